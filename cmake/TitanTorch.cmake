@@ -1,0 +1,18 @@
+# LibTorch from the project's virtual environment, or from -DTITAN_TORCH_DIR. Targets of our own
+# instead of find_package(Torch), whose CUDA module insists on a toolkit even for a CPU program.
+set(TITAN_TORCH_DIR "" CACHE PATH "the torch/ folder of a LibTorch installation")
+if(NOT TITAN_TORCH_DIR)
+  file(GLOB _torch "${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch")
+  if(NOT _torch)
+    message(FATAL_ERROR "LibTorch not found: run scripts/setup, or pass -DTITAN_TORCH_DIR=DIR")
+  endif()
+  list(GET _torch 0 _torch_first)
+  set(TITAN_TORCH_DIR "${_torch_first}" CACHE PATH "the torch/ folder of a LibTorch installation" FORCE)
+endif()
+
+add_library(titan_torch INTERFACE)
+target_include_directories(titan_torch SYSTEM INTERFACE
+  ${TITAN_TORCH_DIR}/include ${TITAN_TORCH_DIR}/include/torch/csrc/api/include)
+target_link_libraries(titan_torch INTERFACE
+  ${TITAN_TORCH_DIR}/lib/libtorch_cpu.so ${TITAN_TORCH_DIR}/lib/libc10.so)
+target_link_options(titan_torch INTERFACE "-Wl,-rpath,${TITAN_TORCH_DIR}/lib")

@@ -1,0 +1,3 @@
+# Warnings are errors in code of our own; generated code and other people's headers are exempt.
+add_library(titan_warnings INTERFACE)
+target_compile_options(titan_warnings INTERFACE -Wall -Wextra -Werror -Wno-unused-parameter)
