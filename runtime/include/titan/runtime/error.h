@@ -1,0 +1,41 @@
+// What can go wrong in a training program, by who has to act on it. The exit status of the program
+// follows from the class alone (charter, section 5): a script can tell a typing mistake from a
+// broken cluster without reading text.
+//
+//   UsageError  2   the command line is malformed: the user reads --help
+//   UserError   1   the command is well-formed but cannot be done: a file is missing, a number of
+//                   processes does not fit, a value is out of range
+//   Fault      70   something failed while running: a peer vanished, a disk filled up. The message
+//                   names the rank, the action and the source line.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace titan::rt {
+
+/// Exit statuses that are promises to scripts.
+enum ExitStatus : int {
+  ExitSuccess = 0,
+  ExitUserError = 1,
+  ExitUsage = 2,
+  ExitFault = 70,
+  ExitStoppedBySignal = 75,
+};
+
+class UsageError : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+class UserError : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+class Fault : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+} // namespace titan::rt

@@ -1,0 +1,219 @@
+#include "titan/runtime/launch.h"
+
+#include "titan/runtime/error.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <sched.h>
+#include <thread>
+
+namespace titan::rt {
+
+const char *launcherName(Launcher launcher) {
+  switch (launcher) {
+  case Launcher::Alone:
+    return "no launcher";
+  case Launcher::Torchrun:
+    return "torchrun";
+  case Launcher::OpenMpi:
+    return "mpirun";
+  case Launcher::Slurm:
+    return "srun";
+  }
+  return "?";
+}
+
+EnvironmentLookup processEnvironment() {
+  return [](const std::string &name) -> std::optional<std::string> {
+    const char *value = std::getenv(name.c_str());
+    if (!value)
+      return std::nullopt;
+    return std::string(value);
+  };
+}
+
+namespace {
+
+/// Reads numbers out of an environment and complains by the variable's name.
+class Reader {
+public:
+  explicit Reader(const EnvironmentLookup &environment) : environment(environment) {}
+
+  std::optional<std::string> text(const std::string &name) const {
+    auto value = environment(name);
+    if (value && value->empty())
+      return std::nullopt;
+    return value;
+  }
+  bool has(const std::string &name) const { return text(name).has_value(); }
+
+  std::optional<int> number(const std::string &name) const {
+    auto value = text(name);
+    if (!value)
+      return std::nullopt;
+    char *end = nullptr;
+    long parsed = std::strtol(value->c_str(), &end, 10);
+    if (*end != '\0' || parsed < 0 || parsed > (1L << 30))
+      throw UserError("the environment variable " + name + " is '" + *value +
+                      "', expected a whole number that is not negative");
+    return static_cast<int>(parsed);
+  }
+  int numberOr(const std::string &name, int otherwise) const {
+    return number(name).value_or(otherwise);
+  }
+
+private:
+  const EnvironmentLookup &environment;
+};
+
+/// A port that all ranks of one job compute alike and other jobs on the host rarely do.
+int portFromJobName(const std::string &name) {
+  uint32_t hash = 2166136261u; // FNV-1a
+  for (unsigned char byte : name)
+    hash = (hash ^ byte) * 16777619u;
+  return 20000 + static_cast<int>(hash % 20000u);
+}
+
+void validate(const LaunchInfo &launch) {
+  std::string by = std::string(" (set by ") + launcherName(launch.launcher) + ")";
+  if (launch.worldSize < 1 || launch.rank >= launch.worldSize)
+    throw UserError("the environment says rank " + std::to_string(launch.rank) + " of " +
+                    std::to_string(launch.worldSize) + by + ", which cannot be");
+  if (launch.localWorldSize < 1 || launch.localRank >= launch.localWorldSize)
+    throw UserError("the environment says local rank " + std::to_string(launch.localRank) + " of " +
+                    std::to_string(launch.localWorldSize) + by + ", which cannot be");
+  if (launch.worldSize > 1 && launch.masterPort == 0)
+    throw UserError("several processes were started, but MASTER_PORT is not set" + by);
+}
+
+LaunchInfo fromTorchrun(const Reader &read) {
+  LaunchInfo launch;
+  launch.launcher = Launcher::Torchrun;
+  launch.rank = *read.number("RANK");
+  launch.worldSize = *read.number("WORLD_SIZE");
+  launch.localRank = read.numberOr("LOCAL_RANK", launch.rank);
+  launch.localWorldSize = read.numberOr("LOCAL_WORLD_SIZE", launch.worldSize);
+  launch.masterAddress = read.text("MASTER_ADDR").value_or("127.0.0.1");
+  launch.masterPort = read.numberOr("MASTER_PORT", 0);
+  launch.agentServesStore = read.text("TORCHELASTIC_USE_AGENT_STORE").value_or("") == "True";
+  return launch;
+}
+
+LaunchInfo fromOpenMpi(const Reader &read) {
+  LaunchInfo launch;
+  launch.launcher = Launcher::OpenMpi;
+  launch.rank = *read.number("OMPI_COMM_WORLD_RANK");
+  launch.worldSize = *read.number("OMPI_COMM_WORLD_SIZE");
+  launch.localRank = read.numberOr("OMPI_COMM_WORLD_LOCAL_RANK", launch.rank);
+  launch.localWorldSize = read.numberOr("OMPI_COMM_WORLD_LOCAL_SIZE", launch.worldSize);
+  if (auto address = read.text("MASTER_ADDR"))
+    launch.masterAddress = *address;
+  else if (launch.localWorldSize != launch.worldSize)
+    throw UserError("mpirun started processes on several machines and does not tell them where "
+                    "rank 0 is; pass it: mpirun -x MASTER_ADDR=HOST -x MASTER_PORT=29500 ...");
+  std::string job =
+      read.text("PMIX_NAMESPACE").value_or(read.text("OMPI_MCA_ess_base_jobid").value_or("mpirun"));
+  launch.masterPort = read.numberOr("MASTER_PORT", portFromJobName(job));
+  return launch;
+}
+
+LaunchInfo fromSlurm(const Reader &read) {
+  LaunchInfo launch;
+  launch.launcher = Launcher::Slurm;
+  launch.rank = *read.number("SLURM_PROCID");
+  launch.worldSize = read.numberOr("SLURM_STEP_NUM_TASKS", read.numberOr("SLURM_NTASKS", 1));
+  launch.localRank = read.numberOr("SLURM_LOCALID", 0);
+  auto tasks = read.text("SLURM_STEP_TASKS_PER_NODE");
+  if (!tasks)
+    tasks = read.text("SLURM_TASKS_PER_NODE");
+  int local = tasks ? slurmTasksOnNode(*tasks, read.numberOr("SLURM_NODEID", 0)) : 0;
+  launch.localWorldSize = std::max(local, launch.localRank + 1);
+  auto nodes = read.text("SLURM_STEP_NODELIST");
+  if (!nodes)
+    nodes = read.text("SLURM_JOB_NODELIST");
+  if (auto address = read.text("MASTER_ADDR"))
+    launch.masterAddress = *address;
+  else if (nodes)
+    launch.masterAddress = firstSlurmHost(*nodes);
+  std::string job =
+      read.text("SLURM_JOB_ID").value_or("slurm") + "." + read.text("SLURM_STEP_ID").value_or("0");
+  launch.masterPort = read.numberOr("MASTER_PORT", portFromJobName(job));
+  return launch;
+}
+
+} // namespace
+
+LaunchInfo detectLaunch(const EnvironmentLookup &environment) {
+  Reader read(environment);
+  LaunchInfo launch;
+  if (read.has("RANK") && read.has("WORLD_SIZE"))
+    launch = fromTorchrun(read);
+  else if (read.has("OMPI_COMM_WORLD_RANK") && read.has("OMPI_COMM_WORLD_SIZE"))
+    launch = fromOpenMpi(read);
+  else if (read.has("SLURM_PROCID") && read.has("SLURM_STEP_ID"))
+    launch = fromSlurm(read);
+  validate(launch);
+  return launch;
+}
+
+std::string firstSlurmHost(const std::string &nodeList) {
+  size_t bracket = nodeList.find('[');
+  size_t comma = nodeList.find(',');
+  if (bracket == std::string::npos || comma < bracket)
+    return nodeList.substr(0, comma);
+  size_t end = nodeList.find_first_of("-,]", bracket);
+  std::string first = nodeList.substr(bracket + 1, end - bracket - 1);
+  size_t close = nodeList.find(']', bracket);
+  if (close == std::string::npos)
+    return nodeList.substr(0, bracket) + first;
+  size_t next = nodeList.find(',', close);
+  return nodeList.substr(0, bracket) + first +
+         nodeList.substr(close + 1, next == std::string::npos ? next : next - close - 1);
+}
+
+int slurmTasksOnNode(const std::string &tasksPerNode, int node) {
+  size_t at = 0;
+  while (at < tasksPerNode.size()) {
+    char *end = nullptr;
+    long tasks = std::strtol(tasksPerNode.c_str() + at, &end, 10);
+    size_t stop = end - tasksPerNode.c_str();
+    if (stop == at)
+      return 0;
+    long repeat = 1;
+    if (tasksPerNode.compare(stop, 2, "(x") == 0) {
+      repeat = std::strtol(tasksPerNode.c_str() + stop + 2, &end, 10);
+      stop = end - tasksPerNode.c_str() + 1; // past ')'
+    }
+    if (node < repeat)
+      return static_cast<int>(tasks);
+    node -= static_cast<int>(repeat);
+    at = stop + 1; // past ','
+  }
+  return 0;
+}
+
+int chooseThreadCount(const LaunchInfo &launch, int availableCores,
+                      const EnvironmentLookup &environment) {
+  Reader read(environment);
+  if (auto wanted = read.number("TITAN_NUM_THREADS"); wanted && *wanted > 0)
+    return *wanted;
+  bool severalUnderTorchrun = launch.launcher == Launcher::Torchrun && launch.localWorldSize > 1;
+  // OMP_NUM_THREADS may be a list by nesting level ("4,2"); its first number is the outer level.
+  if (auto omp = read.text("OMP_NUM_THREADS")) {
+    int threads = std::atoi(omp->c_str());
+    if (threads > 1 || (threads == 1 && !severalUnderTorchrun))
+      return threads;
+  }
+  return std::max(1, availableCores / std::max(1, launch.localWorldSize));
+}
+
+int availableCores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) == 0)
+    return std::max(1, CPU_COUNT(&set));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+} // namespace titan::rt

@@ -1,0 +1,158 @@
+#include "titan/runtime/launch.h"
+#include "titan/runtime/error.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+using namespace titan::rt;
+
+namespace {
+
+EnvironmentLookup fake(std::map<std::string, std::string> variables) {
+  return [variables](const std::string &name) -> std::optional<std::string> {
+    auto found = variables.find(name);
+    if (found == variables.end())
+      return std::nullopt;
+    return found->second;
+  };
+}
+
+// Without any launcher the process is alone and needs no rendezvous.
+TEST(Launch, AloneWithoutVariables) {
+  LaunchInfo launch = detectLaunch(fake({}));
+  EXPECT_EQ(launch.launcher, Launcher::Alone);
+  EXPECT_EQ(launch.rank, 0);
+  EXPECT_EQ(launch.worldSize, 1);
+}
+
+// torchrun's variables are read, and its agent's store is recognised.
+TEST(Launch, Torchrun) {
+  LaunchInfo launch = detectLaunch(fake({{"RANK", "5"},
+                                         {"WORLD_SIZE", "8"},
+                                         {"LOCAL_RANK", "1"},
+                                         {"LOCAL_WORLD_SIZE", "4"},
+                                         {"MASTER_ADDR", "node0"},
+                                         {"MASTER_PORT", "1234"},
+                                         {"TORCHELASTIC_USE_AGENT_STORE", "True"}}));
+  EXPECT_EQ(launch.launcher, Launcher::Torchrun);
+  EXPECT_EQ(launch.rank, 5);
+  EXPECT_EQ(launch.worldSize, 8);
+  EXPECT_EQ(launch.localRank, 1);
+  EXPECT_EQ(launch.localWorldSize, 4);
+  EXPECT_EQ(launch.masterAddress, "node0");
+  EXPECT_EQ(launch.masterPort, 1234);
+  EXPECT_TRUE(launch.agentServesStore);
+}
+
+// torchrun started inside a Slurm step is torchrun: the inner launcher wins.
+TEST(Launch, TorchrunInsideSlurm) {
+  LaunchInfo launch = detectLaunch(fake({{"RANK", "0"},
+                                         {"WORLD_SIZE", "2"},
+                                         {"MASTER_PORT", "1"},
+                                         {"SLURM_PROCID", "3"},
+                                         {"SLURM_STEP_ID", "0"},
+                                         {"SLURM_NTASKS", "4"}}));
+  EXPECT_EQ(launch.launcher, Launcher::Torchrun);
+  EXPECT_EQ(launch.worldSize, 2);
+}
+
+// srun: rank 0's host is the first of the node list, and all ranks compute the same port.
+TEST(Launch, Slurm) {
+  std::map<std::string, std::string> common = {{"SLURM_NTASKS", "5"},
+                                               {"SLURM_STEP_NUM_TASKS", "5"},
+                                               {"SLURM_STEP_ID", "2"},
+                                               {"SLURM_JOB_ID", "77"},
+                                               {"SLURM_STEP_NODELIST", "gpu[07-08,12]"},
+                                               {"SLURM_STEP_TASKS_PER_NODE", "2(x2),1"}};
+  auto first = common, last = common;
+  first.insert({{"SLURM_PROCID", "0"}, {"SLURM_LOCALID", "0"}, {"SLURM_NODEID", "0"}});
+  last.insert({{"SLURM_PROCID", "4"}, {"SLURM_LOCALID", "0"}, {"SLURM_NODEID", "2"}});
+  LaunchInfo a = detectLaunch(fake(first)), b = detectLaunch(fake(last));
+  EXPECT_EQ(a.launcher, Launcher::Slurm);
+  EXPECT_EQ(b.rank, 4);
+  EXPECT_EQ(b.worldSize, 5);
+  EXPECT_EQ(a.localWorldSize, 2);
+  EXPECT_EQ(b.localWorldSize, 1);
+  EXPECT_EQ(a.masterAddress, "gpu07");
+  EXPECT_EQ(a.masterPort, b.masterPort);
+  EXPECT_NE(a.masterPort, 0);
+  EXPECT_FALSE(a.agentServesStore);
+}
+
+// A batch script that starts the program without srun is one process, not rank 0 of many.
+TEST(Launch, SlurmBatchScriptWithoutStepIsAlone) {
+  LaunchInfo launch = detectLaunch(fake({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}}));
+  EXPECT_EQ(launch.launcher, Launcher::Alone);
+  EXPECT_EQ(launch.worldSize, 1);
+}
+
+// mpirun on one machine needs no address; the port comes from the job's name.
+TEST(Launch, OpenMpiOnOneMachine) {
+  LaunchInfo launch = detectLaunch(fake({{"OMPI_COMM_WORLD_RANK", "2"},
+                                         {"OMPI_COMM_WORLD_SIZE", "4"},
+                                         {"OMPI_COMM_WORLD_LOCAL_RANK", "2"},
+                                         {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"},
+                                         {"PMIX_NAMESPACE", "prterun-host-1@1"}}));
+  EXPECT_EQ(launch.launcher, Launcher::OpenMpi);
+  EXPECT_EQ(launch.rank, 2);
+  EXPECT_EQ(launch.masterAddress, "127.0.0.1");
+  EXPECT_GE(launch.masterPort, 20000);
+}
+
+// mpirun over several machines must be told where rank 0 is, and the message says how.
+TEST(Launch, OpenMpiOnSeveralMachinesNeedsAddress) {
+  try {
+    detectLaunch(fake({{"OMPI_COMM_WORLD_RANK", "2"},
+                       {"OMPI_COMM_WORLD_SIZE", "4"},
+                       {"OMPI_COMM_WORLD_LOCAL_RANK", "0"},
+                       {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}}));
+    FAIL() << "expected an error";
+  } catch (const UserError &error) {
+    EXPECT_NE(std::string(error.what()).find("MASTER_ADDR"), std::string::npos);
+  }
+}
+
+// Contradicting or unreadable variables are the user's error and named.
+TEST(Launch, RefusesNonsense) {
+  EXPECT_THROW(detectLaunch(fake({{"RANK", "4"}, {"WORLD_SIZE", "4"}, {"MASTER_PORT", "1"}})),
+               UserError);
+  EXPECT_THROW(detectLaunch(fake({{"RANK", "x"}, {"WORLD_SIZE", "4"}})), UserError);
+  EXPECT_THROW(detectLaunch(fake({{"RANK", "0"}, {"WORLD_SIZE", "4"}})), UserError);
+}
+
+// The first host is found in every form of Slurm's node lists.
+TEST(Launch, FirstSlurmHost) {
+  EXPECT_EQ(firstSlurmHost("login"), "login");
+  EXPECT_EQ(firstSlurmHost("a,b[1-2]"), "a");
+  EXPECT_EQ(firstSlurmHost("gpu[07-09,12],z"), "gpu07");
+  EXPECT_EQ(firstSlurmHost("gpu[3]"), "gpu3");
+  EXPECT_EQ(firstSlurmHost("gpu[3-4]-ib,z"), "gpu3-ib");
+}
+
+// Slurm's compressed task counts are expanded.
+TEST(Launch, SlurmTasksOnNode) {
+  EXPECT_EQ(slurmTasksOnNode("4(x2),3", 0), 4);
+  EXPECT_EQ(slurmTasksOnNode("4(x2),3", 1), 4);
+  EXPECT_EQ(slurmTasksOnNode("4(x2),3", 2), 3);
+  EXPECT_EQ(slurmTasksOnNode("4(x2),3", 3), 0);
+  EXPECT_EQ(slurmTasksOnNode("nonsense", 0), 0);
+}
+
+// Ranks of one machine share its cores unless the user decided; torchrun's default 1 is no wish.
+TEST(Launch, ThreadCount) {
+  LaunchInfo alone;
+  LaunchInfo torchrun;
+  torchrun.launcher = Launcher::Torchrun;
+  torchrun.worldSize = torchrun.localWorldSize = 4;
+  EXPECT_EQ(chooseThreadCount(alone, 16, fake({})), 16);
+  EXPECT_EQ(chooseThreadCount(alone, 16, fake({{"OMP_NUM_THREADS", "1"}})), 1);
+  EXPECT_EQ(chooseThreadCount(torchrun, 16, fake({{"OMP_NUM_THREADS", "1"}})), 4);
+  EXPECT_EQ(chooseThreadCount(torchrun, 16, fake({{"OMP_NUM_THREADS", "3"}})), 3);
+  EXPECT_EQ(
+      chooseThreadCount(torchrun, 16, fake({{"OMP_NUM_THREADS", "1"}, {"TITAN_NUM_THREADS", "1"}})),
+      1);
+  EXPECT_EQ(chooseThreadCount(torchrun, 2, fake({})), 1);
+}
+
+} // namespace
