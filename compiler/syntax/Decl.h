@@ -1,0 +1,119 @@
+// Declarations: what stands at the top of a file.
+#ifndef TITAN_COMPILER_SYNTAX_DECL_H
+#define TITAN_COMPILER_SYNTAX_DECL_H
+
+#include "compiler/syntax/Stmt.h"
+
+namespace titan::syntax {
+
+enum class DeclKind { Import, Model, ModelAlias, Block, Fn, Parallel, Train };
+
+struct Decl : CastMixin<Decl> {
+  const DeclKind kind;
+  Location loc;
+
+  virtual ~Decl() = default;
+
+protected:
+  Decl(DeclKind kind, Location loc) : kind(kind), loc(loc) {}
+};
+using DeclPtr = std::unique_ptr<Decl>;
+
+template <DeclKind K> struct DeclOf : Decl {
+  static constexpr DeclKind Kind = K;
+  explicit DeclOf(Location loc) : Decl(K, loc) {}
+};
+
+/// `import std.attention, std.rotary as rot, "layers.titan"`.
+struct ImportDecl : DeclOf<DeclKind::Import> {
+  using DeclOf::DeclOf;
+  struct Item {
+    Path path;                // std.attention; no parts when a file is named
+    std::optional<Name> file; // "layers.titan", relative to the importing file
+    std::optional<Name> alias;
+    Location loc;
+  };
+  std::vector<Item> items;
+};
+
+enum class FormalKind {
+  Value, // x, x[batch, seq, embed], ids: int[batch], eps = 1e-5
+  Over,  // over d: a dimension that the caller names by `over`
+  Along, // along s
+};
+
+/// A formal parameter of a model, block or function.
+struct Formal {
+  FormalKind kind = FormalKind::Value;
+  Name name;
+  TypeSpec type;
+  ExprPtr defaultValue; // may be null
+  Location loc;
+};
+
+/// `model Llama(layers, embed, ffn = 4 * embed) { ... }`.
+struct ModelDecl : DeclOf<DeclKind::Model> {
+  using DeclOf::DeclOf;
+  Name name;
+  std::vector<Formal> formals;
+  Body body;
+};
+
+/// `model Llama3_8B = Llama { layers = 32, embed = 4096 }`.
+struct ModelAliasDecl : DeclOf<DeclKind::ModelAlias> {
+  using DeclOf::DeclOf;
+  Name name;
+  Path base;
+  std::vector<Setting> settings;
+};
+
+/// `block Layer(x[batch, seq, embed], l) -> x { ... }`; results are names that the body defines.
+struct BlockDecl : DeclOf<DeclKind::Block> {
+  using DeclOf::DeclOf;
+  Name name;
+  std::vector<Formal> formals;
+  std::vector<Name> results;
+  Body body;
+};
+
+/// `fn rms_norm(x, w, over d, eps = 1e-5) = ...`, or with results and a body like a block's.
+struct FnDecl : DeclOf<DeclKind::Fn> {
+  using DeclOf::DeclOf;
+  Name name;
+  std::vector<Formal> formals;
+  ExprPtr value;             // null when there is a body
+  std::vector<Name> results; // with a body
+  std::optional<Body> body;
+};
+
+/// One axis of a mesh: `tp = 8 splits kv_heads, ffn, else seq stores params, grads { ... }`.
+struct AxisDecl {
+  Name name;
+  ExprPtr degree; // a number, the name `auto`, or a tuple of the names of other axes
+  std::vector<Path> splits;
+  std::vector<Path> elseSplits; // those after `else`: taken where no other dimension was
+  std::vector<Name> stores;     // params, grads, optimizer
+  std::vector<Setting> options;
+  Location loc;
+};
+
+/// `parallel pod { ... }`, axes from the outermost to the innermost.
+struct ParallelDecl : DeclOf<DeclKind::Parallel> {
+  using DeclOf::DeclOf;
+  Name name;
+  std::vector<AxisDecl> axes;
+};
+
+/// `train pretrain = Llama3_8B on pod { ... }` or `train debug = pretrain with { ... }`.
+struct TrainDecl : DeclOf<DeclKind::Train> {
+  using DeclOf::DeclOf;
+  Name name;
+  Path base;                    // a model, or a run when `derived`
+  bool derived = false;         // written `with`
+  std::optional<Path> parallel; // may be given with a derived run too
+  std::vector<Setting> settings;
+};
+
+} // namespace titan::syntax
+
+#endif

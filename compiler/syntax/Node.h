@@ -1,0 +1,78 @@
+// What all parts of the syntax tree share. The tree is our own: no type of the parser generator
+// occurs in it, so the rest of the compiler depends on these plain structs alone.
+//
+// Nodes are structs with public members, owned by unique_ptr, discriminated by a kind. `as<T>()`
+// returns null for another kind: a mistaken cast is a null pointer, never a wrong object. Every
+// node has the location of all its text, and every name the location of itself.
+// After a syntax error parts may be missing: any pointer documented as "may be null" is null then
+// too, but nodes that were built are complete. A module is handed on only when it parsed cleanly.
+#ifndef TITAN_COMPILER_SYNTAX_NODE_H
+#define TITAN_COMPILER_SYNTAX_NODE_H
+
+#include "compiler/diagnostics/SourceManager.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace titan::syntax {
+
+/// One identifier where it stands.
+struct Name {
+  std::string text;
+  Location loc;
+};
+
+/// `std.attention`, `model.layers`, `Dense.ffn`: one or more names joined by dots.
+struct Path {
+  std::vector<Name> parts;
+  Location loc;
+
+  std::string text() const;
+  bool isSimple() const { return parts.size() == 1; }
+  const Name &last() const { return parts.back(); }
+};
+
+/// A dimension in a list of dimensions: `embed`, `Dense.ffn`, or `embed as out` (a new dimension
+/// `out` of embed's size that remembers its origin).
+struct DimRef {
+  Path dim;
+  std::optional<Name> rename;
+  Location loc;
+
+  /// The name by which the dimension is known from here on.
+  const Name &known() const { return rename ? *rename : dim.last(); }
+};
+
+/// `[batch, seq, embed]`, which may be empty (a scalar).
+struct DimList {
+  std::vector<DimRef> dims;
+  Location loc;
+};
+
+/// What may be written of a value's type: `int[batch, seq]`, `f32`, or only `[batch, seq]`.
+struct TypeSpec {
+  std::optional<Name> dtype;
+  std::optional<DimList> dims;
+  Location loc;
+
+  bool isEmpty() const { return !dtype && !dims; }
+};
+
+/// Gives the node classes their checked casts. `Derived` has `kind`, each `T` a static `Kind`.
+template <typename Derived> struct CastMixin {
+  template <typename T> const T *as() const {
+    const auto &self = static_cast<const Derived &>(*this);
+    return self.kind == T::Kind ? static_cast<const T *>(&self) : nullptr;
+  }
+  template <typename T> T *as() {
+    auto &self = static_cast<Derived &>(*this);
+    return self.kind == T::Kind ? static_cast<T *>(&self) : nullptr;
+  }
+  template <typename T> bool is() const { return as<T>() != nullptr; }
+};
+
+} // namespace titan::syntax
+
+#endif

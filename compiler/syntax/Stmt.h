@@ -1,0 +1,133 @@
+// Statements of models, blocks and functions, and the settings (`key = value`) that runs,
+// specialisations and axis options consist of.
+#ifndef TITAN_COMPILER_SYNTAX_STMT_H
+#define TITAN_COMPILER_SYNTAX_STMT_H
+
+#include "compiler/syntax/Expr.h"
+
+namespace titan::syntax {
+
+/// One entry of a settings block; it nests. Forms:
+///   `clip = 1.0`                              path, value
+///   `model.layers = 2`                        path of two names, value
+///   `optimizer = adamw { lr = 3e-4 }`         path, value, block
+///   `schedule = { warmup = 20 }`,
+///   `precision { params = f32 }`              path, block
+///   `group "*norm*" { weight_decay = 0 }`     path, label, block
+/// Entries are separated by new lines, `;` or `,`.
+struct Setting {
+  Path path;
+  std::optional<Name> label; // the text without quotes
+  ExprPtr value;             // may be null
+  std::optional<std::vector<Setting>> block;
+  Location loc;
+};
+
+enum class StmtKind { Dims, Param, Input, Output, Let, Assign, Repeat, If };
+
+struct Stmt : CastMixin<Stmt> {
+  const StmtKind kind;
+  Location loc;
+
+  virtual ~Stmt() = default;
+
+protected:
+  Stmt(StmtKind kind, Location loc) : kind(kind), loc(loc) {}
+};
+using StmtPtr = std::unique_ptr<Stmt>;
+
+template <StmtKind K> struct StmtOf : Stmt {
+  static constexpr StmtKind Kind = K;
+  explicit StmtOf(Location loc) : Stmt(K, loc) {}
+};
+
+/// `{ ... }`.
+struct Body {
+  std::vector<StmtPtr> stmts;
+  Location loc;
+};
+
+/// `dims kv_heads, group, ffn = 4 * embed`: without a size, a dimension of the enclosing model that
+/// this block uses; with one, a new dimension of this block.
+struct DimsStmt : StmtOf<StmtKind::Dims> {
+  using StmtOf::StmtOf;
+  struct Item {
+    Name name;
+    ExprPtr size; // may be null
+    Location loc;
+  };
+  std::vector<Item> items;
+};
+
+enum class ParamInit {
+  None,        // an error unless a default exists; the semantic analysis says so
+  Value,       // = 1
+  Initialiser, // ~ normal(0.02)
+};
+
+/// `param wq[embed, kv_heads, group, head] ~ normal(0.02)`, optionally `: f32[...]` for a dtype and
+/// `{ key = value }` for options.
+struct ParamStmt : StmtOf<StmtKind::Param> {
+  using StmtOf::StmtOf;
+  Name name;
+  TypeSpec type; // dims absent: a scalar
+  ParamInit init = ParamInit::None;
+  ExprPtr initValue; // null exactly when init is None
+  std::vector<Setting> options;
+};
+
+/// `input tokens: int[batch, seq]`.
+struct InputStmt : StmtOf<StmtKind::Input> {
+  using StmtOf::StmtOf;
+  Name name;
+  TypeSpec type;
+};
+
+/// `output logits[batch, seq, vocab] = ...`, or `output logits` for a value that exists.
+struct OutputStmt : StmtOf<StmtKind::Output> {
+  using StmtOf::StmtOf;
+  Name name;
+  TypeSpec type;
+  ExprPtr value; // may be null
+};
+
+/// `let q[batch, seq, heads, head] = h @ wq`, `let half = head / 2`, `let a, b[seq] = f(x)`.
+struct LetStmt : StmtOf<StmtKind::Let> {
+  using StmtOf::StmtOf;
+  struct Target {
+    Name name;
+    TypeSpec type;
+  };
+  std::vector<Target> targets; // more than one takes the results of a call apart
+  ExprPtr value;
+};
+
+/// `x = x + y`, `x, aux = Layer(x, l)`, and `loss = ...` (a name with a meaning, not a keyword).
+struct AssignStmt : StmtOf<StmtKind::Assign> {
+  using StmtOf::StmtOf;
+  std::vector<Name> targets;
+  ExprPtr value;
+};
+
+/// `repeat layers as l { x = Layer(x, l) }`.
+struct RepeatStmt : StmtOf<StmtKind::Repeat> {
+  using StmtOf::StmtOf;
+  ExprPtr count; // usually the name of a dimension
+  std::optional<Name> index;
+  Body body;
+};
+
+/// `if tied { ... } else if cond { ... } else { ... }`, decided at compile time.
+struct IfStmt : StmtOf<StmtKind::If> {
+  using StmtOf::StmtOf;
+  struct Branch {
+    ExprPtr cond;
+    Body body;
+  };
+  std::vector<Branch> branches; // at least one
+  std::optional<Body> elseBody;
+};
+
+} // namespace titan::syntax
+
+#endif
