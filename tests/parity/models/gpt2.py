@@ -1,0 +1,79 @@
+"""GPT-2: learned positions, LayerNorm with bias, attention and MLP with biases, tanh GELU.
+
+The head is the token table itself where no `unembed` is among the parameters (tied), as in
+the published model. tanh GELU: Hendrycks and Gimpel, "Gaussian Error Linear Units", section 2.
+
+Letters in einsum: b batch, s position of a query, t position of a key, e embed, n heads, h head,
+f ffn, v vocab.
+"""
+
+import math
+
+import torch
+from torch import Tensor, einsum
+
+EPS = 1e-5
+# Parameters that weight decay leaves alone, as in the program.
+UNDECAYED = ("*norm", "*norm_bias", "*.b?")
+
+
+def shapes(layers, embed, heads, head, ffn, vocab, positions, tied=True):
+    """The parameters of a model of these sizes."""
+    block = {
+        "attn_norm": (embed,), "attn_norm_bias": (embed,),
+        "wq": (embed, heads, head), "bq": (heads, head),
+        "wk": (embed, heads, head), "bk": (heads, head),
+        "wv": (embed, heads, head), "bv": (heads, head),
+        "wo": (heads, head, embed), "bo": (embed,),
+        "ffn_norm": (embed,), "ffn_norm_bias": (embed,),
+        "w1": (embed, ffn), "b1": (ffn,),
+        "w2": (ffn, embed), "b2": (embed,),
+    }
+    result = {"table": (vocab, embed), "positions": (positions, embed)}
+    for layer in range(layers):
+        result |= {f"layers.{layer}.{name}": shape for name, shape in block.items()}
+    result |= {"norm": (embed,), "norm_bias": (embed,)}
+    return result if tied else result | {"unembed": (embed, vocab)}
+
+
+def layer_norm(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    centred = x - x.mean(-1, keepdim=True)
+    return centred * torch.rsqrt(centred.square().mean(-1, keepdim=True) + EPS) * weight + bias
+
+
+def gelu(x: Tensor) -> Tensor:
+    return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+
+def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Causal attention of q[b, s, n, h] to keys and values [b, t, n, h]."""
+    scores = einsum("bsnh,btnh->bnst", q, k) * q.shape[-1] ** -0.5
+    seq = q.shape[1]
+    future = torch.ones(seq, seq, dtype=torch.bool).triu(1)
+    weights = scores.masked_fill(future, float("-inf")).softmax(-1)
+    return einsum("bnst,btnh->bsnh", weights, v)
+
+
+def layer(x: Tensor, p: dict[str, Tensor]) -> Tensor:
+    h = layer_norm(x, p["attn_norm"], p["attn_norm_bias"])
+    q = einsum("bse,enh->bsnh", h, p["wq"]) + p["bq"]
+    k = einsum("bse,enh->bsnh", h, p["wk"]) + p["bk"]
+    v = einsum("bse,enh->bsnh", h, p["wv"]) + p["bv"]
+    x = x + einsum("bsnh,nhe->bse", attention(q, k, v), p["wo"]) + p["bo"]
+    h = layer_norm(x, p["ffn_norm"], p["ffn_norm_bias"])
+    h = gelu(einsum("bse,ef->bsf", h, p["w1"]) + p["b1"])
+    return x + einsum("bsf,fe->bse", h, p["w2"]) + p["b2"]
+
+
+def logits(parameters: dict[str, Tensor], tokens: Tensor) -> Tensor:
+    """Logits [batch, seq, vocab] of tokens [batch, seq]."""
+    x = parameters["table"][tokens] + parameters["positions"][: tokens.shape[1]]
+    index = 0
+    while f"layers.{index}.wq" in parameters:
+        prefix = f"layers.{index}."
+        x = layer(x, {n[len(prefix):]: t for n, t in parameters.items() if n.startswith(prefix)})
+        index += 1
+    x = layer_norm(x, parameters["norm"], parameters["norm_bias"])
+    if "unembed" in parameters:
+        return einsum("bse,ev->bsv", x, parameters["unembed"])
+    return einsum("bse,ve->bsv", x, parameters["table"])
