@@ -76,13 +76,14 @@ struct BlockDecl : DeclOf<DeclKind::Block> {
   Body body;
 };
 
-/// `fn rms_norm(x, w, over d, eps = 1e-5) = ...`, or with results and a body like a block's.
+/// `fn rms_norm(x, w, over d, eps = 1e-5) = ...`, or with a body that names its
+/// results after `->` as a block does, or ends in `return`.
 struct FnDecl : DeclOf<DeclKind::Fn> {
   using DeclOf::DeclOf;
   Name name;
   std::vector<Formal> formals;
   ExprPtr value;             // null when there is a body
-  std::vector<Name> results; // with a body
+  std::vector<Name> results; // with a body; empty when it returns
   std::optional<Body> body;
 };
 

@@ -124,7 +124,7 @@ struct IfExpr : ExprOf<ExprKind::If> {
 enum class ArgKind {
   Positional, // x
   Keyword,    // mask = causal
-  Over,       // over embed, over (h, w), over h as (h, kh)
+  Over,       // over embed; over batch, seq; over h as (h, kh)
   Along,      // along seq
 };
 

@@ -23,7 +23,7 @@ struct Setting {
   Location loc;
 };
 
-enum class StmtKind { Dims, Param, Input, Output, Let, Assign, Repeat, If };
+enum class StmtKind { Dims, Param, Input, Output, Let, Assign, Return, Repeat, If };
 
 struct Stmt : CastMixin<Stmt> {
   const StmtKind kind;
@@ -107,6 +107,12 @@ struct AssignStmt : StmtOf<StmtKind::Assign> {
   using StmtOf::StmtOf;
   std::vector<Name> targets;
   ExprPtr value;
+};
+
+/// `return centred * scale`, `return q, k`: the results of a function whose body names none.
+struct ReturnStmt : StmtOf<StmtKind::Return> {
+  using StmtOf::StmtOf;
+  std::vector<ExprPtr> values; // at least one
 };
 
 /// `repeat layers as l { x = Layer(x, l) }`.

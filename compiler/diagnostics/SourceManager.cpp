@@ -1,0 +1,88 @@
+#include "compiler/diagnostics/SourceManager.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+namespace titan {
+
+FileId SourceManager::addBuffer(std::string name, std::string text) {
+  Buffer buffer{std::move(name), std::move(text), {0}};
+  for (size_t at = 0; at < buffer.text.size(); ++at)
+    if (buffer.text[at] == '\n')
+      buffer.lineStarts.push_back(at + 1);
+  buffers.push_back(std::move(buffer));
+  return static_cast<FileId>(buffers.size() - 1);
+}
+
+std::optional<FileId> SourceManager::loadFile(const std::string &path, std::string &error) {
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  std::string text;
+  if (in)
+    text.assign(std::istreambuf_iterator<char>(in), {});
+  if (!in || in.bad() || errno == EISDIR) {
+    error = std::strerror(errno ? errno : EIO);
+    return std::nullopt;
+  }
+  return addBuffer(path, std::move(text));
+}
+
+std::string_view SourceManager::name(FileId file) const {
+  return file == FileId::none ? std::string_view() : buffer(file).name;
+}
+
+std::string_view SourceManager::text(FileId file) const {
+  return file == FileId::none ? std::string_view() : buffer(file).text;
+}
+
+uint32_t SourceManager::lineCount(FileId file) const {
+  return file == FileId::none ? 0 : static_cast<uint32_t>(buffer(file).lineStarts.size());
+}
+
+std::string_view SourceManager::line(FileId file, uint32_t line) const {
+  if (line == 0 || line > lineCount(file))
+    return {};
+  const Buffer &in = buffer(file);
+  size_t begin = in.lineStarts[line - 1];
+  size_t end = line == in.lineStarts.size() ? in.text.size() : in.lineStarts[line] - 1;
+  if (end > begin && in.text[end - 1] == '\r')
+    --end;
+  return std::string_view(in.text).substr(begin, end - begin);
+}
+
+Location SourceManager::locate(FileId file, size_t offset, size_t length) const {
+  const Buffer &in = buffer(file);
+  offset = std::min(offset, in.text.size());
+  length = std::min(length, in.text.size() - offset);
+  auto next = std::upper_bound(in.lineStarts.begin(), in.lineStarts.end(), offset);
+  auto line = static_cast<uint32_t>(next - in.lineStarts.begin());
+  auto col = static_cast<uint32_t>(offset - *(next - 1) + 1);
+  return {file, line, col, static_cast<uint32_t>(length)};
+}
+
+size_t SourceManager::offset(Location location) const {
+  if (!location.isValid())
+    return 0;
+  const Buffer &in = buffer(location.file);
+  size_t line = std::min<size_t>(location.line, in.lineStarts.size());
+  return std::min(in.lineStarts[line - 1] + location.col - 1, in.text.size());
+}
+
+std::string_view SourceManager::text(Location location) const {
+  if (!location.isValid())
+    return {};
+  return text(location.file).substr(offset(location), location.length);
+}
+
+Location SourceManager::cover(Location first, Location last) const {
+  if (!first.isValid() || !last.isValid() || first.file != last.file)
+    return first.isValid() ? first : last;
+  size_t begin = std::min(offset(first), offset(last));
+  size_t end = std::max(offset(first) + first.length, offset(last) + last.length);
+  return locate(first.file, begin, end - begin);
+}
+
+} // namespace titan
