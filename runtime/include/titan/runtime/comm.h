@@ -1,0 +1,89 @@
+// Collective communication on raw buffers. A World connects the processes of a run once; a Group is
+// an ordered subset of its ranks on which collectives run. Transports (c10d's Gloo today) hide
+// behind the Group interface, so that emitted code and the executor include no LibTorch header.
+//
+// All members of a group call the same operations in the same order. Buffers of one call must not
+// overlap except where it says in place. Sums of floating-point numbers are the same bits on every
+// member: each element is reduced in one place and then copied.
+//
+// Errors: Fault. A peer that vanished, or did not come within the timeout, ends the wait; the
+// message names this rank, the action, its source line and the group.
+#pragma once
+
+#include "titan/runtime/dtype.h"
+#include "titan/runtime/launch.h"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace titan::rt {
+
+enum class ReduceOp : uint8_t { Sum, Max };
+
+/// What a collective is for, in the user's terms: an action ("all_reduce grad of wq") and a source
+/// line ("llama.titan:14"). Pointers to literals; only read when something fails.
+struct Site {
+  const char *action = "";
+  const char *source = "";
+};
+
+class Group {
+public:
+  virtual ~Group() = default;
+
+  /// Position of this process in the group, and the ranks of all members by position.
+  int rank() const { return position; }
+  int size() const { return static_cast<int>(members.size()); }
+  const std::vector<int> &ranks() const { return members; }
+
+  /// In place: data[0, count) becomes the reduction over all members.
+  virtual void allReduce(void *data, int64_t count, DType type, ReduceOp op, Site site) = 0;
+  /// output[size * count]: the inputs of all members, one after the other by position.
+  virtual void allGather(const void *input, void *output, int64_t count, DType type, Site site) = 0;
+  /// input[size * count] is reduced over the members; this one keeps chunk rank() in
+  /// output[0, count).
+  virtual void reduceScatter(const void *input, void *output, int64_t count, DType type,
+                             ReduceOp op, Site site) = 0;
+  /// input[size * count]: chunk i goes to member i; output chunk i came from member i.
+  virtual void allToAll(const void *input, void *output, int64_t count, DType type, Site site) = 0;
+  /// In place: data of the member at `root` reaches all others.
+  virtual void broadcast(void *data, int64_t count, DType type, int root, Site site) = 0;
+  virtual void barrier(Site site) = 0;
+
+protected:
+  Group(std::vector<int> members, int position) : members(std::move(members)), position(position) {}
+
+private:
+  std::vector<int> members;
+  int position;
+};
+
+struct CommOptions {
+  /// How long a collective waits for its peers. TITAN_COMM_TIMEOUT (seconds) overrides.
+  std::chrono::seconds timeout{300};
+  /// How long to wait at start-up until all processes are there.
+  std::chrono::seconds connectTimeout{300};
+};
+
+class World {
+public:
+  virtual ~World() = default;
+
+  /// Connects all processes of the run; a process that is alone needs no network.
+  static std::unique_ptr<World> connect(const LaunchInfo &launch, CommOptions options = {});
+
+  virtual const LaunchInfo &launch() const = 0;
+  int rank() const { return launch().rank; }
+  int size() const { return launch().worldSize; }
+
+  /// The group of these ranks, in this order; made at the first call (by all its members) and kept
+  /// as long as the World. This process must be one of them.
+  virtual Group &group(const std::vector<int> &ranks) = 0;
+  /// The group of all ranks.
+  Group &everyone();
+};
+
+} // namespace titan::rt

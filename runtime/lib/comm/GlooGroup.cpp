@@ -1,0 +1,201 @@
+#include "Rendezvous.h"
+
+#include "titan/runtime/error.h"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/from_blob.h>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace titan::rt {
+
+namespace {
+
+using WorkPtr = c10::intrusive_ptr<c10d::Work>;
+
+at::ScalarType scalarType(DType type) {
+  switch (type) {
+  case DType::F32:
+    return at::kFloat;
+  case DType::F64:
+    return at::kDouble;
+  case DType::BF16:
+    return at::kBFloat16;
+  case DType::I32:
+    return at::kInt;
+  case DType::I64:
+    return at::kLong;
+  case DType::U8:
+    return at::kByte;
+  case DType::Bool:
+    return at::kBool;
+  }
+  return at::kFloat;
+}
+
+/// A view of the caller's memory; nothing is owned or copied. Gloo never writes to inputs.
+at::Tensor view(const void *data, int64_t count, DType type) {
+  return at::from_blob(const_cast<void *>(data), {count}, at::TensorOptions(scalarType(type)));
+}
+
+c10d::ReduceOp::RedOpType reduction(ReduceOp op) {
+  return op == ReduceOp::Sum ? c10d::ReduceOp::SUM : c10d::ReduceOp::MAX;
+}
+
+/// LibTorch's exceptions carry a C++ stack; the first line is what a user can read.
+std::string firstLine(const std::exception &error) {
+  std::string text = error.what();
+  return text.substr(0, text.find('\n'));
+}
+
+class GlooGroup final : public Group {
+public:
+  GlooGroup(std::vector<int> ranks, int position, c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo)
+      : Group(std::move(ranks), position), gloo(std::move(gloo)) {}
+
+  void allReduce(void *data, int64_t count, DType type, ReduceOp op, Site site) override {
+    if (count == 0)
+      return;
+    run("all_reduce", site, [&] {
+      std::vector<at::Tensor> tensors{view(data, count, type)};
+      c10d::AllreduceOptions options;
+      options.reduceOp = reduction(op);
+      return gloo->allreduce(tensors, options);
+    });
+  }
+
+  void allGather(const void *input, void *output, int64_t count, DType type, Site site) override {
+    if (count == 0)
+      return;
+    run("all_gather", site, [&] {
+      at::Tensor from = view(input, count, type);
+      at::Tensor to = view(output, count * size(), type);
+      return gloo->_allgather_base(to, from);
+    });
+  }
+
+  void reduceScatter(const void *input, void *output, int64_t count, DType type, ReduceOp op,
+                     Site site) override {
+    if (count == 0)
+      return;
+    run("reduce_scatter", site, [&] {
+      at::Tensor from = view(input, count * size(), type);
+      at::Tensor to = view(output, count, type);
+      c10d::ReduceScatterOptions options;
+      options.reduceOp = reduction(op);
+      return gloo->_reduce_scatter_base(to, from, options);
+    });
+  }
+
+  void allToAll(const void *input, void *output, int64_t count, DType type, Site site) override {
+    if (count == 0)
+      return;
+    run("all_to_all", site, [&] {
+      at::Tensor from = view(input, count * size(), type);
+      at::Tensor to = view(output, count * size(), type);
+      std::vector<int64_t> even;
+      return gloo->alltoall_base(to, from, even, even);
+    });
+  }
+
+  void broadcast(void *data, int64_t count, DType type, int root, Site site) override {
+    if (count == 0)
+      return;
+    run("broadcast", site, [&] {
+      std::vector<at::Tensor> tensors{view(data, count, type)};
+      c10d::BroadcastOptions options;
+      options.rootRank = root;
+      return gloo->broadcast(tensors, options);
+    });
+  }
+
+  void barrier(Site site) override {
+    run("barrier", site, [&] { return gloo->barrier(); });
+  }
+
+private:
+  template <typename Start> void run(const char *operation, Site site, Start start) {
+    auto begin = std::chrono::steady_clock::now();
+    try {
+      WorkPtr work = start();
+      work->wait(gloo->getOptions()->timeout);
+    } catch (const std::exception &error) {
+      std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
+      throw Fault(describeFailure(*this, operation, site, firstLine(error), waited.count()));
+    }
+  }
+
+  c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo;
+};
+
+class StoreRendezvous final : public Rendezvous {
+public:
+  StoreRendezvous(const LaunchInfo &launch, CommOptions options)
+      : launch(launch), options(options) {
+    c10d::TCPStoreOptions tcp;
+    tcp.port = static_cast<uint16_t>(launch.masterPort);
+    tcp.isServer = launch.rank == 0 && !launch.agentServesStore;
+    tcp.numWorkers = launch.worldSize;
+    tcp.waitWorkers = false;
+    tcp.timeout = options.connectTimeout;
+    // An agent keeps its store over restarts of the workers: old keys must not be met again.
+    const char *restart = std::getenv("TORCHELASTIC_RESTART_COUNT");
+    std::string prefix = fmt::format("titan/{}", restart ? restart : "0");
+    store = c10::make_intrusive<c10d::PrefixStore>(
+        prefix, c10::make_intrusive<c10d::TCPStore>(launch.masterAddress, tcp));
+    device = makeDevice();
+  }
+
+  std::unique_ptr<Group> makeGlooGroup(const std::vector<int> &ranks, int position) override {
+    auto gloo = c10d::ProcessGroupGloo::Options::create(options.timeout);
+    gloo->devices.push_back(device);
+    gloo->threads = 1; // a step's collectives are issued one after the other
+    std::string name = fmt::format("group/{}", fmt::join(ranks, ","));
+    try {
+      auto prefixed = c10::make_intrusive<c10d::PrefixStore>(name, store);
+      return std::make_unique<GlooGroup>(
+          ranks, position,
+          c10::make_intrusive<c10d::ProcessGroupGloo>(prefixed, position,
+                                                      static_cast<int>(ranks.size()), gloo));
+    } catch (const std::exception &error) {
+      throw Fault(fmt::format("rank {}: cannot connect the group of ranks {{{}}}: {}", launch.rank,
+                              fmt::join(ranks, ", "), firstLine(error)));
+    }
+  }
+
+private:
+  /// GLOO_SOCKET_IFNAME chooses the network as it does for PyTorch. Processes of one machine talk
+  /// over the loopback address, which works in containers whose host name resolves to nothing.
+  std::shared_ptr<::gloo::transport::Device> makeDevice() const {
+    if (const char *interface = std::getenv("GLOO_SOCKET_IFNAME"))
+      return c10d::ProcessGroupGloo::createDeviceForInterface(interface);
+    if (launch.localWorldSize == launch.worldSize)
+      return c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1");
+    return c10d::ProcessGroupGloo::createDefaultDevice();
+  }
+
+  LaunchInfo launch;
+  CommOptions options;
+  c10::intrusive_ptr<c10d::Store> store;
+  std::shared_ptr<::gloo::transport::Device> device;
+};
+
+} // namespace
+
+std::unique_ptr<Rendezvous> Rendezvous::connect(const LaunchInfo &launch, CommOptions options) {
+  try {
+    return std::make_unique<StoreRendezvous>(launch, options);
+  } catch (const std::exception &error) {
+    throw Fault(fmt::format("rank {} of {}: cannot reach the rendezvous at {}:{}: {}", launch.rank,
+                            launch.worldSize, launch.masterAddress, launch.masterPort,
+                            firstLine(error)));
+  }
+}
+
+} // namespace titan::rt

@@ -1,0 +1,36 @@
+// The group of one process: every collective is a copy or nothing at all. It lets a program
+// compiled for a mesh run its collectives over axes of degree one without a branch at each of them.
+#pragma once
+
+#include "titan/runtime/comm.h"
+
+#include <cstring>
+
+namespace titan::rt {
+
+class SelfGroup final : public Group {
+public:
+  explicit SelfGroup(int rank) : Group({rank}, 0) {}
+
+  void allReduce(void *, int64_t, DType, ReduceOp, Site) override {}
+  void allGather(const void *input, void *output, int64_t count, DType type, Site) override {
+    copy(input, output, count, type);
+  }
+  void reduceScatter(const void *input, void *output, int64_t count, DType type, ReduceOp,
+                     Site) override {
+    copy(input, output, count, type);
+  }
+  void allToAll(const void *input, void *output, int64_t count, DType type, Site) override {
+    copy(input, output, count, type);
+  }
+  void broadcast(void *, int64_t, DType, int, Site) override {}
+  void barrier(Site) override {}
+
+private:
+  static void copy(const void *input, void *output, int64_t count, DType type) {
+    if (count > 0 && input != output)
+      std::memcpy(output, input, count * sizeOf(type));
+  }
+};
+
+} // namespace titan::rt

@@ -1,0 +1,83 @@
+#include "Rendezvous.h"
+#include "SelfGroup.h"
+
+#include "titan/runtime/comm.h"
+#include "titan/runtime/error.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace titan::rt {
+
+namespace {
+
+class ConnectedWorld final : public World {
+public:
+  ConnectedWorld(const LaunchInfo &launch, CommOptions options) : info(launch) {
+    if (info.worldSize > 1)
+      rendezvous = Rendezvous::connect(info, options);
+  }
+
+  const LaunchInfo &launch() const override { return info; }
+
+  Group &group(const std::vector<int> &ranks) override {
+    std::unique_ptr<Group> &slot = groups[ranks];
+    if (!slot)
+      slot = make(ranks);
+    return *slot;
+  }
+
+private:
+  std::unique_ptr<Group> make(const std::vector<int> &ranks) {
+    auto self = std::find(ranks.begin(), ranks.end(), info.rank);
+    if (self == ranks.end())
+      throw Fault(fmt::format("rank {} asked for the group {{{}}}, to which it does not belong",
+                              info.rank, fmt::join(ranks, ", ")));
+    if (ranks.size() == 1)
+      return std::make_unique<SelfGroup>(info.rank);
+    return rendezvous->makeGlooGroup(ranks, static_cast<int>(self - ranks.begin()));
+  }
+
+  LaunchInfo info;
+  std::unique_ptr<Rendezvous> rendezvous;
+  // After `rendezvous`, so that groups go before the store they were made from.
+  std::map<std::vector<int>, std::unique_ptr<Group>> groups;
+};
+
+} // namespace
+
+std::unique_ptr<World> World::connect(const LaunchInfo &launch, CommOptions options) {
+  if (const char *seconds = std::getenv("TITAN_COMM_TIMEOUT")) {
+    char *end = nullptr;
+    long value = std::strtol(seconds, &end, 10);
+    if (end == seconds || *end != '\0' || value <= 0)
+      throw UserError(fmt::format("the environment variable TITAN_COMM_TIMEOUT is '{}', expected "
+                                  "a number of seconds greater than 0",
+                                  seconds));
+    options.timeout = std::chrono::seconds(value);
+    options.connectTimeout = std::max(options.timeout, std::chrono::seconds(30));
+  }
+  return std::make_unique<ConnectedWorld>(launch, options);
+}
+
+Group &World::everyone() {
+  std::vector<int> all(size());
+  std::iota(all.begin(), all.end(), 0);
+  return group(all);
+}
+
+std::string describeFailure(const Group &group, const char *operation, Site site,
+                            const std::string &cause, double seconds) {
+  std::string what = site.action && *site.action ? site.action : operation;
+  std::string where = site.source && *site.source ? fmt::format(" ({})", site.source) : "";
+  return fmt::format("rank {}: {}{} failed after {:.1f} s in the group of ranks {{{}}}: {}",
+                     group.ranks()[group.rank()], what, where, seconds,
+                     fmt::join(group.ranks(), ", "), cause);
+}
+
+} // namespace titan::rt

@@ -1,0 +1,149 @@
+// A program for several processes: every collective on buffers whose result is known, in every
+// element type. ctest starts it under torchrun; it exits 0 when all is as expected. With the
+// argument "vanish", the last rank leaves early and the others must report it.
+#include "titan/runtime/comm.h"
+#include "titan/runtime/error.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <unistd.h>
+#include <vector>
+
+using namespace titan::rt;
+
+namespace {
+
+int failures = 0;
+
+template <typename T>
+void expect(const char *what, const Group &group, const std::vector<T> &got,
+            const std::vector<T> &want) {
+  if (got == want)
+    return;
+  ++failures;
+  std::fprintf(stderr, "rank %d: %s is wrong\n", group.ranks()[group.rank()], what);
+}
+
+/// Element j of rank r's buffer; small integers, so that sums are exact in any order.
+template <typename T> std::vector<T> contribution(int rank, int64_t count) {
+  std::vector<T> values(count);
+  for (int64_t j = 0; j < count; ++j)
+    values[j] = static_cast<T>((rank + 1) * 10 + j % 7);
+  return values;
+}
+
+template <typename T> void checkGroup(Group &group, DType type, int64_t count) {
+  int n = group.size();
+  auto of = [&](int position, int64_t length) {
+    return contribution<T>(group.ranks()[position], length);
+  };
+  std::vector<T> sum(n * count), max(count), gathered;
+  for (int p = 0; p < n; ++p) {
+    auto wide = of(p, n * count), narrow = of(p, count);
+    for (int64_t j = 0; j < n * count; ++j)
+      sum[j] += wide[j];
+    for (int64_t j = 0; j < count; ++j)
+      max[j] = std::max(max[j], narrow[j]);
+    gathered.insert(gathered.end(), narrow.begin(), narrow.end());
+  }
+  int me = group.rank();
+
+  auto reduced = of(me, n * count);
+  group.allReduce(reduced.data(), n * count, type, ReduceOp::Sum, {"all_reduce", "test:1"});
+  expect("all_reduce sum", group, reduced, sum);
+  auto largest = of(me, count);
+  group.allReduce(largest.data(), count, type, ReduceOp::Max, {"all_reduce", "test:2"});
+  expect("all_reduce max", group, largest, max);
+
+  auto mine = of(me, count);
+  std::vector<T> all(n * count);
+  group.allGather(mine.data(), all.data(), count, type, {"all_gather", "test:3"});
+  expect("all_gather", group, all, gathered);
+
+  auto whole = of(me, n * count);
+  std::vector<T> chunk(count);
+  group.reduceScatter(whole.data(), chunk.data(), count, type, ReduceOp::Sum, {});
+  expect("reduce_scatter", group, chunk,
+         std::vector<T>(sum.begin() + me * count, sum.begin() + (me + 1) * count));
+  expect("input of reduce_scatter", group, whole, of(me, n * count));
+
+  std::vector<T> exchanged(n * count), wanted;
+  group.allToAll(whole.data(), exchanged.data(), count, type, {});
+  for (int p = 0; p < n; ++p) {
+    auto from = of(p, n * count);
+    wanted.insert(wanted.end(), from.begin() + me * count, from.begin() + (me + 1) * count);
+  }
+  expect("all_to_all", group, exchanged, wanted);
+
+  auto data = of(me, count);
+  group.broadcast(data.data(), count, type, n - 1, {});
+  expect("broadcast", group, data, of(n - 1, count));
+  group.barrier({});
+}
+
+/// Replicas must agree to the last bit, also where the order of a sum matters.
+void checkReplicasAgree(Group &group) {
+  std::vector<float> values(1000);
+  for (size_t j = 0; j < values.size(); ++j)
+    values[j] = 1.0f / static_cast<float>(3 + group.rank() * 17 + j);
+  group.allReduce(values.data(), values.size(), DType::F32, ReduceOp::Sum, {});
+  std::vector<float> all(values.size() * group.size());
+  group.allGather(values.data(), all.data(), values.size(), DType::F32, {});
+  for (int p = 0; p < group.size(); ++p)
+    expect(
+        "replica of a sum", group,
+        std::vector<float>(all.begin() + p * values.size(), all.begin() + (p + 1) * values.size()),
+        values);
+}
+
+int runAll(World &world) {
+  std::vector<int> reversed(world.size());
+  std::iota(reversed.rbegin(), reversed.rend(), 0);
+  std::vector<int> pair{world.rank() & ~1, world.rank() | 1};
+  bool paired = pair[1] < world.size();
+  std::vector<Group *> groups{&world.everyone(), &world.group(reversed),
+                              &world.group({world.rank()})};
+  if (paired)
+    groups.push_back(&world.group(pair));
+  for (Group *group : groups) {
+    for (int64_t count : {int64_t{1}, int64_t{1000}, int64_t{300001}}) {
+      checkGroup<float>(*group, DType::F32, count);
+      checkGroup<double>(*group, DType::F64, count);
+    }
+    checkGroup<int64_t>(*group, DType::I64, 5);
+    checkReplicasAgree(*group);
+  }
+  return failures == 0 ? 0 : 1;
+}
+
+int runVanish(World &world) {
+  Group &group = world.everyone();
+  group.barrier({});
+  if (world.rank() == world.size() - 1)
+    _exit(0);
+  try {
+    float value = 1;
+    group.allReduce(&value, 1, DType::F32, ReduceOp::Sum, {"all_reduce of the loss", "m.titan:7"});
+    std::fprintf(stderr, "expected a fault\n");
+    _exit(1);
+  } catch (const Fault &fault) {
+    std::fprintf(stderr, "%s\n", fault.what());
+    bool named = std::strstr(fault.what(), "rank 0") && std::strstr(fault.what(), "m.titan:7") &&
+                 std::strstr(fault.what(), "all_reduce of the loss");
+    _exit(named ? 0 : 1);
+  }
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  try {
+    auto world = World::connect(detectLaunch());
+    return argc > 1 && !std::strcmp(argv[1], "vanish") ? runVanish(*world) : runAll(*world);
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 2;
+  }
+}
