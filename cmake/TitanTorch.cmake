@@ -1,8 +1,15 @@
-# LibTorch from the project's virtual environment, or from -DTITAN_TORCH_DIR. Targets of our own
-# instead of find_package(Torch), whose CUDA module insists on a toolkit even for a CPU program.
+# LibTorch: -DTITAN_TORCH_DIR if given, else what `scripts/setup --torch` chose, else the one in the
+# project's virtual environment. Targets of our own instead of find_package(Torch), whose CUDA
+# module insists on a toolkit even for a CPU program.
 set(TITAN_TORCH_DIR "" CACHE PATH "the torch/ folder of a LibTorch installation")
-if(NOT TITAN_TORCH_DIR)
-  file(GLOB _torch "${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch")
+# The environment may have been made anew since the last configuration.
+if(NOT TITAN_TORCH_DIR OR NOT EXISTS "${TITAN_TORCH_DIR}/lib/libtorch_cpu.so")
+  set(_torch)
+  if(EXISTS "${CMAKE_SOURCE_DIR}/.venv/torch-dir")
+    file(READ "${CMAKE_SOURCE_DIR}/.venv/torch-dir" _torch)
+  else()
+    file(GLOB _torch "${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch")
+  endif()
   if(NOT _torch)
     message(FATAL_ERROR "LibTorch not found: run scripts/setup, or pass -DTITAN_TORCH_DIR=DIR")
   endif()
