@@ -1,0 +1,81 @@
+// Training data as a stream of tokens cut into samples of one length. What the program sees is
+// order-free: sample g of a run is a function of (seed, g) alone, so every mesh trains on the same
+// batches, any rank reads just its rows, and resuming needs one number.
+//
+// TokenStream hides the storage: bytes of a raw text file today (every byte is a token), indexed
+// token files by the same interface later. SampleOrder is the arithmetic of the order alone.
+//
+// Sample of length S: window w covers tokens [w * S, w * S + S], S + 1 of them; inputs are the
+// first S, labels the last S, so label t is the token after input t. Windows do not overlap but for
+// that one token, and each is used exactly once an epoch.
+//
+// Errors: UserError naming file and reason.
+#pragma once
+
+#include "titan/runtime/permutation.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace titan::rt {
+
+/// A read-only sequence of token ids.
+class TokenStream {
+public:
+  virtual ~TokenStream() = default;
+  /// Number of tokens.
+  virtual int64_t size() const = 0;
+  /// One more than the largest id that may occur (256 for bytes).
+  virtual int64_t vocabulary() const = 0;
+  /// Copies tokens [first, first + count) to out. The range lies within the stream.
+  virtual void read(int64_t first, int64_t count, int32_t *out) const = 0;
+};
+
+/// The bytes of a file, memory-mapped: nothing is read before it is used.
+std::unique_ptr<TokenStream> openTextBytes(const std::string &path);
+
+/// Which window the run's sample number g is: epoch e = g / windows, and within it a permutation
+/// seeded by (seed, e).
+class SampleOrder {
+public:
+  /// `shuffle` false keeps the order of the file in every epoch.
+  SampleOrder(int64_t windows, uint64_t seed, bool shuffle = true)
+      : windowCount(windows), seed(seed), shuffle(shuffle) {}
+
+  int64_t windows() const { return windowCount; }
+  int64_t epoch(int64_t sample) const { return sample / windowCount; }
+  int64_t window(int64_t sample) const;
+
+private:
+  int64_t windowCount;
+  uint64_t seed;
+  bool shuffle;
+};
+
+/// Batches of a run.
+class DataSource {
+public:
+  /// `sequence` and `batch` are global sizes. The stream must hold at least one window.
+  DataSource(std::unique_ptr<TokenStream> stream, std::string name, int64_t sequence, int64_t batch,
+             uint64_t seed, bool shuffle = true);
+
+  int64_t sequence() const { return sequenceLength; }
+  int64_t batch() const { return globalBatch; }
+  int64_t vocabulary() const { return stream->vocabulary(); }
+  const SampleOrder &order() const { return samples; }
+
+  /// Rows [firstRow, firstRow + rows) of the global batch of `step` (from 0): inputs and labels,
+  /// each [rows, columns], where the columns are positions [firstColumn, firstColumn + columns) of
+  /// the sequence. Either output may be null.
+  void rows(int64_t step, int64_t firstRow, int64_t rows, int64_t firstColumn, int64_t columns,
+            int32_t *inputs, int32_t *labels) const;
+
+private:
+  std::unique_ptr<TokenStream> stream;
+  int64_t sequenceLength;
+  int64_t globalBatch;
+  SampleOrder samples;
+};
+
+} // namespace titan::rt

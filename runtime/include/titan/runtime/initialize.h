@@ -1,0 +1,40 @@
+// Initial values of parameters. A parameter's distribution is plain data that the compiler writes
+// down; filling takes any box of the global tensor, so that a rank fills just the part it stores.
+//
+// Element i (row-major in the global tensor) of parameter `name` takes
+//   constant          a
+//   uniform           a + (b - a) * U(i)
+//   normal            a + b * Z(i)                      mean a, standard deviation b
+//   truncated normal  a + b * T(i), T in [low, high]    bounds in standard deviations
+// where U, Z, T are the streams of random.h with purpose "init".
+#pragma once
+
+#include "titan/runtime/dtype.h"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace titan::rt {
+
+enum class Distribution : uint8_t { Constant, Uniform, Normal, TruncatedNormal };
+
+struct Initializer {
+  Distribution kind = Distribution::Constant;
+  double a = 0.0;
+  double b = 1.0;
+  double low = -2.0;
+  double high = 2.0;
+};
+
+/// Fills elements [first, first + count) of the flattened global tensor into out (F32 or F64).
+void initializeRange(const Initializer &init, uint64_t seed, std::string_view name, int64_t first,
+                     int64_t count, DType type, void *out);
+
+/// Fills the box [offset, offset + extent) of a global tensor of this shape into out, which holds
+/// the box alone, row-major. All three spans have the tensor's rank.
+void initializeBox(const Initializer &init, uint64_t seed, std::string_view name,
+                   std::span<const int64_t> shape, std::span<const int64_t> offset,
+                   std::span<const int64_t> extent, DType type, void *out);
+
+} // namespace titan::rt

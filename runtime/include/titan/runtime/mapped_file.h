@@ -1,0 +1,27 @@
+// A file mapped read-only into memory, for data sets and weights: pages come in as they are used
+// and every process of a machine shares them. Errors: UserError naming the file and the reason.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace titan::rt {
+
+class MappedFile {
+public:
+  explicit MappedFile(const std::string &path);
+  ~MappedFile();
+  MappedFile(const MappedFile &) = delete;
+  MappedFile &operator=(const MappedFile &) = delete;
+
+  const std::string &path() const { return filePath; }
+  std::span<const std::byte> bytes() const { return {data, size}; }
+
+private:
+  std::string filePath;
+  const std::byte *data = nullptr;
+  size_t size = 0;
+};
+
+} // namespace titan::rt

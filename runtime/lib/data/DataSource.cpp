@@ -1,0 +1,46 @@
+#include "titan/runtime/data.h"
+
+#include "titan/runtime/error.h"
+
+namespace titan::rt {
+
+namespace {
+
+int64_t countWindows(const TokenStream &stream, const std::string &name, int64_t sequence) {
+  int64_t windows = (stream.size() - 1) / sequence;
+  if (stream.size() < sequence + 1)
+    throw UserError("'" + name + "' holds " + std::to_string(stream.size()) +
+                    " tokens; one sample of sequence length " + std::to_string(sequence) +
+                    " needs " + std::to_string(sequence + 1));
+  return windows;
+}
+
+} // namespace
+
+int64_t SampleOrder::window(int64_t sample) const {
+  int64_t position = sample % windowCount;
+  if (!shuffle)
+    return position;
+  Permutation permutation(static_cast<uint64_t>(windowCount), seed,
+                          static_cast<uint64_t>(epoch(sample)));
+  return static_cast<int64_t>(permutation(static_cast<uint64_t>(position)));
+}
+
+DataSource::DataSource(std::unique_ptr<TokenStream> tokens, std::string name, int64_t sequence,
+                       int64_t batch, uint64_t seed, bool shuffle)
+    : stream(std::move(tokens)), sequenceLength(sequence), globalBatch(batch),
+      samples(countWindows(*stream, name, sequence), seed, shuffle) {}
+
+void DataSource::rows(int64_t step, int64_t firstRow, int64_t rows, int64_t firstColumn,
+                      int64_t columns, int32_t *inputs, int32_t *labels) const {
+  for (int64_t row = 0; row < rows; ++row) {
+    int64_t sample = step * globalBatch + firstRow + row;
+    int64_t first = samples.window(sample) * sequenceLength + firstColumn;
+    if (inputs)
+      stream->read(first, columns, inputs + row * columns);
+    if (labels)
+      stream->read(first + 1, columns, labels + row * columns);
+  }
+}
+
+} // namespace titan::rt

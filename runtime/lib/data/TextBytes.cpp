@@ -1,0 +1,30 @@
+#include "titan/runtime/data.h"
+#include "titan/runtime/mapped_file.h"
+
+namespace titan::rt {
+
+namespace {
+
+class TextBytes final : public TokenStream {
+public:
+  explicit TextBytes(const std::string &path) : file(path) {}
+
+  int64_t size() const override { return static_cast<int64_t>(file.bytes().size()); }
+  int64_t vocabulary() const override { return 256; }
+  void read(int64_t first, int64_t count, int32_t *out) const override {
+    const std::byte *bytes = file.bytes().data() + first;
+    for (int64_t i = 0; i < count; ++i)
+      out[i] = std::to_integer<int32_t>(bytes[i]);
+  }
+
+private:
+  MappedFile file;
+};
+
+} // namespace
+
+std::unique_ptr<TokenStream> openTextBytes(const std::string &path) {
+  return std::make_unique<TextBytes>(path);
+}
+
+} // namespace titan::rt

@@ -1,0 +1,83 @@
+#include "titan/runtime/initialize.h"
+
+#include "titan/runtime/random.h"
+
+#include <stdexcept>
+#include <vector>
+
+namespace titan::rt {
+
+namespace {
+
+double valueAt(const Initializer &init, const RandomStream &stream, uint64_t index) {
+  switch (init.kind) {
+  case Distribution::Constant:
+    return init.a;
+  case Distribution::Uniform:
+    return init.a + (init.b - init.a) * stream.uniform(index);
+  case Distribution::Normal:
+    return init.a + init.b * stream.normal(index);
+  case Distribution::TruncatedNormal:
+    return init.a + init.b * stream.truncatedNormal(index, init.low, init.high);
+  }
+  return init.a;
+}
+
+template <typename T>
+void fill(const Initializer &init, const RandomStream &stream, int64_t first, int64_t count,
+          T *out) {
+#pragma omp parallel for schedule(static) if (count > 4096)
+  for (int64_t i = 0; i < count; ++i)
+    out[i] = static_cast<T>(valueAt(init, stream, static_cast<uint64_t>(first + i)));
+}
+
+} // namespace
+
+void initializeRange(const Initializer &init, uint64_t seed, std::string_view name, int64_t first,
+                     int64_t count, DType type, void *out) {
+  RandomStream stream(seed, "init", name);
+  switch (type) {
+  case DType::F32:
+    return fill(init, stream, first, count, static_cast<float *>(out));
+  case DType::F64:
+    return fill(init, stream, first, count, static_cast<double *>(out));
+  default:
+    throw std::invalid_argument(std::string("parameters of type ") + nameOf(type) +
+                                " cannot be initialised");
+  }
+}
+
+void initializeBox(const Initializer &init, uint64_t seed, std::string_view name,
+                   std::span<const int64_t> shape, std::span<const int64_t> offset,
+                   std::span<const int64_t> extent, DType type, void *out) {
+  size_t rank = shape.size();
+  // Trailing dimensions that the box holds whole are one contiguous run of the global tensor.
+  size_t split = rank;
+  int64_t run = 1;
+  while (split > 0) {
+    --split;
+    run *= extent[split];
+    if (extent[split] != shape[split])
+      break;
+  }
+  int64_t rows = 1;
+  for (size_t d = 0; d < split; ++d)
+    rows *= extent[d];
+
+  auto *bytes = static_cast<char *>(out);
+  std::vector<int64_t> at(rank);
+  for (int64_t row = 0; row < rows; ++row) {
+    int64_t first = 0;
+    for (size_t d = 0; d < rank; ++d)
+      first = first * shape[d] + offset[d] + at[d];
+    initializeRange(init, seed, name, first, run, type, bytes);
+    bytes += run * static_cast<int64_t>(sizeOf(type));
+    for (size_t d = split; d-- > 0;) {
+      if (++at[d] < extent[d])
+        break;
+      at[d] = 0;
+    }
+  }
+}
+
+} // namespace titan::rt

@@ -1,0 +1,157 @@
+#include "titan/runtime/data.h"
+#include "titan/runtime/error.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <set>
+#include <vector>
+
+using namespace titan::rt;
+
+namespace {
+
+/// Token i of the stream is i, so that a batch tells where it was read.
+class Counting final : public TokenStream {
+public:
+  explicit Counting(int64_t length) : length(length) {}
+  int64_t size() const override { return length; }
+  int64_t vocabulary() const override { return length; }
+  void read(int64_t first, int64_t count, int32_t *out) const override {
+    ASSERT_GE(first, 0);
+    ASSERT_LE(first + count, length);
+    std::iota(out, out + count, static_cast<int32_t>(first));
+  }
+
+private:
+  int64_t length;
+};
+
+DataSource counting(int64_t tokens, int64_t sequence, int64_t batch, uint64_t seed = 1,
+                    bool shuffle = true) {
+  return DataSource(std::make_unique<Counting>(tokens), "counting", sequence, batch, seed, shuffle);
+}
+
+// For every size a permutation hits each element exactly once.
+TEST(Permutation, IsABijection) {
+  for (uint64_t n : {1, 2, 3, 4, 5, 16, 17, 100, 1000, 4097}) {
+    Permutation permutation(n, 42, 0);
+    std::set<uint64_t> hit;
+    for (uint64_t i = 0; i < n; ++i)
+      hit.insert(permutation(i));
+    EXPECT_EQ(hit.size(), n);
+    EXPECT_EQ(*hit.rbegin(), n - 1);
+  }
+}
+
+// Seeds and epochs give different orders, and none of them is the identity.
+TEST(Permutation, DependsOnSeedAndTweak) {
+  auto order = [](uint64_t seed, uint64_t tweak) {
+    Permutation permutation(1000, seed, tweak);
+    std::vector<uint64_t> all(1000);
+    for (uint64_t i = 0; i < 1000; ++i)
+      all[i] = permutation(i);
+    return all;
+  };
+  std::vector<uint64_t> identity(1000);
+  std::iota(identity.begin(), identity.end(), 0);
+  EXPECT_EQ(order(1, 0), order(1, 0));
+  EXPECT_NE(order(1, 0), order(2, 0));
+  EXPECT_NE(order(1, 0), order(1, 1));
+  EXPECT_NE(order(1, 0), identity);
+}
+
+// Neighbouring positions land far apart: the mean distance is that of random pairs (n / 3).
+TEST(Permutation, Mixes) {
+  uint64_t n = 10000;
+  Permutation permutation(n, 3, 0);
+  double distance = 0;
+  for (uint64_t i = 0; i + 1 < n; ++i)
+    distance += std::abs(double(permutation(i)) - double(permutation(i + 1))) / (n - 1);
+  EXPECT_NEAR(distance / n, 1.0 / 3, 0.02);
+}
+
+// Labels are the tokens after the inputs, within windows that start at multiples of the length.
+TEST(DataSource, LabelsFollowInputs) {
+  DataSource data = counting(101, 10, 4);
+  std::vector<int32_t> inputs(40), labels(40);
+  data.rows(0, 0, 4, 0, 10, inputs.data(), labels.data());
+  for (int row = 0; row < 4; ++row) {
+    EXPECT_EQ(inputs[row * 10] % 10, 0);
+    for (int t = 0; t < 10; ++t) {
+      EXPECT_EQ(inputs[row * 10 + t], inputs[row * 10] + t);
+      EXPECT_EQ(labels[row * 10 + t], inputs[row * 10 + t] + 1);
+    }
+  }
+}
+
+// Each epoch uses every window exactly once, also when batches straddle epochs.
+TEST(DataSource, EverySampleOnceAnEpoch) {
+  DataSource data = counting(101, 10, 4); // 10 windows
+  std::vector<int32_t> first(4);
+  std::vector<std::multiset<int32_t>> epochs(2);
+  std::vector<int32_t> orders[2];
+  for (int64_t step = 0; step < 5; ++step) {
+    data.rows(step, 0, 4, 0, 1, first.data(), nullptr);
+    for (int row = 0; row < 4; ++row) {
+      int64_t epoch = (step * 4 + row) / 10;
+      epochs[epoch].insert(first[row]);
+      orders[epoch].push_back(first[row]);
+    }
+  }
+  for (const auto &epoch : epochs) {
+    EXPECT_EQ(epoch.size(), 10u);
+    EXPECT_EQ(std::set<int32_t>(epoch.begin(), epoch.end()).size(), 10u);
+  }
+  EXPECT_NE(orders[0], orders[1]);
+}
+
+// Any rows and columns of a batch are the same numbers as in the whole batch.
+TEST(DataSource, PartsAgreeWithTheWholeBatch) {
+  DataSource data = counting(1001, 10, 8);
+  std::vector<int32_t> whole(80), wholeLabels(80), part(3 * 4), partLabels(3 * 4);
+  data.rows(2, 0, 8, 0, 10, whole.data(), wholeLabels.data());
+  data.rows(2, 4, 3, 5, 4, part.data(), partLabels.data());
+  for (int row = 0; row < 3; ++row)
+    for (int t = 0; t < 4; ++t) {
+      EXPECT_EQ(part[row * 4 + t], whole[(row + 4) * 10 + t + 5]);
+      EXPECT_EQ(partLabels[row * 4 + t], wholeLabels[(row + 4) * 10 + t + 5]);
+    }
+}
+
+// Without shuffling, samples come in the order of the file.
+TEST(DataSource, KeepsOrderWhenAsked) {
+  DataSource data = counting(101, 10, 2, 1, false);
+  int32_t first[2];
+  data.rows(1, 0, 2, 0, 1, first, nullptr);
+  EXPECT_EQ(first[0], 20);
+  EXPECT_EQ(first[1], 30);
+}
+
+// A file is read as bytes, high ones included; what is missing or too short is named.
+TEST(DataSource, TextFile) {
+  auto path = std::filesystem::temp_directory_path() / ("titan-data-" + std::to_string(getpid()));
+  std::ofstream(path, std::ios::binary) << "abc\xff";
+  auto stream = openTextBytes(path);
+  int32_t tokens[4];
+  stream->read(0, 4, tokens);
+  EXPECT_EQ(std::vector<int32_t>(tokens, tokens + 4), (std::vector<int32_t>{'a', 'b', 'c', 255}));
+  EXPECT_EQ(stream->vocabulary(), 256);
+  try {
+    DataSource(std::move(stream), path, 4, 1, 0);
+    FAIL() << "expected an error";
+  } catch (const UserError &error) {
+    EXPECT_NE(std::string(error.what()).find("needs 5"), std::string::npos) << error.what();
+  }
+  std::filesystem::remove(path);
+  try {
+    openTextBytes(path);
+    FAIL() << "expected an error";
+  } catch (const UserError &error) {
+    EXPECT_NE(std::string(error.what()).find("No such file"), std::string::npos) << error.what();
+  }
+}
+
+} // namespace

@@ -1,0 +1,128 @@
+#include "titan/runtime/random.h"
+#include "titan/runtime/initialize.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+using namespace titan::rt;
+
+namespace {
+
+// The published known answers of Philox4x32-10 (Random123's kat_vectors).
+TEST(Philox, KnownAnswers) {
+  EXPECT_EQ(philox4x32({0, 0, 0, 0}, {0, 0}),
+            (PhiloxCounter{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(philox4x32({~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}),
+            (PhiloxCounter{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
+            (PhiloxCounter{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+// The published test values of FNV-1a with 64 bits.
+TEST(Fnv1a, KnownAnswers) {
+  EXPECT_EQ(fnv1a64(""), 0xcbf29ce484222325u);
+  EXPECT_EQ(fnv1a64("a"), 0xaf63dc4c8601ec8cu);
+  EXPECT_EQ(fnv1a64("foobar"), 0x85944171f73967e8u);
+  EXPECT_EQ(fnv1a64("bar", fnv1a64("foo")), fnv1a64("foobar"));
+}
+
+struct Moments {
+  double mean = 0, variance = 0, smallest = 1e300, largest = -1e300;
+};
+
+Moments momentsOf(const std::vector<double> &values) {
+  Moments m;
+  for (double v : values) {
+    m.mean += v / values.size();
+    m.smallest = std::min(m.smallest, v);
+    m.largest = std::max(m.largest, v);
+  }
+  for (double v : values)
+    m.variance += (v - m.mean) * (v - m.mean) / values.size();
+  return m;
+}
+
+Moments draw(Initializer init, int64_t count = 200000) {
+  std::vector<double> values(count);
+  initializeRange(init, 42, "w", 0, count, DType::F64, values.data());
+  return momentsOf(values);
+}
+
+// Each distribution has the mean, variance and range that its definition gives.
+TEST(Initialize, Distributions) {
+  Moments constant = draw({Distribution::Constant, 3.5, 0});
+  EXPECT_EQ(constant.smallest, 3.5);
+  EXPECT_EQ(constant.largest, 3.5);
+
+  Moments uniform = draw({Distribution::Uniform, -1, 3});
+  EXPECT_NEAR(uniform.mean, 1, 0.01);
+  EXPECT_NEAR(uniform.variance, 16.0 / 12, 0.02);
+  EXPECT_GE(uniform.smallest, -1);
+  EXPECT_LT(uniform.largest, 3);
+
+  Moments normal = draw({Distribution::Normal, 1, 0.5});
+  EXPECT_NEAR(normal.mean, 1, 0.005);
+  EXPECT_NEAR(normal.variance, 0.25, 0.005);
+  EXPECT_GT(normal.largest, 1 + 0.5 * 3.5);
+
+  // Variance of a standard normal cut at two: 1 - 2 * 2 * phi(2) / (2 Phi(2) - 1) = 0.7737.
+  Moments truncated = draw({Distribution::TruncatedNormal, 0, 0.02, -2, 2});
+  EXPECT_NEAR(truncated.mean, 0, 0.0002);
+  EXPECT_NEAR(truncated.variance / (0.02 * 0.02), 0.7737, 0.01);
+  EXPECT_GE(truncated.smallest, -0.04);
+  EXPECT_LE(truncated.largest, 0.04);
+}
+
+// An element's value depends on seed, name and index alone: any box gives the whole tensor's bits.
+TEST(Initialize, BoxesAgreeWithTheWhole) {
+  Initializer init{Distribution::Normal, 0, 0.02};
+  std::vector<int64_t> shape{6, 4, 10};
+  std::vector<float> whole(6 * 4 * 10);
+  initializeRange(init, 7, "layers.3.wq", 0, whole.size(), DType::F32, whole.data());
+  std::vector<std::pair<std::vector<int64_t>, std::vector<int64_t>>> boxes = {
+      {{0, 0, 0}, {6, 4, 10}}, {{2, 0, 0}, {3, 4, 10}}, {{0, 2, 0}, {6, 2, 10}},
+      {{0, 0, 5}, {6, 4, 5}},  {{5, 3, 9}, {1, 1, 1}},  {{1, 1, 2}, {4, 2, 7}}};
+  for (const auto &[offset, extent] : boxes) {
+    std::vector<float> part(extent[0] * extent[1] * extent[2]);
+    initializeBox(init, 7, "layers.3.wq", shape, offset, extent, DType::F32, part.data());
+    size_t at = 0;
+    for (int64_t i = 0; i < extent[0]; ++i)
+      for (int64_t j = 0; j < extent[1]; ++j)
+        for (int64_t k = 0; k < extent[2]; ++k)
+          EXPECT_EQ(part[at++], whole[((offset[0] + i) * 4 + offset[1] + j) * 10 + offset[2] + k]);
+  }
+}
+
+// Seed and name both change the values; float is the rounded double.
+TEST(Initialize, KeyedBySeedAndName) {
+  auto first = [](uint64_t seed, const char *name) {
+    double value;
+    initializeRange({Distribution::Normal, 0, 1}, seed, name, 0, 1, DType::F64, &value);
+    return value;
+  };
+  EXPECT_EQ(first(1, "a"), first(1, "a"));
+  EXPECT_NE(first(1, "a"), first(2, "a"));
+  EXPECT_NE(first(1, "a"), first(1, "b"));
+  EXPECT_NE(first(1, "a"), first(uint64_t{1} << 32 | 1, "a"));
+  float rounded;
+  initializeRange({Distribution::Normal, 0, 1}, 1, "a", 0, 1, DType::F32, &rounded);
+  EXPECT_EQ(rounded, static_cast<float>(first(1, "a")));
+}
+
+// A fixed value pins the definition down: runs of other versions must start with the same bits.
+TEST(Initialize, IsStableOverVersions) {
+  double values[2];
+  initializeRange({Distribution::Normal, 0, 1}, 42, "layers.0.wq", 5, 2, DType::F64, values);
+  RandomStream stream(42, "init", "layers.0.wq");
+  uint64_t key = fnv1a64("init:layers.0.wq");
+  PhiloxCounter block =
+      philox4x32({5, 0, 42, 0}, {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)});
+  EXPECT_EQ(stream.bits(5), block);
+  double u = 1.0 - ((uint64_t{block[0]} << 32 | block[1]) >> 11) * 0x1.0p-53;
+  double v = ((uint64_t{block[2]} << 32 | block[3]) >> 11) * 0x1.0p-53;
+  EXPECT_EQ(values[0], std::sqrt(-2 * std::log(u)) * std::cos(2 * M_PI * v));
+}
+
+} // namespace
