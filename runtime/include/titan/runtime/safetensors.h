@@ -1,0 +1,99 @@
+// Weights in the safetensors format: eight bytes of little-endian header length, a JSON header
+//   {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, "__metadata__": {...}}
+// and the tensors' bytes, row-major and little-endian. The reader maps the file and trusts nothing:
+// every size, offset and type is checked before a byte of data is touched, so a truncated or
+// hostile file is an error, never a crash. Slices are read without reading the rest, so a rank
+// pays only for what it owns.
+//
+// Errors: UserError "FILE: reason"; the writer throws Fault when the disk refuses.
+#pragma once
+
+#include "titan/runtime/dtype.h"
+#include "titan/runtime/mapped_file.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace titan::rt {
+
+/// One tensor of a file. `dtype` is the format's own name ("F32", "BF16", ...).
+struct StoredTensor {
+  std::string dtype;
+  std::vector<int64_t> shape;
+  std::span<const std::byte> bytes;
+};
+
+class SafetensorsFile {
+public:
+  explicit SafetensorsFile(const std::string &path);
+
+  const std::string &path() const { return file.path(); }
+  const std::map<std::string, StoredTensor> &tensors() const { return byName; }
+  const std::map<std::string, std::string> &metadata() const { return meta; }
+
+private:
+  MappedFile file;
+  std::map<std::string, StoredTensor> byName;
+  std::map<std::string, std::string> meta;
+};
+
+/// All weights under a path: one .safetensors file; a directory with model.safetensors; or one with
+/// model.safetensors.index.json and the files it names.
+class WeightStore {
+public:
+  explicit WeightStore(const std::string &path);
+
+  const std::string &path() const { return root; }
+  /// Names of all tensors, sorted.
+  std::vector<std::string> names() const;
+  /// Null where there is none of this name.
+  const StoredTensor *find(const std::string &name) const;
+
+  /// Reads the box [offset, offset + extent) of a tensor into out (row-major, F32 or F64),
+  /// converting from F64, F32, F16 or BF16. `shape` is what the reader expects the whole tensor to
+  /// be; a missing tensor, another shape or another kind of type is an error by name.
+  void readBox(const std::string &name, std::span<const int64_t> shape,
+               std::span<const int64_t> offset, std::span<const int64_t> extent, DType type,
+               void *out) const;
+
+private:
+  std::string root;
+  std::vector<std::unique_ptr<SafetensorsFile>> files;
+  std::map<std::string, const StoredTensor *> byName;
+};
+
+/// A tensor to be written.
+struct TensorSpec {
+  std::string name;
+  DType type = DType::F32;
+  std::vector<int64_t> shape;
+};
+
+/// Writes one file: the layout is fixed by the specs at once, then tensors arrive in any order and
+/// in parts. The file appears under its name only when it is complete (finish), so that a reader
+/// never meets half of one.
+class SafetensorsWriter {
+public:
+  SafetensorsWriter(const std::string &path, const std::vector<TensorSpec> &tensors,
+                    const std::map<std::string, std::string> &metadata = {});
+  ~SafetensorsWriter();
+  SafetensorsWriter(const SafetensorsWriter &) = delete;
+  SafetensorsWriter &operator=(const SafetensorsWriter &) = delete;
+
+  /// Bytes [byteOffset, byteOffset + data.size()) of tensor number `index` of the specs.
+  void write(size_t index, int64_t byteOffset, std::span<const std::byte> data);
+  /// Flushes to disk and renames into place.
+  void finish();
+
+private:
+  std::string target;
+  std::string temporary;
+  int file = -1;
+  std::vector<int64_t> begins;
+};
+
+} // namespace titan::rt

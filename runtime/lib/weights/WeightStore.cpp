@@ -1,0 +1,171 @@
+#include "titan/runtime/error.h"
+#include "titan/runtime/safetensors.h"
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace titan::rt {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The files that an index names; each must lie beside it, since the index is somebody else's.
+std::vector<std::string> filesOfIndex(const fs::path &index) {
+  std::ifstream stream(index);
+  nlohmann::json json = nlohmann::json::parse(stream, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object())
+    throw UserError(index.string() + ": not an index of safetensors files (no weight_map)");
+  std::set<std::string> names;
+  for (const auto &[tensor, file] : json["weight_map"].items()) {
+    if (!file.is_string() ||
+        fs::path(file.get<std::string>()).filename() != file.get<std::string>())
+      throw UserError(index.string() + ": tensor '" + tensor +
+                      "' is not mapped to a file name in this directory");
+    names.insert(file.get<std::string>());
+  }
+  return {names.begin(), names.end()};
+}
+
+std::vector<std::string> filesUnder(const std::string &path) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored))
+    return {path};
+  fs::path directory(path);
+  if (fs::exists(directory / "model.safetensors", ignored))
+    return {(directory / "model.safetensors").string()};
+  fs::path index = directory / "model.safetensors.index.json";
+  if (!fs::exists(index, ignored))
+    throw UserError("no weights in '" + path +
+                    "': it has neither model.safetensors nor model.safetensors.index.json");
+  std::vector<std::string> paths;
+  for (const std::string &name : filesOfIndex(index))
+    paths.push_back((directory / name).string());
+  return paths;
+}
+
+float fromHalf(uint16_t bits) {
+  uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16;
+  uint32_t exponent = bits >> 10 & 0x1f, mantissa = bits & 0x3ff;
+  if (exponent == 0) { // zero or subnormal: mantissa * 2^-24
+    float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
+    return sign ? -magnitude : magnitude;
+  }
+  uint32_t word = sign | (exponent == 31 ? 0xff : exponent + 112) << 23 | mantissa << 13;
+  float value;
+  std::memcpy(&value, &word, sizeof(value));
+  return value;
+}
+
+float fromBfloat(uint16_t bits) {
+  uint32_t word = static_cast<uint32_t>(bits) << 16;
+  float value;
+  std::memcpy(&value, &word, sizeof(value));
+  return value;
+}
+
+/// Converts `count` stored elements; memory may be unaligned, the format promises nothing.
+template <typename From, typename To, typename Convert>
+void convertRun(const std::byte *from, int64_t count, To *to, Convert convert) {
+  for (int64_t i = 0; i < count; ++i) {
+    From value;
+    std::memcpy(&value, from + i * sizeof(From), sizeof(From));
+    to[i] = static_cast<To>(convert(value));
+  }
+}
+
+template <typename To>
+bool convertRun(const std::string &dtype, const std::byte *from, int64_t count, To *to) {
+  auto same = [](auto value) { return value; };
+  if (dtype == "F32")
+    convertRun<float>(from, count, to, same);
+  else if (dtype == "F64")
+    convertRun<double>(from, count, to, same);
+  else if (dtype == "BF16")
+    convertRun<uint16_t>(from, count, to, fromBfloat);
+  else if (dtype == "F16")
+    convertRun<uint16_t>(from, count, to, fromHalf);
+  else
+    return false;
+  return true;
+}
+
+int64_t elementBytes(const StoredTensor &tensor) {
+  int64_t count = 1;
+  for (int64_t extent : tensor.shape)
+    count *= extent;
+  return count == 0 ? 0 : static_cast<int64_t>(tensor.bytes.size()) / count;
+}
+
+} // namespace
+
+WeightStore::WeightStore(const std::string &path) : root(path) {
+  for (const std::string &file : filesUnder(path)) {
+    files.push_back(std::make_unique<SafetensorsFile>(file));
+    for (const auto &[name, tensor] : files.back()->tensors())
+      if (!byName.emplace(name, &tensor).second)
+        throw UserError(path + ": the tensor '" + name + "' is in two files");
+  }
+}
+
+std::vector<std::string> WeightStore::names() const {
+  std::vector<std::string> all;
+  for (const auto &[name, tensor] : byName)
+    all.push_back(name);
+  return all;
+}
+
+const StoredTensor *WeightStore::find(const std::string &name) const {
+  auto found = byName.find(name);
+  return found == byName.end() ? nullptr : found->second;
+}
+
+void WeightStore::readBox(const std::string &name, std::span<const int64_t> shape,
+                          std::span<const int64_t> offset, std::span<const int64_t> extent,
+                          DType type, void *out) const {
+  const StoredTensor *tensor = find(name);
+  if (!tensor)
+    throw UserError(fmt::format("{}: there is no tensor '{}'", root, name));
+  if (!std::equal(shape.begin(), shape.end(), tensor->shape.begin(), tensor->shape.end()))
+    throw UserError(fmt::format("{}: the tensor '{}' has shape [{}], the program needs [{}]", root,
+                                name, fmt::join(tensor->shape, ", "), fmt::join(shape, ", ")));
+  // Trailing dimensions that are read whole form one contiguous run.
+  size_t split = shape.size();
+  int64_t run = 1, rows = 1;
+  while (split > 0) {
+    --split;
+    run *= extent[split];
+    if (extent[split] != shape[split])
+      break;
+  }
+  for (size_t d = 0; d < split; ++d)
+    rows *= extent[d];
+
+  int64_t bytes = elementBytes(*tensor);
+  std::vector<int64_t> at(shape.size());
+  for (int64_t row = 0; row < rows && run > 0; ++row) {
+    int64_t first = 0;
+    for (size_t d = 0; d < shape.size(); ++d)
+      first = first * shape[d] + offset[d] + at[d];
+    const std::byte *from = tensor->bytes.data() + first * bytes;
+    bool known = type == DType::F64
+                     ? convertRun(tensor->dtype, from, run, static_cast<double *>(out) + row * run)
+                     : convertRun(tensor->dtype, from, run, static_cast<float *>(out) + row * run);
+    if (!known)
+      throw UserError(fmt::format("{}: the tensor '{}' is {}, the program needs floating point",
+                                  root, name, tensor->dtype));
+    for (size_t d = split; d-- > 0;) {
+      if (++at[d] < extent[d])
+        break;
+      at[d] = 0;
+    }
+  }
+}
+
+} // namespace titan::rt
