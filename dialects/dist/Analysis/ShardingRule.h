@@ -1,0 +1,47 @@
+//===- ShardingRule.h - How an operation may be split -----------*- C++ -*-===//
+//
+// The one thing that the partitioner knows of an operation, as plain data: an index space of
+// *factors*, each walked by some dimensions of operands and results. Splitting a factor over a mesh
+// axis splits all of these dimensions. After Shardy's OpShardingRule (openxla/shardy,
+// docs/propagation.md), plus jointly linear operand sets, which say how partial values pass.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_DIST_ANALYSIS_SHARDINGRULE_H
+#define TITAN_DIALECTS_DIST_ANALYSIS_SHARDINGRULE_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace titan::dist {
+
+enum class FactorKind {
+  Parallel,  ///< parts are independent
+  Sum,       ///< absent from the results: splitting it makes the results partial sums
+  Max,       ///< likewise, partial maxima
+  Min,       ///< likewise, partial minima
+  Replicated ///< must not be split (attention's positions)
+};
+
+struct Factor {
+  std::string name;
+  int64_t size;
+  FactorKind kind;
+  std::vector<int> operandDims; ///< per operand, the dimension that walks the factor, or -1
+  std::vector<int> resultDims;  ///< per result, likewise
+};
+
+struct ShardingRule {
+  std::vector<Factor> factors;
+  /// Sets of operands in which the operation is jointly linear: if exactly the operands of one set
+  /// are partial sums over an axis, and the others are not, the results are partial sums over it.
+  /// add: {{0, 1}}; mul and contract: {{0}, {1}}; select: {{1, 2}}.
+  std::vector<std::vector<unsigned>> linearSets;
+  /// Elementwise over operands of equal dimensions (and scalars): also works on flat storage.
+  bool isElementwise = false;
+};
+
+} // namespace titan::dist
+
+#endif // TITAN_DIALECTS_DIST_ANALYSIS_SHARDINGRULE_H

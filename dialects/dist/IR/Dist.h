@@ -1,0 +1,22 @@
+//===- Dist.h - The `dist` dialect: attributes ------------------*- C++ -*-===//
+//
+// Meshes and shardings. Only attributes live here, so that the `titan` tensor type can hold a
+// sharding; the operations, which need that type, are in DistOps.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_DIST_IR_DIST_H
+#define TITAN_DIALECTS_DIST_IR_DIST_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+
+#include "dialects/dist/IR/DistDialect.h.inc"
+#include "dialects/dist/IR/DistEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/dist/IR/DistAttrs.h.inc"
+
+#endif // TITAN_DIALECTS_DIST_IR_DIST_H

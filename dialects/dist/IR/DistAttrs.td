@@ -1,0 +1,72 @@
+//===- DistAttrs.td - Shardings and mesh axes -----------------------------===//
+
+#ifndef TITAN_DIST_ATTRS_TD
+#define TITAN_DIST_ATTRS_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "dialects/dist/IR/DistDialect.td"
+
+def Dist_ReductionKind : I32EnumAttr<"ReductionKind", "how partial values combine", [
+    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">,
+    I32EnumAttrCase<"Min", 2, "min">]> {
+  let cppNamespace = "::titan::dist";
+}
+
+def Dist_MeshAxisAttr : AttrDef<Dist_Dialect, "MeshAxis"> {
+  let mnemonic = "axis";
+  let summary = "a named mesh axis and its degree";
+  let description = [{
+    `#dist.axis<tp = 2>`. The degree `auto` (stored as 0) is fixed at launch; it is allowed only for
+    axes that split `batch` and store.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name, "int64_t":$degree);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    bool isAuto() const { return getDegree() == 0; }
+  }];
+}
+
+def Dist_ShardingAttr : AttrDef<Dist_Dialect, "Sharding"> {
+  let mnemonic = "sharding";
+  let summary = "how a tensor lies on the mesh";
+  let description = [{
+    `#dist.sharding<[{shard}, {tp}, {} ]>` splits dimension 0 over `shard`, dimension 1 over `tp`.
+    Several axes of a dimension split it outer to inner. Axes that are not named replicate.
+
+    `partial sum {tp}`: the value is the sum over `tp` of what the ranks hold.
+
+    `flat 1 {shard}`: *storage*. What the per-dimension axes leave to a rank is, below the first 1
+    dimensions (the stacked ones), flattened in row-major order, padded to a multiple of the degree
+    and split into equal contiguous chunks. No divisibility is asked of storage, and gathering it is
+    one all-gather without a permutation. Only elementwise operations and collectives accept it.
+
+    Constraints:
+    - (C1) one axis list per dimension of the tensor.
+    - (C2) an axis occurs at most once in the whole sharding.
+    - (C3) `flat` starts at or before the rank of the tensor.
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"::mlir::ArrayAttr">:$dimAxes,
+    "::mlir::ArrayAttr":$flatAxes, "int64_t":$flatFrom,
+    "::mlir::ArrayAttr":$partialAxes, "::titan::dist::ReductionKind":$partialKind);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The sharding that replicates a tensor of `rank` dimensions.
+    static ShardingAttr getReplicated(::mlir::MLIRContext *context, int64_t rank);
+    bool isPartial() const { return !getPartialAxes().empty(); }
+    bool isFlat() const { return !getFlatAxes().empty(); }
+    /// True when no axis splits anything and nothing is partial.
+    bool isReplicated() const;
+    /// True when `axis` occurs anywhere in the sharding.
+    bool usesAxis(::mlir::StringAttr axis) const;
+    ShardingAttr withDimAxes(int64_t dim, ::mlir::ArrayAttr axes) const;
+    ShardingAttr withPartial(::mlir::ArrayAttr axes, ReductionKind kind) const;
+    ShardingAttr withFlat(::mlir::ArrayAttr axes, int64_t from) const;
+    ShardingAttr withoutPartial() const;
+    ShardingAttr withoutFlat() const;
+  }];
+}
+
+#endif // TITAN_DIST_ATTRS_TD

@@ -1,0 +1,24 @@
+//===- DistDialect.cpp - Registration of the `dist` dialect ---------------===//
+
+#include "dialects/dist/IR/DistOps.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace titan::dist;
+
+#include "dialects/dist/IR/DistDialect.cpp.inc"
+#include "dialects/dist/IR/DistEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/dist/IR/DistAttrs.cpp.inc"
+
+void DistDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/dist/IR/DistAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/dist/IR/DistOps.cpp.inc"
+      >();
+}

@@ -1,0 +1,139 @@
+//===- DistOps.cpp - Constraints of meshes, reshards and collectives ------===//
+
+#include "dialects/dist/IR/DistOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::dist;
+
+#define GET_OP_CLASSES
+#include "dialects/dist/IR/DistOps.cpp.inc"
+
+LogicalResult MeshOp::verify() {
+  llvm::StringSet<> names;
+  int autos = 0;
+  for (auto axis : getAxes().getAsRange<MeshAxisAttr>()) {
+    if (!names.insert(axis.getName().getValue()).second)
+      return emitOpError("(C1) axis ") << axis.getName() << " occurs twice";
+    if (axis.getDegree() < 0 || (axis.isAuto() && ++autos > 1))
+      return emitOpError("(C2) degree of axis ") << axis.getName()
+             << " must be at least 1, or auto for one axis only";
+  }
+  return success();
+}
+
+MeshOp MeshOp::lookup(Operation *from) {
+  auto module = dyn_cast<ModuleOp>(from);
+  if (!module)
+    module = from->getParentOfType<ModuleOp>();
+  auto meshes = module.getOps<MeshOp>();
+  return meshes.empty() ? MeshOp() : *meshes.begin();
+}
+
+int64_t MeshOp::getDegree(StringAttr name) {
+  for (auto axis : getAxes().getAsRange<MeshAxisAttr>())
+    if (axis.getName() == name)
+      return axis.getDegree();
+  return 1;
+}
+
+int64_t MeshOp::getNumRanks() {
+  int64_t ranks = 1;
+  for (auto axis : getAxes().getAsRange<MeshAxisAttr>())
+    ranks *= axis.getDegree();
+  return ranks;
+}
+
+LogicalResult MapOp::verify() {
+  MeshOp mesh = MeshOp::lookup(*this);
+  if (!mesh || llvm::none_of(mesh.getAxes().getAsRange<MeshAxisAttr>(),
+                             [&](MeshAxisAttr axis) { return axis.getName() == getAxisAttr(); }))
+    return emitOpError("(C1) the mesh has no axis ") << getAxisAttr();
+  for (auto kind : getStores().getAsRange<StringAttr>())
+    if (kind != "params" && kind != "grads" && kind != "optimizer")
+      return emitOpError("(C2) expected params, grads or optimizer, got ") << kind;
+  return success();
+}
+
+LogicalResult ReshardOp::verify() {
+  if (!getInput().getType().equalsUpToSharding(getResult().getType()))
+    return emitOpError("(C1) operand and result differ: ")
+           << getInput().getType() << " and " << getResult().getType();
+  return success();
+}
+
+namespace {
+/// Where a sharding names axes: a dimension's list, the flat axes or the partial axes.
+enum class Place { Dim, Flat, Partial };
+struct Change {
+  Place place;
+  bool appended; // else removed
+};
+} // namespace
+
+/// `longer` is `shorter` followed by `axes`.
+static bool isExtension(ArrayAttr longer, ArrayAttr shorter, ArrayAttr axes) {
+  auto expected = llvm::to_vector(shorter.getValue());
+  llvm::append_range(expected, axes.getValue());
+  return longer.getValue() == ArrayRef(expected);
+}
+
+/// Partial axes are a set: removing any of them is one change.
+static bool isUnion(ArrayAttr larger, ArrayAttr smaller, ArrayAttr axes) {
+  return larger.size() == smaller.size() + axes.size() &&
+         llvm::all_of(llvm::concat<const Attribute>(smaller.getValue(), axes.getValue()),
+                      [&](Attribute axis) { return llvm::is_contained(larger, axis); });
+}
+
+/// The changes from one sharding to the other, each by exactly `axes`; failure if one is by others.
+static FailureOr<SmallVector<Change>> findChanges(ShardingAttr from, ShardingAttr to, ArrayAttr axes) {
+  SmallVector<Change> changes;
+  auto compare = [&](Place place, ArrayAttr before, ArrayAttr after) -> LogicalResult {
+    if (before == after)
+      return success();
+    auto grows = place == Place::Partial ? isUnion : isExtension;
+    if (grows(after, before, axes))
+      changes.push_back({place, true});
+    else if (grows(before, after, axes))
+      changes.push_back({place, false});
+    else
+      return failure();
+    return success();
+  };
+  for (auto [before, after] : llvm::zip_equal(from.getDimAxes(), to.getDimAxes()))
+    if (failed(compare(Place::Dim, before, after)))
+      return failure();
+  if (failed(compare(Place::Flat, from.getFlatAxes(), to.getFlatAxes())) ||
+      failed(compare(Place::Partial, from.getPartialAxes(), to.getPartialAxes())))
+    return failure();
+  return changes;
+}
+
+/// Checks that the axes leave `source` (where given) and arrive at `target` (where given).
+static LogicalResult verifyMove(Operation *op, ArrayAttr axes, ArrayRef<Place> sources,
+                                ArrayRef<Place> targets) {
+  auto input = cast<ir::NamedTensorType>(op->getOperand(0).getType());
+  auto result = cast<ir::NamedTensorType>(op->getResult(0).getType());
+  if (!input.equalsUpToSharding(result))
+    return op->emitOpError("(C1) operand and result differ: ") << input << " and " << result;
+  auto changes = findChanges(input.getShardingOrReplicated(), result.getShardingOrReplicated(), axes);
+  bool fits = succeeded(changes) && changes->size() == size_t(!sources.empty()) + size_t(!targets.empty());
+  if (fits)
+    for (Change change : *changes)
+      fits &= llvm::is_contained(change.appended ? targets : sources, change.place);
+  if (!fits)
+    return op->emitOpError("(C2) does not lead from ") << input << " to " << result << " by " << axes;
+  return success();
+}
+
+LogicalResult AllGatherOp::verify() { return verifyMove(*this, getAxes(), {Place::Dim, Place::Flat}, {}); }
+LogicalResult LocalSliceOp::verify() { return verifyMove(*this, getAxes(), {}, {Place::Dim, Place::Flat}); }
+LogicalResult AllReduceOp::verify() { return verifyMove(*this, getAxes(), {Place::Partial}, {}); }
+LogicalResult MakePartialOp::verify() { return verifyMove(*this, getAxes(), {}, {Place::Partial}); }
+LogicalResult AllToAllOp::verify() { return verifyMove(*this, getAxes(), {Place::Dim}, {Place::Dim}); }
+LogicalResult ReduceScatterOp::verify() {
+  return verifyMove(*this, getAxes(), {Place::Partial}, {Place::Dim, Place::Flat});
+}

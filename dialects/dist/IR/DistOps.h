@@ -1,0 +1,37 @@
+//===- DistOps.h - The `dist` dialect: operations ---------------*- C++ -*-===//
+//
+// The mesh, the user's mapping, reshards and collectives, and what a rank holds of a tensor.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_DIST_IR_DISTOPS_H
+#define TITAN_DIALECTS_DIST_IR_DISTOPS_H
+
+#include "dialects/titan/IR/Titan.h"
+#include "mlir/IR/SymbolTable.h"
+
+#define GET_OP_CLASSES
+#include "dialects/dist/IR/DistOps.h.inc"
+
+namespace titan::dist {
+
+/// Degrees of the mesh's axes by name; fills in what `auto` becomes at launch.
+using Degrees = llvm::StringMap<int64_t>;
+
+/// The degrees of `mesh` (null: no axes), with `autoDegree` for an axis whose degree is `auto`.
+Degrees getDegrees(MeshOp mesh, int64_t autoDegree = 1);
+
+/// What a rank holds of `type`, in elements per dimension. A flat sharding gives the stacked
+/// dimensions followed by one chunk: ceil(elements / degree). Every rank gets the same shape;
+/// dimensions are divisible by what splits them (the shard phase's verifier sees to it).
+llvm::SmallVector<int64_t> getLocalShape(ir::NamedTensorType type, const Degrees &degrees);
+
+/// Product of the local shape.
+int64_t getLocalNumElements(ir::NamedTensorType type, const Degrees &degrees);
+
+/// Product of the degrees of `axes` (an array of StringAttr).
+int64_t getDegreeProduct(mlir::ArrayAttr axes, const Degrees &degrees);
+
+} // namespace titan::dist
+
+#endif // TITAN_DIALECTS_DIST_IR_DISTOPS_H

@@ -1,0 +1,46 @@
+//===- LocalShape.cpp - What a rank holds of a tensor ---------------------===//
+
+#include "dialects/dist/IR/DistOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::dist;
+
+Degrees dist::getDegrees(MeshOp mesh, int64_t autoDegree) {
+  Degrees degrees;
+  if (mesh)
+    for (auto axis : mesh.getAxes().getAsRange<MeshAxisAttr>())
+      degrees[axis.getName().getValue()] = axis.isAuto() ? autoDegree : axis.getDegree();
+  return degrees;
+}
+
+int64_t dist::getDegreeProduct(ArrayAttr axes, const Degrees &degrees) {
+  int64_t product = 1;
+  for (auto axis : axes.getAsRange<StringAttr>())
+    if (auto it = degrees.find(axis.getValue()); it != degrees.end())
+      product *= it->second;
+  return product;
+}
+
+SmallVector<int64_t> dist::getLocalShape(ir::NamedTensorType type, const Degrees &degrees) {
+  SmallVector<int64_t> shape = type.getShape();
+  ShardingAttr sharding = type.getShardingOrReplicated();
+  for (auto [size, axes] : llvm::zip_equal(shape, sharding.getDimAxes()))
+    size = llvm::divideCeil(size, getDegreeProduct(axes, degrees));
+  if (!sharding.isFlat())
+    return shape;
+  int64_t elements = 1;
+  for (int64_t size : ArrayRef(shape).drop_front(sharding.getFlatFrom()))
+    elements *= size;
+  shape.truncate(sharding.getFlatFrom());
+  shape.push_back(llvm::divideCeil(elements, getDegreeProduct(sharding.getFlatAxes(), degrees)));
+  return shape;
+}
+
+int64_t dist::getLocalNumElements(ir::NamedTensorType type, const Degrees &degrees) {
+  int64_t product = 1;
+  for (int64_t size : getLocalShape(type, degrees))
+    product *= size;
+  return product;
+}

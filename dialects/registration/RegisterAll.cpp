@@ -1,0 +1,12 @@
+//===- RegisterAll.cpp - Everything Titan adds to an MLIR tool ------------===//
+
+#include "dialects/registration/RegisterAll.h"
+#include "dialects/dist/IR/DistOps.h"
+#include "dialects/titan/IR/Titan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+void titan::registerDialects(mlir::DialectRegistry &registry) {
+  registry.insert<mlir::func::FuncDialect, ir::TitanDialect, dist::DistDialect>();
+}
+
+void titan::registerPasses() {}

@@ -1,0 +1,132 @@
+//===- ElementwiseOps.cpp - Constraints of elementwise operations ---------===//
+
+#include "dialects/titan/IR/Titan.h"
+
+using namespace mlir;
+using namespace titan::ir;
+
+#define GET_OP_CLASSES
+#include "dialects/titan/IR/ElementwiseOps.cpp.inc"
+
+static LogicalResult verifySameDims(Operation *op, NamedTensorType a, NamedTensorType b) {
+  if (a.getDims() != b.getDims())
+    return op->emitOpError("(C1) operand and result have different dimensions: ") << a << " and " << b;
+  return success();
+}
+
+/// The result's dimensions are exactly those that the operands have.
+static LogicalResult verifyJoin(Operation *op, NamedTensorType result) {
+  SmallVector<bool> covered(result.getRank(), false);
+  for (Value operand : op->getOperands()) {
+    auto type = cast<NamedTensorType>(operand.getType());
+    for (DimAttr dim : type.getDims()) {
+      int64_t i = result.indexOf(dim.getName());
+      if (i < 0)
+        return op->emitOpError("(C1) the result lacks the operand's dimension ") << dim.getName();
+      if (result.getDims()[i].getSize() != dim.getSize())
+        return op->emitOpError("(C1) dimension ") << dim.getName() << " has size " << dim.getSize()
+               << " in an operand and " << result.getDims()[i].getSize() << " in the result";
+      covered[i] = true;
+    }
+  }
+  for (auto [dim, isCovered] : llvm::zip_equal(result.getDims(), covered))
+    if (!isCovered)
+      return op->emitOpError("(C1) no operand has the result's dimension ") << dim.getName();
+  return success();
+}
+
+static LogicalResult verifyUnary(Operation *op) {
+  auto input = cast<NamedTensorType>(op->getOperand(0).getType());
+  auto result = cast<NamedTensorType>(op->getResult(0).getType());
+  if (failed(verifySameDims(op, input, result)))
+    return failure();
+  if (!isa<FloatType>(input.getElementType()) || input.getElementType() != result.getElementType())
+    return op->emitOpError("(C2) expected one floating-point element type, got ")
+           << input.getElementType() << " and " << result.getElementType();
+  return success();
+}
+
+static LogicalResult verifyBinary(Operation *op) {
+  auto lhs = cast<NamedTensorType>(op->getOperand(0).getType());
+  auto rhs = cast<NamedTensorType>(op->getOperand(1).getType());
+  auto result = cast<NamedTensorType>(op->getResult(0).getType());
+  if (failed(verifyJoin(op, result)))
+    return failure();
+  if (lhs.getElementType() != rhs.getElementType() || lhs.getElementType() != result.getElementType())
+    return op->emitOpError("(C2) element types differ: ") << lhs.getElementType() << ", "
+           << rhs.getElementType() << " and " << result.getElementType();
+  return success();
+}
+
+LogicalResult NegOp::verify() { return verifyUnary(*this); }
+LogicalResult ExpOp::verify() { return verifyUnary(*this); }
+LogicalResult LogOp::verify() { return verifyUnary(*this); }
+LogicalResult SqrtOp::verify() { return verifyUnary(*this); }
+LogicalResult RsqrtOp::verify() { return verifyUnary(*this); }
+LogicalResult TanhOp::verify() { return verifyUnary(*this); }
+LogicalResult SigmoidOp::verify() { return verifyUnary(*this); }
+
+LogicalResult AddOp::verify() { return verifyBinary(*this); }
+LogicalResult SubOp::verify() { return verifyBinary(*this); }
+LogicalResult MulOp::verify() { return verifyBinary(*this); }
+LogicalResult DivOp::verify() { return verifyBinary(*this); }
+LogicalResult MaximumOp::verify() { return verifyBinary(*this); }
+LogicalResult MinimumOp::verify() { return verifyBinary(*this); }
+
+LogicalResult CompareOp::verify() {
+  if (failed(verifyJoin(*this, getResult().getType())))
+    return failure();
+  if (getLhs().getType().getElementType() != getRhs().getType().getElementType() ||
+      !getResult().getType().getElementType().isInteger(1))
+    return emitOpError("(C2) expected operands of one element type and a result of i1");
+  return success();
+}
+
+LogicalResult SelectOp::verify() {
+  if (failed(verifyJoin(*this, getResult().getType())))
+    return failure();
+  Type element = getResult().getType().getElementType();
+  if (!getCondition().getType().getElementType().isInteger(1) ||
+      getWhenTrue().getType().getElementType() != element ||
+      getWhenFalse().getType().getElementType() != element)
+    return emitOpError("(C2) expected a condition of i1 and choices of the result's element type");
+  return success();
+}
+
+LogicalResult CastOp::verify() {
+  return verifySameDims(*this, getInput().getType(), getResult().getType());
+}
+
+LogicalResult ExpandOp::verify() {
+  NamedTensorType input = getInput().getType(), result = getResult().getType();
+  for (DimAttr dim : input.getDims())
+    if (!llvm::is_contained(result.getDims(), dim))
+      return emitOpError("(C1) the result lacks the operand's dimension ") << dim.getName();
+  if (input.getElementType() != result.getElementType())
+    return emitOpError("(C2) element types differ");
+  return success();
+}
+
+LogicalResult ConstantOp::verify() {
+  if (getResult().getType().getRank() != 0)
+    return emitOpError("(C1) expected a result of rank 0, got ") << getResult().getType();
+  return success();
+}
+
+LogicalResult IotaOp::verify() {
+  NamedTensorType type = getResult().getType();
+  if (type.getRank() != 1 || !type.getElementType().isInteger(64))
+    return emitOpError("(C1) expected a result of rank 1 and element type i64, got ") << type;
+  return success();
+}
+
+LogicalResult AdamWOp::verify() {
+  NamedTensorType parameter = getParameter().getType();
+  for (Value state : {getGradient(), getM(), getV(), getNewParameter(), getNewM(), getNewV()})
+    if (failed(verifySameDims(*this, parameter, cast<NamedTensorType>(state.getType()))))
+      return failure();
+  for (Value scalar : {getLr(), getStep(), getScale()})
+    if (cast<NamedTensorType>(scalar.getType()).getRank() != 0)
+      return emitOpError("(C1) expected scalars of rank 0, got ") << scalar.getType();
+  return success();
+}

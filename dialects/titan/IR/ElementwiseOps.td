@@ -1,0 +1,176 @@
+//===- ElementwiseOps.td - Scalar functions mapped over named dimensions --===//
+
+#ifndef TITAN_ELEMENTWISE_OPS_TD
+#define TITAN_ELEMENTWISE_OPS_TD
+
+include "dialects/titan/IR/TitanOpBase.td"
+
+/// Marks operations that apply one scalar function to every element of the joined index space.
+def Titan_Elementwise : NativeOpTrait<"Elementwise"> {
+  let cppNamespace = "::titan::ir";
+}
+
+class Titan_ElementwiseOp<string mnemonic, list<Trait> traits = []>
+    : Titan_Op<mnemonic, !listconcat([Pure, Titan_Elementwise], traits)> {
+  let hasVerifier = 1;
+}
+
+class Titan_UnaryOp<string mnemonic, string function, string formula>
+    : Titan_ElementwiseOp<mnemonic, []> {
+  let summary = function # " of every element";
+  let description = "`" # formula # [{`, element by element.
+
+    Constraints:
+    - (C1) operand and result have the same dimensions, up to sharding.
+    - (C2) the element type is a floating-point type and is the same.
+
+    Example: `%y = titan.}] # mnemonic # [{ %x : !titan.tensor<f32[seq = 8]>`}];
+  let arguments = (ins Titan_Tensor:$input);
+  let results = (outs Titan_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+}
+
+class Titan_BinaryOp<string mnemonic, string function, string formula>
+    : Titan_ElementwiseOp<mnemonic, []> {
+  let summary = function # " of two tensors joined by dimension names";
+  let description = "`" # formula # [{`, element by element. An operand that lacks a dimension of the
+    result is repeated along it.
+
+    Constraints:
+    - (C1) the result's dimensions are the union of the operands' dimensions.
+    - (C2) operands and result have the same element type.
+
+    Example: `%z = titan.}] # mnemonic # [{ %x, %w : (!titan.tensor<f32[seq = 8, embed = 4]>,
+    !titan.tensor<f32[embed = 4]>) -> !titan.tensor<f32[seq = 8, embed = 4]>`}];
+  let arguments = (ins Titan_Tensor:$lhs, Titan_Tensor:$rhs);
+  let results = (outs Titan_Tensor:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
+}
+
+def Titan_NegOp : Titan_UnaryOp<"neg", "negation", "-x">;
+def Titan_ExpOp : Titan_UnaryOp<"exp", "exponential", "e^x">;
+def Titan_LogOp : Titan_UnaryOp<"log", "natural logarithm", "ln x">;
+def Titan_SqrtOp : Titan_UnaryOp<"sqrt", "square root", "x^(1/2)">;
+def Titan_RsqrtOp : Titan_UnaryOp<"rsqrt", "reciprocal square root", "x^(-1/2)">;
+def Titan_TanhOp : Titan_UnaryOp<"tanh", "hyperbolic tangent", "tanh x">;
+def Titan_SigmoidOp : Titan_UnaryOp<"sigmoid", "logistic function", "1 / (1 + e^-x)">;
+
+def Titan_AddOp : Titan_BinaryOp<"add", "sum", "x + y">;
+def Titan_SubOp : Titan_BinaryOp<"sub", "difference", "x - y">;
+def Titan_MulOp : Titan_BinaryOp<"mul", "product", "x * y">;
+def Titan_DivOp : Titan_BinaryOp<"div", "quotient", "x / y">;
+def Titan_MaximumOp : Titan_BinaryOp<"maximum", "greater", "max(x, y)">;
+def Titan_MinimumOp : Titan_BinaryOp<"minimum", "lesser", "min(x, y)">;
+
+def Titan_CompareOp : Titan_ElementwiseOp<"compare"> {
+  let summary = "comparison of two tensors joined by dimension names";
+  let description = [{
+    Has no gradient.
+
+    Constraints:
+    - (C1) the result's dimensions are the union of the operands' dimensions.
+    - (C2) the operands have the same element type; the result's is i1.
+
+    Example: `%m = titan.compare ge, %q, %k : (!titan.tensor<i64[seq = 8]>, !titan.tensor<i64[keys = 8]>)
+    -> !titan.tensor<i1[seq = 8, keys = 8]>`
+  }];
+  let arguments = (ins Titan_ComparePredicate:$predicate, Titan_Tensor:$lhs, Titan_Tensor:$rhs);
+  let results = (outs Titan_Tensor:$result);
+  let assemblyFormat = "$predicate `,` $lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
+}
+
+def Titan_SelectOp : Titan_ElementwiseOp<"select"> {
+  let summary = "choice between two tensors by a condition, joined by dimension names";
+  let description = [{
+    Constraints:
+    - (C1) the result's dimensions are the union of the operands' dimensions.
+    - (C2) the condition is i1; the choices and the result have the same element type.
+
+    Example: `%s = titan.select %mask, %scores, %minus_infinity : (...) -> ...`
+  }];
+  let arguments = (ins Titan_Tensor:$condition, Titan_Tensor:$whenTrue, Titan_Tensor:$whenFalse);
+  let results = (outs Titan_Tensor:$result);
+  let assemblyFormat = "$condition `,` $whenTrue `,` $whenFalse attr-dict `:` functional-type(operands, results)";
+}
+
+def Titan_CastOp : Titan_ElementwiseOp<"cast"> {
+  let summary = "conversion of the element type";
+  let description = [{
+    Floating-point values round to nearest even; booleans become 0 and 1.
+
+    Constraints:
+    - (C1) operand and result have the same dimensions, up to sharding.
+
+    Example: `%y = titan.cast %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f64[seq = 8]>`
+  }];
+  let arguments = (ins Titan_Tensor:$input);
+  let results = (outs Titan_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+}
+
+def Titan_ExpandOp : Titan_ElementwiseOp<"expand"> {
+  let summary = "repetition along dimensions that the operand lacks";
+  let description = [{
+    Constraints:
+    - (C1) the operand's dimensions are a subset of the result's.
+    - (C2) the element type is the same.
+
+    Example: `%y = titan.expand %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[seq = 8, embed = 4]>`
+  }];
+  let arguments = (ins Titan_Tensor:$input);
+  let results = (outs Titan_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+}
+
+def Titan_ConstantOp : Titan_ElementwiseOp<"constant"> {
+  let summary = "a scalar constant";
+  let description = [{
+    The result has no dimensions; elementwise operations repeat it where needed. Integers and
+    booleans are written as floating-point numbers too.
+
+    Constraints:
+    - (C1) the result has rank 0.
+
+    Example: `%eps = titan.constant 1.0e-05 : !titan.tensor<f32[]>`
+  }];
+  let arguments = (ins F64Attr:$value);
+  let results = (outs Titan_Tensor:$result);
+  let assemblyFormat = "$value attr-dict `:` type($result)";
+}
+
+def Titan_IotaOp : Titan_ElementwiseOp<"iota"> {
+  let summary = "the global index along a dimension";
+  let description = [{
+    Counts 0, 1, 2, ... along the result's only dimension. On a mesh each rank gets the global
+    indices of its part.
+
+    Constraints:
+    - (C1) the result has rank 1 and element type i64.
+
+    Example: `%positions = titan.iota : !titan.tensor<i64[seq = 8]>`
+  }];
+  let results = (outs Titan_Tensor:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Titan_AdamWOp : Titan_ElementwiseOp<"adamw"> {
+  let summary = "one AdamW update";
+  let description = [{
+    Decoupled weight decay (Loshchilov and Hutter, arXiv 1711.05101, algorithm 2), as torch.optim.AdamW
+    computes it. With t = step (from 1) and g = gradient * scale:
+    m' = beta1 m + (1 - beta1) g;  v' = beta2 v + (1 - beta2) g g;
+    p' = p (1 - lr decay) - lr / (1 - beta1^t) m' / (sqrt(v') / sqrt(1 - beta2^t) + eps).
+
+    Constraints:
+    - (C1) parameter, gradient, m and v have the same dimensions; lr, step and scale have rank 0.
+
+    Example: `%p1, %m1, %v1 = titan.adamw %p, %g, %m, %v, %lr, %step, %scale {beta1 = 0.9, ...} : ...`
+  }];
+  let arguments = (ins Titan_Tensor:$parameter, Titan_Tensor:$gradient, Titan_Tensor:$m,
+                       Titan_Tensor:$v, Titan_Tensor:$lr, Titan_Tensor:$step, Titan_Tensor:$scale,
+                       F64Attr:$beta1, F64Attr:$beta2, F64Attr:$eps, F64Attr:$decay);
+  let results = (outs Titan_Tensor:$newParameter, Titan_Tensor:$newM, Titan_Tensor:$newV);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+
+#endif // TITAN_ELEMENTWISE_OPS_TD

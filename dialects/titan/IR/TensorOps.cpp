@@ -1,0 +1,126 @@
+//===- TensorOps.cpp - Constraints of contraction, indexing and the like --===//
+
+#include "dialects/titan/IR/Titan.h"
+
+using namespace mlir;
+using namespace titan::ir;
+
+#define GET_OP_CLASSES
+#include "dialects/titan/IR/TensorOps.cpp.inc"
+
+/// True when `type` has a dimension of this name and size.
+static bool has(NamedTensorType type, DimAttr dim) {
+  int64_t i = type.indexOf(dim.getName());
+  return i >= 0 && type.getDims()[i].getSize() == dim.getSize();
+}
+
+LogicalResult AnchorOp::verify() {
+  if (!getInput().getType().equalsUpToSharding(getResult().getType()))
+    return emitOpError("(C1) operand and result differ: ")
+           << getInput().getType() << " and " << getResult().getType();
+  return success();
+}
+
+LogicalResult ContractOp::verify() {
+  NamedTensorType lhs = getLhs().getType(), rhs = getRhs().getType(), result = getResult().getType();
+  for (DimAttr dim : result.getDims())
+    if (!has(lhs, dim) && !has(rhs, dim))
+      return emitOpError("(C1) no operand has the result's dimension ") << dim;
+  for (auto [one, other] : {std::pair(lhs, rhs), std::pair(rhs, lhs)})
+    for (DimAttr dim : one.getDims())
+      if (!has(result, dim) && !has(other, dim))
+        return emitOpError("(C2) only one operand has dimension ")
+               << dim.getName() << ", which the result lacks";
+  if (lhs.getElementType() != rhs.getElementType() || lhs.getElementType() != result.getElementType())
+    return emitOpError("(C3) element types differ");
+  return success();
+}
+
+LogicalResult ReduceOp::verify() {
+  NamedTensorType input = getInput().getType(), result = getResult().getType();
+  for (DimAttr dim : result.getDims())
+    if (!has(input, dim))
+      return emitOpError("(C1) the operand lacks the result's dimension ") << dim.getName();
+  if (input.getElementType() != result.getElementType())
+    return emitOpError("(C2) element types differ");
+  return success();
+}
+
+/// Checks take and put: `table` has `along`, `rows` and `indices` have not, and the rest of
+/// `covered` lies within the other two.
+static LogicalResult verifyIndexing(Operation *op, StringAttr along, NamedTensorType table,
+                                    NamedTensorType indices, NamedTensorType rows, NamedTensorType covered) {
+  if (!table.hasDim(along) || indices.hasDim(along) || rows.hasDim(along))
+    return op->emitOpError("(C1) dimension ") << along << " must be one of " << table
+           << " and of nothing else";
+  NamedTensorType other = covered == table ? rows : table;
+  for (DimAttr dim : covered.getDims())
+    if (dim.getName() != along && !has(other, dim) && !has(indices, dim))
+      return op->emitOpError("(C2) dimension ") << dim.getName() << " comes from nowhere";
+  if (!indices.getElementType().isInteger(64))
+    return op->emitOpError("(C3) expected indices of i64, got ") << indices.getElementType();
+  return success();
+}
+
+LogicalResult TakeOp::verify() {
+  return verifyIndexing(*this, getAlongAttr(), getInput().getType(), getIndices().getType(),
+                        getResult().getType(), getResult().getType());
+}
+
+LogicalResult PutOp::verify() {
+  return verifyIndexing(*this, getAlongAttr(), getResult().getType(), getIndices().getType(),
+                        getUpdates().getType(), getResult().getType());
+}
+
+LogicalResult RenameOp::verify() {
+  NamedTensorType input = getInput().getType(), result = getResult().getType();
+  if (input.getShape() != result.getShape() || input.getElementType() != result.getElementType())
+    return emitOpError("(C1) sizes differ: ") << input << " and " << result;
+  return success();
+}
+
+/// `fine` is `coarse` with dimension `dim` replaced in place by one or more dimensions.
+static LogicalResult verifyRefinement(Operation *op, StringAttr dim, NamedTensorType coarse, NamedTensorType fine) {
+  int64_t at = coarse.indexOf(dim), extra = fine.getRank() - coarse.getRank();
+  if (at < 0 || extra < 0)
+    return op->emitOpError("(C1) no dimension ") << dim << " in " << coarse;
+  int64_t product = 1;
+  for (int64_t i = at; i <= at + extra; ++i)
+    product *= fine.getDims()[i].getSize();
+  bool sameBefore = coarse.getDims().take_front(at) == fine.getDims().take_front(at);
+  bool sameAfter = coarse.getDims().drop_front(at + 1) == fine.getDims().drop_front(at + extra + 1);
+  if (!sameBefore || !sameAfter || product != coarse.getDims()[at].getSize())
+    return op->emitOpError("(C1) ") << fine << " is not " << coarse << " with " << dim << " split";
+  return success();
+}
+
+LogicalResult SplitOp::verify() {
+  return verifyRefinement(*this, getDimAttr(), getInput().getType(), getResult().getType());
+}
+
+LogicalResult MergeOp::verify() {
+  return verifyRefinement(*this, getDimAttr(), getResult().getType(), getInput().getType());
+}
+
+/// `part` is `whole` with dimension `dim` of `whole` cut to a range that starts at `offset`.
+static LogicalResult verifyRange(Operation *op, int64_t at, int64_t offset, NamedTensorType whole, NamedTensorType part) {
+  if (at < 0 || whole.getRank() != part.getRank())
+    return op->emitOpError("(C1) no such dimension in ") << whole;
+  if (offset < 0 || offset + part.getDims()[at].getSize() > whole.getDims()[at].getSize())
+    return op->emitOpError("(C1) the range starting at ") << offset << " of size "
+           << part.getDims()[at].getSize() << " does not fit dimension " << whole.getDims()[at];
+  for (int64_t i = 0; i < whole.getRank(); ++i)
+    if (i != at && whole.getDims()[i] != part.getDims()[i])
+      return op->emitOpError("(C2) dimension ") << whole.getDims()[i].getName() << " changes";
+  return success();
+}
+
+LogicalResult SliceOp::verify() {
+  return verifyRange(*this, getInput().getType().indexOf(getDimAttr()), getOffset(),
+                     getInput().getType(), getResult().getType());
+}
+
+LogicalResult PadOp::verify() {
+  return verifyRange(*this, getInput().getType().indexOf(getDimAttr()), getOffset(),
+                     getResult().getType(), getInput().getType());
+}

@@ -1,0 +1,67 @@
+//===- Titan.h - The `titan` dialect ----------------------------*- C++ -*-===//
+//
+// Training programs on global tensors with named dimensions. See TitanDialect.td for the idea and
+// docs/design.md for how programs are laid out in a module at every phase.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_TITAN_IR_TITAN_H
+#define TITAN_DIALECTS_TITAN_IR_TITAN_H
+
+#include "dialects/dist/IR/Dist.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/titan/IR/TitanDialect.h.inc"
+#include "dialects/titan/IR/TitanEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/titan/IR/TitanAttrs.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialects/titan/IR/TitanTypes.h.inc"
+
+namespace titan::ir {
+
+/// An operation that applies one scalar function to every element of the joined index space of its
+/// operands. All its results have the same dimensions.
+template <typename ConcreteType>
+class Elementwise : public mlir::OpTrait::TraitBase<ConcreteType, Elementwise> {};
+
+/// Names an operation's results after the NameLoc in its location, where it has one.
+void setResultNamesFromLocation(mlir::Operation *op, mlir::OpAsmSetValueNameFn setName);
+
+/// Attributes of a program function's arguments and results; docs/design.md lists what they mean.
+namespace attr {
+inline constexpr llvm::StringLiteral kProgram = "titan.program";
+inline constexpr llvm::StringLiteral kInput = "titan.input";
+inline constexpr llvm::StringLiteral kParam = "titan.param";
+inline constexpr llvm::StringLiteral kInit = "titan.init";
+inline constexpr llvm::StringLiteral kStacked = "titan.stacked";
+inline constexpr llvm::StringLiteral kDecay = "titan.decay";
+inline constexpr llvm::StringLiteral kState = "titan.state";
+inline constexpr llvm::StringLiteral kScalar = "titan.scalar";
+inline constexpr llvm::StringLiteral kOutput = "titan.output";
+inline constexpr llvm::StringLiteral kGradient = "titan.gradient";
+inline constexpr llvm::StringLiteral kUpdates = "titan.updates";
+inline constexpr llvm::StringLiteral kOptimizer = "titan.optimizer";
+inline constexpr llvm::StringLiteral kRun = "titan.run";
+} // namespace attr
+
+} // namespace titan::ir
+
+#define GET_OP_CLASSES
+#include "dialects/titan/IR/StructureOps.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/titan/IR/ElementwiseOps.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/titan/IR/TensorOps.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/titan/IR/NeuralOps.h.inc"
+
+#endif // TITAN_DIALECTS_TITAN_IR_TITAN_H

@@ -1,0 +1,153 @@
+//===- TitanDialect.cpp - Registration of the `titan` dialect -------------===//
+
+#include "dialects/titan/IR/Titan.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace titan::ir;
+
+#include "dialects/titan/IR/TitanDialect.cpp.inc"
+#include "dialects/titan/IR/TitanEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/titan/IR/TitanAttrs.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialects/titan/IR/TitanTypes.cpp.inc"
+
+void TitanDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/titan/IR/TitanAttrs.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialects/titan/IR/TitanTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/titan/IR/StructureOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/titan/IR/ElementwiseOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/titan/IR/TensorOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/titan/IR/NeuralOps.cpp.inc"
+      >();
+}
+
+void titan::ir::setResultNamesFromLocation(Operation *op, OpAsmSetValueNameFn setName) {
+  auto named = op->getLoc()->findInstanceOf<NameLoc>();
+  if (!named || named.getName().empty())
+    return;
+  for (OpResult result : op->getResults())
+    setName(result, named.getName().getValue());
+}
+
+/// Parses `name = size` and, for a renamed dimension, `of origin`.
+static ParseResult parseDim(AsmParser &parser, DimAttr &dim) {
+  std::string name, origin;
+  int64_t size = 0;
+  if (parser.parseKeywordOrString(&name) || parser.parseEqual() || parser.parseInteger(size))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("of")) && parser.parseKeywordOrString(&origin))
+    return failure();
+  Builder &builder = parser.getBuilder();
+  dim = DimAttr::get(parser.getContext(), builder.getStringAttr(name), size,
+                     origin.empty() ? StringAttr() : builder.getStringAttr(origin));
+  return success();
+}
+
+static void printDim(AsmPrinter &printer, DimAttr dim) {
+  printer.printKeywordOrString(dim.getName().getValue());
+  printer << " = " << dim.getSize();
+  if (dim.getOrigin()) {
+    printer << " of ";
+    printer.printKeywordOrString(dim.getOrigin().getValue());
+  }
+}
+
+Attribute DimAttr::parse(AsmParser &parser, Type) {
+  DimAttr dim;
+  if (parser.parseLess() || parseDim(parser, dim) || parser.parseGreater())
+    return {};
+  return dim;
+}
+
+void DimAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  printDim(printer, *this);
+  printer << '>';
+}
+
+Attribute InitAttr::parse(AsmParser &parser, Type) {
+  StringRef word;
+  SmallVector<double> scale;
+  double cut = 0;
+  auto parseScale = [&]() { return parser.parseFloat(scale.emplace_back()); };
+  SMLoc place = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseKeyword(&word) || parser.parseComma() ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseScale))
+    return {};
+  if (succeeded(parser.parseOptionalKeyword("cut")) && parser.parseFloat(cut))
+    return {};
+  std::optional<InitKind> kind = symbolizeInitKind(word);
+  if (!kind) {
+    parser.emitError(place, "unknown initialiser '") << word << "'";
+    return {};
+  }
+  if (parser.parseGreater())
+    return {};
+  return get(parser.getContext(), *kind, DenseF64ArrayAttr::get(parser.getContext(), scale),
+             parser.getBuilder().getF64FloatAttr(cut));
+}
+
+void InitAttr::print(AsmPrinter &printer) const {
+  printer << '<' << stringifyInitKind(getKind()) << ", [";
+  llvm::interleaveComma(getScale().asArrayRef(), printer, [&](double v) { printer.printFloat(llvm::APFloat(v)); });
+  printer << ']';
+  if (getCut().getValueAsDouble() != 0) {
+    printer << " cut ";
+    printer.printFloat(getCut().getValue());
+  }
+  printer << '>';
+}
+
+Type NamedTensorType::parse(AsmParser &parser) {
+  Type element;
+  SmallVector<DimAttr> dims;
+  dist::ShardingAttr sharding;
+  auto parseOne = [&]() { return parseDim(parser, dims.emplace_back()); };
+  if (parser.parseLess() || parser.parseType(element) ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOne))
+    return {};
+  if (succeeded(parser.parseOptionalComma())) {
+    sharding = llvm::dyn_cast_or_null<dist::ShardingAttr>(dist::ShardingAttr::parse(parser, {}));
+    if (!sharding)
+      return {};
+  }
+  SMLoc place = parser.getCurrentLocation();
+  if (parser.parseGreater())
+    return {};
+  auto complain = [&]() -> InFlightDiagnostic { return parser.emitError(place); };
+  function_ref<InFlightDiagnostic()> emitError = complain;
+  return getChecked(emitError, parser.getContext(), element, ArrayRef<DimAttr>(dims), sharding);
+}
+
+void NamedTensorType::print(AsmPrinter &printer) const {
+  printer << '<' << getElementType() << '[';
+  llvm::interleaveComma(getDims(), printer, [&](DimAttr dim) { printDim(printer, dim); });
+  printer << ']';
+  if (getSharding()) {
+    printer << ", ";
+    getSharding().print(printer);
+  }
+  printer << '>';
+}

@@ -1,0 +1,5 @@
+//===- TitanInterfaces.cpp - Generated parts of the interfaces ------------===//
+
+#include "dialects/titan/Interfaces/TitanInterfaces.h"
+
+#include "dialects/titan/Interfaces/TitanInterfaces.cpp.inc"

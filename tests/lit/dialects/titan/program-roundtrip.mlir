@@ -1,0 +1,52 @@
+// RUN: titan-opt %s | titan-opt | FileCheck %s
+
+// A program at the model phase keeps its mesh, its mapping, argument roles and the repeat's structure.
+
+// CHECK: dist.mesh @mesh [#dist.axis<shard = auto>, #dist.axis<tp = 2>]
+dist.mesh @mesh [#dist.axis<shard = auto>, #dist.axis<tp = 2>]
+// CHECK: dist.map "shard" splits ["batch"] otherwise [] stores ["params", "grads", "optimizer"]
+dist.map "shard" splits ["batch"] otherwise [] stores ["params", "grads", "optimizer"]
+dist.map "tp" splits ["ffn", "vocab"] otherwise ["seq"] stores []
+
+!hidden = !titan.tensor<f32[batch = 4, seq = 8, embed = 16]>
+!wide = !titan.tensor<f32[batch = 4, seq = 8, ffn = 32]>
+
+// CHECK-LABEL: func.func @train
+func.func @train(
+    %tokens: !titan.tensor<i64[batch = 4, seq = 8]> {titan.input = "tokens"},
+    %table: !titan.tensor<f32[vocab = 32, embed = 16]> {titan.param = "table", titan.init = #titan.init<normal, [1.0]>},
+    %up: !titan.tensor<f32[layers = 2, embed = 16, ffn = 32]> {titan.param = "layers.up", titan.stacked, titan.init = #titan.init<truncated_normal, [0.02, 0.01] cut 3.0>},
+    %down: !titan.tensor<f32[layers = 2, ffn = 32, embed = 16]> {titan.param = "layers.down", titan.stacked, titan.init = #titan.init<normal, [0.02]>})
+    -> (!titan.tensor<f32[]> {titan.output = "loss"}) attributes {titan.program = "train"} {
+  %0 = titan.take %table along "vocab" at %tokens : (!titan.tensor<f32[vocab = 32, embed = 16]>, !titan.tensor<i64[batch = 4, seq = 8]>) -> !hidden
+  %x = titan.anchor %0 : !hidden -> !hidden
+  // CHECK: titan.repeat <layers = 2> carry(%{{.*}}) slices(%{{.*}}, %{{.*}})
+  %y = titan.repeat <layers = 2> carry(%x) slices(%up, %down)
+      : (!hidden, !titan.tensor<f32[layers = 2, embed = 16, ffn = 32]>, !titan.tensor<f32[layers = 2, ffn = 32, embed = 16]>) -> !hidden {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !hidden, %w1: !titan.tensor<f32[embed = 16, ffn = 32]>, %w2: !titan.tensor<f32[ffn = 32, embed = 16]>):
+    %1 = titan.contract %c, %w1 : (!hidden, !titan.tensor<f32[embed = 16, ffn = 32]>) -> !wide
+    %h = titan.anchor %1 : !wide -> !wide
+    %t = titan.tanh %h : !wide -> !wide
+    %2 = titan.contract %t, %w2 : (!wide, !titan.tensor<f32[ffn = 32, embed = 16]>) -> !hidden
+    %3 = titan.add %c, %2 : (!hidden, !hidden) -> !hidden
+    // CHECK: titan.yield
+    titan.yield %3 : !hidden
+  }
+  // CHECK: titan.reduce sum
+  %loss = titan.reduce sum %y : !hidden -> !titan.tensor<f32[]>
+  return %loss : !titan.tensor<f32[]>
+}
+
+// Shardings print inside the type: dimension axes, flat storage, partial axes.
+// CHECK-LABEL: func.func @shardings
+// CHECK-SAME: !titan.tensor<f32[batch = 4, keys = 8 of seq], <[{shard}, {}] partial sum {tp}>>
+// CHECK-SAME: !titan.tensor<f32[layers = 2, embed = 16], <[{}, {tp}] flat 1 {shard}>>
+func.func @shardings(
+    %a: !titan.tensor<f32[batch = 4, keys = 8 of seq], <[{shard}, {}] partial sum {tp}>>,
+    %b: !titan.tensor<f32[layers = 2, embed = 16], <[{}, {tp}] flat 1 {shard}>>) {
+  // CHECK: dist.reduce_scatter %{{.*}} over ["tp"]
+  %s = dist.reduce_scatter %a over ["tp"] : !titan.tensor<f32[batch = 4, keys = 8 of seq], <[{shard}, {}] partial sum {tp}>> -> !titan.tensor<f32[batch = 4, keys = 8 of seq], <[{shard}, {tp}]>>
+  // CHECK: dist.all_gather %{{.*}} over ["shard"]
+  %g = dist.all_gather %b over ["shard"] : !titan.tensor<f32[layers = 2, embed = 16], <[{}, {tp}] flat 1 {shard}>> -> !titan.tensor<f32[layers = 2, embed = 16], <[{}, {tp}]>>
+  return
+}
