@@ -121,6 +121,6 @@ LogicalResult SliceOp::verify() {
 }
 
 LogicalResult PadOp::verify() {
-  return verifyRange(*this, getInput().getType().indexOf(getDimAttr()), getOffset(),
+  return verifyRange(*this, getResult().getType().indexOf(getDimAttr()), getOffset(),
                      getResult().getType(), getInput().getType());
 }

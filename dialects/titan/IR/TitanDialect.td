@@ -17,6 +17,7 @@ def Titan_Dialect : Dialect {
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
+  let dependentDialects = ["::titan::dist::DistDialect"]; // the tensor type holds shardings
 }
 
 #endif // TITAN_TITAN_DIALECT_TD

@@ -1,0 +1,23 @@
+// RUN: titan-opt %s | titan-opt | FileCheck %s
+
+dist.mesh @mesh [#dist.axis<shard = 2>, #dist.axis<tp = 2>]
+
+// Every step between shardings is a collective of its own or a local operation.
+// CHECK-LABEL: func.func @steps
+func.func @steps(%x: !titan.tensor<f32[seq = 8, embed = 4], <[{tp}, {}] partial sum {shard}>>) {
+  // CHECK: dist.all_reduce %{{.*}} over ["shard"]
+  %0 = dist.all_reduce %x over ["shard"] : !titan.tensor<f32[seq = 8, embed = 4], <[{tp}, {}] partial sum {shard}>> -> !titan.tensor<f32[seq = 8, embed = 4], <[{tp}, {}]>>
+  // CHECK: dist.all_to_all %{{.*}} over ["tp"]
+  %1 = dist.all_to_all %0 over ["tp"] : !titan.tensor<f32[seq = 8, embed = 4], <[{tp}, {}]>> -> !titan.tensor<f32[seq = 8, embed = 4], <[{}, {tp}]>>
+  // CHECK: dist.all_gather %{{.*}} over ["tp"]
+  %2 = dist.all_gather %1 over ["tp"] : !titan.tensor<f32[seq = 8, embed = 4], <[{}, {tp}]>> -> !titan.tensor<f32[seq = 8, embed = 4], <[{}, {}]>>
+  // CHECK: dist.local_slice %{{.*}} over ["shard", "tp"]
+  %3 = dist.local_slice %2 over ["shard", "tp"] : !titan.tensor<f32[seq = 8, embed = 4], <[{}, {}]>> -> !titan.tensor<f32[seq = 8, embed = 4], <[{}, {}] flat 0 {shard, tp}>>
+  // CHECK: dist.make_partial %{{.*}} over ["tp"]
+  %4 = dist.make_partial %2 over ["tp"] : !titan.tensor<f32[seq = 8, embed = 4], <[{}, {}]>> -> !titan.tensor<f32[seq = 8, embed = 4], <[{}, {}] partial sum {tp}>>
+  // CHECK: dist.reduce_scatter %{{.*}} over ["tp"]
+  %5 = dist.reduce_scatter %4 over ["tp"] : !titan.tensor<f32[seq = 8, embed = 4], <[{}, {}] partial sum {tp}>> -> !titan.tensor<f32[seq = 8, embed = 4], <[{}, {}] flat 0 {tp}>>
+  // CHECK: dist.reshard
+  %6 = dist.reshard %5 : !titan.tensor<f32[seq = 8, embed = 4], <[{}, {}] flat 0 {tp}>> -> !titan.tensor<f32[seq = 8, embed = 4], <[{shard}, {}]>>
+  return
+}

@@ -1,0 +1,116 @@
+// RUN: titan-opt %s -split-input-file -verify-diagnostics
+
+// A unary function cannot change dimensions.
+func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
+  // expected-error @+1 {{(C1) operand and result have different dimensions}}
+  %0 = titan.exp %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[embed = 8]>
+  return
+}
+
+// -----
+
+// A unary function wants floating-point numbers.
+func.func @f(%x: !titan.tensor<i64[seq = 8]>) {
+  // expected-error @+1 {{(C2) expected one floating-point element type}}
+  %0 = titan.neg %x : !titan.tensor<i64[seq = 8]> -> !titan.tensor<i64[seq = 8]>
+  return
+}
+
+// -----
+
+// A join keeps every dimension of its operands.
+func.func @f(%x: !titan.tensor<f32[seq = 8]>, %y: !titan.tensor<f32[embed = 4]>) {
+  // expected-error @+1 {{(C1) the result lacks the operand's dimension "embed"}}
+  %0 = titan.add %x, %y : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[embed = 4]>) -> !titan.tensor<f32[seq = 8]>
+  return
+}
+
+// -----
+
+// A join invents no dimension.
+func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
+  // expected-error @+1 {{(C1) no operand has the result's dimension "embed"}}
+  %0 = titan.mul %x, %x : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[seq = 8]>) -> !titan.tensor<f32[seq = 8, embed = 4]>
+  return
+}
+
+// -----
+
+// Dimensions of one name have one size.
+func.func @f(%x: !titan.tensor<f32[seq = 8]>, %y: !titan.tensor<f32[seq = 9]>) {
+  // expected-error @+1 {{(C1) dimension "seq" has size 9 in an operand and 8 in the result}}
+  %0 = titan.sub %x, %y : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[seq = 9]>) -> !titan.tensor<f32[seq = 8]>
+  return
+}
+
+// -----
+
+// A join does not convert.
+func.func @f(%x: !titan.tensor<f32[seq = 8]>, %y: !titan.tensor<f64[seq = 8]>) {
+  // expected-error @+1 {{(C2) element types differ}}
+  %0 = titan.div %x, %y : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f64[seq = 8]>) -> !titan.tensor<f32[seq = 8]>
+  return
+}
+
+// -----
+
+// A comparison's result is boolean.
+func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
+  // expected-error @+1 {{(C2) expected operands of one element type and a result of i1}}
+  %0 = titan.compare lt, %x, %x : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[seq = 8]>) -> !titan.tensor<f32[seq = 8]>
+  return
+}
+
+// -----
+
+// A selection's condition is boolean.
+func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
+  // expected-error @+1 {{(C2) expected a condition of i1}}
+  %0 = titan.select %x, %x, %x : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[seq = 8]>, !titan.tensor<f32[seq = 8]>) -> !titan.tensor<f32[seq = 8]>
+  return
+}
+
+// -----
+
+// A cast keeps dimensions.
+func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
+  // expected-error @+1 {{(C1) operand and result have different dimensions}}
+  %0 = titan.cast %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f64[]>
+  return
+}
+
+// -----
+
+// An expansion loses nothing.
+func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
+  // expected-error @+1 {{(C1) the result lacks the operand's dimension "seq"}}
+  %0 = titan.expand %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[embed = 4]>
+  return
+}
+
+// -----
+
+// A constant is a scalar.
+func.func @f() {
+  // expected-error @+1 {{(C1) expected a result of rank 0}}
+  %0 = titan.constant 1.0 : !titan.tensor<f32[seq = 8]>
+  return
+}
+
+// -----
+
+// An iota counts one dimension.
+func.func @f() {
+  // expected-error @+1 {{(C1) expected a result of rank 1 and element type i64}}
+  %0 = titan.iota : !titan.tensor<f32[seq = 8]>
+  return
+}
+
+// -----
+
+// The state of an update looks like its parameter.
+func.func @f(%p: !titan.tensor<f32[embed = 4]>, %g: !titan.tensor<f32[ffn = 4]>, %s: !titan.tensor<f32[]>) {
+  // expected-error @+1 {{(C1) operand and result have different dimensions}}
+  %0:3 = titan.adamw %p, %g, %p, %p, %s, %s, %s {beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, decay = 0.1} : (!titan.tensor<f32[embed = 4]>, !titan.tensor<f32[ffn = 4]>, !titan.tensor<f32[embed = 4]>, !titan.tensor<f32[embed = 4]>, !titan.tensor<f32[]>, !titan.tensor<f32[]>, !titan.tensor<f32[]>) -> (!titan.tensor<f32[embed = 4]>, !titan.tensor<f32[embed = 4]>, !titan.tensor<f32[embed = 4]>)
+  return
+}

@@ -1,0 +1,76 @@
+// RUN: titan-opt %s | titan-opt | FileCheck %s
+
+!rows = !titan.tensor<f32[seq = 8]>
+!matrix = !titan.tensor<f32[seq = 8, embed = 4]>
+!weights = !titan.tensor<f32[embed = 4]>
+!scalar = !titan.tensor<f32[]>
+
+// Unary functions keep dimensions and element type.
+// CHECK-LABEL: func.func @unary
+func.func @unary(%x: !rows) -> !rows {
+  // CHECK: titan.neg
+  %0 = titan.neg %x : !rows -> !rows
+  // CHECK: titan.exp
+  %1 = titan.exp %0 : !rows -> !rows
+  // CHECK: titan.log
+  %2 = titan.log %1 : !rows -> !rows
+  // CHECK: titan.sqrt
+  %3 = titan.sqrt %2 : !rows -> !rows
+  // CHECK: titan.rsqrt
+  %4 = titan.rsqrt %3 : !rows -> !rows
+  // CHECK: titan.tanh
+  %5 = titan.tanh %4 : !rows -> !rows
+  // CHECK: titan.sigmoid
+  %6 = titan.sigmoid %5 : !rows -> !rows
+  return %6 : !rows
+}
+
+// Binary functions join their operands' dimensions by name.
+// CHECK-LABEL: func.func @binary
+func.func @binary(%x: !matrix, %w: !weights) -> !matrix {
+  // CHECK: titan.add %{{.*}}, %{{.*}} : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[embed = 4]>) -> !titan.tensor<f32[seq = 8, embed = 4]>
+  %0 = titan.add %x, %w : (!matrix, !weights) -> !matrix
+  // CHECK: titan.sub
+  %1 = titan.sub %0, %w : (!matrix, !weights) -> !matrix
+  // CHECK: titan.mul
+  %2 = titan.mul %1, %w : (!matrix, !weights) -> !matrix
+  // CHECK: titan.div
+  %3 = titan.div %2, %w : (!matrix, !weights) -> !matrix
+  // CHECK: titan.maximum
+  %4 = titan.maximum %3, %w : (!matrix, !weights) -> !matrix
+  // CHECK: titan.minimum
+  %5 = titan.minimum %4, %w : (!matrix, !weights) -> !matrix
+  return %5 : !matrix
+}
+
+// Comparison gives booleans, selection uses them, casts change the element type alone.
+// CHECK-LABEL: func.func @choice
+func.func @choice(%x: !matrix, %y: !matrix) -> !titan.tensor<f64[seq = 8, embed = 4]> {
+  // CHECK: titan.compare ge, %{{.*}} -> !titan.tensor<i1[seq = 8, embed = 4]>
+  %m = titan.compare ge, %x, %y : (!matrix, !matrix) -> !titan.tensor<i1[seq = 8, embed = 4]>
+  // CHECK: titan.select
+  %s = titan.select %m, %x, %y : (!titan.tensor<i1[seq = 8, embed = 4]>, !matrix, !matrix) -> !matrix
+  // CHECK: titan.cast
+  %c = titan.cast %s : !matrix -> !titan.tensor<f64[seq = 8, embed = 4]>
+  return %c : !titan.tensor<f64[seq = 8, embed = 4]>
+}
+
+// Constants have rank 0, iota counts one dimension, expand repeats.
+// CHECK-LABEL: func.func @made
+func.func @made() -> !matrix {
+  // CHECK: titan.constant 1.000000e-05 : <f32[]>
+  %eps = titan.constant 1.0e-5 : !scalar
+  // CHECK: titan.iota : <i64[seq = 8]>
+  %i = titan.iota : !titan.tensor<i64[seq = 8]>
+  // CHECK: titan.expand
+  %e = titan.expand %eps : !scalar -> !matrix
+  return %e : !matrix
+}
+
+// An AdamW update has three results and keeps its hyper-parameters.
+// CHECK-LABEL: func.func @update
+func.func @update(%p: !weights, %g: !weights, %m: !weights, %v: !weights, %lr: !scalar, %t: !scalar, %s: !scalar) -> (!weights, !weights, !weights) {
+  // CHECK: titan.adamw {{.*}}beta1 = 9.000000e-01
+  %0:3 = titan.adamw %p, %g, %m, %v, %lr, %t, %s {beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, decay = 0.1} : (!weights, !weights, !weights, !weights, !scalar, !scalar, !scalar) -> (!weights, !weights, !weights)
+  return %0#0, %0#1, %0#2 : !weights, !weights, !weights
+}

@@ -1,0 +1,25 @@
+// RUN: titan-opt %s | titan-opt | FileCheck %s
+
+!q = !titan.tensor<f32[seq = 8, kv_heads = 2, group = 3, head = 4]>
+!k = !titan.tensor<f32[seq = 8, kv_heads = 2, head = 4]>
+!lse = !titan.tensor<f32[seq = 8, kv_heads = 2, group = 3]>
+
+// Rotary embeddings keep their frequency base and pairing.
+// CHECK-LABEL: func.func @rotary
+func.func @rotary(%q: !q) -> !q {
+  // CHECK: titan.rotary %{{.*}} along "seq" dim "head" {interleaved, theta = 1.000000e+04 : f64}
+  %0 = titan.rotary %q along "seq" dim "head" {theta = 1.0e4, interleaved} : !q -> !q
+  // CHECK: titan.rotary {{.*}} {inverse, theta
+  %1 = titan.rotary %0 along "seq" dim "head" {theta = 1.0e4, inverse} : !q -> !q
+  return %1 : !q
+}
+
+// Attention shares keys and values among the dimensions that only queries have.
+// CHECK-LABEL: func.func @attention
+func.func @attention(%q: !q, %k: !k, %v: !k) -> (!q, !k, !k) {
+  // CHECK: titan.attention %{{.*}}, %{{.*}}, %{{.*}} along "seq" head "head" {causal, scale = 5.000000e-01 : f64}
+  %y, %lse = titan.attention %q, %k, %v along "seq" head "head" {scale = 0.5, causal} : (!q, !k, !k) -> (!q, !lse)
+  // CHECK: titan.attention_grad
+  %dq, %dk, %dv = titan.attention_grad %y, %q, %k, %v, %y, %lse along "seq" head "head" {scale = 0.5, causal} : (!q, !q, !k, !k, !q, !lse) -> (!q, !k, !k)
+  return %dq, %dk, %dv : !q, !k, !k
+}

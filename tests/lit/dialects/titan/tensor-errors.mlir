@@ -1,0 +1,116 @@
+// RUN: titan-opt %s -split-input-file -verify-diagnostics
+
+// An anchor is the identity.
+func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
+  // expected-error @+1 {{(C1) operand and result differ}}
+  %0 = titan.anchor %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[keys = 8]>
+  return
+}
+
+// -----
+
+// A contraction's result invents no dimension.
+func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
+  // expected-error @+1 {{(C1) no operand has the result's dimension}}
+  %0 = titan.contract %x, %x : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[seq = 8]>) -> !titan.tensor<f32[embed = 4]>
+  return
+}
+
+// -----
+
+// A contraction never sums a dimension that only one operand has.
+func.func @f(%x: !titan.tensor<f32[seq = 8, embed = 4]>, %w: !titan.tensor<f32[embed = 4]>) {
+  // expected-error @+1 {{(C2) only one operand has dimension "seq"}}
+  %0 = titan.contract %x, %w : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[embed = 4]>) -> !titan.tensor<f32[]>
+  return
+}
+
+// -----
+
+// A contraction does not convert.
+func.func @f(%x: !titan.tensor<f32[embed = 4]>, %w: !titan.tensor<f64[embed = 4]>) {
+  // expected-error @+1 {{(C3) element types differ}}
+  %0 = titan.contract %x, %w : (!titan.tensor<f32[embed = 4]>, !titan.tensor<f64[embed = 4]>) -> !titan.tensor<f32[]>
+  return
+}
+
+// -----
+
+// A reduction's result has dimensions of its operand.
+func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
+  // expected-error @+1 {{(C1) the operand lacks the result's dimension "embed"}}
+  %0 = titan.reduce sum %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[embed = 4]>
+  return
+}
+
+// -----
+
+// Only a dimension of the operand can be indexed.
+func.func @f(%x: !titan.tensor<f32[embed = 4]>, %i: !titan.tensor<i64[seq = 8]>) {
+  // expected-error @+1 {{(C1) dimension "vocab" must be one of}}
+  %0 = titan.take %x along "vocab" at %i : (!titan.tensor<f32[embed = 4]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[seq = 8]>
+  return
+}
+
+// -----
+
+// What indexing yields comes from operand or indices.
+func.func @f(%x: !titan.tensor<f32[vocab = 4]>, %i: !titan.tensor<i64[seq = 8]>) {
+  // expected-error @+1 {{(C2) dimension "embed" comes from nowhere}}
+  %0 = titan.take %x along "vocab" at %i : (!titan.tensor<f32[vocab = 4]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[seq = 8, embed = 2]>
+  return
+}
+
+// -----
+
+// Indices are integers.
+func.func @f(%x: !titan.tensor<f32[seq = 8]>, %i: !titan.tensor<f32[seq = 8]>) {
+  // expected-error @+1 {{(C3) expected indices of i64}}
+  %0 = titan.put %x along "vocab" at %i : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[seq = 8]>) -> !titan.tensor<f32[vocab = 4]>
+  return
+}
+
+// -----
+
+// A renaming keeps sizes.
+func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
+  // expected-error @+1 {{(C1) sizes differ}}
+  %0 = titan.rename %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[keys = 9]>
+  return
+}
+
+// -----
+
+// The parts of a split multiply to the whole.
+func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
+  // expected-error @+1 {{is not}}
+  %0 = titan.split %x dim "seq" : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[outer = 3, inner = 2]>
+  return
+}
+
+// -----
+
+// A merge makes the dimension that it names.
+func.func @f(%x: !titan.tensor<f32[outer = 4, inner = 2]>) {
+  // expected-error @+1 {{(C1) no dimension "embed"}}
+  %0 = titan.merge %x dim "embed" : !titan.tensor<f32[outer = 4, inner = 2]> -> !titan.tensor<f32[seq = 8]>
+  return
+}
+
+// -----
+
+// A slice lies within its dimension.
+func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
+  // expected-error @+1 {{(C1) the range starting at 6 of size 4 does not fit}}
+  %0 = titan.slice %x dim "seq" from 6 : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[prefix = 4]>
+  return
+}
+
+// -----
+
+// Padding touches one dimension.
+func.func @f(%x: !titan.tensor<f32[seq = 4, embed = 4]>) {
+  // expected-error @+1 {{(C2) dimension "embed" changes}}
+  %0 = titan.pad %x dim "seq" from 2 : !titan.tensor<f32[seq = 4, embed = 4]> -> !titan.tensor<f32[seq = 8, embed = 5]>
+  return
+}

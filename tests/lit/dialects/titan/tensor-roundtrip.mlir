@@ -1,0 +1,53 @@
+// RUN: titan-opt %s | titan-opt | FileCheck %s
+
+!x = !titan.tensor<f32[seq = 8, embed = 4]>
+!w = !titan.tensor<f32[embed = 4, heads = 2, head = 2]>
+!q = !titan.tensor<f32[seq = 8, heads = 2, head = 2]>
+
+// A contraction sums what both operands have and the result lacks; a declared value is an anchor.
+// CHECK-LABEL: func.func @contract
+func.func @contract(%x: !x, %w: !w) -> !q {
+  // CHECK: titan.contract %{{.*}}, %{{.*}} : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[embed = 4, heads = 2, head = 2]>) -> !titan.tensor<f32[seq = 8, heads = 2, head = 2]>
+  %0 = titan.contract %x, %w : (!x, !w) -> !q
+  // CHECK: titan.anchor
+  %1 = titan.anchor %0 : !q -> !q
+  return %1 : !q
+}
+
+// A reduction names its kind; the dimensions that the result lacks are reduced.
+// CHECK-LABEL: func.func @reduce
+func.func @reduce(%x: !x) -> !titan.tensor<f32[seq = 8]> {
+  // CHECK: titan.reduce max
+  %0 = titan.reduce max %x : !x -> !titan.tensor<f32[seq = 8]>
+  // CHECK: titan.reduce min
+  %1 = titan.reduce min %x : !x -> !titan.tensor<f32[seq = 8]>
+  // CHECK: titan.reduce sum
+  %2 = titan.reduce sum %x : !x -> !titan.tensor<f32[seq = 8]>
+  return %2 : !titan.tensor<f32[seq = 8]>
+}
+
+// Taking rows and putting them back are each other's transposes.
+// CHECK-LABEL: func.func @index
+func.func @index(%table: !titan.tensor<f32[vocab = 16, embed = 4]>, %i: !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[vocab = 16, embed = 4]> {
+  // CHECK: titan.take %{{.*}} along "vocab" at
+  %0 = titan.take %table along "vocab" at %i : (!titan.tensor<f32[vocab = 16, embed = 4]>, !titan.tensor<i64[seq = 8]>) -> !x
+  // CHECK: titan.put %{{.*}} along "vocab" at
+  %1 = titan.put %0 along "vocab" at %i : (!x, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[vocab = 16, embed = 4]>
+  return %1 : !titan.tensor<f32[vocab = 16, embed = 4]>
+}
+
+// Dimensions are renamed, split, merged, cut and padded by name.
+// CHECK-LABEL: func.func @dimensions
+func.func @dimensions(%x: !x) -> !x {
+  // CHECK: titan.rename %{{.*}} -> <f32[keys = 8 of seq, embed = 4]>
+  %0 = titan.rename %x : !x -> !titan.tensor<f32[keys = 8 of seq, embed = 4]>
+  // CHECK: titan.split %{{.*}} dim "embed"
+  %1 = titan.split %x dim "embed" : !x -> !titan.tensor<f32[seq = 8, pair = 2, two = 2]>
+  // CHECK: titan.merge %{{.*}} dim "embed"
+  %2 = titan.merge %1 dim "embed" : !titan.tensor<f32[seq = 8, pair = 2, two = 2]> -> !x
+  // CHECK: titan.slice %{{.*}} dim "seq" from 2
+  %3 = titan.slice %2 dim "seq" from 2 : !x -> !titan.tensor<f32[prefix = 4 of seq, embed = 4]>
+  // CHECK: titan.pad %{{.*}} dim "seq" from 2
+  %4 = titan.pad %3 dim "seq" from 2 : !titan.tensor<f32[prefix = 4 of seq, embed = 4]> -> !x
+  return %4 : !x
+}

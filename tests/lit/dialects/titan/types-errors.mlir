@@ -1,0 +1,41 @@
+// RUN: titan-opt %s -split-input-file -verify-diagnostics
+
+// A tensor's dimensions have distinct names.
+// expected-error @+1 {{(C1) dimension "seq" occurs twice}}
+func.func private @f(!titan.tensor<f32[seq = 8, seq = 8]>)
+
+// -----
+
+// Sizes are positive.
+// expected-error @+1 {{(C2) dimension "seq" has size 0}}
+func.func private @f(!titan.tensor<f32[seq = 0]>)
+
+// -----
+
+// A sharding speaks of every dimension.
+// expected-error @+1 {{(C3) sharding of 1 dimensions on a tensor of 2}}
+func.func private @f(!titan.tensor<f32[seq = 8, embed = 4], <[{tp}]>>)
+
+// -----
+
+// An axis splits once.
+// expected-error @+1 {{(C2) axis "tp" occurs twice in a sharding}}
+func.func private @f(!titan.tensor<f32[seq = 8, embed = 4], <[{tp}, {tp}]>>)
+
+// -----
+
+// Flat storage starts within the tensor.
+// expected-error @+1 {{(C3) flat starts at dimension 2 of a tensor of rank 1}}
+func.func private @f(!titan.tensor<f32[seq = 8], <[{}] flat 2 {shard}>>)
+
+// -----
+
+// Partial values combine by a known reduction.
+// expected-error @+1 {{expected sum, max or min}}
+func.func private @f(!titan.tensor<f32[seq = 8], <[{}] partial mean {shard}>>)
+
+// -----
+
+// An initialiser is one of those that the runtime draws.
+// expected-error @+1 {{unknown initialiser 'zipf'}}
+func.func private @f(!titan.tensor<f32[seq = 8]> {titan.init = #titan.init<zipf, [1.0]>})
