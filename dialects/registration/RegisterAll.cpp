@@ -3,10 +3,12 @@
 #include "dialects/registration/RegisterAll.h"
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/Titan.h"
+#include "dialects/titan/Kernels/Kernels.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 void titan::registerDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::func::FuncDialect, ir::TitanDialect, dist::DistDialect>();
+  ir::registerScalarModels(registry);
 }
 
 void titan::registerPasses() {}

@@ -1,0 +1,84 @@
+//===- Formulas.h - Scalar functions as value and text ----------*- C++ -*-===//
+//
+// One struct a function: what it computes and what the emitter prints for it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_TITAN_KERNELS_FORMULAS_H
+#define TITAN_DIALECTS_TITAN_KERNELS_FORMULAS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <cmath>
+
+namespace titan::ir::formulas {
+
+using In = llvm::ArrayRef<double>;
+using llvm::StringLiteral;
+
+struct Identity {
+  static double value(In x) { return x[0]; }
+  static constexpr StringLiteral text = "$0";
+};
+struct Neg {
+  static double value(In x) { return -x[0]; }
+  static constexpr StringLiteral text = "(-$0)";
+};
+struct Exp {
+  static double value(In x) { return std::exp(x[0]); }
+  static constexpr StringLiteral text = "tm::exp($0)";
+};
+struct Log {
+  static double value(In x) { return std::log(x[0]); }
+  static constexpr StringLiteral text = "tm::log($0)";
+};
+struct Sqrt {
+  static double value(In x) { return std::sqrt(x[0]); }
+  static constexpr StringLiteral text = "tm::sqrt($0)";
+};
+struct Rsqrt {
+  static double value(In x) { return 1.0 / std::sqrt(x[0]); }
+  static constexpr StringLiteral text = "tm::rsqrt($0)";
+};
+struct Tanh {
+  static double value(In x) { return std::tanh(x[0]); }
+  static constexpr StringLiteral text = "tm::tanh($0)";
+};
+struct Sigmoid {
+  static double value(In x) { return 1.0 / (1.0 + std::exp(-x[0])); }
+  static constexpr StringLiteral text = "tm::sigmoid($0)";
+};
+struct Add {
+  static double value(In x) { return x[0] + x[1]; }
+  static constexpr StringLiteral text = "($0 + $1)";
+};
+struct Sub {
+  static double value(In x) { return x[0] - x[1]; }
+  static constexpr StringLiteral text = "($0 - $1)";
+};
+struct Mul {
+  static double value(In x) { return x[0] * x[1]; }
+  static constexpr StringLiteral text = "($0 * $1)";
+};
+struct Div {
+  static double value(In x) { return x[0] / x[1]; }
+  static constexpr StringLiteral text = "($0 / $1)";
+};
+/// A NaN wins, as in IEEE 754-2019 `maximum`: hiding one would hide a fault of the program.
+struct Maximum {
+  static double value(In x) { return x[0] > x[1] || std::isnan(x[0]) ? x[0] : x[1]; }
+  static constexpr StringLiteral text = "tm::max($0, $1)";
+};
+struct Minimum {
+  static double value(In x) { return x[0] < x[1] || std::isnan(x[0]) ? x[0] : x[1]; }
+  static constexpr StringLiteral text = "tm::min($0, $1)";
+};
+struct Select {
+  static double value(In x) { return x[0] != 0 ? x[1] : x[2]; }
+  static constexpr StringLiteral text = "($0 ? $1 : $2)";
+};
+
+} // namespace titan::ir::formulas
+
+#endif // TITAN_DIALECTS_TITAN_KERNELS_FORMULAS_H

@@ -1,0 +1,189 @@
+//===- ScalarModels.cpp - Models of ScalarOpInterface ---------------------===//
+
+#include "dialects/titan/Interfaces/TitanInterfaces.h"
+#include "dialects/titan/Kernels/Formulas.h"
+#include "dialects/titan/Kernels/Kernels.h"
+#include "dialects/titan/Kernels/ScalarText.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+namespace {
+
+template <typename Model, typename Op> using Base = ScalarOpInterface::ExternalModel<Model, Op>;
+
+Type getElement(Value value) {
+  return cast<NamedTensorType>(value.getType()).getElementType();
+}
+
+/// An operation that is one formula of its operands.
+template <typename Op, typename Formula> struct FormulaModel : Base<FormulaModel<Op, Formula>, Op> {
+  void evaluateElement(Operation *, ArrayRef<double> in, MutableArrayRef<double> out) const {
+    out[0] = Formula::value(in);
+  }
+  std::string getElementExpression(Operation *, ArrayRef<std::string> in, unsigned,
+                                   StringRef type) const {
+    return fillPattern(Formula::text, in, type);
+  }
+};
+
+/// Division of integers drops the fraction, as it does in the emitted C++.
+struct DivModel : Base<DivModel, DivOp> {
+  void evaluateElement(Operation *op, ArrayRef<double> in, MutableArrayRef<double> out) const {
+    out[0] = formulas::Div::value(in);
+    if (getElement(op->getResult(0)).isInteger())
+      out[0] = std::trunc(out[0]);
+  }
+  std::string getElementExpression(Operation *, ArrayRef<std::string> in, unsigned,
+                                   StringRef type) const {
+    return fillPattern(formulas::Div::text, in, type);
+  }
+};
+
+struct CompareModel : Base<CompareModel, CompareOp> {
+  static bool compare(ComparePredicate predicate, double x, double y) {
+    switch (predicate) {
+    case ComparePredicate::EQ:
+      return x == y;
+    case ComparePredicate::NE:
+      return x != y;
+    case ComparePredicate::LT:
+      return x < y;
+    case ComparePredicate::LE:
+      return x <= y;
+    case ComparePredicate::GT:
+      return x > y;
+    case ComparePredicate::GE:
+      return x >= y;
+    }
+    return false;
+  }
+  static StringRef getPattern(ComparePredicate predicate) {
+    switch (predicate) {
+    case ComparePredicate::EQ:
+      return "($0 == $1)";
+    case ComparePredicate::NE:
+      return "($0 != $1)";
+    case ComparePredicate::LT:
+      return "($0 < $1)";
+    case ComparePredicate::LE:
+      return "($0 <= $1)";
+    case ComparePredicate::GT:
+      return "($0 > $1)";
+    case ComparePredicate::GE:
+      return "($0 >= $1)";
+    }
+    return "";
+  }
+  void evaluateElement(Operation *op, ArrayRef<double> in, MutableArrayRef<double> out) const {
+    out[0] = compare(cast<CompareOp>(op).getPredicate(), in[0], in[1]);
+  }
+  std::string getElementExpression(Operation *op, ArrayRef<std::string> in, unsigned,
+                                   StringRef type) const {
+    return fillPattern(getPattern(cast<CompareOp>(op).getPredicate()), in, type);
+  }
+};
+
+/// What a value of C++ becomes by conversion to `element`. Floating-point values take the emitter's
+/// scalar type; bf16 is computed in float and rounded when it is stored.
+std::string getConversion(Type element, StringRef value, StringRef type) {
+  if (element.isInteger(1))
+    return ("(" + value + " != 0)").str();
+  return ((element.isInteger() ? StringRef("int64_t") : type) + "(" + value + ")").str();
+}
+
+struct CastModel : Base<CastModel, CastOp> {
+  void evaluateElement(Operation *op, ArrayRef<double> in, MutableArrayRef<double> out) const {
+    Type element = getElement(op->getResult(0));
+    out[0] = element.isInteger(1) ? in[0] != 0 : element.isInteger() ? std::trunc(in[0]) : in[0];
+  }
+  std::string getElementExpression(Operation *op, ArrayRef<std::string> in, unsigned,
+                                   StringRef type) const {
+    return getConversion(getElement(op->getResult(0)), in[0], type);
+  }
+};
+
+struct ConstantModel : Base<ConstantModel, ConstantOp> {
+  void evaluateElement(Operation *op, ArrayRef<double>, MutableArrayRef<double> out) const {
+    out[0] = cast<ConstantOp>(op).getValue().convertToDouble();
+  }
+  std::string getElementExpression(Operation *op, ArrayRef<std::string>, unsigned,
+                                   StringRef type) const {
+    double value = cast<ConstantOp>(op).getValue().convertToDouble();
+    Type element = getElement(op->getResult(0));
+    if (element.isInteger(1))
+      return value != 0 ? "true" : "false";
+    if (element.isInteger())
+      return "int64_t(" + std::to_string(static_cast<int64_t>(value)) + ")";
+    return (type + "(" + getLiteral(value) + ")").str();
+  }
+};
+
+/// Inputs: parameter, gradient, m, v, lr, step, scale. Results: parameter, m, v. The bias
+/// corrections are one double each for a whole step, which a compiler hoists out of the loop.
+struct AdamWModel : Base<AdamWModel, AdamWOp> {
+  void evaluateElement(Operation *op, ArrayRef<double> in, MutableArrayRef<double> out) const {
+    auto adamw = cast<AdamWOp>(op);
+    double beta1 = adamw.getBeta1().convertToDouble(), beta2 = adamw.getBeta2().convertToDouble();
+    double gradient = in[1] * in[6], lr = in[4], step = in[5];
+    double m = beta1 * in[2] + (1 - beta1) * gradient;
+    double v = beta2 * in[3] + (1 - beta2) * gradient * gradient;
+    double correction1 = 1 - std::pow(beta1, step), correction2 = 1 - std::pow(beta2, step);
+    double denominator = std::sqrt(v) / std::sqrt(correction2) + adamw.getEps().convertToDouble();
+    double decayed = in[0] * (1 - lr * adamw.getDecay().convertToDouble());
+    out[0] = decayed - lr / correction1 * m / denominator;
+    out[1] = m;
+    out[2] = v;
+  }
+  std::string getElementExpression(Operation *op, ArrayRef<std::string> in, unsigned index,
+                                   StringRef type) const {
+    auto adamw = cast<AdamWOp>(op);
+    auto literal = [](llvm::APFloat value) { return getLiteral(value.convertToDouble()); };
+    std::string beta1 = literal(adamw.getBeta1()), beta2 = literal(adamw.getBeta2());
+    std::string gradient = "($1 * $6)";
+    std::string m = "($T(" + beta1 + ") * $2 + $T(1.0 - " + beta1 + ") * " + gradient + ")";
+    std::string v =
+        "($T(" + beta2 + ") * $3 + $T(1.0 - " + beta2 + ") * " + gradient + " * " + gradient + ")";
+    if (index > 0)
+      return fillPattern(index == 1 ? m : v, in, type);
+    auto correction = [](StringRef beta) {
+      return ("(1.0 - tm::pow(" + beta + ", double($5)))").str();
+    };
+    std::string p = "($0 * ($T(1.0) - $4 * $T(" + literal(adamw.getDecay()) + ")) - $4 / $T" +
+                    correction(beta1) + " * " + m + " / (tm::sqrt(" + v + ") / $T(tm::sqrt" +
+                    correction(beta2) + ") + $T(" + literal(adamw.getEps()) + ")))";
+    return fillPattern(p, in, type);
+  }
+};
+
+template <typename Op, typename Formula> void attachFormula(MLIRContext &context) {
+  Op::template attachInterface<FormulaModel<Op, Formula>>(context);
+}
+
+} // namespace
+
+void ir::registerScalarModels(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, TitanDialect *) {
+    attachFormula<NegOp, formulas::Neg>(*context);
+    attachFormula<ExpOp, formulas::Exp>(*context);
+    attachFormula<LogOp, formulas::Log>(*context);
+    attachFormula<SqrtOp, formulas::Sqrt>(*context);
+    attachFormula<RsqrtOp, formulas::Rsqrt>(*context);
+    attachFormula<TanhOp, formulas::Tanh>(*context);
+    attachFormula<SigmoidOp, formulas::Sigmoid>(*context);
+    attachFormula<AddOp, formulas::Add>(*context);
+    attachFormula<SubOp, formulas::Sub>(*context);
+    attachFormula<MulOp, formulas::Mul>(*context);
+    attachFormula<MaximumOp, formulas::Maximum>(*context);
+    attachFormula<MinimumOp, formulas::Minimum>(*context);
+    attachFormula<SelectOp, formulas::Select>(*context);
+    attachFormula<ExpandOp, formulas::Identity>(*context);
+    attachFormula<IotaOp, formulas::Identity>(*context);
+    DivOp::attachInterface<DivModel>(*context);
+    CompareOp::attachInterface<CompareModel>(*context);
+    CastOp::attachInterface<CastModel>(*context);
+    ConstantOp::attachInterface<ConstantModel>(*context);
+    AdamWOp::attachInterface<AdamWModel>(*context);
+  });
+}
