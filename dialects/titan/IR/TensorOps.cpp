@@ -21,6 +21,13 @@ LogicalResult AnchorOp::verify() {
   return success();
 }
 
+LogicalResult StopGradientOp::verify() {
+  if (!getInput().getType().equalsUpToSharding(getResult().getType()))
+    return emitOpError("(C1) operand and result differ: ")
+           << getInput().getType() << " and " << getResult().getType();
+  return success();
+}
+
 LogicalResult ContractOp::verify() {
   NamedTensorType lhs = getLhs().getType(), rhs = getRhs().getType(), result = getResult().getType();
   for (DimAttr dim : result.getDims())

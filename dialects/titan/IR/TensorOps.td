@@ -24,6 +24,22 @@ def Titan_AnchorOp : Titan_Op<"anchor", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Titan_StopGradientOp : Titan_Op<"stop_gradient", [Pure]> {
+  let summary = "a value that no gradient flows through";
+  let description = [{
+    The identity, whose operand gets no cotangent. Gone after the gradient phase.
+
+    Constraints:
+    - (C1) operand and result are equal up to sharding.
+
+    Example: `%top = titan.stop_gradient %0 : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[seq = 8]>`
+  }];
+  let arguments = (ins Titan_Tensor:$input);
+  let results = (outs Titan_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def Titan_ContractOp : Titan_Op<"contract", [Pure]> {
   let summary = "Einstein summation of two tensors by dimension names";
   let description = [{
