@@ -1,0 +1,159 @@
+// Declarations.
+#include "compiler/syntax/Builder.h"
+
+namespace titan::syntax {
+
+void Builder::build(P::FileContext &context, Module &module) {
+  for (P::DeclarationContext *declaration : context.declaration())
+    if (!declaration->exception)
+      if (DeclPtr made = buildDecl(*declaration))
+        module.decls.push_back(std::move(made));
+}
+
+DeclPtr Builder::buildDecl(P::DeclarationContext &context) {
+  if (P::ImportDeclContext *decl = context.importDecl())
+    return buildImport(*decl);
+  if (P::ModelDeclContext *decl = context.modelDecl())
+    return buildModel(*decl);
+  if (P::BlockDeclContext *decl = context.blockDecl())
+    return buildBlock(*decl);
+  if (P::FnDeclContext *decl = context.fnDecl())
+    return buildFn(*decl);
+  if (P::ParallelDeclContext *decl = context.parallelDecl())
+    return buildParallel(*decl);
+  return buildTrain(*context.trainDecl());
+}
+
+DeclPtr Builder::buildImport(P::ImportDeclContext &context) {
+  auto made = std::make_unique<ImportDecl>(at(context));
+  for (P::ImportItemContext *item : context.importItem()) {
+    ImportDecl::Item import;
+    import.loc = at(*item);
+    if (item->moduleName())
+      import.path = path(*item->moduleName()->path());
+    else
+      import.file = quoted(*item->STRING());
+    if (item->newName())
+      import.alias = name(*item->newName());
+    made->items.push_back(std::move(import));
+  }
+  return made;
+}
+
+DeclPtr Builder::buildModel(P::ModelDeclContext &context) {
+  if (context.modelName()) {
+    auto made = std::make_unique<ModelAliasDecl>(at(context));
+    made->name = name(*context.newName());
+    made->base = path(*context.modelName()->path());
+    if (context.settings())
+      made->settings = buildSettings(*context.settings());
+    return made;
+  }
+  if (context.formals() && context.formals()->exception)
+    return nullptr;
+  auto made = std::make_unique<ModelDecl>(at(context));
+  made->name = name(*context.newName());
+  if (context.formals())
+    made->formals = buildFormals(*context.formals());
+  made->body = buildBody(*context.body());
+  return made;
+}
+
+DeclPtr Builder::buildBlock(P::BlockDeclContext &context) {
+  P::SignatureContext &signature = *context.signature();
+  if (signature.formals()->exception)
+    return nullptr;
+  auto made = std::make_unique<BlockDecl>(at(context));
+  made->name = name(*signature.newName());
+  made->formals = buildFormals(*signature.formals());
+  if (signature.results())
+    made->results = names(signature.results()->newName());
+  made->body = buildBody(*context.body());
+  return made;
+}
+
+DeclPtr Builder::buildFn(P::FnDeclContext &context) {
+  P::SignatureContext &signature = *context.signature();
+  if (signature.formals()->exception)
+    return nullptr;
+  auto made = std::make_unique<FnDecl>(at(context));
+  made->name = name(*signature.newName());
+  made->formals = buildFormals(*signature.formals());
+  if (signature.results())
+    made->results = names(signature.results()->newName());
+  if (context.expr())
+    made->value = build(*context.expr());
+  else
+    made->body = buildBody(*context.body());
+  if (context.expr() && signature.results())
+    diags
+        .report(Code::ResultsOfExpression, at(*signature.results()),
+                "a function given by `=` does not name its results")
+        .note(at(*context.expr()), "this is its result");
+  return made;
+}
+
+std::vector<Formal> Builder::buildFormals(P::FormalsContext &context) {
+  std::vector<Formal> formals;
+  for (P::FormalContext *item : context.formal()) {
+    Formal formal;
+    formal.loc = at(*item);
+    if (item->newDim()) {
+      formal.kind = item->OVER() ? FormalKind::Over : FormalKind::Along;
+      formal.name = name(*item->newDim());
+    } else {
+      formal.name = name(*item->typedName()->newName());
+      formal.type = buildType(*item->typedName());
+      if (item->expr())
+        formal.defaultValue = build(*item->expr());
+    }
+    formals.push_back(std::move(formal));
+  }
+  return formals;
+}
+
+DeclPtr Builder::buildParallel(P::ParallelDeclContext &context) {
+  auto made = std::make_unique<ParallelDecl>(at(context));
+  made->name = name(*context.newName());
+  for (P::AxisContext *axis : context.axes()->axis())
+    if (!axis->exception)
+      made->axes.push_back(buildAxis(*axis));
+  return made;
+}
+
+AxisDecl Builder::buildAxis(P::AxisContext &context) {
+  AxisDecl axis;
+  axis.name = name(*context.newAxis());
+  axis.degree = build(*context.expr());
+  axis.loc = sources.cover(axis.name.loc, at(*context.expr()));
+  if (P::SplitsContext *splits = context.splits()) {
+    axis.loc = sources.cover(axis.loc, at(*splits));
+    if (splits->dimNames())
+      axis.splits = paths(*splits->dimNames());
+    if (splits->elseDims())
+      axis.elseSplits = paths(*splits->elseDims()->dimNames());
+  }
+  if (P::StoresContext *stores = context.stores()) {
+    axis.loc = sources.cover(axis.loc, at(*stores));
+    axis.stores = names(stores->storedKind());
+  }
+  if (context.settings()) {
+    axis.loc = sources.cover(axis.loc, at(*context.settings()));
+    axis.options = buildSettings(*context.settings());
+  }
+  return axis;
+}
+
+DeclPtr Builder::buildTrain(P::TrainDeclContext &context) {
+  auto made = std::make_unique<TrainDecl>(at(context));
+  made->name = name(*context.newName());
+  made->base = path(*context.trainBase()->path());
+  made->derived = context.WITH() != nullptr;
+  if (context.parallelName())
+    made->parallel = path(*context.parallelName()->path());
+  if (context.settings())
+    made->settings = buildSettings(*context.settings());
+  return made;
+}
+
+} // namespace titan::syntax

@@ -1,0 +1,297 @@
+// Expressions, calls and brackets.
+#include "compiler/syntax/Builder.h"
+
+namespace titan::syntax {
+namespace {
+
+BinaryOp binaryOp(size_t token) {
+  switch (token) {
+  case TitanParser::PLUS:
+    return BinaryOp::Add;
+  case TitanParser::MINUS:
+    return BinaryOp::Sub;
+  case TitanParser::STAR:
+    return BinaryOp::Mul;
+  case TitanParser::SLASH:
+    return BinaryOp::Div;
+  case TitanParser::PERCENT:
+    return BinaryOp::Mod;
+  case TitanParser::POW:
+    return BinaryOp::Pow;
+  case TitanParser::AT:
+    return BinaryOp::Contract;
+  case TitanParser::EQ:
+    return BinaryOp::Eq;
+  case TitanParser::NE:
+    return BinaryOp::Ne;
+  case TitanParser::LT:
+    return BinaryOp::Lt;
+  case TitanParser::LE:
+    return BinaryOp::Le;
+  case TitanParser::GT:
+    return BinaryOp::Gt;
+  case TitanParser::GE:
+    return BinaryOp::Ge;
+  case TitanParser::AND:
+    return BinaryOp::And;
+  default:
+    return BinaryOp::Or;
+  }
+}
+
+bool isComparison(BinaryOp op) {
+  return op >= BinaryOp::Eq && op <= BinaryOp::Ge;
+}
+
+} // namespace
+
+ExprPtr Builder::build(P::ExprContext &context) {
+  if (auto *operand = dynamic_cast<P::OperandExprContext *>(&context))
+    return buildOperand(*operand->operand());
+  if (auto *binary = dynamic_cast<P::BinaryContext *>(&context))
+    return buildBinary(*binary);
+  if (auto *conditional = dynamic_cast<P::ConditionalContext *>(&context)) {
+    auto made = std::make_unique<IfExpr>(at(context));
+    made->cond = build(*conditional->expr(0));
+    made->thenValue = build(*conditional->expr(1));
+    made->elseValue = build(*conditional->expr(2));
+    return made;
+  }
+  auto made = std::make_unique<UnaryExpr>(at(context));
+  if (auto *negate = dynamic_cast<P::NegateContext *>(&context)) {
+    made->op = UnaryOp::Neg;
+    made->operand = build(*negate->expr());
+  } else {
+    made->op = UnaryOp::Not;
+    made->operand = build(*static_cast<P::LogicalNotContext &>(context).expr());
+  }
+  return made;
+}
+
+ExprPtr Builder::buildBinary(P::BinaryContext &context) {
+  auto made = std::make_unique<BinaryExpr>(at(context));
+  made->op = binaryOp(context.op->getType());
+  made->opLoc = at(*context.op);
+  // The tree leans to the left, and is as deep as the chain is long.
+  auto *left = dynamic_cast<P::BinaryContext *>(context.expr(0));
+  if (left && isComparison(made->op) && isComparison(binaryOp(left->op->getType())))
+    diags.report(Code::ChainedComparison, made->opLoc, "comparisons cannot be chained")
+        .note(at(*left->op), "the first one is here")
+        .help("join two comparisons by `and`");
+  made->lhs = build(*context.expr(0));
+  made->rhs = build(*context.expr(1));
+  return made;
+}
+
+ExprPtr Builder::buildOperand(P::OperandContext &context) {
+  ExprPtr made = buildPrimary(*context.primary());
+  for (P::BracketContext *bracket : context.bracket())
+    made = buildBracket(std::move(made), *bracket);
+  return made;
+}
+
+ExprPtr Builder::buildBracket(ExprPtr base, P::BracketContext &context) {
+  std::vector<P::BracketItemContext *> items = context.bracketItem();
+  Location whole = sources.cover(base->loc, at(context));
+  P::BracketItemContext *plain = nullptr, *indexed = nullptr;
+  for (P::BracketItemContext *item : items) {
+    if (item->index())
+      indexed = item;
+    else if (!item->AS())
+      plain = item;
+  }
+  if (plain && indexed)
+    diags.report(Code::MixedBracket, at(*plain), "a dimension without an index among indices")
+        .note(at(*indexed), "this is an index")
+        .help("a bracket either indexes (`x[seq: 0..n as prefix]`) or states all dimensions "
+              "(`x[batch, seq]`)");
+  if (indexed || (!plain && !items.empty())) {
+    auto made = std::make_unique<IndexExpr>(whole);
+    made->base = std::move(base);
+    for (P::BracketItemContext *item : items)
+      made->items.push_back(buildIndexItem(*item));
+    return made;
+  }
+  auto made = std::make_unique<TypedExpr>(whole);
+  made->base = std::move(base);
+  made->dims.loc = at(context);
+  for (P::BracketItemContext *item : items) {
+    DimRef dim{path(*item->dimName()->path()), std::nullopt, at(*item)};
+    if (item->newDim())
+      dim.rename = name(*item->newDim());
+    made->dims.dims.push_back(std::move(dim));
+  }
+  return made;
+}
+
+IndexItem Builder::buildIndexItem(P::BracketItemContext &context) {
+  IndexItem item;
+  item.loc = at(context);
+  item.dim = path(*context.dimName()->path());
+  if (context.newDim())
+    item.rename = name(*context.newDim());
+  P::IndexContext *index = context.index();
+  if (!index) {
+    item.kind = IndexKind::Rename;
+    return item;
+  }
+  std::vector<P::ExprContext *> exprs = index->expr();
+  if (!index->RANGE()) {
+    item.kind = IndexKind::Take;
+    item.index = build(*exprs[0]);
+    if (item.rename)
+      diags.report(Code::BadRename, item.rename->loc,
+                   "an index takes `" + item.dim.text() + "` away, so nothing is left to rename");
+    return item;
+  }
+  item.kind = IndexKind::Slice;
+  size_t range = index->RANGE()->getSymbol()->getStartIndex();
+  for (P::ExprContext *expr : exprs)
+    (expr->getStart()->getStartIndex() < range ? item.lower : item.upper) = build(*expr);
+  return item;
+}
+
+ExprPtr Builder::buildPrimary(P::PrimaryContext &context) {
+  if (auto *call = dynamic_cast<P::NameOrCallContext *>(&context))
+    return buildCall(*call);
+  if (auto *number = dynamic_cast<P::IntContext *>(&context))
+    return buildInt(*number->INT());
+  if (auto *number = dynamic_cast<P::FloatContext *>(&context))
+    return buildFloat(*number->FLOAT());
+  if (auto *string = dynamic_cast<P::StringContext *>(&context)) {
+    auto made = std::make_unique<StringExpr>(at(context));
+    made->value = quoted(*string->STRING()).text;
+    return made;
+  }
+  if (auto *boolean = dynamic_cast<P::BoolContext *>(&context)) {
+    auto made = std::make_unique<BoolExpr>(at(context));
+    made->value = boolean->TRUE() != nullptr;
+    return made;
+  }
+  if (auto *parens = dynamic_cast<P::ParensContext *>(&context))
+    return buildParens(*parens);
+  if (auto *list = dynamic_cast<P::ListContext *>(&context)) {
+    auto made = std::make_unique<ListExpr>(at(context));
+    for (P::ExprContext *expr : list->expr())
+      made->elements.push_back(build(*expr));
+    return made;
+  }
+  return std::make_unique<NoneExpr>(at(context));
+}
+
+ExprPtr Builder::buildParens(P::ParensContext &context) {
+  std::vector<P::ExprContext *> exprs = context.expr();
+  if (exprs.size() == 1 && context.COMMA().empty())
+    return build(*exprs[0]);
+  auto made = std::make_unique<TupleExpr>(at(context));
+  for (P::ExprContext *expr : exprs)
+    made->elements.push_back(build(*expr));
+  return made;
+}
+
+ExprPtr Builder::buildCall(P::NameOrCallContext &context) {
+  if (!context.arguments()) {
+    auto made = std::make_unique<NameExpr>(at(context));
+    made->path = path(*context.path());
+    return made;
+  }
+  auto made = std::make_unique<CallExpr>(at(context));
+  made->callee = path(*context.path());
+  for (P::ArgumentContext *argument : context.arguments()->argument())
+    made->args.push_back(buildArg(*argument));
+  checkOrder(made->args);
+  return made;
+}
+
+/// By position first, then by name: after `over a, b` a bare name would be read as a dimension.
+void Builder::checkOrder(const std::vector<Arg> &args) {
+  const Arg *named = nullptr;
+  for (const Arg &arg : args) {
+    if (arg.kind != ArgKind::Positional) {
+      named = &arg;
+    } else if (named) {
+      diags.report(Code::ArgumentOrder, arg.loc, "an argument by position after one by name")
+          .note(named->loc, "this one has a name")
+          .help("move it to the front, or name it");
+      return;
+    }
+  }
+}
+
+Arg Builder::buildArg(P::ArgumentContext &context) {
+  if (auto *positional = dynamic_cast<P::PositionalArgumentContext *>(&context))
+    return buildPositional(*positional);
+  Arg arg;
+  arg.loc = at(context);
+  if (auto *keyword = dynamic_cast<P::KeywordArgumentContext *>(&context)) {
+    arg.kind = ArgKind::Keyword;
+    arg.name = name(*keyword->word());
+    arg.value = build(*keyword->expr());
+    return arg;
+  }
+  auto &dims = static_cast<P::DimArgumentContext &>(context);
+  arg.kind = dims.OVER() ? ArgKind::Over : ArgKind::Along;
+  arg.dims = buildDims(*dims.dimsArgument());
+  return arg;
+}
+
+Arg Builder::buildPositional(P::PositionalArgumentContext &context) {
+  Arg arg;
+  arg.loc = at(context);
+  arg.value = build(*context.expr());
+  if (context.newDims()) {
+    DimBinding binding;
+    binding.loc = arg.loc;
+    if (!asDims(*arg.value, binding.from))
+      diags.report(Code::BadRename, arg.value->loc, "only dimensions can be renamed by `as`")
+          .note(at(*context.newDims()), "the new name is here");
+    addRenames(binding, *context.newDims());
+    arg.dims = std::move(binding);
+    arg.value = nullptr;
+  }
+  if (context.dimName()) {
+    DimBinding along;
+    along.loc = at(*context.dimName());
+    along.from.push_back(path(*context.dimName()->path()));
+    if (context.newDim()) {
+      along.to.push_back(name(*context.newDim()));
+      along.loc = sources.cover(along.loc, along.to[0].loc);
+    }
+    arg.along = std::move(along);
+  }
+  return arg;
+}
+
+/// Reads `head` or `(heads, head)`, which parsed as an expression, as dimensions.
+bool Builder::asDims(const Expr &expr, std::vector<Path> &dims) const {
+  if (const auto *one = expr.as<NameExpr>()) {
+    dims.push_back(one->path);
+    return true;
+  }
+  const auto *tuple = expr.as<TupleExpr>();
+  if (!tuple)
+    return false;
+  for (const ExprPtr &element : tuple->elements) {
+    const auto *one = element->as<NameExpr>();
+    if (!one)
+      return false;
+    dims.push_back(one->path);
+  }
+  return !dims.empty();
+}
+
+DimBinding Builder::buildDims(P::DimsArgumentContext &context) {
+  DimBinding binding;
+  binding.loc = at(context);
+  binding.from = paths(*context.dimNames());
+  if (context.newDims())
+    addRenames(binding, *context.newDims());
+  return binding;
+}
+
+void Builder::addRenames(DimBinding &binding, P::NewDimsContext &context) {
+  binding.to = names(context.newDim());
+  binding.toTuple = context.LPAREN() != nullptr;
+}
+
+} // namespace titan::syntax

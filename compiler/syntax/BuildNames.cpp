@@ -1,0 +1,115 @@
+// Places, names and literals.
+#include "compiler/syntax/Builder.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+
+namespace titan::syntax {
+
+Location Builder::at(const antlr4::Token &token) const {
+  return sources.locate(file, token.getStartIndex(),
+                        token.getStopIndex() + 1 - token.getStartIndex());
+}
+
+/// From the first to the last token, without the line end that closes an entry.
+Location Builder::at(const antlr4::ParserRuleContext &context) const {
+  antlr4::Token *first = const_cast<antlr4::ParserRuleContext &>(context).getStart();
+  antlr4::Token *last = const_cast<antlr4::ParserRuleContext &>(context).getStop();
+  if (!last || last->getStopIndex() < first->getStartIndex())
+    last = first;
+  return sources.locate(file, first->getStartIndex(),
+                        last->getStopIndex() + 1 - first->getStartIndex());
+}
+
+std::string Builder::text(const antlr4::ParserRuleContext &context) const {
+  return std::string(sources.text(at(context)));
+}
+
+Name Builder::name(antlr4::ParserRuleContext &context) const {
+  return {text(context), at(context)};
+}
+
+Path Builder::path(P::PathContext &context) const {
+  Path made;
+  made.loc = at(context);
+  Location first = at(*context.IDENT());
+  made.parts.push_back({std::string(sources.text(first)), first});
+  for (P::WordContext *word : context.word())
+    made.parts.push_back(name(*word));
+  return made;
+}
+
+std::vector<Path> Builder::paths(P::DimNamesContext &context) const {
+  std::vector<Path> made;
+  for (P::DimNameContext *dim : context.dimName())
+    made.push_back(path(*dim->path()));
+  return made;
+}
+
+Name Builder::quoted(antlr4::tree::TerminalNode &string) {
+  Location location = at(string);
+  return {unescape(sources.text(location), location), location};
+}
+
+std::string Builder::unescape(std::string_view quoted, Location location) {
+  std::string out;
+  for (size_t i = 1; i + 1 < quoted.size(); ++i) {
+    if (quoted[i] != '\\') {
+      out += quoted[i];
+      continue;
+    }
+    switch (quoted[++i]) {
+    case 'n':
+      out += '\n';
+      break;
+    case 't':
+      out += '\t';
+      break;
+    case '"':
+    case '\\':
+      out += quoted[i];
+      break;
+    default:
+      Location escape = location;
+      escape.col += static_cast<uint32_t>(i - 1);
+      escape.length = 2;
+      diags.report(Code::UnknownEscape, escape, "unknown escape in a string")
+          .help("strings know \\n, \\t, \\\" and \\\\; write \\\\ for a backslash");
+    }
+  }
+  return out;
+}
+
+namespace {
+
+std::string withoutUnderscores(std::string_view digits) {
+  std::string out;
+  for (char c : digits)
+    if (c != '_')
+      out += c;
+  return out;
+}
+
+} // namespace
+
+ExprPtr Builder::buildInt(antlr4::tree::TerminalNode &node) {
+  auto made = std::make_unique<IntExpr>(at(node));
+  std::string digits = withoutUnderscores(sources.text(made->loc));
+  errno = 0;
+  made->value = std::strtoll(digits.c_str(), nullptr, 10);
+  if (errno == ERANGE)
+    diags.report(Code::NumberTooLarge, made->loc, "this number does not fit into 64 bits");
+  return made;
+}
+
+ExprPtr Builder::buildFloat(antlr4::tree::TerminalNode &node) {
+  auto made = std::make_unique<FloatExpr>(at(node));
+  std::string digits = withoutUnderscores(sources.text(made->loc));
+  made->value = std::strtod(digits.c_str(), nullptr);
+  if (std::isinf(made->value))
+    diags.report(Code::NumberTooLarge, made->loc, "this number is beyond the range of float64");
+  return made;
+}
+
+} // namespace titan::syntax

@@ -1,0 +1,98 @@
+// Parse tree to syntax tree. Makes the checks that a grammar says badly: the order of arguments,
+// chains of comparisons, what may stand before `as`.
+//
+// Entries (statements, settings, axes, declarations) that the parser gave up are left out, so every
+// other parse tree is complete and its parts are taken without further tests.
+#ifndef TITAN_COMPILER_SYNTAX_BUILDER_H
+#define TITAN_COMPILER_SYNTAX_BUILDER_H
+
+#include "TitanParser.h"
+#include "compiler/diagnostics/Diagnostics.h"
+#include "compiler/syntax/AST.h"
+
+namespace titan::syntax {
+
+class Builder {
+public:
+  Builder(const SourceManager &sources, FileId file, DiagnosticEngine &diags)
+      : sources(sources), file(file), diags(diags) {}
+
+  void build(TitanParser::FileContext &file, Module &module);
+  ExprPtr build(TitanParser::ExprContext &expr);
+
+private:
+  using P = TitanParser;
+
+  // Places and names.
+  Location at(const antlr4::Token &token) const;
+  Location at(const antlr4::ParserRuleContext &context) const;
+  Location at(antlr4::tree::TerminalNode &node) const { return at(*node.getSymbol()); }
+  std::string text(const antlr4::ParserRuleContext &context) const;
+  Name name(antlr4::ParserRuleContext &context) const;
+  Name quoted(antlr4::tree::TerminalNode &string);
+  Path path(P::PathContext &context) const;
+  template <typename Context> std::vector<Name> names(const std::vector<Context *> &all) const;
+  std::vector<Path> paths(P::DimNamesContext &context) const;
+
+  // Expressions.
+  ExprPtr buildBinary(P::BinaryContext &context);
+  ExprPtr buildOperand(P::OperandContext &context);
+  ExprPtr buildBracket(ExprPtr base, P::BracketContext &context);
+  IndexItem buildIndexItem(P::BracketItemContext &context);
+  ExprPtr buildPrimary(P::PrimaryContext &context);
+  ExprPtr buildCall(P::NameOrCallContext &context);
+  ExprPtr buildParens(P::ParensContext &context);
+  ExprPtr buildInt(antlr4::tree::TerminalNode &node);
+  ExprPtr buildFloat(antlr4::tree::TerminalNode &node);
+  std::string unescape(std::string_view quoted, Location location);
+  Arg buildArg(P::ArgumentContext &context);
+  Arg buildPositional(P::PositionalArgumentContext &context);
+  DimBinding buildDims(P::DimsArgumentContext &context);
+  void addRenames(DimBinding &binding, P::NewDimsContext &context);
+  bool asDims(const Expr &expr, std::vector<Path> &dims) const;
+  void checkOrder(const std::vector<Arg> &args);
+
+  // Types and settings.
+  DimList buildDimList(P::DimListContext &context);
+  TypeSpec buildType(P::TypedNameContext &context);
+  std::vector<Setting> buildSettings(P::SettingsContext &context);
+  Setting buildSetting(P::SettingContext &context);
+
+  // Statements.
+  Body buildBody(P::BodyContext &context);
+  StmtPtr buildStmt(P::StatementContext &context);
+  StmtPtr buildDims(P::DimsStmtContext &context);
+  StmtPtr buildParam(P::ParamStmtContext &context);
+  StmtPtr buildOutput(P::OutputStmtContext &context);
+  StmtPtr buildLet(P::LetStmtContext &context);
+  StmtPtr buildAssign(P::AssignStmtContext &context);
+  StmtPtr buildRepeat(P::RepeatStmtContext &context);
+  StmtPtr buildIf(P::IfStmtContext &context);
+
+  // Declarations; null where an erroneous part was skipped.
+  DeclPtr buildDecl(P::DeclarationContext &context);
+  DeclPtr buildImport(P::ImportDeclContext &context);
+  DeclPtr buildModel(P::ModelDeclContext &context);
+  DeclPtr buildBlock(P::BlockDeclContext &context);
+  DeclPtr buildFn(P::FnDeclContext &context);
+  DeclPtr buildParallel(P::ParallelDeclContext &context);
+  AxisDecl buildAxis(P::AxisContext &context);
+  DeclPtr buildTrain(P::TrainDeclContext &context);
+  std::vector<Formal> buildFormals(P::FormalsContext &context);
+
+  const SourceManager &sources;
+  FileId file;
+  DiagnosticEngine &diags;
+};
+
+template <typename Context>
+std::vector<Name> Builder::names(const std::vector<Context *> &all) const {
+  std::vector<Name> out;
+  for (Context *context : all)
+    out.push_back(name(*context));
+  return out;
+}
+
+} // namespace titan::syntax
+
+#endif

@@ -1,0 +1,87 @@
+// Drives lexer, layout, grammar and tree builder.
+#include "compiler/syntax/Builder.h"
+#include "compiler/syntax/Recovery.h"
+
+#include "llvm/Support/ConvertUTF.h"
+
+namespace titan::syntax {
+namespace {
+
+/// Reports the first byte that is not UTF-8 or is NUL. True if the text can be parsed.
+bool checkEncoding(const SourceManager &sources, FileId file, DiagnosticEngine &diags) {
+  std::string_view text = sources.text(file);
+  const auto *begin = reinterpret_cast<const llvm::UTF8 *>(text.data());
+  const llvm::UTF8 *bad = begin;
+  bool legal = llvm::isLegalUTF8String(&bad, begin + text.size());
+  size_t nul = text.find('\0');
+  if (legal && nul == std::string_view::npos)
+    return true;
+  size_t offset = std::min(nul, legal ? std::string_view::npos : static_cast<size_t>(bad - begin));
+  diags.report(Code::BadEncoding, sources.locate(file, offset, 1), "this is not UTF-8 text");
+  return false;
+}
+
+/// Our tokens as the generated parser wants them.
+std::vector<std::unique_ptr<antlr4::Token>> forParser(const std::vector<Token> &tokens) {
+  std::vector<std::unique_ptr<antlr4::Token>> out;
+  out.reserve(tokens.size());
+  for (const Token &token : tokens) {
+    bool end = token.is(Token::endOfFile);
+    auto made = std::make_unique<antlr4::CommonToken>(end ? antlr4::Token::EOF : token.type);
+    made->setStartIndex(token.offset);
+    made->setStopIndex(token.end() - 1); // before the start for an empty token
+    made->setTokenIndex(out.size());
+    out.push_back(std::move(made));
+  }
+  return out;
+}
+
+/// One parse: everything that must live as long as the parse tree does.
+class Parse {
+public:
+  Parse(const SourceManager &sources, FileId file, DiagnosticEngine &diags)
+      : laidOut(checkEncoding(sources, file, diags)
+                    ? layout(sources, file, lex(sources.text(file)), diags)
+                    : LayoutResult{{Token()}, {}, true}),
+        source(forParser(laidOut.tokens)), stream(&source), parser(&stream) {
+    parser.removeErrorListeners();
+    parser.setErrorHandler(std::make_shared<Recovery>(sources, file, laidOut, diags));
+  }
+
+  bool hopeless() const { return laidOut.hopeless; }
+  TitanParser &operator*() { return parser; }
+
+private:
+  LayoutResult laidOut;
+  antlr4::ListTokenSource source;
+  antlr4::CommonTokenStream stream;
+  TitanParser parser;
+};
+
+} // namespace
+
+std::unique_ptr<Module> parse(const SourceManager &sources, FileId file, DiagnosticEngine &diags) {
+  auto module = std::make_unique<Module>();
+  module->file = file;
+  Parse run(sources, file, diags);
+  if (!run.hopeless())
+    Builder(sources, file, diags).build(*(*run).file(), *module);
+  return module;
+}
+
+ExprPtr parseExpr(const SourceManager &sources, FileId file, DiagnosticEngine &diags) {
+  size_t errorsBefore = diags.errorCount();
+  Parse run(sources, file, diags);
+  if (run.hopeless())
+    return nullptr;
+  // No rule around an expression recovers, so a mistake comes out as the exception itself.
+  try {
+    TitanParser::OnlyExprContext *context = (*run).onlyExpr();
+    ExprPtr made = Builder(sources, file, diags).build(*context->expr());
+    return diags.errorCount() == errorsBefore ? std::move(made) : nullptr;
+  } catch (const antlr4::RecognitionException &) {
+    return nullptr;
+  }
+}
+
+} // namespace titan::syntax

@@ -1,0 +1,197 @@
+#include "compiler/syntax/Recovery.h"
+
+#include "TitanParser.h"
+
+#include "llvm/ADT/StringRef.h"
+
+namespace titan::syntax {
+namespace {
+
+using Parser = TitanParser;
+
+/// Each entry of these rules ends in a terminator of its own, so one can be given up alone.
+bool isEntry(size_t rule) {
+  return rule == Parser::RuleDeclaration || rule == Parser::RuleStatement ||
+         rule == Parser::RuleSetting || rule == Parser::RuleAxis;
+}
+
+/// These consist of entries.
+bool isList(size_t rule) {
+  return rule == Parser::RuleFile || rule == Parser::RuleBody || rule == Parser::RuleSettings ||
+         rule == Parser::RuleAxes;
+}
+
+/// The keyword that was meant, for words of other languages and for slips of the finger.
+std::string keywordFor(const std::string &word) {
+  static const std::pair<const char *, const char *> foreign[] = {
+      {"def", "fn"},       {"func", "fn"},     {"function", "fn"},    {"class", "block"},
+      {"module", "block"}, {"use", "import"},  {"include", "import"}, {"from", "import"},
+      {"var", "let"},      {"const", "let"},   {"auto", "let"},       {"for", "repeat"},
+      {"while", "repeat"}, {"loop", "repeat"}, {"weight", "param"},   {"mesh", "parallel"},
+      {"dim", "dims"},     {"run", "train"},
+  };
+  for (const auto &[theirs, ours] : foreign)
+    if (word == theirs)
+      return ours;
+  std::string best;
+  unsigned bestDistance = word.size() > 4 ? 3 : 2; // exclusive
+  for (uint32_t type = Parser::IMPORT; type <= Parser::NONE; ++type) {
+    std::string keyword(fixedSpelling(type));
+    unsigned distance = llvm::StringRef(word).edit_distance(keyword, true, bestDistance);
+    if (distance < bestDistance) {
+      bestDistance = distance;
+      best = keyword;
+    }
+  }
+  return best;
+}
+
+/// "a, b or c".
+std::string joined(const std::vector<std::string> &words) {
+  std::string out;
+  for (size_t i = 0; i < words.size(); ++i)
+    out += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+  return out;
+}
+
+} // namespace
+
+std::string Recovery::text(size_t index) const {
+  return std::string(laidOut.tokens[index].text(sources.text(file)));
+}
+
+/// Where to point: at the token, or behind the one before it where the token is a line end.
+Location Recovery::place(size_t index) const {
+  const Token &token = laidOut.tokens[index];
+  bool isEnd = token.inserted || token.isOneOf(Parser::NEWLINE, Token::endOfFile);
+  if (isEnd && index > 0)
+    return sources.locate(file, laidOut.tokens[index - 1].end(), 0);
+  return sources.locate(file, token.offset, token.length);
+}
+
+/// Whether a mistake here follows from one that was reported.
+bool Recovery::isNoise(size_t index) const {
+  return laidOut.damagedLines.count(place(index).line) != 0;
+}
+
+/// What may have been meant.
+void Recovery::addHints(Diagnostic &diagnostic, size_t index, const Expectation &expected) const {
+  const Token &token = laidOut.tokens[index];
+  Location here = place(index);
+  if (isKeyword(token.type) && expected.wantsName()) {
+    diagnostic.help("`" + text(index) + "` is a keyword, so it cannot be a name");
+    return;
+  }
+  if (token.is(Parser::EQ) && expected.tokens.count(Parser::ASSIGN)) {
+    diagnostic.fix(here, "=");
+    return;
+  }
+  if (token.is(Parser::ASSIGN) && index > 0 && expected.tokens.count(Parser::EQ)) {
+    diagnostic.help("`==` compares; a value is given by `=` only to a name");
+    return;
+  }
+  if (token.is(Parser::SLASH) && index > 0 && laidOut.tokens[index - 1].is(Parser::SLASH)) {
+    diagnostic.help("comments begin with `#`");
+    return;
+  }
+  // A misspelt keyword at the start of a statement was taken for a name.
+  size_t first = index;
+  while (first > 0 && !laidOut.tokens[first - 1].isOneOf(Parser::NEWLINE, Parser::SEMI,
+                                                         Parser::LBRACE, Parser::RBRACE))
+    --first;
+  if (index - first > 1 || !laidOut.tokens[first].is(Parser::IDENT))
+    return;
+  if (std::string keyword = keywordFor(text(first)); !keyword.empty())
+    diagnostic.fix(place(first), keyword);
+}
+
+void Recovery::report(antlr4::Parser *parser, size_t index, const Expectation &expected) {
+  if (isNoise(index))
+    return;
+  std::vector<std::string> words = expected.words();
+  bool hasPrevious = index > 0 && !laidOut.tokens[index - 1].isOneOf(Parser::NEWLINE, Parser::SEMI);
+  std::string after = hasPrevious ? " after `" + text(index - 1) + "`" : "";
+  std::string message;
+  constexpr size_t mostWords = 4;
+  if (words.empty() || words.size() > mostWords)
+    message = "unexpected `" + text(index) + "`" + after;
+  else
+    message = "expected " + joined(words) + after;
+  Diagnostic &made = diags.report(Code::ExpectedSyntax, place(index), std::move(message));
+  addHints(made, index, expected);
+}
+
+void Recovery::reportError(antlr4::Parser *parser, const antlr4::RecognitionException &error) {
+  if (inErrorRecoveryMode(parser))
+    return;
+  beginErrorCondition(parser);
+  size_t index = error.getOffendingToken()->getTokenIndex();
+  antlr4::ParserRuleContext *entry = parser->getContext();
+  while (entry->parent && !isEntry(entry->getRuleIndex()))
+    entry = static_cast<antlr4::ParserRuleContext *>(entry->parent);
+  std::vector<size_t> consumed;
+  for (size_t i = entry->getStart()->getTokenIndex(); i < index; ++i)
+    consumed.push_back(laidOut.tokens[i].type);
+  report(parser, index, expectationAfter(parser->getATN(), *entry, consumed));
+}
+
+/// Moves behind the terminators of the entry at hand, over brackets as a whole, or to the `}` that
+/// closes the list it is in.
+void Recovery::skipStatement(antlr4::Parser *parser) const {
+  antlr4::TokenStream *input = parser->getTokenStream();
+  auto isTerminator = [&](const Token &t) { return t.isOneOf(Parser::NEWLINE, Parser::SEMI); };
+  for (;;) {
+    const Token &token = laidOut.tokens[input->index()];
+    if (token.isOneOf(Parser::RBRACE, Token::endOfFile) || isTerminator(token))
+      break;
+    bool opens = token.isOneOf(Parser::LPAREN, Parser::LBRACKET, Parser::LBRACE) &&
+                 token.partner != Token::noPartner;
+    input->seek(opens ? token.partner + 1 : input->index() + 1);
+  }
+  while (isTerminator(laidOut.tokens[input->index()]))
+    input->seek(input->index() + 1);
+}
+
+void Recovery::recover(antlr4::Parser *parser, std::exception_ptr error) {
+  antlr4::ParserRuleContext *context = parser->getContext();
+  if (isEntry(context->getRuleIndex())) {
+    skipStatement(parser);
+    endErrorCondition(parser);
+    return;
+  }
+  // Parameters that are wrong need not hide what is wrong in the body.
+  const Token &start = laidOut.tokens[context->getStart()->getTokenIndex()];
+  if (context->getRuleIndex() == Parser::RuleFormals && start.is(Parser::LPAREN)) {
+    parser->getTokenStream()->seek(start.partner + 1);
+    endErrorCondition(parser);
+    return;
+  }
+  std::rethrow_exception(error);
+}
+
+antlr4::Token *Recovery::recoverInline(antlr4::Parser *parser) {
+  throw antlr4::InputMismatchException(parser);
+}
+
+/// Between the entries of a list: skips what cannot begin one.
+void Recovery::sync(antlr4::Parser *parser) {
+  if (!isList(parser->getContext()->getRuleIndex()))
+    return;
+  antlr4::atn::ATNState *state = parser->getATN().states[parser->getState()];
+  size_t type = state->getStateType();
+  if (type != antlr4::atn::ATNState::STAR_LOOP_ENTRY &&
+      type != antlr4::atn::ATNState::STAR_LOOP_BACK)
+    return;
+  const antlr4::misc::IntervalSet &next = parser->getATN().nextTokens(state);
+  antlr4::TokenStream *input = parser->getTokenStream();
+  while (!next.contains(input->LA(1)) && input->LA(1) != antlr4::Token::EOF) {
+    size_t before = input->index();
+    report(parser, before,
+           expectationAt(parser->getATN(), *parser->getContext(), parser->getState()));
+    skipStatement(parser);
+    if (input->index() == before)
+      input->consume();
+  }
+}
+
+} // namespace titan::syntax

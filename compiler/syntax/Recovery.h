@@ -1,0 +1,40 @@
+// How the generated parser behaves at a mistake: it reports once, in our words, gives up the one
+// statement (setting, axis, declaration) it is in, and goes on behind it. No token is invented or
+// skipped to "repair" a statement: a guess that goes wrong costs the reader more than it saves.
+#ifndef TITAN_COMPILER_SYNTAX_RECOVERY_H
+#define TITAN_COMPILER_SYNTAX_RECOVERY_H
+
+#include "compiler/syntax/Expectation.h"
+#include "compiler/syntax/Layout.h"
+
+namespace titan::syntax {
+
+class Recovery : public antlr4::DefaultErrorStrategy {
+public:
+  /// `laidOut.tokens` are the parser's tokens, index by index.
+  Recovery(const SourceManager &sources, FileId file, const LayoutResult &laidOut,
+           DiagnosticEngine &diags)
+      : sources(sources), file(file), laidOut(laidOut), diags(diags) {}
+
+  void reportError(antlr4::Parser *parser, const antlr4::RecognitionException &error) override;
+  void recover(antlr4::Parser *parser, std::exception_ptr error) override;
+  antlr4::Token *recoverInline(antlr4::Parser *parser) override;
+  void sync(antlr4::Parser *parser) override;
+
+private:
+  void report(antlr4::Parser *parser, size_t index, const Expectation &expected);
+  void addHints(Diagnostic &diagnostic, size_t index, const Expectation &expected) const;
+  void skipStatement(antlr4::Parser *parser) const;
+  bool isNoise(size_t index) const;
+  Location place(size_t index) const;
+  std::string text(size_t index) const;
+
+  const SourceManager &sources;
+  FileId file;
+  const LayoutResult &laidOut;
+  DiagnosticEngine &diags;
+};
+
+} // namespace titan::syntax
+
+#endif

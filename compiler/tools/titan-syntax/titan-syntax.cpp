@@ -1,0 +1,55 @@
+// titan-syntax: shows what the syntax library makes of a file. For tests and for work on the
+// grammar; users have titanc.
+//
+//   titan-syntax [--ast | --format] [--diagnostics=json] FILE     (- reads standard input)
+#include "compiler/diagnostics/Diagnostics.h"
+#include "compiler/syntax/AST.h"
+
+#include <iostream>
+#include <iterator>
+
+using namespace titan;
+
+static int usage() {
+  std::cerr << "usage: titan-syntax [--ast | --format] [--diagnostics=json] FILE\n";
+  return 2;
+}
+
+int main(int argc, char **argv) {
+  bool format = false, json = false;
+  std::string path;
+  for (int i = 1; i < argc; ++i) {
+    std::string arg = argv[i];
+    if (arg == "--format" || arg == "--ast")
+      format = arg == "--format";
+    else if (arg == "--diagnostics=json")
+      json = true;
+    else if (path.empty() && (arg == "-" || arg[0] != '-'))
+      path = arg;
+    else
+      return usage();
+  }
+  if (path.empty())
+    return usage();
+
+  SourceManager sources;
+  std::string reason;
+  std::optional<FileId> file;
+  if (path == "-")
+    file = sources.addBuffer("<stdin>", {std::istreambuf_iterator<char>(std::cin), {}});
+  else
+    file = sources.loadFile(path, reason);
+  if (!file) {
+    std::cerr << "titan-syntax: cannot read " << path << ": " << reason << '\n';
+    return 1;
+  }
+
+  DiagnosticEngine diags(sources);
+  std::unique_ptr<syntax::Module> module = syntax::parse(sources, *file, diags);
+  json ? diags.printJson(std::cerr) : diags.print(std::cerr);
+  if (diags.hasErrors())
+    return 1;
+  (void)format;
+  syntax::dump(*module, std::cout);
+  return 0;
+}

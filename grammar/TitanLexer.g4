@@ -1,0 +1,82 @@
+// Titan's tokens. Line ends are tokens here; which of them end a statement is decided afterwards
+// (compiler/syntax/Layout.h), so this file stays a plain list. Words that only mean something in one
+// place (`auto`, `causal`, `params`, `group`, `loss`) are no keywords: they are good names for
+// dimensions and settings.
+// Input is bytes, not code points: text outside ASCII occurs in comments and strings alone.
+lexer grammar TitanLexer;
+
+channels { COMMENTS }
+
+IMPORT: 'import';
+MODEL: 'model';
+BLOCK: 'block';
+FN: 'fn';
+PARALLEL: 'parallel';
+TRAIN: 'train';
+DIMS: 'dims';
+PARAM: 'param';
+INPUT: 'input';
+OUTPUT: 'output';
+LET: 'let';
+REPEAT: 'repeat';
+RETURN: 'return';
+IF: 'if';
+THEN: 'then';
+ELSE: 'else';
+AS: 'as';
+ON: 'on';
+WITH: 'with';
+SPLITS: 'splits';
+STORES: 'stores';
+OVER: 'over';
+ALONG: 'along';
+AND: 'and';
+OR: 'or';
+NOT: 'not';
+TRUE: 'true';
+FALSE: 'false';
+NONE: 'none';
+
+ARROW: '->';
+RANGE: '..';
+POW: '**';
+EQ: '==';
+NE: '!=';
+LE: '<=';
+GE: '>=';
+LT: '<';
+GT: '>';
+ASSIGN: '=';
+TILDE: '~';
+PLUS: '+';
+MINUS: '-';
+STAR: '*';
+SLASH: '/';
+PERCENT: '%';
+AT: '@';
+COMMA: ',';
+SEMI: ';';
+COLON: ':';
+DOT: '.';
+LPAREN: '(';
+RPAREN: ')';
+LBRACKET: '[';
+RBRACKET: ']';
+LBRACE: '{';
+RBRACE: '}';
+
+FLOAT: DIGITS '.' DIGITS EXPONENT? | DIGITS EXPONENT;
+INT: DIGITS;
+STRING: '"' (~["\\\r\n] | '\\' ~[\r\n])* '"';
+IDENT: [A-Za-z_] [A-Za-z0-9_]*;
+
+NEWLINE: '\r'? '\n';
+COMMENT: '#' ~[\r\n]* -> channel(COMMENTS);
+SPACE: [ \t]+ -> skip;
+
+// What follows is no token of the language; each becomes a diagnostic of its own.
+OPEN_STRING: '"' (~["\\\r\n] | '\\' ~[\r\n])*;
+STRAY: .;
+
+fragment DIGITS: [0-9] ('_'? [0-9])*;
+fragment EXPONENT: [eE] [+-]? [0-9]+;

@@ -1,0 +1,148 @@
+// Titan's grammar. docs/language-syntax.md shows every construct with an example.
+//
+// What the layout pass guarantees, and this grammar relies on: brackets match; a NEWLINE stands
+// wherever a statement ends (also before every `}` and at the end of the file) and nowhere else.
+// So every entry of a block ends in a terminator of its own, and recovery skips to that.
+//
+// Rules such as dimName and newName are separate although both are an identifier: error messages
+// name the rule that was expected ("a dimension name"). Left to the tree builder, which gives better
+// messages: `a < b < c`, positions of arguments, what may stand before `as`.
+parser grammar TitanParser;
+
+options { tokenVocab = TitanLexer; }
+
+file: NEWLINE? declaration* EOF;
+onlyExpr: expr NEWLINE? EOF;
+
+terminator: (NEWLINE | SEMI)+;
+
+// Declarations
+
+declaration: (importDecl | modelDecl | blockDecl | fnDecl | parallelDecl | trainDecl) terminator;
+
+importDecl: IMPORT importItem (COMMA importItem)*;
+importItem: (moduleName | STRING) (AS newName)?;
+moduleName: path;
+
+modelDecl: MODEL newName (ASSIGN modelName settings? | formals? body);
+modelName: path;
+
+blockDecl: BLOCK signature body;
+signature: newName formals (ARROW results)?;
+results: newName (COMMA newName)*;
+
+fnDecl: FN signature (ASSIGN expr | body);
+
+formals: LPAREN (formal (COMMA formal)* COMMA?)? RPAREN;
+formal: (OVER | ALONG) newDim | typedName (ASSIGN expr)?;
+
+parallelDecl: PARALLEL newName axes;
+axes: LBRACE terminator? axis* RBRACE;
+axis: newAxis ASSIGN expr splits? stores? settings? terminator;
+splits: SPLITS (dimNames (COMMA? elseDims)? | elseDims);
+elseDims: ELSE dimNames;
+dimNames: dimName (COMMA dimName)*;
+stores: STORES storedKind (COMMA storedKind)*;
+storedKind: IDENT;
+
+trainDecl: TRAIN newName ASSIGN trainBase (ON parallelName)? WITH? settings?;
+trainBase: path;
+parallelName: path;
+
+// Settings
+
+settings: LBRACE entryEnd? setting* RBRACE;
+entryEnd: (NEWLINE | SEMI | COMMA)+;
+setting: key (ASSIGN (expr settings? | settings) | STRING? settings) entryEnd;
+key: word (DOT word)*;
+
+// Statements
+
+body: LBRACE terminator? statement* RBRACE;
+
+statement
+    : ( dimsStmt
+      | paramStmt
+      | inputStmt
+      | outputStmt
+      | letStmt
+      | assignStmt
+      | returnStmt
+      | repeatStmt
+      | ifStmt
+      ) terminator
+    ;
+
+dimsStmt: DIMS dimsItem (COMMA dimsItem)*;
+dimsItem: newDim (ASSIGN expr)?;
+paramStmt: PARAM typedName ((ASSIGN | TILDE) expr)? settings?;
+inputStmt: INPUT typedName;
+outputStmt: OUTPUT typedName (ASSIGN expr)?;
+letStmt: LET typedName (COMMA typedName)* ASSIGN expr;
+assignStmt: target (COMMA newName)* ASSIGN expr;
+returnStmt: RETURN expr (COMMA expr)*;
+repeatStmt: REPEAT expr (AS newName)? body;
+ifStmt: IF expr body (ELSE IF expr body)* (ELSE body)?;
+
+target: IDENT;
+typedName: newName (dimList | COLON typeName dimList?)?;
+typeName: IDENT;
+dimList: LBRACKET (dimRef (COMMA dimRef)* COMMA?)? RBRACKET;
+dimRef: dimName (AS newDim)?;
+
+// Expressions, tightest first
+
+expr
+    : operand                                          # operandExpr
+    | <assoc = right> expr op = POW expr               # binary
+    | MINUS expr                                       # negate
+    | expr op = (STAR | SLASH | PERCENT | AT) expr     # binary
+    | expr op = (PLUS | MINUS) expr                    # binary
+    | expr op = (EQ | NE | LE | GE | LT | GT) expr     # binary
+    | NOT expr                                         # logicalNot
+    | expr op = AND expr                               # binary
+    | expr op = OR expr                                # binary
+    | IF expr THEN expr ELSE expr                      # conditional
+    ;
+
+operand: primary bracket*;
+
+primary
+    : path arguments?                                  # nameOrCall
+    | INT                                              # int
+    | FLOAT                                            # float
+    | STRING                                           # string
+    | (TRUE | FALSE)                                   # bool
+    | NONE                                             # none
+    | LPAREN (expr (COMMA expr)* COMMA?)? RPAREN       # parens
+    | LBRACKET (expr (COMMA expr)* COMMA?)? RBRACKET   # list
+    ;
+
+arguments: LPAREN (argument (COMMA argument)* COMMA?)? RPAREN;
+
+argument
+    : word ASSIGN expr                                 # keywordArgument
+    | (OVER | ALONG) dimsArgument                      # dimArgument
+    | expr (AS newDims)? (ALONG dimName (AS newDim)?)? # positionalArgument
+    ;
+
+dimsArgument: (dimNames | LPAREN dimNames COMMA? RPAREN) (AS newDims)?;
+newDims: newDim | LPAREN newDim (COMMA newDim)* COMMA? RPAREN;
+
+bracket: LBRACKET (bracketItem (COMMA bracketItem)* COMMA?)? RBRACKET;
+bracketItem: dimName (COLON index)? (AS newDim)?;
+index: expr (RANGE expr?)? | RANGE expr?;
+
+// Names. A keyword may follow a dot or be a key: there it cannot be mistaken.
+
+path: IDENT (DOT word)*;
+dimName: path;
+newName: IDENT;
+newDim: IDENT;
+newAxis: IDENT;
+
+word
+    : IDENT | IMPORT | MODEL | BLOCK | FN | PARALLEL | TRAIN | DIMS | PARAM | INPUT | OUTPUT | LET
+    | REPEAT | RETURN | IF | THEN | ELSE | AS | ON | WITH | SPLITS | STORES | OVER | ALONG | AND
+    | OR | NOT | TRUE | FALSE | NONE
+    ;
