@@ -1,0 +1,112 @@
+#include "titan/runtime/vector_math.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+using namespace titan::rt;
+
+namespace {
+
+/// Distance of `got` from the true value, in units in the last place of T.
+template <typename T> double ulps(T got, long double want) {
+  T rounded = static_cast<T>(want);
+  if (got == rounded)
+    return 0;
+  T next = std::nextafter(std::abs(rounded), std::numeric_limits<T>::infinity());
+  return static_cast<double>(std::abs((long double)got - want) / (next - std::abs(rounded)));
+}
+
+template <typename T, typename Function, typename Reference>
+double worst(T low, T high, Function function, Reference reference) {
+  double largest = 0;
+  const int points = 200001;
+  for (int i = 0; i < points; ++i) {
+    T x = low + (high - low) * static_cast<T>(i) / (points - 1);
+    largest = std::max(largest, ulps(function(x), reference(static_cast<long double>(x))));
+  }
+  return largest;
+}
+
+template <typename T> class VectorMath : public testing::Test {};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(VectorMath, Types);
+
+long double sigmoidReference(long double x) {
+  return 1 / (1 + std::exp(-x));
+}
+long double exp2Reference(long double x) {
+  return std::exp2(x);
+}
+long double expReference(long double x) {
+  return std::exp(x);
+}
+long double expm1Reference(long double x) {
+  return std::expm1(x);
+}
+long double tanhReference(long double x) {
+  return std::tanh(x);
+}
+
+// Every function keeps to the error that its header promises.
+TYPED_TEST(VectorMath, Accuracy) {
+  using T = TypeParam;
+  bool narrow = sizeof(T) == 4;
+  auto exp = [](T x) { return vexp(x); };
+  EXPECT_LE(worst<T>(narrow ? -87 : -708, narrow ? 88 : 709, exp, expReference), 1.5);
+  EXPECT_LE(worst<T>(-1, 1, exp, expReference), 1.5);
+  auto exp2 = [](T x) { return vexp2(x); };
+  EXPECT_LE(worst<T>(narrow ? -126 : -1022, narrow ? 127 : 1023, exp2, exp2Reference), 1.5);
+  auto nonPositive = [](T x) { return vexp2NonPositive(x); };
+  EXPECT_LE(worst<T>(narrow ? -126 : -1022, 0, nonPositive, exp2Reference), 1.5);
+  auto expm1 = [](T x) { return vexpm1(x); };
+  EXPECT_LE(worst<T>(-30, 30, expm1, expm1Reference), 2.5);
+  EXPECT_LE(worst<T>(-1e-3, 1e-3, expm1, expm1Reference), 2.5);
+  auto tanh = [](T x) { return vtanh(x); };
+  EXPECT_LE(worst<T>(-20, 20, tanh, tanhReference), 4);
+  EXPECT_LE(worst<T>(-1e-2, 1e-2, tanh, tanhReference), 4);
+  auto sigmoid = [](T x) { return vsigmoid(x); };
+  EXPECT_LE(worst<T>(narrow ? -80 : -700, 80, sigmoid, sigmoidReference), 4);
+}
+
+// The ends of the range: infinity, zero, subnormals, NaN.
+TYPED_TEST(VectorMath, Limits) {
+  using T = TypeParam;
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  constexpr T nan = std::numeric_limits<T>::quiet_NaN();
+  EXPECT_EQ(vexp(T(0)), T(1));
+  EXPECT_EQ(vexp(infinity), infinity);
+  EXPECT_EQ(vexp(-infinity), T(0));
+  EXPECT_EQ(vexp(T(1e4)), infinity);
+  EXPECT_EQ(vexp2(T(-3)), T(0.125));
+  EXPECT_EQ(vexp2(infinity), infinity);
+  EXPECT_GT(vexp2(std::numeric_limits<T>::min_exponent - T(10)), T(0)) << "subnormals are kept";
+  EXPECT_EQ(vexp2NonPositive(-infinity), T(0));
+  EXPECT_EQ(vexp2NonPositive(T(0)), T(1));
+  EXPECT_TRUE(std::isnan(vexp(nan)));
+  EXPECT_TRUE(std::isnan(vexp2(nan)));
+  EXPECT_TRUE(std::isnan(vexp2NonPositive(nan)));
+  EXPECT_TRUE(std::isnan(vtanh(nan)));
+  EXPECT_EQ(vtanh(infinity), T(1));
+  EXPECT_EQ(vtanh(-infinity), T(-1));
+  EXPECT_EQ(vsigmoid(T(0)), T(0.5));
+  EXPECT_EQ(vsigmoid(T(-1e4)), T(0));
+  EXPECT_EQ(vsilu(T(0)), T(0));
+}
+
+// In a simd loop the same values come out as one at a time.
+TYPED_TEST(VectorMath, LoopsGiveTheSame) {
+  using T = TypeParam;
+  std::vector<T> x(1003), y(1003);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = T(0.01) * static_cast<T>(i) - 5;
+#pragma omp simd
+  for (size_t i = 0; i < x.size(); ++i)
+    y[i] = vexp(x[i]);
+  for (size_t i = 0; i < x.size(); ++i)
+    EXPECT_LE(ulps(y[i], std::exp(static_cast<long double>(x[i]))), 1.5);
+}
+
+} // namespace
