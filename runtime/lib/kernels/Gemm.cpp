@@ -1,0 +1,146 @@
+#include "titan/runtime/gemm.h"
+
+#include "titan/runtime/error.h"
+
+#include <algorithm>
+#include <climits>
+#include <omp.h>
+#include <string>
+
+// The Fortran interface that LibTorch exports; column-major, everything by address.
+extern "C" {
+void sgemm_(const char *transA, const char *transB, const int *m, const int *n, const int *k,
+            const float *alpha, const float *a, const int *lda, const float *b, const int *ldb,
+            const float *beta, float *c, const int *ldc);
+void dgemm_(const char *transA, const char *transB, const int *m, const int *n, const int *k,
+            const double *alpha, const double *a, const int *lda, const double *b, const int *ldb,
+            const double *beta, double *c, const int *ldc);
+}
+
+namespace titan::rt {
+
+namespace {
+
+int narrow(int64_t value) {
+  if (value < 0 || value > INT_MAX)
+    throw Fault("a matrix product has an extent or leading dimension of " + std::to_string(value) +
+                ", which BLAS's 32-bit integers cannot hold");
+  return static_cast<int>(value);
+}
+
+void blas(const char *ta, const char *tb, int m, int n, int k, float alpha, const float *a, int lda,
+          const float *b, int ldb, float beta, float *c, int ldc) {
+  sgemm_(ta, tb, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
+}
+
+void blas(const char *ta, const char *tb, int m, int n, int k, double alpha, const double *a,
+          int lda, const double *b, int ldb, double beta, double *c, int ldc) {
+  dgemm_(ta, tb, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
+}
+
+/// Row-major C = A B is column-major C' = B' A': swap operands and extents.
+template <typename T>
+void product(Trans transA, Trans transB, int64_t m, int64_t n, int64_t k, T alpha, const T *a,
+             int64_t lda, const T *b, int64_t ldb, T beta, T *c, int64_t ldc) {
+  if (m == 0 || n == 0)
+    return;
+  // BLAS insists on leading dimensions of at least a row, also where there is only one row.
+  int64_t rowA = transA == Trans::No ? k : m, rowB = transB == Trans::No ? n : k;
+  lda = std::max({lda, rowA, int64_t{1}});
+  ldb = std::max({ldb, rowB, int64_t{1}});
+  ldc = std::max(ldc, n);
+  blas(transB == Trans::Yes ? "T" : "N", transA == Trans::Yes ? "T" : "N", narrow(n), narrow(m),
+       narrow(k), alpha, b, narrow(ldb), a, narrow(lda), beta, c, narrow(ldc));
+}
+
+struct Offsets {
+  int64_t a = 0, b = 0, c = 0;
+};
+
+Offsets offsetsOf(std::span<const BatchDim> batch, int64_t index) {
+  Offsets at;
+  for (size_t d = batch.size(); d-- > 0;) {
+    int64_t i = index % batch[d].count;
+    index /= batch[d].count;
+    at.a += i * batch[d].strideA;
+    at.b += i * batch[d].strideB;
+    at.c += i * batch[d].strideC;
+  }
+  return at;
+}
+
+template <typename T>
+void batched(std::span<const BatchDim> batch, Trans transA, Trans transB, int64_t m, int64_t n,
+             int64_t k, T alpha, const T *a, int64_t lda, const T *b, int64_t ldb, T beta, T *c,
+             int64_t ldc) {
+  int64_t count = 1;
+  bool independent = true;
+  for (const BatchDim &dim : batch) {
+    count *= dim.count;
+    independent &= dim.count == 1 || dim.strideC != 0;
+  }
+  auto one = [&](int64_t index) {
+    Offsets at = offsetsOf(batch, index);
+    product(transA, transB, m, n, k, alpha, a + at.a, lda, b + at.b, ldb, beta, c + at.c, ldc);
+  };
+  narrow(std::max({m, n, k, lda, ldb, ldc})); // throw here, not inside the parallel region
+  bool small = m * n * k < int64_t{1} << 24 || count >= 4 * omp_get_max_threads();
+  if (independent && small && count > 1) {
+#pragma omp parallel for schedule(static)
+    for (int64_t index = 0; index < count; ++index)
+      one(index);
+    return;
+  }
+  for (int64_t index = 0; index < count; ++index)
+    one(index);
+}
+
+template <typename T> double dotImpl(int64_t count, const T *a, const T *b) {
+  constexpr int parts = 64;
+  int64_t chunk = std::max<int64_t>(4096, (count + parts - 1) / parts);
+  int64_t chunks = (count + chunk - 1) / chunk;
+  double partial[parts] = {};
+#pragma omp parallel for schedule(static) if (chunks > 1)
+  for (int64_t i = 0; i < chunks; ++i) {
+    int64_t end = std::min(count, (i + 1) * chunk);
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t j = i * chunk; j < end; ++j)
+      sum += static_cast<double>(a[j]) * static_cast<double>(b[j]);
+    partial[i] = sum;
+  }
+  double total = 0;
+  for (int64_t i = 0; i < chunks; ++i)
+    total += partial[i];
+  return total;
+}
+
+} // namespace
+
+void gemm(Trans transA, Trans transB, int64_t m, int64_t n, int64_t k, float alpha, const float *a,
+          int64_t lda, const float *b, int64_t ldb, float beta, float *c, int64_t ldc) {
+  product(transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+void gemm(Trans transA, Trans transB, int64_t m, int64_t n, int64_t k, double alpha,
+          const double *a, int64_t lda, const double *b, int64_t ldb, double beta, double *c,
+          int64_t ldc) {
+  product(transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+void gemmBatched(std::span<const BatchDim> batch, Trans transA, Trans transB, int64_t m, int64_t n,
+                 int64_t k, float alpha, const float *a, int64_t lda, const float *b, int64_t ldb,
+                 float beta, float *c, int64_t ldc) {
+  batched(batch, transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+void gemmBatched(std::span<const BatchDim> batch, Trans transA, Trans transB, int64_t m, int64_t n,
+                 int64_t k, double alpha, const double *a, int64_t lda, const double *b,
+                 int64_t ldb, double beta, double *c, int64_t ldc) {
+  batched(batch, transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+double dot(int64_t count, const float *a, const float *b) { return dotImpl(count, a, b); }
+double dot(int64_t count, const double *a, const double *b) { return dotImpl(count, a, b); }
+
+} // namespace titan::rt

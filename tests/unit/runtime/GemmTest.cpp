@@ -1,0 +1,117 @@
+#include "titan/runtime/error.h"
+#include "titan/runtime/gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <omp.h>
+#include <vector>
+
+using namespace titan::rt;
+
+namespace {
+
+/// Small whole numbers, so that every product and sum is exact and comparisons are for equality.
+template <typename T> std::vector<T> integers(size_t count, int seed) {
+  std::vector<T> values(count);
+  for (size_t i = 0; i < count; ++i)
+    values[i] = static_cast<T>(static_cast<int>(i * 7 + seed * 13) % 11 - 5);
+  return values;
+}
+
+template <typename T> class Gemm : public testing::Test {};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(Gemm, Types);
+
+template <typename T> T at(const std::vector<T> &matrix, int64_t ld, bool transposed, int i, int j) {
+  return transposed ? matrix[j * ld + i] : matrix[i * ld + j];
+}
+
+// All four transpositions, with leading dimensions larger than rows, alpha and beta.
+TYPED_TEST(Gemm, Transpositions) {
+  using T = TypeParam;
+  const int m = 5, n = 7, k = 3, ld = 9;
+  auto a = integers<T>(ld * ld, 1), b = integers<T>(ld * ld, 2), start = integers<T>(ld * ld, 3);
+  for (bool ta : {false, true})
+    for (bool tb : {false, true}) {
+      auto c = start;
+      gemm(Trans(ta), Trans(tb), m, n, k, T(2), a.data(), ld, b.data(), ld, T(3), c.data(), ld);
+      for (int i = 0; i < ld; ++i)
+        for (int j = 0; j < ld; ++j) {
+          T want = start[i * ld + j];
+          if (i < m && j < n) {
+            T sum = 0;
+            for (int p = 0; p < k; ++p)
+              sum += at(a, ld, ta, i, p) * at(b, ld, tb, p, j);
+            want = 2 * sum + 3 * want;
+          }
+          EXPECT_EQ(c[i * ld + j], want) << i << "," << j << " of " << ta << tb;
+        }
+    }
+}
+
+// beta = 0 overwrites whatever was there, also NaN; an empty sum is zero.
+TYPED_TEST(Gemm, BetaZeroIgnoresTheOutput) {
+  using T = TypeParam;
+  std::vector<T> a{1, 2}, b{3, 4}, c{NAN};
+  gemm(Trans::No, Trans::No, 1, 1, 2, T(1), a.data(), 2, b.data(), 1, T(0), c.data(), 1);
+  EXPECT_EQ(c[0], 11);
+  c[0] = NAN;
+  gemm(Trans::No, Trans::No, 1, 1, 0, T(1), a.data(), 2, b.data(), 1, T(0), c.data(), 1);
+  EXPECT_EQ(c[0], 0);
+}
+
+// Batches with shared operands, nested dimensions, and sums over a dimension of the batch.
+TYPED_TEST(Gemm, Batches) {
+  using T = TypeParam;
+  const int m = 2, n = 3, k = 4, outer = 3, inner = 5;
+  auto a = integers<T>(outer * inner * m * k, 1), b = integers<T>(outer * k * n, 2);
+  std::vector<T> c(outer * inner * m * n, 100), sum(outer * m * n, 1);
+  BatchDim separate[] = {{outer, inner * m * k, k * n, inner * m * n}, {inner, m * k, 0, m * n}};
+  gemmBatched(separate, Trans::No, Trans::No, m, n, k, T(1), a.data(), k, b.data(), n, T(0),
+              c.data(), n);
+  BatchDim summed[] = {{outer, inner * m * k, k * n, m * n}, {inner, m * k, 0, 0}};
+  gemmBatched(summed, Trans::No, Trans::No, m, n, k, T(1), a.data(), k, b.data(), n, T(1),
+              sum.data(), n);
+  for (int o = 0; o < outer; ++o)
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < n; ++j) {
+        T total = 1;
+        for (int in = 0; in < inner; ++in) {
+          T want = 0;
+          for (int p = 0; p < k; ++p)
+            want += a[((o * inner + in) * m + i) * k + p] * b[(o * k + p) * n + j];
+          EXPECT_EQ(c[((o * inner + in) * m + i) * n + j], want);
+          total += want;
+        }
+        EXPECT_EQ(sum[(o * m + i) * n + j], total);
+      }
+}
+
+// What BLAS's integers cannot hold is refused, not truncated.
+TYPED_TEST(Gemm, RefusesHugeExtents) {
+  using T = TypeParam;
+  T x = 1;
+  int64_t huge = int64_t{1} << 32;
+  EXPECT_THROW(gemm(Trans::No, Trans::No, 1, 1, huge, T(1), &x, huge, &x, 1, T(0), &x, 1), Fault);
+}
+
+// The inner product has the same bits for any number of threads.
+TYPED_TEST(Gemm, DotDoesNotDependOnThreads) {
+  using T = TypeParam;
+  std::vector<T> a(1'000'003);
+  for (size_t i = 0; i < a.size(); ++i)
+    a[i] = T(1) / static_cast<T>(i + 3);
+  int threads = omp_get_max_threads();
+  omp_set_num_threads(1);
+  double one = dot(a.size(), a.data(), a.data());
+  omp_set_num_threads(3);
+  double three = dot(a.size(), a.data(), a.data());
+  omp_set_num_threads(threads);
+  EXPECT_EQ(one, three);
+  // sum 1/(i+3)^2 = pi^2/6 - 1 - 1/4 - 1/n
+  EXPECT_NEAR(one, M_PI * M_PI / 6 - 1.25 - 1e-6, 1e-6);
+  EXPECT_EQ(dot(0, a.data(), a.data()), 0);
+}
+
+} // namespace
