@@ -27,12 +27,8 @@ at::ScalarType scalarType(DType type) {
     return at::kDouble;
   case DType::BF16:
     return at::kBFloat16;
-  case DType::I32:
-    return at::kInt;
   case DType::I64:
     return at::kLong;
-  case DType::U8:
-    return at::kByte;
   case DType::Bool:
     return at::kBool;
   }
@@ -44,8 +40,16 @@ at::Tensor view(const void *data, int64_t count, DType type) {
   return at::from_blob(const_cast<void *>(data), {count}, at::TensorOptions(scalarType(type)));
 }
 
-c10d::ReduceOp::RedOpType reduction(ReduceOp op) {
-  return op == ReduceOp::Sum ? c10d::ReduceOp::SUM : c10d::ReduceOp::MAX;
+c10d::ReduceOp::RedOpType reduction(Reduction op) {
+  switch (op) {
+  case Reduction::Sum:
+    return c10d::ReduceOp::SUM;
+  case Reduction::Max:
+    return c10d::ReduceOp::MAX;
+  case Reduction::Min:
+    return c10d::ReduceOp::MIN;
+  }
+  return c10d::ReduceOp::SUM;
 }
 
 /// LibTorch's exceptions carry a C++ stack; the first line is what a user can read.
@@ -59,7 +63,7 @@ public:
   GlooGroup(std::vector<int> ranks, int position, c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo)
       : Group(std::move(ranks), position), gloo(std::move(gloo)) {}
 
-  void allReduce(void *data, int64_t count, DType type, ReduceOp op, Site site) override {
+  void allReduce(void *data, int64_t count, DType type, Reduction op, Site site) override {
     if (count == 0)
       return;
     run("all_reduce", site, [&] {
@@ -80,7 +84,7 @@ public:
     });
   }
 
-  void reduceScatter(const void *input, void *output, int64_t count, DType type, ReduceOp op,
+  void reduceScatter(const void *input, void *output, int64_t count, DType type, Reduction op,
                      Site site) override {
     if (count == 0)
       return;

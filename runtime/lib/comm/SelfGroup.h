@@ -12,11 +12,11 @@ class SelfGroup final : public Group {
 public:
   explicit SelfGroup(int rank) : Group({rank}, 0) {}
 
-  void allReduce(void *, int64_t, DType, ReduceOp, Site) override {}
+  void allReduce(void *, int64_t, DType, Reduction, Site) override {}
   void allGather(const void *input, void *output, int64_t count, DType type, Site) override {
     copy(input, output, count, type);
   }
-  void reduceScatter(const void *input, void *output, int64_t count, DType type, ReduceOp,
+  void reduceScatter(const void *input, void *output, int64_t count, DType type, Reduction,
                      Site) override {
     copy(input, output, count, type);
   }

@@ -32,7 +32,7 @@ DataSource::DataSource(std::unique_ptr<TokenStream> tokens, std::string name, in
       samples(countWindows(*stream, name, sequence), seed, shuffle) {}
 
 void DataSource::rows(int64_t step, int64_t firstRow, int64_t rows, int64_t firstColumn,
-                      int64_t columns, int32_t *inputs, int32_t *labels) const {
+                      int64_t columns, int64_t *inputs, int64_t *labels) const {
   for (int64_t row = 0; row < rows; ++row) {
     int64_t sample = step * globalBatch + firstRow + row;
     int64_t first = samples.window(sample) * sequenceLength + firstColumn;

@@ -11,10 +11,10 @@ public:
 
   int64_t size() const override { return static_cast<int64_t>(file.bytes().size()); }
   int64_t vocabulary() const override { return 256; }
-  void read(int64_t first, int64_t count, int32_t *out) const override {
+  void read(int64_t first, int64_t count, int64_t *out) const override {
     const std::byte *bytes = file.bytes().data() + first;
     for (int64_t i = 0; i < count; ++i)
-      out[i] = std::to_integer<int32_t>(bytes[i]);
+      out[i] = std::to_integer<int64_t>(bytes[i]);
   }
 
 private:

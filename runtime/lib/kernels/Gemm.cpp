@@ -140,7 +140,11 @@ void gemmBatched(std::span<const BatchDim> batch, Trans transA, Trans transB, in
   batched(batch, transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-double dot(int64_t count, const float *a, const float *b) { return dotImpl(count, a, b); }
-double dot(int64_t count, const double *a, const double *b) { return dotImpl(count, a, b); }
+double dot(int64_t count, const float *a, const float *b) {
+  return dotImpl(count, a, b);
+}
+double dot(int64_t count, const double *a, const double *b) {
+  return dotImpl(count, a, b);
+}
 
 } // namespace titan::rt

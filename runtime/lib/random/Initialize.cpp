@@ -1,6 +1,6 @@
 #include "titan/runtime/initialize.h"
 
-#include "titan/runtime/random.h"
+#include "titan/runtime/philox.h"
 
 #include <stdexcept>
 #include <vector>
@@ -11,16 +11,16 @@ namespace {
 
 double valueAt(const Initializer &init, const RandomStream &stream, uint64_t index) {
   switch (init.kind) {
-  case Distribution::Constant:
-    return init.a;
-  case Distribution::Uniform:
-    return init.a + (init.b - init.a) * stream.uniform(index);
-  case Distribution::Normal:
-    return init.a + init.b * stream.normal(index);
-  case Distribution::TruncatedNormal:
-    return init.a + init.b * stream.truncatedNormal(index, init.low, init.high);
+  case Init::Constant:
+    return init.scale;
+  case Init::Uniform:
+    return init.scale * (2.0 * stream.uniform(index) - 1.0);
+  case Init::Normal:
+    return init.scale * stream.normal(index);
+  case Init::TruncatedNormal:
+    return init.scale * stream.truncatedNormal(index, -init.cut, init.cut);
   }
-  return init.a;
+  return init.scale;
 }
 
 template <typename T>

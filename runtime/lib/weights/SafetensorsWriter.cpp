@@ -21,12 +21,8 @@ const char *formatName(DType type) {
     return "F64";
   case DType::BF16:
     return "BF16";
-  case DType::I32:
-    return "I32";
   case DType::I64:
     return "I64";
-  case DType::U8:
-    return "U8";
   case DType::Bool:
     return "BOOL";
   }

@@ -51,10 +51,10 @@ template <typename T> void checkGroup(Group &group, DType type, int64_t count) {
   int me = group.rank();
 
   auto reduced = of(me, n * count);
-  group.allReduce(reduced.data(), n * count, type, ReduceOp::Sum, {"all_reduce", "test:1"});
+  group.allReduce(reduced.data(), n * count, type, Reduction::Sum, {"all_reduce", "test:1"});
   expect("all_reduce sum", group, reduced, sum);
   auto largest = of(me, count);
-  group.allReduce(largest.data(), count, type, ReduceOp::Max, {"all_reduce", "test:2"});
+  group.allReduce(largest.data(), count, type, Reduction::Max, {"all_reduce", "test:2"});
   expect("all_reduce max", group, largest, max);
 
   auto mine = of(me, count);
@@ -64,7 +64,7 @@ template <typename T> void checkGroup(Group &group, DType type, int64_t count) {
 
   auto whole = of(me, n * count);
   std::vector<T> chunk(count);
-  group.reduceScatter(whole.data(), chunk.data(), count, type, ReduceOp::Sum, {});
+  group.reduceScatter(whole.data(), chunk.data(), count, type, Reduction::Sum, {});
   expect("reduce_scatter", group, chunk,
          std::vector<T>(sum.begin() + me * count, sum.begin() + (me + 1) * count));
   expect("input of reduce_scatter", group, whole, of(me, n * count));
@@ -88,7 +88,7 @@ void checkReplicasAgree(Group &group) {
   std::vector<float> values(1000);
   for (size_t j = 0; j < values.size(); ++j)
     values[j] = 1.0f / static_cast<float>(3 + group.rank() * 17 + j);
-  group.allReduce(values.data(), values.size(), DType::F32, ReduceOp::Sum, {});
+  group.allReduce(values.data(), values.size(), DType::F32, Reduction::Sum, {});
   std::vector<float> all(values.size() * group.size());
   group.allGather(values.data(), all.data(), values.size(), DType::F32, {});
   for (int p = 0; p < group.size(); ++p)
@@ -125,7 +125,7 @@ int runVanish(World &world) {
     _exit(0);
   try {
     float value = 1;
-    group.allReduce(&value, 1, DType::F32, ReduceOp::Sum, {"all_reduce of the loss", "m.titan:7"});
+    group.allReduce(&value, 1, DType::F32, Reduction::Sum, {"all_reduce of the loss", "m.titan:7"});
     std::fprintf(stderr, "expected a fault\n");
     _exit(1);
   } catch (const Fault &fault) {

@@ -19,10 +19,10 @@ public:
   explicit Counting(int64_t length) : length(length) {}
   int64_t size() const override { return length; }
   int64_t vocabulary() const override { return length; }
-  void read(int64_t first, int64_t count, int32_t *out) const override {
+  void read(int64_t first, int64_t count, int64_t *out) const override {
     ASSERT_GE(first, 0);
     ASSERT_LE(first + count, length);
-    std::iota(out, out + count, static_cast<int32_t>(first));
+    std::iota(out, out + count, static_cast<int64_t>(first));
   }
 
 private:
@@ -76,7 +76,7 @@ TEST(Permutation, Mixes) {
 // Labels are the tokens after the inputs, within windows that start at multiples of the length.
 TEST(DataSource, LabelsFollowInputs) {
   DataSource data = counting(101, 10, 4);
-  std::vector<int32_t> inputs(40), labels(40);
+  std::vector<int64_t> inputs(40), labels(40);
   data.rows(0, 0, 4, 0, 10, inputs.data(), labels.data());
   for (int row = 0; row < 4; ++row) {
     EXPECT_EQ(inputs[row * 10] % 10, 0);
@@ -90,9 +90,9 @@ TEST(DataSource, LabelsFollowInputs) {
 // Each epoch uses every window exactly once, also when batches straddle epochs.
 TEST(DataSource, EverySampleOnceAnEpoch) {
   DataSource data = counting(101, 10, 4); // 10 windows
-  std::vector<int32_t> first(4);
-  std::vector<std::multiset<int32_t>> epochs(2);
-  std::vector<int32_t> orders[2];
+  std::vector<int64_t> first(4);
+  std::vector<std::multiset<int64_t>> epochs(2);
+  std::vector<int64_t> orders[2];
   for (int64_t step = 0; step < 5; ++step) {
     data.rows(step, 0, 4, 0, 1, first.data(), nullptr);
     for (int row = 0; row < 4; ++row) {
@@ -103,7 +103,7 @@ TEST(DataSource, EverySampleOnceAnEpoch) {
   }
   for (const auto &epoch : epochs) {
     EXPECT_EQ(epoch.size(), 10u);
-    EXPECT_EQ(std::set<int32_t>(epoch.begin(), epoch.end()).size(), 10u);
+    EXPECT_EQ(std::set<int64_t>(epoch.begin(), epoch.end()).size(), 10u);
   }
   EXPECT_NE(orders[0], orders[1]);
 }
@@ -111,7 +111,7 @@ TEST(DataSource, EverySampleOnceAnEpoch) {
 // Any rows and columns of a batch are the same numbers as in the whole batch.
 TEST(DataSource, PartsAgreeWithTheWholeBatch) {
   DataSource data = counting(1001, 10, 8);
-  std::vector<int32_t> whole(80), wholeLabels(80), part(3 * 4), partLabels(3 * 4);
+  std::vector<int64_t> whole(80), wholeLabels(80), part(3 * 4), partLabels(3 * 4);
   data.rows(2, 0, 8, 0, 10, whole.data(), wholeLabels.data());
   data.rows(2, 4, 3, 5, 4, part.data(), partLabels.data());
   for (int row = 0; row < 3; ++row)
@@ -124,7 +124,7 @@ TEST(DataSource, PartsAgreeWithTheWholeBatch) {
 // Without shuffling, samples come in the order of the file.
 TEST(DataSource, KeepsOrderWhenAsked) {
   DataSource data = counting(101, 10, 2, 1, false);
-  int32_t first[2];
+  int64_t first[2];
   data.rows(1, 0, 2, 0, 1, first, nullptr);
   EXPECT_EQ(first[0], 20);
   EXPECT_EQ(first[1], 30);
@@ -135,9 +135,9 @@ TEST(DataSource, TextFile) {
   auto path = std::filesystem::temp_directory_path() / ("titan-data-" + std::to_string(getpid()));
   std::ofstream(path, std::ios::binary) << "abc\xff";
   auto stream = openTextBytes(path);
-  int32_t tokens[4];
+  int64_t tokens[4];
   stream->read(0, 4, tokens);
-  EXPECT_EQ(std::vector<int32_t>(tokens, tokens + 4), (std::vector<int32_t>{'a', 'b', 'c', 255}));
+  EXPECT_EQ(std::vector<int64_t>(tokens, tokens + 4), (std::vector<int64_t>{'a', 'b', 'c', 255}));
   EXPECT_EQ(stream->vocabulary(), 256);
   try {
     DataSource(std::move(stream), path, 4, 1, 0);

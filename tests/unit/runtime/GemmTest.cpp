@@ -1,5 +1,5 @@
-#include "titan/runtime/error.h"
 #include "titan/runtime/gemm.h"
+#include "titan/runtime/error.h"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,8 @@ template <typename T> class Gemm : public testing::Test {};
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(Gemm, Types);
 
-template <typename T> T at(const std::vector<T> &matrix, int64_t ld, bool transposed, int i, int j) {
+template <typename T>
+T at(const std::vector<T> &matrix, int64_t ld, bool transposed, int i, int j) {
   return transposed ? matrix[j * ld + i] : matrix[i * ld + j];
 }
 

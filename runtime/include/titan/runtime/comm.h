@@ -21,8 +21,6 @@
 
 namespace titan::rt {
 
-enum class ReduceOp : uint8_t { Sum, Max };
-
 /// What a collective is for, in the user's terms: an action ("all_reduce grad of wq") and a source
 /// line ("llama.titan:14"). Pointers to literals; only read when something fails.
 struct Site {
@@ -40,13 +38,13 @@ public:
   const std::vector<int> &ranks() const { return members; }
 
   /// In place: data[0, count) becomes the reduction over all members.
-  virtual void allReduce(void *data, int64_t count, DType type, ReduceOp op, Site site) = 0;
+  virtual void allReduce(void *data, int64_t count, DType type, Reduction op, Site site) = 0;
   /// output[size * count]: the inputs of all members, one after the other by position.
   virtual void allGather(const void *input, void *output, int64_t count, DType type, Site site) = 0;
   /// input[size * count] is reduced over the members; this one keeps chunk rank() in
   /// output[0, count).
   virtual void reduceScatter(const void *input, void *output, int64_t count, DType type,
-                             ReduceOp op, Site site) = 0;
+                             Reduction op, Site site) = 0;
   /// input[size * count]: chunk i goes to member i; output chunk i came from member i.
   virtual void allToAll(const void *input, void *output, int64_t count, DType type, Site site) = 0;
   /// In place: data of the member at `root` reaches all others.

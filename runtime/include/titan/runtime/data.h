@@ -29,7 +29,7 @@ public:
   /// One more than the largest id that may occur (256 for bytes).
   virtual int64_t vocabulary() const = 0;
   /// Copies tokens [first, first + count) to out. The range lies within the stream.
-  virtual void read(int64_t first, int64_t count, int32_t *out) const = 0;
+  virtual void read(int64_t first, int64_t count, int64_t *out) const = 0;
 };
 
 /// The bytes of a file, memory-mapped: nothing is read before it is used.
@@ -69,7 +69,7 @@ public:
   /// each [rows, columns], where the columns are positions [firstColumn, firstColumn + columns) of
   /// the sequence. Either output may be null.
   void rows(int64_t step, int64_t firstRow, int64_t rows, int64_t firstColumn, int64_t columns,
-            int32_t *inputs, int32_t *labels) const;
+            int64_t *inputs, int64_t *labels) const;
 
 private:
   std::unique_ptr<TokenStream> stream;

@@ -1,12 +1,12 @@
 // Initial values of parameters. A parameter's distribution is plain data that the compiler writes
 // down; filling takes any box of the global tensor, so that a rank fills just the part it stores.
 //
-// Element i (row-major in the global tensor) of parameter `name` takes
-//   constant          a
-//   uniform           a + (b - a) * U(i)
-//   normal            a + b * Z(i)                      mean a, standard deviation b
-//   truncated normal  a + b * T(i), T in [low, high]    bounds in standard deviations
-// where U, Z, T are the streams of random.h with purpose "init".
+// Element i (row-major in the global tensor) of parameter `name` takes, with the scale s,
+//   Constant          s
+//   Uniform           s * (2 U(i) - 1)      in [-s, s)
+//   Normal            s * Z(i)              mean 0, standard deviation s
+//   TruncatedNormal   s * T(i)              Z(i) restricted to [-cut, cut]
+// where U, Z, T are the streams of philox.h with purpose "init".
 #pragma once
 
 #include "titan/runtime/dtype.h"
@@ -17,14 +17,10 @@
 
 namespace titan::rt {
 
-enum class Distribution : uint8_t { Constant, Uniform, Normal, TruncatedNormal };
-
 struct Initializer {
-  Distribution kind = Distribution::Constant;
-  double a = 0.0;
-  double b = 1.0;
-  double low = -2.0;
-  double high = 2.0;
+  Init kind = Init::Constant;
+  double scale = 0;
+  double cut = 0; ///< in standard deviations; of TruncatedNormal alone
 };
 
 /// Fills elements [first, first + count) of the flattened global tensor into out (F32 or F64).
