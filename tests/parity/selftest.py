@@ -12,6 +12,7 @@ from safetensors.torch import load_file, save_file
 
 from compare import bitwise_equal, compare, read_losses
 from reference import run
+from sample_order import batches, permutation, philox
 from training import MUTATIONS, Recipe, schedule
 
 SIZES = {
@@ -104,6 +105,19 @@ class Parity(unittest.TestCase):
             save_file(load_file(plain / "model.safetensors"), broken / "model.safetensors")
             (broken / "metrics.jsonl").write_text("".join(text))
             self.assertFalse(compare(broken, plain, "float64").passed())
+
+    def test_sample_order(self):
+        """Philox gives the answers its authors published; every epoch sees each sample once."""
+        self.assertEqual(philox([0, 0, 0, 0], [0, 0]),
+                         [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8])
+        ones = 0xFFFFFFFF
+        self.assertEqual(philox([ones] * 4, [ones] * 2),
+                         [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD])
+        for size in (1, 2, 5, 60):
+            seen = [permutation(i, size, seed=7, epoch=3) for i in range(size)]
+            self.assertEqual(sorted(seen), list(range(size)))
+        rows = batches(bytes(range(256)), steps=3, batch=5, seq=17, seed=0).reshape(15, 18)
+        self.assertEqual(sorted(row[0] for row in rows.tolist()), list(range(0, 255, 17)))
 
     def test_schedule(self):
         """Warm-up, the first decaying step and the last one, by hand."""

@@ -1,0 +1,72 @@
+"""Builds and runs every program of examples/: it must compile, train, and generate.
+
+    run.py [--all] [-v] [NAME...]
+
+Each example trains a few steps of its own size on a short text (with --all, more of them), on as
+many processes as its mesh needs; its loss must fall; then it generates from what it saved.
+"""
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "parity"))
+from titan import ROOT, TITANC, Failed, Launch, Report, call, require_titanc, write_text
+
+OUT = ROOT / "out" / "examples"
+
+
+def processes_needed(exe: Path, text: Path) -> int:
+    """One, or what the program says that it needs when it is started alone."""
+    result = subprocess.run([exe, "--data", text, "--steps", "1", "--dry-run"],
+                            capture_output=True, text=True)
+    if result.returncode == 0:
+        return 1
+    wanted = re.search(r"needs (\d+) ranks", result.stderr + result.stdout)
+    if not wanted:
+        raise Failed(f"{exe} --dry-run: {result.stderr}")
+    return int(wanted.group(1))
+
+
+def try_example(source: Path, text: Path, steps: int):
+    folder = OUT / source.stem
+    folder.mkdir(parents=True)
+    exe = folder / source.stem
+    call([TITANC, "build", source, "-o", exe, "--set", "schedule.warmup=2"])
+    processes = processes_needed(exe, text)
+    Launch(steps, 1, processes).run(exe, text, folder / "run")
+    rows = [json.loads(l) for l in (folder / "run" / "metrics.jsonl").read_text().splitlines()]
+    losses = [row["loss"] for row in rows]
+    if len(losses) != steps or not losses[-1] < losses[0] - 0.05:
+        return False, f"    the loss did not fall: {losses}"
+    if processes == 1:
+        written = call([exe, "generate", "--init-from", folder / "run" / "model.safetensors",
+                        "--prompt", "In the", "--max-tokens", "8"])
+        if "In the" not in written:
+            return False, f"    generate printed {written!r}"
+    return True, f"    loss {losses[0]:.4f} -> {losses[-1]:.4f} on {processes} process(es)"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--all", action="store_true", help="more steps")
+    parser.add_argument("-v", action="store_true", help="show the losses of what passed too")
+    arguments = parser.parse_args()
+    require_titanc()
+    shutil.rmtree(OUT, ignore_errors=True)
+    text = write_text(OUT / "text.txt", 100_000)
+    report = Report()
+    for source in sorted((ROOT / "examples").glob("*.titan")):
+        if not arguments.names or source.stem in arguments.names:
+            steps = 30 if arguments.all else 6
+            report.case(source.name, lambda: try_example(source, text, steps))
+    report.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""Parity of compiled programs: with PyTorch, and of one process with many.
+
+    run.py [--all] [--keep] [-v] [NAME...]
+
+Every case compiles a run of tests/parity/programs/, trains it for 20 steps and judges it by the
+rule of compare.py. Without --all, float32 and GPT-2 are shown on a sample of the meshes. NAME
+selects the cases whose names contain it.
+"""
+
+import argparse
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors.torch import save_file
+
+import reference
+from compare import bitwise_equal, compare
+from sample_order import batches
+from titan import ROOT, Launch, Report, build, require_titanc, write_text
+from training import Recipe
+
+PROGRAMS = ROOT / "tests" / "parity" / "programs"
+OUT = ROOT / "out" / "parity"
+BATCH, SEQ, STEPS, SEED = 4, 32, 20, 7
+# 60 samples, so that 20 steps of 4 go into the second epoch.
+TEXT_BYTES = 60 * SEQ + 1
+RECIPES = {
+    "llama3": Recipe(steps=STEPS),
+    "gpt2": Recipe(steps=STEPS, decay="cosine", to=0.1),
+}
+# Runs in the program files, with the number of processes; `parity` has no mesh of its own and so
+# takes as many processes as it gets.
+MESHES = {"parity": 2, "replicate2": 2, "shard2": 2, "tp2": 2, "tp2_seq": 2, "shard2_tp2": 4,
+          "embed2": 2}
+SAMPLE = {("llama3", "float64"): list(MESHES), ("llama3", "float32"): ["shard2_tp2"],
+          ("gpt2", "float64"): ["tp2_seq", "shard2_tp2"], ("gpt2", "float32"): []}
+
+
+@dataclass
+class Case:
+    model: str
+    dtype: str
+
+    @property
+    def folder(self) -> Path:
+        return OUT / f"{self.model}-{self.dtype}"
+
+    def exe(self, train: str) -> Path:
+        return build(PROGRAMS / f"{self.model}.titan", train, self.dtype, self.folder / train)
+
+    def one_process(self, text: Path) -> Path:
+        """The run that all others are held against, made once."""
+        out = self.folder / "one"
+        if not (out / "model.safetensors").exists():
+            Launch(STEPS, SEED).run(self.exe("parity"), text, out)
+        return out
+
+    def against_reference(self, text: Path):
+        one, out = self.one_process(text), self.folder / "reference"
+        tokens = batches(text.read_bytes(), STEPS, BATCH, SEQ, SEED)
+        save_file({"tokens": tokens}, self.folder / "batches.safetensors")
+        reference.run(self.model, one / "initial.safetensors", self.folder / "batches.safetensors",
+                      out, self.dtype, RECIPES[self.model])
+        result = compare(one, out, self.dtype)
+        return result.passed(), result.table()
+
+    def against_one(self, text: Path, mesh: str):
+        one, out = self.one_process(text), self.folder / f"on-{mesh}"
+        Launch(STEPS, SEED, MESHES[mesh]).run(self.exe(mesh), text, out)
+        result = compare(out, one, self.dtype)
+        for name in bitwise_equal(out / "initial.safetensors", one / "initial.safetensors"):
+            result.faults.append(f"initial parameters: {name} is not bitwise the same")
+        return result.passed(), result.table()
+
+
+def cases(everything: bool, text: Path):
+    for model in RECIPES:
+        for dtype in ("float64", "float32"):
+            case = Case(model, dtype)
+            yield (f"{model} {dtype} against PyTorch",
+                   lambda case=case: case.against_reference(text))
+            for mesh in MESHES if everything else SAMPLE[model, dtype]:
+                name = "auto on 2 processes" if mesh == "parity" else mesh
+                yield (f"{model} {dtype} {name} against one process",
+                       lambda case=case, mesh=mesh: case.against_one(text, mesh))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--all", action="store_true", help="every model, dtype and mesh")
+    parser.add_argument("--keep", action="store_true", help="reuse the runs of an earlier call")
+    parser.add_argument("-v", action="store_true", help="show the tables of what passed too")
+    arguments = parser.parse_args()
+    require_titanc()
+    torch.set_num_threads(1)  # models this small only lose by more
+    if not arguments.keep:
+        shutil.rmtree(OUT, ignore_errors=True)
+    text = write_text(OUT / "text.txt", TEXT_BYTES)
+    report = Report()
+    for name, run in cases(arguments.all, text):
+        if all(part in name for part in arguments.names):
+            report.case(name, run)
+    report.end()
+
+
+if __name__ == "__main__":
+    main()

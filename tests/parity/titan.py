@@ -1,0 +1,106 @@
+"""Builds and runs Titan programs for the tests."""
+
+import os
+import random
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("TITAN_BUILD", ROOT / "build"))
+TITANC = BUILD / "bin" / "titanc"
+TORCHRUN = ROOT / ".venv" / "bin" / "torchrun"
+DTYPES = {"float64": "f64", "float32": "f32"}
+
+
+class Failed(Exception):
+    """A command that ought to succeed did not; the text says which, and what it printed."""
+
+
+def call(command: list[str], **options) -> str:
+    result = subprocess.run([str(c) for c in command], capture_output=True, text=True, **options)
+    if result.returncode != 0:
+        printed = (result.stdout + result.stderr).strip().splitlines()[-30:]
+        raise Failed(f"{' '.join(map(str, command))}\n  exit status {result.returncode}\n  "
+                     + "\n  ".join(printed))
+    return result.stdout
+
+
+def build(program: Path, train: str, dtype: str, exe: Path, settings: list[str] = ()) -> Path:
+    """Compiles a declared run with parameters, computation and reductions in one dtype."""
+    exe.parent.mkdir(parents=True, exist_ok=True)
+    kind = DTYPES[dtype]
+    sets = [f"precision.{part}={kind}" for part in ("params", "compute", "reduce")]
+    flags = [word for s in [*sets, *settings] for word in ("--set", s)]
+    call([TITANC, "build", program, "--train", train, "-o", exe, *flags])
+    return exe
+
+
+@dataclass
+class Launch:
+    """How a program is run. Everything it writes lands in `out`: metrics.jsonl, the parameters
+    before (initial.safetensors) and after (model.safetensors), the gradients of step 1."""
+
+    steps: int = 20
+    seed: int = 7
+    processes: int = 1
+    timeout: float = 300.0
+
+    def run(self, exe: Path, data: Path, out: Path, extra: list[str] = ()) -> Path:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "metrics.jsonl").unlink(missing_ok=True)
+        command = [exe, "--data", data, "--steps", self.steps, "--seed", self.seed, "--out", out,
+                   "--log-every", 1, "--save-initial", out / "initial.safetensors",
+                   "--save-gradients", out / "gradients.safetensors", *extra]
+        environment = {**os.environ, "TITAN_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        if self.processes > 1:
+            # --standalone picks a free port, so that runs beside each other do not meet.
+            command = [TORCHRUN, "--standalone", "--no-python", "--nproc-per-node",
+                       self.processes, *command]
+        call(command, env=environment, timeout=self.timeout)
+        return out
+
+
+def write_text(path: Path, size: int, seed: int = 1) -> Path:
+    """A text of about `size` bytes: random words, some often and some seldom."""
+    chance = random.Random(seed)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    words = ["".join(chance.choices(letters, k=chance.randint(1, 8))) for _ in range(60)]
+    weights = [1 / (rank + 1) for rank in range(len(words))]
+    text = ""
+    while len(text) < size:
+        text += chance.choices(words, weights)[0] + chance.choice([" ", " ", " ", ".\n"])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text[:size])
+    return path
+
+
+def require_titanc() -> None:
+    if not TITANC.exists():
+        sys.exit(f"error: {TITANC} does not exist: run scripts/build")
+
+
+class Report:
+    """Prints one line a case as it ends, and counts."""
+
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def case(self, name: str, run) -> None:
+        """`run()` returns whether the case passed, and details that are shown when it did not."""
+        begun = time.perf_counter()
+        try:
+            good, details = run()
+        except (Failed, OSError, subprocess.TimeoutExpired) as error:
+            good, details = False, str(error)
+        seconds = time.perf_counter() - begun
+        self.passed, self.failed = self.passed + good, self.failed + (not good)
+        print(f"{'ok    ' if good else 'FAILED'} {seconds:6.1f} s  {name}", flush=True)
+        if not good or "-v" in sys.argv:
+            print(details, flush=True)
+
+    def end(self) -> None:
+        print(f"{self.passed} out of {self.passed + self.failed} passed")
+        sys.exit(1 if self.failed else 0)
