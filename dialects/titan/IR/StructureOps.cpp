@@ -124,3 +124,25 @@ LogicalResult RepeatOp::verify() {
   }
   return success();
 }
+
+YieldOp FusedOp::getYield() { return cast<YieldOp>(getBody().front().getTerminator()); }
+
+/// Constants, iotas and the like have no rows: each row computes them anew.
+static bool hasRows(Operation &op, ArrayAttr rows) {
+  return llvm::all_of(op.getResultTypes(), [&](Type type) {
+    auto tensor = cast<NamedTensorType>(type);
+    return tensor.getRank() == 0 || isa<IotaOp>(op) ||
+           llvm::all_of(rows.getAsRange<StringAttr>(),
+                        [&](StringAttr row) { return tensor.hasDim(row); });
+  });
+}
+
+LogicalResult FusedOp::verify() {
+  auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
+  if (!yield || TypeRange(yield.getValues()) != TypeRange(getResults()))
+    return emitOpError("(C1) expected a yield of the results' types");
+  for (Operation &op : getBody().front().without_terminator())
+    if (!hasRows(op, getRows()))
+      return emitOpError("(C2) '") << op.getName() << "' lacks a dimension of the rows " << getRows();
+  return success();
+}

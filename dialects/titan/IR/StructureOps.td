@@ -55,13 +55,44 @@ def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemor
   }];
 }
 
-def Titan_YieldOp : Titan_Op<"yield", [Pure, Terminator, ParentOneOf<["RepeatOp"]>]> {
-  let summary = "ends the body of a repeat";
+def Titan_YieldOp : Titan_Op<"yield", [Pure, Terminator, ParentOneOf<["RepeatOp", "FusedOp"]>]> {
+  let summary = "ends the body of a repeat or of fused operations";
   let description = [{
-    Next carried values, then the values to stack. Example: `titan.yield %n, %c : T, T`
+    In a repeat: next carried values, then the values to stack. In a fused region: its results. Example: `titan.yield %n, %c : T, T`
   }];
   let arguments = (ins Variadic<Titan_Tensor>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+def Titan_FusedOp : Titan_Op<"fused", [RecursivelySpeculatable, RecursiveMemoryEffects, SingleBlock, NoRegionArguments]> {
+  let summary = "operations that are computed together, row by row";
+  let description = [{
+    The body is walked once per index of the dimensions `rows`, for all operations together, so values
+    that are not yielded are never whole in memory. It holds elementwise operations, reductions over
+    dimensions that are not rows, and take and put along such a dimension. Means what its body means.
+
+    Constraints:
+    - (C1) the results are the yielded values' types.
+    - (C2) every operation's results have the dimensions `rows`, except those of rank 0 or iotas,
+      which are computed for every row anew.
+
+    Example:
+    ```mlir
+    %y = titan.fused rows ["seq"] : !titan.tensor<f32[seq = 8, embed = 4]> {
+      %s = titan.reduce sum %x : !titan.tensor<f32[seq = 8, embed = 4]> -> !titan.tensor<f32[seq = 8]>
+      %d = titan.div %x, %s : (...) -> !titan.tensor<f32[seq = 8, embed = 4]>
+      titan.yield %d : !titan.tensor<f32[seq = 8, embed = 4]>
+    }
+    ```
+  }];
+  let arguments = (ins StrArrayAttr:$rows);
+  let results = (outs Variadic<Titan_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`rows` $rows `:` type($results) attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    YieldOp getYield();
+  }];
 }
 
 #endif // TITAN_STRUCTURE_OPS_TD

@@ -36,4 +36,29 @@ def Titan_InitAttr : Titan_Attr<"Init", "init"> {
   let hasCustomAssemblyFormat = 1;
 }
 
+def Titan_PlaceAttr : Titan_Attr<"Place", "place"> {
+  let summary = "the buffer in which a value lies";
+  let description = [{
+    Set by the memory phase. `#titan.place<transient 3>` is buffer 3 of the function's `titan.buffers`,
+    `persistent 3` of the module's `titan.persistent`; `inline` values have no memory and are written
+    into the expressions that use them. `at [0, 1]`: the buffer is a stack, and the value is its slot at
+    the indices of the enclosing repeats 0 and 1 (0 is the outermost), row-major.
+  }];
+  let parameters = (ins EnumParameter<Titan_MemorySpace>:$space, "int64_t":$buffer,
+                        OptionalArrayRefParameter<"int64_t">:$levels);
+  let assemblyFormat = "`<` $space $buffer (`at` `[` $levels^ `]`)? `>`";
+}
+
+def Titan_BufferAttr : Titan_Attr<"Buffer", "buffer"> {
+  let summary = "memory for values that lie in one another's place";
+  let description = [{
+    `#titan.buffer<"q", !titan.tensor<f32[seq = 8]>, 3 to 17>` holds a tensor of this type on every rank
+    and is used from event 3 to event 17 of the function's linear order, both included. `pad ["shard"]`:
+    its elements are rounded up to a multiple of the degree of these axes.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name, "::mlir::Type":$type, "int64_t":$first,
+                        "int64_t":$last, OptionalParameter<"::mlir::ArrayAttr">:$pad);
+  let assemblyFormat = "`<` $name `,` $type `,` $first `to` $last (`pad` $pad^)? `>`";
+}
+
 #endif // TITAN_TITAN_ATTRS_TD

@@ -23,7 +23,10 @@ namespace titan::rt {
 enum class DType : uint8_t { F64, F32, BF16, I64, Bool };
 
 constexpr int64_t sizeOf(DType type) {
-  return type == DType::F64 || type == DType::I64 ? 8 : type == DType::F32 ? 4 : type == DType::BF16 ? 2 : 1;
+  return type == DType::F64 || type == DType::I64 ? 8
+         : type == DType::F32                     ? 4
+         : type == DType::BF16                    ? 2
+                                                  : 1;
 }
 
 /// A mesh axis, outer to inner. Degree 0 is `auto`: the number of processes divided by the others.
@@ -39,9 +42,9 @@ struct Dim {
   std::vector<int> axes;
 };
 
-/// How a tensor lies in memory on a rank: its dimensions row-major, each divided by its axes' degrees;
-/// where `flatAxes` is not empty, everything below the first `flatFrom` dimensions is flattened,
-/// padded to a multiple of the degree, and split into equal chunks (`#dist.sharding`).
+/// How a tensor lies in memory on a rank: its dimensions row-major, each divided by its axes'
+/// degrees; where `flatAxes` is not empty, everything below the first `flatFrom` dimensions is
+/// flattened, padded to a multiple of the degree, and split into equal chunks (`#dist.sharding`).
 struct TensorInfo {
   DType dtype;
   std::vector<Dim> dims;
@@ -64,12 +67,16 @@ enum class Role : uint8_t { Parameter, State, Input, Scalar, Output, Gradient };
 
 struct Tensor {
   Role role;
-  /// Parameter: its name ("layers.wq"); State: "m.layers.wq"; Input: "tokens"; Scalar: "lr", "step";
-  /// Output: "loss", "grad_norm", "logits"; Gradient: the parameter's name. A stacked tensor (its
-  /// first dimension is a repeat) is exchanged and initialised per layer: "layers.3.wq".
+  /// Parameter: its name ("layers.wq"); State: "m.layers.wq"; Input: "tokens"; Scalar: "lr",
+  /// "step"; Output: "loss", "grad_norm", "logits"; Gradient: the parameter's name. A stacked
+  /// tensor (its first dimension is a repeat) is exchanged and initialised per layer:
+  /// "layers.3.wq".
   std::string name;
   TensorInfo info;
   int buffer; // index into Program::persistent
+  /// The function that an input or output belongs to ("train", "logits"), since those of one name
+  /// may differ in size; empty for what all functions share.
+  std::string function = {};
   bool stacked = false;
   Init init = Init::Constant;
   std::vector<double> scale = {0}; // one, or one a layer
@@ -86,7 +93,7 @@ struct Context {
   const int64_t *degree = nullptr;     // per mesh axis
   const int64_t *coordinate = nullptr; // per mesh axis
   Collectives *collectives = nullptr;
-  const char *place = "";              // source line of the running action, for messages
+  const char *place = ""; // source line of the running action, for messages
 };
 
 /// An entry point: "train" (one step), "logits" (inference).
@@ -110,7 +117,7 @@ struct Program {
   std::vector<Tensor> tensors;
   std::vector<Function> functions;
   std::vector<Setting> settings;
-  DType dtype = DType::F32; // of parameters
+  DType dtype = DType::F32;              // of parameters
   int64_t batch = 0, seq = 0, vocab = 0; // global sizes of a training step's data
   int64_t parameters = 0;                // exact count
   double flopsPerToken = 0;              // executed, forward and backward
@@ -124,8 +131,8 @@ Program program(const int64_t *degree);
 // What emitted functions call. All pointers are into the arena, all matrices row-major.
 //===----------------------------------------------------------------------===//
 
-/// c[b] = (or +=) op(a[b]) op(b[b]) for b < batch; op transposes where asked. Leading dimensions and
-/// batch strides are in elements. m x k times k x n.
+/// c[b] = (or +=) op(a[b]) op(b[b]) for b < batch; op transposes where asked. Leading dimensions
+/// and batch strides are in elements. m x k times k x n.
 struct GemmShape {
   int64_t m, n, k;
   bool transposeA = false, transposeB = false, accumulate = false;
@@ -135,39 +142,46 @@ struct GemmShape {
 void gemm(Context &, const float *a, const float *b, float *c, const GemmShape &);
 void gemm(Context &, const double *a, const double *b, double *c, const GemmShape &);
 
-/// Attention on q[outer, seq, kvHeads, group, head] and k, v[outer, seq, kvHeads, head] (row-major);
-/// lse[outer, seq, kvHeads, group]. See titan.attention.
+/// Attention on q[outer, seq, kvHeads, group, head] and k, v[outer, seq, kvHeads, head]
+/// (row-major); lse[outer, seq, kvHeads, group]. See titan.attention.
 struct AttentionShape {
   int64_t outer, seq, kvHeads, group, head;
   double scale;
   bool causal;
 };
-void attention(Context &, const float *q, const float *k, const float *v, float *out, float *lse, const AttentionShape &);
-void attention(Context &, const double *q, const double *k, const double *v, double *out, double *lse, const AttentionShape &);
-void attentionGrad(Context &, const float *dOut, const float *q, const float *k, const float *v, const float *out,
-                   const float *lse, float *dq, float *dk, float *dv, const AttentionShape &);
-void attentionGrad(Context &, const double *dOut, const double *q, const double *k, const double *v, const double *out,
-                   const double *lse, double *dq, double *dk, double *dv, const AttentionShape &);
+void attention(Context &, const float *q, const float *k, const float *v, float *out, float *lse,
+               const AttentionShape &);
+void attention(Context &, const double *q, const double *k, const double *v, double *out,
+               double *lse, const AttentionShape &);
+void attentionGrad(Context &, const float *dOut, const float *q, const float *k, const float *v,
+                   const float *out, const float *lse, float *dq, float *dk, float *dv,
+                   const AttentionShape &);
+void attentionGrad(Context &, const double *dOut, const double *q, const double *k, const double *v,
+                   const double *out, const double *lse, double *dq, double *dk, double *dv,
+                   const AttentionShape &);
 
 /// Collectives over the group that varies in the given mesh axes (outer to inner), others fixed.
-/// A dimension-wise collective moves `outer` blocks of `inner` contiguous elements: the local tensor
-/// is [outer, d, inner] with d the split dimension's local size. `elements` counts a rank's part.
+/// A dimension-wise collective moves `outer` blocks of `inner` contiguous elements: the local
+/// tensor is [outer, d, inner] with d the split dimension's local size. `elements` counts a rank's
+/// part.
 enum class Reduction : uint8_t { Sum, Max, Min };
 struct GroupRef {
   const int *axes;
   int count;
 };
 /// out[outer, ranks * d, inner] from in[outer, d, inner]. outer = 1 needs no packing.
-void allGather(Context &, GroupRef, DType, const void *in, void *out, int64_t outer, int64_t d, int64_t inner);
+void allGather(Context &, GroupRef, DType, const void *in, void *out, int64_t outer, int64_t d,
+               int64_t inner);
 /// out[outer, d, inner] = this rank's part of the reduction of in[outer, ranks * d, inner].
-void reduceScatter(Context &, GroupRef, DType, Reduction, const void *in, void *out, int64_t outer, int64_t d, int64_t inner);
+void reduceScatter(Context &, GroupRef, DType, Reduction, const void *in, void *out, int64_t outer,
+                   int64_t d, int64_t inner);
 /// In place.
 void allReduce(Context &, GroupRef, DType, Reduction, void *data, int64_t elements);
 /// A tensor [a, s, b, g, c] whose dimension g (global size over the group: ranks * gLocal) is split
 /// becomes one whose dimension s is split: in [a, s, b, gLocal, c] -> out [a, s / ranks, b, g, c];
 /// `gatherFirst` swaps the roles: in [a, gLocal, b, s, c] -> out [a, g, b, s / ranks, c].
-void allToAll(Context &, GroupRef, DType, const void *in, void *out, int64_t a, int64_t s, int64_t b, int64_t gLocal, int64_t c,
-              bool gatherFirst);
+void allToAll(Context &, GroupRef, DType, const void *in, void *out, int64_t a, int64_t s,
+              int64_t b, int64_t gLocal, int64_t c, bool gatherFirst);
 
 } // namespace titan::rt
 
