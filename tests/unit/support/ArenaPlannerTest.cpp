@@ -44,8 +44,9 @@ TEST(ArenaPlanner, KeepsLiveBuffersApart) {
       EXPECT_LE(plan.offsets[i] + items[i].bytes, plan.bytes);
       EXPECT_EQ(plan.offsets[i] % 64, 0);
       for (size_t j = 0; j < i; ++j)
-        if (items[i].livesWith(items[j]))
+        if (items[i].livesWith(items[j])) {
           EXPECT_FALSE(overlap(plan.offsets[i], items[i].bytes, plan.offsets[j], items[j].bytes));
+        }
     }
     EXPECT_GE(plan.bytes, getPeakOfLive(items));
   }
