@@ -5,7 +5,7 @@ import random
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,6 +47,7 @@ class Launch:
     seed: int = 7
     processes: int = 1
     timeout: float = 300.0
+    environment: dict[str, str] = field(default_factory=dict)
 
     def run(self, exe: Path, data: Path, out: Path, extra: list[str] = ()) -> Path:
         out.mkdir(parents=True, exist_ok=True)
@@ -54,7 +55,8 @@ class Launch:
         command = [exe, "--data", data, "--steps", self.steps, "--seed", self.seed, "--out", out,
                    "--log-every", 1, "--save-initial", out / "initial.safetensors",
                    "--save-gradients", out / "gradients.safetensors", *extra]
-        environment = {**os.environ, "TITAN_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        environment = {**os.environ, "TITAN_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
+                       **self.environment}
         if self.processes > 1:
             # --standalone picks a free port, so that runs beside each other do not meet.
             command = [TORCHRUN, "--standalone", "--no-python", "--nproc-per-node",
