@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <tuple>
 
 namespace titan {
 
@@ -63,6 +64,14 @@ Diagnostic &DiagnosticEngine::report(Code code, Location location, std::string m
   }
   diagnostics.push_back(std::move(made));
   return diagnostics.back();
+}
+
+void DiagnosticEngine::sort(size_t first) {
+  auto key = [](const Diagnostic &d) {
+    return std::make_tuple(d.location.file, d.location.line, d.location.col);
+  };
+  std::stable_sort(diagnostics.begin() + static_cast<ptrdiff_t>(first), diagnostics.end(),
+                   [&](const Diagnostic &a, const Diagnostic &b) { return key(a) < key(b); });
 }
 
 } // namespace titan

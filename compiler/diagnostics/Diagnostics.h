@@ -79,9 +79,13 @@ class DiagnosticEngine {
 public:
   explicit DiagnosticEngine(const SourceManager &sources) : sources(sources) {}
 
-  /// Adds a diagnostic with its code's severity. The reference stays valid. Past `errorLimit`
-  /// errors new ones are counted and dropped, so that a broken file cannot flood memory.
+  /// Adds a diagnostic with its code's severity. The reference is valid until sort(). Past
+  /// `errorLimit` errors new ones are counted and dropped, so that a broken file cannot flood
+  /// memory.
   Diagnostic &report(Code code, Location location, std::string message);
+
+  /// Brings those reported since there were `first` into the order of the text.
+  void sort(size_t first = 0);
 
   void setWarningsAsErrors(bool on) { warningsAsErrors = on; }
   void setErrorLimit(size_t limit) { errorLimit = limit; }

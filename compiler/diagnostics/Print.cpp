@@ -94,6 +94,8 @@ Snippet snippet(std::string_view line, size_t caret) {
 void printCaret(std::ostream &os, const Palette &colors, const SourceManager &sources,
                 Location at) {
   std::string_view line = sources.line(at.file, at.line);
+  if (line.empty())
+    return;
   Snippet shown = snippet(line, std::min<size_t>(at.col - 1, line.size()));
   std::string_view before = shown.text.substr(0, shown.caret);
   std::string_view marked = shown.text.substr(shown.caret, at.length);

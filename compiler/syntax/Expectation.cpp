@@ -235,19 +235,22 @@ std::vector<std::string> Expectation::words() const {
     if (!words.empty() && std::find(out.begin(), out.end(), words) == out.end())
       out.push_back(words);
   };
-  // What is nearest to what was meant first: `=` and closers, then the concepts, then the rest.
+  // `=` first: it is what a definition lacks, whatever else could come before it.
   for (size_t token : {Parser::ASSIGN, Parser::ARROW, Parser::THEN, Parser::ELSE})
     if (tokens.count(token))
       add(tokenWords(token));
+  if (tokens.count(Parser::PLUS) && rules.count(Parser::RuleTerminator))
+    add("an operator");
   for (const RuleWords &entry : ruleWords())
     if (rules.count(entry.rule))
       add(entry.words);
-  for (size_t token : tokens)
-    if (!continuesExpression(token))
+  bool defines = tokens.count(Parser::ASSIGN) != 0;
+  for (size_t token : tokens) {
+    bool minor = continuesExpression(token) || token == antlr4::Token::EOF ||
+                 (defines && (token == Parser::COMMA || token == Parser::STRING));
+    if (!minor || out.empty())
       add(tokenWords(token));
-  if (out.empty())
-    for (size_t token : tokens)
-      add(tokenWords(token));
+  }
   return out;
 }
 

@@ -57,6 +57,7 @@ private:
     return "`" + std::string(t.text(sources.text(file))) + "`";
   }
   const Token &upcoming(size_t i) const;
+  uint32_t indent(const Token &t) const;
   bool insideParens() const { return !open.empty() && !out()[open.back().index].is(Lex::LBRACE); }
   std::vector<Token> &out() { return result.tokens; }
   const std::vector<Token> &out() const { return result.tokens; }
@@ -69,7 +70,7 @@ private:
   void repairBefore(size_t i);
   bool acceptCloser(const Token &closer);
   void damage(const Token &t) { result.damagedLines.insert(at(t).line); }
-  bool reportNoToken(const Token &t);
+  bool isDropped(const Token &t);
   bool count(const Token &t);
   void take(const Token &t);
 
@@ -81,6 +82,9 @@ private:
   std::vector<Open> open;
   size_t depth = 0; // what is counted, at all open levels together
   size_t topOperators = 0;
+  /// The first `{` whose `}` stands further to the left than the line that opened it: when some `{`
+  /// turns out to lack its `}`, that is where it was forgotten.
+  std::optional<uint32_t> suspect;
   bool newLine = true; // since the last token taken
 };
 
@@ -89,6 +93,12 @@ const Token &Pass::upcoming(size_t i) const {
   while (raw[i].isOneOf(Lex::COMMENT, Lex::NEWLINE))
     ++i;
   return raw[i];
+}
+
+/// The column of the first token on a token's line.
+uint32_t Pass::indent(const Token &t) const {
+  std::string_view line = sources.line(file, at(t).line);
+  return static_cast<uint32_t>(std::min(line.find_first_not_of(" \t"), line.size()) + 1);
 }
 
 void Pass::insert(uint32_t type, const Token &before) {
@@ -105,14 +115,18 @@ void Pass::endStatement(const Token &before) {
 }
 
 void Pass::reportUnclosed(const Token &before, const char *why) {
-  const Token &opener = out()[open.back().index];
+  uint32_t index = open.back().index;
+  if (out()[index].is(Lex::LBRACE) && suspect)
+    index = *suspect;
+  const Token &opener = out()[index];
   Diagnostic &diagnostic =
       diags.report(Code::UnclosedBracket, at(opener), quoted(opener) + " is never closed");
   diagnostic.note(at(before), why);
   std::string closer(fixedSpelling(closerOf(opener.type)));
   diagnostic.help("add `" + closer + "`");
   damage(opener);
-  damage(before);
+  if (!newLine)
+    damage(before);
   if (!out().empty())
     damage(out().back());
 }
@@ -142,7 +156,8 @@ void Pass::repairBefore(size_t i) {
       upcoming(i + 1).isOneOf(Lex::ASSIGN, Lex::DOT))
     return;
   if (insideParens())
-    closeParens(t, "this starts a new statement");
+    closeParens(t, startsDeclaration(t) ? "this starts a new declaration"
+                                        : "this starts a new statement");
   bool declares = startsDeclaration(t) && at(t).col == 1 && !open.empty();
   if (!declares)
     return;
@@ -205,17 +220,17 @@ const char *remedyFor(std::string_view text) {
   return "";
 }
 
-/// Reports text that is no token. True if it was such.
-bool Pass::reportNoToken(const Token &t) {
+/// Reports text that is no token. True if nothing can stand for it.
+bool Pass::isDropped(const Token &t) {
   if (t.is(Lex::OPEN_STRING)) {
     diags.report(Code::OpenString, at(t), "this string is not closed on its line")
         .fix(sources.locate(file, t.end(), 0), "\"");
-  } else if (t.is(Lex::STRAY)) {
-    std::string_view text = t.text(sources.text(file));
-    diags.report(Code::StrayCharacter, at(t), "unexpected " + quoted(t)).help(remedyFor(text));
-  } else {
-    return false;
+    damage(t);
   }
+  if (!t.is(Lex::STRAY))
+    return false;
+  std::string_view text = t.text(sources.text(file));
+  diags.report(Code::StrayCharacter, at(t), "unexpected " + quoted(t)).help(remedyFor(text));
   damage(t);
   return true;
 }
@@ -249,11 +264,15 @@ bool Pass::count(const Token &t) {
 
 void Pass::take(const Token &t) {
   out().push_back(t);
+  if (t.is(Lex::OPEN_STRING))
+    out().back().type = Lex::STRING;
   auto index = static_cast<uint32_t>(out().size() - 1);
   if (isOpener(t)) {
     open.push_back({index, 0});
   } else if (isCloser(t)) {
     uint32_t opener = open.back().index;
+    if (t.is(Lex::RBRACE) && newLine && !suspect && indent(out()[opener]) > at(t).col)
+      suspect = opener;
     out()[opener].partner = index;
     out()[index].partner = opener;
     depth -= open.back().operators;
@@ -264,7 +283,7 @@ void Pass::take(const Token &t) {
 LayoutResult Pass::run() {
   for (size_t i = 0; i < raw.size(); ++i) {
     const Token &t = raw[i];
-    if (t.is(Lex::COMMENT) || reportNoToken(t))
+    if (t.is(Lex::COMMENT) || isDropped(t))
       continue;
     if (t.is(Lex::NEWLINE)) {
       newLine = true;
@@ -313,6 +332,8 @@ bool endsStatement(const Token &previous, bool previousFollowsDot, const Token &
                    const Token &afterNext) {
   if (previous.isOneOf(Lex::NEWLINE, Lex::LBRACE) || next.is(Token::endOfFile))
     return false; // closed already, or layout() adds the end itself
+  if (startsStatement(next) && !afterNext.isOneOf(Lex::ASSIGN, Lex::DOT))
+    return true; // even after `=`: what is missing there is said there
   bool wantsMore =
       isBinaryOperator(previous) || isOpener(previous) ||
       previous.isOneOf(Lex::COMMA, Lex::ASSIGN, Lex::TILDE, Lex::ARROW, Lex::COLON, Lex::DOT) ||

@@ -63,9 +63,11 @@ private:
 std::unique_ptr<Module> parse(const SourceManager &sources, FileId file, DiagnosticEngine &diags) {
   auto module = std::make_unique<Module>();
   module->file = file;
+  size_t reported = diags.all().size();
   Parse run(sources, file, diags);
   if (!run.hopeless())
     Builder(sources, file, diags).build(*(*run).file(), *module);
+  diags.sort(reported);
   return module;
 }
 

@@ -21,6 +21,12 @@ bool isList(size_t rule) {
          rule == Parser::RuleAxes;
 }
 
+/// Keywords that join parts: nobody means them as a name.
+bool isConnective(const Token &token) {
+  return token.isOneOf(Parser::THEN, Parser::ELSE, Parser::AS, Parser::SPLITS, Parser::STORES,
+                       Parser::AND, Parser::OR, Parser::LET);
+}
+
 /// The keyword that was meant, for words of other languages and for slips of the finger.
 std::string keywordFor(const std::string &word) {
   static const std::pair<const char *, const char *> foreign[] = {
@@ -78,7 +84,12 @@ bool Recovery::isNoise(size_t index) const {
 void Recovery::addHints(Diagnostic &diagnostic, size_t index, const Expectation &expected) const {
   const Token &token = laidOut.tokens[index];
   Location here = place(index);
-  if (isKeyword(token.type) && expected.wantsName()) {
+  bool afterComma = index > 0 && laidOut.tokens[index - 1].is(Parser::COMMA);
+  if (token.is(Parser::STORES) && afterComma) {
+    diagnostic.fix(place(index - 1), "");
+    return;
+  }
+  if (isKeyword(token.type) && !isConnective(token) && expected.wantsName()) {
     diagnostic.help("`" + text(index) + "` is a keyword, so it cannot be a name");
     return;
   }
@@ -108,8 +119,12 @@ void Recovery::addHints(Diagnostic &diagnostic, size_t index, const Expectation 
 void Recovery::report(antlr4::Parser *parser, size_t index, const Expectation &expected) {
   if (isNoise(index))
     return;
-  std::vector<std::string> words = expected.words();
+  Expectation sensible = expected;
   bool hasPrevious = index > 0 && !laidOut.tokens[index - 1].isOneOf(Parser::NEWLINE, Parser::SEMI);
+  // Any keyword may be the name of an argument (`over = 3`), but that is hardly what was meant.
+  if (hasPrevious && isKeyword(laidOut.tokens[index - 1].type) && !expected.rules.empty())
+    sensible.tokens.erase(Parser::ASSIGN);
+  std::vector<std::string> words = sensible.words();
   std::string after = hasPrevious ? " after `" + text(index - 1) + "`" : "";
   std::string message;
   constexpr size_t mostWords = 4;
@@ -166,6 +181,8 @@ void Recovery::recover(antlr4::Parser *parser, std::exception_ptr error) {
     endErrorCondition(parser);
     return;
   }
+  if (!context->parent && context->getRuleIndex() == Parser::RuleFile)
+    return; // nothing is left to go on with
   std::rethrow_exception(error);
 }
 

@@ -4,6 +4,7 @@
 //   titan-syntax [--ast | --format] [--diagnostics=json] FILE     (- reads standard input)
 #include "compiler/diagnostics/Diagnostics.h"
 #include "compiler/syntax/AST.h"
+#include "compiler/syntax/Format.h"
 
 #include <iostream>
 #include <iterator>
@@ -45,11 +46,18 @@ int main(int argc, char **argv) {
   }
 
   DiagnosticEngine diags(sources);
-  std::unique_ptr<syntax::Module> module = syntax::parse(sources, *file, diags);
+  std::unique_ptr<syntax::Module> module;
+  std::optional<std::string> formatted;
+  if (format)
+    formatted = syntax::format(sources, *file, diags);
+  else
+    module = syntax::parse(sources, *file, diags);
   json ? diags.printJson(std::cerr) : diags.print(std::cerr);
   if (diags.hasErrors())
     return 1;
-  (void)format;
-  syntax::dump(*module, std::cout);
+  if (formatted)
+    std::cout << *formatted;
+  else
+    syntax::dump(*module, std::cout);
   return 0;
 }

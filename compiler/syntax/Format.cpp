@@ -1,0 +1,273 @@
+// The formatter's second half: spaces, columns, and the text.
+#include "compiler/syntax/Format.h"
+
+#include "TitanLexer.h"
+#include "compiler/syntax/AST.h"
+#include "compiler/syntax/FormatItem.h"
+
+#include <algorithm>
+#include <map>
+
+namespace titan::syntax {
+namespace {
+
+using Lex = TitanLexer;
+constexpr size_t indentWidth = 2;
+
+/// Ends an operand, so that a `-` after it subtracts and a `(` after it calls.
+bool endsOperand(const Items &items, size_t at) {
+  const Token &t = items[at].token;
+  if (t.isOneOf(Lex::IDENT, Lex::INT, Lex::FLOAT, Lex::STRING, Lex::TRUE, Lex::FALSE, Lex::NONE,
+                Lex::RPAREN, Lex::RBRACKET))
+    return true;
+  return isKeyword(t.type) && at > 0 && items[at - 1].token.is(Lex::DOT);
+}
+
+bool isUnaryMinus(const Items &items, size_t at) {
+  return items[at].token.is(Lex::MINUS) && (at == 0 || !endsOperand(items, at - 1));
+}
+
+size_t spacesBefore(const Items &items, size_t at) {
+  const Token &previous = items[at - 1].token, &next = items[at].token;
+  if (items[at].isComment)
+    return 2;
+  if (previous.is(Lex::LBRACE) && next.is(Lex::RBRACE))
+    return 0;
+  if (next.isOneOf(Lex::COMMA, Lex::SEMI, Lex::COLON, Lex::DOT, Lex::RPAREN, Lex::RBRACKET))
+    return 0;
+  if (previous.isOneOf(Lex::LPAREN, Lex::LBRACKET, Lex::DOT, Lex::RANGE))
+    return 0;
+  if (next.is(Lex::RANGE))
+    return previous.is(Lex::COLON) ? 1 : 0;
+  if (next.isOneOf(Lex::LPAREN, Lex::LBRACKET) && endsOperand(items, at - 1))
+    return 0;
+  return isUnaryMinus(items, at - 1) ? 0 : 1;
+}
+
+/// Neighbouring entries of equal class line up; an empty class never does.
+std::string alignmentClass(const Items &items, size_t at) {
+  const Item &item = items[at];
+  if (item.inside == Bracket::Settings)
+    return "setting";
+  if (item.inside == Bracket::Axes)
+    return "axis";
+  if (item.token.is(Lex::PARAM))
+    return "param";
+  bool typed = at + 2 < items.size() && items[at + 2].token.isOneOf(Lex::LBRACKET, Lex::COLON);
+  return item.token.is(Lex::LET) && typed ? "let" : "";
+}
+
+struct Entry {
+  size_t first, last; // items
+  size_t sign = 0;    // the `=` or `~` to line up; 0 without one on the first line
+  size_t width = 0;   // of what stands before it
+};
+
+/// Where an entry's `=` stands, and how much room what precedes it takes.
+Entry measure(const Items &items, size_t first) {
+  Entry entry{first, first};
+  size_t depth = 0, width = 0;
+  for (size_t i = first; i < items.size(); ++i) {
+    const Item &item = items[i];
+    if (i != first && depth == 0 && item.startsEntry)
+      break;
+    bool closes = item.token.isOneOf(Lex::RPAREN, Lex::RBRACKET, Lex::RBRACE);
+    if (closes && depth-- == 0)
+      break;
+    if (i != first && item.breakBefore)
+      width = SIZE_MAX; // the sign is not on the first line
+    if (depth == 0 && !entry.sign && width != SIZE_MAX &&
+        item.token.isOneOf(Lex::ASSIGN, Lex::TILDE)) {
+      entry.sign = i;
+      entry.width = width;
+    }
+    if (width != SIZE_MAX)
+      width += (i == first ? 0 : item.spaces) + item.text.size();
+    depth += item.token.isOneOf(Lex::LPAREN, Lex::LBRACKET, Lex::LBRACE);
+    entry.last = i;
+  }
+  return entry;
+}
+
+void alignRun(Items &items, const std::vector<Entry> &run) {
+  size_t widest = 0;
+  for (const Entry &entry : run)
+    widest = std::max(widest, entry.width);
+  for (const Entry &entry : run)
+    if (entry.sign)
+      items[entry.sign].spaces += widest - entry.width;
+}
+
+/// Lines up the entries of one pair of braces (or of the file), from its first item on.
+void alignEntries(Items &items, size_t first) {
+  std::vector<Entry> run;
+  std::string runClass;
+  size_t i = first;
+  while (i < items.size() && !items[i].token.is(Lex::RBRACE)) {
+    if (!items[i].startsEntry) { // a comment or a separator
+      bool ends = items[i].isComment && items[i].breakBefore;
+      if (ends) {
+        alignRun(items, run);
+        run.clear();
+      }
+      ++i;
+      continue;
+    }
+    Entry entry = measure(items, i);
+    size_t next = entry.last + 1;
+    bool alone = (items[i].breakBefore || i == 0) &&
+                 (next >= items.size() || items[next].breakBefore || items[next].isComment);
+    std::string kind = alone ? alignmentClass(items, i) : "";
+    bool joins = !kind.empty() && kind == runClass && !items[i].blankBefore;
+    if (!joins) {
+      alignRun(items, run);
+      run.clear();
+    }
+    runClass = kind;
+    bool passes = !entry.sign && kind == "setting"; // `precision { ... }` does not end a run
+    if (!kind.empty() && (entry.sign || passes))
+      run.push_back(entry);
+    i = next;
+  }
+  alignRun(items, run);
+}
+
+/// Lines up trailing comments of consecutive lines.
+void alignComments(Items &items) {
+  struct Line {
+    size_t comment = 0;
+    size_t width = 0;
+  };
+  std::vector<Line> run;
+  auto flush = [&] {
+    size_t widest = 0;
+    for (const Line &line : run)
+      widest = std::max(widest, line.width);
+    for (const Line &line : run)
+      items[line.comment].spaces += widest - line.width;
+    run.clear();
+  };
+  size_t lineStart = 0;
+  for (size_t i = 0; i <= items.size(); ++i) {
+    if (i != items.size() && (i == 0 || !items[i].breakBefore))
+      continue;
+    const Item *last = i > lineStart + 1 ? &items[i - 1] : nullptr;
+    if (last && last->isComment && !items[lineStart].blankBefore)
+      run.push_back({i - 1, 0});
+    else
+      flush();
+    if (!run.empty() && run.back().comment == i - 1) {
+      size_t width = 0;
+      for (size_t k = lineStart; k + 1 < i; ++k)
+        width += (k == lineStart ? 0 : items[k].spaces) + items[k].text.size();
+      run.back().width = width;
+    }
+    lineStart = i;
+  }
+  flush();
+}
+
+/// Writes the items; indentation is known only now, since columns of brackets depend on alignment.
+class Printer {
+public:
+  explicit Printer(const Items &items) : items(items) {}
+
+  std::string print() {
+    for (size_t i = 0; i < items.size(); ++i) {
+      startLine(i);
+      write(i);
+    }
+    if (!out.empty())
+      out += '\n';
+    return std::move(out);
+  }
+
+private:
+  struct Open {
+    size_t inner; // indentation of lines inside
+    size_t close; // and of a line that begins with the closing bracket
+  };
+
+  size_t column() const { return out.size() - lineBegin; }
+
+  void startLine(size_t i) {
+    const Item &item = items[i];
+    if (i != 0 && !item.breakBefore) {
+      out.append(item.spaces, ' ');
+      return;
+    }
+    if (i != 0)
+      out += item.blankBefore ? "\n\n" : "\n";
+    lineBegin = out.size();
+    bool closes = item.token.isOneOf(Lex::RPAREN, Lex::RBRACKET, Lex::RBRACE);
+    lineIndent = open.empty() ? 0 : closes ? open.back().close : open.back().inner;
+    if (item.inside != Bracket::Paren && !closes && continues(i))
+      lineIndent += indentWidth;
+    out.append(lineIndent, ' ');
+  }
+
+  /// Whether a line goes on with the entry of the line before it; a comment does what follows it.
+  bool continues(size_t i) const {
+    while (i < items.size() && items[i].isComment)
+      ++i;
+    return i < items.size() && !items[i].startsEntry && !items[i].token.is(Lex::RBRACE);
+  }
+
+  void write(size_t i) {
+    const Item &item = items[i];
+    if (item.startsEntry)
+      entryIndent = lineIndent;
+    bool closes = item.token.isOneOf(Lex::RPAREN, Lex::RBRACKET, Lex::RBRACE);
+    if (closes) {
+      if (item.token.is(Lex::RBRACE))
+        entryIndent = open.back().close;
+      open.pop_back();
+    }
+    size_t at = column();
+    out += item.text;
+    bool hangs = i + 1 < items.size() && items[i + 1].breakBefore;
+    if (item.token.is(Lex::LBRACE))
+      open.push_back({entryIndent + indentWidth, entryIndent});
+    else if (item.token.isOneOf(Lex::LPAREN, Lex::LBRACKET))
+      open.push_back(hangs ? Open{lineIndent + indentWidth, lineIndent} : Open{at + 1, at});
+  }
+
+  const Items &items;
+  std::string out;
+  std::vector<Open> open;
+  size_t lineBegin = 0, lineIndent = 0, entryIndent = 0;
+};
+
+} // namespace
+
+void decideSpaces(Items &items) {
+  for (size_t i = 1; i < items.size(); ++i)
+    if (!items[i].breakBefore)
+      items[i].spaces = spacesBefore(items, i);
+}
+
+void align(Items &items) {
+  for (size_t i = 0; i < items.size(); ++i)
+    if (items[i].token.is(Lex::LBRACE))
+      alignEntries(items, i + 1);
+  alignComments(items);
+}
+
+std::string print(const Items &items) {
+  return Printer(items).print();
+}
+
+std::optional<std::string> format(const SourceManager &sources, FileId file,
+                                  DiagnosticEngine &diags) {
+  size_t errorsBefore = diags.errorCount();
+  parse(sources, file, diags);
+  if (diags.errorCount() != errorsBefore)
+    return std::nullopt;
+  Items items = analyse(sources.text(file));
+  decideBreaks(items);
+  decideSpaces(items);
+  align(items);
+  return print(items);
+}
+
+} // namespace titan::syntax
