@@ -1,0 +1,74 @@
+// Which elements of a global tensor a rank holds, and where: the one function from local to global
+// index that initial values, weights, checkpoints and data share. Plain data, no communication.
+//
+// A rank's part is first cut along the dimensions that mesh axes split, then, where the tensor is
+// stored flat, everything below the first `flatFrom` dimensions is flattened, padded and cut into
+// equal chunks (program.h, TensorInfo). It is walked as runs: stretches that are contiguous both
+// in the rank's memory and in the global tensor (row-major).
+//
+// `degree` and `coordinate` hold one number per mesh axis. Sizes must be divisible by their axes'
+// degrees (checkDivisible says which are not).
+#pragma once
+
+#include "titan/runtime/program.h"
+
+#include <functional>
+#include <span>
+#include <string>
+
+namespace titan::rt {
+
+/// One run of `count` elements: from `local` in the rank's memory, from `global` in the tensor.
+struct Run {
+  int64_t local;
+  int64_t global;
+  int64_t count;
+};
+
+class Layout {
+public:
+  Layout(const TensorInfo &info, std::span<const int64_t> degree,
+         std::span<const int64_t> coordinate);
+
+  /// Elements that this rank's buffer holds, padding included.
+  int64_t localElements() const { return outerCount * chunk; }
+  int64_t globalElements() const { return global; }
+  /// Calls `visit` for every run, in the order of local memory. Padding belongs to no run.
+  void forEachRun(const std::function<void(const Run &)> &visit) const;
+
+  /// Of the ranks that hold the same part, one writes it: the one with coordinate 0 on every axis
+  /// that does not cut this tensor.
+  bool isWriter() const { return writer; }
+
+private:
+  /// Visits local flat positions [from, to) below the outer dimensions as global runs.
+  void visitRange(int64_t outerGlobal, int64_t outerLocal, int64_t from, int64_t to,
+                  const std::function<void(const Run &)> &visit) const;
+
+  struct Extent {
+    int64_t size;   // global
+    int64_t local;  // after the mesh axes' cut
+    int64_t offset; // of this rank's part
+  };
+  std::vector<Extent> extents;
+  size_t flatFrom;        // dimensions before it index chunks
+  int64_t outerCount = 1; // their product, locally
+  int64_t rest = 1;       // local elements below them, without padding
+  int64_t chunk = 1;      // of these, what one rank holds
+  int64_t chunkStart = 0;
+  int64_t global = 1;
+  bool writer = true;
+};
+
+/// For a stacked tensor, one layer's part of its info: without the first dimension.
+TensorInfo layerInfo(const TensorInfo &stacked);
+
+/// The name of one iteration's tensor: ("layers.wq", 3) -> "layers.3.wq"; with the prefix of an
+/// optimizer's state kept in front, ("m.layers.wq", 3, 1) -> "m.layers.3.wq".
+std::string layerName(const std::string &name, int64_t layer, int prefixParts = 0);
+
+/// An empty text, or what is not divisible: "batch = 8 cannot be split by shard = 3 ...".
+std::string checkDivisible(const TensorInfo &info, std::span<const Axis> mesh,
+                           std::span<const int64_t> degree);
+
+} // namespace titan::rt

@@ -1,0 +1,93 @@
+#include "titan/runtime/collectives.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace titan::rt {
+
+Group &Collectives::group(GroupRef axes) {
+  for (const Known &entry : known)
+    if (std::equal(entry.axes.begin(), entry.axes.end(), axes.axes, axes.axes + axes.count))
+      return *entry.group;
+  std::vector<int> list(axes.axes, axes.axes + axes.count);
+  Group &made = world.group(mesh.group(world.rank(), list));
+  known.push_back({list, &made});
+  return made;
+}
+
+namespace {
+
+const std::byte *at(const void *data, int64_t bytes) {
+  return static_cast<const std::byte *>(data) + bytes;
+}
+std::byte *at(void *data, int64_t bytes) {
+  return static_cast<std::byte *>(data) + bytes;
+}
+
+/// Copies `rows` blocks of `bytes` that lie `fromStride` and `toStride` bytes apart.
+void copyBlocks(const void *from, int64_t fromStride, void *to, int64_t toStride, int64_t rows,
+                int64_t bytes) {
+  for (int64_t row = 0; row < rows; ++row)
+    std::memcpy(at(to, row * toStride), at(from, row * fromStride), bytes);
+}
+
+} // namespace
+
+void allGather(Context &ctx, GroupRef axes, DType type, const void *in, void *out, int64_t outer,
+               int64_t d, int64_t inner) {
+  Group &group = ctx.collectives->group(axes);
+  Site site{"all_gather", ctx.place};
+  int64_t count = outer * d * inner;
+  if (outer == 1 || group.size() == 1)
+    return group.allGather(in, out, count, type, site);
+  int64_t block = d * inner * sizeOf(type), bytes = outer * block;
+  void *chunks = ctx.collectives->received(bytes * group.size());
+  group.allGather(in, chunks, count, type, site);
+  for (int rank = 0; rank < group.size(); ++rank)
+    copyBlocks(at(chunks, rank * bytes), block, at(out, rank * block), group.size() * block, outer,
+               block);
+}
+
+void reduceScatter(Context &ctx, GroupRef axes, DType type, Reduction op, const void *in, void *out,
+                   int64_t outer, int64_t d, int64_t inner) {
+  Group &group = ctx.collectives->group(axes);
+  Site site{"reduce_scatter", ctx.place};
+  int64_t count = outer * d * inner;
+  if (outer == 1 || group.size() == 1)
+    return group.reduceScatter(in, out, count, type, op, site);
+  int64_t block = d * inner * sizeOf(type), bytes = outer * block;
+  void *chunks = ctx.collectives->packed(bytes * group.size());
+  for (int rank = 0; rank < group.size(); ++rank)
+    copyBlocks(at(in, rank * block), group.size() * block, at(chunks, rank * bytes), block, outer,
+               block);
+  group.reduceScatter(chunks, out, count, type, op, site);
+}
+
+void allReduce(Context &ctx, GroupRef axes, DType type, Reduction op, void *data,
+               int64_t elements) {
+  ctx.collectives->group(axes).allReduce(data, elements, type, op, {"all_reduce", ctx.place});
+}
+
+void allToAll(Context &ctx, GroupRef axes, DType type, const void *in, void *out, int64_t a,
+              int64_t s, int64_t b, int64_t gLocal, int64_t c, bool gatherFirst) {
+  Group &group = ctx.collectives->group(axes);
+  Site site{"all_to_all", ctx.place};
+  int64_t ranks = group.size(), part = s / ranks, size = sizeOf(type);
+  int64_t bytes = a * part * b * gLocal * c * size; // what one rank sends to another
+  void *sent = ctx.collectives->packed(bytes * ranks);
+  void *received = ctx.collectives->received(bytes * ranks);
+  // A chunk keeps the order of the input's dimensions; only `s` is cut.
+  int64_t before = gatherFirst ? a * gLocal * b : a; // dimensions outside s
+  int64_t run = (gatherFirst ? part * c : part * b * gLocal * c) * size;
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    copyBlocks(at(in, rank * run), ranks * run, at(sent, rank * bytes), run, before, run);
+  group.allToAll(sent, received, bytes / size, type, site);
+  // Chunks are joined along g: from each one, blocks of gLocal and what lies inside it.
+  int64_t outside = gatherFirst ? a : a * part * b;
+  int64_t block = (gatherFirst ? gLocal * b * part * c : gLocal * c) * size;
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    copyBlocks(at(received, rank * bytes), block, at(out, rank * block), ranks * block, outside,
+               block);
+}
+
+} // namespace titan::rt

@@ -1,0 +1,52 @@
+// What emitted functions call (program.h), in terms of the kernels.
+#include "titan/runtime/attention.h"
+#include "titan/runtime/gemm.h"
+#include "titan/runtime/program.h"
+
+namespace titan::rt {
+
+namespace {
+
+template <typename T> void product(const T *a, const T *b, T *c, const GemmShape &s) {
+  Trans transA = s.transposeA ? Trans::Yes : Trans::No;
+  Trans transB = s.transposeB ? Trans::Yes : Trans::No;
+  T beta = s.accumulate ? T(1) : T(0);
+  if (s.batch == 1)
+    return gemm(transA, transB, s.m, s.n, s.k, T(1), a, s.lda, b, s.ldb, beta, c, s.ldc);
+  BatchDim batch[] = {{s.batch, s.strideA, s.strideB, s.strideC}};
+  gemmBatched(batch, transA, transB, s.m, s.n, s.k, T(1), a, s.lda, b, s.ldb, beta, c, s.ldc);
+}
+
+} // namespace
+
+void gemm(Context &, const float *a, const float *b, float *c, const GemmShape &shape) {
+  product(a, b, c, shape);
+}
+
+void gemm(Context &, const double *a, const double *b, double *c, const GemmShape &shape) {
+  product(a, b, c, shape);
+}
+
+void attention(Context &, const float *q, const float *k, const float *v, float *out, float *lse,
+               const AttentionShape &shape) {
+  attentionForward(shape, q, k, v, out, lse);
+}
+
+void attention(Context &, const double *q, const double *k, const double *v, double *out,
+               double *lse, const AttentionShape &shape) {
+  attentionForward(shape, q, k, v, out, lse);
+}
+
+void attentionGrad(Context &, const float *dOut, const float *q, const float *k, const float *v,
+                   const float *out, const float *lse, float *dq, float *dk, float *dv,
+                   const AttentionShape &shape) {
+  attentionBackward(shape, q, k, v, out, lse, dOut, dq, dk, dv);
+}
+
+void attentionGrad(Context &, const double *dOut, const double *q, const double *k, const double *v,
+                   const double *out, const double *lse, double *dq, double *dk, double *dv,
+                   const AttentionShape &shape) {
+  attentionBackward(shape, q, k, v, out, lse, dOut, dq, dk, dv);
+}
+
+} // namespace titan::rt

@@ -1,0 +1,128 @@
+#include "titan/runtime/layout.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace titan::rt {
+
+namespace {
+
+/// Product of the axes' degrees and this rank's position among them, the last axis fastest.
+std::pair<int64_t, int64_t> place(const std::vector<int> &axes, std::span<const int64_t> degree,
+                                  std::span<const int64_t> coordinate) {
+  int64_t count = 1, index = 0;
+  for (int axis : axes) {
+    count *= degree[axis];
+    index = index * degree[axis] + coordinate[axis];
+  }
+  return {count, index};
+}
+
+} // namespace
+
+Layout::Layout(const TensorInfo &info, std::span<const int64_t> degree,
+               std::span<const int64_t> coordinate)
+    : flatFrom(info.flatAxes.empty() ? 0 : static_cast<size_t>(info.flatFrom)) {
+  std::vector<bool> cuts(degree.size());
+  for (size_t d = 0; d < info.dims.size(); ++d) {
+    const Dim &dim = info.dims[d];
+    auto [count, index] = place(dim.axes, degree, coordinate);
+    int64_t local = dim.size / count;
+    extents.push_back({dim.size, local, local * index});
+    global *= dim.size;
+    (d < flatFrom ? outerCount : rest) *= local;
+    for (int axis : dim.axes)
+      cuts[axis] = true;
+  }
+  auto [count, index] = place(info.flatAxes, degree, coordinate);
+  chunk = (rest + count - 1) / count;
+  chunkStart = chunk * index;
+  for (int axis : info.flatAxes)
+    cuts[axis] = true;
+  for (size_t axis = 0; axis < degree.size(); ++axis)
+    writer &= cuts[axis] || coordinate[axis] == 0;
+}
+
+void Layout::forEachRun(const std::function<void(const Run &)> &visit) const {
+  std::vector<int64_t> at(flatFrom);
+  int64_t restGlobal = 1;
+  for (size_t d = flatFrom; d < extents.size(); ++d)
+    restGlobal *= extents[d].size;
+  int64_t end = std::min(rest, chunkStart + chunk);
+  for (int64_t outer = 0; outer < outerCount; ++outer) {
+    int64_t index = 0;
+    for (size_t d = 0; d < flatFrom; ++d)
+      index = index * extents[d].size + extents[d].offset + at[d];
+    visitRange(index * restGlobal, outer * chunk - chunkStart, chunkStart, end, visit);
+    for (size_t d = flatFrom; d-- > 0;) {
+      if (++at[d] < extents[d].local)
+        break;
+      at[d] = 0;
+    }
+  }
+}
+
+void Layout::visitRange(int64_t outerGlobal, int64_t outerLocal, int64_t from, int64_t to,
+                        const std::function<void(const Run &)> &visit) const {
+  // Trailing dimensions that are not cut join into one contiguous run.
+  size_t split = extents.size();
+  int64_t run = 1;
+  while (split > flatFrom) {
+    --split;
+    run *= extents[split].local;
+    if (extents[split].local != extents[split].size)
+      break;
+  }
+  // The dimension at `split` is inside the run; the ones before it count runs.
+  int64_t inside = 1;
+  for (size_t d = split + 1; d < extents.size(); ++d)
+    inside *= extents[d].size;
+  for (int64_t position = from; position < to;) {
+    int64_t number = position / run, within = position % run;
+    int64_t index = 0, scale = 1;
+    for (size_t d = split; d-- > flatFrom;) {
+      index += (number % extents[d].local + extents[d].offset) * scale;
+      number /= extents[d].local;
+      scale *= extents[d].size;
+    }
+    if (split < extents.size())
+      index = index * extents[split].size + extents[split].offset;
+    int64_t count = std::min(run - within, to - position);
+    visit({outerLocal + position, outerGlobal + index * inside + within, count});
+    position += count;
+  }
+}
+
+TensorInfo layerInfo(const TensorInfo &stacked) {
+  TensorInfo info = stacked;
+  info.dims.erase(info.dims.begin());
+  info.flatFrom = std::max(0, info.flatFrom - 1);
+  return info;
+}
+
+std::string layerName(const std::string &name, int64_t layer, int prefixParts) {
+  size_t dot = name.find('.');
+  while (prefixParts-- > 0 && dot != std::string::npos)
+    dot = name.find('.', dot + 1);
+  if (dot == std::string::npos)
+    return fmt::format("{}.{}", name, layer);
+  return fmt::format("{}.{}{}", name.substr(0, dot), layer, name.substr(dot));
+}
+
+std::string checkDivisible(const TensorInfo &info, std::span<const Axis> mesh,
+                           std::span<const int64_t> degree) {
+  for (const Dim &dim : info.dims) {
+    int64_t count = 1;
+    std::string axes;
+    for (int axis : dim.axes) {
+      count *= degree[axis];
+      axes += fmt::format("{}{} = {}", axes.empty() ? "" : ", ", mesh[axis].name, degree[axis]);
+    }
+    if (dim.size % count != 0)
+      return fmt::format("{} = {} cannot be split evenly by {}", dim.name, dim.size, axes);
+  }
+  return "";
+}
+
+} // namespace titan::rt

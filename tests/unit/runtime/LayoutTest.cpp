@@ -1,0 +1,135 @@
+#include "titan/runtime/layout.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <set>
+#include <vector>
+
+using namespace titan::rt;
+
+namespace {
+
+using Numbers = std::vector<int64_t>;
+
+TensorInfo tensor(std::vector<Dim> dims, std::vector<int> flatAxes = {}, int flatFrom = 0) {
+  return {DType::F32, std::move(dims), std::move(flatAxes), flatFrom};
+}
+
+/// Global index of every local element; -1 for padding.
+Numbers heldBy(const TensorInfo &info, const Numbers &degree, const Numbers &coordinate) {
+  Layout layout(info, degree, coordinate);
+  Numbers held(layout.localElements(), -1);
+  layout.forEachRun([&](const titan::rt::Run &run) {
+    for (int64_t i = 0; i < run.count; ++i) {
+      EXPECT_EQ(held.at(run.local + i), -1) << "an element is visited twice";
+      held.at(run.local + i) = run.global + i;
+    }
+  });
+  return held;
+}
+
+// An unsplit tensor is one run over everything.
+TEST(Layout, Whole) {
+  TensorInfo info = tensor({{"a", 3, {}}, {"b", 4, {}}});
+  Layout layout(info, Numbers{2}, Numbers{1});
+  int runs = 0;
+  layout.forEachRun([&](const titan::rt::Run &run) {
+    ++runs;
+    EXPECT_EQ(run.count, 12);
+  });
+  EXPECT_EQ(runs, 1);
+  EXPECT_FALSE(layout.isWriter()) << "rank 0 of the axis holds the same and writes it";
+  EXPECT_TRUE(Layout(info, Numbers{2}, Numbers{0}).isWriter());
+}
+
+// Each split dimension keeps this rank's block, wherever the dimension stands.
+TEST(Layout, SplitDimensions) {
+  TensorInfo rows = tensor({{"a", 4, {0}}, {"b", 3, {}}});
+  EXPECT_EQ(heldBy(rows, {2}, {1}), (Numbers{6, 7, 8, 9, 10, 11}));
+  TensorInfo columns = tensor({{"a", 2, {}}, {"b", 6, {0}}});
+  EXPECT_EQ(heldBy(columns, {3}, {2}), (Numbers{4, 5, 10, 11}));
+  TensorInfo middle = tensor({{"a", 2, {}}, {"b", 2, {0}}, {"c", 2, {}}});
+  EXPECT_EQ(heldBy(middle, {2}, {1}), (Numbers{2, 3, 6, 7}));
+  TensorInfo both = tensor({{"a", 4, {0}}, {"b", 4, {1}}});
+  EXPECT_EQ(heldBy(both, {2, 2}, {1, 0}), (Numbers{8, 9, 12, 13}));
+}
+
+// Two axes on one dimension: the last one is the finer cut.
+TEST(Layout, TwoAxesOnOneDimension) {
+  TensorInfo info = tensor({{"a", 8, {0, 1}}});
+  EXPECT_EQ(heldBy(info, {2, 2}, {1, 0}), (Numbers{4, 5}));
+  TensorInfo swapped = tensor({{"a", 8, {1, 0}}});
+  EXPECT_EQ(heldBy(swapped, {2, 2}, {1, 0}), (Numbers{2, 3}));
+}
+
+// Flat storage cuts what is left into equal chunks and pads the last.
+TEST(Layout, Flat) {
+  TensorInfo info = tensor({{"a", 2, {}}, {"b", 5, {}}}, {0}, 0);
+  EXPECT_EQ(heldBy(info, {4}, {0}), (Numbers{0, 1, 2}));
+  EXPECT_EQ(heldBy(info, {4}, {3}), (Numbers{9, -1, -1}));
+  TensorInfo perRow = tensor({{"a", 2, {}}, {"b", 5, {}}}, {0}, 1);
+  EXPECT_EQ(heldBy(perRow, {2}, {1}), (Numbers{3, 4, -1, 8, 9, -1}));
+}
+
+// Flat storage of a tensor whose columns another axis splits: the flattened thing is the part.
+TEST(Layout, FlatOverASplitTensor) {
+  TensorInfo info = tensor({{"a", 3, {}}, {"b", 4, {1}}}, {0}, 0);
+  // Part 1 of axis 1 is columns 2 and 3: 2 3 6 7 10 11; axis 0 takes three each.
+  EXPECT_EQ(heldBy(info, {2, 2}, {0, 1}), (Numbers{2, 3, 6}));
+  EXPECT_EQ(heldBy(info, {2, 2}, {1, 1}), (Numbers{7, 10, 11}));
+}
+
+// Over all writers every element of the tensor occurs exactly once, for many shapes and meshes.
+TEST(Layout, WritersCoverTheTensorOnce) {
+  std::vector<TensorInfo> infos = {
+      tensor({}),
+      tensor({{"a", 12, {0, 2}}, {"b", 5, {}}}),
+      tensor({{"a", 6, {}}, {"b", 4, {1}}, {"c", 3, {}}}, {0}, 0),
+      tensor({{"l", 3, {}}, {"a", 5, {}}, {"b", 4, {2}}}, {0, 1}, 1),
+      tensor({{"l", 3, {}}, {"a", 1, {}}}, {2, 0}, 1),
+  };
+  Numbers degree{2, 2, 3};
+  infos[3].dims[2].size = 6;
+  for (const TensorInfo &info : infos) {
+    std::multiset<int64_t> written;
+    int64_t elements = 1;
+    for (const Dim &dim : info.dims)
+      elements *= dim.size;
+    for (int64_t rank = 0; rank < 12; ++rank) {
+      Numbers coordinate{rank / 6, rank / 3 % 2, rank % 3};
+      if (!Layout(info, degree, coordinate).isWriter())
+        continue;
+      for (int64_t index : heldBy(info, degree, coordinate))
+        if (index >= 0)
+          written.insert(index);
+    }
+    EXPECT_EQ(written.size(), static_cast<size_t>(elements));
+    EXPECT_EQ(std::set<int64_t>(written.begin(), written.end()).size(), written.size());
+    if (!written.empty()) {
+      EXPECT_EQ(*written.rbegin(), elements - 1);
+    }
+  }
+}
+
+// A layer of a stacked tensor has the same storage one dimension further out, and its own name.
+TEST(Layout, Layers) {
+  TensorInfo stacked = tensor({{"layers", 6, {}}, {"a", 5, {}}}, {0}, 1);
+  TensorInfo layer = layerInfo(stacked);
+  EXPECT_EQ(layer.dims.size(), 1u);
+  EXPECT_EQ(layer.flatFrom, 0);
+  EXPECT_EQ(layerName("layers.wq", 3), "layers.3.wq");
+  EXPECT_EQ(layerName("layers.attn.wq", 3), "layers.3.attn.wq");
+  EXPECT_EQ(layerName("m.layers.wq", 3, 1), "m.layers.3.wq");
+}
+
+// What cannot be split evenly is named with the axes that would split it.
+TEST(Layout, CheckDivisible) {
+  std::vector<Axis> mesh{{"shard", 0}, {"tp", 2}};
+  TensorInfo info = tensor({{"batch", 8, {0}}, {"seq", 16, {1}}});
+  EXPECT_EQ(checkDivisible(info, mesh, Numbers{4, 2}), "");
+  EXPECT_EQ(checkDivisible(info, mesh, Numbers{3, 2}),
+            "batch = 8 cannot be split evenly by shard = 3");
+}
+
+} // namespace
