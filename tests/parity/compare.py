@@ -5,7 +5,7 @@
 A is the run to judge, B the one it is held against; each is a folder with metrics.jsonl,
 gradients.safetensors (step 1, before clipping) and model.safetensors (after the last step).
 
-Losses must agree relatively. A tensor a agrees with b where, in the 2-norm,
+Losses must agree relatively, and so must the gradients' norms, less closely. A tensor a agrees with b where, in the 2-norm,
 
     |a - b| <= relative |b| + absolute |all|
 
@@ -32,14 +32,15 @@ class Rule:
     """Largest differences allowed; None where nothing is demanded."""
 
     loss: float
+    norm: float | None
     gradients: tuple[float, float] | None  # relative, absolute
     parameters: tuple[float, float] | None
 
 
 RULES = {
-    "float64": Rule(1e-11, (1e-10, 1e-12), (1e-10, 1e-12)),
-    "float32": Rule(2e-6, (1e-5, 1e-7), None),
-    "bfloat16": Rule(5e-4, None, None),
+    "float64": Rule(1e-11, 1e-10, (1e-10, 1e-12), (1e-10, 1e-12)),
+    "float32": Rule(2e-6, 1e-5, (1e-5, 1e-7), None),
+    "bfloat16": Rule(5e-4, None, None, None),
 }
 
 
@@ -70,9 +71,13 @@ class Result:
         return "\n".join(lines + [f"    {fault}" for fault in self.faults])
 
 
-def read_losses(folder: Path) -> dict[int, float]:
+def read_metric(folder: Path, key: str) -> dict[int, float]:
     with open(folder / "metrics.jsonl") as file:
-        return {row["step"]: row["loss"] for row in map(json.loads, file)}
+        return {row["step"]: row[key] for row in map(json.loads, file)}
+
+
+def read_losses(folder: Path) -> dict[int, float]:
+    return read_metric(folder, "loss")
 
 
 def same_keys(kind: str, a, b, result: Result) -> bool:
@@ -90,13 +95,15 @@ def not_finite(value: float) -> float:
     return math.inf if math.isnan(value) else value
 
 
-def compare_losses(a: dict[int, float], b: dict[int, float], rule: Rule, result: Result) -> None:
-    if not same_keys("losses", a, b, result):
+def compare_metric(kind: str, a: dict[int, float], b: dict[int, float], limit: float | None,
+                   result: Result) -> None:
+    if not same_keys(kind, a, b, result):
         return
     differences = {s: not_finite(abs(a[s] - b[s]) / abs(b[s])) for s in b}
     worst = max(differences, key=differences.get)
-    result.rows.append(Row("losses", len(b), f"step {worst}: {a[worst]:.12g}, {b[worst]:.12g}",
-                           differences[worst], differences[worst] / rule.loss))
+    ratio = None if limit is None else differences[worst] / limit
+    result.rows.append(Row(kind, len(b), f"step {worst}: {a[worst]:.12g}, {b[worst]:.12g}",
+                           differences[worst], ratio))
 
 
 def compare_tensors(kind: str, a, b, limits, result: Result) -> None:
@@ -126,7 +133,8 @@ def compare_tensors(kind: str, a, b, limits, result: Result) -> None:
 
 def compare(a: Path, b: Path, dtype: str) -> Result:
     rule, result = RULES[dtype], Result()
-    compare_losses(read_losses(a), read_losses(b), rule, result)
+    for kind, key, limit in (("losses", "loss", rule.loss), ("norms", "grad_norm", rule.norm)):
+        compare_metric(kind, read_metric(a, key), read_metric(b, key), limit, result)
     for kind, file, limits in (("gradients", "gradients", rule.gradients),
                                ("parameters", "model", rule.parameters)):
         name = f"{file}.safetensors"
