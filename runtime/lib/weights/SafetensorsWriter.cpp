@@ -47,18 +47,16 @@ void writeAll(int file, const std::string &path, const void *data, size_t size, 
   }
 }
 
-} // namespace
-
-SafetensorsWriter::SafetensorsWriter(const std::string &path,
-                                     const std::vector<TensorSpec> &tensors,
-                                     const std::map<std::string, std::string> &metadata)
-    : target(path), temporary(path + ".partial") {
+/// The header as it stands in the file, length included; fills in where each tensor begins.
+std::string makeHeader(const std::vector<TensorSpec> &tensors,
+                       const std::map<std::string, std::string> &metadata,
+                       std::vector<int64_t> &begins) {
   nlohmann::ordered_json header;
   if (!metadata.empty())
     header["__metadata__"] = metadata;
   int64_t at = 0;
   for (const TensorSpec &tensor : tensors) {
-    int64_t bytes = static_cast<int64_t>(sizeOf(tensor.type));
+    int64_t bytes = sizeOf(tensor.type);
     for (int64_t extent : tensor.shape)
       bytes *= extent;
     header[tensor.name] = {{"dtype", formatName(tensor.type)},
@@ -67,28 +65,40 @@ SafetensorsWriter::SafetensorsWriter(const std::string &path,
     begins.push_back(at);
     at += bytes;
   }
+  begins.push_back(at); // the end
   std::string text = header.is_null() ? "{}" : header.dump();
   text.resize((text.size() + 7) / 8 * 8, ' '); // data starts aligned, as the format recommends
-
-  file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0)
-    fail(temporary);
   std::string prefix(8, '\0');
   for (int i = 0; i < 8; ++i)
     prefix[i] = static_cast<char>(text.size() >> (8 * i));
-  text = prefix + text;
-  writeAll(file, temporary, text.data(), text.size(), 0);
-  int64_t start = static_cast<int64_t>(text.size());
   for (int64_t &begin : begins)
-    begin += start;
-  if (::ftruncate(file, start + at) != 0)
+    begin += static_cast<int64_t>(text.size()) + 8;
+  return prefix + text;
+}
+
+} // namespace
+
+SafetensorsWriter::SafetensorsWriter(const std::string &path,
+                                     const std::vector<TensorSpec> &tensors,
+                                     const std::map<std::string, std::string> &metadata, Role role)
+    : role(role), target(path), temporary(path + ".partial") {
+  std::string header = makeHeader(tensors, metadata, begins);
+  int create = role == Role::Create ? O_CREAT | O_TRUNC : 0;
+  file = ::open(temporary.c_str(), O_WRONLY | O_CLOEXEC | create, 0644);
+  if (file < 0)
+    fail(temporary);
+  if (role == Role::Join)
+    return;
+  writeAll(file, temporary, header.data(), header.size(), 0);
+  if (::ftruncate(file, begins.back()) != 0)
     fail(temporary);
 }
 
 SafetensorsWriter::~SafetensorsWriter() {
   if (file >= 0) { // not finished: leave nothing behind that looks like a file of weights
     ::close(file);
-    ::unlink(temporary.c_str());
+    if (role == Role::Create)
+      ::unlink(temporary.c_str());
   }
 }
 
@@ -100,7 +110,9 @@ void SafetensorsWriter::finish() {
   bool failed = ::fsync(file) != 0;
   failed |= ::close(file) != 0;
   file = -1;
-  if (failed || std::rename(temporary.c_str(), target.c_str()) != 0)
+  if (!failed && role == Role::Create)
+    failed = std::rename(temporary.c_str(), target.c_str()) != 0;
+  if (failed)
     fail(target);
 }
 

@@ -126,46 +126,39 @@ const StoredTensor *WeightStore::find(const std::string &name) const {
   return found == byName.end() ? nullptr : found->second;
 }
 
-void WeightStore::readBox(const std::string &name, std::span<const int64_t> shape,
-                          std::span<const int64_t> offset, std::span<const int64_t> extent,
-                          DType type, void *out) const {
+void WeightStore::readRange(const std::string &name, int64_t first, int64_t count, DType type,
+                            void *out) const {
   const StoredTensor *tensor = find(name);
   if (!tensor)
     throw UserError(fmt::format("{}: there is no tensor '{}'", root, name));
-  if (!std::equal(shape.begin(), shape.end(), tensor->shape.begin(), tensor->shape.end()))
-    throw UserError(fmt::format("{}: the tensor '{}' has shape [{}], the program needs [{}]", root,
-                                name, fmt::join(tensor->shape, ", "), fmt::join(shape, ", ")));
-  // Trailing dimensions that are read whole form one contiguous run.
-  size_t split = shape.size();
-  int64_t run = 1, rows = 1;
-  while (split > 0) {
-    --split;
-    run *= extent[split];
-    if (extent[split] != shape[split])
-      break;
-  }
-  for (size_t d = 0; d < split; ++d)
-    rows *= extent[d];
-
   int64_t bytes = elementBytes(*tensor);
-  std::vector<int64_t> at(shape.size());
-  for (int64_t row = 0; row < rows && run > 0; ++row) {
-    int64_t first = 0;
-    for (size_t d = 0; d < shape.size(); ++d)
-      first = first * shape[d] + offset[d] + at[d];
-    const std::byte *from = tensor->bytes.data() + first * bytes;
-    bool known = type == DType::F64
-                     ? convertRun(tensor->dtype, from, run, static_cast<double *>(out) + row * run)
-                     : convertRun(tensor->dtype, from, run, static_cast<float *>(out) + row * run);
-    if (!known)
-      throw UserError(fmt::format("{}: the tensor '{}' is {}, the program needs floating point",
-                                  root, name, tensor->dtype));
-    for (size_t d = split; d-- > 0;) {
-      if (++at[d] < extent[d])
-        break;
-      at[d] = 0;
-    }
+  if (first < 0 || count < 0 ||
+      (first + count) * bytes > static_cast<int64_t>(tensor->bytes.size()))
+    throw UserError(fmt::format("{}: the tensor '{}' has no elements {} to {}", root, name, first,
+                                first + count));
+  const std::byte *from = tensor->bytes.data() + first * bytes;
+  bool known = type == DType::F64
+                   ? convertRun(tensor->dtype, from, count, static_cast<double *>(out))
+                   : convertRun(tensor->dtype, from, count, static_cast<float *>(out));
+  if (!known)
+    throw UserError(fmt::format("{}: the tensor '{}' is {}, the program needs floating point", root,
+                                name, tensor->dtype));
+}
+
+void WeightStore::expectExactly(const std::map<std::string, std::vector<int64_t>> &shapes) const {
+  for (const auto &[name, shape] : shapes) {
+    const StoredTensor *tensor = find(name);
+    if (!tensor)
+      throw UserError(
+          fmt::format("{}: there is no tensor '{}', which the program needs", root, name));
+    if (tensor->shape != shape)
+      throw UserError(fmt::format("{}: the tensor '{}' has shape [{}], the program needs [{}]",
+                                  root, name, fmt::join(tensor->shape, ", "),
+                                  fmt::join(shape, ", ")));
   }
+  for (const auto &[name, tensor] : byName)
+    if (!shapes.count(name))
+      throw UserError(fmt::format("{}: the program has no parameter '{}'", root, name));
 }
 
 } // namespace titan::rt

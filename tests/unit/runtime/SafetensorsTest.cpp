@@ -86,18 +86,34 @@ TEST_F(Safetensors, UnfinishedWriterLeavesNothing) {
   EXPECT_TRUE(std::filesystem::is_empty(directory));
 }
 
-// Boxes of a tensor are read with conversion, on any sub-range of any dimension.
-TEST_F(Safetensors, ReadsBoxes) {
+// Ranges of a tensor are read with conversion; one beyond its end is refused.
+TEST_F(Safetensors, ReadsRanges) {
   std::vector<float> a(24);
   std::iota(a.begin(), a.end(), 0.f);
   SafetensorsWriter writer(path("model.safetensors"), {{"a", DType::F32, {2, 3, 4}}});
   writer.write(0, 0, bytesOf(a));
   writer.finish();
   WeightStore store(directory);
-  std::vector<int64_t> shape{2, 3, 4}, offset{0, 1, 2}, extent{2, 2, 2};
-  std::vector<double> box(8);
-  store.readBox("a", shape, offset, extent, DType::F64, box.data());
-  EXPECT_EQ(box, (std::vector<double>{6, 7, 10, 11, 18, 19, 22, 23}));
+  std::vector<double> range(3);
+  store.readRange("a", 11, 3, DType::F64, range.data());
+  EXPECT_EQ(range, (std::vector<double>{11, 12, 13}));
+  EXPECT_THROW(store.readRange("a", 22, 3, DType::F64, range.data()), UserError);
+}
+
+// Several processes write one file: whoever joins writes into the creator's layout.
+TEST_F(Safetensors, SeveralWriters) {
+  std::vector<TensorSpec> specs{{"a", DType::F64, {2}}};
+  std::vector<double> one{1}, two{2};
+  SafetensorsWriter creator(path("w"), specs);
+  SafetensorsWriter joined(path("w"), specs, {}, SafetensorsWriter::Role::Join);
+  joined.write(0, 8, bytesOf(two));
+  joined.finish();
+  creator.write(0, 0, bytesOf(one));
+  creator.finish();
+  double values[2];
+  WeightStore(path("w")).readRange("a", 0, 2, DType::F64, values);
+  EXPECT_EQ(values[0], 1);
+  EXPECT_EQ(values[1], 2);
 }
 
 // Half-precision values are widened exactly, subnormals and infinities included.
@@ -112,10 +128,9 @@ TEST_F(Safetensors, WidensHalfPrecision) {
   stream.write(reinterpret_cast<const char *>(words), sizeof(words));
   stream.close();
   WeightStore store(directory);
-  std::vector<int64_t> five{5}, two{2}, zero{0};
   std::vector<float> h(5), b(2);
-  store.readBox("h", five, zero, five, DType::F32, h.data());
-  store.readBox("b", two, zero, two, DType::F32, b.data());
+  store.readRange("h", 0, 5, DType::F32, h.data());
+  store.readRange("b", 0, 2, DType::F32, b.data());
   EXPECT_EQ(h, (std::vector<float>{1, -2.5, 0x1p-24f, INFINITY, -0.f}));
   EXPECT_EQ(b, (std::vector<float>{1, -2.5}));
 }
@@ -132,20 +147,22 @@ TEST_F(Safetensors, ReadsShardedDirectories) {
       << R"({"weight_map":{"x":"model-x.safetensors","y":"model-y.safetensors"}})";
   WeightStore store(directory);
   EXPECT_EQ(store.names(), (std::vector<std::string>{"x", "y"}));
-  std::vector<int64_t> one{1}, two{2}, zero{0};
-  float out[2];
-  auto complaint = [&](const char *name, const std::vector<int64_t> &shape) -> std::string {
+  float out;
+  store.readRange("y", 0, 1, DType::F32, &out);
+  EXPECT_EQ(out, 4);
+  auto complaint = [&](const std::map<std::string, std::vector<int64_t>> &shapes) -> std::string {
     try {
-      store.readBox(name, shape, zero, shape, DType::F32, out);
+      store.expectExactly(shapes);
     } catch (const UserError &error) {
       return error.what();
     }
     return "accepted";
   };
-  EXPECT_EQ(complaint("x", one), "accepted");
-  EXPECT_EQ(out[0], 4);
-  EXPECT_THAT(complaint("z", one), HasSubstr("no tensor 'z'"));
-  EXPECT_THAT(complaint("x", two), HasSubstr("has shape [1], the program needs [2]"));
+  EXPECT_EQ(complaint({{"x", {1}}, {"y", {1}}}), "accepted");
+  EXPECT_THAT(complaint({{"x", {1}}, {"y", {1}}, {"z", {1}}}), HasSubstr("no tensor 'z'"));
+  EXPECT_THAT(complaint({{"x", {2}}, {"y", {1}}}),
+              HasSubstr("has shape [1], the program needs [2]"));
+  EXPECT_THAT(complaint({{"x", {1}}}), HasSubstr("no parameter 'y'"));
 }
 
 // An index cannot lead out of its directory, and a directory without weights is said to have none.

@@ -53,12 +53,13 @@ public:
   /// Null where there is none of this name.
   const StoredTensor *find(const std::string &name) const;
 
-  /// Reads the box [offset, offset + extent) of a tensor into out (row-major, F32 or F64),
-  /// converting from F64, F32, F16 or BF16. `shape` is what the reader expects the whole tensor to
-  /// be; a missing tensor, another shape or another kind of type is an error by name.
-  void readBox(const std::string &name, std::span<const int64_t> shape,
-               std::span<const int64_t> offset, std::span<const int64_t> extent, DType type,
-               void *out) const;
+  /// Reads elements [first, first + count) of a tensor (row-major) into out (F32 or F64),
+  /// converting from F64, F32, F16 or BF16. Another kind of type is an error by name.
+  void readRange(const std::string &name, int64_t first, int64_t count, DType type,
+                 void *out) const;
+
+  /// Errors, by name, unless the store holds exactly tensors of these names and shapes.
+  void expectExactly(const std::map<std::string, std::vector<int64_t>> &shapes) const;
 
 private:
   std::string root;
@@ -74,22 +75,26 @@ struct TensorSpec {
 };
 
 /// Writes one file: the layout is fixed by the specs at once, then tensors arrive in any order and
-/// in parts. The file appears under its name only when it is complete (finish), so that a reader
-/// never meets half of one.
+/// in parts, from one process or several. The file appears under its name only when it is complete
+/// (finish), so that a reader never meets half of one.
 class SafetensorsWriter {
 public:
+  /// One process creates the file; the others, with the same specs, join it once it exists.
+  enum class Role { Create, Join };
   SafetensorsWriter(const std::string &path, const std::vector<TensorSpec> &tensors,
-                    const std::map<std::string, std::string> &metadata = {});
+                    const std::map<std::string, std::string> &metadata = {},
+                    Role role = Role::Create);
   ~SafetensorsWriter();
   SafetensorsWriter(const SafetensorsWriter &) = delete;
   SafetensorsWriter &operator=(const SafetensorsWriter &) = delete;
 
   /// Bytes [byteOffset, byteOffset + data.size()) of tensor number `index` of the specs.
   void write(size_t index, int64_t byteOffset, std::span<const std::byte> data);
-  /// Flushes to disk and renames into place.
+  /// Flushes to disk; the creator also renames into place, so it comes last.
   void finish();
 
 private:
+  Role role;
   std::string target;
   std::string temporary;
   int file = -1;

@@ -1,0 +1,78 @@
+// What a run tells about itself while it goes: rows of metrics.jsonl for programs, lines on the
+// console for people, and status.json for whoever watches a queue. Only rank 0 writes.
+//
+// metrics.jsonl has one JSON object a line: step, loss, grad_norm, lr, tokens (so far),
+// tokens_per_second and tflops (since the last row), memory_bytes (this process's peak resident
+// set), time (seconds since the run started). Floating-point numbers have 9 significant digits, or
+// 17 in a float64 program; a loss that is not a number is null. `mfu` is left out where the
+// hardware's peak is not known, as on every CPU.
+//
+// Errors: UserError if a file cannot be written.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+namespace titan::rt {
+
+struct MetricsRow {
+  int64_t step = 0; ///< from 1
+  double loss = 0;
+  double gradNorm = 0;
+  double lr = 0;
+  int64_t tokens = 0;
+  double tokensPerSecond = 0;
+  double tflops = 0;
+  int64_t memoryBytes = 0;
+  double time = 0;
+};
+
+/// One row as a line of JSON, without the newline.
+std::string toJson(const MetricsRow &row, int digits);
+
+class MetricsFile {
+public:
+  /// Keeps rows up to step `keep` of an earlier run (a resumed one), drops the others.
+  MetricsFile(const std::string &path, int digits, int64_t keep = 0);
+  ~MetricsFile();
+  MetricsFile(const MetricsFile &) = delete;
+  MetricsFile &operator=(const MetricsFile &) = delete;
+
+  /// Written at once, so that a reader sees whole lines and a crash loses none.
+  void append(const MetricsRow &row);
+
+private:
+  std::FILE *file;
+  int digits;
+};
+
+/// How a person reads a row: "step  10/200  loss 4.8311  grad norm 1.20  lr 4.0e-04  8396 tok/s
+/// 441 MiB  left 0:04". `color` adds terminal colours.
+std::string toLine(const MetricsRow &row, int64_t steps, double secondsLeft, bool color);
+
+/// True if standard output is a terminal and the user did not switch colours off (NO_COLOR).
+bool wantsColor();
+
+/// "3:07", "2:03:07", "4 d 2:03:07".
+std::string formatDuration(double seconds);
+/// "441 MiB", "1.4 GiB".
+std::string formatBytes(int64_t bytes);
+
+/// Largest resident set of this process so far, in bytes.
+int64_t peakMemoryBytes();
+
+/// Writes a whole file such that a reader sees the old or the new content, never a part.
+void writeFileAtomically(const std::string &path, const std::string &content);
+
+/// status.json: how the run stands. `state` is running, finished, stopped (by a signal, after
+/// saving) or failed; the exit status is what the process will end with, since launchers fold it.
+struct RunStatus {
+  std::string state;
+  int64_t step = 0, steps = 0;
+  int exitStatus = 0;
+  std::string message;
+};
+void writeStatus(const std::string &path, const RunStatus &status);
+
+} // namespace titan::rt

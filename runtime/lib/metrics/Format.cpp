@@ -1,0 +1,71 @@
+#include "titan/runtime/metrics.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace titan::rt {
+
+namespace {
+
+std::string number(double value, int digits) {
+  return std::isfinite(value) ? fmt::format("{:.{}g}", value, digits) : "null";
+}
+
+} // namespace
+
+std::string toJson(const MetricsRow &row, int digits) {
+  return fmt::format(R"({{"step": {}, "loss": {}, "grad_norm": {}, "lr": {}, "tokens": {}, )"
+                     R"("tokens_per_second": {}, "tflops": {}, "memory_bytes": {}, "time": {}}})",
+                     row.step, number(row.loss, digits), number(row.gradNorm, digits),
+                     number(row.lr, digits), row.tokens, number(row.tokensPerSecond, 6),
+                     number(row.tflops, 6), row.memoryBytes, number(row.time, 9));
+}
+
+std::string toLine(const MetricsRow &row, int64_t steps, double secondsLeft, bool color) {
+  auto paint = [&](const char *code, const std::string &text) {
+    return color ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
+  };
+  int width = static_cast<int>(std::to_string(steps).size());
+  return fmt::format("step {}/{}  loss {}  grad norm {:.3f}  lr {:.2e}  {:.0f} tok/s  {}  left {}",
+                     paint("1", fmt::format("{:>{}}", row.step, width)), steps,
+                     paint("32;1", fmt::format("{:.4f}", row.loss)), row.gradNorm, row.lr,
+                     row.tokensPerSecond, formatBytes(row.memoryBytes),
+                     formatDuration(secondsLeft));
+}
+
+bool wantsColor() {
+  const char *off = std::getenv("NO_COLOR");
+  return isatty(STDOUT_FILENO) && !(off && *off);
+}
+
+std::string formatDuration(double seconds) {
+  if (!std::isfinite(seconds) || seconds < 0)
+    return "?";
+  auto whole = static_cast<int64_t>(std::llround(seconds));
+  int64_t days = whole / 86400, hours = whole / 3600 % 24, minutes = whole / 60 % 60;
+  std::string text;
+  if (days > 0)
+    text = fmt::format("{} d ", days);
+  if (days > 0 || hours > 0)
+    return text + fmt::format("{}:{:02}:{:02}", hours, minutes, whole % 60);
+  return fmt::format("{}:{:02}", minutes, whole % 60);
+}
+
+std::string formatBytes(int64_t bytes) {
+  double mebibytes = static_cast<double>(bytes) / (1 << 20);
+  if (mebibytes < 1024)
+    return fmt::format("{:.0f} MiB", mebibytes);
+  return fmt::format("{:.1f} GiB", mebibytes / 1024);
+}
+
+int64_t peakMemoryBytes() {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return int64_t{usage.ru_maxrss} * 1024;
+}
+
+} // namespace titan::rt

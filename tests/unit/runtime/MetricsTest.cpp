@@ -1,0 +1,90 @@
+#include "titan/runtime/metrics.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <unistd.h>
+
+using namespace titan::rt;
+
+namespace {
+
+std::string contentOf(const std::string &path) {
+  std::ifstream stream(path);
+  std::stringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+class Metrics : public testing::Test {
+protected:
+  Metrics() {
+    directory =
+        std::filesystem::temp_directory_path() / ("titan-metrics-" + std::to_string(getpid()));
+    std::filesystem::create_directories(directory);
+  }
+  ~Metrics() override { std::filesystem::remove_all(directory); }
+  std::string path(const char *name) const { return (directory / name).string(); }
+  std::filesystem::path directory;
+};
+
+MetricsRow row(int64_t step) {
+  return {step, 1.0 / 3, 0.5, 8e-4, step * 2048, 8000, 0.25, 1 << 20, 1.5};
+}
+
+// A row has all promised fields, 9 digits in float32 programs and 17 in float64 ones.
+TEST_F(Metrics, RowsAsJson) {
+  EXPECT_EQ(toJson(row(2), 9),
+            R"({"step": 2, "loss": 0.333333333, "grad_norm": 0.5, "lr": 0.0008, "tokens": 4096, )"
+            R"("tokens_per_second": 8000, "tflops": 0.25, "memory_bytes": 1048576, "time": 1.5})");
+  EXPECT_NE(toJson(row(2), 17).find("0.33333333333333331"), std::string::npos);
+  MetricsRow bad = row(1);
+  bad.loss = NAN;
+  EXPECT_NE(toJson(bad, 9).find(R"("loss": null)"), std::string::npos);
+}
+
+// A fresh file starts empty; a resumed one keeps rows up to the checkpoint and no broken line.
+TEST_F(Metrics, ResumingTruncates) {
+  {
+    MetricsFile file(path("m.jsonl"), 9);
+    for (int64_t step : {1, 2, 3})
+      file.append(row(step));
+  }
+  std::ofstream(path("m.jsonl"), std::ios::app) << R"({"step": 4, "lo)";
+  {
+    MetricsFile file(path("m.jsonl"), 9, 2);
+    file.append(row(3));
+  }
+  EXPECT_EQ(contentOf(path("m.jsonl")),
+            toJson(row(1), 9) + "\n" + toJson(row(2), 9) + "\n" + toJson(row(3), 9) + "\n");
+  { MetricsFile file(path("m.jsonl"), 9); }
+  EXPECT_EQ(contentOf(path("m.jsonl")), "");
+}
+
+// The status says how the run stands, and no partial file is left beside it.
+TEST_F(Metrics, Status) {
+  writeStatus(path("status.json"), {"stopped", 7, 20, 75, "by \"SIGTERM\""});
+  std::string text = contentOf(path("status.json"));
+  for (const char *part : {R"("state": "stopped")", R"("step": 7)", R"("exit_status": 75)",
+                           R"("message": "by \"SIGTERM\"")"})
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  EXPECT_FALSE(std::filesystem::exists(path("status.json.partial")));
+}
+
+// What people read: aligned steps, short units, colours only when asked for.
+TEST_F(Metrics, Lines) {
+  EXPECT_EQ(
+      toLine(row(2), 200, 187, false),
+      "step   2/200  loss 0.3333  grad norm 0.500  lr 8.00e-04  8000 tok/s  1 MiB  left 3:07");
+  EXPECT_NE(toLine(row(2), 200, 187, true).find("\x1b["), std::string::npos);
+  EXPECT_EQ(formatDuration(59.6), "1:00");
+  EXPECT_EQ(formatDuration(3600 * 26 + 61), "1 d 2:01:01");
+  EXPECT_EQ(formatDuration(INFINITY), "?");
+  EXPECT_EQ(formatBytes(int64_t{3} << 29), "1.5 GiB");
+  EXPECT_GT(peakMemoryBytes(), 1 << 20);
+}
+
+} // namespace
