@@ -2,13 +2,16 @@
 
 #include "dialects/registration/RegisterAll.h"
 #include "dialects/dist/IR/DistOps.h"
+#include "dialects/titan/Differentiation/Differentiation.h"
 #include "dialects/titan/IR/Titan.h"
 #include "dialects/titan/Kernels/Kernels.h"
+#include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 void titan::registerDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::func::FuncDialect, ir::TitanDialect, dist::DistDialect>();
   ir::registerScalarModels(registry);
+  ir::registerVjpModels(registry);
 }
 
-void titan::registerPasses() {}
+void titan::registerPasses() { ir::registerGradientPasses(); }

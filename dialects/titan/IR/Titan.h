@@ -44,6 +44,7 @@ inline constexpr llvm::StringLiteral kParam = "titan.param";
 inline constexpr llvm::StringLiteral kInit = "titan.init";
 inline constexpr llvm::StringLiteral kStacked = "titan.stacked";
 inline constexpr llvm::StringLiteral kDecay = "titan.decay";
+inline constexpr llvm::StringLiteral kFrozen = "titan.frozen";
 inline constexpr llvm::StringLiteral kState = "titan.state";
 inline constexpr llvm::StringLiteral kScalar = "titan.scalar";
 inline constexpr llvm::StringLiteral kOutput = "titan.output";
@@ -52,6 +53,8 @@ inline constexpr llvm::StringLiteral kNoGradient = "titan.no_gradient";
 inline constexpr llvm::StringLiteral kUpdates = "titan.updates";
 inline constexpr llvm::StringLiteral kOptimizer = "titan.optimizer";
 inline constexpr llvm::StringLiteral kRun = "titan.run";
+/// On operations of the backward: "wgrad" or "dgrad".
+inline constexpr llvm::StringLiteral kPart = "titan.part";
 } // namespace attr
 
 } // namespace titan::ir

@@ -1,0 +1,138 @@
+//===- ElementwiseVjps.cpp - Gradients of elementwise operations ----------===//
+//
+// Rules use the result where the derivative has a form in it (exp, sqrt, tanh, ...), because the
+// result is likelier to be at hand than the operand. At ties, maximum and minimum give each side
+// one half, as torch.maximum does.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/titan/Differentiation/Differentiation.h"
+#include "dialects/titan/Differentiation/VjpModel.h"
+
+using namespace mlir;
+
+namespace titan::ir {
+
+static LogicalResult flow(NegOp, Vjp &v) {
+  v.flowTo(0, [&] { return v.neg(v.cotangent()); });
+  return success();
+}
+
+static LogicalResult flow(ExpOp op, Vjp &v) {
+  v.flowTo(0, [&] { return v.mul(v.cotangent(), op.getResult()); });
+  return success();
+}
+
+static LogicalResult flow(LogOp op, Vjp &v) {
+  v.flowTo(0, [&] { return v.div(v.cotangent(), op.getInput()); });
+  return success();
+}
+
+/// d sqrt(x) = dx / (2 sqrt(x)).
+static LogicalResult flow(SqrtOp op, Vjp &v) {
+  v.flowTo(0, [&] { return v.div(v.scale(v.cotangent(), 0.5), op.getResult()); });
+  return success();
+}
+
+/// With y = x^(-1/2): dy = -1/2 y^3 dx.
+static LogicalResult flow(RsqrtOp op, Vjp &v) {
+  Value y = op.getResult();
+  v.flowTo(0, [&] { return v.mul(v.cotangent(), v.scale(v.mul(v.mul(y, y), y), -0.5)); });
+  return success();
+}
+
+/// With y = tanh(x): dy = (1 - y^2) dx.
+static LogicalResult flow(TanhOp op, Vjp &v) {
+  Value y = op.getResult();
+  v.flowTo(0, [&] { return v.mul(v.cotangent(), v.sub(v.constant(1, y), v.mul(y, y))); });
+  return success();
+}
+
+/// With y = sigmoid(x): dy = y (1 - y) dx.
+static LogicalResult flow(SigmoidOp op, Vjp &v) {
+  Value y = op.getResult();
+  v.flowTo(0, [&] { return v.mul(v.cotangent(), v.mul(y, v.sub(v.constant(1, y), y))); });
+  return success();
+}
+
+static LogicalResult flow(AddOp, Vjp &v) {
+  v.flowTo(0, [&] { return v.cotangent(); });
+  v.flowTo(1, [&] { return v.cotangent(); });
+  return success();
+}
+
+static LogicalResult flow(SubOp, Vjp &v) {
+  v.flowTo(0, [&] { return v.cotangent(); });
+  v.flowTo(1, [&] { return v.neg(v.cotangent()); });
+  return success();
+}
+
+static LogicalResult flow(MulOp op, Vjp &v) {
+  v.flowTo(0, [&] { return v.mul(v.cotangent(), op.getRhs()); });
+  v.flowTo(1, [&] { return v.mul(v.cotangent(), op.getLhs()); });
+  return success();
+}
+
+/// With z = x / y: dz = dx / y - z / y dy.
+static LogicalResult flow(DivOp op, Vjp &v) {
+  v.flowTo(0, [&] { return v.div(v.cotangent(), op.getRhs()); });
+  v.flowTo(1, [&] { return v.neg(v.mul(v.div(v.cotangent(), op.getRhs()), op.getResult())); });
+  return success();
+}
+
+/// The cotangent goes to the operand that `wins` over the other, one half each at ties.
+static LogicalResult flowToWinner(Value lhs, Value rhs, ComparePredicate wins, Vjp &v) {
+  auto build = [&](Value one, Value other) {
+    Value tie = v.compare(ComparePredicate::EQ, one, other);
+    Value share = v.select(tie, v.scale(v.cotangent(), 0.5), v.cotangent());
+    return v.select(v.compare(wins, one, other), share, v.constant(0, one));
+  };
+  v.flowTo(0, [&] { return build(lhs, rhs); });
+  v.flowTo(1, [&] { return build(rhs, lhs); });
+  return success();
+}
+
+static LogicalResult flow(MaximumOp op, Vjp &v) {
+  return flowToWinner(op.getLhs(), op.getRhs(), ComparePredicate::GE, v);
+}
+
+static LogicalResult flow(MinimumOp op, Vjp &v) {
+  return flowToWinner(op.getLhs(), op.getRhs(), ComparePredicate::LE, v);
+}
+
+static LogicalResult flow(SelectOp op, Vjp &v) {
+  Value condition = op.getCondition();
+  auto zero = [&] { return v.constant(0, op.getResult()); };
+  v.flowTo(1, [&] { return v.select(condition, v.cotangent(), zero()); });
+  v.flowTo(2, [&] { return v.select(condition, zero(), v.cotangent()); });
+  return success();
+}
+
+static LogicalResult flow(CastOp op, Vjp &v) {
+  v.flowTo(0, [&] { return v.cast(v.cotangent(), op.getInput().getType().getElementType()); });
+  return success();
+}
+
+static LogicalResult flow(ExpandOp, Vjp &v) {
+  v.flowTo(0, [&] { return v.cotangent(); });
+  return success();
+}
+
+/// Booleans, integers and constants: no operand takes a cotangent.
+static LogicalResult flow(CompareOp, Vjp &) {
+  return success();
+}
+static LogicalResult flow(ConstantOp, Vjp &) {
+  return success();
+}
+static LogicalResult flow(IotaOp, Vjp &) {
+  return success();
+}
+
+void attachElementwiseVjps(MLIRContext *context) {
+  attachVjps<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, AddOp, SubOp, MulOp, DivOp,
+             MaximumOp, MinimumOp, SelectOp, CastOp, ExpandOp, CompareOp, ConstantOp, IotaOp>(
+      context);
+}
+
+} // namespace titan::ir

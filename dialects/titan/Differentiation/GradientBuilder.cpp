@@ -1,0 +1,133 @@
+//===- GradientBuilder.cpp - Arithmetic of cotangents ---------------------===//
+
+#include "dialects/titan/Differentiation/GradientBuilder.h"
+
+using namespace mlir;
+using namespace titan::ir;
+
+static NamedTensorType typeOf(Value value) {
+  return cast<NamedTensorType>(value.getType());
+}
+
+/// The source position within `loc`, without names; `loc` itself where there is none.
+static Location getSourceLoc(Location loc) {
+  if (auto place = loc->findInstanceOf<FileLineColLoc>())
+    return place;
+  if (auto named = dyn_cast<NameLoc>(loc))
+    return named.getChildLoc();
+  return loc;
+}
+
+Location titan::ir::getGradientLoc(Location origin, Value value) {
+  Location source = getSourceLoc(origin);
+  auto named = value.getLoc()->findInstanceOf<NameLoc>();
+  if (!named || named.getName().empty())
+    return source;
+  return NameLoc::get(StringAttr::get(value.getContext(), "d_" + named.getName().getValue()),
+                      source);
+}
+
+NamedTensorType titan::ir::joinTypes(NamedTensorType lhs, NamedTensorType rhs) {
+  auto lacks = [](NamedTensorType type) {
+    return [type](DimAttr dim) { return !type.hasDim(dim.getName()); };
+  };
+  if (llvm::none_of(lhs.getDims(), lacks(rhs)))
+    return rhs.getRank() > lhs.getRank() ? rhs.withElementType(lhs.getElementType()) : lhs;
+  SmallVector<DimAttr> dims(lhs.getDims());
+  llvm::copy_if(rhs.getDims(), std::back_inserter(dims), lacks(lhs));
+  return NamedTensorType::get(lhs.getElementType(), dims);
+}
+
+/// What `value` repeats, if all the dimensions it adds are dimensions of `other` anyway.
+static Value skipExpand(Value value, Value other) {
+  auto expand = value.getDefiningOp<ExpandOp>();
+  if (!expand)
+    return value;
+  NamedTensorType input = expand.getInput().getType(), otherType = typeOf(other);
+  for (DimAttr dim : typeOf(value).getDims())
+    if (!input.hasDim(dim.getName()) && !otherType.hasDim(dim.getName()))
+      return value;
+  return expand.getInput();
+}
+
+template <typename OpT> Value GradientBuilder::join(Value lhs, Value rhs) {
+  NamedTensorType type = joinTypes(typeOf(lhs), typeOf(rhs));
+  Value left = skipExpand(lhs, rhs);
+  return create<OpT>(type, left, skipExpand(rhs, left));
+}
+
+static bool isOne(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  return constant && constant.getValue().isExactlyValue(1.0);
+}
+
+Value GradientBuilder::constant(double value, Value like) {
+  auto type = NamedTensorType::get(typeOf(like).getElementType(), {});
+  return create<ConstantOp>(type, builder.getF64FloatAttr(value));
+}
+
+Value GradientBuilder::zeros(NamedTensorType type) {
+  auto scalar = NamedTensorType::get(type.getElementType(), {});
+  Value zero = create<ConstantOp>(scalar, builder.getF64FloatAttr(0));
+  return fitTo(zero, type);
+}
+
+Value GradientBuilder::neg(Value value) {
+  return create<NegOp>(value.getType(), value);
+}
+
+Value GradientBuilder::add(Value lhs, Value rhs) {
+  return join<AddOp>(lhs, rhs);
+}
+
+Value GradientBuilder::sub(Value lhs, Value rhs) {
+  return join<SubOp>(lhs, rhs);
+}
+
+Value GradientBuilder::mul(Value lhs, Value rhs) {
+  if (isOne(lhs))
+    return rhs;
+  if (isOne(rhs))
+    return lhs;
+  return join<MulOp>(lhs, rhs);
+}
+
+Value GradientBuilder::div(Value lhs, Value rhs) {
+  return join<DivOp>(lhs, rhs);
+}
+
+Value GradientBuilder::scale(Value value, double factor) {
+  return mul(value, constant(factor, value));
+}
+
+Value GradientBuilder::compare(ComparePredicate predicate, Value lhs, Value rhs) {
+  NamedTensorType type = joinTypes(typeOf(lhs), typeOf(rhs)).withElementType(builder.getI1Type());
+  return create<CompareOp>(type, predicate, lhs, rhs);
+}
+
+Value GradientBuilder::select(Value condition, Value whenTrue, Value whenFalse) {
+  NamedTensorType choices = joinTypes(typeOf(whenTrue), typeOf(whenFalse));
+  NamedTensorType type = joinTypes(typeOf(condition), choices);
+  return create<SelectOp>(type.withElementType(choices.getElementType()), condition, whenTrue,
+                          whenFalse);
+}
+
+Value GradientBuilder::cast(Value value, Type elementType) {
+  NamedTensorType type = typeOf(value);
+  if (type.getElementType() == elementType)
+    return value;
+  return create<CastOp>(type.withElementType(elementType), value);
+}
+
+Value GradientBuilder::fitTo(Value value, NamedTensorType type) {
+  SmallVector<DimAttr> kept;
+  bool hasAll = true;
+  for (DimAttr dim : type.getDims())
+    typeOf(value).hasDim(dim.getName()) ? kept.push_back(dim) : void(hasAll = false);
+  auto common = NamedTensorType::get(typeOf(value).getElementType(), kept);
+  if (common.getRank() < typeOf(value).getRank())
+    value = create<ReduceOp>(common, dist::ReductionKind::Sum, value);
+  if (hasAll && typeOf(value).getDims() == type.getDims())
+    return value;
+  return create<ExpandOp>(type.withElementType(typeOf(value).getElementType()), value);
+}

@@ -1,0 +1,31 @@
+//===- ParameterOrigin.cpp - Is a value a parameter? ----------------------===//
+
+#include "dialects/titan/Differentiation/ParameterOrigin.h"
+#include "dialects/titan/IR/Titan.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+using namespace titan::ir;
+
+/// The value that `value` is another form of; null where it is computed or a plain argument.
+static Value getOrigin(Value value) {
+  if (Operation *op = value.getDefiningOp())
+    return isa<AnchorOp, StopGradientOp, CastOp, RenameOp, SplitOp, MergeOp, SliceOp>(op)
+               ? op->getOperand(0)
+               : Value();
+  auto arg = cast<BlockArgument>(value);
+  auto repeat = dyn_cast_or_null<RepeatOp>(arg.getOwner()->getParentOp());
+  if (!repeat || arg.getArgNumber() <= repeat.getNumCarried())
+    return Value();
+  return repeat.getSlices()[arg.getArgNumber() - 1 - repeat.getNumCarried()];
+}
+
+bool titan::ir::isFromParameter(Value value) {
+  while (Value origin = getOrigin(value))
+    value = origin;
+  auto arg = dyn_cast<BlockArgument>(value);
+  if (!arg)
+    return false;
+  auto function = dyn_cast_or_null<FunctionOpInterface>(arg.getOwner()->getParentOp());
+  return function && function.getArgAttr(arg.getArgNumber(), attr::kParam);
+}

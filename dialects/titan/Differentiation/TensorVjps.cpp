@@ -1,0 +1,118 @@
+//===- TensorVjps.cpp - Gradients of contraction, indexing and the like ---===//
+//
+// All of these but the maximum and minimum are linear in each operand, so a gradient is the
+// transposed operation: take and put, split and merge, slice and pad are each other's.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/titan/Differentiation/Differentiation.h"
+#include "dialects/titan/Differentiation/ParameterOrigin.h"
+#include "dialects/titan/Differentiation/VjpModel.h"
+
+using namespace mlir;
+
+namespace titan::ir {
+
+static LogicalResult flow(AnchorOp op, Vjp &v) {
+  v.flowTo(0, [&] { return v.create<AnchorOp>(op.getInput().getType(), v.cotangent()); });
+  return success();
+}
+
+static LogicalResult flow(StopGradientOp, Vjp &) {
+  return success();
+}
+
+/// One factor of a product receives the cotangent times the other, summed over what the factor
+/// lacks. The two contractions are marked, because schedules move weight gradients about.
+static Value contractWith(Value lhs, Value rhs, Value operand, Vjp &v) {
+  auto contract = v.create<ContractOp>(cast<NamedTensorType>(operand.getType()), lhs, rhs);
+  StringRef part = isFromParameter(operand) ? "wgrad" : "dgrad";
+  contract->setAttr(attr::kPart, StringAttr::get(operand.getContext(), part));
+  return contract;
+}
+
+static LogicalResult flow(ContractOp op, Vjp &v) {
+  Value lhs = op.getLhs(), rhs = op.getRhs();
+  v.flowTo(0, [&] { return contractWith(v.cotangent(), rhs, lhs, v); });
+  v.flowTo(1, [&] { return contractWith(lhs, v.cotangent(), rhs, v); });
+  return success();
+}
+
+/// Every maximal (minimal) element receives the cotangent divided by their number, as torch.amax.
+static Value flowToExtremes(ReduceOp op, Vjp &v) {
+  Value mask = v.compare(ComparePredicate::EQ, op.getInput(), op.getResult());
+  Value ones = v.cast(mask, op.getInput().getType().getElementType());
+  Value count = v.fitTo(ones, op.getResult().getType());
+  return v.select(mask, v.div(v.cotangent(), count), v.constant(0, op.getInput()));
+}
+
+static LogicalResult flow(ReduceOp op, Vjp &v) {
+  bool isSum = op.getKind() == dist::ReductionKind::Sum;
+  v.flowTo(0, [&] { return isSum ? v.cotangent() : flowToExtremes(op, v); });
+  return success();
+}
+
+static LogicalResult flow(TakeOp op, Vjp &v) {
+  v.flowTo(0, [&] {
+    return v.create<PutOp>(op.getInput().getType(), v.cotangent(), op.getIndices(),
+                           op.getAlongAttr());
+  });
+  return success();
+}
+
+/// Every update lies at the place its index names, so it receives what the cotangent has there.
+static LogicalResult flow(PutOp op, Vjp &v) {
+  v.flowTo(0, [&] {
+    NamedTensorType table = op.getResult().getType();
+    SmallVector<DimAttr> rest;
+    for (DimAttr dim : table.getDims())
+      if (dim.getName() != op.getAlongAttr())
+        rest.push_back(dim);
+    auto rows = NamedTensorType::get(table.getElementType(), rest);
+    return v.create<TakeOp>(joinTypes(rows, op.getIndices().getType()), v.cotangent(),
+                            op.getIndices(), op.getAlongAttr());
+  });
+  return success();
+}
+
+static LogicalResult flow(RenameOp op, Vjp &v) {
+  v.flowTo(0, [&] { return v.create<RenameOp>(op.getInput().getType(), v.cotangent()); });
+  return success();
+}
+
+static LogicalResult flow(SplitOp op, Vjp &v) {
+  v.flowTo(0, [&] {
+    return v.create<MergeOp>(op.getInput().getType(), v.cotangent(), op.getDimAttr());
+  });
+  return success();
+}
+
+static LogicalResult flow(MergeOp op, Vjp &v) {
+  v.flowTo(0, [&] {
+    return v.create<SplitOp>(op.getInput().getType(), v.cotangent(), op.getDimAttr());
+  });
+  return success();
+}
+
+static LogicalResult flow(SliceOp op, Vjp &v) {
+  v.flowTo(0, [&] {
+    return v.create<PadOp>(op.getInput().getType(), v.cotangent(), op.getDimAttr(),
+                           op.getOffsetAttr());
+  });
+  return success();
+}
+
+static LogicalResult flow(PadOp op, Vjp &v) {
+  v.flowTo(0, [&] {
+    return v.create<SliceOp>(op.getInput().getType(), v.cotangent(), op.getDimAttr(),
+                             op.getOffsetAttr());
+  });
+  return success();
+}
+
+void attachTensorVjps(MLIRContext *context) {
+  attachVjps<AnchorOp, StopGradientOp, ContractOp, ReduceOp, TakeOp, PutOp, RenameOp, SplitOp,
+             MergeOp, SliceOp, PadOp>(context);
+}
+
+} // namespace titan::ir

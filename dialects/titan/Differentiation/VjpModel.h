@@ -1,0 +1,60 @@
+//===- VjpModel.h - One operation's rule ------------------------*- C++ -*-===//
+//
+// A rule is a function `flow(OpT op, Vjp &vjp)` that hands each operand its cotangent. `Vjp` does
+// what all rules share: it names the operations after the operand, leaves integers out, and brings
+// the cotangent to the operand's dimensions (an operand that was repeated receives a sum).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_TITAN_DIFFERENTIATION_VJPMODEL_H
+#define TITAN_DIALECTS_TITAN_DIFFERENTIATION_VJPMODEL_H
+
+#include "dialects/titan/Differentiation/GradientBuilder.h"
+#include "dialects/titan/Interfaces/TitanInterfaces.h"
+
+namespace titan::ir {
+
+class Vjp : public GradientBuilder {
+public:
+  Vjp(mlir::Operation *op, mlir::OpBuilder &builder, llvm::ArrayRef<mlir::Value> cotangents,
+      llvm::MutableArrayRef<mlir::Value> operandCotangents)
+      : GradientBuilder(builder, op->getLoc()), op(op), cotangents(cotangents),
+        operandCotangents(operandCotangents) {}
+
+  /// The cotangent of result `i`; null where nothing flows.
+  mlir::Value cotangent(unsigned i = 0) const { return cotangents[i]; }
+
+  /// Hands operand `i` what `build` returns, brought to its dimensions.
+  template <typename Fn> void flowTo(unsigned i, Fn build) {
+    mlir::Value operand = op->getOperand(i);
+    auto type = mlir::cast<NamedTensorType>(operand.getType());
+    if (!mlir::isa<mlir::FloatType>(type.getElementType()))
+      return;
+    setLoc(getGradientLoc(op->getLoc(), operand));
+    operandCotangents[i] = fitTo(build(), type);
+  }
+
+private:
+  mlir::Operation *op;
+  llvm::ArrayRef<mlir::Value> cotangents;
+  llvm::MutableArrayRef<mlir::Value> operandCotangents;
+};
+
+/// The interface's model of `OpT`, made of the overload of `flow` that takes it.
+template <typename OpT>
+struct VjpModel : DifferentiableOpInterface::ExternalModel<VjpModel<OpT>, OpT> {
+  mlir::LogicalResult buildVjp(mlir::Operation *op, mlir::OpBuilder &builder,
+                               llvm::ArrayRef<mlir::Value> cotangents,
+                               llvm::MutableArrayRef<mlir::Value> operandCotangents) const {
+    Vjp vjp(op, builder, cotangents, operandCotangents);
+    return flow(mlir::cast<OpT>(op), vjp);
+  }
+};
+
+template <typename... Ops> void attachVjps(mlir::MLIRContext *context) {
+  (Ops::template attachInterface<VjpModel<Ops>>(*context), ...);
+}
+
+} // namespace titan::ir
+
+#endif // TITAN_DIALECTS_TITAN_DIFFERENTIATION_VJPMODEL_H

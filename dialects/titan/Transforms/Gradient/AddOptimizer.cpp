@@ -1,0 +1,205 @@
+//===- AddOptimizer.cpp - Clipping and the optimizer's updates ------------===//
+
+#include "dialects/titan/Differentiation/GradientBuilder.h"
+#include "dialects/titan/Transforms/Gradient/Passes.h"
+#include "dialects/titan/Transforms/Gradient/Programs.h"
+
+namespace titan::ir {
+#define GEN_PASS_DEF_TITANADDOPTIMIZER
+#include "dialects/titan/Transforms/Gradient/Passes.h.inc"
+} // namespace titan::ir
+
+using namespace mlir;
+using namespace titan::ir;
+
+namespace {
+
+/// `titan.optimizer`, read and checked.
+struct Settings {
+  FloatAttr beta1, beta2, eps;
+  double clip = 0;
+};
+
+/// A parameter with its gradient and the numbers of the arguments that hold it and its moments.
+struct Trained {
+  unsigned parameter, m, v;
+  Value gradient;
+};
+
+class OptimizerBuilder {
+public:
+  explicit OptimizerBuilder(func::FuncOp function)
+      : function(function), ops(function.getBody().front().getTerminator()),
+        math(ops, function.getLoc()) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult readSettings();
+  LogicalResult collectTrained();
+  void addArguments();
+  unsigned addState(unsigned parameter, StringRef prefix);
+  Value addScalar(StringRef name);
+  Value buildNorm();
+  Value buildScale(Value norm);
+  void update(const Trained &one, Value scale);
+  void insertNorm(Value norm);
+
+  func::FuncOp function;
+  OpBuilder ops;
+  GradientBuilder math;
+  Settings settings;
+  SmallVector<Trained> trained;
+  /// The type of norm and scalars: the first parameter's.
+  NamedTensorType scalarType;
+  Value lr, step;
+};
+
+} // namespace
+
+LogicalResult OptimizerBuilder::readSettings() {
+  auto dictionary = function->getAttrOfType<DictionaryAttr>(attr::kOptimizer);
+  if (!dictionary)
+    return function.emitOpError("has no attribute ") << attr::kOptimizer;
+  auto name = dictionary.getAs<StringAttr>("name");
+  if (!name || name.getValue() != "adamw")
+    return function.emitOpError("asks for an unknown optimizer ")
+           << dictionary.get("name") << "; known: \"adamw\"";
+  FloatAttr clip;
+  for (auto [key, value] : {std::pair<StringRef, FloatAttr *>("beta1", &settings.beta1),
+                            {"beta2", &settings.beta2},
+                            {"eps", &settings.eps},
+                            {"clip", &clip}}) {
+    *value = dictionary.getAs<FloatAttr>(key);
+    if (!*value || !value->getType().isF64())
+      return function.emitOpError("needs ")
+             << key << " as an f64 in " << attr::kOptimizer << ", got " << dictionary.get(key);
+  }
+  settings.clip = clip.getValueAsDouble();
+  return success();
+}
+
+LogicalResult OptimizerBuilder::collectTrained() {
+  Operation *terminator = function.getBody().front().getTerminator();
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    if (!isTrained(function, i))
+      continue;
+    auto name = function.getArgAttrOfType<StringAttr>(i, attr::kParam);
+    std::optional<unsigned> gradient = findResult(function, attr::kGradient, name.getValue());
+    if (!gradient)
+      return function.emitOpError("returns no gradient of parameter ")
+             << name << "; run --titan-differentiate first";
+    trained.push_back({i, 0, 0, terminator->getOperand(*gradient)});
+  }
+  if (trained.empty())
+    return function.emitOpError("has no parameter to train");
+  auto type = cast<NamedTensorType>(trained.front().gradient.getType());
+  scalarType = NamedTensorType::get(type.getElementType(), {});
+  return success();
+}
+
+unsigned OptimizerBuilder::addState(unsigned parameter, StringRef prefix) {
+  BlockArgument like = function.getArgument(parameter);
+  auto name = function.getArgAttrOfType<StringAttr>(parameter, attr::kParam);
+  StringAttr stateName = ops.getStringAttr(prefix + "." + name.getValue());
+  SmallVector<NamedAttribute> attributes{ops.getNamedAttr(attr::kState, stateName)};
+  if (Attribute stacked = function.getArgAttr(parameter, attr::kStacked))
+    attributes.push_back(ops.getNamedAttr(attr::kStacked, stacked));
+  unsigned index = function.getNumArguments();
+  function.insertArgument(index, like.getType(), ops.getDictionaryAttr(attributes),
+                          NameLoc::get(stateName, like.getLoc()));
+  return index;
+}
+
+Value OptimizerBuilder::addScalar(StringRef name) {
+  unsigned index = function.getNumArguments();
+  NamedAttribute attribute = ops.getNamedAttr(attr::kScalar, ops.getStringAttr(name));
+  function.insertArgument(index, scalarType, ops.getDictionaryAttr(attribute),
+                          NameLoc::get(ops.getStringAttr(name), function.getLoc()));
+  return function.getArgument(index);
+}
+
+void OptimizerBuilder::addArguments() {
+  for (Trained &one : trained) {
+    one.m = addState(one.parameter, "m");
+    one.v = addState(one.parameter, "v");
+  }
+  lr = addScalar("lr");
+  step = addScalar("step");
+}
+
+/// The 2-norm of all gradients together.
+Value OptimizerBuilder::buildNorm() {
+  math.setLoc(NameLoc::get(ops.getStringAttr("grad_norm"), function.getLoc()));
+  Value sum;
+  for (const Trained &one : trained) {
+    Type element = cast<NamedTensorType>(one.gradient.getType()).getElementType();
+    auto type = NamedTensorType::get(element, {});
+    Value square = math.create<ContractOp>(type, one.gradient, one.gradient);
+    square = math.cast(square, scalarType.getElementType());
+    sum = sum ? math.add(sum, square) : square;
+  }
+  return math.create<SqrtOp>(scalarType, sum);
+}
+
+/// min(1, clip / (norm + 1e-6)), as torch.nn.utils.clip_grad_norm_ has it.
+Value OptimizerBuilder::buildScale(Value norm) {
+  math.setLoc(NameLoc::get(ops.getStringAttr("clip_scale"), function.getLoc()));
+  Value one = math.constant(1, norm);
+  if (settings.clip == 0)
+    return one;
+  Value ratio =
+      math.div(math.constant(settings.clip, norm), math.add(norm, math.constant(1e-6, norm)));
+  return math.create<MinimumOp>(scalarType, one, ratio);
+}
+
+void OptimizerBuilder::update(const Trained &one, Value scale) {
+  BlockArgument parameter = function.getArgument(one.parameter);
+  auto name = function.getArgAttrOfType<StringAttr>(one.parameter, attr::kParam);
+  auto decay = function.getArgAttrOfType<FloatAttr>(one.parameter, attr::kDecay);
+  math.setLoc(NameLoc::get(ops.getStringAttr("new_" + name.getValue()), parameter.getLoc()));
+  Type type = parameter.getType();
+  auto adamw = math.create<AdamWOp>(TypeRange{type, type, type}, parameter, one.gradient,
+                                    function.getArgument(one.m), function.getArgument(one.v), lr,
+                                    step, scale, settings.beta1, settings.beta2, settings.eps,
+                                    decay ? decay : ops.getF64FloatAttr(0));
+  for (auto [index, result] :
+       {std::pair(one.parameter, adamw.getNewParameter()), std::pair(one.m, adamw.getNewM()),
+        std::pair(one.v, adamw.getNewV())}) {
+    SmallVector<NamedAttribute> attributes{
+        ops.getNamedAttr(attr::kUpdates, ops.getI64IntegerAttr(index))};
+    if (Attribute stacked = function.getArgAttr(one.parameter, attr::kStacked))
+      attributes.push_back(ops.getNamedAttr(attr::kStacked, stacked));
+    appendResult(function, result, attributes);
+  }
+}
+
+/// The norm stands directly behind the loss, before the gradients.
+void OptimizerBuilder::insertNorm(Value norm) {
+  unsigned index = *findResult(function, attr::kOutput, "loss") + 1;
+  NamedAttribute attribute = ops.getNamedAttr(attr::kOutput, ops.getStringAttr("grad_norm"));
+  function.insertResult(index, norm.getType(), ops.getDictionaryAttr(attribute));
+  function.getBody().front().getTerminator()->insertOperands(index, norm);
+}
+
+LogicalResult OptimizerBuilder::run() {
+  if (failed(readSettings()) || failed(collectTrained()))
+    return failure();
+  addArguments();
+  Value norm = buildNorm();
+  Value scale = buildScale(norm);
+  insertNorm(norm);
+  for (const Trained &one : trained)
+    update(one, scale);
+  return success();
+}
+
+namespace {
+struct AddOptimizer : titan::ir::impl::TitanAddOptimizerBase<AddOptimizer> {
+  void runOnOperation() override {
+    for (func::FuncOp function : getTrainPrograms(getOperation()))
+      if (failed(OptimizerBuilder(function).run()))
+        return signalPassFailure();
+  }
+};
+} // namespace

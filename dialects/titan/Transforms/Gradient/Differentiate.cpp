@@ -1,0 +1,100 @@
+//===- Differentiate.cpp - Gradients of the loss --------------------------===//
+
+#include "dialects/titan/Differentiation/GradientBuilder.h"
+#include "dialects/titan/Transforms/Gradient/CleanUp.h"
+#include "dialects/titan/Transforms/Gradient/Passes.h"
+#include "dialects/titan/Transforms/Gradient/Programs.h"
+#include "dialects/titan/Transforms/Gradient/ReverseSweep.h"
+
+namespace titan::ir {
+#define GEN_PASS_DEF_TITANDIFFERENTIATE
+#include "dialects/titan/Transforms/Gradient/Passes.h.inc"
+} // namespace titan::ir
+
+using namespace mlir;
+using namespace titan::ir;
+
+/// The loss that `function` returns; null, with a diagnostic, where there is none to differentiate.
+static Value findLoss(func::FuncOp function) {
+  std::optional<unsigned> index = findResult(function, attr::kOutput, "loss");
+  if (!index) {
+    function.emitOpError("has no result with titan.output = \"loss\" to differentiate");
+    return {};
+  }
+  Value loss = function.getBody().front().getTerminator()->getOperand(*index);
+  auto type = dyn_cast<NamedTensorType>(loss.getType());
+  if (!type || type.getRank() != 0 || !isa<FloatType>(type.getElementType())) {
+    InFlightDiagnostic error = function.emitOpError("has a loss of type ")
+                               << loss.getType()
+                               << "; expected a floating-point tensor without dimensions";
+    error.attachNote(loss.getLoc()) << "the loss";
+    return {};
+  }
+  return loss;
+}
+
+/// A gradient for a parameter without influence, so that every parameter has one.
+static Value buildZeroGradient(func::FuncOp function, BlockArgument parameter, OpBuilder &builder) {
+  auto name = function.getArgAttrOfType<StringAttr>(parameter.getArgNumber(), attr::kParam);
+  emitWarning(parameter.getLoc()) << "parameter " << name
+                                  << " does not reach the loss; its gradient is zero";
+  Location loc = getGradientLoc(parameter.getLoc(), parameter);
+  return GradientBuilder(builder, loc).zeros(cast<NamedTensorType>(parameter.getType()));
+}
+
+static void appendGradient(func::FuncOp function, BlockArgument parameter, Value gradient) {
+  unsigned index = parameter.getArgNumber();
+  Builder builder(function.getContext());
+  SmallVector<NamedAttribute> attributes{
+      builder.getNamedAttr(attr::kGradient, function.getArgAttr(index, attr::kParam))};
+  if (Attribute stacked = function.getArgAttr(index, attr::kStacked))
+    attributes.push_back(builder.getNamedAttr(attr::kStacked, stacked));
+  appendResult(function, gradient, attributes);
+}
+
+static LogicalResult differentiate(func::FuncOp function) {
+  Value loss = findLoss(function);
+  if (!loss)
+    return failure();
+  Block &body = function.getBody().front();
+  OpBuilder builder(body.getTerminator());
+  Activity activity(function);
+  ReverseSweep sweep(builder, activity);
+  GradientBuilder seed(builder, getGradientLoc(loss.getLoc(), loss));
+  sweep.accumulate(loss, seed.constant(1, loss));
+  if (failed(sweep.run(body)))
+    return failure();
+  for (BlockArgument parameter : function.getArguments()) {
+    if (!isTrained(function, parameter.getArgNumber()))
+      continue;
+    Value gradient = sweep.lookup(parameter);
+    if (!gradient)
+      gradient = buildZeroGradient(function, parameter, builder);
+    appendGradient(function, parameter, gradient);
+  }
+  return success();
+}
+
+/// The mark has done its work.
+static void removeStopGradients(ModuleOp module) {
+  module.walk([](StopGradientOp op) {
+    op.getResult().replaceAllUsesWith(op.getInput());
+    op.erase();
+  });
+}
+
+namespace {
+struct Differentiate : titan::ir::impl::TitanDifferentiateBase<Differentiate> {
+  void runOnOperation() override {
+    for (func::FuncOp function : getTrainPrograms(getOperation())) {
+      // Equal values first become one: each would get cotangents, and residuals, of its own.
+      cleanUp(function);
+      if (failed(differentiate(function)))
+        return signalPassFailure();
+    }
+    removeStopGradients(getOperation());
+    for (func::FuncOp function : getTrainPrograms(getOperation()))
+      cleanUp(function);
+  }
+};
+} // namespace

@@ -1,0 +1,31 @@
+//===- Passes.h - The gradient phase ----------------------------*- C++ -*-===//
+//
+// From the forward pass to the whole training step, on the global program: gradients, clipping,
+// optimizer. It comes before anything is mapped to a mesh, so that the backward is partitioned by
+// the same rules as the forward and nobody places a cotangent by hand. See Passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_PASSES_H
+#define TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace titan::ir {
+
+#define GEN_PASS_DECL
+#include "dialects/titan/Transforms/Gradient/Passes.h.inc"
+
+/// The phase, in order, closed by its verifier. titanc and titan-opt run the same.
+void buildGradientPhase(mlir::OpPassManager &manager);
+
+/// Registers the passes and the pipeline --titan-phase-gradient.
+void registerGradientPasses();
+
+} // namespace titan::ir
+
+#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_PASSES_H

@@ -1,0 +1,100 @@
+//===- Passes.td - The gradient phase -------------------------------------===//
+
+#ifndef TITAN_TRANSFORMS_GRADIENT_PASSES_TD
+#define TITAN_TRANSFORMS_GRADIENT_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def TitanDifferentiate : Pass<"titan-differentiate", "::mlir::ModuleOp"> {
+  let summary = "Adds the gradient of the loss with respect to every trained parameter";
+  let description = [{
+    Reverse-mode differentiation of every function with `titan.program = "train"`. Afterwards such a
+    function returns, behind its loss, one result per parameter that is not `titan.frozen`, in the
+    order of the arguments, marked `titan.gradient` (and `titan.stacked` like the parameter).
+    Operations give their own gradients (DifferentiableOpInterface); a `titan.repeat` gets a backward
+    `titan.repeat` in the other direction. Gradients with respect to parameters and to activations are
+    separate contractions (`titan.part`). No `titan.stop_gradient` is left in the module.
+
+    Input:
+    ```mlir
+    func.func @train(%x: !titan.tensor<f32[seq = 8, in = 4]> {titan.param = "x", titan.frozen},
+                     %w: !titan.tensor<f32[in = 4, out = 2]> {titan.param = "w"})
+        -> (!titan.tensor<f32[]> {titan.output = "loss"}) attributes {titan.program = "train"} {
+      %y = titan.contract %x, %w : (...) -> !titan.tensor<f32[seq = 8, out = 2]>
+      %e = titan.exp %y : <f32[seq = 8, out = 2]> -> <f32[seq = 8, out = 2]>
+      %loss = titan.reduce sum %e : <f32[seq = 8, out = 2]> -> <f32[]>
+      return %loss : !titan.tensor<f32[]>
+    }
+    ```
+
+    Output:
+    ```mlir
+    func.func @train(...) -> (!titan.tensor<f32[]> {titan.output = "loss"},
+        !titan.tensor<f32[in = 4, out = 2]> {titan.gradient = "w"}) attributes {titan.program = "train"} {
+      %y = titan.contract %x, %w : (...) -> !titan.tensor<f32[seq = 8, out = 2]>
+      %e = titan.exp %y : <f32[seq = 8, out = 2]> -> <f32[seq = 8, out = 2]>
+      %loss = titan.reduce sum %e : <f32[seq = 8, out = 2]> -> <f32[]>
+      %d_w = titan.contract %x, %e {titan.part = "wgrad"} : (...) -> !titan.tensor<f32[in = 4, out = 2]>
+      return %loss, %d_w : !titan.tensor<f32[]>, !titan.tensor<f32[in = 4, out = 2]>
+    }
+    ```
+
+    A parameter that does not reach the loss gets a gradient of zeros, and a warning.
+  }];
+  let dependentDialects = ["::titan::ir::TitanDialect"];
+}
+
+def TitanAddOptimizer : Pass<"titan-add-optimizer", "::mlir::ModuleOp"> {
+  let summary = "Adds clipping and the optimizer's update of every parameter";
+  let description = [{
+    Needs the gradients as results (`--titan-differentiate`) and `titan.optimizer` on the function.
+    Behind the other arguments come, for each parameter with a gradient, its two moments
+    (`titan.state`, named `m.<parameter>` and `v.<parameter>`), then the scalars `lr` and `step`.
+    Behind the loss comes `grad_norm`, then the gradients, then each parameter's new value and
+    moments, marked `titan.updates` with the number of the argument they replace.
+
+    All gradients are scaled by min(1, clip / (norm + 1e-6)), where norm is the 2-norm of all of them
+    together, as torch.nn.utils.clip_grad_norm_ does; with `clip = 0.0` they are not.
+
+    Input:
+    ```mlir
+    func.func @train(%w: T {titan.param = "w", titan.decay = 0.1})
+        -> (S {titan.output = "loss"}, T {titan.gradient = "w"})
+        attributes {titan.program = "train", titan.optimizer = {name = "adamw", beta1 = 0.9,
+                    beta2 = 0.95, eps = 1.0e-8, clip = 0.0}} {
+      ...
+      return %loss, %d_w : S, T
+    }
+    ```
+
+    Output:
+    ```mlir
+    func.func @train(%w: T {titan.param = "w", titan.decay = 0.1}, %m: T {titan.state = "m.w"},
+                     %v: T {titan.state = "v.w"}, %lr: S {titan.scalar = "lr"}, %step: S {titan.scalar = "step"})
+        -> (S {titan.output = "loss"}, S {titan.output = "grad_norm"}, T {titan.gradient = "w"},
+            T {titan.updates = 0}, T {titan.updates = 1}, T {titan.updates = 2}) attributes {...} {
+      ...
+      %square = titan.contract %d_w, %d_w : (T, T) -> S
+      %norm = titan.sqrt %square : S -> S
+      %scale = titan.constant 1.0 : S
+      %w1, %m1, %v1 = titan.adamw %w, %d_w, %m, %v, %lr, %step, %scale {...} : ...
+      return %loss, %norm, %d_w, %w1, %m1, %v1 : S, S, T, T, T, T
+    }
+    ```
+  }];
+  let dependentDialects = ["::titan::ir::TitanDialect"];
+}
+
+def TitanVerifyGradientPhase : Pass<"titan-verify-gradient-phase", "::mlir::ModuleOp"> {
+  let summary = "Checks what holds after the gradient phase; changes nothing";
+  let description = [{
+    In every function with `titan.program = "train"`:
+    - (G1) every parameter that is not frozen has exactly one gradient of its type;
+    - (G2) it and every state is updated by exactly one result, of its type; a frozen parameter by none;
+    - (G3) the results `loss` and `grad_norm` and the scalars `lr` and `step` are there.
+    In the module:
+    - (G4) no `titan.stop_gradient` is left.
+  }];
+}
+
+#endif // TITAN_TRANSFORMS_GRADIENT_PASSES_TD

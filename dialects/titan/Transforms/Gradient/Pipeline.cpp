@@ -1,0 +1,26 @@
+//===- Pipeline.cpp - The gradient phase ----------------------------------===//
+
+#include "dialects/titan/Transforms/Gradient/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+using namespace titan::ir;
+
+namespace {
+#define GEN_PASS_REGISTRATION
+#include "dialects/titan/Transforms/Gradient/Passes.h.inc"
+} // namespace
+
+void titan::ir::buildGradientPhase(OpPassManager &manager) {
+  manager.addPass(createTitanDifferentiate());
+  // The optimizer reads the gradients where they are results, so it stands behind.
+  manager.addPass(createTitanAddOptimizer());
+  manager.addPass(createTitanVerifyGradientPhase());
+}
+
+void titan::ir::registerGradientPasses() {
+  registerTitanGradientPasses();
+  PassPipelineRegistration<>("titan-phase-gradient", "Gradients, clipping and the optimizer",
+                             buildGradientPhase);
+}

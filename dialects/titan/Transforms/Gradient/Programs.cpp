@@ -1,0 +1,48 @@
+//===- Programs.cpp - Finding what a program function takes and gives -----===//
+
+#include "dialects/titan/Transforms/Gradient/Programs.h"
+
+using namespace mlir;
+using namespace titan::ir;
+
+SmallVector<func::FuncOp> titan::ir::getTrainPrograms(ModuleOp module) {
+  SmallVector<func::FuncOp> programs;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    auto program = function->getAttrOfType<StringAttr>(attr::kProgram);
+    if (program && program.getValue() == "train" && !function.isExternal())
+      programs.push_back(function);
+  }
+  return programs;
+}
+
+bool titan::ir::isTrained(func::FuncOp function, unsigned index) {
+  return function.getArgAttr(index, attr::kParam) && !function.getArgAttr(index, attr::kFrozen);
+}
+
+static bool hasName(Attribute attribute, StringRef name) {
+  auto string = dyn_cast_or_null<StringAttr>(attribute);
+  return string && string.getValue() == name;
+}
+
+std::optional<unsigned> titan::ir::findArgument(func::FuncOp function, StringRef key,
+                                                StringRef name) {
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (hasName(function.getArgAttr(i, key), name))
+      return i;
+  return std::nullopt;
+}
+
+std::optional<unsigned> titan::ir::findResult(func::FuncOp function, StringRef key,
+                                              StringRef name) {
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    if (hasName(function.getResultAttr(i, key), name))
+      return i;
+  return std::nullopt;
+}
+
+void titan::ir::appendResult(func::FuncOp function, Value value,
+                             ArrayRef<NamedAttribute> attributes) {
+  auto dictionary = DictionaryAttr::get(function.getContext(), attributes);
+  function.insertResult(function.getNumResults(), value.getType(), dictionary);
+  function.getBody().front().getTerminator()->insertOperands(function.getNumResults() - 1, value);
+}

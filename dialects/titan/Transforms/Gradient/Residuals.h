@@ -1,0 +1,62 @@
+//===- Residuals.h - What a repeat's backward needs of its forward -*- C++ -*-===//
+//
+// The backward body is first built as if it could see the values of the forward body. This class
+// makes that true, choosing for each value it uses the cheapest source:
+//
+//   - the index, and slices (of parameters, mostly), are taken again: no memory;
+//   - an elementwise operation or a view is computed again if all it needs is at hand: memory
+//     traffic, not arithmetic, is what training is short of, and these fuse with their users;
+//   - everything else is stacked by the forward: this memory grows with the number of layers.
+//
+// A view is never stacked, its operand is. A value that an anchor repeats is stacked as the anchor,
+// whose sharding is declared.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_RESIDUALS_H
+#define TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_RESIDUALS_H
+
+#include "dialects/titan/IR/Titan.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace titan::ir {
+
+class Residuals {
+public:
+  /// `backward` is a block outside any operation; its first argument is the index.
+  Residuals(RepeatOp forward, mlir::Block &backward);
+
+  /// Rewrites the uses in the backward body. New arguments for slices go to its end, in the order
+  /// of getSlicedOperands() and then getStacked(). Fails, with a diagnostic, if a value cannot be
+  /// stacked.
+  mlir::LogicalResult materialize();
+
+  /// Tensors outside that the backward slices again.
+  llvm::ArrayRef<mlir::Value> getSlicedOperands() const { return slicedOperands; }
+  /// Values of the forward body that its yield must stack.
+  llvm::ArrayRef<mlir::Value> getStacked() const { return stacked.getArrayRef(); }
+
+private:
+  bool isFromForward(mlir::Value value) const { return value.getParentBlock() == &body; }
+  void collectNeeded();
+  void need(mlir::Value value);
+  bool isAtHand(mlir::Value value) const;
+  bool isRebuilt(mlir::Value value) const;
+  mlir::Value getInBackward(mlir::Value value, mlir::OpBuilder &builder);
+  mlir::LogicalResult addStackArguments();
+  void rewriteUses(llvm::function_ref<mlir::Value(mlir::Value)> replace);
+
+  RepeatOp forward;
+  unsigned numCarried;
+  mlir::Block &body;
+  mlir::Block &backward;
+  llvm::SetVector<mlir::Value> needed;
+  llvm::SmallVector<mlir::Value> slicedOperands;
+  llvm::SetVector<mlir::Value> stacked;
+  /// From values of the forward body to those of the backward body.
+  llvm::DenseMap<mlir::Value, mlir::Value> available;
+};
+
+} // namespace titan::ir
+
+#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_RESIDUALS_H

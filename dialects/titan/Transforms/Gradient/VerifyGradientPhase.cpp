@@ -1,0 +1,88 @@
+//===- VerifyGradientPhase.cpp - What holds after the gradient phase ------===//
+
+#include "dialects/titan/Transforms/Gradient/Passes.h"
+#include "dialects/titan/Transforms/Gradient/Programs.h"
+
+namespace titan::ir {
+#define GEN_PASS_DEF_TITANVERIFYGRADIENTPHASE
+#include "dialects/titan/Transforms/Gradient/Passes.h.inc"
+} // namespace titan::ir
+
+using namespace mlir;
+using namespace titan::ir;
+
+/// (G1) One gradient per trained parameter.
+static LogicalResult verifyGradients(func::FuncOp function) {
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    auto name = function.getArgAttrOfType<StringAttr>(i, attr::kParam);
+    if (!name)
+      continue;
+    unsigned count = 0;
+    for (unsigned r = 0; r < function.getNumResults(); ++r) {
+      if (function.getResultAttr(r, attr::kGradient) != name)
+        continue;
+      ++count;
+      if (function.getResultTypes()[r] != function.getArgument(i).getType())
+        return function.emitOpError("(G1) returns a gradient of ")
+               << name << " of type " << function.getResultTypes()[r] << ", expected "
+               << function.getArgument(i).getType();
+    }
+    if (count != (isTrained(function, i) ? 1 : 0))
+      return function.emitOpError("(G1) returns ") << count << " gradients of parameter " << name;
+  }
+  return success();
+}
+
+/// (G2) What is updated, once.
+static LogicalResult verifyUpdates(func::FuncOp function) {
+  SmallVector<unsigned> updates(function.getNumArguments());
+  for (unsigned r = 0; r < function.getNumResults(); ++r) {
+    auto target = function.getResultAttrOfType<IntegerAttr>(r, attr::kUpdates);
+    if (!target)
+      continue;
+    uint64_t index = target.getValue().getZExtValue();
+    if (index >= updates.size())
+      return function.emitOpError("(G2) result ")
+             << r << " updates argument " << index << ", which does not exist";
+    ++updates[index];
+    if (function.getResultTypes()[r] != function.getArgument(index).getType())
+      return function.emitOpError("(G2) result ")
+             << r << " of type " << function.getResultTypes()[r] << " updates argument " << index
+             << " of type " << function.getArgument(index).getType();
+  }
+  for (auto [i, count] : llvm::enumerate(updates)) {
+    bool isUpdated = isTrained(function, i) || function.getArgAttr(i, attr::kState);
+    if (count != (isUpdated ? 1 : 0))
+      return function.emitOpError("(G2) updates argument ")
+             << i << " " << count << " times, expected " << (isUpdated ? 1 : 0);
+  }
+  return success();
+}
+
+/// (G3) What the runtime reads and sets each step.
+static LogicalResult verifyScalars(func::FuncOp function) {
+  for (StringRef name : {"loss", "grad_norm"})
+    if (!findResult(function, attr::kOutput, name))
+      return function.emitOpError("(G3) has no result ") << attr::kOutput << " = \"" << name << '"';
+  for (StringRef name : {"lr", "step"})
+    if (!findArgument(function, attr::kScalar, name))
+      return function.emitOpError("(G3) has no argument ")
+             << attr::kScalar << " = \"" << name << '"';
+  return success();
+}
+
+namespace {
+struct VerifyGradientPhase : titan::ir::impl::TitanVerifyGradientPhaseBase<VerifyGradientPhase> {
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    for (func::FuncOp function : getTrainPrograms(getOperation()))
+      if (failed(verifyGradients(function)) || failed(verifyUpdates(function)) ||
+          failed(verifyScalars(function)))
+        return signalPassFailure();
+    getOperation().walk([&](StopGradientOp op) {
+      op.emitOpError("(G4) is left after the gradient phase");
+      signalPassFailure();
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,98 @@
+// RUN: titan-opt %s --titan-phase-gradient | FileCheck %s
+
+// A language model of gated layers becomes a training step. The forward stacks only what cannot be
+// computed again from it: the row statistic, the gates and the carried value.
+
+!hidden = !titan.tensor<f32[batch = 4, seq = 8, embed = 16]>
+!wide = !titan.tensor<f32[batch = 4, seq = 8, ffn = 32]>
+!scores = !titan.tensor<f32[batch = 4, seq = 8, vocab = 32]>
+!row = !titan.tensor<f32[batch = 4, seq = 8]>
+!ids = !titan.tensor<i64[batch = 4, seq = 8]>
+!table = !titan.tensor<f32[vocab = 32, embed = 16]>
+!weight = !titan.tensor<f32[embed = 16, ffn = 32]>
+!weights = !titan.tensor<f32[layers = 2, embed = 16, ffn = 32]>
+!back = !titan.tensor<f32[ffn = 32, embed = 16]>
+!backs = !titan.tensor<f32[layers = 2, ffn = 32, embed = 16]>
+!scalar = !titan.tensor<f32[]>
+
+// CHECK-LABEL: func.func @train
+// CHECK-SAME: titan.state = "m.table"
+// CHECK-SAME: titan.state = "v.table"
+// CHECK-SAME: {titan.stacked, titan.state = "m.layers.norm"}
+// CHECK-SAME: titan.scalar = "lr"
+// CHECK-SAME: titan.scalar = "step"
+// CHECK-SAME: -> (!titan.tensor<f32[]> {titan.output = "loss"}, !titan.tensor<f32[]> {titan.output = "grad_norm"}
+// CHECK-SAME: {titan.gradient = "table"}
+// CHECK-SAME: {titan.gradient = "layers.norm", titan.stacked}
+// CHECK-SAME: {titan.updates = 2 : i64}
+func.func @train(
+    %tokens: !ids {titan.input = "tokens"}, %labels: !ids {titan.input = "labels"},
+    %table: !table {titan.param = "table"},
+    %norm: !titan.tensor<f32[layers = 2, embed = 16]> {titan.param = "layers.norm", titan.stacked},
+    %up: !weights {titan.param = "layers.up", titan.stacked, titan.decay = 0.1 : f64},
+    %gate: !weights {titan.param = "layers.gate", titan.stacked, titan.decay = 0.1 : f64},
+    %down: !backs {titan.param = "layers.down", titan.stacked, titan.decay = 0.1 : f64})
+    -> (!scalar {titan.output = "loss"})
+    attributes {titan.program = "train",
+                titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 1.0}} {
+  %0 = titan.take %table along "vocab" at %tokens : (!table, !ids) -> !hidden
+  %x = titan.anchor %0 : !hidden -> !hidden
+  // CHECK: %[[FORWARD:.*]]:5 = titan.repeat <layers = 2> carry(
+  // CHECK: ^bb0(%{{.*}}: !titan.tensor<i64[]>, %[[C:[^:]*]]:
+  %y = titan.repeat <layers = 2> carry(%x) slices(%up, %gate, %down, %norm)
+      : (!hidden, !weights, !weights, !backs, !titan.tensor<f32[layers = 2, embed = 16]>) -> !hidden {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !hidden, %w1: !weight, %w3: !weight, %w2: !back, %n: !titan.tensor<f32[embed = 16]>):
+    %xx = titan.mul %c, %c : (!hidden, !hidden) -> !hidden
+    %sum = titan.reduce sum %xx : !hidden -> !row
+    %in = titan.constant 0.0625 : !scalar
+    %mean = titan.mul %sum, %in : (!row, !scalar) -> !row
+    // CHECK: %[[R:.*]] = titan.rsqrt
+    %r = titan.rsqrt %mean : !row -> !row
+    %xr = titan.mul %c, %r : (!hidden, !row) -> !hidden
+    %h = titan.mul %xr, %n : (!hidden, !titan.tensor<f32[embed = 16]>) -> !hidden
+    // CHECK: %[[U:.*]] = titan.anchor
+    %1 = titan.contract %h, %w1 : (!hidden, !weight) -> !wide
+    %u = titan.anchor %1 : !wide -> !wide
+    // CHECK: %[[G:.*]] = titan.anchor
+    %2 = titan.contract %h, %w3 : (!hidden, !weight) -> !wide
+    %g = titan.anchor %2 : !wide -> !wide
+    %sg = titan.sigmoid %g : !wide -> !wide
+    %silu = titan.mul %sg, %g : (!wide, !wide) -> !wide
+    %t = titan.mul %silu, %u : (!wide, !wide) -> !wide
+    %d = titan.contract %t, %w2 : (!wide, !back) -> !hidden
+    %3 = titan.add %c, %d : (!hidden, !hidden) -> !hidden
+    // CHECK: %[[NEXT:.*]] = titan.anchor
+    %4 = titan.anchor %3 : !hidden -> !hidden
+    // CHECK: titan.yield %[[NEXT]], %[[U]], %[[G]], %[[R]], %[[C]] :
+    titan.yield %4 : !hidden
+  }
+  %logits = titan.contract %y, %table : (!hidden, !table) -> !scores
+  // The maximum is subtracted and has no gradient.
+  // CHECK-NOT: titan.stop_gradient
+  // CHECK-NOT: titan.compare
+  %max = titan.reduce max %logits : !scores -> !row
+  %top = titan.stop_gradient %max : !row -> !row
+  %sh = titan.sub %logits, %top : (!scores, !row) -> !scores
+  %e = titan.exp %sh : !scores -> !scores
+  %se = titan.reduce sum %e : !scores -> !row
+  %ls = titan.log %se : !row -> !row
+  %hit = titan.take %sh along "vocab" at %labels : (!scores, !ids) -> !row
+  %ce = titan.sub %ls, %hit : (!row, !row) -> !row
+  %total = titan.reduce sum %ce : !row -> !scalar
+  %share = titan.constant 0.03125 : !scalar
+  %loss = titan.mul %total, %share : (!scalar, !scalar) -> !scalar
+  // CHECK: titan.contract {{.*}} {titan.part = "dgrad"}
+  // CHECK: %[[HEAD:.*]] = titan.contract {{.*}} {titan.part = "wgrad"}
+  // CHECK: %[[DY:.*]] = titan.anchor
+  // CHECK: %[[BACKWARD:.*]]:5 = titan.repeat <layers = 2> reverse carry(%[[DY]])
+  // CHECK-SAME: %[[FORWARD]]#1, %[[FORWARD]]#2, %[[FORWARD]]#3, %[[FORWARD]]#4)
+  // CHECK: titan.yield
+  // CHECK: titan.anchor %[[BACKWARD]]#0
+  // The table is used at both ends of the model; its gradient is the sum.
+  // CHECK: %[[LOOKUP:.*]] = titan.put
+  // CHECK: %[[DTABLE:.*]] = titan.add %[[HEAD]], %[[LOOKUP]]
+  // CHECK: titan.adamw %{{.*}}, %[[DTABLE]],
+  // CHECK-COUNT-4: titan.adamw
+  // CHECK: return
+  return %loss : !scalar
+}
