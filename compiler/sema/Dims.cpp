@@ -35,7 +35,9 @@ bool DimSet::insert(DimId id) {
   return true;
 }
 
-bool DimSet::contains(DimId id) const { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
+bool DimSet::contains(DimId id) const {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
 
 bool DimSet::containsAll(const DimSet &other) const {
   return std::all_of(other.begin(), other.end(), [&](DimId id) { return contains(id); });

@@ -5,7 +5,8 @@
 // A dimension is an identity, not a string: two blocks may each have an `ffn`. Sizes are elements;
 // 0 means that the size is not known yet. Functions report what is wrong as data (which dimensions,
 // on which side); whoever has the source places makes the message.
-#pragma once
+#ifndef TITAN_COMPILER_SEMA_DIMS_H
+#define TITAN_COMPILER_SEMA_DIMS_H
 
 #include <cstdint>
 #include <initializer_list>
@@ -15,6 +16,7 @@
 namespace titan::sema {
 
 using DimId = uint32_t;
+inline constexpr DimId noDim = UINT32_MAX;
 
 /// A declared dimension. `origin` is the dimension that a rename (`seq as keys`) started from, or
 /// the dimension itself: renamed dimensions inherit their origin's mesh axes.
@@ -43,6 +45,10 @@ private:
 /// default layout of values). The order never changes what a program means: `sameDims` ignores it.
 class DimSet {
 public:
+  using value_type = DimId;
+  using const_iterator = std::vector<DimId>::const_iterator;
+  using iterator = const_iterator;
+
   DimSet() = default;
   DimSet(std::initializer_list<DimId> ids);
   /// False, and no change, if the dimension is there already.
@@ -56,8 +62,8 @@ public:
   DimSet unite(const DimSet &other) const;
   size_t size() const { return ids.size(); }
   bool empty() const { return ids.empty(); }
-  auto begin() const { return ids.begin(); }
-  auto end() const { return ids.end(); }
+  const_iterator begin() const { return ids.begin(); }
+  const_iterator end() const { return ids.end(); }
   DimId operator[](size_t i) const { return ids[i]; }
   bool operator==(const DimSet &) const = default;
 
@@ -91,3 +97,5 @@ Contraction contract(const DimSet &left, const DimSet &right, const DimSet &decl
 DimSet gather(const DimSet &base, DimId d, const DimSet &index);
 
 } // namespace titan::sema
+
+#endif

@@ -10,9 +10,8 @@
 #include "compiler/diagnostics/SourceManager.h"
 #include "compiler/sema/Dims.h"
 
-#include <map>
+#include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 namespace titan::sema {
@@ -34,7 +33,6 @@ struct ValueInfo {
   TensorType type;
   std::string name; ///< of the source variable, or of the one it helps to compute; never empty
   Location loc;
-  bool anchor = false; ///< the parallel map binds it: its dimensions were written in the source
 };
 
 enum class OpKind {
@@ -48,9 +46,10 @@ enum class OpKind {
   Iota,         // -> int[dims[0]], the global index along it
   Cast,         // to the result's dtype
   Rename,       // dims[0] is called dims[1] in the result
-  Slice,        // dims[0] from `number` on, called dims[1] in the result
+  Slice,        // dims[0] from `index` on, called dims[1] in the result
   Expand,       // the result has dims[...] besides; the values repeat along them
   StopGradient, // the operand; no gradient flows
+  Anchor,       // the operand, whose dimensions were declared: the parallel map binds it
   Rotary,       // over dims[0], along dims[1]; theta in `number`; `word` is interleaved or half
   Attention,    // q, k, v; over dims[0], along dims[1]; scale in `number`; `word` is causal or full
   Repeat        // dims[0] times; operands and results are what is carried
@@ -66,6 +65,9 @@ struct Region {
 };
 
 struct Op {
+  explicit Op(OpKind kind, std::vector<ValueId> operands = {})
+      : kind(kind), operands(std::move(operands)) {}
+
   OpKind kind;
   std::vector<ValueId> operands;
   std::vector<ValueId> results;
@@ -73,29 +75,27 @@ struct Op {
   std::string word;
   double number = 0;
   uint32_t index = 0;
-  /// Repeat only. Iterations with equal bodies share a variant; `schedule[i]` is iteration i's.
-  std::vector<Region> variants;
-  std::vector<uint32_t> schedule;
+  std::vector<Region> body; ///< Repeat: one. Its arguments are the index, then what is carried
   Location loc;
   std::string name;
 };
 
-/// How a parameter starts. One per iteration of the repeats around it, or one for all.
+/// How a parameter starts. `scale` is the value of Constant, the standard deviation of Normal and
+/// TruncatedNormal, the bound a of Uniform's [-a, a); `cut` truncates at that many deviations.
 struct Initialiser {
   enum class Kind { Constant, Normal, TruncatedNormal, Uniform };
   Kind kind = Kind::Constant;
-  /// Constant: a = the value. Normal: a = mean, b = standard deviation. TruncatedNormal: also
-  /// c = the cut-off in standard deviations. Uniform: a = lowest, b = highest.
-  double a = 0, b = 0, c = 0;
+  double scale = 0;
+  double cut = 0;
   bool operator==(const Initialiser &) const = default;
 };
 
 struct Parameter {
-  std::string name; ///< `layers.{layers}.wq` inside a repeat: one name per iteration
-  TensorType type;  ///< of one iteration
-  std::vector<DimId> repeats; ///< outer to inner; they lead the dimensions of the stored whole
+  /// `layers.wq` inside `repeat layers`; iteration 3's own is exchanged as `layers.3.wq`.
+  std::string name;
+  TensorType type;            ///< of one iteration
+  std::vector<DimId> repeats; ///< at most one; it leads the dimensions of the stored whole
   std::vector<Initialiser> initialisers; ///< one, or one per iteration in row-major order
-  bool trainable = true;
   Location loc;
 };
 

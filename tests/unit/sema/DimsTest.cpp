@@ -15,7 +15,8 @@ protected:
         heads = dims.add("heads", 4), head = dims.add("head", 16), vocab = dims.add("vocab", 97);
 };
 
-// A weight joins an activation that has all its dimensions; the larger side's order is the result's.
+// A weight joins an activation that has all its dimensions; the larger side's order is the
+// result's.
 TEST_F(DimsTest, ElementwiseSubsetJoins) {
   Join join = joinElementwise({embed}, {batch, seq, embed});
   EXPECT_TRUE(join.valid());
@@ -39,8 +40,7 @@ TEST_F(DimsTest, ElementwiseRefusesOuterProduct) {
 
 // A projection sums what both have and the declared result lacks, in the declared order.
 TEST_F(DimsTest, ContractionSumsShared) {
-  Contraction c =
-      contract({batch, seq, embed}, {embed, heads, head}, {batch, heads, seq, head});
+  Contraction c = contract({batch, seq, embed}, {embed, heads, head}, {batch, heads, seq, head});
   EXPECT_TRUE(c.valid());
   EXPECT_THAT(c.summed, ElementsAre(embed));
   EXPECT_THAT(c.result, ElementsAre(batch, heads, seq, head));

@@ -1,0 +1,229 @@
+// The functions of the language itself. Everything that can be composed of these lies in stdlib/.
+#include "compiler/sema/CallArgs.h"
+#include "compiler/sema/Suggest.h"
+
+#include <cmath>
+
+namespace titan::sema {
+
+using namespace syntax;
+
+namespace {
+
+double compute(const std::string &function, double x) {
+  if (function == "exp")
+    return std::exp(x);
+  if (function == "log")
+    return std::log(x);
+  if (function == "sqrt")
+    return std::sqrt(x);
+  if (function == "rsqrt")
+    return 1 / std::sqrt(x);
+  if (function == "tanh")
+    return std::tanh(x);
+  return 1 / (1 + std::exp(-x)); // sigmoid
+}
+
+} // namespace
+
+const std::map<std::string, Elaborator::Builtin> &Elaborator::builtins() {
+  static const std::map<std::string, Builtin> table = {
+      {"exp", &Elaborator::builtinUnary},
+      {"log", &Elaborator::builtinUnary},
+      {"sqrt", &Elaborator::builtinUnary},
+      {"rsqrt", &Elaborator::builtinUnary},
+      {"tanh", &Elaborator::builtinUnary},
+      {"sigmoid", &Elaborator::builtinUnary},
+      {"max", &Elaborator::builtinMaxMin},
+      {"min", &Elaborator::builtinMaxMin},
+      {"sum", &Elaborator::builtinReduce},
+      {"mean", &Elaborator::builtinMean},
+      {"index", &Elaborator::builtinIndex},
+      {"stop_gradient", &Elaborator::builtinStopGradient},
+      {"expand", &Elaborator::builtinExpand},
+      {"rotary", &Elaborator::builtinRotary},
+      {"attention", &Elaborator::builtinAttention},
+  };
+  return table;
+}
+
+Value Elaborator::builtinUnary(CallArgs &args) {
+  if (!args.expect(1, 1, false, false))
+    return {};
+  std::string function = args.name();
+  if (args[0].isNumber()) {
+    double result = compute(function, args[0].number());
+    if (std::isfinite(result))
+      return Value::ofFloat(result);
+    report(Code::BadOperands, args.locOf(0),
+           "`" + function + "` of " + args[0].print() + " is no finite number");
+    return {};
+  }
+  if (!expectTensor(args[0], args.locOf(0), ("the argument of `" + function + "`").c_str()))
+    return {};
+  return unary(function.c_str(), args[0], args.loc());
+}
+
+Value Elaborator::builtinMaxMin(CallArgs &args) {
+  bool isMax = args.name() == "max";
+  if (!args.over.empty())
+    return builtinReduce(args);
+  if (args.count() == 1) {
+    report(Code::BadArgument, args.loc(), "`" + args.name() + "` of one tensor needs `over`")
+        .help("write `" + args.name() + "(x, over d)`, or give two values");
+    return {};
+  }
+  if (!args.expect(2, 2, false, false))
+    return {};
+  if (args[0].isNumber() && args[1].isNumber()) {
+    bool first = (args[0].number() >= args[1].number()) == isMax;
+    return first ? args[0] : args[1];
+  }
+  return elementwise(isMax ? "maximum" : "minimum", args[0], args[1], args.loc(), args.locOf(0),
+                     args.locOf(1));
+}
+
+Value Elaborator::reduce(const char *word, const Value &operand, const std::vector<DimId> &over,
+                         Location at) {
+  TensorType type = typeOf(operand);
+  DimSet removed;
+  for (DimId id : over) {
+    if (!type.dims.contains(id)) {
+      report(Code::DimensionNotThere, at,
+             "the tensor has no dimension `" + model.dims[id].name + "` to reduce over; it has " +
+                 print(type.dims));
+      return {};
+    }
+    removed.insert(id);
+  }
+  Op op(OpKind::Reduce, {operand.tensor});
+  op.word = word;
+  op.dims = over;
+  return emit(std::move(op), {type.dtype, type.dims.without(removed)}, at);
+}
+
+Value Elaborator::builtinReduce(CallArgs &args) {
+  if (!args.expect(1, 1, true, false) ||
+      !expectTensor(args[0], args.locOf(0), ("the argument of `" + args.name() + "`").c_str()))
+    return {};
+  return reduce(args.name().c_str(), args[0], args.over, args.loc());
+}
+
+Value Elaborator::builtinMean(CallArgs &args) {
+  if (!args.expect(1, 1, true, false) ||
+      !expectTensor(args[0], args.locOf(0), "the argument of `mean`"))
+    return {};
+  double count = 1;
+  for (DimId id : args.over)
+    count *= static_cast<double>(model.dims[id].size);
+  Value total = reduce("sum", args[0], args.over, args.loc());
+  if (total.isError())
+    return {};
+  return elementwise("mul", total, Value::ofFloat(1 / count), args.loc(), args.locOf(0),
+                     args.loc());
+}
+
+Value Elaborator::builtinIndex(CallArgs &args) {
+  if (!args.expect(1, 1, false, false))
+    return {};
+  std::optional<DimId> dim = args.dim(0);
+  if (!dim)
+    return {};
+  Op op(OpKind::Iota);
+  op.dims = {*dim};
+  return emit(std::move(op), {DType::I64, {*dim}}, args.loc());
+}
+
+Value Elaborator::builtinStopGradient(CallArgs &args) {
+  if (!args.expect(1, 1, false, false) ||
+      !expectTensor(args[0], args.locOf(0), "the argument of `stop_gradient`"))
+    return {};
+  return emit(Op(OpKind::StopGradient, {args[0].tensor}), typeOf(args[0]), args.loc());
+}
+
+Value Elaborator::builtinExpand(CallArgs &args) {
+  if (!args.expect(2, 8, false, false) ||
+      !expectTensor(args[0], args.locOf(0), "the first argument of `expand`"))
+    return {};
+  TensorType type = typeOf(args[0]);
+  for (size_t i = 1; i < args.count(); ++i) {
+    std::optional<DimId> dim = args.dim(i);
+    if (!dim)
+      return {};
+    if (!type.dims.insert(*dim)) {
+      report(Code::DimensionTwice, args.locOf(i),
+             "the tensor has `" + model.dims[*dim].name + "` already");
+      return {};
+    }
+  }
+  return emit(Op(OpKind::Expand, {args[0].tensor}), type, args.loc());
+}
+
+Value Elaborator::builtinRotary(CallArgs &args) {
+  if (!args.expect(1, 1, true, true, {"theta", "pairs"}) ||
+      !expectTensor(args[0], args.locOf(0), "the argument of `rotary`"))
+    return {};
+  std::optional<double> theta = args.number("theta", 10000);
+  std::optional<std::string> pairs = args.word("pairs", {"interleaved", "half"}, "interleaved");
+  if (!theta || !pairs || args.over.size() != 1 || args.along.size() != 1)
+    return {};
+  TensorType type = typeOf(args[0]);
+  for (DimId id : {args.over[0], args.along[0]})
+    if (!type.dims.contains(id)) {
+      report(Code::DimensionNotThere, args.locOf(0),
+             "`rotary` works on `" + model.dims[id].name + "`, but this has " + print(type.dims));
+      return {};
+    }
+  if (model.dims[args.over[0]].size % 2) {
+    report(Code::BadDimensionSize, args.overLoc,
+           "`rotary` turns pairs, but `" + model.dims[args.over[0]].name + "` has the odd size " +
+               std::to_string(model.dims[args.over[0]].size));
+    return {};
+  }
+  Op op(OpKind::Rotary, {args[0].tensor});
+  op.dims = {args.over[0], args.along[0]};
+  op.word = *pairs;
+  op.number = *theta;
+  return emit(std::move(op), type, args.loc());
+}
+
+Value Elaborator::builtinAttention(CallArgs &args) {
+  if (!args.expect(3, 3, true, true, {"mask", "scale"}))
+    return {};
+  if (args.over.size() != 1 || args.along.size() != 1)
+    return {};
+  DimId head = args.over[0], along = args.along[0];
+  std::optional<std::string> mask = args.word("mask", {"causal", "none"}, "none");
+  double usual = 1 / std::sqrt(static_cast<double>(model.dims[head].size));
+  std::optional<double> scale = args.number("scale", usual);
+  if (!mask || !scale)
+    return {};
+  const char *names[] = {"the queries", "the keys", "the values"};
+  for (size_t i = 0; i < 3; ++i) {
+    if (!expectTensor(args[i], args.locOf(i), names[i]))
+      return {};
+    for (DimId id : {head, along})
+      if (!typeOf(args[i]).dims.contains(id)) {
+        report(Code::DimensionNotThere, args.locOf(i),
+               std::string(names[i]) + " of `attention` need `" + model.dims[id].name +
+                   "`, but have " + print(typeOf(args[i]).dims));
+        return {};
+      }
+  }
+  const TensorType q = typeOf(args[0]), k = typeOf(args[1]), v = typeOf(args[2]);
+  if (!k.dims.sameDims(v.dims) || !q.dims.containsAll(k.dims)) {
+    report(Code::AttentionDimensions, args.loc(),
+           "keys and values must have equal dimensions, all of them among the queries'")
+        .note(args.locOf(0), "the queries have " + print(q.dims))
+        .note(args.locOf(1), "the keys have " + print(k.dims))
+        .note(args.locOf(2), "the values have " + print(v.dims));
+    return {};
+  }
+  Op op(OpKind::Attention, {args[0].tensor, args[1].tensor, args[2].tensor});
+  op.dims = {head, along};
+  op.word = *mask == "causal" ? "causal" : "full";
+  op.number = *scale;
+  return emit(std::move(op), q, args.loc());
+}
+
+} // namespace titan::sema

@@ -1,0 +1,133 @@
+#include "compiler/sema/CallArgs.h"
+#include "compiler/sema/Suggest.h"
+
+#include <algorithm>
+
+namespace titan::sema {
+
+using namespace syntax;
+
+CallArgs::CallArgs(Elaborator &elaborator, const CallExpr &call)
+    : elaborator(elaborator), call(call) {
+  for (const Arg &arg : call.args)
+    read(arg);
+}
+
+void CallArgs::read(const Arg &arg) {
+  if (arg.kind == ArgKind::Over || arg.kind == ArgKind::Along)
+    return readDims(arg);
+  if (!arg.value) {
+    // `index(seq)`, `expand(x, ffn)`: a name of a dimension parses as a value; this is `x as y`.
+    elaborator.report(Code::BadArgument, arg.loc, "`" + name() + "` takes no new dimensions here");
+    errors = true;
+    return;
+  }
+  // Functions such as `index` take dimensions; they read those from the syntax.
+  auto *asName = arg.value->as<NameExpr>();
+  Binding *binding =
+      asName && asName->path.isSimple() ? elaborator.lookup(asName->path.last()) : nullptr;
+  bool isDimOnly = binding && binding->value.kind == Value::Kind::None && !binding->dims.empty();
+  Value value = isDimOnly ? Value::none() : elaborator.eval(*arg.value);
+  errors |= value.isError();
+  if (arg.kind == ArgKind::Keyword) {
+    keywords[arg.name->text] = {value, arg.value->loc};
+    return;
+  }
+  values.push_back(std::move(value));
+  valueLocs.push_back(arg.value->loc);
+}
+
+void CallArgs::readDims(const Arg &arg) {
+  bool isOver = arg.kind == ArgKind::Over;
+  std::vector<DimId> &dims = isOver ? over : along;
+  (isOver ? overLoc : alongLoc) = arg.loc;
+  for (const Path &path : arg.dims->from) {
+    std::vector<DimId> ids = elaborator.dimsOf(path);
+    errors |= ids.empty();
+    dims.insert(dims.end(), ids.begin(), ids.end());
+  }
+  if (!arg.dims->to.empty()) {
+    elaborator.report(Code::BadArgument, arg.dims->loc, "`" + name() + "` makes no new dimension");
+    errors = true;
+  }
+}
+
+std::optional<DimId> CallArgs::dim(size_t i) {
+  size_t position = 0;
+  for (const Arg &arg : call.args) {
+    if (arg.kind != ArgKind::Positional || position++ != i)
+      continue;
+    if (auto *asName = arg.value->as<NameExpr>())
+      return elaborator.dimOf(asName->path);
+  }
+  elaborator.report(Code::NotADimension, valueLocs[i], "`" + name() + "` needs a dimension here");
+  return std::nullopt;
+}
+
+bool CallArgs::expect(size_t least, size_t most, bool wantsOver, bool wantsAlong,
+                      const std::vector<std::string> &known) {
+  auto complain = [&](Location at, std::string message) -> Diagnostic & {
+    errors = true;
+    return elaborator.report(Code::BadArgument, at, "`" + name() + "` " + message);
+  };
+  if (values.size() < least || values.size() > most) {
+    std::string count = least == most ? std::to_string(least)
+                                      : std::to_string(least) + " to " + std::to_string(most);
+    complain(call.loc, "takes " + count + (most == 1 ? " value" : " values") + ", here are " +
+                           std::to_string(values.size()));
+  }
+  if (wantsOver && over.empty())
+    complain(call.loc, "needs `over` and a dimension");
+  if (!wantsOver && !over.empty())
+    complain(overLoc, "takes no `over`");
+  if (wantsAlong && along.empty())
+    complain(call.loc, "needs `along` and a dimension");
+  if (!wantsAlong && !along.empty())
+    complain(alongLoc, "takes no `along`");
+  for (const auto &[key, entry] : keywords) {
+    if (std::find(known.begin(), known.end(), key) != known.end())
+      continue;
+    Diagnostic &diag = complain(entry.second, "takes no argument `" + key + "`");
+    if (!known.empty())
+      diag.help("it takes " + listNames(known));
+  }
+  return !errors;
+}
+
+const Value *CallArgs::keyword(const std::string &key) const {
+  auto found = keywords.find(key);
+  return found == keywords.end() ? nullptr : &found->second.first;
+}
+
+Location CallArgs::keywordLoc(const std::string &key) const {
+  auto found = keywords.find(key);
+  return found == keywords.end() ? call.loc : found->second.second;
+}
+
+std::optional<double> CallArgs::number(const std::string &key, double otherwise) {
+  const Value *value = keyword(key);
+  if (!value)
+    return otherwise;
+  if (value->isNumber())
+    return value->number();
+  elaborator.report(Code::BadArgument, keywordLoc(key),
+                    "`" + key + "` must be a number, not " + value->describe());
+  return std::nullopt;
+}
+
+std::optional<std::string> CallArgs::word(const std::string &key,
+                                          const std::vector<std::string> &legal,
+                                          const std::string &otherwise) {
+  const Value *value = keyword(key);
+  if (!value)
+    return otherwise;
+  std::string given = value->print();
+  if ((value->kind == Value::Kind::Word || value->kind == Value::Kind::None) &&
+      std::find(legal.begin(), legal.end(), given) != legal.end())
+    return given;
+  elaborator.report(Code::BadArgument, keywordLoc(key), "`" + key + "` cannot be " + given)
+      .help("it is one of " + listNames(legal));
+  return std::nullopt;
+}
+
+} // namespace titan::sema

@@ -1,0 +1,55 @@
+// The arguments of a call of a built-in function, evaluated, with what such functions ask of them.
+#ifndef TITAN_COMPILER_SEMA_CALLARGS_H
+#define TITAN_COMPILER_SEMA_CALLARGS_H
+
+#include "compiler/sema/Elaborator.h"
+
+namespace titan::sema {
+
+class CallArgs {
+public:
+  CallArgs(Elaborator &elaborator, const syntax::CallExpr &call);
+
+  /// An argument was wrong in itself, and reported.
+  bool hasErrors() const { return errors; }
+  Location loc() const { return call.loc; }
+  std::string name() const { return call.callee.last().text; }
+
+  size_t count() const { return values.size(); }
+  const Value &operator[](size_t i) const { return values[i]; }
+  Location locOf(size_t i) const { return valueLocs[i]; }
+
+  /// The dimension that positional argument `i` names, as in `index(seq)`; nothing after a report.
+  std::optional<DimId> dim(size_t i);
+
+  /// Checks the number of positional values and that nothing is left over; reports otherwise.
+  /// `keywords` are those that the function knows.
+  bool expect(size_t least, size_t most, bool over, bool along,
+              const std::vector<std::string> &keywords = {});
+  /// The value of a keyword, or null.
+  const Value *keyword(const std::string &name) const;
+  Location keywordLoc(const std::string &name) const;
+  /// A number given by keyword, or its default; nothing after a report.
+  std::optional<double> number(const std::string &name, double otherwise);
+  /// A word out of `legal` given by keyword (`none` is the word "none"), or its default.
+  std::optional<std::string> word(const std::string &name, const std::vector<std::string> &legal,
+                                  const std::string &otherwise);
+
+  std::vector<DimId> over, along;
+  Location overLoc, alongLoc;
+
+private:
+  void read(const syntax::Arg &arg);
+  void readDims(const syntax::Arg &arg);
+
+  Elaborator &elaborator;
+  const syntax::CallExpr &call;
+  std::vector<Value> values;
+  std::vector<Location> valueLocs;
+  std::map<std::string, std::pair<Value, Location>> keywords;
+  bool errors = false;
+};
+
+} // namespace titan::sema
+
+#endif

@@ -1,0 +1,258 @@
+// Calls of functions and blocks: arguments are bound, the body is inlined, results come back.
+//
+// A function sees its parameters and what its file declares, nothing of the caller; `over d` makes
+// a dimension of the caller's known to it. A block sees dimensions of the model besides, those that
+// it declares by `dims` or in the types of its parameters.
+#include "compiler/sema/CallArgs.h"
+#include "compiler/sema/Elaborator.h"
+#include "compiler/sema/Suggest.h"
+
+namespace titan::sema {
+
+using namespace syntax;
+
+namespace {
+
+constexpr unsigned deepestCall = 64;
+
+const std::vector<Formal> &formalsOf(const Decl &decl) {
+  if (auto *fn = decl.as<FnDecl>())
+    return fn->formals;
+  return decl.as<BlockDecl>()->formals;
+}
+
+} // namespace
+
+Value Elaborator::evalCall(const CallExpr &expr, Expected) {
+  Symbol symbol = library.lookup(*frame->unit, expr.callee);
+  if (symbol && (symbol.decl->is<FnDecl>() || symbol.decl->is<BlockDecl>()))
+    return callDecl(symbol, expr);
+  if (symbol) {
+    report(Code::NotCallable, expr.callee.loc,
+           "`" + expr.callee.text() + "` is a " + kindOf(*symbol.decl) + " and cannot be called")
+        .note(nameOf(*symbol.decl).loc, "declared here");
+    return {};
+  }
+  auto builtin =
+      expr.callee.isSimple() ? builtins().find(expr.callee.last().text) : builtins().end();
+  if (builtin != builtins().end()) {
+    CallArgs args(*this, expr);
+    if (args.hasErrors())
+      return {};
+    return (this->*builtin->second)(args);
+  }
+  std::vector<std::string> candidates = library.names(*frame->unit);
+  for (const auto &entry : builtins())
+    candidates.push_back(entry.first);
+  Diagnostic &diag = report(Code::UnknownFunction, expr.callee.loc,
+                            "no function or block is named `" + expr.callee.text() + "` here");
+  if (std::string near = nearestName(expr.callee.text(), candidates); !near.empty())
+    diag.fix(expr.callee.loc, near);
+  for (const Arg &arg : expr.args) // its own mistakes are worth a report too
+    if (arg.value)
+      eval(*arg.value);
+  return {};
+}
+
+Value Elaborator::callDecl(const Symbol &symbol, const CallExpr &expr) {
+  if (depth >= deepestCall) {
+    report(Code::RecursiveCall, expr.loc,
+           "calls nest deeper than " + std::to_string(deepestCall) + ": `" +
+               nameOf(*symbol.decl).text + "` seems to call itself");
+    return {};
+  }
+  if (symbol.decl->is<BlockDecl>() && frame->decl && frame->decl->is<FnDecl>()) {
+    report(Code::NotCallable, expr.callee.loc,
+           "a function cannot call a block, which has parameters")
+        .help("make the caller a block");
+    return {};
+  }
+  Scope scope;
+  Frame callee{symbol.decl, symbol.unit, &scope, frame, expr.loc, {}};
+  if (!bindFormals(formalsOf(*symbol.decl), expr, callee))
+    return {};
+  ++depth;
+  Frame *caller = frame;
+  std::string outerVariable = variable;
+  frame = &callee;
+  Value result = runBody(callee, expr);
+  frame = caller;
+  variable = outerVariable;
+  --depth;
+  return result;
+}
+
+Value Elaborator::runBody(Frame &callee, const CallExpr &expr) {
+  if (auto *block = callee.decl->as<BlockDecl>()) {
+    elaborate(block->body);
+    return collectResults(block->results, callee);
+  }
+  auto *fn = callee.decl->as<FnDecl>();
+  if (fn->value)
+    return eval(*fn->value);
+  elaborate(*fn->body);
+  if (callee.returned)
+    return *callee.returned;
+  if (!fn->results.empty())
+    return collectResults(fn->results, callee);
+  report(Code::NoResult, fn->name.loc, "function `" + fn->name.text + "` returns nothing")
+      .help("end its body in `return value`");
+  return {};
+}
+
+Value Elaborator::collectResults(const std::vector<Name> &results, Frame &callee) {
+  std::vector<Value> values;
+  for (const Name &name : results) {
+    if (Binding *binding = callee.scope->find(name.text)) {
+      values.push_back(binding->value);
+      continue;
+    }
+    reportUnknownName(name, name.loc);
+    values.push_back({});
+  }
+  return values.size() == 1 ? values[0] : Value::ofList(std::move(values));
+}
+
+bool Elaborator::bindFormals(const std::vector<Formal> &formals, const CallExpr &expr,
+                             Frame &callee) {
+  std::vector<bool> used(expr.args.size());
+  bool good = true;
+  // Dimensions first: the types of the others may mention them.
+  for (const Formal &formal : formals)
+    if (formal.kind != FormalKind::Value)
+      good &= bindDimFormal(formal, expr, used, callee);
+  for (const Formal &formal : formals)
+    if (formal.kind == FormalKind::Value)
+      good &= bindValueFormal(formal, expr, used, callee);
+  return reportUnusedArgs(formals, expr, used, callee) && good;
+}
+
+bool Elaborator::bindDimFormal(const Formal &formal, const CallExpr &expr, std::vector<bool> &used,
+                               Frame &callee) {
+  ArgKind wanted = formal.kind == FormalKind::Over ? ArgKind::Over : ArgKind::Along;
+  for (size_t i = 0; i < expr.args.size(); ++i) {
+    const Arg &arg = expr.args[i];
+    if (used[i] || arg.kind != wanted || !arg.dims)
+      continue;
+    used[i] = true;
+    std::vector<DimId> ids;
+    for (const Path &path : arg.dims->from) {
+      std::vector<DimId> more = dimsOf(path);
+      if (more.empty())
+        return false;
+      ids.insert(ids.end(), more.begin(), more.end());
+    }
+    Value size = ids.size() == 1 ? Value::ofInt(model.dims[ids[0]].size) : Value::none();
+    callee.scope->define(formal.name.text, {size, ids, true, arg.loc, "dimension"});
+    return true;
+  }
+  const char *word = formal.kind == FormalKind::Over ? "over" : "along";
+  report(Code::ArgumentMissing, expr.loc,
+         "`" + expr.callee.text() + "` needs `" + word + " " + formal.name.text +
+             "`: the dimension it works " + word)
+      .note(formal.name.loc, "declared here");
+  return false;
+}
+
+bool Elaborator::bindValueFormal(const Formal &formal, const CallExpr &expr,
+                                 std::vector<bool> &used, Frame &callee) {
+  std::optional<size_t> position;
+  for (size_t i = 0; i < expr.args.size() && !position; ++i)
+    if (!used[i] && expr.args[i].kind == ArgKind::Keyword &&
+        expr.args[i].name->text == formal.name.text)
+      position = i;
+  for (size_t i = 0; i < expr.args.size() && !position; ++i)
+    if (!used[i] && expr.args[i].kind == ArgKind::Positional)
+      position = i;
+  Value value;
+  Location at = formal.loc;
+  if (position) {
+    const Arg &arg = expr.args[*position];
+    used[*position] = true;
+    at = arg.loc;
+    if (!arg.value) {
+      report(Code::BadArgument, arg.loc, "a value is needed here, not dimensions");
+      return false;
+    }
+    value = eval(*arg.value);
+  } else if (formal.defaultValue) {
+    Frame *caller = frame;
+    frame = &callee; // a default may use the parameters before it
+    value = eval(*formal.defaultValue);
+    frame = caller;
+  } else {
+    report(Code::ArgumentMissing, expr.loc,
+           "`" + expr.callee.text() + "` needs a value for `" + formal.name.text + "`")
+        .note(formal.name.loc, "declared here, without a default");
+    return false;
+  }
+  if (!value.isError())
+    checkFormalType(formal, value, at, callee);
+  bool isNumber = value.isInt();
+  callee.scope->define(formal.name.text, {value, {}, isNumber, at, "argument"});
+  return !value.isError();
+}
+
+/// Dimensions in the type of a block's parameter are the model's; the argument must have exactly
+/// those. A function is polymorphic: the argument must have them among others.
+void Elaborator::checkFormalType(const Formal &formal, Value &value, Location at, Frame &callee) {
+  if (!formal.type.dims)
+    return;
+  if (!expectTensor(value, at, ("`" + formal.name.text + "`").c_str())) {
+    value = {};
+    return;
+  }
+  Frame *caller = frame;
+  frame = &callee;
+  for (const DimRef &ref : formal.type.dims->dims) {
+    const Name &name = ref.dim.last();
+    if (callee.scope->find(name.text))
+      continue;
+    if (Binding *outer = findDimInCallers(name.text, &callee)) {
+      asDims(name.text, *outer, name.loc);
+      callee.scope->define(name.text, *outer);
+    }
+  }
+  std::optional<DimSet> declared = dimSet(*formal.type.dims);
+  frame = caller;
+  if (!declared) {
+    value = {};
+    return;
+  }
+  DimSet actual = typeOf(value).dims;
+  bool fits =
+      callee.decl->is<FnDecl>() ? actual.containsAll(*declared) : actual.sameDims(*declared);
+  if (fits)
+    return;
+  report(Code::ArgumentDimensionsDiffer, at,
+         "`" + formal.name.text + "` of `" + nameOf(*callee.decl).text + "` has " +
+             print(*declared) + ", but this has " + print(actual))
+      .note(formal.loc, "declared here");
+  value = {};
+}
+
+bool Elaborator::reportUnusedArgs(const std::vector<Formal> &formals, const CallExpr &expr,
+                                  const std::vector<bool> &used, const Frame &callee) {
+  bool good = true;
+  for (size_t i = 0; i < expr.args.size(); ++i) {
+    const Arg &arg = expr.args[i];
+    if (used[i])
+      continue;
+    good = false;
+    std::vector<std::string> names;
+    for (const Formal &formal : formals)
+      names.push_back(formal.name.text);
+    Diagnostic &diag =
+        report(Code::BadArgument, arg.loc,
+               "`" + expr.callee.text() + "` takes no " +
+                   (arg.kind == ArgKind::Keyword ? "argument `" + arg.name->text + "`"
+                                                 : std::string("further argument like this")));
+    diag.note(nameOf(*callee.decl).loc, "it takes " + listNames(names));
+    if (arg.kind == ArgKind::Keyword)
+      if (std::string near = nearestName(arg.name->text, names); !near.empty())
+        diag.fix(arg.name->loc, near);
+  }
+  return good;
+}
+
+} // namespace titan::sema

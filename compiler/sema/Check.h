@@ -1,0 +1,59 @@
+// Semantic analysis as one call: a file and what the command line says about it in, a checked
+// program out. Everything that is wrong is in the diagnostics then.
+#ifndef TITAN_COMPILER_SEMA_CHECK_H
+#define TITAN_COMPILER_SEMA_CHECK_H
+
+#include "compiler/sema/Elaborator.h"
+#include "compiler/sema/Mesh.h"
+
+namespace titan::sema {
+
+struct CheckRequest {
+  std::string file;
+  std::string train;                   ///< --train; empty: the only one
+  std::vector<std::string> overrides;  ///< --set
+  std::vector<std::string> searchDirs; ///< -I, then the standard library
+};
+
+/// What the rest of the compiler needs to know of one run.
+struct CheckedRun {
+  Run run;
+  Mesh mesh;
+  std::string modelName; ///< as the run names it
+  Model train;
+  Model logits; ///< the same model at batch 1, for inference
+};
+
+/// A file's declarations, loaded. Keep it as long as what was made from it.
+class Checker {
+public:
+  Checker(SourceManager &sources, DiagnosticEngine &diags, const CheckRequest &request);
+
+  /// Loads the file and its imports. False after an error.
+  bool load();
+  /// Checks the run that the request chooses.
+  std::optional<CheckedRun> check();
+  /// Checks every run, and every model that is complete without one.
+  bool checkAll();
+
+private:
+  std::optional<CheckedRun> checkRun(const Symbol &symbol);
+  bool specialise(const CheckedRun &checked, int64_t batch, Model &model);
+  bool collectArguments(const Symbol &model, std::map<std::string, Argument> &arguments,
+                        Symbol &base, unsigned depth);
+  bool checkArguments(const Symbol &base, const std::map<std::string, Argument> &arguments);
+  std::vector<Symbol> declared(bool trains) const;
+  std::optional<Symbol> choose();
+  bool parseOverrides();
+
+  SourceManager &sources;
+  DiagnosticEngine &diags;
+  const CheckRequest &request;
+  Library library;
+  const Unit *unit = nullptr;
+  std::vector<Override> overrides;
+};
+
+} // namespace titan::sema
+
+#endif

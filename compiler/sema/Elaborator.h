@@ -1,0 +1,195 @@
+// Turns one model, with all its arguments given, into a checked program: an abstract interpreter of
+// the syntax tree in which numbers are computed and tensors are recorded.
+//
+// Calls of functions and blocks are inlined as they are met, so every type is known when it is
+// needed and an error can name both the callee's place and the call's. A `repeat` is interpreted
+// once for every index, because initial values may depend on it; the bodies must agree, and one is
+// kept. Mistakes give Error values, which spread silently, and the interpretation goes on.
+//
+// One class, in several files: Statements, Expressions, Calls, Builtins, Indexing, Repeat,
+// Parameters, Elaborator (names, dimensions, emission of ops).
+#ifndef TITAN_COMPILER_SEMA_ELABORATOR_H
+#define TITAN_COMPILER_SEMA_ELABORATOR_H
+
+#include "compiler/sema/Library.h"
+#include "compiler/sema/Scope.h"
+
+#include <functional>
+#include <set>
+
+namespace titan::sema {
+
+/// A model's argument, from a specialisation, a run's `with`, or `--set`.
+struct Argument {
+  Value value;
+  Location loc;
+};
+
+/// What a run says about a model: the dimensions that its data have, and the element types.
+struct Specialisation {
+  std::map<std::string, Argument> arguments;
+  std::map<std::string, Argument> dataDims; ///< batch, seq
+  DType params = DType::F32;
+  DType compute = DType::F32;
+};
+
+/// One call being elaborated: whose names a body sees, and who called.
+struct Frame {
+  const syntax::Decl *decl = nullptr;
+  const Unit *unit = nullptr;
+  Scope *scope = nullptr;
+  Frame *caller = nullptr;
+  Location callSite;
+  std::optional<Value> returned;
+};
+
+class CallArgs;
+
+class Elaborator {
+public:
+  Elaborator(const Library &library, DiagnosticEngine &diags, Model &model)
+      : library(library), diags(diags), model(model) {}
+
+  /// `decl` is a model with a body. False after an error.
+  bool run(const Symbol &decl, const Specialisation &spec);
+
+  /// A compile-time expression outside of any model: the value of a setting.
+  static Value evalConstant(const syntax::Expr &expr, const Library &library, const Unit &unit,
+                            DiagnosticEngine &diags);
+
+private:
+  friend class CallArgs;
+  using Expected = const DimSet *; ///< declared dimensions that `@` may rely on; null: none
+
+  // Statements.cpp
+  void elaborate(const syntax::Body &body);
+  void statement(const syntax::Stmt &stmt);
+  void dims(const syntax::DimsStmt &stmt);
+  void input(const syntax::InputStmt &stmt);
+  void output(const syntax::OutputStmt &stmt);
+  void let(const syntax::LetStmt &stmt);
+  void letOne(const syntax::LetStmt::Target &target, const syntax::Expr &value);
+  void bindLet(const syntax::Name &name, Value value);
+  void assign(const syntax::AssignStmt &stmt);
+  void assignTo(const syntax::Name &name, Value value, Location valueLoc);
+  void setLoss(const syntax::AssignStmt &stmt);
+  void branch(const syntax::IfStmt &stmt);
+  Value anchor(Value value, const DimSet &declared, Location declaredAt, Location valueLoc);
+
+  // Parameters.cpp
+  void param(const syntax::ParamStmt &stmt);
+  std::optional<Initialiser> initialiser(const syntax::ParamStmt &stmt);
+  std::optional<Initialiser> drawn(const syntax::CallExpr &call);
+  std::optional<uint32_t> recordParameter(const syntax::ParamStmt &stmt, Parameter fresh);
+
+  // Repeat.cpp
+  void repeat(const syntax::RepeatStmt &stmt);
+  std::vector<std::string> carriedNames(const syntax::Body &body);
+  struct Iteration;
+  bool iterate(const syntax::RepeatStmt &stmt, const std::vector<std::string> &carried, DimId dim,
+               int64_t index, Iteration &result);
+  void finishRepeat(const syntax::RepeatStmt &stmt, const std::vector<std::string> &carried,
+                    DimId dim, Iteration first);
+
+  // Expressions.cpp
+  Value eval(const syntax::Expr &expr, Expected expected = nullptr);
+  Value evalName(const syntax::NameExpr &expr);
+  Value evalUnary(const syntax::UnaryExpr &expr, Expected expected);
+  Value evalBinary(const syntax::BinaryExpr &expr, Expected expected);
+  Value evalLogic(const syntax::BinaryExpr &expr);
+  Value evalIf(const syntax::IfExpr &expr, Expected expected);
+  Value evalTyped(const syntax::TypedExpr &expr);
+  Value contraction(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs,
+                    Expected expected);
+  Value arithmetic(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
+  Value power(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
+  Value compare(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
+  std::optional<bool> condition(const syntax::Expr &expr);
+  /// Joins by name; reports an outer product. `word` is the function's name in the program.
+  Value elementwise(const char *word, const Value &lhs, const Value &rhs, Location at,
+                    Location lhsLoc, Location rhsLoc);
+  Value unary(const char *word, const Value &operand, Location at);
+  Value constantLike(double number, const TensorType &type, Location at);
+
+  // Indexing.cpp
+  Value evalIndex(const syntax::IndexExpr &expr);
+  Value take(const Value &base, const syntax::IndexItem &item, DimId dim);
+  Value slice(const Value &base, const syntax::IndexItem &item, DimId dim);
+  Value renamed(const Value &base, const syntax::IndexItem &item, DimId dim);
+
+  // Calls.cpp
+  Value evalCall(const syntax::CallExpr &expr, Expected expected);
+  Value callDecl(const Symbol &symbol, const syntax::CallExpr &expr);
+  bool bindFormals(const std::vector<syntax::Formal> &formals, const syntax::CallExpr &expr,
+                   Frame &frame);
+  bool bindDimFormal(const syntax::Formal &formal, const syntax::CallExpr &expr,
+                     std::vector<bool> &used, Frame &frame);
+  bool bindValueFormal(const syntax::Formal &formal, const syntax::CallExpr &expr,
+                       std::vector<bool> &used, Frame &frame);
+  void checkFormalType(const syntax::Formal &formal, Value &value, Location at, Frame &frame);
+  bool reportUnusedArgs(const std::vector<syntax::Formal> &formals, const syntax::CallExpr &expr,
+                        const std::vector<bool> &used, const Frame &frame);
+  Value runBody(Frame &frame, const syntax::CallExpr &expr);
+  Value collectResults(const std::vector<syntax::Name> &results, Frame &frame);
+
+  // Builtins.cpp
+  using Builtin = Value (Elaborator::*)(CallArgs &);
+  static const std::map<std::string, Builtin> &builtins();
+  Value builtinUnary(CallArgs &args);
+  Value builtinMaxMin(CallArgs &args);
+  Value builtinReduce(CallArgs &args);
+  Value builtinMean(CallArgs &args);
+  Value builtinIndex(CallArgs &args);
+  Value builtinStopGradient(CallArgs &args);
+  Value builtinExpand(CallArgs &args);
+  Value builtinRotary(CallArgs &args);
+  Value builtinAttention(CallArgs &args);
+  Value reduce(const char *word, const Value &operand, const std::vector<DimId> &over, Location at);
+
+  // Elaborator.cpp: names, dimensions
+  Binding *lookup(const syntax::Name &name) { return frame->scope->find(name.text); }
+  void reportUnknownName(const syntax::Name &name, Location at);
+  /// The dimensions that a name stands for; empty after a report.
+  std::vector<DimId> dimsOf(const syntax::Path &path);
+  std::optional<DimId> dimOf(const syntax::Path &path);
+  void reportUnknownDim(const syntax::Name &name);
+  std::vector<DimId> asDims(const std::string &name, Binding &binding, Location at);
+  Binding *findDimInCallers(const std::string &name, Frame *from);
+  /// Null after a report.
+  std::optional<DimSet> dimSet(const syntax::DimList &list);
+  DimId derivedDim(DimId from, const std::string &name, int64_t size, Location at);
+  std::string print(const DimSet &dims) const;
+  std::string quote(const DimSet &dims) const;
+  std::optional<DType> dtypeOf(const syntax::Name &name);
+
+  // Elaborator.cpp: emission of ops
+  const TensorType &typeOf(const Value &value) const { return model.values[value.tensor].type; }
+  ValueId newValue(TensorType type, Location at);
+  /// Appends the op with one result of this type.
+  Value emit(Op op, TensorType type, Location at);
+  Location placeOf(Location at) const;
+  /// Adds "called from here" for every call that is being inlined.
+  void noteCalls(Diagnostic &diag) const;
+  Diagnostic &report(Code code, Location at, std::string message);
+  bool expectTensor(const Value &value, Location at, const char *what);
+
+  const Library &library;
+  DiagnosticEngine &diags;
+  Model &model;
+  Specialisation spec;
+  Frame *frame = nullptr;
+  Region *region = nullptr;
+  std::string variable; ///< that the expression at hand is computed for
+  struct Loop {
+    DimId dim;
+    int64_t index;
+  };
+  std::vector<Loop> loops;
+  std::map<std::string, uint32_t> parameterIndex;
+  std::map<std::tuple<DimId, std::string, int64_t, uint32_t, uint32_t>, DimId> derived;
+  unsigned depth = 0; ///< of calls
+};
+
+} // namespace titan::sema
+
+#endif

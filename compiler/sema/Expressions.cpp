@@ -1,0 +1,201 @@
+// Operators, conditionals and names.
+#include "compiler/sema/Elaborator.h"
+#include "compiler/sema/Suggest.h"
+
+#include <cmath>
+
+namespace titan::sema {
+
+using namespace syntax;
+
+namespace {
+
+/// Words that stand for themselves where nothing else has their name.
+bool isLanguageWord(const std::string &name) {
+  static const std::set<std::string> words = {
+      "causal", "interleaved", "half",     "auto",  "f32",  "f64",    "bf16",  "f16",
+      "linear", "cosine",      "constant", "adamw", "text", "params", "grads", "optimizer"};
+  return words.count(name) != 0;
+}
+
+} // namespace
+
+Value Elaborator::eval(const Expr &expr, Expected expected) {
+  switch (expr.kind) {
+  case ExprKind::Int:
+    return Value::ofInt(expr.as<IntExpr>()->value);
+  case ExprKind::Float:
+    return Value::ofFloat(expr.as<FloatExpr>()->value);
+  case ExprKind::String:
+    return Value::ofString(expr.as<StringExpr>()->value);
+  case ExprKind::Bool:
+    return Value::ofBool(expr.as<BoolExpr>()->value);
+  case ExprKind::None:
+    return Value::none();
+  case ExprKind::Name:
+    return evalName(*expr.as<NameExpr>());
+  case ExprKind::Unary:
+    return evalUnary(*expr.as<UnaryExpr>(), expected);
+  case ExprKind::Binary:
+    return evalBinary(*expr.as<BinaryExpr>(), expected);
+  case ExprKind::If:
+    return evalIf(*expr.as<IfExpr>(), expected);
+  case ExprKind::Call:
+    return evalCall(*expr.as<CallExpr>(), expected);
+  case ExprKind::Index:
+    return evalIndex(*expr.as<IndexExpr>());
+  case ExprKind::Typed:
+    return evalTyped(*expr.as<TypedExpr>());
+  case ExprKind::Tuple:
+  case ExprKind::List:
+    break;
+  }
+  std::vector<Value> elements;
+  auto *tuple = expr.as<TupleExpr>();
+  for (const ExprPtr &element : tuple ? tuple->elements : expr.as<ListExpr>()->elements)
+    elements.push_back(eval(*element));
+  return Value::ofList(std::move(elements));
+}
+
+Value Elaborator::evalName(const NameExpr &expr) {
+  const Name &name = expr.path.parts[0];
+  if (expr.path.isSimple()) {
+    if (Binding *binding = lookup(name)) {
+      if (binding->value.kind == Value::Kind::None && binding->dims.size() == 1)
+        return Value::ofInt(model.dims[binding->dims[0]].size);
+      return binding->value;
+    }
+    if (isLanguageWord(name.text))
+      return Value::ofWord(name.text);
+    if (Symbol symbol = library.lookup(*frame->unit, expr.path)) {
+      report(Code::NotAValue, expr.loc,
+             "`" + name.text + "` is a " + kindOf(*symbol.decl) + "; it can only be called")
+          .note(nameOf(*symbol.decl).loc, "declared here");
+      return {};
+    }
+  }
+  reportUnknownName(name, expr.loc);
+  return {};
+}
+
+Value Elaborator::evalUnary(const UnaryExpr &expr, Expected expected) {
+  if (expr.op == UnaryOp::Not) {
+    std::optional<bool> truth = condition(*expr.operand);
+    return truth ? Value::ofBool(!*truth) : Value();
+  }
+  Value operand = eval(*expr.operand, expected);
+  if (operand.isInt())
+    return Value::ofInt(-operand.integer);
+  if (operand.isNumber())
+    return Value::ofFloat(-operand.real);
+  if (!expectTensor(operand, expr.operand->loc, "the operand of `-`"))
+    return {};
+  return unary("neg", operand, expr.loc);
+}
+
+std::optional<bool> Elaborator::condition(const Expr &expr) {
+  Value value = eval(expr);
+  if (value.kind == Value::Kind::Bool)
+    return value.truth();
+  if (value.isTensor())
+    report(Code::TensorCondition, expr.loc,
+           "a condition is decided at compile time, but this is a tensor")
+        .help("choose per element with `where(condition, a, b)`");
+  else if (!value.isError())
+    report(Code::ExpectedCondition, expr.loc,
+           std::string("a condition must be true or false, not ") + value.describe());
+  return std::nullopt;
+}
+
+Value Elaborator::evalIf(const IfExpr &expr, Expected expected) {
+  std::optional<bool> truth = condition(*expr.cond);
+  if (!truth)
+    return {};
+  return eval(*truth ? *expr.thenValue : *expr.elseValue, expected);
+}
+
+Value Elaborator::evalLogic(const BinaryExpr &expr) {
+  std::optional<bool> left = condition(*expr.lhs);
+  if (!left)
+    return {};
+  bool decided = expr.op == BinaryOp::And ? !*left : *left;
+  if (decided)
+    return Value::ofBool(*left);
+  std::optional<bool> right = condition(*expr.rhs);
+  return right ? Value::ofBool(*right) : Value();
+}
+
+Value Elaborator::evalBinary(const BinaryExpr &expr, Expected expected) {
+  if (expr.op == BinaryOp::And || expr.op == BinaryOp::Or)
+    return evalLogic(expr);
+  // What is declared reaches through sums and products down to the contraction, not into one
+  // contraction's own operands.
+  Expected inner = expr.op == BinaryOp::Contract ? nullptr : expected;
+  Value lhs = eval(*expr.lhs, inner);
+  Value rhs = eval(*expr.rhs, inner);
+  if (lhs.isError() || rhs.isError())
+    return {};
+  switch (expr.op) {
+  case BinaryOp::Contract:
+    return contraction(expr, lhs, rhs, expected);
+  case BinaryOp::Pow:
+    return power(expr, lhs, rhs);
+  case BinaryOp::Eq:
+  case BinaryOp::Ne:
+  case BinaryOp::Lt:
+  case BinaryOp::Le:
+  case BinaryOp::Gt:
+  case BinaryOp::Ge:
+    return compare(expr, lhs, rhs);
+  default:
+    return arithmetic(expr, lhs, rhs);
+  }
+}
+
+Value Elaborator::contraction(const BinaryExpr &expr, const Value &lhs, const Value &rhs,
+                              Expected expected) {
+  if (!expectTensor(lhs, expr.lhs->loc, "the left side of `@`") ||
+      !expectTensor(rhs, expr.rhs->loc, "the right side of `@`"))
+    return {};
+  const TensorType left = typeOf(lhs), right = typeOf(rhs);
+  if (!expected) {
+    report(Code::ContractionUndeclared, expr.opLoc,
+           "`@` needs a declared result, to know what to sum")
+        .note(expr.lhs->loc, "this has " + print(left.dims))
+        .note(expr.rhs->loc, "this has " + print(right.dims))
+        .help("state the dimensions: `(a @ b)" +
+              print(left.dims.unite(right.dims).without(left.dims.intersect(right.dims))) +
+              "`, or in `let name[...] = ...`");
+    return {};
+  }
+  if (left.dtype != right.dtype) {
+    report(Code::DTypeMismatch, expr.opLoc,
+           std::string("`@` of ") + spelling(left.dtype) + " and " + spelling(right.dtype));
+    return {};
+  }
+  Contraction typed = contract(left.dims, right.dims, *expected);
+  if (!typed.valid()) {
+    DimSet lost = typed.lostLeft.unite(typed.lostRight);
+    Diagnostic &diag = report(
+        Code::ContractionLosesDimension, expr.opLoc,
+        quote(lost) + (lost.size() == 1 ? " would be lost: it is" : " would be lost: they are") +
+            " in one operand alone and not in the declared result " + print(*expected));
+    diag.note(expr.lhs->loc, "this has " + print(left.dims));
+    diag.note(expr.rhs->loc, "this has " + print(right.dims));
+    diag.help("a contraction sums only what both operands have; add " + quote(lost) +
+              " to the declared result, or sum it first with `sum(x, over " +
+              model.dims[lost[0]].name + ")`");
+    return {};
+  }
+  return emit(Op(OpKind::Contract, {lhs.tensor, rhs.tensor}), {left.dtype, typed.result}, expr.loc);
+}
+
+Value Elaborator::evalTyped(const TypedExpr &expr) {
+  std::optional<DimSet> declared = dimSet(expr.dims);
+  Value base = eval(*expr.base, declared ? &*declared : nullptr);
+  if (!declared || base.isError() || !expectTensor(base, expr.base->loc, "a value with dimensions"))
+    return {};
+  return anchor(base, *declared, expr.dims.loc, expr.base->loc);
+}
+
+} // namespace titan::sema

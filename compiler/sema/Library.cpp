@@ -1,0 +1,237 @@
+#include "compiler/sema/Library.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace fs = std::filesystem;
+
+namespace titan::sema {
+
+using namespace syntax;
+
+const Name &nameOf(const Decl &decl) {
+  static const Name none;
+  if (auto *model = decl.as<ModelDecl>())
+    return model->name;
+  if (auto *alias = decl.as<ModelAliasDecl>())
+    return alias->name;
+  if (auto *block = decl.as<BlockDecl>())
+    return block->name;
+  if (auto *fn = decl.as<FnDecl>())
+    return fn->name;
+  if (auto *parallel = decl.as<ParallelDecl>())
+    return parallel->name;
+  if (auto *train = decl.as<TrainDecl>())
+    return train->name;
+  return none;
+}
+
+const char *kindOf(const Decl &decl) {
+  switch (decl.kind) {
+  case DeclKind::Import:
+    return "import";
+  case DeclKind::Model:
+  case DeclKind::ModelAlias:
+    return "model";
+  case DeclKind::Block:
+    return "block";
+  case DeclKind::Fn:
+    return "function";
+  case DeclKind::Parallel:
+    return "parallel map";
+  case DeclKind::Train:
+    break;
+  }
+  return "run";
+}
+
+namespace {
+
+std::string canonical(const std::string &path) {
+  std::error_code error;
+  fs::path full = fs::weakly_canonical(path, error);
+  return error ? path : full.string();
+}
+
+bool isFile(const fs::path &path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+} // namespace
+
+const Unit *Library::loadRoot(const std::string &path) {
+  std::string error;
+  std::optional<FileId> file = sources.loadFile(path, error);
+  if (!file) {
+    diags.report(Code::CannotReadFile, {}, "cannot read `" + path + "`: " + error);
+    return nullptr;
+  }
+  const Unit *unit = load(path, *file, {});
+  return diags.hasErrors() ? nullptr : unit;
+}
+
+const Unit *Library::load(const std::string &path, FileId file, Location at) {
+  std::string key = canonical(path);
+  auto made = std::make_unique<Unit>();
+  Unit &unit = *made;
+  unit.path = path;
+  unit.file = file;
+  unit.module = parse(sources, file, diags);
+  units[key] = std::move(made);
+  declare(unit);
+  addPrelude(unit);
+  loading.push_back({key, at});
+  for (const DeclPtr &decl : unit.module->decls)
+    if (auto *imports = decl->as<ImportDecl>())
+      for (const ImportDecl::Item &item : imports->items)
+        import(unit, item);
+  loading.pop_back();
+  return &unit;
+}
+
+void Library::declare(Unit &unit) {
+  for (const DeclPtr &decl : unit.module->decls) {
+    if (decl->is<ImportDecl>())
+      continue;
+    const Name &name = nameOf(*decl);
+    auto [entry, fresh] = unit.declared.try_emplace(name.text, Symbol{decl.get(), &unit});
+    if (!fresh)
+      diags.report(Code::Redeclared, name.loc, "`" + name.text + "` is declared twice")
+          .note(nameOf(*entry->second.decl).loc, "the first declaration is here");
+  }
+}
+
+/// The functions that are known without an import: a standard library that has none is legal, so
+/// that the compiler works on a file alone.
+void Library::addPrelude(Unit &unit) {
+  for (const std::string &dir : searchDirs) {
+    fs::path path = fs::path(dir) / "std" / "prelude.titan";
+    if (!isFile(path))
+      continue;
+    std::string key = canonical(path.string());
+    auto known = units.find(key);
+    std::string error;
+    if (known == units.end()) {
+      if (std::optional<FileId> file = sources.loadFile(path.string(), error))
+        load(path.string(), *file, {});
+      known = units.find(key);
+    }
+    if (known != units.end() && known->second.get() != &unit)
+      bind(unit, *known->second);
+    return;
+  }
+}
+
+std::string Library::find(const Unit &unit, const ImportDecl::Item &item,
+                          std::vector<std::string> &tried) const {
+  fs::path here = fs::path(unit.path).parent_path();
+  fs::path relative;
+  if (item.file) {
+    relative = item.file->text;
+  } else {
+    for (const Name &part : item.path.parts)
+      relative /= part.text;
+    relative += ".titan";
+  }
+  std::vector<fs::path> places = {here};
+  if (!item.file || relative.is_relative())
+    places.insert(places.end(), searchDirs.begin(), searchDirs.end());
+  for (const fs::path &dir : places) {
+    fs::path path = (dir / relative).lexically_normal();
+    if (isFile(path))
+      return path.string();
+    tried.push_back(path.string());
+  }
+  return "";
+}
+
+bool Library::reportCycle(const std::string &path, Location at) {
+  auto open = std::find_if(loading.begin(), loading.end(),
+                           [&](const auto &entry) { return entry.first == path; });
+  if (open == loading.end())
+    return false;
+  auto shown = [](const std::string &file) { return fs::path(file).filename().string(); };
+  std::string cycle = shown(open->first);
+  Diagnostic &diag = diags.report(Code::ImportCycle, at, "");
+  for (auto next = open + 1; next != loading.end(); ++next) {
+    cycle += " -> " + shown(next->first);
+    diag.note(next->second, "imported from here");
+  }
+  diag.message = "files import one another: " + cycle + " -> " + shown(open->first);
+  return true;
+}
+
+void Library::import(Unit &unit, const ImportDecl::Item &item) {
+  std::vector<std::string> tried;
+  std::string path = find(unit, item, tried);
+  std::string name = item.file ? item.file->text : item.path.text();
+  if (path.empty()) {
+    Diagnostic &diag =
+        diags.report(Code::ImportNotFound, item.loc, "no file for the import `" + name + "`");
+    for (const std::string &place : tried)
+      diag.note("looked for " + place);
+    return;
+  }
+  std::string key = canonical(path);
+  if (reportCycle(key, item.loc))
+    return;
+  auto known = units.find(key);
+  if (known == units.end()) {
+    std::string error;
+    std::optional<FileId> file = sources.loadFile(path, error);
+    if (!file) {
+      diags.report(Code::CannotReadFile, item.loc, "cannot read `" + path + "`: " + error);
+      return;
+    }
+    load(path, *file, item.loc);
+    known = units.find(key);
+  }
+  const Unit &imported = *known->second;
+  if (item.alias)
+    unit.namespaces[item.alias->text] = &imported;
+  else if (item.file)
+    unit.namespaces[fs::path(path).stem().string()] = &imported;
+  else
+    unit.namespaces[item.path.last().text] = &imported;
+  if (!item.alias)
+    bind(unit, imported);
+}
+
+void Library::bind(Unit &unit, const Unit &from) {
+  for (const auto &[name, symbol] : from.declared) {
+    auto [entry, fresh] = unit.imported.try_emplace(name, symbol);
+    if (!fresh && entry->second.decl != symbol.decl) {
+      std::vector<const Unit *> &owners = unit.ambiguous[name];
+      if (owners.empty())
+        owners.push_back(entry->second.unit);
+      owners.push_back(&from);
+    }
+  }
+}
+
+Symbol Library::lookup(const Unit &unit, const Path &path) const {
+  auto in = [](const std::map<std::string, Symbol> &names, const std::string &name) {
+    auto found = names.find(name);
+    return found == names.end() ? Symbol{} : found->second;
+  };
+  if (path.isSimple()) {
+    Symbol own = in(unit.declared, path.last().text);
+    return own ? own : in(unit.imported, path.last().text);
+  }
+  if (path.parts.size() != 2)
+    return {};
+  auto space = unit.namespaces.find(path.parts[0].text);
+  return space == unit.namespaces.end() ? Symbol{}
+                                        : in(space->second->declared, path.parts[1].text);
+}
+
+std::vector<std::string> Library::names(const Unit &unit) const {
+  std::vector<std::string> all;
+  for (const auto *names : {&unit.declared, &unit.imported})
+    for (const auto &entry : *names)
+      all.push_back(entry.first);
+  return all;
+}
+
+} // namespace titan::sema

@@ -1,0 +1,79 @@
+// Files and what they declare: reads the root file and all it imports, refuses cycles, and resolves
+// names across files.
+//
+// `import std.norm` looks for std/norm.titan beside the importing file, then in each directory
+// given with -I, then in the standard library. What it declares is then known by its own name and
+// as `norm.rms_norm`; with `as n`, as `n.rms_norm` alone. Imports are not handed on: a file sees
+// only what it imports itself.
+#ifndef TITAN_COMPILER_SEMA_LIBRARY_H
+#define TITAN_COMPILER_SEMA_LIBRARY_H
+
+#include "compiler/diagnostics/Diagnostics.h"
+#include "compiler/syntax/AST.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace titan::sema {
+
+struct Unit;
+
+/// A declaration and the file whose names its body sees.
+struct Symbol {
+  const syntax::Decl *decl = nullptr;
+  const Unit *unit = nullptr;
+  explicit operator bool() const { return decl; }
+};
+
+/// One file.
+struct Unit {
+  std::string path;
+  FileId file = FileId::none;
+  std::unique_ptr<syntax::Module> module;
+  std::map<std::string, Symbol> declared;
+  std::map<std::string, Symbol> imported;         ///< by bare name
+  std::map<std::string, const Unit *> namespaces; ///< `norm` of `norm.rms_norm`
+  /// Bare names that two imports declare: using one asks for the qualified name.
+  std::map<std::string, std::vector<const Unit *>> ambiguous;
+};
+
+/// Name and place of a declaration.
+const syntax::Name &nameOf(const syntax::Decl &decl);
+/// "model", "function", ...
+const char *kindOf(const syntax::Decl &decl);
+
+class Library {
+public:
+  Library(SourceManager &sources, DiagnosticEngine &diags, std::vector<std::string> searchDirs)
+      : sources(sources), diags(diags), searchDirs(std::move(searchDirs)) {}
+
+  /// Reads a file and its imports. Null after an error in any of them, all of which are reported.
+  const Unit *loadRoot(const std::string &path);
+
+  /// What a path means in a unit; nothing, without a message, if nothing is known by that name.
+  Symbol lookup(const Unit &unit, const syntax::Path &path) const;
+  /// Bare names that `unit` can use, for suggestions.
+  std::vector<std::string> names(const Unit &unit) const;
+
+private:
+  const Unit *load(const std::string &path, FileId file, Location at);
+  void import(Unit &unit, const syntax::ImportDecl::Item &item);
+  std::string find(const Unit &unit, const syntax::ImportDecl::Item &item,
+                   std::vector<std::string> &tried) const;
+  void declare(Unit &unit);
+  void addPrelude(Unit &unit);
+  void bind(Unit &unit, const Unit &from);
+  bool reportCycle(const std::string &path, Location at);
+
+  SourceManager &sources;
+  DiagnosticEngine &diags;
+  std::vector<std::string> searchDirs;
+  std::map<std::string, std::unique_ptr<Unit>> units;    ///< by canonical path
+  std::vector<std::pair<std::string, Location>> loading; ///< canonical paths, outermost first
+};
+
+} // namespace titan::sema
+
+#endif

@@ -1,0 +1,117 @@
+// The map against a model: every axis is laid on every tensor that the map binds, as the compiler
+// will do it, so that an indivisible dimension is found here, with its place.
+#include "compiler/sema/Mesh.h"
+#include "compiler/sema/Suggest.h"
+
+#include <algorithm>
+#include <set>
+
+namespace titan::sema {
+namespace {
+
+class Checker {
+public:
+  Checker(const Mesh &mesh, const Model &model, DiagnosticEngine &diags)
+      : mesh(mesh), model(model), diags(diags) {}
+
+  void run() {
+    for (const Parameter &parameter : model.parameters)
+      for (DimId id : parameter.repeats)
+        layers.insert(model.dims[id].name);
+    for (const Axis &axis : mesh.axes)
+      if (axis.loc.isValid()) // the default map fits any model
+        checkNames(axis);
+    for (const Parameter &parameter : model.parameters)
+      lay(parameter.type.dims, "parameter `" + parameter.name + "`", parameter.loc);
+    for (const Input &input : model.inputs)
+      lay(input.type.dims, "input `" + input.name + "`", input.loc);
+    layAnchors(model.body);
+  }
+
+private:
+  void checkNames(const Axis &axis) {
+    std::vector<std::string> known;
+    for (DimId id = 0; id < model.dims.size(); ++id)
+      known.push_back(model.dims[id].name);
+    std::vector<std::string> names = axis.splits;
+    names.insert(names.end(), axis.otherwise.begin(), axis.otherwise.end());
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (layers.count(names[i]))
+        diags.report(Code::SplitsLayers, axis.splitLocs[i],
+                     "`" + names[i] + "` is what a `repeat` runs over; axis `" + axis.name +
+                         "` cannot split it");
+      else if (std::find(known.begin(), known.end(), names[i]) == known.end())
+        reportUnknown(axis, names[i], axis.splitLocs[i], known);
+    }
+  }
+
+  void reportUnknown(const Axis &axis, const std::string &name, Location at,
+                     const std::vector<std::string> &known) {
+    Diagnostic &diag =
+        diags.report(Code::UnknownSplit, at,
+                     "axis `" + axis.name + "` splits `" + name + "`, but no tensor of model `" +
+                         model.name + "` has such a dimension");
+    diag.note(model.loc, "the model is declared here");
+    if (std::string near = nearestName(name, known); !near.empty())
+      diag.fix(at, near);
+  }
+
+  void layAnchors(const Region &region) {
+    for (const Op &op : region.ops) {
+      if (op.kind == OpKind::Anchor)
+        lay(model.values[op.results[0]].type.dims, "`" + op.name + "`", op.loc);
+      for (const Region &body : op.body)
+        layAnchors(body);
+    }
+  }
+
+  /// The first listed dimension that the tensor has takes the axis.
+  void lay(const DimSet &dims, const std::string &what, Location at) {
+    std::map<DimId, int64_t> parts;
+    for (const Axis &axis : mesh.axes) {
+      if (axis.degree <= 1)
+        continue;
+      std::optional<DimId> taken;
+      for (const auto *names : {&axis.splits, &axis.otherwise})
+        for (const std::string &name : *names)
+          for (DimId id : dims)
+            if (!taken && model.dims[id].name == name && model.dims[id].size > 1)
+              taken = id;
+      if (!taken)
+        continue;
+      int64_t &degree = parts.try_emplace(*taken, 1).first->second;
+      degree *= axis.degree;
+      if (model.dims[*taken].size % degree)
+        reportIndivisible(axis, *taken, degree, what, at);
+    }
+  }
+
+  void reportIndivisible(const Axis &axis, DimId id, int64_t degree, const std::string &what,
+                         Location at) {
+    if (!reported.insert({axis.name, id}).second)
+      return;
+    const Dim &dim = model.dims[id];
+    std::string by = degree == axis.degree ? std::to_string(degree)
+                                           : std::to_string(degree) + " (with the axes before it)";
+    diags
+        .report(Code::Indivisible, axis.degreeLoc,
+                "axis `" + axis.name + "` splits `" + dim.name + "`, whose " +
+                    std::to_string(dim.size) + " elements are not divisible by " + by)
+        .note(at, what + " has this dimension")
+        .help("degrees that divide it: " + listDivisors(dim.size));
+  }
+
+  const Mesh &mesh;
+  const Model &model;
+  DiagnosticEngine &diags;
+  std::set<std::string> layers;
+  std::set<std::pair<std::string, DimId>> reported;
+};
+
+} // namespace
+
+void checkMesh(const Mesh &mesh, const Model &model, DiagnosticEngine &diags) {
+  Checker(mesh, model, diags).run();
+}
+
+} // namespace titan::sema

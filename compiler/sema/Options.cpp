@@ -1,0 +1,157 @@
+#include "compiler/sema/Options.h"
+#include "compiler/sema/Suggest.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace titan::sema {
+namespace {
+
+OptionSpec integer(const char *path, Value initial, Fixed fixed, double least, const char *doc) {
+  return {path, OptionType::Integer, std::move(initial), fixed, doc, least, 0x1p53, {}};
+}
+
+OptionSpec number(const char *path, double initial, Fixed fixed, double least, double most,
+                  const char *doc) {
+  return {path, OptionType::Float, Value::ofFloat(initial), fixed, doc, least, most, {}};
+}
+
+OptionSpec choice(const char *path, Fixed fixed, std::vector<std::string> choices,
+                  const char *doc) {
+  return {path, OptionType::Choice, Value::ofWord(choices[0]), fixed, doc, 0, 0, choices};
+}
+
+} // namespace
+
+const std::vector<OptionSpec> &optionTable() {
+  constexpr double unbounded = std::numeric_limits<double>::infinity();
+  static const std::vector<OptionSpec> table = {
+      choice("data.format", Fixed::Compile, {"text"},
+             "how the data are read: text takes bytes as tokens; written `data = text(\"FILE\")`"),
+      {"data.path",
+       OptionType::String,
+       Value::ofString(""),
+       Fixed::Launch,
+       "the file to train on, relative to the .titan file",
+       0,
+       0,
+       {}},
+      integer("data.batch", {}, Fixed::Compile, 1, "samples in a step, on all processes together"),
+      integer("data.seq", {}, Fixed::Compile, 1, "tokens in a sample"),
+      choice("precision.params", Fixed::Compile, {"f32", "f64"}, "element type of parameters"),
+      choice("precision.compute", Fixed::Compile, {"f32", "f64"},
+             "element type of everything that is computed"),
+      choice("precision.reduce", Fixed::Compile, {"f32", "f64"},
+             "element type of sums across processes"),
+      choice("optimizer.name", Fixed::Compile, {"adamw"},
+             "the optimizer; written `optimizer = adamw { ... }`"),
+      number("optimizer.lr", 1e-3, Fixed::Launch, 0, unbounded,
+             "learning rate at the height of the schedule"),
+      {"optimizer.betas",
+       OptionType::Pair,
+       Value::ofList({Value::ofFloat(0.9), Value::ofFloat(0.999)}),
+       Fixed::Compile,
+       "decay rates of the two moments",
+       0,
+       0x1.fffffffffffffp-1,
+       {}},
+      number("optimizer.eps", 1e-8, Fixed::Compile, 0, unbounded, "added to the denominator"),
+      number("optimizer.weight_decay", 0, Fixed::Compile, 0, unbounded,
+             "decoupled weight decay; `group \"PATTERN\" { weight_decay = ... }` overrides it"),
+      integer("schedule.warmup", Value::ofInt(0), Fixed::Launch, 0,
+              "steps in which the learning rate rises linearly"),
+      choice("schedule.decay", Fixed::Launch, {"constant", "linear", "cosine"},
+             "how it falls afterwards, to the last step"),
+      number("schedule.to", 0, Fixed::Launch, 0, 1, "what it falls to, as a fraction"),
+      number("clip", 0, Fixed::Compile, 0, unbounded,
+             "largest norm of the gradient over all parameters; 0: no clipping"),
+      integer("steps", Value::ofInt(100), Fixed::Launch, 1, "steps to train"),
+      integer("seed", Value::ofInt(0), Fixed::Launch, 0,
+              "of initial values and of the order of samples"),
+  };
+  return table;
+}
+
+const OptionSpec *findOption(const std::string &path) {
+  for (const OptionSpec &spec : optionTable())
+    if (spec.path == path)
+      return &spec;
+  return nullptr;
+}
+
+namespace {
+
+Value refuse(Code code, const OptionSpec &spec, const std::string &takes, const Value &value,
+             Location at, DiagnosticEngine &diags) {
+  diags.report(code, at, "`" + spec.path + "` takes " + takes + ", not " + value.print());
+  return {};
+}
+
+std::string rangeText(const OptionSpec &spec) {
+  std::string text = "a number from " + Value::ofFloat(spec.least).print() + " on";
+  if (spec.most < 1e15)
+    text = "a number from " + Value::ofFloat(spec.least).print() + " to " +
+           Value::ofFloat(spec.most).print();
+  return text;
+}
+
+bool inRange(const OptionSpec &spec, double number) {
+  return std::isfinite(number) && number >= spec.least && number <= spec.most;
+}
+
+Value checkChoice(const OptionSpec &spec, const Value &value, Location at,
+                  DiagnosticEngine &diags) {
+  std::string given = value.kind == Value::Kind::String ? value.text : value.print();
+  if (std::find(spec.choices.begin(), spec.choices.end(), given) != spec.choices.end())
+    return Value::ofWord(given);
+  Diagnostic &diag =
+      diags.report(Code::OptionValue, at, "`" + spec.path + "` cannot be " + value.print());
+  diag.help("legal: " + listNames(spec.choices));
+  return {};
+}
+
+Value checkPair(const OptionSpec &spec, const Value &value, Location at, DiagnosticEngine &diags) {
+  if (value.kind != Value::Kind::List || value.elements.size() != 2 ||
+      !value.elements[0].isNumber() || !value.elements[1].isNumber())
+    return refuse(Code::OptionType, spec, "two numbers in parentheses", value, at, diags);
+  std::vector<Value> pair;
+  for (const Value &element : value.elements) {
+    if (!inRange(spec, element.number()))
+      return refuse(Code::OptionValue, spec, "numbers from 0 to below 1", value, at, diags);
+    pair.push_back(Value::ofFloat(element.number()));
+  }
+  return Value::ofList(std::move(pair));
+}
+
+} // namespace
+
+Value checkOption(const OptionSpec &spec, const Value &value, Location at,
+                  DiagnosticEngine &diags) {
+  if (value.isError())
+    return value;
+  switch (spec.type) {
+  case OptionType::Choice:
+    return checkChoice(spec, value, at, diags);
+  case OptionType::Pair:
+    return checkPair(spec, value, at, diags);
+  case OptionType::String:
+    if (value.kind != Value::Kind::String)
+      return refuse(Code::OptionType, spec, "a string", value, at, diags);
+    return value;
+  case OptionType::Integer:
+    if (!value.isInt())
+      return refuse(Code::OptionType, spec, "an integer", value, at, diags);
+    if (!inRange(spec, value.number()))
+      return refuse(Code::OptionValue, spec, rangeText(spec), value, at, diags);
+    return value;
+  case OptionType::Float:
+    break;
+  }
+  if (!value.isNumber())
+    return refuse(Code::OptionType, spec, "a number", value, at, diags);
+  if (!inRange(spec, value.number()))
+    return refuse(Code::OptionValue, spec, rangeText(spec), value, at, diags);
+  return Value::ofFloat(value.number());
+}
+
+} // namespace titan::sema

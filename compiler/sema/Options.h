@@ -1,0 +1,47 @@
+// The one table of a run's options: path, type, default, when it is fixed, what it means. Files,
+// `with { ... }`, `--set` and the launched program all go by it, so an option cannot exist in one
+// of them alone, and `titanc info --options` prints it.
+#ifndef TITAN_COMPILER_SEMA_OPTIONS_H
+#define TITAN_COMPILER_SEMA_OPTIONS_H
+
+#include "compiler/diagnostics/Diagnostics.h"
+#include "compiler/sema/Value.h"
+
+#include <functional>
+#include <limits>
+
+namespace titan::sema {
+
+enum class OptionType { Integer, Float, Pair, String, Choice };
+
+/// Compile: the emitted program depends on it. Launch: the program reads it when it starts.
+enum class Fixed { Compile, Launch };
+
+struct OptionSpec {
+  std::string path;
+  OptionType type;
+  Value initial; ///< an Error value: there is none, and the option must be set
+  Fixed fixed;
+  const char *doc;
+  double least = 0, most = std::numeric_limits<double>::infinity(); ///< of numbers, both included
+  std::vector<std::string> choices;
+};
+
+/// All options that are not part of a model or a parallel map.
+const std::vector<OptionSpec> &optionTable();
+/// Null if there is no such option.
+const OptionSpec *findOption(const std::string &path);
+
+/// One option as it is in force.
+struct Option {
+  Value value;
+  Location loc; ///< where it was set; invalid for a default
+};
+
+/// Checks the type and range of a value for an option and converts it (an integer for a float).
+/// An Error value after a report.
+Value checkOption(const OptionSpec &spec, const Value &value, Location at, DiagnosticEngine &diags);
+
+} // namespace titan::sema
+
+#endif

@@ -1,0 +1,173 @@
+// Parameters and how they start.
+#include "compiler/sema/Elaborator.h"
+#include "compiler/sema/Suggest.h"
+
+#include <cmath>
+
+namespace titan::sema {
+
+using namespace syntax;
+
+namespace {
+
+struct Distribution {
+  Initialiser::Kind kind;
+  size_t mostNumbers; // positional
+};
+
+const std::map<std::string, Distribution> &distributions() {
+  static const std::map<std::string, Distribution> table = {
+      {"normal", {Initialiser::Kind::Normal, 1}},
+      {"truncated_normal", {Initialiser::Kind::TruncatedNormal, 2}},
+      {"uniform", {Initialiser::Kind::Uniform, 1}}};
+  return table;
+}
+
+} // namespace
+
+std::optional<Initialiser> Elaborator::drawn(const CallExpr &call) {
+  auto found = call.callee.isSimple() ? distributions().find(call.callee.last().text)
+                                      : distributions().end();
+  if (found == distributions().end()) {
+    std::vector<std::string> names;
+    for (const auto &entry : distributions())
+      names.push_back(entry.first);
+    Diagnostic &diag = report(Code::UnknownInitialiser, call.callee.loc,
+                              "no distribution is named `" + call.callee.text() + "`");
+    diag.help("the distributions are " + listNames(names));
+    if (std::string near = nearestName(call.callee.text(), names); !near.empty())
+      diag.fix(call.callee.loc, near);
+    return std::nullopt;
+  }
+  Initialiser init{found->second.kind, 0, 3};
+  std::vector<double> numbers;
+  for (const Arg &arg : call.args) {
+    bool isCut = arg.kind == ArgKind::Keyword && arg.name->text == "cut" &&
+                 init.kind == Initialiser::Kind::TruncatedNormal;
+    if ((arg.kind != ArgKind::Positional && !isCut) || !arg.value) {
+      report(Code::BadArgument, arg.loc, "`" + found->first + "` takes no such argument")
+          .help("write `" + found->first + "(scale)`" +
+                (found->second.mostNumbers == 2 ? ", or `(scale, cut = 3)`" : ""));
+      return std::nullopt;
+    }
+    Value value = eval(*arg.value);
+    if (!value.isNumber() || value.number() < 0 || !std::isfinite(value.number())) {
+      if (!value.isError())
+        report(Code::BadInitialValue, arg.value->loc,
+               "a scale must be a number from 0 on, not " + value.print());
+      return std::nullopt;
+    }
+    if (isCut)
+      init.cut = value.number();
+    else
+      numbers.push_back(value.number());
+  }
+  if (numbers.empty() || numbers.size() > found->second.mostNumbers) {
+    report(Code::BadArgument, call.loc, "`" + found->first + "` takes its scale");
+    return std::nullopt;
+  }
+  init.scale = numbers[0];
+  if (numbers.size() == 2)
+    init.cut = numbers[1];
+  if (init.kind != Initialiser::Kind::TruncatedNormal)
+    init.cut = 0;
+  return init;
+}
+
+std::optional<Initialiser> Elaborator::initialiser(const ParamStmt &stmt) {
+  if (stmt.init == ParamInit::None) {
+    report(Code::ParameterWithoutInit, stmt.name.loc,
+           "parameter `" + stmt.name.text + "` does not say how it starts")
+        .help("add `= 0`, or draw it: `~ normal(0.02)`");
+    return std::nullopt;
+  }
+  if (stmt.init == ParamInit::Initialiser) {
+    if (auto *call = stmt.initValue->as<CallExpr>())
+      return drawn(*call);
+    report(Code::UnknownInitialiser, stmt.initValue->loc,
+           "after `~` stands a distribution, such as `normal(0.02)`")
+        .help("for a constant write `=`");
+    return std::nullopt;
+  }
+  Value value = eval(*stmt.initValue);
+  if (value.isNumber())
+    return Initialiser{Initialiser::Kind::Constant, value.number(), 0};
+  if (!value.isError())
+    report(Code::BadInitialValue, stmt.initValue->loc,
+           std::string("a parameter starts as a number, not as ") + value.describe());
+  return std::nullopt;
+}
+
+void Elaborator::param(const ParamStmt &stmt) {
+  Value value;
+  variable = stmt.name.text;
+  std::optional<DimSet> dims = stmt.type.dims ? dimSet(*stmt.type.dims) : DimSet();
+  std::optional<Initialiser> init = initialiser(stmt);
+  for (const Setting &option : stmt.options)
+    report(Code::UnknownOption, option.path.loc,
+           "a parameter has no option `" + option.path.text() + "`");
+  if (stmt.type.dtype)
+    report(Code::UnknownOption, stmt.type.dtype->loc,
+           "a parameter's element type comes from the run: `precision { params = ... }`");
+  if (frame->decl && frame->decl->is<FnDecl>()) {
+    report(Code::MisplacedStatement, stmt.loc, "a function has no parameters of its own")
+        .help("make it a block, or pass the tensor in");
+  } else if (dims && init) {
+    Parameter fresh{{}, {spec.params, *dims}, {}, {*init}, stmt.name.loc};
+    if (std::optional<uint32_t> index = recordParameter(stmt, std::move(fresh))) {
+      Op op(OpKind::Parameter);
+      op.index = *index;
+      value = emit(std::move(op), {spec.params, *dims}, stmt.name.loc);
+      if (spec.params != spec.compute)
+        value = emit(Op(OpKind::Cast, {value.tensor}), {spec.compute, *dims}, stmt.name.loc);
+    }
+  }
+  variable.clear();
+  frame->scope->define(stmt.name.text, {value, {}, false, stmt.name.loc, "parameter"});
+}
+
+/// Inside a repeat the first iteration makes the parameter; the others add how theirs starts.
+std::optional<uint32_t> Elaborator::recordParameter(const ParamStmt &stmt, Parameter fresh) {
+  if (loops.size() > 1) {
+    report(Code::MisplacedStatement, stmt.loc,
+           "a parameter can be in one `repeat`, not in a repeat of a repeat")
+        .help("write one `repeat` over the product of the two sizes");
+    return std::nullopt;
+  }
+  bool firstIteration = true;
+  for (const Loop &loop : loops) {
+    fresh.name += model.dims[loop.dim].name + ".";
+    fresh.repeats.push_back(loop.dim);
+    firstIteration &= loop.index == 0;
+  }
+  fresh.name += stmt.name.text;
+  auto [entry, isNew] =
+      parameterIndex.try_emplace(fresh.name, static_cast<uint32_t>(model.parameters.size()));
+  if (isNew) {
+    if (!firstIteration) {
+      report(Code::IterationsDiffer, stmt.name.loc,
+             "parameter `" + stmt.name.text + "` is not in every iteration of the repeat");
+      return std::nullopt;
+    }
+    model.parameters.push_back(std::move(fresh));
+    return entry->second;
+  }
+  Parameter &known = model.parameters[entry->second];
+  if (firstIteration || known.loc != fresh.loc) {
+    report(Code::ParameterTwice, stmt.name.loc,
+           "two parameters would be called `" + fresh.name + "`")
+        .note(known.loc, "the other one is here")
+        .help("parameters of blocks are called as they are declared there: give one another name");
+    return std::nullopt;
+  }
+  if (known.type != fresh.type) {
+    report(Code::IterationsDiffer, stmt.name.loc,
+           "parameter `" + stmt.name.text + "` has " + print(known.type.dims) +
+               " in one iteration of the repeat and " + print(fresh.type.dims) + " in another");
+    return std::nullopt;
+  }
+  known.initialisers.push_back(fresh.initialisers[0]);
+  return entry->second;
+}
+
+} // namespace titan::sema

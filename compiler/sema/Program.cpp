@@ -1,0 +1,43 @@
+#include "compiler/sema/Program.h"
+
+namespace titan::sema {
+
+const char *spelling(DType dtype) {
+  switch (dtype) {
+  case DType::F32:
+    return "f32";
+  case DType::F64:
+    return "f64";
+  case DType::BF16:
+    return "bf16";
+  case DType::F16:
+    return "f16";
+  case DType::I64:
+    return "int";
+  case DType::Bool:
+    break;
+  }
+  return "bool";
+}
+
+bool isFloat(DType dtype) {
+  return dtype != DType::I64 && dtype != DType::Bool;
+}
+
+int64_t Model::elements(const Parameter &parameter) const {
+  int64_t count = 1;
+  for (DimId id : parameter.repeats)
+    count *= dims[id].size;
+  for (DimId id : parameter.type.dims)
+    count *= dims[id].size;
+  return count;
+}
+
+int64_t Model::parameterCount() const {
+  int64_t count = 0;
+  for (const Parameter &parameter : parameters)
+    count += elements(parameter);
+  return count;
+}
+
+} // namespace titan::sema

@@ -1,0 +1,283 @@
+#include "compiler/sema/Run.h"
+#include "compiler/sema/Elaborator.h"
+#include "compiler/sema/Suggest.h"
+
+#include <algorithm>
+
+namespace titan::sema {
+
+using namespace syntax;
+
+namespace {
+
+/// Collects the settings of a chain of runs into one.
+class Resolver {
+public:
+  Resolver(const Library &library, DiagnosticEngine &diags, Run &run)
+      : library(library), diags(diags), run(run) {}
+
+  bool addRun(const Symbol &train);
+  void addOverrides(const std::vector<Override> &overrides);
+  void fillDefaults(bool demandAll);
+
+private:
+  void addSettings(const std::string &prefix, const std::vector<Setting> &settings);
+  void addSetting(const std::string &prefix, const Setting &setting);
+  void addGroup(const Setting &setting);
+  void setData(const CallExpr &call);
+  void set(const std::string &path, Location pathLoc, const Expr &value);
+  void unknown(const std::string &path, Location at);
+  void checkTogether();
+  Value evaluate(const Expr &value) {
+    return Elaborator::evalConstant(value, library, *unit, diags);
+  }
+
+  const Library &library;
+  DiagnosticEngine &diags;
+  Run &run;
+  const Unit *unit = nullptr;              ///< whose names the settings at hand use
+  std::map<std::string, Location> setHere; ///< by the declaration at hand
+  std::vector<const Decl *> chain;
+};
+
+bool Resolver::addRun(const Symbol &symbol) {
+  const TrainDecl &decl = *symbol.decl->as<TrainDecl>();
+  if (std::find(chain.begin(), chain.end(), &decl) != chain.end()) {
+    diags.report(Code::AliasCycle, decl.base.loc,
+                 "run `" + decl.name.text + "` would derive from itself");
+    return false;
+  }
+  chain.push_back(&decl);
+  Symbol base = library.lookup(*symbol.unit, decl.base);
+  bool isRun = base && base.decl->is<TrainDecl>();
+  bool isModel = base && (base.decl->is<ModelDecl>() || base.decl->is<ModelAliasDecl>());
+  if (!base) {
+    Diagnostic &diag = diags.report(Code::UnknownDeclaration, decl.base.loc,
+                                    "no " + std::string(decl.derived ? "run" : "model") +
+                                        " is named `" + decl.base.text() + "`");
+    if (std::string near = nearestName(decl.base.text(), library.names(*symbol.unit));
+        !near.empty())
+      diag.fix(decl.base.loc, near);
+    return false;
+  }
+  if (decl.derived ? !isRun : !isModel) {
+    Diagnostic &diag =
+        diags.report(Code::WrongKindOfDeclaration, decl.base.loc,
+                     "`" + decl.base.text() + "` is a " + kindOf(*base.decl) + ", but a " +
+                         (decl.derived ? "run" : "model") + " is needed here");
+    diag.note(nameOf(*base.decl).loc, "declared here");
+    if (isRun)
+      diag.help("to derive from a run write `with` before the brace");
+    return false;
+  }
+  if (isRun && !addRun(base))
+    return false;
+  if (isModel) {
+    run.model = base;
+    run.modelLoc = decl.base.loc;
+  }
+  if (decl.parallel) {
+    run.parallel = library.lookup(*symbol.unit, *decl.parallel);
+    if (!run.parallel || !run.parallel.decl->is<ParallelDecl>()) {
+      diags.report(Code::UnknownDeclaration, decl.parallel->loc,
+                   "no parallel map is named `" + decl.parallel->text() + "`");
+      run.parallel = {};
+      return false;
+    }
+  }
+  unit = symbol.unit;
+  setHere.clear();
+  addSettings("", decl.settings);
+  run.name = decl.name.text;
+  run.loc = decl.name.loc;
+  return true;
+}
+
+void Resolver::addSettings(const std::string &prefix, const std::vector<Setting> &settings) {
+  for (const Setting &setting : settings)
+    addSetting(prefix, setting);
+}
+
+void Resolver::addSetting(const std::string &prefix, const Setting &setting) {
+  std::string path = prefix + setting.path.text();
+  if (setting.label) {
+    if (path == "optimizer.group")
+      return addGroup(setting);
+    return unknown(path, setting.path.loc);
+  }
+  if (setting.value) {
+    auto *call = setting.value->as<CallExpr>();
+    if (path == "data" && call)
+      setData(*call);
+    else if (path == "data")
+      diags.report(Code::OptionType, setting.value->loc,
+                   "`data` takes a source such as `text(\"FILE\")`");
+    else if (path == "optimizer")
+      set("optimizer.name", setting.path.loc, *setting.value);
+    else
+      set(path, setting.path.loc, *setting.value);
+  }
+  if (!setting.block)
+    return;
+  auto isSection = [&](const std::string &all) { return all.rfind(path + ".", 0) == 0; };
+  bool known = path == "model" || path == "parallel" ||
+               std::any_of(optionTable().begin(), optionTable().end(),
+                           [&](const OptionSpec &spec) { return isSection(spec.path); });
+  if (known)
+    addSettings(path + ".", *setting.block);
+  else
+    unknown(path, setting.path.loc);
+}
+
+void Resolver::addGroup(const Setting &setting) {
+  Group group{setting.label->text, {}, setting.label->loc};
+  static const std::vector<Setting> nothing;
+  for (const Setting &entry : setting.block ? *setting.block : nothing) {
+    if (entry.path.text() != "weight_decay" || !entry.value) {
+      diags
+          .report(Code::UnknownOption, entry.path.loc,
+                  "a group has no option `" + entry.path.text() + "`")
+          .help("groups set `weight_decay`");
+      continue;
+    }
+    Value value = checkOption(*findOption("optimizer.weight_decay"), evaluate(*entry.value),
+                              entry.value->loc, diags);
+    if (!value.isError())
+      group.weightDecay = value.number();
+  }
+  run.groups.push_back(group);
+}
+
+void Resolver::setData(const CallExpr &call) {
+  const OptionSpec &format = *findOption("data.format");
+  std::string name = call.callee.text();
+  Value checked = checkOption(format, Value::ofWord(name), call.callee.loc, diags);
+  run.options["data.format"] = {checked, call.callee.loc};
+  if (call.args.size() != 1 || call.args[0].kind != ArgKind::Positional || !call.args[0].value) {
+    diags.report(Code::OptionType, call.loc, "`" + name + "` takes the name of a file");
+    return;
+  }
+  set("data.path", call.loc, *call.args[0].value);
+}
+
+void Resolver::unknown(const std::string &path, Location at) {
+  std::vector<std::string> paths;
+  for (const OptionSpec &spec : optionTable())
+    paths.push_back(spec.path);
+  Diagnostic &diag = diags.report(Code::UnknownOption, at, "there is no option `" + path + "`");
+  std::string near = nearestName(path, paths);
+  if (near.empty()) { // the right name in the wrong section
+    std::string last = path.substr(path.rfind('.') + 1);
+    for (const std::string &known : paths)
+      if (known.size() > last.size() &&
+          known.compare(known.size() - last.size() - 1, std::string::npos, "." + last) == 0)
+        near = known;
+  }
+  if (!near.empty())
+    diag.help("the nearest option is `" + near + "`");
+}
+
+void Resolver::set(const std::string &path, Location pathLoc, const Expr &expr) {
+  auto [earlier, fresh] = setHere.try_emplace(path, pathLoc);
+  if (!fresh) {
+    diags.report(Code::OptionTwice, pathLoc, "`" + path + "` is set twice")
+        .note(earlier->second, "it was set here");
+    return;
+  }
+  auto under = [&](const char *section) { return path.rfind(section, 0) == 0; };
+  if (under("model.")) {
+    run.modelArguments[path.substr(6)] = {evaluate(expr), pathLoc};
+    return;
+  }
+  if (under("parallel.")) {
+    run.degrees[path.substr(9)] = {evaluate(expr), expr.loc};
+    return;
+  }
+  const OptionSpec *spec = findOption(path);
+  if (!spec)
+    return unknown(path, pathLoc);
+  auto *word = spec->type == OptionType::Choice ? expr.as<NameExpr>() : nullptr;
+  Value value = word ? Value::ofWord(word->path.text()) : evaluate(expr);
+  Value checked = checkOption(*spec, value, expr.loc, diags);
+  run.options[path] = {checked, expr.loc};
+}
+
+void Resolver::addOverrides(const std::vector<Override> &overrides) {
+  unit = run.model.unit;
+  setHere.clear();
+  for (const Override &each : overrides)
+    set(each.path, each.pathLoc, *each.value);
+}
+
+void Resolver::fillDefaults(bool demandAll) {
+  for (const OptionSpec &spec : optionTable()) {
+    if (run.options.count(spec.path))
+      continue;
+    if (spec.initial.isError() && demandAll) {
+      diags.report(Code::OptionMissing, run.loc,
+                   "run `" + run.name + "` does not set `" + spec.path + "`: " + spec.doc);
+      run.options[spec.path] = {};
+      continue;
+    }
+    run.options[spec.path] = {spec.initial.isError() ? Value::ofInt(1) : spec.initial, {}};
+  }
+  checkTogether();
+}
+
+/// What no option can say alone.
+void Resolver::checkTogether() {
+  const Option &reduce = run.options["precision.reduce"],
+               &compute = run.options["precision.compute"];
+  if (!reduce.loc.isValid() && !compute.value.isError())
+    run.options["precision.reduce"].value = compute.value;
+  else if (reduce.value.print() != compute.value.print() && !reduce.value.isError())
+    diags.report(Code::OptionValue, reduce.loc,
+                 "`precision.reduce` must be `precision.compute`, which is " +
+                     compute.value.print());
+}
+
+} // namespace
+
+std::optional<Override> parseOverride(const std::string &argument, SourceManager &sources,
+                                      DiagnosticEngine &diags) {
+  size_t equals = argument.find('=');
+  FileId whole = sources.addBuffer("--set", argument);
+  Location all = sources.locate(whole, 0, argument.size());
+  if (equals == std::string::npos || equals == 0 || equals + 1 == argument.size()) {
+    diags.report(Code::BadSetArgument, all, "`--set` takes path=value");
+    return std::nullopt;
+  }
+  std::string path = argument.substr(0, equals);
+  FileId value = sources.addBuffer("--set " + path, argument.substr(equals + 1));
+  ExprPtr expr = parseExpr(sources, value, diags);
+  if (!expr)
+    return std::nullopt;
+  return Override{path, sources.locate(whole, 0, equals), std::move(expr)};
+}
+
+std::optional<Run> resolveRun(const Symbol &train, const std::vector<Override> &overrides,
+                              const Library &library, DiagnosticEngine &diags) {
+  size_t errorsBefore = diags.errorCount();
+  Run run;
+  Resolver resolver(library, diags, run);
+  if (!resolver.addRun(train))
+    return std::nullopt;
+  resolver.addOverrides(overrides);
+  resolver.fillDefaults(true);
+  return diags.errorCount() == errorsBefore ? std::optional(std::move(run)) : std::nullopt;
+}
+
+std::optional<Run> defaultRun(const Symbol &model, const std::vector<Override> &overrides,
+                              const Library &library, DiagnosticEngine &diags) {
+  size_t errorsBefore = diags.errorCount();
+  Run run;
+  run.model = model;
+  run.name = nameOf(*model.decl).text;
+  run.modelLoc = run.loc = nameOf(*model.decl).loc;
+  Resolver resolver(library, diags, run);
+  resolver.addOverrides(overrides);
+  resolver.fillDefaults(false);
+  return diags.errorCount() == errorsBefore ? std::optional(std::move(run)) : std::nullopt;
+}
+
+} // namespace titan::sema

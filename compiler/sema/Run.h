@@ -1,0 +1,57 @@
+// Runs: what a `train` declaration, the runs it derives from, and `--set` say together. Later
+// settings win over earlier ones: base run, derived run, command line. All go through the same
+// checks, and each value keeps the place that it came from.
+#ifndef TITAN_COMPILER_SEMA_RUN_H
+#define TITAN_COMPILER_SEMA_RUN_H
+
+#include "compiler/sema/Library.h"
+#include "compiler/sema/Options.h"
+
+#include <map>
+
+namespace titan::sema {
+
+/// `group "*norm" { weight_decay = 0 }`: the last group that matches a parameter's name decides.
+struct Group {
+  std::string pattern;
+  std::optional<double> weightDecay;
+  Location loc;
+};
+
+/// A run before its model is specialised.
+struct Run {
+  std::string name;
+  Symbol model; ///< a model or an alias of one
+  Location modelLoc;
+  Symbol parallel;                              ///< none: the default map
+  std::map<std::string, Option> options;        ///< every option of the table
+  std::map<std::string, Option> modelArguments; ///< `model.layers = 2`
+  std::map<std::string, Option> degrees;        ///< `parallel.tp = 2`
+  std::vector<Group> groups;
+  Location loc;
+
+  const Value &operator[](const std::string &path) const { return options.at(path).value; }
+};
+
+/// A `--set` argument, a buffer for its value made.
+struct Override {
+  std::string path;
+  Location pathLoc;
+  syntax::ExprPtr value;
+};
+
+/// Reads `path=value`. Nothing after a report.
+std::optional<Override> parseOverride(const std::string &argument, SourceManager &sources,
+                                      DiagnosticEngine &diags);
+
+/// The run that a declaration describes; defaults are filled in. Nothing after an error.
+std::optional<Run> resolveRun(const Symbol &train, const std::vector<Override> &overrides,
+                              const Library &library, DiagnosticEngine &diags);
+
+/// A run of defaults around a model, for commands that only look at the model.
+std::optional<Run> defaultRun(const Symbol &model, const std::vector<Override> &overrides,
+                              const Library &library, DiagnosticEngine &diags);
+
+} // namespace titan::sema
+
+#endif

@@ -1,0 +1,102 @@
+#include "compiler/sema/Value.h"
+
+#include <cstdio>
+
+namespace titan::sema {
+
+Value Value::ofInt(int64_t integer) {
+  Value value = of(Kind::Int);
+  value.integer = integer;
+  return value;
+}
+
+Value Value::ofFloat(double real) {
+  Value value = of(Kind::Float);
+  value.real = real;
+  return value;
+}
+
+Value Value::ofBool(bool truth) {
+  Value value = of(Kind::Bool);
+  value.integer = truth;
+  return value;
+}
+
+Value Value::ofString(std::string text) {
+  Value value = of(Kind::String);
+  value.text = std::move(text);
+  return value;
+}
+
+Value Value::ofWord(std::string text) {
+  Value value = of(Kind::Word);
+  value.text = std::move(text);
+  return value;
+}
+
+Value Value::ofList(std::vector<Value> elements) {
+  Value value = of(Kind::List);
+  value.elements = std::move(elements);
+  return value;
+}
+
+Value Value::ofTensor(ValueId id) {
+  Value value = of(Kind::Tensor);
+  value.tensor = id;
+  return value;
+}
+
+const char *Value::describe() const {
+  switch (kind) {
+  case Kind::Error:
+    break;
+  case Kind::None:
+    return "`none`";
+  case Kind::Int:
+    return "an integer";
+  case Kind::Float:
+    return "a number";
+  case Kind::Bool:
+    return "a truth value";
+  case Kind::String:
+    return "a string";
+  case Kind::Word:
+    return "a word";
+  case Kind::List:
+    return "a list";
+  case Kind::Tensor:
+    return "a tensor";
+  }
+  return "something wrong";
+}
+
+std::string Value::print() const {
+  char digits[32];
+  switch (kind) {
+  case Kind::Int:
+    return std::to_string(integer);
+  case Kind::Float:
+    std::snprintf(digits, sizeof digits, "%.12g", real);
+    return digits;
+  case Kind::Bool:
+    return integer ? "true" : "false";
+  case Kind::String:
+    return '"' + text + '"';
+  case Kind::Word:
+    return text;
+  case Kind::List: {
+    std::string all;
+    for (const Value &element : elements)
+      all += (all.empty() ? "(" : ", ") + element.print();
+    return all.empty() ? "()" : all + ")";
+  }
+  case Kind::None:
+    return "none";
+  case Kind::Tensor:
+  case Kind::Error:
+    break;
+  }
+  return describe();
+}
+
+} // namespace titan::sema
