@@ -1,0 +1,128 @@
+#include "compiler/lowering/Lowering.h"
+#include "compiler/lowering/OpLowering.h"
+#include "compiler/lowering/RunAttributes.h"
+
+#include "dialects/dist/IR/DistOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+
+namespace titan::lowering {
+namespace {
+
+/// One program function: what a set of results needs, with the roles of arguments and results.
+class ProgramLowering {
+public:
+  ProgramLowering(const sema::CheckedRun &run, const sema::Model &model,
+                  const SourceManager &sources, OpBuilder &builder)
+      : run(run), model(model), translation(model, sources, builder.getContext()),
+        builder(builder) {}
+
+  func::FuncOp lower(StringRef name, ArrayRef<sema::Output> outputs) {
+    SmallVector<sema::ValueId> roots;
+    SmallVector<Type> results;
+    for (const sema::Output &output : outputs) {
+      roots.push_back(output.value);
+      results.push_back(translation.type(model.values[output.value].type));
+    }
+    Needs needs(model, roots);
+    OpLowering ops(translation, model, needs, builder);
+    SmallVector<Type> arguments;
+    SmallVector<DictionaryAttr> roles;
+    addArguments(needs, arguments, roles);
+    auto func = func::FuncOp::create(translation.loc(model.loc, name), name,
+                                     builder.getFunctionType(arguments, results));
+    func->setAttr(ir::attr::kProgram, builder.getStringAttr(name));
+    func.setAllArgAttrs(roles);
+    for (auto [i, output] : llvm::enumerate(outputs))
+      func.setResultAttr(i, ir::attr::kOutput, builder.getStringAttr(output.name));
+    Block *block = func.addEntryBlock();
+    builder.setInsertionPointToEnd(block);
+    bindArguments(needs, ops, *block);
+    ops.lower(model.body);
+    SmallVector<Value> returned;
+    for (const sema::Output &output : outputs)
+      returned.push_back(ops[output.value]);
+    builder.create<func::ReturnOp>(func.getLoc(), returned);
+    return func;
+  }
+
+private:
+  /// Inputs first, then parameters, each in source order.
+  void addArguments(const Needs &needs, SmallVector<Type> &types,
+                    SmallVector<DictionaryAttr> &roles) {
+    for (auto [i, input] : llvm::enumerate(model.inputs)) {
+      if (!needs.inputs.contains(i))
+        continue;
+      types.push_back(translation.type(input.type));
+      roles.push_back(builder.getDictionaryAttr(
+          builder.getNamedAttr(ir::attr::kInput, builder.getStringAttr(input.name))));
+    }
+    for (auto [i, parameter] : llvm::enumerate(model.parameters)) {
+      if (!needs.parameters.contains(i))
+        continue;
+      types.push_back(translation.type(parameter));
+      SmallVector<NamedAttribute> role;
+      auto set = [&](StringRef name, Attribute value) {
+        role.push_back(builder.getNamedAttr(name, value));
+      };
+      set(ir::attr::kParam, builder.getStringAttr(parameter.name));
+      set(ir::attr::kInit, translation.init(parameter));
+      set(ir::attr::kDecay, builder.getF64FloatAttr(weightDecay(run.run, parameter)));
+      if (!parameter.repeats.empty())
+        set(ir::attr::kStacked, builder.getUnitAttr());
+      roles.push_back(builder.getDictionaryAttr(role));
+    }
+  }
+
+  void bindArguments(const Needs &needs, OpLowering &ops, Block &block) {
+    unsigned next = 0;
+    for (auto [i, input] : llvm::enumerate(model.inputs))
+      if (needs.inputs.contains(i)) {
+        BlockArgument argument = block.getArgument(next++);
+        argument.setLoc(translation.loc(input.loc, input.name));
+        ops.inputs[i] = argument;
+      }
+    for (auto [i, parameter] : llvm::enumerate(model.parameters))
+      if (needs.parameters.contains(i)) {
+        BlockArgument argument = block.getArgument(next++);
+        argument.setLoc(translation.loc(parameter.loc, parameter.name));
+        ops.parameters[i] = argument;
+      }
+  }
+
+  const sema::CheckedRun &run;
+  const sema::Model &model;
+  Translation translation;
+  OpBuilder &builder;
+};
+
+} // namespace
+
+OwningOpRef<ModuleOp> lower(const sema::CheckedRun &run, const SourceManager &sources,
+                            MLIRContext &context) {
+  context.loadDialect<func::FuncDialect, ir::TitanDialect, dist::DistDialect>();
+  OpBuilder builder(&context);
+  Translation translation(run.train, sources, &context);
+  mlir::Location loc = translation.loc(run.run.loc, run.run.name);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
+  builder.setInsertionPointToEnd(module->getBody());
+  addMesh(run, builder, translation);
+  setRunAttributes(run, sources, *module);
+  if (run.train.loss) {
+    ProgramLowering program(run, run.train, sources, builder);
+    func::FuncOp train = program.lower("train", {{"loss", *run.train.loss, run.train.loc}});
+    train->setAttr(ir::attr::kOptimizer, optimizerAttribute(run.run, builder));
+    module->push_back(train);
+  }
+  if (!run.logits.outputs.empty()) {
+    ProgramLowering program(run, run.logits, sources, builder);
+    module->push_back(program.lower("logits", run.logits.outputs));
+  }
+  if (failed(verify(*module)))
+    return {};
+  return module;
+}
+
+} // namespace titan::lowering

@@ -1,0 +1,165 @@
+#include "compiler/lowering/OpLowering.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+
+namespace titan::lowering {
+
+using sema::Op;
+using sema::OpKind;
+
+Needs::Needs(const sema::Model &model, ArrayRef<sema::ValueId> roots)
+    : values(roots.begin(), roots.end()) {
+  walk(model.body);
+}
+
+void Needs::walk(const sema::Region &region) {
+  values.insert(region.yields.begin(), region.yields.end());
+  for (const Op &op : llvm::reverse(region.ops)) {
+    bool needed = llvm::any_of(op.results, [&](sema::ValueId id) { return values.contains(id); });
+    if (!needed)
+      continue;
+    values.insert(op.operands.begin(), op.operands.end());
+    if (op.kind == OpKind::Parameter)
+      parameters.insert(op.index);
+    if (op.kind == OpKind::Input)
+      inputs.insert(op.index);
+    for (const sema::Region &body : op.body)
+      walk(body);
+  }
+}
+
+void OpLowering::lower(const sema::Region &region) {
+  for (const Op &op : region.ops)
+    if (llvm::any_of(op.results, [&](sema::ValueId id) { return needs.values.contains(id); }))
+      lower(op);
+}
+
+void OpLowering::lower(const Op &op) {
+  mlir::Location loc = translation.loc(op.loc, op.name);
+  if (op.kind == OpKind::Repeat)
+    return repeat(op, loc);
+  ir::NamedTensorType type = translation.type(model.values[op.results[0]].type);
+  values[op.results[0]] = simple(op, loc, type);
+}
+
+Value OpLowering::simple(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
+  auto name = [&](size_t i) { return translation.dimName(op.dims[i]); };
+  switch (op.kind) {
+  case OpKind::Parameter:
+    return parameters.lookup(op.index);
+  case OpKind::Input:
+    return inputs.lookup(op.index);
+  case OpKind::Constant:
+    return builder.create<ir::ConstantOp>(loc, type, builder.getF64FloatAttr(op.number));
+  case OpKind::Elementwise:
+    return elementwise(op, loc, type);
+  case OpKind::Contract:
+    return builder.create<ir::ContractOp>(loc, type, operand(op, 0), operand(op, 1));
+  case OpKind::Reduce:
+    return builder.create<ir::ReduceOp>(loc, type, *dist::symbolizeReductionKind(op.word),
+                                        operand(op, 0));
+  case OpKind::Gather:
+    return builder.create<ir::TakeOp>(loc, type, operand(op, 0), operand(op, 1), name(0));
+  case OpKind::Iota:
+    return builder.create<ir::IotaOp>(loc, type);
+  case OpKind::Cast:
+    return builder.create<ir::CastOp>(loc, type, operand(op, 0));
+  case OpKind::Rename:
+    return builder.create<ir::RenameOp>(loc, type, operand(op, 0));
+  case OpKind::Slice:
+    return builder.create<ir::SliceOp>(loc, type, operand(op, 0), name(0), op.index);
+  case OpKind::Expand:
+    return builder.create<ir::ExpandOp>(loc, type, operand(op, 0));
+  case OpKind::StopGradient:
+    return builder.create<ir::StopGradientOp>(loc, type, operand(op, 0));
+  case OpKind::Anchor:
+    return anchored(operand(op, 0), type, loc);
+  case OpKind::Rotary:
+  case OpKind::Attention:
+  case OpKind::Repeat:
+    break;
+  }
+  return neural(op, loc, type);
+}
+
+Value OpLowering::elementwise(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
+  if (std::optional<ir::ComparePredicate> predicate = ir::symbolizeComparePredicate(op.word))
+    return builder.create<ir::CompareOp>(loc, type, *predicate, operand(op, 0), operand(op, 1));
+  // The names of the semantic analysis are the mnemonics of the dialect.
+  OperationState state(loc, "titan." + op.word);
+  for (size_t i = 0; i < op.operands.size(); ++i)
+    state.addOperands(operand(op, i));
+  state.addTypes(type);
+  return builder.create(state)->getResult(0);
+}
+
+Value OpLowering::neural(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
+  StringAttr over = translation.dimName(op.dims[0]), along = translation.dimName(op.dims[1]);
+  FloatAttr number = builder.getF64FloatAttr(op.number);
+  auto flag = [&](const char *word) {
+    return op.word == word ? builder.getUnitAttr() : UnitAttr();
+  };
+  if (op.kind == OpKind::Rotary)
+    return builder.create<ir::RotaryOp>(loc, type, operand(op, 0), along, over, number,
+                                        flag("interleaved"), UnitAttr());
+  SmallVector<ir::DimAttr> dims;
+  llvm::copy_if(type.getDims(), std::back_inserter(dims),
+                [&](ir::DimAttr dim) { return dim.getName() != over; });
+  Type lse = ir::NamedTensorType::get(type.getElementType(), dims);
+  return builder
+      .create<ir::AttentionOp>(loc, type, lse, operand(op, 0), operand(op, 1), operand(op, 2),
+                               along, over, number, flag("causal"))
+      .getResult();
+}
+
+Value OpLowering::anchored(Value value, ir::NamedTensorType type, mlir::Location loc) {
+  if (value.getType() != type) // the same dimensions in another order
+    value = builder.create<ir::ExpandOp>(loc, type, value);
+  if (value.getDefiningOp<ir::AnchorOp>())
+    return value;
+  return builder.create<ir::AnchorOp>(loc, type, value);
+}
+
+SmallVector<uint32_t> OpLowering::slicedParameters(const sema::Region &body) const {
+  SmallVector<uint32_t> found;
+  for (const Op &op : body.ops)
+    if (op.kind == OpKind::Parameter && needs.parameters.contains(op.index))
+      found.push_back(op.index);
+  return found;
+}
+
+void OpLowering::repeat(const Op &op, mlir::Location loc) {
+  const sema::Region &body = op.body.front();
+  SmallVector<Value> inits, slices;
+  for (size_t i = 0; i < op.operands.size(); ++i)
+    inits.push_back(
+        anchored(operand(op, i), translation.type(model.values[op.operands[i]].type), loc));
+  SmallVector<uint32_t> sliced = slicedParameters(body);
+  for (uint32_t index : sliced)
+    slices.push_back(parameters.lookup(index));
+  auto made = builder.create<ir::RepeatOp>(loc, translation.dim(op.dims[0]), /*reverse=*/false,
+                                           inits, slices, TypeRange());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(&made.getBody().front());
+  values[body.arguments[0]] = made.getIndex();
+  for (auto [argument, value] :
+       llvm::zip_equal(ArrayRef(body.arguments).drop_front(), made.getCarriedArgs()))
+    values[argument] = value;
+  llvm::DenseMap<uint32_t, Value> outside = parameters;
+  for (auto [index, value] : llvm::zip_equal(sliced, made.getSliceArgs())) {
+    parameters[index] = value;
+    value.setLoc(translation.loc(model.parameters[index].loc, model.parameters[index].name));
+  }
+  lower(body);
+  SmallVector<Value> yields;
+  for (auto [id, init] : llvm::zip_equal(body.yields, inits))
+    yields.push_back(anchored(values.lookup(id), cast<ir::NamedTensorType>(init.getType()), loc));
+  builder.create<ir::YieldOp>(loc, yields);
+  parameters = std::move(outside);
+  for (auto [id, value] : llvm::zip_equal(op.results, made.getCarriedResults()))
+    values[id] = value;
+}
+
+} // namespace titan::lowering

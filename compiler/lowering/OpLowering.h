@@ -1,0 +1,57 @@
+// Ops of one function or body, one to one, those that somebody needs.
+#ifndef TITAN_COMPILER_LOWERING_OPLOWERING_H
+#define TITAN_COMPILER_LOWERING_OPLOWERING_H
+
+#include "compiler/lowering/Translation.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace titan::lowering {
+
+/// What a set of roots needs, transitively: values, parameters, inputs. Bodies of repeats count
+/// whole, for what they carry depends on all of it.
+struct Needs {
+  llvm::DenseSet<sema::ValueId> values;
+  llvm::DenseSet<uint32_t> parameters, inputs;
+
+  Needs(const sema::Model &model, llvm::ArrayRef<sema::ValueId> roots);
+
+private:
+  void walk(const sema::Region &region);
+};
+
+class OpLowering {
+public:
+  OpLowering(const Translation &translation, const sema::Model &model, const Needs &needs,
+             mlir::OpBuilder &builder)
+      : translation(translation), model(model), needs(needs), builder(builder) {}
+
+  /// The function's arguments for inputs and parameters, by index.
+  llvm::DenseMap<uint32_t, mlir::Value> inputs, parameters;
+
+  void lower(const sema::Region &region);
+  mlir::Value operator[](sema::ValueId id) const { return values.lookup(id); }
+  /// The value as an anchor in this order of dimensions; itself if it is one already.
+  mlir::Value anchored(mlir::Value value, ir::NamedTensorType type, mlir::Location loc);
+
+private:
+  void lower(const sema::Op &op);
+  mlir::Value simple(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
+  mlir::Value elementwise(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
+  mlir::Value neural(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
+  void repeat(const sema::Op &op, mlir::Location loc);
+  llvm::SmallVector<uint32_t> slicedParameters(const sema::Region &body) const;
+  mlir::Value operand(const sema::Op &op, size_t i) const { return values.lookup(op.operands[i]); }
+
+  const Translation &translation;
+  const sema::Model &model;
+  const Needs &needs;
+  mlir::OpBuilder &builder;
+  llvm::DenseMap<sema::ValueId, mlir::Value> values;
+};
+
+} // namespace titan::lowering
+
+#endif

@@ -1,0 +1,106 @@
+#include "compiler/lowering/RunAttributes.h"
+#include "compiler/sema/Suggest.h"
+
+#include "dialects/dist/IR/DistOps.h"
+
+using namespace mlir;
+
+namespace titan::lowering {
+
+void addMesh(const sema::CheckedRun &run, OpBuilder &builder, const Translation &translation) {
+  if (run.mesh.axes.empty())
+    return;
+  SmallVector<Attribute> axes;
+  for (const sema::Axis &axis : run.mesh.axes)
+    axes.push_back(dist::MeshAxisAttr::get(builder.getContext(), builder.getStringAttr(axis.name),
+                                           axis.degree));
+  mlir::Location loc = translation.loc(run.mesh.axes[0].loc, "");
+  builder.create<dist::MeshOp>(loc, "mesh", builder.getArrayAttr(axes));
+  auto list = [&](const std::vector<std::string> &names) {
+    return builder.getStrArrayAttr(SmallVector<StringRef>(names.begin(), names.end()));
+  };
+  for (const sema::Axis &axis : run.mesh.axes)
+    builder.create<dist::MapOp>(translation.loc(axis.loc, axis.name), axis.name, list(axis.splits),
+                                list(axis.otherwise), list(axis.stores));
+}
+
+namespace {
+
+Attribute attribute(const sema::Value &value, OpBuilder &builder) {
+  using Kind = sema::Value::Kind;
+  switch (value.kind) {
+  case Kind::Int:
+    return builder.getI64IntegerAttr(value.integer);
+  case Kind::Float:
+    return builder.getF64FloatAttr(value.real);
+  case Kind::List: {
+    SmallVector<Attribute> elements;
+    for (const sema::Value &element : value.elements)
+      elements.push_back(attribute(element, builder));
+    return builder.getArrayAttr(elements);
+  }
+  case Kind::String:
+    return builder.getStringAttr(value.text);
+  default:
+    return builder.getStringAttr(value.print());
+  }
+}
+
+/// How many different tokens the model can take: the size of the dimension that an input indexes.
+int64_t vocabulary(const sema::Model &model) {
+  llvm::DenseMap<sema::ValueId, bool> isInput;
+  for (const sema::Op &op : model.body.ops) {
+    if (op.kind == sema::OpKind::Input)
+      isInput[op.results[0]] = true;
+    if (op.kind == sema::OpKind::Gather && isInput.lookup(op.operands[1]))
+      return model.dims[op.dims[0]].size;
+  }
+  return 0;
+}
+
+} // namespace
+
+void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources, ModuleOp module) {
+  OpBuilder builder(module.getContext());
+  SmallVector<NamedAttribute> settings;
+  for (const sema::OptionSpec &spec : sema::optionTable()) {
+    bool compile = spec.fixed == sema::Fixed::Compile;
+    Attribute value = attribute(run.run[spec.path], builder);
+    settings.push_back(builder.getNamedAttr(
+        spec.path, builder.getDictionaryAttr(
+                       {builder.getNamedAttr("value", value),
+                        builder.getNamedAttr("compile", builder.getBoolAttr(compile))})));
+  }
+  module->setAttr(ir::attr::kRun, builder.getDictionaryAttr(settings));
+  module->setAttr("titan.model", builder.getStringAttr(run.modelName));
+  StringRef source = run.run.loc.isValid() ? sources.text(run.run.loc.file) : "";
+  module->setAttr("titan.source", builder.getStringAttr(source));
+  auto size = [&](StringRef name, int64_t value) {
+    return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
+  };
+  module->setAttr("titan.sizes",
+                  builder.getDictionaryAttr({size("batch", run.run["data.batch"].integer),
+                                             size("seq", run.run["data.seq"].integer),
+                                             size("vocab", vocabulary(run.train))}));
+}
+
+DictionaryAttr optimizerAttribute(const sema::Run &run, OpBuilder &builder) {
+  auto number = [&](StringRef name, double value) {
+    return builder.getNamedAttr(name, builder.getF64FloatAttr(value));
+  };
+  const std::vector<sema::Value> &betas = run["optimizer.betas"].elements;
+  return builder.getDictionaryAttr(
+      {builder.getNamedAttr("name", builder.getStringAttr(run["optimizer.name"].text)),
+       number("beta1", betas[0].number()), number("beta2", betas[1].number()),
+       number("eps", run["optimizer.eps"].number()), number("clip", run["clip"].number())});
+}
+
+double weightDecay(const sema::Run &run, const sema::Parameter &parameter) {
+  double decay = run["optimizer.weight_decay"].number();
+  for (const sema::Group &group : run.groups)
+    if (group.weightDecay && sema::matchesPattern(group.pattern, parameter.name))
+      decay = *group.weightDecay;
+  return decay;
+}
+
+} // namespace titan::lowering

@@ -1,0 +1,27 @@
+// What a module says besides its functions: the mesh, the map, the run's settings.
+#ifndef TITAN_COMPILER_LOWERING_RUNATTRIBUTES_H
+#define TITAN_COMPILER_LOWERING_RUNATTRIBUTES_H
+
+#include "compiler/lowering/Translation.h"
+#include "compiler/sema/Check.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace titan::lowering {
+
+/// `dist.mesh` and one `dist.map` an axis, at the builder's insertion point.
+void addMesh(const sema::CheckedRun &run, mlir::OpBuilder &builder, const Translation &translation);
+
+/// titan.run, titan.model, titan.source, titan.sizes.
+void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
+                      mlir::ModuleOp module);
+
+/// titan.optimizer of the training function.
+mlir::DictionaryAttr optimizerAttribute(const sema::Run &run, mlir::OpBuilder &builder);
+
+/// The weight decay of one parameter: that of the last group whose pattern matches, else the run's.
+double weightDecay(const sema::Run &run, const sema::Parameter &parameter);
+
+} // namespace titan::lowering
+
+#endif

@@ -1,0 +1,33 @@
+// From the semantic analysis' words to the dialects': dimensions, types, places.
+#ifndef TITAN_COMPILER_LOWERING_TRANSLATION_H
+#define TITAN_COMPILER_LOWERING_TRANSLATION_H
+
+#include "compiler/sema/Program.h"
+#include "dialects/titan/IR/Titan.h"
+
+namespace titan::lowering {
+
+class Translation {
+public:
+  Translation(const sema::Model &model, const SourceManager &sources, mlir::MLIRContext *context)
+      : model(model), sources(sources), context(context) {}
+
+  ir::DimAttr dim(sema::DimId id) const;
+  mlir::StringAttr dimName(sema::DimId id) const;
+  mlir::Type element(sema::DType dtype) const;
+  ir::NamedTensorType type(const sema::TensorType &type) const;
+  /// With the dimension of the repeat, if any, in front.
+  ir::NamedTensorType type(const sema::Parameter &parameter) const;
+  /// The place in the source, wrapped in the variable's name.
+  mlir::Location loc(Location at, llvm::StringRef name) const;
+  ir::InitAttr init(const sema::Parameter &parameter) const;
+
+private:
+  const sema::Model &model;
+  const SourceManager &sources;
+  mlir::MLIRContext *context;
+};
+
+} // namespace titan::lowering
+
+#endif
