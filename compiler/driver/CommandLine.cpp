@@ -1,0 +1,64 @@
+// The command line of titanc.
+#include "compiler/driver/Commands.h"
+
+#include "CLI/CLI.hpp"
+
+namespace titan::driver {
+namespace {
+
+void addCommon(CLI::App &app, CommonOptions &options, bool fileRequired) {
+  app.add_option("FILE", options.file, "the .titan file")->required(fileRequired);
+  app.add_option("--train", options.train, "the run, where the file has several");
+  app.add_option("--set", options.overrides, "PATH=VALUE: override a setting")
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("-I", options.searchDirs, "a directory to look for imports in")
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_flag("--json", options.json, "print results as JSON");
+  app.add_flag("--Werror", options.warningsAsErrors, "treat warnings as errors");
+  app.add_option("--color", options.color, "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_option_function<std::string>(
+         "--diagnostics",
+         [&](const std::string &form) { options.jsonDiagnostics = form == "json"; }, "text or json")
+      ->check(CLI::IsMember({"text", "json"}));
+}
+
+} // namespace
+
+int runTitanc(int argc, char **argv) {
+  CLI::App app{"Titan's compiler: .titan files become native training programs", "titanc"};
+  app.require_subcommand(0, 1);
+  CommonOptions options;
+  PrintOptions print;
+  InfoOptions info;
+  std::string code;
+  addCommon(app, options, false);
+  app.add_option("--stop-after", print.phase, "print the IR after this phase: model");
+  app.add_flag("--mlir-print-debuginfo", print.locations, "print locations with the IR");
+  CLI::App *check = app.add_subcommand("check", "check everything in a file");
+  addCommon(*check, options, true);
+  CLI::App *infoApp = app.add_subcommand("info", "what is known of a run before it runs");
+  addCommon(*infoApp, options, false);
+  infoApp->add_flag("--options", info.options, "list all options that runs have");
+  CLI::App *explain = app.add_subcommand("explain", "explain the code of a diagnostic");
+  explain->add_option("CODE", code, "such as T0301")->required();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  if (*explain)
+    return explainCommand(code);
+  if (*infoApp && (info.options || !options.file.empty()))
+    return infoCommand(options, info);
+  if (*check)
+    return checkCommand(options);
+  if (!print.phase.empty() && !options.file.empty())
+    return printCommand(options, print);
+  std::cerr << app.help();
+  return 2;
+}
+
+} // namespace titan::driver

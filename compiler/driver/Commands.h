@@ -1,0 +1,34 @@
+// The commands of titanc, one function each. They print results to stdout and diagnostics to stderr
+// and return the exit status.
+#ifndef TITAN_COMPILER_DRIVER_COMMANDS_H
+#define TITAN_COMPILER_DRIVER_COMMANDS_H
+
+#include "compiler/driver/Session.h"
+
+namespace titan::driver {
+
+/// Checks everything in a file.
+int checkCommand(const CommonOptions &options);
+
+struct InfoOptions {
+  bool options = false; ///< list every option instead
+};
+/// What is known of a run before it runs: parameters, settings.
+int infoCommand(const CommonOptions &options, const InfoOptions &info);
+
+struct PrintOptions {
+  std::string phase;
+  bool locations = false;
+};
+/// Prints the IR after a phase.
+int printCommand(const CommonOptions &options, const PrintOptions &print);
+
+/// The long description of a code.
+int explainCommand(const std::string &code);
+
+/// Parses the command line and runs the command that it names.
+int runTitanc(int argc, char **argv);
+
+} // namespace titan::driver
+
+#endif

@@ -1,0 +1,136 @@
+// `titanc info`: what is known of a run before it runs.
+#include "compiler/driver/Commands.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace titan::driver {
+namespace {
+
+using sema::CheckedRun;
+
+/// `layers.{l}.wq`: one name for the same parameter of all layers.
+std::string publicName(const sema::Parameter &parameter) {
+  size_t dot = parameter.name.rfind('.');
+  if (parameter.repeats.empty() || dot == std::string::npos)
+    return parameter.name;
+  return parameter.name.substr(0, dot) + ".{l}" + parameter.name.substr(dot);
+}
+
+std::vector<sema::DimId> storedDims(const sema::Parameter &parameter) {
+  std::vector<sema::DimId> dims = parameter.repeats;
+  dims.insert(dims.end(), parameter.type.dims.begin(), parameter.type.dims.end());
+  return dims;
+}
+
+llvm::json::Object parametersJson(const sema::Model &model) {
+  llvm::json::Array tensors;
+  for (const sema::Parameter &parameter : model.parameters) {
+    llvm::json::Array shape, names;
+    for (sema::DimId id : storedDims(parameter)) {
+      shape.push_back(model.dims[id].size);
+      names.push_back(model.dims[id].name);
+    }
+    tensors.push_back(llvm::json::Object{{"name", publicName(parameter)},
+                                         {"shape", std::move(shape)},
+                                         {"dims", std::move(names)},
+                                         {"dtype", sema::spelling(parameter.type.dtype)}});
+  }
+  return llvm::json::Object{{"total", model.parameterCount()}, {"tensors", std::move(tensors)}};
+}
+
+llvm::json::Array settingsJson(const sema::Run &run) {
+  llvm::json::Array settings;
+  for (const sema::OptionSpec &spec : sema::optionTable())
+    settings.push_back(
+        llvm::json::Object{{"path", spec.path},
+                           {"value", run[spec.path].print()},
+                           {"set", run.options.at(spec.path).loc.isValid()},
+                           {"fixed", spec.fixed == sema::Fixed::Compile ? "compile" : "launch"}});
+  return settings;
+}
+
+void printJson(const CheckedRun &run) {
+  llvm::json::Object out{{"schema_version", 1},
+                         {"model", run.modelName},
+                         {"run", run.run.name},
+                         {"parameters", parametersJson(run.train)},
+                         {"settings", settingsJson(run.run)}};
+  llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(out))) << '\n';
+}
+
+std::string grouped(int64_t number) {
+  std::string digits = std::to_string(number);
+  for (size_t at = digits.size(); at > 3; at -= 3)
+    digits.insert(at - 3, ",");
+  return digits;
+}
+
+void printText(const CheckedRun &run) {
+  const sema::Model &model = run.train;
+  llvm::outs() << "model " << run.modelName << ": " << grouped(model.parameterCount())
+               << " parameters\n\n";
+  for (const sema::Parameter &parameter : model.parameters) {
+    std::string dims;
+    for (sema::DimId id : storedDims(parameter))
+      dims += (dims.empty() ? "" : ", ") + model.dims[id].name + " = " +
+              std::to_string(model.dims[id].size);
+    llvm::outs() << llvm::formatv("  {0,-28} {1,16}  {2}[{3}]\n", publicName(parameter),
+                                  grouped(model.elements(parameter)),
+                                  sema::spelling(parameter.type.dtype), dims);
+  }
+  llvm::outs() << "\nmesh, outer to inner:\n";
+  for (const sema::Axis &axis : run.mesh.axes)
+    llvm::outs() << "  " << axis.name << " = "
+                 << (axis.degree ? std::to_string(axis.degree) : std::string("auto")) << '\n';
+  llvm::outs() << "\nsettings (launch: may be changed when the program starts):\n";
+  for (const sema::OptionSpec &spec : sema::optionTable())
+    llvm::outs() << llvm::formatv("  {0,-24} {1,-18} {2}\n", spec.path, run.run[spec.path].print(),
+                                  spec.fixed == sema::Fixed::Compile ? "compile" : "launch");
+}
+
+const char *typeText(sema::OptionType type) {
+  switch (type) {
+  case sema::OptionType::Integer:
+    return "integer";
+  case sema::OptionType::Float:
+    return "number";
+  case sema::OptionType::Pair:
+    return "two numbers";
+  case sema::OptionType::String:
+    return "string";
+  case sema::OptionType::Choice:
+    break;
+  }
+  return "word";
+}
+
+void printOptions() {
+  for (const sema::OptionSpec &spec : sema::optionTable()) {
+    llvm::outs() << spec.path << ": " << typeText(spec.type);
+    for (size_t i = 0; i < spec.choices.size(); ++i)
+      llvm::outs() << (i ? ", " : " (") << spec.choices[i]
+                   << (i + 1 == spec.choices.size() ? ")" : "");
+    if (!spec.initial.isError())
+      llvm::outs() << ", default " << spec.initial.print();
+    llvm::outs() << ", fixed at " << (spec.fixed == sema::Fixed::Compile ? "compile" : "launch")
+                 << " time\n    " << spec.doc << '\n';
+  }
+}
+
+} // namespace
+
+int infoCommand(const CommonOptions &options, const InfoOptions &info) {
+  if (info.options) {
+    printOptions();
+    return 0;
+  }
+  Session session(options);
+  std::optional<CheckedRun> run = session.check();
+  if (run)
+    options.json ? printJson(*run) : printText(*run);
+  return session.finish(run ? 0 : 1);
+}
+
+} // namespace titan::driver

@@ -1,0 +1,58 @@
+#include "compiler/driver/Session.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <iostream>
+
+namespace titan::driver {
+namespace {
+
+sema::CheckRequest requestFor(const CommonOptions &options) {
+  sema::CheckRequest request{options.file, options.train, options.overrides, options.searchDirs};
+  request.searchDirs.push_back(standardLibraryDir());
+  return request;
+}
+
+ColorMode colorMode(const std::string &word) {
+  if (word == "auto")
+    return std::getenv("NO_COLOR") ? ColorMode::Never : ColorMode::Auto;
+  return word == "always" ? ColorMode::Always : ColorMode::Never;
+}
+
+} // namespace
+
+std::string standardLibraryDir() {
+  static int anchor;
+  std::string program = llvm::sys::fs::getMainExecutable(nullptr, &anchor);
+  llvm::SmallString<128> installed(llvm::sys::path::parent_path(program));
+  llvm::sys::path::append(installed, "..", "share", "titan", "stdlib");
+  llvm::sys::path::remove_dots(installed, /*remove_dot_dot=*/true);
+  return llvm::sys::fs::is_directory(installed) ? std::string(installed.str())
+                                                : TITAN_SOURCE_STDLIB;
+}
+
+Session::Session(const CommonOptions &options)
+    : options(options), request(requestFor(options)), checker(sources, diags, request) {
+  diags.setWarningsAsErrors(options.warningsAsErrors);
+}
+
+std::optional<sema::CheckedRun> Session::check() {
+  return checker.load() ? checker.check() : std::nullopt;
+}
+
+bool Session::checkAll() {
+  return checker.load() && checker.checkAll();
+}
+
+int Session::finish(int status) {
+  if (options.jsonDiagnostics) {
+    diags.printJson(std::cerr);
+  } else {
+    diags.print(std::cerr, colorMode(options.color));
+    diags.printSummary(std::cerr);
+  }
+  return diags.hasErrors() ? 1 : status;
+}
+
+} // namespace titan::driver

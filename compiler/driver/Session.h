@@ -1,0 +1,48 @@
+// One invocation of titanc: what the command line says, the sources read, what was diagnosed, and
+// how it is reported. Commands get a Session and return an exit status: 0; 1 with diagnostics; 2
+// for wrong usage.
+#ifndef TITAN_COMPILER_DRIVER_SESSION_H
+#define TITAN_COMPILER_DRIVER_SESSION_H
+
+#include "compiler/sema/Check.h"
+
+namespace titan::driver {
+
+/// The options that all commands share.
+struct CommonOptions {
+  std::string file;
+  std::string train;
+  std::vector<std::string> overrides;  ///< --set PATH=VALUE
+  std::vector<std::string> searchDirs; ///< -I
+  bool warningsAsErrors = false;
+  bool json = false;            ///< results as JSON
+  bool jsonDiagnostics = false; ///< --diagnostics=json
+  std::string color = "auto";
+};
+
+class Session {
+public:
+  explicit Session(const CommonOptions &options);
+
+  /// Loads and checks the run that the command line chooses. Nothing after an error.
+  std::optional<sema::CheckedRun> check();
+  /// Loads the file and checks everything in it.
+  bool checkAll();
+  /// Prints the diagnostics; 1 if there was an error, else `status`.
+  int finish(int status = 0);
+
+  const CommonOptions &options;
+  SourceManager sources;
+  DiagnosticEngine diags{sources};
+
+private:
+  sema::CheckRequest request;
+  sema::Checker checker;
+};
+
+/// The standard library's directory: beside the installed program, or that of the source tree.
+std::string standardLibraryDir();
+
+} // namespace titan::driver
+
+#endif
