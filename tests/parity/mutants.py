@@ -21,7 +21,7 @@ from run import PROGRAMS, SEED, TEXT_BYTES
 from titan import DTYPES, TITANC, Launch, Report, call, require_titanc, write_text
 
 OUT = PARITY.parent / "mutants"
-MESH, PROCESSES = "shard2_tp2", 4
+MESH, PROCESSES = "on_shard2_tp2", 4
 STEPS = 3  # the first step's gradients tell; the later ones show that it is no start-up effect
 SAMPLE = 4
 CALL = re.compile(r"\b(allReduce|reduceScatter)\(")

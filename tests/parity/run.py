@@ -32,10 +32,10 @@ RECIPES = {
 }
 # Runs in the program files, with the number of processes; `parity` has no mesh of its own and so
 # takes as many processes as it gets.
-MESHES = {"parity": 2, "replicate2": 2, "shard2": 2, "tp2": 2, "tp2_seq": 2, "shard2_tp2": 4,
-          "embed2": 2}
-SAMPLE = {("llama3", "float64"): list(MESHES), ("llama3", "float32"): ["shard2_tp2"],
-          ("gpt2", "float64"): ["tp2_seq", "shard2_tp2"], ("gpt2", "float32"): []}
+MESHES = {"parity": 2, "on_replicate2": 2, "on_shard2": 2, "on_tp2": 2, "on_tp2_seq": 2,
+          "on_shard2_tp2": 4, "on_embed2": 2}
+SAMPLE = {("llama3", "float64"): list(MESHES), ("llama3", "float32"): ["on_shard2_tp2"],
+          ("gpt2", "float64"): ["on_tp2_seq", "on_shard2_tp2"], ("gpt2", "float32"): []}
 
 
 @dataclass
@@ -67,7 +67,7 @@ class Case:
         return result.passed(), result.table()
 
     def against_one(self, text: Path, mesh: str):
-        one, out = self.one_process(text), self.folder / f"on-{mesh}"
+        one, out = self.one_process(text), self.folder / f"run-{mesh}"
         Launch(STEPS, SEED, MESHES[mesh]).run(self.exe(mesh), text, out)
         result = compare(out, one, self.dtype)
         for name in bitwise_equal(out / "initial.safetensors", one / "initial.safetensors"):
