@@ -73,6 +73,7 @@ IDENT: [A-Za-z_] [A-Za-z0-9_]*;
 NEWLINE: '\r'? '\n';
 COMMENT: '#' ~[\r\n]* -> channel(COMMENTS);
 SPACE: [ \t]+ -> skip;
+BYTE_ORDER_MARK: '\u00EF\u00BB\u00BF' -> skip;
 
 // What follows is no token of the language; each becomes a diagnostic of its own.
 OPEN_STRING: '"' (~["\\\r\n] | '\\' ~[\r\n])*;

@@ -59,6 +59,7 @@ Diagnostic &DiagnosticEngine::report(Code code, Location location, std::string m
   else if (severity == Severity::Warning)
     ++warnings;
   if (errors > errorLimit || diagnostics.size() >= 10 * errorLimit) {
+    ++hidden;
     dropped = std::move(made);
     return *dropped;
   }

@@ -101,7 +101,7 @@ public:
   void print(std::ostream &os, ColorMode colors = ColorMode::Auto) const;
   /// One JSON object a line: severity, code, message, file, line, column, length, notes, help, fix.
   void printJson(std::ostream &os) const;
-  /// `2 errors, 1 warning`; nothing when there are none.
+  /// `2 errors, 1 warning`, and how many were not kept; nothing when there are none.
   void printSummary(std::ostream &os) const;
 
 private:
@@ -110,6 +110,7 @@ private:
   std::optional<Diagnostic> dropped; // receives what lies past the limit
   size_t errors = 0;
   size_t warnings = 0;
+  size_t hidden = 0; // counted, but past the limit
   size_t errorLimit = 100;
   bool warningsAsErrors = false;
 };

@@ -208,9 +208,13 @@ void DiagnosticEngine::printSummary(std::ostream &os) const {
     return std::to_string(n) + ' ' + what + (n == 1 ? "" : "s");
   };
   if (errors)
-    os << counted(errors, "error") << (warnings ? ", " : "\n");
+    os << counted(errors, "error");
   if (warnings)
-    os << counted(warnings, "warning") << '\n';
+    os << (errors ? ", " : "") << counted(warnings, "warning");
+  if (hidden)
+    os << " (" << hidden << " not shown)";
+  if (errors || warnings)
+    os << '\n';
 }
 
 } // namespace titan

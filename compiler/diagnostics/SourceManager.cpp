@@ -1,10 +1,8 @@
 #include "compiler/diagnostics/SourceManager.h"
 
+#include "llvm/Support/MemoryBuffer.h"
+
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 
 namespace titan {
 
@@ -18,16 +16,12 @@ FileId SourceManager::addBuffer(std::string name, std::string text) {
 }
 
 std::optional<FileId> SourceManager::loadFile(const std::string &path, std::string &error) {
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  std::string text;
-  if (in)
-    text.assign(std::istreambuf_iterator<char>(in), {});
-  if (!in || in.bad() || errno == EISDIR) {
-    error = std::strerror(errno ? errno : EIO);
+  auto read = llvm::MemoryBuffer::getFile(path);
+  if (!read) {
+    error = read.getError().message();
     return std::nullopt;
   }
-  return addBuffer(path, std::move(text));
+  return addBuffer(path, (*read)->getBuffer().str());
 }
 
 std::string_view SourceManager::name(FileId file) const {

@@ -236,21 +236,29 @@ std::vector<std::string> Expectation::words() const {
       out.push_back(words);
   };
   // `=` first: it is what a definition lacks, whatever else could come before it.
-  for (size_t token : {Parser::ASSIGN, Parser::ARROW, Parser::THEN, Parser::ELSE})
+  // In a call any word could be an argument's name, but hardly is.
+  bool defines = tokens.count(Parser::ASSIGN) && !tokens.count(Parser::RPAREN);
+  if (defines)
+    add(tokenWords(Parser::ASSIGN));
+  for (size_t token : {Parser::ARROW, Parser::THEN, Parser::ELSE})
     if (tokens.count(token))
       add(tokenWords(token));
-  if (tokens.count(Parser::PLUS) && rules.count(Parser::RuleTerminator))
+  bool ends = rules.count(Parser::RuleTerminator) || tokens.count(antlr4::Token::EOF);
+  if (tokens.count(Parser::PLUS) && ends)
     add("an operator");
   for (const RuleWords &entry : ruleWords())
     if (rules.count(entry.rule))
       add(entry.words);
-  bool defines = tokens.count(Parser::ASSIGN) != 0;
   for (size_t token : tokens) {
     bool minor = continuesExpression(token) || token == antlr4::Token::EOF ||
+                 token == Parser::ASSIGN ||
                  (defines && (token == Parser::COMMA || token == Parser::STRING));
-    if (!minor || out.empty())
+    if (!minor)
       add(tokenWords(token));
   }
+  if (out.empty())
+    for (size_t token : tokens)
+      add(tokenWords(token));
   return out;
 }
 

@@ -69,7 +69,8 @@ Entry measure(const Items &items, size_t first) {
   size_t depth = 0, width = 0;
   for (size_t i = first; i < items.size(); ++i) {
     const Item &item = items[i];
-    if (i != first && depth == 0 && item.startsEntry)
+    bool ownLine = item.isComment && item.breakBefore;
+    if (i != first && depth == 0 && (item.startsEntry || ownLine))
       break;
     bool closes = item.token.isOneOf(Lex::RPAREN, Lex::RBRACKET, Lex::RBRACE);
     if (closes && depth-- == 0)
@@ -132,37 +133,37 @@ void alignEntries(Items &items, size_t first) {
   alignRun(items, run);
 }
 
+/// The width of a line that ends in a comment, up to the comment; 0 where that does not line up
+/// with its neighbours': a line of another indentation, or a comment alone.
+size_t widthBeforeComment(const Items &items, size_t first, size_t comment) {
+  bool plain = items[first].startsEntry && comment > first && items[comment].isComment &&
+               !items[comment - 1].token.is(Lex::LBRACE);
+  size_t width = 0;
+  for (size_t i = first; plain && i < comment; ++i)
+    width += (i == first ? 0 : items[i].spaces) + items[i].text.size();
+  return width;
+}
+
 /// Lines up trailing comments of consecutive lines.
 void alignComments(Items &items) {
-  struct Line {
-    size_t comment = 0;
-    size_t width = 0;
-  };
-  std::vector<Line> run;
+  std::vector<std::pair<size_t, size_t>> run; // comment, width before it
   auto flush = [&] {
     size_t widest = 0;
-    for (const Line &line : run)
-      widest = std::max(widest, line.width);
-    for (const Line &line : run)
-      items[line.comment].spaces += widest - line.width;
+    for (const auto &[comment, width] : run)
+      widest = std::max(widest, width);
+    for (const auto &[comment, width] : run)
+      items[comment].spaces += widest - width;
     run.clear();
   };
-  size_t lineStart = 0;
-  for (size_t i = 0; i <= items.size(); ++i) {
-    if (i != items.size() && (i == 0 || !items[i].breakBefore))
-      continue;
-    const Item *last = i > lineStart + 1 ? &items[i - 1] : nullptr;
-    if (last && last->isComment && !items[lineStart].blankBefore)
-      run.push_back({i - 1, 0});
-    else
+  for (size_t first = 0, next; first < items.size(); first = next) {
+    next = first + 1;
+    while (next < items.size() && !items[next].breakBefore)
+      ++next;
+    size_t width = widthBeforeComment(items, first, next - 1);
+    if (!width || items[first].blankBefore)
       flush();
-    if (!run.empty() && run.back().comment == i - 1) {
-      size_t width = 0;
-      for (size_t k = lineStart; k + 1 < i; ++k)
-        width += (k == lineStart ? 0 : items[k].spaces) + items[k].text.size();
-      run.back().width = width;
-    }
-    lineStart = i;
+    if (width)
+      run.emplace_back(next - 1, width);
   }
   flush();
 }

@@ -2,6 +2,8 @@
 
 #include "TitanLexer.h"
 
+#include <utility>
+
 namespace titan::syntax {
 namespace {
 
@@ -71,6 +73,8 @@ private:
   bool acceptCloser(const Token &closer);
   void damage(const Token &t) { result.damagedLines.insert(at(t).line); }
   bool isDropped(const Token &t);
+  size_t &operatorsHere() { return open.empty() ? topOperators : open.back().operators; }
+  void resetOperators() { depth -= std::exchange(operatorsHere(), 0); }
   bool count(const Token &t);
   void take(const Token &t);
 
@@ -158,12 +162,12 @@ void Pass::repairBefore(size_t i) {
   if (insideParens())
     closeParens(t, startsDeclaration(t) ? "this starts a new declaration"
                                         : "this starts a new statement");
-  bool declares = startsDeclaration(t) && at(t).col == 1 && !open.empty();
-  if (!declares)
-    return;
-  reportUnclosed(t, "this starts a new declaration");
-  while (!open.empty())
-    closeTop(t);
+  if (startsDeclaration(t) && at(t).col == 1 && !open.empty()) {
+    reportUnclosed(t, "this starts a new declaration");
+    while (!open.empty())
+      closeTop(t);
+  }
+  endStatement(t);
 }
 
 /// Matches a closing bracket, inserting closers that were forgotten. False when it must be dropped.
@@ -237,12 +241,10 @@ bool Pass::isDropped(const Token &t) {
 
 /// Keeps the limits. False when one is exceeded.
 bool Pass::count(const Token &t) {
-  size_t &here = open.empty() ? topOperators : open.back().operators;
   if (t.isOneOf(Lex::NEWLINE, Lex::SEMI, Lex::COMMA)) {
-    depth -= here;
-    here = 0;
+    resetOperators();
   } else if (deepens(t)) {
-    ++here;
+    ++operatorsHere();
     ++depth;
   }
   if (depth > maxNesting) {
@@ -277,6 +279,8 @@ void Pass::take(const Token &t) {
     out()[index].partner = opener;
     depth -= open.back().operators;
     open.pop_back();
+    if (t.is(Lex::RBRACE))
+      resetOperators(); // `} else {` goes on, but not deeper
   }
 }
 

@@ -120,7 +120,8 @@ void Recovery::report(antlr4::Parser *parser, size_t index, const Expectation &e
   if (isNoise(index))
     return;
   Expectation sensible = expected;
-  bool hasPrevious = index > 0 && !laidOut.tokens[index - 1].isOneOf(Parser::NEWLINE, Parser::SEMI);
+  bool hasPrevious = index > 0 && !laidOut.tokens[index - 1].inserted &&
+                     !laidOut.tokens[index - 1].isOneOf(Parser::NEWLINE, Parser::SEMI);
   // Any keyword may be the name of an argument (`over = 3`), but that is hardly what was meant.
   if (hasPrevious && isKeyword(laidOut.tokens[index - 1].type) && !expected.rules.empty())
     sensible.tokens.erase(Parser::ASSIGN);
