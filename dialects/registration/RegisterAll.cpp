@@ -3,6 +3,7 @@
 #include "dialects/registration/RegisterAll.h"
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/Differentiation/Differentiation.h"
+#include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/IR/Titan.h"
 #include "dialects/titan/Kernels/Kernels.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
@@ -12,6 +13,7 @@ void titan::registerDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::func::FuncDialect, ir::TitanDialect, dist::DistDialect>();
   ir::registerScalarModels(registry);
   ir::registerVjpModels(registry);
+  ir::registerEvaluationModels(registry);
 }
 
 void titan::registerPasses() { ir::registerGradientPasses(); }

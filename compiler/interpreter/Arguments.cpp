@@ -1,0 +1,205 @@
+//===- Arguments.cpp - What a program's arguments start with --------------===//
+
+#include "compiler/interpreter/Arguments.h"
+
+#include "compiler/interpreter/Rounding.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "titan/runtime/philox.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::interpreter;
+using ir::HostTensor;
+using ir::NamedTensorType;
+namespace attr = titan::ir::attr;
+
+Role interpreter::getArgumentRole(func::FuncOp function, unsigned index) {
+  constexpr std::pair<const char *, llvm::StringLiteral> kinds[] = {{"param", attr::kParam},
+                                                                    {"state", attr::kState},
+                                                                    {"input", attr::kInput},
+                                                                    {"scalar", attr::kScalar}};
+  for (auto [kind, name] : kinds)
+    if (auto role = function.getArgAttrOfType<StringAttr>(index, name))
+      return {kind, role.str()};
+  return {"value", std::to_string(index)};
+}
+
+Role interpreter::getResultRole(func::FuncOp function, unsigned index) {
+  constexpr std::pair<const char *, llvm::StringLiteral> kinds[] = {{"output", attr::kOutput},
+                                                                    {"gradient", attr::kGradient}};
+  for (auto [kind, name] : kinds)
+    if (auto role = function.getResultAttrOfType<StringAttr>(index, name))
+      return {kind, role.str()};
+  if (auto updated = function.getResultAttrOfType<IntegerAttr>(index, attr::kUpdates))
+    return {"update", getArgumentRole(function, updated.getInt()).name};
+  return {"value", std::to_string(index)};
+}
+
+std::string interpreter::getLayerName(StringRef name, StringRef dim, int64_t layer) {
+  SmallVector<StringRef> parts;
+  name.split(parts, '.');
+  auto at = llvm::find(parts, dim);
+  size_t position = at == parts.end() ? 0 : at - parts.begin();
+  std::string layerName;
+  for (auto [i, part] : llvm::enumerate(parts)) {
+    layerName.append(i ? "." : "").append(part);
+    if (i == position)
+      layerName.append(".").append(std::to_string(layer));
+  }
+  return layerName;
+}
+
+static HostTensor makeZeros(NamedTensorType type) {
+  HostTensor tensor;
+  tensor.shape = type.getShape();
+  tensor.data.assign(type.getNumElements(), 0.0);
+  return tensor;
+}
+
+namespace {
+
+double draw(ir::InitAttr init, double scale, const rt::RandomStream &stream, uint64_t index) {
+  double cut = init.getCut() ? init.getCut().getValueAsDouble() : 0;
+  switch (init.getKind()) {
+  case ir::InitKind::Constant:
+    return scale;
+  case ir::InitKind::Uniform:
+    return -scale + 2 * scale * stream.uniform(index);
+  case ir::InitKind::TruncatedNormal:
+    if (cut > 0)
+      return scale * stream.truncatedNormal(index, -cut, cut);
+    [[fallthrough]];
+  case ir::InitKind::Normal:
+    return scale * stream.normal(index);
+  }
+  return 0;
+}
+
+/// Layer by layer where stacked, each layer by its own name and from element 0.
+HostTensor initialize(NamedTensorType type, StringRef name, ir::InitAttr init, bool stacked,
+                      uint64_t seed) {
+  HostTensor tensor = makeZeros(type);
+  int64_t layers = stacked ? type.getDims()[0].getSize() : 1;
+  int64_t size = type.getNumElements() / layers;
+  ArrayRef<double> scales = init.getScale().asArrayRef();
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    StringRef dim = stacked ? type.getDims()[0].getName().getValue() : "";
+    rt::RandomStream stream(seed, "init", stacked ? getLayerName(name, dim, layer) : name.str());
+    double scale = scales.empty() ? 0 : scales[scales.size() == 1 ? 0 : layer];
+    for (int64_t i = 0; i < size; ++i)
+      tensor.data[layer * size + i] = draw(init, scale, stream, i);
+  }
+  return tensor;
+}
+
+/// From `titan.sizes`, else from the table that the argument indexes.
+int64_t findVocab(func::FuncOp function, unsigned index, const Settings &settings) {
+  if (settings.vocab > 0)
+    return settings.vocab;
+  if (auto sizes =
+          function->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>("titan.sizes"))
+    if (auto vocab = sizes.getAs<IntegerAttr>("vocab"))
+      return vocab.getInt();
+  for (Operation *user : function.getArgument(index).getUsers())
+    if (auto take = dyn_cast<ir::TakeOp>(user)) {
+      NamedTensorType table = take.getInput().getType();
+      return table.getDims()[table.indexOf(take.getAlongAttr())].getSize();
+    }
+  return 0;
+}
+
+/// Sequences of positions + 1 tokens, of which `labels` drops the first and all else the last.
+FailureOr<HostTensor> generateInput(func::FuncOp function, unsigned index, NamedTensorType type,
+                                    StringRef name, const Settings &settings, int64_t step) {
+  HostTensor tensor = makeZeros(type);
+  int64_t columns = type.getRank() ? type.getShape().back() : 1,
+          rows = tensor.data.size() / columns;
+  bool isInteger = type.getElementType().isInteger(64);
+  int64_t vocab = isInteger ? findVocab(function, index, settings) : 0, shift = name == "labels";
+  if (isInteger && vocab <= 0)
+    return function.emitError("cannot generate input \"")
+           << name << "\": the module has no `titan.sizes` with a vocab; pass --vocab";
+  rt::RandomStream stream(settings.seed, "input", isInteger ? "tokens" : name.str());
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < columns; ++column) {
+      int64_t sample = (step - 1) * rows + row;
+      uint64_t at = sample * (columns + 1) + column + shift;
+      tensor.data[row * columns + column] =
+          isInteger ? std::floor(stream.uniform(at) * vocab) : stream.normal(at);
+    }
+  return tensor;
+}
+
+FailureOr<HostTensor> readLiteral(func::FuncOp function, NamedTensorType type, Attribute literal) {
+  HostTensor tensor = makeZeros(type);
+  if (auto values = dyn_cast<DenseF64ArrayAttr>(literal))
+    if (static_cast<size_t>(values.size()) == tensor.data.size()) {
+      llvm::copy(values.asArrayRef(), tensor.data.begin());
+      return tensor;
+    }
+  return function.emitError("`titan.value` must be array<f64: ...> of ")
+         << tensor.data.size() << " numbers for " << type;
+}
+
+/// A value from the file, also when it holds the layers of a stacked tensor one by one.
+FailureOr<std::optional<HostTensor>> findGiven(func::FuncOp function, NamedTensorType type,
+                                               StringRef name, bool stacked,
+                                               const Settings &settings) {
+  HostTensor tensor = makeZeros(type);
+  std::vector<std::string> names{name.str()};
+  if (stacked && !settings.given.count(name.str())) {
+    names.clear();
+    for (int64_t layer = 0; layer < type.getDims()[0].getSize(); ++layer)
+      names.push_back(getLayerName(name, type.getDims()[0].getName().getValue(), layer));
+  }
+  size_t size = tensor.data.size() / names.size();
+  for (auto [i, part] : llvm::enumerate(names)) {
+    auto given = settings.given.find(part);
+    if (given == settings.given.end())
+      return std::optional<HostTensor>();
+    if (given->second.data.size() != size)
+      return function.emitError("the file gives ")
+             << given->second.data.size() << " elements for " << part << ", expected " << size;
+    llvm::copy(given->second.data, tensor.data.begin() + i * size);
+  }
+  return std::optional(tensor);
+}
+
+FailureOr<HostTensor> makeUnrounded(func::FuncOp function, unsigned index, NamedTensorType type,
+                                    const Settings &settings, int64_t step) {
+  Role role = getArgumentRole(function, index);
+  bool stacked = function.getArgAttr(index, attr::kStacked) != nullptr;
+  auto given = findGiven(function, type, role.name, stacked, settings);
+  if (failed(given))
+    return failure();
+  if (*given)
+    return **given;
+  if (Attribute literal = function.getArgAttr(index, "titan.value"))
+    return readLiteral(function, type, literal);
+  if (auto init = function.getArgAttrOfType<ir::InitAttr>(index, attr::kInit))
+    return initialize(type, role.name, init, stacked, settings.seed);
+  if (role.kind == "state")
+    return makeZeros(type);
+  if (role.kind == "input")
+    return generateInput(function, index, type, role.name, settings, step);
+  double rise = settings.warmup > 0 ? std::min(1.0, double(step) / settings.warmup) : 1.0;
+  if (role.kind == "scalar" && type.getRank() == 0 && (role.name == "lr" || role.name == "step"))
+    return HostTensor{{}, {role.name == "lr" ? settings.lr * rise : double(step)}};
+  return function.emitError("argument ")
+         << index << " (" << role.str()
+         << ") has no value: expected titan.init, titan.value, a role, "
+         << "or a tensor of that name in the --inputs file";
+}
+
+} // namespace
+
+FailureOr<HostTensor> interpreter::makeArgument(func::FuncOp function, unsigned index,
+                                                const Settings &settings, int64_t step) {
+  auto type = dyn_cast<NamedTensorType>(function.getArgument(index).getType());
+  if (!type)
+    return function.emitError("argument ") << index << " is not a titan tensor";
+  FailureOr<HostTensor> value = makeUnrounded(function, index, type, settings, step);
+  if (succeeded(value))
+    roundTo(type.getElementType(), value->data);
+  return value;
+}

@@ -1,0 +1,31 @@
+//===- Collectives.h - What collectives do to local parts -------*- C++ -*-===//
+//
+// Defined by global elements, not by bytes: an operation that moves parts gives each rank the
+// elements that its result type says it holds, taken from whichever rank of the group has them; one
+// that reduces combines the group's values of the same element, in the group's order. An element
+// that nobody in the group has is an error, so a collective over the wrong axes cannot pass.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_COMPILER_INTERPRETER_COLLECTIVES_H
+#define TITAN_COMPILER_INTERPRETER_COLLECTIVES_H
+
+#include "compiler/interpreter/RankMesh.h"
+
+namespace titan::interpreter {
+
+/// True for operations that wait for other ranks.
+bool isCollective(mlir::Operation *op);
+
+/// The ranks that take part when `rank` executes `op` (a collective or another conversion of the
+/// `dist` dialect): all ranks for a reshard, `rank` alone for local operations.
+std::vector<int64_t> getParticipants(mlir::Operation *op, const RankMesh &mesh, int64_t rank);
+
+/// The results of the participants of `op`, in their order, from their inputs.
+mlir::FailureOr<std::vector<ir::HostTensor>>
+evaluateConversion(mlir::Operation *op, const RankMesh &mesh, llvm::ArrayRef<int64_t> group,
+                   llvm::ArrayRef<const ir::HostTensor *> inputs);
+
+} // namespace titan::interpreter
+
+#endif // TITAN_COMPILER_INTERPRETER_COLLECTIVES_H

@@ -1,0 +1,80 @@
+//===- Device.h - One virtual rank --------------------------------*- C++ -*-===//
+//
+// A rank with its own program counter: a stack of frames, one for the function and one for every
+// repeat or fused region that it is in. It runs until it meets a collective, returns, or fails; the
+// interpreter then lets another rank run. So ranks may run different functions, and who waits for
+// whom is real.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_COMPILER_INTERPRETER_DEVICE_H
+#define TITAN_COMPILER_INTERPRETER_DEVICE_H
+
+#include "compiler/interpreter/RankMesh.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <memory>
+
+namespace titan::interpreter {
+
+using TensorRef = std::shared_ptr<const ir::HostTensor>;
+
+class Device {
+public:
+  enum class State { Running, Waiting, Finished };
+
+  /// A device at the start of `function`, whose arguments are this rank's local parts.
+  Device(int64_t rank, const RankMesh &mesh, mlir::func::FuncOp function,
+         std::vector<TensorRef> arguments);
+
+  /// Runs until the next collective or the end. Errors are emitted at the failing operation.
+  mlir::LogicalResult run();
+
+  State getState() const { return state; }
+  int64_t getRank() const { return rank; }
+  /// The collective at which the device waits, its input, and how it goes on.
+  mlir::Operation *getPending() const { return &*frames.back().next; }
+  TensorRef getPendingInput() const { return read(getPending()->getOperand(0)); }
+  void resume(ir::HostTensor result);
+
+  /// "train, layers = 1, model.mlir:12:3"
+  std::string describePosition() const;
+
+  /// What the function returned.
+  const std::vector<TensorRef> &getResults() const { return results; }
+
+private:
+  struct Frame {
+    mlir::Block *block;
+    mlir::Block::iterator next;
+    ir::RepeatOp repeat;   ///< null in a function's or a fused region's frame
+    int64_t iteration = 0; ///< counts from 0 also when the repeat is reversed
+    std::vector<ir::HostTensor> stacks;
+  };
+
+  TensorRef read(mlir::Value value) const { return values.lookup(value); }
+  mlir::LogicalResult write(mlir::Value value, TensorRef tensor);
+  mlir::LogicalResult execute(mlir::Operation *op);
+  mlir::LogicalResult evaluate(mlir::Operation *op);
+  mlir::LogicalResult enter(ir::RepeatOp repeat);
+  mlir::LogicalResult bindSlices(Frame &frame);
+  mlir::LogicalResult yield(ir::YieldOp yield);
+  mlir::LogicalResult leave();
+  mlir::LogicalResult leaveFused(ir::YieldOp yield);
+  int64_t getIndex(const Frame &frame) const;
+
+  int64_t rank;
+  const RankMesh &mesh;
+  mlir::func::FuncOp function;
+  State state = State::Running;
+  llvm::DenseMap<mlir::Value, TensorRef> values;
+  std::vector<Frame> frames;
+  std::vector<TensorRef> results;
+};
+
+/// "model.mlir:12:3", or "?" where an operation has no such place.
+std::string describeLocation(mlir::Location location);
+
+} // namespace titan::interpreter
+
+#endif // TITAN_COMPILER_INTERPRETER_DEVICE_H

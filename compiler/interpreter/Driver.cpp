@@ -1,0 +1,133 @@
+//===- Driver.cpp - What titan-interpret does -----------------------------===//
+
+#include "compiler/interpreter/Driver.h"
+
+#include "compiler/interpreter/Compare.h"
+#include "compiler/interpreter/Files.h"
+#include "compiler/interpreter/GradientCheck.h"
+#include "compiler/interpreter/Report.h"
+#include "compiler/interpreter/Widen.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::interpreter;
+
+namespace {
+
+/// A module with its text, which diagnostics quote.
+struct Loaded {
+  llvm::SourceMgr sources;
+  std::unique_ptr<SourceMgrDiagnosticHandler> handler;
+  OwningOpRef<ModuleOp> module;
+};
+
+LogicalResult load(MLIRContext &context, const std::string &file, bool float64, Loaded &loaded) {
+  loaded.handler = std::make_unique<SourceMgrDiagnosticHandler>(loaded.sources, &context);
+  loaded.module = parseSourceFile<ModuleOp>(file, loaded.sources, &context);
+  if (!loaded.module)
+    return failure();
+  if (float64)
+    widenToFloat64(*loaded.module);
+  return success();
+}
+
+/// Results by name for --dump. Stacked tensors are written layer by layer, as weights are
+/// exchanged.
+std::map<std::string, ir::HostTensor> collect(Session &session) {
+  std::map<std::string, ir::HostTensor> tensors;
+  func::FuncOp function = session.getFunction();
+  for (auto [i, result] : llvm::enumerate(session.getResults())) {
+    std::string prefix = result.role.kind + ".";
+    if (!function.getResultAttr(i, ir::attr::kStacked)) {
+      tensors[prefix + result.role.name] = result.global;
+      continue;
+    }
+    int64_t layers = result.global.shape[0];
+    auto size = static_cast<int64_t>(result.global.data.size()) / layers;
+    for (int64_t layer = 0; layer < layers; ++layer) {
+      ir::HostTensor part;
+      part.shape.assign(result.global.shape.begin() + 1, result.global.shape.end());
+      auto first = result.global.data.begin() + layer * size;
+      part.data.assign(first, first + size);
+      StringRef dim = result.type.getDims()[0].getName().getValue();
+      tensors[prefix + getLayerName(result.role.name, dim, layer)] = std::move(part);
+    }
+  }
+  return tensors;
+}
+
+LogicalResult report(const Comparison &comparison, double tolerance, raw_ostream &stream) {
+  for (const std::string &role : comparison.missing)
+    stream << "only one of the programs has " << role << '\n';
+  bool agrees = comparison.compared > 0 && comparison.greatest <= tolerance;
+  stream << (agrees ? "equal" : "DIFFERENT") << ": " << comparison.compared << " results compared";
+  if (comparison.compared > 0)
+    stream << ", greatest deviation " << format(comparison.greatest) << " in " << comparison.where;
+  stream << '\n';
+  return success(agrees);
+}
+
+LogicalResult runSteps(Session &session, const DriverOptions &options, raw_ostream &stream) {
+  for (int64_t step = 1; step <= options.steps; ++step) {
+    if (failed(session.step()))
+      return failure();
+    if (options.steps > 1)
+      stream << "step " << step << '\n';
+    printResults(session, options.gather, stream);
+    if (options.local)
+      printLocalResults(session, stream);
+  }
+  return options.dump.empty() ? success() : writeTensors(options.dump, collect(session));
+}
+
+LogicalResult compareSteps(Session &one, Session &other, const DriverOptions &options,
+                           raw_ostream &stream) {
+  for (int64_t step = 1; step <= options.steps; ++step) {
+    if (failed(one.step()) || failed(other.step()))
+      return failure();
+    if (options.steps > 1)
+      stream << "step " << step << ": ";
+    if (failed(report(compareResults(one, other), options.tolerance, stream)))
+      return failure();
+  }
+  return success();
+}
+
+} // namespace
+
+LogicalResult interpreter::drive(MLIRContext &context, DriverOptions options, raw_ostream &stream) {
+  if (!options.inputs.empty()) {
+    auto given = readTensors(options.inputs);
+    if (failed(given))
+      return failure();
+    options.settings.given = std::move(*given);
+  }
+  bool float64 = options.float64 || options.checkGradients;
+  Loaded loaded;
+  if (failed(load(context, options.file, float64, loaded)))
+    return failure();
+  auto session =
+      Session::create(*loaded.module, options.program, options.autoDegree, options.settings);
+  if (failed(session))
+    return failure();
+  int64_t ranks = session->getMesh().getNumRanks();
+  if (options.ranks > 0 && options.ranks != ranks)
+    return session->getFunction().emitError("runs on ")
+           << ranks << " ranks, not on " << options.ranks;
+  if (options.checkGradients)
+    return checkGradients(*session, options.tolerance, stream);
+  if (options.compare.empty())
+    return runSteps(*session, options, stream);
+  Loaded otherLoaded;
+  if (failed(load(context, options.compare, float64, otherLoaded)))
+    return failure();
+  auto other =
+      Session::create(*otherLoaded.module, options.program, options.autoDegree, options.settings);
+  if (failed(other))
+    return failure();
+  return compareSteps(*session, *other, options, stream);
+}

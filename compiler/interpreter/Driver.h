@@ -1,0 +1,34 @@
+//===- Driver.h - What titan-interpret does ---------------------*- C++ -*-===//
+//
+// Loads one or two modules and runs, prints, compares or checks them. Apart from the tool's main,
+// so that unit tests and other tools can do the same.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_COMPILER_INTERPRETER_DRIVER_H
+#define TITAN_COMPILER_INTERPRETER_DRIVER_H
+
+#include "compiler/interpreter/Arguments.h"
+
+#include <optional>
+
+namespace titan::interpreter {
+
+struct DriverOptions {
+  std::string file, program;
+  std::string compare;      ///< another module to compare with; empty: none
+  std::string inputs, dump; ///< safetensors files; empty: none
+  Settings settings;
+  int64_t autoDegree = 1, steps = 1;
+  int64_t ranks = 0; ///< how many the mesh must have; 0: any number
+  double tolerance = 1e-12;
+  bool float64 = false, gather = false, local = false, checkGradients = false;
+};
+
+/// Does what the options say; results go to `stream`, complaints to stderr.
+mlir::LogicalResult drive(mlir::MLIRContext &context, DriverOptions options,
+                          llvm::raw_ostream &stream);
+
+} // namespace titan::interpreter
+
+#endif // TITAN_COMPILER_INTERPRETER_DRIVER_H

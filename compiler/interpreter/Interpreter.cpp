@@ -1,0 +1,118 @@
+//===- Interpreter.cpp - Runs a program on virtual ranks ------------------===//
+
+#include "compiler/interpreter/Interpreter.h"
+
+#include "compiler/interpreter/Collectives.h"
+#include "compiler/interpreter/Rendezvous.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::interpreter;
+
+/// What must be equal on all ranks of a group. Types need not be: stages may run different
+/// programs.
+static Call describeCall(const Device &device, const RankMesh &mesh) {
+  Operation *op = device.getPending();
+  auto from = cast<ir::NamedTensorType>(op->getOperand(0).getType());
+  auto to = cast<ir::NamedTensorType>(op->getResult(0).getType());
+  std::string what;
+  llvm::raw_string_ostream stream(what);
+  stream << op->getName();
+  if (isa<dist::AllReduceOp, dist::ReduceScatterOp>(op))
+    stream << ' ' << dist::stringifyReductionKind(from.getShardingOrReplicated().getPartialKind());
+  stream << " of " << dist::getLocalNumElements(from, mesh.getDegrees()) << " to "
+         << dist::getLocalNumElements(to, mesh.getDegrees()) << ' ' << from.getElementType();
+  return {getParticipants(op, mesh, device.getRank()), what, device.describePosition()};
+}
+
+/// Carries out the collective at which the group of `device` waits.
+static LogicalResult meet(Device &device, std::vector<Device> &devices, const RankMesh &mesh) {
+  std::vector<int64_t> group = getParticipants(device.getPending(), mesh, device.getRank());
+  std::vector<TensorRef> inputs;
+  SmallVector<const ir::HostTensor *> pointers;
+  for (int64_t member : group) {
+    inputs.push_back(devices[member].getPendingInput());
+    pointers.push_back(inputs.back().get());
+  }
+  auto results = evaluateConversion(device.getPending(), mesh, group, pointers);
+  if (failed(results))
+    return failure();
+  for (auto [member, result] : llvm::zip_equal(group, *results))
+    devices[member].resume(std::move(result));
+  return success();
+}
+
+/// Runs a device up to the collective it waits at, or to its end, and reports it there.
+static LogicalResult advance(Device &device, Rendezvous &rendezvous, const RankMesh &mesh) {
+  if (failed(device.run()))
+    return failure();
+  if (device.getState() == Device::State::Finished) {
+    rendezvous.finish(device.getRank());
+    return success();
+  }
+  Operation *op = device.getPending();
+  if (auto problem = rendezvous.post(device.getRank(), describeCall(device, mesh)))
+    return op->emitOpError(*problem);
+  return success();
+}
+
+FailureOr<RankTensors> interpreter::interpret(ArrayRef<func::FuncOp> functions,
+                                              const RankMesh &mesh, const RankTensors &arguments) {
+  std::vector<Device> devices;
+  for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
+    devices.emplace_back(rank, mesh, functions[rank % functions.size()], arguments[rank]);
+  Rendezvous rendezvous(mesh.getNumRanks());
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (Device &device : devices) {
+      if (device.getState() == Device::State::Running) {
+        if (failed(advance(device, rendezvous, mesh)))
+          return failure();
+        progress = true;
+      }
+      if (device.getState() != Device::State::Waiting || !rendezvous.isComplete(device.getRank()))
+        continue;
+      rendezvous.release(device.getRank());
+      if (failed(meet(device, devices, mesh)))
+        return failure();
+      progress = true;
+    }
+  }
+  RankTensors results;
+  for (const Device &device : devices) {
+    if (device.getState() != Device::State::Finished) {
+      func::FuncOp function = functions.front();
+      return function.emitError(rendezvous.describeDeadlock());
+    }
+    results.push_back(device.getResults());
+  }
+  return results;
+}
+
+LogicalResult interpreter::checkDivisible(func::FuncOp function, const RankMesh &mesh) {
+  auto check = [&](Location location, Type type) -> LogicalResult {
+    auto tensor = dyn_cast<ir::NamedTensorType>(type);
+    if (!tensor)
+      return success();
+    for (auto [dim, axes] :
+         llvm::zip_equal(tensor.getDims(), tensor.getShardingOrReplicated().getDimAxes()))
+      if (int64_t parts = dist::getDegreeProduct(axes, mesh.getDegrees());
+          dim.getSize() % parts != 0)
+        return emitError(location, "dimension ")
+               << dim.getName() << " of size " << dim.getSize() << " is split into " << parts
+               << " parts, which do not divide it";
+    return success();
+  };
+  WalkResult walk = function.walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      if (failed(check(op->getLoc(), result.getType())))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  for (Value argument : function.getArguments())
+    if (failed(check(argument.getLoc(), argument.getType())))
+      return failure();
+  return success();
+}

@@ -1,0 +1,31 @@
+//===- Report.h - Results as text -------------------------------*- C++ -*-===//
+//
+// Numbers are printed with 17 digits, so that two runs print the same text exactly when they
+// computed the same doubles.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_COMPILER_INTERPRETER_REPORT_H
+#define TITAN_COMPILER_INTERPRETER_REPORT_H
+
+#include "compiler/interpreter/Session.h"
+
+namespace titan::interpreter {
+
+/// The 2-norm of all elements.
+double getNorm(const std::vector<double> &values);
+
+/// One line a result: a number as "output loss = 2.5", else "gradient table: norm 1.5, sum 0.25";
+/// with `gather`, the value follows as nested lists.
+void printResults(const Session &session, bool gather, llvm::raw_ostream &stream);
+
+/// One line a result and rank with what the rank holds: "rank 1 value 0 = [3, 4]".
+void printLocalResults(const Session &session, llvm::raw_ostream &stream);
+
+/// A double with 17 digits, and a tensor as nested lists of them.
+std::string format(double value);
+std::string format(const ir::HostTensor &tensor);
+
+} // namespace titan::interpreter
+
+#endif // TITAN_COMPILER_INTERPRETER_REPORT_H

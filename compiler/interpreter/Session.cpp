@@ -1,0 +1,121 @@
+//===- Session.cpp - A program run step by step ---------------------------===//
+
+#include "compiler/interpreter/Session.h"
+
+#include "compiler/interpreter/Layout.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::interpreter;
+using ir::HostTensor;
+using ir::NamedTensorType;
+
+/// The named functions of the module, or its first.
+static FailureOr<std::vector<func::FuncOp>> findFunctions(ModuleOp module, StringRef names) {
+  std::vector<func::FuncOp> functions;
+  if (names.empty()) {
+    for (func::FuncOp function : module.getOps<func::FuncOp>())
+      if (functions.empty() && !function.isExternal())
+        functions.push_back(function);
+    if (functions.empty())
+      return module.emitError("the module has no function to run");
+    return functions;
+  }
+  SmallVector<StringRef> parts;
+  names.split(parts, ',');
+  for (StringRef name : parts) {
+    auto function = module.lookupSymbol<func::FuncOp>(name);
+    if (!function || function.isExternal()) {
+      InFlightDiagnostic error = module.emitError("the module has no program @") << name;
+      for (func::FuncOp other : module.getOps<func::FuncOp>())
+        error.attachNote(other.getLoc()) << "it has @" << other.getName();
+      return error;
+    }
+    functions.push_back(function);
+    if (function.getFunctionType() != functions.front().getFunctionType())
+      return function.emitError("programs that run together need equal arguments and results");
+  }
+  return functions;
+}
+
+FailureOr<Session> Session::create(ModuleOp module, StringRef programs, int64_t autoDegree,
+                                   Settings settings) {
+  auto functions = findFunctions(module, programs);
+  if (failed(functions))
+    return failure();
+  auto mesh = std::make_unique<RankMesh>(dist::MeshOp::lookup(module), autoDegree);
+  for (func::FuncOp function : *functions)
+    if (failed(checkDivisible(function, *mesh)))
+      return failure();
+  Session session(std::move(*functions), std::move(mesh), std::move(settings));
+  session.arguments.resize(session.mesh->getNumRanks(),
+                           std::vector<TensorRef>(session.getFunction().getNumArguments()));
+  if (failed(session.makeArguments(/*everyStep=*/false)))
+    return failure();
+  return session;
+}
+
+/// Sets the arguments that are new in every step, or those that are kept between steps.
+LogicalResult Session::makeArguments(bool everyStep) {
+  for (unsigned i = 0; i < getFunction().getNumArguments(); ++i) {
+    std::string kind = getArgumentRole(getFunction(), i).kind;
+    if ((kind == "input" || kind == "scalar") != everyStep)
+      continue;
+    FailureOr<HostTensor> value = makeArgument(getFunction(), i, settings, nextStep);
+    if (failed(value))
+      return failure();
+    setArgument(i, *value);
+  }
+  return success();
+}
+
+void Session::setArgument(unsigned index, const HostTensor &global) {
+  auto type = cast<NamedTensorType>(getFunction().getArgument(index).getType());
+  for (int64_t rank = 0; rank < mesh->getNumRanks(); ++rank)
+    arguments[rank][index] = std::make_shared<HostTensor>(cut(type, *mesh, rank, global));
+}
+
+FailureOr<HostTensor> Session::assembleAt(NamedTensorType type, const RankTensors &tensors,
+                                          unsigned index, const std::string &name) {
+  SmallVector<const HostTensor *> parts;
+  for (const auto &rank : tensors)
+    parts.push_back(rank[index].get());
+  auto emitError = [&] { return getFunction().emitError(name) << ": "; };
+  return assemble(type, *mesh, parts, emitError);
+}
+
+FailureOr<HostTensor> Session::getArgument(unsigned index) {
+  return assembleAt(cast<NamedTensorType>(getFunction().getArgument(index).getType()), arguments,
+                    index, getArgumentRole(getFunction(), index).str());
+}
+
+LogicalResult Session::step(bool keep) {
+  if (failed(makeArguments(/*everyStep=*/true)))
+    return failure();
+  FailureOr<RankTensors> run = interpret(functions, *mesh, arguments);
+  if (failed(run))
+    return failure();
+  locals = std::move(*run);
+  results.clear();
+  func::FuncOp function = getFunction();
+  for (unsigned i = 0; i < function.getNumResults(); ++i) {
+    auto type = cast<NamedTensorType>(function.getResultTypes()[i]);
+    Role role = getResultRole(function, i);
+    FailureOr<HostTensor> global = assembleAt(type, locals, i, role.str());
+    if (failed(global))
+      return failure();
+    auto updated = function.getResultAttrOfType<IntegerAttr>(i, ir::attr::kUpdates);
+    if (updated && keep)
+      setArgument(updated.getInt(), *global);
+    results.push_back({role, type, std::move(*global)});
+  }
+  nextStep += keep;
+  return success();
+}
+
+const Result *Session::find(StringRef kind, StringRef name) const {
+  for (const Result &result : results)
+    if (result.role.kind == kind && result.role.name == name)
+      return &result;
+  return nullptr;
+}

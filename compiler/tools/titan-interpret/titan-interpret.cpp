@@ -1,0 +1,78 @@
+//===- titan-interpret.cpp - Runs any phase's IR on virtual ranks ---------===//
+
+#include "compiler/interpreter/Driver.h"
+#include "dialects/registration/RegisterAll.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+
+using namespace llvm;
+
+static cl::OptionCategory category("titan-interpret");
+
+static cl::opt<std::string> file(cl::Positional, cl::desc("FILE.mlir"), cl::init("-"),
+                                 cl::cat(category));
+static cl::opt<std::string>
+    program("program", cl::value_desc("NAME[,NAME...]"), cl::cat(category),
+            cl::desc("function to run (default: the first); of several, rank r runs the r-th"));
+static cl::opt<std::string> compare("compare", cl::value_desc("OTHER.mlir"), cl::cat(category),
+                                    cl::desc("run this module too and compare results by role"));
+static cl::opt<double> tolerance("tolerance", cl::cat(category),
+                                 cl::desc("relative 2-norm accepted by --compare (default 1e-12) "
+                                          "and --check-gradients (default 1e-6)"));
+static cl::opt<bool> gradients("check-gradients", cl::cat(category),
+                               cl::desc("compare gradients with differences of the loss, in f64"));
+static cl::opt<bool> float64("float64", cl::cat(category),
+                             cl::desc("make every floating-point tensor f64"));
+static cl::opt<bool> gather("gather", cl::cat(category), cl::desc("print results whole"));
+static cl::opt<bool> local("local", cl::cat(category), cl::desc("print what each rank holds"));
+static cl::opt<int64_t> autoDegree("auto", cl::init(1), cl::cat(category),
+                                   cl::desc("degree of the mesh axis whose degree is auto"));
+static cl::opt<int64_t>
+    ranks("ranks", cl::init(0), cl::cat(category),
+          cl::desc("expected number of ranks; an error if the mesh has others"));
+static cl::opt<int64_t> steps("steps", cl::init(1), cl::cat(category),
+                              cl::desc("training steps, updates fed back"));
+static cl::opt<uint64_t> seed("seed", cl::init(0), cl::cat(category),
+                              cl::desc("seed of initial values and generated inputs"));
+static cl::opt<double> lr("lr", cl::init(1e-3), cl::cat(category), cl::desc("learning rate"));
+static cl::opt<int64_t> warmup("warmup", cl::init(0), cl::cat(category),
+                               cl::desc("steps over which the learning rate rises from 0"));
+static cl::opt<int64_t> vocab("vocab", cl::init(0), cl::cat(category),
+                              cl::desc("bound of generated tokens"));
+static cl::opt<std::string> inputs("inputs", cl::value_desc("FILE.safetensors"), cl::cat(category),
+                                   cl::desc("inputs, parameters and state by name"));
+static cl::opt<std::string> dump("dump", cl::value_desc("FILE.safetensors"), cl::cat(category),
+                                 cl::desc("write the last step's results"));
+
+static titan::interpreter::DriverOptions readOptions() {
+  titan::interpreter::DriverOptions options;
+  options.file = file;
+  options.program = program;
+  options.compare = compare;
+  options.inputs = inputs;
+  options.dump = dump;
+  options.settings.seed = seed;
+  options.settings.lr = lr;
+  options.settings.warmup = warmup;
+  options.settings.vocab = vocab;
+  options.autoDegree = autoDegree;
+  options.ranks = ranks;
+  options.steps = steps;
+  options.tolerance = tolerance.getNumOccurrences() ? tolerance : gradients ? 1e-6 : 1e-12;
+  options.float64 = float64;
+  options.gather = gather;
+  options.local = local;
+  options.checkGradients = gradients;
+  return options;
+}
+
+int main(int argc, char **argv) {
+  InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(argc, argv, "Titan's reference interpreter\n");
+  mlir::DialectRegistry registry;
+  titan::registerDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  return failed(titan::interpreter::drive(context, readOptions(), outs())) ? 1 : 0;
+}

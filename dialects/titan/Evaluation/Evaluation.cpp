@@ -1,0 +1,16 @@
+//===- Evaluation.cpp - Attaches the reference meanings -------------------===//
+
+#include "dialects/titan/Evaluation/Evaluation.h"
+#include "dialects/titan/IR/Titan.h"
+
+using namespace titan;
+
+void ir::registerEvaluationModels(mlir::DialectRegistry &registry) {
+  registry.addExtension(+[](mlir::MLIRContext *context, TitanDialect *) {
+    attachElementwiseEvaluation(*context);
+    attachContractionEvaluation(*context);
+    attachIndexingEvaluation(*context);
+    attachDimensionEvaluation(*context);
+    attachNeuralEvaluation(*context);
+  });
+}

@@ -1,0 +1,58 @@
+//===- IndexSpace.cpp - Walking tensors by dimension names ----------------===//
+
+#include "dialects/titan/Evaluation/IndexSpace.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+std::vector<LocalDim> ir::getLocalDims(NamedTensorType type, const HostTensor &tensor,
+                                       const RankPlace &place) {
+  std::vector<LocalDim> dims;
+  dist::ShardingAttr sharding = type.getShardingOrReplicated();
+  int64_t named = sharding.isFlat() ? sharding.getFlatFrom() : type.getRank();
+  for (int64_t i = 0; i < named; ++i)
+    dims.push_back({type.getDims()[i].getName().str(), tensor.shape[i], place.getOffset(type, i)});
+  if (sharding.isFlat()) {
+    std::string name = "flat";
+    for (auto axis : sharding.getFlatAxes().getAsRange<StringAttr>())
+      name.append(1, ' ').append(axis.getValue());
+    dims.push_back({name, tensor.shape.back(), 0});
+  }
+  return dims;
+}
+
+LogicalResult IndexSpace::join(Value value, const HostTensor &tensor) {
+  auto type = cast<NamedTensorType>(value.getType());
+  for (const LocalDim &dim : getLocalDims(type, tensor, *place)) {
+    auto known = llvm::find_if(dims, [&](const LocalDim &d) { return d.name == dim.name; });
+    if (known == dims.end()) {
+      dims.push_back(dim);
+      continue;
+    }
+    if (known->size != dim.size || known->offset != dim.offset)
+      return op->emitOpError("joins different parts of dimension \"")
+             << dim.name << "\": [" << known->offset << ", " << known->offset + known->size
+             << ") and [" << dim.offset << ", " << dim.offset + dim.size << ")";
+  }
+  return success();
+}
+
+std::vector<int64_t> IndexSpace::getStrides(Value value, const HostTensor &tensor) const {
+  auto type = cast<NamedTensorType>(value.getType());
+  std::vector<LocalDim> own = getLocalDims(type, tensor, *place);
+  std::vector<int64_t> strides(dims.size(), 0);
+  int64_t stride = 1;
+  for (size_t i = own.size(); i-- > 0; stride *= own[i].size)
+    for (size_t d = 0; d < dims.size(); ++d)
+      if (dims[d].name == own[i].name)
+        strides[d] = stride;
+  return strides;
+}
+
+int64_t IndexSpace::getNumElements() const {
+  int64_t product = 1;
+  for (const LocalDim &dim : dims)
+    product *= dim.size;
+  return product;
+}

@@ -1,0 +1,74 @@
+//===- IndexSpace.h - Walking tensors by dimension names --------*- C++ -*-===//
+//
+// The joined index space of several tensors: every named dimension once, in order of first
+// appearance, with local sizes. A tensor that lacks a dimension has stride 0 along it, which is all
+// that broadcasting and summing by name amount to.
+//
+// A tensor in flat storage has, below its stacked dimensions, one dimension that stands for the
+// chunk; its name spells the axes, so that chunks cut differently never meet.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_TITAN_EVALUATION_INDEXSPACE_H
+#define TITAN_DIALECTS_TITAN_EVALUATION_INDEXSPACE_H
+
+#include "dialects/titan/Interfaces/TitanInterfaces.h"
+
+namespace titan::ir {
+
+/// A dimension as one rank holds it. `offset` is the global index at which the rank's part starts.
+struct LocalDim {
+  std::string name;
+  int64_t size;
+  int64_t offset;
+};
+
+/// The dimensions of `tensor`, which has the local shape of `type`.
+std::vector<LocalDim> getLocalDims(NamedTensorType type, const HostTensor &tensor,
+                                   const RankPlace &place);
+
+class IndexSpace {
+public:
+  IndexSpace(mlir::Operation *op, const RankPlace &place) : op(op), place(&place) {}
+
+  /// Adds the dimensions of a tensor. Fails, with an error at the operation, where a dimension is
+  /// there already but another part of it is held.
+  mlir::LogicalResult join(mlir::Value value, const HostTensor &tensor);
+
+  /// Elements between neighbours along each dimension of the space; 0 where the tensor lacks it.
+  std::vector<int64_t> getStrides(mlir::Value value, const HostTensor &tensor) const;
+
+  int64_t getRank() const { return dims.size(); }
+  const LocalDim &getDim(int64_t i) const { return dims[i]; }
+  int64_t getNumElements() const;
+
+  /// Calls visit(offsets) at every point of the space, row-major; offsets[t] is the element of the
+  /// tensor that has `strides[t]`.
+  template <typename Visit>
+  void walk(const std::vector<std::vector<int64_t>> &strides, Visit visit) const;
+
+private:
+  mlir::Operation *op;
+  const RankPlace *place;
+  std::vector<LocalDim> dims;
+};
+
+template <typename Visit>
+void IndexSpace::walk(const std::vector<std::vector<int64_t>> &strides, Visit visit) const {
+  std::vector<int64_t> index(dims.size(), 0), offsets(strides.size(), 0);
+  for (int64_t left = getNumElements(); left > 0; --left) {
+    visit(offsets);
+    for (size_t d = dims.size(); d-- > 0;) {
+      bool wraps = ++index[d] == dims[d].size;
+      for (size_t t = 0; t < strides.size(); ++t)
+        offsets[t] += wraps ? strides[t][d] * (1 - dims[d].size) : strides[t][d];
+      if (!wraps)
+        break;
+      index[d] = 0;
+    }
+  }
+}
+
+} // namespace titan::ir
+
+#endif // TITAN_DIALECTS_TITAN_EVALUATION_INDEXSPACE_H

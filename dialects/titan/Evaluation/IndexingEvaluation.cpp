@@ -1,0 +1,87 @@
+//===- IndexingEvaluation.cpp - Selection by an integer tensor ------------===//
+
+#include "dialects/titan/Evaluation/Evaluation.h"
+#include "dialects/titan/Evaluation/IndexSpace.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+namespace {
+
+/// The table, the indices and the rows walked together: the joined space of everything but the
+/// indexed dimension, and where a table's row lies.
+struct Lookup {
+  IndexSpace space;
+  std::vector<std::vector<int64_t>> strides; ///< table, indices, rows
+  LocalDim along;
+  int64_t alongStride = 1;
+};
+
+/// The table without the dimension `along`, and its stride along it.
+FailureOr<Lookup> joinLookup(Operation *op, StringRef along, Value table,
+                             const HostTensor &tableTensor, Value indices,
+                             const HostTensor &indexTensor, Value rows, const HostTensor &rowTensor,
+                             const RankPlace &place) {
+  Lookup lookup{IndexSpace(op, place), {}, {}, 1};
+  if (failed(lookup.space.join(rows, rowTensor)) || failed(lookup.space.join(indices, indexTensor)))
+    return failure();
+  int64_t joined = lookup.space.getRank();
+  if (failed(lookup.space.join(table, tableTensor)))
+    return failure();
+  if (lookup.space.getRank() != joined + 1 || lookup.space.getDim(joined).name != along)
+    return op->emitOpError("on this rank the table has a dimension that nothing indexes");
+  std::vector<int64_t> tableStrides = lookup.space.getStrides(table, tableTensor);
+  lookup.along = lookup.space.getDim(joined);
+  lookup.alongStride = tableStrides[joined];
+  // The walk must not visit the rows of the table: leave `along` out of the space.
+  lookup.space = IndexSpace(op, place);
+  (void)lookup.space.join(rows, rowTensor);
+  (void)lookup.space.join(indices, indexTensor);
+  tableStrides.resize(joined);
+  lookup.strides = {tableStrides, lookup.space.getStrides(indices, indexTensor),
+                    lookup.space.getStrides(rows, rowTensor)};
+  return lookup;
+}
+
+struct TakeModel : EvaluableOpInterface::ExternalModel<TakeModel, TakeOp> {
+  LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
+                         MutableArrayRef<HostTensor> results, const RankPlace &place) const {
+    auto take = cast<TakeOp>(op);
+    auto lookup = joinLookup(op, take.getAlong(), take.getInput(), *operands[0], take.getIndices(),
+                             *operands[1], take.getResult(), results[0], place);
+    if (failed(lookup))
+      return failure();
+    lookup->space.walk(lookup->strides, [&](const std::vector<int64_t> &at) {
+      int64_t row = static_cast<int64_t>(operands[1]->data[at[1]]) - lookup->along.offset;
+      bool mine = row >= 0 && row < lookup->along.size;
+      results[0].data[at[2]] = mine ? operands[0]->data[at[0] + row * lookup->alongStride] : 0.0;
+    });
+    return success();
+  }
+};
+
+struct PutModel : EvaluableOpInterface::ExternalModel<PutModel, PutOp> {
+  LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
+                         MutableArrayRef<HostTensor> results, const RankPlace &place) const {
+    auto put = cast<PutOp>(op);
+    auto lookup = joinLookup(op, put.getAlong(), put.getResult(), results[0], put.getIndices(),
+                             *operands[1], put.getUpdates(), *operands[0], place);
+    if (failed(lookup))
+      return failure();
+    std::fill(results[0].data.begin(), results[0].data.end(), 0.0);
+    lookup->space.walk(lookup->strides, [&](const std::vector<int64_t> &at) {
+      int64_t row = static_cast<int64_t>(operands[1]->data[at[1]]) - lookup->along.offset;
+      if (row >= 0 && row < lookup->along.size)
+        results[0].data[at[0] + row * lookup->alongStride] += operands[0]->data[at[2]];
+    });
+    return success();
+  }
+};
+
+} // namespace
+
+void ir::attachIndexingEvaluation(MLIRContext &context) {
+  TakeOp::attachInterface<TakeModel>(context);
+  PutOp::attachInterface<PutModel>(context);
+}
