@@ -1,0 +1,94 @@
+#include "CommandLine.h"
+
+#include "titan/runtime/error.h"
+
+#include <iostream>
+
+#include <CLI/CLI.hpp>
+
+namespace titan::rt {
+
+namespace {
+
+void addRunOptions(CLI::App &app, Options &o) {
+  app.add_option("--config", o.configFile, "settings from a TOML file; the command line wins")
+      ->type_name("FILE.toml");
+  app.add_option("--set", o.sets,
+                 "change a setting, such as optimizer.lr=1e-3 (repeatable); what was fixed at "
+                 "compile time is refused with the command that rebuilds")
+      ->type_name("PATH=VALUE")
+      ->take_all()
+      ->expected(1);
+  app.add_option("--data", o.data, "the text to train on, instead of data.path")->type_name("PATH");
+  app.add_option("--init-from", o.initFrom,
+                 "start from these weights: model.safetensors or a directory that has it")
+      ->type_name("DIR|FILE");
+  app.add_option("--resume", o.resume,
+                 "auto: the latest checkpoint of --out, if there is one; none; or a checkpoint")
+      ->type_name("auto|none|DIR");
+  app.add_option("--out", o.out, "the run's directory; default runs/NAME")->type_name("DIR");
+  app.add_option("--steps", o.steps, "steps to train; moves the horizon of the schedule too")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--stop-at", o.stopAt, "end after this step; the schedule stays")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--seed", o.seed, "of initial values and of the order of samples")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--log-every", o.logEvery, "steps between rows of metrics.jsonl")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_flag("--dry-run", o.dryRun, "check everything, say what would run, and stop");
+  app.add_option("--save-initial", o.saveInitial, "write the parameters before the first step")
+      ->type_name("FILE.safetensors");
+  app.add_option("--save-gradients", o.saveGradients,
+                 "write the gradients of the first step, before clipping")
+      ->type_name("FILE.safetensors");
+}
+
+void addCommands(CLI::App &app, Options &o) {
+  auto command = [&](const char *name, const char *description, Command value) {
+    CLI::App *sub = app.add_subcommand(name, description);
+    sub->fallthrough(); // the options above may follow the command
+    sub->callback([&o, value] { o.command = value; });
+    return sub;
+  };
+  command("train", "train the model (what happens without a command)", Command::Train);
+  command("eval", "loss on a data set", Command::Eval);
+  CLI::App *generate = command("generate", "write text with trained weights", Command::Generate);
+  generate->add_option("--prompt", o.prompt, "what the text begins with")->type_name("TEXT");
+  generate->add_option("--max-tokens", o.maxTokens, "how many tokens to add")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  generate
+      ->add_option("--temperature", o.temperature,
+                   "0 takes the most likely token; above, draws are made by --seed")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  CLI::App *hf = command("export", "write the weights for other software", Command::Export);
+  hf->add_option("--hf", o.exportDirectory, "as a Hugging Face directory")->type_name("DIR");
+}
+
+} // namespace
+
+std::optional<Options> parseCommandLine(int argc, const char *const *argv,
+                                        const std::string &programName) {
+  Options options;
+  options.executable = argc > 0 ? argv[0] : programName;
+  CLI::App app("Trains " + programName +
+                   ", compiled by Titan. Start several processes by torchrun, "
+                   "srun or mpirun.",
+               options.executable);
+  app.require_subcommand(0, 1);
+  addRunOptions(app, options);
+  addCommands(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp &help) {
+    app.exit(help, std::cout, std::cout);
+    return std::nullopt;
+  } catch (const CLI::ParseError &error) {
+    throw UsageError(error.what());
+  }
+  return options;
+}
+
+} // namespace titan::rt

@@ -1,0 +1,130 @@
+#include "CommandLine.h"
+
+#include "titan/runtime/comm.h"
+#include "titan/runtime/degrees.h"
+#include "titan/runtime/error.h"
+#include "titan/runtime/main.h"
+#include "titan/runtime/metrics.h"
+
+#include "train/Generate.h"
+#include "train/Session.h"
+#include "train/Settings.h"
+#include "train/Trainer.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <omp.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace titan::rt {
+
+namespace {
+
+void applySettings(Settings &settings, const Options &options) {
+  if (!options.configFile.empty())
+    for (const auto &[path, value] : readToml(options.configFile))
+      settings.set(path, value, options.configFile);
+  for (const std::string &pair : options.sets)
+    settings.setPair(pair, "--set");
+  if (options.steps)
+    settings.set("steps", std::to_string(*options.steps), "--steps");
+  if (options.seed)
+    settings.set("seed", std::to_string(*options.seed), "--seed");
+}
+
+void describePlan(Session &session, const Settings &settings) {
+  const Program &program = session.program();
+  const Arena &arena = session.arena();
+  std::printf("%s", fmt::format("{}: {} parameters in {}, on {} rank{} ({})\n"
+                                "each step: {} x {} tokens\n"
+                                "memory of this rank: {} persistent, {} in all\n\n{}",
+                                program.name, program.parameters,
+                                program.dtype == DType::F64 ? "float64" : "float32",
+                                session.world().size(), session.world().size() == 1 ? "" : "s",
+                                session.mesh().describe(), program.batch, program.seq,
+                                formatBytes(arena.persistentBytes()), formatBytes(arena.bytes()),
+                                settings.toToml())
+                        .c_str());
+}
+
+/// The part that begins once the command line is understood.
+int runCommand(const Options &options, const LaunchInfo &launch, bool &connected) {
+  std::vector<int64_t> degrees =
+      resolveDegrees(programMesh(), launch.worldSize, options.executable);
+  Program described = program(degrees.data());
+  Settings settings(described);
+  applySettings(settings, options);
+  if (options.command == Command::Eval)
+    throw UserError("this program was compiled without an entry point for evaluation");
+  if (options.command == Command::Export)
+    throw UserError("this program declares no names of weights for other software to export to");
+
+  omp_set_num_threads(chooseThreadCount(launch, availableCores()));
+  std::unique_ptr<World> world = World::connect(launch);
+  connected = true;
+  Session session(std::move(described), std::move(degrees), *world);
+  if (options.dryRun) {
+    if (session.isFirst())
+      describePlan(session, settings);
+    return ExitSuccess;
+  }
+  return options.command == Command::Generate ? generate(session, options, settings)
+                                              : train(session, options, settings);
+}
+
+/// torchrun shows what a worker writes into this file, and passes it on to schedulers.
+void writeErrorFile(const std::string &message) {
+  const char *path = std::getenv("TORCHELASTIC_ERROR_FILE");
+  if (!path)
+    return;
+  nlohmann::json json = {
+      {"message",
+       {{"message", message}, {"extraInfo", {{"timestamp", std::to_string(std::time(nullptr))}}}}}};
+  if (std::FILE *file = std::fopen(path, "w")) {
+    std::fputs(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str(), file);
+    std::fclose(file);
+  }
+}
+
+/// Says what went wrong and ends the process without running destructors: transports would wait
+/// for peers that are gone.
+[[noreturn]] void leave(const LaunchInfo &launch, bool everyRankFails, int status,
+                        const std::string &message) {
+  // What every rank finds out alike is said once.
+  if (launch.rank == 0 || !everyRankFails) {
+    std::string who = launch.worldSize > 1 && !everyRankFails && message.rfind("rank ", 0) != 0
+                          ? fmt::format("rank {}: ", launch.rank)
+                          : "";
+    std::fprintf(stderr, "error: %s%s\n", who.c_str(), message.c_str());
+  }
+  writeErrorFile(message);
+  std::fflush(nullptr);
+  _exit(status);
+}
+
+} // namespace
+
+int runMain(int argc, char **argv) {
+  LaunchInfo launch;
+  bool connected = false;
+  try {
+    launch = detectLaunch();
+    std::string name = argc > 0 ? argv[0] : "program";
+    auto options = parseCommandLine(argc, argv, name.substr(name.find_last_of('/') + 1));
+    if (!options)
+      return ExitSuccess;
+    return runCommand(*options, launch, connected);
+  } catch (const UsageError &error) {
+    leave(launch, true, ExitUsage, fmt::format("{}\nsee {} --help", error.what(), argv[0]));
+  } catch (const UserError &error) {
+    leave(launch, !connected, ExitUserError, error.what());
+  } catch (const std::exception &error) {
+    leave(launch, false, ExitFault, error.what());
+  }
+}
+
+} // namespace titan::rt

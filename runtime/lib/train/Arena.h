@@ -1,0 +1,36 @@
+// The one block of memory that a rank's program works in. All offsets are known before the first
+// step: persistent buffers one after the other, then one region that the functions' transient
+// buffers share, since only one function runs at a time. Pages are zero when first touched.
+#pragma once
+
+#include "titan/runtime/program.h"
+
+#include <vector>
+
+namespace titan::rt {
+
+class Arena {
+public:
+  explicit Arena(const Program &program);
+  ~Arena();
+  Arena(const Arena &) = delete;
+  Arena &operator=(const Arena &) = delete;
+
+  std::byte *base() const { return memory; }
+  int64_t bytes() const { return size; }
+  int64_t persistentBytes() const { return persistentEnd; }
+  /// Byte offsets from base().
+  const std::vector<int64_t> &persistent() const { return persistentOffsets; }
+  const std::vector<int64_t> &transient(size_t function) const {
+    return transientOffsets[function];
+  }
+
+private:
+  std::vector<int64_t> persistentOffsets;
+  std::vector<std::vector<int64_t>> transientOffsets;
+  int64_t persistentEnd = 0;
+  int64_t size = 0;
+  std::byte *memory = nullptr;
+};
+
+} // namespace titan::rt

@@ -1,0 +1,38 @@
+// What the command line asks for, as plain data. cli/ fills it in; train/ acts on it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace titan::rt {
+
+enum class Command { Train, Eval, Generate, Export };
+
+struct Options {
+  Command command = Command::Train;
+  std::string executable; ///< as the user called it
+
+  std::string configFile;
+  std::vector<std::string> sets; ///< PATH=VALUE each
+  std::string data;
+  std::string initFrom;
+  std::string resume = "auto"; ///< auto, none, or a checkpoint's directory
+  std::string out;             ///< empty: runs/NAME
+  std::optional<int64_t> steps;
+  std::optional<int64_t> stopAt;
+  std::optional<int64_t> seed;
+  int64_t logEvery = 10;
+  bool dryRun = false;
+  std::string saveInitial;
+  std::string saveGradients;
+
+  std::string prompt;
+  int64_t maxTokens = 100;
+  double temperature = 0; ///< 0: the most likely token
+
+  std::string exportDirectory;
+};
+
+} // namespace titan::rt

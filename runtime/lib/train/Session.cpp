@@ -1,0 +1,158 @@
+#include "Session.h"
+
+#include "titan/runtime/dtype.h"
+#include "titan/runtime/error.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace titan::rt {
+
+namespace {
+
+Mesh makeMesh(const Program &program, const std::vector<int64_t> &degrees) {
+  std::vector<MeshAxis> axes;
+  for (size_t i = 0; i < program.mesh.size(); ++i)
+    axes.push_back({program.mesh[i].name, static_cast<int>(degrees[i])});
+  return Mesh(axes);
+}
+
+std::vector<int64_t> coordinatesOf(const Mesh &mesh, int rank) {
+  std::vector<int> narrow = mesh.coordinates(rank);
+  return {narrow.begin(), narrow.end()};
+}
+
+void refuseUneven(const Program &program, const std::vector<int64_t> &degrees) {
+  for (const Tensor &tensor : program.tensors) {
+    std::string problem = checkDivisible(tensor.info, program.mesh, degrees);
+    if (!problem.empty())
+      throw UserError(fmt::format("{} (in '{}'); launch a number of processes that divides it",
+                                  problem, tensor.name));
+  }
+}
+
+} // namespace
+
+Session::Session(Program program, std::vector<int64_t> resolved, World &world)
+    : info((refuseUneven(program, resolved), std::move(program))), degrees(std::move(resolved)),
+      coordinates(coordinatesOf(makeMesh(info, degrees), world.rank())),
+      collectives(world, makeMesh(info, degrees)), memory(info) {
+  context.arena = memory.base();
+  context.persistent = memory.persistent().data();
+  context.degree = degrees.data();
+  context.coordinate = coordinates.data();
+  context.collectives = &collectives;
+}
+
+const Tensor *Session::find(Role role, const std::string &name, const std::string &function) const {
+  for (const Tensor &tensor : info.tensors)
+    if (tensor.role == role && tensor.name == name &&
+        (tensor.function.empty() || tensor.function == function))
+      return &tensor;
+  return nullptr;
+}
+
+std::byte *Session::dataOf(const Tensor &tensor) const {
+  return memory.base() + memory.persistent()[tensor.buffer];
+}
+
+Layout Session::layoutOf(const TensorInfo &tensor) const {
+  return Layout(tensor, degrees, coordinates);
+}
+
+size_t Session::functionIndex(const std::string &name) const {
+  for (size_t i = 0; i < info.functions.size(); ++i)
+    if (info.functions[i].name == name)
+      return i;
+  throw UserError(fmt::format("the program has no entry point '{}'", name));
+}
+
+bool Session::hasFunction(const std::string &name) const {
+  for (const Function &function : info.functions)
+    if (function.name == name)
+      return true;
+  return false;
+}
+
+void Session::run(const std::string &name) {
+  size_t index = functionIndex(name);
+  context.transient = memory.transient(index).data();
+  context.place = "";
+  info.functions[index].run(context);
+}
+
+double Session::readScalar(const std::string &name, const std::string &function) const {
+  const Tensor *tensor = find(Role::Output, name, function);
+  if (!tensor)
+    return NAN;
+  const std::byte *data = dataOf(*tensor);
+  switch (tensor->info.dtype) {
+  case DType::F64:
+    return *reinterpret_cast<const double *>(data);
+  case DType::F32:
+    return *reinterpret_cast<const float *>(data);
+  case DType::I64:
+    return static_cast<double>(*reinterpret_cast<const int64_t *>(data));
+  default:
+    throw Fault(fmt::format("the output '{}' is {}, which the runtime cannot read", name,
+                            nameOf(tensor->info.dtype)));
+  }
+}
+
+void Session::writeScalar(const std::string &name, double value) {
+  for (const Tensor &tensor : info.tensors) {
+    if (tensor.role != Role::Scalar || tensor.name != name)
+      continue;
+    std::byte *data = dataOf(tensor);
+    switch (tensor.info.dtype) {
+    case DType::F64:
+      *reinterpret_cast<double *>(data) = value;
+      break;
+    case DType::F32:
+      *reinterpret_cast<float *>(data) = static_cast<float>(value);
+      break;
+    case DType::I64:
+      *reinterpret_cast<int64_t *>(data) = static_cast<int64_t>(value);
+      break;
+    default:
+      throw Fault(fmt::format("the scalar '{}' is {}, which the runtime cannot write", name,
+                              nameOf(tensor.info.dtype)));
+    }
+  }
+}
+
+void Session::loadBatch(const DataSource &data, int64_t step) {
+  for (const char *name : {"tokens", "labels"}) {
+    const Tensor *tensor = find(Role::Input, name, "train");
+    if (!tensor)
+      continue;
+    bool labels = name == std::string("labels");
+    auto *out = reinterpret_cast<int64_t *>(dataOf(*tensor));
+    // A run of the global [batch, seq] tensor is a stretch of tokens, over one row or several.
+    layoutOf(tensor->info).forEachRun([&](const Run &run) {
+      for (int64_t done = 0; done < run.count;) {
+        int64_t row = (run.global + done) / data.sequence();
+        int64_t column = (run.global + done) % data.sequence();
+        int64_t count = std::min(run.count - done, data.sequence() - column);
+        int64_t *to = out + run.local + done;
+        data.rows(step, row, 1, column, count, labels ? nullptr : to, labels ? to : nullptr);
+        done += count;
+      }
+    });
+  }
+}
+
+bool Session::anyRank(bool value) {
+  if (world().size() == 1)
+    return value;
+  float flag = value ? 1.0f : 0.0f;
+  world().everyone().allReduce(&flag, 1, DType::F32, Reduction::Max, {"agreement to stop", ""});
+  return flag > 0;
+}
+
+void Session::barrier(const char *action) {
+  world().everyone().barrier({action, ""});
+}
+
+} // namespace titan::rt

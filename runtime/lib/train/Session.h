@@ -1,0 +1,60 @@
+// One rank's running program: its tensors in the arena, its place in the mesh, and the way to call
+// its functions. Training and generation are written on top of it.
+#pragma once
+
+#include "Arena.h"
+
+#include "titan/runtime/collectives.h"
+#include "titan/runtime/data.h"
+#include "titan/runtime/layout.h"
+#include "titan/runtime/program.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace titan::rt {
+
+class Session {
+public:
+  /// `degrees` are resolved (resolveDegrees). Refuses sizes that do not divide.
+  Session(Program program, std::vector<int64_t> degrees, World &world);
+
+  const Program &program() const { return info; }
+  const Arena &arena() const { return memory; }
+  World &world() { return collectives.worldOf(); }
+  const Mesh &mesh() const { return collectives.meshOf(); }
+  bool isFirst() { return world().rank() == 0; }
+
+  /// Null if the program has none. `function` also matches tensors that all functions share.
+  const Tensor *find(Role role, const std::string &name, const std::string &function) const;
+  std::byte *dataOf(const Tensor &tensor) const;
+  Layout layoutOf(const TensorInfo &tensor) const;
+
+  bool hasFunction(const std::string &name) const;
+  /// Runs a function of the program on this rank's data; an exception names the source line.
+  void run(const std::string &function);
+
+  /// A rank-0 tensor as a number; NaN if the program has none of this name.
+  double readScalar(const std::string &name, const std::string &function) const;
+  void writeScalar(const std::string &name, double value);
+
+  /// Fills the inputs `tokens` and `labels` of "train" with this rank's part of a step's batch.
+  void loadBatch(const DataSource &data, int64_t step);
+
+  /// True on every rank if it is true on any.
+  bool anyRank(bool value);
+  void barrier(const char *action);
+
+private:
+  size_t functionIndex(const std::string &name) const;
+
+  Program info;
+  std::vector<int64_t> degrees;
+  std::vector<int64_t> coordinates;
+  Collectives collectives;
+  Arena memory;
+  Context context;
+};
+
+} // namespace titan::rt

@@ -1,0 +1,62 @@
+// The settings of a run at launch: what the file said (Program::settings), overridden by the
+// configuration file, overridden by the command line. Paths are those of the compiler's option
+// table (optimizer.lr, schedule.warmup, data.path, steps, seed, ...). What was fixed at compile
+// time can be repeated but not changed: the emitted code depends on it.
+//
+// Errors: UserError; an unknown path names the nearest one.
+#pragma once
+
+#include "titan/runtime/program.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace titan::rt {
+
+class Settings {
+public:
+  explicit Settings(const Program &program);
+
+  /// Sets `path` to `value`; `origin` is how messages name the place ("--set", "run.toml").
+  void set(const std::string &path, const std::string &value, const std::string &origin);
+  /// "path=value", as --set takes it.
+  void setPair(const std::string &pair, const std::string &origin);
+
+  bool has(const std::string &path) const { return values.count(path) != 0; }
+  std::string text(const std::string &path, const std::string &otherwise) const;
+  int64_t integer(const std::string &path, int64_t otherwise) const;
+  double number(const std::string &path, double otherwise) const;
+
+  /// All settings in force as TOML (dotted keys).
+  std::string toToml() const;
+
+private:
+  struct Value {
+    std::string text;
+    bool compileTime;
+  };
+  const std::string programName;
+  std::map<std::string, Value> values;
+};
+
+/// The key-value pairs of a TOML file, keys joined by dots; tables, dotted keys, strings, numbers,
+/// booleans and arrays on one line are read.
+std::vector<std::pair<std::string, std::string>> readToml(const std::string &path);
+
+/// The learning rate of a step (from 1) as a multiple of its peak: linear warm-up, so that step 1
+/// has 1 / warmup, then from there to the last step a decay to the fraction `to`. One step more
+/// than the rest is counted, so that the last step still learns (TorchTitan's schedule with a decay
+/// that begins right after the warm-up).
+struct Schedule {
+  int64_t steps = 1;
+  int64_t warmup = 0;
+  std::string decay = "constant"; ///< constant, linear or cosine
+  double to = 0;
+
+  double factor(int64_t step) const;
+};
+
+Schedule scheduleOf(const Settings &settings);
+
+} // namespace titan::rt

@@ -1,0 +1,128 @@
+#include "TensorFiles.h"
+
+#include "titan/runtime/error.h"
+#include "titan/runtime/initialize.h"
+#include "titan/runtime/safetensors.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace titan::rt {
+
+namespace {
+
+/// A tensor as files know it: a whole one, or one layer of a stacked one.
+struct Piece {
+  std::string name;
+  TensorInfo info;
+  std::byte *data; // of this rank's part
+  const Tensor *tensor;
+  int64_t layer; // 0 if not stacked
+};
+
+std::vector<Piece> piecesOf(Session &session, std::span<const Role> roles) {
+  std::vector<Piece> pieces;
+  for (const Tensor &tensor : session.program().tensors) {
+    if (std::find(roles.begin(), roles.end(), tensor.role) == roles.end())
+      continue;
+    std::byte *data = session.dataOf(tensor);
+    if (!tensor.stacked) {
+      pieces.push_back({tensor.name, tensor.info, data, &tensor, 0});
+      continue;
+    }
+    TensorInfo info = layerInfo(tensor.info);
+    int64_t bytes = session.layoutOf(info).localElements() * sizeOf(info.dtype);
+    int prefix = tensor.role == Role::State ? 1 : 0;
+    for (int64_t layer = 0; layer < tensor.info.dims[0].size; ++layer)
+      pieces.push_back(
+          {layerName(tensor.name, layer, prefix), info, data + layer * bytes, &tensor, layer});
+  }
+  return pieces;
+}
+
+std::vector<int64_t> shapeOf(const TensorInfo &info) {
+  std::vector<int64_t> shape;
+  for (const Dim &dim : info.dims)
+    shape.push_back(dim.size);
+  return shape;
+}
+
+Initializer initializerOf(const Piece &piece) {
+  const Tensor &tensor = *piece.tensor;
+  size_t index = std::min<size_t>(piece.layer, tensor.scale.size() - 1);
+  return {tensor.init, tensor.scale[index], tensor.cut};
+}
+
+} // namespace
+
+void initializeParameters(Session &session, uint64_t seed) {
+  /// A stretch of one piece, short enough to share the work evenly.
+  struct Stretch {
+    const Piece *piece;
+    int64_t local, global, count;
+  };
+  constexpr int64_t longest = 4096;
+  std::vector<Role> roles{Role::Parameter};
+  std::vector<Piece> pieces = piecesOf(session, roles);
+  std::vector<Stretch> work;
+  for (const Piece &piece : pieces)
+    session.layoutOf(piece.info).forEachRun([&](const Run &run) {
+      for (int64_t at = 0; at < run.count; at += longest)
+        work.push_back(
+            {&piece, run.local + at, run.global + at, std::min(longest, run.count - at)});
+    });
+#pragma omp parallel for schedule(dynamic, 16)
+  for (size_t i = 0; i < work.size(); ++i) {
+    const auto &[piece, local, global, count] = work[i];
+    initializeRange(initializerOf(*piece), seed, piece->name, global, count, piece->info.dtype,
+                    piece->data + local * sizeOf(piece->info.dtype));
+  }
+}
+
+void loadTensors(Session &session, const std::string &path, std::span<const Role> roles) {
+  WeightStore store(path);
+  std::vector<Piece> pieces = piecesOf(session, roles);
+  std::map<std::string, std::vector<int64_t>> shapes;
+  for (const Piece &piece : pieces)
+    shapes[piece.name] = shapeOf(piece.info);
+  store.expectExactly(shapes);
+  for (const Piece &piece : pieces)
+    session.layoutOf(piece.info).forEachRun([&](const Run &run) {
+      store.readRange(piece.name, run.global, run.count, piece.info.dtype,
+                      piece.data + run.local * sizeOf(piece.info.dtype));
+    });
+}
+
+void saveTensors(Session &session, const std::string &path, std::span<const Role> roles,
+                 const std::map<std::string, std::string> &metadata) {
+  std::vector<Piece> pieces = piecesOf(session, roles);
+  std::vector<TensorSpec> specs;
+  for (const Piece &piece : pieces)
+    specs.push_back({piece.name, piece.info.dtype, shapeOf(piece.info)});
+
+  std::optional<SafetensorsWriter> writer;
+  if (session.isFirst())
+    writer.emplace(path, specs, metadata);
+  session.barrier("creating a file of weights");
+  if (!session.isFirst())
+    writer.emplace(path, specs, metadata, SafetensorsWriter::Role::Join);
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const Piece &piece = pieces[i];
+    Layout layout = session.layoutOf(piece.info);
+    if (!layout.isWriter())
+      continue;
+    int64_t size = sizeOf(piece.info.dtype);
+    layout.forEachRun([&](const Run &run) {
+      writer->write(i, run.global * size,
+                    {piece.data + run.local * size, static_cast<size_t>(run.count * size)});
+    });
+  }
+  if (!session.isFirst())
+    writer->finish();
+  session.barrier("writing a file of weights");
+  if (session.isFirst())
+    writer->finish();
+  session.barrier("finishing a file of weights");
+}
+
+} // namespace titan::rt
