@@ -110,10 +110,10 @@ private:
     while (step < last) {
       oneStep();
       bool stop = session.anyRank(stopSignal() != 0);
+      if (stop || step % options.logEvery == 0 || step == firstStep + 1 || step == last)
+        log();
       if (stop && step < last)
         return stopped();
-      if (step % options.logEvery == 0 || step == firstStep + 1 || step == last)
-        log();
     }
     save(file("model.safetensors"), Role::Parameter);
     status("finished", ExitSuccess, "");

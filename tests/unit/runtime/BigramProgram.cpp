@@ -1,0 +1,226 @@
+// A program as the compiler would emit it, small enough to write by hand: it predicts the next byte
+// from the present one, logits = table[token] + sum over layers of bias, in float64. The mesh has
+// one `auto` axis, `data`, that splits the batch and stores every parameter flat; so a step gathers
+// parameters, and reduces and scatters gradients. It exercises what emitted programs need of the
+// runtime: arenas, stacked tensors, collectives, settings, entry points.
+#include "titan/runtime/program.h"
+
+#include <cmath>
+#include <cstring>
+#include <unistd.h>
+#include <vector>
+
+using namespace titan::rt;
+
+namespace {
+
+constexpr int64_t vocab = 256, layers = 2, batch = 4, seq = 32;
+const int dataAxis[] = {0};
+const GroupRef everyone{dataAxis, 1};
+
+enum Persistent {
+  Table,
+  Bias,
+  MTable,
+  MBias,
+  GTable,
+  GBias,
+  Tokens,
+  Labels,
+  Lr,
+  Step,
+  Loss,
+  GradNorm,
+  OneRow,
+  Logits
+};
+enum Transient { FullTable, FullBias, FullGTable, FullGBias };
+
+int64_t chunkOf(int64_t elements, int64_t ranks) {
+  return (elements + ranks - 1) / ranks;
+}
+
+template <typename T> T *persistent(Context &ctx, Persistent which) {
+  return reinterpret_cast<T *>(ctx.arena + ctx.persistent[which]);
+}
+double *transient(Context &ctx, Transient which) {
+  return reinterpret_cast<double *>(ctx.arena + ctx.transient[which]);
+}
+
+void gatherParameters(Context &ctx) {
+  int64_t ranks = ctx.degree[0];
+  ctx.place = "bigram.titan:3";
+  allGather(ctx, everyone, DType::F64, persistent<double>(ctx, Table), transient(ctx, FullTable), 1,
+            chunkOf(vocab * vocab, ranks), 1);
+  ctx.place = "bigram.titan:4";
+  allGather(ctx, everyone, DType::F64, persistent<double>(ctx, Bias), transient(ctx, FullBias),
+            layers, chunkOf(vocab, ranks), 1);
+}
+
+double logit(Context &ctx, int64_t token, int64_t next) {
+  int64_t row = chunkOf(vocab, ctx.degree[0]) * ctx.degree[0]; // a layer's bias, padded
+  double value = transient(ctx, FullTable)[token * vocab + next];
+  for (int64_t l = 0; l < layers; ++l)
+    value += transient(ctx, FullBias)[l * row + next];
+  return value;
+}
+
+/// Mean loss over this rank's part of the batch's tokens, and the gradients in full.
+double forwardBackward(Context &ctx) {
+  int64_t ranks = ctx.degree[0], rows = batch / ranks;
+  int64_t biasRow = chunkOf(vocab, ranks) * ranks;
+  double *gTable = transient(ctx, FullGTable), *gBias = transient(ctx, FullGBias);
+  std::memset(gTable, 0, chunkOf(vocab * vocab, ranks) * ranks * sizeof(double));
+  std::memset(gBias, 0, layers * biasRow * sizeof(double));
+  const int64_t *tokens = persistent<int64_t>(ctx, Tokens);
+  const int64_t *labels = persistent<int64_t>(ctx, Labels);
+  double loss = 0;
+  for (int64_t i = 0; i < rows * seq; ++i) {
+    double p[vocab], total = 0;
+    for (int64_t v = 0; v < vocab; ++v)
+      total += p[v] = std::exp(logit(ctx, tokens[i], v));
+    loss -= std::log(p[labels[i]] / total);
+    for (int64_t v = 0; v < vocab; ++v) {
+      double g = (p[v] / total - (v == labels[i])) / (batch * seq);
+      gTable[tokens[i] * vocab + v] += g;
+      for (int64_t l = 0; l < layers; ++l)
+        gBias[l * biasRow + v] += g;
+    }
+  }
+  return loss / (batch * seq);
+}
+
+double update(Context &ctx, Persistent parameter, Persistent moment, Persistent gradient,
+              int64_t count) {
+  double *p = persistent<double>(ctx, parameter), *m = persistent<double>(ctx, moment);
+  const double *g = persistent<double>(ctx, gradient);
+  double lr = *persistent<double>(ctx, Lr), squares = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    squares += g[i] * g[i];
+    m[i] = 0.9 * m[i] + g[i];
+    p[i] -= lr * m[i];
+  }
+  return squares;
+}
+
+void runTrain(Context &ctx) {
+  int64_t ranks = ctx.degree[0];
+  usleep(1000); // so that a test can stop it on the way
+  gatherParameters(ctx);
+  double loss = forwardBackward(ctx);
+  ctx.place = "bigram.titan:9";
+  allReduce(ctx, everyone, DType::F64, Reduction::Sum, &loss, 1);
+  *persistent<double>(ctx, Loss) = loss;
+  reduceScatter(ctx, everyone, DType::F64, Reduction::Sum, transient(ctx, FullGTable),
+                persistent<double>(ctx, GTable), 1, chunkOf(vocab * vocab, ranks), 1);
+  reduceScatter(ctx, everyone, DType::F64, Reduction::Sum, transient(ctx, FullGBias),
+                persistent<double>(ctx, GBias), layers, chunkOf(vocab, ranks), 1);
+  double squares = update(ctx, Table, MTable, GTable, chunkOf(vocab * vocab, ranks)) +
+                   update(ctx, Bias, MBias, GBias, layers * chunkOf(vocab, ranks));
+  allReduce(ctx, everyone, DType::F64, Reduction::Sum, &squares, 1);
+  *persistent<double>(ctx, GradNorm) = std::sqrt(squares);
+}
+
+void runLogits(Context &ctx) {
+  gatherParameters(ctx);
+  for (int64_t i = 0; i < seq; ++i)
+    for (int64_t v = 0; v < vocab; ++v)
+      persistent<double>(ctx, Logits)[i * vocab + v] =
+          logit(ctx, persistent<int64_t>(ctx, OneRow)[i], v);
+}
+
+Tensor tensor(Role role, const char *name, DType type, std::vector<Dim> dims, int buffer) {
+  Tensor t;
+  t.role = role;
+  t.name = name;
+  t.info = {type, std::move(dims), {}, 0};
+  t.buffer = buffer;
+  return t;
+}
+
+void addStored(Program &p, Role role, const std::string &prefix, int tableBuffer, int biasBuffer) {
+  Tensor table = tensor(role, (prefix + "table").c_str(), DType::F64,
+                        {{"vocab", vocab, {}}, {"next", vocab, {}}}, tableBuffer);
+  table.info.flatAxes = {0};
+  table.init = Init::Normal;
+  table.scale = {0.1};
+  Tensor bias = tensor(role, (prefix + "layers.bias").c_str(), DType::F64,
+                       {{"layers", layers, {}}, {"next", vocab, {}}}, biasBuffer);
+  bias.info.flatAxes = {0};
+  bias.info.flatFrom = 1;
+  bias.stacked = true;
+  bias.init = Init::Normal;
+  bias.scale = {0.1, 0.2};
+  p.tensors.push_back(table);
+  p.tensors.push_back(bias);
+}
+
+} // namespace
+
+namespace titan::rt {
+
+std::vector<Axis> programMesh() {
+  return {{"data", 0}};
+}
+
+Program program(const int64_t *degree) {
+  int64_t ranks = degree[0];
+  int64_t table = chunkOf(vocab * vocab, ranks) * 8, bias = layers * chunkOf(vocab, ranks) * 8;
+  Program p;
+  p.name = "bigram";
+  p.source = "# by hand\n";
+  p.mesh = programMesh();
+  p.persistent = {{"table", table},
+                  {"bias", bias},
+                  {"m.table", table},
+                  {"m.bias", bias},
+                  {"g.table", table},
+                  {"g.bias", bias},
+                  {"tokens", batch / ranks * seq * 8},
+                  {"labels", batch / ranks * seq * 8},
+                  {"lr", 8},
+                  {"step", 8},
+                  {"loss", 8},
+                  {"grad_norm", 8},
+                  {"row", seq * 8},
+                  {"logits", seq * vocab * 8}};
+  addStored(p, Role::Parameter, "", Table, Bias);
+  addStored(p, Role::State, "m.", MTable, MBias);
+  addStored(p, Role::Gradient, "", GTable, GBias);
+  std::vector<Dim> rows = {{"batch", batch, {0}}, {"seq", seq, {}}},
+                   row = {{"batch", 1, {}}, {"seq", seq, {}}};
+  p.tensors.push_back(tensor(Role::Input, "tokens", DType::I64, rows, Tokens));
+  p.tensors.back().function = "train";
+  p.tensors.push_back(tensor(Role::Input, "labels", DType::I64, rows, Labels));
+  p.tensors.push_back(tensor(Role::Scalar, "lr", DType::F64, {}, Lr));
+  p.tensors.push_back(tensor(Role::Scalar, "step", DType::I64, {}, Step));
+  p.tensors.push_back(tensor(Role::Output, "loss", DType::F64, {}, Loss));
+  p.tensors.push_back(tensor(Role::Output, "grad_norm", DType::F64, {}, GradNorm));
+  p.tensors.push_back(tensor(Role::Input, "tokens", DType::I64, row, OneRow));
+  p.tensors.back().function = "logits";
+  p.tensors.push_back(tensor(Role::Output, "logits", DType::F64,
+                             {{"batch", 1, {}}, {"seq", seq, {}}, {"vocab", vocab, {}}}, Logits));
+  std::vector<Buffer> transient = {{"table", table * ranks, 0, 2},
+                                   {"bias", bias * ranks, 0, 2},
+                                   {"g.table", table * ranks, 1, 2},
+                                   {"g.bias", bias * ranks, 1, 2}};
+  p.functions = {{"train", transient, 3, runTrain}, {"logits", transient, 3, runLogits}};
+  p.settings = {{"steps", "40", false},
+                {"seed", "3", false},
+                {"optimizer.lr", "4.0", false},
+                {"schedule.warmup", "2", false},
+                {"schedule.decay", "linear", false},
+                {"schedule.to", "0.1", false},
+                {"data.path", "", false},
+                {"data.batch", "4", true},
+                {"data.seq", "32", true}};
+  p.dtype = DType::F64;
+  p.batch = batch;
+  p.seq = seq;
+  p.vocab = vocab;
+  p.parameters = vocab * vocab + layers * vocab;
+  p.flopsPerToken = 1000;
+  return p;
+}
+
+} // namespace titan::rt

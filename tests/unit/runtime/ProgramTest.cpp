@@ -1,0 +1,101 @@
+#include "titan/runtime/degrees.h"
+#include "titan/runtime/error.h"
+
+#include "train/Generate.h"
+#include "train/Settings.h"
+
+#include <gtest/gtest.h>
+
+using namespace titan::rt;
+
+namespace {
+
+std::string refusal(const std::vector<Axis> &mesh, int64_t ranks) {
+  try {
+    resolveDegrees(mesh, ranks, "./prog");
+  } catch (const UserError &error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+// A wrong number of processes is refused in exactly the promised words.
+TEST(Degrees, WrongNumberOfRanks) {
+  EXPECT_EQ(refusal({{"shard", 2}, {"tp", 2}}, 1),
+            "needs 4 ranks (shard 2 x tp 2), launched with 1; try: torchrun --no-python "
+            "--nproc-per-node 4 ./prog");
+  EXPECT_EQ(refusal({{"shard", 0}, {"tp", 2}}, 3),
+            "needs a multiple of 2 ranks (shard auto x tp 2), launched with 3; try: torchrun "
+            "--no-python --nproc-per-node 2 ./prog");
+  EXPECT_EQ(refusal({}, 2), "needs 1 rank, launched with 2; try: ./prog");
+  EXPECT_EQ(refusal({{"shard", 2}, {"tp", 2}}, 4), "accepted");
+}
+
+// The automatic axis takes what the others leave.
+TEST(Degrees, Auto) {
+  std::vector<Axis> mesh{{"pp", 2}, {"shard", 0}, {"tp", 4}};
+  EXPECT_EQ(resolveDegrees(mesh, 24, ""), (std::vector<int64_t>{2, 3, 4}));
+  EXPECT_EQ(resolveDegrees(mesh, 8, ""), (std::vector<int64_t>{2, 1, 4}));
+  std::vector<Axis> two{{"a", 0}, {"b", 0}};
+  EXPECT_EQ(resolveDegrees(two, 6, ""), (std::vector<int64_t>{6, 1}));
+}
+
+// The learning rate's course: TorchTitan's linear warm-up and decay.
+TEST(ScheduleTest, Factors) {
+  Schedule linear{20, 2, "linear", 0};
+  EXPECT_DOUBLE_EQ(linear.factor(1), 0.5);
+  EXPECT_DOUBLE_EQ(linear.factor(2), 1);
+  EXPECT_DOUBLE_EQ(linear.factor(3), 1);
+  EXPECT_DOUBLE_EQ(linear.factor(4), 17.0 / 18);
+  EXPECT_DOUBLE_EQ(linear.factor(20), 1.0 / 18);
+  Schedule cosine{21, 1, "cosine", 0.1};
+  EXPECT_DOUBLE_EQ(cosine.factor(12), 0.55);
+  EXPECT_NEAR(cosine.factor(21), 0.10554024673218806, 1e-15);
+  Schedule none{5, 0, "linear", 0};
+  EXPECT_DOUBLE_EQ(none.factor(1), 1);
+  EXPECT_DOUBLE_EQ(none.factor(5), 0.2);
+  Schedule constant{5, 0, "constant", 0};
+  EXPECT_DOUBLE_EQ(constant.factor(5), 1);
+}
+
+// Greedy takes the first largest logit; sampling follows the probabilities.
+TEST(ChooseToken, GreedyAndSampled) {
+  std::vector<double> logits{0, std::log(3.0), std::log(3.0), -1e9};
+  EXPECT_EQ(chooseToken(logits, 0, 0.99), 1);
+  EXPECT_EQ(chooseToken(logits, 1, 0.1), 0);  // [0, 1/7)
+  EXPECT_EQ(chooseToken(logits, 1, 0.2), 1);  // [1/7, 4/7)
+  EXPECT_EQ(chooseToken(logits, 1, 0.99), 2); // [4/7, 1)
+  EXPECT_EQ(chooseToken(logits, 0.01, 0.1), 1) << "a low temperature is nearly greedy";
+}
+
+Program withSettings() {
+  Program program;
+  program.name = "p";
+  program.settings = {{"optimizer.lr", "3e-4", false},
+                      {"steps", "100_000", false},
+                      {"data.path", "\"a \\b.txt\"", false},
+                      {"data.batch", "8", true}};
+  return program;
+}
+
+// Values are read as the language writes them; equal values of compile-time settings are no change.
+TEST(SettingsTest, Values) {
+  Settings settings(withSettings());
+  EXPECT_EQ(settings.integer("steps", 0), 100000);
+  EXPECT_DOUBLE_EQ(settings.number("optimizer.lr", 0), 3e-4);
+  EXPECT_EQ(settings.text("data.path", ""), "a \\b.txt");
+  settings.setPair("data.batch=8.0", "--set");
+  EXPECT_THROW(settings.setPair("data.batch=9", "--set"), UserError);
+  EXPECT_THROW(settings.setPair("=9", "--set"), UsageError);
+  settings.set("steps", "2.5", "--set");
+  EXPECT_THROW(settings.integer("steps", 0), UserError);
+}
+
+// What is written as TOML is what a run can be started from again.
+TEST(SettingsTest, Toml) {
+  EXPECT_EQ(Settings(withSettings()).toToml(),
+            "data.batch = 8 # fixed when the program was compiled\n"
+            "data.path = \"a \\\\b.txt\"\noptimizer.lr = 3e-4\nsteps = 100_000\n");
+}
+
+} // namespace

@@ -1,0 +1,155 @@
+"""Runs a program that links the runtime, as a user would: the command line, the run's directory,
+several processes, stopping, resuming, generating. Usage: program_test.py EXE TORCHRUN"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+EXE, TORCHRUN = (Path(argument).resolve() for argument in sys.argv[1:3])
+TEXT = ("In the beginning was the word, and the word was with us. " * 40).encode()
+
+
+def losses(run: Path) -> list[float]:
+    return [json.loads(line)["loss"] for line in (run / "metrics.jsonl").read_text().splitlines()]
+
+
+class ProgramTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="titan-program-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.text = self.folder / "text"
+        self.text.write_bytes(TEXT)
+
+    def start(self, *arguments, ranks=1):
+        launcher = [] if ranks == 1 else [TORCHRUN, "--standalone", "--no-python",
+                                          "--nproc-per-node", str(ranks)]
+        return subprocess.Popen([*launcher, EXE, *map(str, arguments)], text=True,
+                                errors="replace", cwd=self.folder,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                env={**os.environ, "TITAN_NUM_THREADS": "1"})
+
+    def run_exe(self, *arguments, ranks=1, status=0):
+        process = self.start(*arguments, ranks=ranks)
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, status, out + err)
+        return out, err
+
+    def train(self, name, *arguments, ranks=1, status=0):
+        out, err = self.run_exe("--data", self.text, "--out", self.folder / name, "--log-every", 1,
+                                *arguments, ranks=ranks, status=status)
+        return self.folder / name, out + err
+
+    def test_one_and_two_ranks_agree(self):
+        """Two processes start with the same bits and lose the same as one, to the last digits."""
+        runs = []
+        for ranks in (1, 2):
+            runs.append(self.train(f"run{ranks}", "--save-initial", f"i{ranks}",
+                                   "--save-gradients", f"g{ranks}", ranks=ranks)[0])
+        one, two = map(losses, runs)
+        self.assertEqual(len(one), 40)
+        self.assertLess(one[-1], one[0] - 1)
+        for a, b in zip(one, two):
+            self.assertLessEqual(abs(a - b), 1e-12 * abs(a))
+        self.assertEqual((self.folder / "i1").read_bytes(), (self.folder / "i2").read_bytes())
+        self.assertGreater(os.path.getsize(self.folder / "g1"), 256 * 256 * 8)
+        for run in runs:
+            status = json.loads((run / "status.json").read_text())
+            self.assertEqual((status["state"], status["step"]), ("finished", 40))
+            self.assertEqual((run / "program.titan").read_text(), "# by hand\n")
+            self.assertIn("schedule.decay = \"linear\"", (run / "config.toml").read_text())
+
+    def test_stopped_and_resumed(self):
+        """SIGTERM saves and exits 75; the same command goes on and ends where one without a stop
+        ends, bit by bit, with no step missing or double in the metrics."""
+        whole, _ = self.train("whole", "--steps", 300)
+        process = self.start("--data", self.text, "--out", self.folder / "cut", "--log-every", 1,
+                             "--steps", 300)
+        while not (self.folder / "cut/metrics.jsonl").exists() or len(losses(self.folder / "cut")) < 3:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 75, out + err)
+        status = json.loads((self.folder / "cut/status.json").read_text())
+        self.assertEqual((status["state"], status["exit_status"]), ("stopped", 75))
+        self.assertLess(status["step"], 300)
+        cut, text = self.train("cut", "--steps", 300)
+        self.assertIn("resuming after step", text)
+        self.assertEqual(losses(cut), losses(whole))
+        self.assertEqual((cut / "model.safetensors").read_bytes(),
+                         (whole / "model.safetensors").read_bytes())
+
+    def test_stop_at_keeps_the_schedule(self):
+        """--stop-at ends early on the same schedule; --steps moves it; 0 saves the start."""
+        whole, _ = self.train("whole")
+        part, _ = self.train("part", "--stop-at", 5)
+        self.assertEqual(losses(part), losses(whole)[:5])
+        short, _ = self.train("short", "--steps", 5)
+        self.assertNotEqual(losses(short), losses(part))
+        start, _ = self.train("start", "--stop-at", 0, "--save-initial", "initial")
+        self.assertEqual((start / "model.safetensors").read_bytes(),
+                         (self.folder / "initial").read_bytes())
+
+    def test_init_from_and_generate(self):
+        """Weights are read back, from a run or a file; generation follows what was learnt."""
+        run, _ = self.train("run", "--steps", 200)
+        again, _ = self.train("again", "--init-from", run, "--steps", 1, "--set", "optimizer.lr=0",
+                              "--resume", "none")
+        self.assertEqual((again / "model.safetensors").read_bytes(),
+                         (run / "model.safetensors").read_bytes())
+        for ranks in (1, 2):
+            out, _ = self.run_exe("generate", "--init-from", run / "model.safetensors", "--prompt",
+                                  "In th", "--max-tokens", 20, ranks=ranks)
+            self.assertTrue(out.startswith("In the "), out)
+        warm, _ = self.run_exe("generate", "--init-from", run, "--prompt", "I", "--max-tokens", 50,
+                               "--temperature", 5, "--seed", 1)
+        self.assertNotEqual(warm, out)
+
+    def test_settings(self):
+        """The command line wins over TOML, that over the file; all of it is written down."""
+        (self.folder / "c.toml").write_text("seed = 9\n[optimizer]\nlr = 0.5\n[schedule]\n"
+                                            "decay = \"constant\"\n")
+        run, _ = self.train("run", "--config", "c.toml", "--set", "optimizer.lr=0.25", "--steps", 3)
+        toml = (run / "config.toml").read_text()
+        for line in ("seed = 9", "optimizer.lr = 0.25", "schedule.decay = \"constant\"",
+                     "steps = 3", "data.seq = 32 # fixed"):
+            self.assertIn(line, toml)
+        rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+        self.assertEqual([row["lr"] for row in rows], [0.125, 0.25, 0.25])
+        self.assertEqual(rows[2]["tokens"], 3 * 4 * 32)
+
+    def test_mistakes(self):
+        """Each mistake of a user has its exit status and a message that helps."""
+        def err(*arguments, status, ranks=1):
+            return self.run_exe(*arguments, status=status, ranks=ranks)[1]
+        self.assertIn("--help", err("--nonsense", status=2))
+        self.assertIn("--data", err("--steps", 1, status=1))
+        self.assertIn("No such file", err("--data", "absent", status=1))
+        self.assertIn("did you mean 'optimizer.lr'",
+                      err("--set", "optimizer.lrr=1", "--data", self.text, status=1))
+        self.assertIn("titanc build", err("--set", "data.seq=64", "--data", self.text, status=1))
+        self.assertIn("PATH=VALUE", err("--set", "steps", "--data", self.text, status=2))
+        self.assertIn("takes a number", err("--set", "steps=x", "--data", self.text, status=1))
+        self.assertIn("--init-from", err("generate", "--prompt", "a", status=1))
+        self.assertIn("no weights", err("generate", "--prompt", "a", "--init-from", self.folder,
+                                        status=1))
+        message = err("--data", self.text, "--dry-run", ranks=3, status=1)
+        self.assertIn("batch = 4 cannot be split evenly by data = 3", message)
+
+    def test_help_and_dry_run(self):
+        """--help explains; --dry-run says what would run and writes nothing."""
+        out, _ = self.run_exe("--help")
+        for word in ("--resume", "generate", "PATH=VALUE"):
+            self.assertIn(word, out)
+        out, _ = self.run_exe("--data", self.text, "--out", "dry", "--dry-run")
+        self.assertIn("66048 parameters", out)
+        self.assertFalse((self.folder / "dry").exists())
+
+
+unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
