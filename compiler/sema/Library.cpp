@@ -45,6 +45,10 @@ const char *kindOf(const Decl &decl) {
   return "run";
 }
 
+Space spaceOf(const Decl &decl) {
+  return decl.is<ParallelDecl>() ? Space::Maps : decl.is<TrainDecl>() ? Space::Runs : Space::Code;
+}
+
 namespace {
 
 std::string canonical(const std::string &path) {
@@ -95,7 +99,8 @@ void Library::declare(Unit &unit) {
     if (decl->is<ImportDecl>())
       continue;
     const Name &name = nameOf(*decl);
-    auto [entry, fresh] = unit.declared.try_emplace(name.text, Symbol{decl.get(), &unit});
+    auto [entry, fresh] =
+        unit.declared.try_emplace({spaceOf(*decl), name.text}, Symbol{decl.get(), &unit});
     if (!fresh)
       diags.report(Code::Redeclared, name.loc, "`" + name.text + "` is declared twice")
           .note(nameOf(*entry->second.decl).loc, "the first declaration is here");
@@ -210,9 +215,9 @@ void Library::bind(Unit &unit, const Unit &from) {
   }
 }
 
-Symbol Library::lookup(const Unit &unit, const Path &path) const {
-  auto in = [](const std::map<std::string, Symbol> &names, const std::string &name) {
-    auto found = names.find(name);
+Symbol Library::lookup(const Unit &unit, const Path &path, Space space) const {
+  auto in = [&](const Names &names, const std::string &name) {
+    auto found = names.find({space, name});
     return found == names.end() ? Symbol{} : found->second;
   };
   if (path.isSimple()) {
@@ -221,16 +226,20 @@ Symbol Library::lookup(const Unit &unit, const Path &path) const {
   }
   if (path.parts.size() != 2)
     return {};
-  auto space = unit.namespaces.find(path.parts[0].text);
-  return space == unit.namespaces.end() ? Symbol{}
-                                        : in(space->second->declared, path.parts[1].text);
+  auto file = unit.namespaces.find(path.parts[0].text);
+  return file == unit.namespaces.end() ? Symbol{} : in(file->second->declared, path.parts[1].text);
 }
 
-std::vector<std::string> Library::names(const Unit &unit) const {
+std::vector<std::string> Library::names(const Unit &unit, Space space) const {
   std::vector<std::string> all;
-  for (const auto *names : {&unit.declared, &unit.imported})
-    for (const auto &entry : *names)
-      all.push_back(entry.first);
+  for (const Names *names : {&unit.declared, &unit.imported})
+    for (const auto &[key, symbol] : *names)
+      if (key.first == space)
+        all.push_back(key.second);
+  for (const auto &[name, file] : unit.namespaces)
+    for (const auto &[key, symbol] : file->declared)
+      if (key.first == space)
+        all.push_back(name + "." + key.second);
   return all;
 }
 

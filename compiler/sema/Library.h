@@ -27,16 +27,24 @@ struct Symbol {
   explicit operator bool() const { return decl; }
 };
 
+/// What a name stands for is clear from where it stands, so models (with blocks and functions),
+/// maps and runs may share a name: `train tp2 = base on tp2 with {}`.
+enum class Space { Code, Maps, Runs };
+Space spaceOf(const syntax::Decl &decl);
+
+/// Declarations by name, one table a space.
+using Names = std::map<std::pair<Space, std::string>, Symbol>;
+
 /// One file.
 struct Unit {
   std::string path;
   FileId file = FileId::none;
   std::unique_ptr<syntax::Module> module;
-  std::map<std::string, Symbol> declared;
-  std::map<std::string, Symbol> imported;         ///< by bare name
+  Names declared;
+  Names imported;                                 ///< by bare name
   std::map<std::string, const Unit *> namespaces; ///< `norm` of `norm.rms_norm`
-  /// Bare names that two imports declare: using one asks for the qualified name.
-  std::map<std::string, std::vector<const Unit *>> ambiguous;
+  /// Bare names that several imports declare: using one asks for the qualified name.
+  std::map<std::pair<Space, std::string>, std::vector<const Unit *>> ambiguous;
 };
 
 /// Name and place of a declaration.
@@ -53,9 +61,9 @@ public:
   const Unit *loadRoot(const std::string &path);
 
   /// What a path means in a unit; nothing, without a message, if nothing is known by that name.
-  Symbol lookup(const Unit &unit, const syntax::Path &path) const;
+  Symbol lookup(const Unit &unit, const syntax::Path &path, Space space = Space::Code) const;
   /// Bare names that `unit` can use, for suggestions.
-  std::vector<std::string> names(const Unit &unit) const;
+  std::vector<std::string> names(const Unit &unit, Space space = Space::Code) const;
 
 private:
   const Unit *load(const std::string &path, FileId file, Location at);

@@ -3,6 +3,7 @@
 #include "compiler/sema/Suggest.h"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace titan::sema {
 
@@ -21,6 +22,7 @@ public:
   void fillDefaults(bool demandAll);
 
 private:
+  Symbol findBase(const Symbol &symbol, const TrainDecl &decl);
   void addSettings(const std::string &prefix, const std::vector<Setting> &settings);
   void addSetting(const std::string &prefix, const Setting &setting);
   void addGroup(const Setting &setting);
@@ -28,6 +30,7 @@ private:
   void set(const std::string &path, Location pathLoc, const Expr &value);
   void unknown(const std::string &path, Location at);
   void checkTogether();
+  std::string besideFile(const std::string &path) const;
   Value evaluate(const Expr &value) {
     return Elaborator::evalConstant(value, library, *unit, diags);
   }
@@ -38,7 +41,34 @@ private:
   const Unit *unit = nullptr;              ///< whose names the settings at hand use
   std::map<std::string, Location> setHere; ///< by the declaration at hand
   std::vector<const Decl *> chain;
+  bool fromCommandLine = false;
 };
+
+/// The model that a run trains, or the run that it derives from.
+Symbol Resolver::findBase(const Symbol &symbol, const TrainDecl &decl) {
+  Space wanted = decl.derived ? Space::Runs : Space::Code;
+  Space other = decl.derived ? Space::Code : Space::Runs;
+  const char *kind = decl.derived ? "run" : "model";
+  Symbol base = library.lookup(*symbol.unit, decl.base, wanted);
+  if (base && (decl.derived || base.decl->is<ModelDecl>() || base.decl->is<ModelAliasDecl>()))
+    return base;
+  if (Symbol wrong = base ? base : library.lookup(*symbol.unit, decl.base, other)) {
+    Diagnostic &diag = diags.report(Code::WrongKindOfDeclaration, decl.base.loc,
+                                    "`" + decl.base.text() + "` is a " + kindOf(*wrong.decl) +
+                                        ", but a " + kind + " is needed here");
+    diag.note(nameOf(*wrong.decl).loc, "declared here");
+    if (wrong.decl->is<TrainDecl>())
+      diag.help("to derive from a run write `with` before the brace");
+    return {};
+  }
+  Diagnostic &diag =
+      diags.report(Code::UnknownDeclaration, decl.base.loc,
+                   "no " + std::string(kind) + " is named `" + decl.base.text() + "`");
+  std::string near = nearestName(decl.base.text(), library.names(*symbol.unit, wanted));
+  if (!near.empty())
+    diag.fix(decl.base.loc, near);
+  return {};
+}
 
 bool Resolver::addRun(const Symbol &symbol) {
   const TrainDecl &decl = *symbol.decl->as<TrainDecl>();
@@ -48,40 +78,25 @@ bool Resolver::addRun(const Symbol &symbol) {
     return false;
   }
   chain.push_back(&decl);
-  Symbol base = library.lookup(*symbol.unit, decl.base);
-  bool isRun = base && base.decl->is<TrainDecl>();
-  bool isModel = base && (base.decl->is<ModelDecl>() || base.decl->is<ModelAliasDecl>());
-  if (!base) {
-    Diagnostic &diag = diags.report(Code::UnknownDeclaration, decl.base.loc,
-                                    "no " + std::string(decl.derived ? "run" : "model") +
-                                        " is named `" + decl.base.text() + "`");
-    if (std::string near = nearestName(decl.base.text(), library.names(*symbol.unit));
-        !near.empty())
-      diag.fix(decl.base.loc, near);
+  Symbol base = findBase(symbol, decl);
+  if (!base)
     return false;
-  }
-  if (decl.derived ? !isRun : !isModel) {
-    Diagnostic &diag =
-        diags.report(Code::WrongKindOfDeclaration, decl.base.loc,
-                     "`" + decl.base.text() + "` is a " + kindOf(*base.decl) + ", but a " +
-                         (decl.derived ? "run" : "model") + " is needed here");
-    diag.note(nameOf(*base.decl).loc, "declared here");
-    if (isRun)
-      diag.help("to derive from a run write `with` before the brace");
-    return false;
-  }
+  bool isRun = base.decl->is<TrainDecl>();
   if (isRun && !addRun(base))
     return false;
-  if (isModel) {
+  if (!isRun) {
     run.model = base;
     run.modelLoc = decl.base.loc;
   }
   if (decl.parallel) {
-    run.parallel = library.lookup(*symbol.unit, *decl.parallel);
-    if (!run.parallel || !run.parallel.decl->is<ParallelDecl>()) {
-      diags.report(Code::UnknownDeclaration, decl.parallel->loc,
-                   "no parallel map is named `" + decl.parallel->text() + "`");
-      run.parallel = {};
+    run.parallel = library.lookup(*symbol.unit, *decl.parallel, Space::Maps);
+    if (!run.parallel) {
+      Diagnostic &diag = diags.report(Code::UnknownDeclaration, decl.parallel->loc,
+                                      "no parallel map is named `" + decl.parallel->text() + "`");
+      std::string near =
+          nearestName(decl.parallel->text(), library.names(*symbol.unit, Space::Maps));
+      if (!near.empty())
+        diag.fix(decl.parallel->loc, near);
       return false;
     }
   }
@@ -199,11 +214,24 @@ void Resolver::set(const std::string &path, Location pathLoc, const Expr &expr) 
   auto *word = spec->type == OptionType::Choice ? expr.as<NameExpr>() : nullptr;
   Value value = word ? Value::ofWord(word->path.text()) : evaluate(expr);
   Value checked = checkOption(*spec, value, expr.loc, diags);
+  if (path == "data.path" && !checked.isError() && !fromCommandLine)
+    checked.text = besideFile(checked.text);
   run.options[path] = {checked, expr.loc};
+}
+
+/// Paths in a file are relative to that file, wherever the program will run.
+std::string Resolver::besideFile(const std::string &path) const {
+  if (path.empty())
+    return path;
+  std::error_code error;
+  std::filesystem::path full = std::filesystem::path(unit->path).parent_path() / path;
+  std::filesystem::path absolute = std::filesystem::absolute(full, error);
+  return (error ? full : absolute).lexically_normal().string();
 }
 
 void Resolver::addOverrides(const std::vector<Override> &overrides) {
   unit = run.model.unit;
+  fromCommandLine = true;
   setHere.clear();
   for (const Override &each : overrides)
     set(each.path, each.pathLoc, *each.value);
