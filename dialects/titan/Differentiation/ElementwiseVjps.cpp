@@ -44,7 +44,10 @@ static LogicalResult flow(RsqrtOp op, Vjp &v) {
 /// With y = tanh(x): dy = (1 - y^2) dx.
 static LogicalResult flow(TanhOp op, Vjp &v) {
   Value y = op.getResult();
-  v.flowTo(0, [&] { return v.mul(v.cotangent(), v.sub(v.constant(1, y), v.mul(y, y))); });
+  v.flowTo(0, [&] {
+    Value square = v.mul(y, y);
+    return v.mul(v.cotangent(), v.sub(v.constant(1, y), square));
+  });
   return success();
 }
 
@@ -83,9 +86,11 @@ static LogicalResult flow(DivOp op, Vjp &v) {
 /// The cotangent goes to the operand that `wins` over the other, one half each at ties.
 static LogicalResult flowToWinner(Value lhs, Value rhs, ComparePredicate wins, Vjp &v) {
   auto build = [&](Value one, Value other) {
-    Value tie = v.compare(ComparePredicate::EQ, one, other);
-    Value share = v.select(tie, v.scale(v.cotangent(), 0.5), v.cotangent());
-    return v.select(v.compare(wins, one, other), share, v.constant(0, one));
+    Value tie = v.compare(ComparePredicate::EQ, lhs, rhs);
+    Value half = v.scale(v.cotangent(), 0.5);
+    Value share = v.select(tie, half, v.cotangent());
+    Value isWinner = v.compare(wins, one, other);
+    return v.select(isWinner, share, v.constant(0, one));
   };
   v.flowTo(0, [&] { return build(lhs, rhs); });
   v.flowTo(1, [&] { return build(rhs, lhs); });

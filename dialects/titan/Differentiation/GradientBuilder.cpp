@@ -85,9 +85,9 @@ Value GradientBuilder::sub(Value lhs, Value rhs) {
 }
 
 Value GradientBuilder::mul(Value lhs, Value rhs) {
-  if (isOne(lhs))
+  if (isOne(skipExpand(lhs, rhs)))
     return rhs;
-  if (isOne(rhs))
+  if (isOne(skipExpand(rhs, lhs)))
     return lhs;
   return join<MulOp>(lhs, rhs);
 }

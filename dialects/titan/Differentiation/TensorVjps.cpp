@@ -43,7 +43,8 @@ static Value flowToExtremes(ReduceOp op, Vjp &v) {
   Value mask = v.compare(ComparePredicate::EQ, op.getInput(), op.getResult());
   Value ones = v.cast(mask, op.getInput().getType().getElementType());
   Value count = v.fitTo(ones, op.getResult().getType());
-  return v.select(mask, v.div(v.cotangent(), count), v.constant(0, op.getInput()));
+  Value share = v.div(v.cotangent(), count);
+  return v.select(mask, share, v.constant(0, op.getInput()));
 }
 
 static LogicalResult flow(ReduceOp op, Vjp &v) {

@@ -148,8 +148,8 @@ Value OptimizerBuilder::buildScale(Value norm) {
   Value one = math.constant(1, norm);
   if (settings.clip == 0)
     return one;
-  Value ratio =
-      math.div(math.constant(settings.clip, norm), math.add(norm, math.constant(1e-6, norm)));
+  Value bound = math.add(norm, math.constant(1e-6, norm));
+  Value ratio = math.div(math.constant(settings.clip, norm), bound);
   return math.create<MinimumOp>(scalarType, one, ratio);
 }
 

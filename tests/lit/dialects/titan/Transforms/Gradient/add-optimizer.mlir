@@ -1,0 +1,74 @@
+// RUN: titan-opt %s --titan-add-optimizer --split-input-file | FileCheck %s
+
+!t = !titan.tensor<f32[seq = 8]>
+!u = !titan.tensor<f32[layers = 2, seq = 8]>
+!s = !titan.tensor<f32[]>
+
+// Moments and scalars become arguments, in the order of the parameters; new values become results that
+// say which argument they replace. The frozen parameter has neither. The norm is that of all gradients
+// together, and the gradients themselves are returned as they were before clipping.
+// CHECK-LABEL: func.func @train
+// CHECK-SAME: (%[[A:[^:]*]]: !titan.tensor<f32[seq = 8]> {titan.decay = 1.000000e-01 : f64, titan.param = "a"}
+// CHECK-SAME: %{{[^:]*}}: {{[^:]*}} {titan.frozen, titan.param = "f"}
+// CHECK-SAME: %[[B:[^:]*]]: !titan.tensor<f32[layers = 2, seq = 8]> {titan.param = "b", titan.stacked}
+// CHECK-SAME: %[[MA:[^:]*]]: !titan.tensor<f32[seq = 8]> {titan.state = "m.a"}
+// CHECK-SAME: %[[VA:[^:]*]]: !titan.tensor<f32[seq = 8]> {titan.state = "v.a"}
+// CHECK-SAME: %[[MB:[^:]*]]: !titan.tensor<f32[layers = 2, seq = 8]> {titan.stacked, titan.state = "m.b"}
+// CHECK-SAME: %[[VB:[^:]*]]: !titan.tensor<f32[layers = 2, seq = 8]> {titan.stacked, titan.state = "v.b"}
+// CHECK-SAME: %[[LR:[^:]*]]: !titan.tensor<f32[]> {titan.scalar = "lr"}
+// CHECK-SAME: %[[STEP:[^:]*]]: !titan.tensor<f32[]> {titan.scalar = "step"})
+// CHECK-SAME: -> (!titan.tensor<f32[]> {titan.output = "loss"}, !titan.tensor<f32[]> {titan.output = "grad_norm"},
+// CHECK-SAME: {titan.gradient = "a"}, !titan.tensor<f32[layers = 2, seq = 8]> {titan.gradient = "b", titan.stacked},
+// CHECK-SAME: {titan.updates = 0 : i64}, {{[^{]*}}{titan.updates = 3 : i64}, {{[^{]*}}{titan.updates = 4 : i64},
+// CHECK-SAME: {titan.stacked, titan.updates = 2 : i64}, {{[^{]*}}{titan.stacked, titan.updates = 5 : i64}, {{[^{]*}}{titan.stacked, titan.updates = 6 : i64})
+// CHECK: %[[DA:.*]] = titan.exp
+// CHECK: %[[DB:.*]] = titan.tanh
+// CHECK: %[[QA:.*]] = titan.contract %[[DA]], %[[DA]] : {{.*}} -> !titan.tensor<f32[]>
+// CHECK: %[[QB:.*]] = titan.contract %[[DB]], %[[DB]] : {{.*}} -> !titan.tensor<f32[]>
+// CHECK: %[[Q:.*]] = titan.add %[[QA]], %[[QB]]
+// CHECK: %[[NORM:.*]] = titan.sqrt %[[Q]]
+// CHECK: %[[ONE:.*]] = titan.constant 1.0
+// CHECK: %[[TINY:.*]] = titan.constant 9.9999999999999995E-7
+// CHECK: %[[SUM:.*]] = titan.add %[[NORM]], %[[TINY]]
+// CHECK: %[[CLIP:.*]] = titan.constant 2.5
+// CHECK: %[[RATIO:.*]] = titan.div %[[CLIP]], %[[SUM]]
+// CHECK: %[[SCALE:.*]] = titan.minimum %[[ONE]], %[[RATIO]]
+// CHECK: %new_a, %{{.*}}, %{{.*}} = titan.adamw %[[A]], %[[DA]], %[[MA]], %[[VA]], %[[LR]], %[[STEP]], %[[SCALE]] {beta1 = 9.0{{0*}}e-01 : f64, beta2 = 0.9{{[0-9]*}} : f64, decay = 1.0{{0*}}e-01 : f64, eps = {{[^}]*}}}
+// CHECK: %new_b, %{{.*}}, %{{.*}} = titan.adamw %[[B]], %[[DB]], %[[MB]], %[[VB]], %[[LR]], %[[STEP]], %[[SCALE]] {{{.*}}decay = 0.0{{0*}}e+00 : f64
+// CHECK: return %{{.*}}, %[[NORM]], %[[DA]], %[[DB]], %new_a,
+func.func @train(%a: !t {titan.param = "a", titan.decay = 0.1 : f64}, %f: !t {titan.param = "f", titan.frozen},
+                 %b: !u {titan.param = "b", titan.stacked})
+    -> (!s {titan.output = "loss"}, !t {titan.gradient = "a"}, !u {titan.gradient = "b", titan.stacked})
+    attributes {titan.program = "train",
+                titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 2.5}} {
+  %loss = titan.reduce sum %a : !t -> !s
+  %da = titan.exp %a : !t -> !t
+  %db = titan.tanh %b : !u -> !u
+  return %loss, %da, %db : !s, !t, !u
+}
+
+// -----
+
+!t = !titan.tensor<f64[seq = 8]>
+!h = !titan.tensor<f32[seq = 8]>
+!s = !titan.tensor<f64[]>
+
+// Without clipping the scale is one, but the norm is still reported. Scalars have the first
+// parameter's element type, and norms are added in it.
+// CHECK-LABEL: func.func @train
+// CHECK-SAME: !titan.tensor<f64[]> {titan.scalar = "lr"}
+// CHECK: %[[QA:.*]] = titan.contract {{.*}} -> !titan.tensor<f64[]>
+// CHECK: %[[QB:.*]] = titan.contract {{.*}} -> !titan.tensor<f32[]>
+// CHECK: %[[CB:.*]] = titan.cast %[[QB]] : <f32[]> -> <f64[]>
+// CHECK: titan.add %[[QA]], %[[CB]]
+// CHECK: titan.sqrt
+// CHECK: %[[ONE:.*]] = titan.constant 1.0
+// CHECK-NOT: titan.minimum
+// CHECK: titan.adamw {{.*}}, %[[ONE]] {
+func.func @train(%a: !t {titan.param = "a"}, %b: !h {titan.param = "b"})
+    -> (!s {titan.output = "loss"}, !t {titan.gradient = "a"}, !h {titan.gradient = "b"})
+    attributes {titan.program = "train",
+                titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 0.0}} {
+  %loss = titan.reduce sum %a : !t -> !s
+  return %loss, %a, %b : !s, !t, !h
+}

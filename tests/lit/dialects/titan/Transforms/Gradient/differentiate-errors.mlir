@@ -1,0 +1,72 @@
+// RUN: titan-opt %s --titan-differentiate --split-input-file --verify-diagnostics
+
+// A program without a loss cannot be differentiated.
+// expected-error @below {{'func.func' op has no result with titan.output = "loss" to differentiate}}
+func.func @train(%x: !titan.tensor<f32[]> {titan.param = "x"}) -> (!titan.tensor<f32[]> {titan.output = "lost"})
+    attributes {titan.program = "train"} {
+  return %x : !titan.tensor<f32[]>
+}
+
+// -----
+
+// A loss is one number.
+// expected-error @below {{has a loss of type '!titan.tensor<f32[seq = 8]>'; expected a floating-point tensor without dimensions}}
+func.func @train(%x: !titan.tensor<f32[seq = 8]> {titan.param = "x"}) -> (!titan.tensor<f32[seq = 8]> {titan.output = "loss"})
+    attributes {titan.program = "train"} {
+  // expected-note @below {{the loss}}
+  %y = titan.exp %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[seq = 8]>
+  return %y : !titan.tensor<f32[seq = 8]>
+}
+
+// -----
+
+!q = !titan.tensor<f32[seq = 3, head = 4]>
+!l = !titan.tensor<f32[seq = 3]>
+!s = !titan.tensor<f32[]>
+
+// The log-sum-exp of attention is there for its gradient, not to be trained through.
+func.func @train(%q: !q {titan.param = "q"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
+  // expected-error @below {{'titan.attention' op has no gradient through its log-sum-exp}}
+  %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5} : (!q, !q, !q) -> (!q, !l)
+  // expected-note @below {{used here}}
+  %loss = titan.reduce sum %lse : !l -> !s
+  return %loss : !s
+}
+
+// -----
+
+!q = !titan.tensor<f32[seq = 3, head = 4]>
+!l = !titan.tensor<f32[seq = 3]>
+!s = !titan.tensor<f32[]>
+
+// Gradients of gradients do not exist.
+func.func @train(%q: !q {titan.param = "q"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
+  %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5} : (!q, !q, !q) -> (!q, !l)
+  // expected-error @below {{'titan.attention_grad' op has no gradient, but a trained parameter reaches the loss through it}}
+  %dq, %dk, %dv = titan.attention_grad %y, %q, %q, %q, %y, %lse along "seq" head "head" {scale = 0.5} : (!q, !q, !q, !q, !q, !l) -> (!q, !q, !q)
+  %loss = titan.reduce sum %dq : !q -> !s
+  return %loss : !s
+}
+
+// -----
+
+!t = !titan.tensor<f32[seq = 3]>
+!ts = !titan.tensor<f32[layers = 2, seq = 3]>
+!s = !titan.tensor<f32[]>
+
+// A residual that has the repeat's own dimension cannot be stacked along it once more.
+func.func @train(%x: !t {titan.param = "x"}, %w: !ts {titan.param = "w"}) -> (!s {titan.output = "loss"})
+    attributes {titan.program = "train"} {
+  // expected-error @below {{'titan.repeat' op cannot keep a value for the gradient: '!titan.tensor<f32[layers = 2]>' already has the dimension "layers" of the repeat}}
+  %y = titan.repeat <layers = 2> carry(%x) slices() : (!t) -> !t {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !t):
+    %0 = titan.contract %c, %w : (!t, !ts) -> !titan.tensor<f32[layers = 2]>
+    // expected-note @below {{the value}}
+    %1 = titan.exp %0 : !titan.tensor<f32[layers = 2]> -> !titan.tensor<f32[layers = 2]>
+    %2 = titan.reduce sum %1 : !titan.tensor<f32[layers = 2]> -> !s
+    %n = titan.mul %c, %2 : (!t, !s) -> !t
+    titan.yield %n : !t
+  }
+  %loss = titan.reduce sum %y : !t -> !s
+  return %loss : !s
+}

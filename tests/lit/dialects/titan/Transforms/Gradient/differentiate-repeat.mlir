@@ -1,0 +1,201 @@
+// RUN: titan-opt %s --titan-differentiate --split-input-file | FileCheck %s
+
+!t = !titan.tensor<f64[seq = 3]>
+!ws = !titan.tensor<f64[layers = 2, seq = 3]>
+!s = !titan.tensor<f64[]>
+
+// The forward stacks the carried value that each layer started from; the parameter is sliced again;
+// the backward stacks the parameter's gradient.
+// CHECK-LABEL: func.func @train
+// CHECK-SAME: (%[[X:[^:]*]]: {{[^:]*}} {titan.param = "x"}, %[[W:[^:]*]]:
+// CHECK: %[[F:.*]]:2 = titan.repeat <layers = 2> carry(%[[X]]) slices(%[[W]])
+// CHECK-SAME: -> (!titan.tensor<f64[seq = 3]>, !titan.tensor<f64[layers = 2, seq = 3]>)
+// CHECK: ^bb0(%{{[^:]*}}: !titan.tensor<i64[]>, %[[C:[^:]*]]:
+// CHECK: titan.yield %{{.*}}, %[[C]] :
+// CHECK: %[[DY:.*]] = titan.anchor
+// CHECK: %[[B:.*]]:2 = titan.repeat <layers = 2> reverse carry(%[[DY]]) slices(%[[W]], %[[F]]#1)
+// CHECK: ^bb0(%{{[^:]*}}: !titan.tensor<i64[]>, %[[DC:[^:]*]]: {{[^:]*}}, %[[WL:[^:]*]]: {{[^:]*}}, %[[CL:[^:]*]]:
+// CHECK-DAG: %[[DX:.*]] = titan.mul %[[DC]], %[[WL]]
+// CHECK-DAG: %[[DW:.*]] = titan.mul %[[DC]], %[[CL]]
+// CHECK: %[[NEXT:.*]] = titan.anchor %[[DX]]
+// CHECK: titan.yield %[[NEXT]], %[[DW]] :
+// CHECK: return %{{.*}}, %[[B]]#0, %[[B]]#1 :
+func.func @train(%x: !t {titan.param = "x"}, %w: !ws {titan.param = "w", titan.stacked})
+    -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
+  %y = titan.repeat <layers = 2> carry(%x) slices(%w) : (!t, !ws) -> !t {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !t, %wl: !t):
+    %n = titan.mul %c, %wl : (!t, !t) -> !t
+    titan.yield %n : !t
+  }
+  %loss = titan.reduce sum %y : !t -> !s
+  return %loss : !s
+}
+
+// -----
+
+!t = !titan.tensor<f64[seq = 3]>
+!ws = !titan.tensor<f64[layers = 2, seq = 3]>
+!s = !titan.tensor<f64[]>
+
+// Values from outside (a parameter, and one computed from it) get sums that the backward carries from
+// zero; where the backward needs their values it captures them too.
+// CHECK-LABEL: func.func @train
+// CHECK-SAME: (%[[X:[^:]*]]: {{[^:]*}} {titan.param = "x"}, %[[SHARED:[^:]*]]:
+// CHECK: %[[E:.*]] = titan.exp %[[SHARED]]
+// CHECK: %[[ZERO:.*]] = titan.constant 0.0
+// CHECK: %[[START:.*]] = titan.expand %[[ZERO]]
+// CHECK: %[[B:.*]]:3 = titan.repeat <layers = 2> reverse carry(%{{[^,]*}}, %[[START]], %[[START]])
+// CHECK: ^bb0(%{{[^:]*}}: !titan.tensor<i64[]>, %{{[^:]*}}: {{[^:]*}}, %[[SUM0:[^:]*]]: {{[^:]*}}, %[[SUM1:[^:]*]]:
+// CHECK: titan.mul %{{.*}}, %[[E]]
+// CHECK-DAG: %[[NEXT0:.*]] = titan.add %[[SUM0]],
+// CHECK-DAG: %[[NEXT1:.*]] = titan.add %[[SUM1]],
+// CHECK: titan.yield %{{[^,]*}}, %[[NEXT0]], %[[NEXT1]] :
+func.func @train(%x: !t {titan.param = "x"}, %shared: !t {titan.param = "shared"}, %w: !ws {titan.param = "w", titan.frozen})
+    -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
+  %e = titan.exp %shared : !t -> !t
+  %y = titan.repeat <layers = 2> carry(%x) slices(%w) : (!t, !ws) -> !t {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !t, %wl: !t):
+    %0 = titan.mul %c, %e : (!t, !t) -> !t
+    %1 = titan.add %0, %wl : (!t, !t) -> !t
+    %n = titan.add %1, %shared : (!t, !t) -> !t
+    titan.yield %n : !t
+  }
+  %loss = titan.reduce sum %y : !t -> !s
+  return %loss : !s
+}
+
+// -----
+
+!t = !titan.tensor<f64[seq = 3]>
+!ws = !titan.tensor<f64[layers = 3, seq = 3]>
+!s = !titan.tensor<f64[]>
+
+// Of four carried values, %a and %b trade places, so both get cotangents though only the first is
+// used; %n is an integer and %free reaches no result: they get none.
+// CHECK-LABEL: func.func @train
+// CHECK: titan.repeat <layers = 3> reverse carry(%{{[^,]*}}, %{{[^,]*}}) slices(
+// CHECK: return
+func.func @train(%x: !t {titan.param = "x"}, %z: !t {titan.param = "z"}, %w: !ws {titan.param = "w", titan.stacked})
+    -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
+  %start = titan.constant 0.0 : !titan.tensor<i64[]>
+  %y:4 = titan.repeat <layers = 3> carry(%x, %z, %start, %z) slices(%w)
+      : (!t, !t, !titan.tensor<i64[]>, !t, !ws) -> (!t, !t, !titan.tensor<i64[]>, !t) {
+  ^bb0(%l: !titan.tensor<i64[]>, %a: !t, %b: !t, %n: !titan.tensor<i64[]>, %free: !t, %wl: !t):
+    %0 = titan.mul %a, %wl : (!t, !t) -> !t
+    %scale = titan.cast %n : !titan.tensor<i64[]> -> !s
+    %1 = titan.mul %0, %scale : (!t, !s) -> !t
+    %2 = titan.add %1, %b : (!t, !t) -> !t
+    %m = titan.add %n, %l : (!titan.tensor<i64[]>, !titan.tensor<i64[]>) -> !titan.tensor<i64[]>
+    %f = titan.mul %free, %a : (!t, !t) -> !t
+    titan.yield %b, %2, %m, %f : !t, !t, !titan.tensor<i64[]>, !t
+  }
+  %loss = titan.reduce sum %y#0 : !t -> !s
+  return %loss : !s
+}
+
+// -----
+
+!t = !titan.tensor<f64[seq = 3]>
+!ws = !titan.tensor<f64[layers = 3, seq = 3]>
+!s = !titan.tensor<f64[]>
+
+// What the forward stacks has a cotangent that the backward slices; the backward of a reverse repeat
+// runs forward.
+// CHECK-LABEL: func.func @train
+// CHECK: %[[F:.*]]:3 = titan.repeat <layers = 3> reverse
+// CHECK: %[[DH:.*]] = titan.mul %[[F]]#1,
+// CHECK: titan.repeat <layers = 3> carry(%{{.*}}) slices(%{{.*}}, %{{.*}}, %[[F]]#2)
+func.func @train(%x: !t {titan.param = "x"}, %w: !ws {titan.param = "w", titan.stacked})
+    -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
+  %y, %hs = titan.repeat <layers = 3> reverse carry(%x) slices(%w) : (!t, !ws) -> (!t, !ws) {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !t, %wl: !t):
+    %n = titan.mul %c, %wl : (!t, !t) -> !t
+    %h = titan.sigmoid %n : !t -> !t
+    titan.yield %n, %h : !t, !t
+  }
+  %0 = titan.mul %hs, %hs : (!ws, !ws) -> !ws
+  %1 = titan.add %0, %y : (!ws, !t) -> !ws
+  %loss = titan.reduce sum %1 : !ws -> !s
+  return %loss : !s
+}
+
+// -----
+
+!t = !titan.tensor<f64[seq = 3]>
+!ws = !titan.tensor<f64[blocks = 2, layers = 3, seq = 3]>
+!bs = !titan.tensor<f64[blocks = 2, seq = 3]>
+!ls = !titan.tensor<f64[layers = 3, seq = 3]>
+!s = !titan.tensor<f64[]>
+
+// A repeat within a repeat: the inner one's residuals are stacks, which the outer one stacks. %b is
+// captured by the inner body from the outer one, %g from the function.
+// CHECK-LABEL: func.func @train
+// CHECK: titan.repeat <blocks = 2> carry
+// CHECK-SAME: !titan.tensor<f64[blocks = 2, layers = 3, seq = 3]>)
+// CHECK: titan.repeat <layers = 3> carry
+// CHECK-SAME: -> (!titan.tensor<f64[seq = 3]>, !titan.tensor<f64[layers = 3, seq = 3]>)
+// CHECK: titan.repeat <blocks = 2> reverse carry
+// CHECK: titan.repeat <layers = 3> reverse carry
+func.func @train(%x: !t {titan.param = "x"}, %g: !t {titan.param = "g"}, %b: !bs {titan.param = "b", titan.stacked}, %w: !ws {titan.param = "w", titan.stacked})
+    -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
+  %y = titan.repeat <blocks = 2> carry(%x) slices(%w, %b) : (!t, !ws, !bs) -> !t {
+  ^bb0(%k: !titan.tensor<i64[]>, %c: !t, %wk: !ls, %bk: !t):
+    %e = titan.tanh %bk : !t -> !t
+    %z = titan.repeat <layers = 3> carry(%c) slices(%wk) : (!t, !ls) -> !t {
+    ^bb0(%l: !titan.tensor<i64[]>, %d: !t, %wl: !t):
+      %0 = titan.mul %d, %wl : (!t, !t) -> !t
+      %1 = titan.mul %0, %e : (!t, !t) -> !t
+      %2 = titan.add %1, %g : (!t, !t) -> !t
+      %n = titan.sigmoid %2 : !t -> !t
+      titan.yield %n : !t
+    }
+    %r = titan.mul %z, %c : (!t, !t) -> !t
+    titan.yield %r : !t
+  }
+  %loss = titan.reduce sum %y : !t -> !s
+  return %loss : !s
+}
+
+// -----
+
+!t = !titan.tensor<f64[seq = 4]>
+!u = !titan.tensor<f64[pair = 2, two = 2]>
+!ws = !titan.tensor<f64[layers = 2, seq = 4]>
+!vs = !titan.tensor<f64[layers = 2, seq = 4, seq2 = 4 of seq]>
+!v = !titan.tensor<f64[seq = 4, seq2 = 4 of seq]>
+!s = !titan.tensor<f64[]>
+
+// What is stacked: the contraction's anchor (instead of its operand, or of the view of it) and the
+// carried value. What is not: the constant, the index, the elementwise chain behind the anchor.
+// CHECK-LABEL: func.func @train
+// CHECK: %[[F:.*]]:3 = titan.repeat
+// CHECK: ^bb0(%{{[^:]*}}: !titan.tensor<i64[]>, %[[C:[^:]*]]:
+// CHECK: %[[H:.*]] = titan.anchor
+// CHECK: titan.yield %{{[^,]*}}, %[[H]], %[[C]] :
+// CHECK: titan.repeat <layers = 2> reverse
+// CHECK: ^bb0(%[[L:[^:]*]]: !titan.tensor<i64[]>,
+// CHECK-DAG: titan.cast %[[L]]
+// CHECK-DAG: titan.split
+// CHECK-DAG: titan.tanh
+// CHECK-DAG: titan.constant 2.0
+func.func @train(%x: !t {titan.param = "x"}, %v: !vs {titan.param = "v", titan.stacked})
+    -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
+  %y = titan.repeat <layers = 2> carry(%x) slices(%v) : (!t, !vs) -> !t {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !t, %vl: !v):
+    %0 = titan.contract %c, %vl : (!t, !v) -> !titan.tensor<f64[seq2 = 4 of seq]>
+    %1 = titan.rename %0 : !titan.tensor<f64[seq2 = 4 of seq]> -> !t
+    %h = titan.anchor %1 : !t -> !t
+    %2 = titan.split %h dim "seq" : !t -> !u
+    %3 = titan.tanh %2 : !u -> !u
+    %depth = titan.cast %l : !titan.tensor<i64[]> -> !s
+    %two = titan.constant 2.0 : !s
+    %scale = titan.add %depth, %two : (!s, !s) -> !s
+    %4 = titan.mul %3, %scale : (!u, !s) -> !u
+    %5 = titan.mul %4, %2 : (!u, !u) -> !u
+    %6 = titan.merge %5 dim "seq" : !u -> !t
+    %n = titan.add %c, %6 : (!t, !t) -> !t
+    titan.yield %n : !t
+  }
+  %loss = titan.reduce sum %y : !t -> !s
+  return %loss : !s
+}
