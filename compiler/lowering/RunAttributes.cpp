@@ -58,6 +58,21 @@ int64_t vocabulary(const sema::Model &model) {
   return 0;
 }
 
+/// Everything that was read, so that a run's folder can say later what was trained: every file and
+/// every setting of the command line, under its name.
+std::string wholeText(const SourceManager &sources) {
+  std::string all;
+  for (size_t i = 0; i < sources.bufferCount(); ++i) {
+    FileId file = static_cast<FileId>(i);
+    StringRef name = sources.name(file);
+    if (name == "--set")
+      all += "# --set " + std::string(sources.text(file)) + "\n";
+    else if (!name.starts_with("--set "))
+      all += "# file: " + name.str() + "\n" + std::string(sources.text(file)) + "\n";
+  }
+  return all;
+}
+
 } // namespace
 
 void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources, ModuleOp module) {
@@ -73,8 +88,7 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
   }
   module->setAttr(ir::attr::kRun, builder.getDictionaryAttr(settings));
   module->setAttr("titan.model", builder.getStringAttr(run.modelName));
-  StringRef source = run.run.loc.isValid() ? sources.text(run.run.loc.file) : "";
-  module->setAttr("titan.source", builder.getStringAttr(source));
+  module->setAttr("titan.source", builder.getStringAttr(wholeText(sources)));
   auto size = [&](StringRef name, int64_t value) {
     return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
   };
