@@ -1,5 +1,6 @@
 // The command line of titanc.
 #include "compiler/driver/Commands.h"
+#include "compiler/pipelines/Phases.h"
 
 #include "CLI/CLI.hpp"
 
@@ -25,6 +26,13 @@ void addCommon(CLI::App &app, CommonOptions &options, bool fileRequired) {
       ->check(CLI::IsMember({"text", "json"}));
 }
 
+std::string phaseNames() {
+  std::string names;
+  for (const pipelines::Phase &phase : pipelines::getPhases())
+    names += (names.empty() ? "" : ", ") + phase.name.str();
+  return names;
+}
+
 } // namespace
 
 int runTitanc(int argc, char **argv) {
@@ -35,7 +43,9 @@ int runTitanc(int argc, char **argv) {
   InfoOptions info;
   std::string code;
   addCommon(app, options, false);
-  app.add_option("--stop-after", print.phase, "print the IR after this phase: model");
+  app.add_option("--stop-after", print.phase, "print the IR after this phase: " + phaseNames());
+  app.add_option("--dump-phases", print.dumpDirectory,
+                 "write the IR after every phase to this directory");
   app.add_flag("--mlir-print-debuginfo", print.locations, "print locations with the IR");
   CLI::App *check = app.add_subcommand("check", "check everything in a file");
   addCommon(*check, options, true);
@@ -55,7 +65,7 @@ int runTitanc(int argc, char **argv) {
     return infoCommand(options, info);
   if (*check)
     return checkCommand(options);
-  if (!print.phase.empty() && !options.file.empty())
+  if ((!print.phase.empty() || !print.dumpDirectory.empty()) && !options.file.empty())
     return printCommand(options, print);
   std::cerr << app.help();
   return 2;

@@ -17,10 +17,11 @@ struct InfoOptions {
 int infoCommand(const CommonOptions &options, const InfoOptions &info);
 
 struct PrintOptions {
-  std::string phase;
+  std::string phase;         ///< print the IR after it; empty: print nothing
+  std::string dumpDirectory; ///< write the IR after every phase here; empty: nowhere
   bool locations = false;
 };
-/// Prints the IR after a phase.
+/// Prints the IR after a phase, or writes that of all phases.
 int printCommand(const CommonOptions &options, const PrintOptions &print);
 
 /// The long description of a code.

@@ -1,8 +1,7 @@
-// `titanc --stop-after=PHASE FILE`.
+// `titanc --stop-after=PHASE FILE` and `titanc --dump-phases=DIR FILE`.
 #include "compiler/driver/Commands.h"
-#include "compiler/lowering/Lowering.h"
+#include "compiler/driver/Compile.h"
 
-#include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <iostream>
@@ -10,18 +9,24 @@
 namespace titan::driver {
 
 int printCommand(const CommonOptions &options, const PrintOptions &print) {
-  if (print.phase != "model") {
-    std::cerr << "titanc: there is no phase `" << print.phase << "`; the phases are: model\n";
+  if (!print.phase.empty() && !pipelines::findPhase(print.phase)) {
+    std::cerr << "titanc: there is no phase `" << print.phase << "`; the phases are:";
+    for (const pipelines::Phase &phase : pipelines::getPhases())
+      std::cerr << ' ' << phase.name.str();
+    std::cerr << '\n';
     return 2;
   }
   Session session(options);
   std::optional<sema::CheckedRun> run = session.check();
   if (!run)
     return session.finish(1);
-  mlir::MLIRContext context;
-  mlir::OwningOpRef<mlir::ModuleOp> module = lowering::lower(*run, session.sources, context);
+  CompilerContext compiler;
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      compile(session, *run, compiler.context, {print.phase, print.dumpDirectory});
   if (!module)
     return session.finish(1);
+  if (print.phase.empty())
+    return session.finish();
   mlir::OpPrintingFlags flags;
   if (print.locations)
     flags.enableDebugInfo();

@@ -1,0 +1,49 @@
+#include "compiler/driver/Compile.h"
+#include "compiler/lowering/Lowering.h"
+#include "dialects/registration/RegisterAll.h"
+
+#include "mlir/IR/Diagnostics.h"
+
+namespace titan::driver {
+
+static mlir::DialectRegistry makeRegistry() {
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  return registry;
+}
+
+CompilerContext::CompilerContext() : context(makeRegistry()) {
+  context.loadAllAvailableDialects();
+}
+
+/// Where in a source buffer an operation came from; invalid for what no text brought forth.
+static Location findSource(const SourceManager &sources, mlir::Location place) {
+  auto at = place->findInstanceOf<mlir::FileLineColLoc>();
+  if (!at)
+    return {};
+  for (uint32_t file = 0; file < sources.bufferCount(); ++file)
+    if (at.getFilename().getValue() == llvm::StringRef(sources.name(FileId{file})))
+      return {FileId{file}, at.getLine(), at.getColumn(), 1};
+  return {};
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> compile(Session &session, const sema::CheckedRun &run,
+                                          mlir::MLIRContext &context,
+                                          const pipelines::PhaseRun &phases) {
+  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &from) {
+    if (from.getSeverity() != mlir::DiagnosticSeverity::Error)
+      return mlir::success();
+    Diagnostic &to = session.diags.report(
+        Code::PhaseFailed, findSource(session.sources, from.getLocation()), from.str());
+    for (mlir::Diagnostic &note : from.getNotes())
+      if (Location at = findSource(session.sources, note.getLocation()); at.isValid())
+        to.note(at, note.str());
+    return mlir::success();
+  });
+  mlir::OwningOpRef<mlir::ModuleOp> module = lowering::lower(run, session.sources, context);
+  if (!module || mlir::failed(pipelines::runPhases(*module, phases)))
+    return {};
+  return module;
+}
+
+} // namespace titan::driver

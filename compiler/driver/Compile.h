@@ -1,0 +1,28 @@
+// From a checked file to IR at a phase: what print, info and build share.
+#ifndef TITAN_COMPILER_DRIVER_COMPILE_H
+#define TITAN_COMPILER_DRIVER_COMPILE_H
+
+#include "compiler/driver/Session.h"
+#include "compiler/pipelines/Phases.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace titan::driver {
+
+/// A context with Titan's dialects and the interfaces of their operations.
+class CompilerContext {
+public:
+  CompilerContext();
+  mlir::MLIRContext context;
+};
+
+/// Lowers the run and takes it through the phases. What passes report is shown like any other
+/// diagnostic, at the place in the .titan file that the operation came from. Null after an error.
+mlir::OwningOpRef<mlir::ModuleOp> compile(Session &session, const sema::CheckedRun &run,
+                                          mlir::MLIRContext &context,
+                                          const pipelines::PhaseRun &phases);
+
+} // namespace titan::driver
+
+#endif

@@ -1,0 +1,71 @@
+#include "compiler/pipelines/Phases.h"
+#include "dialects/titan/Transforms/Gradient/Passes.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace titan::pipelines {
+
+// The order is fixed by what each phase may assume: the gradient is taken of the global program,
+// before anything is mapped; memory is planned when nothing changes any more.
+static constexpr Phase kPhases[] = {
+    {"model", "the forward pass on global tensors, as lowering makes it", nullptr},
+    {"gradient", "gradients, clipping and the optimizer", ir::buildGradientPhase},
+};
+
+llvm::ArrayRef<Phase> getPhases() {
+  return kPhases;
+}
+
+const Phase *findPhase(llvm::StringRef name) {
+  for (const Phase &phase : kPhases)
+    if (phase.name == name)
+      return &phase;
+  return nullptr;
+}
+
+/// Writes the module to DIR/NN-phase.mlir, with locations, so that a dump can be run again.
+static LogicalResult dump(ModuleOp module, llvm::StringRef directory, size_t number,
+                          const Phase &phase) {
+  if (directory.empty())
+    return success();
+  llvm::SmallString<128> path(directory);
+  llvm::SmallString<32> file;
+  llvm::raw_svector_ostream(file) << llvm::format("%02zu-", number) << phase.name << ".mlir";
+  llvm::sys::path::append(path, file);
+  std::error_code error = llvm::sys::fs::create_directories(directory);
+  llvm::raw_fd_ostream out(path, error);
+  if (error)
+    return module.emitError("cannot write ") << path << ": " << error.message();
+  module.print(out, OpPrintingFlags().enableDebugInfo());
+  out << '\n';
+  return success();
+}
+
+LogicalResult runPhases(ModuleOp module, const PhaseRun &run) {
+  for (auto [number, phase] : llvm::enumerate(getPhases())) {
+    if (phase.build) {
+      PassManager manager(module.getContext());
+      phase.build(manager);
+      if (failed(manager.run(module)))
+        return failure();
+    }
+    if (failed(dump(module, run.dumpDirectory, number, phase)))
+      return failure();
+    if (phase.name == run.stopAfter)
+      break;
+  }
+  return success();
+}
+
+void printPhases(llvm::raw_ostream &out) {
+  for (const Phase &phase : getPhases())
+    out << llvm::formatv("{0,-10} {1}\n", phase.name, phase.summary);
+}
+
+} // namespace titan::pipelines

@@ -1,0 +1,39 @@
+// The phases between the model's IR and emission, in order. This list is the compiler's table of
+// contents: titanc runs it, --stop-after and --dump-phases name its entries, titan-opt prints it.
+#ifndef TITAN_COMPILER_PIPELINES_PHASES_H
+#define TITAN_COMPILER_PIPELINES_PHASES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <string>
+
+namespace titan::pipelines {
+
+struct Phase {
+  llvm::StringLiteral name;
+  llvm::StringLiteral summary;
+  /// Adds the phase's passes, its verifier last; null for `model`, which lowering makes.
+  void (*build)(mlir::OpPassManager &manager);
+};
+
+/// All phases, `model` first.
+llvm::ArrayRef<Phase> getPhases();
+
+/// The phase called `name`, or null.
+const Phase *findPhase(llvm::StringRef name);
+
+struct PhaseRun {
+  std::string stopAfter;     ///< the last phase to run; empty: all
+  std::string dumpDirectory; ///< where to write the IR after every phase, numbered; empty: nowhere
+};
+
+/// Runs the phases after `model` on a module that lowering made. Passes report their own errors.
+mlir::LogicalResult runPhases(mlir::ModuleOp module, const PhaseRun &run);
+
+/// What a list of phases looks like to a user, one a line.
+void printPhases(llvm::raw_ostream &out);
+
+} // namespace titan::pipelines
+
+#endif
