@@ -5,7 +5,8 @@
 A is the run to judge, B the one it is held against; each is a folder with metrics.jsonl,
 gradients.safetensors (step 1, before clipping) and model.safetensors (after the last step).
 
-Losses must agree relatively, and so must the gradients' norms, less closely. A tensor a agrees with b where, in the 2-norm,
+Losses must agree relatively, and so must the gradients' norms, less closely. A tensor a agrees with
+b where, in the 2-norm,
 
     |a - b| <= relative |b| + absolute |all|
 
