@@ -92,30 +92,31 @@ HostTensor initialize(NamedTensorType type, StringRef name, ir::InitAttr init, b
   return tensor;
 }
 
-/// From `titan.sizes`, else from the table that the argument indexes.
-int64_t findVocab(func::FuncOp function, unsigned index, const Settings &settings) {
+/// From `titan.sizes`, else the size of what the inputs index.
+int64_t findVocab(func::FuncOp function, const Settings &settings) {
   if (settings.vocab > 0)
     return settings.vocab;
   if (auto sizes =
           function->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>("titan.sizes"))
     if (auto vocab = sizes.getAs<IntegerAttr>("vocab"))
       return vocab.getInt();
-  for (Operation *user : function.getArgument(index).getUsers())
-    if (auto take = dyn_cast<ir::TakeOp>(user)) {
-      NamedTensorType table = take.getInput().getType();
-      return table.getDims()[table.indexOf(take.getAlongAttr())].getSize();
-    }
+  for (Value argument : function.getArguments())
+    for (Operation *user : argument.getUsers())
+      if (auto take = dyn_cast<ir::TakeOp>(user); take && take.getIndices() == argument) {
+        NamedTensorType table = take.getInput().getType();
+        return table.getDims()[table.indexOf(take.getAlongAttr())].getSize();
+      }
   return 0;
 }
 
 /// Sequences of positions + 1 tokens, of which `labels` drops the first and all else the last.
-FailureOr<HostTensor> generateInput(func::FuncOp function, unsigned index, NamedTensorType type,
-                                    StringRef name, const Settings &settings, int64_t step) {
+FailureOr<HostTensor> generateInput(func::FuncOp function, NamedTensorType type, StringRef name,
+                                    const Settings &settings, int64_t step) {
   HostTensor tensor = makeZeros(type);
   int64_t columns = type.getRank() ? type.getShape().back() : 1,
           rows = tensor.data.size() / columns;
   bool isInteger = type.getElementType().isInteger(64);
-  int64_t vocab = isInteger ? findVocab(function, index, settings) : 0, shift = name == "labels";
+  int64_t vocab = isInteger ? findVocab(function, settings) : 0, shift = name == "labels";
   if (isInteger && vocab <= 0)
     return function.emitError("cannot generate input \"")
            << name << "\": the module has no `titan.sizes` with a vocab; pass --vocab";
@@ -141,7 +142,8 @@ FailureOr<HostTensor> readLiteral(func::FuncOp function, NamedTensorType type, A
          << tensor.data.size() << " numbers for " << type;
 }
 
-/// A value from the file, also when it holds the layers of a stacked tensor one by one.
+/// A value from the file, also when it holds the layers of a stacked tensor one by one. What --dump
+/// wrote as an update is found too.
 FailureOr<std::optional<HostTensor>> findGiven(func::FuncOp function, NamedTensorType type,
                                                StringRef name, bool stacked,
                                                const Settings &settings) {
@@ -155,6 +157,8 @@ FailureOr<std::optional<HostTensor>> findGiven(func::FuncOp function, NamedTenso
   size_t size = tensor.data.size() / names.size();
   for (auto [i, part] : llvm::enumerate(names)) {
     auto given = settings.given.find(part);
+    if (given == settings.given.end())
+      given = settings.given.find("update." + part);
     if (given == settings.given.end())
       return std::optional<HostTensor>();
     if (given->second.data.size() != size)
@@ -181,7 +185,7 @@ FailureOr<HostTensor> makeUnrounded(func::FuncOp function, unsigned index, Named
   if (role.kind == "state")
     return makeZeros(type);
   if (role.kind == "input")
-    return generateInput(function, index, type, role.name, settings, step);
+    return generateInput(function, type, role.name, settings, step);
   double rise = settings.warmup > 0 ? std::min(1.0, double(step) / settings.warmup) : 1.0;
   if (role.kind == "scalar" && type.getRank() == 0 && (role.name == "lr" || role.name == "step"))
     return HostTensor{{}, {role.name == "lr" ? settings.lr * rise : double(step)}};

@@ -115,7 +115,7 @@ LogicalResult interpreter::drive(MLIRContext &context, DriverOptions options, ra
   if (failed(session))
     return failure();
   int64_t ranks = session->getMesh().getNumRanks();
-  if (options.ranks > 0 && options.ranks != ranks)
+  if (options.ranks > 0 && ranks > 1 && options.ranks != ranks)
     return session->getFunction().emitError("runs on ")
            << ranks << " ranks, not on " << options.ranks;
   if (options.checkGradients)

@@ -20,7 +20,7 @@ struct DriverOptions {
   std::string inputs, dump; ///< safetensors files; empty: none
   Settings settings;
   int64_t autoDegree = 1, steps = 1;
-  int64_t ranks = 0; ///< how many the mesh must have; 0: any number
+  int64_t ranks = 0; ///< how many a mapped program must have; 0: any number
   double tolerance = 1e-12;
   bool float64 = false, gather = false, local = false, checkGradients = false;
 };

@@ -2,6 +2,8 @@
 
 #include "compiler/interpreter/Layout.h"
 
+#include "compiler/interpreter/Format.h"
+
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
@@ -116,8 +118,8 @@ static LogicalResult checkReplica(const HostTensor &one, const HostTensor &other
     if (std::memcmp(&one.data[i], &other.data[i], sizeof(double)) != 0 &&
         !(std::isnan(one.data[i]) && std::isnan(other.data[i])))
       return emitError() << "replicas on ranks " << rank << " and " << otherRank
-                         << " differ at local element " << i << ": " << one.data[i] << " and "
-                         << other.data[i];
+                         << " differ at local element " << i << ": " << format(one.data[i])
+                         << " and " << format(other.data[i]);
   return success();
 }
 

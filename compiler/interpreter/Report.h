@@ -1,13 +1,13 @@
 //===- Report.h - Results as text -------------------------------*- C++ -*-===//
 //
-// Numbers are printed with 17 digits, so that two runs print the same text exactly when they
-// computed the same doubles.
+// What a run computed, by role: for people, and for tests that compare text.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef TITAN_COMPILER_INTERPRETER_REPORT_H
 #define TITAN_COMPILER_INTERPRETER_REPORT_H
 
+#include "compiler/interpreter/Format.h"
 #include "compiler/interpreter/Session.h"
 
 namespace titan::interpreter {
@@ -21,10 +21,6 @@ void printResults(const Session &session, bool gather, llvm::raw_ostream &stream
 
 /// One line a result and rank with what the rank holds: "rank 1 value 0 = [3, 4]".
 void printLocalResults(const Session &session, llvm::raw_ostream &stream);
-
-/// A double with 17 digits, and a tensor as nested lists of them.
-std::string format(double value);
-std::string format(const ir::HostTensor &tensor);
 
 } // namespace titan::interpreter
 

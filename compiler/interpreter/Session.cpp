@@ -38,12 +38,28 @@ static FailureOr<std::vector<func::FuncOp>> findFunctions(ModuleOp module, Strin
   return functions;
 }
 
+/// Whether the program is laid on the mesh already: before the shard phase no type has a sharding.
+static bool isMapped(func::FuncOp function) {
+  auto hasSharding = [](Type type) {
+    auto tensor = dyn_cast<NamedTensorType>(type);
+    return tensor && tensor.getSharding();
+  };
+  return llvm::any_of(function.getArgumentTypes(), hasSharding) ||
+         function
+             .walk([&](Operation *op) {
+               return llvm::any_of(op->getResultTypes(), hasSharding) ? WalkResult::interrupt()
+                                                                      : WalkResult::advance();
+             })
+             .wasInterrupted();
+}
+
 FailureOr<Session> Session::create(ModuleOp module, StringRef programs, int64_t autoDegree,
                                    Settings settings) {
   auto functions = findFunctions(module, programs);
   if (failed(functions))
     return failure();
-  auto mesh = std::make_unique<RankMesh>(dist::MeshOp::lookup(module), autoDegree);
+  dist::MeshOp meshOp = isMapped(functions->front()) ? dist::MeshOp::lookup(module) : nullptr;
+  auto mesh = std::make_unique<RankMesh>(meshOp, autoDegree);
   for (func::FuncOp function : *functions)
     if (failed(checkDivisible(function, *mesh)))
       return failure();

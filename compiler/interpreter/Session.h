@@ -24,7 +24,8 @@ struct Result {
 class Session {
 public:
   /// Runs `programs` (names, comma-separated; rank r runs the (r mod n)-th; empty: the first
-  /// function). All must have the same arguments and results.
+  /// function). All must have the same arguments and results. A program without shardings runs on
+  /// one rank.
   static mlir::FailureOr<Session> create(mlir::ModuleOp module, llvm::StringRef programs,
                                          int64_t autoDegree, Settings settings);
 

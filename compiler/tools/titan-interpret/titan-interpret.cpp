@@ -74,5 +74,6 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   titan::registerDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false);
   return failed(titan::interpreter::drive(context, readOptions(), outs())) ? 1 : 0;
 }

@@ -1,0 +1,21 @@
+//===- Format.h - Numbers as text -------------------------------*- C++ -*-===//
+//
+// Numbers are printed with 17 digits, so that two runs print the same text exactly when they
+// computed the same doubles.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_COMPILER_INTERPRETER_FORMAT_H
+#define TITAN_COMPILER_INTERPRETER_FORMAT_H
+
+#include "dialects/titan/Interfaces/TitanInterfaces.h"
+
+namespace titan::interpreter {
+
+/// A double with 17 digits, and a tensor as nested lists of them.
+std::string format(double value);
+std::string format(const ir::HostTensor &tensor);
+
+} // namespace titan::interpreter
+
+#endif // TITAN_COMPILER_INTERPRETER_FORMAT_H

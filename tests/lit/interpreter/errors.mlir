@@ -1,0 +1,61 @@
+// RUN: split-file %s %t
+// RUN: not titan-interpret %t/parts.mlir 2>&1 | FileCheck %s --check-prefix=PARTS
+// RUN: not titan-interpret %t/replicas.mlir 2>&1 | FileCheck %s --check-prefix=REPLICAS
+// RUN: not titan-interpret %t/divide.mlir 2>&1 | FileCheck %s --check-prefix=DIVIDE
+// RUN: not titan-interpret %t/program.mlir --program train 2>&1 | FileCheck %s --check-prefix=PROGRAM
+// RUN: not titan-interpret %t/program.mlir 2>&1 | FileCheck %s --check-prefix=VALUE
+// RUN: not titan-interpret %t/parts.mlir --ranks 4 2>&1 | FileCheck %s --check-prefix=RANKS
+// RUN: not titan-interpret %t/absent.mlir 2>&1 | FileCheck %s --check-prefix=ABSENT
+
+//--- parts.mlir
+// Two operands that hold different parts of one dimension.
+// PARTS: error: 'titan.add' op joins different parts of dimension "x": [0, 2) and [0, 4)
+// PARTS: note: on rank 0: parts, parts.mlir:
+// RANKS: error: runs on 2 ranks, not on 4
+dist.mesh @mesh [#dist.axis<a = 2>]
+!all = !titan.tensor<f64[x = 4], <[{}]>>
+!split = !titan.tensor<f64[x = 4], <[{a}]>>
+func.func @parts(%v: !all {titan.value = array<f64: 1.0, 2.0, 3.0, 4.0>}, %w: !split {titan.value = array<f64: 1.0, 2.0, 3.0, 4.0>}) -> !split {
+  %0 = titan.add %w, %v : (!split, !all) -> !split
+  return %0 : !split
+}
+
+//--- replicas.mlir
+// A reduction was forgotten: the type says that all ranks hold the same, and they do not.
+// REPLICAS: error: value 0: replicas on ranks 0 and 1 differ at local element 0: 1 and 0
+dist.mesh @mesh [#dist.axis<a = 2>]
+!all = !titan.tensor<f64[x = 2], <[{}]>>
+!partial = !titan.tensor<f64[x = 2], <[{}] partial sum {a}>>
+func.func @replicas(%v: !all {titan.value = array<f64: 1.0, 2.0>}) -> !all {
+  %0 = dist.make_partial %v over ["a"] : !all -> !partial
+  %1 = titan.neg %0 : !partial -> !all
+  %2 = titan.neg %1 : !all -> !all
+  return %2 : !all
+}
+
+//--- divide.mlir
+// DIVIDE: error: dimension "x" of size 3 is split into 2 parts, which do not divide it
+dist.mesh @mesh [#dist.axis<a = 2>]
+!split = !titan.tensor<f64[x = 3], <[{a}]>>
+func.func @divide(%v: !split {titan.value = array<f64: 1.0, 2.0, 3.0>}) -> !split {
+  return %v : !split
+}
+
+//--- program.mlir
+// PROGRAM: error: the module has no program @train
+// PROGRAM: note: it has @other
+// VALUE: error: argument 0 (value 0) has no value: expected titan.init, titan.value, a role, or a tensor of that name in the --inputs file
+func.func @other(%v: !titan.tensor<f64[x = 3]>) -> () {
+  return
+}
+
+//--- absent.mlir
+// A collective over the wrong axes cannot give what its result type says.
+// ABSENT: error: 'dist.all_gather' op (C2) does not lead from
+dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
+!all = !titan.tensor<f64[x = 4], <[{}]>>
+!split = !titan.tensor<f64[x = 4], <[{a}]>>
+func.func @absent(%v: !split {titan.value = array<f64: 1.0, 2.0, 3.0, 4.0>}) -> !all {
+  %0 = dist.all_gather %v over ["b"] : !split -> !all
+  return %0 : !all
+}

@@ -1,0 +1,59 @@
+// RUN: titan-interpret %s --gather --program forward | FileCheck %s --check-prefix=FORWARD
+// RUN: titan-interpret %s --gather --program reverse | FileCheck %s --check-prefix=REVERSE
+// RUN: titan-interpret %s --gather --program swap | FileCheck %s --check-prefix=SWAP
+
+!x = !titan.tensor<f64[]>
+!stack = !titan.tensor<f64[layers = 3]>
+// x becomes 10 x + w, for w = 1, 2, 3; the stack holds what each layer started from.
+// FORWARD: value 0 = 123
+// FORWARD: value 1:
+// FORWARD-NEXT: [0, 1, 12]
+func.func @forward(%w: !stack {titan.value = array<f64: 1.0, 2.0, 3.0>}) -> (!x, !stack) {
+  %zero = titan.constant 0.0 : !x
+  %ten = titan.constant 10.0 : !x
+  %y, %seen = titan.repeat <layers = 3> carry(%zero) slices(%w) : (!x, !stack) -> (!x, !stack) {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %wl: !x):
+    %0 = titan.mul %c, %ten : (!x, !x) -> !x
+    %1 = titan.add %0, %wl : (!x, !x) -> !x
+    titan.yield %1, %c : !x, !x
+  }
+  return %y, %seen : !x, !stack
+}
+
+// The last layer comes first; stacks are still written at the layer's place.
+// REVERSE: value 0 = 321
+// REVERSE: value 1:
+// REVERSE-NEXT: [32, 3, 0]
+// REVERSE: value 2:
+// REVERSE-NEXT: [0, 1, 2]
+func.func @reverse(%w: !stack {titan.value = array<f64: 1.0, 2.0, 3.0>}) -> (!x, !stack, !titan.tensor<i64[layers = 3]>) {
+  %zero = titan.constant 0.0 : !x
+  %ten = titan.constant 10.0 : !x
+  %y, %seen, %index = titan.repeat <layers = 3> reverse carry(%zero) slices(%w) : (!x, !stack) -> (!x, !stack, !titan.tensor<i64[layers = 3]>) {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %wl: !x):
+    %0 = titan.mul %c, %ten : (!x, !x) -> !x
+    %1 = titan.add %0, %wl : (!x, !x) -> !x
+    titan.yield %1, %c, %l : !x, !x, !titan.tensor<i64[]>
+  }
+  return %y, %seen, %index : !x, !stack, !titan.tensor<i64[layers = 3]>
+}
+
+// Carried values may trade places; a nested repeat runs anew in each layer.
+// (1, 2), (2, 5), (5, 6), (6, 9).
+// SWAP: value 0 = 6
+// SWAP: value 1 = 9
+func.func @swap() -> (!x, !x) {
+  %a = titan.constant 1.0 : !x
+  %b = titan.constant 2.0 : !x
+  %one = titan.constant 1.0 : !x
+  %y, %z = titan.repeat <layers = 3> carry(%a, %b) slices() : (!x, !x) -> (!x, !x) {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %d: !x):
+    %n = titan.repeat <inner = 4> carry(%c) slices() : (!x) -> !x {
+    ^bb0(%k: !titan.tensor<i64[]>, %e: !x):
+      %0 = titan.add %e, %one : (!x, !x) -> !x
+      titan.yield %0 : !x
+    }
+    titan.yield %d, %n : !x, !x
+  }
+  return %y, %z : !x, !x
+}
