@@ -54,7 +54,8 @@ class Launch:
         (out / "metrics.jsonl").unlink(missing_ok=True)
         command = [exe, "--data", data, "--steps", self.steps, "--seed", self.seed, "--out", out,
                    "--log-every", 1, "--resume", "none",
-                   "--save-initial", out / "initial.safetensors", "--save-gradients", out / "gradients.safetensors", *extra]
+                   "--save-initial", out / "initial.safetensors",
+                   "--save-gradients", out / "gradients.safetensors", *extra]
         environment = {**os.environ, "TITAN_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
                        **self.environment}
         if self.processes > 1:
