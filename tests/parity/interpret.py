@@ -1,0 +1,113 @@
+"""Parity of the IR itself: a step interpreted after each phase, on virtual devices, with PyTorch.
+
+    interpret.py [--all] [-v] [NAME...]
+
+In float64, from the same weights and one batch: the loss, every gradient and every parameter after
+the step, by the rule of compare.py. Needs no emitted code, so it shows which phase loses what; and
+it holds eight ranks where eight processes would be too many for the machine.
+"""
+
+import argparse
+import importlib
+import json
+import shutil
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from compare import compare
+from reference import write_run
+from run import BATCH, OUT as PARITY, PROGRAMS, SEQ
+from titan import BUILD, DTYPES, TITANC, Report, call, require_titanc
+from training import Recipe, train
+
+OUT = PARITY.parent / "interpret"
+BIN = BUILD / "bin"
+SIZES = {
+    "llama3": dict(layers=2, embed=32, kv_heads=4, group=2, head=8, ffn=64, vocab=256),
+    "gpt2": dict(layers=2, embed=32, heads=4, head=8, ffn=64, vocab=256, positions=32),
+}
+# Phases that whole programs are interpreted after, each including those before it.
+PHASES = ["gradient", "shard"]
+MESHES = {"parity": 2, "on_replicate2": 2, "on_shard2": 2, "on_tp2": 2, "on_tp2_seq": 2,
+          "on_shard2_tp2": 4, "on_embed2": 2, "on_cube": 8}
+SAMPLE = {"llama3": list(MESHES), "gpt2": ["on_tp2_seq", "on_cube"]}
+LR = 1e-3
+
+
+def reference(model: str) -> Path:
+    """One step in PyTorch from random weights, none of them at the constants they start from."""
+    out = OUT / model / "reference"
+    module = importlib.import_module(f"models.{model}")
+    random = torch.Generator().manual_seed(1)
+    weights = {}
+    for name, shape in module.shapes(**SIZES[model]).items():
+        centre = 1.0 if name.endswith("norm") else 0.0
+        weights[name] = centre + 0.1 * torch.randn(shape, generator=random, dtype=torch.float64)
+    batch = torch.randint(0, 256, (1, BATCH, SEQ + 1), generator=random)
+    write_run(out, *train(module, weights, batch, Recipe(steps=1, warmup=1, lr=LR)))
+    save_file({**weights, "tokens": batch[0, :, :-1].contiguous(),
+               "labels": batch[0, :, 1:].contiguous()}, out / "inputs.safetensors")
+    return out
+
+
+def lower(model: str, train_name: str, phase: str) -> Path:
+    ir = OUT / model / f"{train_name}-{phase}.mlir"
+    sets = [word for part in ("params", "compute", "reduce")
+            for word in ("--set", f"precision.{part}={DTYPES['float64']}")]
+    program = PROGRAMS / f"{model}.titan"
+    ir.write_text(call([TITANC, "--stop-after=model", "--train", train_name, *sets, program]))
+    for step in PHASES[:PHASES.index(phase) + 1]:
+        ir.write_text(call([BIN / "titan-opt", f"--titan-phase-{step}", ir]))
+    return ir
+
+
+def check(model: str, train_name: str, phase: str, ranks: int):
+    against, out = OUT / model / "reference", OUT / model / f"{train_name}-{phase}"
+    out.mkdir(parents=True, exist_ok=True)
+    ir, dump = lower(model, train_name, phase), out / "dump.safetensors"
+    many = [f"--ranks={ranks}"] if ranks > 1 else []
+    if train_name == "parity" and ranks > 1:
+        many.append(f"--auto={ranks}")
+    call([BIN / "titan-interpret", "--program=train", f"--inputs={against}/inputs.safetensors",
+          f"--dump={dump}", f"--lr={LR}", "--steps=1", *many, ir])
+    tensors = load_file(dump)
+    row = {"step": 1, "loss": tensors["output.loss"].item(),
+           "grad_norm": tensors["output.grad_norm"].item()}
+    (out / "metrics.jsonl").write_text(json.dumps(row) + "\n")
+    save_file(kind_of(tensors, "gradient."), out / "gradients.safetensors")
+    moments = ("update.m.", "update.v.")
+    after = {n: t for n, t in tensors.items() if not n.startswith(moments)}
+    save_file(kind_of(after, "update."), out / "model.safetensors")
+    result = compare(out, against, "float64")
+    return result.passed(), result.table()
+
+
+def kind_of(tensors, prefix: str):
+    return {n[len(prefix):]: t for n, t in tensors.items() if n.startswith(prefix)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--all", action="store_true", help="every model and mesh")
+    parser.add_argument("-v", action="store_true", help="show the tables of what passed too")
+    arguments = parser.parse_args()
+    require_titanc()
+    torch.set_num_threads(1)
+    shutil.rmtree(OUT, ignore_errors=True)
+    report = Report()
+    for model in SIZES:
+        reference(model)
+        meshes = MESHES if arguments.all else SAMPLE[model]
+        cases = [("parity", "gradient", 1)] + [(mesh, "shard", MESHES[mesh]) for mesh in meshes]
+        for mesh, phase, ranks in cases:
+            name = f"{model} {mesh} after {phase}, {ranks} rank(s)"
+            if all(part in name for part in arguments.names):
+                report.case(name, lambda: check(model, mesh, phase, ranks))
+    report.end()
+
+
+if __name__ == "__main__":
+    main()
