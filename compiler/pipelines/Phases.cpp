@@ -1,4 +1,5 @@
 #include "compiler/pipelines/Phases.h"
+#include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -16,6 +17,7 @@ namespace titan::pipelines {
 static constexpr Phase kPhases[] = {
     {"model", "the forward pass on global tensors, as lowering makes it", nullptr},
     {"gradient", "gradients, clipping and the optimizer", ir::buildGradientPhase},
+    {"shard", "what each rank holds and sends, derived from the map", dist::buildShardPhase},
 };
 
 llvm::ArrayRef<Phase> getPhases() {

@@ -2,10 +2,12 @@
 
 #include "dialects/registration/RegisterAll.h"
 #include "dialects/dist/IR/DistOps.h"
+#include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/titan/Differentiation/Differentiation.h"
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/IR/Titan.h"
 #include "dialects/titan/Kernels/Kernels.h"
+#include "dialects/titan/ShardingRules/ShardingRules.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -14,6 +16,10 @@ void titan::registerDialects(mlir::DialectRegistry &registry) {
   ir::registerScalarModels(registry);
   ir::registerVjpModels(registry);
   ir::registerEvaluationModels(registry);
+  ir::registerShardingRules(registry);
 }
 
-void titan::registerPasses() { ir::registerGradientPasses(); }
+void titan::registerPasses() {
+  ir::registerGradientPasses();
+  dist::registerShardPhase();
+}

@@ -18,7 +18,7 @@ namespace titan::dist {
 
 enum class FactorKind {
   Parallel,  ///< parts are independent
-  Sum,       ///< absent from the results: splitting it makes the results partial sums
+  Sum,       ///< absent from some result: splitting it makes that result a partial sum
   Max,       ///< likewise, partial maxima
   Min,       ///< likewise, partial minima
   Replicated ///< must not be split (attention's positions)
@@ -26,7 +26,8 @@ enum class FactorKind {
 
 struct Factor {
   std::string name;
-  int64_t size;
+  std::string origin; ///< the dimension that `name` renames, or empty
+  int64_t size;       ///< what axes must divide; of a split or merged dimension, its outermost part
   FactorKind kind;
   std::vector<int> operandDims; ///< per operand, the dimension that walks the factor, or -1
   std::vector<int> resultDims;  ///< per result, likewise
@@ -37,9 +38,12 @@ struct ShardingRule {
   /// Sets of operands in which the operation is jointly linear: if exactly the operands of one set
   /// are partial sums over an axis, and the others are not, the results are partial sums over it.
   /// add: {{0, 1}}; mul and contract: {{0}, {1}}; select: {{1, 2}}.
-  std::vector<std::vector<unsigned>> linearSets;
+  std::vector<std::vector<unsigned>> linearSets = {};
   /// Elementwise over operands of equal dimensions (and scalars): also works on flat storage.
   bool isElementwise = false;
+  /// Contracts operands of equal dimensions to a scalar: flat operands give partial sums over the
+  /// flat axes, since padding is 0.
+  bool contractsFlat = false;
 };
 
 } // namespace titan::dist

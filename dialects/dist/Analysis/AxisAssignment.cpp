@@ -1,0 +1,115 @@
+//===- AxisAssignment.cpp - What a mesh axis does to one operation --------===//
+
+#include "dialects/dist/Analysis/AxisAssignment.h"
+#include <algorithm>
+#include <numeric>
+
+using namespace titan::dist;
+
+size_t titan::dist::getPreference(const AxisInfo &axis, const std::string &name,
+                                  const std::string &origin) {
+  auto begin = axis.preference.begin(), end = axis.preference.end();
+  auto at = std::find(begin, end, name);
+  if (at == end && !origin.empty())
+    at = std::find(begin, end, origin);
+  return at - begin;
+}
+
+bool titan::dist::canSplit(int64_t size, int64_t parts, const AxisInfo &axis) {
+  if (size <= 1)
+    return false;
+  return axis.degree == 0 || size % (axis.degree * std::max<int64_t>(parts, 1)) == 0;
+}
+
+static int findFactor(const ShardingRule &rule, std::vector<int> Factor::*dims, size_t value,
+                      int dim) {
+  for (size_t f = 0; f < rule.factors.size(); ++f)
+    if (dim >= 0 && (rule.factors[f].*dims)[value] == dim)
+      return static_cast<int>(f);
+  return -1;
+}
+
+int titan::dist::findOperandFactor(const ShardingRule &rule, size_t operand, int dim) {
+  return findFactor(rule, &Factor::operandDims, operand, dim);
+}
+
+int titan::dist::findResultFactor(const ShardingRule &rule, size_t result, int dim) {
+  return findFactor(rule, &Factor::resultDims, result, dim);
+}
+
+static bool joins(const std::vector<unsigned> &set, const AxisUse &use, const ValueSizes &sizes) {
+  for (size_t i = 0; i < use.operands.size(); ++i) {
+    bool inSet = std::find(set.begin(), set.end(), i) != set.end();
+    if (use.operands[i] == kPartial ? !inSet || !sizes.mayPass[i] : use.operands[i] != kNowhere)
+      return false;
+    if (inSet && use.operands[i] == kNowhere && sizes.operands[i] != 1)
+      return false;
+  }
+  return true;
+}
+
+std::optional<int> titan::dist::findPassingSet(const ShardingRule &rule, const AxisUse &use,
+                                               const ValueSizes &sizes) {
+  int64_t partial = 0;
+  for (size_t i = 0; i < use.operands.size(); ++i)
+    if (use.operands[i] == kPartial)
+      partial += sizes.operands[i];
+  if (partial == 0 ||
+      std::accumulate(sizes.results.begin(), sizes.results.end(), int64_t{0}) > partial)
+    return std::nullopt;
+  for (size_t s = 0; s < rule.linearSets.size(); ++s)
+    if (joins(rule.linearSets[s], use, sizes))
+      return static_cast<int>(s);
+  return std::nullopt;
+}
+
+/// Every operand that walks the factor is split along it, and there is one.
+static bool isSplitEverywhere(const Factor &factor, const AxisUse &use) {
+  bool any = false;
+  for (size_t i = 0; i < use.operands.size(); ++i) {
+    if (factor.operandDims[i] < 0)
+      continue;
+    if (use.operands[i] != factor.operandDims[i])
+      return false;
+    any = true;
+  }
+  return any;
+}
+
+static bool isReduction(FactorKind kind) {
+  return kind == FactorKind::Sum || kind == FactorKind::Max || kind == FactorKind::Min;
+}
+
+static bool isFlatEverywhere(const ShardingRule &rule, const AxisUse &use) {
+  auto isFlat = [](int place) { return place == kFlat; };
+  if (rule.contractsFlat)
+    return !use.operands.empty() && std::all_of(use.operands.begin(), use.operands.end(), isFlat);
+  return rule.isElementwise && std::any_of(use.results.begin(), use.results.end(), isFlat);
+}
+
+Assignment titan::dist::assignAxis(const ShardingRule &rule, const AxisUse &use,
+                                   const ValueSizes &sizes, const AxisInfo &axis,
+                                   const std::vector<int64_t> &parts) {
+  if (std::optional<int> set = findPassingSet(rule, use, sizes))
+    return {Assignment::Pass, -1, *set};
+  if (isFlatEverywhere(rule, use))
+    return {Assignment::Flat};
+  Assignment best;
+  size_t bestPreference = 0;
+  auto offer = [&](int f) {
+    const Factor &factor = rule.factors[f];
+    size_t preference = getPreference(axis, factor.name, factor.origin);
+    if (factor.kind == FactorKind::Replicated || !canSplit(factor.size, parts[f], axis) ||
+        (best.kind == Assignment::Split && preference >= bestPreference))
+      return;
+    best = {Assignment::Split, f};
+    bestPreference = preference;
+  };
+  for (size_t f = 0; f < rule.factors.size(); ++f)
+    if (isReduction(rule.factors[f].kind) && isSplitEverywhere(rule.factors[f], use))
+      offer(static_cast<int>(f));
+  for (size_t r = 0; r < use.results.size(); ++r)
+    if (int f = findResultFactor(rule, r, use.results[r]); f >= 0)
+      offer(f);
+  return best;
+}

@@ -1,0 +1,205 @@
+//===- CollectivePlan.cpp - The collectives that change a layout ----------===//
+
+#include "dialects/dist/Analysis/CollectivePlan.h"
+#include <algorithm>
+
+using namespace titan::dist;
+
+using Axes = std::vector<int>;
+
+static bool contains(const Axes &axes, int axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+static bool isPrefix(const Axes &prefix, const Axes &list) {
+  return prefix.size() <= list.size() && std::equal(prefix.begin(), prefix.end(), list.begin());
+}
+
+static size_t getCommonLength(const Axes &a, const Axes &b) {
+  return std::mismatch(a.begin(), a.begin() + std::min(a.size(), b.size()), b.begin()).first -
+         a.begin();
+}
+
+namespace {
+
+class Planner {
+public:
+  Planner(Layout from, const Layout &to) : now(std::move(from)), to(to) {}
+
+  std::vector<CollectiveStep> run() {
+    gatherFlat();
+    while (now.dims != to.dims) {
+      if (sliceDim() || moveDim() || scatterDim() || reduceFreeAxes())
+        continue;
+      gatherDim();
+    }
+    if (now.flat.empty())
+      now.flatFrom = to.flatFrom;
+    while (now.flat != to.flat)
+      appendFlat();
+    reduceFreeAxes();
+    makePartial();
+    return std::move(steps);
+  }
+
+private:
+  void add(CollectiveStep::Kind kind, const Axes &axes) { steps.push_back({kind, axes, now}); }
+
+  bool isUsed(int axis) const {
+    return contains(now.flat, axis) || contains(now.partial, axis) ||
+           std::any_of(now.dims.begin(), now.dims.end(),
+                       [&](const Axes &axes) { return contains(axes, axis); });
+  }
+
+  /// Axes of `target` that follow the first `done` and for which `holds` is true, as far as they
+  /// go.
+  template <typename Predicate>
+  static Axes takeRun(const Axes &target, size_t done, Predicate holds) {
+    Axes run;
+    for (size_t i = done; i < target.size() && holds(target[i]); ++i)
+      run.push_back(target[i]);
+    return run;
+  }
+
+  void reduce(const Axes &axes) {
+    std::erase_if(now.partial, [&](int axis) { return contains(axes, axis); });
+  }
+
+  /// Flat storage lies on what the dimensions leave, so it is gathered before a dimension changes.
+  void gatherFlat() {
+    bool keeps = now.dims == to.dims && now.flatFrom == to.flatFrom;
+    size_t common = keeps ? getCommonLength(now.flat, to.flat) : 0;
+    if (common == now.flat.size())
+      return;
+    Axes gone(now.flat.begin() + common, now.flat.end());
+    now.flat.resize(common);
+    if (now.flat.empty())
+      now.flatFrom = 0;
+    add(CollectiveStep::AllGather, gone);
+  }
+
+  /// The next axes of some dimension's target, all of them satisfying `holds`; empty where none.
+  template <typename Predicate> Axes extendDim(Predicate holds) {
+    for (size_t d = 0; d < now.dims.size(); ++d) {
+      if (!isPrefix(now.dims[d], to.dims[d]))
+        continue;
+      Axes next = takeRun(to.dims[d], now.dims[d].size(), holds);
+      if (next.empty())
+        continue;
+      now.dims[d].insert(now.dims[d].end(), next.begin(), next.end());
+      return next;
+    }
+    return {};
+  }
+
+  bool sliceDim() {
+    Axes axes = extendDim([&](int axis) { return !isUsed(axis); });
+    if (!axes.empty())
+      add(CollectiveStep::LocalSlice, axes);
+    return !axes.empty();
+  }
+
+  bool scatterDim() {
+    Axes axes = extendDim([&](int axis) { return contains(now.partial, axis); });
+    if (axes.empty())
+      return false;
+    reduce(axes);
+    add(CollectiveStep::ReduceScatter, axes);
+    return true;
+  }
+
+  /// An axis at the end of one dimension's list becomes the next of another's.
+  bool moveDim() {
+    for (size_t from = 0; from < now.dims.size(); ++from) {
+      if (isPrefix(now.dims[from], to.dims[from]))
+        continue;
+      int axis = now.dims[from].back();
+      for (size_t d = 0; d < now.dims.size(); ++d) {
+        if (d == from || !isPrefix(now.dims[d], to.dims[d]) ||
+            now.dims[d].size() == to.dims[d].size() || to.dims[d][now.dims[d].size()] != axis)
+          continue;
+        now.dims[from].pop_back();
+        now.dims[d].push_back(axis);
+        add(CollectiveStep::AllToAll, {axis});
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// Reduces over the axes that will neither split anything nor stay partial.
+  bool reduceFreeAxes() {
+    Axes axes;
+    for (int axis : now.partial) {
+      bool isNeeded = contains(to.partial, axis) || contains(to.flat, axis) ||
+                      std::any_of(to.dims.begin(), to.dims.end(),
+                                  [&](const Axes &d) { return contains(d, axis); });
+      if (!isNeeded)
+        axes.push_back(axis);
+    }
+    if (axes.empty())
+      return false;
+    std::sort(axes.begin(), axes.end());
+    reduce(axes);
+    add(CollectiveStep::AllReduce, axes);
+    return true;
+  }
+
+  /// Some dimension takes `axis` next, so it can move there.
+  bool isAwaited(int axis) const {
+    for (size_t d = 0; d < now.dims.size(); ++d)
+      if (isPrefix(now.dims[d], to.dims[d]) && now.dims[d].size() < to.dims[d].size() &&
+          to.dims[d][now.dims[d].size()] == axis)
+        return true;
+    return false;
+  }
+
+  void gatherDim() {
+    for (size_t d = 0; d < now.dims.size(); ++d) {
+      size_t common = getCommonLength(now.dims[d], to.dims[d]);
+      if (common == now.dims[d].size())
+        continue;
+      size_t left = now.dims[d].size() - 1;
+      while (left > common && !isAwaited(now.dims[d][left - 1]))
+        --left;
+      Axes gone(now.dims[d].begin() + left, now.dims[d].end());
+      now.dims[d].resize(left);
+      add(CollectiveStep::AllGather, gone);
+      return;
+    }
+  }
+
+  void appendFlat() {
+    size_t done = now.flat.size();
+    Axes axes = takeRun(to.flat, done, [&](int axis) { return contains(now.partial, axis); });
+    bool isReduction = !axes.empty();
+    if (!isReduction)
+      axes = takeRun(to.flat, done, [&](int axis) { return !isUsed(axis); });
+    now.flat.insert(now.flat.end(), axes.begin(), axes.end());
+    now.flatFrom = to.flatFrom;
+    reduce(axes);
+    add(isReduction ? CollectiveStep::ReduceScatter : CollectiveStep::LocalSlice, axes);
+  }
+
+  void makePartial() {
+    Axes axes;
+    for (int axis : to.partial)
+      if (!contains(now.partial, axis))
+        axes.push_back(axis);
+    if (axes.empty())
+      return;
+    now.partial.insert(now.partial.end(), axes.begin(), axes.end());
+    std::sort(now.partial.begin(), now.partial.end());
+    add(CollectiveStep::MakePartial, axes);
+  }
+
+  Layout now;
+  const Layout &to;
+  std::vector<CollectiveStep> steps;
+};
+
+} // namespace
+
+std::vector<CollectiveStep> titan::dist::planCollectives(Layout from, const Layout &to) {
+  return Planner(std::move(from), to).run();
+}

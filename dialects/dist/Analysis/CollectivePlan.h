@@ -1,0 +1,35 @@
+//===- CollectivePlan.h - The collectives that change a layout --*- C++ -*-===//
+//
+// Any layout of a tensor to any other as a chain of collectives, each of which changes one thing.
+// Plain data: axes are numbers, outer to inner, and lists are those of `#dist.sharding`.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_DIST_ANALYSIS_COLLECTIVEPLAN_H
+#define TITAN_DIALECTS_DIST_ANALYSIS_COLLECTIVEPLAN_H
+
+#include <vector>
+
+namespace titan::dist {
+
+struct Layout {
+  std::vector<std::vector<int>> dims; ///< per dimension, the axes that split it, outer to inner
+  std::vector<int> flat = {};
+  int flatFrom = 0;
+  std::vector<int> partial = {}; ///< a set
+  bool operator==(const Layout &) const = default;
+};
+
+struct CollectiveStep {
+  enum Kind { AllGather, ReduceScatter, AllReduce, AllToAll, LocalSlice, MakePartial } kind;
+  std::vector<int> axes;
+  Layout after;
+};
+
+/// The steps from one layout to the other. What makes a tensor smaller comes first, and what needs
+/// no communication before what does. Neighbouring axes of one list go in one step.
+std::vector<CollectiveStep> planCollectives(Layout from, const Layout &to);
+
+} // namespace titan::dist
+
+#endif // TITAN_DIALECTS_DIST_ANALYSIS_COLLECTIVEPLAN_H

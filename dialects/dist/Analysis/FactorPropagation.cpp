@@ -1,0 +1,157 @@
+//===- FactorPropagation.cpp - Shardings inferred through factors ---------===//
+
+#include "dialects/dist/Analysis/FactorPropagation.h"
+#include <algorithm>
+#include <set>
+
+using namespace titan::dist;
+
+int64_t titan::dist::getParts(const FactorGraph &graph, const FactorTensor &tensor, int dim) {
+  int64_t parts = 1;
+  for (size_t a = 0; a < graph.axes.size(); ++a)
+    if (tensor.places[a] == dim)
+      parts *= std::max<int64_t>(graph.axes[a].degree, 1);
+  return parts;
+}
+
+namespace {
+
+enum class Direction { Forward, Backward };
+
+class Propagation {
+public:
+  explicit Propagation(FactorGraph &graph) : graph(graph) {}
+
+  void run() {
+    for (bool choosy : {true, false}) {
+      isChoosy = choosy;
+      do
+        settle();
+      while (resolveOneConflict());
+    }
+  }
+
+private:
+  /// Follows agreements, forward and backward, until nothing changes.
+  void settle() {
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      for (FactorNode &node : graph.nodes)
+        changed |= follow(node, Direction::Forward);
+      for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node)
+        changed |= follow(*node, Direction::Backward);
+    }
+  }
+
+  bool follow(FactorNode &node, Direction direction) {
+    bool changed = false;
+    for (size_t a = 0; a < graph.axes.size(); ++a) {
+      std::set<int> factors = findSplitFactors(node, a);
+      if (factors.size() == 1)
+        changed |= spread(node, a, *factors.begin(), direction);
+      if (factors.empty() && direction == Direction::Forward)
+        changed |= spreadFlat(node, a);
+    }
+    return changed;
+  }
+
+  /// The factors that axis `a` splits in some operand or result.
+  std::set<int> findSplitFactors(const FactorNode &node, size_t a) const {
+    std::set<int> factors;
+    auto add = [&](int f) {
+      if (f >= 0 && node.rule.factors[f].kind != FactorKind::Replicated)
+        factors.insert(f);
+    };
+    for (size_t i = 0; i < node.operands.size(); ++i)
+      add(findOperandFactor(node.rule, i, graph.tensors[node.operands[i]].places[a]));
+    for (size_t i = 0; i < node.results.size(); ++i)
+      add(findResultFactor(node.rule, i, graph.tensors[node.results[i]].places[a]));
+    return factors;
+  }
+
+  /// Splits `factor` in the results (forward) or operands (backward) that walk it.
+  bool spread(FactorNode &node, size_t a, int factor, Direction direction) {
+    bool changed = false;
+    const Factor &f = node.rule.factors[factor];
+    const auto &dims = direction == Direction::Forward ? f.resultDims : f.operandDims;
+    const auto &tensors = direction == Direction::Forward ? node.results : node.operands;
+    for (size_t i = 0; i < tensors.size(); ++i)
+      changed |= split(graph.tensors[tensors[i]], a, dims[i], f.size);
+    return changed;
+  }
+
+  bool split(FactorTensor &tensor, size_t a, int dim, int64_t size) {
+    if (dim < 0 || tensor.fixed || tensor.places[a] != kNowhere ||
+        !canSplit(size, getParts(graph, tensor, dim), graph.axes[a]) ||
+        (isChoosy && hasBetterDim(tensor, a, dim)))
+      return false;
+    tensor.places[a] = dim;
+    return true;
+  }
+
+  bool hasBetterDim(const FactorTensor &tensor, size_t a, int dim) const {
+    const AxisInfo &axis = graph.axes[a];
+    auto preference = [&](const FactorDim &d) { return getPreference(axis, d.name, d.origin); };
+    for (size_t d = 0; d < tensor.dims.size(); ++d)
+      if (preference(tensor.dims[d]) < preference(tensor.dims[dim]) &&
+          canSplit(tensor.dims[d].size, getParts(graph, tensor, static_cast<int>(d)), axis))
+        return true;
+    return false;
+  }
+
+  /// What is computed elementwise from storage stays in storage: it is gathered after the last such
+  /// operation, not before the first.
+  bool spreadFlat(FactorNode &node, size_t a) {
+    if (!node.rule.isElementwise)
+      return false;
+    int flatFrom = -1;
+    for (unsigned i : node.operands) {
+      const FactorTensor &operand = graph.tensors[i];
+      if (operand.dims.empty())
+        continue;
+      if (operand.places[a] != kFlat || (flatFrom >= 0 && flatFrom != operand.flatFrom))
+        return false;
+      flatFrom = operand.flatFrom;
+    }
+    bool changed = false;
+    for (unsigned i : node.results) {
+      FactorTensor &result = graph.tensors[i];
+      if (flatFrom < 0 || result.fixed || result.places[a] != kNowhere)
+        continue;
+      result.places[a] = kFlat;
+      result.flatFrom = flatFrom;
+      changed = true;
+    }
+    return changed;
+  }
+
+  /// Finds the first node at which an axis splits several factors, and lets the preferred one have
+  /// the tensors that are still free. False when that changes nothing anywhere.
+  bool resolveOneConflict() {
+    for (FactorNode &node : graph.nodes)
+      for (size_t a = 0; a < graph.axes.size(); ++a) {
+        std::set<int> factors = findSplitFactors(node, a);
+        if (factors.size() < 2)
+          continue;
+        int best = *std::min_element(factors.begin(), factors.end(), [&](int x, int y) {
+          const Factor &one = node.rule.factors[x], &other = node.rule.factors[y];
+          return getPreference(graph.axes[a], one.name, one.origin) <
+                 getPreference(graph.axes[a], other.name, other.origin);
+        });
+        bool forward = spread(node, a, best, Direction::Forward);
+        if (spread(node, a, best, Direction::Backward) || forward)
+          return true;
+      }
+    return false;
+  }
+
+  FactorGraph &graph;
+  bool isChoosy = true;
+};
+
+} // namespace
+
+void titan::dist::propagateFactors(FactorGraph &graph) {
+  Propagation(graph).run();
+}

@@ -1,0 +1,214 @@
+//===- BindAnchors.cpp - The user's map applied to what the user declared -===//
+
+#include "dialects/dist/Transforms/Shard/MeshView.h"
+#include "dialects/dist/Transforms/Shard/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace titan::dist {
+#define GEN_PASS_DEF_DISTBINDANCHORS
+#include "dialects/dist/Transforms/Shard/Passes.h.inc"
+} // namespace titan::dist
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::dist;
+using ir::NamedTensorType;
+
+namespace {
+
+/// What a function's argument or result is, as its attributes say.
+struct Role {
+  StringRef stored; ///< "params", "grads", "optimizer", or empty
+  bool isStacked = false;
+  bool isOutput = false;
+};
+
+Role getRole(DictionaryAttr attributes) {
+  Role role;
+  if (!attributes)
+    return role;
+  role.isStacked = attributes.contains(ir::attr::kStacked);
+  role.isOutput = attributes.contains(ir::attr::kOutput);
+  if (attributes.contains(ir::attr::kParam))
+    role.stored = "params";
+  else if (attributes.contains(ir::attr::kGradient))
+    role.stored = "grads";
+  else if (attributes.contains(ir::attr::kState))
+    role.stored = "optimizer";
+  return role;
+}
+
+class Binder {
+public:
+  explicit Binder(const MeshView &mesh) : mesh(mesh) {}
+
+  void bindFunction(func::FuncOp function) {
+    for (BlockArgument arg : function.getArguments())
+      if (isa<NamedTensorType>(arg.getType()))
+        bindValue(arg, getRole(function.getArgAttrDict(arg.getArgNumber())));
+    function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (auto anchor = dyn_cast<ir::AnchorOp>(op))
+        bindValue(anchor.getResult(), {});
+      if (auto repeat = dyn_cast<ir::RepeatOp>(op))
+        bindRepeat(repeat);
+    });
+    bindResults(function);
+  }
+
+private:
+  /// The places that the maps give to a tensor, starting at dimension `first`.
+  Places placeByName(NamedTensorType type, int64_t first) const {
+    Places places = mesh.getNoPlaces();
+    SmallVector<int64_t> parts(type.getRank(), 1);
+    for (size_t a = 0; a < mesh.getNumAxes(); ++a)
+      for (const std::string &name : mesh.getAxes()[a].preference) {
+        int64_t at = findDim(type, name);
+        if (at < first || !canSplit(type.getDims()[at].getSize(), parts[at], mesh.getAxes()[a]))
+          continue;
+        places.axes[a] = static_cast<int>(at);
+        parts[at] *= std::max<int64_t>(1, mesh.getAxes()[a].degree);
+        break;
+      }
+    return places;
+  }
+
+  /// The dimension called `name`, else the first that renames it; -1 where there is neither.
+  static int64_t findDim(NamedTensorType type, StringRef name) {
+    int64_t renamed = -1;
+    for (auto [i, dim] : llvm::enumerate(type.getDims())) {
+      if (dim.getName() == name)
+        return i;
+      if (renamed < 0 && dim.getOrigin() && dim.getOrigin() == name)
+        renamed = i;
+    }
+    return renamed;
+  }
+
+  /// Flat over the axes that store this kind and split no dimension. A stacked scalar has nothing
+  /// to flatten below its layers, and a scalar is not worth cutting up.
+  void store(Places &places, StringRef kind, NamedTensorType type, int64_t from) const {
+    if (type.getRank() <= from)
+      return;
+    for (size_t a = 0; a < mesh.getNumAxes(); ++a) {
+      MapOp map = mesh.getMap(a);
+      bool stores = map && llvm::any_of(map.getStores().getAsValueRange<StringAttr>(),
+                                        [&](StringRef stored) { return stored == kind; });
+      if (stores && places.axes[a] == kNowhere)
+        places.axes[a] = kFlat;
+    }
+    places.flatFrom = static_cast<int>(from);
+  }
+
+  NamedTensorType bind(NamedTensorType type, Role role) const {
+    if (type.getSharding())
+      return type;
+    int64_t first = role.isStacked ? 1 : 0;
+    Places places = role.isOutput ? mesh.getNoPlaces() : placeByName(type, first);
+    if (!role.stored.empty())
+      store(places, role.stored, type, first);
+    return type.withSharding(mesh.getSharding(type.getRank(), places));
+  }
+
+  void bindValue(Value value, Role role) const {
+    value.setType(bind(cast<NamedTensorType>(value.getType()), role));
+  }
+
+  /// Puts an anchor of type `type` between `value` and its uses for which `replaces` holds.
+  static Value insertAnchor(OpBuilder &builder, Value value, Type type,
+                            function_ref<bool(OpOperand &)> replaces) {
+    auto anchor = builder.create<ir::AnchorOp>(value.getLoc(), type, value);
+    value.replaceUsesWithIf(
+        anchor, [&](OpOperand &use) { return use.getOwner() != anchor && replaces(use); });
+    return anchor;
+  }
+
+  static void anchorOperand(Operation *op, unsigned operand, Type type) {
+    if (op->getOperand(operand).getType() == type)
+      return;
+    OpBuilder builder(op);
+    Value value = op->getOperand(operand);
+    op->setOperand(operand, builder.create<ir::AnchorOp>(value.getLoc(), type, value));
+  }
+
+  /// Inits, arguments, yielded values and results of what is carried lie alike; a slice lies as its
+  /// stack does, below the first dimension.
+  void bindRepeat(ir::RepeatOp repeat) const {
+    for (auto [i, arg] : llvm::enumerate(repeat.getCarriedArgs())) {
+      bindValue(arg, {});
+      anchorOperand(repeat, i, arg.getType());
+      anchorOperand(repeat.getYield(), i, arg.getType());
+      repeat.getResult(i).setType(arg.getType());
+    }
+    for (auto [stack, arg] : llvm::zip_equal(repeat.getSlices(), repeat.getSliceArgs()))
+      if (auto type = cast<NamedTensorType>(stack.getType());
+          type.getSharding() && isSliceable(type))
+        arg.setType(ir::RepeatOp::getSliceType(type));
+  }
+
+  static bool isSliceable(NamedTensorType type) {
+    ShardingAttr sharding = type.getSharding();
+    return sharding.getDimAxes().front().empty() &&
+           (!sharding.isFlat() || sharding.getFlatFrom() > 0);
+  }
+
+  void bindResults(func::FuncOp function) const {
+    auto ret = cast<func::ReturnOp>(function.getBody().back().getTerminator());
+    SmallVector<Type> results(function.getResultTypes());
+    for (unsigned i = 0; i < results.size(); ++i) {
+      auto type = dyn_cast<NamedTensorType>(results[i]);
+      if (!type)
+        continue;
+      DictionaryAttr attributes = function.getResultAttrDict(i);
+      if (auto updated =
+              attributes ? attributes.getAs<IntegerAttr>(ir::attr::kUpdates) : IntegerAttr())
+        results[i] = function.getArgument(updated.getInt()).getType();
+      else
+        results[i] = bind(type, getRole(attributes));
+      if (attributes && attributes.contains(ir::attr::kGradient))
+        bindGradient(ret, i, cast<NamedTensorType>(results[i]));
+      anchorOperand(ret, i, results[i]);
+    }
+    SmallVector<Type> inputs(function.getBody().getArgumentTypes());
+    function.setFunctionType(FunctionType::get(function.getContext(), inputs, results));
+  }
+
+  /// All uses of a gradient see it as it is stored; one that a repeat stacks is bound where the
+  /// body yields it.
+  static void bindGradient(func::ReturnOp ret, unsigned operand, NamedTensorType type) {
+    Value value = ret.getOperand(operand);
+    if (auto anchor = value.getDefiningOp<ir::AnchorOp>();
+        anchor && anchor.getInput().hasOneUse()) {
+      Value stack = anchor.getInput();
+      if (stack.getDefiningOp<ir::RepeatOp>()) {
+        anchor.replaceAllUsesWith(stack);
+        anchor.erase();
+        value = stack;
+      }
+    }
+    auto repeat = value.getDefiningOp<ir::RepeatOp>();
+    unsigned number = repeat ? cast<OpResult>(value).getResultNumber() : 0;
+    if (repeat && number >= repeat.getNumCarried() && isSliceable(type)) {
+      anchorOperand(repeat.getYield(), number, ir::RepeatOp::getSliceType(type));
+      value.setType(type);
+      return;
+    }
+    OpBuilder builder(value.getContext());
+    builder.setInsertionPointAfterValue(value);
+    insertAnchor(builder, value, type, [](OpOperand &) { return true; });
+  }
+
+  const MeshView &mesh;
+};
+
+struct BindAnchors : titan::dist::impl::DistBindAnchorsBase<BindAnchors> {
+  void runOnOperation() override {
+    FailureOr<MeshView> mesh = MeshView::get(getOperation());
+    if (failed(mesh))
+      return signalPassFailure();
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal())
+        Binder(*mesh).bindFunction(function);
+  }
+};
+
+} // namespace

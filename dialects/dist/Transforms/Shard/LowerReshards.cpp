@@ -1,0 +1,75 @@
+//===- LowerReshards.cpp - Reshards become collectives --------------------===//
+
+#include "dialects/dist/Transforms/Shard/MeshView.h"
+#include "dialects/dist/Transforms/Shard/Passes.h"
+
+namespace titan::dist {
+#define GEN_PASS_DEF_DISTLOWERRESHARDS
+#include "dialects/dist/Transforms/Shard/Passes.h.inc"
+} // namespace titan::dist
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::dist;
+
+static Value createStep(OpBuilder &builder, Location loc, const CollectiveStep &step,
+                        ArrayAttr axes, Type type, Value input) {
+  switch (step.kind) {
+  case CollectiveStep::AllGather:
+    return builder.create<AllGatherOp>(loc, type, input, axes);
+  case CollectiveStep::ReduceScatter:
+    return builder.create<ReduceScatterOp>(loc, type, input, axes);
+  case CollectiveStep::AllReduce:
+    return builder.create<AllReduceOp>(loc, type, input, axes);
+  case CollectiveStep::AllToAll:
+    return builder.create<AllToAllOp>(loc, type, input, axes);
+  case CollectiveStep::LocalSlice:
+    return builder.create<LocalSliceOp>(loc, type, input, axes);
+  case CollectiveStep::MakePartial:
+    return builder.create<MakePartialOp>(loc, type, input, axes);
+  }
+  llvm_unreachable("every kind is handled");
+}
+
+static void lower(ReshardOp reshard, const MeshView &mesh) {
+  auto from = cast<ir::NamedTensorType>(reshard.getInput().getType());
+  ShardingAttr source = from.getShardingOrReplicated();
+  ShardingAttr target = cast<ir::NamedTensorType>(reshard.getType()).getShardingOrReplicated();
+  ReductionKind kind = source.isPartial() ? source.getPartialKind() : target.getPartialKind();
+  OpBuilder builder(reshard);
+  Value value = reshard.getInput();
+  for (const CollectiveStep &step : planCollectives(mesh.getLayout(source), mesh.getLayout(target)))
+    value = createStep(builder, reshard.getLoc(), step, mesh.getNames(step.axes),
+                       from.withSharding(mesh.getSharding(step.after, kind)), value);
+  reshard.replaceAllUsesWith(value);
+  reshard.erase();
+}
+
+/// Partial values of two kinds do not turn into each other.
+static LogicalResult checkKinds(ReshardOp reshard) {
+  auto from = cast<ir::NamedTensorType>(reshard.getInput().getType()).getShardingOrReplicated();
+  auto to = cast<ir::NamedTensorType>(reshard.getType()).getShardingOrReplicated();
+  if (!to.isPartial() || (from.isPartial() && from.getPartialKind() == to.getPartialKind()))
+    return success();
+  if (!from.isPartial() && to.getPartialKind() == ReductionKind::Sum)
+    return success();
+  return reshard.emitOpError("only replicated values become partial sums, but this leads from ")
+         << from << " to " << to;
+}
+
+namespace {
+struct LowerReshards : titan::dist::impl::DistLowerReshardsBase<LowerReshards> {
+  void runOnOperation() override {
+    FailureOr<MeshView> mesh = MeshView::get(getOperation());
+    if (failed(mesh))
+      return signalPassFailure();
+    SmallVector<ReshardOp> reshards;
+    getOperation().walk([&](ReshardOp reshard) { reshards.push_back(reshard); });
+    for (ReshardOp reshard : reshards) {
+      if (failed(checkKinds(reshard)))
+        return signalPassFailure();
+      lower(reshard, *mesh);
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,57 @@
+//===- MeshView.h - The mesh and its map as the shard phase sees them -*- C++ -*-===//
+//
+// The axes of a module in a form that plain algorithms take, and the way between shardings in types
+// and places per axis. Axes of degree 1 do not occur: a sharding never names them. Without a mesh
+// there are no axes, and every sharding is the replicated one.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_MESHVIEW_H
+#define TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_MESHVIEW_H
+
+#include "dialects/dist/Analysis/CollectivePlan.h"
+#include "dialects/dist/Analysis/FactorPropagation.h"
+#include "dialects/dist/IR/DistOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace titan::dist {
+
+/// Where a tensor has each axis, and from which dimension flat storage starts.
+struct Places {
+  std::vector<int> axes; ///< per axis: a dimension, kNowhere, kFlat or kPartial
+  int flatFrom = 0;
+  ReductionKind kind = ReductionKind::Sum; ///< of the partial axes
+};
+
+class MeshView {
+public:
+  /// Reads mesh and maps of `module`; fails with a diagnostic if two maps speak of one axis.
+  static mlir::FailureOr<MeshView> get(mlir::ModuleOp module);
+
+  /// Outer to inner. `preference` is what the axis's map lists: splits, then otherwise.
+  const std::vector<AxisInfo> &getAxes() const { return axes; }
+  size_t getNumAxes() const { return axes.size(); }
+  /// The axis's map, or null.
+  MapOp getMap(size_t axis) const { return maps[axis]; }
+
+  Places getNoPlaces() const { return {std::vector<int>(axes.size(), kNowhere)}; }
+  Places getPlaces(ShardingAttr sharding) const;
+  ShardingAttr getSharding(int64_t rank, const Places &places) const;
+
+  /// The same with lists in the order in which the sharding names them.
+  Layout getLayout(ShardingAttr sharding) const;
+  ShardingAttr getSharding(const Layout &layout, ReductionKind kind) const;
+  mlir::ArrayAttr getNames(llvm::ArrayRef<int> axes) const;
+
+private:
+  int getIndex(mlir::Attribute name) const;
+  std::vector<int> getIndices(mlir::ArrayAttr names) const;
+
+  mlir::MLIRContext *context = nullptr;
+  std::vector<AxisInfo> axes;
+  std::vector<MapOp> maps;
+};
+
+} // namespace titan::dist
+
+#endif // TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_MESHVIEW_H

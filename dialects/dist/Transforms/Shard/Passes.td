@@ -1,0 +1,100 @@
+//===- Passes.td - From the global program to one rank's part -------------===//
+
+#ifndef TITAN_DIST_SHARD_PASSES_TD
+#define TITAN_DIST_SHARD_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def DistBindAnchors : Pass<"dist-bind-anchors", "::mlir::ModuleOp"> {
+  let summary = "binds what the user declared to the mesh";
+  let description = [{
+    After it, anchors, function arguments and results and what repeats carry have a sharding, found by
+    the names of their dimensions: axis by axis, outer to inner, the first dimension of the axis's
+    `splits` that the tensor has and that the axis can split, else the first of `otherwise`. A renamed
+    dimension goes by the name of its origin where the origin itself is absent. Parameters, gradients
+    and optimizer state are stored flat over the axes that store them. What the runtime reads
+    (`titan.output`) is replicated. Types that have a sharding already keep it.
+
+    A function's result becomes an anchor: a gradient where it is made (inside the body of the repeat
+    that stacks it, so that it is reduced there), any other result where it is returned.
+
+    ```mlir
+    dist.map "tp" splits ["ffn"] otherwise ["seq"] stores []
+    %h = titan.anchor %0 : !titan.tensor<f32[seq = 8, ffn = 4]> -> !titan.tensor<f32[seq = 8, ffn = 4]>
+    // becomes
+    %h = titan.anchor %0 : !titan.tensor<f32[seq = 8, ffn = 4]> -> !titan.tensor<f32[seq = 8, ffn = 4], <[{}, {tp} ]>>
+    ```
+  }];
+  let dependentDialects = ["::titan::ir::TitanDialect", "::titan::dist::DistDialect"];
+}
+
+def DistPropagate : Pass<"dist-propagate", "::mlir::ModuleOp"> {
+  let summary = "infers the shardings of all other values";
+  let description = [{
+    After it every tensor has a sharding; those that had one are unchanged. Shardings follow the
+    factors of the operations' rules (`Analysis/FactorPropagation.h`). They are wishes: what an
+    operation really gives, partial sums included, is settled by `--dist-insert-reshards`.
+
+    An index table (an operation without operands) is copied for each of its users first, so that each
+    gets the part that it needs without communication.
+
+    ```mlir
+    %t = titan.tanh %h : !titan.tensor<f32[seq = 8, ffn = 4], <[{}, {tp} ]>> -> !titan.tensor<f32[seq = 8, ffn = 4]>
+    // becomes
+    %t = titan.tanh %h : !titan.tensor<f32[seq = 8, ffn = 4], <[{}, {tp} ]>> -> !titan.tensor<f32[seq = 8, ffn = 4], <[{}, {tp} ]>>
+    ```
+  }];
+}
+
+def DistInsertReshards : Pass<"dist-insert-reshards", "::mlir::ModuleOp"> {
+  let summary = "makes every operation's operands lie as the operation needs them";
+  let description = [{
+    After it operands and results of every operation satisfy its rule on every axis, results that are
+    sums over a split dimension have it in their type (`partial`), and anchors are gone. In between
+    stand `dist.reshard` operations.
+
+    By an axis an operation splits one factor (`Analysis/AxisAssignment.h`) or none. A partial sum that
+    one operation alone uses passes through it if it is linear there, so that several partial sums are
+    merged before one reduction; a partial sum with several uses is reduced where it is made. A reshard
+    stands before its first use, in the block that defines the value, and serves all later uses: a
+    stored parameter is gathered once per body, a value from outside of a repeat before the repeat.
+
+    ```mlir
+    %y = titan.contract %h, %w : ([{}, {tp} ], [{tp}, {} ]) -> [{tp}, {} ]      // shardings only
+    // becomes
+    %0 = titan.contract %h, %w : ([{}, {tp} ], [{tp}, {} ]) -> [{}, {} ] partial sum {tp}
+    %y = dist.reshard %0 : [{}, {} ] partial sum {tp} -> [{tp}, {} ]
+    ```
+  }];
+  let dependentDialects = ["::titan::dist::DistDialect"];
+}
+
+def DistLowerReshards : Pass<"dist-lower-reshards", "::mlir::ModuleOp"> {
+  let summary = "replaces reshards by collectives";
+  let description = [{
+    After it no `dist.reshard` is left. Each becomes a chain of collectives
+    (`Analysis/CollectivePlan.h`), each of which changes one thing: slices before reductions before
+    gathers, so that little is sent.
+
+    ```mlir
+    %y = dist.reshard %0 : [{}, {} ] partial sum {tp} -> [{tp}, {} ]
+    // becomes
+    %y = dist.reduce_scatter %0 over ["tp"] : [{}, {} ] partial sum {tp} -> [{tp}, {} ]
+    ```
+  }];
+  let dependentDialects = ["::titan::dist::DistDialect"];
+}
+
+def DistVerify : Pass<"dist-verify", "::mlir::ModuleOp"> {
+  let summary = "checks that every operation computes what the global program says";
+  let description = [{
+    Read-only; closes the shard phase. Every tensor has a sharding whose axes the mesh has and can
+    split by; no anchor and no reshard is left; and for every operation and every axis one of these
+    holds: nothing has the axis; one factor is split by it in all operands and results that walk it,
+    and results that lack it are partial accordingly; the operands of one jointly linear set are
+    partial sums over it, and so are the results; or operands and results are stored flat over it and
+    the operation allows that. So a forgotten reduction does not compile.
+  }];
+}
+
+#endif // TITAN_DIST_SHARD_PASSES_TD

@@ -1,0 +1,24 @@
+//===- Pipeline.cpp - The shard phase, pass by pass -----------------------===//
+
+#include "dialects/dist/Transforms/Shard/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace titan;
+
+void dist::buildShardPhase(mlir::OpPassManager &passes) {
+  // What the user declared is the only thing that names of dimensions decide.
+  passes.addPass(createDistBindAnchors());
+  // Nothing may come between: the types are wishes until reshards make them true.
+  passes.addPass(createDistPropagate());
+  passes.addPass(createDistInsertReshards());
+  passes.addPass(createDistLowerReshards());
+  passes.addPass(createDistVerify());
+}
+
+void dist::registerShardPhase() {
+  registerDistShardPasses();
+  mlir::PassPipelineRegistration<>(
+      "titan-phase-shard", "the shard phase: from the global program to what a rank computes",
+      buildShardPhase);
+}

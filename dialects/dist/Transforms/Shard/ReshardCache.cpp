@@ -1,0 +1,43 @@
+//===- ReshardCache.cpp - One reshard for all uses of a layout ------------===//
+
+#include "dialects/dist/Transforms/Shard/ReshardCache.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::dist;
+using ir::NamedTensorType;
+
+Value ReshardCache::get(Value value, ShardingAttr sharding, Operation *user) {
+  auto type = cast<NamedTensorType>(value.getType());
+  if (type.getSharding() == sharding)
+    return value;
+  Value &known = made[{value, sharding}];
+  if (known)
+    return known;
+  OpBuilder builder(value.getParentBlock()->findAncestorOpInBlock(*user));
+  auto reshard = builder.create<ReshardOp>(value.getLoc(), type.withSharding(sharding), value);
+  reshards.push_back(reshard);
+  return known = reshard.getResult();
+}
+
+void ReshardCache::replaceAllUses(Value value, ShardingAttr sharding) {
+  OpBuilder builder(value.getContext());
+  builder.setInsertionPointAfterValue(value);
+  auto type = cast<NamedTensorType>(value.getType());
+  auto reshard = builder.create<ReshardOp>(value.getLoc(), type.withSharding(sharding), value);
+  value.replaceAllUsesExcept(reshard, reshard);
+  reshards.push_back(reshard);
+}
+
+void ReshardCache::simplify() {
+  for (ReshardOp reshard : reshards) {
+    auto before = reshard.getInput().getDefiningOp<ReshardOp>();
+    if (before && before->hasOneUse())
+      reshard.setOperand(before.getInput());
+    if (reshard.getInput().getType() == reshard.getType())
+      reshard.replaceAllUsesWith(reshard.getInput());
+  }
+  for (ReshardOp reshard : llvm::reverse(reshards))
+    if (reshard.use_empty())
+      reshard.erase();
+}

@@ -1,0 +1,245 @@
+//===- Verify.cpp - Every operation computes what the program says --------===//
+
+#include "dialects/dist/Transforms/Shard/MeshView.h"
+#include "dialects/dist/Transforms/Shard/Passes.h"
+#include "dialects/titan/Interfaces/TitanInterfaces.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace titan::dist {
+#define GEN_PASS_DEF_DISTVERIFY
+#include "dialects/dist/Transforms/Shard/Passes.h.inc"
+} // namespace titan::dist
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::dist;
+using ir::NamedTensorType;
+
+namespace {
+
+/// One operation with a rule, seen axis by axis.
+class OpChecker {
+public:
+  OpChecker(Operation *op, const MeshView &mesh)
+      : op(op), mesh(mesh), rule(cast<ir::ShardingRuleOpInterface>(op).getShardingRule()) {
+    for (Value operand : op->getOperands())
+      operands.push_back(getPlaces(operand));
+    for (Value result : op->getResults())
+      results.push_back(getPlaces(result));
+  }
+
+  LogicalResult check() {
+    for (size_t a = 0; a < mesh.getNumAxes(); ++a)
+      if (failed(checkAxis(a)))
+        return failure();
+    return success();
+  }
+
+private:
+  Places getPlaces(Value value) const {
+    return mesh.getPlaces(cast<NamedTensorType>(value.getType()).getSharding());
+  }
+
+  static bool isNowhere(const Places &places, size_t a) { return places.axes[a] == kNowhere; }
+
+  LogicalResult checkAxis(size_t a) {
+    auto nowhere = [&](const Places &places) { return isNowhere(places, a); };
+    if (llvm::all_of(operands, nowhere) && llvm::all_of(results, nowhere))
+      return success();
+    if (isPass(a) || isFlat(a))
+      return success();
+    int factor = findFactor(a);
+    if (factor >= 0)
+      return checkSplit(a, rule.factors[factor]);
+    return complain(
+        a, factor == kNowhere ? "no way of splitting it over axis '" : "it cannot use axis '", -1,
+        "");
+  }
+
+  /// The operands of exactly one linear set are partial sums, and all results are.
+  bool isPass(size_t a) const {
+    auto isSum = [&](const Places &p) {
+      return p.axes[a] == kPartial && p.kind == ReductionKind::Sum;
+    };
+    if (!llvm::all_of(results, isSum))
+      return false;
+    return llvm::any_of(rule.linearSets, [&](const std::vector<unsigned> &set) {
+      return llvm::all_of(llvm::enumerate(operands), [&](auto operand) {
+        return llvm::is_contained(set, operand.index()) ? isSum(operand.value())
+                                                        : isNowhere(operand.value(), a);
+      });
+    });
+  }
+
+  bool isScalar(size_t i) const {
+    return cast<NamedTensorType>(op->getOperand(i).getType()).getRank() == 0;
+  }
+
+  bool isFlat(size_t a) const {
+    if (!rule.isElementwise && !rule.contractsFlat)
+      return false;
+    int from = -1;
+    auto sameFlat = [&](const Places &places) {
+      from = from < 0 ? places.flatFrom : from;
+      return places.axes[a] == kFlat && places.flatFrom == from;
+    };
+    for (auto [i, places] : llvm::enumerate(operands))
+      if (isScalar(i) ? !isNowhere(places, a) : !sameFlat(places))
+        return false;
+    if (rule.contractsFlat)
+      return results[0].axes[a] == kPartial && results[0].kind == ReductionKind::Sum;
+    return llvm::all_of(results, sameFlat);
+  }
+
+  /// The factor by which the axis splits the first operand or result that it splits at all.
+  int findFactor(size_t a) const {
+    for (auto [i, places] : llvm::enumerate(operands))
+      if (int f = findOperandFactor(rule, i, places.axes[a]); f >= 0)
+        return f;
+    for (auto [i, places] : llvm::enumerate(results))
+      if (int f = findResultFactor(rule, i, places.axes[a]); f >= 0)
+        return f;
+    return kNowhere;
+  }
+
+  static ReductionKind getKind(FactorKind kind) {
+    return kind == FactorKind::Max   ? ReductionKind::Max
+           : kind == FactorKind::Min ? ReductionKind::Min
+                                     : ReductionKind::Sum;
+  }
+
+  LogicalResult checkSplit(size_t a, const Factor &factor) {
+    if (factor.kind == FactorKind::Replicated)
+      return complain(a, "dimension '" + factor.name + "' must not be split, but is over axis '",
+                      -1, "");
+    for (auto [i, dim] : llvm::enumerate(factor.operandDims))
+      if (operands[i].axes[a] != dim)
+        return complain(a, "it splits '" + factor.name + "' over axis '", i, "");
+    for (auto [i, dim] : llvm::enumerate(factor.resultDims)) {
+      bool isPartial = dim < 0 && factor.kind != FactorKind::Parallel;
+      if (results[i].axes[a] != (isPartial ? int(kPartial) : dim))
+        return complain(a, "it splits '" + factor.name + "' over axis '", -1,
+                        isPartial ? ", so the result must be partial over it"
+                                  : ", but the result lies otherwise");
+      if (isPartial && results[i].kind != getKind(factor.kind))
+        return complain(a, "it splits '" + factor.name + "' over axis '", -1,
+                        ", which gives another kind of partial value");
+    }
+    return success();
+  }
+
+  /// Reports what is wrong by axis `a`; with `operand`, at whose definition a note is put.
+  LogicalResult complain(size_t a, std::string what, int operand, StringRef why) const {
+    InFlightDiagnostic error = op->emitOpError("is not partitioned consistently: ")
+                               << what << mesh.getAxes()[a].name << "'" << why;
+    if (operand >= 0) {
+      error << ", but operand " << operand << " lies otherwise";
+      error.attachNote(op->getOperand(operand).getLoc())
+          << "the operand is " << op->getOperand(operand).getType();
+    }
+    llvm::interleaveComma(op->getResultTypes(), error.attachNote(op->getLoc()) << "it gives ");
+    return error;
+  }
+
+  Operation *op;
+  const MeshView &mesh;
+  ShardingRule rule;
+  std::vector<Places> operands, results;
+};
+
+class Checker {
+public:
+  explicit Checker(ModuleOp module, const MeshView &mesh)
+      : mesh(mesh), degrees(getDegrees(MeshOp::lookup(module))) {}
+
+  LogicalResult check(func::FuncOp function) {
+    for (BlockArgument arg : function.getArguments())
+      if (failed(checkType(arg, function)))
+        return failure();
+    WalkResult result = function.walk([&](Operation *op) {
+      return failed(checkOp(op)) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
+  }
+
+private:
+  LogicalResult checkOp(Operation *op) {
+    if (isa<ir::AnchorOp, ReshardOp>(op))
+      return op->emitOpError("is left after the shard phase");
+    for (Value result : op->getResults())
+      if (failed(checkType(result, op)))
+        return failure();
+    if (auto repeat = dyn_cast<ir::RepeatOp>(op))
+      return checkRepeat(repeat);
+    if (isa<ir::ShardingRuleOpInterface>(op))
+      return OpChecker(op, mesh).check();
+    return success();
+  }
+
+  /// Every dimension is split by axes of the mesh, evenly.
+  LogicalResult checkType(Value value, Operation *op) {
+    auto type = dyn_cast<NamedTensorType>(value.getType());
+    if (!type)
+      return success();
+    if (!type.getSharding())
+      return op->emitError("a tensor has no sharding after the shard phase: ") << type;
+    for (auto [dim, axes] : llvm::zip_equal(type.getDims(), type.getSharding().getDimAxes()))
+      if (int64_t parts = getDegreeProduct(axes, degrees); dim.getSize() % parts != 0)
+        return op->emitError("dimension ") << dim.getName() << " of size " << dim.getSize()
+                                           << " is split into " << parts << " parts";
+    return success();
+  }
+
+  /// What is carried lies alike everywhere; slices and stacks differ by the first dimension, which
+  /// is whole.
+  LogicalResult checkRepeat(ir::RepeatOp repeat) {
+    for (auto [i, arg] : llvm::enumerate(repeat.getCarriedArgs()))
+      if (repeat.getInits()[i].getType() != arg.getType() ||
+          repeat.getYield().getOperand(i).getType() != arg.getType() ||
+          repeat.getResult(i).getType() != arg.getType()) {
+        InFlightDiagnostic error = repeat.emitOpError("carries value ")
+                                   << i << " in different layouts";
+        error.attachNote(repeat.getYield().getLoc())
+            << "it starts as " << repeat.getInits()[i].getType() << ", is " << arg.getType()
+            << " in the body and is yielded as " << repeat.getYield().getOperand(i).getType();
+        return error;
+      }
+    for (auto [stack, slice] : llvm::zip_equal(repeat.getSlices(), repeat.getSliceArgs()))
+      if (failed(checkStack(repeat, cast<NamedTensorType>(stack.getType()), slice.getType())))
+        return failure();
+    auto yielded = ValueRange(repeat.getYield().getValues()).drop_front(repeat.getNumCarried());
+    for (auto [stack, slice] : llvm::zip_equal(repeat.getStackedResults(), yielded))
+      if (failed(checkStack(repeat, cast<NamedTensorType>(stack.getType()), slice.getType())))
+        return failure();
+    return success();
+  }
+
+  static LogicalResult checkStack(ir::RepeatOp repeat, NamedTensorType stack, Type slice) {
+    ShardingAttr sharding = stack.getSharding();
+    if (!sharding.getDimAxes().front().empty() ||
+        (sharding.isFlat() && sharding.getFlatFrom() == 0))
+      return repeat.emitOpError("has a stack whose first dimension is split: ") << stack;
+    if (sharding.isPartial())
+      return repeat.emitOpError("has a stack of partial values: ") << stack;
+    if (ir::RepeatOp::getSliceType(stack) != slice)
+      return repeat.emitOpError("has a stack and a slice that lie differently: ")
+             << stack << " and " << slice;
+    return success();
+  }
+
+  const MeshView &mesh;
+  Degrees degrees;
+};
+
+struct Verify : titan::dist::impl::DistVerifyBase<Verify> {
+  void runOnOperation() override {
+    FailureOr<MeshView> mesh = MeshView::get(getOperation());
+    if (failed(mesh))
+      return signalPassFailure();
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal() && failed(Checker(getOperation(), *mesh).check(function)))
+        return signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,71 @@
+//===- ElementwiseRules.cpp - Sharding rules of elementwise operations ----===//
+
+#include "dialects/titan/ShardingRules/RuleBuilder.h"
+#include "dialects/titan/ShardingRules/ShardingRules.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+using LinearSets = std::vector<std::vector<unsigned>>;
+
+namespace {
+
+/// Operand sets in which `Op` is jointly linear.
+template <typename Op> LinearSets getLinearSets(Op op) {
+  return {};
+}
+LinearSets getLinearSets(NegOp) {
+  return {{0}};
+}
+LinearSets getLinearSets(AddOp) {
+  return {{0, 1}};
+}
+LinearSets getLinearSets(SubOp) {
+  return {{0, 1}};
+}
+LinearSets getLinearSets(MulOp) {
+  return {{0}, {1}};
+}
+LinearSets getLinearSets(DivOp) {
+  return {{0}};
+}
+LinearSets getLinearSets(SelectOp) {
+  return {{1, 2}};
+}
+LinearSets getLinearSets(ExpandOp) {
+  return {{0}};
+}
+/// Widening is exact, so a sum may as well be taken after it; narrowing rounds.
+LinearSets getLinearSets(CastOp op) {
+  auto from = dyn_cast<FloatType>(op.getInput().getType().getElementType());
+  auto to = dyn_cast<FloatType>(op.getResult().getType().getElementType());
+  return from && to && from.getWidth() <= to.getWidth() ? LinearSets{{0}} : LinearSets{};
+}
+
+template <typename Op>
+struct ElementwiseRule : ShardingRuleOpInterface::ExternalModel<ElementwiseRule<Op>, Op> {
+  dist::ShardingRule getShardingRule(Operation *op) const {
+    dist::ShardingRule rule = buildRuleByName(op);
+    rule.linearSets = getLinearSets(cast<Op>(op));
+    auto result = cast<NamedTensorType>(op->getResult(0).getType());
+    rule.isElementwise =
+        op->getNumOperands() > 0 && llvm::all_of(op->getOperandTypes(), [&](Type type) {
+          auto operand = cast<NamedTensorType>(type);
+          return operand.getRank() == 0 || operand.getDims() == result.getDims();
+        });
+    return rule;
+  }
+};
+
+template <typename... Ops> void attachTo(MLIRContext &context) {
+  (Ops::template attachInterface<ElementwiseRule<Ops>>(context), ...);
+}
+
+} // namespace
+
+void ir::attachElementwiseShardingRules(MLIRContext &context) {
+  attachTo<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, AddOp, SubOp, MulOp, DivOp,
+           MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, ExpandOp, ConstantOp, IotaOp,
+           AdamWOp>(context);
+}

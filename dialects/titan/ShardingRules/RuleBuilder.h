@@ -1,0 +1,31 @@
+//===- RuleBuilder.h - Sharding rules from types ----------------*- C++ -*-===//
+//
+// Two ways in which the factors of an operation follow from the types of its operands and results:
+// by the names of dimensions, or by their positions where an operation changes names or sizes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_TITAN_SHARDINGRULES_RULEBUILDER_H
+#define TITAN_DIALECTS_TITAN_SHARDINGRULES_RULEBUILDER_H
+
+#include "dialects/titan/Interfaces/TitanInterfaces.h"
+
+namespace titan::ir {
+
+/// A factor per dimension name. A factor that some result lacks while an operand has it is of kind
+/// `reduction`; every other one is Parallel.
+dist::ShardingRule buildRuleByName(mlir::Operation *op,
+                                   dist::FactorKind reduction = dist::FactorKind::Sum);
+
+/// For an operation with one operand and one result: a Parallel factor per pair of positions
+/// (operand dimension, result dimension). Dimensions in no pair get Replicated factors of their
+/// own.
+dist::ShardingRule buildRuleByPosition(mlir::Operation *op,
+                                       llvm::ArrayRef<std::pair<int64_t, int64_t>> pairs);
+
+/// Forbids splitting the factor called `name`.
+void forbidSplitting(dist::ShardingRule &rule, llvm::StringRef name);
+
+} // namespace titan::ir
+
+#endif // TITAN_DIALECTS_TITAN_SHARDINGRULES_RULEBUILDER_H

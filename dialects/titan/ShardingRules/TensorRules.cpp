@@ -1,0 +1,125 @@
+//===- TensorRules.cpp - Sharding rules of contraction, indexing and the like ===//
+
+#include "dialects/titan/ShardingRules/RuleBuilder.h"
+#include "dialects/titan/ShardingRules/ShardingRules.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+namespace {
+
+using Pairs = SmallVector<std::pair<int64_t, int64_t>>;
+
+/// Positions 0..rank-1 of operand and result, one to one.
+Pairs pairAll(int64_t rank) {
+  return llvm::map_to_vector(llvm::seq<int64_t>(0, rank),
+                             [](int64_t i) { return std::pair(i, i); });
+}
+
+/// Positions of a tensor and of the one that has dimension `at` replaced by `parts` dimensions:
+/// what splits the whole dimension splits its outermost part.
+Pairs pairRefined(int64_t coarseRank, int64_t at, int64_t parts, bool coarseFirst) {
+  Pairs pairs;
+  for (int64_t i = 0; i < coarseRank; ++i) {
+    int64_t fine = i <= at ? i : i + parts - 1;
+    pairs.push_back(coarseFirst ? std::pair(i, fine) : std::pair(fine, i));
+  }
+  return pairs;
+}
+
+/// Operations that keep every position: the identity under other names or other promises.
+template <typename Op>
+struct IdentityRule : ShardingRuleOpInterface::ExternalModel<IdentityRule<Op>, Op> {
+  dist::ShardingRule getShardingRule(Operation *op) const {
+    return buildRuleByPosition(op, pairAll(cast<Op>(op).getInput().getType().getRank()));
+  }
+};
+
+struct ContractRule : ShardingRuleOpInterface::ExternalModel<ContractRule, ContractOp> {
+  dist::ShardingRule getShardingRule(Operation *op) const {
+    auto contract = cast<ContractOp>(op);
+    dist::ShardingRule rule = buildRuleByName(op);
+    rule.linearSets = {{0}, {1}};
+    rule.contractsFlat =
+        contract.getResult().getType().getRank() == 0 &&
+        contract.getLhs().getType().getDims() == contract.getRhs().getType().getDims();
+    return rule;
+  }
+};
+
+struct ReduceRule : ShardingRuleOpInterface::ExternalModel<ReduceRule, ReduceOp> {
+  dist::ShardingRule getShardingRule(Operation *op) const {
+    switch (cast<ReduceOp>(op).getKind()) {
+    case dist::ReductionKind::Max:
+      return buildRuleByName(op, dist::FactorKind::Max);
+    case dist::ReductionKind::Min:
+      return buildRuleByName(op, dist::FactorKind::Min);
+    case dist::ReductionKind::Sum:
+      break;
+    }
+    dist::ShardingRule rule = buildRuleByName(op);
+    rule.linearSets = {{0}};
+    return rule;
+  }
+};
+
+/// Take and put: by name; `along` of take is a sum (other ranks hold 0), that of put is a
+/// dimension of the result alone; both are linear in their data.
+template <typename Op>
+struct IndexingRule : ShardingRuleOpInterface::ExternalModel<IndexingRule<Op>, Op> {
+  dist::ShardingRule getShardingRule(Operation *op) const {
+    dist::ShardingRule rule = buildRuleByName(op);
+    rule.linearSets = {{0}};
+    return rule;
+  }
+};
+
+struct SplitRule : ShardingRuleOpInterface::ExternalModel<SplitRule, SplitOp> {
+  dist::ShardingRule getShardingRule(Operation *op) const {
+    auto split = cast<SplitOp>(op);
+    NamedTensorType coarse = split.getInput().getType();
+    int64_t parts = split.getResult().getType().getRank() - coarse.getRank() + 1;
+    return buildRuleByPosition(
+        op, pairRefined(coarse.getRank(), coarse.indexOf(split.getDimAttr()), parts, true));
+  }
+};
+
+struct MergeRule : ShardingRuleOpInterface::ExternalModel<MergeRule, MergeOp> {
+  dist::ShardingRule getShardingRule(Operation *op) const {
+    auto merge = cast<MergeOp>(op);
+    NamedTensorType coarse = merge.getResult().getType();
+    int64_t parts = merge.getInput().getType().getRank() - coarse.getRank() + 1;
+    return buildRuleByPosition(
+        op, pairRefined(coarse.getRank(), coarse.indexOf(merge.getDimAttr()), parts, false));
+  }
+};
+
+/// Slice and pad: the dimension that changes its range is not split.
+template <typename Op>
+struct RangeRule : ShardingRuleOpInterface::ExternalModel<RangeRule<Op>, Op> {
+  dist::ShardingRule getShardingRule(Operation *op) const {
+    auto range = cast<Op>(op);
+    NamedTensorType named =
+        isa<SliceOp>(op) ? range.getInput().getType() : range.getResult().getType();
+    Pairs pairs = pairAll(named.getRank());
+    pairs.erase(pairs.begin() + named.indexOf(range.getDimAttr()));
+    return buildRuleByPosition(op, pairs);
+  }
+};
+
+} // namespace
+
+void ir::attachTensorShardingRules(MLIRContext &context) {
+  AnchorOp::attachInterface<IdentityRule<AnchorOp>>(context);
+  StopGradientOp::attachInterface<IdentityRule<StopGradientOp>>(context);
+  ContractOp::attachInterface<ContractRule>(context);
+  ReduceOp::attachInterface<ReduceRule>(context);
+  TakeOp::attachInterface<IndexingRule<TakeOp>>(context);
+  PutOp::attachInterface<IndexingRule<PutOp>>(context);
+  RenameOp::attachInterface<IdentityRule<RenameOp>>(context);
+  SplitOp::attachInterface<SplitRule>(context);
+  MergeOp::attachInterface<MergeRule>(context);
+  SliceOp::attachInterface<RangeRule<SliceOp>>(context);
+  PadOp::attachInterface<RangeRule<PadOp>>(context);
+}

@@ -1,0 +1,75 @@
+// RUN: titan-opt --dist-bind-anchors %s | FileCheck %s
+
+dist.mesh @mesh [#dist.axis<r = auto>, #dist.axis<one = 1>, #dist.axis<t = 2>]
+dist.map "r" splits ["batch"] otherwise [] stores ["params", "grads", "optimizer"]
+dist.map "one" splits ["batch", "embed"] otherwise [] stores ["params"]
+dist.map "t" splits ["heads", "group", "ffn"] otherwise ["seq"] stores []
+
+// Arguments: data by name, with `otherwise` last; parameters and their state flat over what the axis stores
+// and does not split, below the stacked dimension; an axis of degree 1 is never named.
+// CHECK-LABEL: func.func @arguments
+// CHECK-SAME: !titan.tensor<i64[batch = 4, seq = 8], <[{r}, {t}]>> {titan.input = "tokens"}
+// CHECK-SAME: !titan.tensor<f32[embed = 4, ffn = 6], <[{}, {t}] flat 0 {r}>> {titan.param = "w"}
+// CHECK-SAME: !titan.tensor<f32[layers = 2, ffn = 6], <[{}, {t}] flat 1 {r}>> {titan.param = "layers.b", titan.stacked}
+// CHECK-SAME: !titan.tensor<f32[embed = 4, ffn = 6], <[{}, {t}] flat 0 {r}>> {titan.state = "m.w"}
+// CHECK-SAME: !titan.tensor<f32[], <[]>> {titan.scalar = "lr"}
+func.func @arguments(
+    %tokens: !titan.tensor<i64[batch = 4, seq = 8]> {titan.input = "tokens"},
+    %w: !titan.tensor<f32[embed = 4, ffn = 6]> {titan.param = "w"},
+    %b: !titan.tensor<f32[layers = 2, ffn = 6]> {titan.param = "layers.b", titan.stacked},
+    %m: !titan.tensor<f32[embed = 4, ffn = 6]> {titan.state = "m.w"},
+    %lr: !titan.tensor<f32[]> {titan.scalar = "lr"}) {
+  return
+}
+
+// A dimension that the axis does not divide, or of size 1, is passed over for the next in the list; a
+// renamed dimension goes by its origin where that is absent.
+// CHECK-LABEL: func.func @names
+// CHECK-SAME: !titan.tensor<f32[batch = 1, heads = 3, group = 4], <[{}, {}, {t}]>>
+// CHECK-SAME: !titan.tensor<f32[keys = 8 of seq], <[{t}]>>
+// CHECK-SAME: !titan.tensor<f32[keys = 8 of seq, seq = 8], <[{}, {t}]>>
+func.func @names(%a: !titan.tensor<f32[batch = 1, heads = 3, group = 4]>, %b: !titan.tensor<f32[keys = 8 of seq]>,
+                 %c: !titan.tensor<f32[keys = 8 of seq, seq = 8]>) {
+  return
+}
+
+// What a repeat carries lies alike at the start, in the body, at its end and after it; a slice lies as its stack.
+// CHECK-LABEL: func.func @repeat
+func.func @repeat(%x: !titan.tensor<f32[seq = 8]>, %w: !titan.tensor<f32[layers = 2, seq = 8]> {titan.param = "layers.w", titan.stacked})
+    -> !titan.tensor<f32[seq = 8]> {
+  %0 = titan.tanh %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[seq = 8]>
+  // CHECK: %[[INIT:.*]] = titan.anchor %{{.*}} : {{.*}}<f32[seq = 8]> -> {{.*}}<f32[seq = 8], <[{t}]>>
+  // CHECK: titan.repeat <layers = 2> carry(%[[INIT]])
+  // CHECK-SAME: -> !titan.tensor<f32[seq = 8], <[{t}]>> {
+  %1 = titan.repeat <layers = 2> carry(%0) slices(%w) : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[layers = 2, seq = 8]>) -> !titan.tensor<f32[seq = 8]> {
+  // CHECK: ^bb0({{.*}}, %{{.*}}: !titan.tensor<f32[seq = 8], <[{t}]>>, %{{.*}}: !titan.tensor<f32[seq = 8], <[{t}] flat 0 {r}>>)
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !titan.tensor<f32[seq = 8]>, %wl: !titan.tensor<f32[seq = 8]>):
+    %2 = titan.mul %c, %wl : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[seq = 8]>) -> !titan.tensor<f32[seq = 8]>
+    // CHECK: %[[NEXT:.*]] = titan.anchor
+    // CHECK: titan.yield %[[NEXT]]
+    titan.yield %2 : !titan.tensor<f32[seq = 8]>
+  }
+  return %1 : !titan.tensor<f32[seq = 8]>
+}
+
+// A gradient that a repeat stacks is bound where the body yields it; an update lies as the argument that it
+// updates; what the runtime reads is replicated.
+// CHECK-LABEL: func.func @results
+// CHECK-SAME: -> (!titan.tensor<f32[layers = 2, ffn = 6], <[{}, {t}] flat 1 {r}>> {titan.gradient = "layers.b", titan.stacked},
+// CHECK-SAME: !titan.tensor<f32[ffn = 6], <[{t}] flat 0 {r}>> {titan.updates = 0 : i64},
+// CHECK-SAME: !titan.tensor<f32[ffn = 6], <[{}]>> {titan.output = "logits"})
+func.func @results(%b: !titan.tensor<f32[ffn = 6]> {titan.param = "b"}) -> (
+    !titan.tensor<f32[layers = 2, ffn = 6]> {titan.gradient = "layers.b", titan.stacked},
+    !titan.tensor<f32[ffn = 6]> {titan.updates = 0}, !titan.tensor<f32[ffn = 6]> {titan.output = "logits"}) {
+  %0, %1 = titan.repeat <layers = 2> carry(%b) slices() : (!titan.tensor<f32[ffn = 6]>) -> (!titan.tensor<f32[ffn = 6]>, !titan.tensor<f32[layers = 2, ffn = 6]>) {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !titan.tensor<f32[ffn = 6]>):
+    %2 = titan.neg %c : !titan.tensor<f32[ffn = 6]> -> !titan.tensor<f32[ffn = 6]>
+    // CHECK: %[[G:.*]] = titan.anchor %{{.*}} -> {{.*}}<f32[ffn = 6], <[{t}] flat 0 {r}>>
+    // CHECK: titan.yield %{{.*}}, %[[G]]
+    titan.yield %2, %2 : !titan.tensor<f32[ffn = 6]>, !titan.tensor<f32[ffn = 6]>
+  }
+  // CHECK: %[[U:.*]] = titan.anchor %{{.*}} -> {{.*}}<f32[ffn = 6], <[{t}] flat 0 {r}>>
+  // CHECK: %[[O:.*]] = titan.anchor %{{.*}} -> {{.*}}<f32[ffn = 6], <[{}]>>
+  // CHECK: return %{{.*}}, %[[U]], %[[O]]
+  return %1, %0, %0 : !titan.tensor<f32[layers = 2, ffn = 6]>, !titan.tensor<f32[ffn = 6]>, !titan.tensor<f32[ffn = 6]>
+}

@@ -1,0 +1,135 @@
+// RUN: titan-opt --dist-insert-reshards %s | FileCheck %s
+
+dist.mesh @mesh [#dist.axis<t = 2>]
+dist.map "t" splits ["heads", "ffn"] otherwise ["seq"] stores []
+
+!x = !titan.tensor<f32[seq = 8, embed = 4], <[{}, {}]>>
+!xs = !titan.tensor<f32[seq = 8, embed = 4], <[{t}, {}]>>
+!xe = !titan.tensor<f32[seq = 8, embed = 4], <[{}, {t}]>>
+!h = !titan.tensor<f32[seq = 8, ffn = 6], <[{}, {t}]>>
+!down = !titan.tensor<f32[ffn = 6, embed = 4], <[{t}, {}]>>
+!s = !titan.tensor<f32[], <[]>>
+
+// A contraction over a split dimension gives a partial sum; two of them are added before one reduction, to
+// what the anchor asks for.
+// CHECK-LABEL: func.func @merge
+func.func @merge(%h: !h, %w: !down) -> !xs {
+  // CHECK: %[[A:.*]] = titan.contract {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{}, {}] partial sum {t}>>
+  %0 = titan.contract %h, %w : (!h, !down) -> !x
+  %1 = titan.contract %h, %w : (!h, !down) -> !x
+  // CHECK: %[[S:.*]] = titan.add {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{}, {}] partial sum {t}>>
+  %2 = titan.add %0, %1 : (!x, !x) -> !x
+  // CHECK: %[[R:.*]] = dist.reshard %[[S]] : {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{t}, {}]>>
+  // CHECK: return %[[R]]
+  %3 = titan.anchor %2 : !x -> !xs
+  return %3 : !xs
+}
+
+// A partial sum never meets a function that is not linear, or a replicated tensor.
+// CHECK-LABEL: func.func @nonlinear
+func.func @nonlinear(%h: !h, %w: !down, %x: !x) -> !x {
+  // CHECK: %[[P:.*]] = titan.contract
+  %0 = titan.contract %h, %w : (!h, !down) -> !x
+  // CHECK: %[[R:.*]] = dist.reshard %[[P]] : {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{}, {}]>>
+  // CHECK: titan.add %[[R]], %{{.*}}
+  %1 = titan.add %0, %x : (!x, !x) -> !x
+  return %1 : !x
+}
+
+// A partial sum with several uses is reduced once, where it is made.
+// CHECK-LABEL: func.func @once
+func.func @once(%h: !h, %w: !down) -> !x {
+  // CHECK: titan.contract
+  %0 = titan.contract %h, %w : (!h, !down) -> !x
+  // CHECK-NEXT: %[[R:.*]] = dist.reshard
+  // CHECK-NEXT: titan.mul %[[R]], %[[R]]
+  %1 = titan.mul %0, %0 : (!x, !x) -> !x
+  return %1 : !x
+}
+
+// A mean over a split dimension: the sum is partial, the scaling passes it on, the scalar joins as a partial
+// sum, and the root reduces.
+// CHECK-LABEL: func.func @mean
+func.func @mean(%x: !xe, %scale: !s, %eps: !s) {
+  %0 = titan.reduce sum %x : !xe -> !titan.tensor<f32[seq = 8], <[{}]>>
+  // CHECK: titan.mul {{.*}} -> {{.*}}<f32[seq = 8], <[{}] partial sum {t}>>
+  %1 = titan.mul %0, %scale : (!titan.tensor<f32[seq = 8], <[{}]>>, !s) -> !titan.tensor<f32[seq = 8], <[{}]>>
+  // CHECK: %[[E:.*]] = dist.reshard %{{.*}} : {{.*}}<f32[], <[]>> -> {{.*}}<f32[], <[] partial sum {t}>>
+  // CHECK: %[[M:.*]] = titan.add %{{.*}}, %[[E]]
+  %2 = titan.add %1, %eps : (!titan.tensor<f32[seq = 8], <[{}]>>, !s) -> !titan.tensor<f32[seq = 8], <[{}]>>
+  // CHECK: dist.reshard %[[M]] : {{.*}} -> {{.*}}<f32[seq = 8], <[{}]>>
+  // CHECK: titan.rsqrt
+  %3 = titan.rsqrt %2 : !titan.tensor<f32[seq = 8], <[{}]>> -> !titan.tensor<f32[seq = 8], <[{}]>>
+  return
+}
+
+// A maximum over a split dimension is a partial maximum.
+// CHECK-LABEL: func.func @maximum
+func.func @maximum(%x: !xe) -> !titan.tensor<f32[seq = 8], <[{}]>> {
+  // CHECK: titan.reduce max {{.*}} -> {{.*}}<f32[seq = 8], <[{}] partial max {t}>>
+  // CHECK: dist.reshard
+  %0 = titan.reduce max %x : !xe -> !titan.tensor<f32[seq = 8], <[{}]>>
+  return %0 : !titan.tensor<f32[seq = 8], <[{}]>>
+}
+
+// Rows taken from a split table are partial sums, and the indices are whole; rows put into one need whole
+// updates, or, where an axis splits what is summed, give partial sums.
+// CHECK-LABEL: func.func @indexing
+func.func @indexing(%table: !down, %i: !titan.tensor<i64[seq = 8], <[{t}]>>, %free: !x) -> (!xs, !down, !titan.tensor<f32[rows = 6, embed = 4], <[{}, {}]>>) {
+  // CHECK: %[[I:.*]] = dist.reshard %arg1 : {{.*}} -> {{.*}}<i64[seq = 8], <[{}]>>
+  // CHECK: titan.take %arg0 along "ffn" at %[[I]] : {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{}, {}] partial sum {t}>>
+  %0 = titan.take %table along "ffn" at %i : (!down, !titan.tensor<i64[seq = 8], <[{t}]>>) -> !xs
+  // CHECK: titan.put %arg2 along "ffn" at %[[I]] : {{.*}} -> {{.*}}<f32[ffn = 6, embed = 4], <[{t}, {}]>>
+  %1 = titan.put %free along "ffn" at %i : (!x, !titan.tensor<i64[seq = 8], <[{t}]>>) -> !down
+  // CHECK: titan.put {{.*}} along "rows" {{.*}} -> {{.*}}<f32[rows = 6, embed = 4], <[{}, {}] partial sum {t}>>
+  %2 = titan.put %0 along "rows" at %i : (!xs, !titan.tensor<i64[seq = 8], <[{t}]>>) -> !titan.tensor<f32[rows = 6, embed = 4], <[{}, {}]>>
+  return %0, %1, %2 : !xs, !down, !titan.tensor<f32[rows = 6, embed = 4], <[{}, {}]>>
+}
+
+// A stored parameter is gathered in the body, once for both uses; one from outside before the repeat.
+// CHECK-LABEL: func.func @gather
+func.func @gather(%x: !x, %ws: !titan.tensor<f32[layers = 2, embed = 4], <[{}, {}] flat 1 {t}>>, %v: !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>) -> !x {
+  // CHECK: %[[V:.*]] = dist.reshard %arg2
+  // CHECK: titan.repeat
+  %0 = titan.repeat <layers = 2> carry(%x) slices(%ws) : (!x, !titan.tensor<f32[layers = 2, embed = 4], <[{}, {}] flat 1 {t}>>) -> !x {
+  // CHECK: ^bb0({{.*}}, %[[C:.*]]: {{.*}}, %[[S:.*]]: !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>)
+  ^bb0(%l: !titan.tensor<i64[], <[]>>, %c: !x, %w: !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>):
+    // CHECK-NEXT: %[[W:.*]] = dist.reshard %[[S]]
+    // CHECK-NEXT: %[[M:.*]] = titan.mul %[[C]], %[[W]]
+    %1 = titan.mul %c, %w : (!x, !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>) -> !x
+    // CHECK-NEXT: %[[M2:.*]] = titan.mul %[[M]], %[[W]]
+    %2 = titan.mul %1, %w : (!x, !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>) -> !x
+    // CHECK-NEXT: titan.add %[[M2]], %[[V]]
+    %3 = titan.add %2, %v : (!x, !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>) -> !x
+    titan.yield %3 : !x
+  }
+  return %0 : !x
+}
+
+// Partial scalars over storage and over a split join, however differently their tensors lie.
+// CHECK-LABEL: func.func @norm
+func.func @norm(%a: !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>, %b: !down, %c: !titan.tensor<f32[embed = 4], <[{}]>>) -> !s {
+  // CHECK: titan.contract %arg0, %arg0 : {{.*}} -> {{.*}}<f32[], <[] partial sum {t}>>
+  %0 = titan.contract %a, %a : (!titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>, !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>) -> !s
+  %1 = titan.contract %b, %b : (!down, !down) -> !s
+  %2 = titan.contract %c, %c : (!titan.tensor<f32[embed = 4], <[{}]>>, !titan.tensor<f32[embed = 4], <[{}]>>) -> !s
+  // CHECK: titan.add {{.*}} -> {{.*}}<f32[], <[] partial sum {t}>>
+  %3 = titan.add %0, %1 : (!s, !s) -> !s
+  // CHECK: dist.reshard {{.*}} -> {{.*}}<f32[], <[] partial sum {t}>>
+  // CHECK: titan.add {{.*}} -> {{.*}}<f32[], <[] partial sum {t}>>
+  %4 = titan.add %3, %2 : (!s, !s) -> !s
+  // CHECK: dist.reshard {{.*}} -> {{.*}}<f32[], <[]>>
+  return %4 : !s
+}
+
+// The cotangents of keys and values, which grouped queries share, are partial sums where the group is split.
+!q = !titan.tensor<f32[seq = 8, heads = 2, group = 2, head = 2], <[{}, {}, {t}, {}]>>
+!k = !titan.tensor<f32[seq = 8, heads = 2, head = 2], <[{}, {}, {}]>>
+!lse = !titan.tensor<f32[seq = 8, heads = 2, group = 2], <[{}, {}, {t}]>>
+// CHECK-LABEL: func.func @group
+func.func @group(%dy: !q, %q: !q, %k: !k, %v: !k, %y: !q, %lse: !lse) -> (!q, !k, !k) {
+  // CHECK: titan.attention_grad
+  // CHECK-SAME: -> (!titan.tensor<f32[seq = 8, heads = 2, group = 2, head = 2], <[{}, {}, {t}, {}]>>, !titan.tensor<f32[seq = 8, heads = 2, head = 2], <[{}, {}, {}] partial sum {t}>>,
+  %0, %1, %2 = titan.attention_grad %dy, %q, %k, %v, %y, %lse along "seq" head "head" {scale = 1.0} : (!q, !q, !k, !k, !q, !lse) -> (!q, !k, !k)
+  return %0, %1, %2 : !q, !k, !k
+}

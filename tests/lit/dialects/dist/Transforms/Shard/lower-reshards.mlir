@@ -1,0 +1,47 @@
+// RUN: titan-opt --dist-lower-reshards %s | FileCheck %s
+
+dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
+
+!whole = !titan.tensor<f32[x = 8, y = 8], <[{}, {}]>>
+!xa = !titan.tensor<f32[x = 8, y = 8], <[{a}, {}]>>
+!ya = !titan.tensor<f32[x = 8, y = 8], <[{}, {a}]>>
+!xab = !titan.tensor<f32[x = 8, y = 8], <[{a, b}, {}]>>
+!sum = !titan.tensor<f32[x = 8, y = 8], <[{}, {}] partial sum {a}>>
+!sums = !titan.tensor<f32[x = 8, y = 8], <[{}, {}] partial sum {a, b}>>
+!flat = !titan.tensor<f32[x = 8, y = 8], <[{}, {}] flat 0 {a}>>
+
+// Every change of one thing has its collective.
+// CHECK-LABEL: func.func @single
+func.func @single(%xa: !xa, %whole: !whole, %sum: !sum, %flat: !flat) -> (!whole, !xa, !xa, !whole, !ya, !sum, !whole, !flat) {
+  // CHECK: dist.all_gather %arg0 over ["a"]
+  %0 = dist.reshard %xa : !xa -> !whole
+  // CHECK: dist.local_slice %arg1 over ["a"]
+  %1 = dist.reshard %whole : !whole -> !xa
+  // CHECK: dist.reduce_scatter %arg2 over ["a"]
+  %2 = dist.reshard %sum : !sum -> !xa
+  // CHECK: dist.all_reduce %arg2 over ["a"]
+  %3 = dist.reshard %sum : !sum -> !whole
+  // CHECK: dist.all_to_all %arg0 over ["a"]
+  %4 = dist.reshard %xa : !xa -> !ya
+  // CHECK: dist.make_partial %arg1 over ["a"]
+  %5 = dist.reshard %whole : !whole -> !sum
+  // CHECK: dist.all_gather %arg3 over ["a"]
+  %6 = dist.reshard %flat : !flat -> !whole
+  // CHECK: dist.reduce_scatter %arg2 over ["a"] : {{.*}} -> {{.*}}<f32[x = 8, y = 8], <[{}, {}] flat 0 {a}>>
+  %7 = dist.reshard %sum : !sum -> !flat
+  return %0, %1, %2, %3, %4, %5, %6, %7 : !whole, !xa, !xa, !whole, !ya, !sum, !whole, !flat
+}
+
+// Longer ways are chains; neighbouring axes go together.
+// CHECK-LABEL: func.func @chains
+func.func @chains(%sums: !sums, %xab: !xab) -> (!flat, !whole, !ya) {
+  // CHECK: %[[S:.*]] = dist.reduce_scatter %arg0 over ["a"]
+  // CHECK: dist.all_reduce %[[S]] over ["b"]
+  %0 = dist.reshard %sums : !sums -> !flat
+  // CHECK: dist.all_gather %arg1 over ["a", "b"]
+  %1 = dist.reshard %xab : !xab -> !whole
+  // CHECK: %[[G:.*]] = dist.all_gather %arg1 over ["b"]
+  // CHECK: dist.all_to_all %[[G]] over ["a"]
+  %2 = dist.reshard %xab : !xab -> !ya
+  return %0, %1, %2 : !flat, !whole, !ya
+}

@@ -1,0 +1,143 @@
+// RUN: titan-opt --dist-verify -verify-diagnostics -split-input-file %s
+
+// What the phase may leave: splits by a factor, partial sums passed on, flat storage, untouched values.
+dist.mesh @mesh [#dist.axis<a = 2>]
+func.func @good(%x: !titan.tensor<f32[x = 8, y = 8], <[{}, {a}]>>, %f: !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>) {
+  %0 = titan.reduce sum %x : !titan.tensor<f32[x = 8, y = 8], <[{}, {a}]>> -> !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>
+  %1 = titan.neg %0 : !titan.tensor<f32[x = 8], <[{}] partial sum {a}>> -> !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>
+  %2 = titan.neg %f : !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>> -> !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>
+  %3 = titan.contract %f, %f : (!titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>, !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>) -> !titan.tensor<f32[], <[] partial sum {a}>>
+  return
+}
+
+// -----
+
+// A forgotten reduction.
+dist.mesh @mesh [#dist.axis<a = 2>]
+func.func @forgotten(%x: !titan.tensor<f32[x = 8, y = 8], <[{}, {a}]>>) {
+  // expected-note @+2 {{it gives}}
+  // expected-error @+1 {{it splits 'y' over axis 'a', so the result must be partial over it}}
+  %0 = titan.reduce sum %x : !titan.tensor<f32[x = 8, y = 8], <[{}, {a}]>> -> !titan.tensor<f32[x = 8], <[{}]>>
+  return
+}
+
+// -----
+
+// A partial sum in a function that is not linear.
+dist.mesh @mesh [#dist.axis<a = 2>]
+func.func @nonlinear(%x: !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>) {
+  // expected-note @+2 {{it gives}}
+  // expected-error @+1 {{no way of splitting it over axis 'a'}}
+  %0 = titan.exp %x : !titan.tensor<f32[x = 8], <[{}] partial sum {a}>> -> !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>
+  return
+}
+
+// -----
+
+// A replicated tensor added to partial sums would be added on every rank.
+dist.mesh @mesh [#dist.axis<a = 2>]
+func.func @joined(%x: !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>, %y: !titan.tensor<f32[x = 8], <[{}]>>) {
+  // expected-note @+2 {{it gives}}
+  // expected-error @+1 {{no way of splitting it over axis 'a'}}
+  %0 = titan.add %x, %y : (!titan.tensor<f32[x = 8], <[{}] partial sum {a}>>, !titan.tensor<f32[x = 8], <[{}]>>) -> !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>
+  return
+}
+
+// -----
+
+// Operands that lie differently; the note shows where the other comes from.
+dist.mesh @mesh [#dist.axis<a = 2>]
+// expected-note @+1 {{the operand is '!titan.tensor<f32[x = 8], <[{}]>>'}}
+func.func @mixed(%x: !titan.tensor<f32[x = 8], <[{a}]>>, %y: !titan.tensor<f32[x = 8], <[{}]>>) {
+  // expected-note @+2 {{it gives}}
+  // expected-error @+1 {{it splits 'x' over axis 'a', but operand 1 lies otherwise}}
+  %0 = titan.add %x, %y : (!titan.tensor<f32[x = 8], <[{a}]>>, !titan.tensor<f32[x = 8], <[{}]>>) -> !titan.tensor<f32[x = 8], <[{a}]>>
+  return
+}
+
+// -----
+
+// Positions of attention are not split, since every one meets every other.
+dist.mesh @mesh [#dist.axis<a = 2>]
+!q = !titan.tensor<f32[seq = 8, head = 2], <[{a}, {}]>>
+func.func @attention(%q: !q) {
+  // expected-note @+2 {{it gives}}
+  // expected-error @+1 {{dimension 'seq' must not be split, but is over axis 'a'}}
+  %0, %1 = titan.attention %q, %q, %q along "seq" head "head" {scale = 1.0} : (!q, !q, !q) -> (!q, !titan.tensor<f32[seq = 8], <[{a}]>>)
+  return
+}
+
+// -----
+
+// A maximum over a split dimension is not a partial sum.
+dist.mesh @mesh [#dist.axis<a = 2>]
+func.func @kind(%x: !titan.tensor<f32[x = 8], <[{a}]>>) {
+  // expected-note @+2 {{it gives}}
+  // expected-error @+1 {{which gives another kind of partial value}}
+  %0 = titan.reduce max %x : !titan.tensor<f32[x = 8], <[{a}]>> -> !titan.tensor<f32[], <[] partial sum {a}>>
+  return
+}
+
+// -----
+
+// Contraction reads flat storage to no other result than a scalar.
+dist.mesh @mesh [#dist.axis<a = 2>]
+func.func @flat(%x: !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>, %y: !titan.tensor<f32[y = 8], <[{}]>>) {
+  // expected-note @+2 {{it gives}}
+  // expected-error @+1 {{no way of splitting it over axis 'a'}}
+  %0 = titan.contract %x, %y : (!titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>, !titan.tensor<f32[y = 8], <[{}]>>) -> !titan.tensor<f32[x = 8, y = 8], <[{}, {}]>>
+  return
+}
+
+// -----
+
+// Nothing of the phase is left over.
+func.func @left(%x: !titan.tensor<f32[x = 8], <[{}]>>) {
+  // expected-error @+1 {{is left after the shard phase}}
+  %0 = titan.anchor %x : !titan.tensor<f32[x = 8], <[{}]>> -> !titan.tensor<f32[x = 8], <[{}]>>
+  return
+}
+
+// -----
+
+// Every tensor says how it lies.
+// expected-error @+1 {{a tensor has no sharding after the shard phase}}
+func.func @silent(%x: !titan.tensor<f32[x = 8]>) {
+  return
+}
+
+// -----
+
+// Dimensions are split evenly.
+dist.mesh @mesh [#dist.axis<a = 3>]
+// expected-error @+1 {{dimension "x" of size 8 is split into 3 parts}}
+func.func @uneven(%x: !titan.tensor<f32[x = 8], <[{a}]>>) {
+  return
+}
+
+// -----
+
+// What a repeat carries does not change its layout on the way.
+dist.mesh @mesh [#dist.axis<a = 2>]
+func.func @carried(%x: !titan.tensor<f32[x = 8], <[{a}]>>) {
+  // expected-error @+1 {{carries value 0 in different layouts}}
+  %0 = titan.repeat <layers = 2> carry(%x) slices() : (!titan.tensor<f32[x = 8], <[{a}]>>) -> !titan.tensor<f32[x = 8], <[{}]>> {
+  ^bb0(%l: !titan.tensor<i64[], <[]>>, %c: !titan.tensor<f32[x = 8], <[{a}]>>):
+    // expected-note @+1 {{it starts as}}
+    titan.yield %c : !titan.tensor<f32[x = 8], <[{a}]>>
+  }
+  return
+}
+
+// -----
+
+// The first dimension of a stack stays whole.
+dist.mesh @mesh [#dist.axis<a = 2>]
+func.func @stack(%x: !titan.tensor<f32[layers = 2, x = 8], <[{a}, {}]>>) {
+  // expected-error @+1 {{has a stack whose first dimension is split}}
+  titan.repeat <layers = 2> carry() slices(%x) : (!titan.tensor<f32[layers = 2, x = 8], <[{a}, {}]>>) -> () {
+  ^bb0(%l: !titan.tensor<i64[], <[]>>, %s: !titan.tensor<f32[x = 8], <[{}]>>):
+    titan.yield
+  }
+  return
+}

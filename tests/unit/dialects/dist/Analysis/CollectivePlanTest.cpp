@@ -1,0 +1,86 @@
+//===- CollectivePlanTest.cpp - The collectives that change a layout ------===//
+
+#include "dialects/dist/Analysis/CollectivePlan.h"
+#include "gmock/gmock.h"
+#include <random>
+
+using namespace titan::dist;
+using testing::ElementsAre;
+
+namespace {
+
+using Kind = CollectiveStep::Kind;
+
+std::vector<Kind> getKinds(const Layout &from, const Layout &to) {
+  std::vector<Kind> kinds;
+  for (const CollectiveStep &step : planCollectives(from, to))
+    kinds.push_back(step.kind);
+  return kinds;
+}
+
+/// Each change of one thing is the one collective that makes it.
+TEST(CollectivePlan, OneStepEach) {
+  EXPECT_THAT(getKinds({{{0}}}, {{{}}}), ElementsAre(Kind::AllGather));
+  EXPECT_THAT(getKinds({{{}}}, {{{0}}}), ElementsAre(Kind::LocalSlice));
+  EXPECT_THAT(getKinds({{{}}, {}, 0, {0}}, {{{0}}}), ElementsAre(Kind::ReduceScatter));
+  EXPECT_THAT(getKinds({{{}}, {}, 0, {0}}, {{{}}}), ElementsAre(Kind::AllReduce));
+  EXPECT_THAT(getKinds({{{0}, {}}}, {{{}, {0}}}), ElementsAre(Kind::AllToAll));
+  EXPECT_THAT(getKinds({{{}}}, {{{}}, {}, 0, {0}}), ElementsAre(Kind::MakePartial));
+  EXPECT_THAT(getKinds({{{0}}}, {{{0}}}), ElementsAre());
+}
+
+/// Flat storage is gathered in one step, and partial gradients are scattered into it in one.
+TEST(CollectivePlan, FlatStorage) {
+  EXPECT_THAT(getKinds({{{1}}, {0}, 0}, {{{1}}}), ElementsAre(Kind::AllGather));
+  EXPECT_THAT(getKinds({{{1}}, {}, 0, {0}}, {{{1}}, {0}, 0}), ElementsAre(Kind::ReduceScatter));
+  EXPECT_THAT(getKinds({{{}}}, {{{}}, {0}, 0}), ElementsAre(Kind::LocalSlice));
+}
+
+/// Neighbouring axes go together; a reduction that keeps nothing comes after one that cuts.
+TEST(CollectivePlan, MergesAxesAndCutsFirst) {
+  auto steps = planCollectives({{{}}, {}, 0, {0, 1, 2}}, {{{}}, {0}, 0});
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[0].kind, Kind::ReduceScatter);
+  EXPECT_THAT(steps[0].axes, ElementsAre(0));
+  EXPECT_EQ(steps[1].kind, Kind::AllReduce);
+  EXPECT_THAT(steps[1].axes, ElementsAre(1, 2));
+  EXPECT_THAT(getKinds({{{0, 1}}}, {{{}}}), ElementsAre(Kind::AllGather));
+}
+
+/// An axis that another dimension waits for is uncovered and moved, not gathered.
+TEST(CollectivePlan, MovesRatherThanGathers) {
+  EXPECT_THAT(getKinds({{{0, 1}, {}}}, {{{}, {0}}}), ElementsAre(Kind::AllGather, Kind::AllToAll));
+}
+
+Layout getRandomLayout(std::mt19937 &random) {
+  Layout layout{{{}, {}, {}}, {}, 0, {}};
+  for (int axis = 0; axis < 4; ++axis) {
+    int place = static_cast<int>(random() % 6);
+    if (place < 3)
+      layout.dims[place].push_back(axis);
+    else if (place == 3)
+      layout.flat.push_back(axis);
+    else if (place == 4)
+      layout.partial.push_back(axis);
+  }
+  layout.flatFrom = layout.flat.empty() ? 0 : static_cast<int>(random() % 2);
+  return layout;
+}
+
+/// Whatever the two layouts are, the chain ends, leads to the target, and changes no partial axis
+/// that both have.
+TEST(CollectivePlan, ReachesEveryLayout) {
+  std::mt19937 random(1);
+  for (int i = 0; i < 5000; ++i) {
+    Layout from = getRandomLayout(random), to = getRandomLayout(random);
+    auto steps = planCollectives(from, to);
+    EXPECT_LT(steps.size(), 20u);
+    const Layout &last = steps.empty() ? from : steps.back().after;
+    EXPECT_EQ(last.dims, to.dims);
+    EXPECT_EQ(last.flat, to.flat);
+    EXPECT_TRUE(std::is_permutation(last.partial.begin(), last.partial.end(), to.partial.begin(),
+                                    to.partial.end()));
+  }
+}
+
+} // namespace

@@ -1,0 +1,30 @@
+//===- Rules.h - Sharding rules that the tests of this folder use -*- C++ -*-===//
+
+#ifndef TITAN_TESTS_UNIT_DIALECTS_DIST_ANALYSIS_RULES_H
+#define TITAN_TESTS_UNIT_DIALECTS_DIST_ANALYSIS_RULES_H
+
+#include "dialects/dist/Analysis/AxisAssignment.h"
+
+namespace titan::dist::test {
+
+/// x[seq, embed] @ w[embed, ffn] -> [seq, ffn]
+inline ShardingRule getMatmulRule() {
+  return {{{"seq", "", 8, FactorKind::Parallel, {0, -1}, {0}},
+           {"embed", "", 16, FactorKind::Sum, {1, 0}, {-1}},
+           {"ffn", "", 32, FactorKind::Parallel, {-1, 1}, {1}}},
+          {{0}, {1}}};
+}
+
+/// x[seq] + y[seq] -> [seq]
+inline ShardingRule getAddRule() {
+  return {{{"seq", "", 8, FactorKind::Parallel, {0, 0}, {0}}}, {{0, 1}}, true};
+}
+
+/// Matrices of the sizes of getMatmulRule.
+inline ValueSizes getMatmulSizes() {
+  return {{8 * 16, 16 * 32}, {8 * 32}, {true, true}};
+}
+
+} // namespace titan::dist::test
+
+#endif // TITAN_TESTS_UNIT_DIALECTS_DIST_ANALYSIS_RULES_H
