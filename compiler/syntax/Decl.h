@@ -51,7 +51,7 @@ struct Formal {
   Location loc;
 };
 
-/// `model Llama(layers, embed, ffn = 4 * embed) { ... }`.
+/// `model Tiny(layers, embed, ffn = 4 * embed) { ... }`.
 struct ModelDecl : DeclOf<DeclKind::Model> {
   using DeclOf::DeclOf;
   Name name;
@@ -59,7 +59,7 @@ struct ModelDecl : DeclOf<DeclKind::Model> {
   Body body;
 };
 
-/// `model Llama3_8B = Llama { layers = 32, embed = 4096 }`.
+/// `model Tiny_2L = Tiny { layers = 32, embed = 4096 }`.
 struct ModelAliasDecl : DeclOf<DeclKind::ModelAlias> {
   using DeclOf::DeclOf;
   Name name;
@@ -105,7 +105,7 @@ struct ParallelDecl : DeclOf<DeclKind::Parallel> {
   std::vector<AxisDecl> axes;
 };
 
-/// `train pretrain = Llama3_8B on pod { ... }` or `train debug = pretrain with { ... }`.
+/// `train pretrain = Tiny on pod { ... }` or `train debug = pretrain with { ... }`.
 struct TrainDecl : DeclOf<DeclKind::Train> {
   using DeclOf::DeclOf;
   Name name;

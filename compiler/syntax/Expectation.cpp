@@ -49,7 +49,7 @@ const std::vector<RuleWords> &ruleWords() {
       {Parser::RuleAxes, "`{`"},
       {Parser::RuleFormals, "`(`"},
       {Parser::RuleDimList, "`[`"},
-      {Parser::RuleEntryEnd, "`,` or a new line"},
+      {Parser::RuleEntryEnd, "a new line"},
       {Parser::RuleTerminator, "a new line"},
       {Parser::RuleBracket, ""},
       {Parser::RuleArguments, ""},
@@ -121,14 +121,14 @@ size_t Machine::stackOf(const antlr4::RuleContext *context) {
 template <typename OnToken>
 void Machine::close(bool stopAtNamed, Expectation *found, OnToken onToken) {
   std::set<Config> seen = configs;
-  std::vector<Config> todo(configs.begin(), configs.end());
+  std::vector<Config> pending(configs.begin(), configs.end());
   auto add = [&](ATNState *state, size_t stack) {
     if (seen.insert({state, stack}).second)
-      todo.push_back({state, stack});
+      pending.push_back({state, stack});
   };
-  while (!todo.empty()) {
-    Config at = todo.back();
-    todo.pop_back();
+  while (!pending.empty()) {
+    Config at = pending.back();
+    pending.pop_back();
     if (at.state->getStateType() == ATNState::RULE_STOP) {
       if (at.stack != 0)
         add(stacks[at.stack].follow, stacks[at.stack].caller);
@@ -246,6 +246,8 @@ std::vector<std::string> Expectation::words() const {
   bool ends = rules.count(Parser::RuleTerminator) || tokens.count(antlr4::Token::EOF);
   if (tokens.count(Parser::PLUS) && ends)
     add("an operator");
+  if (rules.count(Parser::RuleEntryEnd))
+    add(tokenWords(Parser::COMMA));
   for (const RuleWords &entry : ruleWords())
     if (rules.count(entry.rule))
       add(entry.words);

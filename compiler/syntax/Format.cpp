@@ -202,16 +202,9 @@ private:
     lineBegin = out.size();
     bool closes = item.token.isOneOf(Lex::RPAREN, Lex::RBRACKET, Lex::RBRACE);
     lineIndent = open.empty() ? 0 : closes ? open.back().close : open.back().inner;
-    if (item.inside != Bracket::Paren && !closes && continues(i))
+    if (item.inside != Bracket::Paren && !closes && item.continues)
       lineIndent += indentWidth;
     out.append(lineIndent, ' ');
-  }
-
-  /// Whether a line goes on with the entry of the line before it; a comment does what follows it.
-  bool continues(size_t i) const {
-    while (i < items.size() && items[i].isComment)
-      ++i;
-    return i < items.size() && !items[i].startsEntry && !items[i].token.is(Lex::RBRACE);
   }
 
   void write(size_t i) {

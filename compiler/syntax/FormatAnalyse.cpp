@@ -69,13 +69,17 @@ bool isNeedless(const Items &items, size_t at) {
 }
 
 void dropSemicolons(Items &items) {
+  Items kept;
+  size_t newLines = 0;
   for (size_t i = 0; i < items.size(); ++i) {
-    if (!items[i].token.is(Lex::SEMI) || !isNeedless(items, i))
+    if (items[i].token.is(Lex::SEMI) && isNeedless(items, i)) {
+      newLines += items[i].newLines;
       continue;
-    if (i + 1 < items.size())
-      items[i + 1].newLines += items[i].newLines;
-    items.erase(items.begin() + static_cast<ptrdiff_t>(i--));
+    }
+    kept.push_back(items[i]);
+    kept.back().newLines += std::exchange(newLines, 0);
   }
+  items = std::move(kept);
 }
 
 /// What the braces contain, from where they stand.
@@ -159,6 +163,12 @@ Items analyse(std::string_view source) {
   Items items = collect(source);
   dropSemicolons(items);
   classify(items);
+  bool goesOn = false;
+  for (size_t i = items.size(); i-- > 0;) {
+    if (!items[i].isComment)
+      goesOn = !items[i].startsEntry && !items[i].token.is(Lex::RBRACE);
+    items[i].continues = goesOn;
+  }
   return items;
 }
 

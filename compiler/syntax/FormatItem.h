@@ -20,6 +20,7 @@ struct Item {
   // Filled in by the analysis.
   bool isComment = false;
   bool startsEntry = false;       // first token of a statement, setting, axis or declaration
+  bool continues = false;         // goes on with an entry; a comment does what follows it
   Bracket inside = Bracket::Body; // the innermost bracket around it
 
   // Decided.

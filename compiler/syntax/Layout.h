@@ -23,14 +23,11 @@ namespace titan::syntax {
 /// The deepest that expressions and bodies may nest; each bracket and each operator between two
 /// separators (`,`, `;` or the end of a statement) counts one.
 constexpr size_t maxNesting = 500;
-/// The most tokens one file may have; ten times the largest program that a person would write.
-constexpr size_t maxTokens = 500'000;
-
 struct LayoutResult {
   std::vector<Token> tokens; // ends in endOfFile
   /// Lines on which a mistake was already reported: what the grammar says there is noise.
   std::set<uint32_t> damagedLines;
-  /// A limit was exceeded; the tokens must not be parsed.
+  /// A limit was exceeded: there are no tokens to parse.
   bool hopeless = false;
 };
 

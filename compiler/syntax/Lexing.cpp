@@ -23,7 +23,7 @@ std::vector<Token> lex(std::string_view source) {
   TitanLexer lexer(&stream);
   lexer.removeErrorListeners(); // STRAY takes every byte, so the lexer itself never fails
   std::vector<Token> tokens;
-  for (;;) {
+  for (size_t taken = 0; taken < maxTokens;) {
     std::unique_ptr<antlr4::Token> made = lexer.nextToken();
     if (made->getType() == antlr4::Token::EOF)
       break;
@@ -31,6 +31,7 @@ std::vector<Token> lex(std::string_view source) {
     token.type = static_cast<uint32_t>(made->getType());
     token.offset = static_cast<uint32_t>(made->getStartIndex());
     token.length = static_cast<uint32_t>(made->getStopIndex() - made->getStartIndex() + 1);
+    taken += !token.is(TitanLexer::NEWLINE);
     bool joins = token.is(TitanLexer::STRAY) && !tokens.empty() &&
                  tokens.back().is(TitanLexer::STRAY) && tokens.back().end() == token.offset;
     if (joins)

@@ -27,21 +27,23 @@ bool isConnective(const Token &token) {
                        Parser::AND, Parser::OR, Parser::LET);
 }
 
-/// The keyword that was meant, for words of other languages and for slips of the finger.
-std::string keywordFor(const std::string &word) {
-  static const std::pair<const char *, const char *> foreign[] = {
-      {"def", "fn"},       {"func", "fn"},     {"function", "fn"},    {"class", "block"},
-      {"module", "block"}, {"use", "import"},  {"include", "import"}, {"from", "import"},
-      {"var", "let"},      {"const", "let"},   {"auto", "let"},       {"for", "repeat"},
-      {"while", "repeat"}, {"loop", "repeat"}, {"weight", "param"},   {"mesh", "parallel"},
-      {"dim", "dims"},     {"run", "train"},
+/// The keyword from `first` to `last` that was meant, for words of other languages and for slips of
+/// the finger; empty if none is near.
+std::string keywordFor(const std::string &word, uint32_t first, uint32_t last) {
+  static const std::pair<const char *, uint32_t> foreign[] = {
+      {"def", Parser::FN},         {"func", Parser::FN},       {"function", Parser::FN},
+      {"class", Parser::BLOCK},    {"module", Parser::BLOCK},  {"use", Parser::IMPORT},
+      {"from", Parser::IMPORT},    {"mesh", Parser::PARALLEL}, {"run", Parser::TRAIN},
+      {"include", Parser::IMPORT}, {"var", Parser::LET},       {"const", Parser::LET},
+      {"for", Parser::REPEAT},     {"while", Parser::REPEAT},  {"loop", Parser::REPEAT},
+      {"weight", Parser::PARAM},   {"dim", Parser::DIMS},
   };
   for (const auto &[theirs, ours] : foreign)
-    if (word == theirs)
-      return ours;
+    if (word == theirs && ours >= first && ours <= last)
+      return std::string(fixedSpelling(ours));
   std::string best;
-  unsigned bestDistance = word.size() > 4 ? 3 : 2; // exclusive
-  for (uint32_t type = Parser::IMPORT; type <= Parser::NONE; ++type) {
+  unsigned bestDistance = word.size() > 4 ? 3 : word.size() > 2 ? 2 : 0; // exclusive
+  for (uint32_t type = first; type <= last; ++type) {
     std::string keyword(fixedSpelling(type));
     unsigned distance = llvm::StringRef(word).edit_distance(keyword, true, bestDistance);
     if (distance < bestDistance) {
@@ -66,13 +68,18 @@ std::string Recovery::text(size_t index) const {
   return std::string(laidOut.tokens[index].text(sources.text(file)));
 }
 
-/// Where to point: at the token, or behind the one before it where the token is a line end.
+/// Where to point: at the token, or behind the one before it where a line ends between them.
 Location Recovery::place(size_t index) const {
   const Token &token = laidOut.tokens[index];
+  Location here = sources.locate(file, token.offset, token.length);
+  if (index == 0)
+    return here;
+  const Token &previous = laidOut.tokens[index - 1];
+  Location behind = sources.locate(file, previous.end(), 0);
   bool isEnd = token.inserted || token.isOneOf(Parser::NEWLINE, Token::endOfFile);
-  if (isEnd && index > 0)
-    return sources.locate(file, laidOut.tokens[index - 1].end(), 0);
-  return sources.locate(file, token.offset, token.length);
+  bool goesOn = !previous.isOneOf(Parser::NEWLINE, Parser::SEMI, Parser::LBRACE) &&
+                !token.isOneOf(Parser::ASSIGN, Parser::TILDE);
+  return isEnd || (goesOn && here.line > behind.line) ? behind : here;
 }
 
 /// Whether a mistake here follows from one that was reported.
@@ -97,8 +104,8 @@ void Recovery::addHints(Diagnostic &diagnostic, size_t index, const Expectation 
     diagnostic.fix(here, "=");
     return;
   }
-  if (token.is(Parser::ASSIGN) && index > 0 && expected.tokens.count(Parser::EQ)) {
-    diagnostic.help("`==` compares; a value is given by `=` only to a name");
+  if (token.is(Parser::ASSIGN) && laidOut.tokens[entryStart(index)].is(Parser::IF)) {
+    diagnostic.fix(here, "==");
     return;
   }
   if (token.is(Parser::SLASH) && index > 0 && laidOut.tokens[index - 1].is(Parser::SLASH)) {
@@ -106,19 +113,28 @@ void Recovery::addHints(Diagnostic &diagnostic, size_t index, const Expectation 
     return;
   }
   // A misspelt keyword at the start of a statement was taken for a name.
-  size_t first = index;
-  while (first > 0 && !laidOut.tokens[first - 1].isOneOf(Parser::NEWLINE, Parser::SEMI,
-                                                         Parser::LBRACE, Parser::RBRACE))
-    --first;
-  if (index - first > 1 || !laidOut.tokens[first].is(Parser::IDENT))
+  size_t first = entryStart(index);
+  if (index - first > 1 || !laidOut.tokens[first].is(Parser::IDENT) ||
+      expected.rules.count(Parser::RuleSettings))
     return;
-  if (std::string keyword = keywordFor(text(first)); !keyword.empty())
+  bool declares = expected.rules.count(Parser::RuleDeclaration) != 0;
+  std::string keyword = declares ? keywordFor(text(first), Parser::IMPORT, Parser::TRAIN)
+                                 : keywordFor(text(first), Parser::DIMS, Parser::IF);
+  if (!keyword.empty())
     diagnostic.fix(place(first), keyword);
 }
 
-void Recovery::report(antlr4::Parser *parser, size_t index, const Expectation &expected) {
+/// The first token of the statement that a token is in.
+size_t Recovery::entryStart(size_t index) const {
+  while (index > 0 && !laidOut.tokens[index - 1].isOneOf(Parser::NEWLINE, Parser::SEMI,
+                                                         Parser::LBRACE, Parser::RBRACE))
+    --index;
+  return index;
+}
+
+Diagnostic *Recovery::report(size_t index, const Expectation &expected) {
   if (isNoise(index))
-    return;
+    return nullptr;
   Expectation sensible = expected;
   bool hasPrevious = index > 0 && !laidOut.tokens[index - 1].inserted &&
                      !laidOut.tokens[index - 1].isOneOf(Parser::NEWLINE, Parser::SEMI);
@@ -135,6 +151,7 @@ void Recovery::report(antlr4::Parser *parser, size_t index, const Expectation &e
     message = "expected " + joined(words) + after;
   Diagnostic &made = diags.report(Code::ExpectedSyntax, place(index), std::move(message));
   addHints(made, index, expected);
+  return &made;
 }
 
 void Recovery::reportError(antlr4::Parser *parser, const antlr4::RecognitionException &error) {
@@ -148,7 +165,7 @@ void Recovery::reportError(antlr4::Parser *parser, const antlr4::RecognitionExce
   std::vector<size_t> consumed;
   for (size_t i = entry->getStart()->getTokenIndex(); i < index; ++i)
     consumed.push_back(laidOut.tokens[i].type);
-  report(parser, index, expectationAfter(parser->getATN(), *entry, consumed));
+  report(index, expectationAfter(parser->getATN(), *entry, consumed));
 }
 
 /// Moves behind the terminators of the entry at hand, over brackets as a whole, or to the `}` that
@@ -191,6 +208,18 @@ antlr4::Token *Recovery::recoverInline(antlr4::Parser *parser) {
   throw antlr4::InputMismatchException(parser);
 }
 
+/// Indented text outside of braces: a `{` before it is missing, or a `}` was too much.
+void Recovery::noteBraceBefore(Diagnostic &diagnostic, size_t index) const {
+  if (index < 2)
+    return;
+  const Token &last = laidOut.tokens[index - 2]; // before the line end
+  if (last.is(Parser::RBRACE))
+    diagnostic.note(sources.locate(file, last.offset, last.length),
+                    "the block before it ends here");
+  else
+    diagnostic.note(sources.locate(file, last.end(), 0), "is `{` missing here?");
+}
+
 /// Between the entries of a list: skips what cannot begin one.
 void Recovery::sync(antlr4::Parser *parser) {
   if (!isList(parser->getContext()->getRuleIndex()))
@@ -202,10 +231,19 @@ void Recovery::sync(antlr4::Parser *parser) {
     return;
   const antlr4::misc::IntervalSet &next = parser->getATN().nextTokens(state);
   antlr4::TokenStream *input = parser->getTokenStream();
+  bool first = true;
   while (!next.contains(input->LA(1)) && input->LA(1) != antlr4::Token::EOF) {
     size_t before = input->index();
-    report(parser, before,
-           expectationAt(parser->getATN(), *parser->getContext(), parser->getState()));
+    // Indented lines outside of braces have one cause between them.
+    bool indented =
+        parser->getContext()->getRuleIndex() == Parser::RuleFile && place(before).col > 1;
+    if (first || !indented) {
+      Diagnostic *made = report(
+          before, expectationAt(parser->getATN(), *parser->getContext(), parser->getState()));
+      if (made && indented)
+        noteBraceBefore(*made, before);
+    }
+    first = false;
     skipStatement(parser);
     if (input->index() == before)
       input->consume();

@@ -22,9 +22,12 @@ public:
   void sync(antlr4::Parser *parser) override;
 
 private:
-  void report(antlr4::Parser *parser, size_t index, const Expectation &expected);
+  /// Null when nothing was said, since it follows from another mistake.
+  Diagnostic *report(size_t index, const Expectation &expected);
   void addHints(Diagnostic &diagnostic, size_t index, const Expectation &expected) const;
+  void noteBraceBefore(Diagnostic &diagnostic, size_t index) const;
   void skipStatement(antlr4::Parser *parser) const;
+  size_t entryStart(size_t index) const;
   bool isNoise(size_t index) const;
   Location place(size_t index) const;
   std::string text(size_t index) const;

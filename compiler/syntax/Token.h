@@ -29,7 +29,12 @@ struct Token {
   std::string_view text(std::string_view source) const { return source.substr(offset, length); }
 };
 
-/// All tokens in order, comments and every line end included, closed by one `endOfFile`.
+/// The most tokens and comments one file may have; ten times the largest program that a person
+/// would write.
+constexpr size_t maxTokens = 500'000;
+
+/// All tokens in order, comments and every line end included, closed by one `endOfFile`. Stops at
+/// `maxTokens`, which layout() reports.
 /// Text that is no token comes as OPEN_STRING or STRAY; adjacent STRAY bytes are one token.
 std::vector<Token> lex(std::string_view source);
 

@@ -216,6 +216,58 @@ TEST(Recovery, NoDeclaration) {
   EXPECT_EQ(p.tree().substr(0, 5), "Fn f\n");
 }
 
+// A `{` that was forgotten is one mistake, however many lines follow it.
+TEST(Recovery, MissingOpeningBrace) {
+  Parsed p("model N = M\n  a = 1\n  b = 2\n}\nfn f(x) = x\n", "t");
+  EXPECT_EQ(p.errors(), "t:2:3: error: expected a declaration (`import`, `model`, `block`, `fn`, "
+                        "`parallel` or `train`) [T0101]\n"
+                        "  a = 1\n"
+                        "  ^\n"
+                        "t:1:12: note: is `{` missing here?\n"
+                        "model N = M\n"
+                        "           ^\n");
+  EXPECT_THAT(p.tree(), HasSubstr("Fn f"));
+}
+
+// A `}` too much ends a block early; the note shows it.
+TEST(Recovery, ClosingBraceTooMuch) {
+  Parsed p("train t = M {\n  a = b { c = 1 }}\n  d = 2\n  e = 3\n}\n", "t");
+  EXPECT_THAT(p.errors(), HasSubstr("t:3:3: error: expected a declaration"));
+  EXPECT_THAT(p.errors(), HasSubstr("t:2:18: note: the block before it ends here"));
+  EXPECT_EQ(p.diags.errorCount(), 1u);
+}
+
+// A `}` in the middle of a statement is not taken for the end of its block.
+TEST(Recovery, MisplacedClosingBrace) {
+  EXPECT_EQ(inBlock("let q[batch, }, head] = x"),
+            "14: error: `}` in the middle of a statement [T0103]\n"
+            "let q[batch, }, head] = x\n"
+            "             ^\n"
+            "help: remove `}`\n");
+  EXPECT_THAT(inBlock("dims heads} head\nlet y = 1"), HasSubstr("11: error: `}` in the middle"));
+  EXPECT_EQ(inBlock("repeat n { x = 1 }"), "");
+}
+
+// A definition without a value does not swallow the next one.
+TEST(Recovery, DefinitionAfterMissingValue) {
+  Parsed p("train t = M {\n  clip =\n  steps = 2\n}\n", "t");
+  EXPECT_EQ(p.errors(), "t:2:9: error: expected an expression or `{` after `=` [T0101]\n"
+                        "  clip =\n"
+                        "        ^\n");
+  EXPECT_THAT(p.tree(), HasSubstr("Setting steps"));
+}
+
+// Between the lines of a call, what is missing is missing at the end of the first.
+TEST(Recovery, MissingCommaAtTheEndOfALine) {
+  EXPECT_THAT(inBlock("let y = f(a\n          b)"),
+              HasSubstr("12: error: expected `,` or `)` after `a` [T0101]"));
+}
+
+// `=` in a condition.
+TEST(Recovery, AssignmentInACondition) {
+  EXPECT_THAT(inBlock("if a = b { x = 1 }"), HasSubstr("help: write `==` instead of `=`"));
+}
+
 // A comma too much before `stores` is a habit from the lists around it.
 TEST(Recovery, CommaBeforeStores) {
   EXPECT_THAT(Parsed("parallel p {\n  a = 2 splits x, stores params\n}\n").errors(),
