@@ -34,8 +34,12 @@ RECIPES = {
 # takes as many processes as it gets.
 MESHES = {"parity": 2, "on_replicate2": 2, "on_shard2": 2, "on_tp2": 2, "on_tp2_seq": 2,
           "on_shard2_tp2": 4, "on_embed2": 2, "on_cube": 8}
-SAMPLE = {("llama3", "float64"): [mesh for mesh in MESHES if mesh != "on_cube"], ("llama3", "float32"): ["on_shard2_tp2"],
-          ("gpt2", "float64"): ["on_tp2_seq", "on_shard2_tp2"], ("gpt2", "float32"): []}
+SAMPLE = {
+    ("llama3", "float64"): [mesh for mesh in MESHES if mesh != "on_cube"],
+    ("llama3", "float32"): ["on_shard2_tp2"],
+    ("gpt2", "float64"): ["on_tp2_seq", "on_shard2_tp2"],
+    ("gpt2", "float32"): [],
+}
 
 
 @dataclass
