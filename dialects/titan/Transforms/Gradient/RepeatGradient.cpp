@@ -157,6 +157,7 @@ void RepeatGradient::extendForward(ArrayRef<Value> stacked) {
   extended.getYield().getValuesMutable().append(stacked);
   for (auto [old, result] : llvm::zip(forward.getResults(), extended.getResults())) {
     outer.replace(old, result);
+    std::replace(slices.begin(), slices.end(), Value(old), Value(result));
     old.replaceAllUsesWith(result);
   }
   forward.erase();

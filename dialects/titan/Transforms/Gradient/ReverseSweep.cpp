@@ -48,12 +48,14 @@ LogicalResult ReverseSweep::visit(Operation &op) {
 
 void ReverseSweep::replace(Value value, Value copy) {
   activity.replace(value, copy);
-  auto known = cotangents.find(value);
-  if (known == cotangents.end())
-    return;
-  Value cotangent = known->second;
-  cotangents.erase(known);
-  cotangents[copy] = cotangent;
+  // A forward value can be a cotangent: of x in x * y, where the product is the loss.
+  for (auto &entry : cotangents)
+    if (entry.second == value)
+      entry.second = copy;
+  Value cotangent = lookup(value);
+  cotangents.erase(value);
+  if (cotangent)
+    cotangents[copy] = cotangent;
 }
 
 SmallVector<Value> ReverseSweep::getCaptured(Region &region) const {

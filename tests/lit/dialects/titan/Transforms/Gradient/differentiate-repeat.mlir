@@ -199,3 +199,31 @@ func.func @train(%x: !t {titan.param = "x"}, %v: !vs {titan.param = "v", titan.s
   %loss = titan.reduce sum %y : !t -> !s
   return %loss : !s
 }
+
+// -----
+
+!t = !titan.tensor<f64[seq = 3]>
+!ws = !titan.tensor<f64[layers = 2, seq = 3]>
+!s = !titan.tensor<f64[]>
+
+// A result of the forward can itself be a cotangent: of a parameter, of another result, of a stack. All
+// of them follow when the forward is replaced by one with residuals.
+// CHECK-LABEL: func.func @train
+// CHECK: %[[F:.*]]:4 = titan.repeat <layers = 2> carry
+// CHECK: titan.repeat <layers = 2> reverse {{.*}} slices(%[[F]]#2, %[[F]]#1, %{{.*}}, %[[F]]#3)
+// CHECK: return
+func.func @train(%x: !t {titan.param = "x"}, %p: !t {titan.param = "p"}, %w: !ws {titan.param = "w", titan.stacked})
+    -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
+  %y, %h0, %h1 = titan.repeat <layers = 2> carry(%x) slices(%w) : (!t, !ws) -> (!t, !ws, !ws) {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !t, %wl: !t):
+    %n = titan.mul %c, %wl : (!t, !t) -> !t
+    %a = titan.tanh %wl : !t -> !t
+    titan.yield %n, %n, %a : !t, !t, !t
+  }
+  %0 = titan.mul %h0, %h1 : (!ws, !ws) -> !ws
+  %1 = titan.reduce sum %0 : !ws -> !s
+  %2 = titan.mul %y, %p : (!t, !t) -> !t
+  %3 = titan.reduce sum %2 : !t -> !s
+  %loss = titan.add %1, %3 : (!s, !s) -> !s
+  return %loss : !s
+}
