@@ -173,7 +173,27 @@ public:
     }
   }
 
+  void publish(const std::string &key, const std::string &value) override {
+    guarded([&] { store->set(key, std::vector<uint8_t>(value.begin(), value.end())); });
+  }
+
+  std::string lookup(const std::string &key) override {
+    std::vector<uint8_t> value;
+    guarded([&] { value = store->get(key); });
+    return {value.begin(), value.end()};
+  }
+
 private:
+  /// Calls the store; what it throws becomes a fault that names this rank.
+  template <typename Call> void guarded(Call call) {
+    try {
+      call();
+    } catch (const std::exception &error) {
+      throw Fault(fmt::format("rank {}: the rendezvous at {}:{} failed: {}", launch.rank,
+                              launch.masterAddress, launch.masterPort, firstLine(error)));
+    }
+  }
+
   /// GLOO_SOCKET_IFNAME chooses the network as it does for PyTorch. Processes of one machine talk
   /// over the loopback address, which works in containers whose host name resolves to nothing.
   std::shared_ptr<::gloo::transport::Device> makeDevice() const {

@@ -6,6 +6,7 @@
 #include "titan/runtime/comm.h"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace titan::rt {
@@ -16,6 +17,10 @@ public:
 
   /// Meets the other processes. torchrun's agent serves the store itself; elsewhere rank 0 does.
   static std::unique_ptr<Rendezvous> connect(const LaunchInfo &launch, CommOptions options);
+
+  /// A small key-value store that all processes see. `lookup` waits until the key is there.
+  virtual void publish(const std::string &key, const std::string &value) = 0;
+  virtual std::string lookup(const std::string &key) = 0;
 
   /// A group over Gloo; all members call this.
   virtual std::unique_ptr<Group> makeGlooGroup(const std::vector<int> &ranks, int position) = 0;

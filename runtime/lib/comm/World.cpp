@@ -1,5 +1,6 @@
 #include "Rendezvous.h"
 #include "SelfGroup.h"
+#include "SharedMemoryGroup.h"
 
 #include "titan/runtime/comm.h"
 #include "titan/runtime/error.h"
@@ -18,7 +19,7 @@ namespace {
 
 class ConnectedWorld final : public World {
 public:
-  ConnectedWorld(const LaunchInfo &launch, CommOptions options) : info(launch) {
+  ConnectedWorld(const LaunchInfo &launch, CommOptions options) : info(launch), options(options) {
     if (info.worldSize > 1)
       rendezvous = Rendezvous::connect(info, options);
   }
@@ -40,10 +41,18 @@ private:
                               info.rank, fmt::join(ranks, ", ")));
     if (ranks.size() == 1)
       return std::make_unique<SelfGroup>(info.rank);
-    return rendezvous->makeGlooGroup(ranks, static_cast<int>(self - ranks.begin()));
+    int position = static_cast<int>(self - ranks.begin());
+    if (info.localWorldSize == info.worldSize && !options.avoidSharedMemory) {
+      size_t bytes = SharedMemoryGroup::slotBytes(ranks.size());
+      if (auto memory = SharedMemory::connect(*rendezvous, ranks, position, bytes))
+        return std::make_unique<SharedMemoryGroup>(ranks, position, std::move(memory),
+                                                   options.timeout);
+    }
+    return rendezvous->makeGlooGroup(ranks, position);
   }
 
   LaunchInfo info;
+  CommOptions options;
   std::unique_ptr<Rendezvous> rendezvous;
   // After `rendezvous`, so that groups go before the store they were made from.
   std::map<std::vector<int>, std::unique_ptr<Group>> groups;
@@ -62,6 +71,8 @@ std::unique_ptr<World> World::connect(const LaunchInfo &launch, CommOptions opti
     options.timeout = std::chrono::seconds(value);
     options.connectTimeout = std::max(options.timeout, std::chrono::seconds(30));
   }
+  if (const char *transport = std::getenv("TITAN_COMM"))
+    options.avoidSharedMemory = transport == std::string("gloo");
   return std::make_unique<ConnectedWorld>(launch, options);
 }
 

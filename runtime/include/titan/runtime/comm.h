@@ -1,6 +1,7 @@
 // Collective communication on raw buffers. A World connects the processes of a run once; a Group is
-// an ordered subset of its ranks on which collectives run. Transports (c10d's Gloo today) hide
-// behind the Group interface, so that emitted code and the executor include no LibTorch header.
+// an ordered subset of its ranks on which collectives run. Transports hide behind the Group
+// interface, so that emitted code and the executor include no LibTorch header: shared memory where
+// all processes run on one machine, else c10d's Gloo.
 //
 // All members of a group call the same operations in the same order. Buffers of one call must not
 // overlap except where it says in place. Sums of floating-point numbers are the same bits on every
@@ -64,6 +65,8 @@ struct CommOptions {
   std::chrono::seconds timeout{300};
   /// How long to wait at start-up until all processes are there.
   std::chrono::seconds connectTimeout{300};
+  /// Use sockets even between processes of one machine. TITAN_COMM=gloo sets it.
+  bool avoidSharedMemory = false;
 };
 
 class World {
