@@ -1,5 +1,6 @@
 #include "compiler/pipelines/Phases.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
+#include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -17,6 +18,7 @@ namespace titan::pipelines {
 static constexpr Phase kPhases[] = {
     {"model", "the forward pass on global tensors, as lowering makes it", nullptr},
     {"gradient", "gradients, clipping and the optimizer", ir::buildGradientPhase},
+    {"shard", "what each rank holds, and the collectives between", dist::buildShardPhase},
     {"shard", "what each rank holds and sends, derived from the map", dist::buildShardPhase},
 };
 
