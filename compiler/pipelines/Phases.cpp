@@ -19,7 +19,6 @@ static constexpr Phase kPhases[] = {
     {"model", "the forward pass on global tensors, as lowering makes it", nullptr},
     {"gradient", "gradients, clipping and the optimizer", ir::buildGradientPhase},
     {"shard", "what each rank holds, and the collectives between", dist::buildShardPhase},
-    {"shard", "what each rank holds and sends, derived from the map", dist::buildShardPhase},
 };
 
 llvm::ArrayRef<Phase> getPhases() {
