@@ -100,8 +100,11 @@ interpreter::evaluateConversion(Operation *op, const RankMesh &mesh, ArrayRef<in
   }
   bool reduces = isa<dist::AllReduceOp, dist::ReduceScatterOp>(op);
   Known known = gather(from, mesh, group, inputs, reduces);
+  bool dropped = op->hasAttr(kDroppedReduction);
   std::vector<HostTensor> results;
-  for (int64_t rank : group) {
+  for (auto [rank, input] : llvm::zip_equal(group, inputs)) {
+    if (dropped)
+      known = gather(from, mesh, rank, input, /*reduces=*/false);
     FailureOr<HostTensor> result = pick(op, to, mesh, rank, known);
     if (failed(result))
       return failure();

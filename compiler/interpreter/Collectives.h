@@ -14,6 +14,10 @@
 
 namespace titan::interpreter {
 
+/// A unit attribute that tests put on an all-reduce or reduce-scatter: every rank keeps its own
+/// part, as if the reduction had been forgotten. Comparisons of programs are tested by it.
+constexpr llvm::StringLiteral kDroppedReduction = "dist.dropped";
+
 /// True for operations that wait for other ranks.
 bool isCollective(mlir::Operation *op);
 

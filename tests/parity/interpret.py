@@ -4,22 +4,25 @@
 
 In float64, from the same weights and one batch: the loss, every gradient and every parameter after
 the step, by the rule of compare.py. Needs no emitted code, so it shows which phase loses what; and
-it holds eight ranks where eight processes would be too many for the machine.
+it holds eight ranks where eight processes would be too many for the machine. Then each reduction
+of the eight ranks' program is dropped in turn (a sample without --all): each must be noticed.
 """
 
 import argparse
 import importlib
 import json
+import random
+import re
 import shutil
 from pathlib import Path
 
 import torch
 from safetensors.torch import load_file, save_file
 
-from compare import compare
+from compare import Result, compare
 from reference import write_run
 from run import BATCH, OUT as PARITY, PROGRAMS, SEQ
-from titan import BUILD, DTYPES, TITANC, Report, call, require_titanc
+from titan import BUILD, DTYPES, TITANC, Failed, Report, call, require_titanc
 from training import Recipe, train
 
 OUT = PARITY.parent / "interpret"
@@ -34,18 +37,20 @@ MESHES = {"parity": 2, "on_replicate2": 2, "on_shard2": 2, "on_tp2": 2, "on_tp2_
           "on_shard2_tp2": 4, "on_embed2": 2, "on_cube": 8}
 SAMPLE = {"llama3": list(MESHES), "gpt2": ["on_tp2_seq", "on_cube"]}
 LR = 1e-3
+REDUCTION = re.compile(r'dist\.(all_reduce|reduce_scatter) %\w+ over \[[^\]]*\]')
+SAMPLED_MUTANTS = 8
 
 
 def reference(model: str) -> Path:
     """One step in PyTorch from random weights, none of them at the constants they start from."""
     out = OUT / model / "reference"
     module = importlib.import_module(f"models.{model}")
-    random = torch.Generator().manual_seed(1)
+    chance = torch.Generator().manual_seed(1)
     weights = {}
     for name, shape in module.shapes(**SIZES[model]).items():
         centre = 1.0 if name.endswith("norm") else 0.0
-        weights[name] = centre + 0.1 * torch.randn(shape, generator=random, dtype=torch.float64)
-    batch = torch.randint(0, 256, (1, BATCH, SEQ + 1), generator=random)
+        weights[name] = centre + 0.1 * torch.randn(shape, generator=chance, dtype=torch.float64)
+    batch = torch.randint(0, 256, (1, BATCH, SEQ + 1), generator=chance)
     write_run(out, *train(module, weights, batch, Recipe(steps=1, warmup=1, lr=LR)))
     save_file({**weights, "tokens": batch[0, :, :-1].contiguous(),
                "labels": batch[0, :, 1:].contiguous()}, out / "inputs.safetensors")
@@ -64,9 +69,15 @@ def lower(model: str, train_name: str, phase: str) -> Path:
 
 
 def check(model: str, train_name: str, phase: str, ranks: int):
-    against, out = OUT / model / "reference", OUT / model / f"{train_name}-{phase}"
+    result = judge(model, lower(model, train_name, phase), train_name, ranks)
+    return result.passed(), result.table()
+
+
+def judge(model: str, ir: Path, train_name: str, ranks: int) -> Result:
+    """Interprets a step of a program and compares it with the reference."""
+    against, out = OUT / model / "reference", ir.with_suffix("")
     out.mkdir(parents=True, exist_ok=True)
-    ir, dump = lower(model, train_name, phase), out / "dump.safetensors"
+    dump = out / "dump.safetensors"
     many = [f"--ranks={ranks}"] if ranks > 1 else []
     if train_name == "parity" and ranks > 1:
         many.append(f"--auto={ranks}")
@@ -80,8 +91,40 @@ def check(model: str, train_name: str, phase: str, ranks: int):
     moments = ("update.m.", "update.v.")
     after = {n: t for n, t in tensors.items() if not n.startswith(moments)}
     save_file(kind_of(after, "update."), out / "model.safetensors")
-    result = compare(out, against, "float64")
-    return result.passed(), result.table()
+    return compare(out, against, "float64")
+
+
+def without_reduction(ir: Path, index: int) -> tuple[Path, str]:
+    """A copy of the program in which one reduction is marked as dropped, and what it was."""
+    text = ir.read_text()
+    match = list(REDUCTION.finditer(text))[index]
+    mutant = ir.with_name(f"{ir.stem}-without-{index}.mlir")
+    mutant.write_text(text[:match.end()] + " {dist.dropped}" + text[match.end():])
+    return mutant, f"{match.group(1)} of line {text.count(chr(10), 0, match.start()) + 1}"
+
+
+def mutants(report: Report, model: str, mesh: str, everything: bool) -> None:
+    ir = lower(model, mesh, "shard")
+    indices = list(range(len(REDUCTION.findall(training_step(ir)))))
+    if not everything:
+        indices = sorted(random.Random(1).sample(indices, min(SAMPLED_MUTANTS, len(indices))))
+    for index in indices:
+        mutant, place = without_reduction(ir, index)
+
+        def is_caught():
+            try:
+                result = judge(model, mutant, mesh, MESHES[mesh])
+            except Failed as failed:  # the interpreter compares the replicas before we can
+                return "replicas on ranks" in str(failed), str(failed)
+            return not result.passed(), result.table()
+        report.case(f"{model} {mesh} without the {place}", is_caught)
+
+
+def training_step(ir: Path) -> str:
+    """The program's text up to its other functions, which a step does not run."""
+    text = ir.read_text()
+    second = text.find("func.func", text.index("func.func @train") + 1)
+    return text if second < 0 else text[:second]
 
 
 def kind_of(tensors, prefix: str):
@@ -106,6 +149,8 @@ def main() -> None:
             name = f"{model} {mesh} after {phase}, {ranks} rank(s)"
             if all(part in name for part in arguments.names):
                 report.case(name, lambda: check(model, mesh, phase, ranks))
+    if not arguments.names or "mutants" in arguments.names:
+        mutants(report, "llama3", "on_cube", arguments.all)
     report.end()
 
 

@@ -23,6 +23,7 @@ def call(command: list[str], **options) -> str:
     result = subprocess.run([str(c) for c in command], capture_output=True, text=True, **options)
     if result.returncode != 0:
         printed = (result.stdout + result.stderr).strip().splitlines()[-30:]
+        printed = [line[:300] for line in printed]
         raise Failed(f"{' '.join(map(str, command))}\n  exit status {result.returncode}\n  "
                      + "\n  ".join(printed))
     return result.stdout
