@@ -1,0 +1,34 @@
+//===- CompareTest.cpp - How far two values are apart ---------------------===//
+
+#include "compiler/interpreter/Compare.h"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+
+using namespace titan::interpreter;
+using titan::ir::HostTensor;
+
+namespace {
+
+// The 2-norm of the difference, relative to the second value's.
+TEST(Compare, Deviation) {
+  EXPECT_DOUBLE_EQ(getDeviation({{2}, {3, 5}}, {{2}, {3, 4}}), 0.2);
+  EXPECT_EQ(getDeviation({{2}, {3, 4}}, {{2}, {3, 4}}), 0);
+}
+
+// Against zero there is nothing to be relative to.
+TEST(Compare, Zero) {
+  EXPECT_EQ(getDeviation({{1}, {0.5}}, {{1}, {0}}), 0.5);
+}
+
+// Equal infinities are equal; a NaN is equal to nothing; other shapes are infinitely far.
+TEST(Compare, Extremes) {
+  double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_FALSE(getDeviation({{1}, {NAN}}, {{1}, {NAN}}) <= 1);
+  EXPECT_FALSE(getDeviation({{1}, {1}}, {{1}, {NAN}}) <= 1);
+  EXPECT_FALSE(getDeviation({{1}, {infinity}}, {{1}, {1}}) <= 1);
+  EXPECT_EQ(getDeviation({{1}, {1}}, {{2}, {1, 1}}), infinity);
+}
+
+} // namespace
