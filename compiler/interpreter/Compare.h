@@ -1,7 +1,9 @@
 //===- Compare.h - Two programs that must mean the same ---------*- C++ -*-===//
 //
 // A pass is right when the program computes the same before and after it. Results are compared by
-// role, as global values, in the 2-norm: sums may be reordered, so bits may differ.
+// role, as global values, in the 2-norm: sums may be reordered, so bits may differ. A value that is
+// nothing but rounding (the gradient of a bias that cancels) is measured by its kin: all gradients,
+// all parameters, all moments of one sort.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,8 +14,8 @@
 
 namespace titan::interpreter {
 
-/// |a - b| / |b| in the 2-norm (|a - b| where b is zero); NaN where either has one.
-double getDeviation(const ir::HostTensor &a, const ir::HostTensor &b);
+/// |a - b| / (|b| + |kin| / 100) in the 2-norm, 0 where a equals b; NaN where either has one.
+double getDeviation(const ir::HostTensor &a, const ir::HostTensor &b, double kin = 0);
 
 struct Comparison {
   unsigned compared = 0;

@@ -105,6 +105,15 @@ FailureOr<HostTensor> Session::getArgument(unsigned index) {
                     index, getArgumentRole(getFunction(), index).str());
 }
 
+static std::string getFamily(func::FuncOp function, unsigned index) {
+  Role role = getResultRole(function, index);
+  auto updated = function.getResultAttrOfType<IntegerAttr>(index, ir::attr::kUpdates);
+  if (!updated)
+    return role.kind == "gradient" ? role.kind : "";
+  std::string kind = getArgumentRole(function, updated.getInt()).kind;
+  return kind == "state" ? StringRef(role.name).split('.').first.str() : kind;
+}
+
 LogicalResult Session::step(bool keep) {
   if (failed(makeArguments(/*everyStep=*/true)))
     return failure();
@@ -123,7 +132,7 @@ LogicalResult Session::step(bool keep) {
     auto updated = function.getResultAttrOfType<IntegerAttr>(i, ir::attr::kUpdates);
     if (updated && keep)
       setArgument(updated.getInt(), *global);
-    results.push_back({role, type, std::move(*global)});
+    results.push_back({role, getFamily(function, i), type, std::move(*global)});
   }
   nextStep += keep;
   return success();

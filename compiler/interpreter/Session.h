@@ -17,6 +17,9 @@ namespace titan::interpreter {
 
 struct Result {
   Role role;
+  /// Results of one sort and size: "gradient", "param" for updated parameters, "m" and "v" for
+  /// updated state of these names; empty for outputs, which are each of its own sort.
+  std::string family;
   ir::NamedTensorType type;
   ir::HostTensor global;
 };

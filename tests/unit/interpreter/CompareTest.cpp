@@ -17,9 +17,11 @@ TEST(Compare, Deviation) {
   EXPECT_EQ(getDeviation({{2}, {3, 4}}, {{2}, {3, 4}}), 0);
 }
 
-// Against zero there is nothing to be relative to.
-TEST(Compare, Zero) {
-  EXPECT_EQ(getDeviation({{1}, {0.5}}, {{1}, {0}}), 0.5);
+// What is nothing but rounding is measured by a hundredth of its kin.
+TEST(Compare, Kin) {
+  EXPECT_DOUBLE_EQ(getDeviation({{1}, {1e-9}}, {{1}, {-1e-9}}, 2.0), 1e-7 / (1 + 5e-8));
+  EXPECT_EQ(getDeviation({{1}, {0.5}}, {{1}, {0}}), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(getDeviation({{1}, {0}}, {{1}, {0}}), 0);
 }
 
 // Equal infinities are equal; a NaN is equal to nothing; other shapes are infinitely far.
