@@ -85,9 +85,24 @@ Value Residuals::getInBackward(Value value, OpBuilder &builder) {
   for (Value operand : op->getOperands())
     mapping.map(operand, getInBackward(operand, builder));
   Operation *copy = builder.clone(*op, mapping);
+  rebuilt.push_back(copy);
   for (auto [result, copied] : llvm::zip_equal(op->getResults(), copy->getResults()))
     available[result] = copied;
   return available.lookup(value);
+}
+
+/// Moves what is computed again to its first use: it should not occupy memory before.
+void Residuals::sinkRebuilt() {
+  for (Operation *op : llvm::reverse(rebuilt)) {
+    Operation *first = nullptr;
+    for (Operation *user : op->getUsers()) {
+      Operation *ancestor = backward.findAncestorOpInBlock(*user);
+      if (!first || ancestor->isBeforeInBlock(first))
+        first = ancestor;
+    }
+    if (first)
+      op->moveBefore(first);
+  }
 }
 
 LogicalResult Residuals::addStackArguments() {
@@ -125,6 +140,7 @@ LogicalResult Residuals::materialize() {
   OpBuilder builder(forward.getContext());
   builder.setInsertionPointToStart(&backward);
   rewriteUses([&](Value value) { return getInBackward(value, builder); });
+  sinkRebuilt();
   for (auto [arg, slice] : llvm::zip_equal(slices, forward.getSlices())) {
     if (!arg.use_empty())
       slicedOperands.push_back(slice);

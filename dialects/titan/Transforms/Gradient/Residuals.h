@@ -44,6 +44,7 @@ private:
   bool isRebuilt(mlir::Value value) const;
   mlir::Value getInBackward(mlir::Value value, mlir::OpBuilder &builder);
   mlir::LogicalResult addStackArguments();
+  void sinkRebuilt();
   void rewriteUses(llvm::function_ref<mlir::Value(mlir::Value)> replace);
 
   RepeatOp forward;
@@ -55,6 +56,8 @@ private:
   llvm::SetVector<mlir::Value> stacked;
   /// From values of the forward body to those of the backward body.
   llvm::DenseMap<mlir::Value, mlir::Value> available;
+  /// Copies of forward operations in the backward body, operands before users.
+  llvm::SmallVector<mlir::Operation *> rebuilt;
 };
 
 } // namespace titan::ir
