@@ -1,0 +1,71 @@
+// The dumper behind dump(), for its two files alone: DumpExpr.cpp and Dump.cpp.
+#ifndef TITAN_COMPILER_SYNTAX_DUMPER_H
+#define TITAN_COMPILER_SYNTAX_DUMPER_H
+
+#include "compiler/syntax/AST.h"
+
+#include <ostream>
+
+namespace titan::syntax::detail {
+
+std::string join(const std::vector<Name> &names);
+std::string join(const std::vector<Path> &paths);
+/// ": int[batch]" with the parts that are there.
+std::string text(const TypeSpec &type);
+std::string text(const DimList &list);
+/// In quotes and with its escapes restored, so that a dump stays one line a node.
+std::string quoted(const std::string &text);
+
+class Dumper {
+public:
+  explicit Dumper(std::ostream &os) : os(os) {}
+
+  void decl(const Decl &decl);
+  void expr(const Expr &expr);
+
+private:
+  /// Starts a line; what `rest` appends to follows on it.
+  std::ostream &line(const char *node) {
+    for (size_t i = 0; i < depth; ++i)
+      os << "  ";
+    return os << node;
+  }
+  /// Prints children one level deeper.
+  template <typename Children> void nested(Children children) {
+    ++depth;
+    children();
+    --depth;
+  }
+  /// A child with a word that says what it is.
+  void labelled(const char *label, const Expr &child) {
+    line(label) << '\n';
+    nested([&] { expr(child); });
+  }
+  void exprs(const std::vector<ExprPtr> &all) {
+    for (const ExprPtr &one : all)
+      expr(*one);
+  }
+  void body(const Body &body) {
+    for (const StmtPtr &one : body.stmts)
+      stmt(*one);
+  }
+
+  void index(const IndexItem &item);
+  void arg(const Arg &arg);
+  void compound(const Expr &expr);
+  void stmt(const Stmt &stmt);
+  void param(const ParamStmt &stmt);
+  void control(const Stmt &stmt);
+  void settings(const std::vector<Setting> &all);
+  void signature(const std::vector<Formal> &formals, const std::vector<Name> &results);
+  void import(const ImportDecl &decl);
+  void axis(const AxisDecl &axis);
+  void train(const TrainDecl &decl);
+
+  std::ostream &os;
+  size_t depth = 0;
+};
+
+} // namespace titan::syntax::detail
+
+#endif
