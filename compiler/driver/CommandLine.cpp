@@ -52,6 +52,11 @@ int runTitanc(int argc, char **argv) {
   CLI::App *infoApp = app.add_subcommand("info", "what is known of a run before it runs");
   addCommon(*infoApp, options, false);
   infoApp->add_flag("--options", info.options, "list all options that runs have");
+  FormatOptions format;
+  CLI::App *fmt = app.add_subcommand("fmt", "lay files out in the one way");
+  fmt->add_option("FILE", format.files, "files to format in place; - is standard input")
+      ->required();
+  fmt->add_flag("--check", format.check, "change nothing; exit with 1 if a file would change");
   CLI::App *explain = app.add_subcommand("explain", "explain the code of a diagnostic");
   explain->add_option("CODE", code, "such as T0301")->required();
   try {
@@ -59,6 +64,8 @@ int runTitanc(int argc, char **argv) {
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
+  if (*fmt)
+    return formatCommand(format);
   if (*explain)
     return explainCommand(code);
   if (*infoApp && (info.options || !options.file.empty()))

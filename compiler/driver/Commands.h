@@ -24,6 +24,13 @@ struct PrintOptions {
 /// Prints the IR after a phase, or writes that of all phases.
 int printCommand(const CommonOptions &options, const PrintOptions &print);
 
+struct FormatOptions {
+  std::vector<std::string> files; ///< "-" reads standard input and writes standard output
+  bool check = false;             ///< change nothing; status 1 if a file would change
+};
+/// Lays files out in the one way.
+int formatCommand(const FormatOptions &options);
+
 /// The long description of a code.
 int explainCommand(const std::string &code);
 
