@@ -24,7 +24,8 @@ namespace {
 
 class Planner {
 public:
-  Planner(Layout from, const Layout &to) : now(std::move(from)), to(to) {}
+  Planner(Layout from, const Layout &to, bool flatNests)
+      : now(std::move(from)), to(to), flatNests(flatNests) {}
 
   std::vector<CollectiveStep> run() {
     gatherFlat();
@@ -68,7 +69,8 @@ private:
   /// Flat storage lies on what the dimensions leave, so it is gathered before a dimension changes.
   void gatherFlat() {
     bool keeps = now.dims == to.dims && now.flatFrom == to.flatFrom;
-    size_t common = keeps ? getCommonLength(now.flat, to.flat) : 0;
+    bool keepsPart = keeps && (flatNests || now.flat == to.flat);
+    size_t common = keepsPart ? getCommonLength(now.flat, to.flat) : 0;
     if (common == now.flat.size())
       return;
     Axes gone(now.flat.begin() + common, now.flat.end());
@@ -170,6 +172,8 @@ private:
   }
 
   void appendFlat() {
+    if (!flatNests)
+      reduceUnlessAll(to.flat);
     size_t done = now.flat.size();
     Axes axes = takeRun(to.flat, done, [&](int axis) { return contains(now.partial, axis); });
     bool isReduction = !axes.empty();
@@ -179,6 +183,18 @@ private:
     now.flatFrom = to.flatFrom;
     reduce(axes);
     add(isReduction ? CollectiveStep::ReduceScatter : CollectiveStep::LocalSlice, axes);
+  }
+
+  /// Reduces over those of `axes` that are partial, unless all are and can be scattered together.
+  void reduceUnlessAll(const Axes &axes) {
+    Axes partial;
+    for (int axis : axes)
+      if (contains(now.partial, axis))
+        partial.push_back(axis);
+    if (partial.empty() || partial.size() == axes.size())
+      return;
+    reduce(partial);
+    add(CollectiveStep::AllReduce, partial);
   }
 
   void makePartial() {
@@ -195,11 +211,13 @@ private:
 
   Layout now;
   const Layout &to;
+  bool flatNests;
   std::vector<CollectiveStep> steps;
 };
 
 } // namespace
 
-std::vector<CollectiveStep> titan::dist::planCollectives(Layout from, const Layout &to) {
-  return Planner(std::move(from), to).run();
+std::vector<CollectiveStep> titan::dist::planCollectives(Layout from, const Layout &to,
+                                                         bool flatNests) {
+  return Planner(std::move(from), to, flatNests).run();
 }

@@ -28,7 +28,11 @@ struct CollectiveStep {
 
 /// The steps from one layout to the other. What makes a tensor smaller comes first, and what needs
 /// no communication before what does. Neighbouring axes of one list go in one step.
-std::vector<CollectiveStep> planCollectives(Layout from, const Layout &to);
+///
+/// `flatNests` says that flat storage needs no padding, so that a chunk cut further by the next
+/// axis is the chunk of both axes. Where it does, flat axes come and go one by one, otherwise all
+/// at once.
+std::vector<CollectiveStep> planCollectives(Layout from, const Layout &to, bool flatNests = true);
 
 } // namespace titan::dist
 

@@ -50,8 +50,9 @@ private:
       std::set<int> factors = findSplitFactors(node, a);
       if (factors.size() == 1)
         changed |= spread(node, a, *factors.begin(), direction);
-      if (factors.empty() && direction == Direction::Forward)
-        changed |= spreadFlat(node, a);
+      if (factors.empty() && node.rule.isElementwise)
+        changed |= direction == Direction::Forward ? spreadFlat(node.operands, node.results, a)
+                                                   : spreadFlat(node.results, node.operands, a);
     }
     return changed;
   }
@@ -100,27 +101,25 @@ private:
     return false;
   }
 
-  /// What is computed elementwise from storage stays in storage: it is gathered after the last such
-  /// operation, not before the first.
-  bool spreadFlat(FactorNode &node, size_t a) {
-    if (!node.rule.isElementwise)
-      return false;
+  /// What is computed elementwise from storage stays in storage, and what goes into storage is
+  /// computed there: `to` follows where all of `from` that are no scalars are flat alike.
+  bool spreadFlat(const std::vector<unsigned> &from, const std::vector<unsigned> &to, size_t a) {
     int flatFrom = -1;
-    for (unsigned i : node.operands) {
-      const FactorTensor &operand = graph.tensors[i];
-      if (operand.dims.empty())
+    for (unsigned i : from) {
+      const FactorTensor &tensor = graph.tensors[i];
+      if (tensor.dims.empty())
         continue;
-      if (operand.places[a] != kFlat || (flatFrom >= 0 && flatFrom != operand.flatFrom))
+      if (tensor.places[a] != kFlat || (flatFrom >= 0 && flatFrom != tensor.flatFrom))
         return false;
-      flatFrom = operand.flatFrom;
+      flatFrom = tensor.flatFrom;
     }
     bool changed = false;
-    for (unsigned i : node.results) {
-      FactorTensor &result = graph.tensors[i];
-      if (flatFrom < 0 || result.fixed || result.places[a] != kNowhere)
+    for (unsigned i : to) {
+      FactorTensor &tensor = graph.tensors[i];
+      if (flatFrom < 0 || tensor.dims.empty() || tensor.fixed || tensor.places[a] != kNowhere)
         continue;
-      result.places[a] = kFlat;
-      result.flatFrom = flatFrom;
+      tensor.places[a] = kFlat;
+      tensor.flatFrom = flatFrom;
       changed = true;
     }
     return changed;

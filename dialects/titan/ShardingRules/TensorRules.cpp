@@ -32,7 +32,10 @@ Pairs pairRefined(int64_t coarseRank, int64_t at, int64_t parts, bool coarseFirs
 template <typename Op>
 struct IdentityRule : ShardingRuleOpInterface::ExternalModel<IdentityRule<Op>, Op> {
   dist::ShardingRule getShardingRule(Operation *op) const {
-    return buildRuleByPosition(op, pairAll(cast<Op>(op).getInput().getType().getRank()));
+    dist::ShardingRule rule =
+        buildRuleByPosition(op, pairAll(cast<Op>(op).getInput().getType().getRank()));
+    rule.isElementwise = !isa<RenameOp>(op);
+    return rule;
   }
 };
 

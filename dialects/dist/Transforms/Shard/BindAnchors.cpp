@@ -122,11 +122,15 @@ private:
     return anchor;
   }
 
+  /// The anchor stands right after the value, so that what is reduced is reduced early and its
+  /// unreduced form dies; a value of another block gets it before `op`.
   static void anchorOperand(Operation *op, unsigned operand, Type type) {
-    if (op->getOperand(operand).getType() == type)
+    Value value = op->getOperand(operand);
+    if (value.getType() == type)
       return;
     OpBuilder builder(op);
-    Value value = op->getOperand(operand);
+    if (value.getParentBlock() == op->getBlock())
+      builder.setInsertionPointAfterValue(value);
     op->setOperand(operand, builder.create<ir::AnchorOp>(value.getLoc(), type, value));
   }
 

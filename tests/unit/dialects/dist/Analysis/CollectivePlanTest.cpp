@@ -36,6 +36,24 @@ TEST(CollectivePlan, FlatStorage) {
   EXPECT_THAT(getKinds({{{}}}, {{{}}, {0}, 0}), ElementsAre(Kind::LocalSlice));
 }
 
+/// Padded storage is cut by all axes at once, so what is partial over some of them is reduced
+/// whole.
+TEST(CollectivePlan, PaddedStorageIsCutAtOnce) {
+  auto getKindsPadded = [](const Layout &from, const Layout &to) {
+    std::vector<Kind> kinds;
+    for (const CollectiveStep &step : planCollectives(from, to, false))
+      kinds.push_back(step.kind);
+    return kinds;
+  };
+  EXPECT_THAT(getKindsPadded({{{}}, {}, 0, {0}}, {{{}}, {0, 1}, 0}),
+              ElementsAre(Kind::AllReduce, Kind::LocalSlice));
+  EXPECT_THAT(getKindsPadded({{{}}, {}, 0, {0, 1}}, {{{}}, {0, 1}, 0}),
+              ElementsAre(Kind::ReduceScatter));
+  EXPECT_THAT(getKindsPadded({{{}}, {0}, 0}, {{{}}, {0, 1}, 0}),
+              ElementsAre(Kind::AllGather, Kind::LocalSlice));
+  EXPECT_THAT(getKinds({{{}}, {0}, 0}, {{{}}, {0, 1}, 0}), ElementsAre(Kind::LocalSlice));
+}
+
 /// Neighbouring axes go together; a reduction that keeps nothing comes after one that cuts.
 TEST(CollectivePlan, MergesAxesAndCutsFirst) {
   auto steps = planCollectives({{{}}, {}, 0, {0, 1, 2}}, {{{}}, {0}, 0});
@@ -73,7 +91,7 @@ TEST(CollectivePlan, ReachesEveryLayout) {
   std::mt19937 random(1);
   for (int i = 0; i < 5000; ++i) {
     Layout from = getRandomLayout(random), to = getRandomLayout(random);
-    auto steps = planCollectives(from, to);
+    auto steps = planCollectives(from, to, i % 2 == 0);
     EXPECT_LT(steps.size(), 20u);
     const Layout &last = steps.empty() ? from : steps.back().after;
     EXPECT_EQ(last.dims, to.dims);

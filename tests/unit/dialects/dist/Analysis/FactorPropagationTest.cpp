@@ -75,6 +75,16 @@ TEST(FactorPropagation, LeavesFixedAndIndivisible) {
   EXPECT_THAT(graph.tensors[2].places, ElementsAre(kNowhere));
 }
 
+/// What goes into storage is computed there.
+TEST(FactorPropagation, FlatStorageBackward) {
+  FactorGraph graph{{{"a", 2, {}}},
+                    {makeTensor({kSeq}), makeTensor({}), makeTensor({kSeq}, kFlat, true)},
+                    {{getAddRule(), {0, 1}, {2}}}};
+  propagateFactors(graph);
+  EXPECT_THAT(graph.tensors[0].places, ElementsAre(kFlat));
+  EXPECT_THAT(graph.tensors[1].places, ElementsAre(kNowhere));
+}
+
 /// Storage spreads forward through elementwise operations, and no further.
 TEST(FactorPropagation, FlatStorageThroughElementwise) {
   FactorGraph graph{

@@ -1,0 +1,109 @@
+// A decoder of two layers in the layout of the larger ones: grouped queries, gated feed-forward, an untied head.
+// It has no mesh; tests put one in front.
+!tokens = !titan.tensor<i64[batch = 8, seq = 8]>
+!table = !titan.tensor<f32[vocab = 16, embed = 16]>
+!embed = !titan.tensor<f32[embed = 16]>
+!unembed = !titan.tensor<f32[embed = 16, vocab = 16]>
+!layers_embed = !titan.tensor<f32[layers = 2, embed = 16]>
+!layers_wq = !titan.tensor<f32[layers = 2, embed = 16, heads = 4, group = 2, head = 4]>
+!layers_wkv = !titan.tensor<f32[layers = 2, embed = 16, heads = 4, head = 4]>
+!layers_wo = !titan.tensor<f32[layers = 2, heads = 4, group = 2, head = 4, embed = 16]>
+!layers_up = !titan.tensor<f32[layers = 2, embed = 16, ffn = 32]>
+!layers_down = !titan.tensor<f32[layers = 2, ffn = 32, embed = 16]>
+!s = !titan.tensor<f32[]>
+!x = !titan.tensor<f32[batch = 8, seq = 8, embed = 16]>
+!index = !titan.tensor<i64[]>
+!wq = !titan.tensor<f32[embed = 16, heads = 4, group = 2, head = 4]>
+!wkv = !titan.tensor<f32[embed = 16, heads = 4, head = 4]>
+!wo = !titan.tensor<f32[heads = 4, group = 2, head = 4, embed = 16]>
+!up = !titan.tensor<f32[embed = 16, ffn = 32]>
+!down = !titan.tensor<f32[ffn = 32, embed = 16]>
+!rows = !titan.tensor<f32[batch = 8, seq = 8]>
+!q = !titan.tensor<f32[batch = 8, seq = 8, heads = 4, group = 2, head = 4]>
+!kv = !titan.tensor<f32[batch = 8, seq = 8, heads = 4, head = 4]>
+!lse = !titan.tensor<f32[batch = 8, seq = 8, heads = 4, group = 2]>
+!wide = !titan.tensor<f32[batch = 8, seq = 8, ffn = 32]>
+!logits = !titan.tensor<f32[batch = 8, seq = 8, vocab = 16]>
+
+func.func @train(%tokens: !tokens {titan.input = "tokens"},
+    %labels: !tokens {titan.input = "labels"},
+    %table: !table {titan.param = "table", titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
+    %norm: !embed {titan.param = "norm", titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
+    %unembed: !unembed {titan.param = "unembed", titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
+    %an: !layers_embed {titan.param = "layers.an", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
+    %wq: !layers_wq {titan.param = "layers.wq", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
+    %wk: !layers_wkv {titan.param = "layers.wk", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
+    %wv: !layers_wkv {titan.param = "layers.wv", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
+    %wo: !layers_wo {titan.param = "layers.wo", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
+    %fn: !layers_embed {titan.param = "layers.fn", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
+    %w1: !layers_up {titan.param = "layers.w1", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
+    %w3: !layers_up {titan.param = "layers.w3", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
+    %w2: !layers_down {titan.param = "layers.w2", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train", titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 1.0}} {
+  %v1 = titan.take %table along "vocab" at %tokens : (!table, !tokens) -> !x
+  %v2 = titan.anchor %v1 : !x -> !x
+  %y3 = titan.repeat <layers = 2> carry(%v2) slices(%an, %wq, %wk, %wv, %wo, %fn, %w1, %w3, %w2) : (!x, !layers_embed, !layers_wq, !layers_wkv, !layers_wkv, !layers_wo, !layers_embed, !layers_up, !layers_up, !layers_down) -> !x {
+  ^bb0(%l: !index, %c: !x, %l_an: !embed, %l_wq: !wq, %l_wk: !wkv, %l_wv: !wkv, %l_wo: !wo, %l_fn: !embed, %l_w1: !up, %l_w3: !up, %l_w2: !down):
+    %v4 = titan.mul %c, %c : (!x, !x) -> !x
+    %v5 = titan.reduce sum %v4 : !x -> !rows
+    %v6 = titan.constant 6.250000e-02 : !s
+    %v7 = titan.mul %v5, %v6 : (!rows, !s) -> !rows
+    %v8 = titan.constant 1.000000e-05 : !s
+    %v9 = titan.add %v7, %v8 : (!rows, !s) -> !rows
+    %v10 = titan.rsqrt %v9 : !rows -> !rows
+    %v11 = titan.mul %c, %v10 : (!x, !rows) -> !x
+    %v12 = titan.mul %v11, %l_an : (!x, !embed) -> !x
+    %q13 = titan.contract %v12, %l_wq : (!x, !wq) -> !q
+    %v14 = titan.anchor %q13 : !q -> !q
+    %v15 = titan.contract %v12, %l_wk : (!x, !wkv) -> !kv
+    %v16 = titan.anchor %v15 : !kv -> !kv
+    %v17 = titan.contract %v12, %l_wv : (!x, !wkv) -> !kv
+    %v18 = titan.anchor %v17 : !kv -> !kv
+    %v19 = titan.rotary %v14 along "seq" dim "head" {theta = 1.0e+04, interleaved} : !q -> !q
+    %v20 = titan.rotary %v16 along "seq" dim "head" {theta = 1.0e+04, interleaved} : !kv -> !kv
+    %v21, %v22 = titan.attention %v19, %v20, %v18 along "seq" head "head" {scale = 0.5, causal} : (!q, !kv, !kv) -> (!q, !lse)
+    %v23 = titan.contract %v21, %l_wo : (!q, !wo) -> !x
+    %v24 = titan.add %c, %v23 : (!x, !x) -> !x
+    %v25 = titan.anchor %v24 : !x -> !x
+    %v26 = titan.mul %v25, %v25 : (!x, !x) -> !x
+    %v27 = titan.reduce sum %v26 : !x -> !rows
+    %v28 = titan.constant 6.250000e-02 : !s
+    %v29 = titan.mul %v27, %v28 : (!rows, !s) -> !rows
+    %v30 = titan.constant 1.000000e-05 : !s
+    %v31 = titan.add %v29, %v30 : (!rows, !s) -> !rows
+    %v32 = titan.rsqrt %v31 : !rows -> !rows
+    %v33 = titan.mul %v25, %v32 : (!x, !rows) -> !x
+    %v34 = titan.mul %v33, %l_fn : (!x, !embed) -> !x
+    %v35 = titan.contract %v34, %l_w1 : (!x, !up) -> !wide
+    %v36 = titan.anchor %v35 : !wide -> !wide
+    %v37 = titan.contract %v34, %l_w3 : (!x, !up) -> !wide
+    %v38 = titan.sigmoid %v36 : !wide -> !wide
+    %v39 = titan.mul %v36, %v38 : (!wide, !wide) -> !wide
+    %v40 = titan.mul %v39, %v37 : (!wide, !wide) -> !wide
+    %v41 = titan.contract %v40, %l_w2 : (!wide, !down) -> !x
+    %v42 = titan.add %v25, %v41 : (!x, !x) -> !x
+    %v43 = titan.anchor %v42 : !x -> !x
+    titan.yield %v43 : !x
+  }
+  %v44 = titan.mul %y3, %y3 : (!x, !x) -> !x
+  %v45 = titan.reduce sum %v44 : !x -> !rows
+  %v46 = titan.constant 6.250000e-02 : !s
+  %v47 = titan.mul %v45, %v46 : (!rows, !s) -> !rows
+  %v48 = titan.constant 1.000000e-05 : !s
+  %v49 = titan.add %v47, %v48 : (!rows, !s) -> !rows
+  %v50 = titan.rsqrt %v49 : !rows -> !rows
+  %v51 = titan.mul %y3, %v50 : (!x, !rows) -> !x
+  %v52 = titan.mul %v51, %norm : (!x, !embed) -> !x
+  %v53 = titan.contract %v52, %unembed : (!x, !unembed) -> !logits
+  %v54 = titan.anchor %v53 : !logits -> !logits
+  %v55 = titan.reduce max %v54 : !logits -> !rows
+  %v56 = titan.sub %v54, %v55 : (!logits, !rows) -> !logits
+  %v57 = titan.exp %v56 : !logits -> !logits
+  %v58 = titan.reduce sum %v57 : !logits -> !rows
+  %v59 = titan.log %v58 : !rows -> !rows
+  %v60 = titan.take %v56 along "vocab" at %labels : (!logits, !tokens) -> !rows
+  %v61 = titan.sub %v59, %v60 : (!rows, !rows) -> !rows
+  %v62 = titan.reduce sum %v61 : !rows -> !s
+  %v63 = titan.constant 1.562500e-02 : !s
+  %v64 = titan.mul %v62, %v63 : (!s, !s) -> !s
+  return %v64 : !s
+}

@@ -1,0 +1,78 @@
+// RUN: split-file %s %t
+// RUN: titan-opt --titan-phase-gradient %S/Inputs/decoder.mlir -o %t/whole
+
+// What the phase makes of a training step means what the step meant before, on every map: losses, gradients,
+// updated parameters and state, two steps in float64, to 1e-12.
+
+// Replicas: one reduction a gradient, inside the body, and one of the loss; the norm needs none.
+// RUN: cat %t/replicas.mlir %S/Inputs/decoder.mlir | titan-opt --titan-phase-gradient --titan-phase-shard -o %t/replicas.out
+// RUN: titan-interpret %t/replicas.out --ranks 2 --vocab 16 --float64 --steps 2 --compare %t/whole | FileCheck %s --check-prefix=EQUAL
+// RUN: grep -o "dist\.[a-z_]* " %t/replicas.out | sort | uniq -c | FileCheck %s --check-prefix=REPLICAS
+// REPLICAS: 13 dist.all_reduce
+
+// Fully sharded, with a degree fixed at launch: every parameter is gathered before its use, those of the body
+// again in the backward body (9 of 12); every gradient is scattered; loss and norm are reduced.
+// RUN: cat %t/stored.mlir %S/Inputs/decoder.mlir | titan-opt --titan-phase-gradient --titan-phase-shard -o %t/stored.out
+// RUN: titan-interpret %t/stored.out --auto 4 --vocab 16 --float64 --steps 2 --compare %t/whole | FileCheck %s --check-prefix=EQUAL
+// RUN: grep -o "dist\.[a-z_]* " %t/stored.out | sort | uniq -c | FileCheck %s --check-prefix=STORED
+// STORED: 21 dist.all_gather
+// STORED: 2 dist.all_reduce
+// STORED: 12 dist.reduce_scatter
+
+// Optimizer state alone in shards: gradients are reduced whole, cut, and the updated parameters gathered.
+// RUN: cat %t/state.mlir %S/Inputs/decoder.mlir | titan-opt --titan-phase-gradient --titan-phase-shard -o %t/state.out
+// RUN: titan-interpret %t/state.out --ranks 2 --vocab 16 --float64 --steps 2 --compare %t/whole | FileCheck %s --check-prefix=EQUAL
+// RUN: grep -o "dist\.[a-z_]* " %t/state.out | sort | uniq -c | FileCheck %s --check-prefix=STATE
+// STATE: 12 dist.all_gather
+// STATE: 13 dist.all_reduce
+// STATE: 24 dist.local_slice
+
+// Heads, feed-forward and vocabulary split, the residual stream by positions: no all-to-all, and one
+// reduction of the norm for tensors that lie differently.
+// RUN: cat %t/tensor.mlir %S/Inputs/decoder.mlir | titan-opt --titan-phase-gradient --titan-phase-shard -o %t/tensor.out
+// RUN: titan-interpret %t/tensor.out --ranks 2 --vocab 16 --float64 --steps 2 --compare %t/whole | FileCheck %s --check-prefix=EQUAL
+// RUN: grep -o "dist\.[a-z_]* " %t/tensor.out | sort | uniq -c | FileCheck %s --check-prefix=TENSOR
+// TENSOR-NOT: dist.all_to_all
+// TENSOR: 3 dist.make_partial
+// TENSOR: 6 dist.reduce_scatter
+
+// All of it at once, on eight ranks.
+// RUN: cat %t/cube.mlir %S/Inputs/decoder.mlir | titan-opt --titan-phase-gradient --titan-phase-shard -o %t/cube.out
+// RUN: titan-interpret %t/cube.out --ranks 8 --vocab 16 --float64 --steps 2 --compare %t/whole | FileCheck %s --check-prefix=EQUAL
+
+// A map that nobody planned for: features split, so that norms, projections and logits are partial sums.
+// RUN: cat %t/features.mlir %S/Inputs/decoder.mlir | titan-opt --titan-phase-gradient --titan-phase-shard -o %t/features.out
+// RUN: titan-interpret %t/features.out --ranks 2 --vocab 16 --float64 --steps 2 --compare %t/whole | FileCheck %s --check-prefix=EQUAL
+
+// Names of axes mean nothing: renamed, they rename the output.
+// RUN: sed -e 's/axis_outer/z/g; s/axis_store/y/g; s/axis_inner/a/g' %t/cube.mlir > %t/renamed.mlir
+// RUN: cat %t/renamed.mlir %S/Inputs/decoder.mlir | titan-opt --titan-phase-gradient --titan-phase-shard -o %t/renamed.out
+// RUN: sed -e 's/axis_outer/z/g; s/axis_store/y/g; s/axis_inner/a/g' %t/cube.out | diff - %t/renamed.out
+
+// Without a mesh there is one rank, and nothing is sent.
+// RUN: titan-opt --titan-phase-gradient --titan-phase-shard %S/Inputs/decoder.mlir -o %t/alone.out
+// RUN: titan-interpret %t/alone.out --ranks 1 --vocab 16 --float64 --steps 2 --compare %t/whole | FileCheck %s --check-prefix=EQUAL
+// RUN: not grep "dist\." %t/alone.out
+
+// EQUAL: step 2: equal
+
+//--- replicas.mlir
+dist.mesh @mesh [#dist.axis<axis_outer = 2>]
+dist.map "axis_outer" splits ["batch"] otherwise [] stores []
+//--- stored.mlir
+dist.mesh @mesh [#dist.axis<axis_store = auto>]
+dist.map "axis_store" splits ["batch"] otherwise [] stores ["params", "grads", "optimizer"]
+//--- state.mlir
+dist.mesh @mesh [#dist.axis<axis_store = 2>]
+dist.map "axis_store" splits ["batch"] otherwise [] stores ["optimizer"]
+//--- tensor.mlir
+dist.mesh @mesh [#dist.axis<axis_inner = 2>]
+dist.map "axis_inner" splits ["heads", "group", "ffn", "vocab"] otherwise ["seq"] stores []
+//--- cube.mlir
+dist.mesh @mesh [#dist.axis<axis_outer = 2>, #dist.axis<axis_store = 2>, #dist.axis<axis_inner = 2>]
+dist.map "axis_outer" splits ["batch"] otherwise [] stores []
+dist.map "axis_store" splits ["batch"] otherwise [] stores ["params", "grads", "optimizer"]
+dist.map "axis_inner" splits ["heads", "group", "ffn", "vocab"] otherwise ["seq"] stores []
+//--- features.mlir
+dist.mesh @mesh [#dist.axis<wide = 2>]
+dist.map "wide" splits ["embed"] otherwise [] stores []
