@@ -92,6 +92,8 @@ public:
 
   bool hasErrors() const { return errors != 0; }
   size_t errorCount() const { return errors; }
+  /// Grows with every error, repeated ones included: tells whether something went wrong since.
+  size_t errorReports() const { return reports; }
   size_t warningCount() const { return warnings; }
   const std::deque<Diagnostic> &all() const { return diagnostics; }
   const SourceManager &sourceManager() const { return sources; }
@@ -109,6 +111,7 @@ private:
   std::deque<Diagnostic> diagnostics;
   std::optional<Diagnostic> dropped; // receives what lies past the limit
   size_t errors = 0;
+  size_t reports = 0;
   size_t warnings = 0;
   size_t hidden = 0; // counted, but past the limit
   size_t errorLimit = 100;

@@ -20,13 +20,13 @@ public:
         builder(builder) {}
 
   func::FuncOp lower(StringRef name, ArrayRef<sema::Output> outputs) {
-    SmallVector<sema::ValueId> roots;
+    std::vector<sema::ValueId> roots;
     SmallVector<Type> results;
     for (const sema::Output &output : outputs) {
       roots.push_back(output.value);
       results.push_back(translation.type(model.values[output.value].type));
     }
-    Needs needs(model, roots);
+    sema::Reachability needs(model, roots);
     OpLowering ops(translation, model, needs, builder);
     SmallVector<Type> arguments;
     SmallVector<DictionaryAttr> roles;
@@ -50,17 +50,17 @@ public:
 
 private:
   /// Inputs first, then parameters, each in source order.
-  void addArguments(const Needs &needs, SmallVector<Type> &types,
+  void addArguments(const sema::Reachability &needs, SmallVector<Type> &types,
                     SmallVector<DictionaryAttr> &roles) {
     for (auto [i, input] : llvm::enumerate(model.inputs)) {
-      if (!needs.inputs.contains(i))
+      if (!needs.inputs.count(i))
         continue;
       types.push_back(translation.type(input.type));
       roles.push_back(builder.getDictionaryAttr(
           builder.getNamedAttr(ir::attr::kInput, builder.getStringAttr(input.name))));
     }
     for (auto [i, parameter] : llvm::enumerate(model.parameters)) {
-      if (!needs.parameters.contains(i))
+      if (!needs.parameters.count(i))
         continue;
       types.push_back(translation.type(parameter));
       SmallVector<NamedAttribute> role;
@@ -76,16 +76,16 @@ private:
     }
   }
 
-  void bindArguments(const Needs &needs, OpLowering &ops, Block &block) {
+  void bindArguments(const sema::Reachability &needs, OpLowering &ops, Block &block) {
     unsigned next = 0;
     for (auto [i, input] : llvm::enumerate(model.inputs))
-      if (needs.inputs.contains(i)) {
+      if (needs.inputs.count(i)) {
         BlockArgument argument = block.getArgument(next++);
         argument.setLoc(translation.loc(input.loc, input.name));
         ops.inputs[i] = argument;
       }
     for (auto [i, parameter] : llvm::enumerate(model.parameters))
-      if (needs.parameters.contains(i)) {
+      if (needs.parameters.count(i)) {
         BlockArgument argument = block.getArgument(next++);
         argument.setLoc(translation.loc(parameter.loc, parameter.name));
         ops.parameters[i] = argument;

@@ -9,30 +9,9 @@ namespace titan::lowering {
 using sema::Op;
 using sema::OpKind;
 
-Needs::Needs(const sema::Model &model, ArrayRef<sema::ValueId> roots)
-    : values(roots.begin(), roots.end()) {
-  walk(model.body);
-}
-
-void Needs::walk(const sema::Region &region) {
-  values.insert(region.yields.begin(), region.yields.end());
-  for (const Op &op : llvm::reverse(region.ops)) {
-    bool needed = llvm::any_of(op.results, [&](sema::ValueId id) { return values.contains(id); });
-    if (!needed)
-      continue;
-    values.insert(op.operands.begin(), op.operands.end());
-    if (op.kind == OpKind::Parameter)
-      parameters.insert(op.index);
-    if (op.kind == OpKind::Input)
-      inputs.insert(op.index);
-    for (const sema::Region &body : op.body)
-      walk(body);
-  }
-}
-
 void OpLowering::lower(const sema::Region &region) {
   for (const Op &op : region.ops)
-    if (llvm::any_of(op.results, [&](sema::ValueId id) { return needs.values.contains(id); }))
+    if (needs.needs(op))
       lower(op);
 }
 
@@ -70,6 +49,12 @@ Value OpLowering::simple(const Op &op, mlir::Location loc, ir::NamedTensorType t
     return builder.create<ir::RenameOp>(loc, type, operand(op, 0));
   case OpKind::Slice:
     return builder.create<ir::SliceOp>(loc, type, operand(op, 0), name(0), op.index);
+  case OpKind::Pad:
+    return builder.create<ir::PadOp>(loc, type, operand(op, 0), name(1), op.index);
+  case OpKind::Split:
+    return builder.create<ir::SplitOp>(loc, type, operand(op, 0), name(0));
+  case OpKind::Merge:
+    return builder.create<ir::MergeOp>(loc, type, operand(op, 0), name(0));
   case OpKind::Expand:
     return builder.create<ir::ExpandOp>(loc, type, operand(op, 0));
   case OpKind::StopGradient:
@@ -125,7 +110,7 @@ Value OpLowering::anchored(Value value, ir::NamedTensorType type, mlir::Location
 SmallVector<uint32_t> OpLowering::slicedParameters(const sema::Region &body) const {
   SmallVector<uint32_t> found;
   for (const Op &op : body.ops)
-    if (op.kind == OpKind::Parameter && needs.parameters.contains(op.index))
+    if (op.kind == OpKind::Parameter && needs.parameters.count(op.index))
       found.push_back(op.index);
   return found;
 }

@@ -3,29 +3,17 @@
 #define TITAN_COMPILER_LOWERING_OPLOWERING_H
 
 #include "compiler/lowering/Translation.h"
+#include "compiler/sema/Reachability.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
 
 namespace titan::lowering {
 
-/// What a set of roots needs, transitively: values, parameters, inputs. Bodies of repeats count
-/// whole, for what they carry depends on all of it.
-struct Needs {
-  llvm::DenseSet<sema::ValueId> values;
-  llvm::DenseSet<uint32_t> parameters, inputs;
-
-  Needs(const sema::Model &model, llvm::ArrayRef<sema::ValueId> roots);
-
-private:
-  void walk(const sema::Region &region);
-};
-
 class OpLowering {
 public:
-  OpLowering(const Translation &translation, const sema::Model &model, const Needs &needs,
-             mlir::OpBuilder &builder)
+  OpLowering(const Translation &translation, const sema::Model &model,
+             const sema::Reachability &needs, mlir::OpBuilder &builder)
       : translation(translation), model(model), needs(needs), builder(builder) {}
 
   /// The function's arguments for inputs and parameters, by index.
@@ -47,7 +35,7 @@ private:
 
   const Translation &translation;
   const sema::Model &model;
-  const Needs &needs;
+  const sema::Reachability &needs;
   mlir::OpBuilder &builder;
   llvm::DenseMap<sema::ValueId, mlir::Value> values;
 };

@@ -38,6 +38,7 @@ const std::map<std::string, Elaborator::Builtin> &Elaborator::builtins() {
       {"min", &Elaborator::builtinMaxMin},
       {"sum", &Elaborator::builtinReduce},
       {"mean", &Elaborator::builtinMean},
+      {"where", &Elaborator::builtinWhere},
       {"index", &Elaborator::builtinIndex},
       {"stop_gradient", &Elaborator::builtinStopGradient},
       {"expand", &Elaborator::builtinExpand},
@@ -121,6 +122,49 @@ Value Elaborator::builtinMean(CallArgs &args) {
     return {};
   return elementwise("mul", total, Value::ofFloat(1 / count), args.loc(), args.locOf(0),
                      args.loc());
+}
+
+/// `where(condition, a, b)`: the three join by name.
+Value Elaborator::builtinWhere(CallArgs &args) {
+  if (!args.expect(3, 3, false, false) ||
+      !expectTensor(args[0], args.locOf(0), "the condition of `where`"))
+    return {};
+  if (!args[1].isTensor() && !args[2].isTensor()) {
+    report(Code::ExpectedTensor, args.loc(), "one of the choices of `where` must be a tensor");
+    return {};
+  }
+  const TensorType like = typeOf(args[1].isTensor() ? args[1] : args[2]);
+  if (typeOf(args[0]).dtype != DType::Bool) {
+    report(Code::DTypeMismatch, args.locOf(0),
+           std::string("the condition of `where` must be a comparison, not ") +
+               spelling(typeOf(args[0]).dtype));
+    return {};
+  }
+  Op op(OpKind::Elementwise, {args[0].tensor});
+  op.word = "select";
+  DimSet joined = typeOf(args[0]).dims;
+  for (size_t i = 1; i < 3; ++i) {
+    Value choice = args[i];
+    if (choice.isNumber())
+      choice = constantLike(choice.number(), like, args.locOf(i));
+    if (!expectTensor(choice, args.locOf(i), "a choice of `where`"))
+      return {};
+    const TensorType type = typeOf(choice);
+    if (type.dtype != like.dtype) {
+      report(Code::DTypeMismatch, args.locOf(i), "the choices of `where` differ in element type");
+      return {};
+    }
+    Join join = joinElementwise(joined, type.dims);
+    if (!join.valid()) {
+      report(Code::OuterProduct, args.locOf(i),
+             "the dimensions " + print(joined) + " and " + print(type.dims) +
+                 " do not join: neither is among the other");
+      return {};
+    }
+    joined = join.result;
+    op.operands.push_back(choice.tensor);
+  }
+  return emit(std::move(op), {like.dtype, joined}, args.loc());
 }
 
 Value Elaborator::builtinIndex(CallArgs &args) {

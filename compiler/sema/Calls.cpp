@@ -24,6 +24,10 @@ const std::vector<Formal> &formalsOf(const Decl &decl) {
 } // namespace
 
 Value Elaborator::evalCall(const CallExpr &expr, Expected) {
+  if (!withinBounds(expr.loc))
+    return {};
+  if (reportAmbiguous(expr.callee))
+    return {};
   Symbol symbol = library.lookup(*frame->unit, expr.callee);
   if (symbol && (symbol.decl->is<FnDecl>() || symbol.decl->is<BlockDecl>()))
     return callDecl(symbol, expr);
@@ -33,6 +37,9 @@ Value Elaborator::evalCall(const CallExpr &expr, Expected) {
         .note(nameOf(*symbol.decl).loc, "declared here");
     return {};
   }
+  static const std::set<std::string> reshaping = {"split", "merge", "concat"};
+  if (expr.callee.isSimple() && reshaping.count(expr.callee.last().text))
+    return callReshaping(expr);
   auto builtin =
       expr.callee.isSimple() ? builtins().find(expr.callee.last().text) : builtins().end();
   if (builtin != builtins().end()) {
@@ -42,6 +49,7 @@ Value Elaborator::evalCall(const CallExpr &expr, Expected) {
     return (this->*builtin->second)(args);
   }
   std::vector<std::string> candidates = library.names(*frame->unit);
+  candidates.insert(candidates.end(), reshaping.begin(), reshaping.end());
   for (const auto &entry : builtins())
     candidates.push_back(entry.first);
   Diagnostic &diag = report(Code::UnknownFunction, expr.callee.loc,
@@ -52,6 +60,16 @@ Value Elaborator::evalCall(const CallExpr &expr, Expected) {
     if (arg.value)
       eval(*arg.value);
   return {};
+}
+
+bool Elaborator::reportAmbiguous(const Path &path) {
+  std::vector<std::string> owners = library.ambiguous(*frame->unit, path);
+  if (owners.empty())
+    return false;
+  report(Code::AmbiguousName, path.loc,
+         "`" + path.text() + "` is declared by several imports: " + listNames(owners))
+      .help("say which one: `" + owners[0] + "`");
+  return true;
 }
 
 Value Elaborator::callDecl(const Symbol &symbol, const CallExpr &expr) {

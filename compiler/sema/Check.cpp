@@ -1,5 +1,6 @@
 #include "compiler/sema/Check.h"
 #include "compiler/sema/Elaborator.h"
+#include "compiler/sema/Reachability.h"
 #include "compiler/sema/Suggest.h"
 
 namespace titan::sema {
@@ -81,13 +82,8 @@ bool Checker::checkAll() {
   for (const Symbol &model : declared(false))
     todo.push_back(model);
   bool good = true;
-  for (const Symbol &symbol : todo) {
-    // What several runs share is reported by the first of them.
-    if (!checkRun(symbol)) {
-      good = false;
-      break;
-    }
-  }
+  for (const Symbol &symbol : todo)
+    good &= checkRun(symbol).has_value();
   return good;
 }
 
@@ -150,12 +146,12 @@ bool Checker::checkArguments(const Symbol &base, const std::map<std::string, Arg
 bool Checker::specialise(const CheckedRun &checked, int64_t batch, Model &model) {
   Specialisation spec;
   Symbol base;
-  size_t errorsBefore = diags.errorCount();
+  size_t errorsBefore = diags.errorReports();
   if (!collectArguments(checked.run.model, spec.arguments, base, 0))
     return false;
   for (const auto &[name, option] : checked.run.modelArguments)
     spec.arguments[name] = {option.value, option.loc};
-  if (!checkArguments(base, spec.arguments) || diags.errorCount() != errorsBefore)
+  if (!checkArguments(base, spec.arguments) || diags.errorReports() != errorsBefore)
     return false;
   auto dim = [&](const char *path) {
     const Option &option = checked.run.options.at(path);
@@ -173,6 +169,25 @@ bool Checker::specialise(const CheckedRun &checked, int64_t batch, Model &model)
   return Elaborator(library, diags, model).run(base, spec);
 }
 
+void Checker::checkGroups(const CheckedRun &checked) {
+  for (const Group &group : checked.run.groups) {
+    bool matched = false;
+    for (const Parameter &parameter : checked.train.parameters)
+      matched |= matchesPattern(group.pattern, parameter.name);
+    if (!matched)
+      diags.report(Code::UnknownGroupPattern, group.loc,
+                   "no parameter's name matches `" + group.pattern + "`");
+  }
+}
+
+void Checker::warnUnused(const Model &model) {
+  Reachability needed(model, {*model.loss});
+  for (uint32_t i = 0; i < model.parameters.size(); ++i)
+    if (!needed.parameters.count(i))
+      diags.report(Code::UnusedParameter, model.parameters[i].loc,
+                   "the loss does not depend on parameter `" + model.parameters[i].name + "`");
+}
+
 std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
   bool isTrain = symbol.decl->is<TrainDecl>();
   std::optional<Run> run = isTrain ? resolveRun(symbol, overrides, library, diags)
@@ -186,7 +201,7 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
   if (!specialise(checked, 0, checked.train) || !mesh)
     return std::nullopt;
   checked.mesh = std::move(*mesh);
-  size_t errorsBefore = diags.errorCount();
+  size_t errorsBefore = diags.errorReports();
   if (isTrain && !checked.train.loss)
     diags
         .report(Code::ModelWithoutLoss, checked.run.modelLoc,
@@ -194,15 +209,10 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
         .note(checked.train.loc, "declared here")
         .help("add `loss = mean(..., over batch, seq)`");
   checkMesh(checked.mesh, checked.train, diags);
-  for (const Group &group : checked.run.groups) {
-    bool matched = false;
-    for (const Parameter &parameter : checked.train.parameters)
-      matched |= matchesPattern(group.pattern, parameter.name);
-    if (!matched)
-      diags.report(Code::UnknownGroupPattern, group.loc,
-                   "no parameter's name matches `" + group.pattern + "`");
-  }
-  if (diags.errorCount() != errorsBefore || !specialise(checked, 1, checked.logits))
+  checkGroups(checked);
+  if (isTrain && checked.train.loss)
+    warnUnused(checked.train);
+  if (diags.errorReports() != errorsBefore || !specialise(checked, 1, checked.logits))
     return std::nullopt;
   return checked;
 }

@@ -42,6 +42,8 @@ private:
   bool collectArguments(const Symbol &model, std::map<std::string, Argument> &arguments,
                         Symbol &base, unsigned depth);
   bool checkArguments(const Symbol &base, const std::map<std::string, Argument> &arguments);
+  void checkGroups(const CheckedRun &checked);
+  void warnUnused(const Model &model);
   std::vector<Symbol> declared(bool trains) const;
   std::optional<Symbol> choose();
   bool parseOverrides();

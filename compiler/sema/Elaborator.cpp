@@ -8,7 +8,7 @@ using namespace syntax;
 
 bool Elaborator::run(const Symbol &symbol, const Specialisation &given) {
   const ModelDecl &decl = *symbol.decl->as<ModelDecl>();
-  size_t errorsBefore = diags.errorCount();
+  size_t errorsBefore = diags.errorReports();
   spec = given;
   Scope scope;
   Frame top{&decl, symbol.unit, &scope, nullptr, decl.loc, {}};
@@ -37,7 +37,7 @@ bool Elaborator::run(const Symbol &symbol, const Specialisation &given) {
   }
   elaborate(decl.body);
   frame = nullptr;
-  return diags.errorCount() == errorsBefore;
+  return diags.errorReports() == errorsBefore;
 }
 
 Value Elaborator::evalConstant(const Expr &expr, const Library &library, const Unit &unit,
@@ -100,6 +100,22 @@ void Elaborator::reportUnknownDim(const Name &name) {
     diag.note(outer->loc, "the model has a dimension of this name");
     diag.help("a block sees the dimensions that it declares: add `dims " + name.text + "`");
   }
+}
+
+/// Everything is interpreted, so a short text can ask for endless work; no program that could ever
+/// train comes near these bounds.
+bool Elaborator::withinBounds(Location at) {
+  constexpr size_t mostValues = 2'000'000, mostIterations = 200'000;
+  if (tooLarge)
+    return false;
+  if (model.values.size() < mostValues && iterations < mostIterations)
+    return true;
+  tooLarge = true;
+  report(Code::TooLarge, at,
+         "the program is too large: it has over " +
+             std::to_string(iterations < mostIterations ? mostValues : mostIterations) +
+             (iterations < mostIterations ? " operations" : " iterations of repeats"));
+  return false;
 }
 
 //===--- Dimensions --------------------------------------------------------------------------===//

@@ -119,6 +119,7 @@ private:
 
   // Calls.cpp
   Value evalCall(const syntax::CallExpr &expr, Expected expected);
+  bool reportAmbiguous(const syntax::Path &path);
   Value callDecl(const Symbol &symbol, const syntax::CallExpr &expr);
   bool bindFormals(const std::vector<syntax::Formal> &formals, const syntax::CallExpr &expr,
                    Frame &frame);
@@ -132,12 +133,20 @@ private:
   Value runBody(Frame &frame, const syntax::CallExpr &expr);
   Value collectResults(const std::vector<syntax::Name> &results, Frame &frame);
 
+  // Reshaping.cpp
+  Value callReshaping(const syntax::CallExpr &expr);
+  DimId newOrKnown(const syntax::Name &name, DimId from, int64_t size);
+  Value split(const Value &base, DimId dim, const syntax::DimBinding &binding);
+  Value merge(Value base, const std::vector<DimId> &from, const syntax::DimBinding &binding);
+  Value concat(const syntax::CallExpr &expr);
+
   // Builtins.cpp
   using Builtin = Value (Elaborator::*)(CallArgs &);
   static const std::map<std::string, Builtin> &builtins();
   Value builtinUnary(CallArgs &args);
   Value builtinMaxMin(CallArgs &args);
   Value builtinReduce(CallArgs &args);
+  Value builtinWhere(CallArgs &args);
   Value builtinMean(CallArgs &args);
   Value builtinIndex(CallArgs &args);
   Value builtinStopGradient(CallArgs &args);
@@ -161,6 +170,8 @@ private:
   std::string print(const DimSet &dims) const;
   std::string quote(const DimSet &dims) const;
   std::optional<DType> dtypeOf(const syntax::Name &name);
+  /// False, once reported, when the program grows beyond all reason.
+  bool withinBounds(Location at);
 
   // Elaborator.cpp: emission of ops
   const TensorType &typeOf(const Value &value) const { return model.values[value.tensor].type; }
@@ -187,7 +198,9 @@ private:
   std::vector<Loop> loops;
   std::map<std::string, uint32_t> parameterIndex;
   std::map<std::tuple<DimId, std::string, int64_t, uint32_t, uint32_t>, DimId> derived;
-  unsigned depth = 0; ///< of calls
+  unsigned depth = 0;    ///< of calls
+  size_t iterations = 0; ///< of all repeats
+  bool tooLarge = false;
 };
 
 } // namespace titan::sema

@@ -84,10 +84,10 @@ Value Elaborator::evalUnary(const UnaryExpr &expr, Expected expected) {
     return truth ? Value::ofBool(!*truth) : Value();
   }
   Value operand = eval(*expr.operand, expected);
-  if (operand.isInt())
+  if (operand.isInt() && operand.integer != INT64_MIN)
     return Value::ofInt(-operand.integer);
   if (operand.isNumber())
-    return Value::ofFloat(-operand.real);
+    return Value::ofFloat(-operand.number());
   if (!expectTensor(operand, expr.operand->loc, "the operand of `-`"))
     return {};
   return unary("neg", operand, expr.loc);

@@ -122,8 +122,10 @@ void Library::addPrelude(Unit &unit) {
         load(path.string(), *file, {});
       known = units.find(key);
     }
-    if (known != units.end() && known->second.get() != &unit)
+    if (known != units.end() && known->second.get() != &unit) {
+      known->second->isPrelude = true;
       bind(unit, *known->second);
+    }
     return;
   }
 }
@@ -206,7 +208,9 @@ void Library::import(Unit &unit, const ImportDecl::Item &item) {
 void Library::bind(Unit &unit, const Unit &from) {
   for (const auto &[name, symbol] : from.declared) {
     auto [entry, fresh] = unit.imported.try_emplace(name, symbol);
-    if (!fresh && entry->second.decl != symbol.decl) {
+    if (!fresh && entry->second.unit->isPrelude)
+      entry->second = symbol; // an import wins over what is known anyway
+    else if (!fresh && entry->second.decl != symbol.decl) {
       std::vector<const Unit *> &owners = unit.ambiguous[name];
       if (owners.empty())
         owners.push_back(entry->second.unit);
@@ -228,6 +232,18 @@ Symbol Library::lookup(const Unit &unit, const Path &path, Space space) const {
     return {};
   auto file = unit.namespaces.find(path.parts[0].text);
   return file == unit.namespaces.end() ? Symbol{} : in(file->second->declared, path.parts[1].text);
+}
+
+std::vector<std::string> Library::ambiguous(const Unit &unit, const Path &path, Space space) const {
+  std::vector<std::string> meanings;
+  auto found = unit.ambiguous.find({space, path.last().text});
+  if (!path.isSimple() || found == unit.ambiguous.end() ||
+      unit.declared.count({space, path.last().text}))
+    return meanings;
+  for (const auto &[name, file] : unit.namespaces)
+    if (std::find(found->second.begin(), found->second.end(), file) != found->second.end())
+      meanings.push_back(name + "." + path.last().text);
+  return meanings;
 }
 
 std::vector<std::string> Library::names(const Unit &unit, Space space) const {

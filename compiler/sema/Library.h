@@ -39,6 +39,7 @@ using Names = std::map<std::pair<Space, std::string>, Symbol>;
 struct Unit {
   std::string path;
   FileId file = FileId::none;
+  bool isPrelude = false;
   std::unique_ptr<syntax::Module> module;
   Names declared;
   Names imported;                                 ///< by bare name
@@ -62,7 +63,10 @@ public:
 
   /// What a path means in a unit; nothing, without a message, if nothing is known by that name.
   Symbol lookup(const Unit &unit, const syntax::Path &path, Space space = Space::Code) const;
-  /// Bare names that `unit` can use, for suggestions.
+  /// The qualified names that a bare name may mean, where several imports declare it.
+  std::vector<std::string> ambiguous(const Unit &unit, const syntax::Path &path,
+                                     Space space = Space::Code) const;
+  /// Names that `unit` can use, for suggestions.
   std::vector<std::string> names(const Unit &unit, Space space = Space::Code) const;
 
 private:

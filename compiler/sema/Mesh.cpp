@@ -145,11 +145,11 @@ private:
 } // namespace
 
 std::optional<Mesh> resolveMesh(const Run &run, const Library &library, DiagnosticEngine &diags) {
-  size_t errorsBefore = diags.errorCount();
+  size_t errorsBefore = diags.errorReports();
   Builder builder(run, library, diags);
   Mesh mesh =
       run.parallel ? builder.build(*run.parallel.decl->as<ParallelDecl>()) : builder.buildDefault();
-  return diags.errorCount() == errorsBefore ? std::optional(std::move(mesh)) : std::nullopt;
+  return diags.errorReports() == errorsBefore ? std::optional(std::move(mesh)) : std::nullopt;
 }
 
 } // namespace titan::sema

@@ -47,6 +47,9 @@ enum class OpKind {
   Cast,         // to the result's dtype
   Rename,       // dims[0] is called dims[1] in the result
   Slice,        // dims[0] from `index` on, called dims[1] in the result
+  Pad,          // dims[0] lies from `index` on in dims[1] of the result, the rest is 0
+  Split,        // dims[0] becomes several, in the result's order
+  Merge,        // several become dims[0] of the result
   Expand,       // the result has dims[...] besides; the values repeat along them
   StopGradient, // the operand; no gradient flows
   Anchor,       // the operand, whose dimensions were declared: the parallel map binds it

@@ -12,8 +12,6 @@ using namespace syntax;
 
 namespace {
 
-constexpr int64_t mostIterations = 100000; // beyond that something else is meant
-
 /// The names that statements assign to, nested statements included.
 void collectAssigned(const Body &body, std::vector<Name> &names) {
   for (const StmtPtr &stmt : body.stmts) {
@@ -96,7 +94,10 @@ std::vector<std::string> Elaborator::carriedNames(const Body &body) {
 
 bool Elaborator::iterate(const RepeatStmt &stmt, const std::vector<std::string> &carried, DimId dim,
                          int64_t index, Iteration &result) {
-  size_t errorsBefore = diags.errorCount();
+  ++iterations;
+  if (!withinBounds(stmt.loc))
+    return false;
+  size_t errorsBefore = diags.errorReports();
   Scope scope(frame->scope);
   Region *outerRegion = region;
   std::vector<Value> before;
@@ -128,7 +129,7 @@ bool Elaborator::iterate(const RepeatStmt &stmt, const std::vector<std::string> 
       result.body.yields.push_back(binding->value.tensor);
     binding->value = before[i];
   }
-  return diags.errorCount() == errorsBefore;
+  return diags.errorReports() == errorsBefore;
 }
 
 void Elaborator::repeat(const RepeatStmt &stmt) {
@@ -146,12 +147,6 @@ void Elaborator::repeat(const RepeatStmt &stmt) {
   if (!dim)
     return;
   int64_t count = model.dims[*dim].size;
-  if (count > mostIterations) {
-    report(Code::BadDimensionSize, stmt.count->loc,
-           "`repeat` of " + std::to_string(count) + " iterations; at most " +
-               std::to_string(mostIterations) + " are possible");
-    return;
-  }
   std::vector<std::string> carried = carriedNames(stmt.body);
   Iteration first;
   size_t parametersBefore = model.parameters.size();

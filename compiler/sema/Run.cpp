@@ -285,19 +285,19 @@ std::optional<Override> parseOverride(const std::string &argument, SourceManager
 
 std::optional<Run> resolveRun(const Symbol &train, const std::vector<Override> &overrides,
                               const Library &library, DiagnosticEngine &diags) {
-  size_t errorsBefore = diags.errorCount();
+  size_t errorsBefore = diags.errorReports();
   Run run;
   Resolver resolver(library, diags, run);
   if (!resolver.addRun(train))
     return std::nullopt;
   resolver.addOverrides(overrides);
   resolver.fillDefaults(true);
-  return diags.errorCount() == errorsBefore ? std::optional(std::move(run)) : std::nullopt;
+  return diags.errorReports() == errorsBefore ? std::optional(std::move(run)) : std::nullopt;
 }
 
 std::optional<Run> defaultRun(const Symbol &model, const std::vector<Override> &overrides,
                               const Library &library, DiagnosticEngine &diags) {
-  size_t errorsBefore = diags.errorCount();
+  size_t errorsBefore = diags.errorReports();
   Run run;
   run.model = model;
   run.name = nameOf(*model.decl).text;
@@ -305,7 +305,7 @@ std::optional<Run> defaultRun(const Symbol &model, const std::vector<Override> &
   Resolver resolver(library, diags, run);
   resolver.addOverrides(overrides);
   resolver.fillDefaults(false);
-  return diags.errorCount() == errorsBefore ? std::optional(std::move(run)) : std::nullopt;
+  return diags.errorReports() == errorsBefore ? std::optional(std::move(run)) : std::nullopt;
 }
 
 } // namespace titan::sema

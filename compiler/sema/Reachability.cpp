@@ -1,0 +1,32 @@
+#include "compiler/sema/Reachability.h"
+
+#include <algorithm>
+
+namespace titan::sema {
+
+Reachability::Reachability(const Model &model, const std::vector<ValueId> &roots)
+    : values(roots.begin(), roots.end()) {
+  walk(model.body);
+}
+
+bool Reachability::needs(const Op &op) const {
+  return std::any_of(op.results.begin(), op.results.end(),
+                     [&](ValueId id) { return values.count(id) != 0; });
+}
+
+void Reachability::walk(const Region &region) {
+  values.insert(region.yields.begin(), region.yields.end());
+  for (auto op = region.ops.rbegin(); op != region.ops.rend(); ++op) {
+    if (!needs(*op))
+      continue;
+    values.insert(op->operands.begin(), op->operands.end());
+    if (op->kind == OpKind::Parameter)
+      parameters.insert(op->index);
+    if (op->kind == OpKind::Input)
+      inputs.insert(op->index);
+    for (const Region &body : op->body)
+      walk(body);
+  }
+}
+
+} // namespace titan::sema

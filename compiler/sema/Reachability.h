@@ -1,0 +1,27 @@
+// What a set of results needs, transitively. Lowering makes each program of only that, and a
+// parameter that the loss does not need is a mistake worth a warning.
+#ifndef TITAN_COMPILER_SEMA_REACHABILITY_H
+#define TITAN_COMPILER_SEMA_REACHABILITY_H
+
+#include "compiler/sema/Program.h"
+
+#include <unordered_set>
+
+namespace titan::sema {
+
+/// Bodies of repeats count whole: what they carry depends on all of it.
+struct Reachability {
+  std::unordered_set<ValueId> values;
+  std::unordered_set<uint32_t> parameters, inputs; ///< indices
+
+  Reachability(const Model &model, const std::vector<ValueId> &roots);
+
+  bool needs(const Op &op) const;
+
+private:
+  void walk(const Region &region);
+};
+
+} // namespace titan::sema
+
+#endif
