@@ -47,6 +47,9 @@ std::optional<Symbol> Checker::choose() {
     if (names.back() == request.train)
       return train;
   }
+  for (const Symbol &model : declared(false)) // a model alone can be looked at, not trained
+    if (nameOf(*model.decl).text == request.train)
+      return model;
   if (!request.train.empty()) {
     Diagnostic &diag =
         diags.report(Code::UnknownDeclaration, {},
@@ -78,12 +81,14 @@ std::optional<CheckedRun> Checker::check() {
 bool Checker::checkAll() {
   if (!request.train.empty())
     return check().has_value();
-  std::vector<Symbol> todo = declared(true);
-  for (const Symbol &model : declared(false))
-    todo.push_back(model);
+  std::vector<Symbol> runs = declared(true);
   bool good = true;
-  for (const Symbol &symbol : todo)
+  for (const Symbol &symbol : runs)
     good &= checkRun(symbol).has_value();
+  if (!runs.empty())
+    overrides.clear(); // the command line speaks of the runs
+  for (const Symbol &model : declared(false))
+    good &= checkRun(model).has_value();
   return good;
 }
 

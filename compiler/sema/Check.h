@@ -10,7 +10,7 @@ namespace titan::sema {
 
 struct CheckRequest {
   std::string file;
-  std::string train;                   ///< --train; empty: the only one
+  std::string train; ///< --train: a run, or a model to look at; empty: the only one
   std::vector<std::string> overrides;  ///< --set
   std::vector<std::string> searchDirs; ///< -I, then the standard library
 };

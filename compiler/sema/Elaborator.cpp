@@ -211,6 +211,14 @@ std::string Elaborator::print(const DimSet &dims) const {
   return "[" + all + "]";
 }
 
+std::string Elaborator::printSizes(const DimSet &dims) const {
+  std::string all;
+  for (DimId id : dims)
+    all += (all.empty() ? "" : ", ") + model.dims[id].name + " = " +
+           std::to_string(model.dims[id].size);
+  return "[" + all + "]";
+}
+
 std::string Elaborator::quote(const DimSet &dims) const {
   std::vector<std::string> names;
   for (DimId id : dims)
@@ -247,7 +255,23 @@ ValueId Elaborator::newValue(TensorType type, Location at) {
   return static_cast<ValueId>(model.values.size() - 1);
 }
 
+/// Sizes are products of what a user writes; beyond this bound they could not even be counted.
+bool Elaborator::checkElements(const TensorType &type, Location at) {
+  constexpr double most = 0x1p53;
+  double count = 1;
+  for (const Loop &loop : loops)
+    count *= static_cast<double>(model.dims[loop.dim].size);
+  for (DimId id : type.dims)
+    count *= static_cast<double>(model.dims[id].size);
+  if (count > most)
+    report(Code::TooLarge, at,
+           "a tensor with " + printSizes(type.dims) + " has over 2**53 elements");
+  return count <= most;
+}
+
 Value Elaborator::emit(Op op, TensorType type, Location at) {
+  if (!checkElements(type, at))
+    return {};
   ValueId id = newValue(std::move(type), at);
   op.results = {id};
   op.loc = model.values[id].loc;

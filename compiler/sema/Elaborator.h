@@ -168,6 +168,7 @@ private:
   std::optional<DimSet> dimSet(const syntax::DimList &list);
   DimId derivedDim(DimId from, const std::string &name, int64_t size, Location at);
   std::string print(const DimSet &dims) const;
+  std::string printSizes(const DimSet &dims) const;
   std::string quote(const DimSet &dims) const;
   std::optional<DType> dtypeOf(const syntax::Name &name);
   /// False, once reported, when the program grows beyond all reason.
@@ -175,6 +176,7 @@ private:
 
   // Elaborator.cpp: emission of ops
   const TensorType &typeOf(const Value &value) const { return model.values[value.tensor].type; }
+  bool checkElements(const TensorType &type, Location at);
   ValueId newValue(TensorType type, Location at);
   /// Appends the op with one result of this type.
   Value emit(Op op, TensorType type, Location at);

@@ -45,7 +45,7 @@ Value Elaborator::take(const Value &base, const IndexItem &item, DimId dim) {
       dims.insert(id == dim ? one : id);
     Op op(OpKind::Slice, {base.tensor});
     op.dims = {dim, one};
-    op.index = static_cast<uint32_t>(index.integer);
+    op.index = index.integer;
     Value sliced = emit(std::move(op), {type.dtype, dims}, item.loc);
     return reduce("sum", sliced, {one}, item.loc);
   }
@@ -108,7 +108,7 @@ Value Elaborator::slice(const Value &base, const IndexItem &item, DimId dim) {
                        {Value::ofInt(length), {part}, true, item.rename->loc, "dimension"});
   Op op(OpKind::Slice, {base.tensor});
   op.dims = {dim, part};
-  op.index = static_cast<uint32_t>(bounds[0]);
+  op.index = bounds[0];
   return emit(std::move(op), {type.dtype, dims}, item.loc);
 }
 

@@ -84,9 +84,10 @@ private:
       if (std::find(kinds.begin(), kinds.end(), name.text) == kinds.end()) {
         Diagnostic &diag = diags.report(Code::UnknownStore, name.loc,
                                         "`" + name.text + "` is nothing that can be stored");
-        diag.help("an axis can store " + listNames(kinds));
         if (std::string near = nearestName(name.text, kinds); !near.empty())
           diag.fix(name.loc, near);
+        else
+          diag.help("an axis can store " + listNames(kinds));
         continue;
       }
       axis.stores.push_back(name.text);

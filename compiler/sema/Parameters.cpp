@@ -34,9 +34,10 @@ std::optional<Initialiser> Elaborator::drawn(const CallExpr &call) {
       names.push_back(entry.first);
     Diagnostic &diag = report(Code::UnknownInitialiser, call.callee.loc,
                               "no distribution is named `" + call.callee.text() + "`");
-    diag.help("the distributions are " + listNames(names));
     if (std::string near = nearestName(call.callee.text(), names); !near.empty())
       diag.fix(call.callee.loc, near);
+    else
+      diag.help("the distributions are " + listNames(names));
     return std::nullopt;
   }
   Initialiser init{found->second.kind, 0, 3};
@@ -162,8 +163,9 @@ std::optional<uint32_t> Elaborator::recordParameter(const ParamStmt &stmt, Param
   }
   if (known.type != fresh.type) {
     report(Code::IterationsDiffer, stmt.name.loc,
-           "parameter `" + stmt.name.text + "` has " + print(known.type.dims) +
-               " in one iteration of the repeat and " + print(fresh.type.dims) + " in another");
+           "parameter `" + stmt.name.text + "` has " + printSizes(known.type.dims) +
+               " in one iteration of the repeat and " + printSizes(fresh.type.dims) +
+               " in another");
     return std::nullopt;
   }
   known.initialisers.push_back(fresh.initialisers[0]);

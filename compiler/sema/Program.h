@@ -77,7 +77,7 @@ struct Op {
   std::vector<DimId> dims;
   std::string word;
   double number = 0;
-  uint32_t index = 0;
+  int64_t index = 0;
   std::vector<Region> body; ///< Repeat: one. Its arguments are the index, then what is carried
   Location loc;
   std::string name;

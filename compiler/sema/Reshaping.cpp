@@ -45,14 +45,20 @@ Value Elaborator::callReshaping(const CallExpr &expr) {
   return isSplit ? split(base, from[0], *binding) : merge(base, from, *binding);
 }
 
-/// The dimension that a name stands for if it is one of this size, else a new one; noDim if the
-/// name is a dimension of another size and that matters to the caller.
+/// The dimension that a name stands for, or a new one of this size. noDim, once reported, if the
+/// name is a dimension of another size.
 DimId Elaborator::newOrKnown(const Name &name, DimId from, int64_t size) {
   Binding *known = lookup(name);
-  if (known && known->mayBeDim && known->value.isInt() && known->value.integer == size) {
+  if (known && known->mayBeDim && known->value.isInt()) {
+    if (known->value.integer != size) {
+      report(Code::BadDimensionSize, name.loc,
+             "`" + name.text + "` has " + known->value.print() + " elements, but " +
+                 std::to_string(size) + " are needed here")
+          .note(known->loc, "`" + name.text + "` comes from here");
+      return noDim;
+    }
     std::vector<DimId> ids = asDims(name.text, *known, name.loc);
-    if (ids.size() == 1)
-      return ids[0];
+    return ids.size() == 1 ? ids[0] : noDim;
   }
   DimId made = derivedDim(from, name.text, size, name.loc);
   frame->scope->define(name.text, {Value::ofInt(size), {made}, true, name.loc, "dimension"});
@@ -67,7 +73,8 @@ Value Elaborator::split(const Value &base, DimId dim, const DimBinding &binding)
     Binding *found = lookup(name);
     bool sized = found && found->mayBeDim && found->value.isInt() && found->value.integer > 0;
     sizes.push_back(sized ? found->value.integer : 0);
-    known *= sized ? found->value.integer : 1;
+    if (sized) // beyond the whole it does not matter by how much
+      known = known && found->value.integer <= size / known ? known * found->value.integer : 0;
     if (!sized && open) {
       report(Code::BadDimensionSize, name.loc,
              "of `" + open->text + "` and `" + name.text + "` one must have a known size")
@@ -80,7 +87,7 @@ Value Elaborator::split(const Value &base, DimId dim, const DimBinding &binding)
   if (known == 0 || size % known || (!open && known != size)) {
     report(Code::BadDimensionSize, binding.loc,
            "`" + model.dims[dim].name + "` has " + std::to_string(size) +
-               " elements, the parts of known size make " + std::to_string(known));
+               " elements, which the parts of known size do not make up");
     return {};
   }
   TensorType type = typeOf(base);
@@ -90,8 +97,12 @@ Value Elaborator::split(const Value &base, DimId dim, const DimBinding &binding)
       dims.insert(id);
       continue;
     }
-    for (size_t i = 0; i < sizes.size(); ++i)
-      dims.insert(newOrKnown(binding.to[i], dim, sizes[i] ? sizes[i] : size / known));
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      DimId part = newOrKnown(binding.to[i], dim, sizes[i] ? sizes[i] : size / known);
+      if (part == noDim)
+        return {};
+      dims.insert(part);
+    }
   }
   if (dims.size() != type.dims.size() + sizes.size() - 1) {
     report(Code::DimensionTwice, binding.loc, "the tensor would have a dimension twice");
@@ -108,6 +119,8 @@ Value Elaborator::merge(Value base, const std::vector<DimId> &from, const DimBin
   for (DimId id : from)
     size *= model.dims[id].size;
   DimId into = newOrKnown(binding.to[0], from[0], size);
+  if (into == noDim)
+    return {};
   DimSet parts, ordered, dims;
   for (DimId id : from)
     parts.insert(id);
@@ -174,6 +187,8 @@ Value Elaborator::concat(const CallExpr &expr) {
     return {};
   }
   DimId whole = newOrKnown(*as, parts[0].dim, size);
+  if (whole == noDim)
+    return {};
   Value sum;
   int64_t offset = 0;
   for (const Part &part : parts) { // a concatenation is a sum of the parts padded with zeros
@@ -183,7 +198,7 @@ Value Elaborator::concat(const CallExpr &expr) {
       dims.insert(id == part.dim ? whole : id);
     Op op(OpKind::Pad, {part.value.tensor});
     op.dims = {part.dim, whole};
-    op.index = static_cast<uint32_t>(offset);
+    op.index = offset;
     Value padded = emit(std::move(op), {type.dtype, dims}, part.loc);
     offset += model.dims[part.dim].size;
     if (!sum.isTensor()) {

@@ -36,7 +36,7 @@ std::string nearestName(std::string_view name, const std::vector<std::string> &c
     if (candidate.size() > longest || candidate == name)
       continue;
     size_t distance = editDistance(name, candidate);
-    if (distance < bestDistance) {
+    if (distance < bestDistance && distance < name.size()) {
       bestDistance = distance;
       best = candidate;
     }

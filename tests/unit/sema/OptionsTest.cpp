@@ -1,0 +1,48 @@
+#include "compiler/sema/Options.h"
+
+#include <gmock/gmock.h>
+#include <set>
+
+namespace titan::sema {
+namespace {
+
+class OptionsTest : public ::testing::Test {
+protected:
+  SourceManager sources;
+  DiagnosticEngine diags{sources};
+
+  Value check(const char *path, const Value &value) {
+    return checkOption(*findOption(path), value, {}, diags);
+  }
+};
+
+// Every option has a path of its own, an explanation, and a default that it accepts itself.
+TEST_F(OptionsTest, TableIsConsistent) {
+  std::set<std::string> paths;
+  for (const OptionSpec &spec : optionTable()) {
+    EXPECT_TRUE(paths.insert(spec.path).second) << spec.path;
+    EXPECT_NE(std::string(spec.doc), "") << spec.path;
+    if (!spec.initial.isError())
+      EXPECT_FALSE(checkOption(spec, spec.initial, {}, diags).isError()) << spec.path;
+  }
+  EXPECT_FALSE(diags.hasErrors());
+}
+
+// An integer serves where a number is wanted, and comes back as one.
+TEST_F(OptionsTest, IntegersBecomeNumbers) {
+  Value clip = check("clip", Value::ofInt(2));
+  EXPECT_EQ(clip.kind, Value::Kind::Float);
+  EXPECT_EQ(clip.number(), 2.0);
+}
+
+// Infinite and negative numbers, fractions of steps and unknown words are refused with a report.
+TEST_F(OptionsTest, RefusesWhatIsOutOfRange) {
+  EXPECT_TRUE(check("clip", Value::ofFloat(-1)).isError());
+  EXPECT_TRUE(check("optimizer.lr", Value::ofFloat(1.0 / 0.0)).isError());
+  EXPECT_TRUE(check("steps", Value::ofFloat(1.5)).isError());
+  EXPECT_TRUE(check("schedule.decay", Value::ofWord("steep")).isError());
+  EXPECT_EQ(diags.errorReports(), 4u);
+}
+
+} // namespace
+} // namespace titan::sema
