@@ -54,8 +54,7 @@ Value Elaborator::evalCall(const CallExpr &expr, Expected) {
     candidates.push_back(entry.first);
   Diagnostic &diag = report(Code::UnknownFunction, expr.callee.loc,
                             "no function or block is named `" + expr.callee.text() + "` here");
-  if (std::string near = nearestName(expr.callee.text(), candidates); !near.empty())
-    diag.fix(expr.callee.loc, near);
+  propose(diag, expr.callee.last(), candidates);
   for (const Arg &arg : expr.args) // its own mistakes are worth a report too
     if (arg.value)
       eval(*arg.value);

@@ -74,18 +74,32 @@ bool Elaborator::expectTensor(const Value &value, Location at, const char *what)
   return false;
 }
 
+/// Proposes the nearest candidate and shows where that one comes from.
+void Elaborator::propose(Diagnostic &diag, const Name &name,
+                         const std::vector<std::string> &candidates) {
+  std::string near = nearestName(name.text, candidates);
+  if (near.empty())
+    return;
+  diag.fix(name.loc, near);
+  Path path{{{near, name.loc}}, name.loc};
+  if (Binding *known = frame->scope->find(near))
+    diag.note(known->loc, "`" + near + "` is declared here");
+  else if (Symbol symbol = library.lookup(*frame->unit, path))
+    diag.note(nameOf(*symbol.decl).loc, "`" + near + "` is declared here");
+}
+
 void Elaborator::reportUnknownName(const Name &name, Location at) {
   std::vector<std::string> candidates = library.names(*frame->unit);
   frame->scope->collect(candidates, false);
   Diagnostic &diag = report(Code::UnknownName, at, "nothing is named `" + name.text + "` here");
-  std::string near = nearestName(name.text, candidates);
-  if (!near.empty())
-    diag.fix(name.loc, near);
+  propose(diag, name, candidates);
   if (Binding *outer = findDimInCallers(name.text, frame)) {
     diag.note(outer->loc, "the model has this " + std::string(outer->what));
     diag.help("a block sees what it declares: add `dims " + name.text +
               "`, or make it a parameter of `" + nameOf(*frame->decl).text + "`");
   }
+  // One message for one mistake: from here on the name stands for something wrong.
+  frame->scope->define(name.text, {{}, {}, true, at, "name"});
 }
 
 void Elaborator::reportUnknownDim(const Name &name) {
@@ -93,13 +107,12 @@ void Elaborator::reportUnknownDim(const Name &name) {
   frame->scope->collect(candidates, true);
   Diagnostic &diag =
       report(Code::UnknownDimension, name.loc, "no dimension is named `" + name.text + "` here");
-  std::string near = nearestName(name.text, candidates);
-  if (!near.empty())
-    diag.fix(name.loc, near);
+  propose(diag, name, candidates);
   if (Binding *outer = findDimInCallers(name.text, frame)) {
     diag.note(outer->loc, "the model has a dimension of this name");
     diag.help("a block sees the dimensions that it declares: add `dims " + name.text + "`");
   }
+  frame->scope->define(name.text, {{}, {}, true, name.loc, "dimension"});
 }
 
 /// Everything is interpreted, so a short text can ask for endless work; no program that could ever

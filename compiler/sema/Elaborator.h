@@ -157,6 +157,8 @@ private:
 
   // Elaborator.cpp: names, dimensions
   Binding *lookup(const syntax::Name &name) { return frame->scope->find(name.text); }
+  void propose(Diagnostic &diag, const syntax::Name &name,
+               const std::vector<std::string> &candidates);
   void reportUnknownName(const syntax::Name &name, Location at);
   /// The dimensions that a name stands for; empty after a report.
   std::vector<DimId> dimsOf(const syntax::Path &path);

@@ -22,6 +22,7 @@ public:
   void fillDefaults(bool demandAll);
 
 private:
+  void propose(Diagnostic &diag, const Path &path, const Unit &unit, Space space);
   Symbol findBase(const Symbol &symbol, const TrainDecl &decl);
   void addSettings(const std::string &prefix, const std::vector<Setting> &settings);
   void addSetting(const std::string &prefix, const Setting &setting);
@@ -42,7 +43,17 @@ private:
   std::map<std::string, Location> setHere; ///< by the declaration at hand
   std::vector<const Decl *> chain;
   bool fromCommandLine = false;
+  bool unknownSeen = false;
 };
+
+void Resolver::propose(Diagnostic &diag, const Path &path, const Unit &unit, Space space) {
+  std::string near = nearestName(path.text(), library.names(unit, space));
+  if (near.empty())
+    return;
+  diag.fix(path.loc, near);
+  if (Symbol symbol = library.lookup(unit, Path{{{near, path.loc}}, path.loc}, space))
+    diag.note(nameOf(*symbol.decl).loc, "`" + near + "` is declared here");
+}
 
 /// The model that a run trains, or the run that it derives from.
 Symbol Resolver::findBase(const Symbol &symbol, const TrainDecl &decl) {
@@ -64,9 +75,7 @@ Symbol Resolver::findBase(const Symbol &symbol, const TrainDecl &decl) {
   Diagnostic &diag =
       diags.report(Code::UnknownDeclaration, decl.base.loc,
                    "no " + std::string(kind) + " is named `" + decl.base.text() + "`");
-  std::string near = nearestName(decl.base.text(), library.names(*symbol.unit, wanted));
-  if (!near.empty())
-    diag.fix(decl.base.loc, near);
+  propose(diag, decl.base, *symbol.unit, wanted);
   return {};
 }
 
@@ -93,10 +102,7 @@ bool Resolver::addRun(const Symbol &symbol) {
     if (!run.parallel) {
       Diagnostic &diag = diags.report(Code::UnknownDeclaration, decl.parallel->loc,
                                       "no parallel map is named `" + decl.parallel->text() + "`");
-      std::string near =
-          nearestName(decl.parallel->text(), library.names(*symbol.unit, Space::Maps));
-      if (!near.empty())
-        diag.fix(decl.parallel->loc, near);
+      propose(diag, *decl.parallel, *symbol.unit, Space::Maps);
       return false;
     }
   }
@@ -176,6 +182,7 @@ void Resolver::setData(const CallExpr &call) {
 }
 
 void Resolver::unknown(const std::string &path, Location at) {
+  unknownSeen = true; // then what seems missing may be what was misspelt
   std::vector<std::string> paths;
   for (const OptionSpec &spec : optionTable())
     paths.push_back(spec.path);
@@ -241,7 +248,7 @@ void Resolver::fillDefaults(bool demandAll) {
   for (const OptionSpec &spec : optionTable()) {
     if (run.options.count(spec.path))
       continue;
-    if (spec.initial.isError() && demandAll) {
+    if (spec.initial.isError() && demandAll && !unknownSeen) {
       diags.report(Code::OptionMissing, run.loc,
                    "run `" + run.name + "` does not set `" + spec.path + "`: " + spec.doc);
       run.options[spec.path] = {};

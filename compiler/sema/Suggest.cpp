@@ -29,15 +29,21 @@ size_t editDistance(std::string_view a, std::string_view b) {
 std::string nearestName(std::string_view name, const std::vector<std::string> &candidates) {
   constexpr size_t longest = 64; // beyond that nobody mistypes by a letter
   std::string best;
-  size_t bestDistance = std::max<size_t>(1, name.size() / 3) + 1;
+  size_t bestDistance = std::max<size_t>(1, name.size() / 3) + 1, bestPrefix = 0;
   if (name.size() > longest)
     return best;
   for (const std::string &candidate : candidates) {
     if (candidate.size() > longest || candidate == name)
       continue;
     size_t distance = editDistance(name, candidate);
-    if (distance < bestDistance && distance < name.size()) {
+    // Of two equally near names, the one that begins alike was meant.
+    auto end = std::mismatch(name.begin(), name.end(), candidate.begin(), candidate.end());
+    size_t prefix = static_cast<size_t>(end.first - name.begin());
+    bool better = distance < bestDistance ||
+                  (distance == bestDistance && prefix > bestPrefix && !best.empty());
+    if (better && distance < name.size()) {
       bestDistance = distance;
+      bestPrefix = prefix;
       best = candidate;
     }
   }

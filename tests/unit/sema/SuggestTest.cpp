@@ -13,7 +13,8 @@ TEST(SuggestTest, FindsTheNearestName) {
   EXPECT_EQ(nearestName("embedd", names), "embed");
 }
 
-// A name that is nothing like the candidates gets no suggestion, and a letter never suggests another.
+// A name that is nothing like the candidates gets no suggestion, and a letter never suggests
+// another.
 TEST(SuggestTest, SuggestsNothingFarFetched) {
   EXPECT_EQ(nearestName("vocab", {"layers", "seq"}), "");
   EXPECT_EQ(nearestName("N", {"M"}), "");
