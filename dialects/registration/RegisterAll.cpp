@@ -9,6 +9,7 @@
 #include "dialects/titan/Kernels/Kernels.h"
 #include "dialects/titan/ShardingRules/ShardingRules.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
+#include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 void titan::registerDialects(mlir::DialectRegistry &registry) {
@@ -22,4 +23,5 @@ void titan::registerDialects(mlir::DialectRegistry &registry) {
 void titan::registerPasses() {
   ir::registerGradientPasses();
   dist::registerShardPhase();
+  memory::registerMemoryPasses();
 }

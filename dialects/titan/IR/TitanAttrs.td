@@ -54,7 +54,7 @@ def Titan_BufferAttr : Titan_Attr<"Buffer", "buffer"> {
   let description = [{
     `#titan.buffer<"q", !titan.tensor<f32[seq = 8]>, 3 to 17>` holds a tensor of this type on every rank
     and is used from event 3 to event 17 of the function's linear order, both included. `pad ["shard"]`:
-    its elements are rounded up to a multiple of the degree of these axes.
+    there is room for one more element per rank of these axes.
   }];
   let parameters = (ins "::mlir::StringAttr":$name, "::mlir::Type":$type, "int64_t":$first,
                         "int64_t":$last, OptionalParameter<"::mlir::ArrayAttr">:$pad);

@@ -96,6 +96,14 @@ struct Context {
   const char *place = ""; // source line of the running action, for messages
 };
 
+/// Where buffer `index` lies.
+template <typename T> T *persistent(const Context &ctx, int index) {
+  return reinterpret_cast<T *>(ctx.arena + ctx.persistent[index]);
+}
+template <typename T> T *transient(const Context &ctx, int index) {
+  return reinterpret_cast<T *>(ctx.arena + ctx.transient[index]);
+}
+
 /// An entry point: "train" (one step), "logits" (inference).
 struct Function {
   std::string name;
@@ -169,6 +177,11 @@ struct GroupRef {
   const int *axes;
   int count;
 };
+/// The group over these axes: `over<mesh::shard, mesh::tp>()`.
+template <int... axes> GroupRef over() {
+  static constexpr int list[] = {axes...};
+  return {list, sizeof...(axes)};
+}
 /// out[outer, ranks * d, inner] from in[outer, d, inner]. outer = 1 needs no packing.
 void allGather(Context &, GroupRef, DType, const void *in, void *out, int64_t outer, int64_t d,
                int64_t inner);

@@ -1,0 +1,84 @@
+//===- EmitContract.cpp - Contractions ------------------------------------===//
+
+#include "compiler/emission/FunctionEmitter.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+using namespace titan::emission;
+
+/// Dimensions of both operands, without repetition.
+static SmallVector<Index> getJoinedSpace(const GemmOperand &a, const GemmOperand &b) {
+  SmallVector<Index> space = a.dims;
+  for (const Index &dim : b.dims)
+    if (!a.access.strides.count(dim.key))
+      space.push_back(dim);
+  return space;
+}
+
+/// True if some dimension is of one operand and the result: without that, there is no matrix.
+static bool hasFreeDimension(const GemmOperand &a, const GemmOperand &b) {
+  auto isIn = [](const GemmOperand &operand, const Index &dim) {
+    return dim.size.isOne() || operand.access.strides.count(dim.key);
+  };
+  return llvm::any_of(a.dims, [&](const Index &dim) { return !isIn(b, dim); }) ||
+         llvm::any_of(b.dims, [&](const Index &dim) { return !isIn(a, dim); });
+}
+
+static void emitShape(Writer &out, const GemmPlan &plan, const std::string &accumulate) {
+  out.line("     {.m = " + plan.m.str() + ", .n = " + plan.n.str() + ", .k = " + plan.k.str() +
+           ",");
+  std::string flags;
+  if (plan.transposeA)
+    flags += ".transposeA = true, ";
+  if (plan.transposeB)
+    flags += ".transposeB = true, ";
+  if (!accumulate.empty())
+    flags += ".accumulate = " + accumulate + ", ";
+  out.line("      " + flags + ".lda = " + plan.lda.str() + ", .ldb = " + plan.ldb.str() +
+           ", .ldc = " + plan.ldc.str() + (plan.batch ? "," : "});"));
+  if (plan.batch)
+    out.line("      .batch = " + plan.batch->size.str() + ", .strideA = " + plan.strideA.str() +
+             ", .strideB = " + plan.strideB.str() + ", .strideC = " + plan.strideC.str() + "});");
+}
+
+static void emitGemm(FunctionEmitter &emitter, GemmPlan &plan, const GemmOperand &a,
+                     const GemmOperand &b, const GemmOperand &c) {
+  nameLoops(plan.loops);
+  Writer &out = emitter.out();
+  openLoops(out, plan.loops);
+  auto at = [&](const GemmOperand &operand) {
+    std::string offset = getOffset(operand.access, plan.loops);
+    return operand.access.pointer + (offset == "0" ? "" : " + " + offset);
+  };
+  // The first of the products that are summed starts the sum.
+  std::string accumulate;
+  for (const Loop &loop : plan.loops)
+    if (!c.access.strides.count(loop.getKey()))
+      accumulate += (accumulate.empty() ? "" : " || ") + loop.variable + " > 0";
+  const GemmOperand &left = plan.swapped ? b : a, &right = plan.swapped ? a : b;
+  out.line("gemm(ctx, " + at(left) + ", " + at(right) + ", " + at(c) + ",");
+  emitShape(out, plan, accumulate);
+  closeLoops(out, plan.loops);
+}
+
+LogicalResult emission::emitContract(FunctionEmitter &emitter, ContractOp op) {
+  GemmOperand a{emitter.getAccess(op.getLhs()), emitter.getSpace(op.getLhs())};
+  GemmOperand b{emitter.getAccess(op.getRhs()), emitter.getSpace(op.getRhs())};
+  GemmOperand c{emitter.getAccess(op.getResult()), emitter.getSpace(op.getResult())};
+  GemmPlan plan;
+  if (hasFreeDimension(a, b))
+    plan = planGemm(a, b, c);
+  if (plan.isGemm) {
+    emitter.setPlace(op);
+    emitGemm(emitter, plan, a, b, c);
+    return success();
+  }
+  Type element = op.getResult().getType().getElementType();
+  emitReduction(emitter, {getJoinedSpace(a, b),
+                          {a.access, b.access},
+                          c.access,
+                          dist::ReductionKind::Sum,
+                          getElementType(element)});
+  return success();
+}

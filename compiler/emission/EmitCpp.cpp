@@ -1,0 +1,107 @@
+//===- EmitCpp.cpp - From planned IR to C++ source ------------------------===//
+
+#include "compiler/emission/EmitCpp.h"
+
+#include "compiler/emission/FunctionEmitter.h"
+#include "compiler/emission/ProgramTable.h"
+#include "dialects/registration/RegisterAll.h"
+#include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "mlir/Tools/mlir-translate/Translation.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+using namespace titan::emission;
+
+/// Declares every size that the function's types have, so that local names can avoid them.
+static void declareSizes(func::FuncOp function, Sizes &sizes) {
+  auto declare = [&](Type type) {
+    if (auto tensor = dyn_cast<NamedTensorType>(type)) {
+      sizes.getCountBeforeFlat(tensor);
+      sizes.getDims(tensor);
+    }
+  };
+  llvm::for_each(function.getArgumentTypes(), declare);
+  function.walk([&](Operation *op) {
+    llvm::for_each(op->getResultTypes(), declare);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArgumentTypes(), declare);
+  });
+}
+
+static LogicalResult emitProgram(func::FuncOp function, dist::MeshOp mesh, StringRef name,
+                                 Writer &out) {
+  ProgramState state(mesh);
+  declareSizes(function, state.sizes);
+  state.sizes.reserveNames(state.functionNames);
+  FunctionEmitter emitter(state, {});
+  if (failed(emitter.emitFunction("run", function.getBody().front())))
+    return failure();
+  out.line("namespace " + name + " {");
+  out.blank();
+  for (const std::string &constant : state.sizes.getConstants())
+    out.line(constant);
+  out.blank();
+  out.raw(state.functions);
+  out.line("} // namespace " + name);
+  out.blank();
+  return success();
+}
+
+static void emitHead(ModuleOp module, dist::MeshOp mesh, Writer &out) {
+  auto model = module->getAttrOfType<StringAttr>("titan.model");
+  out.line("// Emitted by titanc" + (model ? " from the model " + model.getValue() : "") +
+           ". Sizes are those of one rank.");
+  out.line("#include \"titan/runtime/kernel_math.h\"");
+  out.line("#include \"titan/runtime/program.h\"");
+  out.blank();
+  out.line("using namespace titan::rt;");
+  out.blank();
+  out.line("namespace {");
+  out.blank();
+  out.line("namespace tm = titan::rt::tm;");
+  out.blank();
+  if (!mesh)
+    return;
+  out.line("/// Axes of the mesh, outer to inner.");
+  out.line("namespace mesh {");
+  std::string axes;
+  for (auto axis : mesh.getAxes().getAsRange<dist::MeshAxisAttr>())
+    axes += (axes.empty() ? "" : ", ") + makeIdentifier(axis.getName());
+  out.line("enum : int { " + axes + " };");
+  out.line("}");
+  out.blank();
+}
+
+LogicalResult emission::emitCpp(ModuleOp module, llvm::raw_ostream &stream) {
+  if (!module->hasAttr(memory::kPersistent))
+    return module.emitError("values have no places yet: run --titan-plan-memory first");
+  dist::MeshOp mesh = dist::MeshOp::lookup(module);
+  Writer out;
+  emitHead(module, mesh, out);
+  SmallVector<func::FuncOp> functions;
+  SmallVector<std::string> namespaces;
+  NameScope scope;
+  scope.reserve("mesh");
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (!function->hasAttr(attr::kProgram))
+      continue;
+    functions.push_back(function);
+    namespaces.push_back(scope.pick(function.getSymName()));
+    if (failed(emitProgram(function, mesh, namespaces.back(), out)))
+      return failure();
+  }
+  out.line("} // namespace");
+  out.blank();
+  ProgramTable(module, out).emit(functions, namespaces);
+  stream << out.str();
+  return success();
+}
+
+void emission::registerToCpp() {
+  TranslateFromMLIRRegistration registration(
+      "titan-to-cpp", "write a planned program as C++",
+      [](ModuleOp module, llvm::raw_ostream &out) { return emitCpp(module, out); },
+      [](DialectRegistry &registry) { registerDialects(registry); });
+}

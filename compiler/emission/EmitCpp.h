@@ -1,0 +1,26 @@
+//===- EmitCpp.h - From planned IR to C++ source ----------------*- C++ -*-===//
+//
+// The last phase: a module whose values have places (`--titan-plan-memory`) becomes one C++ file
+// that defines what runtime/include/titan/runtime/program.h asks for. Emission decides nothing
+// about memory or communication; it chooses names, loops and calls.
+//
+// Fails with a diagnostic on what it cannot express; nothing is left out silently.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_COMPILER_EMISSION_EMITCPP_H
+#define TITAN_COMPILER_EMISSION_EMITCPP_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace titan::emission {
+
+mlir::LogicalResult emitCpp(mlir::ModuleOp module, llvm::raw_ostream &out);
+
+/// Registers `--titan-to-cpp` with titan-translate.
+void registerToCpp();
+
+} // namespace titan::emission
+
+#endif // TITAN_COMPILER_EMISSION_EMITCPP_H

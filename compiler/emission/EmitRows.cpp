@@ -1,0 +1,55 @@
+//===- EmitRows.cpp - Elementwise operations, alone and fused -------------===//
+
+#include "compiler/emission/Rows.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+using namespace titan::emission;
+
+/// Rows of an operation that stands alone: all loops but the innermost of those that its operands
+/// and results leave after merging. One that walks memory straight through has no rows.
+static SmallVector<std::string> chooseRows(FunctionEmitter &emitter, Operation *op) {
+  SmallVector<Access> accesses;
+  for (Value operand : op->getOperands())
+    accesses.push_back(makeAccess("", emitter.getSpace(operand)));
+  SmallVector<const Access *> all;
+  for (const Access &access : accesses)
+    all.push_back(&access);
+  Access whole = makeAccess("", emitter.getSpace(op->getResult(0)));
+  all.push_back(&whole);
+  SmallVector<Loop> loops = makeLoops(emitter.getSpace(op->getResult(0)), all);
+  SmallVector<std::string> rows;
+  if (!loops.empty())
+    for (const Loop &loop : ArrayRef(loops).drop_back())
+      llvm::append_range(rows, loop.keys);
+  return rows;
+}
+
+LogicalResult emission::emitRows(FunctionEmitter &emitter, Operation *op) {
+  SmallVector<std::string> rows;
+  if (op->hasTrait<Elementwise>() || isa<TakeOp>(op)) {
+    rows = chooseRows(emitter, op);
+  } else {
+    SmallVector<Index> space = emitter.getSpace(op->getResult(0));
+    for (const Index &dim : ArrayRef(space).drop_back(space.empty() ? 0 : 1))
+      rows.push_back(dim.key);
+  }
+  RowNest nest(emitter, {op}, rows);
+  for (Value result : op->getResults())
+    nest.addOutput(result, result);
+  return nest.emit();
+}
+
+LogicalResult emission::emitFused(FunctionEmitter &emitter, FusedOp op) {
+  SmallVector<Operation *> ops;
+  for (Operation &inner : op.getBody().front().without_terminator())
+    ops.push_back(&inner);
+  SmallVector<std::string> rows;
+  for (auto row : op.getRows().getAsRange<StringAttr>())
+    rows.push_back(row.str());
+  RowNest nest(emitter, ops, rows);
+  for (auto [inner, result] : llvm::zip_equal(op.getYield().getValues(), op.getResults()))
+    nest.addOutput(inner, result);
+  return nest.emit();
+}

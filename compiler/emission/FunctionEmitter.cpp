@@ -1,0 +1,166 @@
+//===- FunctionEmitter.cpp - One emitted function -------------------------===//
+
+#include "compiler/emission/FunctionEmitter.h"
+
+#include "dialects/titan/Interfaces/TitanInterfaces.h"
+#include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "dialects/titan/Transforms/Memory/Planner.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+using namespace titan::emission;
+
+std::string emission::getSourceLine(Location location) {
+  auto file = location->findInstanceOf<FileLineColLoc>();
+  if (!file)
+    return "";
+  return (llvm::sys::path::filename(file.getFilename().getValue()) + ":" + Twine(file.getLine()))
+      .str();
+}
+
+std::string emission::getElementType(Type type) {
+  if (type.isF32())
+    return "float";
+  if (type.isF64())
+    return "double";
+  if (type.isInteger(64))
+    return "int64_t";
+  return type.isInteger(1) ? "bool" : "";
+}
+
+std::string emission::getDType(Type type) {
+  if (type.isF32())
+    return "DType::F32";
+  if (type.isF64())
+    return "DType::F64";
+  if (type.isBF16())
+    return "DType::BF16";
+  return type.isInteger(1) ? "DType::Bool" : "DType::I64";
+}
+
+std::string emission::getScalarType(Operation *op) {
+  for (TypeRange types : {TypeRange(op->getResultTypes()), TypeRange(op->getOperandTypes())})
+    for (Type type : types)
+      if (Type element = cast<NamedTensorType>(type).getElementType(); element.isF64())
+        return "double";
+      else if (element.isF32())
+        return "float";
+  return "double";
+}
+
+FunctionEmitter::FunctionEmitter(ProgramState &program, SmallVector<Enclosing> repeats)
+    : program(program), repeats(std::move(repeats)) {
+  for (const Enclosing &repeat : this->repeats)
+    scope.reserve(repeat.index);
+}
+
+SmallVector<Index> FunctionEmitter::getSpace(Value value) {
+  SmallVector<Index> space;
+  for (LocalDim &dim : sizes().getDims(cast<NamedTensorType>(value.getType())))
+    space.push_back({dim.key, dim.size});
+  return space;
+}
+
+Access FunctionEmitter::getAccess(Value value) {
+  SmallVector<Index> space = getSpace(value);
+  return makeAccess(getPointer(value), space);
+}
+
+std::string FunctionEmitter::getPlacePointer(PlaceAttr place, Type element, const Extent &count) {
+  bool persistent = place.getSpace() == MemorySpace::Persistent;
+  std::string text = (persistent ? "persistent<" : "transient<") + getElementType(element) +
+                     ">(ctx, " + std::to_string(place.getBuffer()) + ")";
+  // Slots are row-major in the enclosing repeats' indices; of those, the innermost varies fastest.
+  Extent stride = count;
+  for (int64_t level : llvm::reverse(place.getLevels())) {
+    text += " + " + scale(repeats[level].index, stride);
+    stride = repeats[level].size * stride;
+  }
+  return text;
+}
+
+/// The value whose elements `value` renames.
+static Value getRoot(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!memory::isView(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+std::string FunctionEmitter::getPointer(Value value) {
+  std::string wanted = memory::getSourceName(value);
+  value = getRoot(value);
+  auto [entry, isNew] = pointers.try_emplace(value);
+  if (!isNew)
+    return entry->second;
+  std::string name = scope.pick(wanted);
+  pointers[value] = name;
+  auto type = cast<NamedTensorType>(value.getType());
+  body.line(
+      getElementType(type.getElementType()) + " *" + name + " = " +
+      getPlacePointer(memory::getPlace(value), type.getElementType(), sizes().getCount(type)) +
+      ";");
+  return name;
+}
+
+std::string FunctionEmitter::getScratch(Operation *op, unsigned index, Type type) {
+  auto places = op->getAttrOfType<ArrayAttr>(memory::kScratch);
+  return getPlacePointer(cast<PlaceAttr>(places[index]), type, Extent());
+}
+
+std::string FunctionEmitter::getInlineScalar(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto repeat = dyn_cast<RepeatOp>(argument.getOwner()->getParentOp());
+    if (!repeat || argument != repeat.getIndex())
+      return "";
+    size_t depth = 0;
+    for (Operation *op = repeat->getParentOp(); op; op = op->getParentOp())
+      depth += isa<RepeatOp>(op);
+    return repeats[depth].index;
+  }
+  auto constant = value.getDefiningOp<ConstantOp>();
+  if (!constant)
+    return "";
+  return cast<ScalarOpInterface>(constant.getOperation())
+      .getElementExpression({}, 0, getScalarType(constant));
+}
+
+std::string FunctionEmitter::getRankOffset(NamedTensorType type, int64_t dim) {
+  ArrayAttr axes = type.getShardingOrReplicated().getDimAxes()[dim];
+  if (axes.empty())
+    return "";
+  Factor size = sizes().getSize(type.getDims()[dim], axes);
+  return "(" + sizes().getPart(axes) + ") * " + size.name;
+}
+
+void FunctionEmitter::emitSourceLine(Operation *op) {
+  std::string now = getSourceLine(op->getLoc());
+  if (now.empty() || now == line)
+    return;
+  line = now;
+  body.line("// " + line);
+}
+
+void FunctionEmitter::setPlace(Operation *op) {
+  std::string now = getSourceLine(op->getLoc());
+  if (now == place)
+    return;
+  place = now;
+  body.line("ctx.place = " + quote(place) + ";");
+}
+
+std::string FunctionEmitter::getGroup(ArrayAttr axes) {
+  std::string list;
+  for (auto axis : axes.getAsRange<StringAttr>())
+    list += (list.empty() ? "" : ", ") + Sizes::getAxisName(axis);
+  return "over<" + list + ">()";
+}
+
+void FunctionEmitter::copyTo(Value value, StringRef target) {
+  std::string count = sizes().getCount(cast<NamedTensorType>(value.getType())).str();
+  body.line("tm::copy(" + target + ", " + getPointer(value) + ", " + count + ");");
+}

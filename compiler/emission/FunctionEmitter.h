@@ -1,0 +1,130 @@
+//===- FunctionEmitter.h - One emitted function -----------------*- C++ -*-===//
+//
+// Writes the body of one C++ function: a program, or the body of a repeat. A value is a pointer
+// into the arena, declared where it is first needed and named as in the source; where it points was
+// decided by the memory phase. What an operation becomes is in the Emit*.cpp files, one a kind.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_COMPILER_EMISSION_FUNCTIONEMITTER_H
+#define TITAN_COMPILER_EMISSION_FUNCTIONEMITTER_H
+
+#include "compiler/emission/Gemm.h"
+#include "compiler/emission/Sizes.h"
+#include "compiler/emission/Writer.h"
+#include "dialects/titan/IR/Titan.h"
+
+namespace titan::emission {
+
+/// What the functions of one program share.
+struct ProgramState {
+  ProgramState(dist::MeshOp mesh) : sizes(mesh) {}
+  Sizes sizes;
+  NameScope functionNames;
+  std::string functions; ///< text of the finished ones, callees first
+};
+
+/// A repeat around the function's code: its index is a parameter.
+struct Enclosing {
+  std::string index;
+  Extent size;
+};
+
+class FunctionEmitter {
+public:
+  /// `repeats`: the enclosing ones, the outermost first.
+  FunctionEmitter(ProgramState &program, llvm::SmallVector<Enclosing> repeats);
+
+  /// Emits the operations of `block` as a function called `name`.
+  mlir::LogicalResult emitFunction(llvm::StringRef name, mlir::Block &block);
+
+  //===--- What the emission of operations uses ---------------------------===//
+  Writer &out() { return body; }
+  Sizes &sizes() { return program.sizes; }
+  NameScope &names() { return scope; }
+  /// The pointer variable of `value`, declared if need be.
+  std::string getPointer(mlir::Value value);
+  /// A pointer to the scratch buffer `index` of `op`, as elements of `type`.
+  std::string getScratch(mlir::Operation *op, unsigned index, mlir::Type type);
+  /// Row-major access of the value's local part.
+  Access getAccess(mlir::Value value);
+  llvm::SmallVector<Index> getSpace(mlir::Value value);
+  /// The expression of a value that has no memory and does not vary over elements (a constant, a
+  /// repeat's index); empty for others.
+  std::string getInlineScalar(mlir::Value value);
+  /// Global index at which this rank's part of dimension `dim` starts; empty if it is 0.
+  std::string getRankOffset(ir::NamedTensorType type, int64_t dim);
+  /// Writes `ctx.place = "file:line";` for operations that can fail.
+  void setPlace(mlir::Operation *op);
+  /// Copies `value` to `target`, a pointer expression.
+  void copyTo(mlir::Value value, llvm::StringRef target);
+  std::string getPlacePointer(ir::PlaceAttr place, mlir::Type element, const Extent &count);
+  /// A `constexpr` array of mesh axes and the GroupRef of it.
+  std::string getGroup(mlir::ArrayAttr axes);
+
+private:
+  mlir::LogicalResult emitOp(mlir::Operation *op);
+  mlir::LogicalResult emitRepeat(ir::RepeatOp repeat);
+  mlir::LogicalResult emitYield(ir::YieldOp yield);
+  mlir::LogicalResult emitReturn(mlir::Operation *op);
+  void emitEarlyStacks(ir::RepeatOp repeat);
+  void copyToPlace(mlir::Value value, ir::PlaceAttr target);
+  /// The slot of a stack at the innermost repeat's index.
+  ir::PlaceAttr getSlot(ir::PlaceAttr stack);
+  void emitSourceLine(mlir::Operation *op);
+
+  ProgramState &program;
+  llvm::SmallVector<Enclosing> repeats;
+  NameScope scope;
+  Writer body{1};
+  llvm::DenseMap<mlir::Value, std::string> pointers;
+  std::string line;  ///< source line of the last comment
+  std::string place; ///< the last ctx.place
+};
+
+/// `file:line` of an operation's location; empty where it has none.
+std::string getSourceLine(mlir::Location location);
+
+/// The C++ type of elements; empty for those that cannot be emitted.
+std::string getElementType(mlir::Type type);
+/// `DType::F32` and so on.
+std::string getDType(mlir::Type type);
+/// float or double: the type in which an operation computes.
+std::string getScalarType(mlir::Operation *op);
+
+//===--- Operations, by kind ---------------------------------------------===//
+/// Elementwise operations, reductions along rows, take, put, slice, pad: alone or fused.
+mlir::LogicalResult emitRows(FunctionEmitter &emitter, mlir::Operation *op);
+mlir::LogicalResult emitFused(FunctionEmitter &emitter, ir::FusedOp op);
+mlir::LogicalResult emitReduce(FunctionEmitter &emitter, ir::ReduceOp op);
+mlir::LogicalResult emitContract(FunctionEmitter &emitter, ir::ContractOp op);
+mlir::LogicalResult emitScatter(FunctionEmitter &emitter, ir::PutOp op);
+mlir::LogicalResult emitRotary(FunctionEmitter &emitter, ir::RotaryOp op);
+mlir::LogicalResult emitAttention(FunctionEmitter &emitter, ir::AttentionOp op);
+mlir::LogicalResult emitAttentionGrad(FunctionEmitter &emitter, ir::AttentionGradOp op);
+/// Operations of the dist dialect.
+mlir::LogicalResult emitCollective(FunctionEmitter &emitter, mlir::Operation *op);
+
+/// Sums (or takes the maximum or minimum of) products of `factors` over the dimensions of `space`
+/// that `result` lacks.
+struct Reduction {
+  llvm::SmallVector<Index> space;
+  llvm::SmallVector<Access> factors;
+  Access result;
+  dist::ReductionKind kind;
+  std::string type; ///< of elements, in C++
+};
+void emitReduction(FunctionEmitter &emitter, Reduction reduction);
+
+/// Writes `#pragma omp parallel for ...` before a nest of `depth` loops over `count` elements,
+/// unless it is known to be too little work to share.
+void emitParallel(Writer &out, int depth, const Extent &count);
+/// `for (int64_t v = 0; v < size; ++v) {` for each loop; the caller closes them.
+void openLoops(Writer &out, llvm::ArrayRef<Loop> loops);
+void closeLoops(Writer &out, llvm::ArrayRef<Loop> loops);
+/// Gives loops without a name one of i, j, k, ...
+void nameLoops(llvm::MutableArrayRef<Loop> loops, int first = 0);
+
+} // namespace titan::emission
+
+#endif // TITAN_COMPILER_EMISSION_FUNCTIONEMITTER_H

@@ -1,0 +1,38 @@
+//===- LoopText.cpp - Loops as text ---------------------------------------===//
+
+#include "compiler/emission/FunctionEmitter.h"
+
+using namespace titan;
+using namespace titan::emission;
+
+/// Below this many elements, starting threads costs more than it saves.
+static constexpr int64_t kLittleWork = 16384;
+
+void emission::emitParallel(Writer &out, int depth, const Extent &count) {
+  std::optional<int64_t> value = count.getValue();
+  if (depth == 0 || (value && *value < kLittleWork))
+    return;
+  out.line("#pragma omp parallel for" +
+           (depth > 1 ? " collapse(" + std::to_string(depth) + ")" : std::string()));
+}
+
+void emission::openLoops(Writer &out, llvm::ArrayRef<Loop> loops) {
+  for (const Loop &loop : loops)
+    out.open("for (int64_t " + loop.variable + " = 0; " + loop.variable + " < " + loop.size.str() +
+             "; ++" + loop.variable + ")");
+}
+
+void emission::closeLoops(Writer &out, llvm::ArrayRef<Loop> loops) {
+  for (size_t i = 0; i < loops.size(); ++i)
+    out.close();
+}
+
+void emission::nameLoops(llvm::MutableArrayRef<Loop> loops, int first) {
+  static const char *const names[] = {"i", "j", "k", "m", "n"};
+  for (Loop &loop : loops) {
+    if (!loop.variable.empty())
+      continue;
+    loop.variable = first < 5 ? names[first] : "i" + std::to_string(first);
+    ++first;
+  }
+}

@@ -1,0 +1,57 @@
+//===- Loops.cpp - Index spaces and what walks them -----------------------===//
+
+#include "compiler/emission/Loops.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace titan::emission;
+
+Access titan::emission::makeAccess(std::string pointer, llvm::ArrayRef<Index> dims) {
+  Access access{std::move(pointer), {}};
+  Extent stride;
+  for (const Index &dim : llvm::reverse(dims)) {
+    access.strides[dim.key] = stride;
+    stride = dim.size * stride;
+  }
+  return access;
+}
+
+/// True if walking `outer` then `inner` is, for every access, one walk.
+static bool canMerge(llvm::StringRef outer, const Index &inner,
+                     llvm::ArrayRef<const Access *> accesses) {
+  return llvm::all_of(accesses, [&](const Access *access) {
+    auto a = access->strides.find(outer), b = access->strides.find(inner.key);
+    bool hasOuter = a != access->strides.end(), hasInner = b != access->strides.end();
+    return hasOuter == hasInner && (!hasOuter || a->second == inner.size * b->second);
+  });
+}
+
+llvm::SmallVector<Loop> titan::emission::makeLoops(llvm::ArrayRef<Index> space,
+                                                   llvm::ArrayRef<const Access *> accesses) {
+  llvm::SmallVector<Loop> loops;
+  for (const Index &dim : space) {
+    if (dim.size.isOne())
+      continue;
+    if (!loops.empty() && canMerge(loops.back().getKey(), dim, accesses)) {
+      loops.back().keys.push_back(dim.key);
+      loops.back().size = loops.back().size * dim.size;
+    } else {
+      loops.push_back({{dim.key}, dim.size, ""});
+    }
+  }
+  return loops;
+}
+
+std::string titan::emission::getOffset(const Access &access, llvm::ArrayRef<Loop> loops) {
+  std::string offset;
+  for (const Loop &loop : loops) {
+    auto stride = access.strides.find(loop.getKey());
+    if (stride != access.strides.end())
+      offset += (offset.empty() ? "" : " + ") + scale(loop.variable, stride->second);
+  }
+  return offset.empty() ? "0" : offset;
+}
+
+std::string titan::emission::getElement(const Access &access, llvm::ArrayRef<Loop> loops) {
+  return access.pointer + "[" + getOffset(access, loops) + "]";
+}

@@ -1,0 +1,56 @@
+//===- Loops.h - Index spaces and what walks them ---------------*- C++ -*-===//
+//
+// An index space is a list of named dimensions; tensors are accessed in it by a stride per
+// dimension they have. Neighbouring dimensions that every access walks as one are merged, so that
+// most loop nests become one or two long loops. Plain data, without IR.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_COMPILER_EMISSION_LOOPS_H
+#define TITAN_COMPILER_EMISSION_LOOPS_H
+
+#include "compiler/emission/Extent.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace titan::emission {
+
+/// How a tensor is addressed: a pointer and a stride for each of its dimensions, by name.
+struct Access {
+  std::string pointer;
+  llvm::StringMap<Extent> strides;
+};
+
+/// A dimension of an index space.
+struct Index {
+  std::string key;
+  Extent size;
+};
+
+/// A loop over merged dimensions. The strides of an access along it are those of the last key.
+struct Loop {
+  llvm::SmallVector<std::string> keys; ///< outer to inner
+  Extent size;
+  std::string variable;
+  llvm::StringRef getKey() const { return keys.back(); }
+};
+
+/// The row-major access of a tensor with these dimensions.
+Access makeAccess(std::string pointer, llvm::ArrayRef<Index> dims);
+
+/// Loops over `space`, outer to inner, merged where all accesses allow it. Dimensions of size 1 are
+/// dropped. Variables are left empty.
+llvm::SmallVector<Loop> makeLoops(llvm::ArrayRef<Index> space,
+                                  llvm::ArrayRef<const Access *> accesses);
+
+/// `a + b * stride + ...` of the loops that the access has; `0` where it has none.
+std::string getOffset(const Access &access, llvm::ArrayRef<Loop> loops);
+
+/// `pointer[offset]`, or `*pointer` without loops.
+std::string getElement(const Access &access, llvm::ArrayRef<Loop> loops);
+
+} // namespace titan::emission
+
+#endif // TITAN_COMPILER_EMISSION_LOOPS_H

@@ -1,0 +1,227 @@
+//===- ProgramTable.cpp - The description of a program --------------------===//
+
+#include "compiler/emission/ProgramTable.h"
+
+#include "compiler/emission/FunctionEmitter.h"
+#include "dialects/titan/Kernels/ScalarText.h"
+#include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+using namespace titan::emission;
+
+ProgramTable::ProgramTable(ModuleOp module, Writer &out)
+    : module(module), mesh(dist::MeshOp::lookup(module)), out(out) {}
+
+static std::string joinAxes(dist::MeshOp mesh, ArrayAttr axes, StringRef separator) {
+  std::string text;
+  for (auto axis : axes.getAsRange<StringAttr>())
+    text += (text.empty() ? "" : separator.str()) + Sizes::getAxisName(axis);
+  return text;
+}
+
+std::string ProgramTable::getAxes(ArrayAttr axes) {
+  return "{" + joinAxes(mesh, axes, ", ") + "}";
+}
+
+static int64_t getStaticDegree(dist::MeshOp mesh, ArrayAttr axes) {
+  int64_t product = 1;
+  for (auto axis : axes.getAsRange<StringAttr>())
+    product *= mesh ? mesh.getDegree(axis) : 1;
+  return product;
+}
+
+/// `degree[mesh::a] * degree[mesh::b]`, or the number.
+static std::string getDegree(dist::MeshOp mesh, ArrayAttr axes) {
+  if (int64_t known = getStaticDegree(mesh, axes))
+    return std::to_string(known);
+  std::string text;
+  for (auto axis : axes.getAsRange<StringAttr>())
+    text += (text.empty() ? "degree[" : " * degree[") + Sizes::getAxisName(axis) + "]";
+  return axes.size() == 1 ? text : "(" + text + ")";
+}
+
+std::string ProgramTable::getCount(NamedTensorType type) {
+  dist::ShardingAttr sharding = type.getShardingOrReplicated();
+  int64_t flatFrom = sharding.isFlat() ? sharding.getFlatFrom() : type.getRank();
+  std::string text, below;
+  int64_t above = 1, product = 1;
+  for (auto [i, dim, axes] : llvm::enumerate(type.getDims(), sharding.getDimAxes())) {
+    bool isBelow = static_cast<int64_t>(i) >= flatFrom;
+    int64_t degree = getStaticDegree(mesh, axes);
+    if (degree)
+      (isBelow ? product : above) *= dim.getSize() / degree;
+    else
+      (isBelow ? below : text) +=
+          " * (" + std::to_string(dim.getSize()) + " / " + getDegree(mesh, axes) + ")";
+  }
+  text = std::to_string(above) + text;
+  if (sharding.isFlat())
+    text += " * tm::chunk(" + std::to_string(product) + below + ", " +
+            getDegree(mesh, sharding.getFlatAxes()) + ")";
+  return text;
+}
+
+std::string ProgramTable::getBuffer(BufferAttr buffer) {
+  auto type = cast<NamedTensorType>(buffer.getType());
+  std::string count = getCount(type);
+  if (buffer.getPad())
+    count = "(" + count + " + " + getDegree(mesh, buffer.getPad()) + ")";
+  return "{" + quote(buffer.getName().getValue()) + ", " + count + " * sizeOf(" +
+         getDType(type.getElementType()) + "), " + std::to_string(buffer.getFirst()) + ", " +
+         std::to_string(buffer.getLast()) + "}";
+}
+
+std::string ProgramTable::getInfo(NamedTensorType type) {
+  dist::ShardingAttr sharding = type.getShardingOrReplicated();
+  std::string dims;
+  for (auto [dim, axes] : llvm::zip_equal(type.getDims(), sharding.getDimAxes()))
+    dims += (dims.empty() ? "{" : ", {") + quote(dim.getName().getValue()) + ", " +
+            std::to_string(dim.getSize()) + ", " + getAxes(axes) + "}";
+  return "{" + getDType(type.getElementType()) + ", {" + dims + "}, " +
+         getAxes(sharding.getFlatAxes()) + ", " + std::to_string(sharding.getFlatFrom()) + "}";
+}
+
+void ProgramTable::emitMesh() {
+  out.open("std::vector<Axis> titan::rt::programMesh()");
+  std::string axes;
+  if (mesh)
+    for (auto axis : mesh.getAxes().getAsRange<dist::MeshAxisAttr>())
+      axes += (axes.empty() ? "{" : ", {") + quote(axis.getName().getValue()) + ", " +
+              std::to_string(axis.getDegree()) + "}";
+  out.line("return {" + axes + "};");
+  out.close();
+  out.blank();
+}
+
+/// A setting as the command line would write it.
+static std::string getText(Attribute value) {
+  if (auto text = dyn_cast<StringAttr>(value))
+    return text.str();
+  if (auto boolean = dyn_cast<BoolAttr>(value))
+    return boolean.getValue() ? "true" : "false";
+  if (auto integer = dyn_cast<IntegerAttr>(value))
+    return std::to_string(integer.getInt());
+  if (auto number = dyn_cast<FloatAttr>(value))
+    return ir::getLiteral(number.getValueAsDouble());
+  std::string list;
+  if (auto elements = dyn_cast<ArrayAttr>(value))
+    for (Attribute element : elements)
+      list += (list.empty() ? "" : ", ") + getText(element);
+  return "[" + list + "]";
+}
+
+void ProgramTable::emitSettings() {
+  auto run = module->getAttrOfType<DictionaryAttr>(attr::kRun);
+  if (!run)
+    return;
+  out.open("p.settings =");
+  for (NamedAttribute entry : run) {
+    auto setting = dyn_cast<DictionaryAttr>(entry.getValue());
+    auto compile = setting ? setting.getAs<BoolAttr>("compile") : BoolAttr();
+    if (setting && setting.get("value"))
+      out.line("{" + quote(entry.getName()) + ", " + quote(getText(setting.get("value"))) + ", " +
+               (compile && compile.getValue() ? "true" : "false") + "},");
+  }
+  out.close(";");
+}
+
+void ProgramTable::emitPersistent() {
+  out.open("p.persistent =");
+  if (auto buffers = module->getAttrOfType<ArrayAttr>(memory::kPersistent))
+    for (auto buffer : buffers.getAsRange<BufferAttr>())
+      out.line(getBuffer(buffer) + ",");
+  out.close(";");
+}
+
+/// `Init::...`, scales and cut of a parameter.
+static std::string getInit(InitAttr init) {
+  static const char *const kinds[] = {"Constant", "Normal", "TruncatedNormal", "Uniform"};
+  std::string scales;
+  for (double scale : init.getScale().asArrayRef())
+    scales += (scales.empty() ? "" : ", ") + ir::getLiteral(scale);
+  return std::string(".init = Init::") + kinds[static_cast<int>(init.getKind())] + ", .scale = {" +
+         scales + "}, .cut = " + ir::getLiteral(init.getCut().getValueAsDouble());
+}
+
+void ProgramTable::emitTensor(func::FuncOp function, DictionaryAttr attributes,
+                              NamedTensorType type, int64_t buffer) {
+  static const std::pair<StringRef, StringRef> roles[] = {
+      {attr::kParam, "Parameter"}, {attr::kState, "State"},       {attr::kInput, "Input"},
+      {attr::kScalar, "Scalar"},   {attr::kGradient, "Gradient"}, {attr::kOutput, "Output"}};
+  for (auto [attribute, role] : roles) {
+    auto name = attributes.getAs<StringAttr>(attribute);
+    if (!name || !described.insert(buffer).second)
+      continue;
+    out.line("{.role = Role::" + role + ", .name = " + quote(name) + ",");
+    out.line(" .info = " + getInfo(type) + ", .buffer = " + std::to_string(buffer) + ",");
+    bool isShared = role == "Parameter" || role == "State" || role == "Scalar";
+    std::string rest =
+        isShared ? ""
+                 : ".function = " +
+                       quote(function->getAttrOfType<StringAttr>(attr::kProgram).getValue()) + ", ";
+    rest += std::string(".stacked = ") + (attributes.contains(attr::kStacked) ? "true" : "false");
+    if (auto init = attributes.getAs<InitAttr>(attr::kInit))
+      rest += ", " + getInit(init);
+    out.line(" " + rest + "},");
+    if (role == "Parameter")
+      parameters += type.getNumElements();
+  }
+}
+
+void ProgramTable::emitTensors(func::FuncOp function) {
+  auto arguments = function->getAttrOfType<ArrayAttr>(memory::kArguments);
+  for (auto [i, place] : llvm::enumerate(arguments.getAsRange<PlaceAttr>()))
+    emitTensor(function, function.getArgAttrDict(i),
+               cast<NamedTensorType>(function.getArgument(i).getType()), place.getBuffer());
+  Operation *terminator = function.getBody().front().getTerminator();
+  auto results = terminator->getAttrOfType<ArrayAttr>(memory::kArguments);
+  for (auto [i, place] : llvm::enumerate(results.getAsRange<PlaceAttr>()))
+    emitTensor(function, function.getResultAttrDict(i),
+               cast<NamedTensorType>(terminator->getOperand(i).getType()), place.getBuffer());
+}
+
+void ProgramTable::emitFunction(func::FuncOp function, StringRef name) {
+  auto program = function->getAttrOfType<StringAttr>(attr::kProgram);
+  auto events = function->getAttrOfType<IntegerAttr>(memory::kEvents);
+  out.open("p.functions.push_back({" + quote(program.getValue()) + ",");
+  for (auto buffer : function->getAttrOfType<ArrayAttr>(memory::kBuffers).getAsRange<BufferAttr>())
+    out.line(getBuffer(buffer) + ",");
+  out.close(", " + std::to_string(events.getInt()) + ", " + name + "::run});");
+}
+
+void ProgramTable::emit(ArrayRef<func::FuncOp> functions, ArrayRef<std::string> namespaces) {
+  emitMesh();
+  out.open("Program titan::rt::program([[maybe_unused]] const int64_t *degree)");
+  out.line("Program p;");
+  if (auto name = module->getAttrOfType<StringAttr>("titan.model"))
+    out.line("p.name = " + quote(name) + ";");
+  if (auto source = module->getAttrOfType<StringAttr>("titan.source"))
+    out.line("p.source = " + quote(source) + ";");
+  out.line("p.mesh = programMesh();");
+  emitPersistent();
+  out.open("p.tensors =");
+  for (func::FuncOp function : functions)
+    emitTensors(function);
+  out.close(";");
+  for (auto [function, name] : llvm::zip_equal(functions, namespaces))
+    emitFunction(function, name);
+  emitSettings();
+  Type element;
+  for (func::FuncOp function : functions)
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (!element && function.getArgAttr(i, attr::kParam))
+        element = cast<NamedTensorType>(function.getArgument(i).getType()).getElementType();
+  if (element)
+    out.line("p.dtype = " + getDType(element) + ";");
+  if (auto sizes = module->getAttrOfType<DictionaryAttr>("titan.sizes"))
+    for (NamedAttribute size : sizes)
+      out.line("p." + size.getName().getValue() + " = " +
+               std::to_string(cast<IntegerAttr>(size.getValue()).getInt()) + ";");
+  out.line("p.parameters = " + std::to_string(parameters) + ";");
+  if (auto flops = module->getAttrOfType<FloatAttr>("titan.flops_per_token"))
+    out.line("p.flopsPerToken = " + ir::getLiteral(flops.getValueAsDouble()) + ";");
+  out.line("return p;");
+  out.close();
+}

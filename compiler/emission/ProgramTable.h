@@ -1,0 +1,47 @@
+//===- ProgramTable.h - The description of a program ------------*- C++ -*-===//
+//
+// Emits `programMesh()` and `program(degree)`: what the runtime must know before it can call the
+// functions. Sizes are expressions of the degrees, since `auto` ones are fixed at launch.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_COMPILER_EMISSION_PROGRAMTABLE_H
+#define TITAN_COMPILER_EMISSION_PROGRAMTABLE_H
+
+#include "compiler/emission/Writer.h"
+#include "dialects/dist/IR/DistOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace titan::emission {
+
+class ProgramTable {
+public:
+  ProgramTable(mlir::ModuleOp module, Writer &out);
+  /// `namespaces`: that of each program function, in order.
+  void emit(llvm::ArrayRef<mlir::func::FuncOp> functions, llvm::ArrayRef<std::string> namespaces);
+
+private:
+  void emitMesh();
+  void emitSettings();
+  void emitPersistent();
+  void emitTensors(mlir::func::FuncOp function);
+  void emitTensor(mlir::func::FuncOp function, mlir::DictionaryAttr attributes,
+                  ir::NamedTensorType type, int64_t buffer);
+  void emitFunction(mlir::func::FuncOp function, llvm::StringRef name);
+  std::string getBuffer(ir::BufferAttr buffer);
+  std::string getInfo(ir::NamedTensorType type);
+  std::string getAxes(mlir::ArrayAttr axes);
+  /// Elements on a rank, as an expression of `degree`.
+  std::string getCount(ir::NamedTensorType type);
+
+  mlir::ModuleOp module;
+  dist::MeshOp mesh;
+  Writer &out;
+  llvm::DenseSet<int64_t> described; ///< persistent buffers that already have a tensor
+  int64_t parameters = 0;
+};
+
+} // namespace titan::emission
+
+#endif // TITAN_COMPILER_EMISSION_PROGRAMTABLE_H

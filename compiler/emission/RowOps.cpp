@@ -1,0 +1,206 @@
+//===- RowOps.cpp - Statements of a row -----------------------------------===//
+
+#include "compiler/emission/Rows.h"
+
+#include "dialects/titan/Interfaces/TitanInterfaces.h"
+#include "dialects/titan/Transforms/Memory/Planner.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+using namespace titan::emission;
+
+static std::string getType(Value value) {
+  return getElementType(cast<NamedTensorType>(value.getType()).getElementType());
+}
+
+/// Without the parentheses around a whole expression.
+static StringRef strip(StringRef text) {
+  if (!text.starts_with("(") || !text.ends_with(")"))
+    return text;
+  int depth = 0;
+  for (size_t i = 0; i + 1 < text.size(); ++i) {
+    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (depth == 0)
+      return text;
+  }
+  return text.drop_front().drop_back();
+}
+
+std::string RowNest::getIndex(StringRef key) {
+  return getOffset(indexAccesses[key], current);
+}
+
+std::string RowNest::getIota(Value value) {
+  auto type = cast<NamedTensorType>(value.getType());
+  std::string index = getIndex(type.getDims()[0].getName());
+  std::string offset = emitter.getRankOffset(type, 0);
+  return offset.empty() ? index : "(" + index + " + " + offset + ")";
+}
+
+std::string RowNest::getOperand(Value value) {
+  if (std::string text = emitter.getInlineScalar(value); !text.empty())
+    return text;
+  if (auto it = expressions.find(value); it != expressions.end())
+    return it->second;
+  if (auto it = scalars.find(value); it != scalars.end())
+    return it->second;
+  if (value.getDefiningOp<IotaOp>() && !accesses.count(value))
+    return getIota(value);
+  return getElement(accesses[value], current);
+}
+
+void RowNest::store(Value value, StringRef name) {
+  if (auto it = targets.find(value); it != targets.end())
+    for (const Access &target : it->second)
+      stores.push_back((getElement(target, current) + " = " + strip(name) + ";").str());
+}
+
+void RowNest::define(Value value, std::string expression) {
+  unsigned inner = innerOf[value.getDefiningOp()];
+  bool isRowScalar = current.size() == rowLoops.size() && inners[inner].space.empty();
+  int64_t uses = llvm::count_if(value.getUsers(), [&](Operation *user) {
+    auto it = innerOf.find(user);
+    return it != innerOf.end() && it->second == inner;
+  });
+  bool kept = targets.count(value) || accesses.count(value) || isRowScalar;
+  if (!kept && uses == 1 && expression.size() < 100) {
+    expressions[value] = std::move(expression);
+    return;
+  }
+  if (kept && uses == 0 && !isRowScalar && !accesses.count(value) && targets[value].size() == 1) {
+    store(value, expression);
+    return;
+  }
+  std::string name = emitter.names().pick(memory::getSourceName(value) + "_at");
+  text.line("const " + getType(value) + " " + name + " = " + strip(expression) + ";");
+  (isRowScalar ? scalars : expressions)[value] = name;
+  store(value, name);
+  // Where later loops read from memory that is also the target, one store is enough.
+  auto kind = accesses.find(value);
+  if (kind != accesses.end() && !targets.count(value))
+    stores.push_back(getElement(kind->second, current) + " = " + name + ";");
+}
+
+void RowNest::emitOp(Operation *op) {
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](ReduceOp reduce) { emitReduce(reduce); })
+      .Case([&](TakeOp take) { define(take.getResult(), getTake(take)); })
+      .Case([&](PutOp put) { define(put.getResult(), getOneHot(put)); })
+      .Case([&](PadOp pad) { define(pad.getResult(), getPad(pad)); })
+      .Case([&](SliceOp slice) {
+        define(slice.getResult(), getElement(accesses[slice.getInput()], current));
+      })
+      .Case([&](IotaOp iota) { define(iota.getResult(), getIota(iota.getResult())); })
+      .Default([&](Operation *) { emitElementwise(op); });
+}
+
+void RowNest::emitElementwise(Operation *op) {
+  SmallVector<std::string> in;
+  for (Value operand : op->getOperands()) {
+    std::string expression = getOperand(operand);
+    // Several results use each operand several times, and may overwrite it.
+    if (op->getNumResults() > 1 && !scalars.count(operand)) {
+      std::string name = emitter.names().pick(memory::getSourceName(operand) + "_at");
+      text.line("const " + getType(operand) + " " + name + " = " + expression + ";");
+      expression = name;
+    }
+    in.push_back(expression);
+  }
+  auto scalar = cast<ScalarOpInterface>(op);
+  for (OpResult result : op->getResults())
+    define(result, scalar.getElementExpression(in, result.getResultNumber(), getScalarType(op)));
+}
+
+std::string RowNest::getTake(TakeOp op) {
+  auto table = op.getInput().getType();
+  int64_t dim = table.indexOf(op.getAlongAttr());
+  std::string offset = emitter.getRankOffset(table, dim);
+  std::string at = emitter.names().pick("at");
+  text.line("const int64_t " + at + " = " + getOperand(op.getIndices()) +
+            (offset.empty() ? "" : " - " + offset) + ";");
+  const Access &access = accesses[op.getInput()];
+  std::string size = emitter.sizes().getDims(table)[dim].size.name;
+  std::string element = access.pointer + "[" + getOffset(access, current) + " + " +
+                        scale(at, access.strides.lookup(op.getAlong())) + "]";
+  return "(" + at + " >= 0 && " + at + " < " + size + " ? " + element + " : " +
+         getType(op.getResult()) + "(0))";
+}
+
+std::string RowNest::getOneHot(PutOp op) {
+  auto type = op.getResult().getType();
+  std::string offset = emitter.getRankOffset(type, type.indexOf(op.getAlongAttr()));
+  std::string index = getIndex(op.getAlong()) + (offset.empty() ? "" : " + " + offset);
+  return "(" + index + " == " + getOperand(op.getIndices()) + " ? " + getOperand(op.getUpdates()) +
+         " : " + getType(op.getResult()) + "(0))";
+}
+
+std::string RowNest::getPad(PadOp op) {
+  int64_t dim = op.getInput().getType().indexOf(op.getDimAttr());
+  std::string key = op.getType().getDims()[dim].getName().str();
+  std::string index = getIndex(key), from = std::to_string(op.getOffset());
+  std::string size = emitter.sizes().getDims(op.getInput().getType())[dim].size.name;
+  Access access = accesses[op.getInput()];
+  Extent stride = access.strides[op.getDim()];
+  access.strides.erase(op.getDim());
+  access.strides[key] = stride;
+  return "(" + index + " >= " + from + " && " + index + " < " + from + " + " + size + " ? " +
+         access.pointer + "[" + getOffset(access, current) + " - " + scale(from, stride) +
+         "] : " + getType(op.getResult()) + "(0))";
+}
+
+//===--- Reductions below the row ----------------------------------------===//
+
+static std::string getNeutral(ReduceOp op) {
+  std::string type = getType(op.getResult());
+  if (op.getKind() == dist::ReductionKind::Sum)
+    return type + "(0)";
+  return (op.getKind() == dist::ReductionKind::Max ? "tm::lowest<" : "tm::highest<") + type + ">()";
+}
+
+void RowNest::startReduce(ReduceOp op) {
+  SmallVector<Index> kept;
+  for (Index &dim : emitter.getSpace(op.getResult()))
+    if (!isRow(dim.key))
+      kept.push_back(dim);
+  if (kept.empty()) {
+    std::string name = emitter.names().pick(memory::getSourceName(op.getResult()));
+    text.line(getType(op.getResult()) + " " + name + " = " + getNeutral(op) + ";");
+    scalars[op.getResult()] = name;
+    return;
+  }
+  if (auto it = targets.find(op.getResult()); it != targets.end())
+    accesses[op.getResult()] = it->second.front();
+  else
+    declareBuffer(op.getResult());
+  Access &access = accesses[op.getResult()];
+  SmallVector<Loop> loops = makeLoops(kept, {&access});
+  nameLoops(loops, rowLoops.size() == 1 ? 0 : rowLoops.size());
+  SmallVector<Loop> all = rowLoops;
+  llvm::append_range(all, loops);
+  openLoops(text, loops);
+  text.line(getElement(access, all) + " = " + getNeutral(op) + ";");
+  closeLoops(text, loops);
+}
+
+void RowNest::emitReduce(ReduceOp op) {
+  auto scalar = scalars.find(op.getResult());
+  std::string sum =
+      scalar != scalars.end() ? scalar->second : getElement(accesses[op.getResult()], current);
+  std::string value = getOperand(op.getInput());
+  if (op.getKind() == dist::ReductionKind::Sum)
+    text.line(sum + " += " + strip(value) + ";");
+  else
+    text.line(sum + " = " + (op.getKind() == dist::ReductionKind::Max ? "tm::max(" : "tm::min(") +
+              sum + ", " + value + ");");
+}
+
+void RowNest::finishReduce(ReduceOp op) {
+  auto scalar = scalars.find(op.getResult());
+  auto wanted = targets.find(op.getResult());
+  if (scalar == scalars.end() || wanted == targets.end())
+    return;
+  for (const Access &target : wanted->second)
+    text.line(getElement(target, rowLoops) + " = " + scalar->second + ";");
+}

@@ -1,0 +1,297 @@
+//===- Rows.cpp - Loop nests of elementwise operations --------------------===//
+
+#include "compiler/emission/Rows.h"
+
+#include "dialects/titan/Transforms/Memory/Planner.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+using namespace titan::emission;
+
+RowNest::RowNest(FunctionEmitter &emitter, ArrayRef<Operation *> all, ArrayRef<std::string> rows)
+    : emitter(emitter), ops(all.begin(), all.end()), rows(rows.begin(), rows.end()),
+      text(emitter.out().getLevel()) {}
+
+bool RowNest::isInside(Value value) const {
+  return value.getDefiningOp() && innerOf.count(value.getDefiningOp());
+}
+
+/// The tensor whose elements an operation walks.
+static Value getWalked(Operation *op) {
+  return isa<ReduceOp>(op) ? op->getOperand(0) : op->getResult(0);
+}
+
+SmallVector<Index> RowNest::getInnerSpace(Operation *op) {
+  SmallVector<Index> space;
+  for (Index &dim : emitter.getSpace(getWalked(op)))
+    if (!isRow(dim.key))
+      space.push_back(dim);
+  return space;
+}
+
+static bool sameSpace(ArrayRef<Index> a, ArrayRef<Index> b) {
+  return a.size() == b.size() && llvm::all_of(llvm::zip(a, b), [](auto pair) {
+           return std::get<0>(pair).key == std::get<1>(pair).key;
+         });
+}
+
+/// The first inner loop that may hold `op`: after what it needs whole, with what it needs per
+/// element.
+unsigned RowNest::getEarliest(Operation *op) {
+  unsigned earliest = 0;
+  SmallVector<Index> space = getInnerSpace(op);
+  for (Value operand : op->getOperands()) {
+    Operation *producer = operand.getDefiningOp();
+    auto it = innerOf.find(producer);
+    if (!producer || it == innerOf.end())
+      continue;
+    bool together = !isa<ReduceOp>(producer) && sameSpace(space, inners[it->second].space);
+    earliest = std::max(earliest, it->second + (together ? 0 : 1));
+  }
+  return earliest;
+}
+
+void RowNest::schedule() {
+  for (Operation *op : ops) {
+    bool isFree = isa<ConstantOp, IotaOp>(op) && !outputs.count(op->getResult(0));
+    if (isFree)
+      continue;
+    SmallVector<Index> space = getInnerSpace(op);
+    unsigned at = getEarliest(op);
+    while (at < inners.size() && !sameSpace(inners[at].space, space))
+      ++at;
+    if (at == inners.size())
+      inners.push_back({space, {}});
+    inners[at].ops.push_back(op);
+    innerOf[op] = at;
+  }
+}
+
+bool RowNest::isUsedLater(Value value, unsigned inner) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    auto it = innerOf.find(user);
+    return it != innerOf.end() && it->second > inner;
+  });
+}
+
+/// Dimensions whose index itself is computed with must not be merged with others.
+static SmallVector<std::string> getNeededIndices(Operation *op) {
+  SmallVector<std::string> keys;
+  if (auto put = dyn_cast<PutOp>(op))
+    keys.push_back(put.getAlong().str());
+  if (auto pad = dyn_cast<PadOp>(op)) {
+    int64_t at = pad.getInput().getType().indexOf(pad.getDimAttr());
+    keys.push_back(pad.getType().getDims()[at].getName().str());
+  }
+  auto addIota = [&](Value value) {
+    keys.push_back(cast<NamedTensorType>(value.getType()).getDims()[0].getName().str());
+  };
+  if (isa<IotaOp>(op))
+    addIota(op->getResult(0));
+  for (Value operand : op->getOperands())
+    if (operand.getDefiningOp<IotaOp>())
+      addIota(operand);
+  return keys;
+}
+
+void RowNest::prepareAccesses() {
+  for (Operation *op : ops) {
+    for (const std::string &key : getNeededIndices(op))
+      indexAccesses[key] = Access{"", {}}, indexAccesses[key].strides[key] = Extent();
+    if (!innerOf.count(op))
+      continue;
+    for (Value operand : op->getOperands())
+      if (!isInside(operand) && !operand.getDefiningOp<IotaOp>() && !accesses.count(operand) &&
+          emitter.getInlineScalar(operand).empty())
+        accesses[operand] = emitter.getAccess(operand);
+  }
+  for (auto &[value, places] : outputs)
+    for (Value place : places) {
+      // The place may have other dimension names than the value; the memory is the same.
+      Access access = makeAccess(emitter.getPointer(place), emitter.getSpace(value));
+      targets[value].push_back(access);
+    }
+  // A slice is an access that starts further on, perhaps under another name.
+  for (Operation *op : ops)
+    if (auto slice = dyn_cast<SliceOp>(op)) {
+      Access &access = accesses[slice.getInput()];
+      Extent stride = access.strides[slice.getDim()];
+      int64_t at = slice.getInput().getType().indexOf(slice.getDimAttr());
+      access.strides.erase(slice.getDim());
+      access.strides[slice.getType().getDims()[at].getName().getValue()] = stride;
+      access.pointer =
+          "(" + access.pointer + " + " + scale(std::to_string(slice.getOffset()), stride) + ")";
+    }
+}
+
+SmallVector<const Access *> RowNest::getAccesses(const Inner &inner) {
+  SmallVector<const Access *> found;
+  for (Operation *op : inner.ops) {
+    for (Value operand : op->getOperands())
+      if (auto it = accesses.find(operand); it != accesses.end())
+        found.push_back(&it->second);
+    for (Value result : op->getResults()) {
+      if (auto it = accesses.find(result); it != accesses.end())
+        found.push_back(&it->second);
+      if (auto it = targets.find(result); it != targets.end())
+        for (const Access &access : it->second)
+          found.push_back(&access);
+    }
+  }
+  for (auto &entry : indexAccesses)
+    found.push_back(&entry.second);
+  return found;
+}
+
+Extent RowNest::getWork() {
+  Extent work, largest;
+  for (const Loop &loop : rowLoops)
+    work = work * loop.size;
+  int64_t most = 0;
+  for (const Inner &inner : inners) {
+    Extent size;
+    for (const Index &dim : inner.space)
+      size = size * dim.size;
+    if (int64_t value = size.getValue().value_or(INT64_MAX); value > most) {
+      most = value;
+      largest = size;
+    }
+  }
+  return work * largest;
+}
+
+/// Rows are walked in the order of the first tensor that has them all.
+SmallVector<Index> RowNest::getRowSpace() {
+  for (Operation *op : ops) {
+    SmallVector<Index> space;
+    for (Index &dim : emitter.getSpace(getWalked(op)))
+      if (isRow(dim.key))
+        space.push_back(dim);
+    if (space.size() == rows.size())
+      return space;
+  }
+  return {};
+}
+
+LogicalResult RowNest::emit() {
+  schedule();
+  prepareAccesses();
+  SmallVector<Index> space = getRowSpace();
+  SmallVector<const Access *> all;
+  for (const Inner &inner : inners)
+    llvm::append_range(all, getAccesses(inner));
+  rowLoops = makeLoops(space, all);
+  if (rowLoops.size() == 1)
+    rowLoops[0].variable = "row";
+  nameLoops(rowLoops);
+  emitParallel(text, rowLoops.size(), getWork());
+  openLoops(text, rowLoops);
+  emitRowScalars();
+  for (unsigned i = 0; i < inners.size(); ++i)
+    emitInner(i);
+  closeLoops(text, rowLoops);
+  emitter.out().raw(text.str());
+  return success();
+}
+
+/// What does not vary below the row is read once, before anything is written.
+void RowNest::emitRowScalars() {
+  current = rowLoops;
+  for (Operation *op : ops) {
+    for (Value operand : op->getOperands()) {
+      bool isTable = isa<TakeOp, PadOp, SliceOp>(op) && operand == op->getOperand(0);
+      auto it = accesses.find(operand);
+      if (it == accesses.end() || isTable || scalars.count(operand))
+        continue;
+      bool varies = llvm::any_of(emitter.getSpace(operand), [&](const Index &dim) {
+        return !isRow(dim.key) && !dim.size.isOne();
+      });
+      if (varies)
+        continue;
+      std::string name = emitter.names().pick(memory::getSourceName(operand) + "_at");
+      Type element = cast<NamedTensorType>(operand.getType()).getElementType();
+      text.line("const " + getElementType(element) + " " + name + " = " +
+                getElement(it->second, rowLoops) + ";");
+      scalars[operand] = name;
+    }
+  }
+}
+
+std::string RowNest::getSimd(const Inner &inner, ArrayRef<Loop> loops) {
+  std::string sums;
+  for (Operation *op : inner.ops) {
+    auto reduce = dyn_cast<ReduceOp>(op);
+    if (!reduce)
+      continue;
+    auto acc = scalars.find(reduce.getResult());
+    if (acc == scalars.end()) {
+      // Elements of a buffer are summed: safe side by side only along a dimension that is kept.
+      auto access = accesses.find(reduce.getResult());
+      if (access == accesses.end() || !access->second.strides.count(loops.back().getKey()))
+        return "";
+      continue;
+    }
+    StringRef sign = reduce.getKind() == dist::ReductionKind::Sum   ? "+"
+                     : reduce.getKind() == dist::ReductionKind::Max ? "max"
+                                                                    : "min";
+    sums += (" reduction(" + sign + ":" + acc->second + ")").str();
+  }
+  bool share = rowLoops.empty() && sums.empty() && loops.size() == 1 && inners.size() == 1;
+  std::optional<int64_t> work = getWork().getValue();
+  if (share && (!work || *work >= 16384))
+    return "#pragma omp parallel for simd";
+  return "#pragma omp simd" + sums;
+}
+
+void RowNest::emitInner(unsigned index) {
+  const Inner &inner = inners[index];
+  for (Operation *op : inner.ops) {
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      startReduce(reduce);
+    // What later loops need is kept for the row, unless it goes to memory anyway.
+    for (Value result : op->getResults()) {
+      if (isa<ReduceOp>(op) || inner.space.empty() || !isUsedLater(result, index))
+        continue;
+      if (auto it = targets.find(result); it != targets.end())
+        accesses[result] = it->second.front();
+      else
+        declareBuffer(result);
+    }
+  }
+  SmallVector<Loop> loops = makeLoops(inner.space, getAccesses(inner));
+  nameLoops(loops, rowLoops.size() == 1 ? 0 : rowLoops.size());
+  current = rowLoops;
+  llvm::append_range(current, loops);
+  expressions.clear();
+  stores.clear();
+  if (!loops.empty()) {
+    openLoops(text, ArrayRef(loops).drop_back());
+    if (std::string simd = getSimd(inner, loops); !simd.empty())
+      text.line(simd);
+    openLoops(text, ArrayRef(loops).take_back());
+  }
+  for (Operation *op : inner.ops)
+    emitOp(op);
+  for (const std::string &store : stores)
+    text.line(store);
+  closeLoops(text, loops);
+  current = rowLoops;
+  for (Operation *op : inner.ops)
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      finishReduce(reduce);
+}
+
+void RowNest::declareBuffer(Value value) {
+  SmallVector<Index> space;
+  Extent size;
+  for (Index &dim : emitter.getSpace(value))
+    if (!isRow(dim.key)) {
+      space.push_back(dim);
+      size = size * dim.size;
+    }
+  std::string name = emitter.names().pick(memory::getSourceName(value) + "_row");
+  Type element = cast<NamedTensorType>(value.getType()).getElementType();
+  text.line("alignas(64) " + getElementType(element) + " " + name + "[" + size.str() + "];");
+  accesses[value] = makeAccess(name, space);
+}

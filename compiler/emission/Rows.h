@@ -1,0 +1,80 @@
+//===- Rows.h - Loop nests of elementwise operations ------------*- C++ -*-===//
+//
+// Emits operations that are computed together row by row (`titan.fused`), or one that stands alone.
+// The dimensions `rows` are walked by an outer, parallel loop. Below it, operations over the same
+// inner dimensions share an inner loop unless one needs what another reduces. A value that later
+// inner loops use is kept in a buffer of the row, on the stack; one that only its own loop uses is
+// an expression.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_COMPILER_EMISSION_ROWS_H
+#define TITAN_COMPILER_EMISSION_ROWS_H
+
+#include "compiler/emission/FunctionEmitter.h"
+
+namespace titan::emission {
+
+class RowNest {
+public:
+  RowNest(FunctionEmitter &emitter, llvm::ArrayRef<mlir::Operation *> ops,
+          llvm::ArrayRef<std::string> rows);
+  /// `value`, computed by one of the operations, is wanted in the memory of `target`.
+  void addOutput(mlir::Value value, mlir::Value target) { outputs[value].push_back(target); }
+  mlir::LogicalResult emit();
+
+private:
+  /// Operations that share an inner loop over `space`.
+  struct Inner {
+    llvm::SmallVector<Index> space;
+    llvm::SmallVector<mlir::Operation *> ops;
+  };
+  void schedule();
+  llvm::SmallVector<Index> getInnerSpace(mlir::Operation *op);
+  unsigned getEarliest(mlir::Operation *op);
+  void prepareAccesses();
+  bool isUsedLater(mlir::Value value, unsigned inner);
+  void emitRowScalars();
+  void emitInner(unsigned index);
+  void emitOp(mlir::Operation *op);
+  void emitElementwise(mlir::Operation *op);
+  void declareBuffer(mlir::Value value);
+  void emitReduce(ir::ReduceOp op);
+  void startReduce(ir::ReduceOp op);
+  void finishReduce(ir::ReduceOp op);
+  std::string getTake(ir::TakeOp op);
+  std::string getOneHot(ir::PutOp op);
+  std::string getPad(ir::PadOp op);
+  /// The expression of an operand inside the current loops.
+  std::string getOperand(mlir::Value value);
+  std::string getIota(mlir::Value value);
+  void define(mlir::Value value, std::string expression);
+  void store(mlir::Value value, llvm::StringRef text);
+  /// The local index along dimension `key`, as an expression.
+  std::string getIndex(llvm::StringRef key);
+  std::string getSimd(const Inner &inner, llvm::ArrayRef<Loop> loops);
+  llvm::SmallVector<const Access *> getAccesses(const Inner &inner);
+  bool isRow(llvm::StringRef key) const { return llvm::is_contained(rows, key); }
+  bool isInside(mlir::Value value) const;
+  llvm::SmallVector<Index> getRowSpace();
+  Extent getWork();
+
+  FunctionEmitter &emitter;
+  llvm::SmallVector<mlir::Operation *> ops;
+  llvm::SmallVector<std::string> rows;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> outputs;
+  llvm::SmallVector<Inner> inners;
+  llvm::DenseMap<mlir::Operation *, unsigned> innerOf;
+  llvm::DenseMap<mlir::Value, Access> accesses; ///< external values, buffers of the row
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Access>> targets;
+  llvm::StringMap<Access> indexAccesses;                ///< one per dimension whose index is needed
+  llvm::DenseMap<mlir::Value, std::string> scalars;     ///< values of the row
+  llvm::DenseMap<mlir::Value, std::string> expressions; ///< values of the current inner loop
+  llvm::SmallVector<Loop> rowLoops, current;            ///< `current` includes the rows
+  llvm::SmallVector<std::string> stores;                ///< written at the end of the inner loop
+  Writer text;
+};
+
+} // namespace titan::emission
+
+#endif // TITAN_COMPILER_EMISSION_ROWS_H

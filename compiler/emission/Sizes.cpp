@@ -1,0 +1,136 @@
+//===- Sizes.cpp - What a rank holds, as named constants ------------------===//
+
+#include "compiler/emission/Sizes.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::emission;
+
+int64_t Sizes::getAxis(StringAttr name) {
+  if (mesh)
+    for (auto [i, axis] : llvm::enumerate(mesh.getAxes().getAsRange<dist::MeshAxisAttr>()))
+      if (axis.getName() == name)
+        return i;
+  return -1;
+}
+
+std::string Sizes::getAxisName(StringAttr axis) {
+  return "mesh::" + makeIdentifier(axis);
+}
+
+bool Sizes::isAuto(ArrayAttr axes) {
+  return mesh && llvm::any_of(axes.getAsRange<StringAttr>(),
+                              [&](StringAttr axis) { return mesh.getDegree(axis) == 0; });
+}
+
+Factor Sizes::declare(StringRef wanted, StringRef definition, int64_t value) {
+  auto [entry, isNew] = known.try_emplace(definition);
+  Factor &factor = entry->second;
+  if (isNew) {
+    factor = {scope.pick(wanted), value};
+    if (value)
+      constants.push_back("constexpr int64_t " + factor.name + " = " + definition.str() + ";");
+    else
+      variables[entry->first()] = factor.name;
+  }
+  if (!factor.value && !llvm::is_contained(used, entry->first()))
+    used.push_back(entry->first().str());
+  return factor;
+}
+
+Factor Sizes::getDegree(ArrayAttr axes) {
+  int64_t value = 1;
+  std::string text;
+  for (auto axis : axes.getAsRange<StringAttr>()) {
+    int64_t degree = mesh ? mesh.getDegree(axis) : 1;
+    value *= degree;
+    text += (text.empty() ? "" : " * ") + std::string("ctx.degree[") + getAxisName(axis) + "]";
+  }
+  if (value)
+    return {std::to_string(value), value};
+  return {axes.size() == 1 ? text : "(" + text + ")", 0};
+}
+
+std::string Sizes::getPart(ArrayAttr axes) {
+  std::string part;
+  for (auto axis : axes.getAsRange<StringAttr>()) {
+    std::string index = getAxisName(axis);
+    if (!part.empty())
+      part = "(" + part + ") * ctx.degree[" + index + "] + ";
+    part += "ctx.coordinate[" + index + "]";
+  }
+  return part.empty() ? "0" : part;
+}
+
+Factor Sizes::getSize(ir::DimAttr dim, ArrayAttr axes) {
+  StringRef name = dim.getName().getValue();
+  Factor whole;
+  // Two sizes of one name (another program's batch) are two constants.
+  std::string key = (name + "=" + Twine(dim.getSize())).str();
+  auto [entry, isNew] = known.try_emplace(key);
+  if (isNew) {
+    entry->second = {scope.pick(name), dim.getSize()};
+    constants.push_back("constexpr int64_t " + entry->second.name + " = " +
+                        std::to_string(dim.getSize()) + ";");
+  }
+  whole = entry->second;
+  Factor degree = getDegree(axes);
+  if (degree.value == 1)
+    return whole;
+  std::string wanted = whole.name;
+  for (auto axis : axes.getAsRange<StringAttr>())
+    wanted += "_" + axis.str();
+  return declare(wanted, whole.name + " / " + degree.name,
+                 degree.value ? whole.value / degree.value : 0);
+}
+
+Extent Sizes::getCountBeforeFlat(ir::NamedTensorType type) {
+  dist::ShardingAttr sharding = type.getShardingOrReplicated();
+  Extent count;
+  for (auto [dim, axes] : llvm::zip_equal(type.getDims(), sharding.getDimAxes()))
+    count = count * getSize(dim, axes);
+  return count;
+}
+
+SmallVector<LocalDim> Sizes::getDims(ir::NamedTensorType type) {
+  dist::ShardingAttr sharding = type.getShardingOrReplicated();
+  SmallVector<LocalDim> dims;
+  for (auto [dim, axes] : llvm::zip_equal(type.getDims(), sharding.getDimAxes()))
+    dims.push_back({dim.getName().str(), getSize(dim, axes)});
+  if (!sharding.isFlat())
+    return dims;
+  Extent below;
+  std::string wanted = "part";
+  for (const LocalDim &dim : ArrayRef(dims).drop_front(sharding.getFlatFrom())) {
+    below = below * dim.size;
+    wanted += "_" + dim.key;
+  }
+  dims.truncate(sharding.getFlatFrom());
+  Factor degree = getDegree(sharding.getFlatAxes());
+  std::optional<int64_t> value = below.getValue();
+  int64_t part = value && degree.value ? (*value + degree.value - 1) / degree.value : 0;
+  dims.push_back(
+      {"flat", declare(wanted, "tm::chunk(" + below.str() + ", " + degree.name + ")", part)});
+  return dims;
+}
+
+Extent Sizes::getCount(ir::NamedTensorType type) {
+  Extent count;
+  for (const LocalDim &dim : getDims(type))
+    count = count * dim.size;
+  return count;
+}
+
+SmallVector<std::string> Sizes::takeVariables() {
+  SmallVector<std::string> lines;
+  // In the order of their making, since one may be defined by another.
+  for (auto &[definition, name] : variables)
+    if (llvm::is_contained(used, definition))
+      lines.push_back("const int64_t " + name + " = " + definition.str() + ";");
+  return lines;
+}
+
+void Sizes::reserveNames(NameScope &names) {
+  for (auto &entry : known)
+    names.reserve(entry.second.name);
+}

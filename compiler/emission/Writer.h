@@ -1,0 +1,49 @@
+//===- Writer.h - Indented lines of source ----------------------*- C++ -*-===//
+//
+// Collects emitted source as text, two spaces a level. Text is gathered in memory, because a
+// function's declarations are known only after its body has been written.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_COMPILER_EMISSION_WRITER_H
+#define TITAN_COMPILER_EMISSION_WRITER_H
+
+#include "llvm/ADT/Twine.h"
+
+#include <string>
+
+namespace titan::emission {
+
+class Writer {
+public:
+  explicit Writer(int level = 0) : level(level) {}
+
+  void line(const llvm::Twine &content) {
+    text += std::string(2 * level, ' ') + content.str() + "\n";
+  }
+  void blank() { text += "\n"; }
+  /// A line that stands at the margin, such as a pragma's continuation or a directive.
+  void raw(const llvm::Twine &content) { text += content.str(); }
+  /// Writes `content {` and indents; `close` ends it.
+  void open(const llvm::Twine &content) {
+    line(content + " {");
+    ++level;
+  }
+  void close(const llvm::Twine &after = "") {
+    --level;
+    line("}" + after);
+  }
+  void indent() { ++level; }
+  void unindent() { --level; }
+  int getLevel() const { return level; }
+  const std::string &str() const { return text; }
+  bool empty() const { return text.empty(); }
+
+private:
+  std::string text;
+  int level;
+};
+
+} // namespace titan::emission
+
+#endif // TITAN_COMPILER_EMISSION_WRITER_H

@@ -1,0 +1,9 @@
+//===- titan-translate.cpp - IR to source ---------------------------------===//
+
+#include "compiler/emission/EmitCpp.h"
+#include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
+
+int main(int argc, char **argv) {
+  titan::emission::registerToCpp();
+  return mlir::failed(mlir::mlirTranslateMain(argc, argv, "Titan's translation driver\n"));
+}

@@ -1,0 +1,53 @@
+//===- Liveness.cpp - The linear order of a function's events -------------===//
+
+#include "dialects/titan/Transforms/Memory/Liveness.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+using namespace titan::memory;
+
+Liveness::Liveness(FunctionOpInterface function) {
+  number(function.getFunctionBody().front());
+}
+
+void Liveness::number(Block &block) {
+  for (Operation &op : block) {
+    start[&op] = next++;
+    if (auto repeat = dyn_cast<RepeatOp>(op)) {
+      number(repeat.getBody().front());
+      ++next;
+    }
+    end[&op] = next - 1;
+  }
+}
+
+int64_t Liveness::getDefinition(Value value) const {
+  if (Operation *op = value.getDefiningOp())
+    return isa<RepeatOp>(op) ? getEnd(op) : getStart(op);
+  Operation *parent = cast<BlockArgument>(value).getOwner()->getParentOp();
+  return isa<RepeatOp>(parent) ? getStart(parent) : 0;
+}
+
+int64_t Liveness::getUse(OpOperand &use) const {
+  Operation *user = use.getOwner();
+  Block *block = use.get().getParentBlock();
+  // What a body stacks of its own arguments is copied before anything else.
+  if (isa<YieldOp>(user) && user->getBlock() == block && isa<BlockArgument>(use.get()))
+    if (auto repeat = dyn_cast<RepeatOp>(user->getParentOp()))
+      if (use.getOperandNumber() >= repeat.getNumCarried())
+        return getStart(repeat);
+  if (user->getBlock() != block)
+    return getEnd(block->findAncestorOpInBlock(*user));
+  auto repeat = dyn_cast<RepeatOp>(user);
+  if (repeat && use.getOperandNumber() >= repeat.getNumCarried())
+    return getEnd(user);
+  return getStart(user);
+}
+
+int64_t Liveness::getLastUse(Value value) const {
+  int64_t last = getDefinition(value);
+  for (OpOperand &use : value.getUses())
+    last = std::max(last, getUse(use));
+  return last;
+}

@@ -1,0 +1,32 @@
+//===- MemoryPlan.cpp - Queries of a plan ---------------------------------===//
+
+#include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+PlaceAttr memory::getPlace(Value value) {
+  ArrayAttr places;
+  unsigned index = 0;
+  if (auto result = dyn_cast<OpResult>(value)) {
+    places = result.getOwner()->getAttrOfType<ArrayAttr>(kPlaces);
+    index = result.getResultNumber();
+  } else {
+    auto argument = cast<BlockArgument>(value);
+    places = argument.getOwner()->getParentOp()->getAttrOfType<ArrayAttr>(kArguments);
+    index = argument.getArgNumber();
+  }
+  return places && index < places.size() ? dyn_cast<PlaceAttr>(places[index]) : PlaceAttr();
+}
+
+bool memory::isView(Operation *op) {
+  return isa<RenameOp, SplitOp, MergeOp, AnchorOp, StopGradientOp>(op);
+}
+
+bool memory::isInline(Value value) {
+  Operation *op = value.getDefiningOp();
+  return isa_and_nonnull<ConstantOp, IotaOp>(op) &&
+         llvm::all_of(value.getUsers(),
+                      [](Operation *user) { return user->hasTrait<Elementwise>(); });
+}

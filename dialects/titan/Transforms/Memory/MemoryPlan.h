@@ -1,0 +1,52 @@
+//===- MemoryPlan.h - Where values lie, as attributes -----------*- C++ -*-===//
+//
+// What `--titan-plan-memory` writes and emission reads. Attributes, not a side table, so that a
+// plan is printed, tested and interpreted like everything else:
+//   titan.places     on an operation: a #titan.place per result
+//   titan.arguments  on a function or repeat: a #titan.place per argument of its block
+//   titan.scratch    on an operation that needs memory of its own while it runs: its places
+//   titan.buffers    on a function: its transient buffers, with the length of its linear order in
+//                    titan.events
+//   titan.persistent on the module: buffers that live from step to step, shared by all functions
+// Yields and returns copy the values that do not lie where they must; what is already there is
+// free.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_MEMORYPLAN_H
+#define TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_MEMORYPLAN_H
+
+#include "dialects/titan/IR/Titan.h"
+
+#include <memory>
+
+namespace mlir {
+class Pass;
+}
+
+namespace titan::memory {
+
+inline constexpr llvm::StringLiteral kPlaces = "titan.places";
+inline constexpr llvm::StringLiteral kArguments = "titan.arguments";
+inline constexpr llvm::StringLiteral kScratch = "titan.scratch";
+inline constexpr llvm::StringLiteral kBuffers = "titan.buffers";
+inline constexpr llvm::StringLiteral kEvents = "titan.events";
+inline constexpr llvm::StringLiteral kPersistent = "titan.persistent";
+
+/// The place that the plan gives `value`; null where there is none (before the memory phase, and
+/// inside of fused operations).
+ir::PlaceAttr getPlace(mlir::Value value);
+
+/// True for operations that rename the operand's elements without moving them: rename, split,
+/// merge.
+bool isView(mlir::Operation *op);
+
+/// True for values that need no memory: constants and iotas used by elementwise operations alone.
+bool isInline(mlir::Value value);
+
+std::unique_ptr<mlir::Pass> createPlanMemoryPass();
+void registerMemoryPasses();
+
+} // namespace titan::memory
+
+#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_MEMORYPLAN_H

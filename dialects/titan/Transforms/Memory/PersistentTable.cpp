@@ -1,0 +1,23 @@
+//===- PersistentTable.cpp - Buffers that live from step to step ----------===//
+
+#include "dialects/titan/Transforms/Memory/Planner.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+using namespace titan::memory;
+
+FailureOr<int64_t> PersistentTable::get(StringAttr name, StringAttr owner, NamedTensorType type,
+                                        Operation *at) {
+  auto [entry, isNew] = indices.try_emplace({name, owner}, buffers.size());
+  if (isNew)
+    buffers.push_back(BufferAttr::get(name.getContext(), name, type, 0, 0, nullptr));
+  else if (buffers[entry->second].getType() != type)
+    return at->emitError("'") << name.getValue() << "' is " << type << " here and "
+                              << buffers[entry->second].getType() << " in another function";
+  return entry->second;
+}
+
+ArrayAttr PersistentTable::toAttribute(MLIRContext *context) const {
+  return ArrayAttr::get(context, SmallVector<Attribute>(buffers.begin(), buffers.end()));
+}

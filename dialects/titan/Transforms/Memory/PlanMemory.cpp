@@ -1,0 +1,44 @@
+//===- PlanMemory.cpp - The pass --titan-plan-memory ----------------------===//
+
+#include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "dialects/titan/Transforms/Memory/Planner.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+using namespace mlir;
+using namespace titan;
+
+namespace {
+
+/// Gives every value a buffer, and every buffer its lifetime. Input:
+///   %a = titan.exp %x : ...
+///   %b = titan.neg %a : ...
+/// Output: `%a` and `%b` lie in one buffer, because `%a` dies where `%b` is computed:
+///   %a = titan.exp %x {titan.places = [#titan.place<transient 0>]} : ...
+///   %b = titan.neg %a {titan.places = [#titan.place<transient 0>]} : ...
+/// Offsets are not chosen here: with `auto` degrees, sizes are known only at launch.
+struct PlanMemoryPass : PassWrapper<PlanMemoryPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PlanMemoryPass)
+
+  StringRef getArgument() const final { return "titan-plan-memory"; }
+  StringRef getDescription() const final { return "Give every value a buffer with a lifetime"; }
+
+  void runOnOperation() final {
+    memory::PersistentTable persistent;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (function->hasAttr(ir::attr::kProgram) &&
+          failed(memory::Planner(function, persistent).run()))
+        return signalPassFailure();
+    getOperation()->setAttr(memory::kPersistent, persistent.toAttribute(&getContext()));
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> memory::createPlanMemoryPass() {
+  return std::make_unique<PlanMemoryPass>();
+}
+
+void memory::registerMemoryPasses() {
+  PassRegistration<PlanMemoryPass>();
+}

@@ -1,0 +1,204 @@
+//===- Planner.cpp - Gives the values of a function their buffers ---------===//
+
+#include "dialects/titan/Transforms/Memory/Planner.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+using namespace titan::memory;
+
+std::string memory::getSourceName(Value value) {
+  if (auto named = value.getLoc()->findInstanceOf<NameLoc>(); named && !named.getName().empty())
+    return named.getName().str();
+  if (Operation *op = value.getDefiningOp())
+    return op->getName().stripDialect().str();
+  return "argument";
+}
+
+Planner::Planner(func::FuncOp function, PersistentTable &persistent)
+    : function(function), persistent(persistent), liveness(function),
+      context(function.getContext()) {}
+
+LogicalResult Planner::run() {
+  if (failed(placeArguments()) || failed(wishResults()) ||
+      failed(planBlock(function.getBody().front())))
+    return failure();
+  writeAttributes();
+  return success();
+}
+
+PlaceAttr Planner::getInlinePlace() {
+  return PlaceAttr::get(context, MemorySpace::Inline, 0, ArrayRef<int64_t>());
+}
+
+PlaceAttr Planner::getPersistentPlace(int64_t index) {
+  return PlaceAttr::get(context, MemorySpace::Persistent, index, ArrayRef<int64_t>());
+}
+
+PlaceAttr Planner::getSlot(PlaceAttr place, int64_t level) {
+  SmallVector<int64_t> levels(place.getLevels());
+  levels.push_back(level);
+  return PlaceAttr::get(context, place.getSpace(), place.getBuffer(), levels);
+}
+
+Planner::Buffer &Planner::getBuffer(PlaceAttr place) {
+  return place.getSpace() == MemorySpace::Persistent ? persistentUse[place.getBuffer()]
+                                                     : buffers[place.getBuffer()];
+}
+
+int64_t Planner::getBusyUntil(PlaceAttr place) {
+  int64_t last = -1;
+  for (Value value : getBuffer(place).values)
+    last = std::max(last, liveness.getLastUse(value));
+  return last;
+}
+
+void Planner::put(Value value, PlaceAttr place) {
+  places[value] = place;
+  if (place.getSpace() == MemorySpace::Inline)
+    return;
+  Buffer &buffer = getBuffer(place);
+  buffer.values.push_back(value);
+  buffer.first = std::min(buffer.first, liveness.getDefinition(value));
+  buffer.last = std::max(buffer.last, liveness.getLastUse(value));
+}
+
+PlaceAttr Planner::makeBuffer(Value value, int64_t first, int64_t last) {
+  buffers.push_back(
+      {getSourceName(value), cast<NamedTensorType>(value.getType()), first, last, nullptr, {}});
+  return PlaceAttr::get(context, MemorySpace::Transient, buffers.size() - 1, ArrayRef<int64_t>());
+}
+
+void Planner::wish(Value value, PlaceAttr place, bool whenFree) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isView(op))
+      break;
+    value = op->getOperand(0);
+  }
+  if (isa<OpResult>(value) && !isInline(value))
+    wishes.try_emplace(value, Wish{place, whenFree});
+}
+
+LogicalResult Planner::planBlock(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    if (auto repeat = dyn_cast<RepeatOp>(op)) {
+      if (failed(planRepeat(repeat)))
+        return failure();
+    } else {
+      planOp(&op);
+    }
+  }
+  return success();
+}
+
+void Planner::planOp(Operation *op) {
+  for (OpResult result : op->getResults())
+    put(result, choosePlace(result));
+  planScratch(op);
+}
+
+PlaceAttr Planner::choosePlace(OpResult result) {
+  Operation *op = result.getOwner();
+  if (isInline(result))
+    return getInlinePlace();
+  if (isView(op))
+    return places.lookup(op->getOperand(0));
+  PlaceAttr dying = findDyingOperand(result);
+  int64_t now = liveness.getStart(op);
+  if (auto wished = wishes.find(result); wished != wishes.end()) {
+    PlaceAttr place = wished->second.place;
+    if (!wished->second.whenFree || getBusyUntil(place) < now || place == dying)
+      return place;
+  }
+  return dying && dying.getSpace() == MemorySpace::Transient ? dying : makeBuffer(result, now, now);
+}
+
+/// True where element i of a result depends on element i of that operand alone (and on operands
+/// that are not written), so that the one may be written over the other.
+static bool worksInPlace(Operation *op) {
+  return op->hasTrait<Elementwise>() || isa<RotaryOp, dist::AllReduceOp, dist::MakePartialOp>(op);
+}
+
+static bool liesAlike(NamedTensorType a, NamedTensorType b) {
+  auto withoutPartial = [](NamedTensorType type) {
+    return type.withSharding(type.getShardingOrReplicated().withoutPartial());
+  };
+  return withoutPartial(a) == withoutPartial(b);
+}
+
+PlaceAttr Planner::findDyingOperand(OpResult result) {
+  Operation *op = result.getOwner();
+  if (!worksInPlace(op))
+    return nullptr;
+  PlaceAttr wished = wishes.count(result) ? wishes[result].place : nullptr;
+  PlaceAttr found;
+  for (Value operand : op->getOperands()) {
+    PlaceAttr place = places.lookup(operand);
+    if (place.getSpace() == MemorySpace::Inline || !place.getLevels().empty() ||
+        getBusyUntil(place) > liveness.getStart(op) ||
+        !liesAlike(cast<NamedTensorType>(operand.getType()),
+                   cast<NamedTensorType>(result.getType())))
+      continue;
+    // An operand that lies where the result is wanted is best; persistent ones only then.
+    if (place == wished)
+      return place;
+    if (!found && place.getSpace() == MemorySpace::Transient)
+      found = place;
+  }
+  return found;
+}
+
+void Planner::planScratch(Operation *op) {
+  auto flatAxes = [](Value value) {
+    return cast<NamedTensorType>(value.getType()).getShardingOrReplicated().getFlatAxes();
+  };
+  // Flat storage is padded to a multiple of the degree, so whole values need room for the padding.
+  Value whole, flat;
+  if (isa<dist::AllGatherOp>(op)) {
+    whole = op->getResult(0);
+    flat = op->getOperand(0);
+  } else if (isa<dist::ReduceScatterOp>(op)) {
+    whole = op->getOperand(0);
+    flat = op->getResult(0);
+  } else {
+    return;
+  }
+  ArrayAttr axes = flatAxes(flat);
+  auto sharding = cast<NamedTensorType>(flat.getType()).getShardingOrReplicated();
+  if (axes.empty() || axes == flatAxes(whole))
+    return;
+  if (sharding.getFlatFrom() == 0 && pad(places.lookup(whole), axes))
+    return;
+  int64_t now = liveness.getStart(op);
+  PlaceAttr place = makeBuffer(whole, now, now);
+  pad(place, axes);
+  op->setAttr(kScratch, ArrayAttr::get(context, {place}));
+}
+
+bool Planner::pad(PlaceAttr place, ArrayAttr axes) {
+  if (place.getSpace() != MemorySpace::Transient || !place.getLevels().empty())
+    return false;
+  Buffer &buffer = getBuffer(place);
+  if (buffer.pad && buffer.pad != axes)
+    return false;
+  buffer.pad = axes;
+  return true;
+}
+
+void Planner::writeAttributes() {
+  function.walk([&](Operation *op) {
+    if (op->getParentOfType<FusedOp>() || op == function)
+      return;
+    SmallVector<Attribute> results;
+    for (Value result : op->getResults())
+      results.push_back(places.lookup(result));
+    if (!results.empty())
+      op->setAttr(kPlaces, ArrayAttr::get(context, results));
+  });
+  SmallVector<Attribute> described;
+  for (const Buffer &buffer : buffers)
+    described.push_back(BufferAttr::get(context, StringAttr::get(context, buffer.name), buffer.type,
+                                        buffer.first, buffer.last, buffer.pad));
+  function->setAttr(kBuffers, ArrayAttr::get(context, described));
+  function->setAttr(kEvents, Builder(context).getI64IntegerAttr(liveness.getNumEvents()));
+}

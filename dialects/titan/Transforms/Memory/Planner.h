@@ -1,0 +1,97 @@
+//===- Planner.h - Gives the values of a function their buffers -*- C++ -*-===//
+//
+// One walk in program order. A value goes, in order of preference: nowhere (it is inline, or a view
+// of what another value holds); where it must end up (a stack's slot, the argument it updates, what
+// a repeat carries), if nothing there is still needed; into the buffer of an operand that dies
+// here; into a buffer of its own. Whatever did not end up where it must is copied by the yield or
+// return.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_PLANNER_H
+#define TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_PLANNER_H
+
+#include "dialects/dist/IR/DistOps.h"
+#include "dialects/titan/Transforms/Memory/Liveness.h"
+#include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace titan::memory {
+
+/// The buffers that all functions of a module share.
+class PersistentTable {
+public:
+  /// The buffer called `name` of a function (null: shared by all), made where there is none yet.
+  /// Emits an error at `at` when it exists with another type.
+  mlir::FailureOr<int64_t> get(mlir::StringAttr name, mlir::StringAttr function,
+                               ir::NamedTensorType type, mlir::Operation *at);
+  mlir::ArrayAttr toAttribute(mlir::MLIRContext *context) const;
+
+private:
+  llvm::DenseMap<std::pair<mlir::StringAttr, mlir::StringAttr>, int64_t> indices;
+  llvm::SmallVector<ir::BufferAttr> buffers;
+};
+
+class Planner {
+public:
+  Planner(mlir::func::FuncOp function, PersistentTable &persistent);
+  /// Plans and writes the attributes.
+  mlir::LogicalResult run();
+
+private:
+  struct Buffer {
+    std::string name;
+    ir::NamedTensorType type;
+    int64_t first, last;
+    mlir::ArrayAttr pad;
+    llvm::SmallVector<mlir::Value> values;
+  };
+  /// Where a value should be computed; `whenFree`: only if what lies there is no longer needed.
+  struct Wish {
+    ir::PlaceAttr place;
+    bool whenFree;
+  };
+
+  mlir::LogicalResult placeArguments();
+  mlir::LogicalResult wishResults();
+  mlir::FailureOr<ir::PlaceAttr> getResultPlace(unsigned index, ir::NamedTensorType type);
+  void wish(mlir::Value value, ir::PlaceAttr place, bool whenFree);
+  mlir::LogicalResult planBlock(mlir::Block &block);
+  void planOp(mlir::Operation *op);
+  ir::PlaceAttr choosePlace(mlir::OpResult result);
+  ir::PlaceAttr findDyingOperand(mlir::OpResult result);
+  mlir::LogicalResult planRepeat(ir::RepeatOp repeat);
+  void placeStacks(ir::RepeatOp repeat, llvm::SmallVectorImpl<mlir::Attribute> &places);
+  void placeCarried(ir::RepeatOp repeat, llvm::SmallVectorImpl<mlir::Attribute> &places);
+  mlir::LogicalResult verifyYield(ir::RepeatOp repeat);
+  void planScratch(mlir::Operation *op);
+  bool pad(ir::PlaceAttr place, mlir::ArrayAttr axes);
+
+  ir::PlaceAttr makeBuffer(mlir::Value value, int64_t first, int64_t last);
+  void put(mlir::Value value, ir::PlaceAttr place);
+  Buffer &getBuffer(ir::PlaceAttr place);
+  /// The last event at which something in the buffer of `place` is read.
+  int64_t getBusyUntil(ir::PlaceAttr place);
+  ir::PlaceAttr getInlinePlace();
+  ir::PlaceAttr getPersistentPlace(int64_t index);
+  /// `place` at one more enclosing repeat.
+  ir::PlaceAttr getSlot(ir::PlaceAttr place, int64_t level);
+  void writeAttributes();
+
+  mlir::func::FuncOp function;
+  PersistentTable &persistent;
+  Liveness liveness;
+  mlir::MLIRContext *context;
+  llvm::SmallVector<Buffer> buffers;
+  llvm::DenseMap<int64_t, Buffer> persistentUse;
+  llvm::DenseMap<mlir::Value, ir::PlaceAttr> places;
+  llvm::DenseMap<mlir::Value, Wish> wishes;
+  int64_t depth = 0; ///< number of enclosing repeats
+};
+
+/// The name that the source gives `value`, or its operation's.
+std::string getSourceName(mlir::Value value);
+
+} // namespace titan::memory
+
+#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_PLANNER_H
