@@ -1,4 +1,5 @@
 // The command line of titanc.
+#include "compiler/driver/Build.h"
 #include "compiler/driver/Commands.h"
 #include "compiler/pipelines/Phases.h"
 
@@ -57,6 +58,22 @@ int runTitanc(int argc, char **argv) {
   fmt->add_option("FILE", format.files, "files to format in place; - is standard input")
       ->required();
   fmt->add_flag("--check", format.check, "change nothing; exit with 1 if a file would change");
+  BuildOptions build;
+  CLI::App *buildApp = app.add_subcommand("build", "compile a file to a program");
+  addCommon(*buildApp, options, true);
+  buildApp->add_option("-o", build.output,
+                       "what to write; default: the file's name without .titan");
+  const std::map<std::string, EmitKind> kinds{
+      {"cpp", EmitKind::Cpp}, {"project", EmitKind::Project}, {"exe", EmitKind::Exe}};
+  buildApp
+      ->add_option("--emit", build.emit, "exe, project (a directory that builds by itself) or cpp")
+      ->transform(CLI::CheckedTransformer(kinds));
+  RunOptions run;
+  CLI::App *runApp = app.add_subcommand("run", "compile a file and start the program");
+  addCommon(*runApp, options, true);
+  runApp->add_option("--nproc", run.processes, "processes to start, by torchrun")
+      ->check(CLI::PositiveNumber);
+  runApp->add_option("ARGS", run.arguments, "after --: arguments of the program");
   CLI::App *explain = app.add_subcommand("explain", "explain the code of a diagnostic");
   explain->add_option("CODE", code, "such as T0301")->required();
   try {
@@ -66,6 +83,10 @@ int runTitanc(int argc, char **argv) {
   }
   if (*fmt)
     return formatCommand(format);
+  if (*buildApp)
+    return buildCommand(options, build);
+  if (*runApp)
+    return runCommand(options, run);
   if (*explain)
     return explainCommand(code);
   if (*infoApp && (info.options || !options.file.empty()))

@@ -27,19 +27,25 @@ static Location findSource(const SourceManager &sources, mlir::Location place) {
   return {};
 }
 
+static mlir::LogicalResult show(Session &session, mlir::Diagnostic &from) {
+  if (from.getSeverity() != mlir::DiagnosticSeverity::Error)
+    return mlir::success();
+  Diagnostic &to = session.diags.report(
+      Code::PhaseFailed, findSource(session.sources, from.getLocation()), from.str());
+  for (mlir::Diagnostic &note : from.getNotes())
+    if (Location at = findSource(session.sources, note.getLocation()); at.isValid())
+      to.note(at, note.str());
+  return mlir::success();
+}
+
+DiagnosticScope::DiagnosticScope(Session &session, mlir::MLIRContext &context)
+    : handler(&context,
+              [&session](mlir::Diagnostic &diagnostic) { return show(session, diagnostic); }) {}
+
 mlir::OwningOpRef<mlir::ModuleOp> compile(Session &session, const sema::CheckedRun &run,
                                           mlir::MLIRContext &context,
                                           const pipelines::PhaseRun &phases) {
-  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &from) {
-    if (from.getSeverity() != mlir::DiagnosticSeverity::Error)
-      return mlir::success();
-    Diagnostic &to = session.diags.report(
-        Code::PhaseFailed, findSource(session.sources, from.getLocation()), from.str());
-    for (mlir::Diagnostic &note : from.getNotes())
-      if (Location at = findSource(session.sources, note.getLocation()); at.isValid())
-        to.note(at, note.str());
-    return mlir::success();
-  });
+  DiagnosticScope scope(session, context);
   mlir::OwningOpRef<mlir::ModuleOp> module = lowering::lower(run, session.sources, context);
   if (!module || mlir::failed(pipelines::runPhases(*module, phases)))
     return {};

@@ -5,6 +5,7 @@
 #include "compiler/driver/Session.h"
 #include "compiler/pipelines/Phases.h"
 
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 
@@ -15,6 +16,16 @@ class CompilerContext {
 public:
   CompilerContext();
   mlir::MLIRContext context;
+};
+
+/// While it lives, what MLIR reports is shown at the place in the .titan file that the operation
+/// came from.
+class DiagnosticScope {
+public:
+  DiagnosticScope(Session &session, mlir::MLIRContext &context);
+
+private:
+  mlir::ScopedDiagnosticHandler handler;
 };
 
 /// Lowers the run and takes it through the phases. What passes report is shown like any other

@@ -2,6 +2,7 @@
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
+#include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
@@ -19,6 +20,7 @@ static constexpr Phase kPhases[] = {
     {"model", "the forward pass on global tensors, as lowering makes it", nullptr},
     {"gradient", "gradients, clipping and the optimizer", ir::buildGradientPhase},
     {"shard", "what each rank holds, and the collectives between", dist::buildShardPhase},
+    {"memory", "a buffer and a lifetime for every value", memory::buildMemoryPhase},
 };
 
 llvm::ArrayRef<Phase> getPhases() {

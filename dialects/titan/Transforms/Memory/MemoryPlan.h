@@ -21,8 +21,9 @@
 #include <memory>
 
 namespace mlir {
+class OpPassManager;
 class Pass;
-}
+} // namespace mlir
 
 namespace titan::memory {
 
@@ -45,6 +46,12 @@ bool isView(mlir::Operation *op);
 bool isInline(mlir::Value value);
 
 std::unique_ptr<mlir::Pass> createPlanMemoryPass();
+std::unique_ptr<mlir::Pass> createVerifyMemoryPass();
+
+/// The phase: the plan, closed by the verifier.
+void buildMemoryPhase(mlir::OpPassManager &passes);
+
+/// Registers the passes and `--titan-phase-memory`.
 void registerMemoryPasses();
 
 } // namespace titan::memory

@@ -39,6 +39,3 @@ std::unique_ptr<Pass> memory::createPlanMemoryPass() {
   return std::make_unique<PlanMemoryPass>();
 }
 
-void memory::registerMemoryPasses() {
-  PassRegistration<PlanMemoryPass>();
-}

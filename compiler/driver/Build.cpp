@@ -1,0 +1,168 @@
+// `titanc build` and `titanc run`.
+#include "compiler/driver/Build.h"
+#include "compiler/driver/Compile.h"
+#include "compiler/emission/EmitCpp.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/SHA1.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <iostream>
+
+namespace titan::driver {
+
+namespace fs = llvm::sys::fs;
+namespace path = llvm::sys::path;
+
+std::optional<std::string> emitSource(Session &session) {
+  std::optional<sema::CheckedRun> run = session.check();
+  if (!run)
+    return std::nullopt;
+  CompilerContext compiler;
+  mlir::OwningOpRef<mlir::ModuleOp> module = compile(session, *run, compiler.context, {});
+  if (!module)
+    return std::nullopt;
+  std::string source;
+  llvm::raw_string_ostream stream(source);
+  DiagnosticScope scope(session, compiler.context);
+  if (mlir::failed(emission::emitCpp(*module, stream)))
+    return std::nullopt;
+  return source;
+}
+
+static bool writeFile(llvm::StringRef file, llvm::StringRef content) {
+  std::error_code error;
+  llvm::raw_fd_ostream out(file, error);
+  if (error) {
+    std::cerr << "titanc: cannot write " << file.str() << ": " << error.message() << '\n';
+    return false;
+  }
+  out << content;
+  return true;
+}
+
+static std::string cacheDirectory() {
+  llvm::SmallString<256> directory;
+  if (auto cache = llvm::sys::Process::GetEnv("XDG_CACHE_HOME"); cache && !cache->empty())
+    directory = *cache;
+  else if (!path::cache_directory(directory))
+    directory = "/tmp";
+  path::append(directory, "titan");
+  return directory.str().str();
+}
+
+/// The hash of the source, the command, and the libraries' sizes and times.
+static std::string hashOf(llvm::StringRef source, const Toolchain &toolchain) {
+  llvm::SHA1 hash;
+  hash.update(source);
+  hash.update(toolchain.compiler);
+  for (const auto *list : {&toolchain.include, &toolchain.compile, &toolchain.link})
+    for (const std::string &word : *list) {
+      hash.update(word);
+      fs::file_status status;
+      if (!fs::status(word, status) && fs::is_regular_file(status))
+        hash.update(std::to_string(status.getSize()) + "," +
+                    std::to_string(status.getLastModificationTime().time_since_epoch().count()));
+    }
+  return llvm::toHex(hash.final(), /*LowerCase=*/true);
+}
+
+std::string buildCached(const std::string &source, const std::string &name,
+                        const Toolchain &toolchain) {
+  llvm::SmallString<256> directory(cacheDirectory());
+  path::append(directory, hashOf(source, toolchain).substr(0, 16));
+  llvm::SmallString<256> executable(directory), file(directory);
+  path::append(executable, name);
+  path::append(file, name + ".cpp");
+  if (fs::can_execute(executable))
+    return executable.str().str();
+  if (std::error_code error = fs::create_directories(directory)) {
+    std::cerr << "titanc: cannot create " << directory.c_str() << ": " << error.message() << '\n';
+    return "";
+  }
+  if (!writeFile(file, source))
+    return "";
+  // Compiled under another name first: an interrupted build must not look like a finished one.
+  std::string partial = (executable + "." + llvm::Twine(llvm::sys::Process::getProcessId())).str();
+  std::vector<std::string> command{toolchain.compiler};
+  for (const std::string &include : toolchain.include)
+    command.push_back("-I" + include);
+  command.insert(command.end(), toolchain.compile.begin(), toolchain.compile.end());
+  command.insert(command.end(), {file.str().str(), "-o", partial});
+  command.insert(command.end(), toolchain.link.begin(), toolchain.link.end());
+  if (runProgram(command) != 0 || fs::rename(partial, executable)) {
+    std::cerr << "titanc: the emitted program does not compile; please report this with "
+              << file.c_str() << '\n';
+    return "";
+  }
+  return executable.str().str();
+}
+
+static std::string stemOf(const CommonOptions &options) {
+  return path::stem(options.file).str();
+}
+
+int buildCommand(const CommonOptions &options, const BuildOptions &build) {
+  Session session(options);
+  std::optional<std::string> source = emitSource(session);
+  if (!source)
+    return session.finish(1);
+  std::string name = stemOf(options);
+  std::string output = build.output;
+  if (output.empty())
+    output = build.emit == EmitKind::Cpp ? name + ".cpp" : name;
+  if (build.emit == EmitKind::Cpp) {
+    if (output == "-")
+      llvm::outs() << *source;
+    else if (!writeFile(output, *source))
+      return session.finish(1);
+    return session.finish();
+  }
+  std::optional<Toolchain> toolchain = Toolchain::find();
+  if (!toolchain)
+    return session.finish(1);
+  if (build.emit == EmitKind::Project)
+    return session.finish(writeProject(*source, name, output, *toolchain) ? 0 : 1);
+  std::string executable = buildCached(*source, path::filename(output).str(), *toolchain);
+  if (executable.empty())
+    return session.finish(1);
+  // A program that runs may not be overwritten, so the old file goes first.
+  fs::remove(output);
+  if (std::error_code error = fs::copy_file(executable, output)) {
+    std::cerr << "titanc: cannot write " << output << ": " << error.message() << '\n';
+    return session.finish(1);
+  }
+  fs::setPermissions(output, fs::all_read | fs::owner_write | fs::all_exe);
+  return session.finish();
+}
+
+int runCommand(const CommonOptions &options, const RunOptions &run) {
+  Session session(options);
+  std::optional<std::string> source = emitSource(session);
+  if (int status = session.finish(source ? 0 : 1))
+    return status;
+  std::optional<Toolchain> toolchain = Toolchain::find();
+  if (!toolchain)
+    return 1;
+  std::string executable = buildCached(*source, stemOf(options), *toolchain);
+  if (executable.empty())
+    return 1;
+  std::vector<std::string> command{executable};
+  if (run.processes > 1) {
+    std::string torchrun = toolchain->findTorchrun();
+    if (torchrun.empty()) {
+      std::cerr << "titanc: cannot find torchrun, which starts several processes; is the "
+                   "environment that scripts/setup made still there?\n";
+      return 1;
+    }
+    command = {torchrun, "--no-python", "--standalone", "--nproc-per-node",
+               std::to_string(run.processes), executable};
+  }
+  command.insert(command.end(), run.arguments.begin(), run.arguments.end());
+  return runProgram(command);
+}
+
+} // namespace titan::driver

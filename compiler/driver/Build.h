@@ -1,0 +1,43 @@
+// From a .titan file to an executable: emitted source, compiled and linked, kept in a cache by the
+// hash of everything that went into it ($XDG_CACHE_HOME/titan, else ~/.cache/titan), so that an
+// unchanged program starts at once.
+#ifndef TITAN_COMPILER_DRIVER_BUILD_H
+#define TITAN_COMPILER_DRIVER_BUILD_H
+
+#include "compiler/driver/Session.h"
+#include "compiler/driver/Toolchain.h"
+
+namespace titan::driver {
+
+enum class EmitKind { Cpp, Project, Exe };
+
+struct BuildOptions {
+  std::string output; ///< empty: the file's name without .titan (.cpp for source)
+  EmitKind emit = EmitKind::Exe;
+};
+
+/// The program's C++ source. Nothing after an error, which the session holds.
+std::optional<std::string> emitSource(Session &session);
+
+/// The executable for `source` in the cache, compiled if it is not there. Empty after an error, which
+/// is printed: emitted code that does not compile is a fault of titanc, never of the user.
+std::string buildCached(const std::string &source, const std::string &name,
+                        const Toolchain &toolchain);
+
+/// Writes a directory that builds by itself: source, headers, libraries, a CMakeLists.txt.
+bool writeProject(const std::string &source, const std::string &name, const std::string &directory,
+                  const Toolchain &toolchain);
+
+/// `titanc build`.
+int buildCommand(const CommonOptions &options, const BuildOptions &build);
+
+struct RunOptions {
+  int processes = 1;
+  std::vector<std::string> arguments; ///< for the program
+};
+/// `titanc run`: builds into the cache and launches, by torchrun where there are several processes.
+int runCommand(const CommonOptions &options, const RunOptions &run);
+
+} // namespace titan::driver
+
+#endif

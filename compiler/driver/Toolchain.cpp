@@ -1,0 +1,80 @@
+// Reading titan-runtime.json; running compilers and programs.
+#include "compiler/driver/Toolchain.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+
+#include <iostream>
+
+namespace titan::driver {
+
+using llvm::sys::path::append;
+using llvm::sys::path::parent_path;
+
+static std::vector<std::string> readList(const llvm::json::Object &object, llvm::StringRef key) {
+  std::vector<std::string> list;
+  if (const llvm::json::Array *array = object.getArray(key))
+    for (const llvm::json::Value &value : *array)
+      if (auto text = value.getAsString())
+        list.push_back(text->str());
+  return list;
+}
+
+std::optional<Toolchain> Toolchain::find() {
+  static int anchor;
+  std::string self = llvm::sys::fs::getMainExecutable(nullptr, &anchor);
+  llvm::SmallString<256> path(parent_path(parent_path(self)));
+  append(path, "lib", "titan-runtime.json");
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer) {
+    std::cerr << "titanc: the runtime library is missing: cannot read " << path.c_str() << ": "
+              << buffer.getError().message() << '\n';
+    return std::nullopt;
+  }
+  llvm::Expected<llvm::json::Value> value = llvm::json::parse((*buffer)->getBuffer());
+  const llvm::json::Object *object = value ? value->getAsObject() : nullptr;
+  if (!object || !object->getString("compiler")) {
+    if (!value)
+      llvm::consumeError(value.takeError());
+    std::cerr << "titanc: " << path.c_str() << " is damaged; build the runtime again\n";
+    return std::nullopt;
+  }
+  return Toolchain{object->getString("compiler")->str(), readList(*object, "include"),
+                   readList(*object, "compile"), readList(*object, "link")};
+}
+
+std::string Toolchain::findTorchrun() const {
+  // ENV/lib/python3.x/site-packages/torch/lib/libtorch_cpu.so: ENV/bin/torchrun.
+  for (llvm::StringRef library : link) {
+    if (llvm::sys::path::filename(library) != "libtorch_cpu.so")
+      continue;
+    llvm::StringRef directory = library;
+    for (int i = 0; i < 6; ++i)
+      directory = parent_path(directory);
+    llvm::SmallString<256> candidate(directory);
+    append(candidate, "bin", "torchrun");
+    if (llvm::sys::fs::can_execute(candidate))
+      return candidate.str().str();
+  }
+  auto found = llvm::sys::findProgramByName("torchrun");
+  return found ? *found : "";
+}
+
+int runProgram(const std::vector<std::string> &command) {
+  auto program = llvm::sys::findProgramByName(command[0]);
+  if (!program) {
+    std::cerr << "titanc: cannot find " << command[0] << '\n';
+    return 127;
+  }
+  std::vector<llvm::StringRef> arguments(command.begin(), command.end());
+  std::string message;
+  int status = llvm::sys::ExecuteAndWait(*program, arguments, std::nullopt, {}, 0, 0, &message);
+  if (!message.empty())
+    std::cerr << "titanc: " << command[0] << ": " << message << '\n';
+  return status < 0 ? 127 : status;
+}
+
+} // namespace titan::driver

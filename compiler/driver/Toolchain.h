@@ -1,0 +1,28 @@
+// How emitted programs are compiled and linked on this machine: read from titan-runtime.json, which
+// the build writes beside the runtime's libraries, so that titanc works from the build tree and from
+// an installation alike.
+#ifndef TITAN_COMPILER_DRIVER_TOOLCHAIN_H
+#define TITAN_COMPILER_DRIVER_TOOLCHAIN_H
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace titan::driver {
+
+struct Toolchain {
+  std::string compiler;
+  std::vector<std::string> include, compile, link;
+
+  /// The toolchain of this titanc. Prints why and returns nothing where it cannot be read.
+  static std::optional<Toolchain> find();
+  /// torchrun of the environment whose LibTorch programs link, else the one on the path; empty: none.
+  std::string findTorchrun() const;
+};
+
+/// Runs a program with the terminal's output; its exit status, or 127 with a message.
+int runProgram(const std::vector<std::string> &command);
+
+} // namespace titan::driver
+
+#endif

@@ -1,0 +1,20 @@
+//===- Pipeline.cpp - The memory phase ------------------------------------===//
+
+#include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+using namespace titan;
+
+void memory::buildMemoryPhase(OpPassManager &passes) {
+  passes.addPass(createPlanMemoryPass());
+  passes.addPass(createVerifyMemoryPass());
+}
+
+void memory::registerMemoryPasses() {
+  registerPass(createPlanMemoryPass);
+  registerPass(createVerifyMemoryPass);
+  PassPipelineRegistration<>("titan-phase-memory", "the memory phase: buffers and lifetimes",
+                             buildMemoryPhase);
+}

@@ -1,0 +1,144 @@
+//===- VerifyMemory.cpp - The pass --titan-verify-memory ------------------===//
+//
+// Replays a program on its buffers, apart from the planner's reasoning: a table says which value
+// each place holds, writing a result replaces it, and reading an operand whose place holds another
+// value is an error. Bodies of repeats are replayed twice, so that what an iteration leaves behind
+// meets the next one. Lifetimes are checked against the same walk.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/titan/Transforms/Memory/Liveness.h"
+#include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+namespace {
+
+class Replay {
+public:
+  explicit Replay(func::FuncOp function)
+      : function(function), liveness(function),
+        buffers(function->getAttrOfType<ArrayAttr>(memory::kBuffers)) {}
+
+  LogicalResult run() {
+    for (Value argument : function.getArguments())
+      write(argument);
+    return replayBlock(function.getBody().front());
+  }
+
+private:
+  LogicalResult replayBlock(Block &block) {
+    for (Operation &op : block) {
+      if (failed(read(&op)))
+        return failure();
+      if (auto repeat = dyn_cast<RepeatOp>(op)) {
+        if (failed(replayRepeat(repeat)))
+          return failure();
+      }
+      for (Value result : op.getResults())
+        if (!memory::isView(&op))
+          write(result);
+    }
+    return success();
+  }
+
+  LogicalResult replayRepeat(RepeatOp repeat) {
+    for (int round = 0; round < 2; ++round) {
+      for (Value argument : repeat.getBody().front().getArguments())
+        write(argument);
+      if (failed(replayBlock(repeat.getBody().front())))
+        return failure();
+    }
+    return success();
+  }
+
+  /// Values that operations of the op's regions read are read by the op, for fused ones.
+  LogicalResult read(Operation *op) {
+    LogicalResult result = success();
+    if (isa<RepeatOp>(op))
+      for (Value operand : op->getOperands())
+        result = failed(check(op, operand)) ? failure() : result;
+    else
+      op->walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          if (!operand.getDefiningOp() || !operand.getDefiningOp()->getParentOfType<FusedOp>())
+            result = failed(check(op, operand)) ? failure() : result;
+      });
+    return result;
+  }
+
+  LogicalResult check(Operation *op, Value value) {
+    PlaceAttr place = memory::getPlace(value);
+    if (!place)
+      return op->emitError("reads a value without a place");
+    if (place.getSpace() == MemorySpace::Inline)
+      return success();
+    if (isEarlyStack(op, value))
+      return success();
+    Value held = content.lookup(place);
+    if (held != getRoot(value))
+      return op->emitError("reads a value whose place ") << place << " holds another";
+    if (place.getSpace() != MemorySpace::Transient)
+      return success();
+    auto buffer = cast<BufferAttr>(buffers[place.getBuffer()]);
+    if (liveness.getEnd(op) > buffer.getLast() && op->getBlock() == value.getParentBlock())
+      return op->emitError("reads from buffer ")
+             << place.getBuffer() << " at event " << liveness.getEnd(op) << ", after its last, "
+             << buffer.getLast();
+    return success();
+  }
+
+  /// A repeat's own argument that is stacked is copied at the start of the body.
+  static bool isEarlyStack(Operation *op, Value value) {
+    return isa<YieldOp>(op) && isa<BlockArgument>(value) && value.getParentBlock() == op->getBlock();
+  }
+
+  static Value getRoot(Value value) {
+    while (Operation *op = value.getDefiningOp()) {
+      if (!memory::isView(op))
+        break;
+      value = op->getOperand(0);
+    }
+    return value;
+  }
+
+  void write(Value value) {
+    PlaceAttr place = memory::getPlace(value);
+    if (!place || place.getSpace() == MemorySpace::Inline)
+      return;
+    // A slot belongs to its stack, whose value stays what it is.
+    content[place] = getRoot(value);
+  }
+
+  func::FuncOp function;
+  memory::Liveness liveness;
+  ArrayAttr buffers;
+  DenseMap<PlaceAttr, Value> content;
+};
+
+/// Refuses plans in which a value is overwritten before its last use, or read outside of its
+/// buffer's lifetime. Changes nothing.
+struct VerifyMemoryPass : PassWrapper<VerifyMemoryPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(VerifyMemoryPass)
+
+  StringRef getArgument() const final { return "titan-verify-memory"; }
+  StringRef getDescription() const final { return "Check that no value is overwritten too early"; }
+
+  void runOnOperation() final {
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (function->hasAttr(attr::kProgram))
+        if (!function->hasAttr(memory::kBuffers) || failed(Replay(function).run()))
+          return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> memory::createVerifyMemoryPass() {
+  return std::make_unique<VerifyMemoryPass>();
+}
