@@ -1,6 +1,7 @@
 //===- Pipeline.cpp - The memory phase ------------------------------------===//
 
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 

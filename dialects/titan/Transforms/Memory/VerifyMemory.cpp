@@ -10,6 +10,7 @@
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
 using namespace mlir;
@@ -94,7 +95,8 @@ private:
 
   /// A repeat's own argument that is stacked is copied at the start of the body.
   static bool isEarlyStack(Operation *op, Value value) {
-    return isa<YieldOp>(op) && isa<BlockArgument>(value) && value.getParentBlock() == op->getBlock();
+    return isa<YieldOp>(op) && isa<BlockArgument>(value) &&
+           value.getParentBlock() == op->getBlock();
   }
 
   static Value getRoot(Value value) {
