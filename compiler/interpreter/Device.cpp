@@ -28,12 +28,17 @@ std::string interpreter::describeLocation(Location location) {
 }
 
 Device::Device(int64_t rank, const RankMesh &mesh, func::FuncOp function,
-               std::vector<TensorRef> arguments)
-    : rank(rank), mesh(mesh), function(function) {
+               std::unique_ptr<Memory> memory)
+    : rank(rank), mesh(mesh), function(function), memory(std::move(memory)) {
   Block &entry = function.getBody().front();
-  for (auto [argument, tensor] : llvm::zip_equal(entry.getArguments(), arguments))
-    values[argument] = tensor;
-  frames.push_back({&entry, entry.begin(), {}, 0, {}});
+  frames.push_back({&entry, entry.begin(), {}});
+}
+
+LogicalResult Device::setArguments(const std::vector<TensorRef> &arguments) {
+  for (auto [argument, tensor] : llvm::zip_equal(function.getArguments(), arguments))
+    if (failed(memory->write(argument, tensor)))
+      return failure();
+  return success();
 }
 
 std::string Device::describePosition() const {
@@ -55,26 +60,21 @@ LogicalResult Device::run() {
   });
   while (state == State::Running) {
     Operation *op = &*frames.back().next;
-    if (isCollective(op))
+    if (isCollective(op)) {
+      if (failed(memory->checkOverlap(op)))
+        return failure();
       state = State::Waiting;
-    else if (failed(execute(op)))
+    } else if (failed(execute(op)))
       return failure();
   }
   return success();
 }
 
-void Device::resume(HostTensor result) {
-  values[getPending()->getResult(0)] = std::make_shared<HostTensor>(std::move(result));
+LogicalResult Device::resume(HostTensor result) {
+  Operation *op = getPending();
   ++frames.back().next;
   state = State::Running;
-}
-
-/// A value's tensor must have the local shape that its type says, whoever made it.
-LogicalResult Device::write(Value value, TensorRef tensor) {
-  if (ArrayRef(tensor->shape) != ArrayRef(dist::getLocalShape(getType(value), mesh.getDegrees())))
-    return emitError(value.getLoc(), "a value does not have the local shape of ") << getType(value);
-  values[value] = std::move(tensor);
-  return success();
+  return memory->write(op->getResult(0), std::make_shared<HostTensor>(std::move(result)));
 }
 
 LogicalResult Device::execute(Operation *op) {
@@ -82,36 +82,41 @@ LogicalResult Device::execute(Operation *op) {
     return enter(repeat);
   if (auto fused = dyn_cast<ir::FusedOp>(op)) {
     Block &body = fused.getBody().front();
-    frames.push_back({&body, body.begin(), {}, 0, {}});
-    return success();
+    frames.push_back({&body, body.begin(), {}});
+    return memory->checkOverlap(op);
   }
   if (auto yielded = dyn_cast<ir::YieldOp>(op))
     return frames.back().repeat ? yield(yielded) : leaveFused(yielded);
-  if (isa<func::ReturnOp>(op)) {
-    for (Value value : op->getOperands())
-      results.push_back(read(value));
+  if (auto returned = dyn_cast<func::ReturnOp>(op)) {
+    auto finished = memory->finish(returned);
+    if (failed(finished))
+      return failure();
+    results = std::move(*finished);
     state = State::Finished;
     return success();
   }
-  if (failed(evaluate(op)))
+  if (failed(memory->checkOverlap(op)) || failed(evaluate(op)))
     return failure();
   ++frames.back().next;
   return success();
 }
 
 LogicalResult Device::evaluate(Operation *op) {
+  SmallVector<TensorRef> read;
+  SmallVector<const HostTensor *> operands;
+  for (Value operand : op->getOperands()) {
+    read.push_back(memory->read(operand));
+    operands.push_back(read.back().get());
+  }
   if (isa<dist::LocalSliceOp, dist::MakePartialOp>(op)) {
-    auto local = evaluateConversion(op, mesh, {rank}, {read(op->getOperand(0)).get()});
+    auto local = evaluateConversion(op, mesh, {rank}, operands);
     if (failed(local))
       return failure();
-    return write(op->getResult(0), std::make_shared<HostTensor>(std::move(local->front())));
+    return memory->write(op->getResult(0), std::make_shared<HostTensor>(std::move(local->front())));
   }
   auto evaluable = dyn_cast<ir::EvaluableOpInterface>(op);
   if (!evaluable)
     return op->emitOpError("has no reference meaning (EvaluableOpInterface)");
-  SmallVector<const HostTensor *> operands;
-  for (Value operand : op->getOperands())
-    operands.push_back(read(operand).get());
   SmallVector<HostTensor> computed;
   for (Value result : op->getResults())
     computed.push_back(makePoisoned(getType(result), mesh));
@@ -119,7 +124,8 @@ LogicalResult Device::evaluate(Operation *op) {
     return failure();
   for (auto [result, tensor] : llvm::zip_equal(op->getResults(), computed)) {
     roundTo(getType(result).getElementType(), tensor.data);
-    values[result] = std::make_shared<HostTensor>(std::move(tensor));
+    if (failed(memory->write(result, std::make_shared<HostTensor>(std::move(tensor)))))
+      return failure();
   }
   return success();
 }
@@ -131,83 +137,71 @@ int64_t Device::getIndex(const Frame &frame) const {
 
 LogicalResult Device::enter(ir::RepeatOp repeat) {
   Block &body = repeat.getBody().front();
-  Frame frame{&body, body.begin(), repeat, 0, {}};
   for (Value stack : repeat.getStackedResults())
-    frame.stacks.push_back(makePoisoned(getType(stack), mesh));
-  for (auto [init, argument] : llvm::zip_equal(repeat.getInits(), repeat.getCarriedArgs()))
-    if (failed(write(argument, read(init))))
-      return failure();
-  if (failed(bindSlices(frame)))
+    memory->beginStack(stack);
+  if (failed(memory->carry(repeat.getCarriedArgs(), repeat.getInits())))
     return failure();
-  frames.push_back(std::move(frame));
-  return success();
+  frames.push_back({&body, body.begin(), repeat});
+  memory->loops.push_back({0, repeat.getDim().getSize()});
+  return startIteration();
 }
 
-/// Sets the index and the slices of the frame's iteration.
-LogicalResult Device::bindSlices(Frame &frame) {
-  int64_t index = getIndex(frame), count = frame.repeat.getDim().getSize();
+/// Whether a repeat stacks one of its body's own arguments: these are copied before the body runs,
+/// because it may reuse their memory.
+static bool isStackedEarly(ir::YieldOp yield, Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && argument.getOwner() == yield->getBlock();
+}
+
+/// Sets the index and the slices of an iteration and stacks what is known already.
+LogicalResult Device::startIteration() {
+  Frame &frame = frames.back();
+  ir::RepeatOp repeat = frame.repeat;
+  int64_t index = getIndex(frame);
+  memory->loops.back().index = index;
   HostTensor scalar{{}, {static_cast<double>(index)}};
-  values[frame.repeat.getIndex()] = std::make_shared<HostTensor>(std::move(scalar));
-  for (auto [whole, argument] :
-       llvm::zip_equal(frame.repeat.getSlices(), frame.repeat.getSliceArgs())) {
-    TensorRef tensor = read(whole);
-    if (tensor->shape.empty() || tensor->shape[0] != count)
-      return frame.repeat.emitOpError("slices a value whose leading dimension is split");
-    auto row = static_cast<int64_t>(tensor->data.size()) / count;
-    HostTensor slice;
-    slice.shape.assign(tensor->shape.begin() + 1, tensor->shape.end());
-    slice.data.assign(tensor->data.begin() + index * row, tensor->data.begin() + (index + 1) * row);
-    if (failed(write(argument, std::make_shared<HostTensor>(std::move(slice)))))
+  if (failed(memory->write(repeat.getIndex(), std::make_shared<HostTensor>(std::move(scalar)))))
+    return failure();
+  for (auto [whole, argument] : llvm::zip_equal(repeat.getSlices(), repeat.getSliceArgs()))
+    if (failed(memory->slice(argument, whole, index)))
       return failure();
-  }
+  auto stacked = repeat.getYield().getValues().drop_front(repeat.getNumCarried());
+  for (auto [stack, value] : llvm::zip_equal(repeat.getStackedResults(), stacked))
+    if (isStackedEarly(repeat.getYield(), value) && failed(memory->stack(stack, index, value)))
+      return failure();
   return success();
 }
 
 LogicalResult Device::yield(ir::YieldOp yield) {
   Frame &frame = frames.back();
-  int64_t count = frame.repeat.getDim().getSize(), index = getIndex(frame);
-  size_t numCarried = frame.repeat.getNumCarried();
-  for (size_t i = 0; i < frame.stacks.size(); ++i) {
-    TensorRef row = read(yield.getValues()[numCarried + i]);
-    if (row->data.size() * count != frame.stacks[i].data.size())
-      return yield.emitOpError("stacks a value that lies differently from the result");
-    std::copy(row->data.begin(), row->data.end(),
-              frame.stacks[i].data.begin() + index * row->data.size());
-  }
-  if (++frame.iteration == count)
-    return leave();
-  // Read all before writing any: a body may yield its carried arguments in another order.
-  std::vector<TensorRef> carried;
-  for (Value value : yield.getValues().take_front(numCarried))
-    carried.push_back(read(value));
-  for (auto [argument, tensor] : llvm::zip_equal(frame.repeat.getCarriedArgs(), carried))
-    if (failed(write(argument, tensor)))
+  ir::RepeatOp repeat = frame.repeat;
+  auto stacked = yield.getValues().drop_front(repeat.getNumCarried());
+  for (auto [stack, value] : llvm::zip_equal(repeat.getStackedResults(), stacked))
+    if (!isStackedEarly(yield, value) && failed(memory->stack(stack, getIndex(frame), value)))
       return failure();
+  auto carried = yield.getValues().take_front(repeat.getNumCarried());
+  if (failed(memory->carry(repeat.getCarriedArgs(), carried)))
+    return failure();
+  if (++frame.iteration == repeat.getDim().getSize())
+    return leave();
   frame.next = frame.block->begin();
-  return bindSlices(frame);
+  return startIteration();
 }
 
 /// Row by row or operation by operation, a fused region means the same.
 LogicalResult Device::leaveFused(ir::YieldOp yield) {
   frames.pop_back();
   Operation *fused = &*frames.back().next;
-  for (auto [result, value] : llvm::zip_equal(fused->getResults(), yield.getValues()))
-    if (failed(write(result, read(value))))
-      return failure();
+  if (failed(memory->carry(fused->getResults(), yield.getValues())))
+    return failure();
   ++frames.back().next;
   return success();
 }
 
 LogicalResult Device::leave() {
-  Frame frame = std::move(frames.back());
-  auto yielded = frame.repeat.getYield().getValues();
-  for (auto [result, value] : llvm::zip(frame.repeat.getCarriedResults(),
-                                        yielded.take_front(frame.repeat.getNumCarried())))
-    if (failed(write(result, read(value))))
-      return failure();
-  for (auto [result, stack] : llvm::zip_equal(frame.repeat.getStackedResults(), frame.stacks))
-    values[result] = std::make_shared<HostTensor>(std::move(stack));
+  ir::RepeatOp repeat = frames.back().repeat;
   frames.pop_back();
+  memory->loops.pop_back();
   ++frames.back().next;
-  return success();
+  return memory->carry(repeat.getCarriedResults(), repeat.getCarriedArgs());
 }

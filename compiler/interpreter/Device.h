@@ -10,22 +10,20 @@
 #ifndef TITAN_COMPILER_INTERPRETER_DEVICE_H
 #define TITAN_COMPILER_INTERPRETER_DEVICE_H
 
-#include "compiler/interpreter/RankMesh.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-
-#include <memory>
+#include "compiler/interpreter/Memory.h"
 
 namespace titan::interpreter {
-
-using TensorRef = std::shared_ptr<const ir::HostTensor>;
 
 class Device {
 public:
   enum class State { Running, Waiting, Finished };
 
-  /// A device at the start of `function`, whose arguments are this rank's local parts.
+  /// A device at the start of `function`, which keeps its values in `memory`.
   Device(int64_t rank, const RankMesh &mesh, mlir::func::FuncOp function,
-         std::vector<TensorRef> arguments);
+         std::unique_ptr<Memory> memory);
+
+  /// Sets the function's arguments to this rank's local parts.
+  mlir::LogicalResult setArguments(const std::vector<TensorRef> &arguments);
 
   /// Runs until the next collective or the end. Errors are emitted at the failing operation.
   mlir::LogicalResult run();
@@ -34,8 +32,8 @@ public:
   int64_t getRank() const { return rank; }
   /// The collective at which the device waits, its input, and how it goes on.
   mlir::Operation *getPending() const { return &*frames.back().next; }
-  TensorRef getPendingInput() const { return read(getPending()->getOperand(0)); }
-  void resume(ir::HostTensor result);
+  TensorRef getPendingInput() const { return memory->read(getPending()->getOperand(0)); }
+  mlir::LogicalResult resume(ir::HostTensor result);
 
   /// "train, layers = 1, model.mlir:12:3"
   std::string describePosition() const;
@@ -49,15 +47,12 @@ private:
     mlir::Block::iterator next;
     ir::RepeatOp repeat;   ///< null in a function's or a fused region's frame
     int64_t iteration = 0; ///< counts from 0 also when the repeat is reversed
-    std::vector<ir::HostTensor> stacks;
   };
 
-  TensorRef read(mlir::Value value) const { return values.lookup(value); }
-  mlir::LogicalResult write(mlir::Value value, TensorRef tensor);
   mlir::LogicalResult execute(mlir::Operation *op);
   mlir::LogicalResult evaluate(mlir::Operation *op);
   mlir::LogicalResult enter(ir::RepeatOp repeat);
-  mlir::LogicalResult bindSlices(Frame &frame);
+  mlir::LogicalResult startIteration();
   mlir::LogicalResult yield(ir::YieldOp yield);
   mlir::LogicalResult leave();
   mlir::LogicalResult leaveFused(ir::YieldOp yield);
@@ -67,7 +62,7 @@ private:
   const RankMesh &mesh;
   mlir::func::FuncOp function;
   State state = State::Running;
-  llvm::DenseMap<mlir::Value, TensorRef> values;
+  std::unique_ptr<Memory> memory;
   std::vector<Frame> frames;
   std::vector<TensorRef> results;
 };

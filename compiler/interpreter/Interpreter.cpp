@@ -38,7 +38,8 @@ static LogicalResult meet(Device &device, std::vector<Device> &devices, const Ra
   if (failed(results))
     return failure();
   for (auto [member, result] : llvm::zip_equal(group, *results))
-    devices[member].resume(std::move(result));
+    if (failed(devices[member].resume(std::move(result))))
+      return failure();
   return success();
 }
 
@@ -56,11 +57,29 @@ static LogicalResult advance(Device &device, Rendezvous &rendezvous, const RankM
   return success();
 }
 
+/// A device for every rank, its arguments set.
+static FailureOr<std::vector<Device>>
+makeDevices(ArrayRef<func::FuncOp> functions, const RankMesh &mesh, const RankTensors &arguments) {
+  std::vector<Device> devices;
+  for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank) {
+    func::FuncOp function = functions[rank % functions.size()];
+    FailureOr<std::unique_ptr<Memory>> memory =
+        isPlanned(function) ? makeArenaMemory(function, mesh) : makeValueMemory(mesh);
+    if (failed(memory))
+      return failure();
+    devices.emplace_back(rank, mesh, function, std::move(*memory));
+    if (failed(devices.back().setArguments(arguments[rank])))
+      return failure();
+  }
+  return devices;
+}
+
 FailureOr<RankTensors> interpreter::interpret(ArrayRef<func::FuncOp> functions,
                                               const RankMesh &mesh, const RankTensors &arguments) {
-  std::vector<Device> devices;
-  for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
-    devices.emplace_back(rank, mesh, functions[rank % functions.size()], arguments[rank]);
+  FailureOr<std::vector<Device>> made = makeDevices(functions, mesh, arguments);
+  if (failed(made))
+    return failure();
+  std::vector<Device> devices = std::move(*made);
   Rendezvous rendezvous(mesh.getNumRanks());
   for (bool progress = true; progress;) {
     progress = false;

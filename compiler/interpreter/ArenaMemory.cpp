@@ -1,0 +1,235 @@
+//===- ArenaMemory.cpp - Values in the buffers of the memory phase --------===//
+//
+// One block of bytes: the function's transient buffers, packed by their lifetimes as the runtime
+// packs them, and behind them the persistent ones. It starts as NaN. Values without a place (inline
+// ones and those inside of fused operations) have room of their own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/interpreter/ElementBytes.h"
+#include "compiler/interpreter/Layout.h"
+#include "compiler/interpreter/Memory.h"
+#include "compiler/support/ArenaPlanner.h"
+#include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+#include <cstring>
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::interpreter;
+using ir::HostTensor;
+using ir::NamedTensorType;
+using ir::PlaceAttr;
+
+namespace {
+
+NamedTensorType getType(Value value) {
+  return cast<NamedTensorType>(value.getType());
+}
+
+/// Bytes of the arena, end excluded.
+struct Range {
+  int64_t begin, end;
+  bool overlaps(const Range &other) const { return begin < other.end && other.begin < end; }
+};
+
+class ArenaMemory : public Memory {
+public:
+  explicit ArenaMemory(const RankMesh &mesh) : mesh(mesh) {}
+  LogicalResult plan(func::FuncOp function);
+
+  TensorRef read(Value value) const override;
+  LogicalResult write(Value value, TensorRef tensor) override;
+  LogicalResult slice(BlockArgument argument, Value whole, int64_t index) override;
+  void beginStack(Value stack) override;
+  LogicalResult stack(Value stack, int64_t index, Value value) override;
+  LogicalResult carry(ValueRange arguments, ValueRange carried) override;
+  LogicalResult checkOverlap(Operation *op) const override;
+  FailureOr<std::vector<TensorRef>> finish(func::ReturnOp op) override;
+
+private:
+  struct Buffer {
+    Range range;
+    std::string name;
+  };
+
+  /// Null for values that have room of their own.
+  static PlaceAttr getPlace(Value value) {
+    PlaceAttr place = memory::getPlace(value);
+    return place && place.getSpace() != ir::MemorySpace::Inline ? place : PlaceAttr();
+  }
+  const Buffer &getBuffer(PlaceAttr place) const {
+    bool persistent = place.getSpace() == ir::MemorySpace::Persistent;
+    return (persistent ? persistents : transients)[place.getBuffer()];
+  }
+  Range getRange(PlaceAttr place, NamedTensorType type) const;
+  LogicalResult store(PlaceAttr place, NamedTensorType type, const HostTensor &tensor,
+                      Location location);
+  TensorRef load(PlaceAttr place, NamedTensorType type) const;
+
+  const RankMesh &mesh;
+  std::vector<std::byte> bytes;
+  std::vector<Buffer> transients, persistents;
+  llvm::DenseMap<Value, TensorRef> values;
+};
+
+/// Bytes of a buffer on every rank.
+int64_t getBytes(ir::BufferAttr buffer, const RankMesh &mesh) {
+  auto type = cast<NamedTensorType>(buffer.getType());
+  int64_t elements = dist::getLocalNumElements(type, mesh.getDegrees());
+  if (buffer.getPad())
+    elements += dist::getDegreeProduct(buffer.getPad(), mesh.getDegrees());
+  return elements * getElementBytes(type.getElementType());
+}
+
+} // namespace
+
+LogicalResult ArenaMemory::plan(func::FuncOp function) {
+  std::vector<support::ArenaItem> items;
+  auto planned = function->getAttrOfType<ArrayAttr>(memory::kBuffers);
+  for (auto buffer : planned.getAsRange<ir::BufferAttr>())
+    items.push_back({getBytes(buffer, mesh), buffer.getFirst(), buffer.getLast()});
+  support::ArenaPlan plan = support::planArena(items);
+  for (auto [i, buffer] : llvm::enumerate(planned.getAsRange<ir::BufferAttr>()))
+    transients.push_back(
+        {{plan.offsets[i], plan.offsets[i] + items[i].bytes}, buffer.getName().str()});
+  auto kept = function->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(memory::kPersistent);
+  if (!kept)
+    return function.emitError("the module lists no persistent buffers");
+  int64_t end = plan.bytes;
+  for (auto buffer : kept.getAsRange<ir::BufferAttr>()) {
+    persistents.push_back({{end, end + getBytes(buffer, mesh)}, buffer.getName().str()});
+    end = support::alignTo(persistents.back().range.end, 64);
+  }
+  bytes.assign(end, std::byte{0xFF});
+  return success();
+}
+
+/// Slots are row-major in the enclosing repeats' indices.
+Range ArenaMemory::getRange(PlaceAttr place, NamedTensorType type) const {
+  int64_t size =
+      dist::getLocalNumElements(type, mesh.getDegrees()) * getElementBytes(type.getElementType());
+  int64_t begin = getBuffer(place).range.begin, stride = size;
+  for (int64_t level : llvm::reverse(place.getLevels())) {
+    begin += loops[level].index * stride;
+    stride *= loops[level].count;
+  }
+  return {begin, begin + size};
+}
+
+LogicalResult ArenaMemory::store(PlaceAttr place, NamedTensorType type, const HostTensor &tensor,
+                                 Location location) {
+  Range range = getRange(place, type);
+  if (range.end > getBuffer(place).range.end)
+    return emitError(location, "a value of ")
+           << type << " does not fit into buffer \"" << getBuffer(place).name << '"';
+  storeElements(type.getElementType(), tensor.data, bytes.data() + range.begin);
+  return success();
+}
+
+TensorRef ArenaMemory::load(PlaceAttr place, NamedTensorType type) const {
+  auto tensor = std::make_shared<HostTensor>(makePoisoned(type, mesh));
+  loadElements(type.getElementType(), bytes.data() + getRange(place, type).begin, tensor->data);
+  return tensor;
+}
+
+TensorRef ArenaMemory::read(Value value) const {
+  PlaceAttr place = getPlace(value);
+  return place ? load(place, getType(value)) : values.lookup(value);
+}
+
+LogicalResult ArenaMemory::write(Value value, TensorRef tensor) {
+  if (PlaceAttr place = getPlace(value))
+    return store(place, getType(value), *tensor, value.getLoc());
+  values[value] = std::move(tensor);
+  return success();
+}
+
+/// Nothing is copied: the plan must say that the argument is that part of the whole.
+LogicalResult ArenaMemory::slice(BlockArgument argument, Value whole, int64_t index) {
+  PlaceAttr wholePlace = getPlace(whole), place = getPlace(argument);
+  Range range = place ? getRange(place, getType(argument)) : Range{0, 0};
+  int64_t begin = wholePlace ? getRange(wholePlace, getType(whole)).begin : -1;
+  if (range.begin != begin + index * (range.end - range.begin))
+    return emitError(argument.getLoc(), "the slice does not lie in what it is a slice of");
+  return success();
+}
+
+void ArenaMemory::beginStack(Value stack) {
+  if (PlaceAttr place = getPlace(stack)) {
+    Range range = getRange(place, getType(stack));
+    std::fill(bytes.begin() + range.begin, bytes.begin() + range.end, std::byte{0xFF});
+  }
+}
+
+LogicalResult ArenaMemory::stack(Value stack, int64_t, Value value) {
+  PlaceAttr place = getPlace(stack);
+  if (!place)
+    return emitError(stack.getLoc(), "a stack has no place");
+  SmallVector<int64_t> levels(place.getLevels());
+  levels.push_back(loops.size() - 1);
+  PlaceAttr slot = PlaceAttr::get(stack.getContext(), place.getSpace(), place.getBuffer(), levels);
+  return store(slot, getType(value), *read(value), value.getLoc());
+}
+
+/// One value after the other, as the emitted program copies them.
+LogicalResult ArenaMemory::carry(ValueRange arguments, ValueRange carried) {
+  for (auto [argument, value] : llvm::zip_equal(arguments, carried))
+    if (failed(write(argument, read(value))))
+      return failure();
+  return success();
+}
+
+/// Element i of the result depends on element i of the operands alone, or nothing moves at all.
+static bool worksInPlace(Operation *op) {
+  return op->hasTrait<ir::Elementwise>() || memory::isView(op) ||
+         isa<ir::RotaryOp, dist::AllReduceOp, dist::MakePartialOp>(op);
+}
+
+LogicalResult ArenaMemory::checkOverlap(Operation *op) const {
+  SmallVector<Value> readValues(op->getOperands());
+  if (op->getNumRegions() > 0) {
+    llvm::SetVector<Value> captured;
+    getUsedValuesDefinedAbove(op->getRegions(), captured);
+    llvm::append_range(readValues, captured);
+  }
+  for (Value result : op->getResults())
+    for (Value operand : readValues) {
+      PlaceAttr to = getPlace(result), from = getPlace(operand);
+      if (!to || !from)
+        continue;
+      Range written = getRange(to, getType(result)), kept = getRange(from, getType(operand));
+      bool same = written.begin == kept.begin && written.end == kept.end;
+      if (written.overlaps(kept) && !(same && worksInPlace(op)))
+        return op->emitOpError("overwrites what it reads: its result lies in buffer \"")
+               << getBuffer(to).name << "\", an operand in \"" << getBuffer(from).name << '"';
+    }
+  return success();
+}
+
+FailureOr<std::vector<TensorRef>> ArenaMemory::finish(func::ReturnOp op) {
+  auto places = op->getAttrOfType<ArrayAttr>(memory::kArguments);
+  if (!places || places.size() != op->getNumOperands())
+    return op.emitError("the results have no places");
+  for (auto [value, place] : llvm::zip_equal(op.getOperands(), places.getAsRange<PlaceAttr>()))
+    if (failed(store(place, getType(value), *read(value), op.getLoc())))
+      return failure();
+  std::vector<TensorRef> results;
+  for (auto [value, place] : llvm::zip_equal(op.getOperands(), places.getAsRange<PlaceAttr>()))
+    results.push_back(load(place, getType(value)));
+  return results;
+}
+
+bool interpreter::isPlanned(func::FuncOp function) {
+  return function->hasAttr(memory::kBuffers);
+}
+
+FailureOr<std::unique_ptr<Memory>> interpreter::makeArenaMemory(func::FuncOp function,
+                                                                const RankMesh &mesh) {
+  auto memory = std::make_unique<ArenaMemory>(mesh);
+  if (failed(memory->plan(function)))
+    return failure();
+  return std::unique_ptr<Memory>(std::move(memory));
+}

@@ -1,0 +1,89 @@
+//===- ValueMemory.cpp - Room of its own for every value ------------------===//
+
+#include "compiler/interpreter/Layout.h"
+#include "compiler/interpreter/Memory.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::interpreter;
+using ir::HostTensor;
+using ir::NamedTensorType;
+
+namespace {
+
+NamedTensorType getType(Value value) {
+  return cast<NamedTensorType>(value.getType());
+}
+
+class ValueMemory : public Memory {
+public:
+  explicit ValueMemory(const RankMesh &mesh) : mesh(mesh) {}
+
+  TensorRef read(Value value) const override { return values.lookup(value); }
+
+  /// A value's tensor must have the local shape that its type says, whoever made it.
+  LogicalResult write(Value value, TensorRef tensor) override {
+    if (ArrayRef(tensor->shape) != ArrayRef(dist::getLocalShape(getType(value), mesh.getDegrees())))
+      return emitError(value.getLoc(), "a value does not have the local shape of ")
+             << getType(value);
+    values[value] = std::move(tensor);
+    return success();
+  }
+
+  LogicalResult slice(BlockArgument argument, Value whole, int64_t index) override {
+    TensorRef tensor = read(whole);
+    if (tensor->shape.empty() || tensor->shape[0] != getType(whole).getDims()[0].getSize())
+      return emitError(argument.getLoc(), "slices a value whose leading dimension is split");
+    size_t row = tensor->data.size() / tensor->shape[0];
+    HostTensor slice;
+    slice.shape.assign(tensor->shape.begin() + 1, tensor->shape.end());
+    auto first = tensor->data.begin() + index * row;
+    slice.data.assign(first, first + row);
+    return write(argument, std::make_shared<HostTensor>(std::move(slice)));
+  }
+
+  void beginStack(Value stack) override {
+    stacks[stack] = std::make_shared<HostTensor>(makePoisoned(getType(stack), mesh));
+    values[stack] = stacks[stack];
+  }
+
+  LogicalResult stack(Value stack, int64_t index, Value value) override {
+    TensorRef row = read(value);
+    std::vector<double> &data = stacks[stack]->data;
+    if (row->data.size() * getType(stack).getDims()[0].getSize() != data.size())
+      return emitError(value.getLoc(), "stacks a value that lies differently from the result");
+    std::copy(row->data.begin(), row->data.end(), data.begin() + index * row->data.size());
+    return success();
+  }
+
+  /// Reads all before writing any: a body may yield its carried arguments in another order.
+  LogicalResult carry(ValueRange arguments, ValueRange carried) override {
+    SmallVector<TensorRef> tensors;
+    for (Value value : carried)
+      tensors.push_back(read(value));
+    for (auto [argument, tensor] : llvm::zip_equal(arguments, tensors))
+      if (failed(write(argument, tensor)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult checkOverlap(Operation *) const override { return success(); }
+
+  FailureOr<std::vector<TensorRef>> finish(func::ReturnOp op) override {
+    std::vector<TensorRef> results;
+    for (Value value : op.getOperands())
+      results.push_back(read(value));
+    return results;
+  }
+
+private:
+  const RankMesh &mesh;
+  llvm::DenseMap<Value, TensorRef> values;
+  llvm::DenseMap<Value, std::shared_ptr<HostTensor>> stacks; ///< those that are still written
+};
+
+} // namespace
+
+std::unique_ptr<Memory> interpreter::makeValueMemory(const RankMesh &mesh) {
+  return std::make_unique<ValueMemory>(mesh);
+}

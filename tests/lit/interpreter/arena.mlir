@@ -1,0 +1,91 @@
+// RUN: split-file %s %t
+// RUN: titan-interpret %t/right.mlir --gather | FileCheck %s --check-prefix=RIGHT
+// RUN: titan-interpret %t/early.mlir --gather | FileCheck %s --check-prefix=EARLY
+// RUN: not titan-interpret %t/overlap.mlir 2>&1 | FileCheck %s --check-prefix=OVERLAP
+// RUN: not titan-interpret %t/small.mlir 2>&1 | FileCheck %s --check-prefix=SMALL
+// RUN: not titan-interpret %t/slice.mlir 2>&1 | FileCheck %s --check-prefix=SLICE
+
+//--- right.mlir
+// After the memory phase values lie where it put them. A repeat's stack is filled slot by slot, and an
+// elementwise operation may take over the memory of its operand: c becomes c w + c, and the stack has
+// what each layer began with.
+// RIGHT: output y = 6
+// RIGHT: output stack:
+// RIGHT-NEXT: [1, 2]
+!x = !titan.tensor<f32[]>
+!stack = !titan.tensor<f32[layers = 2]>
+module attributes {titan.persistent = [#titan.buffer<"w", !stack, 0 to 0>, #titan.buffer<"y", !x, 0 to 0>, #titan.buffer<"stack", !stack, 0 to 0>]} {
+  func.func @train(%w: !stack {titan.param = "w", titan.value = array<f64: 1.0, 2.0>})
+      -> (!x {titan.output = "y"}, !stack {titan.output = "stack"})
+      attributes {titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
+                  titan.buffers = [#titan.buffer<"c", !x, 0 to 5>, #titan.buffer<"n", !x, 2 to 4>]} {
+    %one = titan.constant 1.0 {titan.places = [#titan.place<inline 0>]} : !x
+    %y, %s = titan.repeat <layers = 2> carry(%one) slices(%w)
+        {titan.arguments = [#titan.place<inline 0>, #titan.place<transient 0>, #titan.place<persistent 0 at [0]>],
+         titan.places = [#titan.place<transient 0>, #titan.place<persistent 2>]} : (!x, !stack) -> (!x, !stack) {
+    ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %wl: !x):
+      %n = titan.mul %c, %wl {titan.places = [#titan.place<transient 1>]} : (!x, !x) -> !x
+      %m = titan.add %n, %c {titan.places = [#titan.place<transient 1>]} : (!x, !x) -> !x
+      titan.yield %m, %c : !x, !x
+    }
+    return {titan.arguments = [#titan.place<persistent 1>, #titan.place<persistent 2>]} %y, %s : !x, !stack
+  }
+}
+
+//--- early.mlir
+// A lifetime that ends too early: b lies where a still is needed, so the sum is 2 + 2, not -1 + 2.
+// EARLY: output y = 4
+!x = !titan.tensor<f32[]>
+module attributes {titan.persistent = [#titan.buffer<"x", !x, 0 to 0>, #titan.buffer<"y", !x, 0 to 0>]} {
+  func.func @train(%x: !x {titan.param = "x", titan.value = array<f64: 1.0>}) -> (!x {titan.output = "y"})
+      attributes {titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
+                  titan.buffers = [#titan.buffer<"a", !x, 0 to 0>, #titan.buffer<"b", !x, 1 to 2>]} {
+    %a = titan.neg %x {titan.places = [#titan.place<transient 0>]} : !x -> !x
+    %b = titan.add %x, %x {titan.places = [#titan.place<transient 1>]} : (!x, !x) -> !x
+    %c = titan.add %a, %b {titan.places = [#titan.place<persistent 1>]} : (!x, !x) -> !x
+    return {titan.arguments = [#titan.place<persistent 1>]} %c : !x
+  }
+}
+
+//--- overlap.mlir
+// A contraction reads its operands again and again, so it must not write over them.
+// OVERLAP: error: 'titan.contract' op overwrites what it reads: its result lies in buffer "b", an operand in "a"
+!x = !titan.tensor<f32[i = 2, j = 2]>
+module attributes {titan.persistent = [#titan.buffer<"x", !x, 0 to 0>, #titan.buffer<"y", !x, 0 to 0>]} {
+  func.func @train(%x: !x {titan.param = "x", titan.value = array<f64: 1.0, 2.0, 3.0, 4.0>}) -> (!x {titan.output = "y"})
+      attributes {titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
+                  titan.buffers = [#titan.buffer<"a", !x, 0 to 0>, #titan.buffer<"b", !x, 1 to 1>]} {
+    %a = titan.neg %x {titan.places = [#titan.place<transient 0>]} : !x -> !x
+    %b = titan.contract %a, %a {titan.places = [#titan.place<transient 1>]} : (!x, !x) -> !x
+    return {titan.arguments = [#titan.place<persistent 1>]} %b : !x
+  }
+}
+
+//--- small.mlir
+// SMALL: error: a value of '!titan.tensor<f32[i = 2]>' does not fit into buffer "a"
+!x = !titan.tensor<f32[i = 2]>
+module attributes {titan.persistent = [#titan.buffer<"x", !x, 0 to 0>]} {
+  func.func @train(%x: !x {titan.param = "x", titan.value = array<f64: 1.0, 2.0>}) -> ()
+      attributes {titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
+                  titan.buffers = [#titan.buffer<"a", !titan.tensor<f32[]>, 0 to 0>]} {
+    %a = titan.neg %x {titan.places = [#titan.place<transient 0>]} : !x -> !x
+    return {titan.arguments = []}
+  }
+}
+
+//--- slice.mlir
+// SLICE: error: the slice does not lie in what it is a slice of
+!x = !titan.tensor<f32[]>
+!stack = !titan.tensor<f32[layers = 2]>
+module attributes {titan.persistent = [#titan.buffer<"w", !stack, 0 to 0>]} {
+  func.func @train(%w: !stack {titan.param = "w", titan.value = array<f64: 1.0, 2.0>}) -> ()
+      attributes {titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
+                  titan.buffers = [#titan.buffer<"a", !x, 0 to 0>]} {
+    titan.repeat <layers = 2> carry() slices(%w)
+        {titan.arguments = [#titan.place<inline 0>, #titan.place<transient 0>]} : (!stack) -> () {
+    ^bb0(%l: !titan.tensor<i64[]>, %wl: !x):
+      titan.yield
+    }
+    return {titan.arguments = []}
+  }
+}
