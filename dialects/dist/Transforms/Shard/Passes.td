@@ -97,4 +97,18 @@ def DistVerify : Pass<"dist-verify", "::mlir::ModuleOp"> {
   }];
 }
 
+def DistPrintCollectives : Pass<"dist-print-collectives", "::mlir::ModuleOp"> {
+  let summary = "lists what a program sends";
+  let description = [{
+    Read-only. Prints every collective with the name and source line of what it moves, how often it runs in
+    a step, and the bytes that a rank sends each time (`Analysis/CollectiveReport.h`).
+
+    ```
+    @train
+    all_gather     over shard               6 x       196608 bytes  layers.wq llama.titan:21
+    ```
+  }];
+  let options = [Option<"autoDegree", "auto", "int64_t", "2", "degree of the axis whose degree is fixed at launch">];
+}
+
 #endif // TITAN_DIST_SHARD_PASSES_TD

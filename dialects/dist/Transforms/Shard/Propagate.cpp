@@ -23,8 +23,12 @@ public:
   explicit GraphBuilder(const MeshView &mesh) : mesh(mesh) { graph.axes = mesh.getAxes(); }
 
   LogicalResult addBlock(Block &block) {
-    for (BlockArgument arg : block.getArguments())
+    for (BlockArgument arg : block.getArguments()) {
+      if (!isa<NamedTensorType>(arg.getType()))
+        return block.getParentOp()->emitError("cannot be partitioned: argument ")
+               << arg.getArgNumber() << " is no tensor but " << arg.getType();
       (void)getTensor(arg);
+    }
     for (Operation &op : block)
       if (failed(addOp(op)))
         return failure();
