@@ -66,7 +66,7 @@ int runCommand(const Options &options, const LaunchInfo &launch, bool &connected
   omp_set_num_threads(chooseThreadCount(launch, availableCores()));
   std::unique_ptr<World> world = World::connect(launch);
   connected = true;
-  Session session(std::move(described), std::move(degrees), *world);
+  Session session(std::move(described), std::move(degrees), *world, makeDevice(launch));
   if (options.dryRun) {
     if (session.isFirst())
       describePlan(session, settings);

@@ -10,7 +10,7 @@ Group &Collectives::group(GroupRef axes) {
     if (std::equal(entry.axes.begin(), entry.axes.end(), axes.axes, axes.axes + axes.count))
       return *entry.group;
   std::vector<int> list(axes.axes, axes.axes + axes.count);
-  Group &made = world.group(mesh.group(world.rank(), list));
+  Group &made = findGroup(mesh.group(world.rank(), list));
   known.push_back({list, &made});
   return made;
 }

@@ -3,6 +3,8 @@
 // buffers share, since only one function runs at a time. Pages are zero when first touched.
 #pragma once
 
+#include "device/Device.h"
+
 #include "titan/runtime/program.h"
 
 #include <vector>
@@ -11,7 +13,7 @@ namespace titan::rt {
 
 class Arena {
 public:
-  explicit Arena(const Program &program);
+  Arena(const Program &program, Device &device);
   ~Arena();
   Arena(const Arena &) = delete;
   Arena &operator=(const Arena &) = delete;
@@ -26,6 +28,7 @@ public:
   }
 
 private:
+  Device &device;
   std::vector<int64_t> persistentOffsets;
   std::vector<std::vector<int64_t>> transientOffsets;
   int64_t persistentEnd = 0;

@@ -28,24 +28,29 @@ public:
   /// Logits of the token after `text`, the same on every rank.
   std::vector<double> next(const std::vector<int64_t> &text) {
     size_t first = text.size() > static_cast<size_t>(length) ? text.size() - length : 0;
-    auto *to = reinterpret_cast<int64_t *>(session.dataOf(*tokens));
-    session.layoutOf(tokens->info).forEachRun([&](const Run &run) {
-      for (int64_t i = 0; i < run.count; ++i) {
-        size_t position = first + static_cast<size_t>((run.global + i) % length);
-        to[run.local + i] = position < text.size() ? text[position] : 0;
-      }
-    });
+    loadPrefix(text, first);
     session.run("logits");
     return collect(static_cast<int64_t>(text.size() - first) - 1);
   }
 
 private:
+  void loadPrefix(const std::vector<int64_t> &text, size_t first) {
+    HostView host = session.view(*tokens, HostView::Access::Write);
+    session.layoutOf(tokens->info).forEachRun([&](const Run &run) {
+      for (int64_t i = 0; i < run.count; ++i) {
+        size_t position = first + static_cast<size_t>((run.global + i) % length);
+        host.as<int64_t>()[run.local + i] = position < text.size() ? text[position] : 0;
+      }
+    });
+  }
+
   /// Row `position` of the logits, put together from the ranks that hold parts of it.
   std::vector<double> collect(int64_t position) {
     int64_t vocabulary = logits->info.dims.back().size;
     std::vector<double> row(vocabulary);
     Layout layout = session.layoutOf(logits->info);
-    const std::byte *data = session.dataOf(*logits);
+    HostView host = session.view(*logits, HostView::Access::Read);
+    const std::byte *data = host.data();
     if (layout.isWriter())
       layout.forEachRun([&](const Run &run) {
         for (int64_t i = 0; i < run.count; ++i)

@@ -34,15 +34,22 @@ void refuseUneven(const Program &program, const std::vector<int64_t> &degrees) {
 
 } // namespace
 
-Session::Session(Program program, std::vector<int64_t> resolved, World &world)
-    : info((refuseUneven(program, resolved), std::move(program))), degrees(std::move(resolved)),
+Session::Session(Program program, std::vector<int64_t> resolved, World &world,
+                 std::unique_ptr<Device> device)
+    : info((refuseUneven(program, resolved), std::move(program))), ownDevice(std::move(device)),
+      degrees(std::move(resolved)),
       coordinates(coordinatesOf(makeMesh(info, degrees), world.rank())),
-      collectives(world, makeMesh(info, degrees)), memory(info) {
+      collectives(world, makeMesh(info, degrees),
+                  [this, &world](const std::vector<int> &ranks) -> Group & {
+                    return ownDevice->group(world, ranks);
+                  }),
+      memory(info, *ownDevice) {
   context.arena = memory.base();
   context.persistent = memory.persistent().data();
   context.degree = degrees.data();
   context.coordinate = coordinates.data();
   context.collectives = &collectives;
+  context.stream = ownDevice->stream();
 }
 
 const Tensor *Session::find(Role role, const std::string &name, const std::string &function) const {
@@ -55,6 +62,14 @@ const Tensor *Session::find(Role role, const std::string &name, const std::strin
 
 std::byte *Session::dataOf(const Tensor &tensor) const {
   return memory.base() + memory.persistent()[tensor.buffer];
+}
+
+HostView Session::view(const Tensor &tensor, HostView::Access access) const {
+  int64_t bytes = layoutOf(tensor.info).localElements() * sizeOf(tensor.info.dtype);
+  if (tensor.stacked)
+    bytes = layoutOf(layerInfo(tensor.info)).localElements() * tensor.info.dims[0].size *
+            sizeOf(tensor.info.dtype);
+  return HostView(*ownDevice, dataOf(tensor), bytes, access);
 }
 
 Layout Session::layoutOf(const TensorInfo &tensor) const {
@@ -86,7 +101,8 @@ double Session::readScalar(const std::string &name, const std::string &function)
   const Tensor *tensor = find(Role::Output, name, function);
   if (!tensor)
     return NAN;
-  const std::byte *data = dataOf(*tensor);
+  HostView host = view(*tensor, HostView::Access::Read);
+  const std::byte *data = host.data();
   switch (tensor->info.dtype) {
   case DType::F64:
     return *reinterpret_cast<const double *>(data);
@@ -104,7 +120,8 @@ void Session::writeScalar(const std::string &name, double value) {
   for (const Tensor &tensor : info.tensors) {
     if (tensor.role != Role::Scalar || tensor.name != name)
       continue;
-    std::byte *data = dataOf(tensor);
+    HostView host = view(tensor, HostView::Access::Write);
+    std::byte *data = host.data();
     switch (tensor.info.dtype) {
     case DType::F64:
       *reinterpret_cast<double *>(data) = value;
@@ -128,7 +145,8 @@ void Session::loadBatch(const DataSource &data, int64_t step) {
     if (!tensor)
       continue;
     bool labels = name == std::string("labels");
-    auto *out = reinterpret_cast<int64_t *>(dataOf(*tensor));
+    HostView host = view(*tensor, HostView::Access::Write);
+    auto *out = host.as<int64_t>();
     // A run of the global [batch, seq] tensor is a stretch of tokens, over one row or several.
     layoutOf(tensor->info).forEachRun([&](const Run &run) {
       for (int64_t done = 0; done < run.count;) {

@@ -18,7 +18,8 @@ namespace titan::rt {
 class Session {
 public:
   /// `degrees` are resolved (resolveDegrees). Refuses sizes that do not divide.
-  Session(Program program, std::vector<int64_t> degrees, World &world);
+  Session(Program program, std::vector<int64_t> degrees, World &world,
+          std::unique_ptr<Device> device);
 
   const Program &program() const { return info; }
   const Arena &arena() const { return memory; }
@@ -29,6 +30,9 @@ public:
   /// Null if the program has none. `function` also matches tensors that all functions share.
   const Tensor *find(Role role, const std::string &name, const std::string &function) const;
   std::byte *dataOf(const Tensor &tensor) const;
+  Device &device() const { return *ownDevice; }
+  /// The host's view of this rank's part of a tensor.
+  HostView view(const Tensor &tensor, HostView::Access access) const;
   Layout layoutOf(const TensorInfo &tensor) const;
 
   bool hasFunction(const std::string &name) const;
@@ -50,6 +54,7 @@ private:
   size_t functionIndex(const std::string &name) const;
 
   Program info;
+  std::unique_ptr<Device> ownDevice;
   std::vector<int64_t> degrees;
   std::vector<int64_t> coordinates;
   Collectives collectives;

@@ -15,7 +15,8 @@ namespace {
 struct Piece {
   std::string name;
   TensorInfo info;
-  std::byte *data; // of this rank's part
+  std::byte *data; // of this rank's part, on the device
+  int64_t bytes;
   const Tensor *tensor;
   int64_t layer; // 0 if not stacked
 };
@@ -27,15 +28,16 @@ std::vector<Piece> piecesOf(Session &session, std::span<const Role> roles) {
       continue;
     std::byte *data = session.dataOf(tensor);
     if (!tensor.stacked) {
-      pieces.push_back({tensor.name, tensor.info, data, &tensor, 0});
+      int64_t bytes = session.layoutOf(tensor.info).localElements() * sizeOf(tensor.info.dtype);
+      pieces.push_back({tensor.name, tensor.info, data, bytes, &tensor, 0});
       continue;
     }
     TensorInfo info = layerInfo(tensor.info);
     int64_t bytes = session.layoutOf(info).localElements() * sizeOf(info.dtype);
     int prefix = tensor.role == Role::State ? 1 : 0;
     for (int64_t layer = 0; layer < tensor.info.dims[0].size; ++layer)
-      pieces.push_back(
-          {layerName(tensor.name, layer, prefix), info, data + layer * bytes, &tensor, layer});
+      pieces.push_back({layerName(tensor.name, layer, prefix), info, data + layer * bytes, bytes,
+                        &tensor, layer});
   }
   return pieces;
 }
@@ -56,26 +58,20 @@ Initializer initializerOf(const Piece &piece) {
 } // namespace
 
 void initializeParameters(Session &session, uint64_t seed) {
-  /// A stretch of one piece, short enough to share the work evenly.
-  struct Stretch {
-    const Piece *piece;
-    int64_t local, global, count;
-  };
-  constexpr int64_t longest = 4096;
-  std::vector<Role> roles{Role::Parameter};
-  std::vector<Piece> pieces = piecesOf(session, roles);
-  std::vector<Stretch> work;
-  for (const Piece &piece : pieces)
+  constexpr int64_t longest = 4096; // of a stretch, so that threads share the work evenly
+  constexpr Role roles[] = {Role::Parameter};
+  for (const Piece &piece : piecesOf(session, roles)) {
+    std::vector<Run> work;
     session.layoutOf(piece.info).forEachRun([&](const Run &run) {
       for (int64_t at = 0; at < run.count; at += longest)
-        work.push_back(
-            {&piece, run.local + at, run.global + at, std::min(longest, run.count - at)});
+        work.push_back({run.local + at, run.global + at, std::min(longest, run.count - at)});
     });
-#pragma omp parallel for schedule(dynamic, 16)
-  for (size_t i = 0; i < work.size(); ++i) {
-    const auto &[piece, local, global, count] = work[i];
-    initializeRange(initializerOf(*piece), seed, piece->name, global, count, piece->info.dtype,
-                    piece->data + local * sizeOf(piece->info.dtype));
+    HostView host(session.device(), piece.data, piece.bytes, HostView::Access::ReadWrite);
+    std::byte *data = host.data();
+#pragma omp parallel for schedule(dynamic, 4)
+    for (size_t i = 0; i < work.size(); ++i)
+      initializeRange(initializerOf(piece), seed, piece.name, work[i].global, work[i].count,
+                      piece.info.dtype, data + work[i].local * sizeOf(piece.info.dtype));
   }
 }
 
@@ -86,11 +82,13 @@ void loadTensors(Session &session, const std::string &path, std::span<const Role
   for (const Piece &piece : pieces)
     shapes[piece.name] = shapeOf(piece.info);
   store.expectExactly(shapes);
-  for (const Piece &piece : pieces)
+  for (const Piece &piece : pieces) {
+    HostView host(session.device(), piece.data, piece.bytes, HostView::Access::ReadWrite);
     session.layoutOf(piece.info).forEachRun([&](const Run &run) {
       store.readRange(piece.name, run.global, run.count, piece.info.dtype,
-                      piece.data + run.local * sizeOf(piece.info.dtype));
+                      host.data() + run.local * sizeOf(piece.info.dtype));
     });
+  }
 }
 
 void saveTensors(Session &session, const std::string &path, std::span<const Role> roles,
@@ -112,9 +110,10 @@ void saveTensors(Session &session, const std::string &path, std::span<const Role
     if (!layout.isWriter())
       continue;
     int64_t size = sizeOf(piece.info.dtype);
+    HostView host(session.device(), piece.data, piece.bytes, HostView::Access::Read);
     layout.forEachRun([&](const Run &run) {
       writer->write(i, run.global * size,
-                    {piece.data + run.local * size, static_cast<size_t>(run.count * size)});
+                    {host.data() + run.local * size, static_cast<size_t>(run.count * size)});
     });
   }
   if (!session.isFirst())

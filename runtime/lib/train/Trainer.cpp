@@ -155,7 +155,7 @@ private:
     row.tokensPerSecond =
         static_cast<double>((step - loggedStep) * program.batch * program.seq) / seconds;
     row.tflops = row.tokensPerSecond * program.flopsPerToken * 1e-12;
-    row.memoryBytes = peakMemoryBytes();
+    row.memoryBytes = session.device().peakMemoryBytes();
     row.time = secondsSince(begin);
     logged = Clock::now();
     loggedStep = step;

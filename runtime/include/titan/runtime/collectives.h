@@ -8,13 +8,17 @@
 #include "titan/runtime/mesh.h"
 #include "titan/runtime/program.h"
 
+#include <functional>
 #include <vector>
 
 namespace titan::rt {
 
 class Collectives {
 public:
-  Collectives(World &world, Mesh mesh) : world(world), mesh(std::move(mesh)) {}
+  /// How a group is found from its ranks: by the host's transports, or by a device's.
+  using FindGroup = std::function<Group &(const std::vector<int> &)>;
+  Collectives(World &world, Mesh mesh, FindGroup findGroup)
+      : world(world), mesh(std::move(mesh)), findGroup(std::move(findGroup)) {}
 
   const Mesh &meshOf() const { return mesh; }
   World &worldOf() { return world; }
@@ -39,6 +43,7 @@ private:
 
   World &world;
   Mesh mesh;
+  FindGroup findGroup;
   std::vector<Known> known; // few: a linear search beats a map
   std::vector<std::byte> first, second;
 };

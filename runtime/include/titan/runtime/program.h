@@ -94,6 +94,7 @@ struct Context {
   const int64_t *coordinate = nullptr; // per mesh axis
   Collectives *collectives = nullptr;
   const char *place = ""; // source line of the running action, for messages
+  void *stream = nullptr; // CUDA: the stream (cudaStream_t) that everything is queued on
 };
 
 /// Where buffer `index` lies.

@@ -1,0 +1,49 @@
+#include "Device.h"
+
+#include "titan/runtime/error.h"
+#include "titan/runtime/metrics.h"
+
+#include <cerrno>
+#include <cstring>
+#include <sys/mman.h>
+
+namespace titan::rt {
+
+namespace {
+
+class CpuDevice final : public Device {
+public:
+  std::byte *allocate(int64_t bytes) override {
+    void *mapped = ::mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapped == MAP_FAILED)
+      throw UserError("the program needs " + formatBytes(bytes) +
+                      " of memory on this rank: " + std::strerror(errno));
+    // Huge pages save a few per cent of a step in address translation.
+    ::madvise(mapped, static_cast<size_t>(bytes), MADV_HUGEPAGE);
+    return static_cast<std::byte *>(mapped);
+  }
+  void release(std::byte *memory, int64_t bytes) override {
+    ::munmap(memory, static_cast<size_t>(bytes));
+  }
+
+  bool isHost() const override { return true; }
+  void upload(std::byte *to, const void *from, int64_t bytes) override {
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+  }
+  void download(void *to, const std::byte *from, int64_t bytes) override {
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+  }
+  void synchronize() override {}
+  void *stream() override { return nullptr; }
+  int64_t peakMemoryBytes() override { return titan::rt::peakMemoryBytes(); }
+  Group &group(World &world, const std::vector<int> &ranks) override { return world.group(ranks); }
+};
+
+} // namespace
+
+std::unique_ptr<Device> makeDevice(const LaunchInfo &) {
+  return std::make_unique<CpuDevice>();
+}
+
+} // namespace titan::rt
