@@ -1,4 +1,4 @@
-// Titan's grammar. docs/language-syntax.md shows every construct with an example.
+// Titan's grammar. docs/language.md shows every construct with an example.
 //
 // What the layout pass guarantees, and this grammar relies on: brackets match; a NEWLINE stands
 // wherever a statement ends (also before every `}` and at the end of the file) and nowhere else.

@@ -1,5 +1,5 @@
 // The syntax tree of one file, and what makes and prints it. See Node.h for the conventions, and
-// docs/language-syntax.md for the grammar with an example of each construct.
+// docs/language.md for the grammar with an example of each construct.
 #ifndef TITAN_COMPILER_SYNTAX_AST_H
 #define TITAN_COMPILER_SYNTAX_AST_H
 

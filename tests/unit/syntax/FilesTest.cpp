@@ -14,18 +14,18 @@ std::string read(const std::filesystem::path &path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Name and text of all .titan files, and of each ```titan block in the syntax reference.
+/// Name and text of all .titan files, and of each whole program in the language reference.
 std::vector<std::pair<std::string, std::string>> programs() {
   std::vector<std::pair<std::string, std::string>> out;
   for (const char *root : {"examples", "stdlib"})
     for (const auto &entry : std::filesystem::recursive_directory_iterator(root))
       if (entry.path().extension() == ".titan")
         out.emplace_back(entry.path().string(), read(entry.path()));
-  std::string page = read("docs/language-syntax.md");
+  std::string page = read("docs/language.md");
   const std::string fence = "```titan\n";
   for (size_t at = 0; (at = page.find(fence, at)) != std::string::npos;) {
     size_t begin = at + fence.size(), end = page.find("```", begin);
-    out.emplace_back("docs/language-syntax.md, byte " + std::to_string(begin),
+    out.emplace_back("docs/language.md, byte " + std::to_string(begin),
                      page.substr(begin, end - begin));
     at = end;
   }

@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""Checks every example of the documentation, or writes what the tools say into it.
+
+    check.py --tools build/bin              exit status 1 and a list if something differs
+    check.py --tools build/bin --update     rewrite what is generated
+
+Both take pages; without, they go through README.md and all of docs/.
+
+In a page, a fenced block's first line says what it is:
+
+    ```titan                         a program: `titanc check` accepts it without a word, and it
+                                     is laid out as `titanc fmt` does
+    ```titan wrong T0302             a program that is refused with exactly these codes
+    ```titan in NAME                 a fragment, put for {{example}} into wrappers/NAME.titan
+    ```titan file NAME.titan         a file that later blocks of the page import
+    ```titan part of PATH            an excerpt of that program, which must check
+    ```diagnostic                    what the block before makes titanc say  (generated)
+    ```console                       `$ command`, then what it prints         (generated)
+
+`in`, `wrong` and `file` go together, and options of titanc follow `--`. Commands run by bash in
+the page's folder with the tools in PATH. Between `<!-- generated: TITLE -->` and `<!-- end -->`
+stands what the function of that title below makes.
+"""
+
+import argparse
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.M | re.S)
+SECTION = re.compile(r"(<!-- generated: ([\w ]+) -->\n).*?(<!-- end -->)", re.S)
+CODE = re.compile(r"\[(T\d{4})\]$", re.M)
+
+
+class Tools:
+    def __init__(self, path):
+        directory = path if os.path.isdir(path) else os.path.dirname(path)
+        self.environment = {**os.environ, "NO_COLOR": "1", "LC_ALL": "C",
+                            "PATH": f"{Path(directory).resolve()}:{os.environ['PATH']}"}
+
+    def run(self, command, cwd, stdin=None):
+        """Exit status and what was printed, standard error included."""
+        done = subprocess.run(command, cwd=cwd, env=self.environment, text=True, input=stdin,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              executable="/bin/bash" if isinstance(command, str) else None,
+                              shell=isinstance(command, str))
+        return done.returncode, done.stdout
+
+
+def option_table(tools):
+    """The options of runs as a table, from `titanc info --options`."""
+    _, text = tools.run(["titanc", "info", "--options"], None)
+    rows = ["| option | takes | default | changes | meaning |", "|---|---|---|---|---|"]
+    entry = re.compile(r"^(\S+): (.*?)(?:, default (.*))?, fixed at (compile|launch) time\n +(.*)$", re.M)
+    for path, kind, default, fixed, meaning in entry.findall(text):
+        shown = f"`{default}`" if default and default != '""' else "none" if default else "must be set"
+        when = "by rebuilding" if fixed == "compile" else "at launch too"
+        rows.append(f"| `{path}` | {kind} | {shown} | {when} | {meaning[0].upper()}{meaning[1:]} |")
+    return "\n".join(rows) + "\n"
+
+
+def code_list(tools):
+    """Every diagnostic, in the order of the codes, from `titanc explain`."""
+    sources = ROOT / "compiler" / "diagnostics"
+    text = "".join(path.read_text() for path in sorted(sources.glob("*.def")))
+    numbers = sorted(map(int, re.findall(r"TITAN_DIAGNOSTIC\((\d+),\s*\w+,\s*\w+,", text)))
+    out = []
+    for number in numbers:
+        status, said = tools.run(["titanc", "explain", f"T{number:04}"], None)
+        if status:
+            raise SystemExit(f"titanc explain T{number:04}: {said}")
+        title, body = said.split("\n", 1)
+        lines, indented = [], False
+        for line in body.strip("\n").split("\n"):  # indented lines are code to Markdown too
+            if line.startswith("    ") and not indented and lines and lines[-1]:
+                lines.append("")
+            indented = line.startswith("    ")
+            lines.append(line)
+        out.append(f"## {title}\n\n" + "\n".join(lines) + "\n")
+    return "\n".join(out)
+
+
+GENERATED = {"options": option_table, "codes": code_list}
+
+
+class Page:
+    def __init__(self, path, tools, update):
+        self.path, self.tools, self.update = path, tools, update
+        self.text = path.read_text()
+        self.errors, self.count = [], 0
+        self.said = ""  # by the last example
+        self.parts = {}  # programs that excerpts come from: path -> text
+
+    def complain(self, at, what, text=None):
+        line = (text or self.text).count("\n", 0, at) + 1
+        self.errors.append(f"{self.path}:{line}: {what}")
+
+    def check(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.folder = Path(folder)
+            fresh = FENCE.sub(self.block, self.text)
+        fresh = SECTION.sub(self.section, fresh)
+        if self.update and fresh != self.text:
+            self.path.write_text(fresh)
+        return self.errors
+
+    def section(self, match):
+        made = match[1] + GENERATED[match[2]](self.tools) + match[3]
+        if made != match[0] and not self.update:
+            self.complain(match.start(), f"`{match[2]}` is not current: run with --update",
+                          match.string)
+        return made
+
+    def block(self, match):
+        kind, info, body = match.groups()
+        if kind == "titan":
+            self.count += 1
+            self.program(match.start(), info.split(" -- ", 1), body)
+        elif kind == "diagnostic":
+            return self.generated(match, self.said)
+        elif kind == "console":
+            self.count += 1
+            command = body[2:].split("\n", 1)[0]
+            status, output = self.tools.run(command, self.path.parent)
+            if status:
+                self.complain(match.start(), f"`{command}` failed")
+            return self.generated(match, f"$ {command}\n{output}")
+        return match[0]
+
+    def generated(self, match, output):
+        made = f"```{match[1]}{match[2]}\n{output.rstrip()}\n```"
+        if made != match[0] and not self.update:
+            self.complain(match.start(), f"the tools say something else:\n{output}")
+        return made
+
+    def program(self, at, info, body):
+        words = info[0].split()
+        self.said = ""
+        if words[:2] == ["part", "of"]:
+            return self.excerpt(at, words[2], body)
+        name, wrong, before = "example.titan", [], 0
+        whole = "in" not in words
+        while words:
+            word = words.pop(0)
+            if word == "in":
+                wrapper = (HERE / "wrappers" / f"{words.pop(0)}.titan").read_text()
+                before = wrapper[:wrapper.index("{{example}}")].count("\n")
+                body = wrapper.replace("{{example}}\n", body)
+            elif word == "file":
+                name = words.pop(0)
+            elif word == "wrong":
+                while words and CODE.match(f"[{words[0]}]"):
+                    wrong.append(words.pop(0))
+            else:
+                return self.complain(at, f"unknown word `{word}` on the fence")
+        (self.folder / name).write_text(body)
+        options = shlex.split(info[1]) if len(info) > 1 else []
+        status, said = self.tools.run(["titanc", "check", name, *options], self.folder)
+        codes = CODE.findall(said)
+        if set(codes) != set(wrong) or (status != 0) != bool(wrong):
+            expected = f"codes {', '.join(wrong)}" if wrong else "no complaint"
+            self.complain(at, f"expected {expected}, but titanc says:\n{said}")
+        if whole and not wrong:
+            status, laid = self.tools.run(["titanc", "fmt", "-"], self.folder, stdin=body)
+            if status or laid != body:
+                self.complain(at, f"not laid out as titanc fmt does:\n{laid}")
+        # Lines of a fragment are counted from its own first line.
+        self.said = re.sub(r"^example\.titan:(\d+):",
+                           lambda m: f"example.titan:{int(m[1]) - before}:", said, flags=re.M)
+
+    def excerpt(self, at, name, body):
+        path = self.path.parent / name
+        if name not in self.parts:
+            self.parts[name] = path.read_text()
+            status, said = self.tools.run(["titanc", "check", path.name], path.parent)
+            if status or said:
+                self.complain(at, f"{name} does not check:\n{said}")
+            status, said = self.tools.run(["titanc", "fmt", "--check", path.name], path.parent)
+            if status:
+                self.complain(at, f"{name}: {said}")
+        if body.rstrip("\n") not in self.parts[name]:
+            self.complain(at, f"this is no excerpt of {name}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="checks the examples of the documentation")
+    parser.add_argument("--tools", required=True, help="titanc, or the folder it is in")
+    parser.add_argument("--update", action="store_true", help="rewrite what is generated")
+    parser.add_argument("pages", nargs="*", type=Path)
+    arguments = parser.parse_args()
+    tools, errors, count = Tools(arguments.tools), [], 0
+    pages = arguments.pages or [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    for path in pages:
+        page = Page(path, tools, arguments.update)
+        errors += page.check()
+        count += page.count
+    print("\n".join(errors + [f"{count} examples, {len(errors)} wrong"]))
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
