@@ -1,8 +1,9 @@
 //===- ArenaMemory.cpp - Values in the buffers of the memory phase --------===//
 //
 // One block of bytes: the function's transient buffers, packed by their lifetimes as the runtime
-// packs them, and behind them the persistent ones. It starts as NaN. Values without a place (inline
-// ones and those inside of fused operations) have room of their own.
+// packs them, and behind them the persistent ones. It starts as NaN, and a buffer becomes NaN again
+// after the last event of its lifetime. Values without a place (inline ones and those inside of
+// fused operations) have room of their own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +11,7 @@
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Memory.h"
 #include "compiler/support/ArenaPlanner.h"
+#include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -37,8 +39,9 @@ struct Range {
 
 class ArenaMemory : public Memory {
 public:
-  explicit ArenaMemory(const RankMesh &mesh) : mesh(mesh) {}
-  LogicalResult plan(func::FuncOp function);
+  ArenaMemory(func::FuncOp function, const RankMesh &mesh)
+      : function(function), mesh(mesh), liveness(function) {}
+  LogicalResult plan();
 
   TensorRef read(Value value) const override;
   LogicalResult write(Value value, TensorRef tensor) override;
@@ -47,12 +50,15 @@ public:
   LogicalResult stack(Value stack, int64_t index, Value value) override;
   LogicalResult carry(ValueRange arguments, ValueRange carried) override;
   LogicalResult checkOverlap(Operation *op) const override;
-  FailureOr<std::vector<TensorRef>> finish(func::ReturnOp op) override;
+  void begun(ir::RepeatOp repeat) override { poison(liveness.getStart(repeat)); }
+  void finished(Operation *op) override { poison(liveness.getEnd(op)); }
+  FailureOr<std::vector<TensorRef>> returnFrom(func::ReturnOp op) override;
 
 private:
   struct Buffer {
     Range range;
     std::string name;
+    int64_t last;
   };
 
   /// Null for values that have room of their own.
@@ -68,8 +74,14 @@ private:
   LogicalResult store(PlaceAttr place, NamedTensorType type, const HostTensor &tensor,
                       Location location);
   TensorRef load(PlaceAttr place, NamedTensorType type) const;
+  void poison(int64_t event);
+  void poison(Range range) {
+    std::fill(bytes.begin() + range.begin, bytes.begin() + range.end, std::byte{0xFF});
+  }
 
+  func::FuncOp function;
   const RankMesh &mesh;
+  memory::Liveness liveness;
   std::vector<std::byte> bytes;
   std::vector<Buffer> transients, persistents;
   llvm::DenseMap<Value, TensorRef> values;
@@ -86,21 +98,22 @@ int64_t getBytes(ir::BufferAttr buffer, const RankMesh &mesh) {
 
 } // namespace
 
-LogicalResult ArenaMemory::plan(func::FuncOp function) {
+LogicalResult ArenaMemory::plan() {
   std::vector<support::ArenaItem> items;
   auto planned = function->getAttrOfType<ArrayAttr>(memory::kBuffers);
   for (auto buffer : planned.getAsRange<ir::BufferAttr>())
     items.push_back({getBytes(buffer, mesh), buffer.getFirst(), buffer.getLast()});
   support::ArenaPlan plan = support::planArena(items);
   for (auto [i, buffer] : llvm::enumerate(planned.getAsRange<ir::BufferAttr>()))
-    transients.push_back(
-        {{plan.offsets[i], plan.offsets[i] + items[i].bytes}, buffer.getName().str()});
+    transients.push_back({{plan.offsets[i], plan.offsets[i] + items[i].bytes},
+                          buffer.getName().str(),
+                          buffer.getLast()});
   auto kept = function->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(memory::kPersistent);
   if (!kept)
     return function.emitError("the module lists no persistent buffers");
   int64_t end = plan.bytes;
   for (auto buffer : kept.getAsRange<ir::BufferAttr>()) {
-    persistents.push_back({{end, end + getBytes(buffer, mesh)}, buffer.getName().str()});
+    persistents.push_back({{end, end + getBytes(buffer, mesh)}, buffer.getName().str(), -1});
     end = support::alignTo(persistents.back().range.end, 64);
   }
   bytes.assign(end, std::byte{0xFF});
@@ -158,10 +171,14 @@ LogicalResult ArenaMemory::slice(BlockArgument argument, Value whole, int64_t in
 }
 
 void ArenaMemory::beginStack(Value stack) {
-  if (PlaceAttr place = getPlace(stack)) {
-    Range range = getRange(place, getType(stack));
-    std::fill(bytes.begin() + range.begin, bytes.begin() + range.end, std::byte{0xFF});
-  }
+  if (PlaceAttr place = getPlace(stack))
+    poison(getRange(place, getType(stack)));
+}
+
+void ArenaMemory::poison(int64_t event) {
+  for (const Buffer &buffer : transients)
+    if (buffer.last == event)
+      poison(buffer.range);
 }
 
 LogicalResult ArenaMemory::stack(Value stack, int64_t, Value value) {
@@ -209,7 +226,7 @@ LogicalResult ArenaMemory::checkOverlap(Operation *op) const {
   return success();
 }
 
-FailureOr<std::vector<TensorRef>> ArenaMemory::finish(func::ReturnOp op) {
+FailureOr<std::vector<TensorRef>> ArenaMemory::returnFrom(func::ReturnOp op) {
   auto places = op->getAttrOfType<ArrayAttr>(memory::kArguments);
   if (!places || places.size() != op->getNumOperands())
     return op.emitError("the results have no places");
@@ -228,8 +245,8 @@ bool interpreter::isPlanned(func::FuncOp function) {
 
 FailureOr<std::unique_ptr<Memory>> interpreter::makeArenaMemory(func::FuncOp function,
                                                                 const RankMesh &mesh) {
-  auto memory = std::make_unique<ArenaMemory>(mesh);
-  if (failed(memory->plan(function)))
+  auto memory = std::make_unique<ArenaMemory>(function, mesh);
+  if (failed(memory->plan()))
     return failure();
   return std::unique_ptr<Memory>(std::move(memory));
 }

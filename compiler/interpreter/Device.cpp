@@ -72,9 +72,18 @@ LogicalResult Device::run() {
 
 LogicalResult Device::resume(HostTensor result) {
   Operation *op = getPending();
-  ++frames.back().next;
   state = State::Running;
-  return memory->write(op->getResult(0), std::make_shared<HostTensor>(std::move(result)));
+  if (failed(memory->write(op->getResult(0), std::make_shared<HostTensor>(std::move(result)))))
+    return failure();
+  advance();
+  return success();
+}
+
+/// Goes on behind the operation that is done. Inside of a fused region nothing has a place.
+void Device::advance() {
+  Operation *op = &*frames.back().next++;
+  if (!isa<ir::FusedOp>(op->getParentOp()))
+    memory->finished(op);
 }
 
 LogicalResult Device::execute(Operation *op) {
@@ -88,7 +97,7 @@ LogicalResult Device::execute(Operation *op) {
   if (auto yielded = dyn_cast<ir::YieldOp>(op))
     return frames.back().repeat ? yield(yielded) : leaveFused(yielded);
   if (auto returned = dyn_cast<func::ReturnOp>(op)) {
-    auto finished = memory->finish(returned);
+    auto finished = memory->returnFrom(returned);
     if (failed(finished))
       return failure();
     results = std::move(*finished);
@@ -97,7 +106,7 @@ LogicalResult Device::execute(Operation *op) {
   }
   if (failed(memory->checkOverlap(op)) || failed(evaluate(op)))
     return failure();
-  ++frames.back().next;
+  advance();
   return success();
 }
 
@@ -143,7 +152,10 @@ LogicalResult Device::enter(ir::RepeatOp repeat) {
     return failure();
   frames.push_back({&body, body.begin(), repeat});
   memory->loops.push_back({0, repeat.getDim().getSize()});
-  return startIteration();
+  if (failed(startIteration()))
+    return failure();
+  memory->begun(repeat);
+  return success();
 }
 
 /// Whether a repeat stacks one of its body's own arguments: these are copied before the body runs,
@@ -182,6 +194,7 @@ LogicalResult Device::yield(ir::YieldOp yield) {
   auto carried = yield.getValues().take_front(repeat.getNumCarried());
   if (failed(memory->carry(repeat.getCarriedArgs(), carried)))
     return failure();
+  memory->finished(yield);
   if (++frame.iteration == repeat.getDim().getSize())
     return leave();
   frame.next = frame.block->begin();
@@ -194,7 +207,7 @@ LogicalResult Device::leaveFused(ir::YieldOp yield) {
   Operation *fused = &*frames.back().next;
   if (failed(memory->carry(fused->getResults(), yield.getValues())))
     return failure();
-  ++frames.back().next;
+  advance();
   return success();
 }
 
@@ -202,6 +215,8 @@ LogicalResult Device::leave() {
   ir::RepeatOp repeat = frames.back().repeat;
   frames.pop_back();
   memory->loops.pop_back();
-  ++frames.back().next;
-  return memory->carry(repeat.getCarriedResults(), repeat.getCarriedArgs());
+  if (failed(memory->carry(repeat.getCarriedResults(), repeat.getCarriedArgs())))
+    return failure();
+  advance();
+  return success();
 }

@@ -49,6 +49,7 @@ private:
     int64_t iteration = 0; ///< counts from 0 also when the repeat is reversed
   };
 
+  void advance();
   mlir::LogicalResult execute(mlir::Operation *op);
   mlir::LogicalResult evaluate(mlir::Operation *op);
   mlir::LogicalResult enter(ir::RepeatOp repeat);

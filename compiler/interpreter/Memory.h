@@ -37,8 +37,12 @@ public:
 
   /// Complains where an operation would overwrite an operand that it still reads.
   virtual mlir::LogicalResult checkOverlap(mlir::Operation *op) const = 0;
+  /// The rank has begun a repeat, or has finished any other operation: what lives no longer is
+  /// gone.
+  virtual void begun(ir::RepeatOp) {}
+  virtual void finished(mlir::Operation *) {}
   /// What the function returns.
-  virtual mlir::FailureOr<std::vector<TensorRef>> finish(mlir::func::ReturnOp op) = 0;
+  virtual mlir::FailureOr<std::vector<TensorRef>> returnFrom(mlir::func::ReturnOp op) = 0;
 
   /// The repeats that the rank is in, outermost first.
   struct Loop {

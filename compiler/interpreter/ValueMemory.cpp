@@ -69,7 +69,7 @@ public:
 
   LogicalResult checkOverlap(Operation *) const override { return success(); }
 
-  FailureOr<std::vector<TensorRef>> finish(func::ReturnOp op) override {
+  FailureOr<std::vector<TensorRef>> returnFrom(func::ReturnOp op) override {
     std::vector<TensorRef> results;
     for (Value value : op.getOperands())
       results.push_back(read(value));

@@ -1,6 +1,7 @@
 // RUN: split-file %s %t
 // RUN: titan-interpret %t/right.mlir --gather | FileCheck %s --check-prefix=RIGHT
 // RUN: titan-interpret %t/early.mlir --gather | FileCheck %s --check-prefix=EARLY
+// RUN: titan-interpret %t/dead.mlir --gather | FileCheck %s --check-prefix=DEAD
 // RUN: not titan-interpret %t/overlap.mlir 2>&1 | FileCheck %s --check-prefix=OVERLAP
 // RUN: not titan-interpret %t/small.mlir 2>&1 | FileCheck %s --check-prefix=SMALL
 // RUN: not titan-interpret %t/slice.mlir 2>&1 | FileCheck %s --check-prefix=SLICE
@@ -18,7 +19,7 @@ module attributes {titan.persistent = [#titan.buffer<"w", !stack, 0 to 0>, #tita
   func.func @train(%w: !stack {titan.param = "w", titan.value = array<f64: 1.0, 2.0>})
       -> (!x {titan.output = "y"}, !stack {titan.output = "stack"})
       attributes {titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
-                  titan.buffers = [#titan.buffer<"c", !x, 0 to 5>, #titan.buffer<"n", !x, 2 to 4>]} {
+                  titan.buffers = [#titan.buffer<"c", !x, 1 to 6>, #titan.buffer<"n", !x, 2 to 4>]} {
     %one = titan.constant 1.0 {titan.places = [#titan.place<inline 0>]} : !x
     %y, %s = titan.repeat <layers = 2> carry(%one) slices(%w)
         {titan.arguments = [#titan.place<inline 0>, #titan.place<transient 0>, #titan.place<persistent 0 at [0]>],
@@ -40,6 +41,21 @@ module attributes {titan.persistent = [#titan.buffer<"x", !x, 0 to 0>, #titan.bu
   func.func @train(%x: !x {titan.param = "x", titan.value = array<f64: 1.0>}) -> (!x {titan.output = "y"})
       attributes {titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
                   titan.buffers = [#titan.buffer<"a", !x, 0 to 0>, #titan.buffer<"b", !x, 1 to 2>]} {
+    %a = titan.neg %x {titan.places = [#titan.place<transient 0>]} : !x -> !x
+    %b = titan.add %x, %x {titan.places = [#titan.place<transient 1>]} : (!x, !x) -> !x
+    %c = titan.add %a, %b {titan.places = [#titan.place<persistent 1>]} : (!x, !x) -> !x
+    return {titan.arguments = [#titan.place<persistent 1>]} %c : !x
+  }
+}
+
+//--- dead.mlir
+// Nothing lies where a was, but its lifetime is over: what is read is NaN.
+// DEAD: output y = {{-?}}nan
+!x = !titan.tensor<f32[]>
+module attributes {titan.persistent = [#titan.buffer<"x", !x, 0 to 0>, #titan.buffer<"y", !x, 0 to 0>]} {
+  func.func @train(%x: !x {titan.param = "x", titan.value = array<f64: 1.0>}) -> (!x {titan.output = "y"})
+      attributes {titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
+                  titan.buffers = [#titan.buffer<"a", !x, 0 to 1>, #titan.buffer<"b", !x, 1 to 2>]} {
     %a = titan.neg %x {titan.places = [#titan.place<transient 0>]} : !x -> !x
     %b = titan.add %x, %x {titan.places = [#titan.place<transient 1>]} : (!x, !x) -> !x
     %c = titan.add %a, %b {titan.places = [#titan.place<persistent 1>]} : (!x, !x) -> !x
