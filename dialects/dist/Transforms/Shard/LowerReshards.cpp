@@ -31,29 +31,6 @@ static Value createStep(OpBuilder &builder, Location loc, const CollectiveStep &
   llvm_unreachable("every kind is handled");
 }
 
-/// Whether every cut of the flat storage of `type` by the given axes is even.
-static bool nestsEvenly(ir::NamedTensorType type, ShardingAttr sharding, ArrayRef<int> flatAxes,
-                        const MeshView &mesh) {
-  int64_t elements = 1, parts = 1;
-  for (int64_t size : ArrayRef(type.getShape()).drop_front(sharding.getFlatFrom()))
-    elements *= size;
-  Layout layout = mesh.getLayout(sharding);
-  for (const std::vector<int> &axes : ArrayRef(layout.dims).drop_front(sharding.getFlatFrom()))
-    for (int axis : axes)
-      parts *= mesh.getAxes()[axis].degree;
-  for (int axis : flatAxes)
-    parts *= mesh.getAxes()[axis].degree;
-  return parts > 0 && elements % parts == 0; // 0: an axis is auto, so nobody knows yet
-}
-
-/// Whether flat axes of source and target may come and go one by one.
-static bool flatNests(ir::NamedTensorType type, ShardingAttr source, ShardingAttr target,
-                      const MeshView &mesh) {
-  std::vector<int> from = mesh.getLayout(source).flat, to = mesh.getLayout(target).flat;
-  return (from.size() < 2 || nestsEvenly(type, source, from, mesh)) &&
-         (to.size() < 2 || nestsEvenly(type, target, to, mesh));
-}
-
 static void lower(ReshardOp reshard, const MeshView &mesh) {
   auto from = cast<ir::NamedTensorType>(reshard.getInput().getType());
   ShardingAttr source = from.getShardingOrReplicated();
@@ -61,7 +38,8 @@ static void lower(ReshardOp reshard, const MeshView &mesh) {
   ReductionKind kind = source.isPartial() ? source.getPartialKind() : target.getPartialKind();
   OpBuilder builder(reshard);
   Value value = reshard.getInput();
-  bool nests = flatNests(from, source, target, mesh);
+  bool nests =
+      mesh.isFlatEven(from.withSharding(source)) && mesh.isFlatEven(from.withSharding(target));
   for (const CollectiveStep &step :
        planCollectives(mesh.getLayout(source), mesh.getLayout(target), nests))
     value = createStep(builder, reshard.getLoc(), step, mesh.getNames(step.axes),

@@ -109,3 +109,18 @@ ArrayAttr MeshView::getNames(ArrayRef<int> list) const {
   auto names = llvm::map_to_vector(list, [&](int i) { return StringRef(axes[i].name); });
   return Builder(context).getStrArrayAttr(names);
 }
+
+bool MeshView::isFlatEven(ir::NamedTensorType type) const {
+  Layout layout = getLayout(type.getShardingOrReplicated());
+  if (layout.flat.size() < 2)
+    return true;
+  int64_t elements = 1, parts = 1;
+  for (int64_t size : ArrayRef(type.getShape()).drop_front(layout.flatFrom))
+    elements *= size;
+  for (const std::vector<int> &list : ArrayRef(layout.dims).drop_front(layout.flatFrom))
+    for (int axis : list)
+      parts *= axes[axis].degree;
+  for (int axis : layout.flat)
+    parts *= axes[axis].degree;
+  return parts > 0 && elements % parts == 0; // 0: the degree of some axis is not known yet
+}

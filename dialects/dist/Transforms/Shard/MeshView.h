@@ -43,6 +43,11 @@ public:
   ShardingAttr getSharding(const Layout &layout, ReductionKind kind) const;
   mlir::ArrayAttr getNames(llvm::ArrayRef<int> axes) const;
 
+  /// Whether the flat storage of `type` is known to need no padding, so that a chunk cut further by
+  /// the next axis is the chunk of both axes. Storage cut by one axis at most is even in that
+  /// sense.
+  bool isFlatEven(ir::NamedTensorType type) const;
+
 private:
   int getIndex(mlir::Attribute name) const;
   std::vector<int> getIndices(mlir::ArrayAttr names) const;

@@ -171,6 +171,10 @@ private:
         return failure();
     if (auto repeat = dyn_cast<ir::RepeatOp>(op))
       return checkRepeat(repeat);
+    if (isa<DistDialect>(op->getDialect()) && op->getNumOperands() == 1)
+      return checkCollective(op);
+    if (isa<func::ReturnOp>(op))
+      return checkReturn(op);
     if (isa<ir::ShardingRuleOpInterface>(op))
       return OpChecker(op, mesh).check();
     return success();
@@ -187,6 +191,31 @@ private:
       if (int64_t parts = getDegreeProduct(axes, degrees); dim.getSize() % parts != 0)
         return op->emitError("dimension ") << dim.getName() << " of size " << dim.getSize()
                                            << " is split into " << parts << " parts";
+    return success();
+  }
+
+  /// What the operation's own verifier does not see: kinds of partial values, and padded storage,
+  /// of which a chunk's chunk is not the chunk of both axes.
+  LogicalResult checkCollective(Operation *op) {
+    auto from = cast<NamedTensorType>(op->getOperand(0).getType());
+    auto to = cast<NamedTensorType>(op->getResult(0).getType());
+    ShardingAttr before = from.getSharding(), after = to.getSharding();
+    ReductionKind kind = before.isPartial() ? before.getPartialKind() : ReductionKind::Sum;
+    if (after.isPartial() && after.getPartialKind() != kind)
+      return op->emitOpError("turns partial values of one kind into another: ")
+             << from << " to " << to;
+    bool cutsFurther =
+        before.isFlat() && after.isFlat() && before.getFlatAxes() != after.getFlatAxes();
+    if (cutsFurther && !(mesh.isFlatEven(from) && mesh.isFlatEven(to)))
+      return op->emitOpError("cuts storage that needs padding further: ") << from << " to " << to;
+    return success();
+  }
+
+  /// What leaves a function is a value, not a part of a sum.
+  static LogicalResult checkReturn(Operation *op) {
+    for (auto [i, type] : llvm::enumerate(op->getOperandTypes()))
+      if (cast<NamedTensorType>(type).getSharding().isPartial())
+        return op->emitError("result ") << i << " of the function is partial: " << type;
     return success();
   }
 

@@ -141,3 +141,32 @@ func.func @stack(%x: !titan.tensor<f32[layers = 2, x = 8], <[{a}, {}]>>) {
   }
   return
 }
+
+// -----
+
+// A function returns values, not parts of sums.
+dist.mesh @mesh [#dist.axis<a = 2>]
+func.func @returned(%x: !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>) -> !titan.tensor<f32[x = 8], <[{}] partial sum {a}>> {
+  // expected-error @+1 {{result 0 of the function is partial}}
+  return %x : !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>
+}
+
+// -----
+
+// Padded storage is cut once: 6 elements on 4 ranks are chunks of 2, but halves of halves are not.
+dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
+func.func @padded(%x: !titan.tensor<f32[x = 6], <[{}] flat 0 {a}>>) {
+  // expected-error @+1 {{cuts storage that needs padding further}}
+  %0 = dist.local_slice %x over ["b"] : !titan.tensor<f32[x = 6], <[{}] flat 0 {a}>> -> !titan.tensor<f32[x = 6], <[{}] flat 0 {a, b}>>
+  return
+}
+
+// -----
+
+// A maximum that is reduced over one axis is still a maximum over the other.
+dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
+func.func @other_kind(%x: !titan.tensor<f32[x = 6], <[{}] partial max {a, b}>>) {
+  // expected-error @+1 {{turns partial values of one kind into another}}
+  %0 = dist.all_reduce %x over ["a"] : !titan.tensor<f32[x = 6], <[{}] partial max {a, b}>> -> !titan.tensor<f32[x = 6], <[{}] partial sum {b}>>
+  return
+}
