@@ -3,6 +3,7 @@
 #include "dialects/registration/RegisterAll.h"
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
+#include "dialects/titan/Cost/Cost.h"
 #include "dialects/titan/Differentiation/Differentiation.h"
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/IR/Titan.h"
@@ -17,10 +18,12 @@ void titan::registerDialects(mlir::DialectRegistry &registry) {
   ir::registerScalarModels(registry);
   ir::registerVjpModels(registry);
   ir::registerEvaluationModels(registry);
+  ir::registerCostModels(registry);
   ir::registerShardingRules(registry);
 }
 
 void titan::registerPasses() {
+  ir::registerCostPasses();
   ir::registerGradientPasses();
   dist::registerShardPhase();
   memory::registerMemoryPasses();

@@ -1,6 +1,7 @@
 //===- Pipeline.cpp - The gradient phase ----------------------------------===//
 
 #include "dialects/titan/Transforms/Gradient/Passes.h"
+#include "dialects/titan/Cost/Cost.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 
@@ -16,6 +17,8 @@ void titan::ir::buildGradientPhase(OpPassManager &manager) {
   manager.addPass(createTitanDifferentiate());
   // The optimizer reads the gradients where they are results, so it stands behind.
   manager.addPass(createTitanAddOptimizer());
+  // The whole step stands here and is still global, so the figure does not depend on a mesh.
+  manager.addPass(createCountFlopsPass());
   manager.addPass(createTitanVerifyGradientPhase());
 }
 

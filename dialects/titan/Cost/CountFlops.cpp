@@ -1,0 +1,55 @@
+//===- CountFlops.cpp - The pass --titan-count-flops ----------------------===//
+
+#include "dialects/titan/Cost/Cost.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+double ir::countFlops(Region &region, const dist::Degrees &degrees) {
+  double flops = 0;
+  for (Operation &op : region.getOps()) {
+    if (auto repeat = dyn_cast<RepeatOp>(op))
+      flops +=
+          static_cast<double>(repeat.getDim().getSize()) * countFlops(repeat.getBody(), degrees);
+    else if (auto cost = dyn_cast<CostOpInterface>(op))
+      flops += cost.getFlops(degrees);
+  }
+  return flops;
+}
+
+namespace {
+struct CountFlopsPass : PassWrapper<CountFlopsPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CountFlopsPass)
+  StringRef getArgument() const final { return "titan-count-flops"; }
+  StringRef getDescription() const final { return "notes the operations per token on the module"; }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto sizes = module->getAttrOfType<DictionaryAttr>("titan.sizes");
+    if (!sizes)
+      return;
+    double tokens = 1;
+    for (StringRef dim : {"batch", "seq"})
+      if (auto size = sizes.getAs<IntegerAttr>(dim))
+        tokens *= static_cast<double>(size.getInt());
+    for (auto function : module.getOps<func::FuncOp>())
+      if (auto program = function->getAttrOfType<StringAttr>(attr::kProgram);
+          program && program == "train")
+        module->setAttr(
+            "titan.flops_per_token",
+            Builder(&getContext()).getF64FloatAttr(countFlops(function.getBody(), {}) / tokens));
+  }
+};
+} // namespace
+
+std::unique_ptr<Pass> ir::createCountFlopsPass() {
+  return std::make_unique<CountFlopsPass>();
+}
+
+void ir::registerCostPasses() {
+  PassRegistration<CountFlopsPass>();
+}

@@ -1,0 +1,35 @@
+// RUN: titan-opt %s --titan-count-flops -split-input-file | FileCheck %s
+
+// Per step: the repeat runs 3 times 2 * 32 * 4 * 4 for the product and 32 * 4 for the sum, then one
+// reduction of 128 elements: 3 * (1024 + 128) + 128 = 3584; 32 tokens make 112 each.
+// CHECK: titan.flops_per_token = 1.120000e+02 : f64
+
+!x = !titan.tensor<f32[batch = 4, seq = 8, embed = 4]>
+module attributes {titan.sizes = {batch = 4 : i64, seq = 8 : i64}} {
+  func.func @train(%x: !x, %w: !titan.tensor<f32[layers = 3, embed = 4, out = 4]>) -> !titan.tensor<f32[]> attributes {titan.program = "train"} {
+    %y = titan.repeat <layers = 3> carry(%x) slices(%w) : (!x, !titan.tensor<f32[layers = 3, embed = 4, out = 4]>) -> !x {
+    ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %wl: !titan.tensor<f32[embed = 4, out = 4]>):
+      %0 = titan.contract %c, %wl : (!x, !titan.tensor<f32[embed = 4, out = 4]>) -> !titan.tensor<f32[batch = 4, seq = 8, out = 4]>
+      %1 = titan.rename %0 : !titan.tensor<f32[batch = 4, seq = 8, out = 4]> -> !x
+      %2 = titan.add %c, %1 : (!x, !x) -> !x
+      titan.yield %2 : !x
+    }
+    %s = titan.reduce sum %y : !x -> !titan.tensor<f32[]>
+    return %s : !titan.tensor<f32[]>
+  }
+}
+
+// -----
+
+// A causal query meets half of the keys and itself: 2 products of 2 * 32 * (8 + 1) / 2 operations
+// for 8 tokens, and the sum of 32 elements.
+// CHECK: titan.flops_per_token = 7.600000e+01 : f64
+
+!q = !titan.tensor<f32[seq = 8, head = 4]>
+module attributes {titan.sizes = {seq = 8 : i64}} {
+  func.func @train(%q: !q) -> !titan.tensor<f32[]> attributes {titan.program = "train"} {
+    %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5, causal} : (!q, !q, !q) -> (!q, !titan.tensor<f32[seq = 8]>)
+    %s = titan.reduce sum %y : !q -> !titan.tensor<f32[]>
+    return %s : !titan.tensor<f32[]>
+  }
+}
