@@ -51,11 +51,22 @@ llvm::json::Array settingsJson(const sema::Run &run) {
   return settings;
 }
 
+/// What was asked for, and what became of it.
+llvm::json::Array optionsJson(const sema::Run &run) {
+  llvm::json::Array options;
+  for (const sema::OptionSpec &spec : sema::optionTable())
+    if (run.options.at(spec.path).loc.isValid())
+      options.push_back(llvm::json::Object{
+          {"name", spec.path}, {"state", "applied"}, {"reason", run[spec.path].print()}});
+  return options;
+}
+
 void printJson(const CheckedRun &run) {
   llvm::json::Object out{{"schema_version", 1},
                          {"model", run.modelName},
                          {"run", run.run.name},
                          {"parameters", parametersJson(run.train)},
+                         {"options", optionsJson(run.run)},
                          {"settings", settingsJson(run.run)}};
   llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(out))) << '\n';
 }

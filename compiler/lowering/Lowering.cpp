@@ -72,6 +72,8 @@ private:
       set(ir::attr::kDecay, builder.getF64FloatAttr(weightDecay(run.run, parameter)));
       if (!parameter.repeats.empty())
         set(ir::attr::kStacked, builder.getUnitAttr());
+      if (parameter.frozen)
+        set(ir::attr::kFrozen, builder.getUnitAttr());
       roles.push_back(builder.getDictionaryAttr(role));
     }
   }

@@ -65,6 +65,17 @@ Diagnostic &Elaborator::report(Code code, Location at, std::string message) {
   return diag;
 }
 
+void Elaborator::noteOperand(Diagnostic &diag, const Expr &expr, const DimSet &dims) {
+  const Expr *root = &expr;
+  while (auto *index = root->as<IndexExpr>())
+    root = index->base.get();
+  auto *name = root->as<NameExpr>();
+  Binding *binding = name && name->path.isSimple() ? lookup(name->path.last()) : nullptr;
+  diag.note(expr.loc, "this has " + print(dims));
+  if (binding && binding->loc.line != expr.loc.line)
+    diag.note(binding->loc, "`" + name->path.text() + "` is declared here");
+}
+
 bool Elaborator::expectTensor(const Value &value, Location at, const char *what) {
   if (value.isTensor())
     return true;

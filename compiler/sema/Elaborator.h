@@ -79,6 +79,7 @@ private:
   // Parameters.cpp
   void param(const syntax::ParamStmt &stmt);
   std::optional<Initialiser> initialiser(const syntax::ParamStmt &stmt);
+  bool isFrozen(const syntax::ParamStmt &stmt);
   std::optional<Initialiser> drawn(const syntax::CallExpr &call);
   std::optional<uint32_t> recordParameter(const syntax::ParamStmt &stmt, Parameter fresh);
 
@@ -186,6 +187,8 @@ private:
   /// Adds "called from here" for every call that is being inlined.
   void noteCalls(Diagnostic &diag) const;
   Diagnostic &report(Code code, Location at, std::string message);
+  /// Notes what dimensions an operand has, and where it was declared if it is a name.
+  void noteOperand(Diagnostic &diag, const syntax::Expr &expr, const DimSet &dims);
   bool expectTensor(const Value &value, Location at, const char *what);
 
   const Library &library;

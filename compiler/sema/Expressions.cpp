@@ -159,11 +159,11 @@ Value Elaborator::contraction(const BinaryExpr &expr, const Value &lhs, const Va
     return {};
   const TensorType left = typeOf(lhs), right = typeOf(rhs);
   if (!expected) {
-    report(Code::ContractionUndeclared, expr.opLoc,
-           "`@` needs a declared result, to know what to sum")
-        .note(expr.lhs->loc, "this has " + print(left.dims))
-        .note(expr.rhs->loc, "this has " + print(right.dims))
-        .help("state the dimensions: `(a @ b)" +
+    Diagnostic &diag = report(Code::ContractionUndeclared, expr.opLoc,
+                              "`@` needs a declared result, to know what to sum");
+    noteOperand(diag, *expr.lhs, left.dims);
+    noteOperand(diag, *expr.rhs, right.dims);
+    diag.help("state the dimensions: `(a @ b)" +
               print(left.dims.unite(right.dims).without(left.dims.intersect(right.dims))) +
               "`, or in `let name[...] = ...`");
     return {};
@@ -180,8 +180,8 @@ Value Elaborator::contraction(const BinaryExpr &expr, const Value &lhs, const Va
         Code::ContractionLosesDimension, expr.opLoc,
         quote(lost) + (lost.size() == 1 ? " would be lost: it is" : " would be lost: they are") +
             " in one operand alone and not in the declared result " + print(*expected));
-    diag.note(expr.lhs->loc, "this has " + print(left.dims));
-    diag.note(expr.rhs->loc, "this has " + print(right.dims));
+    noteOperand(diag, *expr.lhs, left.dims);
+    noteOperand(diag, *expr.rhs, right.dims);
     diag.help("a contraction sums only what both operands have; add " + quote(lost) +
               " to the declared result, or sum it first with `sum(x, over " +
               model.dims[lost[0]].name + ")`");

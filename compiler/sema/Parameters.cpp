@@ -99,14 +99,26 @@ std::optional<Initialiser> Elaborator::initialiser(const ParamStmt &stmt) {
   return std::nullopt;
 }
 
+bool Elaborator::isFrozen(const ParamStmt &stmt) {
+  bool frozen = false;
+  for (const Setting &option : stmt.options) {
+    if (option.path.text() != "frozen" || !option.value) {
+      report(Code::UnknownOption, option.path.loc,
+             "a parameter has no option `" + option.path.text() + "`")
+          .help("the options of parameters are `frozen`");
+      continue;
+    }
+    frozen = condition(*option.value).value_or(false);
+  }
+  return frozen;
+}
+
 void Elaborator::param(const ParamStmt &stmt) {
   Value value;
   variable = stmt.name.text;
   std::optional<DimSet> dims = stmt.type.dims ? dimSet(*stmt.type.dims) : DimSet();
   std::optional<Initialiser> init = initialiser(stmt);
-  for (const Setting &option : stmt.options)
-    report(Code::UnknownOption, option.path.loc,
-           "a parameter has no option `" + option.path.text() + "`");
+  bool frozen = isFrozen(stmt);
   if (stmt.type.dtype)
     report(Code::UnknownOption, stmt.type.dtype->loc,
            "a parameter's element type comes from the run: `precision { params = ... }`");
@@ -114,7 +126,7 @@ void Elaborator::param(const ParamStmt &stmt) {
     report(Code::MisplacedStatement, stmt.loc, "a function has no parameters of its own")
         .help("make it a block, or pass the tensor in");
   } else if (dims && init) {
-    Parameter fresh{{}, {spec.params, *dims}, {}, {*init}, stmt.name.loc};
+    Parameter fresh{{}, {spec.params, *dims}, {}, {*init}, frozen, stmt.name.loc};
     if (std::optional<uint32_t> index = recordParameter(stmt, std::move(fresh))) {
       Op op(OpKind::Parameter);
       op.index = *index;

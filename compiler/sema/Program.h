@@ -99,6 +99,7 @@ struct Parameter {
   TensorType type;            ///< of one iteration
   std::vector<DimId> repeats; ///< at most one; it leads the dimensions of the stored whole
   std::vector<Initialiser> initialisers; ///< one, or one per iteration in row-major order
+  bool frozen = false;                   ///< no gradient, no update
   Location loc;
 };
 

@@ -261,6 +261,13 @@ void Resolver::fillDefaults(bool demandAll) {
 
 /// What no option can say alone.
 void Resolver::checkTogether() {
+  const Option &to = run.options["schedule.to"];
+  if (to.loc.isValid() && run.options["schedule.decay"].value.isWord("constant") &&
+      to.value.isNumber() && to.value.number() != 1)
+    diags
+        .report(Code::OptionWithoutEffect, to.loc,
+                "`schedule.to` has no effect: the learning rate does not fall")
+        .help("say how: `schedule.decay = linear` or `cosine`");
   const Option &reduce = run.options["precision.reduce"],
                &compute = run.options["precision.compute"];
   if (!reduce.loc.isValid() && !compute.value.isError())

@@ -41,7 +41,7 @@ std::string nearestName(std::string_view name, const std::vector<std::string> &c
     size_t prefix = static_cast<size_t>(end.first - name.begin());
     bool better = distance < bestDistance ||
                   (distance == bestDistance && prefix > bestPrefix && !best.empty());
-    if (better && distance < name.size()) {
+    if (better && (distance < name.size() || prefix == name.size())) {
       bestDistance = distance;
       bestPrefix = prefix;
       best = candidate;
