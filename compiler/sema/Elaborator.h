@@ -208,6 +208,7 @@ private:
   unsigned depth = 0;    ///< of calls
   size_t iterations = 0; ///< of all repeats
   bool tooLarge = false;
+  bool declarationFailed = false; ///< the value at hand has declared dimensions, but wrong ones
 };
 
 } // namespace titan::sema

@@ -158,6 +158,8 @@ Value Elaborator::contraction(const BinaryExpr &expr, const Value &lhs, const Va
       !expectTensor(rhs, expr.rhs->loc, "the right side of `@`"))
     return {};
   const TensorType left = typeOf(lhs), right = typeOf(rhs);
+  if (!expected && declarationFailed) // reported where it was written
+    return {};
   if (!expected) {
     Diagnostic &diag = report(Code::ContractionUndeclared, expr.opLoc,
                               "`@` needs a declared result, to know what to sum");

@@ -172,7 +172,9 @@ void Elaborator::letOne(const LetStmt::Target &target, const Expr &value) {
   std::optional<DimSet> declared;
   if (target.type.dims)
     declared = dimSet(*target.type.dims);
+  declarationFailed = target.type.dims && !declared;
   Value result = eval(value, declared ? &*declared : nullptr);
+  declarationFailed = false;
   if (target.type.dims && !result.isError()) {
     if (!expectTensor(result, value.loc, "a value with dimensions") || !declared)
       result = {};
