@@ -15,10 +15,10 @@ In a page, a fenced block's first line says what it is:
     ```titan file NAME.titan         a file that later blocks of the page import
     ```titan part of PATH            an excerpt of that program, which must check
     ```diagnostic                    what the block before makes titanc say  (generated)
-    ```console                       `$ command`, then what it prints         (generated)
+    ```console                       lines `$ command`, then what they print  (generated)
 
 `in`, `wrong` and `file` go together, and options of titanc follow `--`. Commands run by bash in
-the page's folder with the tools in PATH. Between `<!-- generated: TITLE -->` and `<!-- end -->`
+the page's folder, with the tools in PATH and an empty folder for what they write in `out`. Between `<!-- generated: TITLE -->` and `<!-- end -->`
 stands what the function of that title below makes.
 """
 
@@ -34,6 +34,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.M | re.S)
+COMMANDS = re.compile(r"(\$ .*?(?<!\\)\n)*", re.S)
 SECTION = re.compile(r"(<!-- generated: ([\w ]+) -->\n).*?(<!-- end -->)", re.S)
 CODE = re.compile(r"\[(T\d{4})\]$", re.M)
 
@@ -126,11 +127,12 @@ class Page:
             return self.generated(match, self.said)
         elif kind == "console":
             self.count += 1
-            command = body[2:].split("\n", 1)[0]
-            status, output = self.tools.run(command, self.path.parent)
+            commands = COMMANDS.match(body)[0]
+            script = re.sub(r"^\$ ", "", commands, flags=re.M)
+            status, output = self.tools.run(f"out={self.folder}\n{script}", self.path.parent)
             if status:
-                self.complain(match.start(), f"`{command}` failed")
-            return self.generated(match, f"$ {command}\n{output}")
+                self.complain(match.start(), f"`{script.strip()}` failed")
+            return self.generated(match, commands + output)
         return match[0]
 
     def generated(self, match, output):
