@@ -72,7 +72,7 @@ void Elaborator::noteOperand(Diagnostic &diag, const Expr &expr, const DimSet &d
   auto *name = root->as<NameExpr>();
   Binding *binding = name && name->path.isSimple() ? lookup(name->path.last()) : nullptr;
   diag.note(expr.loc, "this has " + print(dims));
-  if (binding && binding->loc.line != expr.loc.line)
+  if (binding && std::string_view(binding->what) == "parameter")
     diag.note(binding->loc, "`" + name->path.text() + "` is declared here");
 }
 
