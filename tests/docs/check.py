@@ -51,7 +51,8 @@ class Tools:
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               executable="/bin/bash" if isinstance(command, str) else None,
                               shell=isinstance(command, str))
-        return done.returncode, done.stdout
+        # Where this checkout lies is nobody's business.
+        return done.returncode, done.stdout.replace(f"{ROOT}/", "")
 
 
 def option_table(tools):
