@@ -35,18 +35,13 @@ Role interpreter::getResultRole(func::FuncOp function, unsigned index) {
   return {"value", std::to_string(index)};
 }
 
-std::string interpreter::getLayerName(StringRef name, StringRef dim, int64_t layer) {
-  SmallVector<StringRef> parts;
-  name.split(parts, '.');
-  auto at = llvm::find(parts, dim);
-  size_t position = at == parts.end() ? 0 : at - parts.begin();
-  std::string layerName;
-  for (auto [i, part] : llvm::enumerate(parts)) {
-    layerName.append(i ? "." : "").append(part);
-    if (i == position)
-      layerName.append(".").append(std::to_string(layer));
-  }
-  return layerName;
+std::string interpreter::getLayerName(StringRef name, int64_t layer, bool isState) {
+  size_t dot = name.find('.');
+  if (isState && dot != StringRef::npos)
+    dot = name.find('.', dot + 1);
+  std::string index = "." + std::to_string(layer);
+  return name.take_front(dot).str() + index +
+         (dot == StringRef::npos ? std::string() : name.drop_front(dot).str());
 }
 
 static HostTensor makeZeros(NamedTensorType type) {
@@ -83,8 +78,7 @@ HostTensor initialize(NamedTensorType type, StringRef name, ir::InitAttr init, b
   int64_t size = type.getNumElements() / layers;
   ArrayRef<double> scales = init.getScale().asArrayRef();
   for (int64_t layer = 0; layer < layers; ++layer) {
-    StringRef dim = stacked ? type.getDims()[0].getName().getValue() : "";
-    rt::RandomStream stream(seed, "init", stacked ? getLayerName(name, dim, layer) : name.str());
+    rt::RandomStream stream(seed, "init", stacked ? getLayerName(name, layer) : name.str());
     double scale = scales.empty() ? 0 : scales[scales.size() == 1 ? 0 : layer];
     for (int64_t i = 0; i < size; ++i)
       tensor.data[layer * size + i] = draw(init, scale, stream, i);
@@ -145,14 +139,14 @@ FailureOr<HostTensor> readLiteral(func::FuncOp function, NamedTensorType type, A
 /// A value from the file, also when it holds the layers of a stacked tensor one by one. What --dump
 /// wrote as an update is found too.
 FailureOr<std::optional<HostTensor>> findGiven(func::FuncOp function, NamedTensorType type,
-                                               StringRef name, bool stacked,
+                                               const Role &role, bool stacked,
                                                const Settings &settings) {
   HostTensor tensor = makeZeros(type);
-  std::vector<std::string> names{name.str()};
-  if (stacked && !settings.given.count(name.str())) {
+  std::vector<std::string> names{role.name};
+  if (stacked && !settings.given.count(role.name)) {
     names.clear();
     for (int64_t layer = 0; layer < type.getDims()[0].getSize(); ++layer)
-      names.push_back(getLayerName(name, type.getDims()[0].getName().getValue(), layer));
+      names.push_back(getLayerName(role.name, layer, role.kind == "state"));
   }
   size_t size = tensor.data.size() / names.size();
   for (auto [i, part] : llvm::enumerate(names)) {
@@ -173,7 +167,7 @@ FailureOr<HostTensor> makeUnrounded(func::FuncOp function, unsigned index, Named
                                     const Settings &settings, int64_t step) {
   Role role = getArgumentRole(function, index);
   bool stacked = function.getArgAttr(index, attr::kStacked) != nullptr;
-  auto given = findGiven(function, type, role.name, stacked, settings);
+  auto given = findGiven(function, type, role, stacked, settings);
   if (failed(given))
     return failure();
   if (*given)

@@ -39,9 +39,9 @@ struct Role {
 Role getArgumentRole(mlir::func::FuncOp function, unsigned index);
 Role getResultRole(mlir::func::FuncOp function, unsigned index);
 
-/// The name of layer `layer` of a stacked parameter: the index follows the part of the name that is
-/// the stacked dimension's, or the first part ("layers.wq" becomes "layers.3.wq").
-std::string getLayerName(llvm::StringRef name, llvm::StringRef dim, int64_t layer);
+/// The name of layer `layer` of a stacked tensor, as the runtime has it: the index follows the
+/// name's first part, for optimizer state the second ("layers.3.wq", "m.layers.3.wq").
+std::string getLayerName(llvm::StringRef name, int64_t layer, bool isState = false);
 
 /// The global value of argument `index` at `step` (from 1). Parameters and state: their start.
 mlir::FailureOr<ir::HostTensor> makeArgument(mlir::func::FuncOp function, unsigned index,

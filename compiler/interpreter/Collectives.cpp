@@ -4,6 +4,7 @@
 
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Rounding.h"
+#include "dialects/titan/Evaluation/Reductions.h"
 
 using namespace mlir;
 using namespace titan;
@@ -48,7 +49,7 @@ Known gather(NamedTensorType type, const RankMesh &mesh, ArrayRef<int64_t> group
       if (index < 0)
         continue;
       double &target = known.values[index];
-      target = reduces && known.present[index] ? combine(kind, target, value) : value;
+      target = reduces && known.present[index] ? ir::combine(kind, target, value) : value;
       known.present[index] = true;
     }
   }

@@ -46,6 +46,8 @@ std::map<std::string, ir::HostTensor> collect(Session &session) {
       tensors[prefix + result.role.name] = result.global;
       continue;
     }
+    auto updated = function.getResultAttrOfType<IntegerAttr>(i, ir::attr::kUpdates);
+    bool isState = updated && getArgumentRole(function, updated.getInt()).kind == "state";
     int64_t layers = result.global.shape[0];
     auto size = static_cast<int64_t>(result.global.data.size()) / layers;
     for (int64_t layer = 0; layer < layers; ++layer) {
@@ -53,8 +55,7 @@ std::map<std::string, ir::HostTensor> collect(Session &session) {
       part.shape.assign(result.global.shape.begin() + 1, result.global.shape.end());
       auto first = result.global.data.begin() + layer * size;
       part.data.assign(first, first + size);
-      StringRef dim = result.type.getDims()[0].getName().getValue();
-      tensors[prefix + getLayerName(result.role.name, dim, layer)] = std::move(part);
+      tensors[prefix + getLayerName(result.role.name, layer, isState)] = std::move(part);
     }
   }
   return tensors;

@@ -4,6 +4,7 @@
 
 #include "compiler/interpreter/Format.h"
 
+#include "dialects/titan/Evaluation/Reductions.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
@@ -93,14 +94,6 @@ HostTensor interpreter::cut(NamedTensorType type, const RankMesh &mesh, int64_t 
   return part;
 }
 
-double interpreter::combine(dist::ReductionKind kind, double x, double y) {
-  if (kind == dist::ReductionKind::Sum)
-    return x + y;
-  if (std::isnan(x) || std::isnan(y))
-    return std::numeric_limits<double>::quiet_NaN();
-  return kind == dist::ReductionKind::Max ? std::max(x, y) : std::min(x, y);
-}
-
 /// The rank at coordinate 0 of all axes that the sharding does not name.
 static int64_t getRepresentative(dist::ShardingAttr sharding, const RankMesh &mesh, int64_t rank) {
   SmallVector<Attribute> unnamed;
@@ -144,7 +137,7 @@ FailureOr<HostTensor> interpreter::assemble(NamedTensorType type, const RankMesh
       if (index < 0)
         continue;
       double &target = global.data[index];
-      target = written[index] ? combine(sharding.getPartialKind(), target, value) : value;
+      target = written[index] ? ir::combine(sharding.getPartialKind(), target, value) : value;
       written[index] = true;
     }
   }

@@ -31,9 +31,6 @@ mlir::FailureOr<ir::HostTensor> assemble(ir::NamedTensorType type, const RankMes
                                          llvm::ArrayRef<const ir::HostTensor *> parts,
                                          llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
-/// x combined with y as a reduction of this kind does; a NaN stays a NaN.
-double combine(dist::ReductionKind kind, double x, double y);
-
 } // namespace titan::interpreter
 
 #endif // TITAN_COMPILER_INTERPRETER_LAYOUT_H

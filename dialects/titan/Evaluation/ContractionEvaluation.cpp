@@ -2,8 +2,7 @@
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"
-
-#include <limits>
+#include "dialects/titan/Evaluation/Reductions.h"
 
 using namespace mlir;
 using namespace titan;
@@ -137,25 +136,6 @@ struct ContractModel : EvaluableOpInterface::ExternalModel<ContractModel, Contra
     return success();
   }
 };
-
-double combine(dist::ReductionKind kind, double x, double y) {
-  switch (kind) {
-  case dist::ReductionKind::Sum:
-    return x + y;
-  case dist::ReductionKind::Max:
-    return x > y || std::isnan(x) ? x : y;
-  case dist::ReductionKind::Min:
-    return x < y || std::isnan(x) ? x : y;
-  }
-  return y;
-}
-
-double getNeutral(dist::ReductionKind kind) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  return kind == dist::ReductionKind::Sum   ? 0.0
-         : kind == dist::ReductionKind::Max ? -infinity
-                                            : infinity;
-}
 
 struct ReduceModel : EvaluableOpInterface::ExternalModel<ReduceModel, ReduceOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,

@@ -11,6 +11,7 @@ void ir::registerEvaluationModels(mlir::DialectRegistry &registry) {
     attachContractionEvaluation(*context);
     attachIndexingEvaluation(*context);
     attachDimensionEvaluation(*context);
-    attachNeuralEvaluation(*context);
+    attachRotaryEvaluation(*context);
+    attachAttentionEvaluation(*context);
   });
 }

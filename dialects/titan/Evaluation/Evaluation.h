@@ -29,7 +29,8 @@ void attachElementwiseEvaluation(mlir::MLIRContext &context);
 void attachContractionEvaluation(mlir::MLIRContext &context);
 void attachIndexingEvaluation(mlir::MLIRContext &context);
 void attachDimensionEvaluation(mlir::MLIRContext &context);
-void attachNeuralEvaluation(mlir::MLIRContext &context);
+void attachRotaryEvaluation(mlir::MLIRContext &context);
+void attachAttentionEvaluation(mlir::MLIRContext &context);
 
 } // namespace titan::ir
 

@@ -56,3 +56,11 @@ int64_t IndexSpace::getNumElements() const {
     product *= dim.size;
   return product;
 }
+
+LogicalResult ir::checkWhole(Operation *op, Value value, const HostTensor &tensor, StringAttr dim) {
+  auto type = cast<NamedTensorType>(value.getType());
+  int64_t at = type.indexOf(dim);
+  if (type.getShardingOrReplicated().isFlat() || tensor.shape[at] != type.getDims()[at].getSize())
+    return op->emitOpError("needs dimension ") << dim << " whole on every rank";
+  return success();
+}

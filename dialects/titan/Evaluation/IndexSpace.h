@@ -27,6 +27,10 @@ struct LocalDim {
 std::vector<LocalDim> getLocalDims(NamedTensorType type, const HostTensor &tensor,
                                    const RankPlace &place);
 
+/// Complains at `op` unless every rank holds dimension `dim` of `value` whole.
+mlir::LogicalResult checkWhole(mlir::Operation *op, mlir::Value value, const HostTensor &tensor,
+                               mlir::StringAttr dim);
+
 class IndexSpace {
 public:
   IndexSpace(mlir::Operation *op, const RankPlace &place) : op(op), place(&place) {}

@@ -6,6 +6,8 @@
 // RUN: not titan-interpret %t/program.mlir 2>&1 | FileCheck %s --check-prefix=VALUE
 // RUN: not titan-interpret %t/parts.mlir --ranks 4 2>&1 | FileCheck %s --check-prefix=RANKS
 // RUN: not titan-interpret %t/absent.mlir 2>&1 | FileCheck %s --check-prefix=ABSENT
+// RUN: not titan-interpret %t/program.mlir --inputs %t/none.safetensors 2>&1 | FileCheck %s --check-prefix=FILE
+// FILE: cannot read '{{.*}}none.safetensors': No such file or directory
 
 //--- parts.mlir
 // Two operands that hold different parts of one dimension.

@@ -1,0 +1,57 @@
+//===- RotaryEvaluation.cpp - Rotary position embedding -------------------===//
+
+#include "dialects/titan/Evaluation/Evaluation.h"
+#include "dialects/titan/Evaluation/IndexSpace.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+namespace {
+
+int64_t getStrideOf(Value value, const HostTensor &tensor, StringAttr dim) {
+  int64_t at = cast<NamedTensorType>(value.getType()).indexOf(dim), stride = 1;
+  for (size_t i = at + 1; i < tensor.shape.size(); ++i)
+    stride *= tensor.shape[i];
+  return stride;
+}
+
+/// Rotation of pairs by position times theta^(-i/n): Su et al., arXiv 2104.09864, section 3.4.2.
+struct RotaryModel : EvaluableOpInterface::ExternalModel<RotaryModel, RotaryOp> {
+  LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
+                         MutableArrayRef<HostTensor> results, const RankPlace &place) const {
+    auto rotary = cast<RotaryOp>(op);
+    const HostTensor &input = *operands[0];
+    if (input.data.size() != results[0].data.size() ||
+        failed(checkWhole(op, rotary.getInput(), input, rotary.getDimAttr())))
+      return op->emitOpError("operand and result lie differently");
+    NamedTensorType type = rotary.getInput().getType();
+    int64_t alongAt = type.indexOf(rotary.getAlongAttr()),
+            dimAt = type.indexOf(rotary.getDimAttr());
+    int64_t alongStride = getStrideOf(rotary.getInput(), input, rotary.getAlongAttr());
+    int64_t dimStride = getStrideOf(rotary.getInput(), input, rotary.getDimAttr());
+    int64_t size = input.shape[dimAt], pairs = size / 2;
+    int64_t first = place.getOffset(type, alongAt);
+    double theta = rotary.getTheta().convertToDouble(), sign = rotary.getInverse() ? -1 : 1;
+    for (size_t at = 0; at < input.data.size(); ++at) {
+      int64_t element = at / dimStride % size;
+      bool isFirst = rotary.getInterleaved() ? element % 2 == 0 : element < pairs;
+      if (!isFirst)
+        continue;
+      int64_t pair = rotary.getInterleaved() ? element / 2 : element;
+      size_t other = at + (rotary.getInterleaved() ? 1 : pairs) * dimStride;
+      int64_t position = first + at / alongStride % input.shape[alongAt];
+      double angle = position * std::pow(theta, -static_cast<double>(pair) / pairs);
+      double c = std::cos(angle), s = sign * std::sin(angle);
+      results[0].data[at] = input.data[at] * c - input.data[other] * s;
+      results[0].data[other] = input.data[at] * s + input.data[other] * c;
+    }
+    return success();
+  }
+};
+
+} // namespace
+
+void ir::attachRotaryEvaluation(MLIRContext &context) {
+  RotaryOp::attachInterface<RotaryModel>(context);
+}
