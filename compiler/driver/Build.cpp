@@ -158,8 +158,9 @@ int runCommand(const CommonOptions &options, const RunOptions &run) {
                    "environment that scripts/setup made still there?\n";
       return 1;
     }
-    command = {torchrun, "--no-python", "--standalone", "--nproc-per-node",
-               std::to_string(run.processes), executable};
+    command = {
+        torchrun,  "--no-python", "--standalone", "--nproc-per-node", std::to_string(run.processes),
+        executable};
   }
   command.insert(command.end(), run.arguments.begin(), run.arguments.end());
   return runProgram(command);

@@ -19,8 +19,8 @@ struct BuildOptions {
 /// The program's C++ source. Nothing after an error, which the session holds.
 std::optional<std::string> emitSource(Session &session);
 
-/// The executable for `source` in the cache, compiled if it is not there. Empty after an error, which
-/// is printed: emitted code that does not compile is a fault of titanc, never of the user.
+/// The executable for `source` in the cache, compiled if it is not there. Empty after an error,
+/// which is printed: emitted code that does not compile is a fault of titanc, never of the user.
 std::string buildCached(const std::string &source, const std::string &name,
                         const Toolchain &toolchain);
 

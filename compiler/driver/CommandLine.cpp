@@ -52,6 +52,10 @@ int runTitanc(int argc, char **argv) {
   addCommon(*check, options, true);
   CLI::App *infoApp = app.add_subcommand("info", "what is known of a run before it runs");
   addCommon(*infoApp, options, false);
+  infoApp
+      ->add_option("--nproc", info.processes,
+                   "processes that will be started; fixes an `auto` degree")
+      ->check(CLI::PositiveNumber);
   infoApp->add_flag("--options", info.options, "list all options that runs have");
   FormatOptions format;
   CLI::App *fmt = app.add_subcommand("fmt", "lay files out in the one way");

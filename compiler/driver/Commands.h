@@ -11,9 +11,10 @@ namespace titan::driver {
 int checkCommand(const CommonOptions &options);
 
 struct InfoOptions {
-  bool options = false; ///< list every option instead
+  bool options = false;  ///< list every option instead
+  int64_t processes = 0; ///< how many will be started, for an `auto` degree; 0: the fewest
 };
-/// What is known of a run before it runs: parameters, settings.
+/// What is known of a run before it runs: parameters, arithmetic, memory, communication, settings.
 int infoCommand(const CommonOptions &options, const InfoOptions &info);
 
 struct PrintOptions {

@@ -1,5 +1,6 @@
 // `titanc info`: what is known of a run before it runs.
 #include "compiler/driver/Commands.h"
+#include "compiler/driver/Facts.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -61,11 +62,34 @@ llvm::json::Array optionsJson(const sema::Run &run) {
   return options;
 }
 
-void printJson(const CheckedRun &run) {
+llvm::json::Object memoryJson(const plan::MemoryReport &memory) {
+  return llvm::json::Object{{"parameters", memory.parameters}, {"gradients", memory.gradients},
+                            {"optimizer", memory.optimizer},   {"other", memory.other},
+                            {"transient", memory.transient},   {"total", memory.total()}};
+}
+
+llvm::json::Array collectivesJson(const std::vector<dist::CollectiveUse> &uses) {
+  llvm::json::Array out;
+  for (const dist::CollectiveUse &use : uses)
+    out.push_back(llvm::json::Object{{"kind", use.kind},
+                                     {"value", use.value},
+                                     {"file", use.file},
+                                     {"line", use.line},
+                                     {"axes", llvm::json::Array(use.axes)},
+                                     {"times", use.times},
+                                     {"bytes_sent", use.bytesSent}});
+  return out;
+}
+
+void printJson(const CheckedRun &run, const Facts &facts) {
   llvm::json::Object out{{"schema_version", 1},
                          {"model", run.modelName},
                          {"run", run.run.name},
+                         {"ranks", facts.ranks},
                          {"parameters", parametersJson(run.train)},
+                         {"flops_per_token", facts.flopsPerToken},
+                         {"memory", memoryJson(facts.memory)},
+                         {"collectives", collectivesJson(facts.collectives)},
                          {"options", optionsJson(run.run)},
                          {"settings", settingsJson(run.run)}};
   llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(out))) << '\n';
@@ -78,7 +102,27 @@ std::string grouped(int64_t number) {
   return digits;
 }
 
-void printText(const CheckedRun &run) {
+void printFacts(const Facts &facts) {
+  const plan::MemoryReport &memory = facts.memory;
+  auto line = [](const char *what, int64_t bytes) {
+    llvm::outs() << llvm::formatv("  {0,-28} {1,16}\n", what, grouped(bytes));
+  };
+  llvm::outs() << "\nper token: " << grouped(static_cast<int64_t>(facts.flopsPerToken + 0.5))
+               << " floating-point operations, executed forward and backward\n"
+               << "\nmemory of a rank in bytes, " << facts.ranks << " in all:\n";
+  line("parameters", memory.parameters);
+  line("gradients", memory.gradients);
+  line("optimizer state", memory.optimizer);
+  line("inputs and outputs", memory.other);
+  line("within a step", memory.transient);
+  line("together", memory.total());
+  if (facts.ranks == 1)
+    return;
+  llvm::outs() << "\ncollectives of a step:\n";
+  dist::printCollectives(llvm::outs(), facts.collectives);
+}
+
+void printText(const CheckedRun &run, const Facts &facts) {
   const sema::Model &model = run.train;
   llvm::outs() << "model " << run.modelName << ": " << grouped(model.parameterCount())
                << " parameters\n\n";
@@ -95,6 +139,7 @@ void printText(const CheckedRun &run) {
   for (const sema::Axis &axis : run.mesh.axes)
     llvm::outs() << "  " << axis.name << " = "
                  << (axis.degree ? std::to_string(axis.degree) : std::string("auto")) << '\n';
+  printFacts(facts);
   llvm::outs() << "\nsettings (launch: may be changed when the program starts):\n";
   for (const sema::OptionSpec &spec : sema::optionTable())
     llvm::outs() << llvm::formatv("  {0,-24} {1,-18} {2}\n", spec.path, run.run[spec.path].print(),
@@ -139,9 +184,12 @@ int infoCommand(const CommonOptions &options, const InfoOptions &info) {
   }
   Session session(options);
   std::optional<CheckedRun> run = session.check();
+  std::optional<Facts> facts;
   if (run)
-    options.json ? printJson(*run) : printText(*run);
-  return session.finish(run ? 0 : 1);
+    facts = gatherFacts(session, *run, info.processes);
+  if (facts)
+    options.json ? printJson(*run, *facts) : printText(*run, *facts);
+  return session.finish(facts ? 0 : 1);
 }
 
 } // namespace titan::driver

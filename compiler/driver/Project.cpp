@@ -60,14 +60,29 @@ static std::string makeCMake(const std::string &name, const Toolchain &toolchain
     if (!llvm::StringRef(flag).starts_with("-std="))
       flags += " " + flag;
   return "cmake_minimum_required(VERSION 3.20)\n"
-         "project(" + name + " LANGUAGES CXX)\n"
-         "set(TITAN_TORCH_LIB \"" + torch + "\" CACHE PATH \"directory of LibTorch's libraries\")\n"
-         "add_executable(" + name + " " + name + ".cpp)\n"
-         "target_compile_features(" + name + " PRIVATE cxx_std_20)\n"
-         "target_include_directories(" + name + " PRIVATE include)\n"
-         "target_compile_options(" + name + " PRIVATE" + flags + ")\n"
-         "target_link_libraries(" + name + " PRIVATE" + libraries + others + ")\n"
-         "set_target_properties(" + name + " PROPERTIES BUILD_RPATH \"${TITAN_TORCH_LIB}\")\n";
+         "project(" +
+         name +
+         " LANGUAGES CXX)\n"
+         "set(TITAN_TORCH_LIB \"" +
+         torch +
+         "\" CACHE PATH \"directory of LibTorch's libraries\")\n"
+         "add_executable(" +
+         name + " " + name +
+         ".cpp)\n"
+         "target_compile_features(" +
+         name +
+         " PRIVATE cxx_std_20)\n"
+         "target_include_directories(" +
+         name +
+         " PRIVATE include)\n"
+         "target_compile_options(" +
+         name + " PRIVATE" + flags +
+         ")\n"
+         "target_link_libraries(" +
+         name + " PRIVATE" + libraries + others +
+         ")\n"
+         "set_target_properties(" +
+         name + " PROPERTIES BUILD_RPATH \"${TITAN_TORCH_LIB}\")\n";
 }
 
 bool writeProject(const std::string &source, const std::string &name, const std::string &directory,
@@ -88,7 +103,8 @@ bool writeProject(const std::string &source, const std::string &name, const std:
   };
   std::error_code error = attempt();
   if (error)
-    std::cerr << "titanc: cannot write the project " << directory << ": " << error.message() << '\n';
+    std::cerr << "titanc: cannot write the project " << directory << ": " << error.message()
+              << '\n';
   return !error;
 }
 

@@ -1,6 +1,6 @@
 // How emitted programs are compiled and linked on this machine: read from titan-runtime.json, which
-// the build writes beside the runtime's libraries, so that titanc works from the build tree and from
-// an installation alike.
+// the build writes beside the runtime's libraries, so that titanc works from the build tree and
+// from an installation alike.
 #ifndef TITAN_COMPILER_DRIVER_TOOLCHAIN_H
 #define TITAN_COMPILER_DRIVER_TOOLCHAIN_H
 
@@ -16,7 +16,8 @@ struct Toolchain {
 
   /// The toolchain of this titanc. Prints why and returns nothing where it cannot be read.
   static std::optional<Toolchain> find();
-  /// torchrun of the environment whose LibTorch programs link, else the one on the path; empty: none.
+  /// torchrun of the environment whose LibTorch programs link, else the one on the path; empty:
+  /// none.
   std::string findTorchrun() const;
 };
 

@@ -1,0 +1,49 @@
+#include "compiler/driver/Facts.h"
+#include "compiler/driver/Compile.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace titan::driver {
+
+/// The degree that `auto` gets when `processes` are started; 0 where they do not fit the mesh.
+static int64_t getAutoDegree(dist::MeshOp mesh, int64_t processes) {
+  int64_t fixed = 1;
+  bool hasAuto = false;
+  for (auto axis : mesh.getAxes().getAsRange<dist::MeshAxisAttr>()) {
+    hasAuto |= axis.isAuto();
+    fixed *= axis.isAuto() ? 1 : axis.getDegree();
+  }
+  if (processes == 0)
+    return 1;
+  return processes % fixed == 0 && (hasAuto || processes == fixed) ? processes / fixed : 0;
+}
+
+std::optional<Facts> gatherFacts(Session &session, const sema::CheckedRun &run, int64_t processes) {
+  CompilerContext compiler;
+  mlir::OwningOpRef<mlir::ModuleOp> module = compile(session, run, compiler.context, {});
+  if (!module)
+    return {};
+  Facts facts;
+  dist::Degrees degrees;
+  if (dist::MeshOp mesh = dist::MeshOp::lookup(*module)) {
+    int64_t autoDegree = getAutoDegree(mesh, processes);
+    if (autoDegree == 0) {
+      session.diags.report(Code::ProcessesDoNotFit, {},
+                           std::to_string(processes) + " processes do not fit the mesh");
+      return {};
+    }
+    degrees = dist::getDegrees(mesh, autoDegree);
+    for (auto &axis : degrees)
+      facts.ranks *= axis.second;
+  }
+  if (auto flops = (*module)->getAttrOfType<mlir::FloatAttr>("titan.flops_per_token"))
+    facts.flopsPerToken = flops.getValueAsDouble();
+  facts.memory = plan::reportMemory(*module, degrees);
+  for (auto function : module->getOps<mlir::func::FuncOp>())
+    if (auto program = function->getAttrOfType<mlir::StringAttr>(ir::attr::kProgram);
+        program && program == "train")
+      facts.collectives = dist::reportCollectives(function, degrees);
+  return facts;
+}
+
+} // namespace titan::driver
