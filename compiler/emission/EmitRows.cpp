@@ -2,6 +2,8 @@
 
 #include "compiler/emission/Rows.h"
 
+#include "dialects/titan/Transforms/Fusion/RowSchedule.h"
+
 using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
@@ -45,10 +47,7 @@ LogicalResult emission::emitFused(FunctionEmitter &emitter, FusedOp op) {
   SmallVector<Operation *> ops;
   for (Operation &inner : op.getBody().front().without_terminator())
     ops.push_back(&inner);
-  SmallVector<std::string> rows;
-  for (auto row : op.getRows().getAsRange<StringAttr>())
-    rows.push_back(row.str());
-  RowNest nest(emitter, ops, rows);
+  RowNest nest(emitter, ops, fusion::getRows(op));
   for (auto [inner, result] : llvm::zip_equal(op.getYield().getValues(), op.getResults()))
     nest.addOutput(inner, result);
   return nest.emit();

@@ -84,8 +84,8 @@ LogicalResult FunctionEmitter::emitRepeat(RepeatOp repeat) {
   for (auto [init, argument] : llvm::zip_equal(repeat.getInits(), repeat.getCarriedArgs()))
     copyToPlace(init, memory::getPlace(argument));
   Factor count = sizes().getSize(repeat.getDim(), ArrayAttr::get(repeat.getContext(), {}));
-  std::string index =
-      scope.pick("l" + (repeats.empty() ? std::string() : std::to_string(repeats.size())));
+  // A name that no value has.
+  std::string index = "l" + (repeats.empty() ? std::string() : std::to_string(repeats.size()));
   SmallVector<Enclosing> inner = repeats;
   inner.push_back({index, count});
   std::string name = program.functionNames.pick(repeat.getDim().getName().str() +

@@ -57,6 +57,18 @@ void RowNest::store(Value value, StringRef name) {
       stores.push_back((getElement(target, current) + " = " + strip(name) + ";").str());
 }
 
+int64_t RowNest::countStores(const Inner &inner) {
+  int64_t count = 0;
+  for (Operation *op : inner.ops)
+    for (Value result : op->getResults()) {
+      if (auto it = targets.find(result); it != targets.end())
+        count += it->second.size();
+      else
+        count += accesses.count(result);
+    }
+  return count;
+}
+
 void RowNest::define(Value value, std::string expression) {
   unsigned inner = innerOf[value.getDefiningOp()];
   bool isRowScalar = current.size() == rowLoops.size() && inners[inner].space.empty();
@@ -69,8 +81,12 @@ void RowNest::define(Value value, std::string expression) {
     expressions[value] = std::move(expression);
     return;
   }
-  if (kept && uses == 0 && !isRowScalar && !accesses.count(value) && targets[value].size() == 1) {
+  // Several stores may overwrite what the others read, so everything is computed before.
+  if (kept && uses == 0 && !isRowScalar && countStores(inners[inner]) == 1) {
     store(value, expression);
+    if (!targets.count(value))
+      stores.push_back(getElement(accesses[value], current) + " = " + strip(expression).str() +
+                       ";");
     return;
   }
   std::string name = emitter.names().pick(memory::getSourceName(value) + "_at");

@@ -2,6 +2,7 @@
 
 #include "compiler/emission/Rows.h"
 
+#include "dialects/titan/Transforms/Fusion/RowSchedule.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"
 
 using namespace mlir;
@@ -17,55 +18,23 @@ bool RowNest::isInside(Value value) const {
   return value.getDefiningOp() && innerOf.count(value.getDefiningOp());
 }
 
-/// The tensor whose elements an operation walks.
-static Value getWalked(Operation *op) {
-  return isa<ReduceOp>(op) ? op->getOperand(0) : op->getResult(0);
-}
-
 SmallVector<Index> RowNest::getInnerSpace(Operation *op) {
   SmallVector<Index> space;
-  for (Index &dim : emitter.getSpace(getWalked(op)))
+  for (Index &dim : emitter.getSpace(fusion::getWalked(op)))
     if (!isRow(dim.key))
       space.push_back(dim);
   return space;
 }
 
-static bool sameSpace(ArrayRef<Index> a, ArrayRef<Index> b) {
-  return a.size() == b.size() && llvm::all_of(llvm::zip(a, b), [](auto pair) {
-           return std::get<0>(pair).key == std::get<1>(pair).key;
-         });
-}
-
-/// The first inner loop that may hold `op`: after what it needs whole, with what it needs per
-/// element.
-unsigned RowNest::getEarliest(Operation *op) {
-  unsigned earliest = 0;
-  SmallVector<Index> space = getInnerSpace(op);
-  for (Value operand : op->getOperands()) {
-    Operation *producer = operand.getDefiningOp();
-    auto it = innerOf.find(producer);
-    if (!producer || it == innerOf.end())
-      continue;
-    bool together = !isa<ReduceOp>(producer) && sameSpace(space, inners[it->second].space);
-    earliest = std::max(earliest, it->second + (together ? 0 : 1));
-  }
-  return earliest;
-}
-
 void RowNest::schedule() {
-  for (Operation *op : ops) {
-    bool isFree = isa<ConstantOp, IotaOp>(op) && !outputs.count(op->getResult(0));
-    if (isFree)
-      continue;
-    SmallVector<Index> space = getInnerSpace(op);
-    unsigned at = getEarliest(op);
-    while (at < inners.size() && !sameSpace(inners[at].space, space))
-      ++at;
-    if (at == inners.size())
-      inners.push_back({space, {}});
-    inners[at].ops.push_back(op);
-    innerOf[op] = at;
-  }
+  SmallVector<Operation *> computed;
+  for (Operation *op : ops)
+    if (!isa<ConstantOp, IotaOp>(op) || outputs.count(op->getResult(0)))
+      computed.push_back(op);
+  fusion::RowSchedule order = fusion::scheduleRows(computed, rows);
+  for (fusion::RowSchedule::Inner &inner : order.inners)
+    inners.push_back({getInnerSpace(inner.ops.front()), inner.ops});
+  innerOf = std::move(order.innerOf);
 }
 
 bool RowNest::isUsedLater(Value value, unsigned inner) {
@@ -165,7 +134,7 @@ Extent RowNest::getWork() {
 SmallVector<Index> RowNest::getRowSpace() {
   for (Operation *op : ops) {
     SmallVector<Index> space;
-    for (Index &dim : emitter.getSpace(getWalked(op)))
+    for (Index &dim : emitter.getSpace(fusion::getWalked(op)))
       if (isRow(dim.key))
         space.push_back(dim);
     if (space.size() == rows.size())

@@ -31,7 +31,6 @@ private:
   };
   void schedule();
   llvm::SmallVector<Index> getInnerSpace(mlir::Operation *op);
-  unsigned getEarliest(mlir::Operation *op);
   void prepareAccesses();
   bool isUsedLater(mlir::Value value, unsigned inner);
   void emitRowScalars();
@@ -48,6 +47,8 @@ private:
   /// The expression of an operand inside the current loops.
   std::string getOperand(mlir::Value value);
   std::string getIota(mlir::Value value);
+  /// Elements that the loop writes per iteration.
+  int64_t countStores(const Inner &inner);
   void define(mlir::Value value, std::string expression);
   void store(mlir::Value value, llvm::StringRef text);
   /// The local index along dimension `key`, as an expression.

@@ -1,6 +1,7 @@
 #include "compiler/pipelines/Phases.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
+#include "dialects/titan/Transforms/Fusion/Fusion.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 
@@ -20,6 +21,7 @@ static constexpr Phase kPhases[] = {
     {"model", "the forward pass on global tensors, as lowering makes it", nullptr},
     {"gradient", "gradients, clipping and the optimizer", ir::buildGradientPhase},
     {"shard", "what each rank holds, and the collectives between", dist::buildShardPhase},
+    {"fuse", "operations over the same rows computed together", fusion::buildFusePhase},
     {"memory", "a buffer and a lifetime for every value", memory::buildMemoryPhase},
 };
 

@@ -9,6 +9,7 @@
 #include "dialects/titan/IR/Titan.h"
 #include "dialects/titan/Kernels/Kernels.h"
 #include "dialects/titan/ShardingRules/ShardingRules.h"
+#include "dialects/titan/Transforms/Fusion/Fusion.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -26,5 +27,6 @@ void titan::registerPasses() {
   ir::registerCostPasses();
   ir::registerGradientPasses();
   dist::registerShardPhase();
+  fusion::registerFusionPasses();
   memory::registerMemoryPasses();
 }

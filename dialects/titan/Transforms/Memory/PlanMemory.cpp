@@ -38,4 +38,3 @@ struct PlanMemoryPass : PassWrapper<PlanMemoryPass, OperationPass<ModuleOp>> {
 std::unique_ptr<Pass> memory::createPlanMemoryPass() {
   return std::make_unique<PlanMemoryPass>();
 }
-

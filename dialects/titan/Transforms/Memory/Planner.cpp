@@ -2,12 +2,21 @@
 
 #include "dialects/titan/Transforms/Memory/Planner.h"
 
+#include "dialects/titan/Transforms/Fusion/RowSchedule.h"
+
 using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
 using namespace titan::memory;
 
 std::string memory::getSourceName(Value value) {
+  // What comes out of a region is called what it is called inside.
+  if (auto result = dyn_cast<OpResult>(value)) {
+    if (auto fused = dyn_cast<FusedOp>(result.getOwner()))
+      return getSourceName(fused.getYield().getValues()[result.getResultNumber()]);
+    if (auto repeat = dyn_cast<RepeatOp>(result.getOwner()))
+      return getSourceName(repeat.getYield().getValues()[result.getResultNumber()]);
+  }
   if (auto named = value.getLoc()->findInstanceOf<NameLoc>(); named && !named.getName().empty())
     return named.getName().str();
   if (Operation *op = value.getDefiningOp())
@@ -126,24 +135,69 @@ static bool liesAlike(NamedTensorType a, NamedTensorType b) {
   return withoutPartial(a) == withoutPartial(b);
 }
 
+/// In a fused region: `operand` is read element by element, by no loop that comes after the one
+/// that writes the result.
+static bool mayOverwrite(FusedOp fused, Value operand, unsigned result) {
+  Operation *writer = fused.getYield().getValues()[result].getDefiningOp();
+  SmallVector<std::string> rows = fusion::getRows(fused);
+  fusion::RowSchedule schedule = fusion::scheduleRows(fusion::getScheduledOps(fused), rows);
+  auto it = writer ? schedule.innerOf.find(writer) : schedule.innerOf.end();
+  if (it == schedule.innerOf.end() ||
+      (isa<ReduceOp>(writer) && cast<NamedTensorType>(writer->getResult(0).getType()).getRank() >
+                                    static_cast<int64_t>(rows.size())))
+    return false;
+  auto dims = cast<NamedTensorType>(operand.getType()).getDims();
+  // What has no dimension below the row is read before anything is written.
+  if (llvm::all_of(dims, [&](DimAttr dim) { return llvm::is_contained(rows, dim.getName()); }))
+    return true;
+  return llvm::all_of(operand.getUsers(), [&](Operation *user) {
+    return user->getParentOp() != fused ||
+           ((user->hasTrait<Elementwise>() || isa<ReduceOp>(user)) &&
+            cast<NamedTensorType>(fusion::getWalked(user).getType()).getDims() == dims &&
+            schedule.innerOf[user] <= it->second);
+  });
+}
+
+/// What an operation reads, also inside of its region.
+static SmallVector<Value> getRead(Operation *op) {
+  SmallVector<Value> read(op->getOperands());
+  if (auto fused = dyn_cast<FusedOp>(op))
+    for (Operation &inner : fused.getBody().front())
+      for (Value operand : inner.getOperands())
+        if (operand.getParentBlock() != &fused.getBody().front())
+          read.push_back(operand);
+  return read;
+}
+
 PlaceAttr Planner::findDyingOperand(OpResult result) {
   Operation *op = result.getOwner();
-  if (!worksInPlace(op))
+  auto fused = dyn_cast<FusedOp>(op);
+  if (!fused && !worksInPlace(op))
     return nullptr;
+  // A place is free if whatever is read from it, by whatever name, may be overwritten.
+  auto fits = [&](Value operand) {
+    return liesAlike(cast<NamedTensorType>(operand.getType()),
+                     cast<NamedTensorType>(result.getType())) &&
+           (!fused || mayOverwrite(fused, operand, result.getResultNumber()));
+  };
+  SmallVector<Value> read = getRead(op);
+  auto isFree = [&](PlaceAttr place) {
+    return place.getLevels().empty() && getBusyUntil(place) <= liveness.getStart(op) &&
+           llvm::all_of(read, [&](Value operand) {
+             return places.lookup(operand) != place || fits(operand);
+           });
+  };
   PlaceAttr wished = wishes.count(result) ? wishes[result].place : nullptr;
   PlaceAttr found;
-  for (Value operand : op->getOperands()) {
+  for (Value operand : read) {
     PlaceAttr place = places.lookup(operand);
-    if (place.getSpace() == MemorySpace::Inline || !place.getLevels().empty() ||
-        getBusyUntil(place) > liveness.getStart(op) ||
-        !liesAlike(cast<NamedTensorType>(operand.getType()),
-                   cast<NamedTensorType>(result.getType())))
-      continue;
     // An operand that lies where the result is wanted is best; persistent ones only then.
-    if (place == wished)
-      return place;
-    if (!found && place.getSpace() == MemorySpace::Transient)
+    bool isWanted = place == wished, isTransient = place.getSpace() == MemorySpace::Transient;
+    if ((isWanted || (isTransient && !found)) && isFree(place)) {
       found = place;
+      if (isWanted)
+        break;
+    }
   }
   return found;
 }

@@ -1,0 +1,30 @@
+//===- Fusion.h - The fuse phase --------------------------------*- C++ -*-===//
+//
+// Between two matrix products lie many elementwise operations and reductions; computed one by one,
+// each moves whole tensors through memory. This phase puts those over the same rows into one
+// region.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_FUSION_FUSION_H
+#define TITAN_DIALECTS_TITAN_TRANSFORMS_FUSION_FUSION_H
+
+#include <memory>
+
+namespace mlir {
+class OpPassManager;
+class Pass;
+} // namespace mlir
+
+namespace titan::fusion {
+
+std::unique_ptr<mlir::Pass> createFuseRowsPass();
+
+void buildFusePhase(mlir::OpPassManager &passes);
+
+/// Registers the pass and `--titan-phase-fuse`.
+void registerFusionPasses();
+
+} // namespace titan::fusion
+
+#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_FUSION_FUSION_H

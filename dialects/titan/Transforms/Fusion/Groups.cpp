@@ -1,0 +1,253 @@
+//===- Groups.cpp - Which operations of a block are fused -----------------===//
+
+#include "dialects/titan/Transforms/Fusion/Groups.h"
+
+#include "dialects/titan/Transforms/Fusion/RowSchedule.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+using namespace titan::fusion;
+
+/// Fewer rows than this are not worth sharing between threads.
+static constexpr int64_t kLeastRows = 16;
+/// More elements than this below a row would not stay in a core's cache, nor on its stack.
+static constexpr int64_t kMostInner = 16384;
+/// Shorter inner loops waste vector lanes.
+static constexpr int64_t kLeastInner = 64;
+
+static NamedTensorType getType(Value value) {
+  return cast<NamedTensorType>(value.getType());
+}
+
+Grouping::Grouping(Block &block) : mesh(dist::MeshOp::lookup(block.getParentOp())) {
+  for (Operation &op : block) {
+    indexOf[&op] = ops.size();
+    groupOf.push_back(ops.size());
+    members.push_back({static_cast<unsigned>(ops.size())});
+    ops.push_back(&op);
+  }
+  users.resize(ops.size());
+  for (auto [i, op] : llvm::enumerate(ops))
+    for (Value result : op->getResults())
+      for (Operation *user : result.getUsers())
+        users[i].push_back(indexOf[block.findAncestorOpInBlock(*user)]);
+}
+
+bool Grouping::isCandidate(Operation *op) {
+  if (op->getNumResults() != 1 || isa<ConstantOp, IotaOp>(op) ||
+      !(op->hasTrait<Elementwise>() || isa<ReduceOp, TakeOp, PutOp>(op)))
+    return false;
+  for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
+    for (Type type : types)
+      if (cast<NamedTensorType>(type).getShardingOrReplicated().isFlat())
+        return false;
+  return getType(op->getResult(0)).getRank() > 0;
+}
+
+/// Rows are leading dimensions, so that what lies below a row is contiguous. They must survive in
+/// the result, and the operation must not look along them.
+SmallVector<StringAttr> Grouping::getPossibleRows(Operation *op) {
+  SmallVector<StringAttr> rows;
+  auto put = dyn_cast<PutOp>(op);
+  for (DimAttr dim : getType(getWalked(op)).getDims()) {
+    if (!getType(op->getResult(0)).hasDim(dim.getName()) ||
+        (put && dim.getName() == put.getAlongAttr()))
+      break;
+    rows.push_back(dim.getName());
+  }
+  return rows;
+}
+
+/// A put is elementwise only where every element takes one update at most.
+static bool isOneHot(PutOp put) {
+  for (Value operand : {put.getUpdates(), put.getIndices()})
+    for (DimAttr dim : getType(operand).getDims())
+      if (!getType(put.getResult()).hasDim(dim.getName()))
+        return false;
+  return true;
+}
+
+bool Grouping::agreeOnSizes(ArrayRef<Operation *> members, ArrayRef<StringAttr> rows) {
+  DenseMap<StringAttr, std::pair<int64_t, ArrayAttr>> seen;
+  for (Operation *op : members)
+    for (Value value : llvm::concat<Value>(SmallVector<Value>(op->getOperands()),
+                                           SmallVector<Value>(op->getResults())))
+      for (auto [dim, axes] : llvm::zip_equal(
+               getType(value).getDims(), getType(value).getShardingOrReplicated().getDimAxes())) {
+        auto here = std::pair(dim.getSize(), axes);
+        if (seen.try_emplace(dim.getName(), here).first->second != here)
+          return false;
+      }
+  return true;
+}
+
+bool Grouping::fitsRow(ArrayRef<Operation *> members, ArrayRef<StringAttr> rows) {
+  int64_t longest = 0;
+  for (Operation *op : members) {
+    NamedTensorType type = getType(getWalked(op));
+    int64_t inner = 1;
+    for (auto [dim, axes] :
+         llvm::zip_equal(type.getDims(), type.getShardingOrReplicated().getDimAxes())) {
+      if (llvm::is_contained(rows, dim.getName()))
+        continue;
+      for (auto axis : axes.getAsRange<StringAttr>())
+        if (mesh && mesh.getDegree(axis) == 0)
+          return false; // the row's buffers need a size
+      inner *= dim.getSize();
+    }
+    longest = std::max(longest, inner);
+  }
+  return longest <= kMostInner;
+}
+
+std::optional<SmallVector<StringAttr>> Grouping::chooseRows(ArrayRef<Operation *> members) {
+  SmallVector<StringAttr> rows = getPossibleRows(members.front());
+  for (Operation *op : members.drop_front()) {
+    SmallVector<StringAttr> possible = getPossibleRows(op);
+    size_t common = 0;
+    while (common < rows.size() && common < possible.size() && rows[common] == possible[common])
+      ++common;
+    rows.truncate(common);
+  }
+  // Below a row there should be loops worth vectorising.
+  auto getLongest = [&]() {
+    int64_t longest = 1;
+    for (Operation *op : members) {
+      int64_t inner = 1;
+      for (DimAttr dim : getType(getWalked(op)).getDims())
+        inner *= llvm::is_contained(rows, dim.getName()) ? 1 : dim.getSize();
+      longest = std::max(longest, inner);
+    }
+    return longest;
+  };
+  while (!rows.empty() && getLongest() < kLeastInner)
+    rows.pop_back();
+  int64_t count = 1;
+  for (DimAttr dim : getType(members.front()->getResult(0)).getDims())
+    count *= llvm::is_contained(rows, dim.getName()) ? dim.getSize() : 1;
+  if (count < kLeastRows || !agreeOnSizes(members, rows) || !fitsRow(members, rows))
+    return std::nullopt;
+  for (Operation *op : members) {
+    if (auto take = dyn_cast<TakeOp>(op); take && llvm::is_contained(rows, take.getAlongAttr()))
+      return std::nullopt;
+    if (auto put = dyn_cast<PutOp>(op); put && !isOneHot(put))
+      return std::nullopt;
+  }
+  return rows;
+}
+
+/// True if no path leaves the merged groups and returns to them.
+bool Grouping::staysAcyclic(ArrayRef<unsigned> merged) {
+  auto isMerged = [&](unsigned op) { return llvm::is_contained(merged, groupOf[op]); };
+  SmallVector<bool> seen(ops.size(), false);
+  SmallVector<unsigned> pending;
+  auto visit = [&](unsigned op) {
+    // Reaching a member of another group means needing all of it.
+    for (unsigned other : members[groupOf[op]])
+      if (!seen[other]) {
+        seen[other] = true;
+        pending.push_back(other);
+      }
+  };
+  for (unsigned op = 0; op < ops.size(); ++op)
+    if (isMerged(op))
+      for (unsigned user : users[op])
+        if (!isMerged(user))
+          visit(user);
+  while (!pending.empty())
+    for (unsigned user : users[pending.pop_back_val()]) {
+      if (isMerged(user))
+        return false;
+      if (!seen[user])
+        visit(user);
+    }
+  return true;
+}
+
+bool Grouping::tryJoin(unsigned op, unsigned group) {
+  unsigned joined = std::min(groupOf[op], group), other = std::max(groupOf[op], group);
+  if (joined == other)
+    return false;
+  SmallVector<unsigned> all = members[joined];
+  llvm::append_range(all, members[other]);
+  llvm::sort(all);
+  if (!chooseRows(getOps(all)) || !staysAcyclic({joined, other}))
+    return false;
+  for (unsigned member : members[other])
+    groupOf[member] = joined;
+  members[other].clear();
+  members[joined] = all;
+  return true;
+}
+
+SmallVector<Operation *> Grouping::getOps(ArrayRef<unsigned> indices) {
+  return llvm::map_to_vector(indices, [&](unsigned i) { return ops[i]; });
+}
+
+/// Groups that make an operand, the latest first, then groups that read one.
+SmallVector<unsigned> Grouping::getRelated(Operation *op) {
+  SmallVector<unsigned> related;
+  auto add = [&](Operation *other) {
+    auto it = indexOf.find(other);
+    if (it != indexOf.end() && it->second < indexOf[op] && isCandidate(other) &&
+        !llvm::is_contained(related, it->second))
+      related.push_back(it->second);
+  };
+  for (Value operand : op->getOperands())
+    if (operand.getDefiningOp())
+      add(operand.getDefiningOp());
+  llvm::sort(related, std::greater<>());
+  for (Value operand : op->getOperands())
+    if (getType(operand).getRank() > 1)
+      for (Operation *reader : operand.getUsers())
+        add(reader);
+  return related;
+}
+
+SmallVector<Group> Grouping::run(SmallVectorImpl<Operation *> &order) {
+  // Joining makes more joins possible: what has no inner dimension comes to a group that has.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto [i, op] : llvm::enumerate(ops))
+      if (isCandidate(op))
+        for (unsigned other : getRelated(op))
+          changed |= tryJoin(i, groupOf[other]);
+  }
+  SmallVector<Group> groups;
+  for (ArrayRef<unsigned> group : members)
+    if (group.size() > 1)
+      groups.push_back({getOps(group), *chooseRows(getOps(group))});
+  order = sort();
+  return groups;
+}
+
+/// Definitions before uses, groups together, otherwise in program order.
+SmallVector<Operation *> Grouping::sort() {
+  SmallVector<unsigned> missing(ops.size(), 0); // per group: needs from outside not yet placed
+  auto forEachNeed = [&](auto action) {
+    for (unsigned op = 0; op < ops.size(); ++op)
+      for (unsigned user : users[op])
+        if (groupOf[user] != groupOf[op])
+          action(groupOf[op], groupOf[user]);
+  };
+  forEachNeed([&](unsigned, unsigned user) { ++missing[user]; });
+  std::set<unsigned> ready;
+  for (unsigned i = 0; i < ops.size(); ++i)
+    if (groupOf[i] == i && missing[i] == 0 && !ops[i]->hasTrait<OpTrait::IsTerminator>())
+      ready.insert(i);
+  SmallVector<Operation *> order;
+  while (!ready.empty()) {
+    unsigned group = *ready.begin();
+    ready.erase(ready.begin());
+    for (unsigned i : members[group]) {
+      order.push_back(ops[i]);
+      for (unsigned user : users[i])
+        if (groupOf[user] != group && --missing[groupOf[user]] == 0 &&
+            !ops[user]->hasTrait<OpTrait::IsTerminator>())
+          ready.insert(groupOf[user]);
+    }
+  }
+  order.push_back(ops.back());
+  return order;
+}

@@ -1,0 +1,70 @@
+// RUN: titan-opt --titan-fuse-rows %s | FileCheck %s
+
+!row = !titan.tensor<f32[batch = 4, seq = 32]>
+!hidden = !titan.tensor<f32[batch = 4, seq = 32, embed = 128]>
+!wide = !titan.tensor<f32[batch = 4, seq = 32, ffn = 256]>
+!column = !titan.tensor<f32[embed = 128]>
+!weight = !titan.tensor<f32[embed = 128, ffn = 256]>
+
+// A norm is one region over its rows: the reduction, the scalars of the row, the scaling. The
+// constant stays outside, because it has no memory anyway.
+// CHECK-LABEL: func.func @norm
+func.func @norm(%x: !hidden, %w: !column) -> !hidden {
+  // CHECK: %[[EPS:.*]] = titan.constant
+  // CHECK: %[[Y:.*]] = titan.fused rows ["batch", "seq"] : !titan.tensor<f32[batch = 4, seq = 32, embed = 128]> {
+  // CHECK-NEXT: titan.mul
+  // CHECK-NEXT: titan.reduce sum
+  // CHECK-NEXT: titan.add %{{.*}}, %[[EPS]]
+  // CHECK-NEXT: titan.rsqrt
+  // CHECK-NEXT: titan.mul
+  // CHECK-NEXT: titan.mul
+  // CHECK-NEXT: titan.yield
+  %0 = titan.mul %x, %x : (!hidden, !hidden) -> !hidden
+  %1 = titan.reduce sum %0 : !hidden -> !row
+  %eps = titan.constant 1.0e-05 : !titan.tensor<f32[]>
+  %2 = titan.add %1, %eps : (!row, !titan.tensor<f32[]>) -> !row
+  %3 = titan.rsqrt %2 : !row -> !row
+  %4 = titan.mul %x, %3 : (!hidden, !row) -> !hidden
+  %5 = titan.mul %4, %w : (!hidden, !column) -> !hidden
+  // CHECK: return %[[Y]]
+  return %5 : !hidden
+}
+
+// A sum over the rows ends a region: no row can compute it alone.
+// CHECK-LABEL: func.func @columns
+func.func @columns(%x: !hidden, %y: !hidden) -> !column {
+  // CHECK: titan.fused rows ["batch", "seq"]
+  // CHECK: titan.yield
+  // CHECK: }
+  // CHECK: titan.reduce sum
+  %0 = titan.mul %x, %y : (!hidden, !hidden) -> !hidden
+  %1 = titan.exp %0 : !hidden -> !hidden
+  %2 = titan.reduce sum %1 : !hidden -> !column
+  return %2 : !column
+}
+
+// Operations on both sides of a matrix product are two regions, though they share their rows.
+// CHECK-LABEL: func.func @around
+func.func @around(%x: !hidden, %w: !weight) -> !wide {
+  // CHECK: titan.fused
+  // CHECK: titan.contract
+  // CHECK: titan.fused
+  // CHECK-NOT: titan.fused
+  %0 = titan.exp %x : !hidden -> !hidden
+  %1 = titan.neg %0 : !hidden -> !hidden
+  %2 = titan.reduce sum %1 : !hidden -> !row
+  %3 = titan.contract %1, %w : (!hidden, !weight) -> !wide
+  %4 = titan.mul %3, %2 : (!wide, !row) -> !wide
+  %5 = titan.tanh %4 : !wide -> !wide
+  return %5 : !wide
+}
+
+// One operation alone stays as it is, and so do values that are too long for a row's buffers.
+// CHECK-LABEL: func.func @alone
+// CHECK-NOT: titan.fused
+func.func @alone(%x: !hidden, %long: !titan.tensor<f32[batch = 64, vocab = 100000]>) -> (!hidden, !titan.tensor<f32[batch = 64, vocab = 100000]>) {
+  %0 = titan.exp %x : !hidden -> !hidden
+  %1 = titan.exp %long : !titan.tensor<f32[batch = 64, vocab = 100000]> -> !titan.tensor<f32[batch = 64, vocab = 100000]>
+  %2 = titan.neg %1 : !titan.tensor<f32[batch = 64, vocab = 100000]> -> !titan.tensor<f32[batch = 64, vocab = 100000]>
+  return %0, %2 : !hidden, !titan.tensor<f32[batch = 64, vocab = 100000]>
+}

@@ -1,0 +1,71 @@
+// RUN: titan-opt --titan-plan-memory --titan-verify-memory %s | FileCheck %s
+
+!row = !titan.tensor<f32[seq = 8]>
+!hidden = !titan.tensor<f32[seq = 8, embed = 4]>
+!stack = !titan.tensor<f32[layers = 3, seq = 8, embed = 4]>
+
+// Arguments and outputs lie in the module's persistent buffers; one that is updated is overwritten.
+// CHECK: titan.persistent = [#titan.buffer<"w", {{.*}}, 0 to 0>, #titan.buffer<"lr", {{.*}}>, #titan.buffer<"loss", {{.*}}>
+// CHECK-LABEL: func.func @train
+// CHECK-SAME: titan.arguments = [#titan.place<persistent 0>, #titan.place<persistent 1>]
+func.func @train(%w: !hidden {titan.param = "w"}, %lr: !titan.tensor<f32[]> {titan.scalar = "lr"})
+    -> (!titan.tensor<f32[]> {titan.output = "loss"}, !hidden {titan.updates = 0 : i64})
+    attributes {titan.program = "train"} {
+  // A constant has no memory.
+  // CHECK: titan.constant {{.*}}titan.places = [#titan.place<inline 0>]
+  %half = titan.constant 0.5 : !titan.tensor<f32[]>
+  // A value that dies where an elementwise operation reads it gives its buffer on.
+  // CHECK: titan.exp {{.*}}titan.places = [#titan.place<transient 0>]
+  %a = titan.exp %w : !hidden -> !hidden
+  // CHECK: titan.mul {{.*}}titan.places = [#titan.place<transient 0>]
+  %b = titan.mul %a, %half : (!hidden, !titan.tensor<f32[]>) -> !hidden
+  // CHECK: titan.reduce {{.*}}titan.places = [#titan.place<persistent 2>]
+  %loss = titan.reduce sum %b : !hidden -> !titan.tensor<f32[]>
+  // CHECK: titan.mul {{.*}}titan.places = [#titan.place<transient 0>]
+  %step = titan.mul %b, %lr : (!hidden, !titan.tensor<f32[]>) -> !hidden
+  // CHECK: titan.sub {{.*}}titan.places = [#titan.place<persistent 0>]
+  %new = titan.sub %w, %step : (!hidden, !hidden) -> !hidden
+  return %loss, %new : !titan.tensor<f32[]>, !hidden
+}
+
+// What a repeat carries is one buffer, what it stacks is computed in the stack's slot, and a
+// captured value lives to the repeat's end.
+// CHECK-LABEL: func.func @scan
+func.func @scan(%x: !hidden {titan.input = "x"}, %ws: !stack {titan.param = "ws", titan.stacked},
+                %bias: !hidden {titan.input = "bias"})
+    -> (!hidden {titan.output = "y"}, !stack {titan.gradient = "ws", titan.stacked})
+    attributes {titan.program = "scan"} {
+  // CHECK: %[[START:.*]] = titan.neg {{.*}}titan.places = [#titan.place<transient [[CAPTURED:.*]]>]
+  %captured = titan.neg %bias : !hidden -> !hidden
+  // CHECK: titan.repeat
+  // CHECK-SAME: titan.arguments = [#titan.place<inline 0>, #titan.place<persistent [[Y:.*]]>, #titan.place<persistent [[WS:.*]] at[0]>]
+  // CHECK-SAME: titan.places = [#titan.place<persistent [[Y]]>, #titan.place<persistent [[G:.*]]>]
+  %y, %t = titan.repeat <layers = 3> carry(%x) slices(%ws) : (!hidden, !stack) -> (!hidden, !stack) {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !hidden, %w: !hidden):
+    // CHECK: titan.tanh {{.*}}titan.places = [#titan.place<persistent [[G]] at[0]>]
+    %h = titan.tanh %w : !hidden -> !hidden
+    // CHECK: titan.add {{.*}}titan.places = [#titan.place<transient [[T:.*]]>]
+    %n = titan.add %h, %captured : (!hidden, !hidden) -> !hidden
+    // CHECK: titan.add {{.*}}titan.places = [#titan.place<persistent [[Y]]>]
+    %m = titan.add %c, %n : (!hidden, !hidden) -> !hidden
+    titan.yield %m, %h : !hidden, !hidden
+  }
+  return %y, %t : !hidden, !stack
+}
+
+// Renamings share memory; a fused region's inner values have none.
+// CHECK-LABEL: func.func @views
+func.func @views(%x: !hidden {titan.input = "x"}) -> (!titan.tensor<f32[seq = 8, out = 4]> {titan.output = "y"})
+    attributes {titan.program = "views"} {
+  // CHECK: titan.fused
+  // CHECK-SAME: titan.places = [#titan.place<persistent [[Y:.*]]>]
+  %y = titan.fused rows ["seq"] : !hidden {
+    // CHECK-NOT: titan.places
+    %s = titan.reduce sum %x : !hidden -> !row
+    %d = titan.div %x, %s : (!hidden, !row) -> !hidden
+    titan.yield %d : !hidden
+  }
+  // CHECK: titan.rename {{.*}}titan.places = [#titan.place<persistent [[Y]]>]
+  %r = titan.rename %y : !hidden -> !titan.tensor<f32[seq = 8, out = 4]>
+  return %r : !titan.tensor<f32[seq = 8, out = 4]>
+}

@@ -1,0 +1,44 @@
+// RUN: titan-opt --titan-verify-memory %s -split-input-file -verify-diagnostics
+
+// A value that is overwritten before its last use is found.
+!t = !titan.tensor<f32[a = 2]>
+func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
+    titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
+    titan.buffers = [#titan.buffer<"a", !t, 0 to 3>]} {
+  %a = titan.exp %x {titan.places = [#titan.place<transient 0>]} : !t -> !t
+  %b = titan.neg %a {titan.places = [#titan.place<transient 0>]} : !t -> !t
+  // expected-error@+1 {{reads a value whose place #titan.place<transient 0> holds another}}
+  %c = titan.add %a, %b {titan.places = [#titan.place<persistent 1>]} : (!t, !t) -> !t
+  return %c : !t
+}
+
+// -----
+
+// A value that is read after its buffer's lifetime is found.
+!t = !titan.tensor<f32[a = 2]>
+func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
+    titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
+    titan.buffers = [#titan.buffer<"a", !t, 0 to 0>]} {
+  %a = titan.exp %x {titan.places = [#titan.place<transient 0>]} : !t -> !t
+  // expected-error@+1 {{reads from buffer 0 at event 1, after its last, 0}}
+  %b = titan.neg %a {titan.places = [#titan.place<persistent 1>]} : !t -> !t
+  return %b : !t
+}
+
+// -----
+
+// A carried value that is overwritten while the same iteration still needs it is found.
+!t = !titan.tensor<f32[a = 2]>
+func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
+    titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
+    titan.buffers = [#titan.buffer<"a", !t, 0 to 9>]} {
+  %y = titan.repeat <layers = 2> carry(%x) slices() {titan.places = [#titan.place<transient 0>],
+      titan.arguments = [#titan.place<inline 0>, #titan.place<transient 0>]} : (!t) -> !t {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !t):
+    %a = titan.exp %c {titan.places = [#titan.place<transient 0>]} : !t -> !t
+    // expected-error@+1 {{reads a value whose place #titan.place<transient 0> holds another}}
+    %b = titan.add %a, %c {titan.places = [#titan.place<transient 0>]} : (!t, !t) -> !t
+    titan.yield %b : !t
+  }
+  return %y : !t
+}
