@@ -21,6 +21,11 @@ std::string memory::getSourceName(Value value) {
     return named.getName().str();
   if (Operation *op = value.getDefiningOp())
     return op->getName().stripDialect().str();
+  auto argument = cast<BlockArgument>(value);
+  if (auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
+    for (StringRef role : {attr::kParam, attr::kState, attr::kInput, attr::kScalar})
+      if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), role))
+        return name.str();
   return "argument";
 }
 

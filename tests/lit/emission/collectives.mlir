@@ -1,0 +1,44 @@
+// RUN: titan-opt --titan-plan-memory --mlir-print-debuginfo %s | titan-translate --titan-to-cpp | FileCheck %s
+
+// Collectives move blocks [outer, d, inner] of the dimension that is split; sizes that an `auto`
+// degree divides are variables of the function.
+
+// CHECK: enum : int { shard, tp };
+dist.mesh @mesh [#dist.axis<shard = auto>, #dist.axis<tp = 2>]
+
+!whole = !titan.tensor<f32[batch = 4, seq = 8, embed = 6], <[{shard}, {}, {}]>>
+!split = !titan.tensor<f32[batch = 4, seq = 8, embed = 6], <[{shard}, {tp}, {}]>>
+!columns = !titan.tensor<f32[batch = 4, seq = 8, embed = 6], <[{shard}, {}, {tp}]>>
+!partial = !titan.tensor<f32[batch = 4, seq = 8, embed = 6], <[{shard}, {}, {}] partial sum {tp}>>
+!weight = !titan.tensor<f32[embed = 6, ffn = 5], <[{}, {}]>>
+!weightpart = !titan.tensor<f32[embed = 6, ffn = 5], <[{}, {}] partial sum {shard}>>
+!stored = !titan.tensor<f32[embed = 6, ffn = 5], <[{}, {}] flat 0 {shard}>>
+
+// CHECK: constexpr int64_t seq_tp = seq / 2;
+// CHECK: void run(Context &ctx) {
+// CHECK-DAG: const int64_t batch_shard = batch / ctx.degree[mesh::shard];
+// CHECK-DAG: const int64_t part_embed_ffn = tm::chunk(embed * ffn, ctx.degree[mesh::shard]);
+func.func @train(%x: !split {titan.input = "x"}, %w: !stored {titan.param = "w"})
+    -> (!whole {titan.output = "g"}, !split {titan.output = "s"}, !columns {titan.output = "c"}, !stored {titan.updates = 1 : i64})
+    attributes {titan.program = "train"} {
+  // CHECK: allGather(ctx, over<mesh::tp>(), DType::F32, x, g, batch_shard, seq_tp, embed);
+  %g = dist.all_gather %x over ["tp"] : !split -> !whole loc("g")
+  // CHECK: if (ctx.coordinate[mesh::tp] != 0)
+  // CHECK-NEXT: tm::fill(p_1, batch_shard * seq * embed, float(0));
+  %p = dist.make_partial %g over ["tp"] : !whole -> !partial loc("p")
+  // CHECK: reduceScatter(ctx, over<mesh::tp>(), DType::F32, Reduction::Sum, p_1, s, batch_shard, seq_tp, embed);
+  %s = dist.reduce_scatter %p over ["tp"] : !partial -> !split loc("s")
+  // CHECK: allToAll(ctx, over<mesh::tp>(), DType::F32, s, c, batch_shard, embed, 1, seq_tp, 1, true);
+  %c = dist.all_to_all %s over ["tp"] : !split -> !columns loc("c")
+  // Storage is gathered with its padding, for which there is room.
+  // CHECK: allGather(ctx, over<mesh::shard>(), DType::F32, w, v, 1, part_embed_ffn, 1);
+  %v = dist.all_gather %w over ["shard"] : !stored -> !weight loc("v")
+  %d = dist.make_partial %v over ["shard"] : !weight -> !weightpart loc("d")
+  // CHECK: tm::fill(d + embed * ffn, part_embed_ffn * ctx.degree[mesh::shard] - embed * ffn, float(0));
+  // CHECK: reduceScatter(ctx, over<mesh::shard>(), DType::F32, Reduction::Sum, d, n, 1, part_embed_ffn, 1);
+  %n = dist.reduce_scatter %d over ["shard"] : !weightpart -> !stored loc("n")
+  return %g, %s, %c, %n : !whole, !split, !columns, !stored
+}
+
+// CHECK: {"v", (30 + degree[mesh::shard]) * sizeOf(DType::F32),
+// CHECK: .info = {DType::F32, {{[{][{]}}"embed", 6, {}}, {"ffn", 5, {}}}, {mesh::shard}, 0}

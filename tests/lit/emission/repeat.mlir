@@ -1,0 +1,38 @@
+// RUN: titan-opt --titan-plan-memory --mlir-print-debuginfo %s | titan-translate --titan-to-cpp | FileCheck %s
+
+// A repeat is one function for its body and one loop; slices and stacks are pointers that move with
+// the layer, and what is carried stays in one place.
+
+!hidden = !titan.tensor<f32[seq = 8, embed = 4]>
+!stack = !titan.tensor<f32[layers = 3, seq = 8, embed = 4]>
+
+// CHECK: constexpr int64_t layers = 3;
+// CHECK: void layers_body(Context &ctx, {{.*}}int64_t l) {
+// CHECK: float *c = transient<float>(ctx, [[CARRIED:[0-9]+]]);
+// What is stacked of the carried value itself is copied before it is overwritten.
+// CHECK-NEXT: tm::copy(transient<float>(ctx, [[STACK:[0-9]+]]) + l * (seq * embed), c, seq * embed);
+// CHECK: float *w = persistent<float>(ctx, 1) + l * (seq * embed);
+// CHECK-NEXT: float *n = transient<float>(ctx, [[CARRIED]]);
+// CHECK: n[i] = c[i] + w[i];
+// CHECK: void layers_backward(Context &ctx, {{.*}}int64_t l) {
+// CHECK: transient<float>(ctx, [[STACK]]) + l * (seq * embed)
+// CHECK: void run(Context &ctx) {
+// CHECK: tm::copy(transient<float>(ctx, [[CARRIED]]), x, seq * embed);
+// CHECK: for (int64_t l = 0; l < layers; ++l)
+// CHECK-NEXT: layers_body(ctx, l);
+// CHECK: for (int64_t l = layers - 1; l >= 0; --l)
+// CHECK-NEXT: layers_backward(ctx, l);
+func.func @train(%x: !hidden {titan.input = "x"} loc("x"), %ws: !stack {titan.param = "ws", titan.stacked} loc("ws"))
+    -> (!hidden {titan.output = "y"}) attributes {titan.program = "train"} {
+  %y, %cs = titan.repeat <layers = 3> carry(%x) slices(%ws) : (!hidden, !stack) -> (!hidden, !stack) {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !hidden loc("c"), %w: !hidden loc("w")):
+    %n = titan.add %c, %w : (!hidden, !hidden) -> !hidden loc("n")
+    titan.yield %n, %c : !hidden, !hidden
+  } loc("y")
+  %z = titan.repeat <layers = 3> reverse carry(%y) slices(%cs) : (!hidden, !stack) -> !hidden {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !hidden loc("c"), %r: !hidden loc("r")):
+    %n = titan.mul %c, %r : (!hidden, !hidden) -> !hidden loc("n")
+    titan.yield %n : !hidden
+  } loc("z")
+  return %z : !hidden
+}

@@ -1,0 +1,48 @@
+// RUN: titan-opt --titan-plan-memory --mlir-print-debuginfo %s | titan-translate --titan-to-cpp | FileCheck %s
+
+// Elementwise operations alone are one loop where memory is walked straight through, and rows where
+// an operand is repeated. In a fused region, operations share loops and rows keep what is needed
+// again.
+
+!row = !titan.tensor<f32[seq = 512]>
+!hidden = !titan.tensor<f32[seq = 512, embed = 64]>
+
+// CHECK-LABEL: void run(Context &ctx) {
+func.func @train(%x: !hidden {titan.input = "x"} loc("x"), %w: !titan.tensor<f32[embed = 64]> {titan.param = "w"} loc("w"),
+                 %ids: !titan.tensor<i64[seq = 512]> {titan.input = "ids"} loc("ids"))
+    -> (!hidden {titan.output = "a"}, !hidden {titan.output = "b"}, !hidden {titan.output = "y"}, !row {titan.output = "picked"},
+        !titan.tensor<f32[embed = 64]> {titan.output = "columns"})
+    attributes {titan.program = "train"} {
+  // CHECK: #pragma omp parallel for simd
+  // CHECK-NEXT: for (int64_t i = 0; i < seq * embed; ++i) {
+  // CHECK-NEXT: a[i] = tm::exp(x[i]);
+  %a = titan.exp %x : !hidden -> !hidden loc("a")
+  // CHECK: #pragma omp parallel for
+  // CHECK-NEXT: for (int64_t row = 0; row < seq; ++row) {
+  // CHECK-NEXT: #pragma omp simd
+  // CHECK-NEXT: for (int64_t i = 0; i < embed; ++i) {
+  // CHECK-NEXT: b[row * embed + i] = a[row * embed + i] * w[i];
+  %b = titan.mul %a, %w : (!hidden, !titan.tensor<f32[embed = 64]>) -> !hidden loc("b")
+  // CHECK: for (int64_t row = 0; row < seq; ++row) {
+  // CHECK-NEXT: const int64_t ids_at = ids[row];
+  // CHECK-NEXT: alignas(64) float e_row[embed];
+  // CHECK-NEXT: float top = tm::lowest<float>();
+  // CHECK-NEXT: #pragma omp simd reduction(max:top)
+  // CHECK-NEXT: for (int64_t i = 0; i < embed; ++i) {
+  // CHECK-NEXT: const float e_at = tm::exp(x[row * embed + i]);
+  // CHECK-NEXT: top = tm::max(top, e_at);
+  // CHECK-NEXT: e_row[i] = e_at;
+  %y, %picked = titan.fused rows ["seq"] : !hidden, !row {
+    %e = titan.exp %x : !hidden -> !hidden loc("e")
+    %top = titan.reduce max %e : !hidden -> !row loc("top")
+    %d = titan.sub %e, %top : (!hidden, !row) -> !hidden loc("y")
+    %p = titan.take %d along "embed" at %ids : (!hidden, !titan.tensor<i64[seq = 512]>) -> !row loc("picked")
+    titan.yield %d, %p : !hidden, !row
+  }
+  // A sum over the rows adds blocks of columns side by side.
+  // CHECK: for (int64_t j0 = 0; j0 < embed; j0 += 64) {
+  // CHECK: total[j] += y[i * embed + (j0 + j)];
+  // CHECK: columns[(j0 + j)] = total[j];
+  %columns = titan.reduce sum %y : !hidden -> !titan.tensor<f32[embed = 64]> loc("columns")
+  return %a, %b, %y, %picked, %columns : !hidden, !hidden, !hidden, !row, !titan.tensor<f32[embed = 64]>
+}
