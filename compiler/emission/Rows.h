@@ -12,6 +12,7 @@
 #define TITAN_COMPILER_EMISSION_ROWS_H
 
 #include "compiler/emission/FunctionEmitter.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace titan::emission {
 
@@ -63,7 +64,8 @@ private:
   FunctionEmitter &emitter;
   llvm::SmallVector<mlir::Operation *> ops;
   llvm::SmallVector<std::string> rows;
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> outputs;
+  /// In the order in which they were added, which decides names.
+  llvm::MapVector<mlir::Value, llvm::SmallVector<mlir::Value>> outputs;
   llvm::SmallVector<Inner> inners;
   llvm::DenseMap<mlir::Operation *, unsigned> innerOf;
   llvm::DenseMap<mlir::Value, Access> accesses; ///< external values, buffers of the row

@@ -31,7 +31,7 @@ func.func @train(%x: !hidden {titan.input = "x"}, %w: !weight {titan.param = "w"
   %dw = titan.contract %x, %dy : (!hidden, !query) -> !weight loc("dw")
   // Of two batch dimensions, the product walks one and a loop the other.
   // CHECK: for (int64_t i = 0; i < batch; ++i) {
-  // CHECK-NEXT: gemm(ctx, y + i * (seq * heads * head), dy + i * (seq * heads * head), scores + i * (heads * seq * keys),
+  // CHECK-NEXT: gemm(ctx, y + i * (seq * heads * head), dy + i * (keys * heads * head), scores + i * (heads * seq * keys),
   // CHECK-NEXT: {.m = seq, .n = keys, .k = head,
   // CHECK-NEXT: .transposeB = true, .lda = heads * head, .ldb = heads * head, .ldc = keys,
   // CHECK-NEXT: .batch = heads, .strideA = head, .strideB = head, .strideC = seq * keys});

@@ -12,11 +12,12 @@
 // What is stacked of the carried value itself is copied before it is overwritten.
 // CHECK-NEXT: tm::copy(transient<float>(ctx, [[STACK:[0-9]+]]) + l * (seq * embed), c, seq * embed);
 // CHECK: float *w = persistent<float>(ctx, 1) + l * (seq * embed);
-// CHECK-NEXT: float *n = transient<float>(ctx, [[CARRIED]]);
-// CHECK: n[i] = c[i] + w[i];
+// CHECK-NEXT: float *sum = transient<float>(ctx, [[CARRIED]]);
+// CHECK: sum[i] = c[i] + w[i];
 // CHECK: void layers_backward(Context &ctx, {{.*}}int64_t l) {
 // CHECK: transient<float>(ctx, [[STACK]]) + l * (seq * embed)
 // CHECK: void run(Context &ctx) {
+// The initial value is an input and must stay, so it is copied.
 // CHECK: tm::copy(transient<float>(ctx, [[CARRIED]]), x, seq * embed);
 // CHECK: for (int64_t l = 0; l < layers; ++l)
 // CHECK-NEXT: layers_body(ctx, l);
@@ -26,13 +27,13 @@ func.func @train(%x: !hidden {titan.input = "x"} loc("x"), %ws: !stack {titan.pa
     -> (!hidden {titan.output = "y"}) attributes {titan.program = "train"} {
   %y, %cs = titan.repeat <layers = 3> carry(%x) slices(%ws) : (!hidden, !stack) -> (!hidden, !stack) {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !hidden loc("c"), %w: !hidden loc("w")):
-    %n = titan.add %c, %w : (!hidden, !hidden) -> !hidden loc("n")
-    titan.yield %n, %c : !hidden, !hidden
+    %sum = titan.add %c, %w : (!hidden, !hidden) -> !hidden loc("sum")
+    titan.yield %sum, %c : !hidden, !hidden
   } loc("y")
   %z = titan.repeat <layers = 3> reverse carry(%y) slices(%cs) : (!hidden, !stack) -> !hidden {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !hidden loc("c"), %r: !hidden loc("r")):
-    %n = titan.mul %c, %r : (!hidden, !hidden) -> !hidden loc("n")
-    titan.yield %n : !hidden
+    %sum = titan.mul %c, %r : (!hidden, !hidden) -> !hidden loc("sum")
+    titan.yield %sum : !hidden
   } loc("z")
   return %z : !hidden
 }
