@@ -51,8 +51,8 @@ class Tools:
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               executable="/bin/bash" if isinstance(command, str) else None,
                               shell=isinstance(command, str))
-        # Where this checkout lies is nobody's business.
-        return done.returncode, done.stdout.replace(f"{ROOT}/", "")
+        # Where the checkout lies, or the one that built the tools, is nobody's business.
+        return done.returncode, re.sub(r"/[\w./-]*/(?=(stdlib|docs|examples)/)", "", done.stdout)
 
 
 def option_table(tools):
