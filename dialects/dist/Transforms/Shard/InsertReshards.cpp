@@ -1,6 +1,7 @@
 //===- InsertReshards.cpp - Operands lie as operations need them ----------===//
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
+#include "dialects/dist/Transforms/Shard/OpLayout.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/dist/Transforms/Shard/ReshardCache.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
@@ -24,111 +25,7 @@ static void setSharding(Value value, ShardingAttr sharding) {
   value.setType(cast<NamedTensorType>(value.getType()).withSharding(sharding));
 }
 
-/// Padding of flat storage holds 0 in what functions and reshards give (and so in stacks of it and
-/// slices of those), but not in what is computed from it.
-static bool hasZeroPadding(Value value) {
-  if (isa<BlockArgument>(value))
-    return true;
-  if (auto repeat = value.getDefiningOp<ir::RepeatOp>())
-    return hasZeroPadding(repeat.getYield().getOperand(cast<OpResult>(value).getResultNumber()));
-  return isa<ReshardOp>(value.getDefiningOp());
-}
-
 namespace {
-
-/// One operation: what each axis does to it, and the layouts that follow.
-class OpLayout {
-public:
-  OpLayout(Operation *op, const MeshView &mesh) : op(op), mesh(mesh) {
-    rule = cast<ir::ShardingRuleOpInterface>(op).getShardingRule();
-    rule.contractsFlat &= llvm::all_of(op->getOperands(), hasZeroPadding);
-    for (Value operand : op->getOperands()) {
-      have.push_back(mesh.getPlaces(getShardingOf(operand)));
-      sizes.operands.push_back(cast<NamedTensorType>(operand.getType()).getNumElements());
-      sizes.mayPass.push_back(operand.hasOneUse() && operand.getParentBlock() == op->getBlock());
-    }
-    for (Value result : op->getResults()) {
-      wanted.push_back(mesh.getPlaces(getShardingOf(result)));
-      sizes.results.push_back(cast<NamedTensorType>(result.getType()).getNumElements());
-    }
-    operands.assign(have.size(), mesh.getNoPlaces());
-    results.assign(wanted.size(), mesh.getNoPlaces());
-    decide();
-  }
-
-  ShardingAttr getOperandSharding(unsigned i) const {
-    return getSharding(op->getOperand(i), operands[i]);
-  }
-  ShardingAttr getResultSharding(unsigned i) const {
-    return getSharding(op->getResult(i), results[i]);
-  }
-
-private:
-  ShardingAttr getSharding(Value value, const Places &places) const {
-    return mesh.getSharding(cast<NamedTensorType>(value.getType()).getRank(), places);
-  }
-
-  void decide() {
-    std::vector<int64_t> parts(rule.factors.size(), 1);
-    for (size_t a = 0; a < mesh.getNumAxes(); ++a) {
-      Assignment assignment = assignAxis(rule, getUse(a), sizes, mesh.getAxes()[a], parts);
-      if (assignment.kind == Assignment::Split) {
-        parts[assignment.factor] *= std::max<int64_t>(1, mesh.getAxes()[a].degree);
-        split(a, rule.factors[assignment.factor]);
-      } else if (assignment.kind == Assignment::Pass) {
-        for (unsigned i : rule.linearSets[assignment.set])
-          operands[i].axes[a] = kPartial;
-        for (Places &result : results)
-          result.axes[a] = kPartial;
-      } else if (assignment.kind == Assignment::Flat) {
-        lieFlat(a);
-      }
-    }
-  }
-
-  AxisUse getUse(size_t a) const {
-    AxisUse use;
-    for (const Places &places : have) {
-      bool isSum = places.kind == ReductionKind::Sum;
-      use.operands.push_back(places.axes[a] == kPartial && !isSum ? int(kNowhere) : places.axes[a]);
-    }
-    for (const Places &places : wanted)
-      use.results.push_back(places.axes[a]);
-    return use;
-  }
-
-  void split(size_t a, const Factor &factor) {
-    for (auto [i, dim] : llvm::enumerate(factor.operandDims))
-      operands[i].axes[a] = dim;
-    for (auto [i, dim] : llvm::enumerate(factor.resultDims)) {
-      bool isPartial = dim < 0 && factor.kind != FactorKind::Parallel;
-      results[i].axes[a] = isPartial ? int(kPartial) : dim;
-      if (isPartial)
-        results[i].kind = factor.kind == FactorKind::Sum   ? ReductionKind::Sum
-                          : factor.kind == FactorKind::Max ? ReductionKind::Max
-                                                           : ReductionKind::Min;
-    }
-  }
-
-  void lieFlat(size_t a) {
-    int from = 0;
-    for (const Places &places : llvm::concat<const Places>(wanted, have))
-      if (places.axes[a] == kFlat)
-        from = places.flatFrom;
-    for (auto [i, places] : llvm::enumerate(operands))
-      if (cast<NamedTensorType>(op->getOperand(i).getType()).getRank() > 0)
-        std::tie(places.axes[a], places.flatFrom) = std::tuple(int(kFlat), from);
-    for (Places &places : results)
-      std::tie(places.axes[a], places.flatFrom) =
-          std::tuple(rule.contractsFlat ? int(kPartial) : int(kFlat), from);
-  }
-
-  Operation *op;
-  const MeshView &mesh;
-  ShardingRule rule;
-  ValueSizes sizes;
-  std::vector<Places> have, wanted, operands, results;
-};
 
 /// Walks a function in program order: operands have their final layouts when an operation is
 /// reached.
@@ -165,6 +62,10 @@ private:
   }
 
   void visit(Operation *op) {
+    if (auto repeat = dyn_cast<ir::RepeatOp>(op->getParentOp());
+        repeat && op->getNumOperands() == 2)
+      for (unsigned i : {0, 1})
+        carryPartialSum(op, i);
     OpLayout layout(op, mesh);
     for (unsigned i = 0; i < op->getNumOperands(); ++i)
       reshardOperand(op, i, layout.getOperandSharding(i));
@@ -172,6 +73,43 @@ private:
       setSharding(result, layout.getResultSharding(result.getResultNumber()));
       settle(result);
     }
+  }
+
+  /// The anchor through which `value` is yielded as the next `carried`, `value`'s own operation
+  /// where there is none, or null where anything else uses it.
+  static Operation *findYieldPath(Value value, BlockArgument carried) {
+    if (!value.hasOneUse())
+      return nullptr;
+    OpOperand &use = *value.getUses().begin();
+    if (auto anchor = dyn_cast<ir::AnchorOp>(use.getOwner()))
+      return findYieldPath(anchor.getResult(), carried) ? anchor : nullptr;
+    bool isNext =
+        isa<ir::YieldOp>(use.getOwner()) && use.getOperandNumber() + 1 == carried.getArgNumber();
+    return isNext ? value.getDefiningOp() : nullptr;
+  }
+
+  /// A carried value that only accumulates partial sums is carried as a partial sum, and reduced
+  /// once after the repeat.
+  void carryPartialSum(Operation *op, unsigned operand) {
+    auto carried = dyn_cast<BlockArgument>(op->getOperand(operand));
+    Value added = op->getOperand(1 - operand);
+    if (!carried || carried.getOwner() != op->getBlock() || !carried.hasOneUse() ||
+        !added.hasOneUse() || added.getParentBlock() != op->getBlock() ||
+        getShardingOf(added).getPartialKind() != ReductionKind::Sum)
+      return;
+    ShardingRule rule = cast<ir::ShardingRuleOpInterface>(op).getShardingRule();
+    bool isLinear = llvm::any_of(rule.linearSets, [](const auto &set) { return set.size() == 2; });
+    Operation *path = isLinear ? findYieldPath(op->getResult(0), carried) : nullptr;
+    if (!path)
+      return;
+    Places sum = mesh.getPlaces(getShardingOf(carried)),
+           part = mesh.getPlaces(getShardingOf(added));
+    for (size_t a = 0; a < mesh.getNumAxes(); ++a)
+      if (part.axes[a] == kPartial && sum.axes[a] == kNowhere)
+        sum.axes[a] = kPartial;
+    setSharding(carried, mesh.getSharding(cast<NamedTensorType>(carried.getType()).getRank(), sum));
+    for (; isa<ir::AnchorOp>(path); path = *path->getResult(0).getUsers().begin())
+      setSharding(path->getResult(0), getShardingOf(carried));
   }
 
   void reshardOperand(Operation *op, unsigned i, ShardingAttr sharding) {
@@ -202,14 +140,14 @@ private:
 
   void visitRepeat(ir::RepeatOp repeat) {
     unsigned carried = repeat.getNumCarried();
-    for (auto [i, arg] : llvm::enumerate(repeat.getCarriedArgs()))
-      reshardOperand(repeat, i, getShardingOf(arg));
     for (auto [i, arg] : llvm::enumerate(repeat.getSliceArgs())) {
       reshardOperand(repeat, carried + i, getSliceable(repeat.getSlices()[i]));
       arg.setType(
           ir::RepeatOp::getSliceType(cast<NamedTensorType>(repeat.getSlices()[i].getType())));
     }
     visitBlock(repeat.getBody().front());
+    for (auto [i, arg] : llvm::enumerate(repeat.getCarriedArgs()))
+      reshardOperand(repeat, i, getShardingOf(arg));
     ir::YieldOp yield = repeat.getYield();
     for (unsigned i = 0; i < yield.getNumOperands(); ++i) {
       Value value = yield.getOperand(i);
@@ -218,6 +156,7 @@ private:
       auto type = cast<NamedTensorType>(yield.getOperand(i).getType());
       repeat.getResult(i).setType(
           i < carried ? type : ir::RepeatOp::getStackedType(repeat.getDim(), type));
+      settle(repeat.getResult(i));
     }
   }
 

@@ -55,7 +55,8 @@ def DistInsertReshards : Pass<"dist-insert-reshards", "::mlir::ModuleOp"> {
 
     By an axis an operation splits one factor (`Analysis/AxisAssignment.h`) or none. A partial sum that
     one operation alone uses passes through it if it is linear there, so that several partial sums are
-    merged before one reduction; a partial sum with several uses is reduced where it is made. A reshard
+    merged before one reduction; a partial sum with several uses is reduced where it is made. What a repeat
+    only adds partial sums to is carried as a partial sum and reduced after it. A reshard
     stands before its first use, in the block that defines the value, and serves all later uses: a
     stored parameter is gathered once per body, a value from outside of a repeat before the repeat.
 

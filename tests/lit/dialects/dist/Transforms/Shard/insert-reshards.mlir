@@ -106,6 +106,26 @@ func.func @gather(%x: !x, %ws: !titan.tensor<f32[layers = 2, embed = 4], <[{}, {
   return %0 : !x
 }
 
+// What a repeat only adds partial sums to is carried as one, and reduced after it; what else uses is not.
+// CHECK-LABEL: func.func @accumulate
+func.func @accumulate(%x: !xe, %zero: !s) -> (!s, !s) {
+  // CHECK: %[[Z:.*]] = dist.reshard %arg1 : {{.*}} -> {{.*}}<f32[], <[] partial sum {t}>>
+  // CHECK: %[[R:.*]]:2 = titan.repeat <layers = 2> carry(%[[Z]], %arg1)
+  %0, %1 = titan.repeat <layers = 2> carry(%zero, %zero) slices() : (!s, !s) -> (!s, !s) {
+  ^bb0(%l: !titan.tensor<i64[], <[]>>, %a: !s, %b: !s):
+    %2 = titan.reduce sum %x : !xe -> !s
+    // CHECK: titan.add {{.*}} -> {{.*}}<f32[], <[] partial sum {t}>>
+    %3 = titan.add %a, %2 : (!s, !s) -> !s
+    %4 = titan.reduce sum %x : !xe -> !s
+    %5 = titan.add %b, %4 : (!s, !s) -> !s
+    // CHECK: titan.exp {{.*}} -> {{.*}}<f32[], <[]>>
+    %6 = titan.exp %5 : !s -> !s
+    titan.yield %3, %6 : !s, !s
+  }
+  // CHECK: dist.reshard %[[R]]#0 : {{.*}} -> {{.*}}<f32[], <[]>>
+  return %0, %1 : !s, !s
+}
+
 // Partial scalars over storage and over a split join, however differently their tensors lie.
 // CHECK-LABEL: func.func @norm
 func.func @norm(%a: !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>, %b: !down, %c: !titan.tensor<f32[embed = 4], <[{}]>>) -> !s {

@@ -1,0 +1,112 @@
+//===- OpLayout.cpp - How one operation's operands and results lie --------===//
+
+#include "dialects/dist/Transforms/Shard/OpLayout.h"
+#include "dialects/titan/Interfaces/TitanInterfaces.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::dist;
+using ir::NamedTensorType;
+
+static ShardingAttr getShardingOf(Value value) {
+  return cast<NamedTensorType>(value.getType()).getShardingOrReplicated();
+}
+
+/// Padding of flat storage holds 0 in what functions and reshards give, in stacks of it and slices
+/// of those, but not in what is computed from it.
+static bool hasZeroPadding(Value value) {
+  if (auto arg = dyn_cast<BlockArgument>(value)) {
+    auto repeat = dyn_cast<ir::RepeatOp>(arg.getOwner()->getParentOp());
+    if (!repeat)
+      return true;
+    unsigned first = 1 + repeat.getNumCarried(), number = arg.getArgNumber();
+    return number >= first && hasZeroPadding(repeat.getSlices()[number - first]);
+  }
+  if (auto repeat = value.getDefiningOp<ir::RepeatOp>())
+    return hasZeroPadding(repeat.getYield().getOperand(cast<OpResult>(value).getResultNumber()));
+  return isa<ReshardOp>(value.getDefiningOp());
+}
+
+OpLayout::OpLayout(Operation *op, const MeshView &mesh) : op(op), mesh(mesh) {
+  rule = cast<ir::ShardingRuleOpInterface>(op).getShardingRule();
+  rule.contractsFlat &= llvm::all_of(op->getOperands(), hasZeroPadding);
+  for (Value operand : op->getOperands()) {
+    have.push_back(mesh.getPlaces(getShardingOf(operand)));
+    sizes.operands.push_back(cast<NamedTensorType>(operand.getType()).getNumElements());
+    sizes.mayPass.push_back(operand.hasOneUse() && operand.getParentBlock() == op->getBlock());
+  }
+  for (Value result : op->getResults()) {
+    wanted.push_back(mesh.getPlaces(getShardingOf(result)));
+    sizes.results.push_back(cast<NamedTensorType>(result.getType()).getNumElements());
+  }
+  operands.assign(have.size(), mesh.getNoPlaces());
+  results.assign(wanted.size(), mesh.getNoPlaces());
+  decide();
+}
+
+ShardingAttr OpLayout::getOperandSharding(unsigned i) const {
+  return getSharding(op->getOperand(i), operands[i]);
+}
+
+ShardingAttr OpLayout::getResultSharding(unsigned i) const {
+  return getSharding(op->getResult(i), results[i]);
+}
+
+ShardingAttr OpLayout::getSharding(Value value, const Places &places) const {
+  return mesh.getSharding(cast<NamedTensorType>(value.getType()).getRank(), places);
+}
+
+void OpLayout::decide() {
+  std::vector<int64_t> parts(rule.factors.size(), 1);
+  for (size_t a = 0; a < mesh.getNumAxes(); ++a) {
+    Assignment assignment = assignAxis(rule, getUse(a), sizes, mesh.getAxes()[a], parts);
+    if (assignment.kind == Assignment::Split) {
+      parts[assignment.factor] *= std::max<int64_t>(1, mesh.getAxes()[a].degree);
+      split(a, rule.factors[assignment.factor]);
+    } else if (assignment.kind == Assignment::Pass) {
+      for (unsigned i : rule.linearSets[assignment.set])
+        operands[i].axes[a] = kPartial;
+      for (Places &result : results)
+        result.axes[a] = kPartial;
+    } else if (assignment.kind == Assignment::Flat) {
+      lieFlat(a);
+    }
+  }
+}
+
+AxisUse OpLayout::getUse(size_t a) const {
+  AxisUse use;
+  for (const Places &places : have) {
+    bool isSum = places.kind == ReductionKind::Sum;
+    use.operands.push_back(places.axes[a] == kPartial && !isSum ? int(kNowhere) : places.axes[a]);
+  }
+  for (const Places &places : wanted)
+    use.results.push_back(places.axes[a]);
+  return use;
+}
+
+void OpLayout::split(size_t a, const Factor &factor) {
+  for (auto [i, dim] : llvm::enumerate(factor.operandDims))
+    operands[i].axes[a] = dim;
+  for (auto [i, dim] : llvm::enumerate(factor.resultDims)) {
+    bool isPartial = dim < 0 && factor.kind != FactorKind::Parallel;
+    results[i].axes[a] = isPartial ? int(kPartial) : dim;
+    if (isPartial)
+      results[i].kind = factor.kind == FactorKind::Sum   ? ReductionKind::Sum
+                        : factor.kind == FactorKind::Max ? ReductionKind::Max
+                                                         : ReductionKind::Min;
+  }
+}
+
+void OpLayout::lieFlat(size_t a) {
+  int from = 0;
+  for (const Places &places : llvm::concat<const Places>(wanted, have))
+    if (places.axes[a] == kFlat)
+      from = places.flatFrom;
+  for (auto [i, places] : llvm::enumerate(operands))
+    if (cast<NamedTensorType>(op->getOperand(i).getType()).getRank() > 0)
+      std::tie(places.axes[a], places.flatFrom) = std::tuple(int(kFlat), from);
+  for (Places &places : results)
+    std::tie(places.axes[a], places.flatFrom) =
+        std::tuple(rule.contractsFlat ? int(kPartial) : int(kFlat), from);
+}
