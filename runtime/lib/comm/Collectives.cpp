@@ -1,7 +1,8 @@
 #include "titan/runtime/collectives.h"
 
+#include "device/Device.h"
+
 #include <algorithm>
-#include <cstring>
 
 namespace titan::rt {
 
@@ -10,9 +11,29 @@ Group &Collectives::group(GroupRef axes) {
     if (std::equal(entry.axes.begin(), entry.axes.end(), axes.axes, axes.axes + axes.count))
       return *entry.group;
   std::vector<int> list(axes.axes, axes.axes + axes.count);
-  Group &made = findGroup(mesh.group(world.rank(), list));
+  Group &made = device.group(world, mesh.group(world.rank(), list));
   known.push_back({list, &made});
   return made;
+}
+
+Collectives::~Collectives() {
+  for (Area *area : {&first, &second})
+    if (area->data)
+      device.release(area->data, area->bytes);
+}
+
+std::byte *Collectives::grow(Area &area, int64_t bytes) {
+  if (area.bytes < bytes) {
+    if (area.data)
+      device.release(area.data, area.bytes);
+    area = {device.allocate(bytes), bytes};
+  }
+  return area.data;
+}
+
+void Collectives::copyBlocks(const std::byte *from, int64_t fromStride, std::byte *to,
+                             int64_t toStride, int64_t rows, int64_t bytes) {
+  device.copyBlocks(from, fromStride, to, toStride, rows, bytes);
 }
 
 namespace {
@@ -22,13 +43,6 @@ const std::byte *at(const void *data, int64_t bytes) {
 }
 std::byte *at(void *data, int64_t bytes) {
   return static_cast<std::byte *>(data) + bytes;
-}
-
-/// Copies `rows` blocks of `bytes` that lie `fromStride` and `toStride` bytes apart.
-void copyBlocks(const void *from, int64_t fromStride, void *to, int64_t toStride, int64_t rows,
-                int64_t bytes) {
-  for (int64_t row = 0; row < rows; ++row)
-    std::memcpy(at(to, row * toStride), at(from, row * fromStride), bytes);
 }
 
 } // namespace
@@ -41,11 +55,11 @@ void allGather(Context &ctx, GroupRef axes, DType type, const void *in, void *ou
   if (outer == 1 || group.size() == 1)
     return group.allGather(in, out, count, type, site);
   int64_t block = d * inner * sizeOf(type), bytes = outer * block;
-  void *chunks = ctx.collectives->received(bytes * group.size());
+  std::byte *chunks = ctx.collectives->received(bytes * group.size());
   group.allGather(in, chunks, count, type, site);
   for (int rank = 0; rank < group.size(); ++rank)
-    copyBlocks(at(chunks, rank * bytes), block, at(out, rank * block), group.size() * block, outer,
-               block);
+    ctx.collectives->copyBlocks(at(chunks, rank * bytes), block, at(out, rank * block),
+                                group.size() * block, outer, block);
 }
 
 void reduceScatter(Context &ctx, GroupRef axes, DType type, Reduction op, const void *in, void *out,
@@ -56,10 +70,10 @@ void reduceScatter(Context &ctx, GroupRef axes, DType type, Reduction op, const 
   if (outer == 1 || group.size() == 1)
     return group.reduceScatter(in, out, count, type, op, site);
   int64_t block = d * inner * sizeOf(type), bytes = outer * block;
-  void *chunks = ctx.collectives->packed(bytes * group.size());
+  std::byte *chunks = ctx.collectives->packed(bytes * group.size());
   for (int rank = 0; rank < group.size(); ++rank)
-    copyBlocks(at(in, rank * block), group.size() * block, at(chunks, rank * bytes), block, outer,
-               block);
+    ctx.collectives->copyBlocks(at(in, rank * block), group.size() * block,
+                                at(chunks, rank * bytes), block, outer, block);
   group.reduceScatter(chunks, out, count, type, op, site);
 }
 
@@ -74,20 +88,21 @@ void allToAll(Context &ctx, GroupRef axes, DType type, const void *in, void *out
   Site site{"all_to_all", ctx.place};
   int64_t ranks = group.size(), part = s / ranks, size = sizeOf(type);
   int64_t bytes = a * part * b * gLocal * c * size; // what one rank sends to another
-  void *sent = ctx.collectives->packed(bytes * ranks);
-  void *received = ctx.collectives->received(bytes * ranks);
+  std::byte *sent = ctx.collectives->packed(bytes * ranks);
+  std::byte *received = ctx.collectives->received(bytes * ranks);
   // A chunk keeps the order of the input's dimensions; only `s` is cut.
   int64_t before = gatherFirst ? a * gLocal * b : a; // dimensions outside s
   int64_t run = (gatherFirst ? part * c : part * b * gLocal * c) * size;
   for (int64_t rank = 0; rank < ranks; ++rank)
-    copyBlocks(at(in, rank * run), ranks * run, at(sent, rank * bytes), run, before, run);
+    ctx.collectives->copyBlocks(at(in, rank * run), ranks * run, at(sent, rank * bytes), run,
+                                before, run);
   group.allToAll(sent, received, bytes / size, type, site);
   // Chunks are joined along g: from each one, blocks of gLocal and what lies inside it.
   int64_t outside = gatherFirst ? a : a * part * b;
   int64_t block = (gatherFirst ? gLocal * b * part * c : gLocal * c) * size;
   for (int64_t rank = 0; rank < ranks; ++rank)
-    copyBlocks(at(received, rank * bytes), block, at(out, rank * block), ranks * block, outside,
-               block);
+    ctx.collectives->copyBlocks(at(received, rank * bytes), block, at(out, rank * block),
+                                ranks * block, outside, block);
 }
 
 } // namespace titan::rt

@@ -34,6 +34,11 @@ public:
   void download(void *to, const std::byte *from, int64_t bytes) override {
     std::memcpy(to, from, static_cast<size_t>(bytes));
   }
+  void copyBlocks(const std::byte *from, int64_t fromStride, std::byte *to, int64_t toStride,
+                  int64_t rows, int64_t bytes) override {
+    for (int64_t row = 0; row < rows; ++row)
+      std::memcpy(to + row * toStride, from + row * fromStride, static_cast<size_t>(bytes));
+  }
   void synchronize() override {}
   void *stream() override { return nullptr; }
   int64_t peakMemoryBytes() override { return titan::rt::peakMemoryBytes(); }

@@ -27,6 +27,9 @@ public:
   virtual bool isHost() const = 0;
   virtual void upload(std::byte *to, const void *from, int64_t bytes) = 0;
   virtual void download(void *to, const std::byte *from, int64_t bytes) = 0;
+  /// Copies `rows` blocks of `bytes` within the device's memory, that lie so many bytes apart.
+  virtual void copyBlocks(const std::byte *from, int64_t fromStride, std::byte *to,
+                          int64_t toStride, int64_t rows, int64_t bytes) = 0;
   /// Waits for everything that was queued.
   virtual void synchronize() = 0;
   /// The queue of a step's work (a cudaStream_t), null on processors.

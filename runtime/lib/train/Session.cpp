@@ -39,11 +39,7 @@ Session::Session(Program program, std::vector<int64_t> resolved, World &world,
     : info((refuseUneven(program, resolved), std::move(program))), ownDevice(std::move(device)),
       degrees(std::move(resolved)),
       coordinates(coordinatesOf(makeMesh(info, degrees), world.rank())),
-      collectives(world, makeMesh(info, degrees),
-                  [this, &world](const std::vector<int> &ranks) -> Group & {
-                    return ownDevice->group(world, ranks);
-                  }),
-      memory(info, *ownDevice) {
+      collectives(world, makeMesh(info, degrees), *ownDevice), memory(info, *ownDevice) {
   context.arena = memory.base();
   context.persistent = memory.persistent().data();
   context.degree = degrees.data();

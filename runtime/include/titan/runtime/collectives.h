@@ -8,17 +8,19 @@
 #include "titan/runtime/mesh.h"
 #include "titan/runtime/program.h"
 
-#include <functional>
 #include <vector>
 
 namespace titan::rt {
 
+class Device;
+
 class Collectives {
 public:
-  /// How a group is found from its ranks: by the host's transports, or by a device's.
-  using FindGroup = std::function<Group &(const std::vector<int> &)>;
-  Collectives(World &world, Mesh mesh, FindGroup findGroup)
-      : world(world), mesh(std::move(mesh)), findGroup(std::move(findGroup)) {}
+  Collectives(World &world, Mesh mesh, Device &device)
+      : world(world), mesh(std::move(mesh)), device(device) {}
+  ~Collectives();
+  Collectives(const Collectives &) = delete;
+  Collectives &operator=(const Collectives &) = delete;
 
   const Mesh &meshOf() const { return mesh; }
   World &worldOf() { return world; }
@@ -26,15 +28,19 @@ public:
   Group &group(GroupRef axes);
 
   /// Room for packing, kept between calls: two areas, because an exchange needs both.
-  void *packed(size_t bytes) { return grow(first, bytes); }
-  void *received(size_t bytes) { return grow(second, bytes); }
+  std::byte *packed(int64_t bytes) { return grow(first, bytes); }
+  std::byte *received(int64_t bytes) { return grow(second, bytes); }
+  /// Copies `rows` blocks of `bytes` that lie `fromStride` and `toStride` bytes apart.
+  void copyBlocks(const std::byte *from, int64_t fromStride, std::byte *to, int64_t toStride,
+                  int64_t rows, int64_t bytes);
 
 private:
-  static void *grow(std::vector<std::byte> &area, size_t bytes) {
-    if (area.size() < bytes)
-      area.resize(bytes);
-    return area.data();
-  }
+  /// A stretch of the device's memory.
+  struct Area {
+    std::byte *data = nullptr;
+    int64_t bytes = 0;
+  };
+  std::byte *grow(Area &area, int64_t bytes);
 
   struct Known {
     std::vector<int> axes;
@@ -43,9 +49,9 @@ private:
 
   World &world;
   Mesh mesh;
-  FindGroup findGroup;
+  Device &device;
   std::vector<Known> known; // few: a linear search beats a map
-  std::vector<std::byte> first, second;
+  Area first, second;
 };
 
 } // namespace titan::rt

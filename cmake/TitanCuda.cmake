@@ -1,0 +1,38 @@
+# CUDA for the runtime, on request (-DTITAN_CUDA=ON): headers and libraries of the environment that
+# holds LibTorch (nvidia/cu13, nvidia/nccl), so that no system toolkit is needed but for nvcc. nvcc
+# is called directly: CMake 3.25 does not know this CUDA and would insist on compiling for devices
+# that it has dropped.
+option(TITAN_CUDA "Build the runtime for CUDA devices too" OFF)
+if(NOT TITAN_CUDA)
+  return()
+endif()
+set(TITAN_CUDA_ARCH 90 CACHE STRING "compute capability that the runtime's CUDA kernels are for")
+get_filename_component(titan_site_packages ${TITAN_TORCH_DIR} DIRECTORY)
+find_program(TITAN_NVCC nvcc HINTS ${titan_site_packages}/nvidia/cu13/bin PATHS /usr/local/cuda/bin REQUIRED)
+find_path(TITAN_NCCL_INCLUDE nccl.h HINTS ${titan_site_packages}/nvidia/nccl/include REQUIRED)
+find_path(TITAN_CUDA_INCLUDE cuda_runtime_api.h
+  HINTS ${titan_site_packages}/nvidia/cu13/include PATHS /usr/local/cuda/include REQUIRED)
+
+add_library(titan_cuda INTERFACE)
+target_include_directories(titan_cuda SYSTEM INTERFACE ${TITAN_CUDA_INCLUDE} ${TITAN_NCCL_INCLUDE})
+foreach(library cu13/lib/libcudart.so.13 cu13/lib/libcublas.so.13 nccl/lib/libnccl.so.2)
+  set(file ${titan_site_packages}/nvidia/${library})
+  get_filename_component(folder ${file} DIRECTORY)
+  list(APPEND titan_cuda_link ${file} "-Wl,-rpath,${folder}")
+endforeach()
+target_link_libraries(titan_cuda INTERFACE ${titan_cuda_link})
+
+# titan_cuda_object(OUT FILE.cu INCLUDE...): compiles one .cu file; OUT is the object's path.
+function(titan_cuda_object out source)
+  get_filename_component(name ${source} NAME)
+  set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
+  set(includes)
+  foreach(folder IN LISTS ARGN)
+    list(APPEND includes -I${folder})
+  endforeach()
+  add_custom_command(OUTPUT ${object}
+    COMMAND ${TITAN_NVCC} -std=c++20 -O3 -arch=sm_${TITAN_CUDA_ARCH} -Xcompiler -fPIC ${includes}
+      -MD -MF ${object}.d -c ${source} -o ${object}
+    DEPENDS ${source} DEPFILE ${object}.d VERBATIM)
+  set(${out} ${object} PARENT_SCOPE)
+endfunction()

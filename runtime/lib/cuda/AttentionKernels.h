@@ -1,0 +1,23 @@
+// Attention on a CUDA device; shapes and meaning as in titan/runtime/attention.h. Between host code
+// and the .cu file: both compilers read it, so it includes nothing that nvcc is slow on.
+#pragma once
+
+#include "titan/runtime/program.h"
+
+#include <cuda_runtime_api.h>
+
+namespace titan::rt::cuda {
+
+cudaError_t attentionForward(const AttentionShape &shape, const float *q, const float *k,
+                             const float *v, float *out, float *lse, cudaStream_t stream);
+cudaError_t attentionForward(const AttentionShape &shape, const double *q, const double *k,
+                             const double *v, double *out, double *lse, cudaStream_t stream);
+cudaError_t attentionBackward(const AttentionShape &shape, const float *dOut, const float *q,
+                              const float *k, const float *v, const float *out, const float *lse,
+                              float *dq, float *dk, float *dv, cudaStream_t stream);
+cudaError_t attentionBackward(const AttentionShape &shape, const double *dOut, const double *q,
+                              const double *k, const double *v, const double *out,
+                              const double *lse, double *dq, double *dk, double *dv,
+                              cudaStream_t stream);
+
+} // namespace titan::rt::cuda

@@ -1,0 +1,117 @@
+// A CUDA device: the arena in its memory, one stream on which a whole step is queued, and NCCL for
+// collectives on that stream. NCCL is called directly and not through c10d, whose process groups
+// bring streams and events of their own: on one stream a step has a fixed order, needs no events,
+// and can be captured as a graph.
+#include "Check.h"
+#include "NcclGroup.h"
+
+#include "device/Device.h"
+
+#include <chrono>
+#include <map>
+#include <thread>
+
+#include <fmt/format.h>
+
+namespace titan::rt {
+
+namespace {
+
+class CudaDevice final : public Device {
+public:
+  explicit CudaDevice(int index) {
+    check(cudaSetDevice(index), "choosing a device");
+    check(cudaStreamCreateWithFlags(&queue, cudaStreamNonBlocking), "creating a stream");
+  }
+  ~CudaDevice() override { cudaStreamDestroy(queue); }
+
+  std::byte *allocate(int64_t bytes) override {
+    void *memory = nullptr;
+    cudaError_t status = cudaMalloc(&memory, static_cast<size_t>(bytes));
+    if (status == cudaErrorMemoryAllocation) {
+      size_t free = 0, total = 0;
+      cudaMemGetInfo(&free, &total);
+      throw UserError(fmt::format("the program needs {:.1f} GiB on its device, of which {:.1f} of "
+                                  "{:.1f} GiB are free",
+                                  bytes * 0x1p-30, free * 0x1p-30, total * 0x1p-30));
+    }
+    check(status, "allocating memory");
+    check(cudaMemset(memory, 0, static_cast<size_t>(bytes)), "clearing memory");
+    allocated += bytes;
+    return static_cast<std::byte *>(memory);
+  }
+  void release(std::byte *memory, int64_t bytes) override {
+    cudaFree(memory);
+    allocated -= bytes;
+  }
+
+  bool isHost() const override { return false; }
+  void upload(std::byte *to, const void *from, int64_t bytes) override {
+    check(cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), cudaMemcpyHostToDevice, queue),
+          "copying to the device");
+    synchronize();
+  }
+  void download(void *to, const std::byte *from, int64_t bytes) override {
+    synchronize();
+    check(cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), cudaMemcpyDeviceToHost, queue),
+          "copying from the device");
+    synchronize();
+  }
+  void copyBlocks(const std::byte *from, int64_t fromStride, std::byte *to, int64_t toStride,
+                  int64_t rows, int64_t bytes) override {
+    if (rows == 0 || bytes == 0)
+      return;
+    // The pitch must be at least a row, also where there is only one.
+    auto pitch = [&](int64_t stride) { return static_cast<size_t>(rows == 1 ? bytes : stride); };
+    check(cudaMemcpy2DAsync(to, pitch(toStride), from, pitch(fromStride),
+                            static_cast<size_t>(bytes), static_cast<size_t>(rows),
+                            cudaMemcpyDeviceToDevice, queue),
+          "copying blocks");
+  }
+
+  /// Waits by asking, so that a collective whose peer vanished is found and does not hang.
+  void synchronize() override {
+    auto begin = std::chrono::steady_clock::now();
+    cudaError_t status;
+    while ((status = cudaStreamQuery(queue)) == cudaErrorNotReady) {
+      auto waited = std::chrono::steady_clock::now() - begin;
+      if (waited > std::chrono::milliseconds(1)) {
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+        for (auto &[ranks, group] : groups)
+          group->checkPeers();
+      }
+    }
+    check(status, "waiting for the step");
+  }
+  void *stream() override { return queue; }
+  int64_t peakMemoryBytes() override { return allocated; }
+
+  Group &group(World &world, const std::vector<int> &ranks) override {
+    auto &slot = groups[ranks];
+    if (!slot)
+      slot = std::make_unique<NcclGroup>(world.group(ranks), queue);
+    return *slot;
+  }
+
+private:
+  cudaStream_t queue = nullptr;
+  int64_t allocated = 0;
+  std::map<std::vector<int>, std::unique_ptr<NcclGroup>> groups;
+};
+
+} // namespace
+
+std::unique_ptr<Device> makeDevice(const LaunchInfo &launch) {
+  int devices = 0;
+  cudaError_t status = cudaGetDeviceCount(&devices);
+  if (status != cudaSuccess || devices == 0)
+    throw UserError(fmt::format("the program was compiled for CUDA, but there is no device: {}",
+                                cudaGetErrorString(status)));
+  if (launch.localWorldSize > devices)
+    throw UserError(fmt::format("{} processes were started on this machine, which has {} CUDA "
+                                "devices; each needs its own",
+                                launch.localWorldSize, devices));
+  return std::make_unique<CudaDevice>(launch.localRank);
+}
+
+} // namespace titan::rt
