@@ -64,7 +64,11 @@ class Project:
             raise SystemExit(f"error: {len(sources)} files in {self.folder} reduce anything")
         self.source = sources[0]
         self.text = self.source.read_text()
-        self.calls = [m for m in CALL.finditer(self.text) if not self.in_comment(m.start())]
+        # The programs besides training, each in a namespace of its own, are not run here.
+        begin = self.text.index("namespace train {")
+        end = self.text.find("\nnamespace ", begin + 1)
+        self.calls = [m for m in CALL.finditer(self.text, begin, end if end > 0 else len(self.text))
+                      if not self.in_comment(m.start())]
 
     def in_comment(self, at: int) -> bool:
         return "//" in self.text[self.text.rfind("\n", 0, at):at]
