@@ -85,6 +85,25 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual((cut / "model.safetensors").read_bytes(),
                          (whole / "model.safetensors").read_bytes())
 
+    def test_stopped_on_two_ranks_resumed_on_one(self):
+        """torchrun passes SIGTERM on; both ranks stop after the same step, and one rank goes on from
+        what they saved."""
+        whole, _ = self.train("whole", "--steps", 300)
+        cut = self.folder / "cut"
+        process = self.start("--data", self.text, "--out", cut, "--log-every", 1, "--steps", 300,
+                             ranks=2)
+        while not (cut / "metrics.jsonl").exists() or len(losses(cut)) < 3:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1)
+        status = json.loads((cut / "status.json").read_text())
+        self.assertEqual((status["state"], status["exit_status"]), ("stopped", 75))
+        self.train("cut", "--steps", 300)
+        self.assertEqual(len(losses(cut)), 300)
+        for a, b in zip(losses(cut), losses(whole)):
+            self.assertLessEqual(abs(a - b), 1e-11 * abs(b))
+
     def test_stop_at_keeps_the_schedule(self):
         """--stop-at ends early on the same schedule; --steps moves it; 0 saves the start."""
         whole, _ = self.train("whole")
