@@ -199,10 +199,11 @@ LogicalResult ArenaMemory::carry(ValueRange arguments, ValueRange carried) {
   return success();
 }
 
-/// Element i of the result depends on element i of the operands alone, or nothing moves at all.
+/// Element i of the result depends on element i of the operands alone, or nothing moves at all. A
+/// fused region reads and writes row by row; in which order within a row is the planner's concern.
 static bool worksInPlace(Operation *op) {
   return op->hasTrait<ir::Elementwise>() || memory::isView(op) ||
-         isa<ir::RotaryOp, dist::AllReduceOp, dist::MakePartialOp>(op);
+         isa<ir::FusedOp, ir::RotaryOp, dist::AllReduceOp, dist::MakePartialOp>(op);
 }
 
 LogicalResult ArenaMemory::checkOverlap(Operation *op) const {
