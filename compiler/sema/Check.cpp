@@ -23,18 +23,30 @@ bool Checker::parseOverrides() {
   return !diags.hasErrors();
 }
 
+/// A model whose arguments are all given. What cannot be resolved counts as complete, so that it is
+/// looked at and reported.
+bool Checker::isComplete(const Symbol &model, std::set<std::string> given, unsigned depth) const {
+  constexpr unsigned deepest = 64;
+  if (auto *decl = model.decl->as<ModelDecl>())
+    return std::all_of(decl->formals.begin(), decl->formals.end(), [&](const Formal &formal) {
+      return formal.defaultValue || given.count(formal.name.text);
+    });
+  const ModelAliasDecl &alias = *model.decl->as<ModelAliasDecl>();
+  for (const Setting &setting : alias.settings)
+    given.insert(setting.path.text());
+  Symbol base = library.lookup(*model.unit, alias.base);
+  bool isModel = base && (base.decl->is<ModelDecl>() || base.decl->is<ModelAliasDecl>());
+  return !isModel || depth > deepest || isComplete(base, std::move(given), depth + 1);
+}
+
 /// Runs, or else models that need no further argument, in source order.
 std::vector<Symbol> Checker::declared(bool trains) const {
   std::vector<Symbol> found;
   for (const DeclPtr &decl : unit->module->decls) {
-    bool complete = decl->is<ModelAliasDecl>();
-    if (auto *model = decl->as<ModelDecl>()) {
-      complete = true;
-      for (const Formal &formal : model->formals)
-        complete &= formal.defaultValue != nullptr;
-    }
-    if (trains ? decl->is<TrainDecl>() : complete)
-      found.push_back({decl.get(), unit});
+    Symbol symbol{decl.get(), unit};
+    bool isModel = decl->is<ModelDecl>() || decl->is<ModelAliasDecl>();
+    if (trains ? decl->is<TrainDecl>() : isModel && isComplete(symbol, {}, 0))
+      found.push_back(symbol);
   }
   return found;
 }

@@ -44,6 +44,7 @@ private:
   bool checkArguments(const Symbol &base, const std::map<std::string, Argument> &arguments);
   void checkGroups(const CheckedRun &checked);
   void warnUnused(const Model &model);
+  bool isComplete(const Symbol &model, std::set<std::string> given, unsigned depth) const;
   std::vector<Symbol> declared(bool trains) const;
   std::optional<Symbol> choose();
   bool parseOverrides();

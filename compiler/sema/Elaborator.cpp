@@ -129,7 +129,7 @@ void Elaborator::reportUnknownDim(const Name &name) {
 /// Everything is interpreted, so a short text can ask for endless work; no program that could ever
 /// train comes near these bounds.
 bool Elaborator::withinBounds(Location at) {
-  constexpr size_t mostValues = 2'000'000, mostIterations = 200'000;
+  constexpr size_t mostValues = 500'000, mostIterations = 200'000;
   if (tooLarge)
     return false;
   if (model.values.size() < mostValues && iterations < mostIterations)
