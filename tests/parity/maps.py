@@ -34,7 +34,7 @@ def draw_mesh(draw: random.Random, dims: list[str]) -> str:
     has_auto = draw.random() < 0.3
     for i, name in enumerate(draw.sample(NAMES, draw.randint(1, 3))):
         is_auto = has_auto and i == 0
-        axes.append(f"#dist.axis<{name} = {'auto' if is_auto else draw.choice([1, 2, 2, 2, 4])}>")
+        axes.append(f"#dist.axis<{name} = {'auto' if is_auto else draw.choice([1, 2, 2, 2, 3, 4])}>")
         pool = ["batch"] if is_auto else draw.sample(dims, len(dims))
         splits = pool[:draw.randint(0, 4)]
         otherwise = pool[len(splits):][:draw.randint(0, 1)]
