@@ -16,6 +16,8 @@ In a page, a fenced block's first line says what it is:
     ```titan part of PATH            an excerpt of that program, which must check
     ```diagnostic                    what the block before makes titanc say  (generated)
     ```console                       lines `$ command`, then what they print  (generated)
+    ```console loosely               the same; that numbers differ is no error
+    ```LANGUAGE part of PATH         an excerpt of that file
 
 `in`, `wrong` and `file` go together, and options of titanc follow `--`. Commands run by bash in
 the page's folder, with the tools in PATH and an empty folder for what they write in `out`. Between `<!-- generated: TITLE -->` and `<!-- end -->`
@@ -35,6 +37,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.M | re.S)
 COMMANDS = re.compile(r"(\$ .*?(?<!\\)\n)*", re.S)
+DIGITS = re.compile(r"_?\d+")
 SECTION = re.compile(r"(<!-- generated: ([\w ]+) -->\n).*?(<!-- end -->)", re.S)
 CODE = re.compile(r"\[(T\d{4})\]$", re.M)
 
@@ -134,11 +137,18 @@ class Page:
             if status:
                 self.complain(match.start(), f"`{script.strip()}` failed")
             return self.generated(match, commands + output)
+        elif info.startswith(" part of "):
+            self.count += 1
+            source = self.path.parent / info.split()[2]
+            if not source.exists() or body not in source.read_text():
+                self.complain(match.start(), f"this is no excerpt of {source.name}")
         return match[0]
 
     def generated(self, match, output):
         made = f"```{match[1]}{match[2]}\n{output.rstrip()}\n```"
-        if made != match[0] and not self.update:
+        loosely = "loosely" in match[2]
+        differs = DIGITS.sub("", made) != DIGITS.sub("", match[0]) if loosely else made != match[0]
+        if differs and not self.update:
             self.complain(match.start(), f"the tools say something else:\n{output}")
         return made
 
