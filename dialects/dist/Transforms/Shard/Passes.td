@@ -106,7 +106,7 @@ def DistPrintCollectives : Pass<"dist-print-collectives", "::mlir::ModuleOp"> {
 
     ```
     @train
-    all_gather     over shard               6 x       196608 bytes  layers.wq llama.titan:21
+    all_gather     over shard               6 x       196608 bytes  layers.wq net.titan:21
     ```
   }];
   let options = [Option<"autoDegree", "auto", "int64_t", "2", "degree of the axis whose degree is fixed at launch">];
