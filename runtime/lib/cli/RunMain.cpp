@@ -51,31 +51,6 @@ void describePlan(Session &session, const Settings &settings) {
                         .c_str());
 }
 
-/// The part that begins once the command line is understood.
-int runCommand(const Options &options, const LaunchInfo &launch, bool &connected) {
-  std::vector<int64_t> degrees =
-      resolveDegrees(programMesh(), launch.worldSize, options.executable);
-  Program described = program(degrees.data());
-  Settings settings(described);
-  applySettings(settings, options);
-  if (options.command == Command::Eval)
-    throw UserError("this program was compiled without an entry point for evaluation");
-  if (options.command == Command::Export)
-    throw UserError("this program declares no names of weights for other software to export to");
-
-  omp_set_num_threads(chooseThreadCount(launch, availableCores()));
-  std::unique_ptr<World> world = World::connect(launch);
-  connected = true;
-  Session session(std::move(described), std::move(degrees), *world, makeDevice(launch));
-  if (options.dryRun) {
-    if (session.isFirst())
-      describePlan(session, settings);
-    return ExitSuccess;
-  }
-  return options.command == Command::Generate ? generate(session, options, settings)
-                                              : train(session, options, settings);
-}
-
 /// torchrun shows what a worker writes into this file, and passes it on to schedulers.
 void writeErrorFile(const std::string &message) {
   const char *path = std::getenv("TORCHELASTIC_ERROR_FILE");
@@ -92,11 +67,11 @@ void writeErrorFile(const std::string &message) {
 
 /// Says what went wrong and ends the process without running destructors: transports would wait
 /// for peers that are gone.
-[[noreturn]] void leave(const LaunchInfo &launch, bool everyRankFails, int status,
+[[noreturn]] void leave(const LaunchInfo &launch, bool alike, int status,
                         const std::string &message) {
   // What every rank finds out alike is said once.
-  if (launch.rank == 0 || !everyRankFails) {
-    std::string who = launch.worldSize > 1 && !everyRankFails && message.rfind("rank ", 0) != 0
+  if (launch.rank == 0 || !alike) {
+    std::string who = launch.worldSize > 1 && !alike && message.rfind("rank ", 0) != 0
                           ? fmt::format("rank {}: ", launch.rank)
                           : "";
     std::fprintf(stderr, "error: %s%s\n", who.c_str(), message.c_str());
@@ -106,25 +81,57 @@ void writeErrorFile(const std::string &message) {
   _exit(status);
 }
 
+/// Runs `body`; what it throws ends the process with the status that fits. `alike`: every rank
+/// finds out the same.
+template <typename Body> int orLeave(const LaunchInfo &launch, bool alike, Body body) {
+  try {
+    return body();
+  } catch (const UsageError &error) {
+    leave(launch, true, ExitUsage, error.what() + std::string("; see --help"));
+  } catch (const UserError &error) {
+    leave(launch, alike, ExitUserError, error.what());
+  } catch (const std::exception &error) {
+    leave(launch, false, ExitFault, error.what());
+  }
+}
+
+/// The part that begins once the command line is understood.
+int runCommand(const Options &options, const LaunchInfo &launch) {
+  std::vector<int64_t> degrees =
+      resolveDegrees(programMesh(), launch.worldSize, options.executable);
+  Program described = program(degrees.data());
+  Settings settings(described);
+  applySettings(settings, options);
+  if (options.command == Command::Eval)
+    throw UserError("this program was compiled without an entry point for evaluation");
+  if (options.command == Command::Export)
+    throw UserError("this program declares no names of weights for other software to export to");
+
+  omp_set_num_threads(chooseThreadCount(launch, availableCores()));
+  std::unique_ptr<World> world = World::connect(launch);
+  // Inside, so that the world is still there when a fault ends the process: taking it down waits.
+  return orLeave(launch, false, [&]() -> int {
+    Session session(std::move(described), std::move(degrees), *world, makeDevice(launch));
+    if (options.dryRun) {
+      if (session.isFirst())
+        describePlan(session, settings);
+      return ExitSuccess;
+    }
+    return options.command == Command::Generate ? generate(session, options, settings)
+                                                : train(session, options, settings);
+  });
+}
+
 } // namespace
 
 int runMain(int argc, char **argv) {
   LaunchInfo launch;
-  bool connected = false;
-  try {
+  return orLeave(launch, true, [&]() -> int {
     launch = detectLaunch();
     std::string name = argc > 0 ? argv[0] : "program";
     auto options = parseCommandLine(argc, argv, name.substr(name.find_last_of('/') + 1));
-    if (!options)
-      return ExitSuccess;
-    return runCommand(*options, launch, connected);
-  } catch (const UsageError &error) {
-    leave(launch, true, ExitUsage, fmt::format("{}\nsee {} --help", error.what(), argv[0]));
-  } catch (const UserError &error) {
-    leave(launch, !connected, ExitUserError, error.what());
-  } catch (const std::exception &error) {
-    leave(launch, false, ExitFault, error.what());
-  }
+    return options ? runCommand(*options, launch) : static_cast<int>(ExitSuccess);
+  });
 }
 
 } // namespace titan::rt

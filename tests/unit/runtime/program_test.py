@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -27,13 +28,13 @@ class ProgramTest(unittest.TestCase):
         self.text = self.folder / "text"
         self.text.write_bytes(TEXT)
 
-    def start(self, *arguments, ranks=1):
+    def start(self, *arguments, ranks=1, environment=os.environ):
         launcher = [] if ranks == 1 else [TORCHRUN, "--standalone", "--no-python",
                                           "--nproc-per-node", str(ranks)]
         return subprocess.Popen([*launcher, EXE, *map(str, arguments)], text=True,
                                 errors="replace", cwd=self.folder,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                env={**os.environ, "TITAN_NUM_THREADS": "1"})
+                                env={**environment, "TITAN_NUM_THREADS": "1"})
 
     def run_exe(self, *arguments, ranks=1, status=0):
         process = self.start(*arguments, ranks=ranks)
@@ -103,6 +104,28 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual(len(losses(cut)), 300)
         for a, b in zip(losses(cut), losses(whole)):
             self.assertLessEqual(abs(a - b), 1e-11 * abs(b))
+
+    def test_a_lost_rank_is_a_fault(self):
+        """When a rank is killed, the other ends at once with status 70 and says who is gone, in
+        which action, at which source line; no launcher is needed beyond the variables."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        out = self.folder / "lost"
+        ranks = []
+        for rank in range(2):
+            environment = {**os.environ, "RANK": str(rank), "WORLD_SIZE": "2",
+                           "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+            ranks.append(self.start("--data", self.text, "--out", out, "--log-every", 1, "--steps",
+                                    100000, environment=environment))
+        while not (out / "metrics.jsonl").exists() or len(losses(out)) < 3:
+            time.sleep(0.01)
+        ranks[1].kill()
+        _, err = ranks[0].communicate(timeout=60)
+        ranks[1].communicate()
+        self.assertEqual(ranks[0].returncode, 70, err)
+        self.assertRegex(err, r"error: rank 0: .*rank 1 is gone")
+        self.assertEqual(json.loads((out / "status.json").read_text())["state"], "failed")
 
     def test_stop_at_keeps_the_schedule(self):
         """--stop-at ends early on the same schedule; --steps moves it; 0 saves the start."""
