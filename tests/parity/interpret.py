@@ -32,7 +32,7 @@ SIZES = {
     "gpt2": dict(layers=2, embed=32, heads=4, head=8, ffn=64, vocab=256, positions=32),
 }
 # Phases that whole programs are interpreted after, each including those before it.
-PHASES = ["gradient", "shard"]
+PHASES = ["gradient", "shard", "fuse", "memory"]
 MESHES = {"parity": 2, "on_replicate2": 2, "on_shard2": 2, "on_tp2": 2, "on_tp2_seq": 2,
           "on_shard2_tp2": 4, "on_embed2": 2, "on_cube": 8}
 SAMPLE = {"llama3": list(MESHES), "gpt2": ["on_tp2_seq", "on_cube"]}
@@ -144,7 +144,8 @@ def main() -> None:
     for model in SIZES:
         reference(model)
         meshes = MESHES if arguments.all else SAMPLE[model]
-        cases = [("parity", "gradient", 1)] + [(mesh, "shard", MESHES[mesh]) for mesh in meshes]
+        cases = [("parity", "gradient", 1)]
+        cases += [(mesh, phase, MESHES[mesh]) for mesh in meshes for phase in PHASES[1:]]
         for mesh, phase, ranks in cases:
             name = f"{model} {mesh} after {phase}, {ranks} rank(s)"
             if all(part in name for part in arguments.names):
