@@ -13,7 +13,7 @@ using sema::CheckedRun;
 
 /// `layers.{l}.wq`: one name for the same parameter of all layers.
 std::string publicName(const sema::Parameter &parameter) {
-  size_t dot = parameter.name.rfind('.');
+  size_t dot = parameter.name.find('.');
   if (parameter.repeats.empty() || dot == std::string::npos)
     return parameter.name;
   return parameter.name.substr(0, dot) + ".{l}" + parameter.name.substr(dot);

@@ -7,6 +7,9 @@
 #include "compiler/sema/Elaborator.h"
 #include "compiler/sema/Suggest.h"
 
+#include <algorithm>
+#include <cctype>
+
 namespace titan::sema {
 
 using namespace syntax;
@@ -85,7 +88,7 @@ Value Elaborator::callDecl(const Symbol &symbol, const CallExpr &expr) {
     return {};
   }
   Scope scope;
-  Frame callee{symbol.decl, symbol.unit, &scope, frame, expr.loc, {}};
+  Frame callee{symbol.decl, symbol.unit, &scope, frame, expr.loc, {}, {}};
   if (!bindFormals(formalsOf(*symbol.decl), expr, callee))
     return {};
   ++depth;
@@ -130,10 +133,38 @@ Value Elaborator::collectResults(const std::vector<Name> &results, Frame &callee
   return values.size() == 1 ? values[0] : Value::ofList(std::move(values));
 }
 
+/// `Block(x, named = "encoder")`: the parameters of this call are called `encoder.w`, so that a
+/// block can be called more than once. A parameter of that name of the block's own goes first.
+bool Elaborator::bindCallName(const std::vector<Formal> &formals, const CallExpr &expr,
+                              std::vector<bool> &used, Frame &callee) {
+  bool isFormal = std::any_of(formals.begin(), formals.end(),
+                              [](const Formal &formal) { return formal.name.text == "named"; });
+  if (isFormal || !callee.decl->is<BlockDecl>())
+    return true;
+  for (size_t i = 0; i < expr.args.size(); ++i) {
+    const Arg &arg = expr.args[i];
+    if (arg.kind != ArgKind::Keyword || arg.name->text != "named" || !arg.value)
+      continue;
+    used[i] = true;
+    Value name = eval(*arg.value);
+    auto isPart = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    bool legal = name.kind == Value::Kind::String && !name.text.empty() &&
+                 std::all_of(name.text.begin(), name.text.end(), isPart);
+    if (!legal) {
+      if (!name.isError())
+        report(Code::BadArgument, arg.value->loc,
+               "`named` takes a string of letters, digits and `_`, not " + name.print());
+      return false;
+    }
+    callee.prefix = name.text + ".";
+  }
+  return true;
+}
+
 bool Elaborator::bindFormals(const std::vector<Formal> &formals, const CallExpr &expr,
                              Frame &callee) {
   std::vector<bool> used(expr.args.size());
-  bool good = true;
+  bool good = bindCallName(formals, expr, used, callee);
   // Dimensions first: the types of the others may mention them.
   for (const Formal &formal : formals)
     if (formal.kind != FormalKind::Value)

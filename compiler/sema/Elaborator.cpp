@@ -11,7 +11,7 @@ bool Elaborator::run(const Symbol &symbol, const Specialisation &given) {
   size_t errorsBefore = diags.errorReports();
   spec = given;
   Scope scope;
-  Frame top{&decl, symbol.unit, &scope, nullptr, decl.loc, {}};
+  Frame top{&decl, symbol.unit, &scope, nullptr, decl.loc, {}, {}};
   frame = &top;
   region = &model.body;
   model.name = decl.name.text;
@@ -45,7 +45,7 @@ Value Elaborator::evalConstant(const Expr &expr, const Library &library, const U
   Model scratch;
   Elaborator elaborator(library, diags, scratch);
   Scope scope;
-  Frame top{nullptr, &unit, &scope, nullptr, expr.loc, {}};
+  Frame top{nullptr, &unit, &scope, nullptr, expr.loc, {}, {}};
   elaborator.frame = &top;
   elaborator.region = &scratch.body;
   return elaborator.eval(expr);

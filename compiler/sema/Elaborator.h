@@ -41,6 +41,7 @@ struct Frame {
   Frame *caller = nullptr;
   Location callSite;
   std::optional<Value> returned;
+  std::string prefix; ///< of this call's parameters: `encoder.`
 };
 
 class CallArgs;
@@ -124,6 +125,8 @@ private:
   Value callDecl(const Symbol &symbol, const syntax::CallExpr &expr);
   bool bindFormals(const std::vector<syntax::Formal> &formals, const syntax::CallExpr &expr,
                    Frame &frame);
+  bool bindCallName(const std::vector<syntax::Formal> &formals, const syntax::CallExpr &expr,
+                    std::vector<bool> &used, Frame &callee);
   bool bindDimFormal(const syntax::Formal &formal, const syntax::CallExpr &expr,
                      std::vector<bool> &used, Frame &frame);
   bool bindValueFormal(const syntax::Formal &formal, const syntax::CallExpr &expr,

@@ -153,7 +153,10 @@ std::optional<uint32_t> Elaborator::recordParameter(const ParamStmt &stmt, Param
     fresh.repeats.push_back(loop.dim);
     firstIteration &= loop.index == 0;
   }
-  fresh.name += stmt.name.text;
+  std::string prefix;
+  for (const Frame *at = frame; at; at = at->caller)
+    prefix = at->prefix + prefix;
+  fresh.name += prefix + stmt.name.text;
   auto [entry, isNew] =
       parameterIndex.try_emplace(fresh.name, static_cast<uint32_t>(model.parameters.size()));
   if (isNew) {
@@ -170,7 +173,9 @@ std::optional<uint32_t> Elaborator::recordParameter(const ParamStmt &stmt, Param
     report(Code::ParameterTwice, stmt.name.loc,
            "two parameters would be called `" + fresh.name + "`")
         .note(known.loc, "the other one is here")
-        .help("parameters of blocks are called as they are declared there: give one another name");
+        .help("name the second call: `Block(x, named = \"second\")` puts `second.` before the "
+              "names of "
+              "its parameters");
     return std::nullopt;
   }
   if (known.type != fresh.type) {
