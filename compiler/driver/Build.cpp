@@ -17,7 +17,7 @@ namespace titan::driver {
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-std::optional<std::string> emitSource(Session &session) {
+std::optional<std::string> emitSource(Session &session, emission::Target target) {
   std::optional<sema::CheckedRun> run = session.check();
   if (!run)
     return std::nullopt;
@@ -28,7 +28,7 @@ std::optional<std::string> emitSource(Session &session) {
   std::string source;
   llvm::raw_string_ostream stream(source);
   DiagnosticScope scope(session, compiler.context);
-  if (mlir::failed(emission::emitCpp(*module, stream)))
+  if (mlir::failed(emission::emitCpp(*module, stream, target)))
     return std::nullopt;
   return source;
 }
@@ -70,13 +70,29 @@ static std::string hashOf(llvm::StringRef source, const Toolchain &toolchain) {
   return llvm::toHex(hash.final(), /*LowerCase=*/true);
 }
 
+/// Compiles and links, in two steps: nvcc does not know the linker's options.
+static bool compileProgram(const std::string &file, const std::string &output,
+                           const Toolchain &toolchain) {
+  std::string object = output + ".o";
+  std::vector<std::string> compile{toolchain.compiler};
+  for (const std::string &include : toolchain.include)
+    compile.push_back("-I" + include);
+  compile.insert(compile.end(), toolchain.compile.begin(), toolchain.compile.end());
+  compile.insert(compile.end(), {"-c", file, "-o", object});
+  std::vector<std::string> link{toolchain.linker, object, "-o", output};
+  link.insert(link.end(), toolchain.link.begin(), toolchain.link.end());
+  bool succeeded = runProgram(compile) == 0 && runProgram(link) == 0;
+  fs::remove(object);
+  return succeeded;
+}
+
 std::string buildCached(const std::string &source, const std::string &name,
                         const Toolchain &toolchain) {
   llvm::SmallString<256> directory(cacheDirectory());
   path::append(directory, hashOf(source, toolchain).substr(0, 16));
   llvm::SmallString<256> executable(directory), file(directory);
   path::append(executable, name);
-  path::append(file, name + ".cpp");
+  path::append(file, name + toolchain.sourceSuffix());
   if (fs::can_execute(executable))
     return executable.str().str();
   if (std::error_code error = fs::create_directories(directory)) {
@@ -87,18 +103,19 @@ std::string buildCached(const std::string &source, const std::string &name,
     return "";
   // Compiled under another name first: an interrupted build must not look like a finished one.
   std::string partial = (executable + "." + llvm::Twine(llvm::sys::Process::getProcessId())).str();
-  std::vector<std::string> command{toolchain.compiler};
-  for (const std::string &include : toolchain.include)
-    command.push_back("-I" + include);
-  command.insert(command.end(), toolchain.compile.begin(), toolchain.compile.end());
-  command.insert(command.end(), {file.str().str(), "-o", partial});
-  command.insert(command.end(), toolchain.link.begin(), toolchain.link.end());
-  if (runProgram(command) != 0 || fs::rename(partial, executable)) {
+  if (!compileProgram(file.str().str(), partial, toolchain) || fs::rename(partial, executable)) {
     std::cerr << "titanc: the emitted program does not compile; please report this with "
               << file.c_str() << '\n';
     return "";
   }
   return executable.str().str();
+}
+
+/// `-arch=sm_90` becomes what the command line asks for.
+static void chooseArch(Toolchain &toolchain, const std::string &arch) {
+  for (std::string &flag : toolchain.compile)
+    if (!arch.empty() && llvm::StringRef(flag).starts_with("-arch="))
+      flag = "-arch=" + (arch == "native" ? arch : "sm_" + arch);
 }
 
 static std::string stemOf(const CommonOptions &options) {
@@ -107,13 +124,15 @@ static std::string stemOf(const CommonOptions &options) {
 
 int buildCommand(const CommonOptions &options, const BuildOptions &build) {
   Session session(options);
-  std::optional<std::string> source = emitSource(session);
+  std::optional<std::string> source = emitSource(session, build.target);
   if (!source)
     return session.finish(1);
   std::string name = stemOf(options);
   std::string output = build.output;
   if (output.empty())
-    output = build.emit == EmitKind::Cpp ? name + ".cpp" : name;
+    output = name + (build.emit != EmitKind::Cpp              ? ""
+                     : build.target == emission::Target::Cuda ? ".cu"
+                                                              : ".cpp");
   if (build.emit == EmitKind::Cpp) {
     if (output == "-")
       llvm::outs() << *source;
@@ -121,9 +140,10 @@ int buildCommand(const CommonOptions &options, const BuildOptions &build) {
       return session.finish(1);
     return session.finish();
   }
-  std::optional<Toolchain> toolchain = Toolchain::find();
+  std::optional<Toolchain> toolchain = Toolchain::find(build.target);
   if (!toolchain)
     return session.finish(1);
+  chooseArch(*toolchain, build.cudaArch);
   if (build.emit == EmitKind::Project)
     return session.finish(writeProject(*source, name, output, *toolchain) ? 0 : 1);
   std::string executable = buildCached(*source, path::filename(output).str(), *toolchain);
@@ -141,10 +161,10 @@ int buildCommand(const CommonOptions &options, const BuildOptions &build) {
 
 int runCommand(const CommonOptions &options, const RunOptions &run) {
   Session session(options);
-  std::optional<std::string> source = emitSource(session);
+  std::optional<std::string> source = emitSource(session, run.target);
   if (int status = session.finish(source ? 0 : 1))
     return status;
-  std::optional<Toolchain> toolchain = Toolchain::find();
+  std::optional<Toolchain> toolchain = Toolchain::find(run.target);
   if (!toolchain)
     return 1;
   std::string executable = buildCached(*source, stemOf(options), *toolchain);

@@ -14,10 +14,12 @@ enum class EmitKind { Cpp, Project, Exe };
 struct BuildOptions {
   std::string output; ///< empty: the file's name without .titan (.cpp for source)
   EmitKind emit = EmitKind::Exe;
+  emission::Target target = emission::Target::Cpu;
+  std::string cudaArch; ///< native, or a compute capability such as 90; empty: the runtime's
 };
 
-/// The program's C++ source. Nothing after an error, which the session holds.
-std::optional<std::string> emitSource(Session &session);
+/// The program's source in C++ or CUDA C++. Nothing after an error, which the session holds.
+std::optional<std::string> emitSource(Session &session, emission::Target target);
 
 /// The executable for `source` in the cache, compiled if it is not there. Empty after an error,
 /// which is printed: emitted code that does not compile is a fault of titanc, never of the user.
@@ -32,6 +34,7 @@ bool writeProject(const std::string &source, const std::string &name, const std:
 int buildCommand(const CommonOptions &options, const BuildOptions &build);
 
 struct RunOptions {
+  emission::Target target = emission::Target::Cpu;
   int processes = 1;
   std::vector<std::string> arguments; ///< for the program
 };

@@ -72,9 +72,17 @@ int runTitanc(int argc, char **argv) {
   buildApp
       ->add_option("--emit", build.emit, "exe, project (a directory that builds by itself) or cpp")
       ->transform(CLI::CheckedTransformer(kinds));
+  const std::map<std::string, emission::Target> targets{{"cpu", emission::Target::Cpu},
+                                                        {"cuda", emission::Target::Cuda}};
+  buildApp->add_option("--target", build.target, "cpu or cuda")
+      ->transform(CLI::CheckedTransformer(targets));
+  buildApp->add_option("--cuda-arch", build.cudaArch,
+                       "native or a compute capability such as 90; default: the runtime's");
   RunOptions run;
   CLI::App *runApp = app.add_subcommand("run", "compile a file and start the program");
   addCommon(*runApp, options, true);
+  runApp->add_option("--target", run.target, "cpu or cuda")
+      ->transform(CLI::CheckedTransformer(targets));
   runApp->add_option("--nproc", run.processes, "processes to start, by torchrun")
       ->check(CLI::PositiveNumber);
   runApp->add_option("ARGS", run.arguments, "after --: arguments of the program");

@@ -1,11 +1,13 @@
 // `titanc build --emit=project`: a directory that needs neither titanc nor this tree to build.
 #include "compiler/driver/Build.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <iostream>
 
 namespace titan::driver {
@@ -28,7 +30,8 @@ static std::error_code put(const std::string &file, llvm::StringRef content) {
 }
 
 /// The headers that emitted source includes, directly or not.
-static constexpr const char *kHeaders[] = {"kernel_math.h", "program.h", "vector_math.h"};
+static constexpr const char *kHeaders[] = {"kernel_cuda.h", "kernel_loops.h", "kernel_math.h",
+                                           "program.h", "vector_math.h"};
 
 static std::error_code copyHeaders(const Toolchain &toolchain, const std::string &directory) {
   std::string target = join(directory, "include/titan/runtime");
@@ -42,47 +45,83 @@ static std::error_code copyHeaders(const Toolchain &toolchain, const std::string
   return {};
 }
 
-/// Static libraries are copied; LibTorch is named by its directory, which CMake may be told anew.
-static std::string makeCMake(const std::string &name, const Toolchain &toolchain) {
-  std::string libraries, others, torch;
+/// The words of the link line: static libraries are copied into the project; LibTorch's and CUDA's
+/// directories are named by variables, which CMake may be told anew.
+static std::string getLibraries(const Toolchain &toolchain, std::string &variables) {
+  std::string words;
+  std::vector<std::string> directories;
   for (llvm::StringRef word : toolchain.link) {
+    if (word.starts_with("-Wl,-rpath"))
+      continue;
     if (word.ends_with(".a")) {
-      libraries += " ${CMAKE_CURRENT_SOURCE_DIR}/lib/" + path::filename(word).str();
+      words += " ${CMAKE_CURRENT_SOURCE_DIR}/lib/" + path::filename(word).str();
     } else if (path::is_absolute(word)) {
-      torch = path::parent_path(word).str();
-      others += " ${TITAN_TORCH_LIB}/" + path::filename(word).str();
-    } else if (!word.starts_with("-Wl,-rpath")) {
-      others += " " + word.str();
+      std::string directory = path::parent_path(word).str();
+      size_t at =
+          std::find(directories.begin(), directories.end(), directory) - directories.begin();
+      if (at == directories.size())
+        directories.push_back(directory);
+      words += " ${TITAN_LIBRARIES_" + std::to_string(at) + "}/" + path::filename(word).str();
+    } else {
+      words += " " + word.str();
     }
   }
-  std::string flags;
+  std::string rpath;
+  for (auto [i, directory] : llvm::enumerate(directories)) {
+    std::string name = "TITAN_LIBRARIES_" + std::to_string(i);
+    variables += "set(" + name + " \"" + directory + "\" CACHE PATH \"directory of libraries\")\n";
+    rpath += (rpath.empty() ? "${" : ";${") + name + "}";
+  }
+  variables += "set(CMAKE_BUILD_RPATH \"" + rpath + "\")\n";
+  return words;
+}
+
+/// nvcc is called directly, since older versions of CMake do not know newer ones of CUDA.
+static std::string getCudaRule(const std::string &name, const Toolchain &toolchain,
+                               const std::string &flags) {
+  std::string includes = " -I${CMAKE_CURRENT_SOURCE_DIR}/include";
+  for (size_t i = 1; i < toolchain.include.size(); ++i)
+    includes += " -I" + toolchain.include[i];
+  return "find_program(NVCC nvcc HINTS \"" + path::parent_path(toolchain.compiler).str() +
+         "\" REQUIRED)\n"
+         "add_custom_command(OUTPUT " +
+         name +
+         ".o\n"
+         "  COMMAND ${NVCC}" +
+         flags + includes + " -c ${CMAKE_CURRENT_SOURCE_DIR}/" + name + ".cu -o " + name +
+         ".o\n"
+         "  DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/" +
+         name +
+         ".cu VERBATIM)\n"
+         "add_executable(" +
+         name + " ${CMAKE_CURRENT_BINARY_DIR}/" + name +
+         ".o)\n"
+         "set_target_properties(" +
+         name + " PROPERTIES LINKER_LANGUAGE CXX)\n";
+}
+
+static std::string makeCMake(const std::string &name, const Toolchain &toolchain) {
+  std::string variables, flags;
+  std::string libraries = getLibraries(toolchain, variables);
+  bool isCuda = toolchain.target == emission::Target::Cuda;
   for (const std::string &flag : toolchain.compile)
-    if (!llvm::StringRef(flag).starts_with("-std="))
+    if (isCuda || !llvm::StringRef(flag).starts_with("-std="))
       flags += " " + flag;
+  std::string rule = "add_executable(" + name + " " + name +
+                     ".cpp)\n"
+                     "target_compile_features(" +
+                     name +
+                     " PRIVATE cxx_std_20)\n"
+                     "target_include_directories(" +
+                     name +
+                     " PRIVATE include)\n"
+                     "target_compile_options(" +
+                     name + " PRIVATE" + flags + ")\n";
   return "cmake_minimum_required(VERSION 3.20)\n"
          "project(" +
-         name +
-         " LANGUAGES CXX)\n"
-         "set(TITAN_TORCH_LIB \"" +
-         torch +
-         "\" CACHE PATH \"directory of LibTorch's libraries\")\n"
-         "add_executable(" +
-         name + " " + name +
-         ".cpp)\n"
-         "target_compile_features(" +
-         name +
-         " PRIVATE cxx_std_20)\n"
-         "target_include_directories(" +
-         name +
-         " PRIVATE include)\n"
-         "target_compile_options(" +
-         name + " PRIVATE" + flags +
-         ")\n"
-         "target_link_libraries(" +
-         name + " PRIVATE" + libraries + others +
-         ")\n"
-         "set_target_properties(" +
-         name + " PROPERTIES BUILD_RPATH \"${TITAN_TORCH_LIB}\")\n";
+         name + " LANGUAGES CXX)\n" + variables +
+         (isCuda ? getCudaRule(name, toolchain, flags) : rule) + "target_link_libraries(" + name +
+         " PRIVATE" + libraries + ")\n";
 }
 
 bool writeProject(const std::string &source, const std::string &name, const std::string &directory,
@@ -97,7 +136,7 @@ bool writeProject(const std::string &source, const std::string &name, const std:
           return error;
     if (std::error_code error = copyHeaders(toolchain, directory))
       return error;
-    if (std::error_code error = put(join(directory, name + ".cpp"), source))
+    if (std::error_code error = put(join(directory, name + toolchain.sourceSuffix()), source))
       return error;
     return put(join(directory, "CMakeLists.txt"), makeCMake(name, toolchain));
   };

@@ -23,7 +23,29 @@ static std::vector<std::string> readList(const llvm::json::Object &object, llvm:
   return list;
 }
 
-std::optional<Toolchain> Toolchain::find() {
+/// What the emitted lambdas and the constants of kernel_math.h need of nvcc.
+static constexpr const char *kNvccFlags[] = {"--extended-lambda", "--expt-relaxed-constexpr"};
+
+static std::optional<Toolchain> readCuda(const llvm::json::Object &object) {
+  const llvm::json::Object *cuda = object.getObject("cuda");
+  if (!cuda || !cuda->getString("nvcc")) {
+    std::cerr << "titanc: this runtime was built for processors alone; configure the build with "
+                 "-DTITAN_CUDA=ON to run on CUDA devices\n";
+    return std::nullopt;
+  }
+  Toolchain toolchain{emission::Target::Cuda,
+                      cuda->getString("nvcc")->str(),
+                      object.getString("compiler")->str(),
+                      readList(object, "include"),
+                      readList(*cuda, "compile"),
+                      readList(*cuda, "link")};
+  for (std::string &include : readList(*cuda, "include"))
+    toolchain.include.push_back(include);
+  toolchain.compile.insert(toolchain.compile.end(), std::begin(kNvccFlags), std::end(kNvccFlags));
+  return toolchain;
+}
+
+std::optional<Toolchain> Toolchain::find(emission::Target target) {
   static int anchor;
   std::string self = llvm::sys::fs::getMainExecutable(nullptr, &anchor);
   llvm::SmallString<256> path(parent_path(parent_path(self)));
@@ -42,8 +64,15 @@ std::optional<Toolchain> Toolchain::find() {
     std::cerr << "titanc: " << path.c_str() << " is damaged; build the runtime again\n";
     return std::nullopt;
   }
-  return Toolchain{object->getString("compiler")->str(), readList(*object, "include"),
-                   readList(*object, "compile"), readList(*object, "link")};
+  if (target == emission::Target::Cuda)
+    return readCuda(*object);
+  std::string compiler = object->getString("compiler")->str();
+  return Toolchain{target,
+                   compiler,
+                   compiler,
+                   readList(*object, "include"),
+                   readList(*object, "compile"),
+                   readList(*object, "link")};
 }
 
 std::string Toolchain::findTorchrun() const {

@@ -4,6 +4,8 @@
 #ifndef TITAN_COMPILER_DRIVER_TOOLCHAIN_H
 #define TITAN_COMPILER_DRIVER_TOOLCHAIN_H
 
+#include "compiler/emission/EmitCpp.h"
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,11 +13,16 @@
 namespace titan::driver {
 
 struct Toolchain {
-  std::string compiler;
-  std::vector<std::string> include, compile, link;
+  emission::Target target = emission::Target::Cpu;
+  std::string compiler;                            ///< of emitted source: a C++ compiler, or nvcc
+  std::string linker;                              ///< always a C++ compiler
+  std::vector<std::string> include, compile, link; ///< `link` begins with what programs link first
 
-  /// The toolchain of this titanc. Prints why and returns nothing where it cannot be read.
-  static std::optional<Toolchain> find();
+  /// The toolchain of this titanc. Prints why and returns nothing where it cannot be read, or where
+  /// the runtime was not built for `target`.
+  static std::optional<Toolchain> find(emission::Target target);
+  /// What emitted files are called.
+  const char *sourceSuffix() const { return target == emission::Target::Cuda ? ".cu" : ".cpp"; }
   /// torchrun of the environment whose LibTorch programs link, else the one on the path; empty:
   /// none.
   std::string findTorchrun() const;

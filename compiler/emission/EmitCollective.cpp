@@ -127,7 +127,7 @@ LogicalResult CollectiveEmitter::makePartial() {
   if (memory::getPlace(input) != memory::getPlace(result))
     emitter.copyTo(input, data);
   out.line("if (" + emitter.sizes().getPart(axes) + " != 0)");
-  out.line("  tm::fill(" + data + ", " + emitter.sizes().getCount(to).str() + ", " +
+  out.line("  tm::fill(ctx, " + data + ", " + emitter.sizes().getCount(to).str() + ", " +
            getElementType(to.getElementType()) + "(0));");
   return success();
 }
@@ -146,8 +146,8 @@ LogicalResult CollectiveEmitter::localSlice() {
   if (many)
     openLoops(out, outer);
   std::string whole = many ? " + i * " + (block * Extent(degree)).atom() : "";
-  out.line("tm::copy(" + b + (many ? " + " + scale("i", block) : "") + ", " + a + whole + " + " +
-           scale(part, block) + ", " + block.str() + ");");
+  out.line("tm::copy(ctx, " + b + (many ? " + " + scale("i", block) : "") + ", " + a + whole +
+           " + " + scale(part, block) + ", " + block.str() + ");");
   if (many)
     closeLoops(out, outer);
   return success();
@@ -207,7 +207,7 @@ LogicalResult CollectiveEmitter::gatherFlat() {
   out.line(start("allGather") + ", " + at(a, row, part) + ", " + target + ", 1, " + part.str() +
            ", 1);");
   if (scratch)
-    out.line("tm::copy(" + at(b, row, whole) + ", " + padded + ", " + whole.str() + ");");
+    out.line("tm::copy(ctx, " + at(b, row, whole) + ", " + padded + ", " + whole.str() + ");");
   if (!row.empty())
     out.close();
   return success();
@@ -223,9 +223,9 @@ LogicalResult CollectiveEmitter::scatterFlat() {
   std::string row = openRows(to, whole, part);
   std::string source = scratch ? padded : at(a, row, whole);
   if (scratch)
-    out.line("tm::copy(" + padded + ", " + at(a, row, whole) + ", " + whole.str() + ");");
+    out.line("tm::copy(ctx, " + padded + ", " + at(a, row, whole) + ", " + whole.str() + ");");
   // The padding takes part in the sum and stays 0.
-  out.line("tm::fill(" + source + " + " + whole.str() + ", " + part.atom() + " * " +
+  out.line("tm::fill(ctx, " + source + " + " + whole.str() + ", " + part.atom() + " * " +
            emitter.sizes().getDegree(axes).name + " - " + whole.str() + ", " +
            getElementType(to.getElementType()) + "(0));");
   out.line(start("reduceScatter") + ", " + getReduction() + ", " + source + ", " +
@@ -241,7 +241,7 @@ LogicalResult CollectiveEmitter::sliceFlat() {
   std::string a = emitter.getPointer(input), b = emitter.getPointer(result);
   Extent whole, part;
   std::string row = openRows(to, whole, part);
-  out.line("tm::takePart(" + at(b, row, part) + ", " + at(a, row, whole) + ", " + whole.str() +
+  out.line("tm::takePart(ctx, " + at(b, row, part) + ", " + at(a, row, whole) + ", " + whole.str() +
            ", " + part.str() + ", " + emitter.sizes().getPart(axes) + ");");
   if (!row.empty())
     out.close();

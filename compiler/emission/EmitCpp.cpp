@@ -31,8 +31,8 @@ static void declareSizes(func::FuncOp function, Sizes &sizes) {
 }
 
 static LogicalResult emitProgram(func::FuncOp function, dist::MeshOp mesh, StringRef name,
-                                 Writer &out) {
-  ProgramState state(mesh);
+                                 Target target, Writer &out) {
+  ProgramState state(mesh, target);
   declareSizes(function, state.sizes);
   state.sizes.reserveNames(state.functionNames);
   FunctionEmitter emitter(state, {});
@@ -53,7 +53,7 @@ static void emitHead(ModuleOp module, dist::MeshOp mesh, Writer &out) {
   auto model = module->getAttrOfType<StringAttr>("titan.model");
   out.line("// Emitted by titanc" + (model ? " from the model " + model.getValue() : "") +
            ". Sizes are those of one rank.");
-  out.line("#include \"titan/runtime/kernel_math.h\"");
+  out.line("#include \"titan/runtime/kernel_loops.h\"");
   out.line("#include \"titan/runtime/program.h\"");
   out.blank();
   out.line("using namespace titan::rt;");
@@ -74,7 +74,7 @@ static void emitHead(ModuleOp module, dist::MeshOp mesh, Writer &out) {
   out.blank();
 }
 
-LogicalResult emission::emitCpp(ModuleOp module, llvm::raw_ostream &stream) {
+LogicalResult emission::emitCpp(ModuleOp module, llvm::raw_ostream &stream, Target target) {
   if (!module->hasAttr(memory::kPersistent))
     return module.emitError("values have no places yet: run --titan-plan-memory first");
   dist::MeshOp mesh = dist::MeshOp::lookup(module);
@@ -89,7 +89,7 @@ LogicalResult emission::emitCpp(ModuleOp module, llvm::raw_ostream &stream) {
       continue;
     functions.push_back(function);
     namespaces.push_back(scope.pick(function.getSymName()));
-    if (failed(emitProgram(function, mesh, namespaces.back(), out)))
+    if (failed(emitProgram(function, mesh, namespaces.back(), target, out)))
       return failure();
   }
   out.line("} // namespace");
@@ -100,8 +100,13 @@ LogicalResult emission::emitCpp(ModuleOp module, llvm::raw_ostream &stream) {
 }
 
 void emission::registerToCpp() {
-  TranslateFromMLIRRegistration registration(
+  auto dialects = [](DialectRegistry &registry) { registerDialects(registry); };
+  TranslateFromMLIRRegistration cpp(
       "titan-to-cpp", "write a planned program as C++",
-      [](ModuleOp module, llvm::raw_ostream &out) { return emitCpp(module, out); },
-      [](DialectRegistry &registry) { registerDialects(registry); });
+      [](ModuleOp module, llvm::raw_ostream &out) { return emitCpp(module, out, Target::Cpu); },
+      dialects);
+  TranslateFromMLIRRegistration cuda(
+      "titan-to-cuda", "write a planned program as CUDA C++",
+      [](ModuleOp module, llvm::raw_ostream &out) { return emitCpp(module, out, Target::Cuda); },
+      dialects);
 }

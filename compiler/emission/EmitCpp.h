@@ -16,9 +16,12 @@
 
 namespace titan::emission {
 
-mlir::LogicalResult emitCpp(mlir::ModuleOp module, llvm::raw_ostream &out);
+enum class Target { Cpu, Cuda };
 
-/// Registers `--titan-to-cpp` with titan-translate.
+/// For `Target::Cuda` the file is CUDA C++ (.cu): the same functions, their loops as kernels.
+mlir::LogicalResult emitCpp(mlir::ModuleOp module, llvm::raw_ostream &out, Target target);
+
+/// Registers `--titan-to-cpp` and `--titan-to-cuda` with titan-translate.
 void registerToCpp();
 
 } // namespace titan::emission

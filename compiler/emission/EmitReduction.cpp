@@ -19,13 +19,14 @@ namespace {
 class ReductionEmitter {
 public:
   ReductionEmitter(FunctionEmitter &emitter, Reduction &reduction)
-      : out(emitter.out()), r(reduction) {}
+      : out(emitter.out()), r(reduction), isCuda(emitter.isCuda()) {}
   void emit();
 
 private:
   void emitWhole();
   void emitColumns();
   void emitPoints();
+  void emitThreads();
   std::string getTerm(ArrayRef<Loop> loops);
   std::string combine(const std::string &sum, const std::string &term);
   std::string getNeutral();
@@ -33,6 +34,7 @@ private:
 
   Writer &out;
   Reduction &r;
+  bool isCuda;
   SmallVector<Loop> all, kept, reduced; ///< `all` in the order of the space
 };
 
@@ -70,8 +72,8 @@ void ReductionEmitter::emitWhole() {
   StringRef kind = r.kind == dist::ReductionKind::Sum   ? "sum"
                    : r.kind == dist::ReductionKind::Max ? "maximum"
                                                         : "minimum";
-  out.line(r.result.pointer + "[0] = tm::" + kind + "<" + r.type + ">(" + all[0].size.str() +
-           ", [=](int64_t " + all[0].variable + ") { return " + getTerm(all) + "; });");
+  out.line("tm::" + kind + "(ctx, " + r.result.pointer + ", " + all[0].size.str() +
+           ", [=] TM_LAMBDA(int64_t " + all[0].variable + ") { return " + getTerm(all) + "; });");
 }
 
 /// The innermost dimension is kept: blocks of it are summed side by side.
@@ -121,6 +123,17 @@ void ReductionEmitter::emitPoints() {
   closeLoops(out, kept);
 }
 
+/// On a device: a thread for each result, which sums in order.
+void ReductionEmitter::emitThreads() {
+  openKernel(out, kept);
+  out.line(r.type + " total = " + getNeutral() + ";");
+  openLoops(out, reduced);
+  out.line(combine("total", getTerm(all)));
+  closeLoops(out, reduced);
+  out.line(getElement(r.result, kept) + " = total;");
+  closeKernel(out);
+}
+
 void ReductionEmitter::emit() {
   SmallVector<const Access *> accesses{&r.result};
   for (const Access &factor : r.factors)
@@ -131,6 +144,8 @@ void ReductionEmitter::emit() {
     (r.result.strides.count(loop.getKey()) ? kept : reduced).push_back(loop);
   if (kept.empty() && all.size() == 1)
     return emitWhole();
+  if (isCuda)
+    return emitThreads();
   // Without a loop around it, the sum needs a scope of its own.
   if (kept.empty())
     out.open("");

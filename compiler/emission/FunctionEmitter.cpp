@@ -134,7 +134,13 @@ std::string FunctionEmitter::getRankOffset(NamedTensorType type, int64_t dim) {
   if (axes.empty())
     return "";
   Factor size = sizes().getSize(type.getDims()[dim], axes);
-  return "(" + sizes().getPart(axes) + ") * " + size.name;
+  std::string start = "(" + sizes().getPart(axes) + ") * " + size.name;
+  std::string &name = rankOffsets[start];
+  if (name.empty()) {
+    name = scope.pick(size.name + "_start");
+    body.line("const int64_t " + name + " = " + start + ";");
+  }
+  return name;
 }
 
 void FunctionEmitter::emitSourceLine(Operation *op) {
@@ -162,5 +168,5 @@ std::string FunctionEmitter::getGroup(ArrayAttr axes) {
 
 void FunctionEmitter::copyTo(Value value, StringRef target) {
   std::string count = sizes().getCount(cast<NamedTensorType>(value.getType())).str();
-  body.line("tm::copy(" + target + ", " + getPointer(value) + ", " + count + ");");
+  body.line("tm::copy(ctx, " + target + ", " + getPointer(value) + ", " + count + ");");
 }

@@ -9,6 +9,7 @@
 #ifndef TITAN_COMPILER_EMISSION_FUNCTIONEMITTER_H
 #define TITAN_COMPILER_EMISSION_FUNCTIONEMITTER_H
 
+#include "compiler/emission/EmitCpp.h"
 #include "compiler/emission/Gemm.h"
 #include "compiler/emission/Sizes.h"
 #include "compiler/emission/Writer.h"
@@ -16,9 +17,12 @@
 
 namespace titan::emission {
 
+
+
 /// What the functions of one program share.
 struct ProgramState {
-  ProgramState(dist::MeshOp mesh) : sizes(mesh) {}
+  ProgramState(dist::MeshOp mesh, Target target) : target(target), sizes(mesh) {}
+  Target target;
   Sizes sizes;
   NameScope functionNames;
   std::string functions; ///< text of the finished ones, callees first
@@ -41,6 +45,7 @@ public:
   //===--- What the emission of operations uses ---------------------------===//
   Writer &out() { return body; }
   Sizes &sizes() { return program.sizes; }
+  bool isCuda() const { return program.target == Target::Cuda; }
   NameScope &names() { return scope; }
   /// The pointer variable of `value`, declared if need be.
   std::string getPointer(mlir::Value value);
@@ -52,7 +57,8 @@ public:
   /// The expression of a value that has no memory and does not vary over elements (a constant, a
   /// repeat's index); empty for others.
   std::string getInlineScalar(mlir::Value value);
-  /// Global index at which this rank's part of dimension `dim` starts; empty if it is 0.
+  /// Global index at which this rank's part of dimension `dim` starts, as a variable that is
+  /// declared here; empty if it is 0.
   std::string getRankOffset(ir::NamedTensorType type, int64_t dim);
   /// Writes `ctx.place = "file:line";` for operations that can fail.
   void setPlace(mlir::Operation *op);
@@ -78,8 +84,9 @@ private:
   NameScope scope;
   Writer body{1};
   llvm::DenseMap<mlir::Value, std::string> pointers;
-  std::string line;  ///< source line of the last comment
-  std::string place; ///< the last ctx.place
+  llvm::StringMap<std::string> rankOffsets; ///< variable by expression
+  std::string line;                         ///< source line of the last comment
+  std::string place;                        ///< the last ctx.place
 };
 
 /// `file:line` of an operation's location; empty where it has none.
@@ -122,6 +129,12 @@ void emitParallel(Writer &out, int depth, const Extent &count);
 /// `for (int64_t v = 0; v < size; ++v) {` for each loop; the caller closes them.
 void openLoops(Writer &out, llvm::ArrayRef<Loop> loops);
 void closeLoops(Writer &out, llvm::ArrayRef<Loop> loops);
+/// Opens a kernel (a lambda on the device) that runs once for every index of `loops`, a thread
+/// each; `closeKernel` ends it. Without loops it runs once.
+void openKernel(Writer &out, llvm::ArrayRef<Loop> loops);
+/// Likewise, with a block of threads for each index.
+void openRowKernel(Writer &out, llvm::ArrayRef<Loop> loops);
+void closeKernel(Writer &out);
 /// Gives loops without a name one of i, j, k, ...
 void nameLoops(llvm::MutableArrayRef<Loop> loops, int first = 0);
 

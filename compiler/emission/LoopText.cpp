@@ -27,6 +27,46 @@ void emission::closeLoops(Writer &out, llvm::ArrayRef<Loop> loops) {
     out.close();
 }
 
+/// The loops' variables from one index, the last loop's fastest.
+static void splitIndex(Writer &out, llvm::ArrayRef<Loop> loops) {
+  for (size_t at = loops.size(); at-- > 0;) {
+    std::string index = "index";
+    Extent below;
+    for (const Loop &loop : loops.drop_front(at + 1))
+      below = below * loop.size;
+    if (!below.isOne())
+      index = "(index / " + below.atom() + ")";
+    if (at > 0)
+      index += " % " + loops[at].size.atom();
+    out.line("const int64_t " + loops[at].variable + " = " + index + ";");
+  }
+}
+
+static void open(Writer &out, llvm::ArrayRef<Loop> loops, llvm::StringRef launch) {
+  Extent count;
+  for (const Loop &loop : loops)
+    count = count * loop.size;
+  std::string index = loops.size() == 1 ? loops[0].variable : "index";
+  if (loops.empty())
+    index = "";
+  out.open("tm::" + launch + "(ctx, " + count.str() + ", [=] __device__(int64_t" +
+           (index.empty() ? "" : " ") + index + ")");
+  if (loops.size() > 1)
+    splitIndex(out, loops);
+}
+
+void emission::openKernel(Writer &out, llvm::ArrayRef<Loop> loops) {
+  open(out, loops, "launch");
+}
+
+void emission::openRowKernel(Writer &out, llvm::ArrayRef<Loop> loops) {
+  open(out, loops, "launchRows");
+}
+
+void emission::closeKernel(Writer &out) {
+  out.close(");");
+}
+
 void emission::nameLoops(llvm::MutableArrayRef<Loop> loops, int first) {
   static const char *const names[] = {"i", "j", "k", "m", "n"};
   for (Loop &loop : loops) {

@@ -215,8 +215,17 @@ void RowNest::emitReduce(ReduceOp op) {
 void RowNest::finishReduce(ReduceOp op) {
   auto scalar = scalars.find(op.getResult());
   auto wanted = targets.find(op.getResult());
-  if (scalar == scalars.end() || wanted == targets.end())
+  if (scalar == scalars.end())
+    return;
+  if (inRows && !getInnerSpace(op).empty()) {
+    StringRef kind = op.getKind() == dist::ReductionKind::Sum   ? "Plus"
+                     : op.getKind() == dist::ReductionKind::Max ? "Most"
+                                                                : "Least";
+    text.line(scalar->second + " = tm::reduceBlock<tm::" + kind + ">(" + scalar->second + ");");
+  }
+  if (wanted == targets.end())
     return;
   for (const Access &target : wanted->second)
-    text.line(getElement(target, rowLoops) + " = " + scalar->second + ";");
+    text.line((inRows ? "if (threadIdx.x == 0) " : "") + getElement(target, rowLoops) + " = " +
+              scalar->second + ";");
 }

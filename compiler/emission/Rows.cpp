@@ -154,12 +154,16 @@ LogicalResult RowNest::emit() {
   if (rowLoops.size() == 1)
     rowLoops[0].variable = "row";
   nameLoops(rowLoops);
-  emitParallel(text, rowLoops.size(), getWork());
-  openLoops(text, rowLoops);
-  emitRowScalars();
-  for (unsigned i = 0; i < inners.size(); ++i)
-    emitInner(i);
-  closeLoops(text, rowLoops);
+  if (emitter.isCuda()) {
+    emitDevice();
+  } else {
+    emitParallel(text, rowLoops.size(), getWork());
+    openLoops(text, rowLoops);
+    emitRowScalars();
+    for (unsigned i = 0; i < inners.size(); ++i)
+      emitInner(i);
+    closeLoops(text, rowLoops);
+  }
   emitter.out().raw(text.str());
   return success();
 }
@@ -234,7 +238,9 @@ void RowNest::emitInner(unsigned index) {
   llvm::append_range(current, loops);
   expressions.clear();
   stores.clear();
-  if (!loops.empty()) {
+  if (emitter.isCuda()) {
+    openDeviceLoops(inner, loops);
+  } else if (!loops.empty()) {
     openLoops(text, ArrayRef(loops).drop_back());
     if (std::string simd = getSimd(inner, loops); !simd.empty())
       text.line(simd);
@@ -242,9 +248,11 @@ void RowNest::emitInner(unsigned index) {
   }
   for (Operation *op : inner.ops)
     emitOp(op);
+  // Values of the row are the same for all threads of a block; one of them writes.
   for (const std::string &store : stores)
-    text.line(store);
-  closeLoops(text, loops);
+    text.line((inRows && loops.empty() ? "if (threadIdx.x == 0) " : "") + store);
+  if (!isElementKernel)
+    closeLoops(text, loops);
   current = rowLoops;
   for (Operation *op : inner.ops)
     if (auto reduce = dyn_cast<ReduceOp>(op))
@@ -261,6 +269,7 @@ void RowNest::declareBuffer(Value value) {
     }
   std::string name = emitter.names().pick(memory::getSourceName(value) + "_row");
   Type element = cast<NamedTensorType>(value.getType()).getElementType();
-  text.line("alignas(64) " + getElementType(element) + " " + name + "[" + size.str() + "];");
+  text.line((inRows ? "__shared__ " : "alignas(64) ") + getElementType(element) + " " + name + "[" +
+            size.str() + "];");
   accesses[value] = makeAccess(name, space);
 }

@@ -35,6 +35,9 @@ private:
   void prepareAccesses();
   bool isUsedLater(mlir::Value value, unsigned inner);
   void emitRowScalars();
+  /// The nest as kernels: one thread an element where nothing is shared, else one block a row.
+  void emitDevice();
+  void openDeviceLoops(const Inner &inner, llvm::ArrayRef<Loop> loops);
   void emitInner(unsigned index);
   void emitOp(mlir::Operation *op);
   void emitElementwise(mlir::Operation *op);
@@ -75,6 +78,8 @@ private:
   llvm::DenseMap<mlir::Value, std::string> expressions; ///< values of the current inner loop
   llvm::SmallVector<Loop> rowLoops, current;            ///< `current` includes the rows
   llvm::SmallVector<std::string> stores;                ///< written at the end of the inner loop
+  bool inRows = false;                                  ///< inside a kernel with a block a row
+  bool isElementKernel = false; ///< inside a kernel with a thread an element
   Writer text;
 };
 

@@ -29,7 +29,7 @@ Factor Sizes::declare(StringRef wanted, StringRef definition, int64_t value) {
   if (isNew) {
     factor = {scope.pick(wanted), value};
     if (value)
-      constants.push_back("constexpr int64_t " + factor.name + " = " + definition.str() + ";");
+      constants.push_back("[[maybe_unused]] constexpr int64_t " + factor.name + " = " + definition.str() + ";");
     else
       variables[entry->first()] = factor.name;
   }
@@ -70,7 +70,7 @@ Factor Sizes::getSize(ir::DimAttr dim, ArrayAttr axes) {
   auto [entry, isNew] = known.try_emplace(key);
   if (isNew) {
     entry->second = {scope.pick(name), dim.getSize()};
-    constants.push_back("constexpr int64_t " + entry->second.name + " = " +
+    constants.push_back("[[maybe_unused]] constexpr int64_t " + entry->second.name + " = " +
                         std::to_string(dim.getSize()) + ";");
   }
   whole = entry->second;

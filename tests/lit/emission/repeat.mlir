@@ -6,11 +6,11 @@
 !hidden = !titan.tensor<f32[seq = 8, embed = 4]>
 !stack = !titan.tensor<f32[layers = 3, seq = 8, embed = 4]>
 
-// CHECK: constexpr int64_t layers = 3;
+// CHECK: {{.*}}constexpr int64_t layers = 3;
 // CHECK: void layers_body(Context &ctx, {{.*}}int64_t l) {
 // CHECK: float *c = transient<float>(ctx, [[CARRIED:[0-9]+]]);
 // What is stacked of the carried value itself is copied before it is overwritten.
-// CHECK-NEXT: tm::copy(transient<float>(ctx, [[STACK:[0-9]+]]) + l * (seq * embed), c, seq * embed);
+// CHECK-NEXT: tm::copy(ctx, transient<float>(ctx, [[STACK:[0-9]+]]) + l * (seq * embed), c, seq * embed);
 // CHECK: float *w = persistent<float>(ctx, 1) + l * (seq * embed);
 // CHECK-NEXT: float *sum = transient<float>(ctx, [[CARRIED]]);
 // CHECK: sum[i] = c[i] + w[i];
@@ -18,7 +18,7 @@
 // CHECK: transient<float>(ctx, [[STACK]]) + l * (seq * embed)
 // CHECK: void run(Context &ctx) {
 // The initial value is an input and must stay, so it is copied.
-// CHECK: tm::copy(transient<float>(ctx, [[CARRIED]]), x, seq * embed);
+// CHECK: tm::copy(ctx, transient<float>(ctx, [[CARRIED]]), x, seq * embed);
 // CHECK: for (int64_t l = 0; l < layers; ++l)
 // CHECK-NEXT: layers_body(ctx, l);
 // CHECK: for (int64_t l = layers - 1; l >= 0; --l)

@@ -1,0 +1,57 @@
+//===- RowKernels.cpp - Rows on a device ----------------------------------===//
+//
+// The nests of Rows.cpp as CUDA kernels. A row belongs to a block of threads, which share its inner
+// loops; a reduction is summed by each thread and then over the block in a fixed order.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/emission/Rows.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+using namespace titan::emission;
+
+void RowNest::emitDevice() {
+  bool reduces = llvm::any_of(ops, [](Operation *op) { return isa<ReduceOp>(op); });
+  isElementKernel = inners.size() == 1 && !reduces;
+  if (isElementKernel) {
+    // Rows and what lies below them are one index space.
+    SmallVector<Loop> loops = makeLoops(inners[0].space, getAccesses(inners[0]));
+    nameLoops(loops, rowLoops.size() == 1 ? 0 : rowLoops.size());
+    SmallVector<Loop> all = rowLoops;
+    llvm::append_range(all, loops);
+    openKernel(text, all);
+    emitRowScalars();
+    emitInner(0);
+    return closeKernel(text);
+  }
+  inRows = true;
+  openRowKernel(text, rowLoops);
+  emitRowScalars();
+  text.line("__syncthreads();");
+  for (unsigned i = 0; i < inners.size(); ++i)
+    emitInner(i);
+  closeKernel(text);
+  inRows = false;
+}
+
+void RowNest::openDeviceLoops(const Inner &inner, ArrayRef<Loop> loops) {
+  if (isElementKernel)
+    return;
+  // What other threads wrote below this row is read from here on.
+  text.line("__syncthreads();");
+  if (loops.empty())
+    return;
+  openLoops(text, loops.drop_back());
+  const Loop &last = loops.back();
+  // Elements of a buffer that are sums may be shared between threads only where they differ.
+  bool isSerial = llvm::any_of(inner.ops, [&](Operation *op) {
+    auto access = isa<ReduceOp>(op) ? accesses.find(op->getResult(0)) : accesses.end();
+    return access != accesses.end() && !access->second.strides.count(last.getKey());
+  });
+  std::string first = isSerial ? "threadIdx.x == 0 ? 0 : " + last.size.str() : "threadIdx.x";
+  text.open("for (int64_t " + last.variable + " = " + first + "; " + last.variable + " < " +
+            last.size.str() + "; " + last.variable + " += " + (isSerial ? "1" : "blockDim.x") +
+            ")");
+}

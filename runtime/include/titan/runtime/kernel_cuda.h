@@ -1,0 +1,102 @@
+// The loops of kernel_loops.h on a CUDA device, and what emitted kernels are launched by. A kernel
+// is a lambda that computes one element, or one row by a block of threads together; the templates
+// below are the only __global__ functions. Everything is queued on the context's stream.
+#pragma once
+
+#include "titan/runtime/kernel_math.h"
+#include "titan/runtime/program.h"
+
+#include <cuda_runtime.h>
+
+namespace titan::rt::tm {
+
+constexpr int kThreads = 256;
+
+inline cudaStream_t streamOf(const Context &ctx) {
+  return static_cast<cudaStream_t>(ctx.stream);
+}
+
+template <typename Kernel> __global__ void forElements(int64_t count, Kernel kernel) {
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+       i += stride)
+    kernel(i);
+}
+
+template <typename Kernel> __global__ void forRows(int64_t count, Kernel kernel) {
+  for (int64_t row = blockIdx.x; row < count; row += gridDim.x) {
+    kernel(row);
+    __syncthreads(); // the next row uses the same shared memory
+  }
+}
+
+/// Calls kernel(i) for 0 <= i < count, a thread each.
+template <typename Kernel> void launch(Context &ctx, int64_t count, Kernel kernel) {
+  const int64_t blocks = chunk(count, kThreads);
+  if (count > 0)
+    forElements<<<static_cast<unsigned>(blocks < 65536 ? blocks : 65536), kThreads, 0,
+                  streamOf(ctx)>>>(count, kernel);
+}
+
+/// Calls kernel(row) for 0 <= row < count, all threads of a block together.
+template <typename Kernel> void launchRows(Context &ctx, int64_t count, Kernel kernel) {
+  if (count > 0)
+    forRows<<<static_cast<unsigned>(count < 65536 ? count : 65536), kThreads, 0, streamOf(ctx)>>>(
+        count, kernel);
+}
+
+struct Plus {
+  template <typename T> __device__ static T combine(T a, T b) { return a + b; }
+};
+struct Most {
+  template <typename T> __device__ static T combine(T a, T b) { return tm::max(a, b); }
+};
+struct Least {
+  template <typename T> __device__ static T combine(T a, T b) { return tm::min(a, b); }
+};
+
+/// The block's values combined, in the order of a tree: the same for every run. All threads get it.
+template <typename Combine, typename T> __device__ T reduceBlock(T value) {
+  __shared__ T values[kThreads];
+  __syncthreads();
+  values[threadIdx.x] = value;
+  __syncthreads();
+  for (int half = kThreads / 2; half > 0; half /= 2) {
+    if (static_cast<int>(threadIdx.x) < half)
+      values[threadIdx.x] = Combine::combine(values[threadIdx.x], values[threadIdx.x + half]);
+    __syncthreads();
+  }
+  return values[0];
+}
+
+/// One block, each thread every 256th term, then the tree.
+template <typename Combine, typename T, typename Term>
+void reduceAll(Context &ctx, T *to, int64_t count, T neutral, Term term) {
+  launchRows(ctx, 1, [=] __device__(int64_t) {
+    T total = neutral;
+    for (int64_t i = threadIdx.x; i < count; i += kThreads)
+      total = Combine::combine(total, T(term(i)));
+    total = reduceBlock<Combine>(total);
+    if (threadIdx.x == 0)
+      *to = total;
+  });
+}
+
+template <typename T, typename Term> void sum(Context &ctx, T *to, int64_t count, Term term) {
+  reduceAll<Plus>(ctx, to, count, T(0), term);
+}
+template <typename T, typename Term> void maximum(Context &ctx, T *to, int64_t count, Term term) {
+  reduceAll<Most>(ctx, to, count, lowest<T>(), term);
+}
+template <typename T, typename Term> void minimum(Context &ctx, T *to, int64_t count, Term term) {
+  reduceAll<Least>(ctx, to, count, highest<T>(), term);
+}
+
+template <typename T> void fill(Context &ctx, T *to, int64_t count, T value) {
+  launch(ctx, count, [=] __device__(int64_t i) { to[i] = value; });
+}
+template <typename T> void copy(Context &ctx, T *to, const T *from, int64_t count) {
+  launch(ctx, count, [=] __device__(int64_t i) { to[i] = from[i]; });
+}
+
+} // namespace titan::rt::tm

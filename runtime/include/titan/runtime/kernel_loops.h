@@ -1,0 +1,103 @@
+// Loops over memory that every emitted program needs, beside its own: copies, fills, sums of all of
+// a tensor. On processors here, on devices in kernel_cuda.h, under the same names. Sums run in an
+// order that depends on the shape alone, never on the number of threads, so that replicas of a
+// value stay equal bit by bit.
+//
+// Counts are in elements. Nothing here allocates; faults of a device surface in the runtime, which
+// waits for it.
+#pragma once
+
+#include "titan/runtime/kernel_math.h"
+#include "titan/runtime/program.h"
+
+#ifdef __CUDACC__
+#include "titan/runtime/kernel_cuda.h"
+#define TM_LAMBDA __device__
+#else
+#define TM_LAMBDA
+#endif
+
+namespace titan::rt::tm {
+
+#ifndef __CUDACC__
+
+constexpr int64_t kLittleWork = 16384;
+
+template <typename T> void fill(Context &, T *to, int64_t count, T value) {
+#pragma omp parallel for simd if (count >= kLittleWork)
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = value;
+}
+
+/// The ranges may touch but not overlap.
+template <typename T> void copy(Context &, T *to, const T *from, int64_t count) {
+#pragma omp parallel for simd if (count >= kLittleWork)
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = from[i];
+}
+
+namespace detail {
+
+/// Combines term(0) ... term(count - 1) in up to 256 chunks, then the chunks in order.
+template <typename T, typename Chunk, typename Combine>
+T reduceChunks(int64_t count, T neutral, Chunk &&reduceChunk, Combine &&combine) {
+  constexpr int64_t kChunks = 256, kLeast = 1024;
+  const int64_t size = chunk(count, kChunks) < kLeast ? kLeast : chunk(count, kChunks);
+  const int64_t chunks = chunk(count, size);
+  T parts[kChunks];
+#pragma omp parallel for if (count >= kLittleWork)
+  for (int64_t c = 0; c < chunks; ++c)
+    parts[c] = reduceChunk(c * size, (c + 1) * size < count ? (c + 1) * size : count);
+  T total = neutral;
+  for (int64_t c = 0; c < chunks; ++c)
+    total = combine(total, parts[c]);
+  return total;
+}
+
+} // namespace detail
+
+template <typename T, typename Term> void sum(Context &, T *to, int64_t count, Term &&term) {
+  auto ofChunk = [&](int64_t from, int64_t to) {
+    T total = 0;
+#pragma omp simd reduction(+ : total)
+    for (int64_t i = from; i < to; ++i)
+      total += term(i);
+    return total;
+  };
+  *to = detail::reduceChunks<T>(count, T(0), ofChunk, [](T a, T b) { return a + b; });
+}
+
+template <typename T, typename Term> void maximum(Context &, T *to, int64_t count, Term &&term) {
+  auto ofChunk = [&](int64_t from, int64_t to) {
+    T most = lowest<T>();
+    for (int64_t i = from; i < to; ++i)
+      most = tm::max(most, T(term(i)));
+    return most;
+  };
+  *to =
+      detail::reduceChunks<T>(count, lowest<T>(), ofChunk, [](T a, T b) { return tm::max(a, b); });
+}
+
+template <typename T, typename Term> void minimum(Context &, T *to, int64_t count, Term &&term) {
+  auto ofChunk = [&](int64_t from, int64_t to) {
+    T least = highest<T>();
+    for (int64_t i = from; i < to; ++i)
+      least = tm::min(least, T(term(i)));
+    return least;
+  };
+  *to =
+      detail::reduceChunks<T>(count, highest<T>(), ofChunk, [](T a, T b) { return tm::min(a, b); });
+}
+
+#endif // __CUDACC__
+
+/// Part `part` of `count` elements in parts of `size`, the missing ones 0.
+template <typename T>
+void takePart(Context &ctx, T *to, const T *from, int64_t count, int64_t size, int64_t part) {
+  const int64_t start = part * size;
+  const int64_t there = start >= count ? 0 : count - start < size ? count - start : size;
+  copy(ctx, to, from + start, there);
+  fill(ctx, to + there, size - there, T(0));
+}
+
+} // namespace titan::rt::tm

@@ -1,0 +1,40 @@
+// RUN: titan-opt --titan-plan-memory --mlir-print-debuginfo %s | titan-translate --titan-to-cuda | FileCheck %s
+
+// On a device the same nests are kernels: a thread an element, or a block a row where something is
+// reduced along it.
+
+!row = !titan.tensor<f32[seq = 512]>
+!hidden = !titan.tensor<f32[seq = 512, embed = 64]>
+
+// CHECK-LABEL: void run(Context &ctx) {
+func.func @train(%x: !hidden {titan.input = "x"}, %w: !titan.tensor<f32[embed = 64]> {titan.param = "w"})
+    -> (!hidden {titan.output = "b"}, !hidden {titan.output = "y"}, !row {titan.output = "top"}, !titan.tensor<f32[embed = 64]> {titan.output = "columns"},
+        !titan.tensor<f32[]> {titan.output = "all"})
+    attributes {titan.program = "train"} {
+  // CHECK: tm::launch(ctx, seq * embed, [=] __device__(int64_t index) {
+  // CHECK-NEXT: const int64_t i = index % embed;
+  // CHECK-NEXT: const int64_t row = (index / embed);
+  // CHECK-NEXT: b[row * embed + i] = x[row * embed + i] * w[i];
+  // CHECK-NEXT: });
+  %b = titan.mul %x, %w : (!hidden, !titan.tensor<f32[embed = 64]>) -> !hidden loc("b")
+  // CHECK: tm::launchRows(ctx, seq, [=] __device__(int64_t row) {
+  // CHECK: __shared__ float e_row[embed];
+  // CHECK: for (int64_t i = threadIdx.x; i < embed; i += blockDim.x) {
+  // CHECK: top_1 = tm::reduceBlock<tm::Most>(top_1);
+  // CHECK-NEXT: if (threadIdx.x == 0) top[row] = top_1;
+  // What other threads computed is read after all of them are done.
+  // CHECK-NEXT: __syncthreads();
+  // CHECK: y[row * embed + i] = e_row[i] - top_1;
+  %y, %top = titan.fused rows ["seq"] : !hidden, !row {
+    %e = titan.exp %x : !hidden -> !hidden loc("e")
+    %t = titan.reduce max %e : !hidden -> !row loc("top")
+    %d = titan.sub %e, %t : (!hidden, !row) -> !hidden loc("y")
+    titan.yield %d, %t : !hidden, !row
+  }
+  // CHECK: tm::launch(ctx, embed, [=] __device__(int64_t j) {
+  // CHECK: total += y[i * embed + j];
+  %columns = titan.reduce sum %y : !hidden -> !titan.tensor<f32[embed = 64]> loc("columns")
+  // CHECK: tm::sum(ctx, all, seq * embed, [=] TM_LAMBDA(int64_t i) { return y[i]; });
+  %all = titan.reduce sum %y : !hidden -> !titan.tensor<f32[]> loc("all")
+  return %b, %y, %top, %columns, %all : !hidden, !hidden, !row, !titan.tensor<f32[embed = 64]>, !titan.tensor<f32[]>
+}
