@@ -71,18 +71,21 @@ int runTitanc(int argc, char **argv) {
       {"cpp", EmitKind::Cpp}, {"project", EmitKind::Project}, {"exe", EmitKind::Exe}};
   buildApp
       ->add_option("--emit", build.emit, "exe, project (a directory that builds by itself) or cpp")
-      ->transform(CLI::CheckedTransformer(kinds));
+      ->transform(CLI::CheckedTransformer(kinds))
+      ->option_text("KIND");
   const std::map<std::string, emission::Target> targets{{"cpu", emission::Target::Cpu},
                                                         {"cuda", emission::Target::Cuda}};
   buildApp->add_option("--target", build.target, "cpu or cuda")
-      ->transform(CLI::CheckedTransformer(targets));
+      ->transform(CLI::CheckedTransformer(targets))
+      ->option_text("DEVICE");
   buildApp->add_option("--cuda-arch", build.cudaArch,
                        "native or a compute capability such as 90; default: the runtime's");
   RunOptions run;
   CLI::App *runApp = app.add_subcommand("run", "compile a file and start the program");
   addCommon(*runApp, options, true);
   runApp->add_option("--target", run.target, "cpu or cuda")
-      ->transform(CLI::CheckedTransformer(targets));
+      ->transform(CLI::CheckedTransformer(targets))
+      ->option_text("DEVICE");
   runApp->add_option("--nproc", run.processes, "processes to start, by torchrun")
       ->check(CLI::PositiveNumber);
   runApp->add_option("ARGS", run.arguments, "after --: arguments of the program");
