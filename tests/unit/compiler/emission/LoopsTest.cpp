@@ -1,0 +1,68 @@
+//===- LoopsTest.cpp - Extents, merged loops, names -----------------------===//
+
+#include "compiler/emission/Loops.h"
+#include "compiler/emission/Names.h"
+
+#include "gtest/gtest.h"
+
+using namespace titan::emission;
+
+namespace {
+
+const Index kBatch{"batch", Extent(Factor{"batch", 0})}, kSeq{"seq", Extent(Factor{"seq", 8})},
+    kEmbed{"embed", Extent(Factor{"embed", 4})};
+
+// Extents are equal if they are equal for every degree, however they are written.
+TEST(Extent, ComparesByValue) {
+  Extent a = Extent(Factor{"a", 6}), b = Extent(Factor{"b", 2}) * Extent(Factor{"c", 3});
+  EXPECT_TRUE(a == b);
+  EXPECT_FALSE(a == kBatch.size);
+  EXPECT_TRUE(kBatch.size * a == b * kBatch.size);
+  EXPECT_EQ((kBatch.size * a).getValue(), std::nullopt);
+  EXPECT_EQ((a * b).getValue(), 36);
+}
+
+// Factors of one are not written; products are put in parentheses where they are factors.
+TEST(Extent, IsWrittenShort) {
+  Extent one = Extent(Factor{"group", 1}), a = Extent(Factor{"a", 6});
+  EXPECT_EQ((one * a).str(), "a");
+  EXPECT_EQ(one.str(), "1");
+  EXPECT_EQ(scale("i", one), "i");
+  EXPECT_EQ(scale("i", a * a), "i * (a * a)");
+}
+
+// Dimensions that all tensors walk as one become one loop.
+TEST(Loops, MergeWhereAllAccessesAllowIt) {
+  Access whole = makeAccess("x", {kBatch, kSeq, kEmbed});
+  auto one = makeLoops({kBatch, kSeq, kEmbed}, {&whole});
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(one[0].size.str(), "batch * seq * embed");
+  Access row = makeAccess("r", {kBatch, kSeq});
+  auto two = makeLoops({kBatch, kSeq, kEmbed}, {&whole, &row});
+  ASSERT_EQ(two.size(), 2u);
+  EXPECT_EQ(two[0].size.str(), "batch * seq");
+  Access swapped = makeAccess("t", {kSeq, kBatch, kEmbed});
+  EXPECT_EQ(makeLoops({kBatch, kSeq, kEmbed}, {&whole, &swapped}).size(), 3u);
+}
+
+// An element's offset is the sum over the loops that its tensor has.
+TEST(Loops, WriteOffsets) {
+  Access row = makeAccess("r", {kBatch, kSeq}), whole = makeAccess("x", {kBatch, kSeq, kEmbed});
+  auto loops = makeLoops({kBatch, kSeq, kEmbed}, {&whole, &row});
+  loops[0].variable = "i";
+  loops[1].variable = "j";
+  EXPECT_EQ(getElement(whole, loops), "x[i * embed + j]");
+  EXPECT_EQ(getElement(row, loops), "r[i]");
+}
+
+// Names are identifiers of C++, and different ones stay different.
+TEST(Names, AreIdentifiers) {
+  NameScope scope;
+  EXPECT_EQ(scope.pick("layers.wq"), "layers_wq");
+  EXPECT_EQ(scope.pick("layers_wq"), "layers_wq_1");
+  EXPECT_EQ(scope.pick("class"), "class_1");
+  EXPECT_EQ(makeIdentifier("2nd"), "_2nd");
+  EXPECT_EQ(quote("a\"b\\\n"), "\"a\\\"b\\\\\\n\"");
+}
+
+} // namespace
