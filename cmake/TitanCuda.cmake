@@ -1,17 +1,24 @@
-# CUDA for the runtime, on request (-DTITAN_CUDA=ON): headers and libraries of the environment that
-# holds LibTorch (nvidia/cu13, nvidia/nccl), so that no system toolkit is needed but for nvcc. nvcc
-# is called directly: CMake 3.25 does not know this CUDA and would insist on compiling for devices
-# that it has dropped.
-option(TITAN_CUDA "Build the runtime for CUDA devices too" OFF)
+# CUDA for the runtime, where an nvcc is found: headers and libraries of the environment that holds
+# LibTorch (nvidia/cu13, nvidia/nccl), so that no system toolkit is needed but for nvcc, which may
+# come from that environment too (scripts/setup --cuda). nvcc is called directly: CMake 3.25 does not
+# know this CUDA and would insist on compiling for devices that it has dropped.
+get_filename_component(titan_site_packages ${TITAN_TORCH_DIR} DIRECTORY)
+find_program(TITAN_NVCC nvcc HINTS ${titan_site_packages}/nvidia/cu13/bin PATHS /usr/local/cuda/bin)
+find_path(TITAN_NCCL_INCLUDE nccl.h HINTS ${titan_site_packages}/nvidia/nccl/include)
+find_path(TITAN_CUDA_INCLUDE cuda_runtime_api.h
+  HINTS ${titan_site_packages}/nvidia/cu13/include PATHS /usr/local/cuda/include)
+set(titan_cuda_default OFF)
+if(TITAN_NVCC AND TITAN_NCCL_INCLUDE AND TITAN_CUDA_INCLUDE)
+  set(titan_cuda_default ON)
+endif()
+option(TITAN_CUDA "Build the runtime for CUDA devices too" ${titan_cuda_default})
 if(NOT TITAN_CUDA)
   return()
 endif()
+if(NOT titan_cuda_default)
+  message(FATAL_ERROR "TITAN_CUDA needs nvcc and the headers of CUDA and NCCL: try scripts/setup --cuda")
+endif()
 set(TITAN_CUDA_ARCH 90 CACHE STRING "compute capability that the runtime's CUDA kernels are for")
-get_filename_component(titan_site_packages ${TITAN_TORCH_DIR} DIRECTORY)
-find_program(TITAN_NVCC nvcc HINTS ${titan_site_packages}/nvidia/cu13/bin PATHS /usr/local/cuda/bin REQUIRED)
-find_path(TITAN_NCCL_INCLUDE nccl.h HINTS ${titan_site_packages}/nvidia/nccl/include REQUIRED)
-find_path(TITAN_CUDA_INCLUDE cuda_runtime_api.h
-  HINTS ${titan_site_packages}/nvidia/cu13/include PATHS /usr/local/cuda/include REQUIRED)
 
 add_library(titan_cuda INTERFACE)
 target_include_directories(titan_cuda SYSTEM INTERFACE ${TITAN_CUDA_INCLUDE} ${TITAN_NCCL_INCLUDE})

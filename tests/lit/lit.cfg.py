@@ -46,6 +46,8 @@ for name in ("CCACHE_DIR", "OMP_NUM_THREADS", "HOME"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
+if os.path.exists(os.path.join(config.titan_binary_dir, "lib", "libtitan_runtime_cuda.a")):
+    config.available_features.add("cuda-runtime")
 if config.titan_nvcc and os.path.exists(config.titan_nvcc):
     config.available_features.add("nvcc")
     config.substitutions.append(("%nvcc", config.titan_nvcc))
