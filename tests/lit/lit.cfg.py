@@ -51,3 +51,8 @@ if os.path.exists(os.path.join(config.titan_binary_dir, "lib", "libtitan_runtime
 if config.titan_nvcc and os.path.exists(config.titan_nvcc):
     config.available_features.add("nvcc")
     config.substitutions.append(("%nvcc", config.titan_nvcc))
+
+# A runtime for CUDA devices is built on request (-DTITAN_CUDA=ON).
+runtime = os.path.join(config.titan_binary_dir, "lib", "titan-runtime.json")
+if os.path.exists(runtime) and '"cuda"' in open(runtime, encoding="utf-8").read():
+    config.available_features.add("cuda-runtime")

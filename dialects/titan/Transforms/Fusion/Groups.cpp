@@ -11,8 +11,9 @@ using namespace titan::fusion;
 
 /// Fewer rows than this are not worth sharing between threads.
 static constexpr int64_t kLeastRows = 16;
-/// More elements than this below a row would not stay in a core's cache, nor on its stack.
-static constexpr int64_t kMostInner = 16384;
+/// What a row keeps for its later loops must stay in a core's first cache, and on devices in a
+/// block's shared memory, of which 48 KiB are there without asking.
+static constexpr int64_t kMostRowBytes = 40 * 1024;
 /// Shorter inner loops waste vector lanes.
 static constexpr int64_t kLeastInner = 64;
 
@@ -82,23 +83,46 @@ bool Grouping::agreeOnSizes(ArrayRef<Operation *> members, ArrayRef<StringAttr> 
   return true;
 }
 
-bool Grouping::fitsRow(ArrayRef<Operation *> members, ArrayRef<StringAttr> rows) {
-  int64_t longest = 0;
-  for (Operation *op : members) {
-    NamedTensorType type = getType(getWalked(op));
-    int64_t inner = 1;
-    for (auto [dim, axes] :
-         llvm::zip_equal(type.getDims(), type.getShardingOrReplicated().getDimAxes())) {
-      if (llvm::is_contained(rows, dim.getName()))
-        continue;
-      for (auto axis : axes.getAsRange<StringAttr>())
-        if (mesh && mesh.getDegree(axis) == 0)
-          return false; // the row's buffers need a size
-      inner *= dim.getSize();
+/// Elements of `type` below a row; nothing if an `auto` degree divides them.
+std::optional<int64_t> Grouping::getInnerSize(NamedTensorType type, ArrayRef<StringAttr> rows) {
+  int64_t inner = 1;
+  for (auto [dim, axes] :
+       llvm::zip_equal(type.getDims(), type.getShardingOrReplicated().getDimAxes())) {
+    if (llvm::is_contained(rows, dim.getName()))
+      continue;
+    inner *= dim.getSize();
+    for (auto axis : axes.getAsRange<StringAttr>()) {
+      if (mesh && mesh.getDegree(axis) == 0)
+        return std::nullopt;
+      inner /= mesh ? mesh.getDegree(axis) : 1;
     }
-    longest = std::max(longest, inner);
   }
-  return longest <= kMostInner;
+  return inner;
+}
+
+/// What one loop of the row computes and a later one reads is kept, unless it goes to memory
+/// anyway.
+bool Grouping::fitsRow(ArrayRef<Operation *> members, ArrayRef<StringAttr> rows) {
+  SmallVector<std::string> names;
+  for (StringAttr row : rows)
+    names.push_back(row.str());
+  RowSchedule schedule = scheduleRows(members, names);
+  int64_t kept = 0;
+  for (Operation *op : members) {
+    std::optional<int64_t> inner = getInnerSize(getType(getWalked(op)), rows);
+    if (!inner)
+      return false; // the row's buffers need a size
+    bool leaves = false, isUsedLater = false;
+    for (Operation *user : op->getUsers()) {
+      auto it = schedule.innerOf.find(user);
+      leaves |= it == schedule.innerOf.end();
+      isUsedLater |= it != schedule.innerOf.end() && it->second > schedule.innerOf[op];
+    }
+    NamedTensorType type = getType(op->getResult(0));
+    if (isUsedLater && !leaves)
+      kept += *getInnerSize(type, rows) * ((type.getElementType().getIntOrFloatBitWidth() + 7) / 8);
+  }
+  return kept <= kMostRowBytes;
 }
 
 std::optional<SmallVector<StringAttr>> Grouping::chooseRows(ArrayRef<Operation *> members) {

@@ -38,6 +38,8 @@ private:
   chooseRows(llvm::ArrayRef<mlir::Operation *> ops);
   bool agreeOnSizes(llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<mlir::StringAttr> rows);
   bool fitsRow(llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<mlir::StringAttr> rows);
+  std::optional<int64_t> getInnerSize(ir::NamedTensorType type,
+                                      llvm::ArrayRef<mlir::StringAttr> rows);
   bool staysAcyclic(llvm::ArrayRef<unsigned> merged);
   bool tryJoin(unsigned op, unsigned group);
   llvm::SmallVector<unsigned> getRelated(mlir::Operation *op);

@@ -59,12 +59,30 @@ func.func @around(%x: !hidden, %w: !weight) -> !wide {
   return %5 : !wide
 }
 
-// One operation alone stays as it is, and so do values that are too long for a row's buffers.
+// One operation alone stays as it is. A row that is too long to keep is not kept: what is
+// exponentiated goes to memory for the operation that needs it after its maximum.
 // CHECK-LABEL: func.func @alone
-// CHECK-NOT: titan.fused
-func.func @alone(%x: !hidden, %long: !titan.tensor<f32[batch = 64, vocab = 100000]>) -> (!hidden, !titan.tensor<f32[batch = 64, vocab = 100000]>) {
+// CHECK: titan.exp
+// CHECK: titan.fused rows ["batch"]
+// CHECK-NEXT: titan.exp
+// CHECK-NEXT: titan.reduce max
+// CHECK-NEXT: titan.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: titan.sub
+!long = !titan.tensor<f32[batch = 64, vocab = 100000]>
+func.func @alone(%x: !hidden, %long: !long) -> (!hidden, !long) {
   %0 = titan.exp %x : !hidden -> !hidden
-  %1 = titan.exp %long : !titan.tensor<f32[batch = 64, vocab = 100000]> -> !titan.tensor<f32[batch = 64, vocab = 100000]>
-  %2 = titan.neg %1 : !titan.tensor<f32[batch = 64, vocab = 100000]> -> !titan.tensor<f32[batch = 64, vocab = 100000]>
-  return %0, %2 : !hidden, !titan.tensor<f32[batch = 64, vocab = 100000]>
+  %1 = titan.exp %long : !long -> !long
+  %2 = titan.reduce max %1 : !long -> !titan.tensor<f32[batch = 64]>
+  %3 = titan.sub %1, %2 : (!long, !titan.tensor<f32[batch = 64]>) -> !long
+  return %0, %3 : !hidden, !long
+}
+
+// However long a row is, operations that need no buffer of it go together.
+// CHECK-LABEL: func.func @long
+// CHECK: titan.fused rows ["batch"]
+func.func @long(%long: !long) -> !long {
+  %1 = titan.exp %long : !long -> !long
+  %2 = titan.neg %1 : !long -> !long
+  return %2 : !long
 }
