@@ -205,6 +205,15 @@ void Checker::warnUnused(const Model &model) {
                    "the loss does not depend on parameter `" + model.parameters[i].name + "`");
 }
 
+/// Every input of a run's model must come from its data.
+static void checkInputs(const CheckedRun &checked, DiagnosticEngine &diags) {
+  for (const Input &input : checked.train.inputs)
+    if (input.name != "tokens" && input.name != "labels")
+      diags.report(Code::UnfedInput, input.loc, "no data feeds input `" + input.name + "`")
+          .note(checked.run.modelLoc, "for this run")
+          .help("text gives the inputs `tokens` and `labels`");
+}
+
 std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
   bool isTrain = symbol.decl->is<TrainDecl>();
   std::optional<Run> run = isTrain ? resolveRun(symbol, overrides, library, diags)
@@ -225,6 +234,8 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
                 "model `" + checked.train.name + "` has no loss to minimise")
         .note(checked.train.loc, "declared here")
         .help("add `loss = mean(..., over batch, seq)`");
+  if (isTrain)
+    checkInputs(checked, diags);
   checkMesh(checked.mesh, checked.train, diags);
   checkGroups(checked);
   if (isTrain && checked.train.loss)
