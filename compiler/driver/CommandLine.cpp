@@ -34,6 +34,40 @@ std::string phaseNames() {
   return names;
 }
 
+void addTarget(CLI::App &app, emission::Target &target) {
+  const std::map<std::string, emission::Target> targets{{"cpu", emission::Target::Cpu},
+                                                        {"cuda", emission::Target::Cuda}};
+  app.add_option("--target", target, "cpu or cuda")
+      ->transform(CLI::CheckedTransformer(targets))
+      ->option_text("DEVICE");
+}
+
+CLI::App *addBuild(CLI::App &app, CommonOptions &options, BuildOptions &build) {
+  CLI::App *command = app.add_subcommand("build", "compile a file to a program");
+  addCommon(*command, options, true);
+  command->add_option("-o", build.output, "what to write; default: the file's name without .titan");
+  const std::map<std::string, EmitKind> kinds{
+      {"cpp", EmitKind::Cpp}, {"project", EmitKind::Project}, {"exe", EmitKind::Exe}};
+  command
+      ->add_option("--emit", build.emit, "exe, project (a directory that builds by itself) or cpp")
+      ->transform(CLI::CheckedTransformer(kinds))
+      ->option_text("KIND");
+  addTarget(*command, build.target);
+  command->add_option("--cuda-arch", build.cudaArch,
+                      "native or a compute capability such as 90; default: the runtime's");
+  return command;
+}
+
+CLI::App *addRun(CLI::App &app, CommonOptions &options, RunOptions &run) {
+  CLI::App *command = app.add_subcommand("run", "compile a file and start the program");
+  addCommon(*command, options, true);
+  addTarget(*command, run.target);
+  command->add_option("--nproc", run.processes, "processes to start, by torchrun")
+      ->check(CLI::PositiveNumber);
+  command->add_option("ARGS", run.arguments, "after --: arguments of the program");
+  return command;
+}
+
 } // namespace
 
 int runTitanc(int argc, char **argv) {
@@ -63,32 +97,9 @@ int runTitanc(int argc, char **argv) {
       ->required();
   fmt->add_flag("--check", format.check, "change nothing; exit with 1 if a file would change");
   BuildOptions build;
-  CLI::App *buildApp = app.add_subcommand("build", "compile a file to a program");
-  addCommon(*buildApp, options, true);
-  buildApp->add_option("-o", build.output,
-                       "what to write; default: the file's name without .titan");
-  const std::map<std::string, EmitKind> kinds{
-      {"cpp", EmitKind::Cpp}, {"project", EmitKind::Project}, {"exe", EmitKind::Exe}};
-  buildApp
-      ->add_option("--emit", build.emit, "exe, project (a directory that builds by itself) or cpp")
-      ->transform(CLI::CheckedTransformer(kinds))
-      ->option_text("KIND");
-  const std::map<std::string, emission::Target> targets{{"cpu", emission::Target::Cpu},
-                                                        {"cuda", emission::Target::Cuda}};
-  buildApp->add_option("--target", build.target, "cpu or cuda")
-      ->transform(CLI::CheckedTransformer(targets))
-      ->option_text("DEVICE");
-  buildApp->add_option("--cuda-arch", build.cudaArch,
-                       "native or a compute capability such as 90; default: the runtime's");
+  CLI::App *buildApp = addBuild(app, options, build);
   RunOptions run;
-  CLI::App *runApp = app.add_subcommand("run", "compile a file and start the program");
-  addCommon(*runApp, options, true);
-  runApp->add_option("--target", run.target, "cpu or cuda")
-      ->transform(CLI::CheckedTransformer(targets))
-      ->option_text("DEVICE");
-  runApp->add_option("--nproc", run.processes, "processes to start, by torchrun")
-      ->check(CLI::PositiveNumber);
-  runApp->add_option("ARGS", run.arguments, "after --: arguments of the program");
+  CLI::App *runApp = addRun(app, options, run);
   CLI::App *explain = app.add_subcommand("explain", "explain the code of a diagnostic");
   explain->add_option("CODE", code, "such as T0301")->required();
   try {

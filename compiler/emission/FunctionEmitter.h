@@ -17,8 +17,6 @@
 
 namespace titan::emission {
 
-
-
 /// What the functions of one program share.
 struct ProgramState {
   ProgramState(dist::MeshOp mesh, Target target) : target(target), sizes(mesh) {}

@@ -2,6 +2,7 @@
 
 #include "compiler/emission/Names.h"
 
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace titan;
@@ -30,111 +31,23 @@ std::string emission::quote(llvm::StringRef text) {
   return quoted + "\"";
 }
 
+/// Words of C++, and names that every emitted function uses.
+static constexpr llvm::StringLiteral kTaken =
+    "alignas alignof and asm auto bool break case catch char class const constexpr continue "
+    "default "
+    "delete do double else enum explicit export extern false float for friend goto if inline int "
+    "long mutable namespace new not operator or private protected public register requires return "
+    "short signed sizeof static struct switch template this throw true try typedef typename union "
+    "unsigned using virtual void volatile while xor "
+    "ctx row i j k m n p l l1 l2 l3 index tm std titan run main mesh over persistent transient "
+    "gemm "
+    "attention attentionGrad allGather allReduce reduceScatter allToAll from to first second "
+    "cosine sine cosines sines total width at";
+
 emission::NameScope::NameScope() {
-  // Words of C++ and names that every emitted function uses.
-  for (llvm::StringRef word : {"alignas",
-                               "alignof",
-                               "and",
-                               "asm",
-                               "auto",
-                               "bool",
-                               "break",
-                               "case",
-                               "catch",
-                               "char",
-                               "class",
-                               "const",
-                               "constexpr",
-                               "continue",
-                               "default",
-                               "delete",
-                               "do",
-                               "double",
-                               "else",
-                               "enum",
-                               "explicit",
-                               "export",
-                               "extern",
-                               "false",
-                               "float",
-                               "for",
-                               "friend",
-                               "goto",
-                               "if",
-                               "inline",
-                               "int",
-                               "long",
-                               "mutable",
-                               "namespace",
-                               "new",
-                               "not",
-                               "operator",
-                               "or",
-                               "private",
-                               "protected",
-                               "public",
-                               "register",
-                               "requires",
-                               "return",
-                               "short",
-                               "signed",
-                               "sizeof",
-                               "static",
-                               "struct",
-                               "switch",
-                               "template",
-                               "this",
-                               "throw",
-                               "true",
-                               "try",
-                               "typedef",
-                               "typename",
-                               "union",
-                               "unsigned",
-                               "using",
-                               "virtual",
-                               "void",
-                               "volatile",
-                               "while",
-                               "xor",
-                               "ctx",
-                               "row",
-                               "i",
-                               "j",
-                               "k",
-                               "m",
-                               "n",
-                               "tm",
-                               "std",
-                               "titan",
-                               "run",
-                               "chunk",
-                               "gemm",
-                               "attention",
-                               "attentionGrad",
-                               "allGather",
-                               "allReduce",
-                               "reduceScatter",
-                               "allToAll",
-                               "persistent",
-                               "transient",
-                               "main",
-                               "mesh",
-                               "over",
-                               "from",
-                               "to",
-                               "p",
-                               "l",
-                               "l1",
-                               "l2",
-                               "l3",
-                               "first",
-                               "second",
-                               "cosines",
-                               "sines",
-                               "total",
-                               "width",
-                               "at"})
+  llvm::SmallVector<llvm::StringRef> words;
+  kTaken.split(words, ' ');
+  for (llvm::StringRef word : words)
     taken.insert(word);
 }
 

@@ -217,14 +217,15 @@ std::string RowNest::getSimd(const Inner &inner, ArrayRef<Loop> loops) {
   return "#pragma omp simd" + sums;
 }
 
-void RowNest::emitInner(unsigned index) {
-  const Inner &inner = inners[index];
-  for (Operation *op : inner.ops) {
-    if (auto reduce = dyn_cast<ReduceOp>(op))
+/// What later loops need is kept for the row, unless it goes to memory anyway.
+void RowNest::prepareInner(unsigned index) {
+  for (Operation *op : inners[index].ops) {
+    if (auto reduce = dyn_cast<ReduceOp>(op)) {
       startReduce(reduce);
-    // What later loops need is kept for the row, unless it goes to memory anyway.
+      continue;
+    }
     for (Value result : op->getResults()) {
-      if (isa<ReduceOp>(op) || inner.space.empty() || !isUsedLater(result, index))
+      if (inners[index].space.empty() || !isUsedLater(result, index))
         continue;
       if (auto it = targets.find(result); it != targets.end())
         accesses[result] = it->second.front();
@@ -232,6 +233,11 @@ void RowNest::emitInner(unsigned index) {
         declareBuffer(result);
     }
   }
+}
+
+void RowNest::emitInner(unsigned index) {
+  const Inner &inner = inners[index];
+  prepareInner(index);
   SmallVector<Loop> loops = makeLoops(inner.space, getAccesses(inner));
   nameLoops(loops, rowLoops.size() == 1 ? 0 : rowLoops.size());
   current = rowLoops;

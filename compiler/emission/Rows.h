@@ -38,6 +38,7 @@ private:
   /// The nest as kernels: one thread an element where nothing is shared, else one block a row.
   void emitDevice();
   void openDeviceLoops(const Inner &inner, llvm::ArrayRef<Loop> loops);
+  void prepareInner(unsigned index);
   void emitInner(unsigned index);
   void emitOp(mlir::Operation *op);
   void emitElementwise(mlir::Operation *op);

@@ -29,7 +29,8 @@ Factor Sizes::declare(StringRef wanted, StringRef definition, int64_t value) {
   if (isNew) {
     factor = {scope.pick(wanted), value};
     if (value)
-      constants.push_back("[[maybe_unused]] constexpr int64_t " + factor.name + " = " + definition.str() + ";");
+      constants.push_back("[[maybe_unused]] constexpr int64_t " + factor.name + " = " +
+                          definition.str() + ";");
     else
       variables[entry->first()] = factor.name;
   }
