@@ -22,11 +22,16 @@ set(TITAN_CUDA_ARCH 90 CACHE STRING "compute capability that the runtime's CUDA 
 
 add_library(titan_cuda INTERFACE)
 target_include_directories(titan_cuda SYSTEM INTERFACE ${TITAN_CUDA_INCLUDE} ${TITAN_NCCL_INCLUDE})
+# LibTorch registers its devices when libtorch_cuda is loaded, and its groups need NCCL: both are
+# linked whether a symbol asks for them or not.
+set(titan_cuda_link -Wl,--push-state,--no-as-needed
+  ${TITAN_TORCH_DIR}/lib/libtorch_cuda.so ${TITAN_TORCH_DIR}/lib/libc10_cuda.so)
 foreach(library cu13/lib/libcudart.so.13 cu13/lib/libcublas.so.13 nccl/lib/libnccl.so.2)
   set(file ${titan_site_packages}/nvidia/${library})
   get_filename_component(folder ${file} DIRECTORY)
   list(APPEND titan_cuda_link ${file} "-Wl,-rpath,${folder}")
 endforeach()
+list(APPEND titan_cuda_link -Wl,--pop-state)
 target_link_libraries(titan_cuda INTERFACE ${titan_cuda_link})
 
 # titan_cuda_object(OUT FILE.cu INCLUDE...): compiles one .cu file; OUT is the object's path.

@@ -3,7 +3,7 @@
     run.py [-v] [NAME...]
 
 Every example is emitted as a project for CUDA, which must build by itself and be linked against
-CUDA's runtime, cuBLAS and NCCL; the program it makes must get as far as looking for a device.
+CUDA's runtime, cuBLAS, NCCL and LibTorch for CUDA; the program it makes must get as far as looking for a device.
 """
 
 import argparse
@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "parity"))
 from titan import ROOT, TITANC, Report, call, require_titanc, write_text
 
 OUT = ROOT / "out" / "cuda"
-LIBRARIES = ["libcudart", "libcublas", "libnccl", "libtorch_cpu"]
+LIBRARIES = ["libcudart", "libcublas", "libnccl", "libtorch_cpu", "libtorch_cuda"]
 
 
 def try_project(source: Path, text: Path):

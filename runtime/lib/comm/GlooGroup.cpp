@@ -1,3 +1,4 @@
+#include "C10d.h"
 #include "Rendezvous.h"
 
 #include "titan/runtime/error.h"
@@ -19,43 +20,9 @@ namespace {
 
 using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 
-at::ScalarType scalarType(DType type) {
-  switch (type) {
-  case DType::F32:
-    return at::kFloat;
-  case DType::F64:
-    return at::kDouble;
-  case DType::BF16:
-    return at::kBFloat16;
-  case DType::I64:
-    return at::kLong;
-  case DType::Bool:
-    return at::kBool;
-  }
-  return at::kFloat;
-}
-
 /// A view of the caller's memory; nothing is owned or copied. Gloo never writes to inputs.
 at::Tensor view(const void *data, int64_t count, DType type) {
   return at::from_blob(const_cast<void *>(data), {count}, at::TensorOptions(scalarType(type)));
-}
-
-c10d::ReduceOp::RedOpType reduction(Reduction op) {
-  switch (op) {
-  case Reduction::Sum:
-    return c10d::ReduceOp::SUM;
-  case Reduction::Max:
-    return c10d::ReduceOp::MAX;
-  case Reduction::Min:
-    return c10d::ReduceOp::MIN;
-  }
-  return c10d::ReduceOp::SUM;
-}
-
-/// LibTorch's exceptions carry a C++ stack; the first line is what a user can read.
-std::string firstLine(const std::exception &error) {
-  std::string text = error.what();
-  return text.substr(0, text.find('\n'));
 }
 
 class GlooGroup final : public Group {
@@ -151,7 +118,7 @@ public:
     // An agent keeps its store over restarts of the workers: old keys must not be met again.
     const char *restart = std::getenv("TORCHELASTIC_RESTART_COUNT");
     std::string prefix = fmt::format("titan/{}", restart ? restart : "0");
-    store = c10::make_intrusive<c10d::PrefixStore>(
+    keys = c10::make_intrusive<c10d::PrefixStore>(
         prefix, c10::make_intrusive<c10d::TCPStore>(launch.masterAddress, tcp));
     device = makeDevice();
   }
@@ -162,7 +129,7 @@ public:
     gloo->threads = 1; // a step's collectives are issued one after the other
     std::string name = fmt::format("group/{}", fmt::join(ranks, ","));
     try {
-      auto prefixed = c10::make_intrusive<c10d::PrefixStore>(name, store);
+      auto prefixed = c10::make_intrusive<c10d::PrefixStore>(name, keys);
       return std::make_unique<GlooGroup>(
           ranks, position,
           c10::make_intrusive<c10d::ProcessGroupGloo>(prefixed, position,
@@ -173,13 +140,15 @@ public:
     }
   }
 
+  c10d::Store &store() override { return *keys; }
+
   void publish(const std::string &key, const std::string &value) override {
-    guarded([&] { store->set(key, std::vector<uint8_t>(value.begin(), value.end())); });
+    guarded([&] { keys->set(key, std::vector<uint8_t>(value.begin(), value.end())); });
   }
 
   std::string lookup(const std::string &key) override {
     std::vector<uint8_t> value;
-    guarded([&] { value = store->get(key); });
+    guarded([&] { value = keys->get(key); });
     return {value.begin(), value.end()};
   }
 
@@ -206,7 +175,7 @@ private:
 
   LaunchInfo launch;
   CommOptions options;
-  c10::intrusive_ptr<c10d::Store> store;
+  c10::intrusive_ptr<c10d::Store> keys;
   std::shared_ptr<::gloo::transport::Device> device;
 };
 

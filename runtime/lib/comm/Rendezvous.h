@@ -1,6 +1,6 @@
 // Where the processes of a run meet: a key-value store over TCP and the groups made from it. The
-// only header between comm/ and c10d; it names no c10d type, so that one translation unit alone
-// pays for LibTorch's headers.
+// header between comm/ and c10d; of its types it only declares the store, so that the transports
+// over c10d alone pay for LibTorch's headers.
 #pragma once
 
 #include "titan/runtime/comm.h"
@@ -8,6 +8,10 @@
 #include <memory>
 #include <string>
 #include <vector>
+
+namespace c10d {
+class Store;
+} // namespace c10d
 
 namespace titan::rt {
 
@@ -21,6 +25,9 @@ public:
   /// A small key-value store that all processes see. `lookup` waits until the key is there.
   virtual void publish(const std::string &key, const std::string &value) = 0;
   virtual std::string lookup(const std::string &key) = 0;
+
+  /// The same store as c10d knows it, for groups of devices; lives as long as it is held.
+  virtual c10d::Store &store() = 0;
 
   /// A group over Gloo; all members call this.
   virtual std::unique_ptr<Group> makeGlooGroup(const std::vector<int> &ranks, int position) = 0;

@@ -19,12 +19,14 @@ namespace {
 
 class ConnectedWorld final : public World {
 public:
-  ConnectedWorld(const LaunchInfo &launch, CommOptions options) : info(launch), options(options) {
+  ConnectedWorld(const LaunchInfo &launch, CommOptions options) : info(launch), limits(options) {
     if (info.worldSize > 1)
-      rendezvous = Rendezvous::connect(info, options);
+      meeting = Rendezvous::connect(info, options);
   }
 
   const LaunchInfo &launch() const override { return info; }
+  const CommOptions &options() const override { return limits; }
+  Rendezvous *rendezvous() override { return meeting.get(); }
 
   Group &group(const std::vector<int> &ranks) override {
     std::unique_ptr<Group> &slot = groups[ranks];
@@ -42,19 +44,19 @@ private:
     if (ranks.size() == 1)
       return std::make_unique<SelfGroup>(info.rank);
     int position = static_cast<int>(self - ranks.begin());
-    if (info.localWorldSize == info.worldSize && !options.avoidSharedMemory) {
+    if (info.localWorldSize == info.worldSize && !limits.avoidSharedMemory) {
       size_t bytes = SharedMemoryGroup::slotBytes(ranks.size());
-      if (auto memory = SharedMemory::connect(*rendezvous, ranks, position, bytes))
+      if (auto memory = SharedMemory::connect(*meeting, ranks, position, bytes))
         return std::make_unique<SharedMemoryGroup>(ranks, position, std::move(memory),
-                                                   options.timeout);
+                                                   limits.timeout);
     }
-    return rendezvous->makeGlooGroup(ranks, position);
+    return meeting->makeGlooGroup(ranks, position);
   }
 
   LaunchInfo info;
-  CommOptions options;
-  std::unique_ptr<Rendezvous> rendezvous;
-  // After `rendezvous`, so that groups go before the store they were made from.
+  CommOptions limits;
+  std::unique_ptr<Rendezvous> meeting;
+  // After `meeting`, so that groups go before the store they were made from.
   std::map<std::vector<int>, std::unique_ptr<Group>> groups;
 };
 

@@ -1,12 +1,11 @@
-// A CUDA device: the arena in its memory, one stream on which a whole step is queued, and NCCL for
-// collectives on that stream. NCCL is called directly and not through c10d, whose process groups
-// bring streams and events of their own: on one stream a step has a fixed order, needs no events,
-// and can be captured as a graph.
+// A CUDA device: the arena in its memory, one stream on which a step's kernels are queued, and
+// c10d's NCCL groups for collectives, which run on streams of theirs between two events on ours.
 #include "Check.h"
 #include "NcclGroup.h"
 
 #include "device/Device.h"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <thread>
@@ -19,11 +18,14 @@ namespace {
 
 class CudaDevice final : public Device {
 public:
-  explicit CudaDevice(int index) {
+  explicit CudaDevice(int index) : index(index) {
     check(cudaSetDevice(index), "choosing a device");
     check(cudaStreamCreateWithFlags(&queue, cudaStreamNonBlocking), "creating a stream");
   }
-  ~CudaDevice() override { cudaStreamDestroy(queue); }
+  ~CudaDevice() override {
+    groups.clear(); // their work ends before the stream that it waits for
+    cudaStreamDestroy(queue);
+  }
 
   std::byte *allocate(int64_t bytes) override {
     void *memory = nullptr;
@@ -78,7 +80,7 @@ public:
       if (waited > std::chrono::milliseconds(1)) {
         std::this_thread::sleep_for(std::chrono::microseconds(50));
         for (auto &[ranks, group] : groups)
-          group->checkPeers();
+          group->checkPeers(waited);
       }
     }
     check(status, "waiting for the step");
@@ -88,12 +90,17 @@ public:
 
   Group &group(World &world, const std::vector<int> &ranks) override {
     auto &slot = groups[ranks];
-    if (!slot)
-      slot = std::make_unique<NcclGroup>(world.group(ranks), queue);
+    if (!slot) {
+      auto position = std::find(ranks.begin(), ranks.end(), world.rank()) - ranks.begin();
+      slot = std::make_unique<NcclGroup>(
+          world, ranks, static_cast<int>(position),
+          c10::cuda::getStreamFromExternal(queue, static_cast<c10::DeviceIndex>(index)));
+    }
     return *slot;
   }
 
 private:
+  int index;
   cudaStream_t queue = nullptr;
   int64_t allocated = 0;
   std::map<std::vector<int>, std::unique_ptr<NcclGroup>> groups;

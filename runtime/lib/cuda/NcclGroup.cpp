@@ -1,108 +1,170 @@
 #include "NcclGroup.h"
 
-#include "Check.h"
-
+#include "comm/C10d.h"
 #include "comm/Rendezvous.h"
+
+#include "titan/runtime/error.h"
+
+#include <cstdlib>
+
+#include <ATen/Context.h>
+#include <ATen/ops/from_blob.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <torch/csrc/distributed/c10d/HashStore.hpp>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 
 namespace titan::rt {
 
 namespace {
 
-ncclDataType_t typeOf(DType type) {
-  switch (type) {
-  case DType::F64:
-    return ncclFloat64;
-  case DType::F32:
-    return ncclFloat32;
-  case DType::BF16:
-    return ncclBfloat16;
-  case DType::I64:
-    return ncclInt64;
-  case DType::Bool:
-    return ncclUint8;
-  }
-  return ncclUint8;
+/// Left alone, c10d's watching threads end the process at a failure, with a stack and without the
+/// action's name; here the host sees to failures itself. Who sets the variables keeps them.
+void leaveFailuresToTheHost() {
+  setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "0", 0);
+  setenv("TORCH_NCCL_ENABLE_MONITORING", "0", 0);
 }
 
-ncclRedOp_t operation(Reduction op) {
-  switch (op) {
-  case Reduction::Sum:
-    return ncclSum;
-  case Reduction::Max:
-    return ncclMax;
-  case Reduction::Min:
-    return ncclMin;
-  }
-  return ncclSum;
+/// Where the members find each other: the run's store, or one of its own for a process alone.
+c10::intrusive_ptr<c10d::Store> storeOf(Rendezvous *rendezvous) {
+  if (!rendezvous)
+    return c10::make_intrusive<c10d::HashStore>();
+  return c10::intrusive_ptr<c10d::Store>::reclaim_copy(&rendezvous->store());
 }
 
 } // namespace
 
-NcclGroup::NcclGroup(Group &host, cudaStream_t stream)
-    : Group(host.ranks(), host.rank()), stream(stream) {
-  ncclUniqueId id{};
-  if (host.rank() == 0)
-    queued(ncclGetUniqueId(&id), "naming a group", {});
-  host.broadcast(&id, sizeof(id), DType::Bool, 0, {"connecting devices", ""});
-  queued(ncclCommInitRank(&communicator, size(), id, rank()), "connecting devices", {});
+NcclGroup::NcclGroup(World &world, const std::vector<int> &ranks, int position,
+                     c10::cuda::CUDAStream stream)
+    : Group(ranks, position), stream(stream), timeout(world.options().timeout) {
+  leaveFailuresToTheHost();
+  std::string name = fmt::format("device/{}", fmt::join(ranks, ","));
+  try {
+    at::globalContext().lazyInitDevice(at::kCUDA);
+    auto options = c10d::ProcessGroupNCCL::Options::create();
+    options->timeout = timeout;
+    options->group_name = name;
+    options->global_ranks_in_group.assign(ranks.begin(), ranks.end());
+    auto store = c10::make_intrusive<c10d::PrefixStore>(name, storeOf(world.rendezvous()));
+    nccl = c10::make_intrusive<c10d::ProcessGroupNCCL>(store, position, size(), options);
+  } catch (const std::exception &error) {
+    throw Fault(fmt::format("rank {}: cannot connect the devices of ranks {{{}}}: {}", world.rank(),
+                            fmt::join(ranks, ", "), firstLine(error)));
+  }
 }
 
 NcclGroup::~NcclGroup() {
-  if (communicator)
-    ncclCommAbort(communicator); // never waits for peers that are gone
+  pending.clear();
+  try {
+    nccl->abort(); // never waits for peers that are gone
+  } catch (const std::exception &) {
+    // A group that cannot be ended ends with its process.
+  }
 }
 
-void NcclGroup::queued(ncclResult_t result, const char *operation, Site site) {
-  last = site;
-  if (result != ncclSuccess)
-    throw Fault(describeFailure(*this, operation, site, ncclGetErrorString(result), 0));
+/// A view of the arena's memory; nothing is owned or copied.
+at::Tensor NcclGroup::view(const void *data, int64_t count, DType type) const {
+  auto options = at::TensorOptions(scalarType(type)).device(stream.device());
+  return at::for_blob(const_cast<void *>(data), {count})
+      .options(options)
+      .target_device(stream.device())
+      .make_tensor();
 }
 
-void NcclGroup::checkPeers() {
-  ncclResult_t state = ncclSuccess;
-  if (communicator && ncclCommGetAsyncError(communicator, &state) == ncclSuccess &&
-      state != ncclSuccess && state != ncclInProgress)
-    throw Fault(describeFailure(*this, "a collective", last, ncclGetErrorString(state), 0));
+template <typename Start> void NcclGroup::queue(const char *operation, Site site, Start start) {
+  retire({});
+  try {
+    c10::cuda::CUDAStreamGuard current(stream);
+    auto work = start();
+    work->wait(); // the stream waits, not the host
+    pending.push_back({work, operation, site});
+  } catch (const std::exception &error) {
+    throw Fault(describeFailure(*this, operation, site, firstLine(error), 0));
+  }
+}
+
+void NcclGroup::retire(std::chrono::duration<double> waited) {
+  while (!pending.empty() && pending.front().work->isCompleted()) {
+    auto [work, operation, site] = pending.front();
+    pending.pop_front();
+    if (!work->exception())
+      continue;
+    try {
+      std::rethrow_exception(work->exception());
+    } catch (const std::exception &error) {
+      throw Fault(describeFailure(*this, operation, site, firstLine(error), waited.count()));
+    }
+  }
+}
+
+void NcclGroup::checkPeers(std::chrono::duration<double> waited) {
+  retire(waited);
+  if (pending.empty() || waited < timeout)
+    return;
+  throw Fault(describeFailure(*this, pending.front().operation, pending.front().site,
+                              "timed out waiting for the other ranks", waited.count()));
 }
 
 void NcclGroup::allReduce(void *data, int64_t count, DType type, Reduction op, Site site) {
-  queued(ncclAllReduce(data, data, count, typeOf(type), operation(op), communicator, stream),
-         "all_reduce", site);
+  if (count == 0)
+    return;
+  queue("all_reduce", site, [&] {
+    std::vector<at::Tensor> tensors{view(data, count, type)};
+    c10d::AllreduceOptions options;
+    options.reduceOp = reduction(op);
+    return nccl->allreduce(tensors, options);
+  });
 }
 
 void NcclGroup::allGather(const void *input, void *output, int64_t count, DType type, Site site) {
-  queued(ncclAllGather(input, output, count, typeOf(type), communicator, stream), "all_gather",
-         site);
+  if (count == 0)
+    return;
+  queue("all_gather", site, [&] {
+    at::Tensor from = view(input, count, type), to = view(output, count * size(), type);
+    return nccl->_allgather_base(to, from);
+  });
 }
 
 void NcclGroup::reduceScatter(const void *input, void *output, int64_t count, DType type,
                               Reduction op, Site site) {
-  queued(ncclReduceScatter(input, output, count, typeOf(type), operation(op), communicator, stream),
-         "reduce_scatter", site);
+  if (count == 0)
+    return;
+  queue("reduce_scatter", site, [&] {
+    at::Tensor from = view(input, count * size(), type), to = view(output, count, type);
+    c10d::ReduceScatterOptions options;
+    options.reduceOp = reduction(op);
+    return nccl->_reduce_scatter_base(to, from, options);
+  });
 }
 
 void NcclGroup::allToAll(const void *input, void *output, int64_t count, DType type, Site site) {
-  int64_t bytes = count * sizeOf(type);
-  queued(ncclGroupStart(), "all_to_all", site);
-  for (int peer = 0; peer < size(); ++peer) {
-    queued(ncclSend(static_cast<const std::byte *>(input) + peer * bytes, count, typeOf(type), peer,
-                    communicator, stream),
-           "all_to_all", site);
-    queued(ncclRecv(static_cast<std::byte *>(output) + peer * bytes, count, typeOf(type), peer,
-                    communicator, stream),
-           "all_to_all", site);
-  }
-  queued(ncclGroupEnd(), "all_to_all", site);
+  if (count == 0)
+    return;
+  queue("all_to_all", site, [&] {
+    at::Tensor from = view(input, count * size(), type), to = view(output, count * size(), type);
+    std::vector<int64_t> even;
+    return nccl->alltoall_base(to, from, even, even);
+  });
 }
 
 void NcclGroup::broadcast(void *data, int64_t count, DType type, int root, Site site) {
-  queued(ncclBroadcast(data, data, count, typeOf(type), root, communicator, stream), "broadcast",
-         site);
+  if (count == 0)
+    return;
+  queue("broadcast", site, [&] {
+    std::vector<at::Tensor> tensors{view(data, count, type)};
+    c10d::BroadcastOptions options;
+    options.rootRank = root;
+    return nccl->broadcast(tensors, options);
+  });
 }
 
 void NcclGroup::barrier(Site site) {
-  check(cudaStreamSynchronize(stream), "waiting at a barrier");
-  (void)site;
+  queue("barrier", site, [&] {
+    c10d::BarrierOptions options;
+    options.device_ids = {stream.device_index()};
+    return nccl->barrier(options);
+  });
 }
 
 } // namespace titan::rt

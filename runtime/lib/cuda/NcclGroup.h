@@ -1,18 +1,22 @@
-// Collectives between devices by NCCL, queued on the program's stream: a call returns at once, and
-// its failure shows when the host waits for the stream (checkPeers).
+// Collectives between devices by c10d's NCCL process group. A call queues and returns; events order
+// it behind what the program's stream holds and ahead of what follows. That it failed, or that its
+// peers do not come, shows when the host waits for the stream (checkPeers).
 #pragma once
 
 #include "titan/runtime/comm.h"
 
-#include <cuda_runtime_api.h>
-#include <nccl.h>
+#include <deque>
+
+#include <c10/cuda/CUDAStream.h>
+#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
 namespace titan::rt {
 
 class NcclGroup final : public Group {
 public:
-  /// `host` connects the same ranks; it carries NCCL's identifier to them.
-  NcclGroup(Group &host, cudaStream_t stream);
+  /// The group of these ranks, of which this one is at `position`; `stream` is the program's.
+  NcclGroup(World &world, const std::vector<int> &ranks, int position,
+            c10::cuda::CUDAStream stream);
   ~NcclGroup() override;
 
   void allReduce(void *data, int64_t count, DType type, Reduction op, Site site) override;
@@ -23,15 +27,26 @@ public:
   void broadcast(void *data, int64_t count, DType type, int root, Site site) override;
   void barrier(Site site) override;
 
-  /// Throws if a queued collective has failed, naming the last one.
-  void checkPeers();
+  /// Throws if the first collective that is still queued has failed, or if the host has waited for
+  /// it longer than the group's timeout.
+  void checkPeers(std::chrono::duration<double> waited);
 
 private:
-  void queued(ncclResult_t result, const char *operation, Site site);
+  struct Queued {
+    c10::intrusive_ptr<c10d::Work> work;
+    const char *operation;
+    Site site;
+  };
 
-  cudaStream_t stream;
-  ncclComm_t communicator = nullptr;
-  Site last;
+  at::Tensor view(const void *data, int64_t count, DType type) const;
+  template <typename Start> void queue(const char *operation, Site site, Start start);
+  /// Forgets what is done; throws what the first one that is not done met.
+  void retire(std::chrono::duration<double> waited);
+
+  c10::cuda::CUDAStream stream;
+  std::chrono::seconds timeout;
+  c10::intrusive_ptr<c10d::ProcessGroupNCCL> nccl;
+  std::deque<Queued> pending; // in the order in which they run
 };
 
 } // namespace titan::rt

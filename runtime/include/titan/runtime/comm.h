@@ -69,6 +69,8 @@ struct CommOptions {
   bool avoidSharedMemory = false;
 };
 
+class Rendezvous;
+
 class World {
 public:
   virtual ~World() = default;
@@ -77,12 +79,15 @@ public:
   static std::unique_ptr<World> connect(const LaunchInfo &launch, CommOptions options = {});
 
   virtual const LaunchInfo &launch() const = 0;
+  virtual const CommOptions &options() const = 0;
   int rank() const { return launch().rank; }
   int size() const { return launch().worldSize; }
 
   /// The group of these ranks, in this order; made at the first call (by all its members) and kept
   /// as long as the World. This process must be one of them.
   virtual Group &group(const std::vector<int> &ranks) = 0;
+  /// What groups of devices are made from as well; null for a process that is alone.
+  virtual Rendezvous *rendezvous() = 0;
   /// The group of all ranks.
   Group &everyone();
 };

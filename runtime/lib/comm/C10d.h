@@ -1,0 +1,49 @@
+// This runtime's words in those of c10d. Included by the transports over c10d alone, because
+// LibTorch's headers cost their translation units ten seconds each.
+#pragma once
+
+#include "titan/runtime/dtype.h"
+
+#include <exception>
+#include <string>
+
+#include <c10/core/ScalarType.h>
+#include <torch/csrc/distributed/c10d/Types.hpp>
+
+namespace titan::rt {
+
+inline at::ScalarType scalarType(DType type) {
+  switch (type) {
+  case DType::F32:
+    return at::kFloat;
+  case DType::F64:
+    return at::kDouble;
+  case DType::BF16:
+    return at::kBFloat16;
+  case DType::I64:
+    return at::kLong;
+  case DType::Bool:
+    return at::kBool;
+  }
+  return at::kFloat;
+}
+
+inline c10d::ReduceOp::RedOpType reduction(Reduction op) {
+  switch (op) {
+  case Reduction::Sum:
+    return c10d::ReduceOp::SUM;
+  case Reduction::Max:
+    return c10d::ReduceOp::MAX;
+  case Reduction::Min:
+    return c10d::ReduceOp::MIN;
+  }
+  return c10d::ReduceOp::SUM;
+}
+
+/// LibTorch's exceptions carry a C++ stack; the first line is what a user can read.
+inline std::string firstLine(const std::exception &error) {
+  std::string text = error.what();
+  return text.substr(0, text.find('\n'));
+}
+
+} // namespace titan::rt
