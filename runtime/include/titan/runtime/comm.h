@@ -23,7 +23,7 @@
 namespace titan::rt {
 
 /// What a collective is for, in the user's terms: an action ("all_reduce grad of wq") and a source
-/// line ("llama.titan:14"). Pointers to literals; only read when something fails.
+/// line ("model.titan:14"). Pointers to literals; only read when something fails.
 struct Site {
   const char *action = "";
   const char *source = "";
