@@ -1,9 +1,9 @@
 #include "compiler/pipelines/Phases.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
-#include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/titan/Transforms/Fusion/Fusion.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "dialects/titan/Transforms/Model/Passes.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
@@ -18,7 +18,7 @@ namespace titan::pipelines {
 // The order is fixed by what each phase may assume: the gradient is taken of the global program,
 // before anything is mapped; memory is planned when nothing changes any more.
 static constexpr Phase kPhases[] = {
-    {"model", "the forward pass on global tensors, as lowering makes it", nullptr},
+    {"model", "the forward pass on global tensors, as lowering makes it", ir::buildModelPhase},
     {"gradient", "gradients, clipping and the optimizer", ir::buildGradientPhase},
     {"shard", "what each rank holds, and the collectives between", dist::buildShardPhase},
     {"fuse", "operations over the same rows computed together", fusion::buildFusePhase},
@@ -56,12 +56,10 @@ static LogicalResult dump(ModuleOp module, llvm::StringRef directory, size_t num
 
 LogicalResult runPhases(ModuleOp module, const PhaseRun &run) {
   for (auto [number, phase] : llvm::enumerate(getPhases())) {
-    if (phase.build) {
-      PassManager manager(module.getContext());
-      phase.build(manager);
-      if (failed(manager.run(module)))
-        return failure();
-    }
+    PassManager manager(module.getContext());
+    phase.build(manager);
+    if (failed(manager.run(module)))
+      return failure();
     if (failed(dump(module, run.dumpDirectory, number, phase)))
       return failure();
     if (phase.name == run.stopAfter)

@@ -13,7 +13,7 @@ namespace titan::pipelines {
 struct Phase {
   llvm::StringLiteral name;
   llvm::StringLiteral summary;
-  /// Adds the phase's passes, its verifier last; null for `model`, which lowering makes.
+  /// Adds the phase's passes, its verifier last.
   void (*build)(mlir::OpPassManager &manager);
 };
 

@@ -12,6 +12,7 @@
 #include "dialects/titan/Transforms/Fusion/Fusion.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "dialects/titan/Transforms/Model/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 void titan::registerDialects(mlir::DialectRegistry &registry) {
@@ -25,6 +26,7 @@ void titan::registerDialects(mlir::DialectRegistry &registry) {
 
 void titan::registerPasses() {
   ir::registerCostPasses();
+  ir::registerModelPasses();
   ir::registerGradientPasses();
   dist::registerShardPhase();
   fusion::registerFusionPasses();

@@ -1,0 +1,25 @@
+//===- Passes.td - The model phase ----------------------------------------===//
+
+#ifndef TITAN_TRANSFORMS_MODEL_PASSES_TD
+#define TITAN_TRANSFORMS_MODEL_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def TitanVerifyModelPhase : Pass<"titan-verify-model-phase", "::mlir::ModuleOp"> {
+  let summary = "Checks what holds after the model phase; changes nothing";
+  let description = [{
+    A program is a function with `titan.program`. In every program:
+    - (M1) an argument has exactly one role, `titan.input` or `titan.param`: states and scalars come
+      with the optimizer, later;
+    - (M2) a parameter says how it starts (`titan.init`), and no other has its name;
+    - (M3) a parameter has the same type, initialiser and trainedness in every program, since one
+      buffer serves them all.
+    In a program `"train"`:
+    - (M4) the one result is the loss: `titan.output = "loss"`, floating-point, without dimensions;
+    - (M5) `titan.optimizer` says how parameters are updated.
+    In the module:
+    - (M6) no tensor is mapped to the machine yet: no type has a sharding.
+  }];
+}
+
+#endif // TITAN_TRANSFORMS_MODEL_PASSES_TD

@@ -1,0 +1,23 @@
+//===- Pipeline.cpp - The model phase -------------------------------------===//
+
+#include "dialects/titan/Transforms/Model/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+using namespace titan::ir;
+
+namespace {
+#define GEN_PASS_REGISTRATION
+#include "dialects/titan/Transforms/Model/Passes.h.inc"
+} // namespace
+
+void titan::ir::buildModelPhase(OpPassManager &manager) {
+  manager.addPass(createTitanVerifyModelPhase());
+}
+
+void titan::ir::registerModelPasses() {
+  registerTitanModelPasses();
+  PassPipelineRegistration<>("titan-phase-model", "What lowering promises to every later phase",
+                             buildModelPhase);
+}

@@ -1,0 +1,137 @@
+//===- VerifyModelPhase.cpp - What holds after the model phase ------------===//
+
+#include "dialects/titan/IR/Titan.h"
+#include "dialects/titan/Transforms/Model/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace titan::ir {
+#define GEN_PASS_DEF_TITANVERIFYMODELPHASE
+#include "dialects/titan/Transforms/Model/Passes.h.inc"
+} // namespace titan::ir
+
+using namespace mlir;
+using namespace titan::ir;
+
+namespace {
+/// Where a parameter was met first, to hold its other occurrences against.
+struct Parameter {
+  func::FuncOp function;
+  unsigned index;
+};
+using Parameters = llvm::StringMap<Parameter>;
+} // namespace
+
+/// (M1) One role for an argument.
+static LogicalResult verifyRole(func::FuncOp function, unsigned index) {
+  unsigned roles = 0;
+  for (StringRef role : {attr::kInput, attr::kParam})
+    roles += bool(function.getArgAttr(index, role));
+  for (StringRef later : {attr::kState, attr::kScalar})
+    if (function.getArgAttr(index, later))
+      return function.emitOpError("(M1) argument ") << index << " has `" << later << "` already";
+  if (roles != 1)
+    return function.emitOpError("(M1) argument ")
+           << index << " has " << roles << " roles, expected 1";
+  return success();
+}
+
+/// (M3) The same parameter in another program.
+static LogicalResult verifySame(func::FuncOp function, unsigned index, Parameter first,
+                                StringRef name) {
+  auto complain = [&](StringRef what) {
+    InFlightDiagnostic error = function.emitOpError("(M3) parameter \"")
+                               << name << "\" has another " << what << " than in @"
+                               << first.function.getName();
+    error.attachNote(first.function.getLoc()) << "there it is argument " << first.index;
+    return error;
+  };
+  func::FuncOp other = first.function;
+  if (function.getArgument(index).getType() != other.getArgument(first.index).getType())
+    return complain("type");
+  for (StringRef key : {attr::kInit, attr::kFrozen, attr::kStacked})
+    if (function.getArgAttr(index, key) != other.getArgAttr(first.index, key))
+      return complain(key);
+  return success();
+}
+
+/// (M1) to (M3) for one program.
+static LogicalResult verifyArguments(func::FuncOp function, Parameters &parameters) {
+  llvm::StringSet<> names;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    if (failed(verifyRole(function, i)))
+      return failure();
+    auto name = function.getArgAttrOfType<StringAttr>(i, attr::kParam);
+    if (!name)
+      continue;
+    if (!names.insert(name.getValue()).second)
+      return function.emitOpError("(M2) has two parameters ") << name;
+    if (!function.getArgAttr(i, attr::kInit))
+      return function.emitOpError("(M2) parameter ") << name << " has no `" << attr::kInit << '`';
+    auto [first, isNew] = parameters.try_emplace(name.getValue(), Parameter{function, i});
+    if (!isNew && failed(verifySame(function, i, first->second, name.getValue())))
+      return failure();
+  }
+  return success();
+}
+
+/// (M4) and (M5).
+static LogicalResult verifyTraining(func::FuncOp function) {
+  if (function.getNumResults() != 1)
+    return function.emitOpError("(M4) has ")
+           << function.getNumResults() << " results, expected the loss alone";
+  auto role = function.getResultAttrOfType<StringAttr>(0, attr::kOutput);
+  if (!role || role.getValue() != "loss")
+    return function.emitOpError("(M4) has a result that is not `")
+           << attr::kOutput << " = \"loss\"`";
+  auto type = dyn_cast<NamedTensorType>(function.getResultTypes()[0]);
+  if (!type || !type.getDims().empty() || !isa<FloatType>(type.getElementType()))
+    return function.emitOpError("(M4) has a loss of type ")
+           << function.getResultTypes()[0] << ", expected a floating-point scalar";
+  if (!function->getAttr(attr::kOptimizer))
+    return function.emitOpError("(M5) has no `") << attr::kOptimizer << '`';
+  return success();
+}
+
+/// (M6)
+static LogicalResult verifyUnmapped(Operation *op) {
+  auto isMapped = [](Type type) {
+    auto tensor = dyn_cast<NamedTensorType>(type);
+    return tensor && tensor.getSharding();
+  };
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      if (llvm::any_of(block.getArgumentTypes(), isMapped))
+        return op->emitOpError("(M6) takes a tensor with a sharding");
+  if (llvm::any_of(op->getResultTypes(), isMapped))
+    return op->emitOpError("(M6) gives a tensor with a sharding");
+  return success();
+}
+
+namespace {
+struct VerifyModelPhase : titan::ir::impl::TitanVerifyModelPhaseBase<VerifyModelPhase> {
+  LogicalResult verify() {
+    Parameters parameters;
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      auto program = function->getAttrOfType<StringAttr>(attr::kProgram);
+      if (!program || function.isExternal())
+        continue;
+      if (failed(verifyArguments(function, parameters)))
+        return failure();
+      if (program.getValue() == "train" && failed(verifyTraining(function)))
+        return failure();
+    }
+    WalkResult walk =
+        getOperation().walk([](Operation *op) -> WalkResult { return verifyUnmapped(op); });
+    return failure(walk.wasInterrupted());
+  }
+
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    if (failed(verify()))
+      signalPassFailure();
+  }
+};
+} // namespace

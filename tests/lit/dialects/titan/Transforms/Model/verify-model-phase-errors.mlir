@@ -1,0 +1,133 @@
+// RUN: titan-opt %s --titan-verify-model-phase --split-input-file --verify-diagnostics
+
+!s = !titan.tensor<f32[]>
+
+// (M1) An argument that is neither data nor a parameter.
+// expected-error @below {{(M1) argument 0 has 0 roles, expected 1}}
+func.func @train(%x: !s) -> (!s {titan.output = "loss"}) attributes {titan.program = "train", titan.optimizer = {}} {
+  return %x : !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+
+// (M1) Optimizer state comes with the optimizer.
+// expected-error @below {{(M1) argument 0 has `titan.state` already}}
+func.func @train(%m: !s {titan.state = "m.w"}) -> (!s {titan.output = "loss"})
+    attributes {titan.program = "train", titan.optimizer = {}} {
+  return %m : !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+
+// (M2) A parameter that nothing initialises.
+// expected-error @below {{(M2) parameter "w" has no `titan.init`}}
+func.func @train(%w: !s {titan.param = "w"}) -> (!s {titan.output = "loss"})
+    attributes {titan.program = "train", titan.optimizer = {}} {
+  return %w : !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+
+// (M2) Two parameters of one name would share a buffer.
+// expected-error @below {{(M2) has two parameters "w"}}
+func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>},
+                 %v: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> (!s {titan.output = "loss"})
+    attributes {titan.program = "train", titan.optimizer = {}} {
+  return %w : !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+!t = !titan.tensor<f32[seq = 2]>
+
+// expected-note @below {{there it is argument 0}}
+func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> (!s {titan.output = "loss"})
+    attributes {titan.program = "train", titan.optimizer = {}} {
+  return %w : !s
+}
+
+// (M3) The same name, another type.
+// expected-error @below {{(M3) parameter "w" has another type than in @train}}
+func.func @logits(%w: !t {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> !t
+    attributes {titan.program = "logits"} {
+  return %w : !t
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+
+// expected-note @below {{there it is argument 0}}
+func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> (!s {titan.output = "loss"})
+    attributes {titan.program = "train", titan.optimizer = {}} {
+  return %w : !s
+}
+
+// (M3) Trained in one program, frozen in the other.
+// expected-error @below {{(M3) parameter "w" has another titan.frozen than in @train}}
+func.func @logits(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>, titan.frozen}) -> !s
+    attributes {titan.program = "logits"} {
+  return %w : !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+
+// (M4) A training step without a loss.
+// expected-error @below {{(M4) has 0 results, expected the loss alone}}
+func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
+    attributes {titan.program = "train", titan.optimizer = {}} {
+  return
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+
+// (M4) A result that nobody called the loss.
+// expected-error @below {{(M4) has a result that is not `titan.output = "loss"`}}
+func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> !s
+    attributes {titan.program = "train", titan.optimizer = {}} {
+  return %w : !s
+}
+
+// -----
+
+!t = !titan.tensor<f32[seq = 2]>
+
+// (M4) A loss per token is no loss.
+// expected-error @below {{(M4) has a loss of type '!titan.tensor<f32[seq = 2]>', expected a floating-point scalar}}
+func.func @train(%w: !t {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> (!t {titan.output = "loss"})
+    attributes {titan.program = "train", titan.optimizer = {}} {
+  return %w : !t
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+
+// (M5) Nothing says how to update.
+// expected-error @below {{(M5) has no `titan.optimizer`}}
+func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> (!s {titan.output = "loss"})
+    attributes {titan.program = "train"} {
+  return %w : !s
+}
+
+// -----
+
+dist.mesh @mesh [#dist.axis<a = 2>]
+!t = !titan.tensor<f32[seq = 2], <[{a}]>>
+
+// (M6) A tensor that is mapped too early.
+// expected-error @below {{(M6) takes a tensor with a sharding}}
+func.func @shape(%x: !t) -> !t {
+  return %x : !t
+}

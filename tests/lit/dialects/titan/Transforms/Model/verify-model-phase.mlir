@@ -1,0 +1,13 @@
+// RUN: titan-opt %s --titan-phase-model | FileCheck %s
+
+// A program that keeps every promise passes, unchanged.
+// CHECK-LABEL: func.func @train
+// CHECK-SAME: titan.input = "tokens"
+// CHECK-SAME: titan.param = "w"
+// CHECK: return
+!s = !titan.tensor<f32[]>
+func.func @train(%tokens: !titan.tensor<i64[seq = 2]> {titan.input = "tokens"},
+                 %w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
+    -> (!s {titan.output = "loss"}) attributes {titan.program = "train", titan.optimizer = {}} {
+  return %w : !s
+}
