@@ -1,0 +1,115 @@
+//===- ElementwiseGenerators.cpp - Cases of elementwise operations --------===//
+
+#include "tests/ops/Generators.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ops;
+
+/// One operand of values within a range that the function is smooth on.
+template <int from, int to> static Case drawUnary(Draw &draw) {
+  Tensor input = draw.real(draw.dims(0, 3), from / 10.0, to / 10.0);
+  return {{input}, {input.type}};
+}
+
+/// The dimensions of two operands of one result: equal, or each some of all, or none.
+static std::pair<Dims, Dims> drawJoined(Draw &draw) {
+  Dims all = draw.dims(0, 3);
+  if (draw.chance(0.3))
+    return {all, all};
+  return {draw.someOf(all), draw.someOf(all)};
+}
+
+/// Two operands; `from` of 5 keeps a divisor away from 0.
+template <int from> static Case drawBinary(Draw &draw) {
+  auto [lhs, rhs] = drawJoined(draw);
+  Dims result = unite(lhs, rhs);
+  if (draw.chance(0.2))
+    result = draw.reorder(result);
+  return {{draw.real(lhs), draw.real(rhs, from / 10.0, 1.5)}, {draw.type(result)}};
+}
+
+static Case drawCompare(Draw &draw) {
+  auto [lhs, rhs] = drawJoined(draw);
+  bool isReal = draw.chance();
+  auto value = [&](const Dims &dims) {
+    return isReal ? draw.real(dims) : draw.integer(dims, -2, 2);
+  };
+  auto predicate = static_cast<ir::ComparePredicate>(draw.number(0, 5));
+  return {{value(lhs), value(rhs)},
+          {draw.type(unite(lhs, rhs)).withElementType(draw.builder.getI1Type())},
+          {draw.builder.getNamedAttr(
+              "predicate", ir::ComparePredicateAttr::get(draw.builder.getContext(), predicate))}};
+}
+
+static Case drawSelect(Draw &draw) {
+  Dims all = draw.dims(0, 3);
+  Dims parts[3];
+  for (Dims &part : parts)
+    part = draw.chance(0.4) ? all : draw.someOf(all);
+  return {{draw.boolean(parts[0]), draw.real(parts[1]), draw.real(parts[2])},
+          {draw.type(unite(unite(parts[0], parts[1]), parts[2]))}};
+}
+
+static Case drawCast(Draw &draw) {
+  Builder &b = draw.builder;
+  Type types[] = {b.getF64Type(), b.getF32Type(), b.getBF16Type(), b.getI64Type(), b.getI1Type()};
+  Dims dims = draw.dims(0, 3);
+  Tensor input = draw.boolean(dims);
+  Type from = types[draw.number(0, 4)], to = types[draw.number(0, 3)];
+  if (isa<FloatType>(from)) {
+    // Multiples of 1/8 are exact in every type, so that only the conversion is tested.
+    input = draw.integer(dims, -20, 20);
+    for (double &value : input.values)
+      value /= 8;
+    to = types[draw.number(0, 2)];
+  }
+  input.type = input.type.withElementType(from);
+  return {{input}, {input.type.withElementType(to)}};
+}
+
+static Case drawExpand(Draw &draw) {
+  Dims all = draw.dims(0, 3);
+  return {{draw.real(draw.someOf(all))}, {draw.type(all)}};
+}
+
+static Case drawConstant(Draw &draw) {
+  return {{},
+          {draw.type({})},
+          {draw.builder.getNamedAttr("value", draw.builder.getF64FloatAttr(draw.fraction(-2, 2)))}};
+}
+
+static Case drawIota(Draw &draw) {
+  return {{}, {draw.type(draw.dim()).withElementType(draw.builder.getI64Type())}};
+}
+
+static Case drawAdamW(Draw &draw) {
+  Dims dims = draw.dims(1, 3);
+  Case result{{draw.real(dims), draw.real(dims), draw.real(dims), draw.real(dims, 0.1, 1.0),
+               draw.real({}, 0.001, 0.1), draw.integer({}, 1, 9), draw.real({}, 0.1, 1.0)},
+              {draw.type(dims), draw.type(dims), draw.type(dims)}};
+  result.operands[5].type = draw.type({});
+  for (auto [name, value] : {std::pair("beta1", 0.9), std::pair("beta2", 0.95),
+                             std::pair("eps", 1e-8), std::pair("decay", draw.chance() ? 0.1 : 0.0)})
+    result.attributes.push_back(
+        draw.builder.getNamedAttr(name, draw.builder.getF64FloatAttr(value)));
+  result.isDifferentiable = false;
+  return result;
+}
+
+void ops::addElementwiseGenerators(Generators &generators) {
+  for (const char *name : {"neg", "exp", "tanh", "sigmoid"})
+    generators[name] = drawUnary<-15, 15>;
+  for (const char *name : {"log", "sqrt", "rsqrt"})
+    generators[name] = drawUnary<5, 25>;
+  for (const char *name : {"add", "sub", "mul", "maximum", "minimum"})
+    generators[name] = drawBinary<-15>;
+  generators["div"] = drawBinary<5>;
+  generators["compare"] = drawCompare;
+  generators["select"] = drawSelect;
+  generators["cast"] = drawCast;
+  generators["expand"] = drawExpand;
+  generators["constant"] = drawConstant;
+  generators["iota"] = drawIota;
+  generators["adamw"] = drawAdamW;
+}

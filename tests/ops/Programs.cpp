@@ -1,0 +1,113 @@
+//===- Programs.cpp - Modules around one operation ------------------------===//
+
+#include "tests/ops/Programs.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ops;
+using ir::NamedTensorType;
+
+OwningOpRef<ModuleOp> ops::makeModule(MLIRContext *context, ArrayRef<int64_t> shape) {
+  Location loc = UnknownLoc::get(context);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
+  OpBuilder b = OpBuilder::atBlockEnd(module->getBody());
+  SmallVector<Attribute> axes;
+  for (auto [i, degree] : llvm::enumerate(shape)) {
+    auto name = b.getStringAttr(StringRef("xyzw").substr(i, 1));
+    axes.push_back(dist::MeshAxisAttr::get(context, name, degree));
+  }
+  if (!axes.empty())
+    b.create<dist::MeshOp>(loc, b.getStringAttr("mesh"), b.getArrayAttr(axes));
+  return module;
+}
+
+/// A function of these arguments with an empty body; the builder is set into it.
+static func::FuncOp startFunction(OpBuilder &b, StringRef name, ArrayRef<Type> arguments) {
+  Location loc = b.getUnknownLoc();
+  auto function = b.create<func::FuncOp>(loc, name, b.getFunctionType(arguments, {}));
+  b.setInsertionPointToStart(function.addEntryBlock());
+  return function;
+}
+
+static void endFunction(OpBuilder &b, func::FuncOp function, ValueRange results) {
+  b.create<func::ReturnOp>(b.getUnknownLoc(), results);
+  function.setFunctionType(b.getFunctionType(function.getArgumentTypes(), results.getTypes()));
+}
+
+static Operation *createOp(OpBuilder &b, const Case &c, ValueRange operands,
+                           ArrayRef<NamedTensorType> results) {
+  OperationState state(b.getUnknownLoc(), c.op);
+  state.addOperands(operands);
+  state.addTypes(SmallVector<Type>(results.begin(), results.end()));
+  state.addAttributes(c.attributes);
+  return b.create(state);
+}
+
+func::FuncOp ops::addFunction(ModuleOp module, const Case &c, ArrayRef<NamedTensorType> operands,
+                              ArrayRef<NamedTensorType> results) {
+  OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+  SmallVector<Type> arguments(operands.begin(), operands.end());
+  func::FuncOp function = startFunction(b, "op", arguments);
+  Operation *op = createOp(b, c, function.getArguments(), results);
+  SmallVector<Value> values;
+  for (Value result : op->getResults()) {
+    auto type = cast<NamedTensorType>(result.getType());
+    dist::ShardingAttr sharding = type.getShardingOrReplicated();
+    if (sharding.isPartial())
+      result = b.create<dist::AllReduceOp>(b.getUnknownLoc(),
+                                           type.withSharding(sharding.withoutPartial()), result,
+                                           sharding.getPartialAxes());
+    values.push_back(result);
+  }
+  endFunction(b, function, values);
+  return function;
+}
+
+/// The sum of `value` times `weight`.
+static Value weigh(OpBuilder &b, Value value, Value weight) {
+  auto scalar = NamedTensorType::get(b.getF64Type(), {});
+  auto type = cast<NamedTensorType>(weight.getType());
+  if (value.getType() != type)
+    value = b.create<ir::CastOp>(b.getUnknownLoc(), type, value);
+  return b.create<ir::ContractOp>(b.getUnknownLoc(), scalar, value, weight);
+}
+
+/// Arguments carry their values; the real operands are parameters.
+static void setRoles(OpBuilder &b, func::FuncOp function, ArrayRef<const Tensor *> arguments,
+                     size_t numOperands) {
+  for (auto [i, tensor] : llvm::enumerate(arguments)) {
+    function.setArgAttr(i, "titan.value", b.getDenseF64ArrayAttr(tensor->values));
+    if (i < numOperands && isReal(tensor->type))
+      function.setArgAttr(i, ir::attr::kParam, b.getStringAttr("p" + std::to_string(i)));
+  }
+}
+
+OwningOpRef<ModuleOp> ops::makeTraining(MLIRContext *context, const Case &c,
+                                        ArrayRef<const Tensor *> weights) {
+  OwningOpRef<ModuleOp> module = makeModule(context);
+  OpBuilder b = OpBuilder::atBlockEnd(module->getBody());
+  SmallVector<const Tensor *> arguments;
+  for (const Tensor &operand : c.operands)
+    arguments.push_back(&operand);
+  for (const Tensor *weight : weights)
+    if (weight)
+      arguments.push_back(weight);
+  SmallVector<Type> types;
+  for (const Tensor *argument : arguments)
+    types.push_back(argument->type);
+  func::FuncOp function = startFunction(b, "train", types);
+  setRoles(b, function, arguments, c.operands.size());
+  function->setAttr(ir::attr::kProgram, b.getStringAttr("train"));
+  Operation *op = createOp(b, c, function.getArguments().take_front(c.operands.size()), c.results);
+  Value loss;
+  unsigned next = c.operands.size();
+  for (auto [result, weight] : llvm::zip_equal(op->getResults(), weights)) {
+    if (!weight)
+      continue;
+    Value term = weigh(b, result, function.getArgument(next++));
+    loss = loss ? b.create<ir::AddOp>(b.getUnknownLoc(), term.getType(), loss, term) : term;
+  }
+  endFunction(b, function, loss);
+  function.setResultAttr(0, ir::attr::kOutput, b.getStringAttr("loss"));
+  return module;
+}

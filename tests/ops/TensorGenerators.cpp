@@ -1,0 +1,135 @@
+//===- TensorGenerators.cpp - Cases of contraction, indexing and the like -===//
+
+#include "tests/ops/Generators.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ops;
+using ir::DimAttr;
+
+static NamedAttribute named(Draw &draw, StringRef key, DimAttr dim) {
+  return draw.builder.getNamedAttr(key, dim.getName());
+}
+
+static Case drawIdentity(Draw &draw) {
+  Tensor input = draw.real(draw.dims(0, 3));
+  return {{input}, {input.type}};
+}
+
+/// Dimensions batched, of one side alone, and summed over.
+static Case drawContract(Draw &draw) {
+  if (draw.chance(0.15)) { // a whole product, as in the norm of gradients
+    Dims dims = draw.dims(1, 3);
+    return {{draw.real(dims), draw.real(dims)}, {draw.type({})}};
+  }
+  Dims batch = draw.dims(0, 1), left = draw.dims(0, 1), right = draw.dims(0, 1),
+       sum = draw.dims(0, 2);
+  Dims lhs = draw.reorder(unite(unite(batch, left), sum)),
+       rhs = draw.reorder(unite(unite(batch, sum), right)),
+       result = draw.reorder(unite(unite(batch, left), right));
+  return {{draw.real(lhs), draw.real(rhs)}, {draw.type(result)}};
+}
+
+static Case drawReduce(Draw &draw) {
+  Dims dims = draw.dims(0, 3);
+  auto kind = static_cast<dist::ReductionKind>(draw.number(0, 2));
+  return {{draw.real(dims)},
+          {draw.type(draw.someOf(dims))},
+          {draw.builder.getNamedAttr(
+              "kind", dist::ReductionKindAttr::get(draw.builder.getContext(), kind))}};
+}
+
+/// A dimension that is indexed, those of the indices, and those of the rows; some are of both.
+struct Indexing {
+  DimAttr along;
+  Dims rows, indices;
+  explicit Indexing(Draw &draw) : along(draw.dim()), rows(draw.dims(0, 2)) {
+    indices = unite(draw.someOf(rows), draw.dims(0, 1));
+  }
+};
+
+static Case drawTake(Draw &draw) {
+  Indexing indexing(draw);
+  Dims table = draw.reorder(unite({indexing.along}, indexing.rows));
+  int64_t size = indexing.along.getSize();
+  return {{draw.real(table), draw.integer(indexing.indices, 0, size - 1)},
+          {draw.type(draw.reorder(unite(indexing.rows, indexing.indices)))},
+          {named(draw, "along", indexing.along)}};
+}
+
+/// The updates may have dimensions that are summed over: of the indices, or their own.
+static Case drawPut(Draw &draw) {
+  Indexing indexing(draw);
+  Dims updates = unite(indexing.indices, indexing.rows), result = {indexing.along};
+  for (DimAttr dim : updates)
+    if (draw.chance(0.6))
+      result.push_back(dim);
+  int64_t size = indexing.along.getSize();
+  return {{draw.real(draw.reorder(updates)), draw.integer(indexing.indices, 0, size - 1)},
+          {draw.type(draw.reorder(result))},
+          {named(draw, "along", indexing.along)}};
+}
+
+static Case drawRename(Draw &draw) {
+  Dims dims = draw.dims(0, 3), renamed;
+  for (DimAttr dim : dims)
+    renamed.push_back(draw.chance() ? dim : draw.dim(dim.getSize()));
+  return {{draw.real(dims)}, {draw.type(renamed)}};
+}
+
+/// A tensor, and the same with one dimension replaced by several.
+static Case drawRefined(Draw &draw, bool isSplit) {
+  Dims fine = draw.dims(1, 4), coarse;
+  int64_t at = draw.number(0, static_cast<int64_t>(fine.size()) - 1);
+  int64_t count = draw.number(1, static_cast<int64_t>(fine.size()) - at), product = 1;
+  for (DimAttr part : ArrayRef(fine).slice(at, count))
+    product *= part.getSize();
+  DimAttr whole = draw.dim(product);
+  coarse.append(fine.begin(), fine.begin() + at);
+  coarse.push_back(whole);
+  coarse.append(fine.begin() + at + count, fine.end());
+  return {{draw.real(isSplit ? coarse : fine)},
+          {draw.type(isSplit ? fine : coarse)},
+          {named(draw, "dim", whole)}};
+}
+static Case drawSplit(Draw &draw) {
+  return drawRefined(draw, true);
+}
+static Case drawMerge(Draw &draw) {
+  return drawRefined(draw, false);
+}
+
+/// A tensor, and a range of one of its dimensions, which may have another name.
+static Case drawRange(Draw &draw, bool isSlice) {
+  Dims whole = draw.dims(1, 3), part = whole;
+  int64_t at = draw.number(0, static_cast<int64_t>(whole.size()) - 1);
+  int64_t size = draw.number(1, whole[at].getSize());
+  DimAttr other = draw.dim(size);
+  StringAttr name = draw.chance() ? whole[at].getName() : other.getName();
+  part[at] = DimAttr::get(draw.builder.getContext(), name, size);
+  int64_t offset = draw.number(0, whole[at].getSize() - size);
+  return {{draw.real(isSlice ? whole : part)},
+          {draw.type(isSlice ? part : whole)},
+          {named(draw, "dim", whole[at]),
+           draw.builder.getNamedAttr("offset", draw.builder.getI64IntegerAttr(offset))}};
+}
+static Case drawSlice(Draw &draw) {
+  return drawRange(draw, true);
+}
+static Case drawPad(Draw &draw) {
+  return drawRange(draw, false);
+}
+
+void ops::addTensorGenerators(Generators &generators) {
+  generators["anchor"] = drawIdentity;
+  generators["stop_gradient"] = drawIdentity;
+  generators["contract"] = drawContract;
+  generators["reduce"] = drawReduce;
+  generators["take"] = drawTake;
+  generators["put"] = drawPut;
+  generators["rename"] = drawRename;
+  generators["split"] = drawSplit;
+  generators["merge"] = drawMerge;
+  generators["slice"] = drawSlice;
+  generators["pad"] = drawPad;
+}

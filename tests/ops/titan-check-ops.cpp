@@ -1,0 +1,101 @@
+//===- titan-check-ops.cpp - Every operation of the dialect, generated ----===//
+//
+//   titan-check-ops [--count N] [--seed N] [OP...]    gradients and all shardings
+//   titan-check-ops --describe [--count N] [OP...]    cases as JSON, one a line, for PyTorch
+//
+// The operations are those that the dialect registers; one without a generator is a failure.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/registration/RegisterAll.h"
+#include "tests/ops/Checks.h"
+#include "tests/ops/Generators.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Format.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ops;
+namespace cl = llvm::cl;
+
+static cl::list<std::string> only(cl::Positional, cl::desc("OP..."));
+static cl::opt<unsigned> count("count", cl::init(20), cl::desc("cases an operation"));
+static cl::opt<uint64_t> firstSeed("seed", cl::init(0), cl::desc("seed of the first case"));
+static cl::opt<bool> describeOnly("describe", cl::desc("print cases as JSON instead"));
+static cl::opt<Break> broken("break", cl::init(Break::Nothing),
+                             cl::desc("make every rule wrong, to see that it is noticed"),
+                             cl::values(clEnumValN(Break::Linear, "linear", "any operand partial"),
+                                        clEnumValN(Break::Split, "split", "any factor split")));
+
+/// Operations that compute; those with regions and terminators are structure, and random programs
+/// test them.
+static std::vector<std::string> getOperations(MLIRContext &context) {
+  std::vector<std::string> names;
+  for (RegisteredOperationName op : context.getRegisteredOperations())
+    if (op.getDialectNamespace() == ir::TitanDialect::getDialectNamespace() &&
+        !op.hasTrait<OpTrait::OneRegion>() && !op.hasTrait<OpTrait::IsTerminator>())
+      if (std::string name = op.stripDialect().str();
+          only.empty() || llvm::is_contained(only, name))
+        names.push_back(name);
+  llvm::sort(names);
+  return names;
+}
+
+static bool check(MLIRContext &context, const Case &c, Draw &draw, Counts &counts) {
+  ++counts.cases;
+  const int64_t one[] = {2}, two[] = {2, 2};
+  return checkGradient(&context, c, draw, counts) &&
+         checkShardings(&context, c, one, broken, counts) &&
+         checkShardings(&context, c, two, broken, counts);
+}
+
+static bool print(MLIRContext &context, const Case &c, Draw &draw) {
+  std::optional<llvm::json::Value> described = describe(&context, c, draw);
+  if (described)
+    llvm::outs() << *described << '\n';
+  return described.has_value();
+}
+
+/// Runs cases until one fails.
+static bool checkOperation(MLIRContext &context, const std::string &name,
+                           Case (*generate)(Draw &)) {
+  Counts counts;
+  for (uint64_t seed = firstSeed; seed < firstSeed + count; ++seed) {
+    Draw draw(&context, seed);
+    Case c = generate(draw);
+    c.op = "titan." + name;
+    if (describeOnly ? !print(context, c, draw) : !check(context, c, draw, counts)) {
+      llvm::errs() << "FAILED titan." << name << ": try titan-check-ops --count=1 --seed=" << seed
+                   << ' ' << name << '\n';
+      return false;
+    }
+  }
+  if (!describeOnly)
+    llvm::outs() << llvm::format("ok     %-16s %5u cases, %5u gradients, %6u shardings\n",
+                                 name.c_str(), counts.cases, counts.gradients, counts.shardings);
+  return true;
+}
+
+int main(int argc, char **argv) {
+  cl::ParseCommandLineOptions(argc, argv, "Checks every operation on generated cases\n");
+  DialectRegistry registry;
+  registerDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  Generators generators;
+  addElementwiseGenerators(generators);
+  addTensorGenerators(generators);
+  addNeuralGenerators(generators);
+  std::vector<std::string> names = getOperations(context);
+  unsigned failures = 0;
+  for (const std::string &name : names) {
+    auto generator = generators.find(name);
+    if (generator == generators.end())
+      llvm::errs() << "FAILED titan." << name << ": has no generator in tests/ops\n";
+    failures += generator == generators.end() || !checkOperation(context, name, generator->second);
+    llvm::outs().flush();
+  }
+  if (!describeOnly)
+    llvm::outs() << names.size() - failures << " out of " << names.size() << " operations passed\n";
+  return failures || names.empty() ? 1 : 0;
+}

@@ -1,0 +1,193 @@
+"""What every operation of the dialect means, in PyTorch, on tensors with named dimensions.
+
+Written from the documentation of the operations (dialects/titan/IR/*.td), not from their code. An
+operation without a definition here fails the comparison.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+
+DTYPES = {"f64": torch.float64, "f32": torch.float32, "bf16": torch.bfloat16, "i64": torch.int64,
+          "i1": torch.bool}
+
+
+@dataclass
+class Named:
+    """A tensor and the names of its dimensions."""
+
+    data: torch.Tensor
+    dims: list[str]
+
+    def to(self, dims: list[str]) -> torch.Tensor:
+        """Its dimensions in the order of `dims`, with 1 for those that it lacks."""
+        data = self.data.permute([self.dims.index(d) for d in dims if d in self.dims])
+        for i, dim in enumerate(dims):
+            if dim not in self.dims:
+                data = data.unsqueeze(i)
+        return data
+
+
+def read(described, widen: bool) -> Named:
+    """A tensor of a case, in float64 if it is to be widened and real."""
+    shape = [size for _, size in described["dims"]]
+    dtype = DTYPES[described["type"]]
+    data = torch.tensor(described["values"], dtype=torch.float64)
+    data = data if widen and dtype.is_floating_point else data.to(dtype)
+    return Named(data.reshape(shape), [name for name, _ in described["dims"]])
+
+
+def elementwise(function):
+    """A function of tensors joined by name."""
+    def run(attributes, results, *operands):
+        dims, shape = results[0]
+        return function(*[x.to(dims) for x in operands]).expand(shape)
+    return run
+
+
+def compare(attributes, results, x, y):
+    functions = [torch.eq, torch.ne, torch.lt, torch.le, torch.gt, torch.ge]
+    dims, shape = results[0]
+    return functions[attributes["predicate"]](x.to(dims), y.to(dims)).expand(shape)
+
+
+def cast(attributes, results, x):
+    return x.data.to(DTYPES[attributes["to"]])
+
+
+def constant(attributes, results):
+    return torch.tensor(attributes["value"], dtype=torch.float64)
+
+
+def iota(attributes, results):
+    return torch.arange(results[0][1][0])
+
+
+def adamw(attributes, results, parameter, gradient, m, v, lr, step, scale):
+    b1, b2 = attributes["beta1"], attributes["beta2"]
+    g = gradient.data * scale.data
+    m, v, t = b1 * m.data + (1 - b1) * g, b2 * v.data + (1 - b2) * g * g, step.data
+    denominator = v.sqrt() / (1 - b2**t).sqrt() + attributes["eps"]
+    decayed = parameter.data * (1 - lr.data * attributes["decay"])
+    return decayed - lr.data / (1 - b1**t) * m / denominator, m, v
+
+
+def contract(attributes, results, x, y):
+    dims, shape = results[0]
+    summed = [d for d in x.dims if d not in dims]
+    product = x.to(dims + summed) * y.to(dims + summed)
+    return (product.sum(list(range(len(dims), len(dims) + len(summed)))) if summed
+            else product).reshape(shape)
+
+
+def reduce(attributes, results, x):
+    dims, _ = results[0]
+    away = [i for i, d in enumerate(x.dims) if d not in dims]
+    function = [torch.sum, torch.amax, torch.amin][attributes["kind"]]
+    data = function(x.data, dim=away) if away else x.data
+    return Named(data, [d for d in x.dims if d in dims]).to(dims)
+
+
+def one_hot(indices: Named, along: str, size: int) -> Named:
+    return Named(F.one_hot(indices.data, size).to(torch.float64), indices.dims + [along])
+
+
+def take(attributes, results, x, indices):
+    along = attributes["along"]
+    hot = one_hot(indices, along, x.data.shape[x.dims.index(along)])
+    dims, _ = results[0]
+    return (x.to(dims + [along]) * hot.to(dims + [along])).sum(-1)
+
+
+def put(attributes, results, updates, indices):
+    along = attributes["along"]
+    dims, shape = results[0]
+    hot = one_hot(indices, along, shape[dims.index(along)])
+    summed = [d for d in dict.fromkeys(updates.dims + indices.dims) if d not in dims]
+    product = updates.to(dims + summed) * hot.to(dims + summed)
+    return product.sum(list(range(len(dims), len(dims) + len(summed)))) if summed else product
+
+
+def reshape(attributes, results, x):
+    return x.data.reshape(results[0][1])
+
+
+def cut(attributes, results, x):
+    at = x.dims.index(attributes["dim"])
+    return x.data.narrow(at, attributes["offset"], results[0][1][at])
+
+
+def pad(attributes, results, x):
+    dims, shape = results[0]
+    at = dims.index(attributes["dim"])
+    behind = shape[at] - attributes["offset"] - x.data.shape[at]
+    widths = [[0, 0] for _ in dims]
+    widths[at] = [attributes["offset"], behind]
+    return F.pad(x.data, sum(reversed(widths), []))  # PyTorch counts from the last dimension
+
+
+def rotary(attributes, results, x):
+    """Pairs of elements as complex numbers, turned by position times theta^(-i/n)."""
+    dims = [d for d in x.dims if d not in (attributes["along"], attributes["dim"])]
+    order = dims + [attributes["along"], attributes["dim"]]
+    data = x.to(order)
+    positions, n = data.shape[-2], data.shape[-1] // 2
+    angles = (torch.arange(positions, dtype=torch.float64)[:, None]
+              * attributes["theta"] ** (-torch.arange(n, dtype=torch.float64) / n))
+    angles = -angles if attributes.get("inverse") else angles
+    pairs = (n, 2) if attributes.get("interleaved") else (2, n)
+    split = data.unflatten(-1, pairs)
+    a, b = split.unbind(-1 if attributes.get("interleaved") else -2)
+    turned = (a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos())
+    joined = torch.stack(turned, -1 if attributes.get("interleaved") else -2).flatten(-2)
+    return Named(joined, order).to(x.dims)
+
+
+def attention(attributes, results, q, k, v):
+    along, head = attributes["along"], attributes["head"]
+    outer = [d for d in q.dims if d not in (along, head)]
+    order = outer + [along, head]
+    scores = attributes["scale"] * q.to(order) @ k.to(order).transpose(-1, -2)
+    if attributes.get("causal"):
+        future = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+        scores = scores.masked_fill(future, -math.inf)
+    result = Named(scores.softmax(-1) @ v.to(order), order).to(q.dims)
+    lse = Named(scores.logsumexp(-1), outer + [along]).to([d for d in q.dims if d != head])
+    return result, lse
+
+
+def attention_grad(attributes, results, cotangent, q, k, v, y, lse):
+    """dS = P * (dP - sum(dY Y)), with P from lse as given."""
+    along, head = attributes["along"], attributes["head"]
+    outer = [d for d in q.dims if d not in (along, head)]
+    order = outer + [along, head]
+    scale = attributes["scale"]
+    qs, ks, vs, dy, ys = (x.to(order) for x in (q, k, v, cotangent, y))
+    scores = scale * qs @ ks.transpose(-1, -2)
+    if attributes.get("causal"):
+        scores = scores.masked_fill(torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1), -math.inf)
+    p = (scores - lse.to(outer + [along]).unsqueeze(-1)).exp()
+    ds = p * (dy @ vs.transpose(-1, -2) - (dy * ys).sum(-1, keepdim=True)) * scale
+    def of_keys(data):  # summed over the queries' own dimensions
+        away = [i for i, d in enumerate(outer) if d not in k.dims]
+        data = data.sum(away) if away else data
+        return Named(data, [d for d in order if d in k.dims]).to(k.dims)
+    return (Named(ds @ ks, order).to(q.dims), of_keys(ds.transpose(-1, -2) @ qs),
+            of_keys(p.transpose(-1, -2) @ dy))
+
+
+OPS = {
+    "neg": elementwise(torch.neg), "exp": elementwise(torch.exp), "log": elementwise(torch.log),
+    "sqrt": elementwise(torch.sqrt), "rsqrt": elementwise(torch.rsqrt),
+    "tanh": elementwise(torch.tanh), "sigmoid": elementwise(torch.sigmoid),
+    "add": elementwise(torch.add), "sub": elementwise(torch.sub), "mul": elementwise(torch.mul),
+    "div": elementwise(torch.div), "maximum": elementwise(torch.maximum),
+    "minimum": elementwise(torch.minimum), "select": elementwise(torch.where),
+    "expand": elementwise(lambda x: x), "compare": compare, "cast": cast, "constant": constant,
+    "iota": iota, "adamw": adamw, "contract": contract, "reduce": reduce, "take": take, "put": put,
+    "rename": reshape, "split": reshape, "merge": reshape, "anchor": reshape,
+    "stop_gradient": lambda attributes, results, x: x.data.detach(), "slice": cut, "pad": pad,
+    "rotary": rotary, "attention": attention, "attention_grad": attention_grad,
+}
