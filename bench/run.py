@@ -1,4 +1,4 @@
-"""Titan against PyTorch on the debug model: see bench/run.
+"""Titan against PyTorch: see bench/run.
 
 Speed is counted from outside, the same way for all: a watcher notes when each step's line appears
 and divides the tokens between the first counted step and the last by the time between them.
@@ -16,9 +16,9 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-PEER = ROOT / "bench" / "peer.py"
-PROGRAM = ROOT / "examples" / "llama3_debug.titan"
+from cases import CASES, ROOT
+
+PEER = ROOT / "bench" / "peers" / "train.py"
 WARMUP = 5  # steps that do not count: caches, threads, compilation
 
 
@@ -92,48 +92,80 @@ def table(results: dict[str, Measured]) -> str:
     return "\n".join(lines)
 
 
-def build(titanc: str, folder: Path) -> Path:
-    program = folder / "llama3_debug"
-    subprocess.run([titanc, "build", str(PROGRAM), "-o", str(program)], check=True)
+def make_data(folder: Path) -> Path:
+    data = folder / "text.txt"
+    if not data.exists():
+        text = subprocess.run(["bible", "-f", "gen1:1-rev22:21"], check=True, capture_output=True)
+        data.write_bytes(text.stdout)
+    return data
+
+
+def build(titanc: str, case: str, dtype: str, folder: Path) -> Path:
+    program = folder / f"{case}-{dtype}"
+    options = ["--set", f"precision.compute={dtype}"] if dtype != "f32" else []
+    subprocess.run([titanc, "build", str(CASES[case].program), *options, "-o", str(program)],
+                   check=True)
     return program
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--titanc", default=str(ROOT / "build" / "bin" / "titanc"))
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=30)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--kinds", default="titan,eager,compile")
-    parser.add_argument("--data", type=Path, help="a text; without it Debian's bible-kjv")
-    a = parser.parse_args()
-    folder = ROOT / "out" / "bench"
-    folder.mkdir(parents=True, exist_ok=True)
-    if not a.data:
-        a.data = folder / "text.txt"
-        a.data.write_bytes(subprocess.run(["bible", "-f", "gen1:1-rev22:21"], check=True,
-                                          capture_output=True).stdout)
-    kinds = a.kinds.split(",")
-    program = build(a.titanc, folder) if "titan" in kinds else None
+def command_of(kind: str, case: str, dtype: str, run_folder: Path, a) -> list[str]:
+    if kind == "titan":
+        return [str(a.folder / f"{case}-{dtype}"), "--data", str(a.data), "--steps", str(a.steps),
+                "--out", str(run_folder), "--log-every", "1"]
+    return [sys.executable, str(PEER), kind, case, "--data", str(a.data), "--steps", str(a.steps),
+            "--threads", str(a.threads), "--dtype", dtype]
+
+
+def measure(case: str, dtype: str, kinds: list[str], a) -> dict[str, Measured]:
+    """All kinds in turns, so that what changes on the machine meanwhile meets all of them."""
+    if "titan" in kinds:
+        build(a.titanc, case, dtype, a.folder)
     results = {kind: Measured() for kind in kinds}
     for turn in range(a.rounds):
         for kind in kinds:
-            run_folder = folder / f"{kind}-{turn}"
+            run_folder = a.folder / f"{case}-{dtype}-{kind}-{turn}"
             shutil.rmtree(run_folder, ignore_errors=True)
             run_folder.mkdir()
-            metrics = run_folder / "metrics.jsonl"
-            if kind == "titan":
-                command = [str(program), "--data", str(a.data), "--steps", str(a.steps),
-                           "--out", str(run_folder), "--log-every", "1"]
-            else:
-                command = [sys.executable, str(PEER), kind, "--data", str(a.data),
-                           "--steps", str(a.steps), "--threads", str(a.threads)]
-            run_once(command, metrics, a.threads, 8 * 256, results[kind])
-            print(f"  round {turn + 1}: {kind:8} {results[kind].tokens_per_second[-1]:8,.0f} "
-                  "tokens/s", flush=True)
-    print(f"\n8 x 256 tokens a step, {a.threads} threads, {a.rounds} runs of {a.steps} steps each, "
-          f"the first {WARMUP} not counted\n")
-    print(table(results))
+            run_once(command_of(kind, case, dtype, run_folder, a), run_folder / "metrics.jsonl",
+                     a.threads, CASES[case].tokens, results[kind])
+            (run_folder / "model.safetensors").unlink(missing_ok=True)  # half a gigabyte
+            print(f"  {case} {dtype}, round {turn + 1}: {kind:8} "
+                  f"{results[kind].tokens_per_second[-1]:8,.0f} tokens/s", flush=True)
+    return results
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--titanc", default=str(ROOT / "build" / "bin" / "titanc"))
+    parser.add_argument("--cases", default="debug", help=f"of {','.join(CASES)}, or all")
+    parser.add_argument("--dtypes", default="f32", help="of f32,bf16")
+    parser.add_argument("--kinds", default="titan,eager,compile")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=30)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--data", type=Path, help="a text; without it Debian's bible-kjv")
+    a = parser.parse_args()
+    a.cases = list(CASES) if a.cases == "all" else a.cases.split(",")
+    for case in a.cases:
+        if case not in CASES:
+            parser.error(f"there is no case {case}; the cases are {', '.join(CASES)}")
+    return a
+
+
+def main() -> None:
+    a = arguments()
+    a.folder = ROOT / "out" / "bench"
+    a.folder.mkdir(parents=True, exist_ok=True)
+    a.data = a.data or make_data(a.folder)
+    tables = []
+    for case in a.cases:
+        for dtype in a.dtypes.split(","):
+            results = measure(case, dtype, a.kinds.split(","), a)
+            tables.append(f"\n{case}, {dtype}: {CASES[case].batch} x {CASES[case].seq} tokens a step\n"
+                          + table(results))
+    print(f"\n{a.threads} threads, {a.rounds} runs of {a.steps} steps each, the first {WARMUP} "
+          "not counted")
+    print("\n".join(tables))
 
 
 if __name__ == "__main__":
