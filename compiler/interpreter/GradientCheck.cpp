@@ -37,8 +37,7 @@ static FailureOr<double> evaluateAt(Session &session, unsigned index, const Host
 }
 
 static FailureOr<double> getSlope(Session &session, unsigned index, const HostTensor &start,
-                                  const std::vector<double> &direction) {
-  constexpr double h = 1e-3;
+                                  const std::vector<double> &direction, double h) {
   double sum = 0;
   for (auto [distance, weight] :
        {std::pair(h, 8.0), std::pair(-h, -8.0), std::pair(2 * h, -1.0), std::pair(-2 * h, 1.0)}) {
@@ -48,6 +47,36 @@ static FailureOr<double> getSlope(Session &session, unsigned index, const HostTe
     sum += weight * *loss;
   }
   return sum / (12 * h);
+}
+
+namespace {
+struct Check {
+  double slope = 0, expected = 0;
+  bool agrees = false;
+};
+} // namespace
+
+/// Holds the gradient of argument `index` against the slope along a direction.
+static FailureOr<Check> checkGradient(Session &session, unsigned index, StringRef name,
+                                      const HostTensor &gradient, double tolerance) {
+  FailureOr<HostTensor> start = session.getArgument(index);
+  if (failed(start))
+    return failure();
+  Check check;
+  std::vector<double> direction = drawDirection(name, start->data.size());
+  for (size_t i = 0; i < direction.size(); ++i)
+    check.expected += gradient.data[i] * direction[i];
+  double allowed = tolerance * getNorm(gradient.data) + 1e-10;
+  for (double h : {1e-3, 1e-5}) {
+    FailureOr<double> slope = getSlope(session, index, *start, direction, h);
+    if (failed(slope))
+      return failure();
+    check.slope = *slope;
+    check.agrees = std::abs(*slope - check.expected) <= allowed;
+    if (check.agrees)
+      break;
+  }
+  return check;
 }
 
 LogicalResult interpreter::checkGradients(Session &session, double tolerance,
@@ -67,20 +96,12 @@ LogicalResult interpreter::checkGradients(Session &session, double tolerance,
     });
     if (getArgumentRole(function, index).kind != "param" || gradient == results.end())
       continue;
-    FailureOr<HostTensor> start = session.getArgument(index);
-    if (failed(start))
+    FailureOr<Check> check = checkGradient(session, index, name, gradient->global, tolerance);
+    if (failed(check))
       return failure();
-    std::vector<double> direction = drawDirection(name, start->data.size());
-    FailureOr<double> slope = getSlope(session, index, *start, direction);
-    if (failed(slope))
-      return failure();
-    double expected = 0, norm = getNorm(gradient->global.data);
-    for (size_t i = 0; i < direction.size(); ++i)
-      expected += gradient->global.data[i] * direction[i];
-    bool agrees = std::abs(*slope - expected) <= tolerance * norm + 1e-10;
-    stream << "gradient " << name << ": " << (agrees ? "agrees" : "DIFFERS") << ", slope "
-           << format(*slope) << ", gradient along it " << format(expected) << '\n';
-    allAgree &= agrees;
+    stream << "gradient " << name << ": " << (check->agrees ? "agrees" : "DIFFERS") << ", slope "
+           << format(check->slope) << ", gradient along it " << format(check->expected) << '\n';
+    allAgree &= check->agrees;
     ++checked;
   }
   if (checked == 0)

@@ -93,15 +93,21 @@ Value OpLowering::neural(const Op &op, mlir::Location loc, ir::NamedTensorType t
   llvm::copy_if(type.getDims(), std::back_inserter(dims),
                 [&](ir::DimAttr dim) { return dim.getName() != over; });
   Type lse = ir::NamedTensorType::get(type.getElementType(), dims);
+  // The language joins by name; the operation wants keys and values in one order.
+  Value key = operand(op, 1);
+  Value value = inOrder(operand(op, 2), cast<ir::NamedTensorType>(key.getType()), loc);
   return builder
-      .create<ir::AttentionOp>(loc, type, lse, operand(op, 0), operand(op, 1), operand(op, 2),
-                               along, over, number, flag("causal"))
+      .create<ir::AttentionOp>(loc, type, lse, operand(op, 0), key, value, along, over, number,
+                               flag("causal"))
       .getResult();
 }
 
+Value OpLowering::inOrder(Value value, ir::NamedTensorType type, mlir::Location loc) {
+  return value.getType() == type ? value : builder.create<ir::ExpandOp>(loc, type, value);
+}
+
 Value OpLowering::anchored(Value value, ir::NamedTensorType type, mlir::Location loc) {
-  if (value.getType() != type) // the same dimensions in another order
-    value = builder.create<ir::ExpandOp>(loc, type, value);
+  value = inOrder(value, type, loc);
   if (value.getDefiningOp<ir::AnchorOp>())
     return value;
   return builder.create<ir::AnchorOp>(loc, type, value);
@@ -115,6 +121,20 @@ SmallVector<uint32_t> OpLowering::slicedParameters(const sema::Region &body) con
   return found;
 }
 
+/// The dimension that a repeat stacks along. Stacks of a repeat in a repeat have both dimensions,
+/// so they need names of their own; parameters, which say `name`, are in one of the two only.
+static ir::DimAttr distinguish(ir::DimAttr dim, const sema::Region &body, OpBuilder &builder) {
+  int depth = 0;
+  for (Operation *op = builder.getInsertionBlock()->getParentOp(); isa<ir::RepeatOp>(op);
+       op = op->getParentOp())
+    ++depth;
+  auto isRepeat = [](const Op &op) { return op.kind == OpKind::Repeat; };
+  if (depth == 0 && llvm::none_of(body.ops, isRepeat))
+    return dim;
+  std::string name = dim.getName().str() + "." + std::to_string(depth);
+  return ir::DimAttr::get(builder.getContext(), builder.getStringAttr(name), dim.getSize());
+}
+
 void OpLowering::repeat(const Op &op, mlir::Location loc) {
   const sema::Region &body = op.body.front();
   SmallVector<Value> inits, slices;
@@ -124,8 +144,10 @@ void OpLowering::repeat(const Op &op, mlir::Location loc) {
   SmallVector<uint32_t> sliced = slicedParameters(body);
   for (uint32_t index : sliced)
     slices.push_back(parameters.lookup(index));
-  auto made = builder.create<ir::RepeatOp>(loc, translation.dim(op.dims[0]), /*reverse=*/false,
-                                           inits, slices, TypeRange());
+  ir::DimAttr dim = translation.dim(op.dims[0]);
+  if (sliced.empty())
+    dim = distinguish(dim, body, builder);
+  auto made = builder.create<ir::RepeatOp>(loc, dim, /*reverse=*/false, inits, slices, TypeRange());
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(&made.getBody().front());
   values[body.arguments[0]] = made.getIndex();

@@ -29,6 +29,8 @@ private:
   mlir::Value simple(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
   mlir::Value elementwise(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
   mlir::Value neural(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
+  /// The value with its dimensions in the order of `type`.
+  mlir::Value inOrder(mlir::Value value, ir::NamedTensorType type, mlir::Location loc);
   void repeat(const sema::Op &op, mlir::Location loc);
   llvm::SmallVector<uint32_t> slicedParameters(const sema::Region &body) const;
   mlir::Value operand(const sema::Op &op, size_t i) const { return values.lookup(op.operands[i]); }

@@ -60,19 +60,24 @@ private:
   /// Values that operations of the op's regions read are read by the op, for fused ones.
   LogicalResult read(Operation *op) {
     LogicalResult result = success();
-    if (isa<RepeatOp>(op))
-      for (Value operand : op->getOperands())
-        result = failed(check(op, operand)) ? failure() : result;
-    else
-      op->walk([&](Operation *inner) {
-        for (Value operand : inner->getOperands())
-          if (!operand.getDefiningOp() || !operand.getDefiningOp()->getParentOfType<FusedOp>())
-            result = failed(check(op, operand)) ? failure() : result;
-      });
+    if (auto repeat = dyn_cast<RepeatOp>(op)) {
+      // What is carried is copied at the start; slices are read in every iteration.
+      for (Value init : repeat.getInits())
+        result = failed(check(op, init, liveness.getStart(op))) ? failure() : result;
+      for (Value whole : repeat.getSlices())
+        result = failed(check(op, whole, liveness.getEnd(op))) ? failure() : result;
+      return result;
+    }
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (!operand.getDefiningOp() || !operand.getDefiningOp()->getParentOfType<FusedOp>())
+          result = failed(check(op, operand, liveness.getEnd(op))) ? failure() : result;
+    });
     return result;
   }
 
-  LogicalResult check(Operation *op, Value value) {
+  /// `op` reads `value`, for the last time at `event`.
+  LogicalResult check(Operation *op, Value value, int64_t event) {
     PlaceAttr place = memory::getPlace(value);
     if (!place)
       return op->emitError("reads a value without a place");
@@ -86,10 +91,9 @@ private:
     if (place.getSpace() != MemorySpace::Transient)
       return success();
     auto buffer = cast<BufferAttr>(buffers[place.getBuffer()]);
-    if (liveness.getEnd(op) > buffer.getLast() && op->getBlock() == value.getParentBlock())
-      return op->emitError("reads from buffer ")
-             << place.getBuffer() << " at event " << liveness.getEnd(op) << ", after its last, "
-             << buffer.getLast();
+    if (event > buffer.getLast() && op->getBlock() == value.getParentBlock())
+      return op->emitError("reads from buffer ") << place.getBuffer() << " at event " << event
+                                                 << ", after its last, " << buffer.getLast();
     return success();
   }
 

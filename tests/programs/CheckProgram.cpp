@@ -1,0 +1,163 @@
+//===- CheckProgram.cpp - What a program means, phase after phase ---------===//
+
+#include "tests/programs/CheckProgram.h"
+
+#include "compiler/driver/Compile.h"
+#include "compiler/interpreter/Compare.h"
+#include "compiler/interpreter/GradientCheck.h"
+#include "compiler/interpreter/Widen.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/Format.h"
+
+#include <map>
+#include <sstream>
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::programs;
+
+namespace {
+
+/// One program function after one phase, run: `train` for two steps, others for one.
+struct Run {
+  OwningOpRef<ModuleOp> module; ///< a copy, which the session refers to
+  std::optional<interpreter::Session> session;
+  double firstLoss = 0;
+};
+
+class ProgramCheck {
+public:
+  ProgramCheck(const std::string &file, const Options &options)
+      : file(file), options(options), handler(&context.context, [this](mlir::Diagnostic &diag) {
+          if (diag.getSeverity() == DiagnosticSeverity::Error)
+            (llvm::raw_string_ostream(errors) << diag.getLocation() << ": " << diag << '\n')
+                .flush();
+          return success();
+        }) {}
+
+  Verdict check() {
+    OwningOpRef<ModuleOp> module = StringRef(file).ends_with(".mlir") ? parse() : lower();
+    if (!module)
+      return {broken ? Verdict::Failed : Verdict::Refused, errors};
+    for (const pipelines::Phase &phase : pipelines::getPhases())
+      if (failed(checkPhase(*module, phase)))
+        return {Verdict::Failed, phase.name.str() + ": " + errors};
+    std::string text;
+    llvm::raw_string_ostream(text) << llvm::format("%.2g", greatest);
+    return {Verdict::Equal, text};
+  }
+
+private:
+  OwningOpRef<ModuleOp> parse() {
+    return parseSourceFile<ModuleOp>(file, ParserConfig(&context.context));
+  }
+
+  OwningOpRef<ModuleOp> lower() {
+    driver::CommonOptions common;
+    common.file = file;
+    driver::Session session(common);
+    OwningOpRef<ModuleOp> module;
+    if (std::optional<sema::CheckedRun> run = session.check())
+      module = driver::compile(session, *run, context.context, {"model", ""});
+    std::ostringstream stream;
+    session.diags.print(stream, ColorMode::Never);
+    errors = module ? "" : stream.str();
+    // What checking let pass must be lowered to IR that is valid.
+    broken = llvm::any_of(session.diags.all(), [](const titan::Diagnostic &diag) {
+      return diag.code == Code::PhaseFailed;
+    });
+    return module;
+  }
+
+  LogicalResult checkPhase(ModuleOp module, const pipelines::Phase &phase) {
+    if (phase.build) {
+      PassManager manager(&context.context);
+      phase.build(manager);
+      if (failed(manager.run(module)))
+        return failure();
+    }
+    for (auto function : module.getOps<func::FuncOp>())
+      if (auto name = function->getAttrOfType<StringAttr>(ir::attr::kProgram))
+        if (failed(checkFunction(module, phase.name, name.getValue())))
+          return failure();
+    return success();
+  }
+
+  LogicalResult checkFunction(ModuleOp module, StringRef phase, StringRef name) {
+    bool trains = name == "train" && phase != "model";
+    FailureOr<Run> run = interpret(module, name, trains ? 2 : 1);
+    if (failed(run))
+      return failure();
+    Run &before = runs[name.str()];
+    if (before.session && failed(compare(before, *run, name, phase)))
+      return failure();
+    before = std::move(*run);
+    bool differentiates = name == "train" && phase == "gradient" && options.differences;
+    return success(!differentiates || succeeded(checkDifferences(module)));
+  }
+
+  FailureOr<Run> interpret(ModuleOp module, StringRef name, int steps) {
+    Run run{module.clone(), std::nullopt};
+    interpreter::widenToFloat64(*run.module);
+    interpreter::Settings settings;
+    settings.vocab = StringRef(file).ends_with(".mlir") ? options.vocab : 0;
+    auto session =
+        interpreter::Session::create(*run.module, name, options.autoDegree, std::move(settings));
+    if (failed(session))
+      return failure();
+    run.session.emplace(std::move(*session));
+    for (int step = 0; step < steps; ++step) {
+      if (failed(run.session->step()))
+        return failure();
+      const interpreter::Result *loss = run.session->find("output", "loss");
+      run.firstLoss = loss && step == 0 ? loss->global.data[0] : run.firstLoss;
+    }
+    return run;
+  }
+
+  LogicalResult compare(const Run &before, const Run &after, StringRef name, StringRef phase) {
+    llvm::raw_string_ostream stream(errors);
+    // The gradient phase adds results and a step; it may not change the loss of the first.
+    if (name == "train" && phase == "gradient") {
+      if (before.firstLoss != after.firstLoss)
+        stream << "the loss was " << before.firstLoss << " and is " << after.firstLoss << '\n';
+      return success(errors.empty());
+    }
+    interpreter::Comparison comparison =
+        interpreter::compareResults(*after.session, *before.session);
+    greatest = std::max(greatest, comparison.greatest);
+    for (const std::string &role : comparison.missing)
+      stream << "only one of the phases gives " << role << '\n';
+    if (!(comparison.greatest <= options.tolerance))
+      stream << '@' << name << " deviates by " << comparison.greatest << " in " << comparison.where
+             << '\n';
+    return success(errors.empty());
+  }
+
+  LogicalResult checkDifferences(ModuleOp module) {
+    FailureOr<Run> run = interpret(module, "train", 0);
+    if (failed(run))
+      return failure();
+    std::string report;
+    llvm::raw_string_ostream stream(report);
+    LogicalResult agrees = interpreter::checkGradients(*run->session, 1e-6, stream);
+    if (failed(agrees))
+      errors += report;
+    return agrees;
+  }
+
+  std::string file;
+  const Options &options;
+  driver::CompilerContext context;
+  std::string errors;
+  bool broken = false; ///< refused for a reason that is no user's mistake
+  ScopedDiagnosticHandler handler;
+  std::map<std::string, Run> runs; ///< by function: the phase before
+  double greatest = 0;
+};
+
+} // namespace
+
+Verdict programs::checkProgram(const std::string &file, const Options &options) {
+  return ProgramCheck(file, options).check();
+}

@@ -1,0 +1,431 @@
+"""Draws small programs: a model, a map, a run. Everything follows from the seed.
+
+    generate.py SEED          prints one
+
+A program is text from the start: each statement that is drawn is one line (or a block with its
+braces), so that a failing program is shrunk by leaving out lines. Values are kept within a few units
+of zero and nothing jumps, so that differences of the loss measure its gradient; eps of the optimizer
+is large enough that it makes no step of what is rounding.
+"""
+
+import random
+import re
+import sys
+from math import prod
+
+UNARY = ["tanh({})", "sigmoid({})", "-{}", "exp(-({0} * {0}))", "sqrt({0} * {0} + 0.5)",
+         "log({0} * {0} + 1)", "rsqrt({0} * {0} + 1)", "0.5 * {} + 0.3", "1 - {}", "{} ** 2",
+         "max({}, 0)", "min({}, 0.4)", "silu({})", "gelu_tanh({})", "tanh({0} + 0 * stop_gradient({0}))",
+         "soft_cap({}, 2.0)", "sin_like({})", "{} / 3"]
+BINARY = ["{} + {}", "{} - {}", "{} * {}", "{0} / ({1} * {1} + 1)", "max({}, {})", "min({}, {})",
+          "where({0} > {1}, {0}, {1})", "where({0} <= {1}, {0} - {1}, 0.3 * ({0} - {1}))",
+          "blend({}, {})"]
+LIMIT = 256  # elements of a value
+
+
+class Value:
+    def __init__(self, name: str, dims: list[str]):
+        self.name, self.dims = name, dims
+
+
+class Body:
+    """Statements of one scope, and the values that are known in it."""
+
+    def __init__(self, program: "Program", values: list[Value], depth: int, is_model: bool,
+                 repeats: int = 0):
+        self.program, self.values, self.depth, self.repeats = program, list(values), depth, repeats
+        self.is_model, self.random, self.lines = is_model, program.random, []
+
+    # What is drawn from.
+
+    def size(self, dims: list[str]) -> int:
+        return prod(self.program.sizes[d] for d in dims)
+
+    def pick(self, *, having: str | None = None) -> Value | None:
+        """A value, likelier a late one."""
+        fitting = [v for v in self.values if having is None or having in v.dims]
+        if not fitting:
+            return None
+        return fitting[-1 - min(int(self.random.expovariate(0.5)), len(fitting) - 1)]
+
+    def dim_of(self, value: Value | None, but: tuple = ("batch",)) -> str | None:
+        dims = [d for d in value.dims if d not in but] if value else []
+        return self.random.choice(dims) if dims else None
+
+    def shuffled(self, dims: list[str]) -> list[str]:
+        dims = list(dims)
+        if self.random.random() < 0.3:
+            self.random.shuffle(dims)
+        return dims
+
+    # What is written.
+
+    def emit(self, line: str) -> None:
+        self.lines.append("  " * self.depth + line)
+
+    def let(self, expression: str, dims: list[str], declared: bool | None = None) -> Value | None:
+        if self.size(dims) > LIMIT or len(dims) > 5:
+            return None
+        value = Value(self.program.fresh("v"), list(dims))
+        declare = self.random.random() < 0.3 if declared is None else declared
+        brackets = f"[{', '.join(self.shuffled(dims))}]" if declare and dims else ""
+        self.emit(f"let {value.name}{brackets} = {expression}")
+        self.values.append(value)
+        return value
+
+    def param(self, dims: list[str], start: str | None = None) -> str:
+        name = self.program.fresh("w")
+        start = start or self.random.choice(["~ normal(0.5)", "~ normal(0.4)", "~ uniform(0.8)",
+                                             "~ truncated_normal(0.5, cut = 2)"])
+        frozen = " { frozen = true }" if self.random.random() < 0.08 else ""
+        self.emit(f"param {name}[{', '.join(self.shuffled(dims))}] {start}{frozen}")
+        return name
+
+    @property
+    def may_have_params(self) -> bool:
+        return self.repeats <= 1
+
+    # Statements.
+
+    def unary(self):
+        value = self.pick()
+        self.let(self.random.choice(UNARY).format(value.name), value.dims)
+
+    def binary(self):
+        wide = self.pick()
+        narrow = [v for v in self.values if set(v.dims) <= set(wide.dims)]
+        other = self.random.choice(narrow)
+        if self.random.random() < 0.3:
+            self.let(self.random.choice(BINARY).format(other.name, wide.name), wide.dims)
+        else:
+            self.let(self.random.choice(BINARY).format(wide.name, other.name), wide.dims)
+
+    def project(self):
+        """A contraction with a parameter: some dimensions go, others come, some are batched."""
+        value = self.pick()
+        if not self.may_have_params or not self.dim_of(value, ("batch", "seq")):
+            return
+        inner = [d for d in value.dims if d not in ("batch", "seq")]
+        summed = self.random.sample(inner, self.random.randint(1, min(2, len(inner))))
+        batched = [d for d in inner if d not in summed and self.random.random() < 0.2]
+        kept = [d for d in value.dims if d not in summed]
+        new = [d for d in self.program.model_dims if d not in value.dims]
+        added = self.random.sample(new, min(len(new), self.random.randint(0, 2)))
+        if not added and self.random.random() < 0.7:
+            return
+        if self.size(summed + batched + added) <= LIMIT and self.size(kept + added) <= LIMIT:
+            weight = self.param(summed + batched + added)
+            pair = self.random.choice(["{} @ {}", "{1} @ {0}"]).format(value.name, weight)
+            self.let(f"0.7 * ({pair})" if self.random.random() < 0.3 else pair, kept + added, True)
+
+    def project_back(self):
+        """Something to the width of what is carried, so that it meets the main values again."""
+        value = self.pick()
+        goal = self.program.values_dims
+        if not self.may_have_params or not set(goal[:-1]) <= set(value.dims) or goal[-1] in value.dims:
+            return
+        summed = [d for d in value.dims if d not in goal]
+        if summed:
+            weight = self.param(summed + [goal[-1]])
+            self.let(f"{value.name} @ {weight}", goal, True)
+
+    def contract(self):
+        """Of two values: what only one has stays, some of what both have goes."""
+        a, b = self.pick(), self.random.choice(self.values)
+        both = [d for d in a.dims if d in b.dims]
+        if not both:
+            return
+        gone = self.random.sample(both, self.random.randint(1, len(both)))
+        dims = [d for d in dict.fromkeys(a.dims + b.dims) if d not in gone]
+        value = self.let(f"{a.name} @ {b.name}" if self.random.random() < 0.5 else
+                         f"{b.name} @ {a.name}", dims, True) if dims else None
+        if value:
+            self.let(f"tanh({value.name} / {self.size(gone)})", dims)
+
+    def reduce(self):
+        value = self.pick()
+        over = self.dim_of(value, ())
+        if over and len(value.dims) > 1:
+            kind = self.random.choice(["mean", "mean", "sum", "max", "min"])
+            dims = [d for d in value.dims if d != over]
+            self.let(f"{kind}({value.name}, over {over})", dims)
+
+    def softmax(self):
+        value = self.pick()
+        over = self.dim_of(value)
+        if over:
+            self.let(f"softmax({value.name}, over {over})", value.dims)
+
+    def norm(self):
+        value = self.pick()
+        over = self.dim_of(value, ("batch", "seq"))
+        if not over:
+            return
+        if not self.may_have_params:
+            self.let(f"{value.name} * rsqrt(mean({value.name} ** 2, over {over}) + 0.1)", value.dims)
+        elif self.random.random() < 0.6:
+            weight = self.param([over], self.random.choice(["= 1", "~ normal(1)"]))
+            self.let(f"rms_norm({value.name}, {weight}, over {over}, eps = 0.1)", value.dims)
+        else:
+            weight, bias = self.param([over], "= 1"), self.param([over])
+            self.let(f"layer_norm({value.name}, {weight}, {bias}, over {over}, eps = 0.1)", value.dims)
+
+    def expand(self):
+        value = self.pick()
+        new = [d for d in [*self.program.model_dims, "seq", "batch"] if d not in value.dims]
+        if new:
+            over = self.random.choice(new)
+            self.let(f"expand({value.name}, {over})", value.dims + [over])
+
+    def rename(self):
+        value = self.pick()
+        old = self.dim_of(value)
+        if old:
+            new = self.program.new_dim(self.program.sizes[old])
+            dims = [new if d == old else d for d in value.dims]
+            other = self.let(f"{value.name}[{old} as {new}]", dims, False)
+            if other and self.random.random() < 0.5:
+                self.let(f"0.5 * {other.name}[{new} as {old}]", value.dims)
+
+    def split(self):
+        value = self.pick()
+        whole = self.dim_of(value)
+        size = self.program.sizes[whole] if whole else 1
+        if size % 2 == 0 and size > 2:
+            outer, inner = self.program.new_dim(2), self.program.new_dim(size // 2)
+            if self.random.random() < 0.5:
+                outer, inner = inner, outer
+            known = self.random.choice([outer, inner])
+            self.emit(f"dims {known} = {self.program.sizes[known]}")
+            at = value.dims.index(whole)
+            parts = self.let(f"split({value.name}, {whole} as ({outer}, {inner}))",
+                             value.dims[:at] + [outer, inner] + value.dims[at + 1:], False)
+            if parts and self.random.random() < 0.5:
+                self.let(f"merge(tanh({parts.name}), ({outer}, {inner}) as {whole})", value.dims)
+
+    def merge(self):
+        value = self.pick()
+        if len(value.dims) < 3:
+            return
+        pair = value.dims[-2:]
+        new = self.program.new_dim(self.size(pair))
+        self.let(f"merge({value.name}, ({pair[0]}, {pair[1]}) as {new})", value.dims[:-2] + [new], False)
+
+    def slice(self):
+        value = self.pick()
+        dim = self.dim_of(value)
+        size = self.program.sizes[dim] if dim else 1
+        if size < 2:
+            return
+        if self.random.random() < 0.3:
+            rest = [d for d in value.dims if d != dim]
+            self.let(f"{value.name}[{dim}: {self.random.randrange(size)}]", rest)
+            return
+        cut = self.random.randint(1, size - 1)
+        front, back = self.program.new_dim(cut), self.program.new_dim(size - cut)
+        def dims(part):
+            return [part if d == dim else d for d in value.dims]
+        a = self.let(f"{value.name}[{dim}: 0..{cut} as {front}]", dims(front), False)
+        b = self.let(f"{value.name}[{dim}: {cut}.. as {back}]", dims(back), False)
+        if a and b and self.random.random() < 0.7:
+            self.let(f"concat({b.name} along {back}, {a.name} along {front} as {dim})", value.dims)
+
+    def concat(self):
+        value = self.pick()
+        dim = self.dim_of(value)
+        if dim:
+            new = self.program.new_dim(2 * self.program.sizes[dim])
+            self.let(f"concat({value.name} along {dim}, tanh({value.name}) along {dim} as {new})",
+                     [new if d == dim else d for d in value.dims], False)
+
+    def lookup(self):
+        """Rows of a parameter by tokens or positions."""
+        new = [d for d in self.program.model_dims if d != "vocab"]
+        dims = self.random.sample(new, self.random.randint(1, 2))
+        if not self.may_have_params or self.size(["vocab"] + dims) > LIMIT:
+            return
+        if self.random.random() < 0.6 and self.is_model:
+            self.let(f"{self.param(['vocab'] + dims)}[vocab: tokens]", ["batch", "seq"] + dims)
+        else:
+            at = self.program.new_dim(self.program.sizes["seq"])
+            self.emit(f"dims {at} = {self.program.sizes['seq']}")
+            self.let(f"{self.param([at] + dims)}[{at}: index(seq)]", ["seq"] + dims)
+
+    def attention(self):
+        value = self.pick(having="seq")
+        own = [d for d in (value.dims if value else []) if d not in ("batch", "seq")]
+        if not value or "batch" not in value.dims or len(own) != 1 or not self.may_have_params:
+            return
+        if self.program.sizes["head"] % 2 or "head" in own or "heads" in own:
+            return
+        group = [d for d in self.program.model_dims if d not in (*own, "heads", "head", "vocab")][:1]
+        group = group if self.random.random() < 0.4 else []
+        shapes = [["heads", *group, "head"], ["heads", "head"], ["heads", "head"]]
+        parts = []
+        for shape in shapes:
+            weight = self.param(own + shape)
+            parts.append(self.let(f"{value.name} @ {weight}", ["batch", "seq", *shape], True))
+        if not all(parts):
+            return
+        q, k, v = (p.name for p in parts)
+        if self.random.random() < 0.6:
+            turn = self.random.choice(["rope", "rope_half"])
+            q, k = (f"{turn}({p}, over head, along seq, theta = 100)" for p in (q, k))
+        mask = self.random.choice(["none", "causal"])
+        self.let(f"attention({q}, {k}, {v}, over head, along seq, mask = {mask})", parts[0].dims)
+
+    def repeat(self):
+        """Carries one or two values; what it reads from outside is captured."""
+        if self.repeats >= 2 or self.depth >= 4:
+            return
+        carried = self.random.sample(self.values, min(len(self.values), self.random.randint(1, 2)))
+        if not all(v.dims for v in carried):
+            return
+        count = self.random.choice(["layers", "layers", "2", "1"])
+        inner = Body(self.program, self.values, self.depth + 1, self.is_model, self.repeats + 1)
+        for value in carried:
+            inner.values.append(value)
+        inner.draw(self.random.randint(1, 4))
+        for value in carried:
+            same = [v for v in inner.values if sorted(v.dims) == sorted(value.dims)]
+            new = same[-1] if self.random.random() < 0.7 else self.random.choice(same)
+            inner.emit(f"{value.name} = 0.5 * {value.name} + tanh({new.name})")
+        index = " as l" if self.random.random() < 0.3 else ""
+        count = count if count == "layers" else f"n{count}"
+        self.lines += ["  " * self.depth + f"repeat {count}{index} {{", *inner.lines,
+                       "  " * self.depth + "}"]
+
+    def call(self):
+        """One of the program's blocks, once or twice with parameters of their own."""
+        value = self.pick()
+        if self.depth > 1 or sorted(value.dims) != sorted(self.program.values_dims):
+            return
+        block = self.random.choice(self.program.blocks) if self.program.blocks else None
+        if block:
+            name = self.program.fresh("b")
+            self.let(f'{block}({value.name}, named = "{name}")', self.program.values_dims)
+
+    def share(self):
+        """A parameter used in two places."""
+        value = self.pick()
+        dim = self.dim_of(value, ("batch", "seq"))
+        if dim and self.may_have_params:
+            weight = self.param([dim])
+            first = self.let(f"{value.name} * {weight}", value.dims)
+            if first:
+                self.let(f"tanh({first.name}) * {weight} + {weight}", value.dims)
+
+    def draw(self, count: int) -> None:
+        kinds = [self.unary] * 3 + [self.binary] * 4 + [self.project] * 3 + [self.norm] * 2 + [
+            self.project_back, self.project_back, self.contract, self.reduce, self.softmax,
+            self.expand, self.rename, self.split, self.merge, self.slice, self.concat, self.lookup,
+            self.attention, self.attention, self.repeat, self.repeat, self.call, self.share]
+        for _ in range(count):
+            self.random.choice(kinds)()
+
+
+class Program:
+    def __init__(self, seed: int):
+        self.random = random.Random(seed)
+        self.names: dict[str, int] = {}
+        pick = self.random.choice
+        self.sizes = {"batch": pick([2, 4, 4]), "seq": pick([4, 4, 6]), "embed": pick([4, 4, 8]),
+                      "heads": pick([2, 2, 4]), "head": pick([2, 2, 4]), "ffn": pick([4, 8, 6]),
+                      "vocab": pick([8, 8, 12]), "layers": pick([1, 2, 3])}
+        self.model_dims = ["embed", "heads", "head", "ffn", "vocab"]
+        self.values_dims = ["batch", "seq", "embed"]
+        self.blocks: list[str] = []
+
+    def fresh(self, prefix: str) -> str:
+        self.names[prefix] = self.names.get(prefix, 0) + 1
+        return f"{prefix}{self.names[prefix]}"
+
+    def new_dim(self, size: int) -> str:
+        name = self.fresh("d")
+        self.sizes[name] = size
+        return name
+
+    def draw_block(self) -> list[str]:
+        name = f"Part{len(self.blocks)}"
+        x = Value("x", self.values_dims)
+        body = Body(self, [x], 1, False)
+        body.draw(self.random.randint(2, 5))
+        new = [v for v in body.values if sorted(v.dims) == sorted(x.dims)][-1]
+        body.emit(f"x = 0.5 * x + {new.name}")
+        self.blocks.append(name)
+        return [f"block {name}(x[batch, seq, embed]) -> x {{",
+                "  dims heads, head, ffn, vocab, layers, n1, n2", *body.lines, "}"]
+
+    def draw_model(self) -> list[str]:
+        x = Value("x", self.values_dims)
+        body = Body(self, [x], 1, True)
+        body.emit("input tokens: int[batch, seq]")
+        body.emit("input labels: int[batch, seq]")
+        body.emit("param table[vocab, embed] ~ normal(0.7)")
+        body.emit("let x[batch, seq, embed] = table[vocab: tokens]")
+        body.draw(self.random.randint(4, 12))
+        last = next(v for v in reversed(body.values) if sorted(v.dims) == sorted(x.dims))
+        if self.random.random() < 0.4:  # tied
+            unembed = "table"
+        else:
+            unembed = "unembed"
+            body.emit("param unembed[embed, vocab] ~ normal(0.5)")
+        body.emit(f"output logits[batch, seq, vocab] = {last.name} @ {unembed}")
+        loss = self.random.choice(["cross_entropy", "cross_entropy_z", "cross_entropy_smoothed"])
+        terms = [f"mean({loss}(logits, labels, over vocab), over batch, seq)"]
+        for value in self.random.sample(body.values, min(len(body.values), self.random.randint(0, 6))):
+            if value.dims:
+                terms.append(f"0.3 * mean({value.name} ** 2, over {', '.join(value.dims)})")
+        body.emit("loss = " + " + ".join(terms))
+        sizes = {d: self.sizes[d] for d in [*self.model_dims, "layers"]} | {"n1": 1, "n2": 2}
+        arguments = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+        return [f"model M({arguments}) {{", *body.lines, "}"]
+
+    def draw_map(self, used: set[str]) -> list[str]:
+        """One to three axes, of at most 8 ranks together; degrees that divide what they split."""
+        lines, ranks, left = [], 1, dict(self.sizes)
+        names = self.random.sample(["tp", "zeta", "alpha", "m", "x1"], self.random.randint(1, 3))
+        auto = names[0] if self.random.random() < 0.2 else None
+        for name in names:
+            degree = 2 if name == auto else self.random.choice([2, 2, 2, 3, 4, 1])
+            pool = [d for d in ("batch", "seq", *self.model_dims) if d in used]
+            pool = [d for d in pool if left[d] % degree == 0]
+            self.random.shuffle(pool)
+            splits = pool[:self.random.randint(0, 4)] if name != auto else ["batch"]
+            otherwise = pool[len(splits):][:self.random.randint(0, 1)] if name != auto else []
+            stores = [k for k in ("params", "grads", "optimizer") if self.random.random() < 0.5]
+            if ranks * degree > 8 or not (splits or stores) or left["batch"] % degree and name == auto:
+                continue
+            ranks *= degree
+            for dim in {*splits, *otherwise}:
+                left[dim] //= degree
+            parts = [f"splits {', '.join(splits)}"] if splits else []
+            parts += [f", else {otherwise[0]}"] if splits and otherwise else []
+            parts += [f" stores {', '.join(stores)}"] if stores else []
+            lines.append(f"  {name} = {'auto' if name == auto else degree} {''.join(parts)}")
+        return ["parallel map {", *lines, "}"] if lines else []
+
+    def draw_run(self, is_mapped: bool) -> list[str]:
+        pick = self.random.choice
+        return [f"train t = M{' on map' if is_mapped else ''} {{",
+                f"  data = text(\"none.txt\") {{ seq = {self.sizes['seq']}, batch = {self.sizes['batch']} }}",
+                "  precision { params = f64, compute = f64 }",
+                f"  optimizer = adamw {{ lr = 1e-3, eps = 1e-4, weight_decay = {pick(['0', '0.1'])} }}",
+                f"  clip = {pick(['0', '0.5', '10.0'])}", "}"]
+
+    def draw(self) -> str:
+        blocks = [self.draw_block() for _ in range(self.random.randint(0, 2))]
+        model = self.draw_model()
+        blocks = [line for i, block in enumerate(blocks) for line in block
+                  if f"Part{i}(" in "\n".join(model)]
+        declared = re.findall(r"(?:param|let|output|input) [^\[=]*\[([^\]]*)\]",
+                              "\n".join(blocks + model))
+        parallel = self.draw_map({d for dims in declared for d in dims.split(", ")})
+        return "\n".join(["import std.activation, std.loss, std.norm, std.rotary", "",
+                          "fn sin_like(x) = x * (1 - x * x / 6) * exp(-(x * x) / 4)",
+                          "fn blend(a, b, share = 0.3) = share * a + (1 - share) * b", "",
+                          *blocks, "", *model, "", *parallel, "", *self.draw_run(bool(parallel)), ""])
+
+
+if __name__ == "__main__":
+    print(Program(int(sys.argv[1])).draw())

@@ -1,0 +1,42 @@
+"""Random maps in IR: meshes of one to three axes with names, degrees, splits and storage drawn at
+random, also such as the language would refuse (a dimension that a degree does not divide stays
+whole)."""
+
+import random
+from pathlib import Path
+
+INPUTS = Path(__file__).parents[1] / "lit/dialects/dist/Transforms/Shard/Inputs"
+# Programs that have every operation between them, and the dimensions of their tensors.
+PROGRAMS = {
+    "decoder": "batch seq embed heads group head ffn vocab layers".split(),
+    "surgery": "batch seq embed heads head inner pair keys prefix vocab layers".split(),
+}
+NAMES = ["tp", "zeta", "alpha", "m", "x1"]
+KINDS = ["params", "grads", "optimizer"]
+
+
+def quote(names) -> str:
+    return "[" + ", ".join(f'"{name}"' for name in names) + "]"
+
+
+def draw_mesh(draw: random.Random, dims: list[str]) -> str:
+    axes, maps = [], []
+    has_auto = draw.random() < 0.3
+    for i, name in enumerate(draw.sample(NAMES, draw.randint(1, 3))):
+        is_auto = has_auto and i == 0
+        # Sizes must be divisible by what auto becomes, times the degrees of the others.
+        degree = "auto" if is_auto else draw.choice([1, 2] if has_auto else [1, 2, 2, 2, 3, 4])
+        axes.append(f"#dist.axis<{name} = {degree}>")
+        pool = ["batch"] if is_auto else draw.sample(dims, len(dims))
+        splits = pool[:draw.randint(0, 4)]
+        otherwise = pool[len(splits):][:draw.randint(0, 1)]
+        stores = [kind for kind in KINDS if draw.random() < 0.5]
+        maps.append(f'dist.map "{name}" splits {quote(splits)} otherwise {quote(otherwise)} '
+                    f"stores {quote(stores)}")
+    draw.shuffle(maps)
+    return "\n".join([f"dist.mesh @mesh [{', '.join(axes)}]", *maps])
+
+
+def draw_program(name: str, seed: int) -> str:
+    mesh = draw_mesh(random.Random(seed), PROGRAMS[name])
+    return mesh + "\n" + (INPUTS / f"{name}.mlir").read_text()

@@ -1,0 +1,134 @@
+"""Random programs and maps: what is computed is the same after every phase.
+
+    run.py [--all] [--seed N] [--count N] [FILE...]
+
+Programs come from generate.py (models of every construct of the language, on random maps), and from
+random maps on the programs of tests/lit/dialects/dist/Transforms/Shard/Inputs, which may split
+dimensions that the language refuses. titan-check-programs takes each through all phases and
+interprets it after each, on all ranks; gradients are held against differences. A program that fails
+is shrunk and printed with its seed. Those that failed once, in found/, come first. FILEs are
+checked instead, where given.
+"""
+
+import argparse
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from generate import Program
+from maps import PROGRAMS, draw_program
+from shrink import shrink
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "parity"))
+from titan import BUILD  # noqa: E402
+
+TOOL = BUILD / "bin" / "titan-check-programs"
+OUT = BUILD / "tests/programs"
+FOUND = Path(__file__).parent / "found"
+BATCH = 50
+SHOWN = 3  # failures that are shrunk
+
+
+def check(files: list[Path]) -> list[tuple[str, str]]:
+    """Verdict and text of each file; a program that ends the tool is a failure too."""
+    verdicts: dict[Path, tuple[str, str]] = {}
+    rest = list(files)
+    while rest:
+        run = subprocess.run([TOOL, *rest], capture_output=True, text=True)
+        current = None
+        for line in run.stdout.splitlines():
+            word, _, text = line.partition(" ")
+            if word in ("equal", "refused", "FAILED"):
+                current = Path(text)
+                verdicts[current] = (word, "")
+            elif line.startswith("  "):
+                verdicts[current] = (verdicts[current][0], verdicts[current][1] + line + "\n")
+        done = [f for f in rest if f in verdicts]
+        if len(done) < len(rest):
+            verdicts[rest[len(done)]] = ("FAILED", f"  crash: status {run.returncode}\n  "
+                                         + run.stderr.strip()[-500:] + "\n")
+        rest = [f for f in rest if f not in verdicts]
+    return [verdicts[f] for f in files]
+
+
+def way(verdict: tuple[str, str]) -> str | None:
+    """In which way a program fails: the phase, and the kind of complaint without its numbers."""
+    if verdict[0] != "FAILED":
+        return None
+    text = verdict[1].strip()
+    for kind in ("deviates", "DIFFERS", "replicas", "crash", "the loss was", "error:"):
+        if kind in text:
+            return text.split(":")[0] + " " + kind
+    return text.split(":")[0]
+
+
+def shrunk(path: Path, verdict: tuple[str, str]) -> str:
+    def fails(texts: list[str]) -> list[bool]:
+        files = [OUT / f"smaller-{i}{path.suffix}" for i in range(len(texts))]
+        for file, text in zip(files, texts):
+            file.write_text(text)
+        return [way(v) == way(verdict) for v in check(files)]
+    text = shrink(path.read_text(), fails)
+    (OUT / f"{path.stem}-small{path.suffix}").write_text(text)
+    for file in OUT.glob("smaller-*"):
+        file.unlink()
+    return text
+
+
+def draw(seed: int, kind: str) -> Path:
+    suffix = ".titan" if kind == "program" else ".mlir"
+    path = OUT / f"{kind}-{seed}{suffix}"
+    path.write_text(Program(seed).draw() if kind == "program" else draw_program(kind, seed))
+    return path
+
+
+class Tally:
+    def __init__(self):
+        self.counts = {"equal": 0, "refused": 0, "FAILED": 0}
+
+    def add(self, files: list[Path], keep: bool) -> None:
+        for path, verdict in zip(files, check(files)):
+            self.counts[verdict[0]] += 1
+            if verdict[0] == "FAILED":
+                print(f"FAILED {path}\n{verdict[1]}", flush=True)
+                if self.counts["FAILED"] <= SHOWN:
+                    print(f"shrunk:\n{shrunk(path, verdict)}", flush=True)
+            elif keep:
+                print(f"{verdict[0]} {path}\n{verdict[1]}", end="")
+            else:
+                path.unlink()
+
+    def passed(self) -> bool:
+        """Refusals are right where a map asks for what cannot be, and few."""
+        done = sum(self.counts.values())
+        return not self.counts["FAILED"] and self.counts["refused"] <= done // 4
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument("--all", action="store_true", help="ten thousand programs instead of 200")
+    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--count", type=int, help="how many programs")
+    arguments = parser.parse_args()
+    OUT.mkdir(parents=True, exist_ok=True)
+    tally, begun = Tally(), time.perf_counter()
+    tally.add(arguments.files or sorted(FOUND.glob("*.titan")), keep=True)
+    count = 0 if arguments.files else arguments.count or (10_000 if arguments.all else 200)
+    seeds = range(arguments.seed, arguments.seed + count)
+    kinds = {"program": seeds, **{name: seeds[:max(1, count // 10)] for name in PROGRAMS}}
+    for kind, part in kinds.items() if count else ():
+        for first in range(0, len(part), BATCH):
+            tally.add([draw(seed, kind) for seed in part[first:first + BATCH]], keep=False)
+    counts = tally.counts
+    print(f"seeds {seeds}: {counts['equal']} equal, {counts['refused']} refused, "
+          f"{time.perf_counter() - begun:.0f} s")
+    done = sum(counts.values())
+    print(f"{done - counts['FAILED']} out of {done} passed")
+    sys.exit(0 if tally.passed() else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Makes a failing program small: leaves out lines for as long as it fails in the same way.
+
+After Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002): pieces of
+half the lines, then of a quarter, down to single ones; then words within lines. What is left out of
+a program that still has a use for it is refused by the compiler, which counts as not failing.
+"""
+
+import re
+
+# Parts of a line that may go by themselves.
+PARTS = [re.compile(r" \+ 0\.3 \* mean\([^()]*\)"), re.compile(r"(?<=\S) stores [\w, ]+"),
+         re.compile(r"(?<=\S),? else \w+"), re.compile(r"(?<=[a-z]), \w+(?= |$)"),
+         re.compile(r" \{ frozen = true \}"), re.compile(r" as l(?= \{)")]
+
+
+def without_lines(lines: list[str], size: int):
+    for start in range(0, len(lines), size):
+        yield lines[:start] + lines[start + size:]
+
+
+def without_parts(lines: list[str]):
+    for at, line in enumerate(lines):
+        for part in PARTS:
+            for match in part.finditer(line):
+                yield lines[:at] + [line[:match.start()] + line[match.end():]] + lines[at + 1:]
+
+
+def shrink(text: str, fails, tries: int = 2000) -> str:
+    """`fails(texts)` says of each text whether it fails as the whole did."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    size = len(lines) // 2
+    while size and tries > 0:
+        smaller = list(without_lines(lines, size)) if size > 0 else []
+        if size == 1:
+            smaller += without_blocks(lines)
+            smaller += without_parts(lines)
+        tries -= len(smaller)
+        verdicts = fails(["\n".join(s) + "\n" for s in smaller])
+        found = next((s for s, failed in zip(smaller, verdicts) if failed), None)
+        if found:
+            lines = found
+            size = min(size, max(1, len(lines) // 2))
+        elif size == 1:
+            break
+        else:
+            size = max(1, size // 2)
+    return "\n".join(lines) + "\n"
+
+
+def without_blocks(lines: list[str]):
+    """Whole blocks, and blocks replaced by what they hold."""
+    for start, line in enumerate(lines):
+        if not line.endswith("{"):
+            continue
+        depth, end = 0, start
+        for end in range(start, len(lines)):
+            depth += lines[end].count("{") - lines[end].count("}")
+            if depth == 0:
+                break
+        yield lines[:start] + lines[end + 1:]
+        yield lines[:start] + lines[start + 1:end] + lines[end + 1:]

@@ -1,0 +1,46 @@
+//===- titan-check-programs.cpp - Many programs, one process --------------===//
+//
+//   titan-check-programs FILE...
+//
+// Prints a line a program: its verdict, the file, and what was found; what a failure or a refusal
+// says follows, indented. Exit status 1 if a program failed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tests/programs/CheckProgram.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+
+using namespace llvm;
+using namespace titan::programs;
+
+static cl::list<std::string> files(cl::Positional, cl::desc("FILE..."), cl::OneOrMore);
+static cl::opt<int64_t> autoDegree("auto", cl::init(2), cl::desc("degree of an auto axis"));
+static cl::opt<bool> noDifferences("no-differences", cl::desc("trust the gradients"));
+
+static StringRef getWord(Verdict::Kind kind) {
+  return kind == Verdict::Equal ? "equal" : kind == Verdict::Refused ? "refused" : "FAILED";
+}
+
+int main(int argc, char **argv) {
+  InitLLVM init(argc, argv);
+  cl::ParseCommandLineOptions(argc, argv, "Checks that programs mean the same after every phase\n");
+  Options options;
+  options.autoDegree = autoDegree;
+  options.differences = !noDifferences;
+  bool failed = false;
+  for (const std::string &file : files) {
+    // The name first: whoever reads along knows it if the process ends here.
+    outs() << "check " << file << '\n';
+    outs().flush();
+    Verdict verdict = checkProgram(file, options);
+    SmallVector<StringRef> lines;
+    StringRef(verdict.text).split(lines, '\n', -1, /*KeepEmpty=*/false);
+    outs() << getWord(verdict.kind) << ' ' << file << '\n';
+    for (StringRef line : lines)
+      outs() << "  " << line << '\n';
+    failed |= verdict.kind == Verdict::Failed;
+  }
+  return failed ? 1 : 0;
+}
