@@ -90,6 +90,8 @@ int runTitanc(int argc, char **argv) {
       ->add_option("--nproc", info.processes,
                    "processes that will be started; fixes an `auto` degree")
       ->check(CLI::PositiveNumber);
+  infoApp->add_flag("--by-line", info.byLine,
+                    "operations and memory traffic of every source line, too");
   infoApp->add_flag("--options", info.options, "list all options that runs have");
   FormatOptions format;
   CLI::App *fmt = app.add_subcommand("fmt", "lay files out in the one way");

@@ -12,6 +12,7 @@ int checkCommand(const CommonOptions &options);
 
 struct InfoOptions {
   bool options = false;  ///< list every option instead
+  bool byLine = false;   ///< what every source line costs, too
   int64_t processes = 0; ///< how many will be started, for an `auto` degree; 0: the fewest
 };
 /// What is known of a run before it runs: parameters, arithmetic, memory, communication, settings.

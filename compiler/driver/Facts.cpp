@@ -38,11 +38,15 @@ std::optional<Facts> gatherFacts(Session &session, const sema::CheckedRun &run, 
   }
   if (auto flops = (*module)->getAttrOfType<mlir::FloatAttr>("titan.flops_per_token"))
     facts.flopsPerToken = flops.getValueAsDouble();
+  if (auto flops = (*module)->getAttrOfType<mlir::FloatAttr>("titan.model_flops_per_token"))
+    facts.modelFlopsPerToken = flops.getValueAsDouble();
   facts.memory = plan::reportMemory(*module, degrees);
   for (auto function : module->getOps<mlir::func::FuncOp>())
     if (auto program = function->getAttrOfType<mlir::StringAttr>(ir::attr::kProgram);
-        program && program == "train")
+        program && program == "train") {
       facts.collectives = dist::reportCollectives(function, degrees);
+      facts.lines = plan::reportLines(function, degrees);
+    }
   return facts;
 }
 

@@ -4,20 +4,30 @@
 #define TITAN_COMPILER_DRIVER_FACTS_H
 
 #include "compiler/driver/Session.h"
+#include "compiler/plan/LineReport.h"
 #include "compiler/plan/MemoryReport.h"
 #include "dialects/dist/Analysis/CollectiveReport.h"
+
+#include "llvm/Support/JSON.h"
 
 namespace titan::driver {
 
 struct Facts {
   int64_t ranks = 1;
   double flopsPerToken = 0; ///< executed, forward and backward; on all ranks together
+  /// The model as written, by TorchTitan's convention (dialects/titan/Cost/Cost.h).
+  double modelFlopsPerToken = 0;
   plan::MemoryReport memory;
   std::vector<dist::CollectiveUse> collectives; ///< of one training step
+  std::vector<plan::LineCost> lines;            ///< of one training step, on one rank
 };
 
 /// Takes the run through all phases. `processes` fixes the `auto` degree. Nothing after an error.
 std::optional<Facts> gatherFacts(Session &session, const sema::CheckedRun &run, int64_t processes);
+
+/// The lines of the source and what they cost, as a table with the lines' text, and as JSON.
+void printLines(llvm::raw_ostream &out, const Facts &facts, const SourceManager &sources);
+llvm::json::Array linesJson(const Facts &facts);
 
 } // namespace titan::driver
 

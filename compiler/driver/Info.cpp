@@ -88,8 +88,10 @@ void printJson(const CheckedRun &run, const Facts &facts) {
                          {"ranks", facts.ranks},
                          {"parameters", parametersJson(run.train)},
                          {"flops_per_token", facts.flopsPerToken},
+                         {"model_flops_per_token", facts.modelFlopsPerToken},
                          {"memory", memoryJson(facts.memory)},
                          {"collectives", collectivesJson(facts.collectives)},
+                         {"lines", linesJson(facts)},
                          {"options", optionsJson(run.run)},
                          {"settings", settingsJson(run.run)}};
   llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(out))) << '\n';
@@ -108,7 +110,9 @@ void printFacts(const Facts &facts) {
     llvm::outs() << llvm::formatv("  {0,-28} {1,16}\n", what, grouped(bytes));
   };
   llvm::outs() << "\nper token: " << grouped(static_cast<int64_t>(facts.flopsPerToken + 0.5))
-               << " floating-point operations, executed forward and backward\n"
+               << " floating-point operations, executed forward and backward\n           "
+               << grouped(static_cast<int64_t>(facts.modelFlopsPerToken + 0.5))
+               << " by TorchTitan's formula, for comparison\n"
                << "\nmemory of a rank in bytes, " << facts.ranks << " in all:\n";
   line("parameters", memory.parameters);
   line("gradients", memory.gradients);
@@ -189,6 +193,8 @@ int infoCommand(const CommonOptions &options, const InfoOptions &info) {
     facts = gatherFacts(session, *run, info.processes);
   if (facts)
     options.json ? printJson(*run, *facts) : printText(*run, *facts);
+  if (facts && info.byLine && !options.json)
+    printLines(llvm::outs(), *facts, session.sources);
   return session.finish(facts ? 0 : 1);
 }
 

@@ -3,8 +3,12 @@
 // How many floating-point operations a program executes, from its operations' CostOpInterface.
 // Counted on the global program behind the gradient phase, so recomputation and the backward are
 // in, and the figure does not depend on the mesh. A multiply-add counts as two. Attention counts
-// the scores that its mask lets through; TorchTitan's convention counts all of them (metrics.py,
-// `get_num_flops_per_token`), so its figure is higher on causal models.
+// the scores that its mask lets through.
+//
+// Beside it stands the figure that papers and trainers compare by, which knows the model alone:
+// TorchTitan's convention (torchtitan/tools/utils.py, `get_dense_model_nparams_and_flops`), after
+// Chowdhery et al., "PaLM", appendix B: 6 for every parameter but the embedding's, and 12 for every
+// element of the queries and key, whatever the mask.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +16,10 @@
 #define TITAN_DIALECTS_TITAN_COST_COST_H
 
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
+#include <optional>
 
 namespace titan::ir {
 
@@ -23,13 +30,29 @@ void registerCostModels(mlir::DialectRegistry &registry);
 /// often as it runs. Operations without a model (views, collectives) count nothing.
 double countFlops(mlir::Region &region, const dist::Degrees &degrees);
 
+/// By the convention above, for a function of the model phase. The embedding's parameters are
+/// those of which nothing but rows are taken.
+double countModelFlopsPerToken(mlir::func::FuncOp train, double tokens);
+
+/// batch x seq of `titan.sizes`; nothing where the module has no sizes.
+std::optional<double> getTokensPerStep(mlir::ModuleOp module);
+
 /// `--titan-count-flops`: notes `titan.flops_per_token` (f64) on the module: the operations of one
 /// step of the program "train", divided by the tokens of `titan.sizes`.
 ///
 /// Input: `module attributes {titan.sizes = {batch = 4 : i64, seq = 8 : i64, ...}} { func.func
 /// @train ... }` Output: the same with `titan.flops_per_token = 1.6384e+04 : f64`.
 std::unique_ptr<mlir::Pass> createCountFlopsPass();
+
+/// `--titan-count-model-flops`: notes `titan.model_flops_per_token` (f64) on a module of the model
+/// phase.
+///
+/// Input: `module attributes {titan.sizes = {batch = 4 : i64, seq = 8 : i64, ...}} { func.func
+/// @train ... }` Output: the same with `titan.model_flops_per_token = 1.2e+04 : f64`.
+std::unique_ptr<mlir::Pass> createCountModelFlopsPass();
+
 void registerCostPasses();
+void registerModelFlopsPass();
 
 } // namespace titan::ir
 

@@ -21,6 +21,17 @@ double ir::countFlops(Region &region, const dist::Degrees &degrees) {
   return flops;
 }
 
+std::optional<double> ir::getTokensPerStep(ModuleOp module) {
+  auto sizes = module->getAttrOfType<DictionaryAttr>("titan.sizes");
+  if (!sizes)
+    return std::nullopt;
+  double tokens = 1;
+  for (StringRef dim : {"batch", "seq"})
+    if (auto size = sizes.getAs<IntegerAttr>(dim))
+      tokens *= static_cast<double>(size.getInt());
+  return tokens;
+}
+
 namespace {
 struct CountFlopsPass : PassWrapper<CountFlopsPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CountFlopsPass)
@@ -29,19 +40,15 @@ struct CountFlopsPass : PassWrapper<CountFlopsPass, OperationPass<ModuleOp>> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto sizes = module->getAttrOfType<DictionaryAttr>("titan.sizes");
-    if (!sizes)
+    std::optional<double> tokens = getTokensPerStep(module);
+    if (!tokens)
       return;
-    double tokens = 1;
-    for (StringRef dim : {"batch", "seq"})
-      if (auto size = sizes.getAs<IntegerAttr>(dim))
-        tokens *= static_cast<double>(size.getInt());
     for (auto function : module.getOps<func::FuncOp>())
       if (auto program = function->getAttrOfType<StringAttr>(attr::kProgram);
           program && program == "train")
         module->setAttr(
             "titan.flops_per_token",
-            Builder(&getContext()).getF64FloatAttr(countFlops(function.getBody(), {}) / tokens));
+            Builder(&getContext()).getF64FloatAttr(countFlops(function.getBody(), {}) / *tokens));
   }
 };
 } // namespace
@@ -52,4 +59,5 @@ std::unique_ptr<Pass> ir::createCountFlopsPass() {
 
 void ir::registerCostPasses() {
   PassRegistration<CountFlopsPass>();
+  registerModelFlopsPass();
 }

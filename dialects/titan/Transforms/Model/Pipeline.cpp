@@ -1,6 +1,7 @@
 //===- Pipeline.cpp - The model phase -------------------------------------===//
 
 #include "dialects/titan/Transforms/Model/Passes.h"
+#include "dialects/titan/Cost/Cost.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 
@@ -13,6 +14,8 @@ namespace {
 } // namespace
 
 void titan::ir::buildModelPhase(OpPassManager &manager) {
+  // The model as written: later phases add the backward and recompute.
+  manager.addPass(createCountModelFlopsPass());
   manager.addPass(createTitanVerifyModelPhase());
 }
 

@@ -1,0 +1,99 @@
+#include "compiler/plan/LineReport.h"
+#include "dialects/titan/Interfaces/TitanInterfaces.h"
+#include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace titan::plan {
+namespace {
+
+class LineCounter {
+public:
+  explicit LineCounter(const dist::Degrees &degrees) : degrees(degrees) {}
+
+  void count(Region &region, double times) {
+    for (Operation &op : region.getOps())
+      count(op, times);
+  }
+
+  std::vector<LineCost> take() {
+    std::vector<LineCost> costs;
+    for (auto &[place, cost] : lines)
+      if (cost.flops + cost.bytesRead + cost.bytesWritten > 0)
+        costs.push_back(std::move(cost));
+    llvm::stable_sort(costs, [](const LineCost &a, const LineCost &b) {
+      return std::pair(a.flops, a.bytesRead + a.bytesWritten) >
+             std::pair(b.flops, b.bytesRead + b.bytesWritten);
+    });
+    return costs;
+  }
+
+private:
+  void count(Operation &op, double times) {
+    if (auto repeat = dyn_cast<ir::RepeatOp>(op))
+      return count(repeat.getBody(), times * static_cast<double>(repeat.getDim().getSize()));
+    countFlops(&op, times);
+    if (auto fused = dyn_cast<ir::FusedOp>(op))
+      return countFused(fused, times);
+    if (op.hasTrait<OpTrait::IsTerminator>() || memory::isView(&op))
+      return;
+    for (Value operand : op.getOperands())
+      at(&op).bytesRead += times * bytes(operand);
+    for (Value result : op.getResults())
+      at(&op).bytesWritten += times * bytes(result);
+  }
+
+  void countFlops(Operation *op, double times) {
+    if (auto cost = dyn_cast<ir::CostOpInterface>(op))
+      at(op).flops += times * cost.getFlops(degrees);
+  }
+
+  /// What comes from outside is read once, by whoever uses it first.
+  void countFused(ir::FusedOp fused, double times) {
+    llvm::SmallSetVector<Value, 8> read;
+    for (Operation &op : fused.getBody().getOps()) {
+      if (op.hasTrait<OpTrait::IsTerminator>())
+        continue;
+      countFlops(&op, times);
+      for (Value operand : op.getOperands())
+        if (operand.getParentRegion() != &fused.getBody() && read.insert(operand))
+          at(&op).bytesRead += times * bytes(operand);
+    }
+    for (Value result : fused.getYield().getOperands())
+      at(result.getDefiningOp() ? result.getDefiningOp() : fused).bytesWritten +=
+          times * bytes(result);
+  }
+
+  double bytes(Value value) const {
+    auto type = dyn_cast<ir::NamedTensorType>(value.getType());
+    if (!type || memory::isInline(value))
+      return 0;
+    unsigned width = llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
+    return static_cast<double>(dist::getLocalNumElements(type, degrees)) * width;
+  }
+
+  LineCost &at(Operation *op) {
+    std::pair<std::string, unsigned> place;
+    if (auto line = op->getLoc()->findInstanceOf<FileLineColLoc>())
+      place = {line.getFilename().str(), line.getLine()};
+    LineCost &cost = lines[place];
+    std::tie(cost.file, cost.line) = place;
+    return cost;
+  }
+
+  const dist::Degrees &degrees;
+  std::map<std::pair<std::string, unsigned>, LineCost> lines;
+};
+
+} // namespace
+
+std::vector<LineCost> reportLines(FunctionOpInterface function, const dist::Degrees &degrees) {
+  LineCounter counter(degrees);
+  counter.count(function.getFunctionBody(), 1);
+  return counter.take();
+}
+
+} // namespace titan::plan

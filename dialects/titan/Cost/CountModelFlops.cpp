@@ -1,0 +1,75 @@
+//===- CountModelFlops.cpp - The pass --titan-count-model-flops -----------===//
+
+#include "dialects/titan/Cost/Cost.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+static double getElements(Value value) {
+  return static_cast<double>(dist::getLocalNumElements(cast<NamedTensorType>(value.getType()), {}));
+}
+
+/// A table whose rows are only selected multiplies nothing. What keeps the elements, such as a
+/// conversion, is looked through.
+static bool isOnlyLookedUp(Value parameter) {
+  return !parameter.use_empty() && llvm::all_of(parameter.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto take = dyn_cast<TakeOp>(user))
+      return use.get() == take.getInput();
+    return isa<AnchorOp, RenameOp, CastOp>(user) && isOnlyLookedUp(user->getResult(0));
+  });
+}
+
+/// Both products of one attention, forward, with all keys: the convention ignores the mask.
+static double countScores(AttentionOp op) {
+  NamedTensorType query = op.getQuery().getType();
+  double keys = static_cast<double>(query.getDims()[query.indexOf(op.getAlongAttr())].getSize());
+  double times = 1;
+  for (auto repeat = op->getParentOfType<RepeatOp>(); repeat;
+       repeat = repeat->getParentOfType<RepeatOp>())
+    times *= static_cast<double>(repeat.getDim().getSize());
+  return times * 2 * keys * (getElements(op.getQuery()) + getElements(op->getResult(0)));
+}
+
+double ir::countModelFlopsPerToken(func::FuncOp train, double tokens) {
+  double parameters = 0, scores = 0;
+  for (BlockArgument argument : train.getArguments())
+    if (train.getArgAttr(argument.getArgNumber(), attr::kParam) && !isOnlyLookedUp(argument))
+      parameters += getElements(argument);
+  train.walk([&](AttentionOp op) { scores += countScores(op); });
+  // The backward does each product twice, for either factor.
+  return 3 * (2 * parameters + scores / tokens);
+}
+
+namespace {
+struct CountModelFlopsPass : PassWrapper<CountModelFlopsPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CountModelFlopsPass)
+  StringRef getArgument() const final { return "titan-count-model-flops"; }
+  StringRef getDescription() const final { return "notes the model's operations per token"; }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    std::optional<double> tokens = getTokensPerStep(module);
+    if (!tokens)
+      return;
+    for (auto function : module.getOps<func::FuncOp>())
+      if (auto program = function->getAttrOfType<StringAttr>(attr::kProgram);
+          program && program == "train")
+        module->setAttr(
+            "titan.model_flops_per_token",
+            Builder(&getContext()).getF64FloatAttr(countModelFlopsPerToken(function, *tokens)));
+  }
+};
+} // namespace
+
+std::unique_ptr<Pass> ir::createCountModelFlopsPass() {
+  return std::make_unique<CountModelFlopsPass>();
+}
+
+void ir::registerModelFlopsPass() {
+  PassRegistration<CountModelFlopsPass>();
+}
