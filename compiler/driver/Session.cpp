@@ -9,7 +9,8 @@ namespace titan::driver {
 namespace {
 
 sema::CheckRequest requestFor(const CommonOptions &options) {
-  sema::CheckRequest request{options.file, options.train, options.overrides, options.searchDirs};
+  sema::CheckRequest request{options.file, options.train, options.model, options.overrides,
+                             options.searchDirs};
   request.searchDirs.push_back(standardLibraryDir());
   return request;
 }
@@ -35,6 +36,8 @@ std::string standardLibraryDir() {
 Session::Session(const CommonOptions &options)
     : options(options), request(requestFor(options)), checker(sources, diags, request) {
   diags.setWarningsAsErrors(options.warningsAsErrors);
+  if (options.text)
+    request.text = sources.addBuffer(options.file, *options.text);
 }
 
 std::optional<sema::CheckedRun> Session::check() {

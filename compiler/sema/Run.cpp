@@ -26,7 +26,9 @@ private:
   Symbol findBase(const Symbol &symbol, const TrainDecl &decl);
   void addSettings(const std::string &prefix, const std::vector<Setting> &settings);
   void addSetting(const std::string &prefix, const Setting &setting);
+  void assign(const std::string &path, Location pathLoc, const Expr &value);
   void addGroup(const Setting &setting);
+  void addRule(const Setting &setting);
   void setData(const CallExpr &call);
   void set(const std::string &path, Location pathLoc, const Expr &value);
   void unknown(const std::string &path, Location at);
@@ -47,6 +49,8 @@ private:
 };
 
 void Resolver::propose(Diagnostic &diag, const Path &path, const Unit &unit, Space space) {
+  if (diags.isFull())
+    return;
   std::string near = nearestName(path.text(), library.names(unit, space));
   if (near.empty())
     return;
@@ -84,6 +88,13 @@ bool Resolver::addRun(const Symbol &symbol) {
   if (std::find(chain.begin(), chain.end(), &decl) != chain.end()) {
     diags.report(Code::AliasCycle, decl.base.loc,
                  "run `" + decl.name.text + "` would derive from itself");
+    return false;
+  }
+  constexpr size_t deepest = 64;
+  if (chain.size() >= deepest) {
+    diags.report(Code::AliasCycle, decl.base.loc,
+                 "run `" + decl.name.text + "` is the end of a chain of over " +
+                     std::to_string(deepest) + " runs");
     return false;
   }
   chain.push_back(&decl);
@@ -124,20 +135,12 @@ void Resolver::addSetting(const std::string &prefix, const Setting &setting) {
   if (setting.label) {
     if (path == "optimizer.group")
       return addGroup(setting);
+    if (path == "parameters")
+      return addRule(setting);
     return unknown(path, setting.path.loc);
   }
-  if (setting.value) {
-    auto *call = setting.value->as<CallExpr>();
-    if (path == "data" && call)
-      setData(*call);
-    else if (path == "data")
-      diags.report(Code::OptionType, setting.value->loc,
-                   "`data` takes a source such as `text(\"FILE\")`");
-    else if (path == "optimizer")
-      set("optimizer.name", setting.path.loc, *setting.value);
-    else
-      set(path, setting.path.loc, *setting.value);
-  }
+  if (setting.value)
+    assign(path, setting.path.loc, *setting.value);
   if (!setting.block)
     return;
   auto isSection = [&](const std::string &all) { return all.rfind(path + ".", 0) == 0; };
@@ -150,7 +153,24 @@ void Resolver::addSetting(const std::string &prefix, const Setting &setting) {
     unknown(path, setting.path.loc);
 }
 
+/// Two sections take a value themselves: `data = text("FILE")`, `optimizer = adamw`.
+void Resolver::assign(const std::string &path, Location pathLoc, const Expr &value) {
+  auto *call = value.as<CallExpr>();
+  if (path == "data" && call)
+    setData(*call);
+  else if (path == "data")
+    diags.report(Code::OptionType, value.loc, "`data` takes a source such as `text(\"FILE\")`");
+  else
+    set(path == "optimizer" ? "optimizer.name" : path, pathLoc, value);
+}
+
 void Resolver::addGroup(const Setting &setting) {
+  constexpr size_t mostGroups = 1000;
+  if (run.groups.size() >= mostGroups) {
+    diags.report(Code::TooLarge, setting.loc,
+                 "a run has at most " + std::to_string(mostGroups) + " groups");
+    return;
+  }
   Group group{setting.label->text, {}, setting.label->loc};
   static const std::vector<Setting> nothing;
   for (const Setting &entry : setting.block ? *setting.block : nothing) {
@@ -167,6 +187,37 @@ void Resolver::addGroup(const Setting &setting) {
       group.weightDecay = value.number();
   }
   run.groups.push_back(group);
+}
+
+/// `parameters "PATTERN" { init = ..., frozen = ... }`.
+void Resolver::addRule(const Setting &setting) {
+  constexpr size_t mostRules = 1000;
+  if (run.rules.size() >= mostRules) {
+    diags.report(Code::TooLarge, setting.loc,
+                 "a run has at most " + std::to_string(mostRules) + " rules for parameters");
+    return;
+  }
+  ParameterRule rule{setting.label->text, {}, {}, setting.label->loc};
+  static const std::vector<Setting> nothing;
+  for (const Setting &entry : setting.block ? *setting.block : nothing) {
+    std::string name = entry.path.text();
+    if ((name != "init" && name != "frozen") || !entry.value) {
+      diags.report(Code::UnknownOption, entry.path.loc, "parameters have no option `" + name + "`")
+          .help("a run can set their `init` and `frozen`");
+      continue;
+    }
+    if (name == "init") {
+      rule.init = Elaborator::evalInitialiser(*entry.value, library, *unit, diags);
+      continue;
+    }
+    Value frozen = evaluate(*entry.value);
+    if (frozen.kind == Value::Kind::Bool)
+      rule.frozen = frozen.truth();
+    else if (!frozen.isError())
+      diags.report(Code::OptionType, entry.value->loc,
+                   "`frozen` takes true or false, not " + frozen.print());
+  }
+  run.rules.push_back(std::move(rule));
 }
 
 void Resolver::setData(const CallExpr &call) {
@@ -241,7 +292,7 @@ void Resolver::addOverrides(const std::vector<Override> &overrides) {
   fromCommandLine = true;
   setHere.clear();
   for (const Override &each : overrides)
-    set(each.path, each.pathLoc, *each.value);
+    assign(each.path, each.pathLoc, *each.value);
 }
 
 void Resolver::fillDefaults(bool demandAll) {
