@@ -1,5 +1,6 @@
 #include "compiler/sema/Check.h"
 #include "compiler/sema/Elaborator.h"
+#include "compiler/sema/ParameterRules.h"
 #include "compiler/sema/Reachability.h"
 #include "compiler/sema/Suggest.h"
 
@@ -79,24 +80,6 @@ bool Checker::checkOtherMaps(const std::vector<CheckedRun> &checked) {
   return diags.errorReports() == errorsBefore;
 }
 
-/// What the run says of the parameters whose names match; each rule must say it of one.
-static void applyRules(const Run &run, Model &model, DiagnosticEngine &diags) {
-  for (const ParameterRule &rule : run.rules) {
-    bool matched = false;
-    for (Parameter &parameter : model.parameters) {
-      if (!matchesPattern(rule.pattern, parameter.name))
-        continue;
-      matched = true;
-      if (rule.init)
-        parameter.initialisers = {*rule.init};
-      parameter.frozen = rule.frozen.value_or(parameter.frozen);
-    }
-    if (!matched)
-      diags.report(Code::UnknownGroupPattern, rule.loc,
-                   "no parameter's name matches `" + rule.pattern + "`");
-  }
-}
-
 bool Checker::specialise(const CheckedRun &checked, int64_t batch, Model &model,
                          DiagnosticEngine &diags) {
   Specialisation spec;
@@ -126,17 +109,6 @@ bool Checker::specialise(const CheckedRun &checked, int64_t batch, Model &model,
     return false;
   applyRules(checked.run, model, diags);
   return diags.errorReports() == errorsBefore;
-}
-
-void Checker::checkGroups(const CheckedRun &checked) {
-  for (const Group &group : checked.run.groups) {
-    bool matched = false;
-    for (const Parameter &parameter : checked.train.parameters)
-      matched |= matchesPattern(group.pattern, parameter.name);
-    if (!matched)
-      diags.report(Code::UnknownGroupPattern, group.loc,
-                   "no parameter's name matches `" + group.pattern + "`");
-  }
 }
 
 void Checker::warnUnused(const Model &model) {
@@ -219,7 +191,7 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
   if (isTrain)
     checkInputs(checked, diags);
   checkMesh(checked.mesh, checked.train, diags);
-  checkGroups(checked);
+  checkGroups(checked.run, checked.train, diags);
   if (isTrain && checked.train.loss)
     warnUnused(checked.train);
   if (diags.errorReports() != errorsBefore || !specialise(checked, 1, checked.logits, diags))

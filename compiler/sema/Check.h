@@ -47,7 +47,6 @@ private:
                         Symbol &base, unsigned depth, DiagnosticEngine &diags);
   bool checkArguments(const Symbol &base, const std::map<std::string, Argument> &arguments,
                       DiagnosticEngine &diags);
-  void checkGroups(const CheckedRun &checked);
   void warnUnused(const Model &model);
   bool isComplete(const Symbol &model, std::set<std::string> given, unsigned depth) const;
   std::vector<Symbol> declared(bool trains) const;

@@ -176,7 +176,7 @@ private:
   // Positions.cpp
   void notePositions(const Op &op);
 
-  // Elaborator.cpp: names, dimensions
+  // Elaborator.cpp: names, dimensions; Reports.cpp: what is said of them
   Binding *lookup(const syntax::Name &name) { return frame->scope->find(name.text); }
   void propose(Diagnostic &diag, const syntax::Name &name,
                const std::vector<std::string> &candidates);

@@ -1,5 +1,6 @@
 #include "compiler/sema/Run.h"
 #include "compiler/sema/Elaborator.h"
+#include "compiler/sema/ParameterRules.h"
 #include "compiler/sema/Suggest.h"
 
 #include <algorithm>
@@ -27,8 +28,6 @@ private:
   void addSettings(const std::string &prefix, const std::vector<Setting> &settings);
   void addSetting(const std::string &prefix, const Setting &setting);
   void assign(const std::string &path, Location pathLoc, const Expr &value);
-  void addGroup(const Setting &setting);
-  void addRule(const Setting &setting);
   void setData(const CallExpr &call);
   void set(const std::string &path, Location pathLoc, const Expr &value);
   void unknown(const std::string &path, Location at);
@@ -134,9 +133,9 @@ void Resolver::addSetting(const std::string &prefix, const Setting &setting) {
   std::string path = prefix + setting.path.text();
   if (setting.label) {
     if (path == "optimizer.group")
-      return addGroup(setting);
+      return readGroup(setting, library, *unit, run, diags);
     if (path == "parameters")
-      return addRule(setting);
+      return readRule(setting, library, *unit, run, diags);
     return unknown(path, setting.path.loc);
   }
   if (setting.value)
@@ -162,62 +161,6 @@ void Resolver::assign(const std::string &path, Location pathLoc, const Expr &val
     diags.report(Code::OptionType, value.loc, "`data` takes a source such as `text(\"FILE\")`");
   else
     set(path == "optimizer" ? "optimizer.name" : path, pathLoc, value);
-}
-
-void Resolver::addGroup(const Setting &setting) {
-  constexpr size_t mostGroups = 1000;
-  if (run.groups.size() >= mostGroups) {
-    diags.report(Code::TooLarge, setting.loc,
-                 "a run has at most " + std::to_string(mostGroups) + " groups");
-    return;
-  }
-  Group group{setting.label->text, {}, setting.label->loc};
-  static const std::vector<Setting> nothing;
-  for (const Setting &entry : setting.block ? *setting.block : nothing) {
-    if (entry.path.text() != "weight_decay" || !entry.value) {
-      diags
-          .report(Code::UnknownOption, entry.path.loc,
-                  "a group has no option `" + entry.path.text() + "`")
-          .help("groups set `weight_decay`");
-      continue;
-    }
-    Value value = checkOption(*findOption("optimizer.weight_decay"), evaluate(*entry.value),
-                              entry.value->loc, diags);
-    if (!value.isError())
-      group.weightDecay = value.number();
-  }
-  run.groups.push_back(group);
-}
-
-/// `parameters "PATTERN" { init = ..., frozen = ... }`.
-void Resolver::addRule(const Setting &setting) {
-  constexpr size_t mostRules = 1000;
-  if (run.rules.size() >= mostRules) {
-    diags.report(Code::TooLarge, setting.loc,
-                 "a run has at most " + std::to_string(mostRules) + " rules for parameters");
-    return;
-  }
-  ParameterRule rule{setting.label->text, {}, {}, setting.label->loc};
-  static const std::vector<Setting> nothing;
-  for (const Setting &entry : setting.block ? *setting.block : nothing) {
-    std::string name = entry.path.text();
-    if ((name != "init" && name != "frozen") || !entry.value) {
-      diags.report(Code::UnknownOption, entry.path.loc, "parameters have no option `" + name + "`")
-          .help("a run can set their `init` and `frozen`");
-      continue;
-    }
-    if (name == "init") {
-      rule.init = Elaborator::evalInitialiser(*entry.value, library, *unit, diags);
-      continue;
-    }
-    Value frozen = evaluate(*entry.value);
-    if (frozen.kind == Value::Kind::Bool)
-      rule.frozen = frozen.truth();
-    else if (!frozen.isError())
-      diags.report(Code::OptionType, entry.value->loc,
-                   "`frozen` takes true or false, not " + frozen.print());
-  }
-  run.rules.push_back(std::move(rule));
 }
 
 void Resolver::setData(const CallExpr &call) {
