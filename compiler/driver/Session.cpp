@@ -9,8 +9,12 @@ namespace titan::driver {
 namespace {
 
 sema::CheckRequest requestFor(const CommonOptions &options) {
-  sema::CheckRequest request{options.file, options.train, options.model, options.overrides,
-                             options.searchDirs};
+  sema::CheckRequest request;
+  request.file = options.file;
+  request.train = options.train;
+  request.model = options.model;
+  request.overrides = options.overrides;
+  request.searchDirs = options.searchDirs;
   request.searchDirs.push_back(standardLibraryDir());
   return request;
 }
