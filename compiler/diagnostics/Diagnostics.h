@@ -94,6 +94,8 @@ public:
   size_t errorCount() const { return errors; }
   /// Grows with every error, repeated ones included: tells whether something went wrong since.
   size_t errorReports() const { return reports; }
+  /// Whether further errors are only counted: then no time need go into what they would say.
+  bool isFull() const { return errors > errorLimit; }
   size_t warningCount() const { return warnings; }
   const std::deque<Diagnostic> &all() const { return diagnostics; }
   const SourceManager &sourceManager() const { return sources; }

@@ -1,6 +1,7 @@
 // The printed forms of diagnostics: clang's for people, JSON lines for programs.
 #include "compiler/diagnostics/Diagnostics.h"
 
+#include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Unicode.h"
 #include "llvm/Support/raw_ostream.h"
@@ -63,12 +64,31 @@ size_t columns(std::string_view text) {
   return width < 0 ? text.size() : static_cast<size_t>(width);
 }
 
-/// Control characters would move the cursor or worse: each is shown as one `?`.
+/// Whether a terminal may see a character: none that moves the cursor, sets colours, or turns the
+/// direction of writing.
+bool isHarmless(uint32_t c) {
+  bool control = (c < 0x20 && c != '\t') || (c >= 0x7f && c < 0xa0);
+  bool turns =
+      (c >= 0x200e && c <= 0x200f) || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+  return !control && !turns;
+}
+
+/// The text with a `?` for each character that a terminal should not see, and for each byte that is
+/// no UTF-8.
 std::string printable(std::string_view text) {
-  std::string out(text);
-  for (char &c : out)
-    if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f)
-      c = '?';
+  std::string out;
+  const auto *at = reinterpret_cast<const llvm::UTF8 *>(text.data()), *end = at + text.size();
+  while (at < end) {
+    const llvm::UTF8 *next = at;
+    llvm::UTF32 c = 0, *to = &c;
+    bool legal = llvm::ConvertUTF8toUTF32(
+                     &next, at + std::min<ptrdiff_t>(end - at, llvm::getNumBytesForUTF8(*at)), &to,
+                     &c + 1, llvm::strictConversion) == llvm::conversionOK;
+    if (!legal)
+      next = at + 1;
+    out += legal && isHarmless(c) ? std::string(at, next) : "?";
+    at = next;
+  }
   return out;
 }
 
@@ -119,7 +139,7 @@ void printLine(std::ostream &os, const Palette &colors, const SourceManager &sou
                Severity severity, const std::string &message, const std::string &code) {
   os << colors.bold;
   if (at.isValid())
-    os << sources.name(at.file) << ':' << at.line << ':' << at.col << ": ";
+    os << printable(sources.name(at.file)) << ':' << at.line << ':' << at.col << ": ";
   else if (severity != Severity::Note)
     os << "titan: ";
   os << colors.of(severity) << word(severity) << ": " << colors.reset;

@@ -10,8 +10,6 @@
 #include "llvm/Support/SHA1.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <iostream>
-
 namespace titan::driver {
 
 namespace fs = llvm::sys::fs;
@@ -33,11 +31,15 @@ std::optional<std::string> emitSource(Session &session, emission::Target target)
   return source;
 }
 
-static bool writeFile(llvm::StringRef file, llvm::StringRef content) {
+static void cannotWrite(DiagnosticEngine &diags, llvm::StringRef file, std::error_code why) {
+  diags.report(Code::CannotWriteFile, {}, "cannot write `" + file.str() + "`: " + why.message());
+}
+
+static bool writeFile(llvm::StringRef file, llvm::StringRef content, DiagnosticEngine &diags) {
   std::error_code error;
   llvm::raw_fd_ostream out(file, error);
   if (error) {
-    std::cerr << "titanc: cannot write " << file.str() << ": " << error.message() << '\n';
+    cannotWrite(diags, file, error);
     return false;
   }
   out << content;
@@ -87,7 +89,7 @@ static bool compileProgram(const std::string &file, const std::string &output,
 }
 
 std::string buildCached(const std::string &source, const std::string &name,
-                        const Toolchain &toolchain) {
+                        const Toolchain &toolchain, DiagnosticEngine &diags) {
   llvm::SmallString<256> directory(cacheDirectory());
   path::append(directory, hashOf(source, toolchain).substr(0, 16));
   llvm::SmallString<256> executable(directory), file(directory);
@@ -96,16 +98,16 @@ std::string buildCached(const std::string &source, const std::string &name,
   if (fs::can_execute(executable))
     return executable.str().str();
   if (std::error_code error = fs::create_directories(directory)) {
-    std::cerr << "titanc: cannot create " << directory.c_str() << ": " << error.message() << '\n';
+    cannotWrite(diags, directory, error);
     return "";
   }
-  if (!writeFile(file, source))
+  if (!writeFile(file, source, diags))
     return "";
   // Compiled under another name first: an interrupted build must not look like a finished one.
   std::string partial = (executable + "." + llvm::Twine(llvm::sys::Process::getProcessId())).str();
   if (!compileProgram(file.str().str(), partial, toolchain) || fs::rename(partial, executable)) {
-    std::cerr << "titanc: the emitted program does not compile; please report this with "
-              << file.c_str() << '\n';
+    diags.report(Code::EmittedDoesNotCompile, {}, "the emitted program does not compile")
+        .help("this is a fault of titanc; please report it with " + file.str().str());
     return "";
   }
   return executable.str().str();
@@ -136,52 +138,58 @@ int buildCommand(const CommonOptions &options, const BuildOptions &build) {
   if (build.emit == EmitKind::Cpp) {
     if (output == "-")
       llvm::outs() << *source;
-    else if (!writeFile(output, *source))
+    else if (!writeFile(output, *source, session.diags))
       return session.finish(1);
     return session.finish();
   }
-  std::optional<Toolchain> toolchain = Toolchain::find(build.target);
+  std::optional<Toolchain> toolchain = Toolchain::find(build.target, session.diags);
   if (!toolchain)
     return session.finish(1);
   chooseArch(*toolchain, build.cudaArch);
   if (build.emit == EmitKind::Project)
-    return session.finish(writeProject(*source, name, output, *toolchain) ? 0 : 1);
-  std::string executable = buildCached(*source, path::filename(output).str(), *toolchain);
+    return session.finish(writeProject(*source, name, output, *toolchain, session.diags) ? 0 : 1);
+  std::string executable =
+      buildCached(*source, path::filename(output).str(), *toolchain, session.diags);
   if (executable.empty())
     return session.finish(1);
   // A program that runs may not be overwritten, so the old file goes first.
   fs::remove(output);
   if (std::error_code error = fs::copy_file(executable, output)) {
-    std::cerr << "titanc: cannot write " << output << ": " << error.message() << '\n';
+    cannotWrite(session.diags, output, error);
     return session.finish(1);
   }
   fs::setPermissions(output, fs::all_read | fs::owner_write | fs::all_exe);
   return session.finish();
 }
 
+/// How the program is started; empty after an error.
+static std::vector<std::string> launchCommand(const Toolchain &toolchain, const RunOptions &run,
+                                              const std::string &executable,
+                                              DiagnosticEngine &diags) {
+  if (run.processes <= 1)
+    return {executable};
+  std::string torchrun = toolchain.findTorchrun();
+  if (torchrun.empty()) {
+    diags.report(Code::ToolMissing, {}, "cannot find torchrun, which starts several processes")
+        .help("is the environment that scripts/setup made still there?");
+    return {};
+  }
+  return {
+      torchrun,  "--no-python", "--standalone", "--nproc-per-node", std::to_string(run.processes),
+      executable};
+}
+
 int runCommand(const CommonOptions &options, const RunOptions &run) {
   Session session(options);
-  std::optional<std::string> source = emitSource(session, run.target);
-  if (int status = session.finish(source ? 0 : 1))
-    return status;
-  std::optional<Toolchain> toolchain = Toolchain::find(run.target);
-  if (!toolchain)
-    return 1;
-  std::string executable = buildCached(*source, stemOf(options), *toolchain);
-  if (executable.empty())
-    return 1;
-  std::vector<std::string> command{executable};
-  if (run.processes > 1) {
-    std::string torchrun = toolchain->findTorchrun();
-    if (torchrun.empty()) {
-      std::cerr << "titanc: cannot find torchrun, which starts several processes; is the "
-                   "environment that scripts/setup made still there?\n";
-      return 1;
+  std::vector<std::string> command;
+  if (std::optional<std::string> source = emitSource(session, run.target))
+    if (std::optional<Toolchain> toolchain = Toolchain::find(run.target, session.diags)) {
+      std::string executable = buildCached(*source, stemOf(options), *toolchain, session.diags);
+      if (!executable.empty())
+        command = launchCommand(*toolchain, run, executable, session.diags);
     }
-    command = {
-        torchrun,  "--no-python", "--standalone", "--nproc-per-node", std::to_string(run.processes),
-        executable};
-  }
+  if (int status = session.finish(command.empty() ? 1 : 0))
+    return status;
   command.insert(command.end(), run.arguments.begin(), run.arguments.end());
   return runProgram(command);
 }

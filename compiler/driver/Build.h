@@ -22,13 +22,13 @@ struct BuildOptions {
 std::optional<std::string> emitSource(Session &session, emission::Target target);
 
 /// The executable for `source` in the cache, compiled if it is not there. Empty after an error,
-/// which is printed: emitted code that does not compile is a fault of titanc, never of the user.
+/// which is reported: emitted code that does not compile is a fault of titanc, never of the user.
 std::string buildCached(const std::string &source, const std::string &name,
-                        const Toolchain &toolchain);
+                        const Toolchain &toolchain, DiagnosticEngine &diags);
 
 /// Writes a directory that builds by itself: source, headers, libraries, a CMakeLists.txt.
 bool writeProject(const std::string &source, const std::string &name, const std::string &directory,
-                  const Toolchain &toolchain);
+                  const Toolchain &toolchain, DiagnosticEngine &diags);
 
 /// `titanc build`.
 int buildCommand(const CommonOptions &options, const BuildOptions &build);

@@ -1,30 +1,58 @@
 // The command line of titanc.
 #include "compiler/driver/Build.h"
 #include "compiler/driver/Commands.h"
+#include "compiler/driver/Completion.h"
 #include "compiler/pipelines/Phases.h"
+#include "compiler/sema/Suggest.h"
+#include "runtime/lib/cli/Arguments.h"
 
-#include "CLI/CLI.hpp"
+#include <iostream>
 
 namespace titan::driver {
 namespace {
 
+/// Everything that the command line can say.
+struct Arguments {
+  CommonOptions common;
+  PrintOptions print;
+  InfoOptions info;
+  FormatOptions format;
+  BuildOptions build;
+  RunOptions run;
+  std::string code, directory;
+  Shell completion = Shell::None;
+};
+
+void addDiagnostics(CLI::App &app, CommonOptions &options) {
+  cli::addWord<std::string>(app, "--color",
+                            {{"auto", "auto"}, {"always", "always"}, {"never", "never"}},
+                            options.color, "colours in diagnostics; auto: on a terminal");
+  cli::addWord<bool>(app, "--diagnostics", {{"text", false}, {"json", true}},
+                     options.jsonDiagnostics, "the form of diagnostics; json: one object a line");
+}
+
 void addCommon(CLI::App &app, CommonOptions &options, bool fileRequired) {
-  app.add_option("FILE", options.file, "the .titan file")->required(fileRequired);
-  app.add_option("--train", options.train, "the run, where the file has several");
-  app.add_option("--set", options.overrides, "PATH=VALUE: override a setting")
+  app.add_option("FILE", options.file, "the .titan file")->required(fileRequired)->type_name("");
+  app.add_option("--train", options.train, "the run, where the file has several")
+      ->type_name("NAME");
+  app.add_option("--set", options.overrides, "override a setting (repeatable)")
+      ->type_name("PATH=VALUE")
       ->take_all()
       ->allow_extra_args(false);
-  app.add_option("-I", options.searchDirs, "a directory to look for imports in")
+  app.add_option("-I", options.searchDirs, "a directory to look for imports in (repeatable)")
+      ->type_name("DIR")
       ->take_all()
       ->allow_extra_args(false);
   app.add_flag("--json", options.json, "print results as JSON");
-  app.add_flag("--Werror", options.warningsAsErrors, "treat warnings as errors");
-  app.add_option("--color", options.color, "auto, always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
-  app.add_option_function<std::string>(
-         "--diagnostics",
-         [&](const std::string &form) { options.jsonDiagnostics = form == "json"; }, "text or json")
-      ->check(CLI::IsMember({"text", "json"}));
+  // As compilers spell it: CLI11 reads `-Werror` as `-W` with the value `error`.
+  cli::addWord<bool>(app, "-W", {{"error", true}}, options.warningsAsErrors,
+                     "-Werror: treat warnings as errors");
+  app.add_flag("--Werror", options.warningsAsErrors, "the same");
+  addDiagnostics(app, options);
+}
+
+void addModel(CLI::App &app, CommonOptions &options) {
+  app.add_option("--model", options.model, "look at this model, without a run")->type_name("NAME");
 }
 
 std::string phaseNames() {
@@ -35,94 +63,146 @@ std::string phaseNames() {
 }
 
 void addTarget(CLI::App &app, emission::Target &target) {
-  const std::map<std::string, emission::Target> targets{{"cpu", emission::Target::Cpu},
-                                                        {"cuda", emission::Target::Cuda}};
-  app.add_option("--target", target, "cpu or cuda")
-      ->transform(CLI::CheckedTransformer(targets))
-      ->option_text("DEVICE");
+  cli::addWord<emission::Target>(app, "--target",
+                                 {{"cpu", emission::Target::Cpu}, {"cuda", emission::Target::Cuda}},
+                                 target, "what the program runs on");
 }
 
-CLI::App *addBuild(CLI::App &app, CommonOptions &options, BuildOptions &build) {
+void addBuild(CLI::App &app, CommonOptions &options, BuildOptions &build) {
   CLI::App *command = app.add_subcommand("build", "compile a file to a program");
   addCommon(*command, options, true);
-  command->add_option("-o", build.output, "what to write; default: the file's name without .titan");
-  const std::map<std::string, EmitKind> kinds{
-      {"cpp", EmitKind::Cpp}, {"project", EmitKind::Project}, {"exe", EmitKind::Exe}};
-  command
-      ->add_option("--emit", build.emit, "exe, project (a directory that builds by itself) or cpp")
-      ->transform(CLI::CheckedTransformer(kinds))
-      ->option_text("KIND");
+  command->add_option("-o", build.output, "what to write; default: the file's name without .titan")
+      ->type_name("PATH");
+  cli::addWord<EmitKind>(
+      *command, "--emit",
+      {{"cpp", EmitKind::Cpp}, {"project", EmitKind::Project}, {"exe", EmitKind::Exe}}, build.emit,
+      "a program, a directory that builds by itself, or source");
   addTarget(*command, build.target);
-  command->add_option("--cuda-arch", build.cudaArch,
-                      "native or a compute capability such as 90; default: the runtime's");
-  return command;
+  command
+      ->add_option("--cuda-arch", build.cudaArch,
+                   "native or a compute capability such as 90; default: the runtime's")
+      ->type_name("ARCH");
 }
 
-CLI::App *addRun(CLI::App &app, CommonOptions &options, RunOptions &run) {
+void addRun(CLI::App &app, CommonOptions &options, RunOptions &run) {
   CLI::App *command = app.add_subcommand("run", "compile a file and start the program");
   addCommon(*command, options, true);
   addTarget(*command, run.target);
-  command->add_option("--nproc", run.processes, "processes to start, by torchrun")
-      ->check(CLI::PositiveNumber);
-  command->add_option("ARGS", run.arguments, "after --: arguments of the program");
-  return command;
+  cli::addNumber<int>(*command, "--nproc", 1, run.processes, "processes to start, by torchrun");
+  command->add_option("ARGS", run.arguments, "after --: arguments of the program")->type_name("");
+}
+
+void addInspection(CLI::App &app, Arguments &args) {
+  CLI::App *check = app.add_subcommand("check", "check everything in a file");
+  addCommon(*check, args.common, true);
+  addModel(*check, args.common);
+  CLI::App *info = app.add_subcommand("info", "what is known of a run before it runs");
+  addCommon(*info, args.common, false);
+  addModel(*info, args.common);
+  cli::addNumber<int64_t>(*info, "--nproc", 1, args.info.processes,
+                          "processes that will be started; fixes an `auto` degree");
+  info->add_flag("--by-line", args.info.byLine,
+                 "operations and memory traffic of every source line, too");
+  info->add_flag("--options", args.info.options, "list all options that runs have");
+  CLI::App *explain = app.add_subcommand("explain", "explain the code of a diagnostic");
+  explain->add_option("CODE", args.code, "such as T0301")->required()->type_name("");
+}
+
+void addWriting(CLI::App &app, Arguments &args) {
+  CLI::App *make = app.add_subcommand("new", "make a small project to start from");
+  make->add_option("DIR", args.directory, "the directory to make")->required()->type_name("");
+  addDiagnostics(*make, args.common);
+  CLI::App *fmt = app.add_subcommand("fmt", "lay files out in the one way");
+  fmt->add_option("FILE", args.format.files, "files to format in place; - is standard input")
+      ->required()
+      ->type_name("");
+  fmt->add_flag("--check", args.format.check, "change nothing; exit with 1 if a file would change");
+  addDiagnostics(*fmt, args.common);
+}
+
+void addAll(CLI::App &app, Arguments &args) {
+  app.require_subcommand(0, 1);
+  app.set_version_flag("--version", "titanc " TITAN_VERSION);
+  addCommon(app, args.common, false);
+  app.add_option("--stop-after", args.print.phase, "print the IR after this phase: " + phaseNames())
+      ->type_name("PHASE");
+  app.add_option("--dump-phases", args.print.dumpDirectory,
+                 "write the IR after every phase to this directory")
+      ->type_name("DIR");
+  app.add_flag("--mlir-print-debuginfo", args.print.locations, "print locations with the IR");
+  cli::addWord<Shell>(app, "--completion", {{"bash", Shell::Bash}, {"zsh", Shell::Zsh}},
+                      args.completion, "print what makes this shell complete titanc's arguments");
+  addWriting(app, args);
+  addInspection(app, args);
+  addBuild(app, args.common, args.build);
+  addRun(app, args.common, args.run);
+}
+
+/// Wrong usage, and what was probably meant.
+int refuse(const CLI::App &app, const CLI::ParseError &error, int argc, char **argv) {
+  std::string message = cli::explain(error), first = argc > 1 ? argv[1] : "";
+  std::vector<std::string> commands, options;
+  for (const CLI::App *command : app.get_subcommands({})) {
+    commands.push_back(command->get_name());
+    for (const CLI::Option *option : command->get_options())
+      for (const std::string &name : option->get_lnames())
+        options.push_back("--" + name);
+  }
+  std::string near;
+  if (dynamic_cast<const CLI::ExtrasError *>(&error)) {
+    bool isCommand = std::count(commands.begin(), commands.end(), first) != 0;
+    bool isWord = !isCommand && first[0] != '-' && first.find('.') == std::string::npos;
+    if (isWord)
+      message = "there is no command `" + first + "`";
+    for (int i = 1; i < argc && near.empty(); ++i)
+      if (message.find("`" + std::string(argv[i])) != std::string::npos)
+        near = sema::nearestName(argv[i], isWord ? commands : options);
+  }
+  std::cerr << "titanc: " << message << (near.empty() ? "" : "; did you mean `" + near + "`?")
+            << "\nsee titanc --help" << '\n';
+  return 2;
+}
+
+/// Parses alone; nothing where a command is to run.
+std::optional<int> parse(CLI::App &app, int argc, char **argv) {
+  try {
+    app.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::Success &done) { // help, version
+    return app.exit(done);
+  } catch (const CLI::ParseError &error) {
+    return refuse(app, error, argc, argv);
+  }
 }
 
 } // namespace
 
 int runTitanc(int argc, char **argv) {
   CLI::App app{"Titan's compiler: .titan files become native training programs", "titanc"};
-  app.require_subcommand(0, 1);
-  CommonOptions options;
-  PrintOptions print;
-  InfoOptions info;
-  std::string code;
-  addCommon(app, options, false);
-  app.add_option("--stop-after", print.phase, "print the IR after this phase: " + phaseNames());
-  app.add_option("--dump-phases", print.dumpDirectory,
-                 "write the IR after every phase to this directory");
-  app.add_flag("--mlir-print-debuginfo", print.locations, "print locations with the IR");
-  CLI::App *check = app.add_subcommand("check", "check everything in a file");
-  addCommon(*check, options, true);
-  CLI::App *infoApp = app.add_subcommand("info", "what is known of a run before it runs");
-  addCommon(*infoApp, options, false);
-  infoApp
-      ->add_option("--nproc", info.processes,
-                   "processes that will be started; fixes an `auto` degree")
-      ->check(CLI::PositiveNumber);
-  infoApp->add_flag("--by-line", info.byLine,
-                    "operations and memory traffic of every source line, too");
-  infoApp->add_flag("--options", info.options, "list all options that runs have");
-  FormatOptions format;
-  CLI::App *fmt = app.add_subcommand("fmt", "lay files out in the one way");
-  fmt->add_option("FILE", format.files, "files to format in place; - is standard input")
-      ->required();
-  fmt->add_flag("--check", format.check, "change nothing; exit with 1 if a file would change");
-  BuildOptions build;
-  CLI::App *buildApp = addBuild(app, options, build);
-  RunOptions run;
-  CLI::App *runApp = addRun(app, options, run);
-  CLI::App *explain = app.add_subcommand("explain", "explain the code of a diagnostic");
-  explain->add_option("CODE", code, "such as T0301")->required();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  if (*fmt)
-    return formatCommand(format);
-  if (*buildApp)
-    return buildCommand(options, build);
-  if (*runApp)
-    return runCommand(options, run);
-  if (*explain)
-    return explainCommand(code);
-  if (*infoApp && (info.options || !options.file.empty()))
-    return infoCommand(options, info);
-  if (*check)
-    return checkCommand(options);
-  if ((!print.phase.empty() || !print.dumpDirectory.empty()) && !options.file.empty())
-    return printCommand(options, print);
+  Arguments args;
+  addAll(app, args);
+  if (std::optional<int> status = parse(app, argc, argv))
+    return *status;
+  if (args.completion != Shell::None)
+    return printCompletion(app, args.completion);
+  auto chosen = [&](const char *name) { return app.got_subcommand(name); };
+  if (chosen("new"))
+    return newCommand(args.common, args.directory);
+  if (chosen("fmt"))
+    return formatCommand(args.common, args.format);
+  if (chosen("build"))
+    return buildCommand(args.common, args.build);
+  if (chosen("run"))
+    return runCommand(args.common, args.run);
+  if (chosen("explain"))
+    return explainCommand(args.code);
+  if (chosen("info") && (args.info.options || !args.common.file.empty()))
+    return infoCommand(args.common, args.info);
+  if (chosen("check"))
+    return checkCommand(args.common);
+  bool prints = !args.print.phase.empty() || !args.print.dumpDirectory.empty();
+  if (prints && !args.common.file.empty())
+    return printCommand(args.common, args.print);
   std::cerr << app.help();
   return 2;
 }

@@ -31,7 +31,10 @@ struct FormatOptions {
   bool check = false;             ///< change nothing; status 1 if a file would change
 };
 /// Lays files out in the one way.
-int formatCommand(const FormatOptions &options);
+int formatCommand(const CommonOptions &common, const FormatOptions &options);
+
+/// Makes a directory with a small program and a text to train it on.
+int newCommand(const CommonOptions &options, const std::string &directory);
 
 /// The long description of a code.
 int explainCommand(const std::string &code);

@@ -22,47 +22,43 @@ static bool replaceFile(const std::string &path, const std::string &text) {
   return std::rename(temporary.c_str(), path.c_str()) == 0;
 }
 
-/// Formats one file; false where it could not, or where --check finds it otherwise.
-static bool formatFile(const std::string &path, const FormatOptions &options) {
-  SourceManager sources;
-  DiagnosticEngine diags(sources);
+/// Formats one file.
+static void formatFile(Session &session, const std::string &path, const FormatOptions &options) {
   std::string reason;
   std::optional<FileId> file;
   if (path == "-")
-    file = sources.addBuffer("<stdin>", {std::istreambuf_iterator<char>(std::cin), {}});
+    file = session.sources.addBuffer("<stdin>", {std::istreambuf_iterator<char>(std::cin), {}});
   else
-    file = sources.loadFile(path, reason);
+    file = session.sources.loadFile(path, reason);
   if (!file) {
-    std::cerr << "titanc: cannot read " << path << ": " << reason << '\n';
-    return false;
+    session.diags.report(Code::CannotReadFile, {}, "cannot read `" + path + "`: " + reason);
+    return;
   }
-  std::optional<std::string> formatted = syntax::format(sources, *file, diags);
-  diags.print(std::cerr);
+  std::optional<std::string> formatted = syntax::format(session.sources, *file, session.diags);
   if (!formatted)
-    return false;
+    return;
   if (path == "-") {
     std::cout << *formatted;
-    return true;
+    return;
   }
-  if (*formatted == sources.text(*file))
-    return true;
+  if (*formatted == session.sources.text(*file))
+    return;
   if (options.check) {
-    std::cerr << path << " is not formatted; titanc fmt " << path << " formats it\n";
-    return false;
+    session.diags.report(Code::NotFormatted, {}, "`" + path + "` is not formatted")
+        .help("titanc fmt " + path);
+    return;
   }
-  if (!replaceFile(path, *formatted)) {
-    std::cerr << "titanc: cannot write " << path << '\n';
-    return false;
-  }
-  std::cerr << "formatted " << path << '\n';
-  return true;
+  if (!replaceFile(path, *formatted))
+    session.diags.report(Code::CannotWriteFile, {}, "cannot write `" + path + "`");
+  else if (!session.options.jsonDiagnostics)
+    std::cerr << "formatted " << path << '\n';
 }
 
-int formatCommand(const FormatOptions &options) {
-  bool good = true;
+int formatCommand(const CommonOptions &common, const FormatOptions &options) {
+  Session session(common);
   for (const std::string &path : options.files)
-    good &= formatFile(path, options);
-  return good ? 0 : 1;
+    formatFile(session, path, options);
+  return session.finish();
 }
 
 } // namespace titan::driver

@@ -179,15 +179,32 @@ void printOptions() {
   }
 }
 
+/// The paths that a file adds: arguments of the model, degrees of the map's axes.
+void printOptionsOf(const CheckedRun &run) {
+  for (const sema::Model::Argument &argument : run.train.arguments)
+    llvm::outs() << "model." << argument.name << ": " << argument.kind << ", default "
+                 << argument.value << ", fixed at compile time\n    argument of model "
+                 << run.modelName << '\n';
+  for (const sema::Axis &axis : run.mesh.axes)
+    llvm::outs() << "parallel." << axis.name << ": degree, default "
+                 << (axis.degree ? std::to_string(axis.degree) : "auto")
+                 << ", fixed at compile time\n    how many ways the axis splits\n";
+}
+
 } // namespace
 
 int infoCommand(const CommonOptions &options, const InfoOptions &info) {
-  if (info.options) {
+  if (info.options)
     printOptions();
+  if (info.options && options.file.empty())
     return 0;
-  }
   Session session(options);
   std::optional<CheckedRun> run = session.check();
+  if (info.options) {
+    if (run)
+      printOptionsOf(*run);
+    return session.finish();
+  }
   std::optional<Facts> facts;
   if (run)
     facts = gatherFacts(session, *run, info.processes);

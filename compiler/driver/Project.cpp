@@ -8,7 +8,6 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
-#include <iostream>
 
 namespace titan::driver {
 
@@ -125,7 +124,7 @@ static std::string makeCMake(const std::string &name, const Toolchain &toolchain
 }
 
 bool writeProject(const std::string &source, const std::string &name, const std::string &directory,
-                  const Toolchain &toolchain) {
+                  const Toolchain &toolchain, DiagnosticEngine &diags) {
   auto attempt = [&]() -> std::error_code {
     if (std::error_code error = fs::create_directories(join(directory, "lib")))
       return error;
@@ -142,8 +141,8 @@ bool writeProject(const std::string &source, const std::string &name, const std:
   };
   std::error_code error = attempt();
   if (error)
-    std::cerr << "titanc: cannot write the project " << directory << ": " << error.message()
-              << '\n';
+    diags.report(Code::CannotWriteFile, {},
+                 "cannot write the project `" + directory + "`: " + error.message());
   return !error;
 }
 

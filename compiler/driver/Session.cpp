@@ -9,7 +9,12 @@ namespace titan::driver {
 namespace {
 
 sema::CheckRequest requestFor(const CommonOptions &options) {
-  sema::CheckRequest request{options.file, options.train, options.overrides, options.searchDirs};
+  sema::CheckRequest request;
+  request.file = options.file;
+  request.train = options.train;
+  request.model = options.model;
+  request.overrides = options.overrides;
+  request.searchDirs = options.searchDirs;
   request.searchDirs.push_back(standardLibraryDir());
   return request;
 }
@@ -35,6 +40,8 @@ std::string standardLibraryDir() {
 Session::Session(const CommonOptions &options)
     : options(options), request(requestFor(options)), checker(sources, diags, request) {
   diags.setWarningsAsErrors(options.warningsAsErrors);
+  if (options.text)
+    request.text = sources.addBuffer(options.file, *options.text);
 }
 
 std::optional<sema::CheckedRun> Session::check() {

@@ -12,8 +12,10 @@ namespace titan::driver {
 struct CommonOptions {
   std::string file;
   std::string train;
+  std::string model;                   ///< --model: look at this model, whatever runs the file has
   std::vector<std::string> overrides;  ///< --set PATH=VALUE
   std::vector<std::string> searchDirs; ///< -I
+  std::optional<std::string> text;     ///< the file's, where it is not to be read
   bool warningsAsErrors = false;
   bool json = false;            ///< results as JSON
   bool jsonDiagnostics = false; ///< --diagnostics=json

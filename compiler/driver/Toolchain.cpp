@@ -26,11 +26,12 @@ static std::vector<std::string> readList(const llvm::json::Object &object, llvm:
 /// What the emitted lambdas and the constants of kernel_math.h need of nvcc.
 static constexpr const char *kNvccFlags[] = {"--extended-lambda", "--expt-relaxed-constexpr"};
 
-static std::optional<Toolchain> readCuda(const llvm::json::Object &object) {
+static std::optional<Toolchain> readCuda(const llvm::json::Object &object,
+                                         DiagnosticEngine &diags) {
   const llvm::json::Object *cuda = object.getObject("cuda");
   if (!cuda || !cuda->getString("nvcc")) {
-    std::cerr << "titanc: this runtime was built for processors alone; configure the build with "
-                 "-DTITAN_CUDA=ON to run on CUDA devices\n";
+    diags.report(Code::ToolMissing, {}, "this runtime was built for processors alone")
+        .help("configure the build with -DTITAN_CUDA=ON to run on CUDA devices");
     return std::nullopt;
   }
   Toolchain toolchain{emission::Target::Cuda,
@@ -45,15 +46,16 @@ static std::optional<Toolchain> readCuda(const llvm::json::Object &object) {
   return toolchain;
 }
 
-std::optional<Toolchain> Toolchain::find(emission::Target target) {
+std::optional<Toolchain> Toolchain::find(emission::Target target, DiagnosticEngine &diags) {
   static int anchor;
   std::string self = llvm::sys::fs::getMainExecutable(nullptr, &anchor);
   llvm::SmallString<256> path(parent_path(parent_path(self)));
   append(path, "lib", "titan-runtime.json");
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer) {
-    std::cerr << "titanc: the runtime library is missing: cannot read " << path.c_str() << ": "
-              << buffer.getError().message() << '\n';
+    diags.report(Code::ToolMissing, {},
+                 "the runtime library is missing: cannot read " + path.str().str() + ": " +
+                     buffer.getError().message());
     return std::nullopt;
   }
   llvm::Expected<llvm::json::Value> value = llvm::json::parse((*buffer)->getBuffer());
@@ -61,11 +63,12 @@ std::optional<Toolchain> Toolchain::find(emission::Target target) {
   if (!object || !object->getString("compiler")) {
     if (!value)
       llvm::consumeError(value.takeError());
-    std::cerr << "titanc: " << path.c_str() << " is damaged; build the runtime again\n";
+    diags.report(Code::ToolMissing, {}, path.str().str() + " is damaged")
+        .help("build the runtime again");
     return std::nullopt;
   }
   if (target == emission::Target::Cuda)
-    return readCuda(*object);
+    return readCuda(*object, diags);
   std::string compiler = object->getString("compiler")->str();
   return Toolchain{target,
                    compiler,

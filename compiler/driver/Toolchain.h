@@ -4,6 +4,7 @@
 #ifndef TITAN_COMPILER_DRIVER_TOOLCHAIN_H
 #define TITAN_COMPILER_DRIVER_TOOLCHAIN_H
 
+#include "compiler/diagnostics/Diagnostics.h"
 #include "compiler/emission/EmitCpp.h"
 
 #include <optional>
@@ -18,9 +19,9 @@ struct Toolchain {
   std::string linker;                              ///< always a C++ compiler
   std::vector<std::string> include, compile, link; ///< `link` begins with what programs link first
 
-  /// The toolchain of this titanc. Prints why and returns nothing where it cannot be read, or where
-  /// the runtime was not built for `target`.
-  static std::optional<Toolchain> find(emission::Target target);
+  /// The toolchain of this titanc. Reports why and returns nothing where it cannot be read, or
+  /// where the runtime was not built for `target`.
+  static std::optional<Toolchain> find(emission::Target target, DiagnosticEngine &diags);
   /// What emitted files are called.
   const char *sourceSuffix() const { return target == emission::Target::Cuda ? ".cu" : ".cpp"; }
   /// torchrun of the environment whose LibTorch programs link, else the one on the path; empty:

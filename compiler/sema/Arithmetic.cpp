@@ -116,7 +116,8 @@ Value Elaborator::arithmetic(const BinaryExpr &expr, const Value &lhs, const Val
     report(Code::BadOperands, expr.opLoc, "`%` works on compile-time numbers, not on tensors");
     return {};
   }
-  return elementwise(elementwiseWord(expr.op), lhs, rhs, expr.opLoc, expr.lhs->loc, expr.rhs->loc);
+  return elementwise(elementwiseWord(expr.op), lhs, rhs, expr.opLoc, expr.lhs->loc, expr.rhs->loc,
+                     &expr);
 }
 
 Value Elaborator::power(const BinaryExpr &expr, const Value &lhs, const Value &rhs) {
@@ -174,7 +175,7 @@ Value Elaborator::unary(const char *word, const Value &operand, Location at) {
 }
 
 Value Elaborator::elementwise(const char *word, const Value &lhs, const Value &rhs, Location at,
-                              Location lhsLoc, Location rhsLoc) {
+                              Location lhsLoc, Location rhsLoc, const BinaryExpr *expr) {
   auto operand = [&](const Value &value, const Value &other, Location loc) -> Value {
     if (value.isTensor())
       return value;
@@ -198,12 +199,17 @@ Value Elaborator::elementwise(const char *word, const Value &lhs, const Value &r
   }
   Join join = joinElementwise(a.dims, b.dims);
   if (!join.valid()) {
-    report(Code::OuterProduct, at,
-           "only the left side has " + quote(join.onlyLeft) + ", only the right side has " +
-               quote(join.onlyRight) + ": this would be an outer product")
-        .note(lhsLoc, "this has " + print(a.dims))
-        .note(rhsLoc, "this has " + print(b.dims))
-        .help("elementwise, one side's dimensions must all be on the other; if the product is "
+    Diagnostic &diag =
+        report(Code::OuterProduct, at,
+               "only the left side has " + quote(join.onlyLeft) + ", only the right side has " +
+                   quote(join.onlyRight) + ": this would be an outer product");
+    if (expr) {
+      noteOperand(diag, *expr->lhs, a.dims);
+      noteOperand(diag, *expr->rhs, b.dims);
+    } else {
+      diag.note(lhsLoc, "this has " + print(a.dims)).note(rhsLoc, "this has " + print(b.dims));
+    }
+    diag.help("elementwise, one side's dimensions must all be on the other; if the product is "
               "meant, write `expand(x, " +
               model.dims[join.onlyRight[0]].name + ")`");
     return {};

@@ -29,6 +29,12 @@ const std::vector<Formal> &formalsOf(const Decl &decl) {
 Value Elaborator::evalCall(const CallExpr &expr, Expected) {
   if (!withinBounds(expr.loc))
     return {};
+  constexpr size_t mostArguments = 1000;
+  if (expr.args.size() > mostArguments) {
+    report(Code::TooLarge, expr.loc,
+           "a call has at most " + std::to_string(mostArguments) + " arguments");
+    return {};
+  }
   if (reportAmbiguous(expr.callee))
     return {};
   Symbol symbol = library.lookup(*frame->unit, expr.callee);
@@ -50,6 +56,13 @@ Value Elaborator::evalCall(const CallExpr &expr, Expected) {
     if (args.hasErrors())
       return {};
     return (this->*builtin->second)(args);
+  }
+  if (Symbol hidden = library.lookupPrivate(*frame->unit, expr.callee)) {
+    report(Code::PrivateName, expr.callee.loc,
+           "`" + expr.callee.last().text + "` is private to the file that declares it")
+        .note(nameOf(*hidden.decl).loc, "declared here")
+        .help("a name that begins with `_` is not imported");
+    return {};
   }
   std::vector<std::string> candidates = library.names(*frame->unit);
   candidates.insert(candidates.end(), reshaping.begin(), reshaping.end());
@@ -172,7 +185,8 @@ bool Elaborator::bindFormals(const std::vector<Formal> &formals, const CallExpr 
   for (const Formal &formal : formals)
     if (formal.kind == FormalKind::Value)
       good &= bindValueFormal(formal, expr, used, callee);
-  return reportUnusedArgs(formals, expr, used, callee) && good;
+  // What is left over often is what seems to be missing: one message says enough.
+  return good && reportUnusedArgs(formals, expr, used, callee);
 }
 
 bool Elaborator::bindDimFormal(const Formal &formal, const CallExpr &expr, std::vector<bool> &used,

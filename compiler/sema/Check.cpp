@@ -1,7 +1,10 @@
 #include "compiler/sema/Check.h"
 #include "compiler/sema/Elaborator.h"
+#include "compiler/sema/ParameterRules.h"
 #include "compiler/sema/Reachability.h"
 #include "compiler/sema/Suggest.h"
+
+#include <algorithm>
 
 namespace titan::sema {
 
@@ -12,7 +15,7 @@ Checker::Checker(SourceManager &sources, DiagnosticEngine &diags, const CheckReq
       library(sources, diags, request.searchDirs) {}
 
 bool Checker::load() {
-  unit = library.loadRoot(request.file);
+  unit = library.loadRoot(request.file, request.text);
   return unit && parseOverrides();
 }
 
@@ -23,152 +26,71 @@ bool Checker::parseOverrides() {
   return !diags.hasErrors();
 }
 
-/// A model whose arguments are all given. What cannot be resolved counts as complete, so that it is
-/// looked at and reported.
-bool Checker::isComplete(const Symbol &model, std::set<std::string> given, unsigned depth) const {
-  constexpr unsigned deepest = 64;
-  if (auto *decl = model.decl->as<ModelDecl>())
-    return std::all_of(decl->formals.begin(), decl->formals.end(), [&](const Formal &formal) {
-      return formal.defaultValue || given.count(formal.name.text);
-    });
-  const ModelAliasDecl &alias = *model.decl->as<ModelAliasDecl>();
-  for (const Setting &setting : alias.settings)
-    given.insert(setting.path.text());
-  Symbol base = library.lookup(*model.unit, alias.base);
-  bool isModel = base && (base.decl->is<ModelDecl>() || base.decl->is<ModelAliasDecl>());
-  return !isModel || depth > deepest || isComplete(base, std::move(given), depth + 1);
-}
-
-/// Runs, or else models that need no further argument, in source order.
-std::vector<Symbol> Checker::declared(bool trains) const {
-  std::vector<Symbol> found;
-  for (const DeclPtr &decl : unit->module->decls) {
-    Symbol symbol{decl.get(), unit};
-    bool isModel = decl->is<ModelDecl>() || decl->is<ModelAliasDecl>();
-    if (trains ? decl->is<TrainDecl>() : isModel && isComplete(symbol, {}, 0))
-      found.push_back(symbol);
-  }
-  return found;
-}
-
-std::optional<Symbol> Checker::choose() {
-  std::vector<Symbol> trains = declared(true);
-  std::vector<std::string> names;
-  for (const Symbol &train : trains) {
-    names.push_back(nameOf(*train.decl).text);
-    if (names.back() == request.train)
-      return train;
-  }
-  for (const Symbol &model : declared(false)) // a model alone can be looked at, not trained
-    if (nameOf(*model.decl).text == request.train)
-      return model;
-  if (!request.train.empty()) {
-    Diagnostic &diag =
-        diags.report(Code::UnknownDeclaration, {},
-                     "`" + request.file + "` has no run named `" + request.train + "`");
-    diag.help("its runs are " + listNames(names));
-    return std::nullopt;
-  }
-  if (trains.size() == 1)
-    return trains[0];
-  if (trains.size() > 1) {
-    Diagnostic &diag = diags.report(Code::SeveralRuns, nameOf(*trains[1].decl).loc,
-                                    "`" + request.file + "` has several runs: " + listNames(names));
-    diag.help("choose one with `--train " + names[0] + "`");
-    return std::nullopt;
-  }
-  std::vector<Symbol> models = declared(false);
-  if (!models.empty())
-    return models.back();
-  diags.report(Code::NothingToCompile, {},
-               "`" + request.file + "` has no run, and no model whose arguments are all given");
-  return std::nullopt;
-}
-
 std::optional<CheckedRun> Checker::check() {
   std::optional<Symbol> chosen = choose();
   return chosen ? checkRun(*chosen) : std::nullopt;
 }
 
 bool Checker::checkAll() {
-  if (!request.train.empty())
+  if (!request.train.empty() || !request.model.empty())
     return check().has_value();
   std::vector<Symbol> runs = declared(true);
+  std::vector<CheckedRun> checked;
   bool good = true;
+  auto add = [&](const Symbol &symbol) {
+    if (work > Elaborator::mostWork) // that was said
+      return;
+    std::optional<CheckedRun> one = checkRun(symbol);
+    good &= one.has_value();
+    if (one)
+      checked.push_back(std::move(*one));
+  };
   for (const Symbol &symbol : runs)
-    good &= checkRun(symbol).has_value();
+    add(symbol);
   if (!runs.empty())
     overrides.clear(); // the command line speaks of the runs
+  std::set<const Decl *> trained;
+  for (const Symbol &symbol : runs)
+    trained.insert(modelOf(symbol));
   for (const Symbol &model : declared(false))
-    good &= checkRun(model).has_value();
-  return good;
+    if (!trained.count(model.decl)) // those were looked at, at the sizes that they are for
+      add(model);
+  return checkOtherMaps(checked) && good;
 }
 
-bool Checker::collectArguments(const Symbol &model, std::map<std::string, Argument> &arguments,
-                               Symbol &base, unsigned depth) {
-  if (model.decl->is<ModelDecl>()) {
-    base = model;
-    return true;
-  }
-  const ModelAliasDecl &alias = *model.decl->as<ModelAliasDecl>();
-  constexpr unsigned deepest = 64;
-  if (depth > deepest) {
-    diags.report(Code::AliasCycle, alias.base.loc,
-                 "model `" + alias.name.text + "` would derive from itself");
-    return false;
-  }
-  Symbol parent = library.lookup(*model.unit, alias.base);
-  if (!parent || !(parent.decl->is<ModelDecl>() || parent.decl->is<ModelAliasDecl>())) {
-    Diagnostic &diag = diags.report(Code::UnknownDeclaration, alias.base.loc,
-                                    "no model is named `" + alias.base.text() + "`");
-    std::string near = nearestName(alias.base.text(), library.names(*model.unit));
-    if (!near.empty())
-      diag.fix(alias.base.loc, near);
-    return false;
-  }
-  if (!collectArguments(parent, arguments, base, depth + 1))
-    return false;
-  for (const Setting &setting : alias.settings) {
-    if (!setting.value || setting.block || !setting.path.isSimple()) {
-      diags.report(Code::UnknownModelArgument, setting.loc,
-                   "a model's arguments are set as `name = value`");
+/// A map that no run uses is checked too, as far as it can be without a run.
+bool Checker::checkOtherMaps(const std::vector<CheckedRun> &checked) {
+  size_t errorsBefore = diags.errorReports();
+  std::vector<const Model *> models;
+  for (const CheckedRun &one : checked)
+    models.push_back(&one.train);
+  std::set<const Decl *> used;
+  for (const Symbol &symbol : declared(true))
+    if (auto &parallel = symbol.decl->as<TrainDecl>()->parallel)
+      used.insert(library.lookup(*unit, *parallel, Space::Maps).decl);
+  for (const DeclPtr &decl : unit->module->decls) {
+    if (!decl->is<ParallelDecl>() || used.count(decl.get()))
       continue;
-    }
-    Value value = Elaborator::evalConstant(*setting.value, library, *model.unit, diags);
-    arguments[setting.path.text()] = {value, setting.path.loc};
+    Run none;
+    none.parallel = {decl.get(), unit};
+    std::optional<Mesh> mesh = resolveMesh(none, library, diags);
+    if (mesh && !models.empty())
+      checkNames(*mesh, models, diags);
   }
-  return true;
+  return diags.errorReports() == errorsBefore;
 }
 
-bool Checker::checkArguments(const Symbol &base, const std::map<std::string, Argument> &arguments) {
-  const ModelDecl &decl = *base.decl->as<ModelDecl>();
-  std::vector<std::string> names;
-  for (const Formal &formal : decl.formals)
-    names.push_back(formal.name.text);
-  bool good = true;
-  for (const auto &[name, argument] : arguments) {
-    if (std::find(names.begin(), names.end(), name) != names.end())
-      continue;
-    good = false;
-    Diagnostic &diag =
-        diags.report(Code::UnknownModelArgument, argument.loc,
-                     "model `" + decl.name.text + "` has no argument `" + name + "`");
-    diag.note(decl.name.loc, "its arguments are " + listNames(names));
-    if (std::string near = nearestName(name, names); !near.empty())
-      diag.help("did you mean `" + near + "`?");
-  }
-  return good;
-}
-
-bool Checker::specialise(const CheckedRun &checked, int64_t batch, Model &model) {
+bool Checker::specialise(const CheckedRun &checked, int64_t batch, Model &model,
+                         DiagnosticEngine &diags) {
   Specialisation spec;
+  spec.work = &work;
   Symbol base;
   size_t errorsBefore = diags.errorReports();
-  if (!collectArguments(checked.run.model, spec.arguments, base, 0))
+  if (!collectArguments(checked.run.model, spec.arguments, base, 0, diags))
     return false;
   for (const auto &[name, option] : checked.run.modelArguments)
     spec.arguments[name] = {option.value, option.loc};
-  if (!checkArguments(base, spec.arguments) || diags.errorReports() != errorsBefore)
+  if (!checkArguments(base, spec.arguments, diags) || diags.errorReports() != errorsBefore)
     return false;
   auto dim = [&](const char *path) {
     const Option &option = checked.run.options.at(path);
@@ -183,18 +105,10 @@ bool Checker::specialise(const CheckedRun &checked, int64_t batch, Model &model)
   };
   spec.params = dtype("precision.params");
   spec.compute = dtype("precision.compute");
-  return Elaborator(library, diags, model).run(base, spec);
-}
-
-void Checker::checkGroups(const CheckedRun &checked) {
-  for (const Group &group : checked.run.groups) {
-    bool matched = false;
-    for (const Parameter &parameter : checked.train.parameters)
-      matched |= matchesPattern(group.pattern, parameter.name);
-    if (!matched)
-      diags.report(Code::UnknownGroupPattern, group.loc,
-                   "no parameter's name matches `" + group.pattern + "`");
-  }
+  if (!Elaborator(library, diags, model).run(base, spec))
+    return false;
+  applyRules(checked.run, model, diags);
+  return diags.errorReports() == errorsBefore;
 }
 
 void Checker::warnUnused(const Model &model) {
@@ -214,6 +128,44 @@ static void checkInputs(const CheckedRun &checked, DiagnosticEngine &diags) {
           .help("text gives the inputs `tokens` and `labels`");
 }
 
+/// A model that no run gives its data is looked at with one sample of one token, unless the model
+/// needs more: a window of positions, a multiple of a block's length.
+void Checker::chooseSizes(CheckedRun &checked) {
+  constexpr std::pair<int64_t, int64_t> sizes[] = {{1, 1},    {1, 16},  {1, 256},
+                                                   {1, 4096}, {16, 16}, {256, 256}};
+  Option &batch = checked.run.options.at("data.batch"), &seq = checked.run.options.at("data.seq");
+  const Option givenBatch = batch, givenSeq = seq;
+  auto use = [&](const std::pair<int64_t, int64_t> &size) {
+    if (!givenBatch.loc.isValid())
+      batch.value = Value::ofInt(size.first);
+    if (!givenSeq.loc.isValid())
+      seq.value = Value::ofInt(size.second);
+  };
+  // Where nothing fits, the size that is least to blame.
+  auto blames = [](const Diagnostic &diag) {
+    return diag.code == Code::IndexOutOfRange || diag.code == Code::BadDimensionSize;
+  };
+  auto isTooLarge = [](const Diagnostic &diag) { return diag.code == Code::TooLarge; };
+  size_t best = 0, fewest = SIZE_MAX;
+  for (size_t i = 0; i < std::size(sizes); ++i) {
+    use(sizes[i]);
+    DiagnosticEngine trial(sources);
+    Model model;
+    if (specialise(checked, 0, model, trial))
+      return;
+    auto blamed =
+        static_cast<size_t>(std::count_if(trial.all().begin(), trial.all().end(), blames));
+    if (blamed < fewest) {
+      fewest = blamed;
+      best = i;
+    }
+    bool hopeless = std::any_of(trial.all().begin(), trial.all().end(), isTooLarge);
+    if (hopeless || blamed == 0)
+      break;
+  }
+  use(sizes[best]);
+}
+
 std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
   bool isTrain = symbol.decl->is<TrainDecl>();
   std::optional<Run> run = isTrain ? resolveRun(symbol, overrides, library, diags)
@@ -224,7 +176,9 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
   checked.run = std::move(*run);
   checked.modelName = nameOf(*checked.run.model.decl).text;
   std::optional<Mesh> mesh = resolveMesh(checked.run, library, diags);
-  if (!specialise(checked, 0, checked.train) || !mesh)
+  if (!isTrain)
+    chooseSizes(checked);
+  if (!specialise(checked, 0, checked.train, diags) || !mesh)
     return std::nullopt;
   checked.mesh = std::move(*mesh);
   size_t errorsBefore = diags.errorReports();
@@ -237,10 +191,10 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
   if (isTrain)
     checkInputs(checked, diags);
   checkMesh(checked.mesh, checked.train, diags);
-  checkGroups(checked);
+  checkGroups(checked.run, checked.train, diags);
   if (isTrain && checked.train.loss)
     warnUnused(checked.train);
-  if (diags.errorReports() != errorsBefore || !specialise(checked, 1, checked.logits))
+  if (diags.errorReports() != errorsBefore || !specialise(checked, 1, checked.logits, diags))
     return std::nullopt;
   return checked;
 }

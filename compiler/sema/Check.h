@@ -11,8 +11,10 @@ namespace titan::sema {
 struct CheckRequest {
   std::string file;
   std::string train; ///< --train: a run, or a model to look at; empty: the only one
+  std::string model; ///< --model: a model to look at, whatever runs there are
   std::vector<std::string> overrides;  ///< --set
   std::vector<std::string> searchDirs; ///< -I, then the standard library
+  std::optional<FileId> text;          ///< the file's text, where it is not to be read
 };
 
 /// What the rest of the compiler needs to know of one run.
@@ -38,15 +40,19 @@ public:
 
 private:
   std::optional<CheckedRun> checkRun(const Symbol &symbol);
-  bool specialise(const CheckedRun &checked, int64_t batch, Model &model);
+  bool checkOtherMaps(const std::vector<CheckedRun> &checked);
+  void chooseSizes(CheckedRun &checked);
+  bool specialise(const CheckedRun &checked, int64_t batch, Model &model, DiagnosticEngine &diags);
   bool collectArguments(const Symbol &model, std::map<std::string, Argument> &arguments,
-                        Symbol &base, unsigned depth);
-  bool checkArguments(const Symbol &base, const std::map<std::string, Argument> &arguments);
-  void checkGroups(const CheckedRun &checked);
+                        Symbol &base, unsigned depth, DiagnosticEngine &diags);
+  bool checkArguments(const Symbol &base, const std::map<std::string, Argument> &arguments,
+                      DiagnosticEngine &diags);
   void warnUnused(const Model &model);
   bool isComplete(const Symbol &model, std::set<std::string> given, unsigned depth) const;
   std::vector<Symbol> declared(bool trains) const;
   std::optional<Symbol> choose();
+  std::optional<Symbol> chooseModel();
+  const syntax::Decl *modelOf(Symbol run) const;
   bool parseOverrides();
 
   SourceManager &sources;
@@ -55,6 +61,7 @@ private:
   Library library;
   const Unit *unit = nullptr;
   std::vector<Override> overrides;
+  size_t work = 0; ///< of all that is elaborated
 };
 
 } // namespace titan::sema

@@ -6,6 +6,8 @@ namespace titan::sema {
 
 using namespace syntax;
 
+static constexpr size_t mostDims = 64; // of a tensor
+
 bool Elaborator::run(const Symbol &symbol, const Specialisation &given) {
   const ModelDecl &decl = *symbol.decl->as<ModelDecl>();
   size_t errorsBefore = diags.errorReports();
@@ -33,6 +35,9 @@ bool Elaborator::run(const Symbol &symbol, const Specialisation &given) {
              "model `" + model.name + "` needs a value for `" + formal.name.text + "`")
           .note(formal.name.loc, "declared here, without a default");
     }
+    std::string_view kind = value.describe(); // with its article
+    model.arguments.push_back(
+        {formal.name.text, std::string(kind.substr(kind.find(' ') + 1)), value.print()});
     scope.define(formal.name.text, {value, {}, true, loc, "argument"});
   }
   elaborate(decl.body);
@@ -43,104 +48,24 @@ bool Elaborator::run(const Symbol &symbol, const Specialisation &given) {
 Value Elaborator::evalConstant(const Expr &expr, const Library &library, const Unit &unit,
                                DiagnosticEngine &diags) {
   Model scratch;
-  Elaborator elaborator(library, diags, scratch);
   Scope scope;
   Frame top{nullptr, &unit, &scope, nullptr, expr.loc, {}, {}};
-  elaborator.frame = &top;
-  elaborator.region = &scratch.body;
-  return elaborator.eval(expr);
+  return Elaborator(library, diags, scratch, top).eval(expr);
 }
 
-//===--- Reports -----------------------------------------------------------------------------===//
-
-void Elaborator::noteCalls(Diagnostic &diag) const {
-  size_t shown = 0;
-  for (const Frame *at = frame; at && at->caller && shown < 4; at = at->caller, ++shown)
-    diag.note(at->callSite, "in the call of `" + nameOf(*at->decl).text + "` here");
+std::optional<Initialiser> Elaborator::evalInitialiser(const Expr &expr, const Library &library,
+                                                       const Unit &unit, DiagnosticEngine &diags) {
+  Model scratch;
+  Scope scope;
+  Frame top{nullptr, &unit, &scope, nullptr, expr.loc, {}, {}};
+  Elaborator elaborator(library, diags, scratch, top);
+  auto *call = expr.as<CallExpr>();
+  bool isDrawn = call && !library.lookup(unit, call->callee);
+  return isDrawn ? elaborator.drawn(*call) : elaborator.constantInitialiser(expr);
 }
 
-Diagnostic &Elaborator::report(Code code, Location at, std::string message) {
-  Diagnostic &diag = diags.report(code, at, std::move(message));
-  noteCalls(diag);
-  return diag;
-}
-
-void Elaborator::noteOperand(Diagnostic &diag, const Expr &expr, const DimSet &dims) {
-  const Expr *root = &expr;
-  while (auto *index = root->as<IndexExpr>())
-    root = index->base.get();
-  auto *name = root->as<NameExpr>();
-  Binding *binding = name && name->path.isSimple() ? lookup(name->path.last()) : nullptr;
-  diag.note(expr.loc, "this has " + print(dims));
-  if (binding && std::string_view(binding->what) == "parameter")
-    diag.note(binding->loc, "`" + name->path.text() + "` is declared here");
-}
-
-bool Elaborator::expectTensor(const Value &value, Location at, const char *what) {
-  if (value.isTensor())
-    return true;
-  if (!value.isError())
-    report(Code::ExpectedTensor, at,
-           std::string(what) + " must be a tensor, not " + value.describe());
-  return false;
-}
-
-/// Proposes the nearest candidate and shows where that one comes from.
-void Elaborator::propose(Diagnostic &diag, const Name &name,
-                         const std::vector<std::string> &candidates) {
-  std::string near = nearestName(name.text, candidates);
-  if (near.empty())
-    return;
-  diag.fix(name.loc, near);
-  Path path{{{near, name.loc}}, name.loc};
-  if (Binding *known = frame->scope->find(near))
-    diag.note(known->loc, "`" + near + "` is declared here");
-  else if (Symbol symbol = library.lookup(*frame->unit, path))
-    diag.note(nameOf(*symbol.decl).loc, "`" + near + "` is declared here");
-}
-
-void Elaborator::reportUnknownName(const Name &name, Location at) {
-  std::vector<std::string> candidates = library.names(*frame->unit);
-  frame->scope->collect(candidates, false);
-  Diagnostic &diag = report(Code::UnknownName, at, "nothing is named `" + name.text + "` here");
-  propose(diag, name, candidates);
-  if (Binding *outer = findDimInCallers(name.text, frame)) {
-    diag.note(outer->loc, "the model has this " + std::string(outer->what));
-    diag.help("a block sees what it declares: add `dims " + name.text +
-              "`, or make it a parameter of `" + nameOf(*frame->decl).text + "`");
-  }
-  // One message for one mistake: from here on the name stands for something wrong.
-  frame->scope->define(name.text, {{}, {}, true, at, "name"});
-}
-
-void Elaborator::reportUnknownDim(const Name &name) {
-  std::vector<std::string> candidates;
-  frame->scope->collect(candidates, true);
-  Diagnostic &diag =
-      report(Code::UnknownDimension, name.loc, "no dimension is named `" + name.text + "` here");
-  propose(diag, name, candidates);
-  if (Binding *outer = findDimInCallers(name.text, frame)) {
-    diag.note(outer->loc, "the model has a dimension of this name");
-    diag.help("a block sees the dimensions that it declares: add `dims " + name.text + "`");
-  }
-  frame->scope->define(name.text, {{}, {}, true, name.loc, "dimension"});
-}
-
-/// Everything is interpreted, so a short text can ask for endless work; no program that could ever
-/// train comes near these bounds.
-bool Elaborator::withinBounds(Location at) {
-  constexpr size_t mostValues = 500'000, mostIterations = 200'000;
-  if (tooLarge)
-    return false;
-  if (model.values.size() < mostValues && iterations < mostIterations)
-    return true;
-  tooLarge = true;
-  report(Code::TooLarge, at,
-         "the program is too large: it has over " +
-             std::to_string(iterations < mostIterations ? mostValues : mostIterations) +
-             (iterations < mostIterations ? " operations" : " iterations of repeats"));
-  return false;
-}
+Elaborator::Elaborator(const Library &library, DiagnosticEngine &diags, Model &scratch, Frame &top)
+    : library(library), diags(diags), model(scratch), frame(&top), region(&scratch.body) {}
 
 //===--- Dimensions --------------------------------------------------------------------------===//
 
@@ -195,6 +120,11 @@ std::optional<DimId> Elaborator::dimOf(const Path &path) {
 std::optional<DimSet> Elaborator::dimSet(const DimList &list) {
   DimSet set;
   bool good = true;
+  if (list.dims.size() > mostDims) {
+    report(Code::TooLarge, list.loc,
+           "a tensor has at most " + std::to_string(mostDims) + " dimensions");
+    return std::nullopt;
+  }
   for (const DimRef &ref : list.dims) {
     std::vector<DimId> dims = dimsOf(ref.dim);
     good &= !dims.empty();
@@ -276,12 +206,18 @@ Location Elaborator::placeOf(Location at) const {
 
 ValueId Elaborator::newValue(TensorType type, Location at) {
   model.values.push_back({std::move(type), variable.empty() ? "value" : variable, placeOf(at)});
-  return static_cast<ValueId>(model.values.size() - 1);
+  auto id = static_cast<ValueId>(model.values.size() - 1);
+  positions.erase(id); // a repeat's next iteration uses numbers again
+  return id;
 }
 
 /// Sizes are products of what a user writes; beyond this bound they could not even be counted.
 bool Elaborator::checkElements(const TensorType &type, Location at) {
   constexpr double most = 0x1p53;
+  if (type.dims.size() > mostDims) {
+    report(Code::TooLarge, at, "a tensor has at most " + std::to_string(mostDims) + " dimensions");
+    return false;
+  }
   double count = 1;
   for (const Loop &loop : loops)
     count *= static_cast<double>(model.dims[loop.dim].size);
@@ -300,6 +236,7 @@ Value Elaborator::emit(Op op, TensorType type, Location at) {
   op.results = {id};
   op.loc = model.values[id].loc;
   op.name = model.values[id].name;
+  notePositions(op);
   region->ops.push_back(std::move(op));
   return Value::ofTensor(id);
 }

@@ -12,6 +12,7 @@
 #define TITAN_COMPILER_SEMA_ELABORATOR_H
 
 #include "compiler/sema/Library.h"
+#include "compiler/sema/Positions.h"
 #include "compiler/sema/Scope.h"
 
 #include <functional>
@@ -31,6 +32,7 @@ struct Specialisation {
   std::map<std::string, Argument> dataDims; ///< batch, seq
   DType params = DType::F32;
   DType compute = DType::F32;
+  size_t *work = nullptr; ///< expressions evaluated so far, by all that share the count
 };
 
 /// One call being elaborated: whose names a body sees, and who called.
@@ -48,6 +50,9 @@ class CallArgs;
 
 class Elaborator {
 public:
+  /// Expressions that one invocation of the compiler evaluates: some seconds' worth.
+  static constexpr size_t mostWork = 10'000'000;
+
   Elaborator(const Library &library, DiagnosticEngine &diags, Model &model)
       : library(library), diags(diags), model(model) {}
 
@@ -57,8 +62,14 @@ public:
   /// A compile-time expression outside of any model: the value of a setting.
   static Value evalConstant(const syntax::Expr &expr, const Library &library, const Unit &unit,
                             DiagnosticEngine &diags);
+  /// How a parameter starts, said outside of any model: a number, or a distribution.
+  static std::optional<Initialiser> evalInitialiser(const syntax::Expr &expr,
+                                                    const Library &library, const Unit &unit,
+                                                    DiagnosticEngine &diags);
 
 private:
+  Elaborator(const Library &library, DiagnosticEngine &diags, Model &scratch, Frame &top);
+
   friend class CallArgs;
   using Expected = const DimSet *; ///< declared dimensions that `@` may rely on; null: none
 
@@ -80,6 +91,7 @@ private:
   // Parameters.cpp
   void param(const syntax::ParamStmt &stmt);
   std::optional<Initialiser> initialiser(const syntax::ParamStmt &stmt);
+  std::optional<Initialiser> constantInitialiser(const syntax::Expr &expr);
   bool isFrozen(const syntax::ParamStmt &stmt);
   std::optional<Initialiser> drawn(const syntax::CallExpr &call);
   std::optional<uint32_t> recordParameter(const syntax::ParamStmt &stmt, Parameter fresh);
@@ -107,9 +119,10 @@ private:
   Value power(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
   Value compare(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
   std::optional<bool> condition(const syntax::Expr &expr);
-  /// Joins by name; reports an outer product. `word` is the function's name in the program.
+  /// Joins by name; reports an outer product. `word` is the function's name in the program, `expr`
+  /// the operator that calls for it, if one does.
   Value elementwise(const char *word, const Value &lhs, const Value &rhs, Location at,
-                    Location lhsLoc, Location rhsLoc);
+                    Location lhsLoc, Location rhsLoc, const syntax::BinaryExpr *expr = nullptr);
   Value unary(const char *word, const Value &operand, Location at);
   Value constantLike(double number, const TensorType &type, Location at);
 
@@ -118,6 +131,7 @@ private:
   Value take(const Value &base, const syntax::IndexItem &item, DimId dim);
   Value slice(const Value &base, const syntax::IndexItem &item, DimId dim);
   Value renamed(const Value &base, const syntax::IndexItem &item, DimId dim);
+  bool indexFits(const Value &index, const syntax::IndexItem &item, DimId dim);
 
   // Calls.cpp
   Value evalCall(const syntax::CallExpr &expr, Expected expected);
@@ -159,7 +173,10 @@ private:
   Value builtinAttention(CallArgs &args);
   Value reduce(const char *word, const Value &operand, const std::vector<DimId> &over, Location at);
 
-  // Elaborator.cpp: names, dimensions
+  // Positions.cpp
+  void notePositions(const Op &op);
+
+  // Elaborator.cpp: names, dimensions; Reports.cpp: what is said of them
   Binding *lookup(const syntax::Name &name) { return frame->scope->find(name.text); }
   void propose(Diagnostic &diag, const syntax::Name &name,
                const std::vector<std::string> &candidates);
@@ -177,7 +194,7 @@ private:
   std::string printSizes(const DimSet &dims) const;
   std::string quote(const DimSet &dims) const;
   std::optional<DType> dtypeOf(const syntax::Name &name);
-  /// False, once reported, when the program grows beyond all reason.
+  /// False, once reported, when the program grows beyond all reason, or the work on it.
   bool withinBounds(Location at);
 
   // Elaborator.cpp: emission of ops
@@ -207,10 +224,12 @@ private:
   };
   std::vector<Loop> loops;
   std::map<std::string, uint32_t> parameterIndex;
+  std::map<ValueId, Positions> positions; ///< of integer tensors that positions alone decide
   std::map<std::tuple<DimId, std::string, int64_t, uint32_t, uint32_t>, DimId> derived;
   unsigned depth = 0;    ///< of calls
   size_t iterations = 0; ///< of all repeats
   bool tooLarge = false;
+  size_t ownWork = 0;
   bool declarationFailed = false; ///< the value at hand has declared dimensions, but wrong ones
 };
 

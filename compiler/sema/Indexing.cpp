@@ -63,9 +63,30 @@ Value Elaborator::take(const Value &base, const IndexItem &item, DimId dim) {
         .help("rename it in one of the two: `x[" + model.dims[dim].name + " as other]`");
     return {};
   }
+  if (!indexFits(index, item, dim))
+    return {};
   Op op(OpKind::Gather, {base.tensor, index.tensor});
   op.dims = {dim};
   return emit(std::move(op), {type.dtype, gather(type.dims, dim, indexType.dims)}, item.loc);
+}
+
+/// Where `index(d)` decides an index, its range is known.
+bool Elaborator::indexFits(const Value &index, const IndexItem &item, DimId dim) {
+  auto known = positions.find(index.tensor);
+  if (known == positions.end())
+    return true;
+  auto [least, most] = known->second.range(model.dims);
+  const Dim &indexed = model.dims[dim];
+  if (least >= 0 && most < indexed.size)
+    return true;
+  Diagnostic &diag =
+      report(Code::IndexOutOfRange, item.index->loc,
+             "the index runs from " + std::to_string(least) + " to " + std::to_string(most) +
+                 ", but `" + indexed.name + "` has " + std::to_string(indexed.size) + " elements");
+  diag.note("the index has " + printSizes(typeOf(index).dims));
+  if (Binding *binding = lookup(item.dim.last()); binding && binding->loc.isValid())
+    diag.note(binding->loc, "`" + indexed.name + "` comes from here");
+  return false;
 }
 
 Value Elaborator::slice(const Value &base, const IndexItem &item, DimId dim) {
@@ -88,24 +109,31 @@ Value Elaborator::slice(const Value &base, const IndexItem &item, DimId dim) {
            "the range " + std::to_string(bounds[0]) + ".." + std::to_string(bounds[1]) +
                " is empty or outside of `" + model.dims[dim].name + "`, which has " +
                std::to_string(size) + " elements");
+    if (item.rename) // one message for one mistake
+      frame->scope->define(item.rename->text, {{}, {}, true, item.rename->loc, "dimension"});
     return {};
   }
   int64_t length = bounds[1] - bounds[0];
   if (length == size)
-    return base;
+    return item.rename ? renamed(base, item, dim) : base;
   if (!item.rename) {
     report(Code::SliceNeedsName, item.loc,
            "a part of `" + model.dims[dim].name + "` is another dimension and needs a name")
         .help("add one: `as prefix`");
     return {};
   }
-  DimId part = derivedDim(dim, item.rename->text, length, item.loc);
+  DimId part = newOrKnown(*item.rename, dim, length);
+  if (part == noDim)
+    return {};
   TensorType type = typeOf(base);
+  if (type.dims.contains(part)) {
+    report(Code::DimensionTwice, item.loc,
+           "the tensor has `" + model.dims[part].name + "` already; it has " + print(type.dims));
+    return {};
+  }
   DimSet dims;
   for (DimId id : type.dims)
     dims.insert(id == dim ? part : id);
-  frame->scope->define(item.rename->text,
-                       {Value::ofInt(length), {part}, true, item.rename->loc, "dimension"});
   Op op(OpKind::Slice, {base.tensor});
   op.dims = {dim, part};
   op.index = bounds[0];

@@ -64,9 +64,9 @@ bool isFile(const fs::path &path) {
 
 } // namespace
 
-const Unit *Library::loadRoot(const std::string &path) {
+const Unit *Library::loadRoot(const std::string &path, std::optional<FileId> text) {
   std::string error;
-  std::optional<FileId> file = sources.loadFile(path, error);
+  std::optional<FileId> file = text ? text : sources.loadFile(path, error);
   if (!file) {
     diags.report(Code::CannotReadFile, {}, "cannot read `" + path + "`: " + error);
     return nullptr;
@@ -184,6 +184,12 @@ void Library::import(Unit &unit, const ImportDecl::Item &item) {
   if (reportCycle(key, item.loc))
     return;
   auto known = units.find(key);
+  constexpr size_t deepest = 200;
+  if (known == units.end() && loading.size() >= deepest) {
+    diags.report(Code::ImportsTooDeep, item.loc,
+                 "over " + std::to_string(deepest) + " files import one another in a chain");
+    return;
+  }
   if (known == units.end()) {
     std::string error;
     std::optional<FileId> file = sources.loadFile(path, error);
@@ -205,8 +211,15 @@ void Library::import(Unit &unit, const ImportDecl::Item &item) {
     bind(unit, imported);
 }
 
+/// Names that begin with `_` are their file's own.
+static bool isPrivate(const std::string &name) {
+  return name[0] == '_';
+}
+
 void Library::bind(Unit &unit, const Unit &from) {
   for (const auto &[name, symbol] : from.declared) {
+    if (isPrivate(name.second))
+      continue;
     auto [entry, fresh] = unit.imported.try_emplace(name, symbol);
     if (!fresh && entry->second.unit->isPrelude)
       entry->second = symbol; // an import wins over what is known anyway
@@ -231,7 +244,18 @@ Symbol Library::lookup(const Unit &unit, const Path &path, Space space) const {
   if (path.parts.size() != 2)
     return {};
   auto file = unit.namespaces.find(path.parts[0].text);
-  return file == unit.namespaces.end() ? Symbol{} : in(file->second->declared, path.parts[1].text);
+  bool isKnown = file != unit.namespaces.end() && !isPrivate(path.last().text);
+  return isKnown ? in(file->second->declared, path.last().text) : Symbol{};
+}
+
+Symbol Library::lookupPrivate(const Unit &unit, const Path &path) const {
+  for (const auto &[name, file] : unit.namespaces) {
+    auto found = file->declared.find({Space::Code, path.last().text});
+    bool isMeant = path.isSimple() || path.parts[0].text == name;
+    if (isMeant && isPrivate(path.last().text) && found != file->declared.end())
+      return found->second;
+  }
+  return {};
 }
 
 std::vector<std::string> Library::ambiguous(const Unit &unit, const Path &path, Space space) const {
@@ -254,7 +278,7 @@ std::vector<std::string> Library::names(const Unit &unit, Space space) const {
         all.push_back(key.second);
   for (const auto &[name, file] : unit.namespaces)
     for (const auto &[key, symbol] : file->declared)
-      if (key.first == space)
+      if (key.first == space && !isPrivate(key.second))
         all.push_back(name + "." + key.second);
   return all;
 }

@@ -59,10 +59,13 @@ public:
       : sources(sources), diags(diags), searchDirs(std::move(searchDirs)) {}
 
   /// Reads a file and its imports. Null after an error in any of them, all of which are reported.
-  const Unit *loadRoot(const std::string &path);
+  /// `text` is the file's, where it is at hand already.
+  const Unit *loadRoot(const std::string &path, std::optional<FileId> text = std::nullopt);
 
   /// What a path means in a unit; nothing, without a message, if nothing is known by that name.
   Symbol lookup(const Unit &unit, const syntax::Path &path, Space space = Space::Code) const;
+  /// What a path would mean if files told their private names, which begin with `_`.
+  Symbol lookupPrivate(const Unit &unit, const syntax::Path &path) const;
   /// The qualified names that a bare name may mean, where several imports declare it.
   std::vector<std::string> ambiguous(const Unit &unit, const syntax::Path &path,
                                      Space space = Space::Code) const;

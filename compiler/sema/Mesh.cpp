@@ -18,6 +18,15 @@ public:
       : run(run), library(library), diags(diags) {}
 
   Mesh build(const ParallelDecl &decl) {
+    constexpr size_t most = 64;
+    for (const AxisDecl &axis : decl.axes)
+      if (&axis - decl.axes.data() >= static_cast<ptrdiff_t>(most) ||
+          axis.splits.size() + axis.elseSplits.size() > most) {
+        diags.report(Code::TooManyAxes, axis.loc,
+                     "a mesh has at most " + std::to_string(most) +
+                         " axes, and an axis splits at most as many dimensions");
+        return mesh;
+      }
     for (const AxisDecl &axis : decl.axes)
       addAxis(axis);
     checkDegreeNames(decl.name);
@@ -100,6 +109,14 @@ private:
     if (auto given = run.degrees.find(axis.name); given != run.degrees.end()) {
       degree = given->second.value;
       axis.degreeLoc = given->second.loc;
+    } else if (written && written->is<TupleExpr>()) {
+      diags
+          .report(Code::BadDegree, axis.degreeLoc,
+                  "an axis cannot be made of other axes yet: `" + axis.name +
+                      "` needs a degree of its own")
+          .help("a degree is a positive integer or `auto`");
+      axis.degree = 1;
+      return;
     } else if (written) {
       degree = Elaborator::evalConstant(*written, library, *run.parallel.unit, diags);
     }

@@ -26,6 +26,9 @@ std::optional<Mesh> resolveMesh(const Run &run, const Library &library, Diagnost
 
 /// Checks the map against a model: names, divisibility, the layers.
 void checkMesh(const Mesh &mesh, const Model &model, DiagnosticEngine &diags);
+/// Checks that each name of a map that no run uses is a dimension of one of the models at hand.
+void checkNames(const Mesh &mesh, const std::vector<const Model *> &models,
+                DiagnosticEngine &diags);
 
 } // namespace titan::sema
 

@@ -110,6 +110,27 @@ private:
 
 } // namespace
 
+void checkNames(const Mesh &mesh, const std::vector<const Model *> &models,
+                DiagnosticEngine &diags) {
+  std::vector<std::string> known;
+  for (const Model *model : models)
+    for (DimId id = 0; id < model->dims.size(); ++id)
+      known.push_back(model->dims[id].name);
+  for (const Axis &axis : mesh.axes) {
+    std::vector<std::string> names = axis.splits;
+    names.insert(names.end(), axis.otherwise.begin(), axis.otherwise.end());
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (std::find(known.begin(), known.end(), names[i]) != known.end())
+        continue;
+      Diagnostic &diag = diags.report(Code::UnknownSplit, axis.splitLocs[i],
+                                      "axis `" + axis.name + "` splits `" + names[i] +
+                                          "`, but no model of this file has such a dimension");
+      if (std::string near = nearestName(names[i], known); !near.empty())
+        diag.fix(axis.splitLocs[i], near);
+    }
+  }
+}
+
 void checkMesh(const Mesh &mesh, const Model &model, DiagnosticEngine &diags) {
   Checker(mesh, model, diags).run();
 }

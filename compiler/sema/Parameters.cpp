@@ -90,11 +90,15 @@ std::optional<Initialiser> Elaborator::initialiser(const ParamStmt &stmt) {
         .help("for a constant write `=`");
     return std::nullopt;
   }
-  Value value = eval(*stmt.initValue);
+  return constantInitialiser(*stmt.initValue);
+}
+
+std::optional<Initialiser> Elaborator::constantInitialiser(const Expr &expr) {
+  Value value = eval(expr);
   if (value.isNumber())
     return Initialiser{Initialiser::Kind::Constant, value.number(), 0};
   if (!value.isError())
-    report(Code::BadInitialValue, stmt.initValue->loc,
+    report(Code::BadInitialValue, expr.loc,
            std::string("a parameter starts as a number, not as ") + value.describe());
   return std::nullopt;
 }

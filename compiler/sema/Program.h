@@ -118,6 +118,11 @@ struct Output {
 /// One specialised model.
 struct Model {
   std::string name;
+  /// The model's arguments as they are in force, in the order of its declaration.
+  struct Argument {
+    std::string name, kind, value; ///< kind: "integer", "number", ...
+  };
+  std::vector<Argument> arguments;
   DimTable dims;
   std::vector<ValueInfo> values;
   std::vector<Parameter> parameters;

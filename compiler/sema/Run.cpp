@@ -1,5 +1,6 @@
 #include "compiler/sema/Run.h"
 #include "compiler/sema/Elaborator.h"
+#include "compiler/sema/ParameterRules.h"
 #include "compiler/sema/Suggest.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ private:
   Symbol findBase(const Symbol &symbol, const TrainDecl &decl);
   void addSettings(const std::string &prefix, const std::vector<Setting> &settings);
   void addSetting(const std::string &prefix, const Setting &setting);
-  void addGroup(const Setting &setting);
+  void assign(const std::string &path, Location pathLoc, const Expr &value);
   void setData(const CallExpr &call);
   void set(const std::string &path, Location pathLoc, const Expr &value);
   void unknown(const std::string &path, Location at);
@@ -47,6 +48,8 @@ private:
 };
 
 void Resolver::propose(Diagnostic &diag, const Path &path, const Unit &unit, Space space) {
+  if (diags.isFull())
+    return;
   std::string near = nearestName(path.text(), library.names(unit, space));
   if (near.empty())
     return;
@@ -86,6 +89,13 @@ bool Resolver::addRun(const Symbol &symbol) {
                  "run `" + decl.name.text + "` would derive from itself");
     return false;
   }
+  constexpr size_t deepest = 64;
+  if (chain.size() >= deepest) {
+    diags.report(Code::AliasCycle, decl.base.loc,
+                 "run `" + decl.name.text + "` is the end of a chain of over " +
+                     std::to_string(deepest) + " runs");
+    return false;
+  }
   chain.push_back(&decl);
   Symbol base = findBase(symbol, decl);
   if (!base)
@@ -123,21 +133,13 @@ void Resolver::addSetting(const std::string &prefix, const Setting &setting) {
   std::string path = prefix + setting.path.text();
   if (setting.label) {
     if (path == "optimizer.group")
-      return addGroup(setting);
+      return readGroup(setting, library, *unit, run, diags);
+    if (path == "parameters")
+      return readRule(setting, library, *unit, run, diags);
     return unknown(path, setting.path.loc);
   }
-  if (setting.value) {
-    auto *call = setting.value->as<CallExpr>();
-    if (path == "data" && call)
-      setData(*call);
-    else if (path == "data")
-      diags.report(Code::OptionType, setting.value->loc,
-                   "`data` takes a source such as `text(\"FILE\")`");
-    else if (path == "optimizer")
-      set("optimizer.name", setting.path.loc, *setting.value);
-    else
-      set(path, setting.path.loc, *setting.value);
-  }
+  if (setting.value)
+    assign(path, setting.path.loc, *setting.value);
   if (!setting.block)
     return;
   auto isSection = [&](const std::string &all) { return all.rfind(path + ".", 0) == 0; };
@@ -150,23 +152,15 @@ void Resolver::addSetting(const std::string &prefix, const Setting &setting) {
     unknown(path, setting.path.loc);
 }
 
-void Resolver::addGroup(const Setting &setting) {
-  Group group{setting.label->text, {}, setting.label->loc};
-  static const std::vector<Setting> nothing;
-  for (const Setting &entry : setting.block ? *setting.block : nothing) {
-    if (entry.path.text() != "weight_decay" || !entry.value) {
-      diags
-          .report(Code::UnknownOption, entry.path.loc,
-                  "a group has no option `" + entry.path.text() + "`")
-          .help("groups set `weight_decay`");
-      continue;
-    }
-    Value value = checkOption(*findOption("optimizer.weight_decay"), evaluate(*entry.value),
-                              entry.value->loc, diags);
-    if (!value.isError())
-      group.weightDecay = value.number();
-  }
-  run.groups.push_back(group);
+/// Two sections take a value themselves: `data = text("FILE")`, `optimizer = adamw`.
+void Resolver::assign(const std::string &path, Location pathLoc, const Expr &value) {
+  auto *call = value.as<CallExpr>();
+  if (path == "data" && call)
+    setData(*call);
+  else if (path == "data")
+    diags.report(Code::OptionType, value.loc, "`data` takes a source such as `text(\"FILE\")`");
+  else
+    set(path == "optimizer" ? "optimizer.name" : path, pathLoc, value);
 }
 
 void Resolver::setData(const CallExpr &call) {
@@ -241,7 +235,7 @@ void Resolver::addOverrides(const std::vector<Override> &overrides) {
   fromCommandLine = true;
   setHere.clear();
   for (const Override &each : overrides)
-    set(each.path, each.pathLoc, *each.value);
+    assign(each.path, each.pathLoc, *each.value);
 }
 
 void Resolver::fillDefaults(bool demandAll) {

@@ -18,6 +18,14 @@ struct Group {
   Location loc;
 };
 
+/// `parameters "layers.w*" { init = normal(0.01), frozen = true }`: later rules win.
+struct ParameterRule {
+  std::string pattern;
+  std::optional<Initialiser> init;
+  std::optional<bool> frozen;
+  Location loc;
+};
+
 /// A run before its model is specialised.
 struct Run {
   std::string name;
@@ -28,6 +36,7 @@ struct Run {
   std::map<std::string, Option> modelArguments; ///< `model.layers = 2`
   std::map<std::string, Option> degrees;        ///< `parallel.tp = 2`
   std::vector<Group> groups;
+  std::vector<ParameterRule> rules;
   Location loc;
 
   const Value &operator[](const std::string &path) const { return options.at(path).value; }

@@ -30,7 +30,8 @@ std::string nearestName(std::string_view name, const std::vector<std::string> &c
   constexpr size_t longest = 64; // beyond that nobody mistypes by a letter
   std::string best;
   size_t bestDistance = std::max<size_t>(1, name.size() / 3) + 1, bestPrefix = 0;
-  if (name.size() > longest)
+  constexpr size_t mostCandidates = 10'000; // a suggestion is not worth more time
+  if (name.size() > longest || candidates.size() > mostCandidates)
     return best;
   for (const std::string &candidate : candidates) {
     if (candidate.size() > longest || candidate == name)

@@ -13,6 +13,7 @@ namespace {
 
 using Lex = TitanLexer;
 constexpr size_t indentWidth = 2;
+constexpr int maxRounds = 100; // of breaking long lines; two or three are usual
 
 /// Ends an operand, so that a `-` after it subtracts and a `(` after it calls.
 bool endsOperand(const Items &items, size_t at) {
@@ -173,9 +174,11 @@ class Printer {
 public:
   explicit Printer(const Items &items) : items(items) {}
 
-  std::string print() {
+  std::string print(std::vector<size_t> *columns) {
     for (size_t i = 0; i < items.size(); ++i) {
       startLine(i);
+      if (columns)
+        columns->push_back(column());
       write(i);
     }
     if (!out.empty())
@@ -247,8 +250,8 @@ void align(Items &items) {
   alignComments(items);
 }
 
-std::string print(const Items &items) {
-  return Printer(items).print();
+std::string print(const Items &items, std::vector<size_t> *columns) {
+  return Printer(items).print(columns);
 }
 
 std::optional<std::string> format(const SourceManager &sources, FileId file,
@@ -257,11 +260,18 @@ std::optional<std::string> format(const SourceManager &sources, FileId file,
   parse(sources, file, diags);
   if (diags.errorCount() != errorsBefore)
     return std::nullopt;
-  Items items = analyse(sources.text(file));
-  decideBreaks(items);
-  decideSpaces(items);
-  align(items);
-  return print(items);
+  std::string text(sources.text(file));
+  for (int round = 0; round < maxRounds; ++round) {
+    Items items = analyse(text);
+    decideBreaks(items);
+    decideSpaces(items);
+    align(items);
+    bool again = wrap(items);
+    text = print(items);
+    if (!again)
+      break;
+  }
+  return text;
 }
 
 } // namespace titan::syntax

@@ -4,9 +4,10 @@
 // It keeps what carries meaning for a reader (line breaks, single blank lines, comments) and
 // decides the rest: two spaces of indentation, spaces around operators, and `=` and `~` in one
 // column where params, typed `let`s, settings or axes stand in consecutive lines. Lines are never
-// joined or split, except that `{` and `else` go up to the line they continue and that a block
-// which is broken anywhere between its entries is broken at both braces. format(format(x)) ==
-// format(x), and the syntax tree does not change; tests hold both.
+// joined, except that `{` and `else` go up to the line they continue, and only split where a block
+// that is broken anywhere between its entries is broken at both braces, and where a line has more
+// than 100 columns: after a comma or an operator. format(format(x)) == format(x), and the syntax
+// tree does not change; tests hold both.
 #ifndef TITAN_COMPILER_SYNTAX_FORMAT_H
 #define TITAN_COMPILER_SYNTAX_FORMAT_H
 

@@ -37,7 +37,10 @@ void decideBreaks(Items &items);
 void decideSpaces(Items &items);
 /// Widens spaces so that `=` and `~` of neighbouring entries, and trailing comments, line up.
 void align(Items &items);
-std::string print(const Items &items);
+/// Breaks lines that are too long. True if there were any: the items want to be analysed anew.
+bool wrap(Items &items);
+/// The text; `columns` receives where each item begins.
+std::string print(const Items &items, std::vector<size_t> *columns = nullptr);
 
 } // namespace titan::syntax
 

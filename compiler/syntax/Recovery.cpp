@@ -216,7 +216,12 @@ void Recovery::noteBraceBefore(Diagnostic &diagnostic, size_t index) const {
   if (last.is(Parser::RBRACE))
     diagnostic.note(sources.locate(file, last.offset, last.length),
                     "the block before it ends here");
-  else
+  if (last.is(Parser::RBRACE) && laidOut.surplus) {
+    const Token &surplus = laidOut.tokens[*laidOut.surplus];
+    diagnostic.note(sources.locate(file, surplus.offset, surplus.length),
+                    "is this `}` one too many?");
+  }
+  if (!last.is(Parser::RBRACE))
     diagnostic.note(sources.locate(file, last.end(), 0), "is `{` missing here?");
 }
 

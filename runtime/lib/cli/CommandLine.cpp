@@ -1,4 +1,5 @@
 #include "CommandLine.h"
+#include "Arguments.h"
 
 #include "titan/runtime/error.h"
 
@@ -27,15 +28,13 @@ void addRunOptions(CLI::App &app, Options &o) {
                  "auto: the latest checkpoint of --out, if there is one; none; or a checkpoint")
       ->type_name("auto|none|DIR");
   app.add_option("--out", o.out, "the run's directory; default runs/NAME")->type_name("DIR");
-  app.add_option("--steps", o.steps, "steps to train; moves the horizon of the schedule too")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--stop-at", o.stopAt, "end after this step; the schedule stays")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--seed", o.seed, "of initial values and of the order of samples")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--log-every", o.logEvery, "steps between rows of metrics.jsonl")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  cli::addNumber<int64_t>(app, "--steps", 1, o.steps,
+                          "steps to train; moves the horizon of the schedule too");
+  cli::addNumber<int64_t>(app, "--stop-at", 0, o.stopAt, "end after this step; the schedule stays");
+  cli::addNumber<int64_t>(app, "--seed", 0, o.seed,
+                          "of initial values and of the order of samples");
+  cli::addNumber<int64_t>(app, "--log-every", 1, o.logEvery, "steps between rows of metrics.jsonl")
+      ->default_str(std::to_string(o.logEvery));
   app.add_flag("--dry-run", o.dryRun, "check everything, say what would run, and stop");
   app.add_option("--save-initial", o.saveInitial, "write the parameters before the first step")
       ->type_name("FILE.safetensors");
@@ -55,14 +54,11 @@ void addCommands(CLI::App &app, Options &o) {
   command("eval", "loss on a data set", Command::Eval);
   CLI::App *generate = command("generate", "write text with trained weights", Command::Generate);
   generate->add_option("--prompt", o.prompt, "what the text begins with")->type_name("TEXT");
-  generate->add_option("--max-tokens", o.maxTokens, "how many tokens to add")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  generate
-      ->add_option("--temperature", o.temperature,
-                   "0 takes the most likely token; above, draws are made by --seed")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  cli::addNumber<int64_t>(*generate, "--max-tokens", 0, o.maxTokens, "how many tokens to add")
+      ->default_str(std::to_string(o.maxTokens));
+  cli::addNumber<double>(*generate, "--temperature", 0, o.temperature,
+                         "0 takes the most likely token; above, draws are made by --seed")
+      ->default_str("0");
   CLI::App *hf = command("export", "write the weights for other software", Command::Export);
   hf->add_option("--hf", o.exportDirectory, "as a Hugging Face directory")->type_name("DIR");
 }
@@ -86,7 +82,7 @@ std::optional<Options> parseCommandLine(int argc, const char *const *argv,
     app.exit(help, std::cout, std::cout);
     return std::nullopt;
   } catch (const CLI::ParseError &error) {
-    throw UsageError(error.what());
+    throw UsageError(cli::explain(error));
   }
   return options;
 }

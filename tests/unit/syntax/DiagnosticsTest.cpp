@@ -76,6 +76,15 @@ TEST_F(Diagnostics, LongLine) {
   EXPECT_EQ(caret.find("^~"), caret.size() - 2);
 }
 
+// Nor can bytes that are no UTF-8, controls in two bytes, or marks that turn the direction of text.
+TEST_F(Diagnostics, NothingButHarmlessText) {
+  FileId evil = sources.addBuffer("v\x1b", "\xff\xfe \xc2\x9b \xe2\x80\xae \xc3\xa9 end");
+  diags.report(Code::ExpectedSyntax, sources.locate(evil, 13, 3), "\xff here");
+  EXPECT_EQ(text(), "v?:1:14: error: ? here [T0101]\n"
+                    "?? ? ? \xc3\xa9 end\n"
+                    "         ^~~\n");
+}
+
 // Terminal control characters in a source cannot reach the terminal.
 TEST_F(Diagnostics, ControlCharacters) {
   FileId evil = sources.addBuffer("v", "a \x1b[2J b");

@@ -1,0 +1,45 @@
+// `titanc new DIR`: a small project to start from, copied from stdlib/start.
+#include "compiler/driver/Commands.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <iostream>
+
+namespace titan::driver {
+
+namespace fs = llvm::sys::fs;
+namespace path = llvm::sys::path;
+
+static std::string join(llvm::StringRef directory, llvm::StringRef name) {
+  llvm::SmallString<128> full(directory);
+  path::append(full, name);
+  return full.str().str();
+}
+
+int newCommand(const CommonOptions &options, const std::string &directory) {
+  Session session(options);
+  std::string start = join(standardLibraryDir(), "start");
+  const char *const files[] = {"bigram.titan", "corpus.txt"};
+  for (const char *file : files)
+    if (std::string target = join(directory, file); fs::exists(target)) {
+      session.diags.report(Code::FileExists, {}, "`" + target + "` exists already")
+          .help("name a directory that does not exist");
+      return session.finish();
+    }
+  std::error_code error = fs::create_directories(directory);
+  for (const char *file : files)
+    if (!error)
+      error = fs::copy_file(join(start, file), join(directory, file));
+  if (error) {
+    session.diags.report(Code::CannotWriteFile, {},
+                         "cannot make the project `" + directory + "`: " + error.message());
+    return session.finish();
+  }
+  std::cout << "made " << directory << "; train its model with\n  titanc run "
+            << join(directory, files[0]) << '\n';
+  return session.finish();
+}
+
+} // namespace titan::driver

@@ -1,0 +1,116 @@
+// What the elaboration says when something is wrong, with what leads to it.
+#include "compiler/sema/Elaborator.h"
+#include "compiler/sema/Suggest.h"
+
+namespace titan::sema {
+
+using namespace syntax;
+
+void Elaborator::noteCalls(Diagnostic &diag) const {
+  size_t shown = 0;
+  for (const Frame *at = frame; at && at->caller && shown < 4; at = at->caller, ++shown)
+    diag.note(at->callSite, "in the call of `" + nameOf(*at->decl).text + "` here");
+}
+
+Diagnostic &Elaborator::report(Code code, Location at, std::string message) {
+  Diagnostic &diag = diags.report(code, at, std::move(message));
+  noteCalls(diag);
+  return diag;
+}
+
+/// The names that the factors of a product, or what is indexed, are known by.
+static void collectFactors(const Expr &expr, std::vector<const Name *> &names) {
+  if (auto *index = expr.as<IndexExpr>())
+    collectFactors(*index->base, names);
+  else if (auto *typed = expr.as<TypedExpr>())
+    collectFactors(*typed->base, names);
+  else if (auto *name = expr.as<NameExpr>(); name && name->path.isSimple())
+    names.push_back(&name->path.last());
+  else if (auto *product = expr.as<BinaryExpr>();
+           product && (product->op == BinaryOp::Contract || product->op == BinaryOp::Mul)) {
+    collectFactors(*product->lhs, names);
+    collectFactors(*product->rhs, names);
+  }
+}
+
+void Elaborator::noteOperand(Diagnostic &diag, const Expr &expr, const DimSet &dims) {
+  diag.note(expr.loc, "this has " + print(dims));
+  std::vector<const Name *> names;
+  collectFactors(expr, names);
+  for (const Name *name : names)
+    if (Binding *binding = lookup(*name); binding && std::string_view(binding->what) == "parameter")
+      diag.note(binding->loc, "`" + name->text + "` is declared here");
+}
+
+bool Elaborator::expectTensor(const Value &value, Location at, const char *what) {
+  if (value.isTensor())
+    return true;
+  if (!value.isError())
+    report(Code::ExpectedTensor, at,
+           std::string(what) + " must be a tensor, not " + value.describe());
+  return false;
+}
+
+/// Proposes the nearest candidate and shows where that one comes from.
+void Elaborator::propose(Diagnostic &diag, const Name &name,
+                         const std::vector<std::string> &candidates) {
+  if (diags.isFull())
+    return;
+  std::string near = nearestName(name.text, candidates);
+  if (near.empty())
+    return;
+  diag.fix(name.loc, near);
+  Path path{{{near, name.loc}}, name.loc};
+  if (Binding *known = frame->scope->find(near))
+    diag.note(known->loc, "`" + near + "` is declared here");
+  else if (Symbol symbol = library.lookup(*frame->unit, path))
+    diag.note(nameOf(*symbol.decl).loc, "`" + near + "` is declared here");
+}
+
+void Elaborator::reportUnknownName(const Name &name, Location at) {
+  std::vector<std::string> candidates = library.names(*frame->unit);
+  frame->scope->collect(candidates, false);
+  Diagnostic &diag = report(Code::UnknownName, at, "nothing is named `" + name.text + "` here");
+  propose(diag, name, candidates);
+  if (Binding *outer = findDimInCallers(name.text, frame)) {
+    diag.note(outer->loc, "the model has this " + std::string(outer->what));
+    diag.help("a block sees what it declares: add `dims " + name.text +
+              "`, or make it a parameter of `" + nameOf(*frame->decl).text + "`");
+  }
+  // One message for one mistake: from here on the name stands for something wrong.
+  frame->scope->define(name.text, {{}, {}, true, at, "name"});
+}
+
+void Elaborator::reportUnknownDim(const Name &name) {
+  std::vector<std::string> candidates;
+  frame->scope->collect(candidates, true);
+  Diagnostic &diag =
+      report(Code::UnknownDimension, name.loc, "no dimension is named `" + name.text + "` here");
+  propose(diag, name, candidates);
+  if (Binding *outer = findDimInCallers(name.text, frame)) {
+    diag.note(outer->loc, "the model has a dimension of this name");
+    diag.help("a block sees the dimensions that it declares: add `dims " + name.text + "`");
+  }
+  frame->scope->define(name.text, {{}, {}, true, name.loc, "dimension"});
+}
+
+/// Everything is interpreted, so a short text can ask for endless work; no program that could ever
+/// train comes near these bounds.
+bool Elaborator::withinBounds(Location at) {
+  constexpr size_t mostValues = 500'000, mostIterations = 200'000;
+  if (tooLarge)
+    return false;
+  std::string what = model.values.size() >= mostValues ? std::to_string(mostValues) + " operations"
+                     : iterations >= mostIterations
+                         ? std::to_string(mostIterations) + " iterations of repeats"
+                     : (spec.work ? *spec.work : ownWork) >= mostWork
+                         ? std::to_string(mostWork) + " expressions to evaluate"
+                         : "";
+  if (what.empty())
+    return true;
+  tooLarge = true;
+  report(Code::TooLarge, at, "the program is too large: it has over " + what);
+  return false;
+}
+
+} // namespace titan::sema

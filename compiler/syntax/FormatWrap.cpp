@@ -1,0 +1,129 @@
+// The formatter's third step: lines that are too long break after a comma or an operator, at the
+// outermost bracket that leaves the line well filled. What cannot be broken stays long.
+#include "compiler/syntax/FormatItem.h"
+
+#include "TitanLexer.h"
+
+namespace titan::syntax {
+namespace {
+
+using Lex = TitanLexer;
+constexpr size_t maxWidth = 100;
+
+bool isOpener(const Item &i) {
+  return i.token.isOneOf(Lex::LPAREN, Lex::LBRACKET, Lex::LBRACE);
+}
+bool isCloser(const Item &i) {
+  return i.token.isOneOf(Lex::RPAREN, Lex::RBRACKET, Lex::RBRACE);
+}
+
+/// A binary operator: what stands after it on the next line belongs to it.
+bool isJoining(const Items &items, size_t at) {
+  const Token &t = items[at].token;
+  bool unary = t.is(Lex::MINUS) && items[at + 1].spaces == 0;
+  return !unary && t.isOneOf(Lex::PLUS, Lex::MINUS, Lex::STAR, Lex::SLASH, Lex::PERCENT, Lex::AT,
+                             Lex::EQ, Lex::NE, Lex::LE, Lex::GE, Lex::LT, Lex::GT, Lex::AND,
+                             Lex::OR);
+}
+
+bool mayBreak(const Items &items, size_t at) {
+  const Item &item = items[at], &previous = items[at - 1];
+  if (item.isComment || previous.isComment || isCloser(item))
+    return false;
+  if (item.startsEntry)
+    return previous.token.isOneOf(Lex::COMMA, Lex::SEMI);
+  // A keyword that begins a line may begin a statement.
+  bool plain = !isKeyword(item.token.type) ||
+               item.token.isOneOf(Lex::OVER, Lex::ALONG, Lex::TRUE, Lex::FALSE, Lex::NONE);
+  return plain && (previous.token.is(Lex::COMMA) || isJoining(items, at - 1));
+}
+
+/// Breaks one line, of items [first, end), as often as it needs.
+class LineWrapper {
+public:
+  LineWrapper(Items &items, const std::vector<size_t> &columns, size_t first, size_t end)
+      : items(items), columns(columns), end(end), begin(first), outermost(columns[first]) {}
+
+  bool run() {
+    bool broke = false;
+    while (endOf(end - 1) > maxWidth) {
+      size_t at = choose();
+      if (at == 0)
+        break;
+      breakBefore(at);
+      broke = true;
+    }
+    return broke;
+  }
+
+private:
+  size_t columnOf(size_t i) const { return columns[i] + added - removed; }
+  size_t endOf(size_t i) const { return columnOf(i) + items[i].text.size(); }
+
+  /// The place to break before: of those that leave the line half full the least nested, a comma
+  /// before an operator, the last of equals; else the last that fits; else the first there is. 0:
+  /// none.
+  size_t choose() const {
+    size_t best = 0, fits = 0, bestCost = SIZE_MAX, depth = nesting;
+    for (size_t i = begin + 1; i < end; ++i) {
+      depth += isOpener(items[i - 1]);
+      depth -= isCloser(items[i - 1]);
+      bool over = endOf(i - 1) > maxWidth;
+      if (over && (best || fits))
+        break;
+      if (!mayBreak(items, i))
+        continue;
+      if (over)
+        return i;
+      fits = i;
+      size_t cost = 2 * depth + isJoining(items, i - 1);
+      if (columnOf(i) > maxWidth / 2 && cost <= bestCost) {
+        best = i;
+        bestCost = cost;
+      }
+    }
+    return best ? best : fits;
+  }
+
+  void breakBefore(size_t at) {
+    for (size_t i = begin; i < at; ++i) {
+      if (isOpener(items[i]))
+        open.push_back(columnOf(i) + 1);
+      else if (isCloser(items[i]) && !open.empty())
+        open.pop_back();
+    }
+    nesting = open.size();
+    items[at].breakBefore = true;
+    // Where the line will begin; about, since braces and alignment have a say in it.
+    size_t indent = open.empty() ? outermost + 2 : open.back();
+    added = indent;
+    removed = columns[at];
+    begin = at;
+  }
+
+  Items &items;
+  const std::vector<size_t> &columns;
+  size_t end, begin, outermost;
+  size_t added = 0, removed = 0; // to and from the columns of what is left
+  size_t nesting = 0;
+  std::vector<size_t> open; // columns inside the brackets that the line opened
+};
+
+} // namespace
+
+bool wrap(Items &items) {
+  std::vector<size_t> columns;
+  print(items, &columns);
+  bool broke = false;
+  for (size_t first = 0, next; first < items.size(); first = next) {
+    next = first + 1;
+    while (next < items.size() && !items[next].breakBefore)
+      ++next;
+    size_t end = items[next - 1].isComment ? next - 1 : next;
+    if (end > first + 1)
+      broke |= LineWrapper(items, columns, first, end).run();
+  }
+  return broke;
+}
+
+} // namespace titan::syntax

@@ -1,0 +1,70 @@
+// What libFuzzer calls: a text goes through all that reads one. Parsing, checking and `titanc info`
+// may only refuse it; formatting must be stable and keep the syntax tree.
+#include "compiler/driver/Facts.h"
+#include "compiler/syntax/Format.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+
+using namespace titan;
+
+namespace {
+
+std::string treeOf(const std::string &text) {
+  SourceManager sources;
+  DiagnosticEngine diags(sources);
+  std::ostringstream out;
+  syntax::dump(*syntax::parse(sources, sources.addBuffer("tree", text), diags), out);
+  return out.str();
+}
+
+std::optional<std::string> formatted(const std::string &text) {
+  SourceManager sources;
+  DiagnosticEngine diags(sources);
+  return syntax::format(sources, sources.addBuffer("format", text), diags);
+}
+
+void demand(bool holds, const char *what) {
+  if (holds)
+    return;
+  std::fprintf(stderr, "fuzz-titanc: %s\n", what);
+  std::abort();
+}
+
+void checkFormat(const std::string &text) {
+  std::optional<std::string> once = formatted(text);
+  if (!once)
+    return;
+  demand(formatted(*once) == once, "formatting is not stable");
+  demand(treeOf(*once) == treeOf(text), "formatting changes the program");
+}
+
+void checkProgram(const std::string &text) {
+  driver::CommonOptions options;
+  options.file = "fuzz.titan";
+  options.text = text;
+  driver::Session all(options);
+  all.checkAll();
+  std::ostringstream out;
+  all.diags.print(out, ColorMode::Always);
+  all.diags.printJson(out);
+  // Compiling takes a hundred times as long as all the rest: programs that are small, now and then.
+  constexpr size_t everyNth = 8;
+  constexpr int64_t mostParameters = 1'000'000;
+  if (all.diags.hasErrors() || std::hash<std::string>()(text) % everyNth)
+    return;
+  driver::Session session(options);
+  std::optional<sema::CheckedRun> run = session.check();
+  if (run && run->train.parameterCount() < mostParameters)
+    driver::gatherFacts(session, *run, 0);
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  std::string text(reinterpret_cast<const char *>(data), size);
+  checkFormat(text);
+  checkProgram(text);
+  return 0;
+}
