@@ -129,12 +129,12 @@ TEST(Format, Semicolons) {
 TEST(Format, LongLines) {
   std::string name(30, 'n');
   expectFormat("fn f(x) = attention(" + name + ", " + name + ", over head, along seq, mask = causal)\n",
-               "fn f(x) = attention(" + name + ", " + name + ", over head, along seq,\n"
-               "                    mask = causal)\n");
+               "fn f(x) = attention(" + name + ", " + name + ", over head,\n"
+               "                    along seq, mask = causal)\n");
   expectFormat("fn f(x) = " + name + " * sqrt(" + name + ") + " + name + " - " + name + "\n",
                "fn f(x) = " + name + " * sqrt(" + name + ") +\n  " + name + " - " + name + "\n");
   expectFormat("train t = M { a = \"" + name + name + "\", b = \"" + name + "\", c = 3 }\n",
-               "train t = M {\n  a = \"" + name + name + "\"\n  b = \"" + name + "\", c = 3\n}\n");
+               "train t = M {\n  a = \"" + name + name + "\",\n  b = \"" + name + "\", c = 3\n}\n");
   // A keyword at the start of a line would begin a statement; a name cannot be broken.
   std::string whole(120, 'n');
   expectFormat("fn f(x) = g(" + whole + ", model = 1)\n", "fn f(x) = g(" + whole + ", model = 1)\n");
