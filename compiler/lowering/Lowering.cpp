@@ -3,6 +3,7 @@
 #include "compiler/lowering/RunAttributes.h"
 
 #include "dialects/dist/IR/DistOps.h"
+#include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 
@@ -116,6 +117,11 @@ OwningOpRef<ModuleOp> lower(const sema::CheckedRun &run, const SourceManager &so
     ProgramLowering program(run, run.train, sources, builder);
     func::FuncOp train = program.lower("train", {{"loss", *run.train.loss, run.train.loc}});
     train->setAttr(ir::attr::kOptimizer, optimizerAttribute(run.run, builder));
+    if (int64_t parts = run.run["accumulate"].integer; parts > 1)
+      train->setAttr(ir::attr::kAccumulate,
+                     builder.getDictionaryAttr(
+                         {builder.getNamedAttr("dim", builder.getStringAttr("batch")),
+                          builder.getNamedAttr("parts", builder.getI64IntegerAttr(parts))}));
     module->push_back(train);
   }
   if (!run.logits.outputs.empty()) {

@@ -190,7 +190,7 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
         .help("add `loss = mean(..., over batch, seq)`");
   if (isTrain)
     checkInputs(checked, diags);
-  checkMesh(checked.mesh, checked.train, diags);
+  checkMesh(checked.mesh, checked.train, checked.run["accumulate"].integer, diags);
   checkGroups(checked.run, checked.train, diags);
   if (isTrain && checked.train.loss)
     warnUnused(checked.train);

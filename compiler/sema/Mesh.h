@@ -24,8 +24,9 @@ struct Mesh {
 /// so that one program runs on one process or on many. Reports what is wrong; nothing then.
 std::optional<Mesh> resolveMesh(const Run &run, const Library &library, DiagnosticEngine &diags);
 
-/// Checks the map against a model: names, divisibility, the layers.
-void checkMesh(const Mesh &mesh, const Model &model, DiagnosticEngine &diags);
+/// Checks the map against a model: names, divisibility (of the batch, that of one of `microbatches`
+/// parts), the layers.
+void checkMesh(const Mesh &mesh, const Model &model, int64_t microbatches, DiagnosticEngine &diags);
 /// Checks that each name of a map that no run uses is a dimension of one of the models at hand.
 void checkNames(const Mesh &mesh, const std::vector<const Model *> &models,
                 DiagnosticEngine &diags);

@@ -11,8 +11,8 @@ namespace {
 
 class Checker {
 public:
-  Checker(const Mesh &mesh, const Model &model, DiagnosticEngine &diags)
-      : mesh(mesh), model(model), diags(diags) {}
+  Checker(const Mesh &mesh, const Model &model, int64_t microbatches, DiagnosticEngine &diags)
+      : mesh(mesh), model(model), microbatches(microbatches), diags(diags) {}
 
   void run() {
     for (const Parameter &parameter : model.parameters)
@@ -56,6 +56,12 @@ private:
       diag.fix(at, near);
   }
 
+  /// What is computed at a time: of the batch, a part.
+  int64_t sizeOf(DimId id) const {
+    const Dim &dim = model.dims[id];
+    return dim.name == "batch" ? dim.size / microbatches : dim.size;
+  }
+
   void layAnchors(const Region &region) {
     for (const Op &op : region.ops) {
       if (op.kind == OpKind::Anchor)
@@ -75,13 +81,13 @@ private:
       for (const auto *names : {&axis.splits, &axis.otherwise})
         for (const std::string &name : *names)
           for (DimId id : dims)
-            if (!taken && model.dims[id].name == name && model.dims[id].size > 1)
+            if (!taken && model.dims[id].name == name && sizeOf(id) > 1)
               taken = id;
       if (!taken)
         continue;
       int64_t &degree = parts.try_emplace(*taken, 1).first->second;
       degree *= axis.degree;
-      if (model.dims[*taken].size % degree)
+      if (sizeOf(*taken) % degree)
         reportIndivisible(axis, *taken, degree, what, at);
     }
   }
@@ -96,13 +102,14 @@ private:
     diags
         .report(Code::Indivisible, axis.degreeLoc,
                 "axis `" + axis.name + "` splits `" + dim.name + "`, whose " +
-                    std::to_string(dim.size) + " elements are not divisible by " + by)
+                    std::to_string(sizeOf(id)) + " elements are not divisible by " + by)
         .note(at, what + " has this dimension")
-        .help("degrees that divide it: " + listDivisors(dim.size));
+        .help("degrees that divide it: " + listDivisors(sizeOf(id)));
   }
 
   const Mesh &mesh;
   const Model &model;
+  int64_t microbatches;
   DiagnosticEngine &diags;
   std::set<std::string> layers;
   std::set<std::pair<std::string, DimId>> reported;
@@ -131,8 +138,9 @@ void checkNames(const Mesh &mesh, const std::vector<const Model *> &models,
   }
 }
 
-void checkMesh(const Mesh &mesh, const Model &model, DiagnosticEngine &diags) {
-  Checker(mesh, model, diags).run();
+void checkMesh(const Mesh &mesh, const Model &model, int64_t microbatches,
+               DiagnosticEngine &diags) {
+  Checker(mesh, model, microbatches, diags).run();
 }
 
 } // namespace titan::sema

@@ -65,6 +65,8 @@ const std::vector<OptionSpec> &optionTable() {
       number("schedule.to", 0, Fixed::Launch, 0, 1, "what it falls to, as a fraction"),
       number("clip", 0, Fixed::Compile, 0, unbounded,
              "largest norm of the gradient over all parameters; 0: no clipping"),
+      integer("accumulate", Value::ofInt(1), Fixed::Compile, 1,
+              "parts of the batch that a step computes one after the other, adding up gradients"),
       integer("steps", Value::ofInt(100), Fixed::Launch, 1, "steps to train"),
       integer("seed", Value::ofInt(0), Fixed::Launch, 0,
               "of initial values and of the order of samples"),

@@ -32,6 +32,7 @@ private:
   void set(const std::string &path, Location pathLoc, const Expr &value);
   void unknown(const std::string &path, Location at);
   void checkTogether();
+  void checkAccumulation();
   std::string besideFile(const std::string &path) const;
   Value evaluate(const Expr &value) {
     return Elaborator::evalConstant(value, library, *unit, diags);
@@ -262,6 +263,7 @@ void Resolver::checkTogether() {
         .report(Code::OptionWithoutEffect, to.loc,
                 "`schedule.to` has no effect: the learning rate does not fall")
         .help("say how: `schedule.decay = linear` or `cosine`");
+  checkAccumulation();
   const Option &reduce = run.options["precision.reduce"],
                &compute = run.options["precision.compute"];
   if (!reduce.loc.isValid() && !compute.value.isError())
@@ -270,6 +272,21 @@ void Resolver::checkTogether() {
     diags.report(Code::OptionValue, reduce.loc,
                  "`precision.reduce` must be `precision.compute`, which is " +
                      compute.value.print());
+}
+
+/// The parts of a step are equal.
+void Resolver::checkAccumulation() {
+  const Option &batch = run.options["data.batch"], &parts = run.options["accumulate"];
+  if (batch.value.isError() || parts.value.isError() ||
+      batch.value.integer % parts.value.integer == 0)
+    return;
+  Diagnostic &diag = diags.report(Code::Indivisible, parts.loc,
+                                  "a batch of " + std::to_string(batch.value.integer) +
+                                      " samples cannot be cut into " +
+                                      std::to_string(parts.value.integer) + " equal parts");
+  if (batch.loc.isValid())
+    diag.note(batch.loc, "the batch is set here");
+  diag.help("numbers that divide it: " + listDivisors(batch.value.integer));
 }
 
 } // namespace

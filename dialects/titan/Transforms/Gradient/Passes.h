@@ -17,6 +17,11 @@ class OpPassManager;
 
 namespace titan::ir {
 
+namespace attr {
+/// On a train program, until --titan-accumulate cuts the batch: `{dim = "batch", parts = 4}`.
+inline constexpr llvm::StringLiteral kAccumulate = "titan.accumulate";
+} // namespace attr
+
 #define GEN_PASS_DECL
 #include "dialects/titan/Transforms/Gradient/Passes.h.inc"
 

@@ -44,6 +44,50 @@ def TitanDifferentiate : Pass<"titan-differentiate", "::mlir::ModuleOp"> {
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }
 
+def TitanAccumulate : Pass<"titan-accumulate", "::mlir::ModuleOp"> {
+  let summary = "Computes a step a part of the batch at a time and adds up what the parts give";
+  let description = [{
+    For every function with `titan.program = "train"` and `titan.accumulate = {dim = "batch", parts =
+    4}`: what has the dimension, loss and gradients included, moves into a `titan.repeat` over the parts.
+    What comes out of it are sums, carried from zero; everything that needs them complete (clipping,
+    the optimizer) stands behind it. Activations take a fraction of the memory; the result is the
+    same but for the order of the sums. Sharding rules say which values are cut, summed or the same
+    (`BatchFlow.h`), so no operation is known here by name, and scaling by the number of parts never
+    arises: the loss is that of the global program.
+
+    A sum over inputs alone (the number of valid tokens) is computed beforehand. An operation that
+    needs another sum over the whole batch while parts are computed is an error.
+
+    Input:
+    ```mlir
+    func.func @train(%x: !titan.tensor<f32[batch = 8]> {titan.input = "x"}, %w: !titan.tensor<f32[]> {...})
+        -> (!titan.tensor<f32[]>, !titan.tensor<f32[]>)
+        attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 2 : i64}} {
+      %y = titan.mul %x, %w : ...
+      %loss = titan.reduce sum %y : <f32[batch = 8]> -> <f32[]>
+      %d_w = titan.reduce sum %x : <f32[batch = 8]> -> <f32[]>
+      return %loss, %d_w : ...
+    }
+    ```
+
+    Output:
+    ```mlir
+    func.func @train(%x: !titan.tensor<f32[microbatches = 2, batch = 4]> {titan.input = "x"}, ...) ... {
+      %d_w = titan.reduce sum %whole : <f32[batch = 8]> -> <f32[]>
+      %loss = titan.repeat <microbatches = 2> carry(%zero) slices(%x) : ... {
+      ^bb0(%m: !titan.tensor<i64[]>, %sum: !titan.tensor<f32[]>, %part: !titan.tensor<f32[batch = 4]>):
+        %y = titan.mul %part, %w : ...
+        %l = titan.reduce sum %y : <f32[batch = 4]> -> <f32[]>
+        %next = titan.add %sum, %l : ...
+        titan.yield %next : !titan.tensor<f32[]>
+      }
+      return %loss, %d_w : ...
+    }
+    ```
+  }];
+  let dependentDialects = ["::titan::ir::TitanDialect"];
+}
+
 def TitanAddOptimizer : Pass<"titan-add-optimizer", "::mlir::ModuleOp"> {
   let summary = "Adds clipping and the optimizer's update of every parameter";
   let description = [{

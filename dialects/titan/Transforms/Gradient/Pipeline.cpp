@@ -15,6 +15,8 @@ namespace {
 
 void titan::ir::buildGradientPhase(OpPassManager &manager) {
   manager.addPass(createTitanDifferentiate());
+  // The gradients of all parts are there to be summed, and nothing yet reads the sums.
+  manager.addPass(createTitanAccumulate());
   // The optimizer reads the gradients where they are results, so it stands behind.
   manager.addPass(createTitanAddOptimizer());
   // The whole step stands here and is still global, so the figure does not depend on a mesh.

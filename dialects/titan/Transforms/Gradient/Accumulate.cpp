@@ -1,0 +1,194 @@
+//===- Accumulate.cpp - A step in several parts of the batch --------------===//
+
+#include "dialects/titan/Differentiation/GradientBuilder.h"
+#include "dialects/titan/Transforms/Gradient/BatchFlow.h"
+#include "dialects/titan/Transforms/Gradient/Passes.h"
+#include "dialects/titan/Transforms/Gradient/Programs.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace titan::ir {
+#define GEN_PASS_DEF_TITANACCUMULATE
+#include "dialects/titan/Transforms/Gradient/Passes.h.inc"
+} // namespace titan::ir
+
+using namespace mlir;
+using namespace titan::ir;
+
+namespace {
+
+/// Moves what depends on the batch into a repeat over its parts.
+class Accumulator {
+public:
+  Accumulator(func::FuncOp function, const BatchFlow &flow, StringAttr dim, int64_t parts)
+      : function(function), block(function.getBody().front()), flow(flow), dim(dim), parts(parts),
+        builder(block.getTerminator()) {}
+
+  void run();
+
+private:
+  NamedTensorType cut(NamedTensorType type, unsigned at);
+  void cutInputs();
+  void collectSums();
+  RepeatOp buildLoop();
+  void retype(Operation *original, Operation *copy);
+  void retype(Value original, Value copy);
+  void finish(RepeatOp loop);
+
+  func::FuncOp function;
+  Block &block;
+  const BatchFlow &flow;
+  StringAttr dim;
+  int64_t parts;
+  OpBuilder builder;
+  SmallVector<Operation *> body;             ///< what moves, in order
+  SmallVector<std::pair<Value, Value>> cuts; ///< an input's whole view and its parts
+  SmallVector<Value> sums;                   ///< of the parts, that somebody outside needs
+};
+
+} // namespace
+
+NamedTensorType Accumulator::cut(NamedTensorType type, unsigned at) {
+  SmallVector<DimAttr> dims(type.getDims());
+  dims[at] = DimAttr::get(type.getContext(), dims[at].getName(), dims[at].getSize() / parts,
+                          dims[at].getOrigin());
+  return NamedTensorType::get(type.getElementType(), dims);
+}
+
+/// An input arrives in parts, `[parts, dim / parts, ...]`, so that what is mapped to the machine is
+/// a part. Whoever needs it whole sees both dimensions merged.
+void Accumulator::cutInputs() {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&block);
+  auto partsDim = DimAttr::get(builder.getContext(), builder.getStringAttr("microbatches"), parts);
+  for (BlockArgument argument : function.getArguments()) {
+    Flow whole = flow.get(argument);
+    if (whole.kind != Flow::Split)
+      continue;
+    auto type = cast<NamedTensorType>(argument.getType());
+    auto merge = builder.create<MergeOp>(argument.getLoc(), type, argument, dim);
+    argument.replaceAllUsesExcept(merge, merge);
+    SmallVector<DimAttr> dims(cut(type, whole.dim).getDims());
+    dims.insert(dims.begin() + whole.dim, partsDim);
+    argument.setType(NamedTensorType::get(type.getElementType(), dims));
+    cuts.push_back({merge, argument});
+  }
+  function.setType(builder.getFunctionType(block.getArgumentTypes(), function.getResultTypes()));
+}
+
+void Accumulator::collectSums() {
+  for (Operation &op : block.without_terminator()) {
+    if (!flow.isInLoop(&op))
+      continue;
+    body.push_back(&op);
+    for (Value result : op.getResults())
+      if (flow.get(result).kind == Flow::Sum &&
+          llvm::any_of(result.getUsers(), [&](Operation *user) { return !flow.isInLoop(user); }))
+        sums.push_back(result);
+  }
+}
+
+void Accumulator::retype(Value original, Value copy) {
+  Flow is = flow.get(original);
+  if (is.kind == Flow::Split)
+    copy.setType(cut(cast<NamedTensorType>(original.getType()), is.dim));
+}
+
+void Accumulator::retype(Operation *original, Operation *copy) {
+  for (auto [from, to] : llvm::zip_equal(original->getResults(), copy->getResults()))
+    retype(from, to);
+  for (auto [from, to] : llvm::zip_equal(original->getRegions(), copy->getRegions())) {
+    for (auto [a, b] : llvm::zip_equal(from.getArguments(), to.getArguments()))
+      retype(a, b);
+    for (auto [a, b] : llvm::zip_equal(from.getOps(), to.getOps()))
+      retype(&a, &b);
+  }
+}
+
+RepeatOp Accumulator::buildLoop() {
+  GradientBuilder math(builder, function.getLoc());
+  SmallVector<Value> zeros, slices;
+  for (Value sum : sums) {
+    math.setLoc(sum.getLoc());
+    zeros.push_back(math.zeros(cast<NamedTensorType>(sum.getType())));
+  }
+  for (auto [whole, inParts] : cuts)
+    slices.push_back(inParts);
+  auto partsDim = DimAttr::get(builder.getContext(), builder.getStringAttr("microbatches"), parts);
+  auto loop = builder.create<RepeatOp>(function.getLoc(), partsDim, /*reverse=*/false, zeros,
+                                       slices, TypeRange());
+  OpBuilder inside = OpBuilder::atBlockEnd(&loop.getBody().front());
+  IRMapping mapping;
+  for (auto [pair, slice] : llvm::zip_equal(cuts, loop.getSliceArgs()))
+    mapping.map(pair.first, slice);
+  for (Operation *op : body)
+    retype(op, inside.clone(*op, mapping));
+  GradientBuilder add(inside, function.getLoc());
+  SmallVector<Value> next;
+  for (auto [sum, carried] : llvm::zip_equal(sums, loop.getCarriedArgs())) {
+    add.setLoc(sum.getLoc());
+    next.push_back(add.add(carried, mapping.lookup(sum)));
+  }
+  inside.create<YieldOp>(function.getLoc(), next);
+  return loop;
+}
+
+/// What needs the sums comes behind the loop; what moved into it goes, but for what others need of
+/// the whole batch.
+void Accumulator::finish(RepeatOp loop) {
+  for (auto [sum, total] : llvm::zip_equal(sums, loop.getCarriedResults()))
+    sum.replaceUsesWithIf(total, [&](OpOperand &use) {
+      return use.getOwner()->getBlock() == &block && !flow.isInLoop(use.getOwner());
+    });
+  for (Operation &op : llvm::make_early_inc_range(block.without_terminator()))
+    if (op.getNumResults() && flow.get(op.getResult(0)).kind == Flow::After)
+      op.moveBefore(block.getTerminator());
+  for (Operation *op : llvm::reverse(body))
+    if (op->use_empty())
+      op->erase();
+  for (auto [whole, inParts] : cuts)
+    if (whole.use_empty())
+      whole.getDefiningOp()->erase();
+}
+
+void Accumulator::run() {
+  cutInputs();
+  collectSums();
+  finish(buildLoop());
+}
+
+/// How many parts, and of which dimension: `titan.accumulate = {dim = "batch", parts = 4}`.
+static LogicalResult accumulate(func::FuncOp function) {
+  auto settings = function->getAttrOfType<DictionaryAttr>(attr::kAccumulate);
+  if (!settings)
+    return success();
+  auto dim = settings.getAs<StringAttr>("dim");
+  auto parts = settings.getAs<IntegerAttr>("parts");
+  if (!dim || !parts || parts.getInt() < 1)
+    return function.emitOpError("needs a `dim` and at least one of `parts` in ")
+           << attr::kAccumulate << ", got " << settings;
+  function->removeAttr(attr::kAccumulate);
+  if (parts.getInt() == 1)
+    return success();
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = cast<NamedTensorType>(argument.getType());
+    if (type.hasDim(dim) && type.getDims()[type.indexOf(dim)].getSize() % parts.getInt())
+      return function.emitOpError("cannot cut `")
+             << dim.getValue() << "` of argument " << argument.getArgNumber() << " into "
+             << parts.getInt() << " equal parts";
+  }
+  FailureOr<BatchFlow> flow = BatchFlow::analyze(function, dim);
+  if (failed(flow))
+    return failure();
+  Accumulator(function, *flow, dim, parts.getInt()).run();
+  return success();
+}
+
+namespace {
+struct Accumulate : titan::ir::impl::TitanAccumulateBase<Accumulate> {
+  void runOnOperation() override {
+    for (func::FuncOp function : getTrainPrograms(getOperation()))
+      if (failed(accumulate(function)))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,240 @@
+//===- BatchFlow.cpp - What the values of a step have to do with the batch ===//
+
+#include "dialects/titan/Transforms/Gradient/BatchFlow.h"
+#include "dialects/titan/Interfaces/TitanInterfaces.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+bool BatchFlow::set(Value value, Flow flow) {
+  return std::exchange(flows[value], flow) != flow;
+}
+
+bool BatchFlow::hasKind(Operation *op, Flow::Kind kind) const {
+  return llvm::any_of(op->getOperands(), [&](Value value) { return get(value).kind == kind; });
+}
+
+/// Zeros, also repeated along dimensions: where a sum starts.
+static bool isZero(Value value) {
+  if (auto expand = value.getDefiningOp<ExpandOp>())
+    return isZero(expand.getInput());
+  auto constant = value.getDefiningOp<ConstantOp>();
+  return constant && constant.getValue().isZero();
+}
+
+/// Depends on inputs alone, so that it can be computed of the whole batch beforehand.
+bool BatchFlow::isData(Operation *op) const {
+  return op->getNumRegions() == 0 &&
+         llvm::all_of(op->getOperands(), [&](Value value) { return data.contains(value); });
+}
+
+/// What comes from no part but has the dimension is made anew for every part.
+void BatchFlow::followWhole(Operation *op) {
+  for (Value result : op->getResults()) {
+    Flow flow;
+    for (auto [at, has] : llvm::enumerate(cast<NamedTensorType>(result.getType()).getDims()))
+      if (has.getName() == dim)
+        flow = {Flow::Split, static_cast<unsigned>(at)};
+    set(result, flow);
+  }
+}
+
+/// True where the operation is jointly linear in what is a sum (or zero), and in nothing else.
+bool BatchFlow::passesSums(Operation *op) const {
+  auto ruled = dyn_cast<ShardingRuleOpInterface>(op);
+  if (!ruled)
+    return false;
+  return llvm::any_of(ruled.getShardingRule().linearSets, [&](const std::vector<unsigned> &set) {
+    for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+      Flow::Kind kind = get(operand).kind;
+      bool inSet = llvm::is_contained(set, i);
+      if (inSet ? kind != Flow::Sum && kind != Flow::Zero : kind == Flow::Sum)
+        return false;
+    }
+    return true;
+  });
+}
+
+void BatchFlow::setResults(Operation *op, Flow flow) {
+  for (Value result : op->getResults())
+    set(result, flow);
+}
+
+/// The one factor that the cut operands walk; null where there is none or several.
+static const dist::Factor *findFactor(Operation *op, const dist::ShardingRule &rule,
+                                      llvm::function_ref<Flow(Value)> get) {
+  const dist::Factor *found = nullptr;
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    Flow flow = get(operand);
+    if (flow.kind != Flow::Split)
+      continue;
+    const dist::Factor *here = nullptr;
+    for (const dist::Factor &factor : rule.factors)
+      if (factor.operandDims[i] == static_cast<int>(flow.dim))
+        here = &factor;
+    if (!here || (found && found != here))
+      return nullptr;
+    found = here;
+  }
+  return found;
+}
+
+LogicalResult BatchFlow::followSplit(Operation *op) {
+  auto complain = [&] {
+    return op->emitError(
+               "needs the whole batch at once, so the step cannot be computed a part of `")
+           << dim.getValue() << "` at a time";
+  };
+  auto ruled = dyn_cast<ShardingRuleOpInterface>(op);
+  if (!ruled || hasKind(op, Flow::Sum) || hasKind(op, Flow::After))
+    return complain();
+  dist::ShardingRule rule = ruled.getShardingRule();
+  const dist::Factor *factor = findFactor(op, rule, [&](Value value) { return get(value); });
+  if (!factor)
+    return complain();
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    if (factor->operandDims[i] >= 0 && get(operand).kind != Flow::Split)
+      return complain();
+  for (auto [i, result] : llvm::enumerate(op->getResults())) {
+    int at = factor->resultDims[i];
+    if (factor->kind == dist::FactorKind::Parallel && at >= 0)
+      set(result, {Flow::Split, static_cast<unsigned>(at)});
+    else if (factor->kind == dist::FactorKind::Sum)
+      set(result, at < 0 ? Flow{Flow::Sum} : Flow{Flow::Split, static_cast<unsigned>(at)});
+    else
+      return complain();
+  }
+  return success();
+}
+
+LogicalResult BatchFlow::follow(Operation *op) {
+  if (auto repeat = dyn_cast<RepeatOp>(op))
+    return followRepeat(repeat);
+  if (isa<IotaOp>(op) && cast<IotaOp>(op).getType().hasDim(dim))
+    return op->emitError("counts along `")
+           << dim.getValue() << "`, so the step cannot be computed a part of it at a time";
+  if (isData(op))
+    data.insert(op->result_begin(), op->result_end());
+  if (hasKind(op, Flow::Split)) {
+    if (failed(followSplit(op)))
+      return failure();
+    // A sum over inputs alone, such as the number of valid tokens, is known beforehand.
+    for (Value result : op->getResults())
+      if (data.contains(result) && get(result).kind == Flow::Sum)
+        set(result, {});
+  } else if (hasKind(op, Flow::After)) {
+    setResults(op, {Flow::After});
+  } else if (hasKind(op, Flow::Sum)) {
+    setResults(op, {passesSums(op) ? Flow::Sum : Flow::After});
+  } else if (hasKind(op, Flow::Zero) && passesSums(op)) {
+    setResults(op, {Flow::Zero});
+  } else {
+    followWhole(op);
+  }
+  return success();
+}
+
+/// A carried value is what it starts as and what every iteration makes of it.
+LogicalResult BatchFlow::join(RepeatOp repeat, Value yielded, Flow &into) {
+  Flow next = get(yielded);
+  if (next == into)
+    return success();
+  if (into.kind == Flow::Zero || (into.kind == Flow::Whole && next.kind == Flow::After)) {
+    into = next;
+    return success();
+  }
+  if (into.kind == Flow::Sum && next.kind == Flow::Zero)
+    return success();
+  return repeat.emitError("carries a value that is ")
+         << (into.kind == Flow::Whole ? "the same for all parts" : "of one part") << " of `"
+         << dim.getValue()
+         << "` at first and not later, so the step cannot be computed a part at a time";
+}
+
+LogicalResult BatchFlow::followBody(RepeatOp repeat, bool &changed) {
+  unsigned carried = repeat.getNumCarried();
+  set(repeat.getIndex(), {});
+  for (auto [i, argument] : llvm::enumerate(repeat.getCarriedArgs()))
+    set(argument, get(repeat.getResult(i)));
+  for (auto [stack, slice] : llvm::zip_equal(repeat.getSlices(), repeat.getSliceArgs())) {
+    Flow flow = get(stack);
+    if (flow.kind == Flow::Split && flow.dim == 0)
+      return repeat.emitError("iterates over `") << dim.getValue() << '`';
+    set(slice, flow.kind == Flow::Split ? Flow{Flow::Split, flow.dim - 1} : flow);
+  }
+  if (failed(followBlock(repeat.getBody().front())))
+    return failure();
+  for (auto [i, yielded] : llvm::enumerate(repeat.getYield().getOperands())) {
+    Value result = repeat.getResult(i);
+    Flow flow = get(yielded);
+    if (i >= carried) {
+      set(result, flow.kind == Flow::Split ? Flow{Flow::Split, flow.dim + 1} : flow);
+      continue;
+    }
+    flow = get(result);
+    if (failed(join(repeat, yielded, flow)))
+      return failure();
+    changed |= set(result, flow);
+  }
+  return success();
+}
+
+LogicalResult BatchFlow::followRepeat(RepeatOp repeat) {
+  for (auto [i, init] : llvm::enumerate(repeat.getInits())) {
+    bool startsAtZero = get(init).kind == Flow::Whole && isZero(init);
+    set(repeat.getResult(i), startsAtZero ? Flow{Flow::Zero} : get(init));
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    if (failed(followBody(repeat, changed)))
+      return failure();
+  }
+  bool parts = false, after = false;
+  repeat.walk([&](Operation *op) {
+    for (Value result : op->getResults()) {
+      Flow::Kind kind = get(result).kind;
+      parts |= kind == Flow::Split || kind == Flow::Sum;
+      after |= kind == Flow::After;
+    }
+  });
+  if (parts && after)
+    return repeat.emitError("needs a sum over the whole batch between its iterations, so the step "
+                            "cannot be computed a part of `")
+           << dim.getValue() << "` at a time";
+  if (parts)
+    inLoop.insert(repeat);
+  return success();
+}
+
+LogicalResult BatchFlow::followBlock(Block &block) {
+  for (Operation &op : block.without_terminator())
+    if (failed(follow(&op)))
+      return failure();
+  return success();
+}
+
+FailureOr<BatchFlow> BatchFlow::analyze(func::FuncOp function, StringAttr dim) {
+  BatchFlow flow(dim);
+  for (BlockArgument argument : function.getArguments())
+    if (function.getArgAttr(argument.getArgNumber(), attr::kInput)) {
+      flow.data.insert(argument);
+      auto type = cast<NamedTensorType>(argument.getType());
+      if (type.hasDim(dim))
+        flow.set(argument, {Flow::Split, static_cast<unsigned>(type.indexOf(dim))});
+    }
+  Block &block = function.getBody().front();
+  if (failed(flow.followBlock(block)))
+    return failure();
+  for (Operation &op : block.without_terminator())
+    if (llvm::any_of(op.getResults(), [&](Value result) {
+          Flow::Kind kind = flow.get(result).kind;
+          return kind == Flow::Split || kind == Flow::Sum;
+        }))
+      flow.inLoop.insert(&op);
+  for (Value returned : block.getTerminator()->getOperands())
+    if (flow.get(returned).kind == Flow::Split)
+      return function.emitError("returns a value with the dimension `")
+             << dim.getValue() << "`, which is never whole";
+  return flow;
+}

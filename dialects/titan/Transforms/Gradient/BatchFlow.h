@@ -1,0 +1,66 @@
+//===- BatchFlow.h - What the values of a step have to do with the batch -*- C++ -*-===//
+//
+// Whether a step may be computed a part of the batch at a time, and what of it: every value is the
+// same for all parts, or is cut along one of its dimensions, or is a sum over the parts, or needs
+// such a sum complete. Follows from the sharding rules alone: a part of the batch is to time what a
+// shard of it is to a mesh axis.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_BATCHFLOW_H
+#define TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_BATCHFLOW_H
+
+#include "dialects/titan/IR/Titan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace titan::ir {
+
+struct Flow {
+  enum Kind {
+    Whole, ///< the same whatever part is computed
+    Split, ///< one part at a time, along dimension `dim`
+    Sum,   ///< what the parts give is added up
+    Zero,  ///< a sum of nothing yet: what a repeat starts to add to
+    After  ///< computed from complete sums
+  } kind = Whole;
+  unsigned dim = 0;
+  bool operator==(const Flow &) const = default;
+};
+
+class BatchFlow {
+public:
+  /// Follows the dimension `dim` of the function's inputs. Fails with an error at an operation that
+  /// needs the whole batch while parts of it are computed.
+  static mlir::FailureOr<BatchFlow> analyze(mlir::func::FuncOp function, mlir::StringAttr dim);
+
+  Flow get(mlir::Value value) const { return flows.lookup(value); }
+  /// Operations of the function's block that run once for each part.
+  bool isInLoop(mlir::Operation *op) const { return inLoop.contains(op); }
+
+private:
+  explicit BatchFlow(mlir::StringAttr dim) : dim(dim) {}
+
+  bool set(mlir::Value value, Flow flow);
+  bool isData(mlir::Operation *op) const;
+  mlir::LogicalResult followBlock(mlir::Block &block);
+  mlir::LogicalResult follow(mlir::Operation *op);
+  mlir::LogicalResult followRepeat(RepeatOp repeat);
+  mlir::LogicalResult followBody(RepeatOp repeat, bool &changed);
+  mlir::LogicalResult followSplit(mlir::Operation *op);
+  bool passesSums(mlir::Operation *op) const;
+  void followWhole(mlir::Operation *op);
+  void setResults(mlir::Operation *op, Flow flow);
+  mlir::LogicalResult join(RepeatOp repeat, mlir::Value yielded, Flow &into);
+  bool hasKind(mlir::Operation *op, Flow::Kind kind) const;
+
+  mlir::StringAttr dim;
+  llvm::DenseMap<mlir::Value, Flow> flows;
+  llvm::DenseSet<mlir::Value> data; ///< depends on inputs alone
+  llvm::DenseSet<mlir::Operation *> inLoop;
+};
+
+} // namespace titan::ir
+
+#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_BATCHFLOW_H

@@ -1,0 +1,74 @@
+// RUN: titan-opt %s --titan-accumulate --split-input-file --verify-diagnostics
+
+!s = !titan.tensor<f32[]>
+!x = !titan.tensor<f32[batch = 8]>
+
+// Equal parts alone.
+// expected-error @below {{cannot cut `batch` of argument 0 into 3 equal parts}}
+func.func @train(%x: !x {titan.input = "x"}) -> !s
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 3 : i64}} {
+  %sum = titan.reduce sum %x : !x -> !s
+  return %sum : !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+!x = !titan.tensor<f32[batch = 8]>
+
+// A mean over the batch that every sample is compared with: no part can start before all have ended.
+func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 2 : i64}} {
+  %y = titan.mul %x, %w : (!x, !s) -> !x
+  %sum = titan.reduce sum %y : !x -> !s
+  // expected-error @below {{needs the whole batch at once, so the step cannot be computed a part of `batch` at a time}}
+  %z = titan.sub %y, %sum : (!x, !s) -> !x
+  %r = titan.reduce sum %z : !x -> !s
+  return %r : !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+!x = !titan.tensor<f32[batch = 8]>
+
+// The largest of all samples is no sum.
+func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 2 : i64}} {
+  %y = titan.mul %x, %w : (!x, !s) -> !x
+  // expected-error @below {{needs the whole batch at once}}
+  %max = titan.reduce max %y : !x -> !s
+  return %max : !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+!x = !titan.tensor<f32[batch = 8]>
+
+// Normalising by the batch between layers.
+func.func @train(%x: !x {titan.input = "x"}, %w: !titan.tensor<f32[layers = 3]> {titan.param = "w", titan.stacked}) -> !s
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 2 : i64}} {
+  %y = titan.repeat <layers = 3> carry(%x) slices(%w) : (!x, !titan.tensor<f32[layers = 3]>) -> !x {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %wl: !s):
+    %sum = titan.reduce sum %c : !x -> !s
+    // expected-error @below {{needs the whole batch at once}}
+    %n = titan.div %c, %sum : (!x, !s) -> !x
+    titan.yield %n : !x
+  }
+  %sum = titan.reduce sum %y : !x -> !s
+  return %sum : !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+!x = !titan.tensor<f32[batch = 8]>
+
+// What comes out must be whole.
+// expected-error @below {{returns a value with the dimension `batch`, which is never whole}}
+func.func @train(%x: !x {titan.input = "x"}) -> !x
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 2 : i64}} {
+  %y = titan.neg %x : !x -> !x
+  return %y : !x
+}

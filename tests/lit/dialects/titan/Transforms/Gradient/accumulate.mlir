@@ -1,0 +1,74 @@
+// RUN: titan-opt %s --titan-accumulate --split-input-file | FileCheck %s
+
+!s = !titan.tensor<f32[]>
+!v = !titan.tensor<f32[embed = 4]>
+!x = !titan.tensor<f32[batch = 8, embed = 4]>
+
+// What has the batch moves into the loop, its sum over the batch is carried, and what needs the sum
+// complete stands behind: here the square of the sum, as of a gradient for the norm.
+// CHECK-LABEL: func.func @train
+// CHECK-SAME: %[[X:.*]]: !titan.tensor<f32[microbatches = 2, batch = 4, embed = 4]>
+// CHECK: %[[LOOP:.*]] = titan.repeat <microbatches = 2> carry(%{{.*}}) slices(%[[X]])
+// CHECK: ^bb0(%{{.*}}: !titan.tensor<i64[]>, %[[SUM:.*]]: !titan.tensor<f32[embed = 4]>, %[[PART:.*]]: !titan.tensor<f32[batch = 4, embed = 4]>):
+// CHECK: %[[Y:.*]] = titan.mul %[[PART]], %{{.*}} -> !titan.tensor<f32[batch = 4, embed = 4]>
+// CHECK: %[[R:.*]] = titan.reduce sum %[[Y]]
+// CHECK: %[[HALF:.*]] = titan.mul %[[R]]
+// CHECK: %[[NEXT:.*]] = titan.add %[[SUM]], %[[HALF]]
+// CHECK: titan.yield %[[NEXT]]
+// CHECK: titan.contract %[[LOOP]], %[[LOOP]]
+// CHECK-NOT: titan.accumulate
+func.func @train(%x: !x {titan.input = "x"}, %w: !v {titan.param = "w"}) -> !s
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 2 : i64}} {
+  %half = titan.constant 5.0e-01 : !s
+  %y = titan.mul %x, %w : (!x, !v) -> !x
+  %r = titan.reduce sum %y : !x -> !v
+  %m = titan.mul %r, %half : (!v, !s) -> !v
+  %n = titan.contract %m, %m : (!v, !v) -> !s
+  return %n : !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+!x = !titan.tensor<f32[batch = 8]>
+
+// How much of the data counts is known before the first part, so parts may be divided by it.
+// CHECK-LABEL: func.func @train
+// CHECK: %[[WHOLE:.*]] = titan.merge %{{.*}} dim "batch"
+// CHECK: %[[COUNT:.*]] = titan.reduce sum %[[WHOLE]]
+// CHECK: titan.repeat <microbatches = 4>
+// CHECK: titan.div %{{.*}}, %[[COUNT]]
+func.func @train(%valid: !x {titan.input = "valid"}, %w: !s {titan.param = "w"}) -> !s
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 4 : i64}} {
+  %count = titan.reduce sum %valid : !x -> !s
+  %y = titan.mul %valid, %w : (!x, !s) -> !x
+  %z = titan.div %y, %count : (!x, !s) -> !x
+  %sum = titan.reduce sum %z : !x -> !s
+  return %sum : !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+!x = !titan.tensor<f32[batch = 8]>
+
+// Layers run inside of the parts: what they carry is cut, what their backward adds up is a sum.
+// CHECK-LABEL: func.func @train
+// CHECK: titan.repeat <microbatches = 2>
+// CHECK: titan.repeat <layers = 3> carry(%{{.*}}) slices(%{{.*}}) : (!titan.tensor<f32[batch = 4]>
+// CHECK: titan.add
+// CHECK: titan.yield
+func.func @train(%x: !x {titan.input = "x"}, %w: !titan.tensor<f32[layers = 3]> {titan.param = "w", titan.stacked}) -> (!s, !s)
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 2 : i64}} {
+  %zero = titan.constant 0.0 : !s
+  %y, %d = titan.repeat <layers = 3> carry(%x, %zero) slices(%w)
+      : (!x, !s, !titan.tensor<f32[layers = 3]>) -> (!x, !s) {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %g: !s, %wl: !s):
+    %n = titan.mul %c, %wl : (!x, !s) -> !x
+    %p = titan.reduce sum %n : !x -> !s
+    %h = titan.add %g, %p : (!s, !s) -> !s
+    titan.yield %n, %h : !x, !s
+  }
+  %sum = titan.reduce sum %y : !x -> !s
+  return %sum, %d : !s, !s
+}
