@@ -150,7 +150,7 @@ Value Elaborator::builtinWhere(CallArgs &args) {
     if (!expectTensor(choice, args.locOf(i), "a choice of `where`"))
       return {};
     const TensorType type = typeOf(choice);
-    if (type.dtype != like.dtype) {
+    if (!mayJoin(type.dtype, like.dtype)) {
       report(Code::DTypeMismatch, args.locOf(i), "the choices of `where` differ in element type");
       return {};
     }
