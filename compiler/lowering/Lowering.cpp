@@ -117,6 +117,8 @@ OwningOpRef<ModuleOp> lower(const sema::CheckedRun &run, const SourceManager &so
     func::FuncOp train = program.lower("train", {{"loss", *run.train.loss, run.train.loc}});
     train->setAttr(ir::attr::kOptimizer, optimizerAttribute(run.run, builder));
     module->push_back(train);
+    if (!run.run["eval.data.path"].text.empty())
+      module->push_back(program.lower("eval", {{"loss", *run.train.loss, run.train.loc}}));
   }
   if (!run.logits.outputs.empty()) {
     ProgramLowering program(run, run.logits, sources, builder);
