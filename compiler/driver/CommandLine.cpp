@@ -2,6 +2,7 @@
 #include "compiler/driver/Build.h"
 #include "compiler/driver/Commands.h"
 #include "compiler/pipelines/Phases.h"
+#include "dialects/registration/RegisterAll.h"
 
 #include "CLI/CLI.hpp"
 
@@ -25,6 +26,32 @@ void addCommon(CLI::App &app, CommonOptions &options, bool fileRequired) {
          "--diagnostics",
          [&](const std::string &form) { options.jsonDiagnostics = form == "json"; }, "text or json")
       ->check(CLI::IsMember({"text", "json"}));
+  app.add_option("--load-pass-plugin", options.plugins, "a library with passes of your own")
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--insert-pass", options.insertions,
+                 "after:PHASE=PASS: run a pass when a phase has ended")
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
+/// Makes the passes of plugins known and sees that what is to be inserted can be.
+bool loadPlugins(const CommonOptions &options) {
+  auto isGood = [](llvm::Error error) {
+    if (!error)
+      return true;
+    std::cerr << "titanc: " << llvm::toString(std::move(error)) << '\n';
+    return false;
+  };
+  if (!options.insertions.empty())
+    titan::registerPasses();
+  for (const std::string &file : options.plugins)
+    if (!isGood(pipelines::loadPassPlugin(file)))
+      return false;
+  for (const std::string &text : options.insertions)
+    if (!isGood(pipelines::readInsertion(text).takeError()))
+      return false;
+  return true;
 }
 
 std::string phaseNames() {
@@ -109,6 +136,8 @@ int runTitanc(int argc, char **argv) {
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
+  if (!loadPlugins(options))
+    return 2;
   if (*fmt)
     return formatCommand(format);
   if (*buildApp)

@@ -14,6 +14,8 @@ struct CommonOptions {
   std::string train;
   std::vector<std::string> overrides;  ///< --set PATH=VALUE
   std::vector<std::string> searchDirs; ///< -I
+  std::vector<std::string> plugins;    ///< --load-pass-plugin
+  std::vector<std::string> insertions; ///< --insert-pass
   bool warningsAsErrors = false;
   bool json = false;            ///< results as JSON
   bool jsonDiagnostics = false; ///< --diagnostics=json
