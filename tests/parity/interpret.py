@@ -41,20 +41,18 @@ REDUCTION = re.compile(r'dist\.(all_reduce|reduce_scatter) %\w+ over \[[^\]]*\]'
 SAMPLED_MUTANTS = 8
 
 
-def reference(model: str) -> Path:
+def make_reference(model: str, sizes, batch: int, seq: int, out: Path, **options) -> None:
     """One step in PyTorch from random weights, none of them at the constants they start from."""
-    out = OUT / model / "reference"
     module = importlib.import_module(f"models.{model}")
     chance = torch.Generator().manual_seed(1)
     weights = {}
-    for name, shape in module.shapes(**SIZES[model]).items():
+    for name, shape in module.shapes(**sizes).items():
         centre = 1.0 if name.endswith("norm") else 0.0
         weights[name] = centre + 0.1 * torch.randn(shape, generator=chance, dtype=torch.float64)
-    batch = torch.randint(0, 256, (1, BATCH, SEQ + 1), generator=chance)
-    write_run(out, *train(module, weights, batch, Recipe(steps=1, warmup=1, lr=LR)))
-    save_file({**weights, "tokens": batch[0, :, :-1].contiguous(),
-               "labels": batch[0, :, 1:].contiguous()}, out / "inputs.safetensors")
-    return out
+    tokens = torch.randint(0, sizes["vocab"], (1, batch, seq + 1), generator=chance)
+    write_run(out, *train(module, weights, tokens, Recipe(steps=1, warmup=1, lr=LR, **options)))
+    save_file({**weights, "tokens": tokens[0, :, :-1].contiguous(),
+               "labels": tokens[0, :, 1:].contiguous()}, out / "inputs.safetensors")
 
 
 def lower(model: str, train_name: str, phase: str) -> Path:
@@ -69,17 +67,18 @@ def lower(model: str, train_name: str, phase: str) -> Path:
 
 
 def check(model: str, train_name: str, phase: str, ranks: int):
-    result = judge(model, lower(model, train_name, phase), train_name, ranks)
+    ir = lower(model, train_name, phase)
+    result = judge(OUT / model / "reference", ir, ranks, is_auto=train_name == "parity")
     return result.passed(), result.table()
 
 
-def judge(model: str, ir: Path, train_name: str, ranks: int) -> Result:
-    """Interprets a step of a program and compares it with the reference."""
-    against, out = OUT / model / "reference", ir.with_suffix("")
+def judge(against: Path, ir: Path, ranks: int, is_auto=False) -> Result:
+    """Interprets a step of a program and compares it with a reference."""
+    out = ir.with_suffix("")
     out.mkdir(parents=True, exist_ok=True)
     dump = out / "dump.safetensors"
     many = [f"--ranks={ranks}"] if ranks > 1 else []
-    if train_name == "parity" and ranks > 1:
+    if is_auto and ranks > 1:
         many.append(f"--auto={ranks}")
     call([BIN / "titan-interpret", "--program=train", f"--inputs={against}/inputs.safetensors",
           f"--dump={dump}", f"--lr={LR}", "--steps=1", *many, ir])
@@ -113,7 +112,7 @@ def mutants(report: Report, model: str, mesh: str, everything: bool) -> None:
 
         def is_caught():
             try:
-                result = judge(model, mutant, mesh, MESHES[mesh])
+                result = judge(OUT / model / "reference", mutant, MESHES[mesh])
             except Failed as failed:  # the interpreter compares the replicas before we can
                 return "replicas on ranks" in str(failed), str(failed)
             return not result.passed(), result.table()
@@ -142,7 +141,7 @@ def main() -> None:
     shutil.rmtree(OUT, ignore_errors=True)
     report = Report()
     for model in SIZES:
-        reference(model)
+        make_reference(model, SIZES[model], BATCH, SEQ, OUT / model / "reference")
         meshes = MESHES if arguments.all else SAMPLE[model]
         cases = [("parity", "gradient", 1)]
         cases += [(mesh, phase, MESHES[mesh]) for mesh in meshes for phase in PHASES[1:]]
