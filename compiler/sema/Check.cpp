@@ -238,6 +238,8 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
     checkInputs(checked, diags);
   checkMesh(checked.mesh, checked.train, diags);
   checkGroups(checked);
+  if (isTrain)
+    checkRecompute(checked, diags);
   if (isTrain && checked.train.loss)
     warnUnused(checked.train);
   if (diags.errorReports() != errorsBefore || !specialise(checked, 1, checked.logits))

@@ -9,6 +9,7 @@
 #define TITAN_DIALECTS_TITAN_IR_TITAN_H
 
 #include "dialects/dist/IR/Dist.h"
+#include "dialects/titan/IR/IterationTable.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
@@ -16,6 +17,13 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace titan::ir {
+class RepeatOp;
+class RepeatVariant;
+/// For each slice or stack of a repeat the variants that use it.
+using VariantLists = llvm::SmallVector<llvm::SmallVector<int64_t>>;
+} // namespace titan::ir
 
 #include "dialects/titan/IR/TitanDialect.h.inc"
 #include "dialects/titan/IR/TitanEnums.h.inc"
@@ -53,6 +61,8 @@ inline constexpr llvm::StringLiteral kNoGradient = "titan.no_gradient";
 inline constexpr llvm::StringLiteral kUpdates = "titan.updates";
 inline constexpr llvm::StringLiteral kOptimizer = "titan.optimizer";
 inline constexpr llvm::StringLiteral kRun = "titan.run";
+/// On operations in a repeat that the backward computes again.
+inline constexpr llvm::StringLiteral kRecompute = "titan.recompute";
 /// On operations of the backward: "wgrad" or "dgrad".
 inline constexpr llvm::StringLiteral kPart = "titan.part";
 } // namespace attr
@@ -67,5 +77,7 @@ inline constexpr llvm::StringLiteral kPart = "titan.part";
 #include "dialects/titan/IR/TensorOps.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/titan/IR/NeuralOps.h.inc"
+
+#include "dialects/titan/IR/RepeatVariant.h"
 
 #endif // TITAN_DIALECTS_TITAN_IR_TITAN_H

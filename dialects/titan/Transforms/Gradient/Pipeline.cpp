@@ -14,6 +14,8 @@ namespace {
 } // namespace
 
 void titan::ir::buildGradientPhase(OpPassManager &manager) {
+  // The gradient's residuals go by the marks.
+  manager.addPass(createTitanMarkRecomputed());
   manager.addPass(createTitanDifferentiate());
   // The optimizer reads the gradients where they are results, so it stands behind.
   manager.addPass(createTitanAddOptimizer());
