@@ -57,6 +57,9 @@ inline constexpr llvm::StringLiteral kRun = "titan.run";
 inline constexpr llvm::StringLiteral kPart = "titan.part";
 } // namespace attr
 
+/// Of attention: the dimension that `value` has in place of `key`'s dimension `head`.
+DimAttr getValueHeadOf(NamedTensorType key, NamedTensorType value, mlir::StringAttr head);
+
 } // namespace titan::ir
 
 #define GET_OP_CLASSES
@@ -67,5 +70,7 @@ inline constexpr llvm::StringLiteral kPart = "titan.part";
 #include "dialects/titan/IR/TensorOps.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/titan/IR/NeuralOps.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/titan/IR/OrderOps.h.inc"
 
 #endif // TITAN_DIALECTS_TITAN_IR_TITAN_H

@@ -99,6 +99,8 @@ template <typename Body> int orLeave(const LaunchInfo &launch, bool alike, Body 
 int runCommand(const Options &options, const LaunchInfo &launch) {
   std::vector<int64_t> degrees =
       resolveDegrees(programMesh(), launch.worldSize, options.executable);
+  // First: working memory is planned for each thread.
+  omp_set_num_threads(chooseThreadCount(launch, availableCores()));
   Program described = program(degrees.data());
   Settings settings(described);
   applySettings(settings, options);
@@ -107,7 +109,6 @@ int runCommand(const Options &options, const LaunchInfo &launch) {
   if (options.command == Command::Export)
     throw UserError("this program declares no names of weights for other software to export to");
 
-  omp_set_num_threads(chooseThreadCount(launch, availableCores()));
   std::unique_ptr<World> world = World::connect(launch);
   // Inside, so that the world is still there when a fault ends the process: taking it down waits.
   return orLeave(launch, false, [&]() -> int {

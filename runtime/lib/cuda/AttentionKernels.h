@@ -1,4 +1,4 @@
-// Attention on a CUDA device; shapes and meaning as in titan/runtime/attention.h. Between host code
+// Attention on a CUDA device; shapes (with all strides) and meaning as in titan/runtime/attention.h. Between host code
 // and the .cu file: both compilers read it, so it includes nothing that nvcc is slow on.
 #pragma once
 
@@ -14,10 +14,10 @@ cudaError_t attentionForward(const AttentionShape &shape, const double *q, const
                              const double *v, double *out, double *lse, cudaStream_t stream);
 cudaError_t attentionBackward(const AttentionShape &shape, const float *dOut, const float *q,
                               const float *k, const float *v, const float *out, const float *lse,
-                              float *dq, float *dk, float *dv, cudaStream_t stream);
+                              const float *through, float *dq, float *dk, float *dv, cudaStream_t stream);
 cudaError_t attentionBackward(const AttentionShape &shape, const double *dOut, const double *q,
                               const double *k, const double *v, const double *out,
-                              const double *lse, double *dq, double *dk, double *dv,
-                              cudaStream_t stream);
+                              const double *lse, const double *through, double *dq, double *dk,
+                              double *dv, cudaStream_t stream);
 
 } // namespace titan::rt::cuda

@@ -3,7 +3,7 @@
 #include "AttentionKernels.h"
 #include "Check.h"
 
-#include "titan/runtime/program.h"
+#include "titan/runtime/attention.h"
 
 #include <string>
 
@@ -61,14 +61,15 @@ void product(const Context &ctx, const T *a, const T *b, T *c, const GemmShape &
 template <typename T>
 void forward(Context &ctx, const T *q, const T *k, const T *v, T *out, T *lse,
              const AttentionShape &shape) {
-  check(cuda::attentionForward(shape, q, k, v, out, lse, static_cast<cudaStream_t>(ctx.stream)),
+  check(cuda::attentionForward(withStrides(shape), q, k, v, out, lse,
+                               static_cast<cudaStream_t>(ctx.stream)),
         "attention");
 }
 
 template <typename T>
 void backward(Context &ctx, const T *dOut, const T *q, const T *k, const T *v, const T *out,
-              const T *lse, T *dq, T *dk, T *dv, const AttentionShape &shape) {
-  check(cuda::attentionBackward(shape, dOut, q, k, v, out, lse, dq, dk, dv,
+              const T *lse, const T *through, T *dq, T *dk, T *dv, const AttentionShape &shape) {
+  check(cuda::attentionBackward(withStrides(shape), dOut, q, k, v, out, lse, through, dq, dk, dv,
                                 static_cast<cudaStream_t>(ctx.stream)),
         "the gradient of attention");
 }
@@ -94,15 +95,15 @@ void attention(Context &ctx, const double *q, const double *k, const double *v, 
 }
 
 void attentionGrad(Context &ctx, const float *dOut, const float *q, const float *k, const float *v,
-                   const float *out, const float *lse, float *dq, float *dk, float *dv,
-                   const AttentionShape &shape) {
-  backward(ctx, dOut, q, k, v, out, lse, dq, dk, dv, shape);
+                   const float *out, const float *lse, const float *through, float *dq, float *dk,
+                   float *dv, const AttentionShape &shape) {
+  backward(ctx, dOut, q, k, v, out, lse, through, dq, dk, dv, shape);
 }
 
 void attentionGrad(Context &ctx, const double *dOut, const double *q, const double *k,
-                   const double *v, const double *out, const double *lse, double *dq, double *dk,
-                   double *dv, const AttentionShape &shape) {
-  backward(ctx, dOut, q, k, v, out, lse, dq, dk, dv, shape);
+                   const double *v, const double *out, const double *lse, const double *through,
+                   double *dq, double *dk, double *dv, const AttentionShape &shape) {
+  backward(ctx, dOut, q, k, v, out, lse, through, dq, dk, dv, shape);
 }
 
 } // namespace titan::rt

@@ -128,6 +128,7 @@ private:
     rate = settings.number("optimizer.lr", 1e-3) * schedule.factor(step);
     session.writeScalar("lr", rate);
     session.writeScalar("step", static_cast<double>(step));
+    session.writeScalar("seed", static_cast<double>(settings.integer("seed", 0)));
     session.run("train");
     if (step == firstStep + 1 && !options.saveGradients.empty())
       save(options.saveGradients, Role::Gradient);

@@ -14,6 +14,7 @@
 #include "titan/runtime/kernel_cuda.h"
 #define TM_LAMBDA __device__
 #else
+#include <omp.h>
 #define TM_LAMBDA
 #endif
 
@@ -22,6 +23,11 @@ namespace titan::rt::tm {
 #ifndef __CUDACC__
 
 constexpr int64_t kLittleWork = 16384;
+
+/// Threads that working memory is planned for.
+inline int64_t threads() {
+  return omp_get_max_threads();
+}
 
 template <typename T> void fill(Context &, T *to, int64_t count, T value) {
 #pragma omp parallel for simd if (count >= kLittleWork)
