@@ -294,14 +294,22 @@ bool Elaborator::checkElements(const TensorType &type, Location at) {
 }
 
 Value Elaborator::emit(Op op, TensorType type, Location at) {
-  if (!checkElements(type, at))
-    return {};
-  ValueId id = newValue(std::move(type), at);
-  op.results = {id};
-  op.loc = model.values[id].loc;
-  op.name = model.values[id].name;
+  Value all = emitAll(std::move(op), {std::move(type)}, at);
+  return all.isError() ? all : all.elements[0];
+}
+
+Value Elaborator::emitAll(Op op, std::vector<TensorType> types, Location at) {
+  std::vector<Value> results;
+  for (TensorType &type : types) {
+    if (!checkElements(type, at))
+      return {};
+    op.results.push_back(newValue(std::move(type), at));
+    results.push_back(Value::ofTensor(op.results.back()));
+  }
+  op.loc = model.values[op.results[0]].loc;
+  op.name = model.values[op.results[0]].name;
   region->ops.push_back(std::move(op));
-  return Value::ofTensor(id);
+  return Value::ofList(std::move(results));
 }
 
 } // namespace titan::sema

@@ -6,8 +6,8 @@
 // once for every index, because initial values may depend on it; the bodies must agree, and one is
 // kept. Mistakes give Error values, which spread silently, and the interpretation goes on.
 //
-// One class, in several files: Statements, Expressions, Calls, Builtins, Indexing, Repeat,
-// Parameters, Elaborator (names, dimensions, emission of ops).
+// One class, in several files: Statements, Expressions, Calls, Builtins, Attention, Ordering, Random,
+// Indexing, Repeat, Parameters, Elaborator (names, dimensions, emission of ops).
 #ifndef TITAN_COMPILER_SEMA_ELABORATOR_H
 #define TITAN_COMPILER_SEMA_ELABORATOR_H
 
@@ -107,6 +107,7 @@ private:
   Value power(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
   Value compare(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
   std::optional<bool> condition(const syntax::Expr &expr);
+  std::optional<bool> truthOf(const Value &value, Location at);
   /// Joins by name; reports an outer product. `word` is the function's name in the program.
   Value elementwise(const char *word, const Value &lhs, const Value &rhs, Location at,
                     Location lhsLoc, Location rhsLoc);
@@ -156,7 +157,27 @@ private:
   Value builtinStopGradient(CallArgs &args);
   Value builtinExpand(CallArgs &args);
   Value builtinRotary(CallArgs &args);
+
+  // Attention.cpp
   Value builtinAttention(CallArgs &args);
+  Value builtinWindow(CallArgs &args);
+  Value builtinDocument(CallArgs &args);
+  bool checkAttention(CallArgs &args);
+  bool addDocuments(CallArgs &args, const Mask &mask, Op &op);
+  Value addSink(CallArgs &args, const Value &result, const Value &logSum);
+  /// A mask, or what stands for one; nothing otherwise.
+  static std::optional<Mask> asMask(const Value &value);
+  Value intersect(const Mask &lhs, const Mask &rhs, Location at);
+
+  // Ordering.cpp
+  Value topK(const syntax::CallExpr &expr);
+  Value builtinCumulativeSum(CallArgs &args);
+  Value builtinScatter(CallArgs &args);
+
+  // Random.cpp
+  Value builtinRandom(CallArgs &args);
+  Value builtinDropout(CallArgs &args);
+
   Value reduce(const char *word, const Value &operand, const std::vector<DimId> &over, Location at);
 
   // Elaborator.cpp: names, dimensions
@@ -186,6 +207,8 @@ private:
   ValueId newValue(TensorType type, Location at);
   /// Appends the op with one result of this type.
   Value emit(Op op, TensorType type, Location at);
+  /// Likewise with several results, as a list.
+  Value emitAll(Op op, std::vector<TensorType> types, Location at);
   Location placeOf(Location at) const;
   /// Adds "called from here" for every call that is being inlined.
   void noteCalls(Diagnostic &diag) const;
