@@ -72,6 +72,7 @@ private:
   mlir::LogicalResult emitYield(ir::YieldOp yield);
   mlir::LogicalResult emitReturn(mlir::Operation *op);
   void emitEarlyStacks(ir::RepeatOp repeat);
+  std::string getLayerPointer(dist::LayerOp layer);
   void copyToPlace(mlir::Value value, ir::PlaceAttr target);
   /// The slot of a stack at the innermost repeat's index.
   ir::PlaceAttr getSlot(ir::PlaceAttr stack);

@@ -29,6 +29,8 @@ public:
   /// Makes a repeat's argument slice `index` of a value outside.
   virtual mlir::LogicalResult slice(mlir::BlockArgument argument, mlir::Value whole,
                                     int64_t index) = 0;
+  /// Slice `index` of a stack, which is `type`.
+  virtual TensorRef layer(mlir::Value stack, int64_t index, ir::NamedTensorType type) const = 0;
   /// Starts a stacked result with nothing in it; puts `value` into it at `index`.
   virtual void beginStack(mlir::Value stack) = 0;
   virtual mlir::LogicalResult stack(mlir::Value stack, int64_t index, mlir::Value value) = 0;

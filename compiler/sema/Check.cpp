@@ -236,7 +236,9 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
         .help("add `loss = mean(..., over batch, seq)`");
   if (isTrain)
     checkInputs(checked, diags);
+  splitAxes(checked.mesh, checked.train);
   checkMesh(checked.mesh, checked.train, diags);
+  checkShardingOptions(checked.run, checked.mesh, diags);
   checkGroups(checked);
   if (isTrain && checked.train.loss)
     warnUnused(checked.train);

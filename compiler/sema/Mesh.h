@@ -24,8 +24,15 @@ struct Mesh {
 /// so that one program runs on one process or on many. Reports what is wrong; nothing then.
 std::optional<Mesh> resolveMesh(const Run &run, const Library &library, DiagnosticEngine &diags);
 
+/// Parts axes that are larger than the first dimension they split: `tp = 8 splits kv_heads, group` on
+/// two key heads becomes `tp.kv_heads = 2` and `tp.group = 4`.
+void splitAxes(Mesh &mesh, const Model &model);
+
 /// Checks the map against a model: names, divisibility, the layers.
 void checkMesh(const Mesh &mesh, const Model &model, DiagnosticEngine &diags);
+
+/// Settings of `sharding` that this mesh gives nothing to do.
+void checkShardingOptions(const Run &run, const Mesh &mesh, DiagnosticEngine &diags);
 
 } // namespace titan::sema
 

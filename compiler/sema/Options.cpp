@@ -43,6 +43,12 @@ const std::vector<OptionSpec> &optionTable() {
              "element type of everything that is computed"),
       choice("precision.reduce", Fixed::Compile, {"f32", "f64"},
              "element type of sums across processes"),
+      choice("sharding.reshard_after_forward", Fixed::Compile, {"default", "always", "never"},
+             "whether parameters are gathered again in the backward: those of layers are, unless it is "
+             "never; others only with always"),
+      choice("sharding.overlap", Fixed::Compile, {"always", "never"},
+             "communicate while computing: gather parameters a layer ahead, wait for what is reduced "
+             "only where it is used"),
       choice("optimizer.name", Fixed::Compile, {"adamw"},
              "the optimizer; written `optimizer = adamw { ... }`"),
       number("optimizer.lr", 1e-3, Fixed::Launch, 0, unbounded,

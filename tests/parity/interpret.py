@@ -32,12 +32,14 @@ SIZES = {
     "gpt2": dict(layers=2, embed=32, heads=4, head=8, ffn=64, vocab=256, positions=32),
 }
 # Phases that whole programs are interpreted after, each including those before it.
-PHASES = ["gradient", "shard", "fuse", "memory"]
+PHASES = ["gradient", "shard", "fuse", "overlap", "memory"]
 MESHES = {"parity": 2, "on_replicate2": 2, "on_shard2": 2, "on_tp2": 2, "on_tp2_seq": 2,
           "on_shard2_tp2": 4, "on_embed2": 2, "on_cube": 8}
-SAMPLE = {"llama3": list(MESHES), "gpt2": ["on_tp2_seq", "on_cube"]}
+# Runs that one of the models has more.
+MORE = {"llama3": {"on_tp8": 8, "on_kept": 4, "on_quiet": 4}, "gpt2": {"on_regathered": 4}}
+SAMPLE = {"llama3": [*MESHES, *MORE["llama3"]], "gpt2": ["on_tp2_seq", "on_cube", "on_regathered"]}
 LR = 1e-3
-REDUCTION = re.compile(r'dist\.(all_reduce|reduce_scatter) %\w+ over \[[^\]]*\]')
+REDUCTION = re.compile(r'dist\.(all_reduce|reduce_scatter) ([%\w#, ]+) over \[[^\]]*\]')
 SAMPLED_MUTANTS = 8
 
 
@@ -97,15 +99,22 @@ def judge(model: str, ir: Path, train_name: str, ranks: int) -> Result:
 def without_reduction(ir: Path, index: int) -> tuple[Path, str]:
     """A copy of the program in which one reduction is marked as dropped, and what it was."""
     text = ir.read_text()
-    match = list(REDUCTION.finditer(text))[index]
+    match, value = reductions(text)[index]
     mutant = ir.with_name(f"{ir.stem}-without-{index}.mlir")
-    mutant.write_text(text[:match.end()] + " {dist.dropped}" + text[match.end():])
-    return mutant, f"{match.group(1)} of line {text.count(chr(10), 0, match.start()) + 1}"
+    mutant.write_text(f"{text[:match.end()]} {{dist.dropped = {value} : i64}}{text[match.end():]}")
+    line = text.count("\n", 0, match.start()) + 1
+    return mutant, f"{match.group(1)} of line {line}, value {value}"
+
+
+def reductions(text: str) -> list[tuple[re.Match, int]]:
+    """Every value that is reduced, several of them at once or not."""
+    return [(match, value) for match in REDUCTION.finditer(text)
+            for value in range(match.group(2).count(",") + 1)]
 
 
 def mutants(report: Report, model: str, mesh: str, everything: bool) -> None:
     ir = lower(model, mesh, "shard")
-    indices = list(range(len(REDUCTION.findall(training_step(ir)))))
+    indices = list(range(len(reductions(training_step(ir)))))
     if not everything:
         indices = sorted(random.Random(1).sample(indices, min(SAMPLED_MUTANTS, len(indices))))
     for index in indices:
@@ -143,9 +152,10 @@ def main() -> None:
     report = Report()
     for model in SIZES:
         reference(model)
-        meshes = MESHES if arguments.all else SAMPLE[model]
+        ranks_of = MESHES | MORE[model]
+        meshes = ranks_of if arguments.all else SAMPLE[model]
         cases = [("parity", "gradient", 1)]
-        cases += [(mesh, phase, MESHES[mesh]) for mesh in meshes for phase in PHASES[1:]]
+        cases += [(mesh, phase, ranks_of[mesh]) for mesh in meshes for phase in PHASES[1:]]
         for mesh, phase, ranks in cases:
             name = f"{model} {mesh} after {phase}, {ranks} rank(s)"
             if all(part in name for part in arguments.names):

@@ -13,6 +13,8 @@ void dist::buildShardPhase(mlir::OpPassManager &passes) {
   passes.addPass(createDistPropagate());
   passes.addPass(createDistInsertReshards());
   passes.addPass(createDistLowerReshards());
+  passes.addPass(createDistKeepGathered());
+  passes.addPass(createDistBucketCollectives());
   passes.addPass(createDistVerify());
 }
 

@@ -4,7 +4,8 @@
 // plan is printed, tested and interpreted like everything else:
 //   titan.places     on an operation: a #titan.place per result
 //   titan.arguments  on a function or repeat: a #titan.place per argument of its block
-//   titan.scratch    on an operation that needs memory of its own while it runs: its places
+//   titan.scratch    on an operation that needs memory of its own while it runs: its places, one
+//                    per result, inline where it needs none
 //   titan.buffers    on a function: its transient buffers, with the length of its linear order in
 //                    titan.events
 //   titan.persistent on the module: buffers that live from step to step, shared by all functions

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -47,7 +48,22 @@ private:
     return success();
   }
 
+  /// What is in flight cannot be copied: each next one lands where it is carried.
+  LogicalResult checkFlights(RepeatOp repeat) {
+    for (auto [i, argument] : llvm::enumerate(repeat.getCarriedArgs())) {
+      if (llvm::none_of(argument.getUsers(), llvm::IsaPred<dist::WaitOp>))
+        continue;
+      for (Value value : {repeat.getInits()[i], repeat.getYield().getValues()[i]})
+        if (memory::getPlace(value) != memory::getPlace(argument))
+          return repeat.emitError("carries a value in flight from ")
+                 << memory::getPlace(value) << " to " << memory::getPlace(argument);
+    }
+    return success();
+  }
+
   LogicalResult replayRepeat(RepeatOp repeat) {
+    if (failed(checkFlights(repeat)))
+      return failure();
     for (int round = 0; round < 2; ++round) {
       for (Value argument : repeat.getBody().front().getArguments())
         write(argument);
