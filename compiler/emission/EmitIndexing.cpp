@@ -144,6 +144,7 @@ public:
 private:
   void emitPair(StringRef cosine, StringRef sine);
   void emitPointers(ArrayRef<Loop> at);
+  void emitFrequencies();
   std::string getAngle();
 
   Writer &out;
@@ -151,7 +152,7 @@ private:
   Access from, to;
   Loop along;
   SmallVector<Loop> others;
-  std::string half, element, offset;
+  std::string half, element, offset, frequencies;
   Extent stride;
 };
 
@@ -174,12 +175,25 @@ Rotation::Rotation(FunctionEmitter &emitter, RotaryOp op)
   NamedTensorType type = op.getType();
   element = getElementType(type.getElementType());
   offset = emitter.getRankOffset(type, type.indexOf(op.getAlongAttr()));
+  if (op.getFrequencies())
+    frequencies = emitter.names().pick("frequencies");
 }
 
-/// Position and base, as the first arguments of the runtime's functions.
+/// The table that getAngle() refers to, where theta does not say it all.
+void Rotation::emitFrequencies() {
+  if (frequencies.empty())
+    return;
+  SmallVector<std::string> literals;
+  for (double frequency : op.getRadians())
+    literals.push_back(ir::getLiteral(frequency));
+  out.line("const double " + frequencies + "[] = {" + llvm::join(literals, ", ") + "};");
+}
+
+/// Position and frequencies, as the first arguments of the runtime's functions.
 std::string Rotation::getAngle() {
+  std::optional<APFloat> theta = op.getTheta();
   return along.variable + (offset.empty() ? "" : " + " + offset) + ", " +
-         ir::getLiteral(op.getTheta().convertToDouble());
+         (theta ? ir::getLiteral(theta->convertToDouble()) : frequencies);
 }
 
 void Rotation::emitPointers(ArrayRef<Loop> at) {
@@ -203,6 +217,7 @@ void Rotation::emitPair(StringRef cosine, StringRef sine) {
 }
 
 void Rotation::emitForThreads(const Extent &count) {
+  emitFrequencies();
   emitParallel(out, 1, count);
   openLoops(out, along);
   out.line(element + " cosines[" + half + "], sines[" + half + "];");
@@ -225,6 +240,7 @@ void Rotation::emitForDevice() {
   SmallVector<Loop> all = at;
   all.push_back({{"pair"}, Extent(Factor{"(" + half + ")", 0}), "p"});
   openKernel(out, all);
+  emitFrequencies();
   out.line(element + " cosine, sine;");
   out.line("tm::rotationAt(" + getAngle() + ", p, " + half + ", cosine, sine);");
   emitPointers(at);

@@ -87,8 +87,10 @@ Value OpLowering::neural(const Op &op, mlir::Location loc, ir::NamedTensorType t
     return op.word == word ? builder.getUnitAttr() : UnitAttr();
   };
   if (op.kind == OpKind::Rotary)
-    return builder.create<ir::RotaryOp>(loc, type, operand(op, 0), along, over, number,
-                                        flag("interleaved"), UnitAttr());
+    return builder.create<ir::RotaryOp>(
+        loc, type, operand(op, 0), along, over, op.numbers.empty() ? number : FloatAttr(),
+        op.numbers.empty() ? DenseF64ArrayAttr() : builder.getDenseF64ArrayAttr(op.numbers),
+        flag("interleaved"), UnitAttr());
   SmallVector<ir::DimAttr> dims;
   llvm::copy_if(type.getDims(), std::back_inserter(dims),
                 [&](ir::DimAttr dim) { return dim.getName() != over; });

@@ -21,6 +21,12 @@ double compute(const std::string &function, double x) {
     return 1 / std::sqrt(x);
   if (function == "tanh")
     return std::tanh(x);
+  if (function == "erf")
+    return std::erf(x);
+  if (function == "sin")
+    return std::sin(x);
+  if (function == "cos")
+    return std::cos(x);
   return 1 / (1 + std::exp(-x)); // sigmoid
 }
 
@@ -34,12 +40,16 @@ const std::map<std::string, Elaborator::Builtin> &Elaborator::builtins() {
       {"rsqrt", &Elaborator::builtinUnary},
       {"tanh", &Elaborator::builtinUnary},
       {"sigmoid", &Elaborator::builtinUnary},
+      {"erf", &Elaborator::builtinUnary},
+      {"sin", &Elaborator::builtinUnary},
+      {"cos", &Elaborator::builtinUnary},
       {"max", &Elaborator::builtinMaxMin},
       {"min", &Elaborator::builtinMaxMin},
       {"sum", &Elaborator::builtinReduce},
       {"mean", &Elaborator::builtinMean},
       {"where", &Elaborator::builtinWhere},
       {"index", &Elaborator::builtinIndex},
+      {"range", &Elaborator::builtinRange},
       {"stop_gradient", &Elaborator::builtinStopGradient},
       {"expand", &Elaborator::builtinExpand},
       {"rotary", &Elaborator::builtinRotary},
@@ -52,14 +62,18 @@ Value Elaborator::builtinUnary(CallArgs &args) {
   if (!args.expect(1, 1, false, false))
     return {};
   std::string function = args.name();
-  if (args[0].isNumber()) {
-    double result = compute(function, args[0].number());
+  auto ofNumber = [&](const Value &x) -> Value {
+    double result = compute(function, x.number());
     if (std::isfinite(result))
       return Value::ofFloat(result);
     report(Code::BadOperands, args.locOf(0),
-           "`" + function + "` of " + args[0].print() + " is no finite number");
+           "`" + function + "` of " + x.print() + " is no finite number");
     return {};
-  }
+  };
+  if (args[0].isNumber())
+    return ofNumber(args[0]);
+  if (args[0].isNumberList())
+    return mapped(args[0], ofNumber);
   if (!expectTensor(args[0], args.locOf(0), ("the argument of `" + function + "`").c_str()))
     return {};
   return unary(function.c_str(), args[0], args.loc());
@@ -76,10 +90,13 @@ Value Elaborator::builtinMaxMin(CallArgs &args) {
   }
   if (!args.expect(2, 2, false, false))
     return {};
-  if (args[0].isNumber() && args[1].isNumber()) {
-    bool first = (args[0].number() >= args[1].number()) == isMax;
-    return first ? args[0] : args[1];
-  }
+  auto ofNumbers = [&](const Value &a, const Value &b) {
+    return (a.number() >= b.number()) == isMax ? a : b;
+  };
+  if (args[0].isNumber() && args[1].isNumber())
+    return ofNumbers(args[0], args[1]);
+  if (std::optional<Value> list = zipped(args[0], args[1], args.loc(), ofNumbers))
+    return *list;
   return elementwise(isMax ? "maximum" : "minimum", args[0], args[1], args.loc(), args.locOf(0),
                      args.locOf(1));
 }
@@ -124,49 +141,6 @@ Value Elaborator::builtinMean(CallArgs &args) {
                      args.loc());
 }
 
-/// `where(condition, a, b)`: the three join by name.
-Value Elaborator::builtinWhere(CallArgs &args) {
-  if (!args.expect(3, 3, false, false) ||
-      !expectTensor(args[0], args.locOf(0), "the condition of `where`"))
-    return {};
-  if (!args[1].isTensor() && !args[2].isTensor()) {
-    report(Code::ExpectedTensor, args.loc(), "one of the choices of `where` must be a tensor");
-    return {};
-  }
-  const TensorType like = typeOf(args[1].isTensor() ? args[1] : args[2]);
-  if (typeOf(args[0]).dtype != DType::Bool) {
-    report(Code::DTypeMismatch, args.locOf(0),
-           std::string("the condition of `where` must be a comparison, not ") +
-               spelling(typeOf(args[0]).dtype));
-    return {};
-  }
-  Op op(OpKind::Elementwise, {args[0].tensor});
-  op.word = "select";
-  DimSet joined = typeOf(args[0]).dims;
-  for (size_t i = 1; i < 3; ++i) {
-    Value choice = args[i];
-    if (choice.isNumber())
-      choice = constantLike(choice.number(), like, args.locOf(i));
-    if (!expectTensor(choice, args.locOf(i), "a choice of `where`"))
-      return {};
-    const TensorType type = typeOf(choice);
-    if (type.dtype != like.dtype) {
-      report(Code::DTypeMismatch, args.locOf(i), "the choices of `where` differ in element type");
-      return {};
-    }
-    Join join = joinElementwise(joined, type.dims);
-    if (!join.valid()) {
-      report(Code::OuterProduct, args.locOf(i),
-             "the dimensions " + print(joined) + " and " + print(type.dims) +
-                 " do not join: neither is among the other");
-      return {};
-    }
-    joined = join.result;
-    op.operands.push_back(choice.tensor);
-  }
-  return emit(std::move(op), {like.dtype, joined}, args.loc());
-}
-
 Value Elaborator::builtinIndex(CallArgs &args) {
   if (!args.expect(1, 1, false, false))
     return {};
@@ -204,12 +178,13 @@ Value Elaborator::builtinExpand(CallArgs &args) {
 }
 
 Value Elaborator::builtinRotary(CallArgs &args) {
-  if (!args.expect(1, 1, true, true, {"theta", "pairs"}) ||
+  if (!args.expect(1, 1, true, true, {"theta", "pairs", "frequencies"}) ||
       !expectTensor(args[0], args.locOf(0), "the argument of `rotary`"))
     return {};
   std::optional<double> theta = args.number("theta", 10000);
   std::optional<std::string> pairs = args.word("pairs", {"interleaved", "half"}, "interleaved");
-  if (!theta || !pairs || args.over.size() != 1 || args.along.size() != 1)
+  std::optional<std::vector<double>> frequencies = args.numbers("frequencies");
+  if (!theta || !pairs || !frequencies || args.over.size() != 1 || args.along.size() != 1)
     return {};
   TensorType type = typeOf(args[0]);
   for (DimId id : {args.over[0], args.along[0]})
@@ -218,16 +193,30 @@ Value Elaborator::builtinRotary(CallArgs &args) {
              "`rotary` works on `" + model.dims[id].name + "`, but this has " + print(type.dims));
       return {};
     }
-  if (model.dims[args.over[0]].size % 2) {
+  const Dim &dim = model.dims[args.over[0]];
+  if (dim.size % 2) {
     report(Code::BadDimensionSize, args.overLoc,
-           "`rotary` turns pairs, but `" + model.dims[args.over[0]].name + "` has the odd size " +
-               std::to_string(model.dims[args.over[0]].size));
+           "`rotary` turns pairs, but `" + dim.name + "` has the odd size " +
+               std::to_string(dim.size));
+    return {};
+  }
+  int64_t listed = static_cast<int64_t>(frequencies->size());
+  if (listed && listed != dim.size / 2) {
+    report(Code::BadArgument, args.keywordLoc("frequencies"),
+           "`rotary` needs one frequency for each of the " + std::to_string(dim.size / 2) +
+               " pairs of `" + dim.name + "`, here are " + std::to_string(listed));
+    return {};
+  }
+  if (listed && args.keyword("theta")) {
+    report(Code::BadArgument, args.keywordLoc("theta"),
+           "`theta` has no effect where `frequencies` are given");
     return {};
   }
   Op op(OpKind::Rotary, {args[0].tensor});
   op.dims = {args.over[0], args.along[0]};
   op.word = *pairs;
   op.number = *theta;
+  op.numbers = std::move(*frequencies);
   return emit(std::move(op), type, args.loc());
 }
 

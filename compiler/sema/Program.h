@@ -53,7 +53,8 @@ enum class OpKind {
   Expand,       // the result has dims[...] besides; the values repeat along them
   StopGradient, // the operand; no gradient flows
   Anchor,       // the operand, whose dimensions were declared: the parallel map binds it
-  Rotary,       // over dims[0], along dims[1]; theta in `number`; `word` is interleaved or half
+  Rotary,       // over dims[0], along dims[1]; theta in `number`, or the frequencies in `numbers`;
+                // `word` is interleaved or half
   Attention,    // q, k, v; over dims[0], along dims[1]; scale in `number`; `word` is causal or full
   Repeat        // dims[0] times; operands and results are what is carried
 };
@@ -77,6 +78,7 @@ struct Op {
   std::vector<DimId> dims;
   std::string word;
   double number = 0;
+  std::vector<double> numbers;
   int64_t index = 0;
   std::vector<Region> body; ///< Repeat: one. Its arguments are the index, then what is carried
   Location loc;

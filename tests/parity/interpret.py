@@ -57,11 +57,11 @@ def reference(model: str) -> Path:
     return out
 
 
-def lower(model: str, train_name: str, phase: str) -> Path:
-    ir = OUT / model / f"{train_name}-{phase}.mlir"
+def lower(program: Path, train_name: str, phase: str, folder: Path) -> Path:
+    """The IR of a run in float64 after a phase."""
+    ir = folder / f"{train_name}-{phase}.mlir"
     sets = [word for part in ("params", "compute", "reduce")
             for word in ("--set", f"precision.{part}={DTYPES['float64']}")]
-    program = PROGRAMS / f"{model}.titan"
     ir.write_text(call([TITANC, "--stop-after=model", "--train", train_name, *sets, program]))
     for step in PHASES[:PHASES.index(phase) + 1]:
         ir.write_text(call([BIN / "titan-opt", f"--titan-phase-{step}", ir]))
@@ -69,18 +69,18 @@ def lower(model: str, train_name: str, phase: str) -> Path:
 
 
 def check(model: str, train_name: str, phase: str, ranks: int):
-    result = judge(model, lower(model, train_name, phase), train_name, ranks)
+    ir = lower(PROGRAMS / f"{model}.titan", train_name, phase, OUT / model)
+    is_auto = train_name == "parity" and ranks > 1
+    result = judge(OUT / model / "reference", ir, ranks, [f"--auto={ranks}"] if is_auto else [])
     return result.passed(), result.table()
 
 
-def judge(model: str, ir: Path, train_name: str, ranks: int) -> Result:
-    """Interprets a step of a program and compares it with the reference."""
-    against, out = OUT / model / "reference", ir.with_suffix("")
+def judge(against: Path, ir: Path, ranks: int, options: list[str] = ()) -> Result:
+    """Interprets a step of a program and compares it with a reference."""
+    out = ir.with_suffix("")
     out.mkdir(parents=True, exist_ok=True)
     dump = out / "dump.safetensors"
-    many = [f"--ranks={ranks}"] if ranks > 1 else []
-    if train_name == "parity" and ranks > 1:
-        many.append(f"--auto={ranks}")
+    many = [f"--ranks={ranks}", *options] if ranks > 1 else []
     call([BIN / "titan-interpret", "--program=train", f"--inputs={against}/inputs.safetensors",
           f"--dump={dump}", f"--lr={LR}", "--steps=1", *many, ir])
     tensors = load_file(dump)
@@ -104,7 +104,7 @@ def without_reduction(ir: Path, index: int) -> tuple[Path, str]:
 
 
 def mutants(report: Report, model: str, mesh: str, everything: bool) -> None:
-    ir = lower(model, mesh, "shard")
+    ir = lower(PROGRAMS / f"{model}.titan", mesh, "shard", OUT / model)
     indices = list(range(len(REDUCTION.findall(training_step(ir)))))
     if not everything:
         indices = sorted(random.Random(1).sample(indices, min(SAMPLED_MUTANTS, len(indices))))
@@ -113,7 +113,7 @@ def mutants(report: Report, model: str, mesh: str, everything: bool) -> None:
 
         def is_caught():
             try:
-                result = judge(model, mutant, mesh, MESHES[mesh])
+                result = judge(OUT / model / "reference", mutant, MESHES[mesh])
             except Failed as failed:  # the interpreter compares the replicas before we can
                 return "replicas on ranks" in str(failed), str(failed)
             return not result.passed(), result.table()

@@ -25,7 +25,7 @@ MUTATIONS = {
 }
 
 
-@dataclass
+@dataclass(frozen=True)
 class Recipe:
     """How a run goes. The defaults are those of the parity rule."""
 
@@ -54,6 +54,8 @@ def schedule(step: int, recipe: Recipe) -> float:
         factor = 1 - progress
     elif recipe.decay == "cosine":
         factor = 0.5 * (1 + math.cos(math.pi * progress))
+    elif recipe.decay == "constant":
+        factor = 1.0
     else:
         raise ValueError(f"unknown decay {recipe.decay}")
     return recipe.to + (1 - recipe.to) * factor
@@ -65,7 +67,8 @@ def mutated_recipe(recipe: Recipe, mutation: str) -> Recipe:
     return replace(recipe, **changes.get(mutation, {}))
 
 
-def mutate_gradients(gradients: dict[str, Tensor], mutation: str, model, batch: Tensor) -> None:
+def mutate_gradients(gradients: dict[str, Tensor], mutation: str, module,
+                     parameters: dict[str, Tensor], batch: Tensor) -> None:
     """Applies a fault to this step's gradients, in place."""
     middle = sorted(gradients)[len(gradients) // 2]
     if mutation == "scale-gradient":
@@ -75,14 +78,14 @@ def mutate_gradients(gradients: dict[str, Tensor], mutation: str, model, batch: 
         for gradient in gradients.values():
             gradient.mul_(2)
     elif mutation == "drop-gradient-part":
-        gradients[middle].sub_(last_sample_gradient(model, batch)[middle])
+        gradients[middle].sub_(last_sample_gradient(module, parameters, batch)[middle])
 
 
-def last_sample_gradient(model, batch: Tensor) -> dict[str, Tensor]:
+def last_sample_gradient(module, parameters: dict[str, Tensor],
+                         batch: Tensor) -> dict[str, Tensor]:
     """What the batch's last sample adds to each gradient."""
-    parameters = {n: p.detach().clone().requires_grad_() for n, p in model.parameters.items()}
-    loss = cross_entropy(model.logits(parameters, batch[-1:, :-1]), batch[-1:, 1:]) / len(batch)
-    loss.backward()
+    parameters = {n: p.detach().clone().requires_grad_() for n, p in parameters.items()}
+    (loss_of(module, parameters, batch[-1:]) / len(batch)).backward()
     return {name: p.grad for name, p in parameters.items()}
 
 
@@ -90,16 +93,18 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     return torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
 
 
+def loss_of(module, parameters: dict[str, Tensor], batch: Tensor) -> Tensor:
+    """A model's own loss where it has one, else cross-entropy of its logits."""
+    tokens, labels = batch[:, :-1], batch[:, 1:]
+    if hasattr(module, "loss"):
+        return module.loss(parameters, tokens, labels)
+    return cross_entropy(module.logits(parameters, tokens), labels)
+
+
 def clip(parameters: list[Tensor], limit: float, per_tensor: bool) -> float:
     groups = [[p] for p in parameters] if per_tensor else [parameters]
     norms = [torch.nn.utils.clip_grad_norm_(group, limit, foreach=False) for group in groups]
     return torch.stack(norms).norm().item()
-
-
-@dataclass
-class Model:
-    logits: object
-    parameters: dict[str, Tensor]
 
 
 def train(module, parameters: dict[str, Tensor], batches: Tensor, recipe: Recipe, mutation=""):
@@ -116,11 +121,10 @@ def train(module, parameters: dict[str, Tensor], batches: Tensor, recipe: Recipe
     rows, first = [], {}
     for step in range(recipe.steps):
         optimizer.zero_grad()
-        loss = cross_entropy(module.logits(parameters, batches[step][:, :-1]),
-                             batches[step][:, 1:])
+        loss = loss_of(module, parameters, batches[step])
         loss.backward()
         gradients = {n: p.grad for n, p in parameters.items()}
-        mutate_gradients(gradients, mutation, Model(module.logits, parameters), batches[step])
+        mutate_gradients(gradients, mutation, module, parameters, batches[step])
         if step == 0:
             first = {n: g.clone() for n, g in gradients.items()}
         norm = clip(list(parameters.values()), recipe.clip, mutation == "clip-per-tensor")

@@ -91,8 +91,8 @@ template <typename... Ops> void attachElementwise(MLIRContext *context) {
 
 void ir::registerCostModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TitanDialect *) {
-    attachElementwise<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, AddOp, SubOp, MulOp,
-                      DivOp, MaximumOp, MinimumOp, CompareOp, SelectOp>(context);
+    attachElementwise<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp,
+                      AddOp, SubOp, MulOp, DivOp, MaximumOp, MinimumOp, CompareOp, SelectOp>(context);
     AdamWOp::attachInterface<AdamWCost>(*context);
     ReduceOp::attachInterface<ReduceCost>(*context);
     ContractOp::attachInterface<ContractCost>(*context);

@@ -53,8 +53,12 @@ func.func @train(
     %outer: !bt {titan.param = "nested.outer", titan.stacked, titan.init = #n},
     %inner: !blt {titan.param = "nested.inner", titan.stacked, titan.init = #n})
     -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
-  // tanh, sigmoid, exp, neg, log, sqrt, rsqrt, cast.
-  %u0 = titan.tanh %unary : !t -> !t
+  // tanh, sigmoid, exp, neg, log, sqrt, rsqrt, cast, erf, sin, cos.
+  %ua = titan.erf %unary : !t -> !t
+  %ub = titan.sin %ua : !t -> !t
+  %uc = titan.cos %unary : !t -> !t
+  %ud = titan.add %ub, %uc : (!t, !t) -> !t
+  %u0 = titan.tanh %ud : !t -> !t
   %u1 = titan.sigmoid %u0 : !t -> !t
   %u2 = titan.exp %u1 : !t -> !t
   %u3 = titan.log %u2 : !t -> !t

@@ -1,0 +1,81 @@
+"""Whether programs that differ by their map alone have the same functions at the model phase.
+
+    mappings.py TITANC OUT FOLDER...
+
+For every run in the folders' files, and for every published model where a file has no runs: alone,
+and on maps that split and store different things. OUT is for the programs made.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+DATA = 'data = text("text.txt") { seq = 64, batch = 8 }'
+MAPS = [
+    "a = 2 splits batch stores params, grads, optimizer",
+    "b = 4 splits embed, else seq",
+    "a = auto splits batch stores optimizer\n  b = 2 splits {dims}, else seq",
+]
+
+
+TITANC, OUT = sys.argv[1], Path(sys.argv[2])
+
+
+def call(*command) -> str:
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))}\n{done.stderr}")
+    return done.stdout
+
+
+def functions(program: Path, run: str) -> str:
+    """What the program computes: its functions, without mesh and maps."""
+    text = call(TITANC, "--stop-after=model", program, "--train", run)
+    return text[text.index("  func.func"):]
+
+
+def split_dims(file: Path, name: str) -> str:
+    """The dimensions of the parameters that have two or more, which all divide by 2."""
+    info = json.loads(call(TITANC, "info", "--json", file, "--train", name))
+    dims = {}
+    for tensor in info["parameters"]["tensors"]:
+        if len(tensor["dims"]) > 1:
+            dims |= dict(zip(tensor["dims"], tensor["shape"]))
+    even = [d for d, size in dims.items() if size % 2 == 0 and d not in ("embed", "layers")]
+    return ", ".join(even)
+
+
+def check(file: Path, name: str, is_run: bool) -> int:
+    """Writes the program with every map, and compares."""
+    base = f"one.{name}"
+    end = "with {}" if is_run else "{ " + DATA + " }"
+    text = f'import "{file}" as one\n\n'
+    text += f"train alone = {base} on each with {{}}\n" if is_run else f"train alone = {base} {end}\n"
+    text += "parallel each { all = auto splits batch }\n"
+    for i, axes in enumerate(MAPS):
+        axes = axes.replace("{dims}", split_dims(file, name))
+        text += f"parallel map{i} {{\n  {axes}\n}}\ntrain run{i} = {base} on map{i} {end}\n"
+    program = OUT / f"{file.stem}_{name}.titan"
+    program.write_text(text)
+    alone = functions(program, "alone")
+    for i in range(len(MAPS)):
+        if functions(program, f"run{i}") != alone:
+            sys.exit(f"{program}: run{i} has other functions than the program alone")
+    return len(MAPS)
+
+
+def main() -> None:
+    OUT.mkdir(parents=True, exist_ok=True)
+    count = 0
+    for file in sorted(file for folder in sys.argv[3:] for file in Path(folder).glob("*.titan")):
+        runs = re.findall(r"^train (\w+) = (?!.* on )", file.read_text(), re.M)
+        models = re.findall(r"^model (\w+) = ", file.read_text(), re.M)
+        for name in runs or models:
+            count += check(file, name, bool(runs))
+    print(f"{count} pairs of programs equal")
+
+
+if __name__ == "__main__":
+    main()

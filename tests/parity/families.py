@@ -1,0 +1,156 @@
+"""Every family of the standard library against PyTorch, at a tiny size.
+
+    families.py [--all] [-v] [NAME...]
+
+In float64, from random weights and one batch, interpreted: the loss, every gradient and every
+parameter after a step, and the logits of one sample, alone and on a mesh of four (shard 2 x tp 2).
+Then a program is compiled and trains for 20 steps: without --all a sample of them.
+"""
+
+import argparse
+import importlib
+import json
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+
+import reference
+from compare import Result, compare, compare_tensors
+from interpret import BIN, LR, judge, lower
+from run import PROGRAMS, ROOT, SEED, STEPS, TEXT_BYTES
+from sample_order import batches
+from titan import TITANC, Launch, Report, build, call, require_titanc, write_text
+from training import Recipe, train
+
+OUT = ROOT / "out" / "families"
+RANKS = 4
+# What a program says that only clips; and what the programs of single models say.
+PLAIN = Recipe(steps=STEPS, lr=1e-3, warmup=0, decay="constant", betas=(0.9, 0.999),
+               weight_decay=0.0)
+WHOLE = Recipe(steps=STEPS, lr=2e-3, decay="cosine", to=0.1)
+MESH_PHASES = ["shard", "memory"]
+
+
+def random_weights(source: Path, run: str, chance: torch.Generator) -> dict[str, torch.Tensor]:
+    """For every parameter under its name of exchange. None is where it starts: a norm's weight of 1
+    would hide that it is not applied."""
+    info = json.loads(call([TITANC, "info", "--json", "--train", run, source]))
+    weights = {}
+    for tensor in info["parameters"]["tensors"]:
+        shape = tensor["shape"]
+        is_layered = "{l}" in tensor["name"]
+        repeat = tensor["dims"][0]
+        for index in range(shape[0] if is_layered else 1):
+            name = tensor["name"].replace("{l}", str(index)) if is_layered else tensor["name"]
+            own = shape[1:] if is_layered else shape
+            centre = 1.0 if name.endswith("norm") else 0.0
+            weights[name] = centre + 0.3 * torch.randn(own, generator=chance, dtype=torch.float64)
+    return weights
+
+
+@dataclass
+class Family:
+    """A run with its reference of the same name, and the run on a mesh of four."""
+
+    name: str
+    program: str = "families"
+    run: str = ""
+    mesh: str = ""
+    batch: int = 4
+    seq: int = 16
+    recipe: Recipe = PLAIN
+    compiled: bool = False  # also where not everything is
+
+    def __post_init__(self):
+        self.run, self.mesh = self.run or self.name, self.mesh or f"{self.name}_mesh"
+        self.source, self.folder = PROGRAMS / f"{self.program}.titan", OUT / self.name
+        self.against = self.folder / "reference"
+        self.module = importlib.import_module(f"models.{self.name}")
+
+    def make_reference(self) -> None:
+        """One step of PyTorch and the logits of the first sample, once."""
+        if self.against.exists():
+            return
+        chance = torch.Generator().manual_seed(1)
+        weights = random_weights(self.source, self.run, chance)
+        batch = torch.randint(0, 256, (1, self.batch, self.seq + 1), generator=chance)
+        recipe = replace(self.recipe, steps=1, warmup=1, lr=LR)
+        reference.write_run(self.against, *train(self.module, weights, batch, recipe))
+        tokens, labels = batch[0, :, :-1].contiguous(), batch[0, :, 1:].contiguous()
+        save_file({**weights, "tokens": tokens, "labels": labels},
+                  self.against / "inputs.safetensors")
+        save_file({**weights, "tokens": tokens[:1].contiguous()},
+                  self.against / "sample.safetensors")
+        if hasattr(self.module, "logits"):
+            save_file({"output.logits": self.module.logits(weights, tokens[:1]).contiguous()},
+                      self.against / "logits.safetensors")
+
+    def steps(self, train_name: str, phase: str, ranks: int):
+        self.make_reference()
+        ir = lower(self.source, train_name, phase, self.folder)
+        result = judge(self.against, ir, ranks)
+        if hasattr(self.module, "logits"):
+            self.compare_logits(ir, ranks, result)
+        return result.passed(), result.table()
+
+    def compare_logits(self, ir: Path, ranks: int, result: Result) -> None:
+        dump = ir.with_suffix(".logits")
+        call([BIN / "titan-interpret", "--program=logits", f"--dump={dump}",
+              f"--inputs={self.against / 'sample.safetensors'}",
+              *([f"--ranks={ranks}"] if ranks > 1 else []), ir])
+        compare_tensors("logits", load_file(dump), load_file(self.against / "logits.safetensors"),
+                        (1e-10, 1e-12), result)
+
+    def trained(self, text: Path):
+        exe = build(self.source, self.run, "float64", self.folder / "program")
+        ours = Launch(STEPS, SEED).run(exe, text, self.folder / "ours")
+        tokens = batches(text.read_bytes(), STEPS, self.batch, self.seq, SEED)
+        save_file({"tokens": tokens}, self.folder / "batches.safetensors")
+        theirs = self.folder / "theirs"
+        reference.run(self.name, ours / "initial.safetensors",
+                      self.folder / "batches.safetensors", theirs, "float64",
+                      self.recipe)
+        result = compare(ours, theirs, "float64")
+        return result.passed(), result.table()
+
+
+FAMILIES = [
+    Family("llama2"), Family("llama3_1"), Family("qwen3"), Family("phi"), Family("gemma2"),
+    Family("mixtral"), Family("deepseek"), Family("tide"),
+    Family("towers", "towers", "parity", "on_shard2_wide2", 8, 32, WHOLE, compiled=True),
+    Family("cloze", "cloze", "parity", "on_shard2_tp2", 4, 32, WHOLE, compiled=True),
+]
+
+
+def cases(everything: bool, text: Path):
+    for family in FAMILIES:
+        yield f"{family.name} interpreted", lambda: family.steps(family.run, "gradient", 1)
+        for phase in MESH_PHASES:
+            yield (f"{family.name} interpreted on four ranks after {phase}",
+                   lambda: family.steps(family.mesh, phase, RANKS))
+        if everything or family.compiled:
+            yield f"{family.name} compiled, {STEPS} steps", lambda: family.trained(text)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--all", action="store_true", help="compile every family")
+    parser.add_argument("-v", action="store_true", help="show the tables of what passed too")
+    arguments = parser.parse_args()
+    require_titanc()
+    torch.set_num_threads(1)
+    shutil.rmtree(OUT, ignore_errors=True)
+    text = write_text(OUT / "text.txt", TEXT_BYTES)
+    report = Report()
+    for name, run in cases(arguments.all, text):
+        if all(part in name for part in arguments.names):
+            report.case(name, run)
+    report.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""DeepSeek-V2 (arXiv 2405.04434): keys and values, and here queries too, through narrow latents;
+positions on elements of their own, which all heads share for the keys; frequencies by YaRN (arXiv
+2309.00071); a dense layer, then layers of shared and of routed experts."""
+
+import math
+
+import torch
+from torch import Tensor, einsum
+
+from . import mixtral, parts
+
+EPS = 1e-6
+THETA, FACTOR, CONTEXT, MSCALE = 10_000.0, 40.0, 64, 0.707
+FAST, SLOW = 32, 1  # turns in a context between which frequencies are blended
+ACTIVE, SCALE = 2, 1.5
+UNDECAYED = ()
+
+
+def yarn(size: int) -> Tensor:
+    def pair_that_turns(times: float) -> float:
+        return size * math.log(CONTEXT / (times * 2 * math.pi)) / (2 * math.log(THETA))
+
+    low = max(math.floor(pair_that_turns(FAST)), 0)
+    high = min(math.ceil(pair_that_turns(SLOW)), size - 1)
+    frequency = []
+    for i, plain in enumerate(parts.frequencies(size, THETA).tolist()):
+        slowed = min(max((i - low) / max(high - low, 0.001), 0.0), 1.0)
+        frequency.append(plain / FACTOR * slowed + plain * (1 - slowed))
+    return torch.tensor(frequency, dtype=torch.float64)
+
+
+def latent_attention(h: Tensor, p: dict[str, Tensor]) -> Tensor:
+    c = parts.rms_norm(h @ p["kv_down"], p["kv_norm"], EPS)
+    d = parts.rms_norm(h @ p["q_down"], p["q_norm"], EPS)
+    frequency = yarn(p["k_turned"].shape[-1])
+    shared = parts.rotate(h @ p["k_turned"], frequency, neighbours=True)
+    own = parts.rotate(einsum("bsr,rkh->bskh", d, p["q_turned"]), frequency, neighbours=True)
+    plain = einsum("bsr,rkh->bskh", c, p["k_up"])
+    v = einsum("bsr,rkh->bskh", c, p["v_up"])
+    q = torch.cat([einsum("bsr,rkh->bskh", d, p["q_up"]), own], -1)
+    k = torch.cat([plain, shared.unsqueeze(2).expand(*own.shape)], -1)
+    magnify = (0.1 * MSCALE * math.log(FACTOR) + 1) ** 2
+    a = parts.attention(q.unsqueeze(3), k, v, scale=magnify / math.sqrt(q.shape[-1])).squeeze(3)
+    return einsum("bskh,khe->bse", a, p["wo"])
+
+
+def sparse(h: Tensor, p: dict[str, Tensor]) -> Tensor:
+    best, chosen = (h @ p["router"]).softmax(-1).topk(ACTIVE, -1)
+    shared = {n: p["shared." + n] for n in ("w1", "w2", "w3")}
+    return parts.swiglu(h, shared) + mixtral.experts(h, p, chosen, best * SCALE)
+
+
+def logits(parameters: dict[str, Tensor], tokens: Tensor) -> Tensor:
+    x = parameters["table"][tokens]
+    for repeat, mlp in (("dense_layers", parts.swiglu), ("layers", sparse)):
+        for p in parts.layers(parameters, repeat):
+            x = x + latent_attention(parts.rms_norm(x, p["attn_norm"], EPS), p)
+            x = x + mlp(parts.rms_norm(x, p["ffn_norm"], EPS), p)
+    return parts.rms_norm(x, parameters["norm"], EPS) @ parameters["unembed"]
