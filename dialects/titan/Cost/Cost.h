@@ -6,9 +6,9 @@
 // the scores that its mask lets through.
 //
 // Beside it stands the figure that papers and trainers compare by, which knows the model alone:
-// TorchTitan's convention (torchtitan/tools/utils.py, `get_dense_model_nparams_and_flops`), after
-// Chowdhery et al., "PaLM", appendix B: 6 for every parameter but the embedding's, and 12 for every
-// element of the queries and key, whatever the mask.
+// TorchTitan's convention (`get_dense_model_nparams_and_flops`), after Chowdhery et al., "PaLM",
+// appendix B. A token counts 6 for every parameter but the embedding's and, in every layer, 12 for
+// every element of its query and every position of the sequence, whatever the mask.
 //
 //===----------------------------------------------------------------------===//
 
