@@ -68,7 +68,6 @@ static void emitCall(FunctionEmitter &emitter, Operation *op, StringRef function
   std::string arguments;
   for (Value tensor : tensors)
     arguments += ", " + emitter.getPointer(tensor);
-  emitter.setPlace(op);
   Writer &out = emitter.out();
   out.line(function + "(ctx" + arguments + ",");
   llvm::SmallString<32> number;

@@ -73,7 +73,6 @@ Blocks CollectiveEmitter::getBlocks(NamedTensorType split, int64_t dim) {
 }
 
 std::string CollectiveEmitter::start(StringRef function) {
-  emitter.setPlace(op);
   return (function + "(ctx, " + emitter.getGroup(axes) + ", " + getDType(to.getElementType()))
       .str();
 }

@@ -70,7 +70,6 @@ LogicalResult emission::emitContract(FunctionEmitter &emitter, ContractOp op) {
   if (hasFreeDimension(a, b))
     plan = planGemm(a, b, c);
   if (plan.isGemm) {
-    emitter.setPlace(op);
     emitGemm(emitter, plan, a, b, c);
     return success();
   }

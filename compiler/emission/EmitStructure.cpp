@@ -44,8 +44,11 @@ LogicalResult FunctionEmitter::emitOp(Operation *op) {
     if (auto tensor = dyn_cast<NamedTensorType>(type);
         !tensor || getElementType(tensor.getElementType()).empty())
       return op->emitError("cannot emit values of type ") << type;
-  if (!isa<YieldOp, func::ReturnOp>(op))
+  if (!isa<YieldOp, func::ReturnOp>(op)) {
     emitSourceLine(op);
+    if (!isa<RepeatOp>(op))
+      setPlace(op);
+  }
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](RepeatOp repeat) { return emitRepeat(repeat); })
       .Case([&](YieldOp yield) { return emitYield(yield); })

@@ -151,12 +151,23 @@ void FunctionEmitter::emitSourceLine(Operation *op) {
   body.line("// " + line);
 }
 
+/// `contract wgrad` of a `titan.contract` that is part of the weight gradient.
+static std::string getAction(Operation *op) {
+  std::string action = op->getName().stripDialect().str();
+  if (auto part = op->getAttrOfType<StringAttr>(attr::kPart))
+    action += " " + part.getValue().str();
+  return action;
+}
+
 void FunctionEmitter::setPlace(Operation *op) {
   std::string now = getSourceLine(op->getLoc());
-  if (now == place)
+  if (now.empty())
     return;
-  place = now;
-  body.line("ctx.place = " + quote(place) + ";");
+  std::string call = "at(ctx, " + quote(now) + ", " + quote(getAction(op)) + ");";
+  if (call == place)
+    return;
+  place = call;
+  body.line(place);
 }
 
 std::string FunctionEmitter::getGroup(ArrayAttr axes) {

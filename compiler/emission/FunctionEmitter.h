@@ -58,7 +58,7 @@ public:
   /// Global index at which this rank's part of dimension `dim` starts, as a variable that is
   /// declared here; empty if it is 0.
   std::string getRankOffset(ir::NamedTensorType type, int64_t dim);
-  /// Writes `ctx.place = "file:line";` for operations that can fail.
+  /// Writes `at(ctx, "file:line", "operation");`, for messages and profiles.
   void setPlace(mlir::Operation *op);
   /// Copies `value` to `target`, a pointer expression.
   void copyTo(mlir::Value value, llvm::StringRef target);
@@ -84,7 +84,7 @@ private:
   llvm::DenseMap<mlir::Value, std::string> pointers;
   llvm::StringMap<std::string> rankOffsets; ///< variable by expression
   std::string line;                         ///< source line of the last comment
-  std::string place;                        ///< the last ctx.place
+  std::string place;                        ///< the last call of `at`
 };
 
 /// `file:line` of an operation's location; empty where it has none.

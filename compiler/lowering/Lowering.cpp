@@ -123,6 +123,8 @@ OwningOpRef<ModuleOp> lower(const sema::CheckedRun &run, const SourceManager &so
                          {builder.getNamedAttr("dim", builder.getStringAttr("batch")),
                           builder.getNamedAttr("parts", builder.getI64IntegerAttr(parts))}));
     module->push_back(train);
+    if (!run.run["eval.data.path"].text.empty())
+      module->push_back(program.lower("eval", {{"loss", *run.train.loss, run.train.loc}}));
   }
   if (!run.logits.outputs.empty()) {
     ProgramLowering program(run, run.logits, sources, builder);

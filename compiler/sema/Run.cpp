@@ -28,11 +28,12 @@ private:
   void addSettings(const std::string &prefix, const std::vector<Setting> &settings);
   void addSetting(const std::string &prefix, const Setting &setting);
   void assign(const std::string &path, Location pathLoc, const Expr &value);
-  void setData(const CallExpr &call);
+  void setData(const std::string &path, const CallExpr &call);
   void set(const std::string &path, Location pathLoc, const Expr &value);
   void unknown(const std::string &path, Location at);
   void checkTogether();
   void checkAccumulation();
+  void checkEvaluation();
   std::string besideFile(const std::string &path) const;
   Value evaluate(const Expr &value) {
     return Elaborator::evalConstant(value, library, *unit, diags);
@@ -153,27 +154,29 @@ void Resolver::addSetting(const std::string &prefix, const Setting &setting) {
     unknown(path, setting.path.loc);
 }
 
-/// Two sections take a value themselves: `data = text("FILE")`, `optimizer = adamw`.
+/// Sections that take a value themselves: `data = text("FILE")`, also of `eval`; `optimizer = adamw`.
 void Resolver::assign(const std::string &path, Location pathLoc, const Expr &value) {
   auto *call = value.as<CallExpr>();
-  if (path == "data" && call)
-    setData(*call);
-  else if (path == "data")
-    diags.report(Code::OptionType, value.loc, "`data` takes a source such as `text(\"FILE\")`");
+  bool isData = findOption(path + ".format");
+  if (isData && call)
+    setData(path, *call);
+  else if (isData)
+    diags.report(Code::OptionType, value.loc,
+                 "`" + path + "` takes a source such as `text(\"FILE\")`");
   else
     set(path == "optimizer" ? "optimizer.name" : path, pathLoc, value);
 }
 
-void Resolver::setData(const CallExpr &call) {
-  const OptionSpec &format = *findOption("data.format");
+void Resolver::setData(const std::string &path, const CallExpr &call) {
+  const OptionSpec &format = *findOption(path + ".format");
   std::string name = call.callee.text();
   Value checked = checkOption(format, Value::ofWord(name), call.callee.loc, diags);
-  run.options["data.format"] = {checked, call.callee.loc};
+  run.options[format.path] = {checked, call.callee.loc};
   if (call.args.size() != 1 || call.args[0].kind != ArgKind::Positional || !call.args[0].value) {
     diags.report(Code::OptionType, call.loc, "`" + name + "` takes the name of a file");
     return;
   }
-  set("data.path", call.loc, *call.args[0].value);
+  set(path + ".path", call.loc, *call.args[0].value);
 }
 
 void Resolver::unknown(const std::string &path, Location at) {
@@ -216,7 +219,8 @@ void Resolver::set(const std::string &path, Location pathLoc, const Expr &expr) 
   auto *word = spec->type == OptionType::Choice ? expr.as<NameExpr>() : nullptr;
   Value value = word ? Value::ofWord(word->path.text()) : evaluate(expr);
   Value checked = checkOption(*spec, value, expr.loc, diags);
-  if (path == "data.path" && !checked.isError() && !fromCommandLine)
+  bool isFile = path == "data.path" || path == "eval.data.path";
+  if (isFile && !checked.isError() && !fromCommandLine)
     checked.text = besideFile(checked.text);
   run.options[path] = {checked, expr.loc};
 }
@@ -264,6 +268,7 @@ void Resolver::checkTogether() {
                 "`schedule.to` has no effect: the learning rate does not fall")
         .help("say how: `schedule.decay = linear` or `cosine`");
   checkAccumulation();
+  checkEvaluation();
   const Option &reduce = run.options["precision.reduce"],
                &compute = run.options["precision.compute"];
   if (!reduce.loc.isValid() && !compute.value.isError())
@@ -287,6 +292,16 @@ void Resolver::checkAccumulation() {
   if (batch.loc.isValid())
     diag.note(batch.loc, "the batch is set here");
   diag.help("numbers that divide it: " + listDivisors(batch.value.integer));
+}
+
+void Resolver::checkEvaluation() {
+  for (const char *path : {"eval.every", "eval.batches"})
+    if (const Option &option = run.options[path];
+        option.loc.isValid() && run.options["eval.data.path"].value.text.empty())
+      diags
+          .report(Code::OptionWithoutEffect, option.loc,
+                  "`" + std::string(path) + "` has no effect: there are no data to evaluate on")
+          .help("name them: `eval { data = text(\"FILE\") }`");
 }
 
 } // namespace

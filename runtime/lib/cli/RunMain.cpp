@@ -6,6 +6,9 @@
 #include "titan/runtime/main.h"
 #include "titan/runtime/metrics.h"
 
+#include "launch/CrashReport.h"
+#include "train/Evaluation.h"
+#include "train/Export.h"
 #include "train/Generate.h"
 #include "train/Session.h"
 #include "train/Settings.h"
@@ -102,23 +105,29 @@ int runCommand(const Options &options, const LaunchInfo &launch) {
   Program described = program(degrees.data());
   Settings settings(described);
   applySettings(settings, options);
-  if (options.command == Command::Eval)
-    throw UserError("this program was compiled without an entry point for evaluation");
-  if (options.command == Command::Export)
-    throw UserError("this program declares no names of weights for other software to export to");
 
   omp_set_num_threads(chooseThreadCount(launch, availableCores()));
   std::unique_ptr<World> world = World::connect(launch);
   // Inside, so that the world is still there when a fault ends the process: taking it down waits.
   return orLeave(launch, false, [&]() -> int {
     Session session(std::move(described), std::move(degrees), *world, makeDevice(launch));
+    reportCrashes(launch.rank, session.running());
     if (options.dryRun) {
       if (session.isFirst())
         describePlan(session, settings);
       return ExitSuccess;
     }
-    return options.command == Command::Generate ? generate(session, options, settings)
-                                                : train(session, options, settings);
+    switch (options.command) {
+    case Command::Train:
+      return train(session, options, settings);
+    case Command::Eval:
+      return evaluate(session, options, settings);
+    case Command::Generate:
+      return generate(session, options, settings);
+    case Command::Export:
+      return exportWeights(session, options, settings);
+    }
+    return ExitFault;
   });
 }
 

@@ -79,9 +79,12 @@ std::unique_ptr<World> World::connect(const LaunchInfo &launch, CommOptions opti
 }
 
 Group &World::everyone() {
-  std::vector<int> all(size());
-  std::iota(all.begin(), all.end(), 0);
-  return group(all);
+  if (!all) {
+    std::vector<int> ranks(size());
+    std::iota(ranks.begin(), ranks.end(), 0);
+    all = &group(ranks);
+  }
+  return *all;
 }
 
 std::string describeFailure(const Group &group, const char *operation, Site site,

@@ -27,20 +27,17 @@ int64_t SampleOrder::window(int64_t sample) const {
 }
 
 DataSource::DataSource(std::unique_ptr<TokenStream> tokens, std::string name, int64_t sequence,
-                       int64_t batch, uint64_t seed, bool shuffle)
-    : stream(std::move(tokens)), sequenceLength(sequence), globalBatch(batch),
+                       uint64_t seed, bool shuffle)
+    : stream(std::move(tokens)), sequenceLength(sequence),
       samples(countWindows(*stream, name, sequence), seed, shuffle) {}
 
-void DataSource::rows(int64_t step, int64_t firstRow, int64_t rows, int64_t firstColumn,
-                      int64_t columns, int64_t *inputs, int64_t *labels) const {
-  for (int64_t row = 0; row < rows; ++row) {
-    int64_t sample = step * globalBatch + firstRow + row;
-    int64_t first = samples.window(sample) * sequenceLength + firstColumn;
-    if (inputs)
-      stream->read(first, columns, inputs + row * columns);
-    if (labels)
-      stream->read(first + 1, columns, labels + row * columns);
-  }
+void DataSource::row(int64_t sample, int64_t firstColumn, int64_t columns, int64_t *inputs,
+                     int64_t *labels) const {
+  int64_t first = samples.window(sample) * sequenceLength + firstColumn;
+  if (inputs)
+    stream->read(first, columns, inputs);
+  if (labels)
+    stream->read(first + 1, columns, labels);
 }
 
 } // namespace titan::rt

@@ -19,10 +19,11 @@ std::string number(double value, int digits) {
 
 std::string toJson(const MetricsRow &row, int digits) {
   return fmt::format(R"({{"step": {}, "loss": {}, "grad_norm": {}, "lr": {}, "tokens": {}, )"
-                     R"("tokens_per_second": {}, "tflops": {}, "memory_bytes": {}, "time": {}}})",
+                     R"("tokens_per_second": {}, "tflops": {}, "memory_bytes": {}, "time": {}{}}})",
                      row.step, number(row.loss, digits), number(row.gradNorm, digits),
                      number(row.lr, digits), row.tokens, number(row.tokensPerSecond, 6),
-                     number(row.tflops, 6), row.memoryBytes, number(row.time, 9));
+                     number(row.tflops, 6), row.memoryBytes, number(row.time, 9),
+                     row.evalLoss ? R"(, "eval_loss": )" + number(*row.evalLoss, digits) : "");
 }
 
 std::string toLine(const MetricsRow &row, int64_t steps, double secondsLeft, bool color) {

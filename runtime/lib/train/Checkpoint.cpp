@@ -3,10 +3,15 @@
 #include "TensorFiles.h"
 
 #include "titan/runtime/error.h"
-#include "titan/runtime/safetensors.h"
 
-#include <charconv>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
 #include <filesystem>
+#include <unistd.h>
+
+#include <fmt/format.h>
 
 namespace titan::rt {
 
@@ -14,61 +19,164 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char *stateFile = "state.safetensors";
-constexpr Role roles[] = {Role::Parameter, Role::State};
+using Content = Manifest::Content;
 
-/// The step of a directory named step-N, or -1.
-int64_t stepOf(const fs::path &directory) {
-  std::string name = directory.filename().string();
-  int64_t step = -1;
-  if (name.rfind("step-", 0) != 0)
-    return -1;
-  auto [end, error] = std::from_chars(name.data() + 5, name.data() + name.size(), step);
-  return error == std::errc() && end == name.data() + name.size() ? step : -1;
+constexpr int64_t shardBytes = int64_t{2} << 30;
+constexpr const char *unfinished = ".partial";
+
+/// Makes new names in a directory outlast a loss of power.
+void syncDirectory(const fs::path &directory) {
+  int file = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  bool failed = file < 0 || ::fsync(file) != 0;
+  if (file >= 0)
+    ::close(file);
+  if (failed)
+    throw Fault("cannot write '" + directory.string() + "': " + std::strerror(errno));
+}
+
+/// What a run that was killed while saving has left.
+void removeUnfinished(const fs::path &checkpoints) {
+  for (const auto &entry : fs::directory_iterator(checkpoints))
+    if (entry.path().extension() == unfinished)
+      fs::remove_all(entry.path());
+}
+
+/// The name goes first, so that no half of a checkpoint has one.
+void removeCheckpoint(const fs::path &directory) {
+  fs::path doomed = directory.string() + ".removed" + unfinished;
+  fs::rename(directory, doomed);
+  fs::remove_all(doomed);
+}
+
+void removeAllBut(const std::string &runDirectory, int64_t keep) {
+  std::vector<std::string> all = listCheckpoints(runDirectory);
+  for (size_t i = static_cast<size_t>(keep); keep > 0 && i < all.size(); ++i)
+    removeCheckpoint(all[i]);
+}
+
+/// Sizes and checksums of all files; each rank reads its share of them.
+std::vector<Manifest::File> measure(Session &session, const std::string &directory,
+                                    std::vector<Manifest::File> files) {
+  std::vector<int64_t> found(2 * files.size());
+  size_t ranks = static_cast<size_t>(session.world().size());
+  for (size_t i = static_cast<size_t>(session.world().rank()); i < files.size(); i += ranks) {
+    std::error_code absent;
+    if (!fs::exists(fs::path(directory) / files[i].name, absent))
+      continue; // then its size is 0, which no file has
+    Manifest::File file = measureFile(directory, files[i]);
+    found[2 * i] = file.bytes;
+    found[2 * i + 1] = file.crc;
+  }
+  session.world().everyone().allReduce(found.data(), static_cast<int64_t>(found.size()), DType::I64,
+                                       Reduction::Sum, {"comparing checksums", ""});
+  for (size_t i = 0; i < files.size(); ++i) {
+    files[i].bytes = found[2 * i];
+    files[i].crc = static_cast<uint32_t>(found[2 * i + 1]);
+  }
+  return files;
+}
+
+/// What is wrong with a checkpoint's files; empty if they are as they were written.
+std::string damageOf(Session &session, const std::string &directory, const Manifest &manifest) {
+  std::vector<Manifest::File> now = measure(session, directory, manifest.files);
+  for (size_t i = 0; i < now.size(); ++i) {
+    const Manifest::File &then = manifest.files[i];
+    std::string path = (fs::path(directory) / then.name).string();
+    if (now[i].bytes != then.bytes)
+      return fmt::format("{} has {} bytes, {} were written", path, now[i].bytes, then.bytes);
+    if (now[i].crc != then.crc)
+      return fmt::format("{} is damaged: its checksum is {:08x}, {:08x} was written", path,
+                         now[i].crc, then.crc);
+  }
+  return "";
+}
+
+/// Reads and checks the manifest; `problem` says why it cannot be used.
+Manifest examine(Session &session, const std::string &directory, std::string &problem) {
+  Manifest manifest;
+  try {
+    manifest = readManifest(directory);
+  } catch (const UserError &error) {
+    problem = error.what();
+  }
+  // All ranks see the same directory; if one does not, none goes on.
+  if (!session.anyRank(!problem.empty()))
+    problem = damageOf(session, directory, manifest);
+  else if (problem.empty())
+    problem = "another rank cannot read " + directory;
+  return manifest;
+}
+
+void load(Session &session, const std::string &directory, const Manifest &manifest) {
+  constexpr Role parameters[] = {Role::Parameter}, state[] = {Role::State};
+  loadTensors(session, {directory, manifest.paths(directory, Content::Parameters)}, parameters);
+  loadTensors(session, {directory, manifest.paths(directory, Content::Optimizer)}, state);
+  if (session.isFirst())
+    std::printf("resuming after step %lld from %s\n", static_cast<long long>(manifest.step),
+                directory.c_str());
+}
+
+/// The run's checkpoints as rank 0 sees them: all ranks must try the same ones.
+std::vector<std::string> candidates(Session &session, const std::string &runDirectory) {
+  std::vector<std::string> all = listCheckpoints(runDirectory);
+  all.resize(static_cast<size_t>(session.fromFirst(static_cast<int64_t>(all.size()))));
+  return all;
 }
 
 } // namespace
 
-void saveCheckpoint(Session &session, const std::string &runDirectory, int64_t step) {
-  fs::path directory = fs::path(runDirectory) / "checkpoints" / ("step-" + std::to_string(step));
-  if (session.isFirst())
-    fs::create_directories(directory);
+void saveCheckpoint(Session &session, const std::string &runDirectory, Manifest position,
+                    int64_t keep) {
+  fs::path checkpoints = fs::path(runDirectory) / "checkpoints";
+  fs::path target = checkpoints / fmt::format("step-{}", position.step);
+  std::string partial = target.string() + unfinished;
+  if (session.isFirst()) {
+    fs::create_directories(checkpoints);
+    removeUnfinished(checkpoints);
+    fs::create_directory(partial);
+  }
   session.barrier("creating a checkpoint");
-  saveTensors(session, (directory / stateFile).string(), roles, {{"step", std::to_string(step)}});
+  constexpr Role parameters[] = {Role::Parameter}, state[] = {Role::State};
+  std::vector<Shard> model = saveShards(session, partial, "model", parameters, shardBytes);
+  for (const Shard &shard : model)
+    position.files.push_back({shard.file, Content::Parameters});
+  for (const Shard &shard : saveShards(session, partial, "optimizer", state, shardBytes))
+    position.files.push_back({shard.file, Content::Optimizer});
+  position.files = measure(session, partial, std::move(position.files));
+  if (session.isFirst()) {
+    writeShardIndex(partial, "model", model);
+    writeManifest(partial, position);
+    syncDirectory(partial);
+    if (fs::exists(target)) // damaged, or it would have been resumed from
+      removeCheckpoint(target);
+    fs::rename(partial, target);
+    syncDirectory(checkpoints);
+    removeAllBut(runDirectory, keep);
+  }
+  session.barrier("finishing a checkpoint");
 }
 
-std::string findCheckpoint(const std::string &runDirectory, const std::string &choice) {
+std::optional<Manifest> resumeFrom(Session &session, const std::string &runDirectory,
+                                   const std::string &choice) {
   if (choice == "none")
-    return "";
-  if (choice != "auto") {
-    if (!fs::exists(fs::path(choice) / stateFile))
-      throw UserError("'" + choice + "' is not a checkpoint: it has no " + stateFile);
-    return choice;
-  }
-  std::error_code absent;
-  int64_t latest = -1;
-  std::string found;
-  for (const auto &entry : fs::directory_iterator(fs::path(runDirectory) / "checkpoints", absent)) {
-    int64_t step = stepOf(entry.path());
-    if (step > latest && fs::exists(entry.path() / stateFile)) {
-      latest = step;
-      found = entry.path().string();
+    return std::nullopt;
+  bool any = choice == "auto";
+  std::vector<std::string> directories = {choice};
+  if (any)
+    directories = candidates(session, runDirectory);
+  for (const std::string &directory : directories) {
+    std::string problem;
+    Manifest manifest = examine(session, directory, problem);
+    if (problem.empty()) {
+      load(session, directory, manifest);
+      return manifest;
     }
+    if (!any)
+      throw UserError(problem);
+    if (session.isFirst())
+      std::fprintf(stderr, "warning: %s; trying the checkpoint before it\n", problem.c_str());
   }
-  return found;
-}
-
-int64_t loadCheckpoint(Session &session, const std::string &checkpoint) {
-  std::string path = (fs::path(checkpoint) / stateFile).string();
-  SafetensorsFile file(path);
-  auto text = file.metadata().find("step");
-  int64_t step = -1;
-  if (text != file.metadata().end())
-    std::from_chars(text->second.data(), text->second.data() + text->second.size(), step);
-  if (step < 0)
-    throw UserError(path + ": it does not say after which step it was saved");
-  loadTensors(session, path, roles);
-  return step;
+  return std::nullopt;
 }
 
 } // namespace titan::rt

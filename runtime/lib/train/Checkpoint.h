@@ -1,25 +1,25 @@
-// Checkpoints: parameters, optimizer state and the step after which they hold, in
-// OUT/checkpoints/step-N/state.safetensors. The data's position and the random numbers follow from
-// the step alone, so nothing else is needed; and since files are independent of the mesh, any
-// number of ranks can resume. A checkpoint is complete exactly if its file exists (it is renamed
-// last).
+// Checkpoints of a run: what the manifest says (checkpoint.h) and the tensors, written and read by
+// all ranks together. Any number of ranks can go on from one.
 #pragma once
 
 #include "Session.h"
 
-#include <cstdint>
+#include "titan/runtime/checkpoint.h"
+
+#include <optional>
 #include <string>
 
 namespace titan::rt {
 
-/// Every rank calls it.
-void saveCheckpoint(Session &session, const std::string &runDirectory, int64_t step);
+/// Saves parameters and optimizer state as OUT/checkpoints/step-N, then removes all but the latest
+/// `keep` (0: none is removed). `position` says where the run stands.
+void saveCheckpoint(Session &session, const std::string &runDirectory, Manifest position,
+                    int64_t keep);
 
-/// The checkpoint to resume from: `choice` is auto (the latest of the run, if there is one), none,
-/// or a checkpoint's directory. Empty if there is none.
-std::string findCheckpoint(const std::string &runDirectory, const std::string &choice);
-
-/// Loads it and returns its step.
-int64_t loadCheckpoint(Session &session, const std::string &checkpoint);
+/// Loads what to go on from. `choice` is a checkpoint's directory; auto, for the latest of the run
+/// that is not damaged, if there is one; or none. Says on the console which it is, and which were
+/// passed over. A damaged checkpoint that was asked for is refused with the file's name.
+std::optional<Manifest> resumeFrom(Session &session, const std::string &runDirectory,
+                                   const std::string &choice);
 
 } // namespace titan::rt

@@ -96,7 +96,7 @@ int generate(Session &session, const Options &options, const Settings &settings)
   if (options.prompt.empty())
     throw UserError("generate needs at least one byte to go on from: pass --prompt TEXT");
   constexpr Role parameters[] = {Role::Parameter};
-  loadTensors(session, options.initFrom, parameters);
+  loadTensors(session, WeightStore(options.initFrom), parameters);
 
   std::vector<int64_t> text;
   for (unsigned char byte : options.prompt)

@@ -89,8 +89,9 @@ bool Session::hasFunction(const std::string &name) const {
 void Session::run(const std::string &name) {
   size_t index = functionIndex(name);
   context.transient = memory.transient(index).data();
-  context.place = "";
+  context.place = context.action = "";
   info.functions[index].run(context);
+  at(context, "", "");
 }
 
 double Session::readScalar(const std::string &name, const std::string &function) const {
@@ -135,34 +136,17 @@ void Session::writeScalar(const std::string &name, double value) {
   }
 }
 
-void Session::loadBatch(const DataSource &data, int64_t step) {
-  for (const char *name : {"tokens", "labels"}) {
-    const Tensor *tensor = find(Role::Input, name, "train");
-    if (!tensor)
-      continue;
-    bool labels = name == std::string("labels");
-    HostView host = view(*tensor, HostView::Access::Write);
-    auto *out = host.as<int64_t>();
-    // A run of the global [batch, seq] tensor is a stretch of tokens, over one row or several.
-    layoutOf(tensor->info).forEachRun([&](const Run &run) {
-      for (int64_t done = 0; done < run.count;) {
-        int64_t row = (run.global + done) / data.sequence();
-        int64_t column = (run.global + done) % data.sequence();
-        int64_t count = std::min(run.count - done, data.sequence() - column);
-        int64_t *to = out + run.local + done;
-        data.rows(step, row, 1, column, count, labels ? nullptr : to, labels ? to : nullptr);
-        done += count;
-      }
-    });
-  }
-}
-
 bool Session::anyRank(bool value) {
   if (world().size() == 1)
     return value;
   float flag = value ? 1.0f : 0.0f;
   world().everyone().allReduce(&flag, 1, DType::F32, Reduction::Max, {"agreement to stop", ""});
   return flag > 0;
+}
+
+int64_t Session::fromFirst(int64_t value) {
+  world().everyone().broadcast(&value, 1, DType::I64, 0, {"agreement on what to do", ""});
+  return value;
 }
 
 void Session::barrier(const char *action) {

@@ -5,7 +5,6 @@
 #include "Arena.h"
 
 #include "titan/runtime/collectives.h"
-#include "titan/runtime/data.h"
 #include "titan/runtime/layout.h"
 #include "titan/runtime/program.h"
 
@@ -35,6 +34,10 @@ public:
   HostView view(const Tensor &tensor, HostView::Access access) const;
   Layout layoutOf(const TensorInfo &tensor) const;
 
+  /// What the running function sees; names the place it has come to.
+  const Context &running() const { return context; }
+  /// Where functions mark what they do from now on; null: nowhere.
+  void setTrace(Trace *trace) { context.trace = trace; }
   bool hasFunction(const std::string &name) const;
   /// Runs a function of the program on this rank's data; an exception names the source line.
   void run(const std::string &function);
@@ -43,11 +46,10 @@ public:
   double readScalar(const std::string &name, const std::string &function) const;
   void writeScalar(const std::string &name, double value);
 
-  /// Fills the inputs `tokens` and `labels` of "train" with this rank's part of a step's batch.
-  void loadBatch(const DataSource &data, int64_t step);
-
   /// True on every rank if it is true on any.
   bool anyRank(bool value);
+  /// The value that rank 0 has.
+  int64_t fromFirst(int64_t value);
   void barrier(const char *action);
 
 private:

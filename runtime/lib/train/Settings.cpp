@@ -111,6 +111,13 @@ int64_t Settings::integer(const std::string &path, int64_t otherwise) const {
   return static_cast<int64_t>(value);
 }
 
+std::map<std::string, std::string> Settings::all() const {
+  std::map<std::string, std::string> texts;
+  for (const auto &[path, value] : values)
+    texts[path] = value.text;
+  return texts;
+}
+
 std::string Settings::toToml() const {
   std::string toml;
   for (const auto &[path, value] : values) {

@@ -28,7 +28,9 @@ public:
   int64_t integer(const std::string &path, int64_t otherwise) const;
   double number(const std::string &path, double otherwise) const;
 
-  /// All settings in force as TOML (dotted keys).
+  /// All settings in force, as text by path.
+  std::map<std::string, std::string> all() const;
+  /// The same as TOML (dotted keys).
   std::string toToml() const;
 
 private:

@@ -2,10 +2,12 @@
 
 #include "titan/runtime/error.h"
 #include "titan/runtime/initialize.h"
-#include "titan/runtime/safetensors.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
+
+#include <fmt/format.h>
 
 namespace titan::rt {
 
@@ -55,45 +57,16 @@ Initializer initializerOf(const Piece &piece) {
   return {tensor.init, tensor.scale[index], tensor.cut};
 }
 
-} // namespace
-
-void initializeParameters(Session &session, uint64_t seed) {
-  constexpr int64_t longest = 4096; // of a stretch, so that threads share the work evenly
-  constexpr Role roles[] = {Role::Parameter};
-  for (const Piece &piece : piecesOf(session, roles)) {
-    std::vector<Run> work;
-    session.layoutOf(piece.info).forEachRun([&](const Run &run) {
-      for (int64_t at = 0; at < run.count; at += longest)
-        work.push_back({run.local + at, run.global + at, std::min(longest, run.count - at)});
-    });
-    HostView host(session.device(), piece.data, piece.bytes, HostView::Access::ReadWrite);
-    std::byte *data = host.data();
-#pragma omp parallel for schedule(dynamic, 4)
-    for (size_t i = 0; i < work.size(); ++i)
-      initializeRange(initializerOf(piece), seed, piece.name, work[i].global, work[i].count,
-                      piece.info.dtype, data + work[i].local * sizeOf(piece.info.dtype));
-  }
+int64_t bytesOf(const TensorInfo &info) {
+  int64_t bytes = sizeOf(info.dtype);
+  for (const Dim &dim : info.dims)
+    bytes *= dim.size;
+  return bytes;
 }
 
-void loadTensors(Session &session, const std::string &path, std::span<const Role> roles) {
-  WeightStore store(path);
-  std::vector<Piece> pieces = piecesOf(session, roles);
-  std::map<std::string, std::vector<int64_t>> shapes;
-  for (const Piece &piece : pieces)
-    shapes[piece.name] = shapeOf(piece.info);
-  store.expectExactly(shapes);
-  for (const Piece &piece : pieces) {
-    HostView host(session.device(), piece.data, piece.bytes, HostView::Access::ReadWrite);
-    session.layoutOf(piece.info).forEachRun([&](const Run &run) {
-      store.readRange(piece.name, run.global, run.count, piece.info.dtype,
-                      host.data() + run.local * sizeOf(piece.info.dtype));
-    });
-  }
-}
-
-void saveTensors(Session &session, const std::string &path, std::span<const Role> roles,
-                 const std::map<std::string, std::string> &metadata) {
-  std::vector<Piece> pieces = piecesOf(session, roles);
+/// Every rank writes its part of these tensors at its place in the file.
+void writeFile(Session &session, const std::string &path, std::span<const Piece> pieces,
+               const std::map<std::string, std::string> &metadata) {
   std::vector<TensorSpec> specs;
   for (const Piece &piece : pieces)
     specs.push_back({piece.name, piece.info.dtype, shapeOf(piece.info)});
@@ -122,6 +95,67 @@ void saveTensors(Session &session, const std::string &path, std::span<const Role
   if (session.isFirst())
     writer->finish();
   session.barrier("finishing a file of weights");
+}
+
+} // namespace
+
+void initializeParameters(Session &session, uint64_t seed) {
+  constexpr int64_t longest = 4096; // of a stretch, so that threads share the work evenly
+  constexpr Role roles[] = {Role::Parameter};
+  for (const Piece &piece : piecesOf(session, roles)) {
+    std::vector<Run> work;
+    session.layoutOf(piece.info).forEachRun([&](const Run &run) {
+      for (int64_t at = 0; at < run.count; at += longest)
+        work.push_back({run.local + at, run.global + at, std::min(longest, run.count - at)});
+    });
+    HostView host(session.device(), piece.data, piece.bytes, HostView::Access::ReadWrite);
+    std::byte *data = host.data();
+#pragma omp parallel for schedule(dynamic, 4)
+    for (size_t i = 0; i < work.size(); ++i)
+      initializeRange(initializerOf(piece), seed, piece.name, work[i].global, work[i].count,
+                      piece.info.dtype, data + work[i].local * sizeOf(piece.info.dtype));
+  }
+}
+
+void loadTensors(Session &session, const WeightStore &store, std::span<const Role> roles) {
+  std::vector<Piece> pieces = piecesOf(session, roles);
+  std::map<std::string, std::vector<int64_t>> shapes;
+  for (const Piece &piece : pieces)
+    shapes[piece.name] = shapeOf(piece.info);
+  store.expectExactly(shapes);
+  for (const Piece &piece : pieces) {
+    HostView host(session.device(), piece.data, piece.bytes, HostView::Access::ReadWrite);
+    session.layoutOf(piece.info).forEachRun([&](const Run &run) {
+      store.readRange(piece.name, run.global, run.count, piece.info.dtype,
+                      host.data() + run.local * sizeOf(piece.info.dtype));
+    });
+  }
+}
+
+void saveTensors(Session &session, const std::string &path, std::span<const Role> roles,
+                 const std::map<std::string, std::string> &metadata) {
+  writeFile(session, path, piecesOf(session, roles), metadata);
+}
+
+std::vector<Shard> saveShards(Session &session, const std::string &directory,
+                              const std::string &stem, std::span<const Role> roles,
+                              int64_t shardBytes) {
+  std::vector<Piece> pieces = piecesOf(session, roles);
+  std::vector<int64_t> sizes;
+  for (const Piece &piece : pieces)
+    sizes.push_back(bytesOf(piece.info));
+  std::vector<size_t> ends = cutIntoShards(sizes, shardBytes);
+  std::vector<Shard> shards;
+  for (size_t begin = 0, number = 1; number <= ends.size(); begin = ends[number - 1], ++number) {
+    std::span<const Piece> part(pieces.data() + begin, ends[number - 1] - begin);
+    Shard shard{fmt::format("{}-{:05}-of-{:05}.safetensors", stem, number, ends.size()), {}};
+    for (const Piece &piece : part)
+      shard.tensors.push_back({piece.name, bytesOf(piece.info)});
+    writeFile(session, (std::filesystem::path(directory) / shard.file).string(), part,
+              {{"format", "pt"}});
+    shards.push_back(std::move(shard));
+  }
+  return shards;
 }
 
 } // namespace titan::rt

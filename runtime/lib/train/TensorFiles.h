@@ -7,21 +7,30 @@
 
 #include "Session.h"
 
+#include "titan/runtime/safetensors.h"
+
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace titan::rt {
 
 /// Parameters by their distributions, seed and names; the same bits on any mesh.
 void initializeParameters(Session &session, uint64_t seed);
 
-/// Reads all tensors of these roles; a file that holds others, or other shapes, is refused by name.
-/// A file of another floating-point type is converted.
-void loadTensors(Session &session, const std::string &path, std::span<const Role> roles);
+/// Reads all tensors of these roles; a store that holds others, or other shapes, is refused by name.
+/// Another floating-point type is converted.
+void loadTensors(Session &session, const WeightStore &store, std::span<const Role> roles);
 
 /// Writes all tensors of these roles into one file. Every rank calls it.
 void saveTensors(Session &session, const std::string &path, std::span<const Role> roles,
                  const std::map<std::string, std::string> &metadata = {});
+
+/// Writes DIRECTORY/STEM-00001-of-0000N.safetensors, each of at most so many bytes of tensors (but
+/// one tensor at least). How the tensors are cut does not depend on the mesh. Every rank calls it.
+std::vector<Shard> saveShards(Session &session, const std::string &directory,
+                              const std::string &stem, std::span<const Role> roles,
+                              int64_t shardBytes);
 
 } // namespace titan::rt

@@ -1,20 +1,20 @@
 #include "Trainer.h"
 
+#include "BatchReader.h"
 #include "Checkpoint.h"
+#include "Data.h"
+#include "Evaluation.h"
+#include "Reporter.h"
 #include "StopSignal.h"
 #include "TensorFiles.h"
 
+#include "profile/Trace.h"
 #include "titan/runtime/error.h"
-#include "titan/runtime/metrics.h"
 
 #include <chrono>
-#include <cmath>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <optional>
-
-#include <fmt/format.h>
 
 namespace titan::rt {
 
@@ -28,51 +28,42 @@ double secondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Token ids that the model has no row for would read foreign memory: refuse them before training.
-void checkVocabulary(const TokenStream &stream, const std::string &path, int64_t vocabulary) {
-  if (stream.vocabulary() <= vocabulary)
-    return;
-  std::vector<int64_t> part(1 << 16);
-  for (int64_t at = 0; at < stream.size(); at += static_cast<int64_t>(part.size())) {
-    int64_t count = std::min<int64_t>(part.size(), stream.size() - at);
-    stream.read(at, count, part.data());
-    for (int64_t i = 0; i < count; ++i)
-      if (part[i] >= vocabulary)
-        throw UserError(fmt::format("'{}' holds the token {} at position {}, but the model's "
-                                    "vocabulary has {} tokens",
-                                    path, part[i], at + i, vocabulary));
-  }
-}
-
 class Trainer {
 public:
   Trainer(Session &session, const Options &options, const Settings &settings)
       : session(session), options(options), settings(settings), schedule(scheduleOf(settings)),
         directory(runDirectory(session.program(), options)),
-        last(std::min(options.stopAt.value_or(schedule.steps), schedule.steps)) {}
+        last(std::min(options.stopAt.value_or(schedule.steps), schedule.steps)),
+        saveEvery(settings.integer("checkpoint.every", 0)),
+        peakRate(settings.number("optimizer.lr", 1e-3)),
+        report(session, directory, last, schedule.steps), reader(session, "train") {}
 
   int run() {
-    openData();
+    openSets();
     prepareDirectory();
     loadState();
-    status("running", ExitSuccess, "");
+    report.status("running", step, ExitSuccess, "");
     catchStopSignals();
     try {
       return loop();
+    } catch (const Fault &fault) {
+      std::string message = fmt::format("{}; in step {}", fault.what(), step);
+      report.status("failed", step, ExitFault, message);
+      throw Fault(message);
     } catch (const std::exception &error) {
-      status("failed", ExitFault, error.what());
+      report.status("failed", step, ExitFault, error.what());
       throw;
     }
   }
 
 private:
-  void openData() {
+  void openSets() {
     std::string path = options.data.empty() ? settings.text("data.path", "") : options.data;
     if (path.empty())
       throw UserError("there are no data to train on: pass --data FILE");
-    auto stream = openTextBytes(path);
-    checkVocabulary(*stream, path, session.program().vocab);
-    data.emplace(std::move(stream), path, session.program().seq, session.program().batch, seed());
+    data.emplace(openData(session.program(), path, seed(), /*shuffle=*/true));
+    if (canEvaluate(session) && settings.integer("eval.every", 0) > 0)
+      evaluation.emplace(session, settings, "");
   }
 
   uint64_t seed() const { return static_cast<uint64_t>(settings.integer("seed", 0)); }
@@ -88,62 +79,138 @@ private:
 
   /// A checkpoint wins over --init-from, that over fresh values.
   void loadState() {
-    std::string checkpoint = findCheckpoint(directory, options.resume);
-    if (!checkpoint.empty()) {
-      step = loadCheckpoint(session, checkpoint);
-      say("resuming after step {} from {}", step, checkpoint);
+    if (std::optional<Manifest> found = resumeFrom(session, directory, options.resume)) {
+      continueFrom(*found);
     } else if (!options.initFrom.empty()) {
       constexpr Role parameters[] = {Role::Parameter};
-      loadTensors(session, options.initFrom, parameters);
+      loadTensors(session, WeightStore(options.initFrom), parameters);
     } else {
       initializeParameters(session, seed());
     }
     if (!options.saveInitial.empty())
       save(options.saveInitial, Role::Parameter);
-    if (session.isFirst())
-      metrics.emplace(file("metrics.jsonl"), session.program().dtype == DType::F64 ? 17 : 9, step);
+    report.begin(step);
+  }
+
+  void continueFrom(const Manifest &found) {
+    if (found.seed != seed())
+      throw UserError(fmt::format("the checkpoint is of a run with seed {}, this one has seed {}: "
+                                  "samples would come twice; pass --seed {}, or begin anew with "
+                                  "--resume none or --init-from",
+                                  found.seed, seed(), found.seed));
+    if (found.samplesInEpoch != data->order().windows())
+      report.say("note: the data have {} samples, and had {} when the checkpoint was saved; from "
+                 "here on their order is another",
+                 data->order().windows(), found.samplesInEpoch);
+    step = saved = found.step;
+    sample = found.sample;
   }
 
   int loop() {
     begin = logged = Clock::now();
     loggedStep = firstStep = step;
     while (step < last) {
+      profileBefore();
       oneStep();
       bool stop = session.anyRank(stopSignal() != 0);
-      if (stop || step % options.logEvery == 0 || step == firstStep + 1 || step == last)
-        log();
+      bool evaluated = evaluation && (step % evaluation->every() == 0 || step == last);
+      if (stop || evaluated || step % options.logEvery == 0 || step == firstStep + 1 ||
+          step == last)
+        during("metrics", [&] { log(evaluated); });
       if (stop && step < last)
         return stopped();
+      if (saveEvery > 0 && (step % saveEvery == 0 || step == last))
+        saveRun();
     }
+    endProfile();
     save(file("model.safetensors"), Role::Parameter);
-    status("finished", ExitSuccess, "");
-    say("finished after step {} in {}; weights in {}", step, formatDuration(secondsSince(begin)),
-        file("model.safetensors"));
+    report.status("finished", step, ExitSuccess, "");
+    report.say("finished after step {} in {}; weights in {}", step,
+               formatDuration(secondsSince(begin)), file("model.safetensors"));
     return ExitSuccess;
   }
 
   void oneStep() {
-    session.loadBatch(*data, step);
+    Clock::time_point before = Clock::now();
+    during("data", [&] { reader.load(*data, sample); });
+    dataSeconds += secondsSince(before);
+    sample += session.program().batch;
     ++step;
-    rate = settings.number("optimizer.lr", 1e-3) * schedule.factor(step);
+    rate = peakRate * schedule.factor(step);
     session.writeScalar("lr", rate);
     session.writeScalar("step", static_cast<double>(step));
-    session.run("train");
+    during("step", [&] { session.run("train"); });
     if (step == firstStep + 1 && !options.saveGradients.empty())
       save(options.saveGradients, Role::Gradient);
   }
 
+  /// Begins a profile when the first steps, which are not like the others, are over; ends it.
+  void profileBefore() {
+    if (options.profile == 0)
+      return;
+    if (step == firstStep + 2) {
+      trace.emplace(session.device(), session.world().rank());
+      session.setTrace(&*trace);
+    } else if (step == firstStep + 2 + options.profile) {
+      endProfile();
+    }
+  }
+
+  void endProfile() {
+    if (!trace)
+      return;
+    session.setTrace(nullptr);
+    fs::path folder = fs::path(directory) / "profile";
+    fs::create_directories(folder);
+    trace->write((folder / fmt::format("rank-{}.json", session.world().rank())).string());
+    trace.reset();
+    report.say("profile in {}", folder.string());
+  }
+
+  /// `work`, as a span of the profile.
+  template <typename Work> void during(const char *name, Work work) {
+    if (!trace)
+      return work();
+    auto from = std::chrono::system_clock::now();
+    work();
+    trace->span(name, from);
+  }
+
+  void saveRun() {
+    if (saved == step)
+      return;
+    during("checkpoint", [&] {
+      saveCheckpoint(session, directory, {step, seed(), sample, data->order().windows(), {}},
+                     settings.integer("checkpoint.keep", 0));
+    });
+    saved = step;
+  }
+
   int stopped() {
-    saveCheckpoint(session, directory, step);
+    saveRun();
     std::string signal = stopSignal() == SIGINT ? "SIGINT" : "SIGTERM";
-    status("stopped", ExitStoppedBySignal, "by " + signal + ", after saving a checkpoint");
-    say("stopped by {} after step {}; the same command resumes", signal, step);
+    report.status("stopped", step, ExitStoppedBySignal,
+                  "by " + signal + ", after saving a checkpoint");
+    report.say("stopped by {} after step {}; the same command resumes", signal, step);
     return ExitStoppedBySignal;
   }
 
-  void log() {
-    if (!session.isFirst())
-      return;
+  /// All ranks evaluate; the first one writes.
+  void log(bool evaluated) {
+    std::optional<EvaluationResult> result;
+    double seconds = secondsSince(logged);
+    if (evaluated)
+      result = evaluation->run();
+    if (session.isFirst())
+      report.row(makeRow(seconds, result), secondsLeft(), seconds, dataSeconds);
+    if (result)
+      report.evaluation(step, *result);
+    logged = Clock::now();
+    loggedStep = step;
+    dataSeconds = 0;
+  }
+
+  MetricsRow makeRow(double seconds, const std::optional<EvaluationResult> &result) {
     const Program &program = session.program();
     MetricsRow row;
     row.step = step;
@@ -151,37 +218,24 @@ private:
     row.gradNorm = session.readScalar("grad_norm", "train");
     row.lr = rate;
     row.tokens = step * program.batch * program.seq;
-    double seconds = secondsSince(logged);
     row.tokensPerSecond =
         static_cast<double>((step - loggedStep) * program.batch * program.seq) / seconds;
     row.tflops = row.tokensPerSecond * program.flopsPerToken * 1e-12;
     row.memoryBytes = session.device().peakMemoryBytes();
     row.time = secondsSince(begin);
-    logged = Clock::now();
-    loggedStep = step;
-    metrics->append(row);
-    double left =
-        row.time / static_cast<double>(step - firstStep) * static_cast<double>(last - step);
-    std::printf("%s\n", toLine(row, last, left, wantsColor()).c_str());
-    std::fflush(stdout);
-    status("running", ExitSuccess, "");
+    if (result)
+      row.evalLoss = result->loss;
+    return row;
+  }
+
+  double secondsLeft() const {
+    return secondsSince(begin) / static_cast<double>(step - firstStep) *
+           static_cast<double>(last - step);
   }
 
   void save(const std::string &path, Role role) {
     Role roles[] = {role};
     saveTensors(session, path, roles, {{"format", "pt"}});
-  }
-
-  void status(const char *state, int exitStatus, const std::string &message) {
-    if (session.isFirst())
-      writeStatus(file("status.json"), {state, step, schedule.steps, exitStatus, message});
-  }
-
-  template <typename... Args> void say(fmt::format_string<Args...> format, Args &&...args) {
-    if (!session.isFirst())
-      return;
-    std::printf("%s\n", fmt::format(format, std::forward<Args>(args)...).c_str());
-    std::fflush(stdout);
   }
 
   std::string file(const char *name) const { return (fs::path(directory) / name).string(); }
@@ -191,14 +245,22 @@ private:
   const Settings &settings;
   Schedule schedule;
   std::string directory;
-  int64_t last; // the step to end after
+  int64_t last;      // the step to end after
+  int64_t saveEvery; // steps between checkpoints; 0: only when stopped
+  double peakRate;
+  Reporter report;
+  BatchReader reader;
   std::optional<DataSource> data;
-  std::optional<MetricsFile> metrics; // on rank 0
+  std::optional<Evaluation> evaluation;
+  std::optional<Trace> trace; // while a profile is being taken
 
   int64_t step = 0, firstStep = 0; // done so far; done before this process began
+  int64_t saved = -1;              // the step of the latest checkpoint
+  int64_t sample = 0;              // the first that was not trained on
   double rate = 0;
   Clock::time_point begin, logged;
   int64_t loggedStep = 0;
+  double dataSeconds = 0; // since the last row
 };
 
 } // namespace

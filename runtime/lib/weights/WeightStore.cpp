@@ -1,3 +1,4 @@
+#include "titan/runtime/checkpoint.h"
 #include "titan/runtime/error.h"
 #include "titan/runtime/safetensors.h"
 
@@ -41,9 +42,14 @@ std::vector<std::string> filesUnder(const std::string &path) {
   if (fs::exists(directory / "model.safetensors", ignored))
     return {(directory / "model.safetensors").string()};
   fs::path index = directory / "model.safetensors.index.json";
-  if (!fs::exists(index, ignored))
-    throw UserError("no weights in '" + path +
-                    "': it has neither model.safetensors nor model.safetensors.index.json");
+  if (!fs::exists(index, ignored)) {
+    std::vector<std::string> checkpoints = listCheckpoints(path);
+    if (checkpoints.empty())
+      throw UserError("no weights in '" + path +
+                      "': it has no model.safetensors, no model.safetensors.index.json and no "
+                      "checkpoints");
+    return filesUnder(checkpoints[0]);
+  }
   std::vector<std::string> paths;
   for (const std::string &name : filesOfIndex(index))
     paths.push_back((directory / name).string());
@@ -105,12 +111,15 @@ int64_t elementBytes(const StoredTensor &tensor) {
 
 } // namespace
 
-WeightStore::WeightStore(const std::string &path) : root(path) {
-  for (const std::string &file : filesUnder(path)) {
-    files.push_back(std::make_unique<SafetensorsFile>(file));
-    for (const auto &[name, tensor] : files.back()->tensors())
-      if (!byName.emplace(name, &tensor).second)
-        throw UserError(path + ": the tensor '" + name + "' is in two files");
+WeightStore::WeightStore(const std::string &path) : WeightStore(path, filesUnder(path)) {}
+
+WeightStore::WeightStore(std::string name, const std::vector<std::string> &paths)
+    : root(std::move(name)) {
+  for (const std::string &path : paths) {
+    files.push_back(std::make_unique<SafetensorsFile>(path));
+    for (const auto &[tensorName, tensor] : files.back()->tensors())
+      if (!byName.emplace(tensorName, &tensor).second)
+        throw UserError(root + ": the tensor '" + tensorName + "' is in two files");
   }
 }
 

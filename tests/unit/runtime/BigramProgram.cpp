@@ -49,10 +49,10 @@ double *transient(Context &ctx, Transient which) {
 
 void gatherParameters(Context &ctx) {
   int64_t ranks = ctx.degree[0];
-  ctx.place = "bigram.titan:3";
+  at(ctx, "bigram.titan:3", "all_gather");
   allGather(ctx, everyone, DType::F64, persistent<double>(ctx, Table), transient(ctx, FullTable), 1,
             chunkOf(vocab * vocab, ranks), 1);
-  ctx.place = "bigram.titan:4";
+  at(ctx, "bigram.titan:4", "all_gather");
   allGather(ctx, everyone, DType::F64, persistent<double>(ctx, Bias), transient(ctx, FullBias),
             layers, chunkOf(vocab, ranks), 1);
 }
@@ -108,7 +108,7 @@ void runTrain(Context &ctx) {
   usleep(1000); // so that a test can stop it on the way
   gatherParameters(ctx);
   double loss = forwardBackward(ctx);
-  ctx.place = "bigram.titan:9";
+  at(ctx, "bigram.titan:9", "all_reduce");
   allReduce(ctx, everyone, DType::F64, Reduction::Sum, &loss, 1);
   *persistent<double>(ctx, Loss) = loss;
   reduceScatter(ctx, everyone, DType::F64, Reduction::Sum, transient(ctx, FullGTable),
@@ -212,6 +212,8 @@ Program program(const int64_t *degree) {
                 {"schedule.decay", "linear", false},
                 {"schedule.to", "0.1", false},
                 {"data.path", "", false},
+                {"checkpoint.every", "0", false},
+                {"checkpoint.keep", "0", false},
                 {"data.batch", "4", true},
                 {"data.seq", "32", true}};
   p.dtype = DType::F64;

@@ -29,9 +29,8 @@ private:
   int64_t length;
 };
 
-DataSource counting(int64_t tokens, int64_t sequence, int64_t batch, uint64_t seed = 1,
-                    bool shuffle = true) {
-  return DataSource(std::make_unique<Counting>(tokens), "counting", sequence, batch, seed, shuffle);
+DataSource counting(int64_t tokens, int64_t sequence, uint64_t seed = 1, bool shuffle = true) {
+  return DataSource(std::make_unique<Counting>(tokens), "counting", sequence, seed, shuffle);
 }
 
 // For every size a permutation hits each element exactly once.
@@ -75,31 +74,28 @@ TEST(Permutation, Mixes) {
 
 // Labels are the tokens after the inputs, within windows that start at multiples of the length.
 TEST(DataSource, LabelsFollowInputs) {
-  DataSource data = counting(101, 10, 4);
-  std::vector<int64_t> inputs(40), labels(40);
-  data.rows(0, 0, 4, 0, 10, inputs.data(), labels.data());
-  for (int row = 0; row < 4; ++row) {
-    EXPECT_EQ(inputs[row * 10] % 10, 0);
+  DataSource data = counting(101, 10);
+  for (int64_t sample = 0; sample < 4; ++sample) {
+    std::vector<int64_t> inputs(10), labels(10);
+    data.row(sample, 0, 10, inputs.data(), labels.data());
+    EXPECT_EQ(inputs[0] % 10, 0);
     for (int t = 0; t < 10; ++t) {
-      EXPECT_EQ(inputs[row * 10 + t], inputs[row * 10] + t);
-      EXPECT_EQ(labels[row * 10 + t], inputs[row * 10 + t] + 1);
+      EXPECT_EQ(inputs[t], inputs[0] + t);
+      EXPECT_EQ(labels[t], inputs[t] + 1);
     }
   }
 }
 
-// Each epoch uses every window exactly once, also when batches straddle epochs.
+// Each epoch uses every window exactly once.
 TEST(DataSource, EverySampleOnceAnEpoch) {
-  DataSource data = counting(101, 10, 4); // 10 windows
-  std::vector<int64_t> first(4);
+  DataSource data = counting(101, 10); // 10 windows
   std::vector<std::multiset<int64_t>> epochs(2);
   std::vector<int64_t> orders[2];
-  for (int64_t step = 0; step < 5; ++step) {
-    data.rows(step, 0, 4, 0, 1, first.data(), nullptr);
-    for (int row = 0; row < 4; ++row) {
-      int64_t epoch = (step * 4 + row) / 10;
-      epochs[epoch].insert(first[row]);
-      orders[epoch].push_back(first[row]);
-    }
+  for (int64_t sample = 0; sample < 20; ++sample) {
+    int64_t first;
+    data.row(sample, 0, 1, &first, nullptr);
+    epochs[sample / 10].insert(first);
+    orders[sample / 10].push_back(first);
   }
   for (const auto &epoch : epochs) {
     EXPECT_EQ(epoch.size(), 10u);
@@ -108,26 +104,26 @@ TEST(DataSource, EverySampleOnceAnEpoch) {
   EXPECT_NE(orders[0], orders[1]);
 }
 
-// Any rows and columns of a batch are the same numbers as in the whole batch.
-TEST(DataSource, PartsAgreeWithTheWholeBatch) {
-  DataSource data = counting(1001, 10, 8);
-  std::vector<int64_t> whole(80), wholeLabels(80), part(3 * 4), partLabels(3 * 4);
-  data.rows(2, 0, 8, 0, 10, whole.data(), wholeLabels.data());
-  data.rows(2, 4, 3, 5, 4, part.data(), partLabels.data());
-  for (int row = 0; row < 3; ++row)
-    for (int t = 0; t < 4; ++t) {
-      EXPECT_EQ(part[row * 4 + t], whole[(row + 4) * 10 + t + 5]);
-      EXPECT_EQ(partLabels[row * 4 + t], wholeLabels[(row + 4) * 10 + t + 5]);
-    }
+// Any columns of a sample are the same numbers as in the whole sample.
+TEST(DataSource, PartsAgreeWithTheWholeSample) {
+  DataSource data = counting(1001, 10);
+  std::vector<int64_t> whole(10), wholeLabels(10), part(4), partLabels(4);
+  data.row(20, 0, 10, whole.data(), wholeLabels.data());
+  data.row(20, 5, 4, part.data(), partLabels.data());
+  for (int t = 0; t < 4; ++t) {
+    EXPECT_EQ(part[t], whole[t + 5]);
+    EXPECT_EQ(partLabels[t], wholeLabels[t + 5]);
+  }
 }
 
 // Without shuffling, samples come in the order of the file.
 TEST(DataSource, KeepsOrderWhenAsked) {
-  DataSource data = counting(101, 10, 2, 1, false);
-  int64_t first[2];
-  data.rows(1, 0, 2, 0, 1, first, nullptr);
-  EXPECT_EQ(first[0], 20);
-  EXPECT_EQ(first[1], 30);
+  DataSource data = counting(101, 10, 1, false);
+  int64_t first;
+  data.row(3, 0, 1, &first, nullptr);
+  EXPECT_EQ(first, 30);
+  data.row(10, 0, 1, &first, nullptr);
+  EXPECT_EQ(first, 0) << "the next epoch";
 }
 
 // A file is read as bytes, high ones included; what is missing or too short is named.
@@ -140,7 +136,7 @@ TEST(DataSource, TextFile) {
   EXPECT_EQ(std::vector<int64_t>(tokens, tokens + 4), (std::vector<int64_t>{'a', 'b', 'c', 255}));
   EXPECT_EQ(stream->vocabulary(), 256);
   try {
-    DataSource(std::move(stream), path, 4, 1, 0);
+    DataSource(std::move(stream), path, 4, 0);
     FAIL() << "expected an error";
   } catch (const UserError &error) {
     EXPECT_NE(std::string(error.what()).find("needs 5"), std::string::npos) << error.what();

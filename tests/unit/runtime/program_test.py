@@ -105,27 +105,132 @@ class ProgramTest(unittest.TestCase):
         for a, b in zip(losses(cut), losses(whole)):
             self.assertLessEqual(abs(a - b), 1e-11 * abs(b))
 
-    def test_a_lost_rank_is_a_fault(self):
-        """When a rank is killed, the other ends at once with status 70 and says who is gone, in
-        which action, at which source line; no launcher is needed beyond the variables."""
+    def test_checkpoints_and_retention(self):
+        """Checkpoints come at their interval and at the end, the latest are kept; a run that is
+        started again goes on from the last one, also on another mesh; rows after it are dropped."""
+        settings = ["--set", "checkpoint.every=10", "--set", "checkpoint.keep=2"]
+        whole, _ = self.train("whole", *settings, "--steps", 45)
+        kept = {path.name for path in (whole / "checkpoints").iterdir()}
+        self.assertEqual(kept, {"step-40", "step-45"})
+        manifest = json.loads((whole / "checkpoints/step-40/checkpoint.json").read_text())
+        self.assertEqual((manifest["step"], manifest["data"]["sample"], manifest["random"]["seed"]),
+                         (40, 160, 3))
+        self.assertEqual({f["content"] for f in manifest["files"]}, {"parameters", "optimizer"})
+        for ranks in (1, 2):
+            again = self.folder / f"again{ranks}"
+            shutil.copytree(whole, again)
+            shutil.rmtree(again / "checkpoints/step-45")
+            _, text = self.train(again.name, *settings, "--steps", 45, ranks=ranks)
+            self.assertIn("resuming after step 40", text)
+            for a, b in zip(losses(again), losses(whole), strict=True):
+                self.assertLessEqual(abs(a - b), 1e-11 * abs(b) if ranks == 2 else 0)
+        _, text = self.train("whole", *settings, "--steps", 45)
+        self.assertIn("resuming after step 45", text)
+        self.assertIn("seed 3", self.train("whole", "--seed", 4, status=1)[1])
+
+    def test_damaged_checkpoints(self):
+        """A changed bit, a cut or missing file, a damaged manifest: refused with the file's name
+        when asked for, passed over by `--resume auto` for the one before."""
+        settings = ["--set", "checkpoint.every=10", "--steps", 30]
+        whole, _ = self.train("whole", *settings)
+
+        def flip(file):
+            content = bytearray(file.read_bytes())
+            content[len(content) // 2] ^= 1
+            file.write_bytes(content)
+        damages = {"model-00001-of-00001.safetensors": flip,
+                   "optimizer-00001-of-00001.safetensors": lambda f: f.write_bytes(f.read_bytes()[:-8]),
+                   "checkpoint.json": flip}
+        for ranks, (name, damage) in enumerate(damages.items(), start=1):
+            run = self.folder / f"damaged-{ranks}"
+            shutil.copytree(whole, run)
+            damage(run / "checkpoints/step-30" / name)
+            _, text = self.train("other", "--resume", run / "checkpoints/step-30", status=1)
+            self.assertRegex(text, f"error: .*step-30/{name}")
+            _, text = self.train(run.name, *settings, ranks=ranks if ranks < 3 else 1)
+            self.assertRegex(text, f"warning: .*step-30/{name}")
+            self.assertIn("resuming after step 20", text)
+            for a, b in zip(losses(run), losses(whole), strict=True):
+                self.assertLessEqual(abs(a - b), 1e-11 * abs(b))
+        missing = self.folder / "missing"
+        shutil.copytree(whole, missing)
+        for step in (10, 20, 30):
+            (missing / f"checkpoints/step-{step}/model-00001-of-00001.safetensors").unlink()
+        _, text = self.train("missing", *settings)
+        self.assertNotIn("resuming", text)
+        self.assertEqual(losses(missing), losses(whole))
+
+    def test_weights_of_a_stopped_run(self):
+        """generate and --init-from take a run's directory before the run has come to its end."""
+        run, _ = self.train("run", "--set", "checkpoint.every=100", "--steps", 200)
+        (run / "model.safetensors").unlink()
+        out, _ = self.run_exe("generate", "--init-from", run, "--prompt", "In th", "--max-tokens", 20)
+        self.assertTrue(out.startswith("In the "), out)
+
+    def start_ranks(self, out, *, variables, environment=None):
+        """Two ranks without a launcher, told their place by its variables, in their third step."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
-        out = self.folder / "lost"
         ranks = []
         for rank in range(2):
-            environment = {**os.environ, "RANK": str(rank), "WORLD_SIZE": "2",
-                           "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+            place = {name: value.format(rank=rank) for name, value in variables.items()}
             ranks.append(self.start("--data", self.text, "--out", out, "--log-every", 1, "--steps",
-                                    100000, environment=environment))
+                                    100000, environment={**os.environ, **(environment or {}), **place,
+                                                         "MASTER_PORT": str(port)}))
         while not (out / "metrics.jsonl").exists() or len(losses(out)) < 3:
             time.sleep(0.01)
-        ranks[1].kill()
+        return ranks
+
+    TORCHRUN = {"RANK": "{rank}", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}
+    OPEN_MPI = {"OMPI_COMM_WORLD_RANK": "{rank}", "OMPI_COMM_WORLD_SIZE": "2",
+                "OMPI_COMM_WORLD_LOCAL_RANK": "{rank}", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}
+    SLURM = {"SLURM_PROCID": "{rank}", "SLURM_STEP_NUM_TASKS": "2", "SLURM_LOCALID": "{rank}",
+             "SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0", "SLURM_NODEID": "0",
+             "SLURM_STEP_TASKS_PER_NODE": "2", "SLURM_STEP_NODELIST": "localhost"}
+
+    def test_a_lost_rank_is_a_fault(self):
+        """When a rank is killed, the other ends at once with status 70 and says who is gone, in
+        which action, at which source line and step, under any launcher's variables, and leaves the
+        same where torchrun looks for it."""
+        for name, variables in (("torchrun", self.TORCHRUN), ("mpirun", self.OPEN_MPI),
+                                ("srun", self.SLURM)):
+            out, errors = self.folder / name, self.folder / f"{name}.json"
+            ranks = self.start_ranks(out, variables=variables,
+                                     environment={"TORCHELASTIC_ERROR_FILE": str(errors)})
+            ranks[1].kill()
+            _, err = ranks[0].communicate(timeout=60)
+            ranks[1].communicate()
+            self.assertEqual(ranks[0].returncode, 70, err)
+            self.assertRegex(err, r"error: rank 0: .*bigram.titan:\d.*rank 1 is gone.*step \d")
+            self.assertEqual(json.loads((out / "status.json").read_text())["state"], "failed")
+            self.assertIn("rank 1 is gone", json.loads(errors.read_text())["message"]["message"])
+
+    def test_a_stopped_rank_is_a_timeout(self):
+        """A rank that stands still ends the other after the timeout, over shared memory and over
+        sockets; so does one that never came."""
+        for transport in ("shared", "gloo"):
+            ranks = self.start_ranks(self.folder / transport, variables=self.TORCHRUN,
+                                     environment={"TITAN_COMM_TIMEOUT": "2", "TITAN_COMM": transport})
+            ranks[1].send_signal(signal.SIGSTOP)
+            begun = time.monotonic()
+            _, err = ranks[0].communicate(timeout=60)
+            self.assertLess(time.monotonic() - begun, 20)
+            ranks[1].kill()
+            ranks[1].communicate()
+            self.assertEqual(ranks[0].returncode, 70, err)
+            self.assertRegex(err, r"error: rank 0: .*bigram.titan:\d.*step \d")
+
+    def test_a_crash_names_its_place(self):
+        """What the system ends a process for is reported by rank and source line, too."""
+        errors = self.folder / "crash.json"
+        ranks = self.start_ranks(self.folder / "crash", variables=self.TORCHRUN,
+                                 environment={"TORCHELASTIC_ERROR_FILE": str(errors)})
+        ranks[0].send_signal(signal.SIGSEGV)
         _, err = ranks[0].communicate(timeout=60)
-        ranks[1].communicate()
-        self.assertEqual(ranks[0].returncode, 70, err)
-        self.assertRegex(err, r"error: rank 0: .*rank 1 is gone")
-        self.assertEqual(json.loads((out / "status.json").read_text())["state"], "failed")
+        ranks[1].communicate(timeout=60)
+        self.assertEqual(ranks[0].returncode, -signal.SIGSEGV, err)
+        self.assertRegex(err, r"error: rank 0: SIGSEGV .*\(bigram.titan:\d+\)")
 
     def test_stop_at_keeps_the_schedule(self):
         """--stop-at ends early on the same schedule; --steps moves it; 0 saves the start."""

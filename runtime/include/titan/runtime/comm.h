@@ -90,6 +90,9 @@ public:
   virtual Rendezvous *rendezvous() = 0;
   /// The group of all ranks.
   Group &everyone();
+
+private:
+  Group *all = nullptr; // once it was asked for
 };
 
 } // namespace titan::rt

@@ -53,28 +53,25 @@ private:
   bool shuffle;
 };
 
-/// Batches of a run.
+/// Samples of a run.
 class DataSource {
 public:
-  /// `sequence` and `batch` are global sizes. The stream must hold at least one window.
-  DataSource(std::unique_ptr<TokenStream> stream, std::string name, int64_t sequence, int64_t batch,
-             uint64_t seed, bool shuffle = true);
+  /// The stream must hold at least one window.
+  DataSource(std::unique_ptr<TokenStream> stream, std::string name, int64_t sequence, uint64_t seed,
+             bool shuffle = true);
 
   int64_t sequence() const { return sequenceLength; }
-  int64_t batch() const { return globalBatch; }
   int64_t vocabulary() const { return stream->vocabulary(); }
   const SampleOrder &order() const { return samples; }
 
-  /// Rows [firstRow, firstRow + rows) of the global batch of `step` (from 0): inputs and labels,
-  /// each [rows, columns], where the columns are positions [firstColumn, firstColumn + columns) of
-  /// the sequence. Either output may be null.
-  void rows(int64_t step, int64_t firstRow, int64_t rows, int64_t firstColumn, int64_t columns,
-            int64_t *inputs, int64_t *labels) const;
+  /// Positions [firstColumn, firstColumn + columns) of a sample: inputs and labels. Either output
+  /// may be null.
+  void row(int64_t sample, int64_t firstColumn, int64_t columns, int64_t *inputs,
+           int64_t *labels) const;
 
 private:
   std::unique_ptr<TokenStream> stream;
   int64_t sequenceLength;
-  int64_t globalBatch;
   SampleOrder samples;
 };
 

@@ -5,13 +5,14 @@
 // tokens_per_second and tflops (since the last row), memory_bytes (this process's peak resident
 // set), time (seconds since the run started). Floating-point numbers have 9 significant digits, or
 // 17 in a float64 program; a loss that is not a number is null. `mfu` is left out where the
-// hardware's peak is not known, as on every CPU.
+// hardware's peak is not known, as on every CPU; `eval_loss` is there where the run was evaluated.
 //
 // Errors: UserError if a file cannot be written.
 #pragma once
 
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 
 namespace titan::rt {
@@ -26,6 +27,7 @@ struct MetricsRow {
   double tflops = 0;
   int64_t memoryBytes = 0;
   double time = 0;
+  std::optional<double> evalLoss = {}; ///< where the run was evaluated after this step
 };
 
 /// One row as a line of JSON, without the newline.

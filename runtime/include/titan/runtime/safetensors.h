@@ -41,11 +41,13 @@ private:
   std::map<std::string, std::string> meta;
 };
 
-/// All weights under a path: one .safetensors file; a directory with model.safetensors; or one with
-/// model.safetensors.index.json and the files it names.
+/// All weights under a path: one .safetensors file; a directory with model.safetensors; one with
+/// model.safetensors.index.json and the files it names; or the directory of a run that has not come
+/// to its end, for its latest checkpoint. Or the files of a list, `root` then names them in messages.
 class WeightStore {
 public:
   explicit WeightStore(const std::string &path);
+  WeightStore(std::string root, const std::vector<std::string> &files);
 
   const std::string &path() const { return root; }
   /// Names of all tensors, sorted.
@@ -66,6 +68,20 @@ private:
   std::vector<std::unique_ptr<SafetensorsFile>> files;
   std::map<std::string, const StoredTensor *> byName;
 };
+
+/// Where to part tensors of these bytes, in their order, into files: the ends of the parts. A part
+/// has at most `shardBytes` bytes, but at least one tensor.
+std::vector<size_t> cutIntoShards(std::span<const int64_t> tensorBytes, int64_t shardBytes);
+
+/// One file of several, and the tensors in it with their bytes.
+struct Shard {
+  std::string file;
+  std::vector<std::pair<std::string, int64_t>> tensors;
+};
+
+/// The index that lists them for other software: STEM.safetensors.index.json. One rank calls it.
+void writeShardIndex(const std::string &directory, const std::string &stem,
+                     const std::vector<Shard> &shards);
 
 /// A tensor to be written.
 struct TensorSpec {

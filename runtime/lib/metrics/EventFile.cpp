@@ -1,0 +1,121 @@
+#include "EventFile.h"
+
+#include "titan/runtime/checksum.h"
+#include "titan/runtime/error.h"
+
+#include <bit>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace titan::rt {
+
+namespace {
+
+/// A protobuf message under construction: fields as (number, wire type) and content.
+class Message {
+public:
+  Message &number(int field, uint64_t value) {
+    varint(static_cast<uint64_t>(field) << 3);
+    varint(value);
+    return *this;
+  }
+  Message &real64(int field, double value) {
+    varint(static_cast<uint64_t>(field) << 3 | 1);
+    fixed(std::bit_cast<uint64_t>(value));
+    return *this;
+  }
+  Message &real32(int field, float value) {
+    varint(static_cast<uint64_t>(field) << 3 | 5);
+    fixed(std::bit_cast<uint32_t>(value));
+    return *this;
+  }
+  Message &text(int field, const std::string &value) {
+    varint(static_cast<uint64_t>(field) << 3 | 2);
+    varint(value.size());
+    bytes += value;
+    return *this;
+  }
+  const std::string &str() const { return bytes; }
+
+private:
+  void varint(uint64_t value) {
+    for (; value >= 128; value >>= 7)
+      bytes += static_cast<char>(value | 128);
+    bytes += static_cast<char>(value);
+  }
+  template <typename T> void fixed(T value) {
+    for (size_t i = 0; i < sizeof(T); ++i)
+      bytes += static_cast<char>(value >> (8 * i));
+  }
+  std::string bytes;
+};
+
+std::string littleEndian(uint64_t value, int count) {
+  std::string bytes;
+  for (int i = 0; i < count; ++i)
+    bytes += static_cast<char>(value >> (8 * i));
+  return bytes;
+}
+
+/// A checksum of data that hold checksums of their own would be weak; the format rotates them.
+uint32_t masked(uint32_t crc) {
+  return (crc >> 15 | crc << 17) + 0xa282ead8u;
+}
+
+/// Event { double wall_time = 1; int64 step = 2; ... }
+Message event(int64_t step) {
+  std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+  Message message;
+  message.real64(1, now.count());
+  if (step != 0)
+    message.number(2, static_cast<uint64_t>(step));
+  return message;
+}
+
+std::string nameOfFile() {
+  char host[256] = "";
+  gethostname(host, sizeof(host) - 1);
+  auto now = std::chrono::system_clock::now().time_since_epoch();
+  auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now).count();
+  return fmt::format("events.out.tfevents.{:010}.{}.{}.0", seconds, host, getpid());
+}
+
+} // namespace
+
+EventFile::EventFile(const std::string &directory, int64_t resumedAfter) {
+  std::filesystem::create_directories(directory);
+  std::string path = (std::filesystem::path(directory) / nameOfFile()).string();
+  file = std::fopen(path.c_str(), "we");
+  if (!file)
+    throw UserError("cannot write '" + path + "': " + std::strerror(errno));
+  writeRecord(event(0).text(3, "brain.Event:2").str());
+  // SessionLog { SessionStatus status = 1; }, START = 1, is field 7: later steps begin anew.
+  writeRecord(event(resumedAfter + 1).text(7, Message().number(1, 1).str()).str());
+  std::fflush(file);
+}
+
+EventFile::~EventFile() {
+  std::fclose(file);
+}
+
+void EventFile::append(int64_t step, const std::vector<std::pair<std::string, double>> &scalars) {
+  Message summary; // Summary { repeated Value value = 1; }, Value { tag = 1; simple_value = 2; }
+  for (const auto &[tag, value] : scalars)
+    summary.text(1, Message().text(1, tag).real32(2, static_cast<float>(value)).str());
+  writeRecord(event(step).text(5, summary.str()).str());
+  std::fflush(file);
+}
+
+void EventFile::writeRecord(const std::string &data) {
+  std::string length = littleEndian(data.size(), 8);
+  std::string record = length + littleEndian(masked(crc32c(length)), 4) + data +
+                       littleEndian(masked(crc32c(data)), 4);
+  std::fwrite(record.data(), 1, record.size(), file);
+}
+
+} // namespace titan::rt

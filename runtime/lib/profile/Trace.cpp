@@ -1,0 +1,75 @@
+#include "Trace.h"
+
+#include "titan/runtime/metrics.h"
+#include "titan/runtime/program.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace titan::rt {
+
+namespace {
+
+constexpr size_t most = 1 << 20; // of marks; later ones are not taken
+
+enum Lane { Operations, Loop }; // "threads" of a rank
+
+std::string quoted(const std::string &text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+double microseconds(std::chrono::system_clock::duration time) {
+  return std::chrono::duration<double, std::micro>(time).count();
+}
+
+std::string spanText(int rank, Lane lane, const std::string &name, const std::string &place,
+                     std::chrono::system_clock::time_point begin,
+                     std::chrono::system_clock::time_point end) {
+  return fmt::format(R"({{"ph": "X", "pid": {}, "tid": {}, "ts": {:.3f}, "dur": {:.3f}, )"
+                     R"("name": {}, "args": {{"line": {}}}}})",
+                     rank, static_cast<int>(lane), microseconds(begin.time_since_epoch()),
+                     microseconds(end - begin), quoted(name), quoted(place));
+}
+
+std::string nameText(int rank, int lane, const char *kind, const std::string &name) {
+  return fmt::format(R"({{"ph": "M", "pid": {}, "tid": {}, "name": "{}", "args": {{"name": {}}}}})",
+                     rank, lane, kind, quoted(name));
+}
+
+} // namespace
+
+void mark(Trace &trace, const char *place, const char *action) {
+  trace.mark(place, action);
+}
+
+Trace::Trace(Device &device, int rank) : device(device), rank(rank) {
+  marks.reserve(most);
+}
+
+void Trace::mark(const char *place, const char *action) {
+  if (!device.isHost())
+    device.synchronize();
+  if (marks.size() < most)
+    marks.push_back({Clock::now(), place, action});
+}
+
+void Trace::span(const char *name, Clock::time_point begin) {
+  spans.push_back({begin, Clock::now(), name});
+}
+
+void Trace::write(const std::string &path) const {
+  std::string text = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n";
+  text += nameText(rank, Operations, "process_name", fmt::format("rank {}", rank)) + ",\n";
+  text += nameText(rank, Operations, "thread_name", "operations") + ",\n";
+  text += nameText(rank, Loop, "thread_name", "training loop");
+  for (size_t i = 0; i + 1 < marks.size(); ++i)
+    if (*marks[i].place)
+      text += ",\n" + spanText(rank, Operations,
+                               fmt::format("{} {}", marks[i].place, marks[i].action),
+                               marks[i].place, marks[i].time, marks[i + 1].time);
+  for (const Span &span : spans)
+    text += ",\n" + spanText(rank, Loop, span.name, "", span.begin, span.end);
+  writeFileAtomically(path, text + "\n]}\n");
+}
+
+} // namespace titan::rt

@@ -1,0 +1,45 @@
+// A profile of some steps: what ran when, by source line and operation, as Chrome's trace format
+// has it (Perfetto and chrome://tracing open it). The emitted program marks where an operation
+// begins (program.h, `at`); a span ends where the next begins. Room is set aside beforehand, so
+// that a mark is a look at the clock. On devices a mark waits for what was queued before: spans
+// then tell what each operation takes, and the step as a whole is slower than without a profile.
+#pragma once
+
+#include "device/Device.h"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace titan::rt {
+
+class Trace {
+public:
+  Trace(Device &device, int rank);
+
+  /// The next operation begins; without a place, none.
+  void mark(const char *place, const char *action);
+  /// A span of the host's own work, from a time to now.
+  void span(const char *name, std::chrono::system_clock::time_point begin);
+
+  /// Writes the file of this rank. Clocks of one machine agree, so files can be laid side by side.
+  void write(const std::string &path) const;
+
+private:
+  using Clock = std::chrono::system_clock;
+  struct Mark {
+    Clock::time_point time;
+    const char *place, *action;
+  };
+  struct Span {
+    Clock::time_point begin, end;
+    const char *name;
+  };
+  Device &device;
+  int rank;
+  std::vector<Mark> marks;
+  std::vector<Span> spans;
+};
+
+} // namespace titan::rt

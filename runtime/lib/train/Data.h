@@ -1,0 +1,16 @@
+// The data of a run, opened and looked through.
+#pragma once
+
+#include "Session.h"
+
+#include "titan/runtime/data.h"
+
+#include <string>
+
+namespace titan::rt {
+
+/// Samples of the program's sequence length from a text. Refuses tokens that the model has no row
+/// for: they would read foreign memory. `shuffle` false keeps the order of the file.
+DataSource openData(const Program &program, const std::string &path, uint64_t seed, bool shuffle);
+
+} // namespace titan::rt

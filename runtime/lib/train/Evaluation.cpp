@@ -1,0 +1,84 @@
+#include "Evaluation.h"
+
+#include "TensorFiles.h"
+
+#include "titan/runtime/error.h"
+#include "titan/runtime/metrics.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+#include <fmt/format.h>
+
+namespace titan::rt {
+
+namespace {
+
+constexpr const char *function = "eval";
+
+std::string pathOf(const Settings &settings, const std::string &given) {
+  std::string path = given.empty() ? settings.text("eval.data.path", "") : given;
+  if (path.empty())
+    throw UserError("there are no data to evaluate on: pass --data FILE");
+  return path;
+}
+
+/// Full batches of the set, at most `most` where that is not 0.
+int64_t countBatches(const Program &program, const DataSource &data, const std::string &path,
+                     int64_t most) {
+  int64_t all = data.order().windows() / program.batch;
+  if (all == 0)
+    throw UserError(fmt::format("'{}' holds {} samples of {} tokens; a batch has {}", path,
+                                data.order().windows(), program.seq, program.batch));
+  return most == 0 ? all : std::min(all, most);
+}
+
+} // namespace
+
+bool canEvaluate(Session &session) {
+  return session.hasFunction(function);
+}
+
+Evaluation::Evaluation(Session &session, const Settings &settings, const std::string &path)
+    : session(session), interval(settings.integer("eval.every", 0)),
+      data(openData(session.program(), pathOf(settings, path), 0, /*shuffle=*/false)),
+      batches(countBatches(session.program(), data, pathOf(settings, path),
+                           settings.integer("eval.batches", 0))),
+      reader(session, function) {}
+
+EvaluationResult Evaluation::run() {
+  auto begin = std::chrono::steady_clock::now();
+  const Program &program = session.program();
+  double total = 0;
+  for (int64_t batch = 0; batch < batches; ++batch) {
+    reader.load(data, batch * program.batch);
+    session.run(function);
+    total += session.readScalar("loss", function);
+  }
+  std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  return {total / static_cast<double>(batches), batches * program.batch * program.seq,
+          seconds.count()};
+}
+
+int evaluate(Session &session, const Options &options, const Settings &settings) {
+  if (!canEvaluate(session))
+    throw UserError("this program was compiled without evaluation; rebuild it with a set: titanc "
+                    "build FILE.titan --set 'eval.data.path=\"TEXT\"'");
+  if (options.initFrom.empty())
+    throw UserError("eval needs weights: pass --init-from DIR or FILE.safetensors");
+  Evaluation evaluation(session, settings, options.data);
+  constexpr Role parameters[] = {Role::Parameter};
+  loadTensors(session, WeightStore(options.initFrom), parameters);
+  EvaluationResult result = evaluation.run();
+  int digits = session.program().dtype == DType::F64 ? 17 : 9;
+  if (session.isFirst())
+    std::printf("loss %.*g  perplexity %.*g  %lld tokens in %s\n", digits, result.loss, digits,
+                std::exp(result.loss), static_cast<long long>(result.tokens),
+                formatDuration(result.seconds).c_str());
+  std::fflush(stdout);
+  return 0;
+}
+
+} // namespace titan::rt

@@ -1,0 +1,44 @@
+// The loss on data that a run does not learn from. A set is gone through in the order of its file,
+// in batches of the training's size; a last one that is not full is left out. So the number is a
+// function of weights, set and batch alone, on any mesh up to the order of sums.
+#pragma once
+
+#include "BatchReader.h"
+#include "Data.h"
+#include "Options.h"
+#include "Settings.h"
+
+#include <optional>
+
+namespace titan::rt {
+
+struct EvaluationResult {
+  double loss = 0;
+  int64_t tokens = 0;
+  double seconds = 0;
+};
+
+class Evaluation {
+public:
+  /// The set is `path`, or eval.data.path where that is empty.
+  Evaluation(Session &session, const Settings &settings, const std::string &path);
+
+  /// Steps between evaluations of a run; 0: never.
+  int64_t every() const { return interval; }
+  EvaluationResult run();
+
+private:
+  Session &session;
+  int64_t interval;
+  DataSource data;
+  int64_t batches;
+  BatchReader reader;
+};
+
+/// True if the program was compiled with an entry point for evaluation.
+bool canEvaluate(Session &session);
+
+/// `EXE eval`: prints loss and perplexity of --init-from's weights.
+int evaluate(Session &session, const Options &options, const Settings &settings);
+
+} // namespace titan::rt

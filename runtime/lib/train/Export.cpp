@@ -1,0 +1,61 @@
+#include "Export.h"
+
+#include "TensorFiles.h"
+
+#include "titan/runtime/error.h"
+#include "titan/runtime/metrics.h"
+
+#include <cstdio>
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+namespace titan::rt {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int64_t shardBytes = int64_t{5} << 30; // what others read in one piece without trouble
+
+std::string configOf(const Program &program, const Settings &settings) {
+  nlohmann::ordered_json json = {{"model_type", "titan"},
+                                 {"architectures", {program.name}},
+                                 {"torch_dtype", program.dtype == DType::F64    ? "float64"
+                                                 : program.dtype == DType::BF16 ? "bfloat16"
+                                                                                : "float32"},
+                                 {"vocab_size", program.vocab},
+                                 {"max_position_embeddings", program.seq},
+                                 {"num_parameters", program.parameters},
+                                 {"titan", settings.all()}};
+  return json.dump(2) + "\n";
+}
+
+} // namespace
+
+int exportWeights(Session &session, const Options &options, const Settings &settings) {
+  if (options.exportDirectory.empty())
+    throw UserError("export needs a place to write to: pass --hf DIR");
+  if (options.initFrom.empty())
+    throw UserError("export needs weights: pass --init-from DIR or FILE.safetensors");
+  constexpr Role parameters[] = {Role::Parameter};
+  loadTensors(session, WeightStore(options.initFrom), parameters);
+  fs::path directory(options.exportDirectory);
+  if (session.isFirst())
+    fs::create_directories(directory);
+  session.barrier("creating the directory of an export");
+  std::vector<Shard> shards =
+      saveShards(session, directory.string(), "model", parameters, shardBytes);
+  if (session.isFirst()) {
+    writeShardIndex(directory.string(), "model", shards);
+    writeFileAtomically((directory / "config.json").string(),
+                        configOf(session.program(), settings));
+    writeFileAtomically((directory / "program.titan").string(), session.program().source);
+    std::printf("wrote %zu file%s of weights to %s\n", shards.size(),
+                shards.size() == 1 ? "" : "s", directory.c_str());
+  }
+  session.barrier("writing an export");
+  return 0;
+}
+
+} // namespace titan::rt

@@ -1,0 +1,46 @@
+// What a run tells while it goes: rows of metrics.jsonl, events for TensorBoard, lines on the
+// console, status.json. Rank 0 writes; on the others every call is nothing.
+#pragma once
+
+#include "Evaluation.h"
+#include "Session.h"
+
+#include "metrics/EventFile.h"
+#include "titan/runtime/metrics.h"
+
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace titan::rt {
+
+class Reporter {
+public:
+  /// `last` is the step to end after, `horizon` that of the schedule.
+  Reporter(Session &session, std::string directory, int64_t last, int64_t horizon)
+      : session(session), directory(std::move(directory)), last(last), horizon(horizon) {}
+
+  /// Opens the files; what they say about steps after `step` is dropped.
+  void begin(int64_t step);
+  /// `dataSeconds`: of the time since the row before, what went into reading data.
+  void row(const MetricsRow &row, double secondsLeft, double seconds, double dataSeconds);
+  void evaluation(int64_t step, const EvaluationResult &result);
+  void status(const char *state, int64_t step, int exitStatus, const std::string &message);
+
+  template <typename... Args> void say(fmt::format_string<Args...> format, Args &&...args) {
+    if (!session.isFirst())
+      return;
+    std::printf("%s\n", fmt::format(format, std::forward<Args>(args)...).c_str());
+    std::fflush(stdout);
+  }
+
+private:
+  Session &session;
+  std::string directory;
+  int64_t last, horizon;
+  std::optional<MetricsFile> metrics;
+  std::optional<EventFile> events;
+};
+
+} // namespace titan::rt

@@ -1,0 +1,39 @@
+#include "titan/runtime/metrics.h"
+#include "titan/runtime/safetensors.h"
+
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+namespace titan::rt {
+
+std::vector<size_t> cutIntoShards(std::span<const int64_t> tensorBytes, int64_t shardBytes) {
+  std::vector<size_t> ends;
+  int64_t filled = 0;
+  for (size_t i = 0; i < tensorBytes.size(); ++i) {
+    if (i > 0 && filled + tensorBytes[i] > shardBytes) {
+      ends.push_back(i);
+      filled = 0;
+    }
+    filled += tensorBytes[i];
+  }
+  if (!tensorBytes.empty())
+    ends.push_back(tensorBytes.size());
+  return ends;
+}
+
+void writeShardIndex(const std::string &directory, const std::string &stem,
+                     const std::vector<Shard> &shards) {
+  nlohmann::ordered_json map = nlohmann::ordered_json::object();
+  int64_t total = 0;
+  for (const Shard &shard : shards)
+    for (const auto &[name, bytes] : shard.tensors) {
+      map[name] = shard.file;
+      total += bytes;
+    }
+  nlohmann::ordered_json json = {{"metadata", {{"total_size", total}}}, {"weight_map", map}};
+  std::filesystem::path path = std::filesystem::path(directory) / (stem + ".safetensors.index.json");
+  writeFileAtomically(path.string(), json.dump(2) + "\n");
+}
+
+} // namespace titan::rt
