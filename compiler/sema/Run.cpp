@@ -154,7 +154,7 @@ void Resolver::addSetting(const std::string &prefix, const Setting &setting) {
     unknown(path, setting.path.loc);
 }
 
-/// Sections that take a value themselves: `data = text("FILE")`, also of `eval`; `optimizer = adamw`.
+/// Sections that take a value themselves: `optimizer = adamw`, and `data = text("FILE")` anywhere.
 void Resolver::assign(const std::string &path, Location pathLoc, const Expr &value) {
   auto *call = value.as<CallExpr>();
   bool isData = findOption(path + ".format");

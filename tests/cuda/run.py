@@ -6,20 +6,18 @@ Every example is emitted as a project for CUDA, which must build by itself and b
 CUDA's runtime, cuBLAS, NCCL and LibTorch for CUDA; the program it makes must get as far as looking for a device.
 """
 
-import argparse
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "parity"))
-from titan import ROOT, TITANC, Report, call, require_titanc, write_text
+from titan import ROOT, TITANC, call, try_examples
 
 OUT = ROOT / "out" / "cuda"
 LIBRARIES = ["libcudart", "libcublas", "libnccl", "libtorch_cpu", "libtorch_cuda"]
 
 
-def try_project(source: Path, text: Path):
+def try_project(source: Path, text: Path, arguments):
     project = OUT / source.stem
     call([TITANC, "build", source, "--target", "cuda", "--emit=project", "-o", project])
     build = project / "build"
@@ -38,20 +36,5 @@ def try_project(source: Path, text: Path):
     return good, f"    exit status {result.returncode}: {' '.join(said)[:300]}"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("names", nargs="*")
-    parser.add_argument("-v", action="store_true", help="show what the programs said")
-    arguments = parser.parse_args()
-    require_titanc()
-    shutil.rmtree(OUT, ignore_errors=True)
-    text = write_text(OUT / "text.txt", 100_000)
-    report = Report()
-    for source in sorted((ROOT / "examples").glob("*.titan")):
-        if not arguments.names or source.stem in arguments.names:
-            report.case(f"{source.name} as a CUDA project", lambda: try_project(source, text))
-    report.end()
-
-
 if __name__ == "__main__":
-    main()
+    try_examples(__doc__, OUT, try_project)

@@ -6,16 +6,14 @@ Each example trains a few steps of its own size on a short text (with --all, mor
 many processes as its mesh needs; its loss must fall; then it generates from what it saved.
 """
 
-import argparse
 import json
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "parity"))
-from titan import ROOT, TITANC, Failed, Launch, Report, call, require_titanc, write_text
+from titan import ROOT, TITANC, Failed, Launch, call, try_examples
 
 OUT = ROOT / "out" / "examples"
 
@@ -32,7 +30,8 @@ def processes_needed(exe: Path, text: Path) -> int:
     return int(wanted.group(1))
 
 
-def try_example(source: Path, text: Path, steps: int):
+def try_example(source: Path, text: Path, arguments):
+    steps = 30 if arguments.all else 6
     folder = OUT / source.stem
     folder.mkdir(parents=True)
     exe = folder / source.stem
@@ -51,22 +50,9 @@ def try_example(source: Path, text: Path, steps: int):
     return True, f"    loss {losses[0]:.4f} -> {losses[-1]:.4f} on {processes} process(es)"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("names", nargs="*")
+def add_arguments(parser) -> None:
     parser.add_argument("--all", action="store_true", help="more steps")
-    parser.add_argument("-v", action="store_true", help="show the losses of what passed too")
-    arguments = parser.parse_args()
-    require_titanc()
-    shutil.rmtree(OUT, ignore_errors=True)
-    text = write_text(OUT / "text.txt", 100_000)
-    report = Report()
-    for source in sorted((ROOT / "examples").glob("*.titan")):
-        if not arguments.names or source.stem in arguments.names:
-            steps = 30 if arguments.all else 6
-            report.case(source.name, lambda: try_example(source, text, steps))
-    report.end()
 
 
 if __name__ == "__main__":
-    main()
+    try_examples(__doc__, OUT, try_example, add_arguments)

@@ -1,7 +1,9 @@
 """Builds and runs Titan programs for the tests."""
 
+import argparse
 import os
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -39,6 +41,11 @@ def build(program: Path, train: str, dtype: str, exe: Path, settings: list[str] 
     return exe
 
 
+def environment_of(variables: dict[str, str]) -> dict[str, str]:
+    """This process's environment, one thread a process, and these variables."""
+    return {**os.environ, "TITAN_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **variables}
+
+
 @dataclass
 class Launch:
     """How a program is run. Everything it writes lands in `out`: metrics.jsonl, the parameters
@@ -57,8 +64,7 @@ class Launch:
                    "--log-every", 1, "--resume", "none",
                    "--save-initial", out / "initial.safetensors",
                    "--save-gradients", out / "gradients.safetensors", *extra]
-        environment = {**os.environ, "TITAN_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
-                       **self.environment}
+        environment = environment_of(self.environment)
         if self.processes > 1:
             # --standalone picks a free port, so that runs beside each other do not meet.
             command = [TORCHRUN, "--standalone", "--no-python", "--nproc-per-node",
@@ -108,3 +114,21 @@ class Report:
     def end(self) -> None:
         print(f"{self.passed} out of {self.passed + self.failed} passed")
         sys.exit(1 if self.failed else 0)
+
+
+def try_examples(description: str, out: Path, attempt, add_arguments=lambda parser: None) -> None:
+    """The main program of a test that does something with every program in examples/:
+    `attempt(source, text, arguments)` is a case. Takes names of examples, and -v for details."""
+    parser = argparse.ArgumentParser(description=description.split("\n")[0])
+    parser.add_argument("names", nargs="*", help="of examples; without one, all")
+    parser.add_argument("-v", action="store_true", help="show details of what passed too")
+    add_arguments(parser)
+    arguments = parser.parse_args()
+    require_titanc()
+    shutil.rmtree(out, ignore_errors=True)
+    text = write_text(out / "text.txt", 100_000)
+    report = Report()
+    for source in sorted((ROOT / "examples").glob("*.titan")):
+        if not arguments.names or source.stem in arguments.names:
+            report.case(source.name, lambda: attempt(source, text, arguments))
+    report.end()

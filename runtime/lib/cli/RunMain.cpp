@@ -98,6 +98,16 @@ template <typename Body> int orLeave(const LaunchInfo &launch, bool alike, Body 
   }
 }
 
+/// This rank's fair share of its machine's cores, which takes knowing the others' place.
+int shareOfCores(World &world) {
+  static_assert(sizeof(CoreSet) % sizeof(int64_t) == 0);
+  CoreSet own = ownCores();
+  std::vector<CoreSet> all(static_cast<size_t>(world.size()));
+  world.everyone().allGather(&own, all.data(), sizeof(CoreSet) / sizeof(int64_t), DType::I64,
+                             {"comparing cores", ""});
+  return fairShare(all, world.rank());
+}
+
 /// The part that begins once the command line is understood.
 int runCommand(const Options &options, const LaunchInfo &launch) {
   std::vector<int64_t> degrees =
@@ -106,10 +116,10 @@ int runCommand(const Options &options, const LaunchInfo &launch) {
   Settings settings(described);
   applySettings(settings, options);
 
-  omp_set_num_threads(chooseThreadCount(launch, availableCores()));
   std::unique_ptr<World> world = World::connect(launch);
   // Inside, so that the world is still there when a fault ends the process: taking it down waits.
   return orLeave(launch, false, [&]() -> int {
+    omp_set_num_threads(chooseThreadCount(launch, shareOfCores(*world)));
     Session session(std::move(described), std::move(degrees), *world, makeDevice(launch));
     reportCrashes(launch.rank, session.running());
     if (options.dryRun) {

@@ -3,10 +3,7 @@
 #include "titan/runtime/error.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdlib>
-#include <sched.h>
-#include <thread>
 
 namespace titan::rt {
 
@@ -191,29 +188,6 @@ int slurmTasksOnNode(const std::string &tasksPerNode, int node) {
     at = stop + 1; // past ','
   }
   return 0;
-}
-
-int chooseThreadCount(const LaunchInfo &launch, int availableCores,
-                      const EnvironmentLookup &environment) {
-  Reader read(environment);
-  if (auto wanted = read.number("TITAN_NUM_THREADS"); wanted && *wanted > 0)
-    return *wanted;
-  bool severalUnderTorchrun = launch.launcher == Launcher::Torchrun && launch.localWorldSize > 1;
-  // OMP_NUM_THREADS may be a list by nesting level ("4,2"); its first number is the outer level.
-  if (auto omp = read.text("OMP_NUM_THREADS")) {
-    int threads = std::atoi(omp->c_str());
-    if (threads > 1 || (threads == 1 && !severalUnderTorchrun))
-      return threads;
-  }
-  return std::max(1, availableCores / std::max(1, launch.localWorldSize));
-}
-
-int availableCores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) == 0)
-    return std::max(1, CPU_COUNT(&set));
-  return std::max(1u, std::thread::hardware_concurrency());
 }
 
 } // namespace titan::rt

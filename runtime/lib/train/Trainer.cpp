@@ -4,11 +4,11 @@
 #include "Checkpoint.h"
 #include "Data.h"
 #include "Evaluation.h"
+#include "Profiler.h"
 #include "Reporter.h"
 #include "StopSignal.h"
 #include "TensorFiles.h"
 
-#include "profile/Trace.h"
 #include "titan/runtime/error.h"
 
 #include <chrono>
@@ -36,7 +36,8 @@ public:
         last(std::min(options.stopAt.value_or(schedule.steps), schedule.steps)),
         saveEvery(settings.integer("checkpoint.every", 0)),
         peakRate(settings.number("optimizer.lr", 1e-3)),
-        report(session, directory, last, schedule.steps), reader(session, "train") {}
+        report(session, directory, last, schedule.steps), reader(session, "train"),
+        profiler(session, directory, options.profile) {}
 
   int run() {
     openSets();
@@ -110,19 +111,19 @@ private:
     begin = logged = Clock::now();
     loggedStep = firstStep = step;
     while (step < last) {
-      profileBefore();
+      profiler.beforeStep();
       oneStep();
       bool stop = session.anyRank(stopSignal() != 0);
       bool evaluated = evaluation && (step % evaluation->every() == 0 || step == last);
       if (stop || evaluated || step % options.logEvery == 0 || step == firstStep + 1 ||
           step == last)
-        during("metrics", [&] { log(evaluated); });
+        profiler.during("metrics", [&] { log(evaluated); });
       if (stop && step < last)
         return stopped();
       if (saveEvery > 0 && (step % saveEvery == 0 || step == last))
         saveRun();
     }
-    endProfile();
+    profiler.finish();
     save(file("model.safetensors"), Role::Parameter);
     report.status("finished", step, ExitSuccess, "");
     report.say("finished after step {} in {}; weights in {}", step,
@@ -132,54 +133,22 @@ private:
 
   void oneStep() {
     Clock::time_point before = Clock::now();
-    during("data", [&] { reader.load(*data, sample); });
+    profiler.during("data", [&] { reader.load(*data, sample); });
     dataSeconds += secondsSince(before);
     sample += session.program().batch;
     ++step;
     rate = peakRate * schedule.factor(step);
     session.writeScalar("lr", rate);
     session.writeScalar("step", static_cast<double>(step));
-    during("step", [&] { session.run("train"); });
+    profiler.during("step", [&] { session.run("train"); });
     if (step == firstStep + 1 && !options.saveGradients.empty())
       save(options.saveGradients, Role::Gradient);
-  }
-
-  /// Begins a profile when the first steps, which are not like the others, are over; ends it.
-  void profileBefore() {
-    if (options.profile == 0)
-      return;
-    if (step == firstStep + 2) {
-      trace.emplace(session.device(), session.world().rank());
-      session.setTrace(&*trace);
-    } else if (step == firstStep + 2 + options.profile) {
-      endProfile();
-    }
-  }
-
-  void endProfile() {
-    if (!trace)
-      return;
-    session.setTrace(nullptr);
-    fs::path folder = fs::path(directory) / "profile";
-    fs::create_directories(folder);
-    trace->write((folder / fmt::format("rank-{}.json", session.world().rank())).string());
-    trace.reset();
-    report.say("profile in {}", folder.string());
-  }
-
-  /// `work`, as a span of the profile.
-  template <typename Work> void during(const char *name, Work work) {
-    if (!trace)
-      return work();
-    auto from = std::chrono::system_clock::now();
-    work();
-    trace->span(name, from);
   }
 
   void saveRun() {
     if (saved == step)
       return;
-    during("checkpoint", [&] {
+    profiler.during("checkpoint", [&] {
       saveCheckpoint(session, directory, {step, seed(), sample, data->order().windows(), {}},
                      settings.integer("checkpoint.keep", 0));
     });
@@ -250,9 +219,9 @@ private:
   double peakRate;
   Reporter report;
   BatchReader reader;
+  Profiler profiler;
   std::optional<DataSource> data;
   std::optional<Evaluation> evaluation;
-  std::optional<Trace> trace; // while a profile is being taken
 
   int64_t step = 0, firstStep = 0; // done so far; done before this process began
   int64_t saved = -1;              // the step of the latest checkpoint

@@ -32,7 +32,10 @@ enum Persistent {
   Loss,
   GradNorm,
   OneRow,
-  Logits
+  Logits,
+  EvalTokens,
+  EvalLabels,
+  EvalLoss
 };
 enum Transient { FullTable, FullBias, FullGTable, FullGBias };
 
@@ -121,6 +124,22 @@ void runTrain(Context &ctx) {
   *persistent<double>(ctx, GradNorm) = std::sqrt(squares);
 }
 
+void runEval(Context &ctx) {
+  gatherParameters(ctx);
+  const int64_t *tokens = persistent<int64_t>(ctx, EvalTokens);
+  const int64_t *labels = persistent<int64_t>(ctx, EvalLabels);
+  double loss = 0;
+  for (int64_t i = 0; i < batch / ctx.degree[0] * seq; ++i) {
+    double total = 0;
+    for (int64_t v = 0; v < vocab; ++v)
+      total += std::exp(logit(ctx, tokens[i], v));
+    loss += (std::log(total) - logit(ctx, tokens[i], labels[i])) / (batch * seq);
+  }
+  at(ctx, "bigram.titan:9", "all_reduce");
+  allReduce(ctx, everyone, DType::F64, Reduction::Sum, &loss, 1);
+  *persistent<double>(ctx, EvalLoss) = loss;
+}
+
 void runLogits(Context &ctx) {
   gatherParameters(ctx);
   for (int64_t i = 0; i < seq; ++i)
@@ -183,7 +202,10 @@ Program program(const int64_t *degree) {
                   {"loss", 8},
                   {"grad_norm", 8},
                   {"row", seq * 8},
-                  {"logits", seq * vocab * 8}};
+                  {"logits", seq * vocab * 8},
+                  {"eval.tokens", batch / ranks * seq * 8},
+                  {"eval.labels", batch / ranks * seq * 8},
+                  {"eval.loss", 8}};
   addStored(p, Role::Parameter, "", Table, Bias);
   addStored(p, Role::State, "m.", MTable, MBias);
   addStored(p, Role::Gradient, "", GTable, GBias);
@@ -192,9 +214,17 @@ Program program(const int64_t *degree) {
   p.tensors.push_back(tensor(Role::Input, "tokens", DType::I64, rows, Tokens));
   p.tensors.back().function = "train";
   p.tensors.push_back(tensor(Role::Input, "labels", DType::I64, rows, Labels));
+  p.tensors.back().function = "train";
   p.tensors.push_back(tensor(Role::Scalar, "lr", DType::F64, {}, Lr));
   p.tensors.push_back(tensor(Role::Scalar, "step", DType::I64, {}, Step));
   p.tensors.push_back(tensor(Role::Output, "loss", DType::F64, {}, Loss));
+  p.tensors.back().function = "train";
+  p.tensors.push_back(tensor(Role::Input, "tokens", DType::I64, rows, EvalTokens));
+  p.tensors.back().function = "eval";
+  p.tensors.push_back(tensor(Role::Input, "labels", DType::I64, rows, EvalLabels));
+  p.tensors.back().function = "eval";
+  p.tensors.push_back(tensor(Role::Output, "loss", DType::F64, {}, EvalLoss));
+  p.tensors.back().function = "eval";
   p.tensors.push_back(tensor(Role::Output, "grad_norm", DType::F64, {}, GradNorm));
   p.tensors.push_back(tensor(Role::Input, "tokens", DType::I64, row, OneRow));
   p.tensors.back().function = "logits";
@@ -204,7 +234,8 @@ Program program(const int64_t *degree) {
                                    {"bias", bias * ranks, 0, 2},
                                    {"g.table", table * ranks, 1, 2},
                                    {"g.bias", bias * ranks, 1, 2}};
-  p.functions = {{"train", transient, 3, runTrain}, {"logits", transient, 3, runLogits}};
+  p.functions = {{"train", transient, 3, runTrain}, {"logits", transient, 3, runLogits},
+                 {"eval", transient, 3, runEval}};
   p.settings = {{"steps", "40", false},
                 {"seed", "3", false},
                 {"optimizer.lr", "4.0", false},
@@ -212,6 +243,9 @@ Program program(const int64_t *degree) {
                 {"schedule.decay", "linear", false},
                 {"schedule.to", "0.1", false},
                 {"data.path", "", false},
+                {"eval.data.path", "", false},
+                {"eval.every", "0", false},
+                {"eval.batches", "0", false},
                 {"checkpoint.every", "0", false},
                 {"checkpoint.keep", "0", false},
                 {"data.batch", "4", true},

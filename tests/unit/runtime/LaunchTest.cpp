@@ -139,7 +139,29 @@ TEST(Launch, SlurmTasksOnNode) {
   EXPECT_EQ(slurmTasksOnNode("nonsense", 0), 0);
 }
 
-// Ranks of one machine share its cores unless the user decided; torchrun's default 1 is no wish.
+CoreSet cores(std::initializer_list<int> list, uint64_t machine = 0) {
+  CoreSet set;
+  set.machine = machine;
+  for (int core : list)
+    set.cores[core / 64] |= uint64_t{1} << core % 64;
+  return set;
+}
+
+// Cores are shared evenly by those that may use them, machine by machine; nobody goes without.
+TEST(Launch, FairShare) {
+  auto share = [](std::vector<CoreSet> ranks, int rank) { return fairShare(ranks, rank); };
+  EXPECT_EQ(share({cores({0, 1, 2, 3})}, 0), 4);
+  EXPECT_EQ(share({cores({0, 1, 2, 3}), cores({0, 1, 2, 3})}, 1), 2) << "all cores for all";
+  EXPECT_EQ(share({cores({0, 1}), cores({2, 3})}, 1), 2) << "bound by the launcher";
+  EXPECT_EQ(share({cores({0, 1, 2, 3, 70}), cores({0, 1})}, 0), 4) << "partly";
+  EXPECT_EQ(share({cores({0}), cores({0}), cores({0})}, 2), 1);
+  EXPECT_EQ(share({cores({0, 1}, 7), cores({0, 1}, 8)}, 0), 2) << "two machines";
+  std::vector<CoreSet> six(6, cores({0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(fairShare(six, 3), 1) << "six sixths are one";
+  EXPECT_GE(share({ownCores()}, 0), 1);
+}
+
+// The share is what a rank uses unless the user decided; torchrun's default 1 is no wish.
 TEST(Launch, ThreadCount) {
   LaunchInfo alone;
   LaunchInfo torchrun;
@@ -147,12 +169,12 @@ TEST(Launch, ThreadCount) {
   torchrun.worldSize = torchrun.localWorldSize = 4;
   EXPECT_EQ(chooseThreadCount(alone, 16, fake({})), 16);
   EXPECT_EQ(chooseThreadCount(alone, 16, fake({{"OMP_NUM_THREADS", "1"}})), 1);
-  EXPECT_EQ(chooseThreadCount(torchrun, 16, fake({{"OMP_NUM_THREADS", "1"}})), 4);
-  EXPECT_EQ(chooseThreadCount(torchrun, 16, fake({{"OMP_NUM_THREADS", "3"}})), 3);
+  EXPECT_EQ(chooseThreadCount(torchrun, 4, fake({{"OMP_NUM_THREADS", "1"}})), 4);
+  EXPECT_EQ(chooseThreadCount(torchrun, 4, fake({{"OMP_NUM_THREADS", "3"}})), 3);
   EXPECT_EQ(
-      chooseThreadCount(torchrun, 16, fake({{"OMP_NUM_THREADS", "1"}, {"TITAN_NUM_THREADS", "1"}})),
+      chooseThreadCount(torchrun, 4, fake({{"OMP_NUM_THREADS", "1"}, {"TITAN_NUM_THREADS", "1"}})),
       1);
-  EXPECT_EQ(chooseThreadCount(torchrun, 2, fake({})), 1);
+  EXPECT_THROW(chooseThreadCount(alone, 4, fake({{"TITAN_NUM_THREADS", "x"}})), UserError);
 }
 
 } // namespace

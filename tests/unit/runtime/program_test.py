@@ -1,8 +1,10 @@
 """Runs a program that links the runtime, as a user would: the command line, the run's directory,
-several processes, stopping, resuming, generating. Usage: program_test.py EXE TORCHRUN"""
+several processes, stopping, resuming, generating, and what a run leaves behind.
+Usage: program_test.py EXE TORCHRUN COUNT_ALLOCATIONS_LIBRARY"""
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -13,7 +15,7 @@ import time
 import unittest
 from pathlib import Path
 
-EXE, TORCHRUN = (Path(argument).resolve() for argument in sys.argv[1:3])
+EXE, TORCHRUN, COUNTER = (Path(argument).resolve() for argument in sys.argv[1:4])
 TEXT = ("In the beginning was the word, and the word was with us. " * 40).encode()
 
 
@@ -258,6 +260,138 @@ class ProgramTest(unittest.TestCase):
                                "--temperature", 5, "--seed", 1)
         self.assertNotEqual(warm, out)
 
+    def count_allocations(self, steps, ranks):
+        """What the first rank asked of the allocator in a run that reads metrics twice."""
+        counted = self.folder / "allocations"
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        processes = []
+        for rank in range(ranks):
+            place = {"RANK": str(rank), "WORLD_SIZE": str(ranks), "MASTER_ADDR": "127.0.0.1",
+                     "MASTER_PORT": str(port), "LD_PRELOAD": str(COUNTER)}
+            if rank == 0:
+                place["ALLOCATIONS_FILE"] = str(counted)
+            processes.append(self.start("--data", self.text, "--out", self.folder / "counted",
+                                        "--log-every", 100000, "--resume", "none", "--steps", 5000,
+                                        "--stop-at", steps, environment={**os.environ, **place}))
+        for process in processes:
+            out, err = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, 0, out + err)
+        return int(counted.read_text())
+
+    def test_a_step_allocates_nothing(self):
+        """Between two readings of the metrics, no thread of the process asks for memory: a run of
+        200 steps more has the same count, up to a few of what does not come every step (a metric
+        with more digits; a look into /proc for a peer that keeps one waiting)."""
+        for ranks in (1, 2):
+            few, many = (self.count_allocations(steps, ranks) for steps in (10, 210))
+            self.assertLess(abs(many - few), 100)
+
+    def test_profile(self):
+        """--profile writes what Perfetto opens: spans by source line and operation, a file a rank,
+        of as many steps as asked for, one after the other."""
+        run, _ = self.train("run", "--profile=3", "--set", "checkpoint.every=4", ranks=2)
+        for rank in range(2):
+            trace = json.loads((run / f"profile/rank-{rank}.json").read_text())["traceEvents"]
+            spans = [e for e in trace if e["ph"] == "X"]
+            self.assertEqual({e["pid"] for e in trace}, {rank})
+            names = [e["name"] for e in spans]
+            self.assertEqual(names.count("step"), 3)
+            self.assertEqual(names.count("data"), 3)
+            self.assertEqual(names.count("checkpoint"), 1)
+            operations = [e for e in spans if e["args"]["line"]]
+            self.assertEqual(len(operations), 3 * 3)
+            self.assertEqual({e["name"] for e in operations},
+                             {"bigram.titan:3 all_gather", "bigram.titan:4 all_gather",
+                              "bigram.titan:9 all_reduce"})
+            steps = [e for e in spans if e["name"] == "step"]
+            for e in operations:
+                self.assertTrue(any(s["ts"] <= e["ts"] and e["ts"] + e["dur"] <= s["ts"] + s["dur"] + 1
+                                    for s in steps))
+        plain, _ = self.train("plain")
+        self.assertFalse((plain / "profile").exists())
+
+    def test_tensorboard(self):
+        """TensorBoard reads the events, under TorchTitan's names; steps that a resumed run repeats
+        are there once."""
+        try:
+            from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+        except ImportError:
+            self.skipTest("needs the packages of requirements-tests.txt")
+        settings = ["--set", "checkpoint.every=10"]
+        run, _ = self.train("run", *settings)
+        shutil.rmtree(run / "checkpoints/step-40")
+        self.train("run", *settings)
+        events = EventAccumulator(str(run / "tensorboard"))
+        events.Reload()
+        self.assertLessEqual({"loss_metrics/global_avg_loss", "grad_norm", "throughput(tps)", "tflops",
+                              "time_metrics/end_to_end(s)", "time_metrics/data_loading(s)",
+                              "time_metrics/data_loading(%)", "memory/max_active(GiB)",
+                              "memory/max_active(%)", "n_tokens_seen", "lr/AdamW"},
+                             set(events.Tags()["scalars"]))
+        read = events.Scalars("loss_metrics/global_avg_loss")
+        self.assertEqual([e.step for e in read], list(range(1, 41)))
+        for event, loss in zip(read, losses(run), strict=True):
+            self.assertAlmostEqual(event.value, loss, places=5)
+
+    def test_links_no_cuda(self):
+        """The program itself needs no CUDA library; what LibTorch's own build brings along for its
+        profiler does not count, the libraries that computations need would."""
+        def needed(file):
+            listed = subprocess.run(["readelf", "-d", file], capture_output=True, text=True).stdout
+            return re.findall(r"NEEDED.*\[(.*)\]", listed)
+        cuda = re.compile("cuda|cublas|cudnn|nccl|cupti|nvrtc|cufft|cusparse")
+        self.assertFalse([name for name in needed(EXE) if cuda.search(name)])
+        loaded = subprocess.run(["ldd", EXE], capture_output=True, text=True).stdout
+        self.assertIn("libtorch_cpu", loaded)
+        for name in ("libtorch_cuda", "libc10_cuda", "libcublas", "libcudnn", "libnccl"):
+            self.assertNotIn(name, loaded)
+
+    def test_evaluation(self):
+        """The loss on other data: the same number on any mesh, on the command line, during a run
+        and after it; and training is not changed by it."""
+        other = self.folder / "other"
+        other.write_bytes(b"It was the best of times, it was the worst of times. " * 20)
+        settings = ["--set", f"eval.data.path={other}", "--set", "eval.every=15"]
+        found = []
+        for ranks in (1, 2):
+            run, _ = self.train(f"run{ranks}", *settings, ranks=ranks)
+            rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+            evaluated = {row["step"]: row["eval_loss"] for row in rows if "eval_loss" in row}
+            self.assertEqual(list(evaluated), [15, 30, 40])
+            out, _ = self.run_exe("eval", "--data", other, "--init-from", run, ranks=ranks)
+            self.assertIn(f"{(len(other.read_bytes()) - 1) // 32 // 4 * 4 * 32} tokens", out)
+            found += [evaluated[40], float(out.split()[1])]
+        for loss in found:
+            self.assertLessEqual(abs(loss - found[0]), 1e-12 * loss)
+        plain, _ = self.train("plain")
+        self.assertEqual(losses(plain), losses(self.folder / "run1"))
+        some, _ = self.run_exe("eval", "--data", other, "--init-from", plain, "--set",
+                               "eval.batches=2")
+        self.assertIn("256 tokens", some)
+        for arguments, words in ((["--init-from", plain], "--data"), (["--data", other], "--init-from")):
+            self.assertIn(words, self.run_exe("eval", *arguments, status=1)[1])
+        other.write_bytes(b"too short for a batch of four samples")
+        self.assertIn("holds 1 samples", self.run_exe("eval", "--data", other, "--init-from", plain,
+                                                      status=1)[1])
+
+    def test_export(self):
+        """Exported weights are a directory of safetensors that is read like any other."""
+        run, _ = self.train("run")
+        for ranks in (1, 2):
+            out, _ = self.run_exe("export", "--hf", f"hf{ranks}", "--init-from", run, ranks=ranks)
+            self.assertIn("wrote 1 file", out)
+            exported = self.folder / f"hf{ranks}"
+            config = json.loads((exported / "config.json").read_text())
+            self.assertEqual((config["vocab_size"], config["torch_dtype"]), (256, "float64"))
+            index = json.loads((exported / "model.safetensors.index.json").read_text())
+            self.assertEqual(set(index["weight_map"]), {"table", "layers.0.bias", "layers.1.bias"})
+            again, _ = self.train(f"again{ranks}", "--init-from", exported, "--stop-at", 0)
+            self.assertEqual((again / "model.safetensors").read_bytes(),
+                             (run / "model.safetensors").read_bytes())
+        self.assertIn("--hf", self.run_exe("export", "--init-from", run, status=1)[1])
+
     def test_settings(self):
         """The command line wins over TOML, that over the file; all of it is written down."""
         (self.folder / "c.toml").write_text("seed = 9\n[optimizer]\nlr = 0.5\n[schedule]\n"
@@ -299,4 +433,4 @@ class ProgramTest(unittest.TestCase):
         self.assertFalse((self.folder / "dry").exists())
 
 
-unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
+unittest.main(argv=[sys.argv[0], *sys.argv[4:]])

@@ -13,8 +13,11 @@
 // Errors: UserError, where variables contradict each other or are not numbers.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace titan::rt {
@@ -51,17 +54,26 @@ std::string firstSlurmHost(const std::string &nodeList);
 /// Tasks on node `node` by SLURM_TASKS_PER_NODE's notation: ("4(x2),3", 2) -> 3; 0 if it has none.
 int slurmTasksOnNode(const std::string &tasksPerNode, int node);
 
-/// How many OpenMP threads this rank should use, given the cores it may run on.
-///
-/// TITAN_NUM_THREADS decides where it is set, then OMP_NUM_THREADS, else the cores are shared
-/// evenly by the ranks of this machine. One exception: torchrun sets OMP_NUM_THREADS=1 whenever it
-/// starts several processes and the variable was not set, "to avoid your system being overloaded".
-/// A 1 under torchrun with several local ranks is therefore taken for torchrun's default and not
-/// for a wish; who really wants one thread says TITAN_NUM_THREADS=1.
-int chooseThreadCount(const LaunchInfo &launch, int availableCores,
-                      const EnvironmentLookup &environment = processEnvironment());
+/// The cores that a process may run on (its affinity mask, which containers and launchers narrow),
+/// and on which machine.
+struct CoreSet {
+  std::array<uint64_t, 16> cores = {};
+  uint64_t machine = 0;
+};
+CoreSet ownCores();
 
-/// Cores that this process may use (its affinity mask, which containers and launchers narrow).
-int availableCores();
+/// How many of its cores are a rank's, where each one is shared evenly by the ranks that may run on
+/// it: launchers give ranks all cores of a machine, or each its own, or something between.
+int fairShare(std::span<const CoreSet> ranks, int rank);
+
+/// How many OpenMP threads this rank should use, given its fair share of cores.
+///
+/// TITAN_NUM_THREADS decides where it is set, then OMP_NUM_THREADS, else the share. One exception:
+/// torchrun sets OMP_NUM_THREADS=1 whenever it starts several processes and the variable was not
+/// set, "to avoid your system being overloaded". A 1 under torchrun with several local ranks is
+/// therefore taken for torchrun's default and not for a wish; who really wants one thread says
+/// TITAN_NUM_THREADS=1.
+int chooseThreadCount(const LaunchInfo &launch, int share,
+                      const EnvironmentLookup &environment = processEnvironment());
 
 } // namespace titan::rt

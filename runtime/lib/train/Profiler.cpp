@@ -1,0 +1,35 @@
+#include "Profiler.h"
+
+#include <cstdio>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+namespace titan::rt {
+
+void Profiler::beforeStep() {
+  constexpr int64_t skipped = 2;
+  if (steps == 0)
+    return;
+  if (seen == skipped) {
+    trace.emplace(session.device(), session.world().rank());
+    session.setTrace(&*trace);
+  } else if (seen == skipped + steps) {
+    finish();
+  }
+  ++seen;
+}
+
+void Profiler::finish() {
+  if (!trace)
+    return;
+  session.setTrace(nullptr);
+  std::filesystem::path folder = std::filesystem::path(runDirectory) / "profile";
+  std::filesystem::create_directories(folder);
+  trace->write((folder / fmt::format("rank-{}.json", session.world().rank())).string());
+  trace.reset();
+  if (session.isFirst())
+    std::printf("profile in %s\n", folder.c_str());
+}
+
+} // namespace titan::rt

@@ -1,0 +1,168 @@
+"""What holds of whole runs of a compiled program, beside the numbers that parity is about.
+
+    run.py [--all] [--seed N] [-v]
+
+Kills: a run of two processes is killed at random moments, again and again, and resumed; in the end its
+losses must be those of a run that nobody killed, bit by bit. Kills come at any time: while the processes
+start, in a step, while a checkpoint is being written. In turn both are killed, or one, which the other must
+report and end. Four kills, twenty with --all.
+
+Allocations: two runs that differ in their number of steps alone ask the allocator for as much.
+
+Evaluation: the same number on one process and on two, during the run and after it.
+"""
+
+import argparse
+import json
+import random
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "parity"))
+from titan import BUILD, ROOT, Failed, Launch, Report, build, call, environment_of, require_titanc, write_text
+
+OUT = ROOT / "out" / "runs"
+PROGRAM = ROOT / "tests/parity/programs/llama3.titan"
+COUNTER = BUILD / "lib" / "libcount-allocations.so"
+EVERY = 5  # steps between checkpoints
+
+
+class Run:
+    """Two ranks of a program, started without a launcher."""
+
+    def __init__(self, exe: Path, text: Path, out: Path, steps: int):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        self.ranks = []
+        for rank in range(2):
+            place = {"RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": str(rank),
+                     "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+            self.ranks.append(subprocess.Popen(
+                [exe, "--data", text, "--out", out, "--steps", str(steps), "--log-every", "1",
+                 "--set", f"checkpoint.every={EVERY}", "--set", "checkpoint.keep=2"],
+                env=environment_of(place), text=True, errors="replace",
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
+
+    def wait(self, timeout: float = 300) -> list[str]:
+        said = [rank.communicate(timeout=timeout)[0] for rank in self.ranks]
+        for rank, text in zip(self.ranks, said):
+            if rank.returncode != 0:
+                raise Failed(f"exit status {rank.returncode}: {text[-2000:]}")
+        return said
+
+    def kill(self, both: bool) -> None:
+        self.ranks[1].kill()
+        if both:
+            self.ranks[0].kill()
+        said = self.ranks[0].communicate(timeout=60)[0]
+        self.ranks[1].communicate()
+        if not both and self.ranks[0].returncode not in (0, 70):
+            raise Failed(f"the other ended with {self.ranks[0].returncode}: {said[-2000:]}")
+
+
+def rows(run: Path) -> list[tuple[int, float, float]]:
+    lines = (run / "metrics.jsonl").read_text().splitlines()
+    return [(row["step"], row["loss"], row["grad_norm"]) for row in map(json.loads, lines)]
+
+
+def checkpoint_of(run: Path) -> int:
+    names = [path.name for path in (run / "checkpoints").glob("step-*")
+             if path.suffix != ".partial"]
+    return max([int(name[5:]) for name in names], default=0)
+
+
+def wait_for_progress(run: Run, out: Path, step: int) -> None:
+    """Until there is a checkpoint after `step`, or the run has ended."""
+    while checkpoint_of(out) <= step and run.ranks[1].poll() is None:
+        time.sleep(0.005)
+
+
+def try_kills(exe: Path, text: Path, kills: int, seed: int):
+    chance = random.Random(seed)
+    whole, cut, steps = OUT / "whole", OUT / "cut", 150 * kills
+    Run(exe, text, whole, steps).wait()
+    expected = rows(whole)
+    at, notes = 0, []
+    for number in range(kills):
+        run = Run(exe, text, cut, steps)
+        # One kill in four may come before anything was saved; the others let the run get on.
+        if number % 4 != 3:
+            wait_for_progress(run, cut, at)
+        time.sleep(chance.uniform(0, 0.15))
+        run.kill(both=number % 2 == 0)
+        at = checkpoint_of(cut)
+        notes.append(f"{at}")
+        seen = rows(cut) if (cut / "metrics.jsonl").exists() else []
+        if seen != expected[:len(seen)]:
+            return False, f"    after kill {number + 1} the losses are others"
+    said = Run(exe, text, cut, steps).wait()
+    if at and f"resuming after step {at} " not in said[0]:
+        return False, f"    it did not resume after step {at}: {said[0][:300]}"
+    if rows(cut) != expected:
+        return False, "    the losses are not those of a run that nobody killed"
+    if (cut / "model.safetensors").read_bytes() != (whole / "model.safetensors").read_bytes():
+        return False, "    the weights are not those of a run that nobody killed"
+    if list((cut / "checkpoints").glob("*.partial")):
+        return False, "    half a checkpoint was left"
+    return True, f"    checkpoints at the kills: {' '.join(notes)}"
+
+
+def try_allocations(exe: Path, text: Path):
+    """Counted in all threads and libraries. Both runs read metrics twice, which may differ by a few."""
+    counts = []
+    for steps in (10, 60):
+        counted = OUT / f"allocations-{steps}"
+        call([exe, "--data", text, "--out", OUT / "counted", "--resume", "none", "--steps", "100",
+              "--stop-at", str(steps), "--log-every", "1000"],
+             env=environment_of({"LD_PRELOAD": str(COUNTER), "ALLOCATIONS_FILE": str(counted),
+                                 "TITAN_NUM_THREADS": "2"}))
+        counts.append(int(counted.read_text()))
+    few, many = counts
+    return abs(many - few) < 25, f"    {few} in 10 steps, {many} in 60"
+
+
+def try_evaluation(one: Path, two: Path, text: Path, other: Path):
+    found = []
+    for exe, processes in ((one, 1), (two, 2)):
+        out = OUT / f"evaluated-{processes}"
+        Launch(steps=6, processes=processes).run(
+            exe, text, out, ["--set", f"eval.data.path={other}", "--set", "eval.every=3"])
+        lines = (out / "metrics.jsonl").read_text().splitlines()
+        evaluated = [row["eval_loss"] for row in map(json.loads, lines) if "eval_loss" in row]
+        said = call([one, "eval", "--data", other, "--init-from", out])
+        found.append([*evaluated, float(said.split()[1])])
+    good = len(found[0]) == 3 and found[0][1] == found[0][2] and all(
+        abs(a - b) <= 1e-11 * abs(a) for a, b in zip(*found, strict=True))
+    return good, f"    one process {found[0]}, two {found[1]}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--all", action="store_true", help="twenty kills")
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("-v", action="store_true", help="show where the kills came")
+    arguments = parser.parse_args()
+    require_titanc()
+    shutil.rmtree(OUT, ignore_errors=True)
+    text = write_text(OUT / "text.txt", 50_000)
+    other = write_text(OUT / "other.txt", 3_000, seed=2)
+    evaluation = [f'eval.data.path="{other}"']
+    one = build(PROGRAM, "parity", "float64", OUT / "one", evaluation)
+    two = build(PROGRAM, "on_shard2", "float64", OUT / "two", evaluation)
+    kills = 20 if arguments.all else 4
+    report = Report()
+    report.case(f"{kills} kills of two processes, seed {arguments.seed}",
+                lambda: try_kills(two, text, kills, arguments.seed))
+    report.case("allocations of a step", lambda: try_allocations(one, text))
+    report.case("evaluation on one process and on two",
+                lambda: try_evaluation(one, two, text, other))
+    report.end()
+
+
+if __name__ == "__main__":
+    main()
