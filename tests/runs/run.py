@@ -41,7 +41,9 @@ class Run:
         self.ranks = []
         for rank in range(2):
             place = {"RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": str(rank),
-                     "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+                     "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
+                     # How long the one waits for the other that was killed before they met.
+                     "TITAN_COMM_TIMEOUT": "30"}
             self.ranks.append(subprocess.Popen(
                 [exe, "--data", text, "--out", out, "--steps", str(steps), "--log-every", "1",
                  "--set", f"checkpoint.every={EVERY}", "--set", "checkpoint.keep=2"],
