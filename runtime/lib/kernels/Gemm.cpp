@@ -100,14 +100,20 @@ template <typename T> double dotImpl(int64_t count, const T *a, const T *b) {
   int64_t chunk = std::max<int64_t>(4096, (count + parts - 1) / parts);
   int64_t chunks = (count + chunk - 1) / chunk;
   double partial[parts] = {};
-#pragma omp parallel for schedule(static) if (chunks > 1)
-  for (int64_t i = 0; i < chunks; ++i) {
+  auto sumChunk = [&](int64_t i) {
     int64_t end = std::min(count, (i + 1) * chunk);
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (int64_t j = i * chunk; j < end; ++j)
       sum += static_cast<double>(a[j]) * static_cast<double>(b[j]);
     partial[i] = sum;
+  };
+  if (chunks == 1) { // a team of one thread would have libgomp ask for memory, see kernel_loops.h
+    sumChunk(0);
+  } else {
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < chunks; ++i)
+      sumChunk(i);
   }
   double total = 0;
   for (int64_t i = 0; i < chunks; ++i)

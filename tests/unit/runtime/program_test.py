@@ -169,19 +169,18 @@ class ProgramTest(unittest.TestCase):
         out, _ = self.run_exe("generate", "--init-from", run, "--prompt", "In th", "--max-tokens", 20)
         self.assertTrue(out.startswith("In the "), out)
 
-    def start_ranks(self, out, *, variables, environment=None):
-        """Two ranks without a launcher, told their place by its variables, in their third step."""
+    def start_ranks(self, out, *, variables, fate, environment=None):
+        """Two ranks without a launcher, told their place by its variables. In the fourth step one of
+        them meets its fate, a signal: RANK:SIGNAL."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         ranks = []
         for rank in range(2):
             place = {name: value.format(rank=rank) for name, value in variables.items()}
-            ranks.append(self.start("--data", self.text, "--out", out, "--log-every", 1, "--steps",
-                                    100000, environment={**os.environ, **(environment or {}), **place,
-                                                         "MASTER_PORT": str(port)}))
-        while not (out / "metrics.jsonl").exists() or len(losses(out)) < 3:
-            time.sleep(0.01)
+            ranks.append(self.start("--data", self.text, "--out", out, "--log-every", 1,
+                                    environment={**os.environ, **(environment or {}), **place,
+                                                 "MASTER_PORT": str(port), "BIGRAM_FATE": fate}))
         return ranks
 
     TORCHRUN = {"RANK": "{rank}", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}
@@ -195,44 +194,45 @@ class ProgramTest(unittest.TestCase):
         """When a rank is killed, the other ends at once with status 70 and says who is gone, in
         which action, at which source line and step, under any launcher's variables, and leaves the
         same where torchrun looks for it."""
+        whole, _ = self.train("whole", ranks=2)
         for name, variables in (("torchrun", self.TORCHRUN), ("mpirun", self.OPEN_MPI),
                                 ("srun", self.SLURM)):
             out, errors = self.folder / name, self.folder / f"{name}.json"
-            ranks = self.start_ranks(out, variables=variables,
+            ranks = self.start_ranks(out, variables=variables, fate=f"1:{signal.SIGKILL}",
                                      environment={"TORCHELASTIC_ERROR_FILE": str(errors)})
-            ranks[1].kill()
             _, err = ranks[0].communicate(timeout=60)
             ranks[1].communicate()
             self.assertEqual(ranks[0].returncode, 70, err)
-            self.assertRegex(err, r"error: rank 0: .*bigram.titan:\d.*rank 1 is gone.*step \d")
+            self.assertRegex(err, r"error: rank 0: .*bigram.titan:9.*rank 1 is gone.*step 4")
+            self.assertEqual(losses(out), losses(whole)[:3])
             self.assertEqual(json.loads((out / "status.json").read_text())["state"], "failed")
             self.assertIn("rank 1 is gone", json.loads(errors.read_text())["message"]["message"])
 
     def test_a_stopped_rank_is_a_timeout(self):
         """A rank that stands still ends the other after the timeout, over shared memory and over
-        sockets; so does one that never came."""
+        sockets."""
         for transport in ("shared", "gloo"):
             ranks = self.start_ranks(self.folder / transport, variables=self.TORCHRUN,
+                                     fate=f"1:{signal.SIGSTOP}",
                                      environment={"TITAN_COMM_TIMEOUT": "2", "TITAN_COMM": transport})
-            ranks[1].send_signal(signal.SIGSTOP)
             begun = time.monotonic()
             _, err = ranks[0].communicate(timeout=60)
             self.assertLess(time.monotonic() - begun, 20)
             ranks[1].kill()
             ranks[1].communicate()
             self.assertEqual(ranks[0].returncode, 70, err)
-            self.assertRegex(err, r"error: rank 0: .*bigram.titan:\d.*step \d")
+            self.assertRegex(err, r"error: rank 0: .*bigram.titan:9.*step 4")
 
     def test_a_crash_names_its_place(self):
         """What the system ends a process for is reported by rank and source line, too."""
         errors = self.folder / "crash.json"
         ranks = self.start_ranks(self.folder / "crash", variables=self.TORCHRUN,
+                                 fate=f"0:{signal.SIGSEGV}",
                                  environment={"TORCHELASTIC_ERROR_FILE": str(errors)})
-        ranks[0].send_signal(signal.SIGSEGV)
         _, err = ranks[0].communicate(timeout=60)
         ranks[1].communicate(timeout=60)
         self.assertEqual(ranks[0].returncode, -signal.SIGSEGV, err)
-        self.assertRegex(err, r"error: rank 0: SIGSEGV .*\(bigram.titan:\d+\)")
+        self.assertRegex(err, r"error: rank 0: SIGSEGV .*\(bigram.titan:4\)")
 
     def test_stop_at_keeps_the_schedule(self):
         """--stop-at ends early on the same schedule; --steps moves it; 0 saves the start."""

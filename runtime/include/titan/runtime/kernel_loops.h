@@ -23,17 +23,31 @@ namespace titan::rt::tm {
 
 constexpr int64_t kLittleWork = 16384;
 
+namespace detail {
+
+/// Does body(0) ... body(times - 1), on all threads if there is `work` for them. Not by an `if` on
+/// the directive: it makes a team of one thread, for which libgomp gives up the team that it kept,
+/// so that this loop and the next one ask for memory in every step.
+template <typename Body> void share(int64_t times, int64_t work, Body &&body) {
+  if (work < kLittleWork) {
+    for (int64_t i = 0; i < times; ++i)
+      body(i);
+    return;
+  }
+#pragma omp parallel for
+  for (int64_t i = 0; i < times; ++i)
+    body(i);
+}
+
+} // namespace detail
+
 template <typename T> void fill(Context &, T *to, int64_t count, T value) {
-#pragma omp parallel for simd if (count >= kLittleWork)
-  for (int64_t i = 0; i < count; ++i)
-    to[i] = value;
+  detail::share(count, count, [=](int64_t i) { to[i] = value; });
 }
 
 /// The ranges may touch but not overlap.
 template <typename T> void copy(Context &, T *to, const T *from, int64_t count) {
-#pragma omp parallel for simd if (count >= kLittleWork)
-  for (int64_t i = 0; i < count; ++i)
-    to[i] = from[i];
+  detail::share(count, count, [=](int64_t i) { to[i] = from[i]; });
 }
 
 namespace detail {
@@ -45,9 +59,9 @@ T reduceChunks(int64_t count, T neutral, Chunk &&reduceChunk, Combine &&combine)
   const int64_t size = chunk(count, kChunks) < kLeast ? kLeast : chunk(count, kChunks);
   const int64_t chunks = chunk(count, size);
   T parts[kChunks];
-#pragma omp parallel for if (count >= kLittleWork)
-  for (int64_t c = 0; c < chunks; ++c)
+  share(chunks, count, [&](int64_t c) {
     parts[c] = reduceChunk(c * size, (c + 1) * size < count ? (c + 1) * size : count);
+  });
   T total = neutral;
   for (int64_t c = 0; c < chunks; ++c)
     total = combine(total, parts[c]);
