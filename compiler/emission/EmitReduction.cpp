@@ -110,13 +110,15 @@ void ReductionEmitter::emitPoints() {
   emitParallel(out, kept.size(), getCount());
   openLoops(out, kept);
   out.line(r.type + " total = " + getNeutral() + ";");
-  openLoops(out, ArrayRef(reduced).drop_back());
+  // None is left where only dimensions of size 1 are summed over.
+  ArrayRef<Loop> inner = ArrayRef(reduced).take_back(reduced.empty() ? 0 : 1);
+  openLoops(out, ArrayRef(reduced).drop_back(inner.size()));
   StringRef sign = r.kind == dist::ReductionKind::Sum   ? "+"
                    : r.kind == dist::ReductionKind::Max ? "max"
                                                         : "min";
-  if (!reduced.empty())
+  if (!inner.empty())
     out.line("#pragma omp simd reduction(" + sign + ":total)");
-  openLoops(out, ArrayRef(reduced).take_back(reduced.empty() ? 0 : 1));
+  openLoops(out, inner);
   out.line(combine("total", getTerm(all)));
   closeLoops(out, reduced);
   out.line(getElement(r.result, kept) + " = total;");

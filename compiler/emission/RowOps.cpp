@@ -153,14 +153,15 @@ std::string RowNest::getOneHot(PutOp op) {
 }
 
 std::string RowNest::getPad(PadOp op) {
-  int64_t dim = op.getInput().getType().indexOf(op.getDimAttr());
-  std::string key = op.getType().getDims()[dim].getName().str();
-  std::string index = getIndex(key), from = std::to_string(op.getOffset());
+  // The operand's dimension at that place may have another name.
+  int64_t dim = op.getType().indexOf(op.getDimAttr());
+  StringRef inner = op.getInput().getType().getDims()[dim].getName().getValue();
+  std::string index = getIndex(op.getDim()), from = std::to_string(op.getOffset());
   std::string size = emitter.sizes().getDims(op.getInput().getType())[dim].size.name;
   Access access = accesses[op.getInput()];
-  Extent stride = access.strides[op.getDim()];
-  access.strides.erase(op.getDim());
-  access.strides[key] = stride;
+  Extent stride = access.strides.lookup(inner);
+  access.strides.erase(inner);
+  access.strides[op.getDim()] = stride;
   return "(" + index + " >= " + from + " && " + index + " < " + from + " + " + size + " ? " +
          access.pointer + "[" + getOffset(access, current) + " - " + scale(from, stride) +
          "] : " + getType(op.getResult()) + "(0))";

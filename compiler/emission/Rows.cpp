@@ -49,10 +49,8 @@ static SmallVector<std::string> getNeededIndices(Operation *op) {
   SmallVector<std::string> keys;
   if (auto put = dyn_cast<PutOp>(op))
     keys.push_back(put.getAlong().str());
-  if (auto pad = dyn_cast<PadOp>(op)) {
-    int64_t at = pad.getInput().getType().indexOf(pad.getDimAttr());
-    keys.push_back(pad.getType().getDims()[at].getName().str());
-  }
+  if (auto pad = dyn_cast<PadOp>(op))
+    keys.push_back(pad.getDim().str());
   auto addIota = [&](Value value) {
     keys.push_back(cast<NamedTensorType>(value.getType()).getDims()[0].getName().str());
   };

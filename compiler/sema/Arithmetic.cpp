@@ -107,6 +107,9 @@ Value Elaborator::arithmetic(const BinaryExpr &expr, const Value &lhs, const Val
           return Value::ofInt(*exact);
       return Value::ofFloat(realResult(expr.op, lhs.number(), rhs.number()));
     }
+    auto each = [&](const Value &a, const Value &b) { return arithmetic(expr, a, b); };
+    if (std::optional<Value> list = zipped(lhs, rhs, expr.opLoc, each))
+      return *list;
     report(Code::BadOperands, expr.opLoc,
            std::string("`") + syntax::spelling(expr.op) + "` of " + lhs.describe() + " and " +
                rhs.describe());
@@ -126,6 +129,9 @@ Value Elaborator::power(const BinaryExpr &expr, const Value &lhs, const Value &r
     bool exact = lhs.isInt() && rhs.isInt() && rhs.integer >= 0 && std::abs(result) < 0x1p53;
     return exact ? Value::ofInt(static_cast<int64_t>(result)) : Value::ofFloat(result);
   }
+  auto each = [&](const Value &a, const Value &b) { return power(expr, a, b); };
+  if (std::optional<Value> list = zipped(lhs, rhs, expr.opLoc, each))
+    return *list;
   if (!expectTensor(lhs, expr.lhs->loc, "the base of `**`"))
     return {};
   if (!rhs.isInt() || rhs.integer < 1 || rhs.integer > 8) {

@@ -40,6 +40,7 @@ const std::map<std::string, Elaborator::Builtin> &Elaborator::builtins() {
       {"mean", &Elaborator::builtinMean},
       {"where", &Elaborator::builtinWhere},
       {"index", &Elaborator::builtinIndex},
+      {"range", &Elaborator::builtinRange},
       {"stop_gradient", &Elaborator::builtinStopGradient},
       {"expand", &Elaborator::builtinExpand},
       {"rotary", &Elaborator::builtinRotary},
@@ -52,14 +53,18 @@ Value Elaborator::builtinUnary(CallArgs &args) {
   if (!args.expect(1, 1, false, false))
     return {};
   std::string function = args.name();
-  if (args[0].isNumber()) {
-    double result = compute(function, args[0].number());
+  auto ofNumber = [&](const Value &x) -> Value {
+    double result = compute(function, x.number());
     if (std::isfinite(result))
       return Value::ofFloat(result);
     report(Code::BadOperands, args.locOf(0),
-           "`" + function + "` of " + args[0].print() + " is no finite number");
+           "`" + function + "` of " + x.print() + " is no finite number");
     return {};
-  }
+  };
+  if (args[0].isNumber())
+    return ofNumber(args[0]);
+  if (args[0].isNumberList())
+    return mapped(args[0], ofNumber);
   if (!expectTensor(args[0], args.locOf(0), ("the argument of `" + function + "`").c_str()))
     return {};
   return unary(function.c_str(), args[0], args.loc());
@@ -76,10 +81,13 @@ Value Elaborator::builtinMaxMin(CallArgs &args) {
   }
   if (!args.expect(2, 2, false, false))
     return {};
-  if (args[0].isNumber() && args[1].isNumber()) {
-    bool first = (args[0].number() >= args[1].number()) == isMax;
-    return first ? args[0] : args[1];
-  }
+  auto ofNumbers = [&](const Value &a, const Value &b) {
+    return (a.number() >= b.number()) == isMax ? a : b;
+  };
+  if (args[0].isNumber() && args[1].isNumber())
+    return ofNumbers(args[0], args[1]);
+  if (std::optional<Value> list = zipped(args[0], args[1], args.loc(), ofNumbers))
+    return *list;
   return elementwise(isMax ? "maximum" : "minimum", args[0], args[1], args.loc(), args.locOf(0),
                      args.locOf(1));
 }
@@ -122,49 +130,6 @@ Value Elaborator::builtinMean(CallArgs &args) {
     return {};
   return elementwise("mul", total, Value::ofFloat(1 / count), args.loc(), args.locOf(0),
                      args.loc());
-}
-
-/// `where(condition, a, b)`: the three join by name.
-Value Elaborator::builtinWhere(CallArgs &args) {
-  if (!args.expect(3, 3, false, false) ||
-      !expectTensor(args[0], args.locOf(0), "the condition of `where`"))
-    return {};
-  if (!args[1].isTensor() && !args[2].isTensor()) {
-    report(Code::ExpectedTensor, args.loc(), "one of the choices of `where` must be a tensor");
-    return {};
-  }
-  const TensorType like = typeOf(args[1].isTensor() ? args[1] : args[2]);
-  if (typeOf(args[0]).dtype != DType::Bool) {
-    report(Code::DTypeMismatch, args.locOf(0),
-           std::string("the condition of `where` must be a comparison, not ") +
-               spelling(typeOf(args[0]).dtype));
-    return {};
-  }
-  Op op(OpKind::Elementwise, {args[0].tensor});
-  op.word = "select";
-  DimSet joined = typeOf(args[0]).dims;
-  for (size_t i = 1; i < 3; ++i) {
-    Value choice = args[i];
-    if (choice.isNumber())
-      choice = constantLike(choice.number(), like, args.locOf(i));
-    if (!expectTensor(choice, args.locOf(i), "a choice of `where`"))
-      return {};
-    const TensorType type = typeOf(choice);
-    if (type.dtype != like.dtype) {
-      report(Code::DTypeMismatch, args.locOf(i), "the choices of `where` differ in element type");
-      return {};
-    }
-    Join join = joinElementwise(joined, type.dims);
-    if (!join.valid()) {
-      report(Code::OuterProduct, args.locOf(i),
-             "the dimensions " + print(joined) + " and " + print(type.dims) +
-                 " do not join: neither is among the other");
-      return {};
-    }
-    joined = join.result;
-    op.operands.push_back(choice.tensor);
-  }
-  return emit(std::move(op), {like.dtype, joined}, args.loc());
 }
 
 Value Elaborator::builtinIndex(CallArgs &args) {

@@ -24,6 +24,12 @@ const std::vector<Formal> &formalsOf(const Decl &decl) {
   return decl.as<BlockDecl>()->formals;
 }
 
+/// `over d, e`.
+bool takesSeveralDims(const Arg &arg) {
+  bool takesDims = arg.kind == ArgKind::Over || arg.kind == ArgKind::Along;
+  return takesDims && arg.dims && arg.dims->from.size() > 1;
+}
+
 } // namespace
 
 Value Elaborator::evalCall(const CallExpr &expr, Expected) {
@@ -243,9 +249,13 @@ bool Elaborator::bindValueFormal(const Formal &formal, const CallExpr &expr,
     value = eval(*formal.defaultValue);
     frame = caller;
   } else {
-    report(Code::ArgumentMissing, expr.loc,
-           "`" + expr.callee.text() + "` needs a value for `" + formal.name.text + "`")
-        .note(formal.name.loc, "declared here, without a default");
+    Diagnostic &diag =
+        report(Code::ArgumentMissing, expr.loc,
+               "`" + expr.callee.text() + "` needs a value for `" + formal.name.text + "`");
+    diag.note(formal.name.loc, "declared here, without a default");
+    if (std::any_of(expr.args.begin(), expr.args.end(), takesSeveralDims))
+      diag.help("after `over` or `along`, every bare name is one more dimension: write `" +
+                formal.name.text + " = ...`");
     return false;
   }
   if (!value.isError())

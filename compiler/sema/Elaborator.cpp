@@ -129,8 +129,7 @@ std::optional<DimSet> Elaborator::dimSet(const DimList &list) {
     std::vector<DimId> dims = dimsOf(ref.dim);
     good &= !dims.empty();
     for (DimId dim : dims) {
-      DimId id =
-          ref.rename ? derivedDim(dim, ref.rename->text, model.dims[dim].size, ref.loc) : dim;
+      DimId id = ref.rename ? namedDim(*ref.rename, dim, model.dims[dim].size, ref.loc) : dim;
       if (set.insert(id))
         continue;
       report(Code::DimensionTwice, ref.loc,
@@ -139,7 +138,7 @@ std::optional<DimSet> Elaborator::dimSet(const DimList &list) {
       good = false;
     }
     if (ref.rename && !dims.empty()) {
-      DimId id = derivedDim(dims[0], ref.rename->text, model.dims[dims[0]].size, ref.loc);
+      DimId id = namedDim(*ref.rename, dims[0], model.dims[dims[0]].size, ref.loc);
       Value size = Value::ofInt(model.dims[id].size);
       frame->scope->define(ref.rename->text, {size, {id}, true, ref.rename->loc, "dimension"});
     }
@@ -156,6 +155,12 @@ DimId Elaborator::derivedDim(DimId from, const std::string &name, int64_t size, 
     entry->second =
         from == noDim ? model.dims.add(name, size) : model.dims.derive(from, name, size);
   return entry->second;
+}
+
+DimId Elaborator::namedDim(const Name &name, DimId from, int64_t size, Location at) {
+  Binding *known = lookup(name);
+  bool isThat = known && known->dims.size() == 1 && model.dims[known->dims[0]].size == size;
+  return isThat ? known->dims[0] : derivedDim(from, name.text, size, at);
 }
 
 std::string Elaborator::print(const DimSet &dims) const {

@@ -6,8 +6,8 @@
 // once for every index, because initial values may depend on it; the bodies must agree, and one is
 // kept. Mistakes give Error values, which spread silently, and the interpretation goes on.
 //
-// One class, in several files: Statements, Expressions, Calls, Builtins, Indexing, Repeat,
-// Parameters, Elaborator (names, dimensions, emission of ops).
+// One class, in several files: Statements, Expressions, Calls, Builtins, Where, Lists, Indexing,
+// Repeat, Parameters, Elaborator (names, dimensions, emission of ops).
 #ifndef TITAN_COMPILER_SEMA_ELABORATOR_H
 #define TITAN_COMPILER_SEMA_ELABORATOR_H
 
@@ -119,6 +119,14 @@ private:
   Value power(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
   Value compare(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
   std::optional<bool> condition(const syntax::Expr &expr);
+
+  // Lists.cpp
+  using Combine = std::function<Value(const Value &, const Value &)>;
+  Value mapped(const Value &list, const std::function<Value(const Value &)> &each);
+  /// Of two lists of numbers, or of one and a number; nothing if they are something else.
+  std::optional<Value> zipped(const Value &lhs, const Value &rhs, Location at, const Combine &each);
+  Value builtinRange(CallArgs &args);
+
   /// Joins by name; reports an outer product. `word` is the function's name in the program, `expr`
   /// the operator that calls for it, if one does.
   Value elementwise(const char *word, const Value &lhs, const Value &rhs, Location at,
@@ -190,6 +198,9 @@ private:
   /// Null after a report.
   std::optional<DimSet> dimSet(const syntax::DimList &list);
   DimId derivedDim(DimId from, const std::string &name, int64_t size, Location at);
+  /// After `as`: a name that is a dimension of this size already is that one (`k[keys as seq]` goes
+  /// back, two parameters may both have `embed as out`), else it is a new one.
+  DimId namedDim(const syntax::Name &name, DimId from, int64_t size, Location at);
   std::string print(const DimSet &dims) const;
   std::string printSizes(const DimSet &dims) const;
   std::string quote(const DimSet &dims) const;

@@ -87,10 +87,14 @@ Value Elaborator::evalUnary(const UnaryExpr &expr, Expected expected) {
     return truth ? Value::ofBool(!*truth) : Value();
   }
   Value operand = eval(*expr.operand, expected);
-  if (operand.isInt() && operand.integer != INT64_MIN)
-    return Value::ofInt(-operand.integer);
+  auto ofNumber = [](const Value &x) {
+    bool exact = x.isInt() && x.integer != INT64_MIN;
+    return exact ? Value::ofInt(-x.integer) : Value::ofFloat(-x.number());
+  };
   if (operand.isNumber())
-    return Value::ofFloat(-operand.number());
+    return ofNumber(operand);
+  if (operand.isNumberList())
+    return mapped(operand, ofNumber);
   if (!expectTensor(operand, expr.operand->loc, "the operand of `-`"))
     return {};
   return unary("neg", operand, expr.loc);

@@ -142,13 +142,7 @@ Value Elaborator::slice(const Value &base, const IndexItem &item, DimId dim) {
 
 Value Elaborator::renamed(const Value &base, const IndexItem &item, DimId dim) {
   int64_t size = model.dims[dim].size;
-  // A name that is a dimension of this size already is that one: `k[keys as seq]` goes back.
-  DimId to = noDim;
-  if (Binding *known = lookup(*item.rename);
-      known && known->dims.size() == 1 && model.dims[known->dims[0]].size == size)
-    to = known->dims[0];
-  else
-    to = derivedDim(dim, item.rename->text, size, item.loc);
+  DimId to = namedDim(*item.rename, dim, size, item.loc);
   TensorType type = typeOf(base);
   if (to != dim && type.dims.contains(to)) {
     report(Code::DimensionTwice, item.loc,

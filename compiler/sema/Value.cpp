@@ -1,5 +1,6 @@
 #include "compiler/sema/Value.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace titan::sema {
@@ -44,6 +45,12 @@ Value Value::ofTensor(ValueId id) {
   Value value = of(Kind::Tensor);
   value.tensor = id;
   return value;
+}
+
+bool Value::isNumberList() const {
+  return kind == Kind::List && !elements.empty() &&
+         std::all_of(elements.begin(), elements.end(),
+                     [](const Value &element) { return element.isNumber(); });
 }
 
 const char *Value::describe() const {

@@ -41,6 +41,8 @@ struct Value {
 
   bool isError() const { return kind == Kind::Error; }
   bool isTensor() const { return kind == Kind::Tensor; }
+  /// A list of one number at least, and of nothing else.
+  bool isNumberList() const;
   bool isInt() const { return kind == Kind::Int; }
   bool isNumber() const { return kind == Kind::Int || kind == Kind::Float; }
   bool isWord(std::string_view word) const { return kind == Kind::Word && text == word; }

@@ -36,7 +36,9 @@ size_t spacesBefore(const Items &items, size_t at) {
     return 0;
   if (next.isOneOf(Lex::COMMA, Lex::SEMI, Lex::COLON, Lex::DOT, Lex::RPAREN, Lex::RBRACKET))
     return 0;
-  if (previous.isOneOf(Lex::LPAREN, Lex::LBRACKET, Lex::DOT, Lex::RANGE))
+  if (previous.is(Lex::RANGE))
+    return next.is(Lex::AS) ? 1 : 0;
+  if (previous.isOneOf(Lex::LPAREN, Lex::LBRACKET, Lex::DOT))
     return 0;
   if (next.is(Lex::RANGE))
     return previous.is(Lex::COLON) ? 1 : 0;

@@ -1,33 +1,36 @@
 """Every family of the standard library against PyTorch, at a tiny size.
 
-    families.py [-v] [NAME...]
+    families.py [--all] [-v] [NAME...]
 
 In float64, from random weights and one batch, interpreted: the loss, every gradient and every
 parameter after a step, and the logits of one sample, alone and on a mesh of four (shard 2 x tp 2).
+Then a program is compiled and trains for 20 steps: without --all a sample of them.
 """
 
 import argparse
 import importlib
 import json
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
 from safetensors.torch import load_file, save_file
 
 import reference
-from compare import Result, compare_tensors
+from compare import Result, compare, compare_tensors
 from interpret import BIN, LR, judge, lower
-from run import PROGRAMS, ROOT
-from titan import TITANC, Report, call, require_titanc
+from run import PROGRAMS, ROOT, SEED, STEPS, TEXT_BYTES
+from sample_order import batches
+from titan import TITANC, Launch, Report, build, call, require_titanc, write_text
 from training import Recipe, train
 
 OUT = ROOT / "out" / "families"
 RANKS = 4
 # What a program says that only clips; and what the programs of single models say.
-PLAIN = Recipe(steps=1, warmup=1, lr=LR, betas=(0.9, 0.999), weight_decay=0.0)
-WHOLE = Recipe(steps=1, warmup=1, lr=LR)
+PLAIN = Recipe(steps=STEPS, lr=1e-3, warmup=0, decay="constant", betas=(0.9, 0.999),
+               weight_decay=0.0)
+WHOLE = Recipe(steps=STEPS, lr=2e-3, decay="cosine", to=0.1)
 MESH_PHASES = ["shard", "memory"]
 
 
@@ -59,6 +62,7 @@ class Family:
     batch: int = 4
     seq: int = 16
     recipe: Recipe = PLAIN
+    compiled: bool = False  # also where not everything is
 
     def __post_init__(self):
         self.run, self.mesh = self.run or self.name, self.mesh or f"{self.name}_mesh"
@@ -73,7 +77,8 @@ class Family:
         chance = torch.Generator().manual_seed(1)
         weights = random_weights(self.source, self.run, chance)
         batch = torch.randint(0, 256, (1, self.batch, self.seq + 1), generator=chance)
-        reference.write_run(self.against, *train(self.module, weights, batch, self.recipe))
+        recipe = replace(self.recipe, steps=1, warmup=1, lr=LR)
+        reference.write_run(self.against, *train(self.module, weights, batch, recipe))
         tokens, labels = batch[0, :, :-1].contiguous(), batch[0, :, 1:].contiguous()
         save_file({**weights, "tokens": tokens, "labels": labels},
                   self.against / "inputs.safetensors")
@@ -99,32 +104,49 @@ class Family:
         compare_tensors("logits", load_file(dump), load_file(self.against / "logits.safetensors"),
                         (1e-10, 1e-12), result)
 
+    def trained(self, text: Path):
+        exe = build(self.source, self.run, "float64", self.folder / "program")
+        ours = Launch(STEPS, SEED).run(exe, text, self.folder / "ours")
+        tokens = batches(text.read_bytes(), STEPS, self.batch, self.seq, SEED)
+        save_file({"tokens": tokens}, self.folder / "batches.safetensors")
+        theirs = self.folder / "theirs"
+        reference.run(self.name, ours / "initial.safetensors",
+                      self.folder / "batches.safetensors", theirs, "float64",
+                      self.recipe)
+        result = compare(ours, theirs, "float64")
+        return result.passed(), result.table()
+
 
 FAMILIES = [
-    Family("llama2"), Family("qwen3"), Family("phi"), Family("deepseek"),
-    Family("towers", "towers", "parity", "on_shard2_wide2", 8, 32, WHOLE),
-    Family("cloze", "cloze", "parity", "on_shard2_tp2", 4, 32, WHOLE),
+    Family("llama2"), Family("qwen3"), Family("phi"),
+    Family("mixtral"), Family("deepseek"), Family("tide"),
+    Family("towers", "towers", "parity", "on_shard2_wide2", 8, 32, WHOLE, compiled=True),
+    Family("cloze", "cloze", "parity", "on_shard2_tp2", 4, 32, WHOLE, compiled=True),
 ]
 
 
-def cases():
+def cases(everything: bool, text: Path):
     for family in FAMILIES:
         yield f"{family.name} interpreted", lambda: family.steps(family.run, "gradient", 1)
         for phase in MESH_PHASES:
             yield (f"{family.name} interpreted on four ranks after {phase}",
                    lambda: family.steps(family.mesh, phase, RANKS))
+        if everything or family.compiled:
+            yield f"{family.name} compiled, {STEPS} steps", lambda: family.trained(text)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("names", nargs="*")
+    parser.add_argument("--all", action="store_true", help="compile every family")
     parser.add_argument("-v", action="store_true", help="show the tables of what passed too")
     arguments = parser.parse_args()
     require_titanc()
     torch.set_num_threads(1)
     shutil.rmtree(OUT, ignore_errors=True)
+    text = write_text(OUT / "text.txt", TEXT_BYTES)
     report = Report()
-    for name, run in cases():
+    for name, run in cases(arguments.all, text):
         if all(part in name for part in arguments.names):
             report.case(name, run)
     report.end()

@@ -54,6 +54,8 @@ def schedule(step: int, recipe: Recipe) -> float:
         factor = 1 - progress
     elif recipe.decay == "cosine":
         factor = 0.5 * (1 + math.cos(math.pi * progress))
+    elif recipe.decay == "constant":
+        factor = 1.0
     else:
         raise ValueError(f"unknown decay {recipe.decay}")
     return recipe.to + (1 - recipe.to) * factor

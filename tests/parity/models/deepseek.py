@@ -5,7 +5,7 @@ shared and of routed experts."""
 import torch
 from torch import Tensor, einsum
 
-from . import parts
+from . import mixtral, parts
 
 EPS = 1e-6
 THETA = 10_000.0
@@ -30,7 +30,7 @@ def latent_attention(h: Tensor, p: dict[str, Tensor]) -> Tensor:
 def sparse(h: Tensor, p: dict[str, Tensor]) -> Tensor:
     best, chosen = (h @ p["router"]).softmax(-1).topk(ACTIVE, -1)
     shared = {n: p["shared." + n] for n in ("w1", "w2", "w3")}
-    return parts.swiglu(h, shared) + parts.experts(h, p, chosen, best * SCALE)
+    return parts.swiglu(h, shared) + mixtral.experts(h, p, chosen, best * SCALE)
 
 
 def logits(parameters: dict[str, Tensor], tokens: Tensor) -> Tensor:

@@ -85,10 +85,3 @@ def grouped_queries(h: Tensor, p: dict[str, Tensor]) -> tuple[Tensor, Tensor, Te
 
 def heads_to_embed(a: Tensor, wo: Tensor) -> Tensor:
     return einsum("bskgh,kghe->bse", a, wo)
-
-
-def experts(h: Tensor, p: dict[str, Tensor], chosen: Tensor, weights: Tensor) -> Tensor:
-    """Token by token: what the chosen experts [b, s, a] make of h, weighed."""
-    w1, w3, w2 = (p[f"expert_{n}"][chosen] for n in ("w1", "w3", "w2"))
-    u = silu(einsum("bse,bsaef->bsaf", h, w1)) * einsum("bse,bsaef->bsaf", h, w3)
-    return einsum("bsaf,bsafe,bsa->bse", u, w2, weights)

@@ -15,8 +15,8 @@ TEST(Format, Spaces) {
   expectFormat("fn f( x ,w,over d ,eps=1e-5)=x*- w+( x@w )[ a,b ]/f (x,along s,m= - 1)**2\n",
                "fn f(x, w, over d, eps = 1e-5) = x * -w + (x @ w)[a, b] / f(x, along s, m = -1) ** "
                "2\n");
-  expectFormat("fn f(x) = x[ s:0 .. n-1 as p ]+x[ s : ..2 ]-over_it (x)\n",
-               "fn f(x) = x[s: 0..n - 1 as p] + x[s: ..2] - over_it(x)\n");
+  expectFormat("fn f(x) = x[ s:0 .. n-1 as p ]+x[ s : ..2 ]-x[ s:2 ..as r ]-over_it (x)\n",
+               "fn f(x) = x[s: 0..n - 1 as p] + x[s: ..2] - x[s: 2.. as r] - over_it(x)\n");
 }
 
 // A keyword before a parenthesis is no call, a keyword after a dot is.

@@ -1,0 +1,27 @@
+// RUN: titan-opt --titan-plan-memory --mlir-print-debuginfo %s | titan-translate --titan-to-cpp | FileCheck %s
+
+// A range under a name of its own is read from where it lies; put back, it is found under that name.
+
+!x = !titan.tensor<f32[seq = 4, embed = 8]>
+!part = !titan.tensor<f32[seq = 4, front = 2 of embed]>
+!one = !titan.tensor<f32[first = 1 of seq, embed = 8]>
+
+// CHECK-LABEL: void run(Context &ctx) {
+func.func @train(%x: !x {titan.input = "x"} loc("x"))
+    -> (!x {titan.output = "padded"}, !titan.tensor<f32[embed = 8]> {titan.output = "row"})
+    attributes {titan.program = "train"} {
+  // CHECK: part[{{.*}}] = (x + 3)[{{.*}} * embed + {{.*}}];
+  %part = titan.slice %x dim "embed" from 3 : !x -> !part loc("part")
+  // CHECK: for (int64_t [[I:[a-z]+]] = 0; [[I]] < embed; ++[[I]]) {
+  // CHECK-NEXT: padded[{{.*}}] = [[I]] >= 3 && [[I]] < 3 + front ? part[{{.*}} * front + [[I]] - 3] : float(0);
+  %padded = titan.pad %part dim "embed" from 3 : !part -> !x loc("padded")
+  // A sum over one element has no loop.
+  // CHECK: (x + 2 * embed)
+  %first = titan.slice %x dim "seq" from 2 : !x -> !one loc("first")
+  // CHECK: for (int64_t [[J:[a-z]+]] = 0; [[J]] < embed; ++[[J]]) {
+  // CHECK-NEXT: float total = float(0);
+  // CHECK-NEXT: total += first{{.*}}{{\[}}[[J]]];
+  // CHECK-NEXT: row{{.*}}{{\[}}[[J]]] = total;
+  %row = titan.reduce sum %first : !one -> !titan.tensor<f32[embed = 8]> loc("row")
+  return %padded, %row : !x, !titan.tensor<f32[embed = 8]>
+}
