@@ -3,8 +3,8 @@
     run.py [--all] [--keep] [-v] [NAME...]
 
 Every case compiles a run of tests/parity/programs/, trains it for 20 steps and judges it by the
-rule of compare.py. Without --all, float32 and GPT-2 are shown on a sample of the meshes. NAME
-selects the cases whose names contain it.
+rule of compare.py; what several ranks hold alike must be so bit by bit. Without --all, float32 and
+GPT-2 are shown on a sample of the meshes. NAME selects the cases whose names contain it.
 """
 
 import argparse
@@ -72,7 +72,7 @@ class Case:
 
     def against_one(self, text: Path, mesh: str):
         one, out = self.one_process(text), self.folder / f"run-{mesh}"
-        Launch(STEPS, SEED, MESHES[mesh]).run(self.exe(mesh), text, out)
+        Launch(STEPS, SEED, MESHES[mesh]).run(self.exe(mesh), text, out, ["--check-replicas"])
         result = compare(out, one, self.dtype)
         for name in bitwise_equal(out / "initial.safetensors", one / "initial.safetensors"):
             result.faults.append(f"initial parameters: {name} is not bitwise the same")

@@ -36,6 +36,9 @@ void addRunOptions(CLI::App &app, Options &o) {
   cli::addNumber<int64_t>(app, "--log-every", 1, o.logEvery, "steps between rows of metrics.jsonl")
       ->default_str(std::to_string(o.logEvery));
   app.add_flag("--dry-run", o.dryRun, "check everything, say what would run, and stop");
+  app.add_flag("--check-replicas", o.checkReplicas,
+               "before every checkpoint and at the end, compare what several ranks hold alike, bit "
+               "by bit");
   app.add_flag("--profile{5}", o.profile,
                "write a profile of some steps, from the third on (--profile=STEPS), for Perfetto");
   app.add_option("--save-initial", o.saveInitial, "write the parameters before the first step")

@@ -58,14 +58,18 @@ inline void panelRows(T *c, int64_t ldc, const T *a, int64_t lda, int64_t depth,
     b.data += by * b.rowStride;
     rows -= by;
   };
-  for (; rows >= 8; advance(8))
+  while (rows >= 8) {
     panelTile<T, 8, Vectors, Add>(c, ldc, a, lda, depth, b);
+    advance(8);
+  }
   if (rows >= 4) {
     panelTile<T, 4, Vectors, Add>(c, ldc, a, lda, depth, b);
     advance(4);
   }
-  for (; rows >= 1; advance(1))
+  while (rows >= 1) {
     panelTile<T, 1, Vectors, Add>(c, ldc, a, lda, depth, b);
+    advance(1);
+  }
 }
 
 /// C[rows, block] = (or +=, with Add) B A, one block of lanes wide.

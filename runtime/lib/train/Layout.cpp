@@ -40,8 +40,10 @@ Layout::Layout(const TensorInfo &info, std::span<const int64_t> degree,
   chunkStart = chunk * index;
   for (int axis : info.flatAxes)
     cuts[axis] = true;
-  for (size_t axis = 0; axis < degree.size(); ++axis)
+  for (size_t axis = 0; axis < degree.size(); ++axis) {
     writer &= cuts[axis] || coordinate[axis] == 0;
+    number = number * degree[axis] + (cuts[axis] ? coordinate[axis] : 0);
+  }
 }
 
 void Layout::forEachRun(const std::function<void(const Run &)> &visit) const {

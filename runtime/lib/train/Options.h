@@ -25,6 +25,7 @@ struct Options {
   std::optional<int64_t> seed;
   int64_t logEvery = 10;
   bool dryRun = false;
+  bool checkReplicas = false;
   int64_t profile = 0; ///< how many steps; 0: none
   std::string saveInitial;
   std::string saveGradients;

@@ -5,6 +5,7 @@
 #include "Data.h"
 #include "Evaluation.h"
 #include "Profiler.h"
+#include "Replicas.h"
 #include "Reporter.h"
 #include "StopSignal.h"
 #include "TensorFiles.h"
@@ -124,6 +125,7 @@ private:
         saveRun();
     }
     profiler.finish();
+    compareReplicas();
     save(file("model.safetensors"), Role::Parameter);
     report.status("finished", step, ExitSuccess, "");
     report.say("finished after step {} in {}; weights in {}", step,
@@ -148,11 +150,17 @@ private:
   void saveRun() {
     if (saved == step)
       return;
+    compareReplicas();
     profiler.during("checkpoint", [&] {
       saveCheckpoint(session, directory, {step, seed(), sample, data->order().windows(), {}},
                      settings.integer("checkpoint.keep", 0));
     });
     saved = step;
+  }
+
+  void compareReplicas() {
+    if (options.checkReplicas)
+      checkReplicas(session);
   }
 
   int stopped() {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <numeric>
 #include <set>
 #include <vector>
@@ -41,6 +42,24 @@ TEST(Layout, Whole) {
   EXPECT_EQ(runs, 1);
   EXPECT_FALSE(layout.isWriter()) << "rank 0 of the axis holds the same and writes it";
   EXPECT_TRUE(Layout(info, Numbers{2}, Numbers{0}).isWriter());
+}
+
+// Ranks hold the same part where they differ on axes alone that do not cut the tensor.
+TEST(Layout, Parts) {
+  TensorInfo info = tensor({{"a", 4, {0}}, {"b", 4, {}}}, {2}, 1);
+  std::map<Numbers, std::set<int64_t>> parts;
+  for (int64_t a : {0, 1})
+    for (int64_t b : {0, 1, 2})
+      for (int64_t c : {0, 1})
+        parts[heldBy(info, {2, 3, 2}, {a, b, c})].insert(
+            Layout(info, Numbers{2, 3, 2}, Numbers{a, b, c}).part());
+  std::set<int64_t> all;
+  for (const auto &[held, numbers] : parts) {
+    EXPECT_EQ(numbers.size(), 1u);
+    all.merge(std::set(numbers));
+  }
+  EXPECT_EQ(parts.size(), 4u);
+  EXPECT_EQ(all.size(), 4u);
 }
 
 // Each split dimension keeps this rank's block, wherever the dimension stands.

@@ -39,6 +39,8 @@ public:
   /// Of the ranks that hold the same part, one writes it: the one with coordinate 0 on every axis
   /// that does not cut this tensor.
   bool isWriter() const { return writer; }
+  /// The number of the part that this rank holds: the same on ranks that hold the same.
+  int64_t part() const { return number; }
 
 private:
   /// Visits local flat positions [from, to) below the outer dimensions as global runs.
@@ -58,6 +60,7 @@ private:
   int64_t chunkStart = 0;
   int64_t global = 1;
   bool writer = true;
+  int64_t number = 0;
 };
 
 /// For a stacked tensor, one layer's part of its info: without the first dimension.
