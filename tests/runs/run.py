@@ -9,6 +9,9 @@ report and end. Four kills, twenty with --all.
 
 Allocations: two runs that differ in their number of steps alone ask the allocator for as much.
 
+Meshes: a run that goes from a sharded mesh to a tensor-parallel one and on to one process, by its
+checkpoints, is the run of one process by the parity rule.
+
 Evaluation: the same number on one process and on two, during the run and after it.
 """
 
@@ -23,7 +26,9 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "parity"))
-from titan import BUILD, ROOT, Failed, Launch, Report, build, call, environment_of, require_titanc, write_text
+from compare import compare
+from titan import (BUILD, ROOT, TORCHRUN, Failed, Launch, Report, build, call, environment_of,
+                   require_titanc, write_text)
 
 OUT = ROOT / "out" / "runs"
 PROGRAM = ROOT / "tests/parity/programs/llama3.titan"
@@ -114,6 +119,24 @@ def try_kills(exe: Path, text: Path, kills: int, seed: int):
     return True, f"    checkpoints at the kills: {' '.join(notes)}"
 
 
+def try_meshes(meshes: list[tuple[Path, int]], text: Path):
+    """The first of the meshes also writes the gradients of step 1; the last is one process."""
+    out, steps = OUT / "meshes", EVERY * len(meshes)
+    for number, (exe, processes) in enumerate(meshes, start=1):
+        launcher = [] if processes == 1 else [TORCHRUN, "--standalone", "--no-python",
+                                              "--nproc-per-node", processes]
+        first = ["--save-gradients", out / "gradients.safetensors"] if number == 1 else []
+        said = call([*launcher, exe, "--data", text, "--out", out, "--steps", steps, "--seed", "7",
+                     "--stop-at", EVERY * number, "--log-every", 1, "--set",
+                     f"checkpoint.every={EVERY}", "--check-replicas", *first],
+                    env=environment_of({}))
+        if number > 1 and f"resuming after step {EVERY * (number - 1)} " not in said:
+            return False, f"    mesh {number} did not resume: {said[:300]}"
+    Launch(steps, seed=7).run(meshes[-1][0], text, OUT / "unbroken")
+    result = compare(out, OUT / "unbroken", "float64")
+    return result.passed(), result.table()
+
+
 def try_allocations(exe: Path, text: Path):
     """Counted in all threads and libraries. Both runs read metrics twice, which may differ by a few."""
     counts = []
@@ -156,10 +179,12 @@ def main() -> None:
     evaluation = [f'eval.data.path="{other}"']
     one = build(PROGRAM, "parity", "float64", OUT / "one", evaluation)
     two = build(PROGRAM, "on_shard2", "float64", OUT / "two", evaluation)
+    split = build(PROGRAM, "on_tp2_seq", "float64", OUT / "split", evaluation)
     kills = 20 if arguments.all else 4
     report = Report()
     report.case(f"{kills} kills of two processes, seed {arguments.seed}",
                 lambda: try_kills(two, text, kills, arguments.seed))
+    report.case("from mesh to mesh", lambda: try_meshes([(two, 2), (split, 2), (one, 1)], text))
     report.case("allocations of a step", lambda: try_allocations(one, text))
     report.case("evaluation on one process and on two",
                 lambda: try_evaluation(one, two, text, other))
