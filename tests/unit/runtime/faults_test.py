@@ -1,0 +1,92 @@
+"""What a program says when ranks end, stand still, crash or disagree."""
+
+import json
+import os
+import signal
+import socket
+import time
+
+from program import ProgramCase, losses, main
+
+
+class FaultsTest(ProgramCase):
+    TORCHRUN = {"RANK": "{rank}", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}
+    OPEN_MPI = {"OMPI_COMM_WORLD_RANK": "{rank}", "OMPI_COMM_WORLD_SIZE": "2",
+                "OMPI_COMM_WORLD_LOCAL_RANK": "{rank}", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}
+    SLURM = {"SLURM_PROCID": "{rank}", "SLURM_STEP_NUM_TASKS": "2", "SLURM_LOCALID": "{rank}",
+             "SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0", "SLURM_NODEID": "0",
+             "SLURM_STEP_TASKS_PER_NODE": "2", "SLURM_STEP_NODELIST": "localhost"}
+
+    def start_ranks(self, out, *, variables, fate, environment=None):
+        """Two ranks without a launcher, told their place by its variables. In the fourth step one of
+        them meets its fate, a signal: RANK:SIGNAL."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        ranks = []
+        for rank in range(2):
+            place = {name: value.format(rank=rank) for name, value in variables.items()}
+            ranks.append(self.start("--data", self.text, "--out", out, "--log-every", 1,
+                                    environment={**os.environ, **(environment or {}), **place,
+                                                 "MASTER_PORT": str(port), "BIGRAM_FATE": fate}))
+        return ranks
+
+    def test_a_lost_rank_is_a_fault(self):
+        """When a rank is killed, the other ends at once with status 70 and says who is gone, in
+        which action, at which source line and step, under any launcher's variables, and leaves the
+        same where torchrun looks for it."""
+        whole, _ = self.train("whole", ranks=2)
+        for name, variables in (("torchrun", self.TORCHRUN), ("mpirun", self.OPEN_MPI),
+                                ("srun", self.SLURM)):
+            out, errors = self.folder / name, self.folder / f"{name}.json"
+            ranks = self.start_ranks(out, variables=variables, fate=f"1:{signal.SIGKILL}",
+                                     environment={"TORCHELASTIC_ERROR_FILE": str(errors)})
+            _, err = ranks[0].communicate(timeout=60)
+            ranks[1].communicate()
+            self.assertEqual(ranks[0].returncode, 70, err)
+            self.assertRegex(err, r"error: rank 0: .*bigram.titan:9.*rank 1 is gone.*step 4")
+            self.assertEqual(losses(out), losses(whole)[:3])
+            self.assertEqual(json.loads((out / "status.json").read_text())["state"], "failed")
+            self.assertIn("rank 1 is gone", json.loads(errors.read_text())["message"]["message"])
+
+    def test_a_stopped_rank_is_a_timeout(self):
+        """A rank that stands still ends the other after the timeout, over shared memory and over
+        sockets."""
+        for transport in ("shared", "gloo"):
+            ranks = self.start_ranks(self.folder / transport, variables=self.TORCHRUN,
+                                     fate=f"1:{signal.SIGSTOP}",
+                                     environment={"TITAN_COMM_TIMEOUT": "2", "TITAN_COMM": transport})
+            begun = time.monotonic()
+            _, err = ranks[0].communicate(timeout=60)
+            self.assertLess(time.monotonic() - begun, 20)
+            ranks[1].kill()
+            ranks[1].communicate()
+            self.assertEqual(ranks[0].returncode, 70, err)
+            self.assertRegex(err, r"error: rank 0: .*bigram.titan:9.*step 4")
+
+    def test_a_crash_names_its_place(self):
+        """What the system ends a process for is reported by rank and source line, too."""
+        errors = self.folder / "crash.json"
+        ranks = self.start_ranks(self.folder / "crash", variables=self.TORCHRUN,
+                                 fate=f"0:{signal.SIGSEGV}",
+                                 environment={"TORCHELASTIC_ERROR_FILE": str(errors)})
+        _, err = ranks[0].communicate(timeout=60)
+        ranks[1].communicate(timeout=60)
+        self.assertEqual(ranks[0].returncode, -signal.SIGSEGV, err)
+        self.assertRegex(err, r"error: rank 0: SIGSEGV .*\(bigram.titan:4\)")
+
+    def test_replicas(self):
+        """--check-replicas ends a run whose ranks hold different bits of what ought to be the same,
+        before it saves them; without it, nobody notices."""
+        settings = ["--data", self.text, "--set", "checkpoint.every=10", "--steps", 20]
+        for drifting, status in (("-1", 0), ("1", 1)):
+            out = self.folder / f"drifting-{drifting}"
+            process = self.start("--check-replicas", "--out", out, *settings, ranks=2,
+                                 environment={**os.environ, "BIGRAM_DRIFTING": drifting})
+            _, err = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, status, err)
+            self.assertEqual("'m.count' differs between ranks 0 and 1" in err, status != 0, err)
+            self.assertEqual((out / "checkpoints").exists(), status == 0)
+
+
+main()

@@ -1,0 +1,90 @@
+"""What can be seen of a program while it runs: allocations, a profile, events."""
+
+import json
+import os
+import shutil
+import socket
+import unittest
+
+from program import COUNTER, ProgramCase, losses, main
+
+
+class ObserveTest(ProgramCase):
+    def count_allocations(self, steps, ranks):
+        """What the first rank asked of the allocator in a run that reads metrics twice."""
+        counted = self.folder / "allocations"
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        processes = []
+        for rank in range(ranks):
+            place = {"RANK": str(rank), "WORLD_SIZE": str(ranks), "MASTER_ADDR": "127.0.0.1",
+                     "MASTER_PORT": str(port), "LD_PRELOAD": str(COUNTER)}
+            if rank == 0:
+                place["ALLOCATIONS_FILE"] = str(counted)
+            processes.append(self.start("--data", self.text, "--out", self.folder / "counted",
+                                        "--log-every", 100000, "--resume", "none", "--steps", 5000,
+                                        "--stop-at", steps, environment={**os.environ, **place}))
+        for process in processes:
+            out, err = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, 0, out + err)
+        return int(counted.read_text())
+
+    @unittest.skipIf(COUNTER.name == "none", "built with a sanitizer")
+    def test_a_step_allocates_nothing(self):
+        """Between two readings of the metrics, no thread of the process asks for memory: a run of
+        200 steps more has the same count, up to a few of what does not come every step (a metric
+        with more digits; a look into /proc for a peer that keeps one waiting)."""
+        for ranks in (1, 2):
+            few, many = (self.count_allocations(steps, ranks) for steps in (10, 210))
+            self.assertLess(abs(many - few), 100)
+
+    def test_profile(self):
+        """--profile writes what Perfetto opens: spans by source line and operation, a file a rank,
+        of as many steps as asked for, one after the other."""
+        run, _ = self.train("run", "--profile=3", "--set", "checkpoint.every=4", ranks=2)
+        for rank in range(2):
+            trace = json.loads((run / f"profile/rank-{rank}.json").read_text())["traceEvents"]
+            spans = [e for e in trace if e["ph"] == "X"]
+            self.assertEqual({e["pid"] for e in trace}, {rank})
+            names = [e["name"] for e in spans]
+            self.assertEqual(names.count("step"), 3)
+            self.assertEqual(names.count("data"), 3)
+            self.assertEqual(names.count("checkpoint"), 1)
+            operations = [e for e in spans if e["args"]["line"]]
+            self.assertEqual(len(operations), 3 * 3)
+            self.assertEqual({e["name"] for e in operations},
+                             {"bigram.titan:3 all_gather", "bigram.titan:4 all_gather",
+                              "bigram.titan:9 all_reduce"})
+            steps = [e for e in spans if e["name"] == "step"]
+            for e in operations:
+                self.assertTrue(any(s["ts"] <= e["ts"] and e["ts"] + e["dur"] <= s["ts"] + s["dur"] + 1
+                                    for s in steps))
+        plain, _ = self.train("plain")
+        self.assertFalse((plain / "profile").exists())
+
+    def test_tensorboard(self):
+        """TensorBoard reads the events, under TorchTitan's names; steps that a resumed run repeats
+        are there once."""
+        try:
+            from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+        except ImportError:
+            self.skipTest("needs the packages of requirements-tests.txt")
+        settings = ["--set", "checkpoint.every=10"]
+        run, _ = self.train("run", *settings)
+        shutil.rmtree(run / "checkpoints/step-40")
+        self.train("run", *settings)
+        events = EventAccumulator(str(run / "tensorboard"))
+        events.Reload()
+        self.assertLessEqual({"loss_metrics/global_avg_loss", "grad_norm", "throughput(tps)", "tflops",
+                              "time_metrics/end_to_end(s)", "time_metrics/data_loading(s)",
+                              "time_metrics/data_loading(%)", "memory/max_active(GiB)",
+                              "memory/max_active(%)", "n_tokens_seen", "lr/AdamW"},
+                             set(events.Tags()["scalars"]))
+        read = events.Scalars("loss_metrics/global_avg_loss")
+        self.assertEqual([e.step for e in read], list(range(1, 41)))
+        for event, loss in zip(read, losses(run), strict=True):
+            self.assertAlmostEqual(event.value, loss, places=5)
+
+
+main()

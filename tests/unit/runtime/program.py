@@ -1,0 +1,49 @@
+"""What the tests of a whole program share: the program, a text, and ways to start it.
+Arguments of each: EXE TORCHRUN COUNT_ALLOCATIONS_LIBRARY|none [TEST...]"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+EXE, TORCHRUN, COUNTER = (Path(argument).resolve() for argument in sys.argv[1:4])
+TEXT = ("In the beginning was the word, and the word was with us. " * 40).encode()
+
+
+def losses(run: Path) -> list[float]:
+    return [json.loads(line)["loss"] for line in (run / "metrics.jsonl").read_text().splitlines()]
+
+
+class ProgramCase(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="titan-program-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.text = self.folder / "text"
+        self.text.write_bytes(TEXT)
+
+    def start(self, *arguments, ranks=1, environment=os.environ):
+        launcher = [] if ranks == 1 else [TORCHRUN, "--standalone", "--no-python",
+                                          "--nproc-per-node", str(ranks)]
+        return subprocess.Popen([*launcher, EXE, *map(str, arguments)], text=True,
+                                errors="replace", cwd=self.folder,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                env={**environment, "TITAN_NUM_THREADS": "1"})
+
+    def run_exe(self, *arguments, ranks=1, status=0):
+        process = self.start(*arguments, ranks=ranks)
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, status, out + err)
+        return out, err
+
+    def train(self, name, *arguments, ranks=1, status=0):
+        out, err = self.run_exe("--data", self.text, "--out", self.folder / name, "--log-every", 1,
+                                *arguments, ranks=ranks, status=status)
+        return self.folder / name, out + err
+
+
+def main() -> None:
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])

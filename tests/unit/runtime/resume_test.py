@@ -1,0 +1,140 @@
+"""What a program saves and goes on from: when it is stopped, at checkpoints, from weights of others."""
+
+import json
+import shutil
+import signal
+import time
+
+from program import ProgramCase, losses, main
+
+
+class ResumeTest(ProgramCase):
+    def test_stopped_and_resumed(self):
+        """SIGTERM saves and exits 75; the same command goes on and ends where one without a stop
+        ends, bit by bit, with no step missing or double in the metrics."""
+        whole, _ = self.train("whole", "--steps", 300)
+        process = self.start("--data", self.text, "--out", self.folder / "cut", "--log-every", 1,
+                             "--steps", 300)
+        while not (self.folder / "cut/metrics.jsonl").exists() or len(losses(self.folder / "cut")) < 3:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 75, out + err)
+        status = json.loads((self.folder / "cut/status.json").read_text())
+        self.assertEqual((status["state"], status["exit_status"]), ("stopped", 75))
+        self.assertLess(status["step"], 300)
+        cut, text = self.train("cut", "--steps", 300)
+        self.assertIn("resuming after step", text)
+        self.assertEqual(losses(cut), losses(whole))
+        self.assertEqual((cut / "model.safetensors").read_bytes(),
+                         (whole / "model.safetensors").read_bytes())
+
+    def test_stopped_on_two_ranks_resumed_on_one(self):
+        """torchrun passes SIGTERM on; both ranks stop after the same step, and one rank goes on from
+        what they saved."""
+        whole, _ = self.train("whole", "--steps", 300)
+        cut = self.folder / "cut"
+        process = self.start("--data", self.text, "--out", cut, "--log-every", 1, "--steps", 300,
+                             ranks=2)
+        while not (cut / "metrics.jsonl").exists() or len(losses(cut)) < 3:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1)
+        status = json.loads((cut / "status.json").read_text())
+        self.assertEqual((status["state"], status["exit_status"]), ("stopped", 75))
+        self.train("cut", "--steps", 300)
+        self.assertEqual(len(losses(cut)), 300)
+        for a, b in zip(losses(cut), losses(whole)):
+            self.assertLessEqual(abs(a - b), 1e-11 * abs(b))
+
+    def test_checkpoints_and_retention(self):
+        """Checkpoints come at their interval and at the end, the latest are kept; a run that is
+        started again goes on from the last one, also on another mesh; rows after it are dropped."""
+        settings = ["--set", "checkpoint.every=10", "--set", "checkpoint.keep=2"]
+        whole, _ = self.train("whole", *settings, "--steps", 45)
+        kept = {path.name for path in (whole / "checkpoints").iterdir()}
+        self.assertEqual(kept, {"step-40", "step-45"})
+        manifest = json.loads((whole / "checkpoints/step-40/checkpoint.json").read_text())
+        self.assertEqual((manifest["step"], manifest["data"]["sample"], manifest["random"]["seed"]),
+                         (40, 160, 3))
+        self.assertEqual({f["content"] for f in manifest["files"]}, {"parameters", "optimizer"})
+        for ranks in (1, 2):
+            again = self.folder / f"again{ranks}"
+            shutil.copytree(whole, again)
+            shutil.rmtree(again / "checkpoints/step-45")
+            _, text = self.train(again.name, *settings, "--steps", 45, ranks=ranks)
+            self.assertIn("resuming after step 40", text)
+            for a, b in zip(losses(again), losses(whole), strict=True):
+                self.assertLessEqual(abs(a - b), 1e-11 * abs(b) if ranks == 2 else 0)
+        _, text = self.train("whole", *settings, "--steps", 45)
+        self.assertIn("resuming after step 45", text)
+        self.assertIn("seed 3", self.train("whole", "--seed", 4, status=1)[1])
+
+    def test_damaged_checkpoints(self):
+        """A changed bit, a cut or missing file, a damaged manifest: refused with the file's name
+        when asked for, passed over by `--resume auto` for the one before."""
+        settings = ["--set", "checkpoint.every=10", "--steps", 30]
+        whole, _ = self.train("whole", *settings)
+
+        def flip(file):
+            content = bytearray(file.read_bytes())
+            content[len(content) // 2] ^= 1
+            file.write_bytes(content)
+        damages = {"model-00001-of-00001.safetensors": flip,
+                   "optimizer-00001-of-00001.safetensors": lambda f: f.write_bytes(f.read_bytes()[:-8]),
+                   "checkpoint.json": flip}
+        for ranks, (name, damage) in enumerate(damages.items(), start=1):
+            run = self.folder / f"damaged-{ranks}"
+            shutil.copytree(whole, run)
+            damage(run / "checkpoints/step-30" / name)
+            _, text = self.train("other", "--resume", run / "checkpoints/step-30", status=1)
+            self.assertRegex(text, f"error: .*step-30/{name}")
+            _, text = self.train(run.name, *settings, ranks=ranks if ranks < 3 else 1)
+            self.assertRegex(text, f"warning: .*step-30/{name}")
+            self.assertIn("resuming after step 20", text)
+            for a, b in zip(losses(run), losses(whole), strict=True):
+                self.assertLessEqual(abs(a - b), 1e-11 * abs(b))
+        missing = self.folder / "missing"
+        shutil.copytree(whole, missing)
+        for step in (10, 20, 30):
+            (missing / f"checkpoints/step-{step}/model-00001-of-00001.safetensors").unlink()
+        _, text = self.train("missing", *settings)
+        self.assertNotIn("resuming", text)
+        self.assertEqual(losses(missing), losses(whole))
+
+    def test_weights_of_a_stopped_run(self):
+        """generate and --init-from take a run's directory before the run has come to its end."""
+        run, _ = self.train("run", "--set", "checkpoint.every=100", "--steps", 200)
+        (run / "model.safetensors").unlink()
+        out, _ = self.run_exe("generate", "--init-from", run, "--prompt", "In th", "--max-tokens", 20)
+        self.assertTrue(out.startswith("In the "), out)
+
+    def test_stop_at_keeps_the_schedule(self):
+        """--stop-at ends early on the same schedule; --steps moves it; 0 saves the start."""
+        whole, _ = self.train("whole")
+        part, _ = self.train("part", "--stop-at", 5)
+        self.assertEqual(losses(part), losses(whole)[:5])
+        short, _ = self.train("short", "--steps", 5)
+        self.assertNotEqual(losses(short), losses(part))
+        start, _ = self.train("start", "--stop-at", 0, "--save-initial", "initial")
+        self.assertEqual((start / "model.safetensors").read_bytes(),
+                         (self.folder / "initial").read_bytes())
+
+    def test_init_from_and_generate(self):
+        """Weights are read back, from a run or a file; generation follows what was learnt."""
+        run, _ = self.train("run", "--steps", 200)
+        again, _ = self.train("again", "--init-from", run, "--steps", 1, "--set", "optimizer.lr=0",
+                              "--resume", "none")
+        self.assertEqual((again / "model.safetensors").read_bytes(),
+                         (run / "model.safetensors").read_bytes())
+        for ranks in (1, 2):
+            out, _ = self.run_exe("generate", "--init-from", run / "model.safetensors", "--prompt",
+                                  "In th", "--max-tokens", 20, ranks=ranks)
+            self.assertTrue(out.startswith("In the "), out)
+        warm, _ = self.run_exe("generate", "--init-from", run, "--prompt", "I", "--max-tokens", 50,
+                               "--temperature", 5, "--seed", 1)
+        self.assertNotEqual(warm, out)
+
+
+main()
