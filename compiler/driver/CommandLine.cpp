@@ -2,6 +2,7 @@
 #include "compiler/driver/Build.h"
 #include "compiler/driver/Commands.h"
 #include "compiler/driver/Completion.h"
+#include "compiler/driver/Plugins.h"
 #include "compiler/pipelines/Phases.h"
 #include "compiler/sema/Suggest.h"
 #include "runtime/lib/cli/Arguments.h"
@@ -71,6 +72,7 @@ void addTarget(CLI::App &app, emission::Target &target) {
 void addBuild(CLI::App &app, CommonOptions &options, BuildOptions &build) {
   CLI::App *command = app.add_subcommand("build", "compile a file to a program");
   addCommon(*command, options, true);
+  addPlugins(*command, options);
   command->add_option("-o", build.output, "what to write; default: the file's name without .titan")
       ->type_name("PATH");
   cli::addWord<EmitKind>(
@@ -87,6 +89,7 @@ void addBuild(CLI::App &app, CommonOptions &options, BuildOptions &build) {
 void addRun(CLI::App &app, CommonOptions &options, RunOptions &run) {
   CLI::App *command = app.add_subcommand("run", "compile a file and start the program");
   addCommon(*command, options, true);
+  addPlugins(*command, options);
   addTarget(*command, run.target);
   cli::addNumber<int>(*command, "--nproc", 1, run.processes, "processes to start, by torchrun");
   command->add_option("ARGS", run.arguments, "after --: arguments of the program")->type_name("");
@@ -99,6 +102,7 @@ void addInspection(CLI::App &app, Arguments &args) {
   CLI::App *info = app.add_subcommand("info", "what is known of a run before it runs");
   addCommon(*info, args.common, false);
   addModel(*info, args.common);
+  addPlugins(*info, args.common);
   cli::addNumber<int64_t>(*info, "--nproc", 1, args.info.processes,
                           "processes that will be started; fixes an `auto` degree");
   info->add_flag("--by-line", args.info.byLine,
@@ -124,6 +128,7 @@ void addAll(CLI::App &app, Arguments &args) {
   app.require_subcommand(0, 1);
   app.set_version_flag("--version", "titanc " TITAN_VERSION);
   addCommon(app, args.common, false);
+  addPlugins(app, args.common);
   app.add_option("--stop-after", args.print.phase, "print the IR after this phase: " + phaseNames())
       ->type_name("PHASE");
   app.add_option("--dump-phases", args.print.dumpDirectory,
@@ -185,6 +190,8 @@ int runTitanc(int argc, char **argv) {
     return *status;
   if (args.completion != Shell::None)
     return printCompletion(app, args.completion);
+  if (!loadPlugins(args.common))
+    return 2;
   auto chosen = [&](const char *name) { return app.got_subcommand(name); };
   if (chosen("new"))
     return newCommand(args.common, args.directory);

@@ -47,7 +47,10 @@ mlir::OwningOpRef<mlir::ModuleOp> compile(Session &session, const sema::CheckedR
                                           const pipelines::PhaseRun &phases) {
   DiagnosticScope scope(session, context);
   mlir::OwningOpRef<mlir::ModuleOp> module = lowering::lower(run, session.sources, context);
-  if (!module || mlir::failed(pipelines::runPhases(*module, phases)))
+  pipelines::PhaseRun extended = phases;
+  for (const std::string &text : session.options.insertions) // which the command line has checked
+    extended.insertions.push_back(llvm::cantFail(pipelines::readInsertion(text)));
+  if (!module || mlir::failed(pipelines::runPhases(*module, extended)))
     return {};
   return module;
 }

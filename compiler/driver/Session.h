@@ -16,6 +16,8 @@ struct CommonOptions {
   std::vector<std::string> overrides;  ///< --set PATH=VALUE
   std::vector<std::string> searchDirs; ///< -I
   std::optional<std::string> text;     ///< the file's, where it is not to be read
+  std::vector<std::string> plugins;    ///< --load-pass-plugin
+  std::vector<std::string> insertions; ///< --insert-pass
   bool warningsAsErrors = false;
   bool json = false;            ///< results as JSON
   bool jsonDiagnostics = false; ///< --diagnostics=json

@@ -14,6 +14,15 @@ namespace titan::driver {
 using llvm::sys::path::append;
 using llvm::sys::path::parent_path;
 
+/// An installed file says <prefix> for the folder that it was installed to.
+static std::string placeUnder(llvm::StringRef prefix, llvm::StringRef text) {
+  std::string placed = text.str();
+  constexpr llvm::StringLiteral mark = "<prefix>";
+  for (size_t at; (at = placed.find(mark)) != std::string::npos;)
+    placed.replace(at, mark.size(), prefix.str());
+  return placed;
+}
+
 static std::vector<std::string> readList(const llvm::json::Object &object, llvm::StringRef key) {
   std::vector<std::string> list;
   if (const llvm::json::Array *array = object.getArray(key))
@@ -58,7 +67,9 @@ std::optional<Toolchain> Toolchain::find(emission::Target target, DiagnosticEngi
                      buffer.getError().message());
     return std::nullopt;
   }
-  llvm::Expected<llvm::json::Value> value = llvm::json::parse((*buffer)->getBuffer());
+  llvm::StringRef prefix = parent_path(parent_path(self));
+  llvm::Expected<llvm::json::Value> value =
+      llvm::json::parse(placeUnder(prefix, (*buffer)->getBuffer()));
   const llvm::json::Object *object = value ? value->getAsObject() : nullptr;
   if (!object || !object->getString("compiler")) {
     if (!value)

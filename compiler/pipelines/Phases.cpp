@@ -54,11 +54,24 @@ static LogicalResult dump(ModuleOp module, llvm::StringRef directory, size_t num
   return success();
 }
 
+/// An insertion after a phase that does not run would be an option without effect.
+static LogicalResult checkInsertions(ModuleOp module, const PhaseRun &run) {
+  const Phase *last = findPhase(run.stopAfter);
+  for (const Insertion &insertion : run.insertions)
+    if (last && findPhase(insertion.phase) > last)
+      return emitError(module.getLoc(), "pass `") << insertion.pass << "` stands after phase `"
+                                                  << insertion.phase << "`, which does not run";
+  return success();
+}
+
 LogicalResult runPhases(ModuleOp module, const PhaseRun &run) {
+  if (failed(checkInsertions(module, run)))
+    return failure();
+  std::vector<Insertion> insertions = run.insertions;
   for (auto [number, phase] : llvm::enumerate(getPhases())) {
     PassManager manager(module.getContext());
     phase.build(manager);
-    if (failed(manager.run(module)))
+    if (failed(insertAfter(phase.name, insertions, manager)) || failed(manager.run(module)))
       return failure();
     if (failed(dump(module, run.dumpDirectory, number, phase)))
       return failure();
@@ -68,9 +81,23 @@ LogicalResult runPhases(ModuleOp module, const PhaseRun &run) {
   return success();
 }
 
-void printPhases(llvm::raw_ostream &out) {
+void registerPhasePipelines(std::vector<Insertion> &insertions) {
   for (const Phase &phase : getPhases())
-    out << llvm::formatv("{0,-10} {1}\n", phase.name, phase.summary);
+    PassPipelineRegistration<>("titan-phase-" + phase.name.str(), phase.summary,
+                               [&phase, &insertions](OpPassManager &manager) {
+                                 phase.build(manager);
+                                 (void)insertAfter(phase.name, insertions, manager);
+                               });
+}
+
+void printPhases(llvm::raw_ostream &out) {
+  for (const Phase &phase : getPhases()) {
+    OpPassManager manager(ModuleOp::getOperationName());
+    phase.build(manager);
+    out << llvm::formatv("{0,-10} {1}\n{2,-10} ", phase.name, phase.summary, "");
+    manager.printAsTextualPipeline(out);
+    out << '\n';
+  }
 }
 
 } // namespace titan::pipelines

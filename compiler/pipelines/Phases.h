@@ -3,6 +3,8 @@
 #ifndef TITAN_COMPILER_PIPELINES_PHASES_H
 #define TITAN_COMPILER_PIPELINES_PHASES_H
 
+#include "compiler/pipelines/Plugins.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -26,12 +28,17 @@ const Phase *findPhase(llvm::StringRef name);
 struct PhaseRun {
   std::string stopAfter;     ///< the last phase to run; empty: all
   std::string dumpDirectory; ///< where to write the IR after every phase, numbered; empty: nowhere
+  std::vector<Insertion> insertions = {};
 };
 
 /// Runs the phases after `model` on a module that lowering made. Passes report their own errors.
 mlir::LogicalResult runPhases(mlir::ModuleOp module, const PhaseRun &run);
 
-/// What a list of phases looks like to a user, one a line.
+/// Registers each phase as the pipeline --titan-phase-NAME, with what is inserted after it.
+/// `insertions` is read when a pipeline is built.
+void registerPhasePipelines(std::vector<Insertion> &insertions);
+
+/// What a list of phases looks like to a user: one a line, then its passes.
 void printPhases(llvm::raw_ostream &out);
 
 } // namespace titan::pipelines

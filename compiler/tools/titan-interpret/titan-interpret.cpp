@@ -3,6 +3,7 @@
 #include "compiler/interpreter/Driver.h"
 #include "dialects/registration/RegisterAll.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 
@@ -45,6 +46,10 @@ static cl::opt<std::string> inputs("inputs", cl::value_desc("FILE.safetensors"),
 static cl::opt<std::string> dump("dump", cl::value_desc("FILE.safetensors"), cl::cat(category),
                                  cl::desc("write the last step's results"));
 
+static cl::list<std::string> dialectPlugins("load-dialect-plugin", cl::value_desc("FILE"),
+                                            cl::cat(category),
+                                            cl::desc("a library with dialects of your own"));
+
 static titan::interpreter::DriverOptions readOptions() {
   titan::interpreter::DriverOptions options;
   options.file = file;
@@ -73,6 +78,14 @@ int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "Titan's reference interpreter\n");
   mlir::DialectRegistry registry;
   titan::registerDialects(registry);
+  for (const std::string &file : dialectPlugins) {
+    Expected<mlir::DialectPlugin> plugin = mlir::DialectPlugin::load(file);
+    if (!plugin) {
+      errs() << "titan-interpret: " << toString(plugin.takeError()) << '\n';
+      return 2;
+    }
+    plugin->registerDialectRegistryCallbacks(registry);
+  }
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
   return failed(titan::interpreter::drive(context, readOptions(), outs())) ? 1 : 0;

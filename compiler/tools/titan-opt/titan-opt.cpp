@@ -1,13 +1,51 @@
 //===- titan-opt.cpp - Runs passes on textual IR --------------------------===//
 
+#include "compiler/pipelines/Phases.h"
 #include "dialects/registration/RegisterAll.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/WithColor.h"
+
+using namespace llvm;
+using namespace titan;
+
+/// Filled while the command line is read, when plugins that stand before it are loaded already.
+static std::vector<pipelines::Insertion> insertions;
+
+static void insert(const std::string &text) {
+  Expected<pipelines::Insertion> insertion = pipelines::readInsertion(text);
+  if (!insertion) {
+    WithColor::error(errs(), "titan-opt") << toString(insertion.takeError()) << '\n';
+    std::exit(2);
+  }
+  insertions.push_back(std::move(*insertion));
+}
+
+static cl::list<std::string> insertPass(
+    "insert-pass", cl::value_desc("after:PHASE=PASS"), cl::callback([](const std::string &text) { insert(text); }),
+    cl::desc("Run a pass behind --titan-phase-PHASE; after the plugin that it comes from"));
+
+static cl::opt<bool> listPhases("list-phases", cl::desc("Print the compiler's phases and stop"),
+                                cl::callback([](const bool &) {
+                                  pipelines::printPhases(outs());
+                                  std::exit(0);
+                                }));
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  titan::registerDialects(registry);
-  titan::registerPasses();
+  registerDialects(registry);
+  registerPasses();
+  pipelines::registerPhasePipelines(insertions);
   mlir::registerTransformsPasses();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Titan's optimizer driver\n", registry));
+  mlir::LogicalResult result =
+      mlir::MlirOptMain(argc, argv, "Titan's optimizer driver\n", registry);
+  for (const pipelines::Insertion &insertion : insertions)
+    if (!insertion.isUsed) {
+      WithColor::error(errs(), "titan-opt")
+          << "pass `" << insertion.pass << "` stands after --titan-phase-" << insertion.phase
+          << ", which was not asked for\n";
+      return 2;
+    }
+  return mlir::asMainReturnCode(result);
 }

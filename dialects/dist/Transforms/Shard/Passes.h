@@ -25,7 +25,7 @@ namespace titan::dist {
 /// The phase: the passes in order, closed by the verifier.
 void buildShardPhase(mlir::OpPassManager &passes);
 
-/// Registers the passes and `--titan-phase-shard`.
+/// Registers the passes.
 void registerShardPhase();
 
 } // namespace titan::dist

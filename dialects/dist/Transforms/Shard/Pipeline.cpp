@@ -2,7 +2,6 @@
 
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
 
 using namespace titan;
 
@@ -18,7 +17,4 @@ void dist::buildShardPhase(mlir::OpPassManager &passes) {
 
 void dist::registerShardPhase() {
   registerDistShardPasses();
-  mlir::PassPipelineRegistration<>(
-      "titan-phase-shard", "the shard phase: from the global program to what a rank computes",
-      buildShardPhase);
 }

@@ -82,6 +82,4 @@ void fusion::buildFusePhase(OpPassManager &passes) {
 
 void fusion::registerFusionPasses() {
   registerPass(createFuseRowsPass);
-  PassPipelineRegistration<>("titan-phase-fuse", "the fuse phase: rows computed together",
-                             buildFusePhase);
 }

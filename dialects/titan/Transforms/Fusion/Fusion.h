@@ -22,7 +22,7 @@ std::unique_ptr<mlir::Pass> createFuseRowsPass();
 
 void buildFusePhase(mlir::OpPassManager &passes);
 
-/// Registers the pass and `--titan-phase-fuse`.
+/// Registers the pass.
 void registerFusionPasses();
 
 } // namespace titan::fusion

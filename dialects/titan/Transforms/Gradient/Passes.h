@@ -28,7 +28,7 @@ inline constexpr llvm::StringLiteral kAccumulate = "titan.accumulate";
 /// The phase, in order, closed by its verifier. titanc and titan-opt run the same.
 void buildGradientPhase(mlir::OpPassManager &manager);
 
-/// Registers the passes and the pipeline --titan-phase-gradient.
+/// Registers the passes.
 void registerGradientPasses();
 
 } // namespace titan::ir

@@ -3,7 +3,6 @@
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "dialects/titan/Cost/Cost.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
 
 using namespace mlir;
 using namespace titan::ir;
@@ -26,6 +25,4 @@ void titan::ir::buildGradientPhase(OpPassManager &manager) {
 
 void titan::ir::registerGradientPasses() {
   registerTitanGradientPasses();
-  PassPipelineRegistration<>("titan-phase-gradient", "Gradients, clipping and the optimizer",
-                             buildGradientPhase);
 }

@@ -51,7 +51,7 @@ std::unique_ptr<mlir::Pass> createVerifyMemoryPass();
 /// The phase: the plan, closed by the verifier.
 void buildMemoryPhase(mlir::OpPassManager &passes);
 
-/// Registers the passes and `--titan-phase-memory`.
+/// Registers the passes.
 void registerMemoryPasses();
 
 } // namespace titan::memory

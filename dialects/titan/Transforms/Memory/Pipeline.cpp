@@ -16,6 +16,4 @@ void memory::buildMemoryPhase(OpPassManager &passes) {
 void memory::registerMemoryPasses() {
   registerPass(createPlanMemoryPass);
   registerPass(createVerifyMemoryPass);
-  PassPipelineRegistration<>("titan-phase-memory", "the memory phase: buffers and lifetimes",
-                             buildMemoryPhase);
 }

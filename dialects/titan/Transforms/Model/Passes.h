@@ -22,7 +22,7 @@ namespace titan::ir {
 /// The phase: what the model alone decides is noted, then the verifier. titanc and titan-opt run the same.
 void buildModelPhase(mlir::OpPassManager &manager);
 
-/// Registers the pass and the pipeline --titan-phase-model.
+/// Registers the pass.
 void registerModelPasses();
 
 } // namespace titan::ir

@@ -3,7 +3,6 @@
 #include "dialects/titan/Transforms/Model/Passes.h"
 #include "dialects/titan/Cost/Cost.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
 
 using namespace mlir;
 using namespace titan::ir;
@@ -21,6 +20,4 @@ void titan::ir::buildModelPhase(OpPassManager &manager) {
 
 void titan::ir::registerModelPasses() {
   registerTitanModelPasses();
-  PassPipelineRegistration<>("titan-phase-model", "What lowering promises to every later phase",
-                             buildModelPhase);
 }

@@ -1,0 +1,58 @@
+//===- RaiseSoftplus.cpp - The pass --raise-softplus ----------------------===//
+
+#include "Softplus.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+using namespace titan;
+
+namespace {
+
+bool isOne(Value value) {
+  auto constant = value.getDefiningOp<ir::ConstantOp>();
+  return constant && constant.getValue().convertToDouble() == 1.0;
+}
+
+/// log(exp(x) + 1), in either order.
+struct RaisePattern : OpRewritePattern<ir::LogOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ir::LogOp log, PatternRewriter &rewriter) const override {
+    auto sum = log.getInput().getDefiningOp<ir::AddOp>();
+    if (!sum)
+      return failure();
+    for (auto [term, other] : {std::pair(sum.getLhs(), sum.getRhs()),
+                               std::pair(sum.getRhs(), sum.getLhs())})
+      if (auto exp = term.getDefiningOp<ir::ExpOp>(); exp && isOne(other)) {
+        rewriter.replaceOpWithNewOp<softplus::SoftplusOp>(log, log.getResult().getType(),
+                                                          exp.getInput());
+        return success();
+      }
+    return failure();
+  }
+};
+
+struct RaisePass : PassWrapper<RaisePass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RaisePass)
+
+  StringRef getArgument() const final { return "raise-softplus"; }
+  StringRef getDescription() const final { return "make log(1 + exp(x)) one operation"; }
+  void getDependentDialects(DialectRegistry &registry) const final {
+    registry.insert<softplus::SoftplusDialect>();
+  }
+
+  void runOnOperation() final {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<RaisePattern>(&getContext());
+    if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+void softplus::registerRaisePass() {
+  PassRegistration<RaisePass>();
+}

@@ -1,0 +1,56 @@
+//===- Softplus.cpp - What the compiler asks of the operation -------------===//
+
+#include "Softplus.h"
+
+#include "dialects/titan/Differentiation/VjpModel.h"
+#include "dialects/titan/ShardingRules/RuleBuilder.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace titan;
+using namespace softplus;
+
+#include "SoftplusDialect.cpp.inc"
+#define GET_OP_CLASSES
+#include "Softplus.cpp.inc"
+
+void SoftplusDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "Softplus.cpp.inc"
+      >();
+}
+
+LogicalResult SoftplusOp::verify() {
+  if (!getInput().getType().equalsUpToSharding(getResult().getType()))
+    return emitOpError("(C1) operand and result differ: ")
+           << getInput().getType() << " and " << getResult().getType();
+  return success();
+}
+
+/// dy = sigmoid(x) dx. What is built are operations of Titan, so it is partitioned like all else.
+LogicalResult SoftplusOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                                   MutableArrayRef<Value> operandCotangents) {
+  ir::Vjp vjp(*this, builder, cotangents, operandCotangents);
+  vjp.flowTo(0, [&] {
+    Value slope = vjp.create<ir::SigmoidOp>(getInput().getType(), getInput());
+    return vjp.mul(vjp.cotangent(), slope);
+  });
+  return success();
+}
+
+/// Every dimension may be split, and it works on flat storage; it is linear in nothing.
+dist::ShardingRule SoftplusOp::getShardingRule() {
+  dist::ShardingRule rule = ir::buildRuleByName(*this);
+  rule.isElementwise = true;
+  return rule;
+}
+
+LogicalResult SoftplusOp::evaluate(ArrayRef<const ir::HostTensor *> operands,
+                                   MutableArrayRef<ir::HostTensor> results,
+                                   const ir::RankPlace &place) {
+  for (auto [x, y] : llvm::zip_equal(operands[0]->data, results[0].data))
+    y = std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+  return success();
+}

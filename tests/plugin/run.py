@@ -1,0 +1,119 @@
+"""Titan as a package: installed, and extended by a plugin that sees nothing but the installation.
+
+    run.py [-v] [NAME...]
+
+Installs the build, builds examples/plugin against it (find_package(Titan)), and uses its passes and
+its operation with the installed tools: found by one pass, differentiated, laid on a mesh, taken
+apart by another, compiled and trained.
+"""
+
+import argparse
+import json
+import math
+import shutil
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "parity"))
+from titan import BUILD, ROOT, Failed, Launch, Report, call, write_text  # noqa: E402
+
+OUT = BUILD / "tests/plugin"
+PREFIX = OUT / "prefix"
+LIBRARY = OUT / "build/libsoftplus.so"
+PROGRAM = ROOT / "examples/plugin/softplus.titan"
+LOAD = [f"--load-pass-plugin={LIBRARY}"]
+RAISE, LOWER = "--insert-pass=after:model=raise-softplus", "--insert-pass=after:shard=lower-softplus"
+READ = f"--load-dialect-plugin={LIBRARY}"
+WIDE = [word for part in ("params", "compute") for word in ("--set", f"precision.{part}=f64")]
+
+
+def tool(name: str) -> Path:
+    return PREFIX / "bin" / name
+
+
+def install():
+    shutil.rmtree(OUT, ignore_errors=True)
+    call(["cmake", "--install", BUILD, "--prefix", PREFIX])
+    return "shard" in call([tool("titan-opt"), "--list-phases"]), ""
+
+
+def build():
+    call(["cmake", "-S", ROOT / "examples/plugin", "-B", OUT / "build", "-DCMAKE_BUILD_TYPE=Release",
+          f"-DTitan_DIR={PREFIX}/lib/cmake/Titan"])
+    call(["cmake", "--build", OUT / "build", "-j", "2"])
+    return LIBRARY.exists(), ""
+
+
+def dump(run: str, *passes: str) -> Path:
+    folder = OUT / run
+    call([tool("titanc"), f"--dump-phases={folder}", "--train", run, *WIDE, *LOAD, *passes, PROGRAM])
+    return folder
+
+
+def raised():
+    text = (dump("one", RAISE, LOWER) / "00-model.mlir").read_text()
+    return "softplus.softplus" in text and "titan.exp" in text, text  # exp is cross-entropy's
+
+
+def gradients():
+    said = call([tool("titan-interpret"), READ, OUT / "one/01-gradient.mlir", "--program=train",
+                 "--check-gradients"])
+    return "agrees" in said and "DIFFERS" not in said, said
+
+
+def partitioned():
+    """On two ranks, taken apart after the shard phase and through all later ones, as on one."""
+    folder = dump("large", RAISE, LOWER)
+    if "softplus.softplus" in (folder / "02-shard.mlir").read_text():
+        return False, "softplus is left after the shard phase"
+    said = ""
+    for phase in sorted(folder.glob("*.mlir"))[2:]:
+        said += call([tool("titan-interpret"), READ, phase, "--program=train", "--float64",
+                      f"--compare={folder}/01-gradient.mlir"])
+    return said.count("equal:") == len(list(folder.glob("*.mlir"))) - 2, said
+
+
+def same_in_titan_opt():
+    model = OUT / "model.mlir"
+    model.write_text(call([tool("titanc"), "--stop-after=model", "--mlir-print-debuginfo", "--train", "one",
+                           *WIDE, PROGRAM]))  # values are named by their locations
+    ours = call([tool("titan-opt"), *LOAD, RAISE, "--titan-phase-model", "--titan-phase-gradient", model])
+    theirs = call([tool("titanc"), "--stop-after=gradient", "--train", "one", *WIDE, *LOAD, RAISE, PROGRAM])
+    return ours.strip() == theirs.strip(), ours + theirs
+
+
+def losses(name: str, *flags: str) -> list[float]:
+    exe, text = OUT / name, write_text(OUT / "text.txt", 2000)
+    call([tool("titanc"), "build", PROGRAM, "--train", "large", "-o", exe, *flags])
+    Launch(5, 7, 2).run(exe, text, OUT / f"{name}-run")
+    rows = (OUT / f"{name}-run/metrics.jsonl").read_text().splitlines()
+    found = [json.loads(row)["loss"] for row in rows]
+    return [math.nan if loss is None else loss for loss in found]  # JSON has no other numbers
+
+
+def trained():
+    """Large values overflow without the plugin, and train with it."""
+    try:
+        without = losses("without")
+    except Failed:
+        without = [math.nan]
+    with_it = losses("with", *LOAD, RAISE, LOWER)
+    return (all(map(math.isfinite, with_it)) and len(with_it) == 5
+            and not all(map(math.isfinite, without))), f"{without} {with_it}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("-v", action="store_true", help="show the details of what passed too")
+    arguments = parser.parse_args()
+    report = Report()
+    for run in (install, build, raised, gradients, partitioned, same_in_titan_opt, trained):
+        name = run.__name__.replace("_", " ")
+        if all(part in name for part in arguments.names):
+            report.case(name, run)
+    report.end()
+
+
+if __name__ == "__main__":
+    main()
