@@ -29,7 +29,7 @@ OUT = PARITY.parent / "interpret"
 BIN = BUILD / "bin"
 SIZES = {
     "llama3": dict(layers=2, embed=32, kv_heads=4, group=2, head=8, ffn=64, vocab=256),
-    "gpt2": dict(layers=2, embed=32, heads=4, head=8, ffn=64, vocab=256, positions=32),
+    "gpt2": dict(layers=2, embed=32, heads=4, head=8, ffn=64, vocab=256, context=32),
 }
 # Phases that whole programs are interpreted after, each including those before it.
 PHASES = ["gradient", "shard", "fuse", "memory"]
@@ -41,20 +41,18 @@ REDUCTION = re.compile(r'dist\.(all_reduce|reduce_scatter) %\w+ over \[[^\]]*\]'
 SAMPLED_MUTANTS = 8
 
 
-def reference(model: str) -> Path:
+def make_reference(model: str, sizes, batch: int, seq: int, out: Path, **options) -> None:
     """One step in PyTorch from random weights, none of them at the constants they start from."""
-    out = OUT / model / "reference"
     module = importlib.import_module(f"models.{model}")
     chance = torch.Generator().manual_seed(1)
     weights = {}
-    for name, shape in module.shapes(**SIZES[model]).items():
+    for name, shape in module.shapes(**sizes).items():
         centre = 1.0 if name.endswith("norm") else 0.0
         weights[name] = centre + 0.1 * torch.randn(shape, generator=chance, dtype=torch.float64)
-    batch = torch.randint(0, 256, (1, BATCH, SEQ + 1), generator=chance)
-    write_run(out, *train(module, weights, batch, Recipe(steps=1, warmup=1, lr=LR)))
-    save_file({**weights, "tokens": batch[0, :, :-1].contiguous(),
-               "labels": batch[0, :, 1:].contiguous()}, out / "inputs.safetensors")
-    return out
+    tokens = torch.randint(0, sizes["vocab"], (1, batch, seq + 1), generator=chance)
+    write_run(out, *train(module, weights, tokens, Recipe(steps=1, warmup=1, lr=LR, **options)))
+    save_file({**weights, "tokens": tokens[0, :, :-1].contiguous(),
+               "labels": tokens[0, :, 1:].contiguous()}, out / "inputs.safetensors")
 
 
 def lower(program: Path, train_name: str, phase: str, folder: Path) -> Path:
@@ -80,9 +78,9 @@ def judge(against: Path, ir: Path, ranks: int, options: list[str] = ()) -> Resul
     out = ir.with_suffix("")
     out.mkdir(parents=True, exist_ok=True)
     dump = out / "dump.safetensors"
-    many = [f"--ranks={ranks}", *options] if ranks > 1 else []
+    many = [f"--ranks={ranks}"] if ranks > 1 else []
     call([BIN / "titan-interpret", "--program=train", f"--inputs={against}/inputs.safetensors",
-          f"--dump={dump}", f"--lr={LR}", "--steps=1", *many, ir])
+          f"--dump={dump}", f"--lr={LR}", "--steps=1", *many, *options, ir])
     tensors = load_file(dump)
     row = {"step": 1, "loss": tensors["output.loss"].item(),
            "grad_norm": tensors["output.grad_norm"].item()}
@@ -142,7 +140,7 @@ def main() -> None:
     shutil.rmtree(OUT, ignore_errors=True)
     report = Report()
     for model in SIZES:
-        reference(model)
+        make_reference(model, SIZES[model], BATCH, SEQ, OUT / model / "reference")
         meshes = MESHES if arguments.all else SAMPLE[model]
         cases = [("parity", "gradient", 1)]
         cases += [(mesh, phase, MESHES[mesh]) for mesh in meshes for phase in PHASES[1:]]

@@ -17,7 +17,7 @@ from training import MUTATIONS, Recipe, schedule
 
 SIZES = {
     "llama3": dict(layers=2, embed=32, kv_heads=2, group=2, head=8, ffn=64, vocab=64),
-    "gpt2": dict(layers=2, embed=32, heads=4, head=8, ffn=64, vocab=64, positions=32),
+    "gpt2": dict(layers=2, embed=32, heads=4, head=8, ffn=64, vocab=64, context=32),
 }
 
 

@@ -17,7 +17,7 @@ EPS = 1e-5
 UNDECAYED = ("*norm", "*norm_bias", "*.b?")
 
 
-def shapes(layers, embed, heads, head, ffn, vocab, positions, tied=True):
+def shapes(layers, embed, heads, head, ffn, vocab, context, tied=True):
     """The parameters of a model of these sizes."""
     block = {
         "attn_norm": (embed,), "attn_norm_bias": (embed,),
@@ -29,7 +29,7 @@ def shapes(layers, embed, heads, head, ffn, vocab, positions, tied=True):
         "w1": (embed, ffn), "b1": (ffn,),
         "w2": (ffn, embed), "b2": (embed,),
     }
-    result = {"table": (vocab, embed), "positions": (positions, embed)}
+    result = {"table": (vocab, embed), "positions": (context, embed)}
     for layer in range(layers):
         result |= {f"layers.{layer}.{name}": shape for name, shape in block.items()}
     result |= {"norm": (embed,), "norm_bias": (embed,)}

@@ -1,0 +1,60 @@
+"""Emitted C++ as people read it: three programs, compared with the files in this folder.
+
+    run.py [--update] [NAME...]
+
+What changes in emission shows here as a difference to be looked at; --update writes the files anew.
+"""
+
+import argparse
+import difflib
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "parity"))
+from titan import ROOT, TITANC, Failed, Report, require_titanc  # noqa: E402
+
+HERE = Path(__file__).resolve().parent
+# File and run: storage alone; a repeat, in shards and split; a whole decoder, split by heads and sequence.
+PROGRAMS = {
+    "bigram": ("tests/golden/bigram.titan", "bigram"),
+    "small": ("docs/phases/small.titan", "small"),
+    "gpt2": ("tests/parity/programs/gpt2.titan", "on_tp2_seq"),
+}
+SHOWN = 60  # lines of a difference
+
+
+def emit(file: str, run: str) -> str:
+    """The source, with the tree's place left out of it."""
+    result = subprocess.run([TITANC, "build", file, "--train", run, "--emit=cpp", "-o", "-"],
+                            cwd=ROOT, capture_output=True, text=True)
+    if result.returncode:
+        raise Failed(result.stderr)
+    return result.stdout.replace(f"{ROOT}/", "")
+
+
+def check(name: str, update: bool):
+    text, golden = emit(*PROGRAMS[name]), HERE / f"{name}.cpp.golden"
+    if update:
+        golden.write_text(text)
+    difference = list(difflib.unified_diff(golden.read_text().splitlines(), text.splitlines(),
+                                           str(golden.relative_to(ROOT)), "emitted", lineterm="", n=2))
+    hint = ["", "if this is as it should be: tests/golden/run.py --update"]
+    return not difference, "\n".join(difference[:SHOWN] + hint)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--update", action="store_true", help="take what is emitted now")
+    arguments = parser.parse_args()
+    require_titanc()
+    report = Report()
+    for name in arguments.names or PROGRAMS:
+        report.case(f"{name}: the emitted source is the one on file",
+                    lambda: check(name, arguments.update))
+    report.end()
+
+
+if __name__ == "__main__":
+    main()

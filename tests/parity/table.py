@@ -1,0 +1,183 @@
+"""The parity table: models on meshes with options, each row a step held against PyTorch.
+
+    table.py [--all] [--list] [-v] [NAME...]
+
+Rows are generated: degrees of replicas, shards and tensor parallelism up to 8 ranks, the residual
+stream split along the sequence or not, what is stored in shards, options of the run. Each is
+compiled to its memory plan and a step of that is interpreted on all ranks, on real arenas, in
+float64: loss, gradients and parameters by the rule of compare.py. A spread of the rows is trained
+for 20 steps as real processes too; without --all, a few of these.
+"""
+
+import argparse
+import itertools
+import math
+import shutil
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import torch
+from safetensors.torch import save_file
+
+import reference
+from compare import compare
+from interpret import OUT as INTERPRET, make_reference, judge
+from run import PROGRAMS, RECIPES, SEED, STEPS
+from sample_order import batches
+from titan import TITANC, Launch, Report, call, require_titanc, write_text
+
+OUT = INTERPRET.parent / "table"
+BATCH, SEQ = 4, 16
+# Two layers, small enough that a row takes less than a second, every dimension divisible by 4.
+SIZES = {
+    "llama3": dict(layers=2, embed=16, kv_heads=4, group=2, head=4, ffn=32, vocab=256),
+    "gpt2": dict(layers=2, embed=16, heads=4, head=4, ffn=32, vocab=256, context=16),
+}
+TENSOR = {"llama3": "kv_heads, group, ffn, vocab", "gpt2": "heads, ffn, vocab"}
+STORES = ["", "optimizer", "grads, optimizer", "params, grads, optimizer"]
+# Settings of a run that change how a step is computed, and not what: each is shown on some meshes.
+# What a plan in another precision computes is interpreted in float64 as well.
+OPTIONS = ["accumulate = 2", "precision { params = f32, compute = f32, reduce = f32 }"]
+FLOAT64 = "precision { params = f64, compute = f64, reduce = f64 }"
+# Rows that also train as real processes: so many with --all, so many without.
+PROCESSES, SAMPLE = 15, 5
+
+
+@dataclass(frozen=True)
+class Row:
+    model: str
+    axes: tuple[str, ...]
+    ranks: int
+    settings: tuple[str, ...] = field(default=())
+
+    def name(self) -> str:
+        return " | ".join([self.model, f"{self.ranks} ranks", "; ".join(self.axes) or "none",
+                           *self.settings])
+
+
+def axes_of(model: str, replicate: int, shard: int, tp: int, seq: bool, stores: str):
+    if replicate > 1:
+        yield f"replicate = {replicate} splits batch"
+    if shard > 1:
+        yield f"shard = {shard} splits batch" + (f" stores {stores}" if stores else "")
+    if tp > 1:
+        yield f"tp = {tp} splits {TENSOR[model]}" + (", else seq" if seq else "")
+
+
+def rows() -> list[Row]:
+    found = []
+    for model, replicate, shard, tp in itertools.product(SIZES, (1, 2), (1, 2, 4), (1, 2, 4)):
+        if replicate * shard > BATCH or replicate * shard * tp > 8:
+            continue
+        for seq, stores in itertools.product((False, True), STORES):
+            if (seq and tp == 1) or (stores and shard == 1):
+                continue
+            axes = tuple(axes_of(model, replicate, shard, tp, seq, stores))
+            found.append(Row(model, axes, replicate * shard * tp))
+    for model, option in itertools.product(SIZES, OPTIONS):
+        for shard, tp in itertools.product((1, 2), (1, 2)):
+            axes = tuple(axes_of(model, 1, shard, tp, True, STORES[-1]))
+            found.append(Row(model, axes, shard * tp, (option,)))
+    for model in SIZES:  # what no one else lays so, and options of the run
+        found += [
+            Row(model, ("wide = 2 splits embed",), 2),
+            Row(model, ("wide = 4 splits embed stores optimizer", "shard = 2 splits batch"), 8),
+            Row(model, ("whole = 4 stores params, grads, optimizer",), 4),
+            Row(model, ("long = 4 splits seq",), 4),
+            Row(model, ("shard = 2 splits batch stores params",), 2, ("clip = 0",)),
+            Row(model, (f"tp = 2 splits {TENSOR[model]}, else seq",), 2, ("clip = 0.01",)),
+        ]
+    # More ranks than heads of keys and values: the group is split too.
+    found.append(Row("llama3", ("tp = 4 splits kv_heads, ffn, vocab, else seq",
+                                "more = 2 splits group, ffn, vocab, else seq"), 8))
+    return found
+
+
+def recipe_of(row: Row) -> dict[str, float]:
+    """The settings that PyTorch must know; a clip of 0 is none."""
+    clips = [float(s.removeprefix("clip = ")) for s in row.settings if s.startswith("clip = ")]
+    return {"clip": clips[0] or math.inf} if clips else {}
+
+
+def write_program(row: Row, folder: Path) -> Path:
+    sizes = ", ".join(f"{k} = {v}" for k, v in SIZES[row.model].items())
+    settings = list(row.settings)
+    if not any(s.startswith("precision") for s in settings):
+        settings.append(FLOAT64)
+    folder.mkdir(parents=True)
+    program = folder / "row.titan"
+    program.write_text(f'''import "{PROGRAMS / row.model}.titan" as base
+parallel map {{
+  {chr(10).join(row.axes)}
+}}
+train row = base.parity on map with {{
+  model {{ {sizes} }}
+  data {{ seq = {SEQ}, batch = {BATCH} }}
+  {chr(10).join(settings)}
+}}
+''')
+    return program
+
+
+def check(row: Row, number: int):
+    """A step after the memory phase, interpreted."""
+    options = recipe_of(row)
+    against = OUT / f"{row.model}-{options}"
+    if not against.exists():
+        make_reference(row.model, SIZES[row.model], BATCH, SEQ, against, **options)
+    folder = OUT / f"row-{number}"
+    program = write_program(row, folder)
+    ir = folder / "step.mlir"
+    ir.write_text(call([TITANC, "--stop-after=memory", "--train", "row", program]))
+    result = judge(against, ir, row.ranks, ["--float64"])
+    return result.passed(), result.table()
+
+
+def check_processes(row: Row, number: int, text: Path):
+    """20 steps of the compiled program, as many processes as the row has ranks."""
+    folder = OUT / f"processes-{number}"
+    program, exe = write_program(row, folder), folder / "program"
+    call([TITANC, "build", program, "--train", "row", "-o", exe])
+    ours = Launch(STEPS, SEED, row.ranks).run(exe, text, folder / "ours")
+    save_file({"tokens": batches(text.read_bytes(), STEPS, BATCH, SEQ, SEED)},
+              folder / "batches.safetensors")
+    reference.run(row.model, ours / "initial.safetensors", folder / "batches.safetensors",
+                  folder / "theirs", "float64", replace(RECIPES[row.model], **recipe_of(row)))
+    result = compare(ours, folder / "theirs", "float64")
+    return result.passed(), result.table()
+
+
+def spread(table: list[tuple[int, Row]], count: int) -> list[tuple[int, Row]]:
+    """Rows at equal distances, of those that few cores can run in float64."""
+    able = [(n, row) for n, row in table if 1 < row.ranks <= 4
+            and not any(s.startswith("precision") for s in row.settings)]
+    return [able[i * len(able) // count] for i in range(count)] if len(able) > count else able
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--all", action="store_true", help="more rows as real processes")
+    parser.add_argument("--list", action="store_true", help="print the rows and stop")
+    parser.add_argument("-v", action="store_true", help="show the tables of what passed too")
+    arguments = parser.parse_args()
+    table = list(enumerate(rows()))
+    if arguments.list:
+        print(*(f"{number:3} {row.name()}" for number, row in table), sep="\n")
+        return
+    require_titanc()
+    torch.set_num_threads(1)
+    shutil.rmtree(OUT, ignore_errors=True)
+    table = [(n, row) for n, row in table if all(part in row.name() for part in arguments.names)]
+    text = write_text(OUT / "text.txt", 60 * SEQ + 1)
+    report = Report()
+    for number, row in table:
+        report.case(f"row {number}: {row.name()}", lambda: check(row, number))
+    for number, row in spread(table, PROCESSES if arguments.all else SAMPLE):
+        report.case(f"row {number} as processes: {row.name()}",
+                    lambda: check_processes(row, number, text))
+    report.end()
+
+
+if __name__ == "__main__":
+    main()
