@@ -23,8 +23,8 @@ struct RaisePattern : OpRewritePattern<ir::LogOp> {
     auto sum = log.getInput().getDefiningOp<ir::AddOp>();
     if (!sum)
       return failure();
-    for (auto [term, other] : {std::pair(sum.getLhs(), sum.getRhs()),
-                               std::pair(sum.getRhs(), sum.getLhs())})
+    for (auto [term, other] :
+         {std::pair(sum.getLhs(), sum.getRhs()), std::pair(sum.getRhs(), sum.getLhs())})
       if (auto exp = term.getDefiningOp<ir::ExpOp>(); exp && isOne(other)) {
         rewriter.replaceOpWithNewOp<softplus::SoftplusOp>(log, log.getResult().getType(),
                                                           exp.getInput());
