@@ -20,6 +20,7 @@ OUTPUT: 'output';
 LET: 'let';
 REPEAT: 'repeat';
 RETURN: 'return';
+IN: 'in';
 IF: 'if';
 THEN: 'then';
 ELSE: 'else';

@@ -70,6 +70,7 @@ statement
       | returnStmt
       | repeatStmt
       | ifStmt
+      | islandStmt
       ) terminator
     ;
 
@@ -83,6 +84,7 @@ assignStmt: target (COMMA newName)* ASSIGN expr;
 returnStmt: RETURN expr (COMMA expr)*;
 repeatStmt: REPEAT expr (AS newName)? body;
 ifStmt: IF expr body (ELSE IF expr body)* (ELSE body)?;
+islandStmt: IN typeName body;
 
 target: IDENT;
 typedName: newName (dimList | COLON typeName dimList?)?;
@@ -143,6 +145,6 @@ newAxis: IDENT;
 
 word
     : IDENT | IMPORT | MODEL | BLOCK | FN | PARALLEL | TRAIN | DIMS | PARAM | INPUT | OUTPUT | LET
-    | REPEAT | RETURN | IF | THEN | ELSE | AS | ON | WITH | SPLITS | STORES | OVER | ALONG | AND
+    | REPEAT | RETURN | IN | IF | THEN | ELSE | AS | ON | WITH | SPLITS | STORES | OVER | ALONG | AND
     | OR | NOT | TRUE | FALSE | NONE
     ;

@@ -78,6 +78,6 @@ LogicalResult emission::emitContract(FunctionEmitter &emitter, ContractOp op) {
                           {a.access, b.access},
                           c.access,
                           dist::ReductionKind::Sum,
-                          getElementType(element)});
+                          getRegisterType(element)});
   return success();
 }

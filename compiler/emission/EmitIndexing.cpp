@@ -121,6 +121,8 @@ LogicalResult emission::emitScatter(FunctionEmitter &emitter, PutOp op) {
   if (isOneHot(emitter, op))
     return emitRows(emitter, op);
   NamedTensorType type = op.getResult().getType();
+  if (type.getElementType().isBF16())
+    return op.emitError("cannot emit sums of many updates in bf16: sum in f32 and cast");
   Scatter scatter(emitter, op);
   emitter.out().line("tm::fill(ctx, " + emitter.getPointer(op.getResult()) + ", " +
                      emitter.sizes().getCount(type).str() + ", " +
@@ -151,7 +153,7 @@ private:
   Access from, to;
   Loop along;
   SmallVector<Loop> others;
-  std::string half, element, offset;
+  std::string half, element, number, offset; ///< element in memory, number in a register
   Extent stride;
 };
 
@@ -173,6 +175,7 @@ Rotation::Rotation(FunctionEmitter &emitter, RotaryOp op)
   nameLoops(others);
   NamedTensorType type = op.getType();
   element = getElementType(type.getElementType());
+  number = getRegisterType(type.getElementType());
   offset = emitter.getRankOffset(type, type.indexOf(op.getAlongAttr()));
 }
 
@@ -194,7 +197,7 @@ void Rotation::emitPair(StringRef cosine, StringRef sine) {
     one = scale("(" + one + ")", stride);
     two = scale("(" + two + ")", stride);
   }
-  out.line("const " + element + " first = from[" + one + "], second = from[" + two + "];");
+  out.line("const " + number + " first = from[" + one + "], second = from[" + two + "];");
   // The inverse turns the other way.
   out.line("to[" + one + "] = first * " + cosine + (op.getInverse() ? " + " : " - ") + "second * " +
            sine + ";");
@@ -205,7 +208,7 @@ void Rotation::emitPair(StringRef cosine, StringRef sine) {
 void Rotation::emitForThreads(const Extent &count) {
   emitParallel(out, 1, count);
   openLoops(out, along);
-  out.line(element + " cosines[" + half + "], sines[" + half + "];");
+  out.line(number + " cosines[" + half + "], sines[" + half + "];");
   out.line("tm::rotation(" + getAngle() + ", " + half + ", cosines, sines);");
   openLoops(out, others);
   SmallVector<Loop> at{along};
@@ -225,7 +228,7 @@ void Rotation::emitForDevice() {
   SmallVector<Loop> all = at;
   all.push_back({{"pair"}, Extent(Factor{"(" + half + ")", 0}), "p"});
   openKernel(out, all);
-  out.line(element + " cosine, sine;");
+  out.line(number + " cosine, sine;");
   out.line("tm::rotationAt(" + getAngle() + ", p, " + half + ", cosine, sine);");
   emitPointers(at);
   emitPair("cosine", "sine");

@@ -43,7 +43,7 @@ private:
 std::string ReductionEmitter::getTerm(ArrayRef<Loop> loops) {
   std::string term;
   for (const Access &factor : r.factors)
-    term += (term.empty() ? "" : " * ") + getElement(factor, loops);
+    term += (term.empty() ? "" : " * ") + getLoaded(factor, loops);
   return term;
 }
 
@@ -169,6 +169,6 @@ LogicalResult emission::emitReduce(FunctionEmitter &emitter, ReduceOp op) {
                           {emitter.getAccess(op.getInput())},
                           emitter.getAccess(op.getResult()),
                           op.getKind(),
-                          getElementType(element)});
+                          getRegisterType(element)});
   return success();
 }

@@ -25,9 +25,15 @@ std::string emission::getElementType(Type type) {
     return "float";
   if (type.isF64())
     return "double";
+  if (type.isBF16())
+    return "bf16";
   if (type.isInteger(64))
     return "int64_t";
   return type.isInteger(1) ? "bool" : "";
+}
+
+std::string emission::getRegisterType(Type type) {
+  return type.isBF16() ? "float" : getElementType(type);
 }
 
 std::string emission::getDType(Type type) {
@@ -41,13 +47,15 @@ std::string emission::getDType(Type type) {
 }
 
 std::string emission::getScalarType(Operation *op) {
+  bool isFloat = false;
   for (TypeRange types : {TypeRange(op->getResultTypes()), TypeRange(op->getOperandTypes())})
-    for (Type type : types)
-      if (Type element = cast<NamedTensorType>(type).getElementType(); element.isF64())
+    for (Type type : types) {
+      Type element = cast<NamedTensorType>(type).getElementType();
+      if (element.isF64())
         return "double";
-      else if (element.isF32())
-        return "float";
-  return "double";
+      isFloat |= isa<FloatType>(element);
+    }
+  return isFloat ? "float" : "double";
 }
 
 FunctionEmitter::FunctionEmitter(ProgramState &program, SmallVector<Enclosing> repeats)
@@ -65,7 +73,9 @@ SmallVector<Index> FunctionEmitter::getSpace(Value value) {
 
 Access FunctionEmitter::getAccess(Value value) {
   SmallVector<Index> space = getSpace(value);
-  return makeAccess(getPointer(value), space);
+  Access access = makeAccess(getPointer(value), space);
+  access.isNarrow = cast<NamedTensorType>(value.getType()).getElementType().isBF16();
+  return access;
 }
 
 std::string FunctionEmitter::getPlacePointer(PlaceAttr place, Type element, const Extent &count) {

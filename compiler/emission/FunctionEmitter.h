@@ -90,11 +90,14 @@ private:
 /// `file:line` of an operation's location; empty where it has none.
 std::string getSourceLine(mlir::Location location);
 
-/// The C++ type of elements; empty for those that cannot be emitted.
+/// The C++ type of elements in memory; empty for those that cannot be emitted.
 std::string getElementType(mlir::Type type);
+/// The C++ type in which such elements are computed with: float for bf16.
+std::string getRegisterType(mlir::Type type);
 /// `DType::F32` and so on.
 std::string getDType(mlir::Type type);
-/// float or double: the type in which an operation computes.
+/// float or double: the type in which an operation computes, as wide as its widest operand or
+/// result.
 std::string getScalarType(mlir::Operation *op);
 
 //===--- Operations, by kind ---------------------------------------------===//
@@ -117,7 +120,7 @@ struct Reduction {
   llvm::SmallVector<Access> factors;
   Access result;
   dist::ReductionKind kind;
-  std::string type; ///< of elements, in C++
+  std::string type; ///< in which it is summed, in C++
 };
 void emitReduction(FunctionEmitter &emitter, Reduction reduction);
 

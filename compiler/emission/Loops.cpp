@@ -7,7 +7,7 @@
 using namespace titan::emission;
 
 Access titan::emission::makeAccess(std::string pointer, llvm::ArrayRef<Index> dims) {
-  Access access{std::move(pointer), {}};
+  Access access{std::move(pointer), {}, false};
   Extent stride;
   for (const Index &dim : llvm::reverse(dims)) {
     access.strides[dim.key] = stride;
@@ -54,4 +54,9 @@ std::string titan::emission::getOffset(const Access &access, llvm::ArrayRef<Loop
 
 std::string titan::emission::getElement(const Access &access, llvm::ArrayRef<Loop> loops) {
   return access.pointer + "[" + getOffset(access, loops) + "]";
+}
+
+std::string titan::emission::getLoaded(const Access &access, llvm::ArrayRef<Loop> loops) {
+  std::string element = getElement(access, loops);
+  return access.isNarrow ? "float(" + element + ")" : element;
 }

@@ -21,6 +21,7 @@ namespace titan::emission {
 struct Access {
   std::string pointer;
   llvm::StringMap<Extent> strides;
+  bool isNarrow = false; ///< elements are bf16: computed with as float, rounded by a store
 };
 
 /// A dimension of an index space.
@@ -50,6 +51,8 @@ std::string getOffset(const Access &access, llvm::ArrayRef<Loop> loops);
 
 /// `pointer[offset]`, or `*pointer` without loops.
 std::string getElement(const Access &access, llvm::ArrayRef<Loop> loops);
+/// The element as a number to compute with: `float(pointer[offset])` of narrow ones.
+std::string getLoaded(const Access &access, llvm::ArrayRef<Loop> loops);
 
 } // namespace titan::emission
 

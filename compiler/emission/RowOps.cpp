@@ -12,7 +12,23 @@ using namespace titan::ir;
 using namespace titan::emission;
 
 static std::string getType(Value value) {
-  return getElementType(cast<NamedTensorType>(value.getType()).getElementType());
+  return getRegisterType(cast<NamedTensorType>(value.getType()).getElementType());
+}
+
+bool RowNest::isNarrow(Value value) {
+  return cast<NamedTensorType>(value.getType()).getElementType().isBF16();
+}
+
+/// Gives one of its operands, or what has no more digits than they have.
+static bool isExact(Operation *op) {
+  if (auto convert = dyn_cast<CastOp>(op)) {
+    Type from = convert.getInput().getType().getElementType();
+    return from.isBF16() || from.isInteger(1);
+  }
+  auto reduce = dyn_cast<ReduceOp>(op);
+  return (reduce && reduce.getKind() != dist::ReductionKind::Sum) ||
+         isa<NegOp, MaximumOp, MinimumOp, SelectOp, ExpandOp, TakeOp, SliceOp, PadOp, PutOp,
+             ConstantOp>(op);
 }
 
 /// Without the parentheses around a whole expression.
@@ -48,7 +64,7 @@ std::string RowNest::getOperand(Value value) {
     return it->second;
   if (value.getDefiningOp<IotaOp>() && !accesses.count(value))
     return getIota(value);
-  return getElement(accesses[value], current);
+  return getLoaded(accesses[value], current);
 }
 
 void RowNest::store(Value value, StringRef name) {
@@ -77,13 +93,17 @@ void RowNest::define(Value value, std::string expression) {
     return it != innerOf.end() && it->second == inner;
   });
   bool kept = targets.count(value) || accesses.count(value) || isRowScalar;
+  // A store rounds by itself.
+  std::string stored = expression;
+  if (isNarrow(value) && !isExact(value.getDefiningOp()))
+    expression = ("float(bf16(" + strip(expression) + "))").str();
   if (!kept && uses == 1 && expression.size() < 100) {
     expressions[value] = std::move(expression);
     return;
   }
   // Several stores may overwrite what the others read, so everything is computed before.
   if (kept && uses == 0 && !isRowScalar && countStores(inners[inner]) == 1) {
-    store(value, expression);
+    store(value, stored);
     if (!targets.count(value))
       stores.push_back(getElement(accesses[value], current) + " = " + strip(expression).str() +
                        ";");
@@ -106,7 +126,7 @@ void RowNest::emitOp(Operation *op) {
       .Case([&](PutOp put) { define(put.getResult(), getOneHot(put)); })
       .Case([&](PadOp pad) { define(pad.getResult(), getPad(pad)); })
       .Case([&](SliceOp slice) {
-        define(slice.getResult(), getElement(accesses[slice.getInput()], current));
+        define(slice.getResult(), getLoaded(accesses[slice.getInput()], current));
       })
       .Case([&](IotaOp iota) { define(iota.getResult(), getIota(iota.getResult())); })
       .Default([&](Operation *) { emitElementwise(op); });
@@ -140,6 +160,8 @@ std::string RowNest::getTake(TakeOp op) {
   std::string size = emitter.sizes().getDims(table)[dim].size.name;
   std::string element = access.pointer + "[" + getOffset(access, current) + " + " +
                         scale(at, access.strides.lookup(op.getAlong())) + "]";
+  if (access.isNarrow)
+    element = "float(" + element + ")";
   return "(" + at + " >= 0 && " + at + " < " + size + " ? " + element + " : " +
          getType(op.getResult()) + "(0))";
 }
@@ -162,9 +184,12 @@ std::string RowNest::getPad(PadOp op) {
   Extent stride = access.strides.lookup(inner);
   access.strides.erase(inner);
   access.strides[op.getDim()] = stride;
+  std::string element =
+      access.pointer + "[" + getOffset(access, current) + " - " + scale(from, stride) + "]";
+  if (access.isNarrow)
+    element = "float(" + element + ")";
   return "(" + index + " >= " + from + " && " + index + " < " + from + " + " + size + " ? " +
-         access.pointer + "[" + getOffset(access, current) + " - " + scale(from, stride) +
-         "] : " + getType(op.getResult()) + "(0))";
+         element + " : " + getType(op.getResult()) + "(0))";
 }
 
 //===--- Reductions below the row ----------------------------------------===//
@@ -176,18 +201,25 @@ static std::string getNeutral(ReduceOp op) {
   return (op.getKind() == dist::ReductionKind::Max ? "tm::lowest<" : "tm::highest<") + type + ">()";
 }
 
-void RowNest::startReduce(ReduceOp op) {
+SmallVector<Index> RowNest::getKeptSpace(ReduceOp op) {
   SmallVector<Index> kept;
   for (Index &dim : emitter.getSpace(op.getResult()))
     if (!isRow(dim.key))
       kept.push_back(dim);
+  return kept;
+}
+
+void RowNest::startReduce(ReduceOp op) {
+  SmallVector<Index> kept = getKeptSpace(op);
   if (kept.empty()) {
     std::string name = emitter.names().pick(memory::getSourceName(op.getResult()));
     text.line(getType(op.getResult()) + " " + name + " = " + getNeutral(op) + ";");
     scalars[op.getResult()] = name;
     return;
   }
-  if (auto it = targets.find(op.getResult()); it != targets.end())
+  // Sums of bf16 are made in float, beside the memory that they go to.
+  auto it = targets.find(op.getResult());
+  if (it != targets.end() && !isNarrow(op.getResult()))
     accesses[op.getResult()] = it->second.front();
   else
     declareBuffer(op.getResult());
@@ -216,17 +248,46 @@ void RowNest::emitReduce(ReduceOp op) {
 void RowNest::finishReduce(ReduceOp op) {
   auto scalar = scalars.find(op.getResult());
   auto wanted = targets.find(op.getResult());
-  if (scalar == scalars.end())
+  if (scalar == scalars.end()) {
+    if (isNarrow(op.getResult()))
+      roundSums(op);
     return;
+  }
   if (inRows && !getInnerSpace(op).empty()) {
     StringRef kind = op.getKind() == dist::ReductionKind::Sum   ? "Plus"
                      : op.getKind() == dist::ReductionKind::Max ? "Most"
                                                                 : "Least";
     text.line(scalar->second + " = tm::reduceBlock<tm::" + kind + ">(" + scalar->second + ");");
   }
+  if (isNarrow(op.getResult()) && !isExact(op))
+    text.line(scalar->second + " = float(bf16(" + scalar->second + "));");
   if (wanted == targets.end())
     return;
   for (const Access &target : wanted->second)
     text.line((inRows ? "if (threadIdx.x == 0) " : "") + getElement(target, rowLoops) + " = " +
               scalar->second + ";");
+}
+
+/// Sums that were made in a buffer of the row go where they are wanted, and lose the digits that
+/// their type has no room for.
+void RowNest::roundSums(ReduceOp op) {
+  Access &buffer = accesses[op.getResult()];
+  SmallVector<const Access *> all{&buffer};
+  auto wanted = targets.find(op.getResult());
+  if (wanted != targets.end())
+    for (const Access &target : wanted->second)
+      all.push_back(&target);
+  SmallVector<Loop> loops = makeLoops(getKeptSpace(op), all);
+  nameLoops(loops, rowLoops.size() == 1 ? 0 : rowLoops.size());
+  SmallVector<Loop> at = rowLoops;
+  llvm::append_range(at, loops);
+  if (inRows)
+    text.line("__syncthreads();");
+  openLoops(text, loops);
+  std::string sum = getElement(buffer, at);
+  text.line(sum + " = float(bf16(" + sum + "));");
+  if (wanted != targets.end())
+    for (const Access &target : wanted->second)
+      text.line(getElement(target, at) + " = " + sum + ";");
+  closeLoops(text, loops);
 }

@@ -77,6 +77,7 @@ void RowNest::prepareAccesses() {
     for (Value place : places) {
       // The place may have other dimension names than the value; the memory is the same.
       Access access = makeAccess(emitter.getPointer(place), emitter.getSpace(value));
+      access.isNarrow = isNarrow(value);
       targets[value].push_back(access);
     }
   // A slice is an access that starts further on, perhaps under another name.
@@ -182,8 +183,8 @@ void RowNest::emitRowScalars() {
         continue;
       std::string name = emitter.names().pick(memory::getSourceName(operand) + "_at");
       Type element = cast<NamedTensorType>(operand.getType()).getElementType();
-      text.line("const " + getElementType(element) + " " + name + " = " +
-                getElement(it->second, rowLoops) + ";");
+      text.line("const " + getRegisterType(element) + " " + name + " = " +
+                getLoaded(it->second, rowLoops) + ";");
       scalars[operand] = name;
     }
   }
@@ -273,7 +274,7 @@ void RowNest::declareBuffer(Value value) {
     }
   std::string name = emitter.names().pick(memory::getSourceName(value) + "_row");
   Type element = cast<NamedTensorType>(value.getType()).getElementType();
-  text.line((inRows ? "__shared__ " : "alignas(64) ") + getElementType(element) + " " + name + "[" +
+  text.line((inRows ? "__shared__ " : "alignas(64) ") + getRegisterType(element) + " " + name + "[" +
             size.str() + "];");
   accesses[value] = makeAccess(name, space);
 }

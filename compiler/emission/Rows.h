@@ -46,6 +46,9 @@ private:
   void emitReduce(ir::ReduceOp op);
   void startReduce(ir::ReduceOp op);
   void finishReduce(ir::ReduceOp op);
+  void roundSums(ir::ReduceOp op);
+  /// The dimensions of a reduction's result below the row.
+  llvm::SmallVector<Index> getKeptSpace(ir::ReduceOp op);
   std::string getTake(ir::TakeOp op);
   std::string getOneHot(ir::PutOp op);
   std::string getPad(ir::PadOp op);
@@ -62,6 +65,9 @@ private:
   llvm::SmallVector<const Access *> getAccesses(const Inner &inner);
   bool isRow(llvm::StringRef key) const { return llvm::is_contained(rows, key); }
   bool isInside(mlir::Value value) const;
+  /// Elements are bf16: in a register a value is a float of bf16's few digits, so that it does not
+  /// matter whether it was in memory between.
+  static bool isNarrow(mlir::Value value);
   llvm::SmallVector<Index> getRowSpace();
   Extent getWork();
 

@@ -35,6 +35,8 @@ public:
     auto func = func::FuncOp::create(translation.loc(model.loc, name), name,
                                      builder.getFunctionType(arguments, results));
     func->setAttr(ir::attr::kProgram, builder.getStringAttr(name));
+    func->setAttr(ir::attr::kPrecision,
+                  precisionAttribute(run.run, translation, builder.getContext()));
     func.setAllArgAttrs(roles);
     for (auto [i, output] : llvm::enumerate(outputs))
       func.setResultAttr(i, ir::attr::kOutput, builder.getStringAttr(output.name));

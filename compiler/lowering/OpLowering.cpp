@@ -1,5 +1,6 @@
 #include "compiler/lowering/OpLowering.h"
 
+#include "dialects/titan/IR/ElementTypes.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -92,7 +93,7 @@ Value OpLowering::neural(const Op &op, mlir::Location loc, ir::NamedTensorType t
   SmallVector<ir::DimAttr> dims;
   llvm::copy_if(type.getDims(), std::back_inserter(dims),
                 [&](ir::DimAttr dim) { return dim.getName() != over; });
-  Type lse = ir::NamedTensorType::get(type.getElementType(), dims);
+  Type lse = ir::NamedTensorType::get(ir::getAccumulationType(type.getElementType()), dims);
   // The language joins by name; the operation wants keys and values in one order.
   Value key = operand(op, 1);
   Value value = inOrder(operand(op, 2), cast<ir::NamedTensorType>(key.getType()), loc);

@@ -2,6 +2,7 @@
 #include "compiler/sema/Suggest.h"
 
 #include "dialects/dist/IR/DistOps.h"
+#include "dialects/titan/IR/ElementTypes.h"
 
 using namespace mlir;
 
@@ -107,6 +108,16 @@ DictionaryAttr optimizerAttribute(const sema::Run &run, OpBuilder &builder) {
       {builder.getNamedAttr("name", builder.getStringAttr(run["optimizer.name"].text)),
        number("beta1", betas[0].number()), number("beta2", betas[1].number()),
        number("eps", run["optimizer.eps"].number()), number("clip", run["clip"].number())});
+}
+
+DictionaryAttr precisionAttribute(const sema::Run &run, const Translation &translation,
+                                  MLIRContext *context) {
+  auto type = [&](const char *path) {
+    return translation.element(*sema::floatCalled(run[path].print()));
+  };
+  ir::Precision precision{type("precision.compute"), type("precision.reduce"),
+                          type("precision.activations_reduce"), type("precision.optimizer")};
+  return precision.toAttribute(context);
 }
 
 double weightDecay(const sema::Run &run, const sema::Parameter &parameter) {

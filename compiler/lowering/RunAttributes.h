@@ -19,6 +19,10 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
 /// titan.optimizer of the training function.
 mlir::DictionaryAttr optimizerAttribute(const sema::Run &run, mlir::OpBuilder &builder);
 
+/// titan.precision of a program function.
+mlir::DictionaryAttr precisionAttribute(const sema::Run &run, const Translation &translation,
+                                        mlir::MLIRContext *context);
+
 /// The weight decay of one parameter: that of the last group whose pattern matches, else the run's.
 double weightDecay(const sema::Run &run, const sema::Parameter &parameter);
 

@@ -25,8 +25,6 @@ Type Translation::element(sema::DType dtype) const {
     return builder.getF64Type();
   case sema::DType::BF16:
     return builder.getBF16Type();
-  case sema::DType::F16:
-    return builder.getF16Type();
   case sema::DType::I64:
     return builder.getI64Type();
   case sema::DType::Bool:

@@ -196,7 +196,7 @@ Value Elaborator::elementwise(const char *word, const Value &lhs, const Value &r
   if (left.isError() || right.isError())
     return {};
   const TensorType a = typeOf(left), b = typeOf(right);
-  if (a.dtype != b.dtype) {
+  if (!mayJoin(a.dtype, b.dtype)) {
     report(Code::DTypeMismatch, at,
            std::string("element types differ: ") + spelling(a.dtype) + " and " + spelling(b.dtype))
         .note(lhsLoc, std::string("this is ") + spelling(a.dtype))

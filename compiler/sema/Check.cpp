@@ -101,7 +101,7 @@ bool Checker::specialise(const CheckedRun &checked, int64_t batch, Model &model,
   if (batch)
     spec.dataDims["batch"].value = Value::ofInt(batch);
   auto dtype = [&](const char *path) {
-    return checked.run[path].isWord("f64") ? DType::F64 : DType::F32;
+    return *floatCalled(checked.run[path].print());
   };
   spec.params = dtype("precision.params");
   spec.compute = dtype("precision.compute");

@@ -12,6 +12,7 @@ bool Elaborator::run(const Symbol &symbol, const Specialisation &given) {
   const ModelDecl &decl = *symbol.decl->as<ModelDecl>();
   size_t errorsBefore = diags.errorReports();
   spec = given;
+  compute = spec.compute;
   Scope scope;
   Frame top{&decl, symbol.unit, &scope, nullptr, decl.loc, {}, {}};
   frame = &top;
@@ -187,13 +188,16 @@ std::string Elaborator::quote(const DimSet &dims) const {
 
 std::optional<DType> Elaborator::dtypeOf(const Name &name) {
   static const std::map<std::string, DType> dtypes = {{"f32", DType::F32},   {"f64", DType::F64},
-                                                      {"bf16", DType::BF16}, {"f16", DType::F16},
-                                                      {"int", DType::I64},   {"bool", DType::Bool}};
+                                                      {"bf16", DType::BF16}, {"int", DType::I64},
+                                                      {"bool", DType::Bool}};
   auto found = dtypes.find(name.text);
   if (found != dtypes.end())
     return found->second;
-  report(Code::UnknownDType, name.loc, "`" + name.text + "` is not an element type")
-      .help("the element types are f32, f64, bf16, f16, int and bool");
+  if (name.text == "f16")
+    reportHalf(name.loc, diags);
+  else
+    report(Code::UnknownDType, name.loc, "`" + name.text + "` is not an element type")
+        .help("the element types are f32, f64, bf16, int and bool");
   return std::nullopt;
 }
 
@@ -234,7 +238,31 @@ bool Elaborator::checkElements(const TensorType &type, Location at) {
   return count <= most;
 }
 
+ValueId Elaborator::converted(ValueId value, DType dtype, Location at) {
+  const TensorType type = model.values[value].type;
+  if (!isFloat(type.dtype) || type.dtype == dtype)
+    return value;
+  if (auto known = conversions.find({value, dtype}); known != conversions.end())
+    return known->second;
+  std::string outer = variable; // the copy is called what it is a copy of
+  variable = model.values[value].name;
+  Value copy = append(Op(OpKind::Cast, {value}), {dtype, type.dims}, at);
+  variable = outer;
+  if (!copy.isTensor())
+    return value;
+  conversions[{value, dtype}] = copy.tensor;
+  return copy.tensor;
+}
+
 Value Elaborator::emit(Op op, TensorType type, Location at) {
+  for (ValueId &operand : op.operands)
+    operand = converted(operand, compute, at);
+  if (isFloat(type.dtype))
+    type.dtype = compute;
+  return append(std::move(op), std::move(type), at);
+}
+
+Value Elaborator::append(Op op, TensorType type, Location at) {
   if (!checkElements(type, at))
     return {};
   ValueId id = newValue(std::move(type), at);

@@ -86,6 +86,7 @@ private:
   void assignTo(const syntax::Name &name, Value value, Location valueLoc);
   void setLoss(const syntax::AssignStmt &stmt);
   void branch(const syntax::IfStmt &stmt);
+  void island(const syntax::IslandStmt &stmt);
   Value anchor(Value value, const DimSet &declared, Location declaredAt, Location valueLoc);
 
   // Parameters.cpp
@@ -212,8 +213,15 @@ private:
   const TensorType &typeOf(const Value &value) const { return model.values[value.tensor].type; }
   bool checkElements(const TensorType &type, Location at);
   ValueId newValue(TensorType type, Location at);
-  /// Appends the op with one result of this type.
+  /// Appends the op with one result of this type. It computes in the region's element type:
+  /// floating-point operands are converted to that first, and a floating-point result has it.
   Value emit(Op op, TensorType type, Location at);
+  /// Appends the op as it is.
+  Value append(Op op, TensorType type, Location at);
+  /// A floating-point tensor as `dtype`, converted once for all uses; anything else as it is.
+  ValueId converted(ValueId value, DType dtype, Location at);
+  /// Where element types of operands may differ: floating-point ones are converted.
+  static bool mayJoin(DType a, DType b) { return a == b || (isFloat(a) && isFloat(b)); }
   Location placeOf(Location at) const;
   /// Adds "called from here" for every call that is being inlined.
   void noteCalls(Diagnostic &diag) const;
@@ -228,6 +236,8 @@ private:
   Specialisation spec;
   Frame *frame = nullptr;
   Region *region = nullptr;
+  DType compute = DType::F32; ///< of the region at hand: the run's, or that of the innermost `in`
+  std::map<std::pair<ValueId, DType>, ValueId> conversions; ///< that are visible here
   std::string variable; ///< that the expression at hand is computed for
   struct Loop {
     DimId dim;

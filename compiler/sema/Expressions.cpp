@@ -177,7 +177,7 @@ Value Elaborator::contraction(const BinaryExpr &expr, const Value &lhs, const Va
               "`, or in `let name[...] = ...`");
     return {};
   }
-  if (left.dtype != right.dtype) {
+  if (!mayJoin(left.dtype, right.dtype)) {
     report(Code::DTypeMismatch, expr.opLoc,
            std::string("`@` of ") + spelling(left.dtype) + " and " + spelling(right.dtype));
     return {};

@@ -21,6 +21,10 @@ OptionSpec choice(const char *path, Fixed fixed, std::vector<std::string> choice
   return {path, OptionType::Choice, Value::ofWord(choices[0]), fixed, doc, 0, 0, choices};
 }
 
+OptionSpec elementType(const char *path, std::vector<std::string> choices, const char *doc) {
+  return choice(path, Fixed::Compile, std::move(choices), doc);
+}
+
 } // namespace
 
 const std::vector<OptionSpec> &optionTable() {
@@ -56,11 +60,17 @@ const std::vector<OptionSpec> &optionTable() {
               "how many of the latest checkpoints are kept; 0: all"),
       integer("data.batch", {}, Fixed::Compile, 1, "samples in a step, on all processes together"),
       integer("data.seq", {}, Fixed::Compile, 1, "tokens in a sample"),
-      choice("precision.params", Fixed::Compile, {"f32", "f64"}, "element type of parameters"),
-      choice("precision.compute", Fixed::Compile, {"f32", "f64"},
-             "element type of everything that is computed"),
-      choice("precision.reduce", Fixed::Compile, {"f32", "f64"},
-             "element type of sums across processes"),
+      elementType("precision.params", {"f32", "f64", "bf16"}, "element type of parameters"),
+      elementType("precision.compute", {"f32", "f64", "bf16"},
+                  "element type of what is computed outside of islands"),
+      elementType("precision.reduce", {"auto", "f32", "f64", "bf16"},
+                  "element type of parameters' gradients and of their sums over processes; auto: "
+                  "the wider of f32 and `compute`"),
+      elementType("precision.activations_reduce", {"auto", "f32", "f64", "bf16"},
+                  "element type of sums over processes of what has the type `compute`; auto: "
+                  "`compute`"),
+      elementType("precision.optimizer", {"auto", "f32", "f64", "bf16"},
+                  "element type of the optimizer's state; auto: the wider of f32 and `params`"),
       choice("optimizer.name", Fixed::Compile, {"adamw"},
              "the optimizer; written `optimizer = adamw { ... }`"),
       number("optimizer.lr", 1e-3, Fixed::Launch, 0, unbounded,
@@ -119,11 +129,19 @@ bool inRange(const OptionSpec &spec, double number) {
   return std::isfinite(number) && number >= spec.least && number <= spec.most;
 }
 
+bool isElementType(const OptionSpec &spec) {
+  return spec.path.rfind("precision.", 0) == 0;
+}
+
 Value checkChoice(const OptionSpec &spec, const Value &value, Location at,
                   DiagnosticEngine &diags) {
   std::string given = value.kind == Value::Kind::String ? value.text : value.print();
   if (std::find(spec.choices.begin(), spec.choices.end(), given) != spec.choices.end())
     return Value::ofWord(given);
+  if (given == "f16" && isElementType(spec)) {
+    reportHalf(at, diags);
+    return {};
+  }
   Diagnostic &diag =
       diags.report(Code::OptionValue, at, "`" + spec.path + "` cannot be " + value.print());
   diag.help("legal: " + listNames(spec.choices));
@@ -144,6 +162,13 @@ Value checkPair(const OptionSpec &spec, const Value &value, Location at, Diagnos
 }
 
 } // namespace
+
+void reportHalf(Location at, DiagnosticEngine &diags) {
+  diags
+      .report(Code::HalfPrecision, at,
+              "f16 is not supported: small gradients would become 0 without scaling of the loss")
+      .help("use bf16, which has the exponents of f32");
+}
 
 Value checkOption(const OptionSpec &spec, const Value &value, Location at,
                   DiagnosticEngine &diags) {

@@ -38,6 +38,9 @@ struct Option {
   Location loc; ///< where it was set; invalid for a default
 };
 
+/// Refuses f16, with the reason.
+void reportHalf(Location at, DiagnosticEngine &diags);
+
 /// Checks the type and range of a value for an option and converts it (an integer for a float).
 /// An Error value after a report.
 Value checkOption(const OptionSpec &spec, const Value &value, Location at, DiagnosticEngine &diags);

@@ -134,9 +134,7 @@ void Elaborator::param(const ParamStmt &stmt) {
     if (std::optional<uint32_t> index = recordParameter(stmt, std::move(fresh))) {
       Op op(OpKind::Parameter);
       op.index = *index;
-      value = emit(std::move(op), {spec.params, *dims}, stmt.name.loc);
-      if (spec.params != spec.compute)
-        value = emit(Op(OpKind::Cast, {value.tensor}), {spec.compute, *dims}, stmt.name.loc);
+      value = append(std::move(op), {spec.params, *dims}, stmt.name.loc);
     }
   }
   variable.clear();

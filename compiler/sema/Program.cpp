@@ -10,8 +10,6 @@ const char *spelling(DType dtype) {
     return "f64";
   case DType::BF16:
     return "bf16";
-  case DType::F16:
-    return "f16";
   case DType::I64:
     return "int";
   case DType::Bool:
@@ -22,6 +20,20 @@ const char *spelling(DType dtype) {
 
 bool isFloat(DType dtype) {
   return dtype != DType::I64 && dtype != DType::Bool;
+}
+
+DType wider(DType a, DType b) {
+  for (DType widest : {DType::F64, DType::F32})
+    if (a == widest || b == widest)
+      return widest;
+  return a;
+}
+
+std::optional<DType> floatCalled(const std::string &name) {
+  for (DType dtype : {DType::F32, DType::F64, DType::BF16})
+    if (name == spelling(dtype))
+      return dtype;
+  return std::nullopt;
 }
 
 int64_t Model::elements(const Parameter &parameter) const {

@@ -16,9 +16,13 @@
 
 namespace titan::sema {
 
-enum class DType { F32, F64, BF16, F16, I64, Bool };
+enum class DType { F32, F64, BF16, I64, Bool };
 const char *spelling(DType dtype);
 bool isFloat(DType dtype);
+/// Of two floating-point types the one with more bits.
+DType wider(DType a, DType b);
+/// The floating-point type of this spelling, if any.
+std::optional<DType> floatCalled(const std::string &spelling);
 
 struct TensorType {
   DType dtype = DType::F32;

@@ -24,7 +24,8 @@ void collectAssigned(const Body &body, std::vector<Name> &names) {
         collectAssigned(each.body, names);
       if (branch->elseBody)
         collectAssigned(*branch->elseBody, names);
-    }
+    } else if (auto *island = stmt->as<IslandStmt>())
+      collectAssigned(island->body, names);
   }
 }
 
@@ -100,6 +101,7 @@ bool Elaborator::iterate(const RepeatStmt &stmt, const std::vector<std::string> 
   size_t errorsBefore = diags.errorReports();
   Scope scope(frame->scope);
   Region *outerRegion = region;
+  auto outerConversions = conversions; // those of the body end with it
   std::vector<Value> before;
   region = &result.body;
   region->arguments.push_back(newValue({DType::I64, {}}, stmt.loc));
@@ -122,6 +124,7 @@ bool Elaborator::iterate(const RepeatStmt &stmt, const std::vector<std::string> 
   frame->scope = outerScope;
   loops.pop_back();
   region = outerRegion;
+  conversions = std::move(outerConversions);
   for (size_t i = 0; i < carried.size(); ++i) {
     Binding *binding = frame->scope->find(carried[i]);
     result.results.push_back(binding->value);

@@ -34,6 +34,8 @@ private:
   void checkTogether();
   void checkAccumulation();
   void checkEvaluation();
+  void resolvePrecision();
+  void resolveSum(const char *path, DType compute, DType automatic);
   std::string besideFile(const std::string &path) const;
   Value evaluate(const Expr &value) {
     return Elaborator::evalConstant(value, library, *unit, diags);
@@ -258,6 +260,35 @@ void Resolver::fillDefaults(bool demandAll) {
   checkTogether();
 }
 
+/// A sum is as wide as its terms at least: made in fewer digits, it would lose what was computed.
+void Resolver::resolveSum(const char *path, DType compute, DType automatic) {
+  Option &sum = run.options[path];
+  if (sum.value.isError())
+    return;
+  std::optional<DType> given = floatCalled(sum.value.print());
+  if (!given)
+    sum.value = Value::ofWord(spelling(automatic));
+  else if (wider(*given, compute) != *given)
+    diags
+        .report(Code::OptionValue, sum.loc,
+                std::string("`") + path + "` is " + spelling(*given) +
+                    ", narrower than `precision.compute`, which is " + spelling(compute))
+        .help(std::string("write `") + path + " = " + spelling(compute) +
+              "`, or leave it out for " + spelling(automatic));
+}
+
+/// Puts element types in the place of `auto`.
+void Resolver::resolvePrecision() {
+  std::optional<DType> compute = floatCalled(run["precision.compute"].print()),
+                       params = floatCalled(run["precision.params"].print());
+  if (!compute || !params)
+    return;
+  resolveSum("precision.reduce", *compute, wider(*compute, DType::F32));
+  resolveSum("precision.activations_reduce", *compute, *compute);
+  if (Value &state = run.options["precision.optimizer"].value; state.isWord("auto"))
+    state = Value::ofWord(spelling(wider(*params, DType::F32)));
+}
+
 /// What no option can say alone.
 void Resolver::checkTogether() {
   const Option &to = run.options["schedule.to"];
@@ -269,14 +300,7 @@ void Resolver::checkTogether() {
         .help("say how: `schedule.decay = linear` or `cosine`");
   checkAccumulation();
   checkEvaluation();
-  const Option &reduce = run.options["precision.reduce"],
-               &compute = run.options["precision.compute"];
-  if (!reduce.loc.isValid() && !compute.value.isError())
-    run.options["precision.reduce"].value = compute.value;
-  else if (reduce.value.print() != compute.value.print() && !reduce.value.isError())
-    diags.report(Code::OptionValue, reduce.loc,
-                 "`precision.reduce` must be `precision.compute`, which is " +
-                     compute.value.print());
+  resolvePrecision();
 }
 
 /// The parts of a step are equal.

@@ -33,6 +33,8 @@ void Elaborator::statement(const Stmt &stmt) {
     return repeat(*stmt.as<RepeatStmt>());
   case StmtKind::If:
     return branch(*stmt.as<IfStmt>());
+  case StmtKind::Island:
+    return island(*stmt.as<IslandStmt>());
   case StmtKind::Return:
     break;
   }
@@ -83,7 +85,7 @@ void Elaborator::input(const InputStmt &stmt) {
     op.index = static_cast<uint32_t>(model.inputs.size());
     TensorType type{*dtype, *dims};
     model.inputs.push_back({stmt.name.text, type, stmt.name.loc});
-    value = emit(std::move(op), type, stmt.name.loc);
+    value = append(std::move(op), type, stmt.name.loc);
     variable.clear();
   }
   frame->scope->define(stmt.name.text, {value, {}, false, stmt.name.loc, "input"});
@@ -245,13 +247,28 @@ void Elaborator::assignTo(const Name &name, Value value, Location valueLoc) {
           .help("a new value of other dimensions takes a `let`");
       return;
     }
+    DType known = typeOf(binding->value).dtype, given = typeOf(value).dtype;
+    if (!mayJoin(known, given)) {
+      report(Code::AssignmentChangesType, valueLoc,
+             "`" + name.text + "` is " + spelling(known) + ", but this is " + spelling(given))
+          .note(binding->loc, "`" + name.text + "` was defined here")
+          .help("a new value of another element type takes a `let`");
+      return;
+    }
+    value = Value::ofTensor(converted(value.tensor, known, valueLoc));
   }
   binding->value = std::move(value);
 }
 
 void Elaborator::setLoss(const AssignStmt &stmt) {
   variable = "loss";
+  // The mean of many values of few digits has few digits: what `loss =` says is an island.
+  DType outer = compute;
+  compute = wider(outer, DType::F32);
   Value value = eval(*stmt.value);
+  if (value.isTensor())
+    value = Value::ofTensor(converted(value.tensor, compute, stmt.value->loc));
+  compute = outer;
   variable.clear();
   if (!expectTensor(value, stmt.value->loc, "the loss"))
     return;
@@ -280,6 +297,19 @@ void Elaborator::branch(const IfStmt &stmt) {
   }
   if (stmt.elseBody)
     elaborate(*stmt.elseBody);
+}
+
+/// A run in f64 is there to check numbers with, so it is f64 in islands too.
+void Elaborator::island(const IslandStmt &stmt) {
+  std::optional<DType> dtype = dtypeOf(stmt.type);
+  if (dtype && !isFloat(*dtype))
+    report(Code::IslandType, stmt.type.loc,
+           "nothing can be computed in " + stmt.type.text + ": an island is f32, f64 or bf16");
+  DType outer = compute;
+  if (dtype && isFloat(*dtype) && spec.compute != DType::F64)
+    compute = *dtype;
+  elaborate(stmt.body);
+  compute = outer;
 }
 
 } // namespace titan::sema

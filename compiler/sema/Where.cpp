@@ -27,7 +27,7 @@ Value Elaborator::builtinWhere(CallArgs &args) {
       choice = constantLike(choice.number(), like, args.locOf(i));
     if (!expectTensor(choice, args.locOf(i), "a choice of `where`"))
       return {};
-    if (typeOf(choice).dtype != like.dtype) {
+    if (!mayJoin(typeOf(choice).dtype, like.dtype)) {
       report(Code::DTypeMismatch, args.locOf(i), "the choices of `where` differ in element type");
       return {};
     }

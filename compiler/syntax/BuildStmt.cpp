@@ -81,6 +81,12 @@ StmtPtr Builder::buildStmt(P::StatementContext &context) {
     return buildRepeat(*stmt);
   if (P::IfStmtContext *stmt = context.ifStmt())
     return buildIf(*stmt);
+  if (P::IslandStmtContext *stmt = context.islandStmt()) {
+    auto made = std::make_unique<IslandStmt>(at(*stmt));
+    made->type = name(*stmt->typeName());
+    made->body = buildBody(*stmt->body());
+    return made;
+  }
   if (P::ReturnStmtContext *stmt = context.returnStmt()) {
     auto made = std::make_unique<ReturnStmt>(at(*stmt));
     for (P::ExprContext *expr : stmt->expr())

@@ -72,6 +72,9 @@ void Dumper::control(const Stmt &stmt) {
       labelled("count", *s->count);
       body(s->body);
     });
+  } else if (const auto *s = stmt.as<IslandStmt>()) {
+    line("In ") << s->type.text << '\n';
+    nested([&] { body(s->body); });
   } else if (const auto *s = stmt.as<IfStmt>()) {
     for (const IfStmt::Branch &branch : s->branches) {
       line(&branch == s->branches.data() ? "If" : "ElseIf") << '\n';

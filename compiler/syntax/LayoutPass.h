@@ -25,7 +25,7 @@ inline bool startsDeclaration(const Token &t) {
 }
 inline bool startsStatement(const Token &t) {
   return startsDeclaration(t) || t.isOneOf(Lex::DIMS, Lex::PARAM, Lex::INPUT, Lex::OUTPUT, Lex::LET,
-                                           Lex::REPEAT, Lex::RETURN);
+                                           Lex::REPEAT, Lex::RETURN, Lex::IN);
 }
 
 class Pass {

@@ -23,7 +23,7 @@ struct Setting {
   Location loc;
 };
 
-enum class StmtKind { Dims, Param, Input, Output, Let, Assign, Return, Repeat, If };
+enum class StmtKind { Dims, Param, Input, Output, Let, Assign, Return, Repeat, If, Island };
 
 struct Stmt : CastMixin<Stmt> {
   const StmtKind kind;
@@ -132,6 +132,13 @@ struct IfStmt : StmtOf<StmtKind::If> {
   };
   std::vector<Branch> branches; // at least one
   std::optional<Body> elseBody;
+};
+
+/// `in f32 { ... }`: what stands inside is computed in that element type.
+struct IslandStmt : StmtOf<StmtKind::Island> {
+  using StmtOf::StmtOf;
+  Name type;
+  Body body;
 };
 
 } // namespace titan::syntax

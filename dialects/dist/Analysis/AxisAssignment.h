@@ -55,7 +55,7 @@ struct Assignment {
 
 /// Sizes decide whether passing a partial sum on is worth it.
 struct ValueSizes {
-  std::vector<int64_t> operands, results; ///< elements
+  std::vector<int64_t> operands, results; ///< elements; of results as many as the operands' bytes are
   std::vector<bool> mayPass;              ///< per operand: a partial sum that nothing else uses
 };
 

@@ -113,8 +113,9 @@ static LogicalResult flow(SelectOp op, Vjp &v) {
   return success();
 }
 
-static LogicalResult flow(CastOp op, Vjp &v) {
-  v.flowTo(0, [&] { return v.cast(v.cotangent(), op.getInput().getType().getElementType()); });
+/// What flows is cast by whoever receives it; a parameter's gradient is not rounded on its way.
+static LogicalResult flow(CastOp, Vjp &v) {
+  v.flowTo(0, [&] { return v.cotangent(); });
   return success();
 }
 

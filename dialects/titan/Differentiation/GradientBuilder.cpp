@@ -1,6 +1,7 @@
 //===- GradientBuilder.cpp - Arithmetic of cotangents ---------------------===//
 
 #include "dialects/titan/Differentiation/GradientBuilder.h"
+#include "dialects/titan/IR/ElementTypes.h"
 
 using namespace mlir;
 using namespace titan::ir;
@@ -124,10 +125,12 @@ Value GradientBuilder::fitTo(Value value, NamedTensorType type) {
   bool hasAll = true;
   for (DimAttr dim : type.getDims())
     typeOf(value).hasDim(dim.getName()) ? kept.push_back(dim) : void(hasAll = false);
-  auto common = NamedTensorType::get(typeOf(value).getElementType(), kept);
-  if (common.getRank() < typeOf(value).getRank())
-    value = create<ReduceOp>(common, dist::ReductionKind::Sum, value);
+  if (static_cast<int64_t>(kept.size()) < typeOf(value).getRank()) {
+    Type element = getWider(typeOf(value).getElementType(), type.getElementType());
+    value = create<ReduceOp>(NamedTensorType::get(element, kept), dist::ReductionKind::Sum, value);
+  }
+  value = cast(value, type.getElementType());
   if (hasAll && typeOf(value).getDims() == type.getDims())
     return value;
-  return create<ExpandOp>(type.withElementType(typeOf(value).getElementType()), value);
+  return create<ExpandOp>(type, value);
 }

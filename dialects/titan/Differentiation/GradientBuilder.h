@@ -43,8 +43,9 @@ public:
   mlir::Value compare(ComparePredicate predicate, mlir::Value lhs, mlir::Value rhs);
   mlir::Value select(mlir::Value condition, mlir::Value whenTrue, mlir::Value whenFalse);
   mlir::Value cast(mlir::Value value, mlir::Type elementType);
-  /// `value` with exactly the dimensions of `type`, in its order: sums over dimensions that the
-  /// type lacks (the transpose of repetition) and repeats along those that the value lacks.
+  /// `value` with exactly the dimensions of `type`, in its order, and with its element type: sums
+  /// over dimensions that the type lacks (the transpose of repetition), in the wider of the two
+  /// element types, and repeats along those that the value lacks.
   mlir::Value fitTo(mlir::Value value, NamedTensorType type);
 
   /// Any other operation, at the current location.

@@ -1,7 +1,7 @@
 //===- ParameterOrigin.cpp - Is a value a parameter? ----------------------===//
 
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
-#include "dialects/titan/IR/Titan.h"
+#include "dialects/titan/IR/ElementTypes.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -28,4 +28,13 @@ bool titan::ir::isFromParameter(Value value) {
     return false;
   auto function = dyn_cast_or_null<FunctionOpInterface>(arg.getOwner()->getParentOp());
   return function && function.getArgAttr(arg.getArgNumber(), attr::kParam);
+}
+
+NamedTensorType titan::ir::getCotangentType(Value value) {
+  auto type = cast<NamedTensorType>(value.getType());
+  // A parameter's origin is a function, so there is one around.
+  if (!isFromParameter(value) || !isa<FloatType>(type.getElementType()))
+    return type;
+  Type reduce = Precision::get(value.getParentRegion()->getParentOp()).reduce;
+  return reduce ? type.withElementType(reduce) : type;
 }

@@ -6,15 +6,30 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/titan/Differentiation/Differentiation.h"
-#include "dialects/titan/Differentiation/ParameterOrigin.h"
 #include "dialects/titan/Differentiation/VjpModel.h"
+#include "dialects/titan/IR/ElementTypes.h"
 
 using namespace mlir;
 
 namespace titan::ir {
 
+static Type getElementTypeOf(Value value) {
+  return cast<NamedTensorType>(value.getType()).getElementType();
+}
+
+NamedTensorType Vjp::getTypeLike(Value operand, Value value) {
+  return mlir::cast<NamedTensorType>(operand.getType()).withElementType(getElementTypeOf(value));
+}
+
+NamedTensorType Vjp::getSumType(Value operand, Value terms) {
+  NamedTensorType type = getCotangentType(operand);
+  return type.withElementType(getWider(type.getElementType(), getElementTypeOf(terms)));
+}
+
 static LogicalResult flow(AnchorOp op, Vjp &v) {
-  v.flowTo(0, [&] { return v.create<AnchorOp>(op.getInput().getType(), v.cotangent()); });
+  v.flowTo(0, [&] {
+    return v.create<AnchorOp>(v.getTypeLike(op.getInput(), v.cotangent()), v.cotangent());
+  });
   return success();
 }
 
@@ -25,7 +40,11 @@ static LogicalResult flow(StopGradientOp, Vjp &) {
 /// One factor of a product receives the cotangent times the other, summed over what the factor
 /// lacks. The two contractions are marked, because schedules move weight gradients about.
 static Value contractWith(Value lhs, Value rhs, Value operand, Vjp &v) {
-  auto contract = v.create<ContractOp>(cast<NamedTensorType>(operand.getType()), lhs, rhs);
+  // The cotangent of a sum that was kept in a wider type than its terms.
+  Type widest = getWider(getElementTypeOf(lhs), getElementTypeOf(rhs));
+  lhs = v.cast(lhs, widest);
+  rhs = v.cast(rhs, widest);
+  auto contract = v.create<ContractOp>(v.getSumType(operand, lhs), lhs, rhs);
   StringRef part = isFromParameter(operand) ? "wgrad" : "dgrad";
   contract->setAttr(attr::kPart, StringAttr::get(operand.getContext(), part));
   return contract;
@@ -55,7 +74,10 @@ static LogicalResult flow(ReduceOp op, Vjp &v) {
 
 static LogicalResult flow(TakeOp op, Vjp &v) {
   v.flowTo(0, [&] {
-    return v.create<PutOp>(op.getInput().getType(), v.cotangent(), op.getIndices(),
+    // Rows may take many updates each.
+    NamedTensorType type = v.getSumType(op.getInput(), v.cotangent());
+    type = type.withElementType(getAccumulationType(type.getElementType()));
+    return v.create<PutOp>(type, v.cotangent(), op.getIndices(),
                            op.getAlongAttr());
   });
   return success();
@@ -69,7 +91,7 @@ static LogicalResult flow(PutOp op, Vjp &v) {
     for (DimAttr dim : table.getDims())
       if (dim.getName() != op.getAlongAttr())
         rest.push_back(dim);
-    auto rows = NamedTensorType::get(table.getElementType(), rest);
+    auto rows = NamedTensorType::get(getElementTypeOf(v.cotangent()), rest);
     return v.create<TakeOp>(joinTypes(rows, op.getIndices().getType()), v.cotangent(),
                             op.getIndices(), op.getAlongAttr());
   });
@@ -77,27 +99,29 @@ static LogicalResult flow(PutOp op, Vjp &v) {
 }
 
 static LogicalResult flow(RenameOp op, Vjp &v) {
-  v.flowTo(0, [&] { return v.create<RenameOp>(op.getInput().getType(), v.cotangent()); });
+  v.flowTo(0, [&] {
+    return v.create<RenameOp>(v.getTypeLike(op.getInput(), v.cotangent()), v.cotangent());
+  });
   return success();
 }
 
 static LogicalResult flow(SplitOp op, Vjp &v) {
   v.flowTo(0, [&] {
-    return v.create<MergeOp>(op.getInput().getType(), v.cotangent(), op.getDimAttr());
+    return v.create<MergeOp>(v.getTypeLike(op.getInput(), v.cotangent()), v.cotangent(), op.getDimAttr());
   });
   return success();
 }
 
 static LogicalResult flow(MergeOp op, Vjp &v) {
   v.flowTo(0, [&] {
-    return v.create<SplitOp>(op.getInput().getType(), v.cotangent(), op.getDimAttr());
+    return v.create<SplitOp>(v.getTypeLike(op.getInput(), v.cotangent()), v.cotangent(), op.getDimAttr());
   });
   return success();
 }
 
 static LogicalResult flow(SliceOp op, Vjp &v) {
   v.flowTo(0, [&] {
-    return v.create<PadOp>(op.getInput().getType(), v.cotangent(), op.getDimAttr(),
+    return v.create<PadOp>(v.getTypeLike(op.getInput(), v.cotangent()), v.cotangent(), op.getDimAttr(),
                            op.getOffsetAttr());
   });
   return success();
@@ -105,7 +129,7 @@ static LogicalResult flow(SliceOp op, Vjp &v) {
 
 static LogicalResult flow(PadOp op, Vjp &v) {
   v.flowTo(0, [&] {
-    return v.create<SliceOp>(op.getInput().getType(), v.cotangent(), op.getDimAttr(),
+    return v.create<SliceOp>(v.getTypeLike(op.getInput(), v.cotangent()), v.cotangent(), op.getDimAttr(),
                              op.getOffsetAttr());
   });
   return success();

@@ -2,7 +2,8 @@
 //
 // A rule is a function `flow(OpT op, Vjp &vjp)` that hands each operand its cotangent. `Vjp` does
 // what all rules share: it names the operations after the operand, leaves integers out, and brings
-// the cotangent to the operand's dimensions (an operand that was repeated receives a sum).
+// the cotangent to the operand's dimensions (an operand that was repeated receives a sum) and to
+// the element type of its cotangent.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +11,7 @@
 #define TITAN_DIALECTS_TITAN_DIFFERENTIATION_VJPMODEL_H
 
 #include "dialects/titan/Differentiation/GradientBuilder.h"
+#include "dialects/titan/Differentiation/ParameterOrigin.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 
 namespace titan::ir {
@@ -31,8 +33,14 @@ public:
     if (!mlir::isa<mlir::FloatType>(type.getElementType()))
       return;
     setLoc(getGradientLoc(op->getLoc(), operand));
-    operandCotangents[i] = fitTo(build(), type);
+    operandCotangents[i] = fitTo(build(), getCotangentType(operand));
   }
+
+  /// The type of a sum of `terms` that becomes the cotangent of `operand`: made in the cotangent's
+  /// element type where that is the wider one.
+  NamedTensorType getSumType(mlir::Value operand, mlir::Value terms);
+  /// The operand's dimensions with the element type of `value`.
+  NamedTensorType getTypeLike(mlir::Value operand, mlir::Value value);
 
 private:
   mlir::Operation *op;

@@ -160,6 +160,8 @@ def Titan_AdamWOp : Titan_ElementwiseOp<"adamw"> {
     computes it. With t = step (from 1) and g = gradient * scale:
     m' = beta1 m + (1 - beta1) g;  v' = beta2 v + (1 - beta2) g g;
     p' = p (1 - lr decay) - lr / (1 - beta1^t) m' / (sqrt(v') / sqrt(1 - beta2^t) + eps).
+    Parameter, gradient and moments may differ in element type: all is computed in the widest of the
+    operands' types, f32 at least, and each result is rounded to its own.
 
     Constraints:
     - (C1) parameter, gradient, m and v have the same dimensions; lr, step and scale have rank 0.

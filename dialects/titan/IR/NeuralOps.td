@@ -32,7 +32,8 @@ def Titan_AttentionOp : Titan_Op<"attention", [Pure]> {
     scores = scale * (q @ k) over dimension `head`; softmax over the positions of k and v (their
     dimension `along`); result = scores @ v. Dimensions that q has and k lacks (grouped queries) reuse
     k and v. `lse` is the natural logarithm of the sum of exponentials (Dao et al., arXiv 2205.14135),
-    kept for the gradient and for merging partial results. `causal` lets position i see j <= i.
+    kept for the gradient and for merging partial results, in f32 at least. Scores, probabilities and
+    sums are computed in f32 at least, whatever q, k and v are. `causal` lets position i see j <= i.
     Decomposition: rename `along` of k and v, contract, select, reduce, exp, contract.
 
     Constraints:

@@ -1,6 +1,6 @@
 //===- TensorOps.cpp - Constraints of contraction, indexing and the like --===//
 
-#include "dialects/titan/IR/Titan.h"
+#include "dialects/titan/IR/ElementTypes.h"
 
 using namespace mlir;
 using namespace titan::ir;
@@ -38,8 +38,11 @@ LogicalResult ContractOp::verify() {
       if (!has(result, dim) && !has(other, dim))
         return emitOpError("(C2) only one operand has dimension ")
                << dim.getName() << ", which the result lacks";
-  if (lhs.getElementType() != rhs.getElementType() || lhs.getElementType() != result.getElementType())
-    return emitOpError("(C3) element types differ");
+  if (lhs.getElementType() != rhs.getElementType() ||
+      !mayHoldSums(lhs.getElementType(), result.getElementType()))
+    return emitOpError("(C3) expected operands of one element type and a result of the same or a wider "
+                       "one, got ")
+           << lhs.getElementType() << ", " << rhs.getElementType() << " and " << result.getElementType();
   return success();
 }
 
@@ -48,8 +51,11 @@ LogicalResult ReduceOp::verify() {
   for (DimAttr dim : result.getDims())
     if (!has(input, dim))
       return emitOpError("(C1) the operand lacks the result's dimension ") << dim.getName();
-  if (input.getElementType() != result.getElementType())
-    return emitOpError("(C2) element types differ");
+  bool fits = isAccumulation(*this) ? mayHoldSums(input.getElementType(), result.getElementType())
+                                    : input.getElementType() == result.getElementType();
+  if (!fits)
+    return emitOpError("(C2) element types differ: ")
+           << input.getElementType() << " and " << result.getElementType();
   return success();
 }
 
@@ -75,6 +81,9 @@ LogicalResult TakeOp::verify() {
 }
 
 LogicalResult PutOp::verify() {
+  Type updates = getUpdates().getType().getElementType(), result = getResult().getType().getElementType();
+  if (!mayHoldSums(updates, result))
+    return emitOpError("(C4) element types differ: ") << updates << " and " << result;
   return verifyIndexing(*this, getAlongAttr(), getResult().getType(), getIndices().getType(),
                         getUpdates().getType(), getResult().getType());
 }

@@ -44,12 +44,13 @@ def Titan_ContractOp : Titan_Op<"contract", [Pure]> {
   let summary = "Einstein summation of two tensors by dimension names";
   let description = [{
     Multiplies and sums over exactly the dimensions that both operands have and the result lacks.
-    Dimensions that both operands and the result have are batched.
+    Dimensions that both operands and the result have are batched. Sums are made in f32 at least and
+    rounded once, to the result's type.
 
     Constraints:
     - (C1) every dimension of the result is a dimension of an operand, of the same size.
     - (C2) a dimension that the result lacks is a dimension of both operands.
-    - (C3) element types are the same.
+    - (C3) the operands have one element type; the result has it too, or a wider floating-point type.
 
     Example: `%q = titan.contract %h, %wq : (!titan.tensor<f32[seq = 8, embed = 4]>,
     !titan.tensor<f32[embed = 4, heads = 2, head = 2]>) -> !titan.tensor<f32[seq = 8, heads = 2, head = 2]>`
@@ -63,11 +64,12 @@ def Titan_ContractOp : Titan_Op<"contract", [Pure]> {
 def Titan_ReduceOp : Titan_Op<"reduce", [Pure]> {
   let summary = "sum, maximum or minimum over dimensions";
   let description = [{
-    Reduces over the dimensions of the operand that the result lacks.
+    Reduces over the dimensions of the operand that the result lacks. Sums are made in f32 at least
+    and rounded once, to the result's type.
 
     Constraints:
     - (C1) the result's dimensions are a subset of the operand's.
-    - (C2) the element type is the same.
+    - (C2) the element type is the same, or, of a sum, the result's is a wider floating-point type.
 
     Example: `%s = titan.reduce sum %x : !titan.tensor<f32[seq = 8, embed = 4]> -> !titan.tensor<f32[seq = 8]>`
   }];
@@ -103,12 +105,13 @@ def Titan_PutOp : Titan_Op<"put", [Pure]> {
   let summary = "sums values into the places that an integer tensor names (transpose of take)";
   let description = [{
     result[..., indices[i], ...] += updates[i, ...]; everything else is 0. Dimensions of the updates
-    that the result lacks are summed over.
+    that the result lacks are summed over. Sums are made in f32 at least and rounded once.
 
     Constraints:
     - (C1) the result has the dimension `along`, updates and indices have not.
     - (C2) the other dimensions of the result are dimensions of the updates or indices.
     - (C3) the indices are i64.
+    - (C4) the element type is the same, or the result's is a wider floating-point type.
 
     Example: `%dtable = titan.put %dx along "vocab" at %tokens : (!titan.tensor<f32[seq = 8, embed = 4]>,
     !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[vocab = 16, embed = 4]>`

@@ -52,6 +52,8 @@ inline constexpr llvm::StringLiteral kGradient = "titan.gradient";
 inline constexpr llvm::StringLiteral kNoGradient = "titan.no_gradient";
 inline constexpr llvm::StringLiteral kUpdates = "titan.updates";
 inline constexpr llvm::StringLiteral kOptimizer = "titan.optimizer";
+/// On program functions: the declared element types (ElementTypes.h).
+inline constexpr llvm::StringLiteral kPrecision = "titan.precision";
 inline constexpr llvm::StringLiteral kRun = "titan.run";
 /// On operations of the backward: "wgrad" or "dgrad".
 inline constexpr llvm::StringLiteral kPart = "titan.part";

@@ -110,8 +110,12 @@ struct ConstantModel : Base<ConstantModel, ConstantOp> {
   }
   std::string getElementExpression(Operation *op, ArrayRef<std::string>, unsigned,
                                    StringRef type) const {
-    double value = cast<ConstantOp>(op).getValue().convertToDouble();
+    llvm::APFloat exact = cast<ConstantOp>(op).getValue();
     Type element = getElement(op->getResult(0));
+    bool losesDigits = false;
+    if (element.isBF16())
+      exact.convert(llvm::APFloat::BFloat(), llvm::APFloat::rmNearestTiesToEven, &losesDigits);
+    double value = exact.convertToDouble();
     if (element.isInteger(1))
       return value != 0 ? "true" : "false";
     if (element.isInteger())

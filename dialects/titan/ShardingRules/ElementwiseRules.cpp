@@ -36,7 +36,7 @@ LinearSets getLinearSets(SelectOp) {
 LinearSets getLinearSets(ExpandOp) {
   return {{0}};
 }
-/// Widening is exact, so a sum may as well be taken after it; narrowing rounds.
+/// Widening is exact, so a sum may be taken after it; narrowing rounds.
 LinearSets getLinearSets(CastOp op) {
   auto from = dyn_cast<FloatType>(op.getInput().getType().getElementType());
   auto to = dyn_cast<FloatType>(op.getResult().getType().getElementType());

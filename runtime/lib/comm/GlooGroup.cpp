@@ -25,6 +25,11 @@ at::Tensor view(const void *data, int64_t count, DType type) {
   return at::from_blob(const_cast<void *>(data), {count}, at::TensorOptions(scalarType(type)));
 }
 
+/// What sums are made in: float for bf16, which Gloo would round after every term.
+at::Tensor widened(const at::Tensor &terms) {
+  return terms.scalar_type() == at::kBFloat16 ? terms.to(at::kFloat) : terms;
+}
+
 class GlooGroup final : public Group {
 public:
   GlooGroup(std::vector<int> ranks, int position, c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo)
@@ -33,12 +38,15 @@ public:
   void allReduce(void *data, int64_t count, DType type, Reduction op, Site site) override {
     if (count == 0)
       return;
+    at::Tensor whole = view(data, count, type);
+    std::vector<at::Tensor> tensors{widened(whole)};
     run("all_reduce", site, [&] {
-      std::vector<at::Tensor> tensors{view(data, count, type)};
       c10d::AllreduceOptions options;
       options.reduceOp = reduction(op);
       return gloo->allreduce(tensors, options);
     });
+    if (type == DType::BF16)
+      whole.copy_(tensors[0]);
   }
 
   void allGather(const void *input, void *output, int64_t count, DType type, Site site) override {
@@ -55,13 +63,15 @@ public:
                      Site site) override {
     if (count == 0)
       return;
+    at::Tensor part = view(output, count, type), to = widened(part);
     run("reduce_scatter", site, [&] {
-      at::Tensor from = view(input, count * size(), type);
-      at::Tensor to = view(output, count, type);
+      at::Tensor from = widened(view(input, count * size(), type));
       c10d::ReduceScatterOptions options;
       options.reduceOp = reduction(op);
       return gloo->_reduce_scatter_base(to, from, options);
     });
+    if (type == DType::BF16)
+      part.copy_(to);
   }
 
   void allToAll(const void *input, void *output, int64_t count, DType type, Site site) override {

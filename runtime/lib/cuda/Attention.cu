@@ -1,5 +1,5 @@
 // Plain kernels, one warp a row, exact in float and double: what the float32 and float64 programs
-// need. Each result is computed by one warp in a fixed order, without atomics, so that replicas
+// need. Memory holds E; with bf16 there, everything between is float. Each result is computed by one warp in a fixed order, without atomics, so that replicas
 // keep the same bits.
 #include "AttentionKernels.h"
 
@@ -30,8 +30,8 @@ __device__ int64_t keyOffset(const Row &row, int64_t position, const AttentionSh
   return ((row.outer * s.seq + position) * s.kvHeads + row.kvHead) * s.head;
 }
 
-template <typename T> __device__ T dot(const T *a, const T *b, int64_t count) {
-  T sum = 0;
+template <typename E> __device__ Accumulated<E> dot(const E *a, const E *b, int64_t count) {
+  Accumulated<E> sum = 0;
   for (int64_t i = 0; i < count; ++i)
     sum += a[i] * b[i];
   return sum;
@@ -55,14 +55,15 @@ template <typename T> __device__ void mergeLanes(T &top, T &total) {
   }
 }
 
-template <typename T>
-__global__ void forwardKernel(AttentionShape s, const T *q, const T *k, const T *v, T *out,
-                              T *lse) {
+template <typename E>
+__global__ void forwardKernel(AttentionShape s, const E *q, const E *k, const E *v, E *out,
+                              Accumulated<E> *lse) {
+  using T = Accumulated<E>;
   int64_t index = int64_t{blockIdx.x} * warpsPerBlock + threadIdx.y;
   if (index >= s.outer * s.seq * s.kvHeads * s.group)
     return;
   Row row = rowOf(index, s, s.group);
-  const T *query = q + index * s.head;
+  const E *query = q + index * s.head;
   int64_t visible = s.causal ? row.position + 1 : s.seq;
   T top = lowest<T>(), total = 0;
   for (int64_t j = threadIdx.x; j < visible; j += warpSize32) {
@@ -80,7 +81,7 @@ __global__ void forwardKernel(AttentionShape s, const T *q, const T *k, const T 
                  : T(0);
     for (int lane = 0; lane < warpSize32 && j0 + lane < visible; ++lane) {
       T p = __shfl_sync(~0u, mine, lane);
-      const T *value = v + keyOffset(row, j0 + lane, s);
+      const E *value = v + keyOffset(row, j0 + lane, s);
       for (int i = 0; i < perLane; ++i)
         if (int64_t d = threadIdx.x + i * warpSize32; d < s.head)
           sum[i] += p * value[d];
@@ -94,14 +95,15 @@ __global__ void forwardKernel(AttentionShape s, const T *q, const T *k, const T 
 }
 
 /// A warp a query: dq = scale sum_j p_j (dout . v_j - dout . out) k_j.
-template <typename T>
-__global__ void queryGradientKernel(AttentionShape s, const T *dOut, const T *q, const T *k,
-                                    const T *v, const T *out, const T *lse, T *dq) {
+template <typename E>
+__global__ void queryGradientKernel(AttentionShape s, const E *dOut, const E *q, const E *k,
+                                    const E *v, const E *out, const Accumulated<E> *lse, E *dq) {
+  using T = Accumulated<E>;
   int64_t index = int64_t{blockIdx.x} * warpsPerBlock + threadIdx.y;
   if (index >= s.outer * s.seq * s.kvHeads * s.group)
     return;
   Row row = rowOf(index, s, s.group);
-  const T *query = q + index * s.head, *cotangent = dOut + index * s.head;
+  const E *query = q + index * s.head, *cotangent = dOut + index * s.head;
   int64_t visible = s.causal ? row.position + 1 : s.seq;
   T mean = dot(cotangent, out + index * s.head, s.head);
   T sum[perLane] = {};
@@ -114,7 +116,7 @@ __global__ void queryGradientKernel(AttentionShape s, const T *dOut, const T *q,
     }
     for (int lane = 0; lane < warpSize32 && j0 + lane < visible; ++lane) {
       T ds = __shfl_sync(~0u, mine, lane);
-      const T *key = k + keyOffset(row, j0 + lane, s);
+      const E *key = k + keyOffset(row, j0 + lane, s);
       for (int i = 0; i < perLane; ++i)
         if (int64_t d = threadIdx.x + i * warpSize32; d < s.head)
           sum[i] += ds * key[d];
@@ -126,14 +128,16 @@ __global__ void queryGradientKernel(AttentionShape s, const T *dOut, const T *q,
 }
 
 /// A warp a key: dk and dv, over all query heads and positions that see it.
-template <typename T>
-__global__ void keyGradientKernel(AttentionShape s, const T *dOut, const T *q, const T *k,
-                                  const T *v, const T *out, const T *lse, T *dk, T *dv) {
+template <typename E>
+__global__ void keyGradientKernel(AttentionShape s, const E *dOut, const E *q, const E *k,
+                                  const E *v, const E *out, const Accumulated<E> *lse, E *dk,
+                                  E *dv) {
+  using T = Accumulated<E>;
   int64_t index = int64_t{blockIdx.x} * warpsPerBlock + threadIdx.y;
   if (index >= s.outer * s.seq * s.kvHeads)
     return;
   Row row = rowOf(index, s, 1);
-  const T *key = k + index * s.head, *value = v + index * s.head;
+  const E *key = k + index * s.head, *value = v + index * s.head;
   T keySum[perLane] = {}, valueSum[perLane] = {};
   int64_t first = s.causal ? row.position : 0;
   for (int64_t g = 0; g < s.group; ++g)
@@ -145,7 +149,7 @@ __global__ void keyGradientKernel(AttentionShape s, const T *dOut, const T *q, c
       T p = 0, ds = 0;
       if (position < s.seq) {
         int64_t from = queryRow(position);
-        const T *cotangent = dOut + from * s.head;
+        const E *cotangent = dOut + from * s.head;
         p = exp(T(s.scale) * dot(q + from * s.head, key, s.head) - lse[from]);
         T mean = dot(cotangent, out + from * s.head, s.head);
         ds = p * (dot(cotangent, value, s.head) - mean) * T(s.scale);
@@ -171,27 +175,28 @@ unsigned blocksFor(int64_t rows) {
   return static_cast<unsigned>((rows + warpsPerBlock - 1) / warpsPerBlock);
 }
 
-template <typename T>
-cudaError_t forward(const AttentionShape &s, const T *q, const T *k, const T *v, T *out, T *lse,
-                    cudaStream_t stream) {
+template <typename E>
+cudaError_t forward(const AttentionShape &s, const E *q, const E *k, const E *v, E *out,
+                    Accumulated<E> *lse, cudaStream_t stream) {
   if (s.head > largestHead)
     return cudaErrorInvalidValue;
   dim3 threads(warpSize32, warpsPerBlock);
   int64_t rows = s.outer * s.seq * s.kvHeads * s.group;
-  forwardKernel<T><<<blocksFor(rows), threads, 0, stream>>>(s, q, k, v, out, lse);
+  forwardKernel<E><<<blocksFor(rows), threads, 0, stream>>>(s, q, k, v, out, lse);
   return cudaGetLastError();
 }
 
-template <typename T>
-cudaError_t backward(const AttentionShape &s, const T *dOut, const T *q, const T *k, const T *v,
-                     const T *out, const T *lse, T *dq, T *dk, T *dv, cudaStream_t stream) {
+template <typename E>
+cudaError_t backward(const AttentionShape &s, const E *dOut, const E *q, const E *k, const E *v,
+                     const E *out, const Accumulated<E> *lse, E *dq, E *dk, E *dv,
+                     cudaStream_t stream) {
   if (s.head > largestHead)
     return cudaErrorInvalidValue;
   dim3 threads(warpSize32, warpsPerBlock);
   int64_t keys = s.outer * s.seq * s.kvHeads;
-  queryGradientKernel<T>
+  queryGradientKernel<E>
       <<<blocksFor(keys * s.group), threads, 0, stream>>>(s, dOut, q, k, v, out, lse, dq);
-  keyGradientKernel<T><<<blocksFor(keys), threads, 0, stream>>>(s, dOut, q, k, v, out, lse, dk, dv);
+  keyGradientKernel<E><<<blocksFor(keys), threads, 0, stream>>>(s, dOut, q, k, v, out, lse, dk, dv);
   return cudaGetLastError();
 }
 
@@ -205,6 +210,17 @@ cudaError_t attentionForward(const AttentionShape &shape, const float *q, const 
 cudaError_t attentionForward(const AttentionShape &shape, const double *q, const double *k,
                              const double *v, double *out, double *lse, cudaStream_t stream) {
   return forward(shape, q, k, v, out, lse, stream);
+}
+
+cudaError_t attentionForward(const AttentionShape &shape, const bf16 *q, const bf16 *k,
+                             const bf16 *v, bf16 *out, float *lse, cudaStream_t stream) {
+  return forward(shape, q, k, v, out, lse, stream);
+}
+
+cudaError_t attentionBackward(const AttentionShape &shape, const bf16 *dOut, const bf16 *q,
+                              const bf16 *k, const bf16 *v, const bf16 *out, const float *lse,
+                              bf16 *dq, bf16 *dk, bf16 *dv, cudaStream_t stream) {
+  return backward(shape, dOut, q, k, v, out, lse, dq, dk, dv, stream);
 }
 
 cudaError_t attentionBackward(const AttentionShape &shape, const float *dOut, const float *q,

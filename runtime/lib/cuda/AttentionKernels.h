@@ -12,6 +12,11 @@ cudaError_t attentionForward(const AttentionShape &shape, const float *q, const 
                              const float *v, float *out, float *lse, cudaStream_t stream);
 cudaError_t attentionForward(const AttentionShape &shape, const double *q, const double *k,
                              const double *v, double *out, double *lse, cudaStream_t stream);
+cudaError_t attentionForward(const AttentionShape &shape, const bf16 *q, const bf16 *k,
+                             const bf16 *v, bf16 *out, float *lse, cudaStream_t stream);
+cudaError_t attentionBackward(const AttentionShape &shape, const bf16 *dOut, const bf16 *q,
+                              const bf16 *k, const bf16 *v, const bf16 *out, const float *lse,
+                              bf16 *dq, bf16 *dk, bf16 *dv, cudaStream_t stream);
 cudaError_t attentionBackward(const AttentionShape &shape, const float *dOut, const float *q,
                               const float *k, const float *v, const float *out, const float *lse,
                               float *dq, float *dk, float *dv, cudaStream_t stream);

@@ -48,26 +48,40 @@ cublasStatus_t blas(cublasHandle_t handle, cublasOperation_t ta, cublasOperation
                                       c, ldc, sc, batch);
 }
 
+/// Tensor cores multiply bf16 and sum in float; the result is rounded once if it is bf16.
+template <typename To>
+cublasStatus_t blas(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int64_t m,
+                    int64_t n, int64_t k, const bf16 *a, int64_t lda, int64_t sa, const bf16 *b,
+                    int64_t ldb, int64_t sb, float beta, To *c, int64_t ldc, int64_t sc,
+                    int64_t batch) {
+  float one = 1;
+  cudaDataType_t to = sizeof(To) == sizeof(bf16) ? CUDA_R_16BF : CUDA_R_32F;
+  return cublasGemmStridedBatchedEx_64(handle, ta, tb, m, n, k, &one, a, CUDA_R_16BF, lda, sa, b,
+                                       CUDA_R_16BF, ldb, sb, &beta, c, to, ldc, sc, batch,
+                                       CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+}
+
 /// Row-major C = A B is column-major C' = B' A': swap operands and extents.
-template <typename T>
-void product(const Context &ctx, const T *a, const T *b, T *c, const GemmShape &s) {
+template <typename T, typename To>
+void product(const Context &ctx, const T *a, const T *b, To *c, const GemmShape &s) {
+  using Scalar = Accumulated<To>;
   auto transposed = [](bool yes) { return yes ? CUBLAS_OP_T : CUBLAS_OP_N; };
   checkBlas(blas(handleFor(ctx), transposed(s.transposeB), transposed(s.transposeA), s.n, s.m, s.k,
-                 b, s.ldb, s.strideB, a, s.lda, s.strideA, s.accumulate ? T(1) : T(0), c, s.ldc,
+                 b, s.ldb, s.strideB, a, s.lda, s.strideA, s.accumulate ? Scalar(1) : Scalar(0), c, s.ldc,
                  s.strideC, s.batch),
             ctx);
 }
 
-template <typename T>
-void forward(Context &ctx, const T *q, const T *k, const T *v, T *out, T *lse,
+template <typename E>
+void forward(Context &ctx, const E *q, const E *k, const E *v, E *out, Accumulated<E> *lse,
              const AttentionShape &shape) {
   check(cuda::attentionForward(shape, q, k, v, out, lse, static_cast<cudaStream_t>(ctx.stream)),
         "attention");
 }
 
-template <typename T>
-void backward(Context &ctx, const T *dOut, const T *q, const T *k, const T *v, const T *out,
-              const T *lse, T *dq, T *dk, T *dv, const AttentionShape &shape) {
+template <typename E>
+void backward(Context &ctx, const E *dOut, const E *q, const E *k, const E *v, const E *out,
+              const Accumulated<E> *lse, E *dq, E *dk, E *dv, const AttentionShape &shape) {
   check(cuda::attentionBackward(shape, dOut, q, k, v, out, lse, dq, dk, dv,
                                 static_cast<cudaStream_t>(ctx.stream)),
         "the gradient of attention");
@@ -81,6 +95,25 @@ void gemm(Context &ctx, const float *a, const float *b, float *c, const GemmShap
 
 void gemm(Context &ctx, const double *a, const double *b, double *c, const GemmShape &shape) {
   product(ctx, a, b, c, shape);
+}
+
+void gemm(Context &ctx, const bf16 *a, const bf16 *b, bf16 *c, const GemmShape &shape) {
+  product(ctx, a, b, c, shape);
+}
+
+void gemm(Context &ctx, const bf16 *a, const bf16 *b, float *c, const GemmShape &shape) {
+  product(ctx, a, b, c, shape);
+}
+
+void attention(Context &ctx, const bf16 *q, const bf16 *k, const bf16 *v, bf16 *out, float *lse,
+               const AttentionShape &shape) {
+  forward(ctx, q, k, v, out, lse, shape);
+}
+
+void attentionGrad(Context &ctx, const bf16 *dOut, const bf16 *q, const bf16 *k, const bf16 *v,
+                   const bf16 *out, const float *lse, bf16 *dq, bf16 *dk, bf16 *dv,
+                   const AttentionShape &shape) {
+  backward(ctx, dOut, q, k, v, out, lse, dq, dk, dv, shape);
 }
 
 void attention(Context &ctx, const float *q, const float *k, const float *v, float *out, float *lse,

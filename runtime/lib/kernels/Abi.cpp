@@ -17,7 +17,21 @@ template <typename T> void product(const T *a, const T *b, T *c, const GemmShape
   gemmBatched(batch, transA, transB, s.m, s.n, s.k, T(1), a, s.lda, b, s.ldb, beta, c, s.ldc);
 }
 
+template <typename To> void product(const bf16 *a, const bf16 *b, To *c, const GemmShape &s) {
+  BatchDim batch[] = {{s.batch, s.strideA, s.strideB, s.strideC}};
+  gemmBatched(batch, Trans(s.transposeA), Trans(s.transposeB), s.m, s.n, s.k, a, s.lda, b, s.ldb,
+              s.accumulate, c, s.ldc);
+}
+
 } // namespace
+
+void gemm(Context &, const bf16 *a, const bf16 *b, bf16 *c, const GemmShape &shape) {
+  product(a, b, c, shape);
+}
+
+void gemm(Context &, const bf16 *a, const bf16 *b, float *c, const GemmShape &shape) {
+  product(a, b, c, shape);
+}
 
 void gemm(Context &, const float *a, const float *b, float *c, const GemmShape &shape) {
   product(a, b, c, shape);
@@ -35,6 +49,17 @@ void attention(Context &, const float *q, const float *k, const float *v, float 
 void attention(Context &, const double *q, const double *k, const double *v, double *out,
                double *lse, const AttentionShape &shape) {
   attentionForward(shape, q, k, v, out, lse);
+}
+
+void attention(Context &, const bf16 *q, const bf16 *k, const bf16 *v, bf16 *out, float *lse,
+               const AttentionShape &shape) {
+  attentionForward(shape, q, k, v, out, lse);
+}
+
+void attentionGrad(Context &, const bf16 *dOut, const bf16 *q, const bf16 *k, const bf16 *v,
+                   const bf16 *out, const float *lse, bf16 *dq, bf16 *dk, bf16 *dv,
+                   const AttentionShape &shape) {
+  attentionBackward(shape, q, k, v, out, lse, dOut, dq, dk, dv);
 }
 
 void attentionGrad(Context &, const float *dOut, const float *q, const float *k, const float *v,

@@ -13,15 +13,19 @@ namespace {
 constexpr int64_t queryBlock = 64;
 
 /// Pointers to position 0 of one head's rows.
-template <typename T> struct BackwardBuffers {
-  const T *q, *k, *v, *out, *lse, *dout;
-  T *dq, *dk, *dv;
+template <typename E> struct BackwardBuffers {
+  const E *q, *k, *v, *out;
+  const Accumulated<E> *lse;
+  const E *dout;
+  E *dq, *dk, *dv;
 };
 
 /// The backward pass of one (outer, kv head). With p the probabilities and o the output:
 ///   dv_j = sum_i p_ij dout_i,  ds_ij = p_ij (dout_i . v_j - dout_i . o_i),
 ///   dq_i = scale sum_j ds_ij k_j,  dk_j = scale sum_i ds_ij q_i
-template <typename T> class BackwardHead {
+/// Memory holds E.
+template <typename E> class BackwardHead {
+  using T = Accumulated<E>;
   static constexpr int64_t lanes = Lanes<T>::block;
 
 public:
@@ -42,14 +46,14 @@ public:
       *pieces[i] = scratch.take<T>(sizes[i]);
   }
 
-  void run(const BackwardBuffers<T> &b) {
+  void run(const BackwardBuffers<E> &b) {
     load(b);
     for (int64_t j0 = 0; j0 < s.seq; j0 += lanes)
       keyBlock(b, j0, std::min(lanes, s.seq - j0));
     T scale = static_cast<T>(s.scale);
     for (int64_t g = 0; g < s.group; ++g)
       for (int64_t i = 0; i < s.seq; ++i) {
-        T *to = b.dq + queryRow(g, i) * s.head;
+        E *to = b.dq + queryRow(g, i) * s.head;
         const T *from = dqueries + (g * s.seq + i) * width;
         for (int64_t d = 0; d < s.head; ++d)
           to[d] = from[d] * scale;
@@ -61,7 +65,7 @@ private:
   int64_t queryRow(int64_t g, int64_t i) const { return i * s.kvHeads * s.group + g; }
 
   /// Contiguous copies of everything, and delta_i = dout_i . out_i.
-  void load(const BackwardBuffers<T> &b) {
+  void load(const BackwardBuffers<E> &b) {
     int64_t stride = s.kvHeads * s.head;
     std::fill_n(keys, s.seq * width, T(0));
     std::fill_n(dqueries, rows * width, T(0));
@@ -77,13 +81,13 @@ private:
         lse2[to] = b.lse[from] * T(1.44269504088896340736);
         T sum = 0;
         for (int64_t d = 0; d < s.head; ++d)
-          sum += b.dout[from * s.head + d] * b.out[from * s.head + d];
+          sum += T(b.dout[from * s.head + d]) * T(b.out[from * s.head + d]);
         delta[to] = sum;
       }
   }
 
   /// `count` keys from j0 on, one a lane, against all queries that see them.
-  void keyBlock(const BackwardBuffers<T> &b, int64_t j0, int64_t count) {
+  void keyBlock(const BackwardBuffers<E> &b, int64_t j0, int64_t count) {
     T factor = static_cast<T>(s.scale * 1.44269504088896340736);
     std::fill_n(keysT, s.head * lanes, T(0));
     std::fill_n(valuesT, s.head * lanes, T(0));
@@ -99,7 +103,7 @@ private:
         queryStep(g * s.seq, i0, std::min(queryBlock, s.seq - i0), j0, count);
     T scale = static_cast<T>(s.scale);
     for (int64_t lane = 0; lane < count; ++lane) {
-      T *dk = b.dk + (j0 + lane) * s.kvHeads * s.head,
+      E *dk = b.dk + (j0 + lane) * s.kvHeads * s.head,
         *dv = b.dv + (j0 + lane) * s.kvHeads * s.head;
       for (int64_t d = 0; d < s.head; ++d) {
         dk[d] = dkeysT[d * lanes + lane] * scale;
@@ -142,11 +146,11 @@ private:
   T *p, *ds;                              // [queryBlock][lanes]
 };
 
-template <typename T> void backward(const AttentionShape &shape, const BackwardBuffers<T> &all) {
+template <typename E> void backward(const AttentionShape &shape, const BackwardBuffers<E> &all) {
   int64_t heads = shape.outer * shape.kvHeads;
 #pragma omp parallel
   {
-    BackwardHead<T> head(shape);
+    BackwardHead<E> head(shape);
 #pragma omp for schedule(static)
     for (int64_t i = 0; i < heads; ++i) {
       int64_t kvRow = i / shape.kvHeads * shape.seq * shape.kvHeads + i % shape.kvHeads;
@@ -170,6 +174,12 @@ void attentionBackward(const AttentionShape &shape, const double *q, const doubl
                        const double *v, const double *out, const double *lse, const double *dout,
                        double *dq, double *dk, double *dv) {
   backward<double>(shape, {q, k, v, out, lse, dout, dq, dk, dv});
+}
+
+void attentionBackward(const AttentionShape &shape, const bf16 *q, const bf16 *k, const bf16 *v,
+                       const bf16 *out, const float *lse, const bf16 *dout, bf16 *dq, bf16 *dk,
+                       bf16 *dv) {
+  backward<bf16>(shape, {q, k, v, out, lse, dout, dq, dk, dv});
 }
 
 } // namespace titan::rt

@@ -14,8 +14,9 @@ namespace {
 
 constexpr int64_t keyBlock = 64;
 
-/// The forward pass of one (outer, kv head): all its query heads and positions.
-template <typename T> class ForwardHead {
+/// The forward pass of one (outer, kv head): all its query heads and positions. Memory holds E.
+template <typename E> class ForwardHead {
+  using T = Accumulated<E>;
   static constexpr int64_t lanes = Lanes<T>::block;
   using Vector = typename Lanes<T>::Vector;
 
@@ -37,7 +38,7 @@ public:
     rescale = scratch.take<T>(lanes);
   }
 
-  void run(int64_t outer, int64_t kvHead, const T *q, const T *k, const T *v, T *out, T *lse) {
+  void run(int64_t outer, int64_t kvHead, const E *q, const E *k, const E *v, E *out, T *lse) {
     int64_t keyStride = s.kvHeads * s.head;
     copyRows(k + (outer * s.seq * s.kvHeads + kvHead) * s.head, keyStride, keys);
     copyRows(v + (outer * s.seq * s.kvHeads + kvHead) * s.head, keyStride, values);
@@ -50,13 +51,13 @@ public:
 
 private:
   /// Contiguous rows, because strides that are powers of two thrash the cache.
-  void copyRows(const T *from, int64_t stride, T *to) const {
+  void copyRows(const E *from, int64_t stride, T *to) const {
     for (int64_t j = 0; j < s.seq; ++j)
       std::copy_n(from + j * stride, s.head, to + j * s.head);
   }
 
   /// `lanes` queries from i0 on, one a lane; q, out and lse point at position 0 of their head.
-  void queryBlock(int64_t i0, const T *q, T *out, T *lse) {
+  void queryBlock(int64_t i0, const E *q, E *out, T *lse) {
     int64_t rowStride = s.kvHeads * s.group * s.head;
     int64_t count = std::min(lanes, s.seq - i0);
     loadQueries(q + i0 * rowStride, rowStride, count);
@@ -67,7 +68,7 @@ private:
     for (int64_t j0 = 0; j0 < end; j0 += keyBlock)
       keyStep(i0, j0, std::min(keyBlock, end - j0));
     for (int64_t lane = 0; lane < count; ++lane) {
-      T *row = out + (i0 + lane) * rowStride;
+      E *row = out + (i0 + lane) * rowStride;
       T inverse = T(1) / total[lane];
       for (int64_t d = 0; d < s.head; ++d)
         row[d] = sums[d * lanes + lane] * inverse;
@@ -78,7 +79,7 @@ private:
   }
 
   /// queries[d][lane], scaled so that scores come out in units of log2.
-  void loadQueries(const T *q, int64_t rowStride, int64_t count) {
+  void loadQueries(const E *q, int64_t rowStride, int64_t count) {
     T factor = static_cast<T>(s.scale * 1.44269504088896340736);
     if (count < lanes)
       std::fill_n(queries, s.head * lanes, T(0));
@@ -153,12 +154,13 @@ private:
   T *highest, *total, *rescale; // [lanes]
 };
 
-template <typename T>
-void forward(const AttentionShape &shape, const T *q, const T *k, const T *v, T *out, T *lse) {
+template <typename E>
+void forward(const AttentionShape &shape, const E *q, const E *k, const E *v, E *out,
+             Accumulated<E> *lse) {
   int64_t heads = shape.outer * shape.kvHeads;
 #pragma omp parallel
   {
-    ForwardHead<T> head(shape);
+    ForwardHead<E> head(shape);
 #pragma omp for schedule(static)
     for (int64_t i = 0; i < heads; ++i)
       head.run(i / shape.kvHeads, i % shape.kvHeads, q, k, v, out, lse);
@@ -174,6 +176,11 @@ void attentionForward(const AttentionShape &shape, const float *q, const float *
 
 void attentionForward(const AttentionShape &shape, const double *q, const double *k,
                       const double *v, double *out, double *lse) {
+  forward(shape, q, k, v, out, lse);
+}
+
+void attentionForward(const AttentionShape &shape, const bf16 *q, const bf16 *k, const bf16 *v,
+                      bf16 *out, float *lse) {
   forward(shape, q, k, v, out, lse);
 }
 

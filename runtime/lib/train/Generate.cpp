@@ -63,8 +63,14 @@ private:
   }
 
   double valueAt(const std::byte *data, int64_t index) const {
-    return logits->info.dtype == DType::F64 ? reinterpret_cast<const double *>(data)[index]
-                                            : reinterpret_cast<const float *>(data)[index];
+    switch (logits->info.dtype) {
+    case DType::F64:
+      return reinterpret_cast<const double *>(data)[index];
+    case DType::BF16:
+      return reinterpret_cast<const bf16 *>(data)[index];
+    default:
+      return reinterpret_cast<const float *>(data)[index];
+    }
   }
 
   Session &session;

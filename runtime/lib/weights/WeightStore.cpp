@@ -146,9 +146,10 @@ void WeightStore::readRange(const std::string &name, int64_t first, int64_t coun
     throw UserError(fmt::format("{}: the tensor '{}' has no elements {} to {}", root, name, first,
                                 first + count));
   const std::byte *from = tensor->bytes.data() + first * bytes;
-  bool known = type == DType::F64
-                   ? convertRun(tensor->dtype, from, count, static_cast<double *>(out))
-                   : convertRun(tensor->dtype, from, count, static_cast<float *>(out));
+  bool known =
+      type == DType::F64    ? convertRun(tensor->dtype, from, count, static_cast<double *>(out))
+      : type == DType::BF16 ? convertRun(tensor->dtype, from, count, static_cast<bf16 *>(out))
+                            : convertRun(tensor->dtype, from, count, static_cast<float *>(out));
   if (!known)
     throw UserError(fmt::format("{}: the tensor '{}' is {}, the program needs floating point", root,
                                 name, tensor->dtype));

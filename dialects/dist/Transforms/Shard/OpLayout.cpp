@@ -27,6 +27,19 @@ static bool hasZeroPadding(Value value) {
   return isa<ReshardOp>(value.getDefiningOp());
 }
 
+/// How many times the bits of the narrowest floating-point operand an element of a result has: a
+/// sum that is passed on in a wider type is a larger one to send.
+static int64_t getWidening(OpResult result) {
+  auto getBits = [](Value value) {
+    Type element = cast<NamedTensorType>(value.getType()).getElementType();
+    return isa<FloatType>(element) ? element.getIntOrFloatBitWidth() : 64u;
+  };
+  unsigned narrowest = getBits(result);
+  for (Value operand : result.getOwner()->getOperands())
+    narrowest = std::min(narrowest, getBits(operand));
+  return getBits(result) / narrowest;
+}
+
 OpLayout::OpLayout(Operation *op, const MeshView &mesh) : op(op), mesh(mesh) {
   rule = cast<ir::ShardingRuleOpInterface>(op).getShardingRule();
   rule.contractsFlat &= llvm::all_of(op->getOperands(), hasZeroPadding);
@@ -35,9 +48,10 @@ OpLayout::OpLayout(Operation *op, const MeshView &mesh) : op(op), mesh(mesh) {
     sizes.operands.push_back(cast<NamedTensorType>(operand.getType()).getNumElements());
     sizes.mayPass.push_back(operand.hasOneUse() && operand.getParentBlock() == op->getBlock());
   }
-  for (Value result : op->getResults()) {
+  for (OpResult result : op->getResults()) {
     wanted.push_back(mesh.getPlaces(getShardingOf(result)));
-    sizes.results.push_back(cast<NamedTensorType>(result.getType()).getNumElements());
+    sizes.results.push_back(cast<NamedTensorType>(result.getType()).getNumElements() *
+                            getWidening(result));
   }
   operands.assign(have.size(), mesh.getNoPlaces());
   results.assign(wanted.size(), mesh.getNoPlaces());

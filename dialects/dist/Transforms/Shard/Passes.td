@@ -70,6 +70,46 @@ def DistInsertReshards : Pass<"dist-insert-reshards", "::mlir::ModuleOp"> {
   let dependentDialects = ["::titan::dist::DistDialect"];
 }
 
+def DistWidenReductions : Pass<"dist-widen-reductions", "::mlir::ModuleOp"> {
+  let summary = "makes sums of activations over processes in the declared element type";
+  let description = [{
+    `titan.precision` of a function declares the type `activations_reduce`. After it, a reshard that reduces
+    a partial sum of the type `compute` works in that one: what makes the partial sum gives it in that type where
+    it can (`titan.contract` and others that sum), else it is cast; the reduced value is cast back.
+    Gradients of parameters have a declared type of their own (`reduce`) since they were made, and stay as
+    they are; so does what an island computes in another type.
+
+    ```mlir
+    %0 = titan.contract %a, %w : (bf16 [{}, {tp} ], bf16 [{tp}, {} ]) -> bf16 [{}, {} ] partial sum {tp}
+    %y = dist.reshard %0 : bf16 [{}, {} ] partial sum {tp} -> bf16 [{}, {} ]
+    // becomes, with activations_reduce = f32
+    %0 = titan.contract %a, %w : (bf16 [{}, {tp} ], bf16 [{tp}, {} ]) -> f32 [{}, {} ] partial sum {tp}
+    %1 = dist.reshard %0 : f32 [{}, {} ] partial sum {tp} -> f32 [{}, {} ]
+    %y = titan.cast %1 : f32 [{}, {} ] -> bf16 [{}, {} ]
+    ```
+  }];
+  let dependentDialects = ["::titan::ir::TitanDialect", "::titan::dist::DistDialect"];
+}
+
+def DistNarrowReshards : Pass<"dist-narrow-reshards", "::mlir::ModuleOp"> {
+  let summary = "sends the narrower of two element types";
+  let description = [{
+    A cast commutes with a reshard that moves elements and does not add them up. After it, where a gathered value is
+    only cast to a narrower type, the parts are cast before they are gathered (stored parameters
+    on their way into the computation), and where a value is cast to a wider type and then resharded, it is
+    resharded first.
+
+    ```mlir
+    %0 = dist.reshard %w : f32 [{}, {} ] flat 0 {shard} -> f32 [{}, {} ]
+    %1 = titan.cast %0 : f32 [{}, {} ] -> bf16 [{}, {} ]
+    // becomes
+    %0 = titan.cast %w : f32 [{}, {} ] flat 0 {shard} -> bf16 [{}, {} ] flat 0 {shard}
+    %1 = dist.reshard %0 : bf16 [{}, {} ] flat 0 {shard} -> bf16 [{}, {} ]
+    ```
+  }];
+  let dependentDialects = ["::titan::ir::TitanDialect", "::titan::dist::DistDialect"];
+}
+
 def DistLowerReshards : Pass<"dist-lower-reshards", "::mlir::ModuleOp"> {
   let summary = "replaces reshards by collectives";
   let description = [{

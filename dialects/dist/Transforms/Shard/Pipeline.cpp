@@ -11,6 +11,9 @@ void dist::buildShardPhase(mlir::OpPassManager &passes) {
   // Nothing may come between: the types are wishes until reshards make them true.
   passes.addPass(createDistPropagate());
   passes.addPass(createDistInsertReshards());
+  // Both need reshards as such: what a reshard adds up or moves, and who uses the result.
+  passes.addPass(createDistWidenReductions());
+  passes.addPass(createDistNarrowReshards());
   passes.addPass(createDistLowerReshards());
   passes.addPass(createDistVerify());
 }

@@ -1,6 +1,7 @@
 //===- AddOptimizer.cpp - Clipping and the optimizer's updates ------------===//
 
 #include "dialects/titan/Differentiation/GradientBuilder.h"
+#include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "dialects/titan/Transforms/Gradient/Programs.h"
 
@@ -50,7 +51,7 @@ private:
   GradientBuilder math;
   Settings settings;
   SmallVector<Trained> trained;
-  /// The type of norm and scalars: the first parameter's.
+  /// The type of norm and scalars: wide enough for all gradients, f32 at least.
   NamedTensorType scalarType;
   Value lr, step;
 };
@@ -93,8 +94,10 @@ LogicalResult OptimizerBuilder::collectTrained() {
   }
   if (trained.empty())
     return function.emitOpError("has no parameter to train");
-  auto type = cast<NamedTensorType>(trained.front().gradient.getType());
-  scalarType = NamedTensorType::get(type.getElementType(), {});
+  Type widest = ops.getF32Type();
+  for (const Trained &one : trained)
+    widest = getWider(widest, cast<NamedTensorType>(one.gradient.getType()).getElementType());
+  scalarType = NamedTensorType::get(widest, {});
   return success();
 }
 
@@ -105,8 +108,11 @@ unsigned OptimizerBuilder::addState(unsigned parameter, StringRef prefix) {
   SmallVector<NamedAttribute> attributes{ops.getNamedAttr(attr::kState, stateName)};
   if (Attribute stacked = function.getArgAttr(parameter, attr::kStacked))
     attributes.push_back(ops.getNamedAttr(attr::kStacked, stacked));
+  auto type = cast<NamedTensorType>(like.getType());
+  if (Type declared = Precision::get(function).optimizer)
+    type = type.withElementType(declared);
   unsigned index = function.getNumArguments();
-  function.insertArgument(index, like.getType(), ops.getDictionaryAttr(attributes),
+  function.insertArgument(index, type, ops.getDictionaryAttr(attributes),
                           NameLoc::get(stateName, like.getLoc()));
   return index;
 }
@@ -133,10 +139,7 @@ Value OptimizerBuilder::buildNorm() {
   math.setLoc(NameLoc::get(ops.getStringAttr("grad_norm"), function.getLoc()));
   Value sum;
   for (const Trained &one : trained) {
-    Type element = cast<NamedTensorType>(one.gradient.getType()).getElementType();
-    auto type = NamedTensorType::get(element, {});
-    Value square = math.create<ContractOp>(type, one.gradient, one.gradient);
-    square = math.cast(square, scalarType.getElementType());
+    Value square = math.create<ContractOp>(scalarType, one.gradient, one.gradient);
     sum = sum ? math.add(sum, square) : square;
   }
   return math.create<SqrtOp>(scalarType, sum);
@@ -158,9 +161,9 @@ void OptimizerBuilder::update(const Trained &one, Value scale) {
   auto name = function.getArgAttrOfType<StringAttr>(one.parameter, attr::kParam);
   auto decay = function.getArgAttrOfType<FloatAttr>(one.parameter, attr::kDecay);
   math.setLoc(NameLoc::get(ops.getStringAttr("new_" + name.getValue()), parameter.getLoc()));
-  Type type = parameter.getType();
-  auto adamw = math.create<AdamWOp>(TypeRange{type, type, type}, parameter, one.gradient,
-                                    function.getArgument(one.m), function.getArgument(one.v), lr,
+  BlockArgument m = function.getArgument(one.m), v = function.getArgument(one.v);
+  auto adamw = math.create<AdamWOp>(TypeRange{parameter.getType(), m.getType(), v.getType()},
+                                    parameter, one.gradient, m, v, lr,
                                     step, scale, settings.beta1, settings.beta2, settings.eps,
                                     decay ? decay : ops.getF64FloatAttr(0));
   for (auto [index, result] :

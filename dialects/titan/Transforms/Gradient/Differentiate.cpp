@@ -1,6 +1,7 @@
 //===- Differentiate.cpp - Gradients of the loss --------------------------===//
 
 #include "dialects/titan/Differentiation/GradientBuilder.h"
+#include "dialects/titan/Differentiation/ParameterOrigin.h"
 #include "dialects/titan/Transforms/Gradient/CleanUp.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "dialects/titan/Transforms/Gradient/Programs.h"
@@ -39,7 +40,7 @@ static Value buildZeroGradient(func::FuncOp function, BlockArgument parameter, O
   emitWarning(parameter.getLoc()) << "parameter " << name
                                   << " does not reach the loss; its gradient is zero";
   Location loc = getGradientLoc(parameter.getLoc(), parameter);
-  return GradientBuilder(builder, loc).zeros(cast<NamedTensorType>(parameter.getType()));
+  return GradientBuilder(builder, loc).zeros(getCotangentType(parameter));
 }
 
 static void appendGradient(func::FuncOp function, BlockArgument parameter, Value gradient) {

@@ -11,6 +11,8 @@ def TitanDifferentiate : Pass<"titan-differentiate", "::mlir::ModuleOp"> {
     Reverse-mode differentiation of every function with `titan.program = "train"`. Afterwards such a
     function returns, behind its loss, one result per parameter that is not `titan.frozen`, in the
     order of the arguments, marked `titan.gradient` (and `titan.stacked` like the parameter).
+    A gradient has the element type `reduce` of `titan.precision` where the function declares it, else
+    its parameter's; sums of it are made in that type, also those over a repeat's iterations.
     Operations give their own gradients (DifferentiableOpInterface); a `titan.repeat` gets a backward
     `titan.repeat` in the other direction. Gradients with respect to parameters and to activations are
     separate contractions (`titan.part`). No `titan.stop_gradient` is left in the module.
@@ -93,7 +95,8 @@ def TitanAddOptimizer : Pass<"titan-add-optimizer", "::mlir::ModuleOp"> {
   let description = [{
     Needs the gradients as results (`--titan-differentiate`) and `titan.optimizer` on the function.
     Behind the other arguments come, for each parameter with a gradient, its two moments
-    (`titan.state`, named `m.<parameter>` and `v.<parameter>`), then the scalars `lr` and `step`.
+    (`titan.state`, named `m.<parameter>` and `v.<parameter>`, in the element type `optimizer` of
+    `titan.precision` where that is declared), then the scalars `lr` and `step`.
     Behind the loss comes `grad_norm`, then the gradients, then each parameter's new value and
     moments, marked `titan.updates` with the number of the argument they replace.
 
@@ -133,7 +136,8 @@ def TitanVerifyGradientPhase : Pass<"titan-verify-gradient-phase", "::mlir::Modu
   let summary = "Checks what holds after the gradient phase; changes nothing";
   let description = [{
     In every function with `titan.program = "train"`:
-    - (G1) every parameter that is not frozen has exactly one gradient of its type;
+    - (G1) every parameter that is not frozen has exactly one gradient of its dimensions, in the
+      declared element type;
     - (G2) it and every state is updated by exactly one result, of its type; a frozen parameter by none;
     - (G3) the results `loss` and `grad_norm` and the scalars `lr` and `step` are there.
     In the module:

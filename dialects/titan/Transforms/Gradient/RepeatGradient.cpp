@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/titan/Differentiation/GradientBuilder.h"
+#include "dialects/titan/Differentiation/ParameterOrigin.h"
 #include "dialects/titan/Transforms/Gradient/Residuals.h"
 #include "dialects/titan/Transforms/Gradient/ReverseSweep.h"
 
@@ -32,7 +33,7 @@ private:
   void extendForward(ArrayRef<Value> stacked);
   void buildBackward();
   Value anchored(Value value);
-  Value zerosLike(Value value);
+  Value zeros(Value value, NamedTensorType type);
 
   RepeatOp forward;
   ArrayRef<Value> cotangents;
@@ -52,9 +53,10 @@ private:
 
 } // namespace
 
-Value RepeatGradient::zerosLike(Value value) {
+/// Zeros for the cotangent of `value`.
+Value RepeatGradient::zeros(Value value, NamedTensorType type) {
   Location loc = getGradientLoc(forward.getLoc(), value);
-  return GradientBuilder(builder, loc).zeros(cast<NamedTensorType>(value.getType()));
+  return GradientBuilder(builder, loc).zeros(type);
 }
 
 /// What a repeat carries is bound by the map, so it is marked, like the forward's.
@@ -69,7 +71,7 @@ LogicalResult RepeatGradient::run() {
   if (failed(sweepBody()))
     return failure();
   for (Value value : captured)
-    inits.push_back(zerosLike(value));
+    inits.push_back(zeros(value, getCotangentType(value)));
   eraseDeadOps(region);
   Residuals residuals(forward, *body);
   if (failed(residuals.materialize()))
@@ -91,7 +93,9 @@ void RepeatGradient::addArguments() {
       continue;
     carried.push_back(i);
     body->addArgument(arg.getType(), getGradientLoc(arg.getLoc(), arg));
-    Value cotangent = cotangents[i] ? cotangents[i] : zerosLike(forward.getInits()[i]);
+    Value cotangent = cotangents[i];
+    if (!cotangent)
+      cotangent = zeros(forward.getInits()[i], cast<NamedTensorType>(arg.getType()));
     inits.push_back(anchored(cotangent));
   }
   for (Value cotangent : cotangents.drop_front(forward.getNumCarried()))
@@ -124,12 +128,15 @@ LogicalResult RepeatGradient::sweepBody() {
 void RepeatGradient::yieldCotangents(ReverseSweep &sweep) {
   SmallVector<Value> results;
   for (unsigned i : carried) {
-    Value cotangent = sweep.lookup(forward.getCarriedArgs()[i]);
-    results.push_back(anchored(cotangent ? cotangent : zerosLike(forward.getInits()[i])));
+    BlockArgument arg = forward.getCarriedArgs()[i];
+    Value cotangent = sweep.lookup(arg);
+    if (!cotangent)
+      cotangent = zeros(forward.getInits()[i], cast<NamedTensorType>(arg.getType()));
+    results.push_back(anchored(cotangent));
   }
   for (Value value : captured) {
     Location loc = getGradientLoc(forward.getLoc(), value);
-    BlockArgument sum = body->insertArgument(1 + results.size(), value.getType(), loc);
+    BlockArgument sum = body->insertArgument(1 + results.size(), getCotangentType(value), loc);
     results.push_back(GradientBuilder(builder, loc).add(sum, sweep.lookup(value)));
   }
   for (auto [i, arg] : llvm::enumerate(forward.getSliceArgs()))

@@ -2,6 +2,7 @@
 
 #include "dialects/titan/Transforms/Gradient/ReverseSweep.h"
 #include "dialects/titan/Differentiation/GradientBuilder.h"
+#include "dialects/titan/Differentiation/ParameterOrigin.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 
 using namespace mlir;
@@ -11,8 +12,9 @@ void ReverseSweep::accumulate(Value value, Value contribution) {
   if (!contribution || !activity.isActive(value))
     return;
   Value &cotangent = cotangents[value];
-  Location loc = getGradientLoc(contribution.getLoc(), value);
-  cotangent = cotangent ? GradientBuilder(builder, loc).add(cotangent, contribution) : contribution;
+  GradientBuilder math(builder, getGradientLoc(contribution.getLoc(), value));
+  contribution = math.cast(contribution, getCotangentType(value).getElementType());
+  cotangent = cotangent ? math.add(cotangent, contribution) : contribution;
 }
 
 LogicalResult ReverseSweep::run(Block &block) {

@@ -1,5 +1,6 @@
 //===- VerifyGradientPhase.cpp - What holds after the gradient phase ------===//
 
+#include "dialects/titan/Differentiation/ParameterOrigin.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "dialects/titan/Transforms/Gradient/Programs.h"
 
@@ -22,10 +23,10 @@ static LogicalResult verifyGradients(func::FuncOp function) {
       if (function.getResultAttr(r, attr::kGradient) != name)
         continue;
       ++count;
-      if (function.getResultTypes()[r] != function.getArgument(i).getType())
+      NamedTensorType expected = getCotangentType(function.getArgument(i));
+      if (function.getResultTypes()[r] != expected)
         return function.emitOpError("(G1) returns a gradient of ")
-               << name << " of type " << function.getResultTypes()[r] << ", expected "
-               << function.getArgument(i).getType();
+               << name << " of type " << function.getResultTypes()[r] << ", expected " << expected;
     }
     if (count != (isTrained(function, i) ? 1 : 0))
       return function.emitOpError("(G1) returns ") << count << " gradients of parameter " << name;

@@ -1,4 +1,5 @@
-// Scaled dot-product attention on the CPU, forward and backward, for float and double, on the
+// Scaled dot-product attention on the CPU, forward and backward, for float, double and bf16 (which
+// is widened where it is read and rounded where it is written; all between is float), on the
 // buffers that program.h's AttentionShape describes:
 //
 //   q, out   [outer, seq, kvHeads, group, head]
@@ -26,6 +27,8 @@ void attentionForward(const AttentionShape &shape, const float *q, const float *
                       float *out, float *lse);
 void attentionForward(const AttentionShape &shape, const double *q, const double *k,
                       const double *v, double *out, double *lse);
+void attentionForward(const AttentionShape &shape, const bf16 *q, const bf16 *k, const bf16 *v,
+                      bf16 *out, float *lse);
 
 /// dq, dk, dv (overwritten) from the forward's inputs and results and the cotangent of out.
 void attentionBackward(const AttentionShape &shape, const float *q, const float *k, const float *v,
@@ -34,5 +37,8 @@ void attentionBackward(const AttentionShape &shape, const float *q, const float 
 void attentionBackward(const AttentionShape &shape, const double *q, const double *k,
                        const double *v, const double *out, const double *lse, const double *dout,
                        double *dq, double *dk, double *dv);
+void attentionBackward(const AttentionShape &shape, const bf16 *q, const bf16 *k, const bf16 *v,
+                       const bf16 *out, const float *lse, const bf16 *dout, bf16 *dq, bf16 *dk,
+                       bf16 *dv);
 
 } // namespace titan::rt

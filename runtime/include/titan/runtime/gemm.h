@@ -10,6 +10,8 @@
 // Errors: Fault, if an extent does not fit the BLAS's 32-bit integers.
 #pragma once
 
+#include "titan/runtime/bfloat16.h"
+
 #include <cstdint>
 #include <span>
 
@@ -41,6 +43,17 @@ void gemmBatched(std::span<const BatchDim> batch, Trans transA, Trans transB, in
 void gemmBatched(std::span<const BatchDim> batch, Trans transA, Trans transB, int64_t m, int64_t n,
                  int64_t k, double alpha, const double *a, int64_t lda, const double *b,
                  int64_t ldb, double beta, double *c, int64_t ldc);
+
+/// Products of bf16, summed in float. Where the processor multiplies bf16 itself, MKL does; elsewhere
+/// the operands are widened, since float is faster there than its emulation. The choice is made at
+/// the first call, and `TITAN_BF16=widen` or `native` makes it instead. A result in bf16 is
+/// computed a block of rows at a time and rounded.
+void gemmBatched(std::span<const BatchDim> batch, Trans transA, Trans transB, int64_t m, int64_t n,
+                 int64_t k, const bf16 *a, int64_t lda, const bf16 *b, int64_t ldb, bool accumulate,
+                 float *c, int64_t ldc);
+void gemmBatched(std::span<const BatchDim> batch, Trans transA, Trans transB, int64_t m, int64_t n,
+                 int64_t k, const bf16 *a, int64_t lda, const bf16 *b, int64_t ldb, bool accumulate,
+                 bf16 *c, int64_t ldc);
 
 /// Inner product, accumulated in double in an order that depends on `count` alone, so that any
 /// number of threads gives the same bits.

@@ -70,8 +70,8 @@ template <typename Combine, typename T> __device__ T reduceBlock(T value) {
 }
 
 /// One block, each thread every 256th term, then the tree.
-template <typename Combine, typename T, typename Term>
-void reduceAll(Context &ctx, T *to, int64_t count, T neutral, Term term) {
+template <typename Combine, typename To, typename T, typename Term>
+void reduceAll(Context &ctx, To *to, int64_t count, T neutral, Term term) {
   launchRows(ctx, 1, [=] __device__(int64_t) {
     T total = neutral;
     for (int64_t i = threadIdx.x; i < count; i += kThreads)
@@ -83,13 +83,13 @@ void reduceAll(Context &ctx, T *to, int64_t count, T neutral, Term term) {
 }
 
 template <typename T, typename Term> void sum(Context &ctx, T *to, int64_t count, Term term) {
-  reduceAll<Plus>(ctx, to, count, T(0), term);
+  reduceAll<Plus>(ctx, to, count, Accumulated<T>(0), term);
 }
 template <typename T, typename Term> void maximum(Context &ctx, T *to, int64_t count, Term term) {
-  reduceAll<Most>(ctx, to, count, lowest<T>(), term);
+  reduceAll<Most>(ctx, to, count, lowest<Accumulated<T>>(), term);
 }
 template <typename T, typename Term> void minimum(Context &ctx, T *to, int64_t count, Term term) {
-  reduceAll<Least>(ctx, to, count, highest<T>(), term);
+  reduceAll<Least>(ctx, to, count, highest<Accumulated<T>>(), term);
 }
 
 template <typename T> void fill(Context &ctx, T *to, int64_t count, T value) {

@@ -70,7 +70,8 @@ T reduceChunks(int64_t count, T neutral, Chunk &&reduceChunk, Combine &&combine)
 
 } // namespace detail
 
-template <typename T, typename Term> void sum(Context &, T *to, int64_t count, Term &&term) {
+template <typename To, typename Term> void sum(Context &, To *to, int64_t count, Term &&term) {
+  using T = Accumulated<To>;
   auto ofChunk = [&](int64_t from, int64_t to) {
     T total = 0;
 #pragma omp simd reduction(+ : total)
@@ -81,7 +82,8 @@ template <typename T, typename Term> void sum(Context &, T *to, int64_t count, T
   *to = detail::reduceChunks<T>(count, T(0), ofChunk, [](T a, T b) { return a + b; });
 }
 
-template <typename T, typename Term> void maximum(Context &, T *to, int64_t count, Term &&term) {
+template <typename To, typename Term> void maximum(Context &, To *to, int64_t count, Term &&term) {
+  using T = Accumulated<To>;
   auto ofChunk = [&](int64_t from, int64_t to) {
     T most = lowest<T>();
     for (int64_t i = from; i < to; ++i)
@@ -92,7 +94,8 @@ template <typename T, typename Term> void maximum(Context &, T *to, int64_t coun
       detail::reduceChunks<T>(count, lowest<T>(), ofChunk, [](T a, T b) { return tm::max(a, b); });
 }
 
-template <typename T, typename Term> void minimum(Context &, T *to, int64_t count, Term &&term) {
+template <typename To, typename Term> void minimum(Context &, To *to, int64_t count, Term &&term) {
+  using T = Accumulated<To>;
   auto ofChunk = [&](int64_t from, int64_t to) {
     T least = highest<T>();
     for (int64_t i = from; i < to; ++i)

@@ -13,6 +13,8 @@
 #ifndef TITAN_RUNTIME_PROGRAM_H
 #define TITAN_RUNTIME_PROGRAM_H
 
+#include "titan/runtime/bfloat16.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -155,7 +157,8 @@ Program program(const int64_t *degree);
 //===----------------------------------------------------------------------===//
 
 /// c[b] = (or +=) op(a[b]) op(b[b]) for b < batch; op transposes where asked. Leading dimensions
-/// and batch strides are in elements. m x k times k x n.
+/// and batch strides are in elements. m x k times k x n. Products of bf16 are summed in float and
+/// rounded once, or not at all.
 struct GemmShape {
   int64_t m, n, k;
   bool transposeA = false, transposeB = false, accumulate = false;
@@ -164,6 +167,8 @@ struct GemmShape {
 };
 void gemm(Context &, const float *a, const float *b, float *c, const GemmShape &);
 void gemm(Context &, const double *a, const double *b, double *c, const GemmShape &);
+void gemm(Context &, const bf16 *a, const bf16 *b, bf16 *c, const GemmShape &);
+void gemm(Context &, const bf16 *a, const bf16 *b, float *c, const GemmShape &);
 
 /// Attention on q[outer, seq, kvHeads, group, head] and k, v[outer, seq, kvHeads, head]
 /// (row-major); lse[outer, seq, kvHeads, group]. See titan.attention.
@@ -176,11 +181,17 @@ void attention(Context &, const float *q, const float *k, const float *v, float 
                const AttentionShape &);
 void attention(Context &, const double *q, const double *k, const double *v, double *out,
                double *lse, const AttentionShape &);
+void attention(Context &, const bf16 *q, const bf16 *k, const bf16 *v, bf16 *out, float *lse,
+               const AttentionShape &);
 void attentionGrad(Context &, const float *dOut, const float *q, const float *k, const float *v,
                    const float *out, const float *lse, float *dq, float *dk, float *dv,
                    const AttentionShape &);
 void attentionGrad(Context &, const double *dOut, const double *q, const double *k, const double *v,
                    const double *out, const double *lse, double *dq, double *dk, double *dv,
+                   const AttentionShape &);
+
+void attentionGrad(Context &, const bf16 *dOut, const bf16 *q, const bf16 *k, const bf16 *v,
+                   const bf16 *out, const float *lse, bf16 *dq, bf16 *dk, bf16 *dv,
                    const AttentionShape &);
 
 /// Collectives over the group that varies in the given mesh axes (outer to inner), others fixed.

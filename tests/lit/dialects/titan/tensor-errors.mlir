@@ -29,7 +29,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8, embed = 4]>, %w: !titan.tensor<f32[e
 
 // A contraction does not convert.
 func.func @f(%x: !titan.tensor<f32[embed = 4]>, %w: !titan.tensor<f64[embed = 4]>) {
-  // expected-error @+1 {{(C3) element types differ}}
+  // expected-error @+1 {{(C3) expected operands of one element type and a result of the same or a wider one}}
   %0 = titan.contract %x, %w : (!titan.tensor<f32[embed = 4]>, !titan.tensor<f64[embed = 4]>) -> !titan.tensor<f32[]>
   return
 }
@@ -112,5 +112,32 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 func.func @f(%x: !titan.tensor<f32[seq = 4, embed = 4]>) {
   // expected-error @+1 {{(C2) dimension "embed" changes}}
   %0 = titan.pad %x dim "seq" from 2 : !titan.tensor<f32[seq = 4, embed = 4]> -> !titan.tensor<f32[seq = 8, embed = 5]>
+  return
+}
+
+// -----
+
+// A sum may be wider than its terms, not narrower.
+func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
+  // expected-error @+1 {{(C3) expected operands of one element type and a result of the same or a wider one, got 'f32', 'f32' and 'bf16'}}
+  %0 = titan.contract %x, %x : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[seq = 8]>) -> !titan.tensor<bf16[]>
+  return
+}
+
+// -----
+
+// A maximum is one of the elements, so it has their type.
+func.func @f(%x: !titan.tensor<bf16[seq = 8]>) {
+  // expected-error @+1 {{(C2) element types differ: 'bf16' and 'f32'}}
+  %0 = titan.reduce max %x : !titan.tensor<bf16[seq = 8]> -> !titan.tensor<f32[]>
+  return
+}
+
+// -----
+
+// The table that updates are summed into is as wide as they are.
+func.func @f(%x: !titan.tensor<f32[seq = 8]>, %i: !titan.tensor<i64[seq = 8]>) {
+  // expected-error @+1 {{(C4) element types differ: 'f32' and 'bf16'}}
+  %0 = titan.put %x along "vocab" at %i : (!titan.tensor<f32[seq = 8]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<bf16[vocab = 4]>
   return
 }

@@ -1,0 +1,103 @@
+//===- WidenReductions.cpp - Sums of activations in the declared type -----===//
+
+#include "dialects/dist/Transforms/Shard/Passes.h"
+#include "dialects/titan/IR/ElementTypes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace titan::dist {
+#define GEN_PASS_DEF_DISTWIDENREDUCTIONS
+#include "dialects/dist/Transforms/Shard/Passes.h.inc"
+} // namespace titan::dist
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::dist;
+using ir::NamedTensorType;
+
+static NamedTensorType typeOf(Value value) {
+  return cast<NamedTensorType>(value.getType());
+}
+
+/// Adds up what ranks hold.
+static bool isReduction(ReshardOp reshard) {
+  ShardingAttr from = typeOf(reshard.getInput()).getShardingOrReplicated();
+  ShardingAttr to = typeOf(reshard.getResult()).getShardingOrReplicated();
+  return from.getPartialKind() == ReductionKind::Sum &&
+         from.getPartialAxes().size() > to.getPartialAxes().size();
+}
+
+/// What `value` is on its way from: the values that become it without being used otherwise.
+static SmallVector<Value> getSources(Value value) {
+  if (auto arg = dyn_cast<BlockArgument>(value)) {
+    auto repeat = dyn_cast<ir::RepeatOp>(arg.getOwner()->getParentOp());
+    unsigned number = arg.getArgNumber();
+    if (repeat && number > 0 && number <= repeat.getNumCarried())
+      return {repeat.getInits()[number - 1]};
+    return {};
+  }
+  Operation *op = value.getDefiningOp();
+  if (auto repeat = dyn_cast<ir::RepeatOp>(op))
+    return {repeat.getYield().getOperand(cast<OpResult>(value).getResultNumber())};
+  if (isa<ReshardOp, ir::AddOp, ir::CastOp, ir::ExpandOp, ir::RenameOp>(op))
+    return SmallVector<Value>(op->getOperands());
+  return {};
+}
+
+/// The reshards that gradients of parameters go through.
+static DenseSet<Operation *> findGradientReshards(func::FuncOp function) {
+  DenseSet<Operation *> found;
+  DenseSet<Value> seen;
+  SmallVector<Value> work;
+  Operation *terminator = function.getBody().front().getTerminator();
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    if (function.getResultAttr(i, ir::attr::kGradient))
+      work.push_back(terminator->getOperand(i));
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    if (auto reshard = value.getDefiningOp<ReshardOp>())
+      found.insert(reshard);
+    llvm::append_range(work, getSources(value));
+  }
+  return found;
+}
+
+static void widen(ReshardOp reshard, Type element) {
+  OpBuilder builder(reshard);
+  Location loc = reshard.getLoc();
+  Value sum = reshard.getInput();
+  Type own = typeOf(sum).getElementType();
+  NamedTensorType wide = typeOf(sum).withElementType(element);
+  if (ir::isAccumulation(sum.getDefiningOp()) && sum.hasOneUse())
+    sum.setType(wide);
+  else
+    sum = builder.create<ir::CastOp>(loc, wide, sum);
+  Type result = typeOf(reshard.getResult()).withElementType(element);
+  Value reduced = builder.create<ReshardOp>(loc, result, sum);
+  reshard.replaceAllUsesWith(
+      builder.create<ir::CastOp>(loc, typeOf(reduced).withElementType(own), reduced).getResult());
+  reshard.erase();
+}
+
+namespace {
+struct WidenReductions : titan::dist::impl::DistWidenReductionsBase<WidenReductions> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      ir::Precision precision = ir::Precision::get(function);
+      Type compute = precision.compute, declared = precision.activationsReduce;
+      if (function.isExternal() || !compute || !declared || compute == declared)
+        continue;
+      DenseSet<Operation *> gradients = findGradientReshards(function);
+      SmallVector<ReshardOp> reshards;
+      function.walk([&](ReshardOp reshard) {
+        if (isReduction(reshard) && !gradients.contains(reshard) &&
+            typeOf(reshard.getInput()).getElementType() == compute)
+          reshards.push_back(reshard);
+      });
+      for (ReshardOp reshard : reshards)
+        widen(reshard, declared);
+    }
+  }
+};
+} // namespace

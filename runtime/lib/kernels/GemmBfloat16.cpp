@@ -1,0 +1,197 @@
+// Products of bf16. Their terms are exact in float, so both ways, MKL's own and the widened one,
+// differ in the order of sums alone.
+#include "Scratch.h"
+
+#include "titan/runtime/error.h"
+#include "titan/runtime/gemm.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
+#include <omp.h>
+#include <string>
+#include <string_view>
+
+// MKL's name in Fortran; a LibTorch over another BLAS does not have it.
+extern "C" __attribute__((weak)) void
+GEMM_BF16BF16F32(const char *transA, const char *transB, const int *m, const int *n, const int *k,
+                 const float *alpha, const uint16_t *a, const int *lda, const uint16_t *b,
+                 const int *ldb, const float *beta, float *c, const int *ldc);
+
+namespace titan::rt {
+
+namespace {
+
+bool isNative() {
+  static const bool native = [] {
+    const char *asked = std::getenv("TITAN_BF16");
+    if (!GEMM_BF16BF16F32 || (asked && std::string_view(asked) == "widen"))
+      return false;
+#ifdef __x86_64__
+    return asked && std::string_view(asked) == "native" ? true
+                                                        : bool(__builtin_cpu_supports("avx512bf16"));
+#else
+    return false;
+#endif
+  }();
+  return native;
+}
+
+/// A matrix of `rows` stored rows of `columns` elements.
+struct Matrix {
+  const bf16 *data;
+  int64_t ld, rows, columns;
+  bool transposed;
+};
+
+/// op(A)[m, k] and op(B)[k, n].
+struct Product {
+  Matrix a, b;
+  int64_t m, n, k;
+};
+
+Product makeProduct(Trans transA, Trans transB, int64_t m, int64_t n, int64_t k, const bf16 *a,
+                    int64_t lda, const bf16 *b, int64_t ldb) {
+  bool ta = transA == Trans::Yes, tb = transB == Trans::Yes;
+  // BLAS insists on leading dimensions of at least a row, also where there is only one row.
+  Matrix left{a, std::max(lda, ta ? m : k), ta ? k : m, ta ? m : k, ta};
+  Matrix right{b, std::max(ldb, tb ? k : n), tb ? n : k, tb ? k : n, tb};
+  return {left, right, m, n, k};
+}
+
+/// The product without all rows of the result but `count` from `first` on.
+Product takeRows(Product p, int64_t first, int64_t count) {
+  p.a.data += p.a.transposed ? first : first * p.a.ld;
+  (p.a.transposed ? p.a.columns : p.a.rows) = count;
+  p.m = count;
+  return p;
+}
+
+const float *widen(const Matrix &matrix, Scratch &scratch) {
+  float *wide = scratch.take<float>(matrix.rows * matrix.columns);
+#pragma omp parallel for schedule(static) if (matrix.rows * matrix.columns > 16384)
+  for (int64_t i = 0; i < matrix.rows; ++i)
+#pragma omp simd
+    for (int64_t j = 0; j < matrix.columns; ++j)
+      wide[i * matrix.columns + j] = matrix.data[i * matrix.ld + j];
+  return wide;
+}
+
+size_t sizeWidened(const Matrix &matrix) {
+  return Scratch::roundUp(static_cast<size_t>(matrix.rows * matrix.columns) * sizeof(float));
+}
+
+/// What `multiply` takes from the scratch.
+size_t sizeScratch(const Product &p) {
+  return isNative() ? 0 : sizeWidened(p.a) + sizeWidened(p.b);
+}
+
+int narrow(int64_t value) {
+  if (value < 0 || value > INT_MAX)
+    throw Fault("a matrix product has an extent or leading dimension of " + std::to_string(value) +
+                ", which BLAS's 32-bit integers cannot hold");
+  return static_cast<int>(value);
+}
+
+/// Row-major C = A B is column-major C' = B' A': swap operands and extents.
+void multiply(const Product &p, bool accumulate, float *c, int64_t ldc, Scratch &scratch) {
+  if (!isNative()) {
+    const float *a = widen(p.a, scratch), *b = widen(p.b, scratch);
+    return gemm(Trans(p.a.transposed), Trans(p.b.transposed), p.m, p.n, p.k, 1.0f, a, p.a.columns,
+                b, p.b.columns, accumulate ? 1.0f : 0.0f, c, ldc);
+  }
+  const int m = narrow(p.n), n = narrow(p.m), k = narrow(p.k);
+  const int lda = narrow(p.b.ld), ldb = narrow(p.a.ld), to = narrow(std::max(ldc, p.n));
+  const float one = 1, beta = accumulate ? 1 : 0;
+  GEMM_BF16BF16F32(p.b.transposed ? "T" : "N", p.a.transposed ? "T" : "N", &m, &n, &k, &one,
+                   &p.b.data->bits, &lda, &p.a.data->bits, &ldb, &beta, c, &to);
+}
+
+void product(const Product &p, bool accumulate, float *c, int64_t ldc) {
+  multiply(p, accumulate, c, ldc, Scratch::ofThread(sizeScratch(p)));
+}
+
+/// In blocks of rows that keep the unrounded sums within 64 MiB.
+void product(const Product &p, bool accumulate, bf16 *c, int64_t ldc) {
+  constexpr int64_t most = int64_t{64} << 20, fewest = 256;
+  const int64_t rows = std::min(p.m, std::max<int64_t>(fewest, most / 4 / p.n));
+  const size_t sums = Scratch::roundUp(static_cast<size_t>(rows * p.n) * sizeof(float));
+  for (int64_t first = 0; first < p.m; first += rows) {
+    const int64_t count = std::min(rows, p.m - first);
+    const Product part = takeRows(p, first, count);
+    Scratch &scratch = Scratch::ofThread(sums + sizeScratch(part));
+    float *sum = scratch.take<float>(count * p.n);
+    bf16 *to = c + first * ldc;
+    if (accumulate)
+      for (int64_t i = 0; i < count; ++i)
+        std::copy_n(to + i * ldc, p.n, sum + i * p.n);
+    multiply(part, accumulate, sum, p.n, scratch);
+#pragma omp parallel for schedule(static) if (count * p.n > 16384)
+    for (int64_t i = 0; i < count; ++i)
+#pragma omp simd
+      for (int64_t j = 0; j < p.n; ++j)
+        to[i * ldc + j] = sum[i * p.n + j];
+  }
+}
+
+struct Offsets {
+  int64_t a = 0, b = 0, c = 0;
+};
+
+Offsets offsetsOf(std::span<const BatchDim> batch, int64_t index) {
+  Offsets at;
+  for (size_t d = batch.size(); d-- > 0;) {
+    int64_t i = index % batch[d].count;
+    index /= batch[d].count;
+    at.a += i * batch[d].strideA;
+    at.b += i * batch[d].strideB;
+    at.c += i * batch[d].strideC;
+  }
+  return at;
+}
+
+template <typename To>
+void batched(std::span<const BatchDim> batch, const Product &p, bool accumulate, To *c,
+             int64_t ldc) {
+  if (p.m == 0 || p.n == 0)
+    return;
+  narrow(std::max({p.m, p.n, p.k, p.a.ld, p.b.ld, ldc})); // throw here, not in a parallel region
+  int64_t count = 1;
+  bool independent = true;
+  for (const BatchDim &dim : batch) {
+    count *= dim.count;
+    independent &= dim.count == 1 || dim.strideC != 0;
+  }
+  auto one = [&](int64_t index) {
+    Offsets at = offsetsOf(batch, index);
+    Product shifted = p;
+    shifted.a.data += at.a;
+    shifted.b.data += at.b;
+    product(shifted, accumulate, c + at.c, ldc);
+  };
+  bool small = p.m * p.n * p.k < int64_t{1} << 24 || count >= 4 * omp_get_max_threads();
+  if (independent && small && count > 1) {
+#pragma omp parallel for schedule(static)
+    for (int64_t index = 0; index < count; ++index)
+      one(index);
+    return;
+  }
+  for (int64_t index = 0; index < count; ++index)
+    one(index);
+}
+
+} // namespace
+
+void gemmBatched(std::span<const BatchDim> batch, Trans transA, Trans transB, int64_t m, int64_t n,
+                 int64_t k, const bf16 *a, int64_t lda, const bf16 *b, int64_t ldb, bool accumulate,
+                 float *c, int64_t ldc) {
+  batched(batch, makeProduct(transA, transB, m, n, k, a, lda, b, ldb), accumulate, c, ldc);
+}
+
+void gemmBatched(std::span<const BatchDim> batch, Trans transA, Trans transB, int64_t m, int64_t n,
+                 int64_t k, const bf16 *a, int64_t lda, const bf16 *b, int64_t ldb, bool accumulate,
+                 bf16 *c, int64_t ldc) {
+  batched(batch, makeProduct(transA, transB, m, n, k, a, lda, b, ldb), accumulate, c, ldc);
+}
+
+} // namespace titan::rt
