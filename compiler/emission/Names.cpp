@@ -42,7 +42,7 @@ static constexpr llvm::StringLiteral kTaken =
     "ctx row i j k m n p l l1 l2 l3 index tm std titan run main mesh over persistent transient "
     "gemm "
     "attention attentionGrad allGather allReduce reduceScatter allToAll from to first second "
-    "cosine sine cosines sines total width at";
+    "cosine sine cosines sines total width at bf16";
 
 emission::NameScope::NameScope() {
   llvm::SmallVector<llvm::StringRef> words;

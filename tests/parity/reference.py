@@ -1,7 +1,7 @@
 """Trains a reference model: weights and batches in, losses, gradients and parameters out.
 
     reference.py llama3 --weights W.safetensors --batches B.safetensors --out DIR
-                 [--dtype float64|float32] [--mutate NAME] [recipe options]
+                 [--dtype float64|float32|bfloat16] [--mutate NAME] [recipe options]
 
 W has the initial parameters under the program's names; B has `tokens` [steps, batch, seq + 1],
 each row a sample whose labels are its tokens shifted by one. DIR receives
@@ -35,12 +35,15 @@ def write_run(folder: Path, rows, gradients, parameters) -> None:
 def run(model: str, weights: Path, batches: Path, out: Path, dtype="float64", recipe=None,
         mutation="") -> None:
     torch.use_deterministic_algorithms(True)
-    kind = getattr(torch, dtype)
+    # Mixed precision: parameters stay in float32, and the model casts what it computes with.
+    mixed = dtype == "bfloat16"
+    kind = torch.float32 if mixed else getattr(torch, dtype)
     module = importlib.import_module(f"models.{model}")
     parameters = {n: t.to(kind) for n, t in load_file(weights).items()}
     tokens = load_file(batches)["tokens"].long()
     recipe = recipe or Recipe(steps=len(tokens))
-    write_run(out, *train(module, parameters, tokens, recipe, mutation))
+    write_run(out, *train(module, parameters, tokens, recipe, mutation,
+                          torch.bfloat16 if mixed else None))
 
 
 def main() -> None:
@@ -49,7 +52,7 @@ def main() -> None:
     parser.add_argument("--weights", type=Path, required=True)
     parser.add_argument("--batches", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--dtype", choices=["float64", "float32"], default="float64")
+    parser.add_argument("--dtype", choices=["float64", "float32", "bfloat16"], default="float64")
     parser.add_argument("--mutate", choices=list(MUTATIONS), default="")
     defaults = Recipe()
     for key in ("steps", "lr", "warmup", "decay", "to", "weight_decay", "clip"):

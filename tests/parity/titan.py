@@ -14,7 +14,15 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("TITAN_BUILD", ROOT / "build"))
 TITANC = BUILD / "bin" / "titanc"
 TORCHRUN = ROOT / ".venv" / "bin" / "torchrun"
-DTYPES = {"float64": "f64", "float32": "f32"}
+# Element types of parameters, of computation and of gradients' sums.
+DTYPES = {"float64": ("f64", "f64", "f64"), "float32": ("f32", "f32", "f32"),
+          "bfloat16": ("f32", "bf16", "f32")}
+
+
+def precision(dtype: str) -> list[str]:
+    """The flags of titanc that set them."""
+    return [word for part, kind in zip(("params", "compute", "reduce"), DTYPES[dtype])
+            for word in ("--set", f"precision.{part}={kind}")]
 
 
 class Failed(Exception):
@@ -32,12 +40,10 @@ def call(command: list[str], **options) -> str:
 
 
 def build(program: Path, train: str, dtype: str, exe: Path, settings: list[str] = ()) -> Path:
-    """Compiles a declared run with parameters, computation and reductions in one dtype."""
+    """Compiles a declared run that computes in `dtype`."""
     exe.parent.mkdir(parents=True, exist_ok=True)
-    kind = DTYPES[dtype]
-    sets = [f"precision.{part}={kind}" for part in ("params", "compute", "reduce")]
-    flags = [word for s in [*sets, *settings] for word in ("--set", s)]
-    call([TITANC, "build", program, "--train", train, "-o", exe, *flags])
+    flags = [word for s in settings for word in ("--set", s)]
+    call([TITANC, "build", program, "--train", train, "-o", exe, *precision(dtype), *flags])
     return exe
 
 

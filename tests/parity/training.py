@@ -11,6 +11,8 @@ from fnmatch import fnmatch
 import torch
 from torch import Tensor
 
+from models import wide
+
 MUTATIONS = {
     "scale-gradient": "one gradient tensor is multiplied by 1 + 1e-6 (float64) or 1.001",
     "double-gradients": "every gradient is doubled, which AdamW nearly cancels",
@@ -90,15 +92,17 @@ def last_sample_gradient(module, parameters: dict[str, Tensor],
 
 
 def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
-    return torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
+    return torch.nn.functional.cross_entropy(wide(logits).flatten(0, 1), labels.flatten())
 
 
-def loss_of(module, parameters: dict[str, Tensor], batch: Tensor) -> Tensor:
-    """A model's own loss where it has one, else cross-entropy of its logits."""
+def loss_of(module, parameters: dict[str, Tensor], batch: Tensor, compute=None) -> Tensor:
+    """A model's own loss where it has one, else cross-entropy of its logits. Only the models of the
+    parity table compute in another type than the parameters'."""
     tokens, labels = batch[:, :-1], batch[:, 1:]
     if hasattr(module, "loss"):
         return module.loss(parameters, tokens, labels)
-    return cross_entropy(module.logits(parameters, tokens), labels)
+    narrow = {} if compute is None else {"compute": compute}
+    return cross_entropy(module.logits(parameters, tokens, **narrow), labels)
 
 
 def clip(parameters: list[Tensor], limit: float, per_tensor: bool) -> float:
@@ -107,8 +111,10 @@ def clip(parameters: list[Tensor], limit: float, per_tensor: bool) -> float:
     return torch.stack(norms).norm().item()
 
 
-def train(module, parameters: dict[str, Tensor], batches: Tensor, recipe: Recipe, mutation=""):
-    """Trains on batches [steps, batch, seq + 1]. Returns a row for each step, the gradients of the
+def train(module, parameters: dict[str, Tensor], batches: Tensor, recipe: Recipe, mutation="",
+          compute=None):
+    """Trains on batches [steps, batch, seq + 1], computing in `compute` (None: the parameters'
+    type). Returns a row for each step, the gradients of the
     first step before clipping, and the parameters after the last."""
     recipe = mutated_recipe(recipe, mutation)
     parameters = {n: t.clone().requires_grad_() for n, t in parameters.items()}
@@ -121,7 +127,7 @@ def train(module, parameters: dict[str, Tensor], batches: Tensor, recipe: Recipe
     rows, first = [], {}
     for step in range(recipe.steps):
         optimizer.zero_grad()
-        loss = loss_of(module, parameters, batches[step])
+        loss = loss_of(module, parameters, batches[step], compute)
         loss.backward()
         gradients = {n: p.grad for n, p in parameters.items()}
         mutate_gradients(gradients, mutation, module, parameters, batches[step])

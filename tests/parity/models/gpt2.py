@@ -12,6 +12,8 @@ import math
 import torch
 from torch import Tensor, einsum
 
+from models import cast, wide
+
 EPS = 1e-5
 # Parameters that weight decay leaves alone, as in the program.
 UNDECAYED = ("*norm", "*norm_bias", "*.b?")
@@ -37,21 +39,23 @@ def shapes(layers, embed, heads, head, ffn, vocab, context, tied=True):
 
 
 def layer_norm(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    centred = x - x.mean(-1, keepdim=True)
-    return centred * torch.rsqrt(centred.square().mean(-1, keepdim=True) + EPS) * weight + bias
+    centred = wide(x) - wide(x).mean(-1, keepdim=True)
+    scale = torch.rsqrt(centred.square().mean(-1, keepdim=True) + EPS)
+    return (centred * scale * weight + bias).to(x.dtype)
 
 
 def gelu(x: Tensor) -> Tensor:
-    return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+    y = wide(x)
+    return (0.5 * y * (1 + torch.tanh(math.sqrt(2 / math.pi) * (y + 0.044715 * y**3)))).to(x.dtype)
 
 
 def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """Causal attention of q[b, s, n, h] to keys and values [b, t, n, h]."""
-    scores = einsum("bsnh,btnh->bnst", q, k) * q.shape[-1] ** -0.5
+    scores = einsum("bsnh,btnh->bnst", wide(q), wide(k)) * q.shape[-1] ** -0.5
     seq = q.shape[1]
     future = torch.ones(seq, seq, dtype=torch.bool).triu(1)
     weights = scores.masked_fill(future, float("-inf")).softmax(-1)
-    return einsum("bnst,btnh->bsnh", weights, v)
+    return einsum("bnst,btnh->bsnh", weights, wide(v)).to(q.dtype)
 
 
 def layer(x: Tensor, p: dict[str, Tensor]) -> Tensor:
@@ -65,8 +69,9 @@ def layer(x: Tensor, p: dict[str, Tensor]) -> Tensor:
     return x + einsum("bsf,fe->bse", h, p["w2"]) + p["b2"]
 
 
-def logits(parameters: dict[str, Tensor], tokens: Tensor) -> Tensor:
+def logits(parameters: dict[str, Tensor], tokens: Tensor, compute=None) -> Tensor:
     """Logits [batch, seq, vocab] of tokens [batch, seq]."""
+    parameters = cast(parameters, compute)
     x = parameters["table"][tokens] + parameters["positions"][: tokens.shape[1]]
     index = 0
     while f"layers.{index}.wq" in parameters:

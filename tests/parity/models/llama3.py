@@ -11,6 +11,8 @@ g group (queries per key head), h head, f ffn, v vocab.
 import torch
 from torch import Tensor, einsum
 
+from models import cast, wide
+
 EPS = 1e-5
 THETA = 500_000.0
 # Parameters that weight decay leaves alone, as in the program.
@@ -37,7 +39,9 @@ def shapes(layers, embed, kv_heads, group, head, ffn, vocab) -> dict[str, tuple[
 
 
 def rms_norm(x: Tensor, weight: Tensor) -> Tensor:
-    return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + EPS) * weight
+    wider = wide(x)
+    scale = torch.rsqrt(wider.square().mean(-1, keepdim=True) + EPS)
+    return (wider * scale * weight).to(x.dtype)
 
 
 def rotary(x: Tensor) -> Tensor:
@@ -48,17 +52,17 @@ def rotary(x: Tensor) -> Tensor:
     turn = torch.polar(torch.ones_like(angle), angle)
     turn = turn.to(torch.complex128 if x.dtype == torch.float64 else torch.complex64)
     turn = turn.reshape(seq, *[1] * (x.dim() - 3), head // 2)
-    pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], head // 2, 2))
-    return torch.view_as_real(pairs * turn).reshape(x.shape)
+    pairs = torch.view_as_complex(wide(x).reshape(*x.shape[:-1], head // 2, 2))
+    return torch.view_as_real(pairs * turn).reshape(x.shape).to(x.dtype)
 
 
 def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """Causal attention of q[b, s, k, g, h] to keys and values [b, t, k, h]."""
-    scores = einsum("bskgh,btkh->bkgst", q, k) * q.shape[-1] ** -0.5
+    scores = einsum("bskgh,btkh->bkgst", wide(q), wide(k)) * q.shape[-1] ** -0.5
     seq = q.shape[1]
     future = torch.ones(seq, seq, dtype=torch.bool).triu(1)
     weights = scores.masked_fill(future, float("-inf")).softmax(-1)
-    return einsum("bkgst,btkh->bskgh", weights, v)
+    return einsum("bkgst,btkh->bskgh", weights, wide(v)).to(q.dtype)
 
 
 def layer(x: Tensor, p: dict[str, Tensor]) -> Tensor:
@@ -72,8 +76,9 @@ def layer(x: Tensor, p: dict[str, Tensor]) -> Tensor:
     return x + einsum("bsf,fe->bse", gate * einsum("bse,ef->bsf", h, p["w3"]), p["w2"])
 
 
-def logits(parameters: dict[str, Tensor], tokens: Tensor) -> Tensor:
+def logits(parameters: dict[str, Tensor], tokens: Tensor, compute=None) -> Tensor:
     """Logits [batch, seq, vocab] of tokens [batch, seq]."""
+    parameters = cast(parameters, compute)
     x = parameters["table"][tokens]
     index = 0
     while f"layers.{index}.wq" in parameters:

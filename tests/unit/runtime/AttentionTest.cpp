@@ -147,6 +147,36 @@ TEST(AttentionNumerics, LargeScores) {
     ASSERT_TRUE(std::isfinite(value));
 }
 
+// bf16 is widened where it is read and rounded where it is written: against the definition in float
+// the results have bf16's rounding and no more, lse none.
+TEST_P(Attention, RoundsBfloat16Once) {
+  const AttentionShape &s = GetParam();
+  Case<float> want(s);
+  auto narrow = [](std::vector<float> &values) {
+    std::vector<bf16> result(values.begin(), values.end());
+    values.assign(result.begin(), result.end());
+    return result;
+  };
+  std::vector<bf16> q = narrow(want.q), k = narrow(want.k), v = narrow(want.v),
+                    dout = narrow(want.dout), out(q.size()), dq(q.size()), dk(k.size()),
+                    dv(k.size());
+  std::vector<float> lse(want.lse.size());
+  attentionForward(s, q.data(), k.data(), v.data(), out.data(), lse.data());
+  attentionBackward(s, q.data(), k.data(), v.data(), out.data(), lse.data(), dout.data(),
+                    dq.data(), dk.data(), dv.data());
+  reference(s, want);
+  auto wide = [](const std::vector<bf16> &values) {
+    return std::vector<float>(values.begin(), values.end());
+  };
+  EXPECT_LE(distance(lse, want.lse), 3e-6);
+  EXPECT_LE(distance(wide(out), want.out), 0x1p-8);
+  EXPECT_LE(distance(wide(dv), want.dv), 0x1p-8);
+  if (s.seq > 1) { // these also depend on the rounded output
+    EXPECT_LE(distance(wide(dq), want.dq), 0x1p-7);
+    EXPECT_LE(distance(wide(dk), want.dk), 0x1p-7);
+  }
+}
+
 // Any number of threads gives the same bits.
 TEST(AttentionNumerics, DoesNotDependOnThreads) {
   AttentionShape shape{3, 70, 3, 2, 16, 0.25, true};

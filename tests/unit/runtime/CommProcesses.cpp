@@ -98,6 +98,19 @@ void checkReplicasAgree(Group &group) {
         values);
 }
 
+/// A sum of many small terms and a large one: rounded after every term, it would stay the large one.
+void checkSumOfBfloat16(Group &group) {
+  const float small = 0x1p-8f * 0.75f, n = group.size();
+  auto terms = [&](size_t count) { return std::vector<bf16>(count, group.rank() ? small : 1.0f); };
+  float want = bf16(1 + (n - 1) * small);
+  std::vector<bf16> all = terms(3), whole = terms(3 * group.size()), part(3);
+  group.allReduce(all.data(), 3, DType::BF16, Reduction::Sum, {});
+  group.reduceScatter(whole.data(), part.data(), 3, DType::BF16, Reduction::Sum, {});
+  for (const std::vector<bf16> &sum : {all, part})
+    expect("sum of bf16", group, std::vector<float>(sum.begin(), sum.end()),
+           std::vector<float>(3, want));
+}
+
 int runAll(World &world) {
   std::vector<int> reversed(world.size());
   std::iota(reversed.rbegin(), reversed.rend(), 0);
@@ -113,6 +126,7 @@ int runAll(World &world) {
       checkGroup<double>(*group, DType::F64, count);
     }
     checkGroup<int64_t>(*group, DType::I64, 5);
+    checkSumOfBfloat16(*group);
     checkReplicasAgree(*group);
   }
   return failures == 0 ? 0 : 1;

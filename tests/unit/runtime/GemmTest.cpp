@@ -115,4 +115,60 @@ TYPED_TEST(Gemm, DotDoesNotDependOnThreads) {
   EXPECT_EQ(dot(0, a.data(), a.data()), 0);
 }
 
+//===--- bf16 -------------------------------------------------------------------------------===//
+
+/// Products whose sums need more than bf16's 8 bits, though their terms do not.
+template <typename To> void checkBfloat16(bool ta, bool tb, bool accumulate) {
+  const int m = 300, n = 5, k = 40, ld = 320;
+  auto a = integers<bf16>(ld * ld, 1), b = integers<bf16>(ld * ld, 2);
+  auto start = integers<To>(ld * ld, 3);
+  auto c = start;
+  gemmBatched({}, Trans(ta), Trans(tb), m, n, k, a.data(), ld, b.data(), ld, accumulate, c.data(),
+              ld);
+  for (int i = 0; i < ld; ++i)
+    for (int j = 0; j < ld; ++j) {
+      float want = start[i * ld + j];
+      if (i < m && j < n) {
+        float sum = accumulate ? want : 0;
+        for (int p = 0; p < k; ++p)
+          sum += float(at(a, ld, ta, i, p)) * float(at(b, ld, tb, p, j));
+        want = To(sum);
+      }
+      ASSERT_EQ(float(c[i * ld + j]), want) << i << "," << j << " of " << ta << tb;
+    }
+}
+
+// All transpositions; sums are made in float and rounded once, or not at all.
+TEST(GemmBfloat16, Transpositions) {
+  for (bool ta : {false, true})
+    for (bool tb : {false, true})
+      for (bool accumulate : {false, true}) {
+        checkBfloat16<float>(ta, tb, accumulate);
+        checkBfloat16<bf16>(ta, tb, accumulate);
+      }
+}
+
+// A batch whose result does not move is a sum.
+TEST(GemmBfloat16, Batch) {
+  std::vector<bf16> a{1, 2, 3, 4}, b{5, 6, 7, 8};
+  std::vector<float> c{0, 0};
+  BatchDim each[] = {{2, 2, 2, 1}}, sum[] = {{2, 2, 2, 0}};
+  gemmBatched(each, Trans::No, Trans::No, 1, 1, 2, a.data(), 2, b.data(), 1, false, c.data(), 1);
+  EXPECT_EQ(c, (std::vector<float>{17, 53}));
+  c = {1, 0};
+  gemmBatched(sum, Trans::No, Trans::No, 1, 1, 2, a.data(), 2, b.data(), 1, true, c.data(), 1);
+  EXPECT_EQ(c[0], 71);
+}
+
+// Rounding is to nearest, ties to even; NaN stays NaN.
+TEST(Bfloat16, Rounding) {
+  const float ulp = 0x1p-7f;
+  EXPECT_EQ(float(bf16(1 + ulp / 2)), 1);
+  EXPECT_EQ(float(bf16(1 + 3 * ulp / 2)), 1 + 2 * ulp);
+  EXPECT_EQ(float(bf16(-1 - 0.6f * ulp)), -1 - ulp);
+  EXPECT_EQ(float(bf16(3.4e38f)), INFINITY);
+  EXPECT_TRUE(std::isnan(float(bf16(NAN))));
+  EXPECT_TRUE(std::isnan(float(bf16(-NAN))));
+}
+
 } // namespace

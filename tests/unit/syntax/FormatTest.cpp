@@ -103,9 +103,10 @@ TEST(Format, BlankLines) {
 
 // A block on one line stays there; broken anywhere between entries, it is broken at its braces.
 TEST(Format, Braces) {
-  expectFormat("block B(x) -> x\n{\nrepeat n as l {x=f(x,l)}\nif a {x=1}\nelse {x=2;\ny=3}\n}\n",
+  expectFormat("block B(x) -> x\n{\nrepeat n as l {x=f(x,l)}\nin  f32{x=1}\nif a {x=1}\nelse {x=2;\ny=3}\n}\n",
                "block B(x) -> x {\n"
                "  repeat n as l { x = f(x, l) }\n"
+               "  in f32 { x = 1 }\n"
                "  if a { x = 1 } else {\n"
                "    x = 2\n"
                "    y = 3\n"

@@ -1,0 +1,54 @@
+// RUN: titan-opt --titan-plan-memory --mlir-print-debuginfo %s | titan-translate --titan-to-cpp | FileCheck %s
+
+// bf16 is a type of memory: loaded as float, computed with in float and rounded where a value is defined, by
+// its store or, where it stays in a register, by hand. Sums are float until they are complete.
+
+!row = !titan.tensor<bf16[seq = 512]>
+!x = !titan.tensor<bf16[seq = 512, embed = 64]>
+!wide = !titan.tensor<f32[seq = 512, embed = 64]>
+!w = !titan.tensor<bf16[embed = 64, out = 32]>
+!y = !titan.tensor<bf16[seq = 512, out = 32]>
+!dw = !titan.tensor<f32[embed = 64, out = 32]>
+!s = !titan.tensor<bf16[]>
+
+// CHECK-LABEL: void run(Context &ctx) {
+func.func @train(%x: !x {titan.input = "x"} loc("x"), %w: !w {titan.param = "w"} loc("w"),
+                 %ids: !titan.tensor<i64[seq = 512]> {titan.input = "ids"} loc("ids"))
+    -> (!x {titan.output = "a"}, !wide {titan.output = "b"}, !x {titan.output = "z"}, !row {titan.output = "picked"},
+        !y {titan.output = "y"}, !dw {titan.output = "dw"}, !row {titan.output = "columns"}, !s {titan.output = "whole"})
+    attributes {titan.program = "train"} {
+  // CHECK: a[i] = tm::exp(float(x[i]));
+  %a = titan.exp %x : !x -> !x loc("a")
+  // CHECK: b[i] = float(float(a[i]));
+  %b = titan.cast %a : !x -> !wide loc("b")
+  // A constant has the digits of its type; what the row keeps is rounded as in memory.
+  // CHECK: alignas(64) float e_row[embed];
+  // CHECK: float sum = float(0);
+  // CHECK: const float e_at = float(bf16(tm::exp(float(x[row * embed + i]))));
+  // CHECK: sum += e_at;
+  // CHECK: sum = float(bf16(sum));
+  // CHECK: z[row * embed + i] = (e_row[i] / sum) * float(0.10009765625)
+  %z, %picked = titan.fused rows ["seq"] : !x, !row {
+    %tenth = titan.constant 0.1 : !s
+    %e = titan.exp %x : !x -> !x loc("e")
+    %sum = titan.reduce sum %e : !x -> !row loc("sum")
+    %d = titan.div %e, %sum : (!x, !row) -> !x loc("d")
+    %m = titan.mul %d, %tenth : (!x, !s) -> !x loc("z")
+    %p = titan.take %x along "embed" at %ids : (!x, !titan.tensor<i64[seq = 512]>) -> !row loc("picked")
+    titan.yield %m, %p : !x, !row
+  }
+  // A product is rounded to what the result is.
+  // CHECK: bf16 *y = {{.*}}<bf16>(ctx,
+  // CHECK: gemm(ctx, x, w, y,
+  %y = titan.contract %x, %w : (!x, !w) -> !y loc("y")
+  // CHECK: float *dw = {{.*}}<float>(ctx,
+  // CHECK: gemm(ctx, x, y, dw,
+  %dw = titan.contract %x, %y : (!x, !y) -> !dw loc("dw")
+  // CHECK: float total
+  // CHECK: total += float(x[{{.*}}]);
+  // CHECK: columns[{{.*}}] = total;
+  %columns = titan.reduce sum %x : !x -> !row loc("columns")
+  // CHECK: tm::sum(ctx, whole, seq * embed, {{.*}} return float(x[i]); });
+  %whole = titan.reduce sum %x : !x -> !s loc("whole")
+  return %a, %b, %z, %picked, %y, %dw, %columns, %whole : !x, !wide, !x, !row, !y, !dw, !row, !s
+}
