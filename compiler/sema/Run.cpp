@@ -275,6 +275,12 @@ void Resolver::resolveSum(const char *path, DType compute, DType automatic) {
                     ", narrower than `precision.compute`, which is " + spelling(compute))
         .help(std::string("write `") + path + " = " + spelling(compute) +
               "`, or leave it out for " + spelling(automatic));
+  else if (*given == DType::F64 && compute != DType::F64)
+    diags
+        .report(Code::OptionValue, sum.loc,
+                std::string("`") + path + "` is f64, but `precision.compute` is " +
+                    spelling(compute) + ": products of that are summed in f32")
+        .help("f64 is for runs that are f64 throughout: set `precision.compute = f64` too");
 }
 
 /// Puts element types in the place of `auto`.

@@ -17,7 +17,8 @@ template <typename T> void product(const T *a, const T *b, T *c, const GemmShape
   gemmBatched(batch, transA, transB, s.m, s.n, s.k, T(1), a, s.lda, b, s.ldb, beta, c, s.ldc);
 }
 
-template <typename To> void product(const bf16 *a, const bf16 *b, To *c, const GemmShape &s) {
+template <typename To>
+void productOfNarrow(const bf16 *a, const bf16 *b, To *c, const GemmShape &s) {
   BatchDim batch[] = {{s.batch, s.strideA, s.strideB, s.strideC}};
   gemmBatched(batch, Trans(s.transposeA), Trans(s.transposeB), s.m, s.n, s.k, a, s.lda, b, s.ldb,
               s.accumulate, c, s.ldc);
@@ -26,11 +27,11 @@ template <typename To> void product(const bf16 *a, const bf16 *b, To *c, const G
 } // namespace
 
 void gemm(Context &, const bf16 *a, const bf16 *b, bf16 *c, const GemmShape &shape) {
-  product(a, b, c, shape);
+  productOfNarrow(a, b, c, shape);
 }
 
 void gemm(Context &, const bf16 *a, const bf16 *b, float *c, const GemmShape &shape) {
-  product(a, b, c, shape);
+  productOfNarrow(a, b, c, shape);
 }
 
 void gemm(Context &, const float *a, const float *b, float *c, const GemmShape &shape) {

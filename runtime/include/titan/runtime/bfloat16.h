@@ -20,6 +20,11 @@ struct bf16 {
 
   bf16() = default;
   TITAN_EVERYWHERE bf16(float value) : bits(round(value)) {}
+  /// Without a temporary in between, which would keep GCC from vectorising stores.
+  TITAN_EVERYWHERE bf16 &operator=(float value) {
+    bits = round(value);
+    return *this;
+  }
   TITAN_EVERYWHERE operator float() const {
     const uint32_t whole = static_cast<uint32_t>(bits) << 16;
     float value;

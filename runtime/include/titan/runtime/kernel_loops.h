@@ -50,6 +50,14 @@ template <typename T> void copy(Context &, T *to, const T *from, int64_t count) 
   detail::share(count, count, [=](int64_t i) { to[i] = from[i]; });
 }
 
+// Whole structures are moved one at a time; their bits are vectorised.
+inline void fill(Context &ctx, bf16 *to, int64_t count, bf16 value) {
+  fill(ctx, &to->bits, count, value.bits);
+}
+inline void copy(Context &ctx, bf16 *to, const bf16 *from, int64_t count) {
+  copy(ctx, &to->bits, &from->bits, count);
+}
+
 namespace detail {
 
 /// Combines term(0) ... term(count - 1) in up to 256 chunks, then the chunks in order.

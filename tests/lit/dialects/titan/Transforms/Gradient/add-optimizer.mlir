@@ -53,14 +53,13 @@ func.func @train(%a: !t {titan.param = "a", titan.decay = 0.1 : f64}, %f: !t {ti
 !h = !titan.tensor<f32[seq = 8]>
 !s = !titan.tensor<f64[]>
 
-// Without clipping the scale is one, but the norm is still reported. Scalars have the first
-// parameter's element type, and norms are added in it.
+// Without clipping the scale is one, but the norm is still reported. Scalars have the widest
+// gradient's element type, and the norm is summed in it.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: !titan.tensor<f64[]> {titan.scalar = "lr"}
 // CHECK: %[[QA:.*]] = titan.contract {{.*}} -> !titan.tensor<f64[]>
-// CHECK: %[[QB:.*]] = titan.contract {{.*}} -> !titan.tensor<f32[]>
-// CHECK: %[[CB:.*]] = titan.cast %[[QB]] : <f32[]> -> <f64[]>
-// CHECK: titan.add %[[QA]], %[[CB]]
+// CHECK: %[[QB:.*]] = titan.contract {{.*}}<f32[{{.*}} -> !titan.tensor<f64[]>
+// CHECK: titan.add %[[QA]], %[[QB]]
 // CHECK: titan.sqrt
 // CHECK: %[[ONE:.*]] = titan.constant 1.0
 // CHECK-NOT: titan.minimum
