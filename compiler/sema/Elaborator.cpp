@@ -1,5 +1,6 @@
 // Names, dimensions, and the emission of ops: what all parts of the elaboration use.
 #include "compiler/sema/Elaborator.h"
+#include "compiler/sema/Options.h"
 #include "compiler/sema/Suggest.h"
 
 namespace titan::sema {
@@ -12,7 +13,7 @@ bool Elaborator::run(const Symbol &symbol, const Specialisation &given) {
   const ModelDecl &decl = *symbol.decl->as<ModelDecl>();
   size_t errorsBefore = diags.errorReports();
   spec = given;
-  compute = spec.compute;
+  computeType = spec.compute;
   Scope scope;
   Frame top{&decl, symbol.unit, &scope, nullptr, decl.loc, {}, {}};
   frame = &top;
@@ -256,9 +257,9 @@ ValueId Elaborator::converted(ValueId value, DType dtype, Location at) {
 
 Value Elaborator::emit(Op op, TensorType type, Location at) {
   for (ValueId &operand : op.operands)
-    operand = converted(operand, compute, at);
+    operand = converted(operand, computeType, at);
   if (isFloat(type.dtype))
-    type.dtype = compute;
+    type.dtype = computeType;
   return append(std::move(op), std::move(type), at);
 }
 

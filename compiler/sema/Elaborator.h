@@ -236,7 +236,7 @@ private:
   Specialisation spec;
   Frame *frame = nullptr;
   Region *region = nullptr;
-  DType compute = DType::F32; ///< of the region at hand: the run's, or that of the innermost `in`
+  DType computeType = DType::F32; ///< of the region at hand: the run's, or that of the innermost `in`
   std::map<std::pair<ValueId, DType>, ValueId> conversions; ///< that are visible here
   std::string variable; ///< that the expression at hand is computed for
   struct Loop {

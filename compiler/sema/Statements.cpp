@@ -263,12 +263,12 @@ void Elaborator::assignTo(const Name &name, Value value, Location valueLoc) {
 void Elaborator::setLoss(const AssignStmt &stmt) {
   variable = "loss";
   // The mean of many values of few digits has few digits: what `loss =` says is an island.
-  DType outer = compute;
-  compute = wider(outer, DType::F32);
+  DType outer = computeType;
+  computeType = wider(outer, DType::F32);
   Value value = eval(*stmt.value);
   if (value.isTensor())
-    value = Value::ofTensor(converted(value.tensor, compute, stmt.value->loc));
-  compute = outer;
+    value = Value::ofTensor(converted(value.tensor, computeType, stmt.value->loc));
+  computeType = outer;
   variable.clear();
   if (!expectTensor(value, stmt.value->loc, "the loss"))
     return;
@@ -305,11 +305,11 @@ void Elaborator::island(const IslandStmt &stmt) {
   if (dtype && !isFloat(*dtype))
     report(Code::IslandType, stmt.type.loc,
            "nothing can be computed in " + stmt.type.text + ": an island is f32, f64 or bf16");
-  DType outer = compute;
+  DType outer = computeType;
   if (dtype && isFloat(*dtype) && spec.compute != DType::F64)
-    compute = *dtype;
+    computeType = *dtype;
   elaborate(stmt.body);
-  compute = outer;
+  computeType = outer;
 }
 
 } // namespace titan::sema
