@@ -27,7 +27,7 @@ func.func @train(%x: !x {titan.input = "x"} loc("x"), %w: !w {titan.param = "w"}
   // CHECK: const float e_at = float(bf16(tm::exp(float(x[row * embed + i]))));
   // CHECK: sum += e_at;
   // CHECK: sum = float(bf16(sum));
-  // CHECK: z[row * embed + i] = (e_row[i] / sum) * float(0.10009765625)
+  // CHECK: z[row * embed + i] = float(bf16(e_row[i] / sum)) * float(0.10009765625);
   %z, %picked = titan.fused rows ["seq"] : !x, !row {
     %tenth = titan.constant 0.1 : !s
     %e = titan.exp %x : !x -> !x loc("e")
