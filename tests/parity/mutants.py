@@ -18,7 +18,7 @@ import torch
 from compare import compare
 from run import OUT as PARITY
 from run import PROGRAMS, SEED, TEXT_BYTES
-from titan import DTYPES, TITANC, Launch, Report, call, require_titanc, write_text
+from titan import TITANC, Launch, Report, call, precision, require_titanc, write_text
 
 OUT = PARITY.parent / "mutants"
 MESH, PROCESSES = "on_shard2_tp2", 4
@@ -55,10 +55,8 @@ class Project:
 
     def __init__(self):
         self.folder = OUT / "project"
-        sets = [w for part in ("params", "compute", "reduce")
-                for w in ("--set", f"precision.{part}={DTYPES['float64']}")]
         call([TITANC, "build", PROGRAMS / "llama3.titan", "--train", MESH, "--emit=project",
-              "-o", self.folder, *sets])
+              "-o", self.folder, *precision("float64")])
         sources = [f for f in self.folder.rglob("*.cpp") if CALL.search(f.read_text())]
         if len(sources) != 1:
             raise SystemExit(f"error: {len(sources)} files in {self.folder} reduce anything")
