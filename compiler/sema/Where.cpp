@@ -15,7 +15,7 @@ Value Elaborator::builtinWhere(CallArgs &args) {
                spelling(typeOf(args[0]).dtype));
     return {};
   }
-  TensorType like = {spec.compute, typeOf(args[0]).dims};
+  TensorType like = {computeType, typeOf(args[0]).dims};
   for (size_t i : {2, 1})
     if (args[i].isTensor())
       like.dtype = typeOf(args[i]).dtype;
