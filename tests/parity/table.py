@@ -129,7 +129,7 @@ def check(row: Row, number: int):
     program = write_program(row, folder)
     ir = folder / "step.mlir"
     ir.write_text(call([TITANC, "--stop-after=memory", "--train", "row", program]))
-    result = judge(against, ir, row.ranks, ["--float64"])
+    result = judge(against, ir, row.ranks)
     return result.passed(), result.table()
 
 
