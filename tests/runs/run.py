@@ -142,15 +142,15 @@ def try_meshes(meshes: list[tuple[Path, int]], text: Path):
     return result.passed(), result.table()
 
 
-def try_allocations(one: Path, two: Path, text: Path):
+def try_allocations(programs: dict[str, tuple[Path, int]], text: Path):
     """Counted in all threads and libraries. Both runs read metrics twice, which may differ by a few,
     as may a look into /proc for a peer that keeps one waiting. Ranks of one machine meet in shared
     memory; c10d's sockets, for several machines, are buffers and objects of its own at every call."""
     good, notes = True, []
-    for exe, processes in ((one, 1), (two, 2)):
+    for name, (exe, processes) in programs.items():
         counts = []
         for steps in (10, 60):
-            counted = OUT / f"allocations-{processes}-{steps}"
+            counted = OUT / f"allocations-{name}-{steps}"
             variables = {"LD_PRELOAD": str(COUNTER), "ALLOCATIONS_FILE": str(counted),
                          "TITAN_NUM_THREADS": "2"}
             command = [exe, "--data", text, "--out", OUT / "counted", "--resume", "none",
@@ -161,7 +161,7 @@ def try_allocations(one: Path, two: Path, text: Path):
                 Run(command, variables).wait()
             counts.append(int(counted.read_text()))
         good = good and abs(counts[1] - counts[0]) < 25
-        notes.append(f"    {processes} ranks: {counts[0]} in 10 steps, {counts[1]} in 60")
+        notes.append(f"    {name}: {counts[0]} in 10 steps, {counts[1]} in 60")
     return good, "\n".join(notes)
 
 
@@ -199,7 +199,9 @@ def main() -> None:
     report.case(f"{kills} kills of two processes, seed {arguments.seed}",
                 lambda: try_kills(two, text, kills, arguments.seed))
     report.case("from mesh to mesh", lambda: try_meshes([(two, 2), (split, 2), (one, 1)], text))
-    report.case("allocations of a step", lambda: try_allocations(one, split, text))
+    narrow = build(PROGRAM, "parity", "bfloat16", OUT / "narrow", evaluation)
+    report.case("allocations of a step", lambda: try_allocations(
+        {"one rank": (one, 1), "two ranks": (split, 2), "bf16": (narrow, 1)}, text))
     report.case("evaluation on one process and on two",
                 lambda: try_evaluation(one, two, text, other))
     report.end()

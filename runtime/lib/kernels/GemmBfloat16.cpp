@@ -4,6 +4,7 @@
 
 #include "titan/runtime/error.h"
 #include "titan/runtime/gemm.h"
+#include "titan/runtime/kernel_loops.h"
 
 #include <algorithm>
 #include <climits>
@@ -69,11 +70,11 @@ Product takeRows(Product p, int64_t first, int64_t count) {
 
 const float *widen(const Matrix &matrix, Scratch &scratch) {
   float *wide = scratch.take<float>(matrix.rows * matrix.columns);
-#pragma omp parallel for schedule(static) if (matrix.rows * matrix.columns > 16384)
-  for (int64_t i = 0; i < matrix.rows; ++i)
+  tm::detail::share(matrix.rows, matrix.rows * matrix.columns, [&](int64_t i) {
 #pragma omp simd
     for (int64_t j = 0; j < matrix.columns; ++j)
       wide[i * matrix.columns + j] = matrix.data[i * matrix.ld + j];
+  });
   return wide;
 }
 
@@ -126,11 +127,11 @@ void product(const Product &p, bool accumulate, bf16 *c, int64_t ldc) {
       for (int64_t i = 0; i < count; ++i)
         std::copy_n(to + i * ldc, p.n, sum + i * p.n);
     multiply(part, accumulate, sum, p.n, scratch);
-#pragma omp parallel for schedule(static) if (count * p.n > 16384)
-    for (int64_t i = 0; i < count; ++i)
+    tm::detail::share(count, count * p.n, [&](int64_t i) {
 #pragma omp simd
       for (int64_t j = 0; j < p.n; ++j)
         to[i * ldc + j] = sum[i * p.n + j];
+    });
   }
 }
 
