@@ -13,29 +13,34 @@ using sema::CheckedRun;
 
 /// `layers.{l}.wq`: one name for the same parameter of all layers.
 std::string publicName(const sema::Parameter &parameter) {
-  size_t dot = parameter.name.find('.');
-  if (parameter.repeats.empty() || dot == std::string::npos)
-    return parameter.name;
-  return parameter.name.substr(0, dot) + ".{l}" + parameter.name.substr(dot);
-}
-
-std::vector<sema::DimId> storedDims(const sema::Parameter &parameter) {
-  std::vector<sema::DimId> dims = parameter.repeats;
-  dims.insert(dims.end(), parameter.type.dims.begin(), parameter.type.dims.end());
-  return dims;
+  std::string name = parameter.name;
+  size_t from = 0;
+  for (size_t i = 0; i < parameter.repeats.size(); ++i) {
+    size_t dot = name.find('.', from);
+    name.insert(dot, ".{l}");
+    from = dot + 5;
+  }
+  return name;
 }
 
 llvm::json::Object parametersJson(const sema::Model &model) {
   llvm::json::Array tensors;
   for (const sema::Parameter &parameter : model.parameters) {
     llvm::json::Array shape, names;
-    for (sema::DimId id : storedDims(parameter)) {
+    llvm::json::Array iterations;
+    for (size_t i = 0; i < parameter.repeats.size(); ++i) {
+      shape.push_back(static_cast<int64_t>(parameter.iterations[i].size()));
+      names.push_back(model.dims[parameter.repeats[i]].name);
+      iterations.push_back(llvm::json::Array(parameter.iterations[i]));
+    }
+    for (sema::DimId id : parameter.type.dims) {
       shape.push_back(model.dims[id].size);
       names.push_back(model.dims[id].name);
     }
     tensors.push_back(llvm::json::Object{{"name", publicName(parameter)},
                                          {"shape", std::move(shape)},
                                          {"dims", std::move(names)},
+                                         {"iterations", std::move(iterations)},
                                          {"dtype", sema::spelling(parameter.type.dtype)}});
   }
   return llvm::json::Object{{"total", model.parameterCount()}, {"tensors", std::move(tensors)}};
@@ -132,9 +137,13 @@ void printText(const CheckedRun &run, const Facts &facts) {
                << " parameters\n\n";
   for (const sema::Parameter &parameter : model.parameters) {
     std::string dims;
-    for (sema::DimId id : storedDims(parameter))
-      dims += (dims.empty() ? "" : ", ") + model.dims[id].name + " = " +
-              std::to_string(model.dims[id].size);
+    auto add = [&](sema::DimId id, int64_t size) {
+      dims += (dims.empty() ? "" : ", ") + model.dims[id].name + " = " + std::to_string(size);
+    };
+    for (size_t i = 0; i < parameter.repeats.size(); ++i)
+      add(parameter.repeats[i], static_cast<int64_t>(parameter.iterations[i].size()));
+    for (sema::DimId id : parameter.type.dims)
+      add(id, model.dims[id].size);
     llvm::outs() << llvm::formatv("  {0,-28} {1,16}  {2}[{3}]\n", publicName(parameter),
                                   grouped(model.elements(parameter)),
                                   sema::spelling(parameter.type.dtype), dims);
@@ -160,6 +169,10 @@ const char *typeText(sema::OptionType type) {
     return "two numbers";
   case sema::OptionType::String:
     return "string";
+  case sema::OptionType::Integers:
+    return "integers";
+  case sema::OptionType::Words:
+    return "words";
   case sema::OptionType::Choice:
     break;
   }

@@ -13,6 +13,14 @@ using namespace titan;
 using namespace titan::ir;
 using namespace titan::emission;
 
+static void declareTables(RepeatOp repeat, Sizes &sizes) {
+  getVariantTable(sizes, repeat);
+  for (const VariantLists &lists : {repeat.getAllSliceUsers(), repeat.getAllStackUsers()})
+    for (ArrayRef<int64_t> users : lists)
+      if (users.size() < repeat.getNumVariants())
+        getSlotTable(sizes, repeat, users);
+}
+
 /// Declares every size that the function's types have, so that local names can avoid them.
 static void declareSizes(func::FuncOp function, Sizes &sizes) {
   auto declare = [&](Type type) {
@@ -27,6 +35,8 @@ static void declareSizes(func::FuncOp function, Sizes &sizes) {
     for (Region &region : op->getRegions())
       for (Block &block : region)
         llvm::for_each(block.getArgumentTypes(), declare);
+    if (auto repeat = dyn_cast<RepeatOp>(op); repeat && repeat.getNumVariants() > 1)
+      declareTables(repeat, sizes);
   });
 }
 

@@ -14,9 +14,8 @@ using namespace titan::emission;
 LogicalResult FunctionEmitter::emitFunction(StringRef name, Block &block) {
   sizes().startFunction();
   sizes().reserveNames(scope);
-  auto repeat = dyn_cast<RepeatOp>(block.getParentOp());
-  if (repeat)
-    emitEarlyStacks(repeat);
+  if (std::optional<RepeatVariant> variant = findVariant(&block))
+    emitEarlyStacks(*variant);
   for (Operation &op : block)
     if (failed(emitOp(&op)))
       return failure();
@@ -77,61 +76,93 @@ void FunctionEmitter::copyToPlace(Value value, PlaceAttr target) {
     copyTo(value, getPlacePointer(target, type.getElementType(), sizes().getCount(type)));
 }
 
-PlaceAttr FunctionEmitter::getSlot(PlaceAttr stack) {
-  SmallVector<int64_t> levels(stack.getLevels());
-  levels.push_back(repeats.size() - 1);
-  return PlaceAttr::get(stack.getContext(), stack.getSpace(), stack.getBuffer(), levels);
+std::string emission::getVariantTable(Sizes &sizes, RepeatOp repeat) {
+  return sizes.getTable((repeat.getDim().getName().getValue() + "_variant").str(),
+                        repeat.getIterations().getVariants());
 }
 
+std::string emission::getSlotTable(Sizes &sizes, RepeatOp repeat, ArrayRef<int64_t> users) {
+  return sizes.getTable((repeat.getDim().getName().getValue() + "_slot").str(),
+                        repeat.getIterations().getSlots(users));
+}
+
+PlaceAttr FunctionEmitter::getSlot(OpResult stack) {
+  auto repeat = cast<RepeatOp>(stack.getOwner());
+  return memory::getPlace(stack).getSlot(
+      repeats.size() - 1, repeat,
+      repeat.getStackUsers(stack.getResultNumber() - repeat.getNumCarried()));
+}
+
+LogicalResult FunctionEmitter::emitVariant(RepeatVariant variant, ArrayRef<Enclosing> enclosing,
+                                           std::string &name) {
+  RepeatOp repeat = variant.getRepeat();
+  name = program.functionNames.pick(repeat.getDim().getName().str() +
+                                    (repeat.getReverse() ? "_backward" : "_body"));
+  // The callee's variables are its own.
+  SmallVector<std::string> used = sizes().takeUsed();
+  FunctionEmitter emitter(program, SmallVector<Enclosing>(enclosing));
+  if (failed(emitter.emitFunction(name, variant.getBlock())))
+    return failure();
+  sizes().restoreUsed(used);
+  name += "(ctx";
+  for (const Enclosing &each : enclosing)
+    name += ", " + each.index;
+  name += ");";
+  return success();
+}
+
+/// A loop that calls the body of each iteration's variant.
 LogicalResult FunctionEmitter::emitRepeat(RepeatOp repeat) {
-  for (auto [init, argument] : llvm::zip_equal(repeat.getInits(), repeat.getCarriedArgs()))
+  for (auto [init, argument] :
+       llvm::zip_equal(repeat.getInits(), repeat.getVariant(0).getCarriedArgs()))
     copyToPlace(init, memory::getPlace(argument));
-  Factor count = sizes().getSize(repeat.getDim(), ArrayAttr::get(repeat.getContext(), {}));
+  std::string count =
+      sizes().getSize(repeat.getDim(), ArrayAttr::get(repeat.getContext(), {})).name;
   // A name that no value has.
   std::string index = "l" + (repeats.empty() ? std::string() : std::to_string(repeats.size()));
   SmallVector<Enclosing> inner = repeats;
-  inner.push_back({index, count});
-  std::string name = program.functionNames.pick(repeat.getDim().getName().str() +
-                                                (repeat.getReverse() ? "_backward" : "_body"));
-  // The callee's variables are its own.
-  SmallVector<std::string> used = sizes().takeUsed();
-  if (failed(FunctionEmitter(program, inner).emitFunction(name, repeat.getBody().front())))
-    return failure();
-  sizes().restoreUsed(used);
-  std::string head = repeat.getReverse()
-                         ? " = " + count.name + " - 1; " + index + " >= 0; --" + index
-                         : " = 0; " + index + " < " + count.name + "; ++" + index;
-  std::string arguments = "ctx";
-  for (const Enclosing &enclosing : inner)
-    arguments += ", " + enclosing.index;
+  inner.push_back({index, repeat});
+  SmallVector<std::string> calls;
+  for (const RepeatVariant &variant : repeat.getVariants())
+    if (failed(emitVariant(variant, inner, calls.emplace_back())))
+      return failure();
+  std::string head = repeat.getReverse() ? " = " + count + " - 1; " + index + " >= 0; --" + index
+                                         : " = 0; " + index + " < " + count + "; ++" + index;
   body.line("for (int64_t " + index + head + ")");
   body.indent();
-  body.line(name + "(" + arguments + ");");
+  if (calls.size() == 1) {
+    body.line(calls[0]);
+  } else {
+    body.open("switch (" + getVariantTable(sizes(), repeat) + "[" + index + "])");
+    for (auto [variant, call] : llvm::enumerate(calls))
+      body.line("case " + std::to_string(variant) + ": " + call + " break;");
+    body.close();
+  }
   body.unindent();
   place.clear();
   return success();
 }
 
-/// What a body stacks of its own arguments is copied first, because their memory is reused.
-void FunctionEmitter::emitEarlyStacks(RepeatOp repeat) {
-  for (auto [stack, yielded] :
-       llvm::zip(repeat.getStackedResults(),
-                 repeat.getYield().getValues().drop_front(repeat.getNumCarried())))
-    if (isa<BlockArgument>(yielded) && yielded.getParentBlock() == &repeat.getBody().front())
-      copyToPlace(yielded, getSlot(memory::getPlace(stack)));
+/// A body's own argument that it stacks: copied first, because its memory is reused.
+static bool isStackedEarly(const RepeatVariant &variant, Value yielded) {
+  return isa<BlockArgument>(yielded) && yielded.getParentBlock() == &variant.getBlock();
+}
+
+void FunctionEmitter::emitEarlyStacks(RepeatVariant variant) {
+  for (auto [value, stack, operand] : variant.getStacks())
+    if (isStackedEarly(variant, value))
+      copyToPlace(value, getSlot(stack));
 }
 
 /// Stacks come first: what is carried may overwrite their source.
 LogicalResult FunctionEmitter::emitYield(YieldOp yield) {
-  auto repeat = cast<RepeatOp>(yield->getParentOp());
-  unsigned carried = repeat.getNumCarried();
-  for (unsigned i = carried; i < yield.getNumOperands(); ++i) {
-    Value value = yield.getValues()[i];
-    if (!isa<BlockArgument>(value) || value.getParentBlock() != yield->getBlock())
-      copyToPlace(value, getSlot(memory::getPlace(repeat.getResult(i))));
-  }
-  for (unsigned i = 0; i < carried; ++i)
-    copyToPlace(yield.getValues()[i], memory::getPlace(repeat.getCarriedArgs()[i]));
+  RepeatVariant variant = *findVariant(yield->getBlock());
+  for (auto [value, stack, operand] : variant.getStacks())
+    if (!isStackedEarly(variant, value))
+      copyToPlace(value, getSlot(stack));
+  for (auto [value, argument] :
+       llvm::zip_equal(variant.getYieldedCarried(), variant.getCarriedArgs()))
+    copyToPlace(value, memory::getPlace(argument));
   return success();
 }
 

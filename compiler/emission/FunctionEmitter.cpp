@@ -84,9 +84,18 @@ std::string FunctionEmitter::getPlacePointer(PlaceAttr place, Type element, cons
                      ">(ctx, " + std::to_string(place.getBuffer()) + ")";
   // Slots are row-major in the enclosing repeats' indices; of those, the innermost varies fastest.
   Extent stride = count;
+  size_t depth = place.getLevels().size();
   for (int64_t level : llvm::reverse(place.getLevels())) {
-    text += " + " + scale(repeats[level].index, stride);
-    stride = repeats[level].size * stride;
+    ArrayRef<int64_t> users = place.getLevelUsers(--depth);
+    RepeatOp repeat = repeats[level].repeat;
+    std::string slot = repeats[level].index;
+    DimAttr slots = repeat.getDim();
+    if (!users.empty()) {
+      slot = getSlotTable(sizes(), repeat, users) + "[" + slot + "]";
+      slots = repeat.getStackDim(users);
+    }
+    text += " + " + scale(slot, stride);
+    stride = Extent(sizes().getSize(slots, ArrayAttr::get(place.getContext(), {}))) * stride;
   }
   return text;
 }
@@ -124,11 +133,11 @@ std::string FunctionEmitter::getScratch(Operation *op, unsigned index, Type type
 
 std::string FunctionEmitter::getInlineScalar(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto repeat = dyn_cast<RepeatOp>(argument.getOwner()->getParentOp());
-    if (!repeat || argument != repeat.getIndex())
+    std::optional<RepeatVariant> body = findVariant(argument.getOwner());
+    if (!body || argument != body->getIndex())
       return "";
     size_t depth = 0;
-    for (Operation *op = repeat->getParentOp(); op; op = op->getParentOp())
+    for (Operation *op = body->getRepeat()->getParentOp(); op; op = op->getParentOp())
       depth += isa<RepeatOp>(op);
     return repeats[depth].index;
   }

@@ -29,7 +29,7 @@ struct ProgramState {
 /// A repeat around the function's code: its index is a parameter.
 struct Enclosing {
   std::string index;
-  Extent size;
+  ir::RepeatOp repeat;
 };
 
 class FunctionEmitter {
@@ -71,10 +71,12 @@ private:
   mlir::LogicalResult emitRepeat(ir::RepeatOp repeat);
   mlir::LogicalResult emitYield(ir::YieldOp yield);
   mlir::LogicalResult emitReturn(mlir::Operation *op);
-  void emitEarlyStacks(ir::RepeatOp repeat);
+  mlir::LogicalResult emitVariant(ir::RepeatVariant variant,
+                                  llvm::ArrayRef<Enclosing> enclosing, std::string &name);
+  void emitEarlyStacks(ir::RepeatVariant variant);
   void copyToPlace(mlir::Value value, ir::PlaceAttr target);
-  /// The slot of a stack at the innermost repeat's index.
-  ir::PlaceAttr getSlot(ir::PlaceAttr stack);
+  /// The slot of a stack of the innermost repeat.
+  ir::PlaceAttr getSlot(mlir::OpResult stack);
   void emitSourceLine(mlir::Operation *op);
 
   ProgramState &program;
@@ -86,6 +88,11 @@ private:
   std::string line;                         ///< source line of the last comment
   std::string place;                        ///< the last call of `at`
 };
+
+/// The table that says which variant an iteration runs, and the one of the slots that `users` have
+/// (none: all variants, whose slots are the iterations).
+std::string getVariantTable(Sizes &sizes, ir::RepeatOp repeat);
+std::string getSlotTable(Sizes &sizes, ir::RepeatOp repeat, llvm::ArrayRef<int64_t> users);
 
 /// `file:line` of an operation's location; empty where it has none.
 std::string getSourceLine(mlir::Location location);

@@ -3,6 +3,7 @@
 #include "compiler/emission/ProgramTable.h"
 
 #include "compiler/emission/FunctionEmitter.h"
+#include "dialects/titan/IR/Stacked.h"
 #include "dialects/titan/Kernels/ScalarText.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 
@@ -145,6 +146,17 @@ static std::string getInit(InitAttr init) {
          scales + "}, .cut = " + ir::getLiteral(init.getCut().getValueAsDouble());
 }
 
+static std::string getLists(const StackedIterations &lists) {
+  std::string text;
+  for (ArrayRef<int64_t> list : lists) {
+    std::string numbers;
+    for (int64_t number : list)
+      numbers += (numbers.empty() ? "" : ", ") + std::to_string(number);
+    text += (text.empty() ? "{" : ", {") + numbers + "}";
+  }
+  return "{" + text + "}";
+}
+
 void ProgramTable::emitTensor(func::FuncOp function, DictionaryAttr attributes,
                               NamedTensorType type, int64_t buffer) {
   static const std::pair<StringRef, StringRef> roles[] = {
@@ -161,7 +173,10 @@ void ProgramTable::emitTensor(func::FuncOp function, DictionaryAttr attributes,
         isShared ? ""
                  : ".function = " +
                        quote(function->getAttrOfType<StringAttr>(attr::kProgram).getValue()) + ", ";
-    rest += std::string(".stacked = ") + (attributes.contains(attr::kStacked) ? "true" : "false");
+    Attribute stacked = attributes.get(attr::kStacked);
+    rest += std::string(".stacked = ") + (stacked ? "true" : "false");
+    if (isa_and_nonnull<ArrayAttr>(stacked))
+      rest += ", .iterations = " + getLists(getStackedIterations(stacked, type));
     if (auto init = attributes.getAs<InitAttr>(attr::kInit))
       rest += ", " + getInit(init);
     out.line(" " + rest + "},");

@@ -85,6 +85,19 @@ Factor Sizes::getSize(ir::DimAttr dim, ArrayAttr axes) {
                  degree.value ? whole.value / degree.value : 0);
 }
 
+std::string Sizes::getTable(StringRef wanted, ArrayRef<int64_t> numbers) {
+  std::string list;
+  for (int64_t number : numbers)
+    list += (list.empty() ? "" : ", ") + std::to_string(number);
+  auto [entry, isNew] = known.try_emplace("{" + list + "}");
+  if (isNew) {
+    entry->second = {scope.pick(wanted), 0};
+    constants.push_back("[[maybe_unused]] constexpr int64_t " + entry->second.name + "[] = {" +
+                        list + "};");
+  }
+  return entry->second.name;
+}
+
 Extent Sizes::getCountBeforeFlat(ir::NamedTensorType type) {
   dist::ShardingAttr sharding = type.getShardingOrReplicated();
   Extent count;

@@ -44,6 +44,9 @@ public:
   static std::string getAxisName(mlir::StringAttr axis);
   bool isAuto(mlir::ArrayAttr axes);
 
+  /// A constant array of these numbers, as its name; equal ones are one.
+  std::string getTable(llvm::StringRef wanted, llvm::ArrayRef<int64_t> numbers);
+
   /// `constexpr` lines for the program.
   llvm::ArrayRef<std::string> getConstants() const { return constants; }
   /// Starts a function; `takeVariables` then returns the lines that declare what it used.

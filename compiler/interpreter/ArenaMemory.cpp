@@ -45,9 +45,9 @@ public:
 
   TensorRef read(Value value) const override;
   LogicalResult write(Value value, TensorRef tensor) override;
-  LogicalResult slice(BlockArgument argument, Value whole, int64_t index) override;
+  LogicalResult slice(BlockArgument argument, Value whole, int64_t slot) override;
   void beginStack(Value stack) override;
-  LogicalResult stack(Value stack, int64_t index, Value value) override;
+  LogicalResult stack(OpResult stack, int64_t slot, Value value) override;
   LogicalResult carry(ValueRange arguments, ValueRange carried) override;
   LogicalResult checkOverlap(Operation *op) const override;
   void begun(ir::RepeatOp repeat) override { poison(liveness.getStart(repeat)); }
@@ -125,9 +125,13 @@ Range ArenaMemory::getRange(PlaceAttr place, NamedTensorType type) const {
   int64_t size =
       dist::getLocalNumElements(type, mesh.getDegrees()) * getElementBytes(type.getElementType());
   int64_t begin = getBuffer(place).range.begin, stride = size;
+  size_t depth = place.getLevels().size();
   for (int64_t level : llvm::reverse(place.getLevels())) {
-    begin += loops[level].index * stride;
-    stride *= loops[level].count;
+    ir::RepeatOp repeat = loops[level].repeat;
+    ArrayRef<int64_t> users = place.getLevelUsers(--depth);
+    int64_t index = loops[level].index;
+    begin += (users.empty() ? index : repeat.getIterations().getSlots(users)[index]) * stride;
+    stride *= users.empty() ? repeat.getDim().getSize() : repeat.getIterations().getCount(users);
   }
   return {begin, begin + size};
 }
@@ -161,11 +165,11 @@ LogicalResult ArenaMemory::write(Value value, TensorRef tensor) {
 }
 
 /// Nothing is copied: the plan must say that the argument is that part of the whole.
-LogicalResult ArenaMemory::slice(BlockArgument argument, Value whole, int64_t index) {
+LogicalResult ArenaMemory::slice(BlockArgument argument, Value whole, int64_t slot) {
   PlaceAttr wholePlace = getPlace(whole), place = getPlace(argument);
   Range range = place ? getRange(place, getType(argument)) : Range{0, 0};
   int64_t begin = wholePlace ? getRange(wholePlace, getType(whole)).begin : -1;
-  if (range.begin != begin + index * (range.end - range.begin))
+  if (range.begin != begin + slot * (range.end - range.begin))
     return emitError(argument.getLoc(), "the slice does not lie in what it is a slice of");
   return success();
 }
@@ -181,13 +185,13 @@ void ArenaMemory::poison(int64_t event) {
       poison(buffer.range);
 }
 
-LogicalResult ArenaMemory::stack(Value stack, int64_t, Value value) {
+LogicalResult ArenaMemory::stack(OpResult stack, int64_t, Value value) {
   PlaceAttr place = getPlace(stack);
   if (!place)
     return emitError(stack.getLoc(), "a stack has no place");
-  SmallVector<int64_t> levels(place.getLevels());
-  levels.push_back(loops.size() - 1);
-  PlaceAttr slot = PlaceAttr::get(stack.getContext(), place.getSpace(), place.getBuffer(), levels);
+  ir::RepeatOp repeat = loops.back().repeat;
+  unsigned number = stack.getResultNumber() - repeat.getNumCarried();
+  PlaceAttr slot = place.getSlot(loops.size() - 1, repeat, repeat.getStackUsers(number));
   return store(slot, getType(value), *read(value), value.getLoc());
 }
 

@@ -3,6 +3,7 @@
 #include "compiler/interpreter/Arguments.h"
 
 #include "compiler/interpreter/Rounding.h"
+#include "dialects/titan/IR/Stacked.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "titan/runtime/philox.h"
 
@@ -35,15 +36,6 @@ Role interpreter::getResultRole(func::FuncOp function, unsigned index) {
   return {"value", std::to_string(index)};
 }
 
-std::string interpreter::getLayerName(StringRef name, int64_t layer, bool isState) {
-  size_t dot = name.find('.');
-  if (isState && dot != StringRef::npos)
-    dot = name.find('.', dot + 1);
-  std::string index = "." + std::to_string(layer);
-  return name.take_front(dot).str() + index +
-         (dot == StringRef::npos ? std::string() : name.drop_front(dot).str());
-}
-
 static HostTensor makeZeros(NamedTensorType type) {
   HostTensor tensor;
   tensor.shape = type.getShape();
@@ -71,14 +63,13 @@ double draw(ir::InitAttr init, double scale, const rt::RandomStream &stream, uin
 }
 
 /// Layer by layer where stacked, each layer by its own name and from element 0.
-HostTensor initialize(NamedTensorType type, StringRef name, ir::InitAttr init, bool stacked,
+HostTensor initialize(NamedTensorType type, ArrayRef<std::string> layers, ir::InitAttr init,
                       uint64_t seed) {
   HostTensor tensor = makeZeros(type);
-  int64_t layers = stacked ? type.getDims()[0].getSize() : 1;
-  int64_t size = type.getNumElements() / layers;
+  int64_t size = type.getNumElements() / layers.size();
   ArrayRef<double> scales = init.getScale().asArrayRef();
-  for (int64_t layer = 0; layer < layers; ++layer) {
-    rt::RandomStream stream(seed, "init", stacked ? getLayerName(name, layer) : name.str());
+  for (auto [layer, name] : llvm::enumerate(layers)) {
+    rt::RandomStream stream(seed, "init", name);
     double scale = scales.empty() ? 0 : scales[scales.size() == 1 ? 0 : layer];
     for (int64_t i = 0; i < size; ++i)
       tensor.data[layer * size + i] = draw(init, scale, stream, i);
@@ -139,15 +130,12 @@ FailureOr<HostTensor> readLiteral(func::FuncOp function, NamedTensorType type, A
 /// A value from the file, also when it holds the layers of a stacked tensor one by one. What --dump
 /// wrote as an update is found too.
 FailureOr<std::optional<HostTensor>> findGiven(func::FuncOp function, NamedTensorType type,
-                                               const Role &role, bool stacked,
+                                               const Role &role, ArrayRef<std::string> layers,
                                                const Settings &settings) {
   HostTensor tensor = makeZeros(type);
-  std::vector<std::string> names{role.name};
-  if (stacked && !settings.given.count(role.name)) {
-    names.clear();
-    for (int64_t layer = 0; layer < type.getDims()[0].getSize(); ++layer)
-      names.push_back(getLayerName(role.name, layer, role.kind == "state"));
-  }
+  SmallVector<std::string> names{role.name};
+  if (!settings.given.count(role.name))
+    names.assign(layers.begin(), layers.end());
   size_t size = tensor.data.size() / names.size();
   for (auto [i, part] : llvm::enumerate(names)) {
     auto given = settings.given.find(part);
@@ -166,8 +154,10 @@ FailureOr<std::optional<HostTensor>> findGiven(func::FuncOp function, NamedTenso
 FailureOr<HostTensor> makeUnrounded(func::FuncOp function, unsigned index, NamedTensorType type,
                                     const Settings &settings, int64_t step) {
   Role role = getArgumentRole(function, index);
-  bool stacked = function.getArgAttr(index, attr::kStacked) != nullptr;
-  auto given = findGiven(function, type, role, stacked, settings);
+  SmallVector<std::string> layers = ir::getSlotNames(
+      role.name, ir::getStackedIterations(function.getArgAttr(index, attr::kStacked), type),
+      role.kind == "state");
+  auto given = findGiven(function, type, role, layers, settings);
   if (failed(given))
     return failure();
   if (*given)
@@ -175,7 +165,7 @@ FailureOr<HostTensor> makeUnrounded(func::FuncOp function, unsigned index, Named
   if (Attribute literal = function.getArgAttr(index, "titan.value"))
     return readLiteral(function, type, literal);
   if (auto init = function.getArgAttrOfType<ir::InitAttr>(index, attr::kInit))
-    return initialize(type, role.name, init, stacked, settings.seed);
+    return initialize(type, layers, init, settings.seed);
   if (role.kind == "state")
     return makeZeros(type);
   if (role.kind == "input")

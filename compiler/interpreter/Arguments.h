@@ -39,10 +39,6 @@ struct Role {
 Role getArgumentRole(mlir::func::FuncOp function, unsigned index);
 Role getResultRole(mlir::func::FuncOp function, unsigned index);
 
-/// The name of layer `layer` of a stacked tensor, as the runtime has it: the index follows the
-/// name's first part, for optimizer state the second ("layers.3.wq", "m.layers.3.wq").
-std::string getLayerName(llvm::StringRef name, int64_t layer, bool isState = false);
-
 /// The global value of argument `index` at `step` (from 1). Parameters and state: their start.
 mlir::FailureOr<ir::HostTensor> makeArgument(mlir::func::FuncOp function, unsigned index,
                                              const Settings &settings, int64_t step);

@@ -144,14 +144,18 @@ int64_t Device::getIndex(const Frame &frame) const {
   return repeat.getReverse() ? repeat.getDim().getSize() - 1 - frame.iteration : frame.iteration;
 }
 
+ir::RepeatVariant Device::getVariant(const Frame &frame) const {
+  ir::RepeatOp repeat = frame.repeat;
+  return repeat.getVariant(repeat.getIterations().getVariant(getIndex(frame)));
+}
+
 LogicalResult Device::enter(ir::RepeatOp repeat) {
-  Block &body = repeat.getBody().front();
   for (Value stack : repeat.getStackedResults())
     memory->beginStack(stack);
-  if (failed(memory->carry(repeat.getCarriedArgs(), repeat.getInits())))
+  frames.push_back({nullptr, {}, repeat});
+  if (failed(memory->carry(getVariant(frames.back()).getCarriedArgs(), repeat.getInits())))
     return failure();
-  frames.push_back({&body, body.begin(), repeat});
-  memory->loops.push_back({0, repeat.getDim().getSize()});
+  memory->loops.push_back({0, repeat});
   if (failed(startIteration()))
     return failure();
   memory->begun(repeat);
@@ -160,45 +164,55 @@ LogicalResult Device::enter(ir::RepeatOp repeat) {
 
 /// Whether a repeat stacks one of its body's own arguments: these are copied before the body runs,
 /// because it may reuse their memory.
-static bool isStackedEarly(ir::YieldOp yield, Value value) {
+static bool isStackedEarly(const ir::RepeatVariant &body, Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
-  return argument && argument.getOwner() == yield->getBlock();
+  return argument && argument.getOwner() == &body.getBlock();
 }
 
 /// Sets the index and the slices of an iteration and stacks what is known already.
 LogicalResult Device::startIteration() {
   Frame &frame = frames.back();
-  ir::RepeatOp repeat = frame.repeat;
+  ir::RepeatVariant body = getVariant(frame);
+  frame.block = &body.getBlock();
+  frame.next = frame.block->begin();
   int64_t index = getIndex(frame);
   memory->loops.back().index = index;
   HostTensor scalar{{}, {static_cast<double>(index)}};
-  if (failed(memory->write(repeat.getIndex(), std::make_shared<HostTensor>(std::move(scalar)))))
+  if (failed(memory->write(body.getIndex(), std::make_shared<HostTensor>(std::move(scalar)))))
     return failure();
-  for (auto [whole, argument] : llvm::zip_equal(repeat.getSlices(), repeat.getSliceArgs()))
-    if (failed(memory->slice(argument, whole, index)))
+  ir::IterationTable table = body.getRepeat().getIterations();
+  for (auto [whole, argument, number] : body.getSlices()) {
+    int64_t slot = table.getSlots(body.getRepeat().getSliceUsers(number))[index];
+    if (failed(memory->slice(argument, whole, slot)))
       return failure();
-  auto stacked = repeat.getYield().getValues().drop_front(repeat.getNumCarried());
-  for (auto [stack, value] : llvm::zip_equal(repeat.getStackedResults(), stacked))
-    if (isStackedEarly(repeat.getYield(), value) && failed(memory->stack(stack, index, value)))
+  }
+  return stack(/*early=*/true);
+}
+
+LogicalResult Device::stack(bool early) {
+  ir::RepeatVariant body = getVariant(frames.back());
+  ir::RepeatOp repeat = body.getRepeat();
+  for (auto [value, result, operand] : body.getStacks()) {
+    unsigned number = result.getResultNumber() - repeat.getNumCarried();
+    int64_t slot =
+        repeat.getIterations().getSlots(repeat.getStackUsers(number))[getIndex(frames.back())];
+    if (isStackedEarly(body, value) == early && failed(memory->stack(result, slot, value)))
       return failure();
+  }
   return success();
 }
 
 LogicalResult Device::yield(ir::YieldOp yield) {
   Frame &frame = frames.back();
-  ir::RepeatOp repeat = frame.repeat;
-  auto stacked = yield.getValues().drop_front(repeat.getNumCarried());
-  for (auto [stack, value] : llvm::zip_equal(repeat.getStackedResults(), stacked))
-    if (!isStackedEarly(yield, value) && failed(memory->stack(stack, getIndex(frame), value)))
-      return failure();
-  auto carried = yield.getValues().take_front(repeat.getNumCarried());
-  if (failed(memory->carry(repeat.getCarriedArgs(), carried)))
+  OperandRange carried = getVariant(frame).getYieldedCarried();
+  if (failed(stack(/*early=*/false)))
+    return failure();
+  bool isLast = frame.iteration + 1 == ir::RepeatOp(frame.repeat).getDim().getSize();
+  frame.iteration += !isLast;
+  if (failed(memory->carry(getVariant(frame).getCarriedArgs(), carried)))
     return failure();
   memory->finished(yield);
-  if (++frame.iteration == repeat.getDim().getSize())
-    return leave();
-  frame.next = frame.block->begin();
-  return startIteration();
+  return isLast ? leave() : startIteration();
 }
 
 /// Row by row or operation by operation, a fused region means the same.
@@ -212,10 +226,10 @@ LogicalResult Device::leaveFused(ir::YieldOp yield) {
 }
 
 LogicalResult Device::leave() {
-  ir::RepeatOp repeat = frames.back().repeat;
+  ir::RepeatVariant last = getVariant(frames.back());
   frames.pop_back();
   memory->loops.pop_back();
-  if (failed(memory->carry(repeat.getCarriedResults(), repeat.getCarriedArgs())))
+  if (failed(memory->carry(last.getRepeat().getCarriedResults(), last.getCarriedArgs())))
     return failure();
   advance();
   return success();

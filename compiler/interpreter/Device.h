@@ -58,6 +58,9 @@ private:
   mlir::LogicalResult leave();
   mlir::LogicalResult leaveFused(ir::YieldOp yield);
   int64_t getIndex(const Frame &frame) const;
+  /// The body that the frame's iteration runs.
+  ir::RepeatVariant getVariant(const Frame &frame) const;
+  mlir::LogicalResult stack(bool early);
 
   int64_t rank;
   const RankMesh &mesh;

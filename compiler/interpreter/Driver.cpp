@@ -7,6 +7,7 @@
 #include "compiler/interpreter/GradientCheck.h"
 #include "compiler/interpreter/Report.h"
 #include "compiler/interpreter/Widen.h"
+#include "dialects/titan/IR/Stacked.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -48,14 +49,18 @@ std::map<std::string, ir::HostTensor> collect(Session &session) {
     }
     auto updated = function.getResultAttrOfType<IntegerAttr>(i, ir::attr::kUpdates);
     bool isState = updated && getArgumentRole(function, updated.getInt()).kind == "state";
-    int64_t layers = result.global.shape[0];
-    auto size = static_cast<int64_t>(result.global.data.size()) / layers;
-    for (int64_t layer = 0; layer < layers; ++layer) {
+    ir::StackedIterations iterations =
+        ir::getStackedIterations(function.getResultAttr(i, ir::attr::kStacked),
+                                 cast<ir::NamedTensorType>(function.getResultTypes()[i]));
+    SmallVector<std::string> layers =
+        ir::getSlotNames(result.role.name, iterations, isState);
+    size_t size = result.global.data.size() / layers.size();
+    for (auto [layer, name] : llvm::enumerate(layers)) {
       ir::HostTensor part;
-      part.shape.assign(result.global.shape.begin() + 1, result.global.shape.end());
+      part.shape.assign(result.global.shape.begin() + iterations.size(), result.global.shape.end());
       auto first = result.global.data.begin() + layer * size;
       part.data.assign(first, first + size);
-      tensors[prefix + getLayerName(result.role.name, layer, isState)] = std::move(part);
+      tensors[prefix + name] = std::move(part);
     }
   }
   return tensors;

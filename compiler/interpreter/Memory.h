@@ -26,12 +26,12 @@ public:
   /// Stores `tensor` as `value`. Errors are emitted at the value.
   virtual mlir::LogicalResult write(mlir::Value value, TensorRef tensor) = 0;
 
-  /// Makes a repeat's argument slice `index` of a value outside.
+  /// Makes a repeat's argument slice `slot` of a value outside.
   virtual mlir::LogicalResult slice(mlir::BlockArgument argument, mlir::Value whole,
-                                    int64_t index) = 0;
-  /// Starts a stacked result with nothing in it; puts `value` into it at `index`.
+                                    int64_t slot) = 0;
+  /// Starts a stacked result with nothing in it; puts `value` into `slot` of it.
   virtual void beginStack(mlir::Value stack) = 0;
-  virtual mlir::LogicalResult stack(mlir::Value stack, int64_t index, mlir::Value value) = 0;
+  virtual mlir::LogicalResult stack(mlir::OpResult stack, int64_t slot, mlir::Value value) = 0;
   /// Makes `values` the next values of a repeat's carried `arguments` (or its results).
   virtual mlir::LogicalResult carry(mlir::ValueRange arguments, mlir::ValueRange values) = 0;
 
@@ -46,7 +46,8 @@ public:
 
   /// The repeats that the rank is in, outermost first.
   struct Loop {
-    int64_t index, count;
+    int64_t index;
+    ir::RepeatOp repeat;
   };
   std::vector<Loop> loops;
 };

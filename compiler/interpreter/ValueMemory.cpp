@@ -30,14 +30,14 @@ public:
     return success();
   }
 
-  LogicalResult slice(BlockArgument argument, Value whole, int64_t index) override {
+  LogicalResult slice(BlockArgument argument, Value whole, int64_t slot) override {
     TensorRef tensor = read(whole);
     if (tensor->shape.empty() || tensor->shape[0] != getType(whole).getDims()[0].getSize())
       return emitError(argument.getLoc(), "slices a value whose leading dimension is split");
     size_t row = tensor->data.size() / tensor->shape[0];
     HostTensor slice;
     slice.shape.assign(tensor->shape.begin() + 1, tensor->shape.end());
-    auto first = tensor->data.begin() + index * row;
+    auto first = tensor->data.begin() + slot * row;
     slice.data.assign(first, first + row);
     return write(argument, std::make_shared<HostTensor>(std::move(slice)));
   }
@@ -47,12 +47,12 @@ public:
     values[stack] = stacks[stack];
   }
 
-  LogicalResult stack(Value stack, int64_t index, Value value) override {
+  LogicalResult stack(OpResult stack, int64_t slot, Value value) override {
     TensorRef row = read(value);
     std::vector<double> &data = stacks[stack]->data;
     if (row->data.size() * getType(stack).getDims()[0].getSize() != data.size())
       return emitError(value.getLoc(), "stacks a value that lies differently from the result");
-    std::copy(row->data.begin(), row->data.end(), data.begin() + index * row->data.size());
+    std::copy(row->data.begin(), row->data.end(), data.begin() + slot * row->data.size());
     return success();
   }
 

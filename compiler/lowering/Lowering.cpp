@@ -3,6 +3,7 @@
 #include "compiler/lowering/RunAttributes.h"
 
 #include "dialects/dist/IR/DistOps.h"
+#include "dialects/titan/IR/Stacked.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
@@ -74,7 +75,7 @@ private:
       set(ir::attr::kInit, translation.init(parameter));
       set(ir::attr::kDecay, builder.getF64FloatAttr(weightDecay(run.run, parameter)));
       if (!parameter.repeats.empty())
-        set(ir::attr::kStacked, builder.getUnitAttr());
+        set(ir::attr::kStacked, ir::getStackedAttr(builder, parameter.iterations));
       if (parameter.frozen)
         set(ir::attr::kFrozen, builder.getUnitAttr());
       roles.push_back(builder.getDictionaryAttr(role));

@@ -114,51 +114,83 @@ Value OpLowering::anchored(Value value, ir::NamedTensorType type, mlir::Location
   return builder.create<ir::AnchorOp>(loc, type, value);
 }
 
-SmallVector<uint32_t> OpLowering::slicedParameters(const sema::Region &body) const {
-  SmallVector<uint32_t> found;
-  for (const Op &op : body.ops)
-    if (op.kind == OpKind::Parameter && needs.parameters.count(op.index))
-      found.push_back(op.index);
-  return found;
+/// The parameters that the bodies declare, those of repeats inside them included, and the bodies
+/// that have each.
+OpLowering::Sliced OpLowering::slicedParameters(ArrayRef<sema::Region> bodies) const {
+  Sliced sliced;
+  for (auto [number, body] : llvm::enumerate(bodies)) {
+    auto add = [&](uint32_t index) {
+      SmallVector<int64_t> &users = sliced[index];
+      if (users.empty() || users.back() != static_cast<int64_t>(number))
+        users.push_back(number);
+    };
+    for (const Op &op : body.ops) {
+      if (op.kind == OpKind::Parameter && needs.parameters.count(op.index))
+        add(op.index);
+      for (const auto &inner : slicedParameters(op.body))
+        add(inner.first);
+    }
+  }
+  return sliced;
 }
 
 /// The dimension that a repeat stacks along. Stacks of a repeat in a repeat have both dimensions,
 /// so they need names of their own; parameters, which say `name`, are in one of the two only.
-static ir::DimAttr distinguish(ir::DimAttr dim, const sema::Region &body, OpBuilder &builder) {
+static ir::DimAttr distinguish(ir::DimAttr dim, ArrayRef<sema::Region> bodies, OpBuilder &builder) {
   int depth = 0;
   for (Operation *op = builder.getInsertionBlock()->getParentOp(); isa<ir::RepeatOp>(op);
        op = op->getParentOp())
     ++depth;
   auto isRepeat = [](const Op &op) { return op.kind == OpKind::Repeat; };
-  if (depth == 0 && llvm::none_of(body.ops, isRepeat))
+  bool isNest = llvm::any_of(
+      bodies, [&](const sema::Region &body) { return llvm::any_of(body.ops, isRepeat); });
+  if (depth == 0 && !isNest)
     return dim;
   std::string name = dim.getName().str() + "." + std::to_string(depth);
   return ir::DimAttr::get(builder.getContext(), builder.getStringAttr(name), dim.getSize());
 }
 
 void OpLowering::repeat(const Op &op, mlir::Location loc) {
-  const sema::Region &body = op.body.front();
   SmallVector<Value> inits, slices;
-  for (size_t i = 0; i < op.operands.size(); ++i)
-    inits.push_back(
-        anchored(operand(op, i), translation.type(model.values[op.operands[i]].type), loc));
-  SmallVector<uint32_t> sliced = slicedParameters(body);
-  for (uint32_t index : sliced)
+  SmallVector<Type> types;
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    types.push_back(translation.type(model.values[op.operands[i]].type));
+    inits.push_back(anchored(operand(op, i), cast<ir::NamedTensorType>(types.back()), loc));
+  }
+  Sliced sliced = slicedParameters(op.body);
+  ir::VariantLists users;
+  for (const auto &[index, variants] : sliced) {
     slices.push_back(parameters.lookup(index));
+    users.push_back(variants);
+  }
   ir::DimAttr dim = translation.dim(op.dims[0]);
   if (sliced.empty())
-    dim = distinguish(dim, body, builder);
-  auto made = builder.create<ir::RepeatOp>(loc, dim, /*reverse=*/false, inits, slices, TypeRange());
+    dim = distinguish(dim, op.body, builder);
+  ir::IterationTable table(SmallVector<int64_t>(op.table.begin(), op.table.end()));
+  auto made = builder.create<ir::RepeatOp>(loc, types, dim, /*reverse=*/false, table, inits, slices,
+                                           users, ir::VariantLists());
+  for (auto [region, body] : llvm::zip_equal(made.getBodies(), op.body))
+    lowerBody(region, body, inits, sliced, loc);
+  for (auto [id, value] : llvm::zip_equal(op.results, made.getCarriedResults()))
+    values[id] = value;
+}
+
+void OpLowering::lowerBody(mlir::Region &region, const sema::Region &body, ArrayRef<Value> inits,
+                           const Sliced &sliced, mlir::Location loc) {
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToEnd(&made.getBody().front());
-  values[body.arguments[0]] = made.getIndex();
-  for (auto [argument, value] :
-       llvm::zip_equal(ArrayRef(body.arguments).drop_front(), made.getCarriedArgs()))
-    values[argument] = value;
+  Block *block = builder.createBlock(&region);
+  values[body.arguments[0]] =
+      block->addArgument(ir::NamedTensorType::get(builder.getI64Type(), {}), loc);
+  for (auto [argument, init] : llvm::zip_equal(ArrayRef(body.arguments).drop_front(), inits))
+    values[argument] = block->addArgument(init.getType(), init.getLoc());
   llvm::DenseMap<uint32_t, Value> outside = parameters;
-  for (auto [index, value] : llvm::zip_equal(sliced, made.getSliceArgs())) {
-    parameters[index] = value;
-    value.setLoc(translation.loc(model.parameters[index].loc, model.parameters[index].name));
+  for (const auto &[index, variants] : sliced) {
+    if (!llvm::is_contained(variants, region.getRegionNumber()))
+      continue;
+    auto type = cast<ir::NamedTensorType>(outside.lookup(index).getType());
+    const sema::Parameter &parameter = model.parameters[index];
+    parameters[index] = block->addArgument(ir::RepeatOp::getSliceType(type),
+                                           translation.loc(parameter.loc, parameter.name));
   }
   lower(body);
   SmallVector<Value> yields;
@@ -166,8 +198,6 @@ void OpLowering::repeat(const Op &op, mlir::Location loc) {
     yields.push_back(anchored(values.lookup(id), cast<ir::NamedTensorType>(init.getType()), loc));
   builder.create<ir::YieldOp>(loc, yields);
   parameters = std::move(outside);
-  for (auto [id, value] : llvm::zip_equal(op.results, made.getCarriedResults()))
-    values[id] = value;
 }
 
 } // namespace titan::lowering

@@ -7,6 +7,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace titan::lowering {
 
@@ -32,7 +33,11 @@ private:
   /// The value with its dimensions in the order of `type`.
   mlir::Value inOrder(mlir::Value value, ir::NamedTensorType type, mlir::Location loc);
   void repeat(const sema::Op &op, mlir::Location loc);
-  llvm::SmallVector<uint32_t> slicedParameters(const sema::Region &body) const;
+  /// By parameter, the bodies of a repeat that take a slice of it.
+  using Sliced = llvm::MapVector<uint32_t, llvm::SmallVector<int64_t>>;
+  Sliced slicedParameters(llvm::ArrayRef<sema::Region> bodies) const;
+  void lowerBody(mlir::Region &region, const sema::Region &body, llvm::ArrayRef<mlir::Value> inits,
+                 const Sliced &sliced, mlir::Location loc);
   mlir::Value operand(const sema::Op &op, size_t i) const { return values.lookup(op.operands[i]); }
 
   const Translation &translation;

@@ -42,8 +42,8 @@ ir::NamedTensorType Translation::type(const sema::TensorType &type) const {
 
 ir::NamedTensorType Translation::type(const sema::Parameter &parameter) const {
   SmallVector<ir::DimAttr> dims;
-  for (sema::DimId id : parameter.repeats)
-    dims.push_back(dim(id));
+  for (auto [id, iterations] : llvm::zip_equal(parameter.repeats, parameter.iterations))
+    dims.push_back(ir::RepeatOp::getStackDim(dim(id), iterations.size()));
   for (sema::DimId id : parameter.type.dims)
     dims.push_back(dim(id));
   return ir::NamedTensorType::get(element(parameter.type.dtype), dims);

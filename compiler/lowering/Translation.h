@@ -16,7 +16,7 @@ public:
   mlir::StringAttr dimName(sema::DimId id) const;
   mlir::Type element(sema::DType dtype) const;
   ir::NamedTensorType type(const sema::TensorType &type) const;
-  /// With the dimension of the repeat, if any, in front.
+  /// With the iterations of the repeats, if any, in front.
   ir::NamedTensorType type(const sema::Parameter &parameter) const;
   /// The place in the source, wrapped in the variable's name.
   mlir::Location loc(Location at, llvm::StringRef name) const;

@@ -33,8 +33,11 @@ public:
 
 private:
   void count(Operation &op, double times) {
-    if (auto repeat = dyn_cast<ir::RepeatOp>(op))
-      return count(repeat.getBody(), times * static_cast<double>(repeat.getDim().getSize()));
+    if (auto repeat = dyn_cast<ir::RepeatOp>(op)) {
+      for (const ir::RepeatVariant &body : repeat.getVariants())
+        count(body.getRegion(), times * static_cast<double>(body.getCount()));
+      return;
+    }
     countFlops(&op, times);
     if (auto fused = dyn_cast<ir::FusedOp>(op))
       return countFused(fused, times);

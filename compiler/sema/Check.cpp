@@ -192,6 +192,8 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
     checkInputs(checked, diags);
   checkMesh(checked.mesh, checked.train, checked.run["accumulate"].integer, diags);
   checkGroups(checked.run, checked.train, diags);
+  if (isTrain)
+    checkRecompute(checked, diags);
   if (isTrain && checked.train.loss)
     warnUnused(checked.train);
   if (diags.errorReports() != errorsBefore || !specialise(checked, 1, checked.logits, diags))

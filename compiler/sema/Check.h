@@ -26,6 +26,9 @@ struct CheckedRun {
   Model logits; ///< the same model at batch 1, for inference
 };
 
+/// Reports what `recompute` names and the model lacks.
+void checkRecompute(const CheckedRun &checked, DiagnosticEngine &diags);
+
 /// A file's declarations, loaded. Keep it as long as what was made from it.
 class Checker {
 public:

@@ -3,8 +3,8 @@
 //
 // Calls of functions and blocks are inlined as they are met, so every type is known when it is
 // needed and an error can name both the callee's place and the call's. A `repeat` is interpreted
-// once for every index, because initial values may depend on it; the bodies must agree, and one is
-// kept. Mistakes give Error values, which spread silently, and the interpretation goes on.
+// once for every index, because what it does may depend on it; of equal bodies one is kept. Mistakes
+// give Error values, which spread silently, and the interpretation goes on.
 //
 // One class, in several files: Statements, Expressions, Calls, Builtins, Where, Lists, Indexing,
 // Repeat, Parameters, Elaborator (names, dimensions, emission of ops).
@@ -96,6 +96,7 @@ private:
   bool isFrozen(const syntax::ParamStmt &stmt);
   std::optional<Initialiser> drawn(const syntax::CallExpr &call);
   std::optional<uint32_t> recordParameter(const syntax::ParamStmt &stmt, Parameter fresh);
+  void finishParameter(uint32_t index);
 
   // Repeat.cpp
   void repeat(const syntax::RepeatStmt &stmt);
@@ -103,8 +104,10 @@ private:
   struct Iteration;
   bool iterate(const syntax::RepeatStmt &stmt, const std::vector<std::string> &carried, DimId dim,
                int64_t index, Iteration &result);
+  bool addVariant(const syntax::RepeatStmt &stmt, std::vector<Iteration> &variants,
+                  Iteration next, std::vector<int64_t> &table);
   void finishRepeat(const syntax::RepeatStmt &stmt, const std::vector<std::string> &carried,
-                    DimId dim, Iteration first);
+                    DimId dim, std::vector<Iteration> variants, std::vector<int64_t> table);
 
   // Expressions.cpp
   Value eval(const syntax::Expr &expr, Expected expected = nullptr);
@@ -245,6 +248,8 @@ private:
   };
   std::vector<Loop> loops;
   std::map<std::string, uint32_t> parameterIndex;
+  /// For each parameter the iterations that have declared it: one index per enclosing repeat.
+  std::vector<std::vector<std::vector<int64_t>>> instances;
   std::map<ValueId, Positions> positions; ///< of integer tensors that positions alone decide
   std::map<std::tuple<DimId, std::string, int64_t, uint32_t, uint32_t>, DimId> derived;
   unsigned depth = 0;    ///< of calls

@@ -95,6 +95,26 @@ const std::vector<OptionSpec> &optionTable() {
              "largest norm of the gradient over all parameters; 0: no clipping"),
       integer("accumulate", Value::ofInt(1), Fixed::Compile, 1,
               "parts of the batch that a step computes one after the other, adding up gradients"),
+      choice("recompute", Fixed::Compile, {"none", "full"},
+             "what the backward of a repeat computes again instead of keeping it"),
+      integer("recompute.every", Value::ofInt(0), Fixed::Compile, 0,
+              "compute every n-th layer again: the layers n - 1, 2n - 1, ...; 0: go by the others"),
+      {"recompute.layers",
+       OptionType::Integers,
+       Value::ofList({}),
+       Fixed::Compile,
+       "the layers to compute again, counted from 0; none: go by the others",
+       0,
+       0x1p53,
+       {}},
+      {"recompute.save",
+       OptionType::Words,
+       Value::ofList({}),
+       Fixed::Compile,
+       "keep the results of these and compute the rest again",
+       0,
+       0,
+       {"matmul", "attention", "rotary", "reduce", "gather"}},
       integer("steps", Value::ofInt(100), Fixed::Launch, 1, "steps to train"),
       integer("seed", Value::ofInt(0), Fixed::Launch, 0,
               "of initial values and of the order of samples"),
@@ -161,6 +181,33 @@ Value checkPair(const OptionSpec &spec, const Value &value, Location at, Diagnos
   return Value::ofList(std::move(pair));
 }
 
+/// The elements of a list; one value is a list of one.
+std::vector<Value> elementsOf(const Value &value) {
+  return value.kind == Value::Kind::List ? value.elements : std::vector<Value>{value};
+}
+
+Value checkIntegers(const OptionSpec &spec, const Value &value, Location at,
+                    DiagnosticEngine &diags) {
+  std::vector<Value> numbers = elementsOf(value);
+  for (const Value &number : numbers) {
+    if (!number.isInt())
+      return refuse(Code::OptionType, spec, "integers: `(4, 8, 12)`", value, at, diags);
+    if (!inRange(spec, number.number()))
+      return refuse(Code::OptionValue, spec, rangeText(spec), number, at, diags);
+  }
+  return Value::ofList(std::move(numbers));
+}
+
+Value checkWords(const OptionSpec &spec, const Value &value, Location at, DiagnosticEngine &diags) {
+  std::vector<Value> words = elementsOf(value);
+  for (Value &word : words) {
+    word = checkChoice(spec, word, at, diags);
+    if (word.isError())
+      return {};
+  }
+  return Value::ofList(std::move(words));
+}
+
 } // namespace
 
 void reportHalf(Location at, DiagnosticEngine &diags) {
@@ -177,6 +224,10 @@ Value checkOption(const OptionSpec &spec, const Value &value, Location at,
   switch (spec.type) {
   case OptionType::Choice:
     return checkChoice(spec, value, at, diags);
+  case OptionType::Integers:
+    return checkIntegers(spec, value, at, diags);
+  case OptionType::Words:
+    return checkWords(spec, value, at, diags);
   case OptionType::Pair:
     return checkPair(spec, value, at, diags);
   case OptionType::String:

@@ -12,7 +12,7 @@
 
 namespace titan::sema {
 
-enum class OptionType { Integer, Float, Pair, String, Choice };
+enum class OptionType { Integer, Float, Pair, String, Choice, Integers, Words };
 
 /// Compile: the emitted program depends on it. Launch: the program reads it when it starts.
 enum class Fixed { Compile, Launch };

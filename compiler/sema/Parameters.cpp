@@ -2,6 +2,7 @@
 #include "compiler/sema/Elaborator.h"
 #include "compiler/sema/Suggest.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace titan::sema {
@@ -130,7 +131,7 @@ void Elaborator::param(const ParamStmt &stmt) {
     report(Code::MisplacedStatement, stmt.loc, "a function has no parameters of its own")
         .help("make it a block, or pass the tensor in");
   } else if (dims && init) {
-    Parameter fresh{{}, {spec.params, *dims}, {}, {*init}, frozen, stmt.name.loc};
+    Parameter fresh{{}, {spec.params, *dims}, {}, {}, {*init}, frozen, stmt.name.loc};
     if (std::optional<uint32_t> index = recordParameter(stmt, std::move(fresh))) {
       Op op(OpKind::Parameter);
       op.index = *index;
@@ -141,19 +142,21 @@ void Elaborator::param(const ParamStmt &stmt) {
   frame->scope->define(stmt.name.text, {value, {}, false, stmt.name.loc, "parameter"});
 }
 
-/// Inside a repeat the first iteration makes the parameter; the others add how theirs starts.
+/// Inside a repeat the first iteration that has it makes the parameter; the others add how theirs
+/// starts.
 std::optional<uint32_t> Elaborator::recordParameter(const ParamStmt &stmt, Parameter fresh) {
-  if (loops.size() > 1) {
-    report(Code::MisplacedStatement, stmt.loc,
-           "a parameter can be in one `repeat`, not in a repeat of a repeat")
-        .help("write one `repeat` over the product of the two sizes");
-    return std::nullopt;
-  }
-  bool firstIteration = true;
+  std::vector<int64_t> instance;
   for (const Loop &loop : loops) {
+    if (std::find(fresh.repeats.begin(), fresh.repeats.end(), loop.dim) != fresh.repeats.end()) {
+      report(Code::DimensionTwice, stmt.name.loc,
+             "parameter `" + stmt.name.text + "` would have dimension `" +
+                 model.dims[loop.dim].name + "` twice: two repeats around it run over it")
+          .help("give one of the repeats a dimension of its own: `dims inner = ...`");
+      return std::nullopt;
+    }
     fresh.name += model.dims[loop.dim].name + ".";
     fresh.repeats.push_back(loop.dim);
-    firstIteration &= loop.index == 0;
+    instance.push_back(loop.index);
   }
   std::string prefix;
   for (const Frame *at = frame; at; at = at->caller)
@@ -162,16 +165,13 @@ std::optional<uint32_t> Elaborator::recordParameter(const ParamStmt &stmt, Param
   auto [entry, isNew] =
       parameterIndex.try_emplace(fresh.name, static_cast<uint32_t>(model.parameters.size()));
   if (isNew) {
-    if (!firstIteration) {
-      report(Code::IterationsDiffer, stmt.name.loc,
-             "parameter `" + stmt.name.text + "` is not in every iteration of the repeat");
-      return std::nullopt;
-    }
     model.parameters.push_back(std::move(fresh));
+    instances.push_back({instance});
     return entry->second;
   }
   Parameter &known = model.parameters[entry->second];
-  if (firstIteration || known.loc != fresh.loc) {
+  std::vector<std::vector<int64_t>> &seen = instances[entry->second];
+  if (seen.back() == instance || known.loc != fresh.loc) {
     report(Code::ParameterTwice, stmt.name.loc,
            "two parameters would be called `" + fresh.name + "`")
         .note(known.loc, "the other one is here")
@@ -187,8 +187,40 @@ std::optional<uint32_t> Elaborator::recordParameter(const ParamStmt &stmt, Param
                " in another");
     return std::nullopt;
   }
+  if (known.frozen != fresh.frozen || known.initialisers[0].kind != fresh.initialisers[0].kind ||
+      known.initialisers[0].cut != fresh.initialisers[0].cut) {
+    report(Code::IterationsDiffer, stmt.name.loc,
+           "parameter `" + stmt.name.text + "` starts in another way in iteration " +
+               std::to_string(instance.back()) + " of the repeat")
+        .help("only the scale may differ from iteration to iteration");
+    return std::nullopt;
+  }
   known.initialisers.push_back(fresh.initialisers[0]);
+  seen.push_back(std::move(instance));
   return entry->second;
+}
+
+/// Once all iterations are known: which of them have the parameter, and how it starts if all start
+/// alike.
+void Elaborator::finishParameter(uint32_t index) {
+  Parameter &parameter = model.parameters[index];
+  std::vector<Initialiser> &all = parameter.initialisers;
+  if (std::all_of(all.begin(), all.end(), [&](const Initialiser &one) { return one == all[0]; }))
+    all.resize(1);
+  size_t product = 1;
+  for (size_t level = 0; level < parameter.repeats.size(); ++level) {
+    std::set<int64_t> iterations;
+    for (const std::vector<int64_t> &instance : instances[index])
+      iterations.insert(instance[level]);
+    parameter.iterations.emplace_back(iterations.begin(), iterations.end());
+    product *= iterations.size();
+  }
+  if (product != instances[index].size())
+    report(Code::IterationsDiffer, parameter.loc,
+           "parameter `" + parameter.name +
+               "` is in other iterations of the inner repeat as the outer one goes on")
+        .help("give it to the same iterations of the inner repeat wherever the outer one has it, or "
+              "call the two cases by different names (`named = ...`)");
 }
 
 } // namespace titan::sema

@@ -38,8 +38,8 @@ std::optional<DType> floatCalled(const std::string &name) {
 
 int64_t Model::elements(const Parameter &parameter) const {
   int64_t count = 1;
-  for (DimId id : parameter.repeats)
-    count *= dims[id].size;
+  for (const std::vector<int64_t> &iterations : parameter.iterations)
+    count *= static_cast<int64_t>(iterations.size());
   for (DimId id : parameter.type.dims)
     count *= dims[id].size;
   return count;

@@ -82,7 +82,9 @@ struct Op {
   std::string word;
   double number = 0;
   int64_t index = 0;
-  std::vector<Region> body; ///< Repeat: one. Its arguments are the index, then what is carried
+  /// Repeat: one for each variant. Its arguments are the index, then what is carried.
+  std::vector<Region> body;
+  std::vector<int64_t> table; ///< Repeat: the variant that each iteration runs
   Location loc;
   std::string name;
 };
@@ -101,7 +103,9 @@ struct Parameter {
   /// `layers.wq` inside `repeat layers`; iteration 3's own is exchanged as `layers.3.wq`.
   std::string name;
   TensorType type;            ///< of one iteration
-  std::vector<DimId> repeats; ///< at most one; it leads the dimensions of the stored whole
+  std::vector<DimId> repeats; ///< outermost first; they lead the dimensions of the stored whole
+  /// For each of the repeats, the iterations that have the parameter.
+  std::vector<std::vector<int64_t>> iterations;
   std::vector<Initialiser> initialisers; ///< one, or one per iteration in row-major order
   bool frozen = false;                   ///< no gradient, no update
   Location loc;

@@ -1,7 +1,7 @@
-// `repeat`: a body interpreted once for every index, kept once.
+// `repeat`: a body interpreted once for every index; bodies that do the same are kept once.
 //
-// Initial values and other numbers may depend on the index, tensors may not: the ops of all
-// iterations must agree, which `sameOps` checks by comparing them with values numbered in order.
+// How parameters start is no part of the body. What is left may depend on the index: iterations
+// whose ops agree, which `Comparison` finds with values numbered in order, run one variant.
 #include "compiler/sema/Elaborator.h"
 
 #include <algorithm>
@@ -53,7 +53,8 @@ private:
   bool same(const Op &a, const Op &b) {
     if (a.kind != b.kind || a.operands.size() != b.operands.size() || a.dims != b.dims ||
         a.word != b.word || a.number != b.number || a.index != b.index ||
-        a.results.size() != b.results.size() || a.body.size() != b.body.size())
+        a.results.size() != b.results.size() || a.body.size() != b.body.size() ||
+        a.table != b.table)
       return false;
     for (size_t i = 0; i < a.operands.size(); ++i)
       if (a.operands[i] != mapped(b.operands[i]))
@@ -76,6 +77,7 @@ private:
 } // namespace
 
 struct Elaborator::Iteration {
+  size_t firstValue = 0; ///< of those that belong to the iteration
   Region body;
   std::vector<Value> results;
 };
@@ -102,6 +104,7 @@ bool Elaborator::iterate(const RepeatStmt &stmt, const std::vector<std::string> 
   Scope scope(frame->scope);
   Region *outerRegion = region;
   auto outerConversions = conversions; // those of the body end with it
+  result.firstValue = model.values.size();
   std::vector<Value> before;
   region = &result.body;
   region->arguments.push_back(newValue({DType::I64, {}}, stmt.loc));
@@ -151,46 +154,63 @@ void Elaborator::repeat(const RepeatStmt &stmt) {
     return;
   int64_t count = model.dims[*dim].size;
   std::vector<std::string> carried = carriedNames(stmt.body);
-  Iteration first;
+  std::vector<Iteration> variants;
+  std::vector<int64_t> table;
   size_t parametersBefore = model.parameters.size();
-  bool good = iterate(stmt, carried, *dim, 0, first);
-  size_t valuesAfterFirst = model.values.size();
-  size_t parametersAfter = model.parameters.size();
-  for (int64_t index = 1; good && index < count; ++index) {
+  bool good = true;
+  for (int64_t index = 0; good && index < count; ++index) {
     Iteration next;
-    good = iterate(stmt, carried, *dim, index, next);
-    if (!good)
-      break;
-    if (const Op *other = Comparison(model).firstDifference(first.body, next.body)) {
-      report(Code::IterationsDiffer, other->loc,
-             "iteration " + std::to_string(index) +
-                 " of the repeat computes something else than "
-                 "iteration 0 here")
-          .note(stmt.loc,
-                "every iteration must do the same; only numbers of `~` and `=` may differ");
-      good = false;
-    }
-    model.values.resize(valuesAfterFirst);
+    good = iterate(stmt, carried, *dim, index, next) &&
+           addVariant(stmt, variants, std::move(next), table);
   }
-  // What is drawn alike in all iterations is said once.
-  for (size_t i = parametersBefore; i < parametersAfter && loops.empty(); ++i) {
-    std::vector<Initialiser> &all = model.parameters[i].initialisers;
-    if (std::all_of(all.begin(), all.end(), [&](const Initialiser &one) { return one == all[0]; }))
-      all.resize(1);
-  }
+  for (size_t i = parametersBefore; i < model.parameters.size() && loops.empty(); ++i)
+    finishParameter(static_cast<uint32_t>(i));
   if (good)
-    finishRepeat(stmt, carried, *dim, std::move(first));
+    finishRepeat(stmt, carried, *dim, std::move(variants), std::move(table));
+}
+
+/// Finds the variant that does what `next` does, or makes `next` one. Each variant is compiled by
+/// itself, so there is a bound.
+bool Elaborator::addVariant(const RepeatStmt &stmt, std::vector<Iteration> &variants,
+                            Iteration next, std::vector<int64_t> &table) {
+  constexpr size_t mostVariants = 32;
+  const Op *difference = nullptr;
+  for (size_t i = 0; i < variants.size(); ++i) {
+    difference = Comparison(model).firstDifference(variants[i].body, next.body);
+    if (difference)
+      continue;
+    table.push_back(static_cast<int64_t>(i));
+    model.values.resize(next.firstValue);
+    positions.erase(positions.lower_bound(static_cast<ValueId>(next.firstValue)), positions.end());
+    return true;
+  }
+  if (variants.size() == mostVariants) {
+    report(Code::IterationsDiffer, difference->loc,
+           "the iterations of the repeat compute over " + std::to_string(mostVariants) +
+               " different things; they differ here")
+        .note(stmt.loc, "iterations that compute the same are compiled once, all others each")
+        .help("let the index decide between a few cases (`if l % 2 == 0 then a else b`), or only "
+              "the numbers of `~` and `=`");
+    return false;
+  }
+  table.push_back(static_cast<int64_t>(variants.size()));
+  variants.push_back(std::move(next));
+  return true;
 }
 
 void Elaborator::finishRepeat(const RepeatStmt &stmt, const std::vector<std::string> &carried,
-                              DimId dim, Iteration first) {
+                              DimId dim, std::vector<Iteration> variants,
+                              std::vector<int64_t> table) {
   Op op(OpKind::Repeat);
   op.dims = {dim};
+  op.table = std::move(table);
   for (size_t i = 0; i < carried.size(); ++i) {
     Binding *binding = frame->scope->find(carried[i]);
     TensorType type = typeOf(binding->value);
-    if (!first.results[i].isTensor() || !(typeOf(first.results[i]).dims.sameDims(type.dims)))
-      return; // reported where it was assigned
+    for (const Iteration &variant : variants)
+      if (!variant.results[i].isTensor() ||
+          !typeOf(variant.results[i]).dims.sameDims(type.dims))
+        return; // reported where it was assigned
     op.operands.push_back(binding->value.tensor);
     variable = carried[i];
     op.results.push_back(newValue(type, stmt.loc));
@@ -199,7 +219,8 @@ void Elaborator::finishRepeat(const RepeatStmt &stmt, const std::vector<std::str
   variable.clear();
   op.loc = stmt.loc;
   op.name = carried.empty() ? "repeat" : carried[0];
-  op.body.push_back(std::move(first.body));
+  for (Iteration &variant : variants)
+    op.body.push_back(std::move(variant.body));
   region->ops.push_back(std::move(op));
 }
 

@@ -31,9 +31,12 @@ private:
   void setData(const std::string &path, const CallExpr &call);
   void set(const std::string &path, Location pathLoc, const Expr &value);
   void unknown(const std::string &path, Location at);
+  Value evaluateWords(const Expr &value);
+  void forgetOtherPolicy(const std::string &path);
   void checkTogether();
   void checkAccumulation();
   void checkEvaluation();
+  void checkRecompute();
   void resolvePrecision();
   void resolveSum(const char *path, DType compute, DType automatic);
   std::string besideFile(const std::string &path) const;
@@ -218,13 +221,44 @@ void Resolver::set(const std::string &path, Location pathLoc, const Expr &expr) 
   const OptionSpec *spec = findOption(path);
   if (!spec)
     return unknown(path, pathLoc);
-  auto *word = spec->type == OptionType::Choice ? expr.as<NameExpr>() : nullptr;
-  Value value = word ? Value::ofWord(word->path.text()) : evaluate(expr);
+  bool takesWords = spec->type == OptionType::Choice || spec->type == OptionType::Words;
+  Value value = takesWords ? evaluateWords(expr) : evaluate(expr);
+  forgetOtherPolicy(path);
   Value checked = checkOption(*spec, value, expr.loc, diags);
   bool isFile = path == "data.path" || path == "eval.data.path";
   if (isFile && !checked.isError() && !fromCommandLine)
     checked.text = besideFile(checked.text);
   run.options[path] = {checked, expr.loc};
+}
+
+/// Names stand for themselves, alone and in a list.
+Value Resolver::evaluateWords(const Expr &expr) {
+  if (auto *name = expr.as<NameExpr>())
+    return Value::ofWord(name->path.text());
+  const std::vector<ExprPtr> *elements = nullptr;
+  if (auto *tuple = expr.as<TupleExpr>())
+    elements = &tuple->elements;
+  if (auto *list = expr.as<ListExpr>())
+    elements = &list->elements;
+  if (!elements)
+    return evaluate(expr);
+  std::vector<Value> words;
+  for (const ExprPtr &element : *elements)
+    words.push_back(evaluateWords(*element));
+  return Value::ofList(std::move(words));
+}
+
+/// `recompute = none` takes back what the run it derives from says in other words, and the other
+/// way round.
+void Resolver::forgetOtherPolicy(const std::string &path) {
+  auto isRecompute = [](const std::string &all) { return all.rfind("recompute", 0) == 0; };
+  if (!isRecompute(path))
+    return;
+  for (const OptionSpec &spec : optionTable())
+    if (isRecompute(spec.path) && !setHere.count(spec.path) &&
+        (path == "recompute" || spec.path == "recompute" ||
+         (path != "recompute.save" && spec.path != "recompute.save")))
+      run.options.erase(spec.path);
 }
 
 /// Paths in a file are relative to that file, wherever the program will run.
@@ -297,6 +331,7 @@ void Resolver::resolvePrecision() {
 
 /// What no option can say alone.
 void Resolver::checkTogether() {
+  checkRecompute();
   const Option &to = run.options["schedule.to"];
   if (to.loc.isValid() && run.options["schedule.decay"].value.isWord("constant") &&
       to.value.isNumber() && to.value.number() != 1)
@@ -332,6 +367,28 @@ void Resolver::checkEvaluation() {
           .report(Code::OptionWithoutEffect, option.loc,
                   "`" + std::string(path) + "` has no effect: there are no data to evaluate on")
           .help("name them: `eval { data = text(\"FILE\") }`");
+}
+
+/// The ways to say which layers are computed again exclude one another.
+void Resolver::checkRecompute() {
+  auto isSet = [&](const char *path) { return run.options[path].loc.isValid(); };
+  const char *given = nullptr;
+  for (const char *path : {"recompute", "recompute.every", "recompute.layers"}) {
+    if (!isSet(path))
+      continue;
+    if (given)
+      diags
+          .report(Code::OptionWithoutEffect, run.options[path].loc,
+                  "`" + std::string(path) + "` cannot stand beside `" + given + "`")
+          .note(run.options[given].loc, "this says already which layers are computed again");
+    given = path;
+  }
+  if (isSet("recompute") && isSet("recompute.save"))
+    diags
+        .report(Code::OptionWithoutEffect, run.options["recompute.save"].loc,
+                "`recompute.save` cannot stand beside `recompute`")
+        .note(run.options["recompute"].loc, "this says already what is kept")
+        .help("`recompute.save` alone means all layers");
 }
 
 } // namespace

@@ -45,9 +45,7 @@ std::vector<CollectiveUse> dist::reportCollectives(FunctionOpInterface function,
     auto axes = op->getAttrOfType<ArrayAttr>("axes");
     for (auto axis : axes.getAsValueRange<StringAttr>())
       use.axes.push_back(axis.str());
-    for (auto repeat = op->getParentOfType<ir::RepeatOp>(); repeat;
-         repeat = repeat->getParentOfType<ir::RepeatOp>())
-      use.times *= repeat.getDim().getSize();
+    use.times = ir::countExecutions(op);
     use.bytesSent = getBytesSent(op, getDegreeProduct(axes, degrees), degrees);
     locate(op->getLoc(), use);
     uses.push_back(std::move(use));

@@ -13,8 +13,9 @@ double ir::countFlops(Region &region, const dist::Degrees &degrees) {
   double flops = 0;
   for (Operation &op : region.getOps()) {
     if (auto repeat = dyn_cast<RepeatOp>(op))
-      flops +=
-          static_cast<double>(repeat.getDim().getSize()) * countFlops(repeat.getBody(), degrees);
+      for (const RepeatVariant &body : repeat.getVariants())
+        flops +=
+            static_cast<double>(body.getCount()) * countFlops(body.getRegion(), degrees);
     else if (auto cost = dyn_cast<CostOpInterface>(op))
       flops += cost.getFlops(degrees);
   }

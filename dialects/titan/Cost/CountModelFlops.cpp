@@ -28,10 +28,7 @@ static bool isOnlyLookedUp(Value parameter) {
 static double countScores(AttentionOp op) {
   NamedTensorType query = op.getQuery().getType();
   double keys = static_cast<double>(query.getDims()[query.indexOf(op.getAlongAttr())].getSize());
-  double times = 1;
-  for (auto repeat = op->getParentOfType<RepeatOp>(); repeat;
-       repeat = repeat->getParentOfType<RepeatOp>())
-    times *= static_cast<double>(repeat.getDim().getSize());
+  auto times = static_cast<double>(countExecutions(op));
   return times * 2 * keys * (getElements(op.getQuery()) + getElements(op->getResult(0)));
 }
 

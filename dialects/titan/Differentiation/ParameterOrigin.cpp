@@ -14,10 +14,11 @@ static Value getOrigin(Value value) {
                ? op->getOperand(0)
                : Value();
   auto arg = cast<BlockArgument>(value);
-  auto repeat = dyn_cast_or_null<RepeatOp>(arg.getOwner()->getParentOp());
-  if (!repeat || arg.getArgNumber() <= repeat.getNumCarried())
-    return Value();
-  return repeat.getSlices()[arg.getArgNumber() - 1 - repeat.getNumCarried()];
+  if (std::optional<RepeatVariant> body = findVariant(arg.getOwner()))
+    for (const RepeatVariant::Slice &slice : body->getSlices())
+      if (slice.slice == arg)
+        return slice.stack;
+  return Value();
 }
 
 bool titan::ir::isFromParameter(Value value) {

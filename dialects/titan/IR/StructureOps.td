@@ -5,23 +5,35 @@
 
 include "dialects/titan/IR/TitanOpBase.td"
 
+/// For each slice or stack the variants that use it; an empty list stands for all.
+def Titan_VariantListsAttr : TypedArrayAttrBase<DenseI64ArrayAttr, "lists of variants">;
+
 def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemoryEffects, SingleBlock, AttrSizedOperandSegments]> {
-  let summary = "layers: a body run once per index, with carried values and slices";
+  let summary = "layers: bodies run once per index, with carried values and slices";
   let description = [{
-    Runs the body for l = 0 .. n-1 (`reverse`: n-1 .. 0), where n is the size of the dimension `dim`.
-    The body's arguments are, in this order: l (rank 0, i64); the carried values, starting with
-    `inits`; for each tensor of `slices` (which have `dim` first) its slice at l. The body yields the
-    next carried values, then values to stack: each becomes a result with `dim` in front, written at
-    index l. Values from outside may be used freely. Results: final carried values, then stacks.
+    Runs a body for l = 0 .. n-1 (`reverse`: n-1 .. 0), where n is the size of the dimension `dim`.
+    There is one body or several, the *variants*; then `table` says for each l which of them runs.
+
+    A body's arguments are, in this order: l (rank 0, i64); the carried values, starting with
+    `inits`; for each tensor of `slices` that the variant uses (which have the iterations first) its
+    slice at l. A body yields the next carried values, then values to stack: each is written into the
+    slot of l of a result with the iterations in front. Values from outside may be used freely.
+    Results: final carried values, then stacks.
+
+    A slice or stack that only the variants [1, 2] use has a slot for each iteration that runs one of
+    these, in order of l, whichever direction the repeat has. Its leading dimension is `dim` where all
+    iterations use it, and `<layers.x3 = 3 of layers>` where three do.
 
     This is a scan; its gradient is a scan in the other direction, stacks and slices trading places.
 
     Constraints:
-    - (C1) the body's arguments match `inits` and `slices`.
-    - (C2) the yield's leading values have the types of `inits`, up to sharding.
-    - (C3) results are the carried types followed by the stacked types with `dim` in front.
+    - (C1) each body's arguments match `inits` and the slices that its variant uses.
+    - (C2) each yield's leading values have the types of `inits`, up to sharding.
+    - (C3) results are the carried types followed by the stacked types with their slots in front.
+    - (C4) the table has one entry per iteration; every variant occurs in it.
+    - (C5) users of slices and stacks are variants, ascending, at least one.
 
-    Example:
+    Examples:
     ```mlir
     %y, %hs = titan.repeat <layers = 6> carry(%x) slices(%w)
         : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[layers = 6, seq = 8]>)
@@ -30,25 +42,63 @@ def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemor
       %n = titan.mul %c, %wl : ...
       titan.yield %n, %c : ...
     }
+
+    %z = titan.repeat <layers = 3> table [0, 1, 0] carry(%x) slices(%w for [1]) :
+        (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[layers.x1 = 1 of layers, seq = 8]>)
+       -> !titan.tensor<f32[seq = 8]> {
+    ^bb0(%l: !titan.tensor<i64[]>, %c: !titan.tensor<f32[seq = 8]>):
+      ...
+    }, {
+    ^bb0(%l: !titan.tensor<i64[]>, %c: !titan.tensor<f32[seq = 8]>, %wl: !titan.tensor<f32[seq = 8]>):
+      ...
+    }
     ```
+    Stacks of some variants are listed behind the slices: `stacks([0], [0, 1])`.
   }];
-  let arguments = (ins Titan_DimAttr:$dim, UnitAttr:$reverse, Variadic<Titan_Tensor>:$inits,
-                       Variadic<Titan_Tensor>:$slices);
+  let arguments = (ins Titan_DimAttr:$dim, UnitAttr:$reverse,
+                       OptionalAttr<DenseI64ArrayAttr>:$table,
+                       OptionalAttr<Titan_VariantListsAttr>:$slice_users,
+                       OptionalAttr<Titan_VariantListsAttr>:$stack_users,
+                       Variadic<Titan_Tensor>:$inits, Variadic<Titan_Tensor>:$slices);
   let results = (outs Variadic<Titan_Tensor>:$results);
-  let regions = (region SizedRegion<1>:$body);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$bodies);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
-  let builders = [OpBuilder<(ins "DimAttr":$dim, "bool":$reverse, "::mlir::ValueRange":$inits,
-                                 "::mlir::ValueRange":$slices, "::mlir::TypeRange":$stackedTypes)>];
+  let builders = [
+    /// With one empty body.
+    OpBuilder<(ins "DimAttr":$dim, "bool":$reverse, "::mlir::ValueRange":$inits,
+                   "::mlir::ValueRange":$slices, "::mlir::TypeRange":$stackedTypes)>,
+    /// With the table and the direction given, users as lists (empty: all variants use everything),
+    /// and regions without blocks.
+    OpBuilder<(ins "::mlir::TypeRange":$results, "DimAttr":$dim, "bool":$reverse,
+                   "const IterationTable &":$table, "::mlir::ValueRange":$inits,
+                   "::mlir::ValueRange":$slices, "const VariantLists &":$sliceUsers,
+                   "const VariantLists &":$stackUsers)>
+  ];
   let extraClassDeclaration = [{
     unsigned getNumCarried() { return getInits().size(); }
-    ::mlir::BlockArgument getIndex() { return getBody().front().getArgument(0); }
-    /// The body's arguments for carried values and for slices.
-    ::mlir::Block::BlockArgListType getCarriedArgs();
-    ::mlir::Block::BlockArgListType getSliceArgs();
     ::mlir::ResultRange getCarriedResults() { return getResults().take_front(getNumCarried()); }
     ::mlir::ResultRange getStackedResults() { return getResults().drop_front(getNumCarried()); }
-    YieldOp getYield();
+
+    unsigned getNumVariants() { return getBodies().size(); }
+    RepeatVariant getVariant(unsigned number);
+    ::llvm::SmallVector<RepeatVariant, 2> getVariants();
+    IterationTable getIterations();
+    /// The variants that use slice `index`, or that yield stack `index`.
+    ::llvm::SmallVector<int64_t> getSliceUsers(unsigned index);
+    ::llvm::SmallVector<int64_t> getStackUsers(unsigned index);
+    VariantLists getAllSliceUsers();
+    VariantLists getAllStackUsers();
+    /// What the bodies that use result `index` yield for it.
+    ::llvm::SmallVector<::mlir::Value> getYielded(unsigned index);
+
+    /// The leading dimension of a tensor with a slot for each iteration that runs one of `users`.
+    DimAttr getStackDim(::llvm::ArrayRef<int64_t> users);
+    static DimAttr getStackDim(DimAttr dim, int64_t slots);
+    /// Lists of users as an attribute: an empty list for all variants; null if all are that.
+    static ::mlir::ArrayAttr packUsers(::mlir::Builder &builder, const VariantLists &lists,
+                                       size_t numVariants);
+    static unsigned countVariants(::llvm::ArrayRef<int64_t> table);
     /// `type` without its leading dimension (with its sharding's first list dropped), and the reverse.
     static NamedTensorType getSliceType(NamedTensorType type);
     static NamedTensorType getStackedType(DimAttr dim, NamedTensorType type);

@@ -9,6 +9,7 @@
 #define TITAN_DIALECTS_TITAN_IR_TITAN_H
 
 #include "dialects/dist/IR/Dist.h"
+#include "dialects/titan/IR/IterationTable.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
@@ -16,6 +17,13 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace titan::ir {
+class RepeatOp;
+class RepeatVariant;
+/// For each slice or stack of a repeat the variants that use it.
+using VariantLists = llvm::SmallVector<llvm::SmallVector<int64_t>>;
+} // namespace titan::ir
 
 #include "dialects/titan/IR/TitanDialect.h.inc"
 #include "dialects/titan/IR/TitanEnums.h.inc"
@@ -55,6 +63,8 @@ inline constexpr llvm::StringLiteral kOptimizer = "titan.optimizer";
 /// On program functions: the declared element types (ElementTypes.h).
 inline constexpr llvm::StringLiteral kPrecision = "titan.precision";
 inline constexpr llvm::StringLiteral kRun = "titan.run";
+/// On operations in a repeat that the backward computes again.
+inline constexpr llvm::StringLiteral kRecompute = "titan.recompute";
 /// On operations of the backward: "wgrad" or "dgrad".
 inline constexpr llvm::StringLiteral kPart = "titan.part";
 } // namespace attr
@@ -69,5 +79,7 @@ inline constexpr llvm::StringLiteral kPart = "titan.part";
 #include "dialects/titan/IR/TensorOps.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/titan/IR/NeuralOps.h.inc"
+
+#include "dialects/titan/IR/RepeatVariant.h"
 
 #endif // TITAN_DIALECTS_TITAN_IR_TITAN_H

@@ -42,11 +42,22 @@ def Titan_PlaceAttr : Titan_Attr<"Place", "place"> {
     Set by the memory phase. `#titan.place<transient 3>` is buffer 3 of the function's `titan.buffers`,
     `persistent 3` of the module's `titan.persistent`; `inline` values have no memory and are written
     into the expressions that use them. `at [0, 1]`: the buffer is a stack, and the value is its slot at
-    the indices of the enclosing repeats 0 and 1 (0 is the outermost), row-major.
+    the indices of the enclosing repeats 0 and 1 (0 is the outermost), row-major. `for` lists for each of
+    these repeats the variants that have slots; an empty list, or none at all, stands for all of them.
   }];
   let parameters = (ins EnumParameter<Titan_MemorySpace>:$space, "int64_t":$buffer,
-                        OptionalArrayRefParameter<"int64_t">:$levels);
-  let assemblyFormat = "`<` $space $buffer (`at` `[` $levels^ `]`)? `>`";
+                        OptionalArrayRefParameter<"int64_t">:$levels,
+                        OptionalParameter<"::mlir::ArrayAttr">:$users);
+  let builders = [AttrBuilder<(ins "::titan::ir::MemorySpace":$space, "int64_t":$buffer), [{
+    return $_get($_ctxt, space, buffer, ::llvm::ArrayRef<int64_t>(), ::mlir::ArrayAttr());
+  }]>];
+  let assemblyFormat = "`<` $space $buffer (`at` `[` $levels^ `]`)? (`for` $users^)? `>`";
+  let extraClassDeclaration = [{
+    /// The variants that have slots in the `i`-th of the levels; empty: all.
+    ::llvm::ArrayRef<int64_t> getLevelUsers(size_t i) const;
+    /// The slot of this stack in the repeat at depth `level`, of which `users` have slots.
+    PlaceAttr getSlot(int64_t level, RepeatOp repeat, ::llvm::ArrayRef<int64_t> users) const;
+  }];
 }
 
 def Titan_BufferAttr : Titan_Attr<"Buffer", "buffer"> {

@@ -1,6 +1,7 @@
 #include "titan/runtime/layout.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -96,20 +97,37 @@ void Layout::visitRange(int64_t outerGlobal, int64_t outerLocal, int64_t from, i
   }
 }
 
-TensorInfo layerInfo(const TensorInfo &stacked) {
+TensorInfo layerInfo(const TensorInfo &stacked, size_t levels) {
   TensorInfo info = stacked;
-  info.dims.erase(info.dims.begin());
-  info.flatFrom = std::max(0, info.flatFrom - 1);
+  info.dims.erase(info.dims.begin(), info.dims.begin() + static_cast<std::ptrdiff_t>(levels));
+  info.flatFrom = std::max(0, info.flatFrom - static_cast<int>(levels));
   return info;
 }
 
-std::string layerName(const std::string &name, int64_t layer, int prefixParts) {
-  size_t dot = name.find('.');
-  while (prefixParts-- > 0 && dot != std::string::npos)
-    dot = name.find('.', dot + 1);
-  if (dot == std::string::npos)
-    return fmt::format("{}.{}", name, layer);
-  return fmt::format("{}.{}{}", name.substr(0, dot), layer, name.substr(dot));
+std::string layerName(const std::string &name, std::span<const int64_t> iterations,
+                      int prefixParts) {
+  // Each repeat gave the name one part, behind which its iteration goes.
+  std::string result;
+  size_t from = 0, next = 0;
+  while (next < iterations.size()) {
+    size_t dot = std::min(name.find('.', from), name.size());
+    result += name.substr(from, dot - from);
+    if (prefixParts-- <= 0)
+      result += fmt::format(".{}", iterations[next++]);
+    if (dot == name.size())
+      return result;
+    result += '.';
+    from = dot + 1;
+  }
+  return result + name.substr(from);
+}
+
+std::vector<std::vector<int64_t>> stackedIterations(const Tensor &tensor) {
+  if (!tensor.stacked || !tensor.iterations.empty())
+    return tensor.iterations;
+  std::vector<int64_t> all(static_cast<size_t>(tensor.info.dims[0].size));
+  std::iota(all.begin(), all.end(), 0);
+  return {all};
 }
 
 std::string checkDivisible(const TensorInfo &info, std::span<const Axis> mesh,

@@ -23,6 +23,19 @@ struct Piece {
   int64_t layer; // 0 if not stacked
 };
 
+/// Visits the slots of a stacked tensor as they lie, row by row.
+template <typename Visit>
+void forEachSlot(const std::vector<std::vector<int64_t>> &levels, const Visit &visit,
+                 std::vector<int64_t> iterations = {}) {
+  if (iterations.size() == levels.size())
+    return visit(std::span<const int64_t>(iterations));
+  for (int64_t iteration : levels[iterations.size()]) {
+    std::vector<int64_t> inner = iterations;
+    inner.push_back(iteration);
+    forEachSlot(levels, visit, std::move(inner));
+  }
+}
+
 std::vector<Piece> piecesOf(Session &session, std::span<const Role> roles) {
   std::vector<Piece> pieces;
   for (const Tensor &tensor : session.program().tensors) {
@@ -34,12 +47,16 @@ std::vector<Piece> piecesOf(Session &session, std::span<const Role> roles) {
       pieces.push_back({tensor.name, tensor.info, data, bytes, &tensor, 0});
       continue;
     }
-    TensorInfo info = layerInfo(tensor.info);
+    std::vector<std::vector<int64_t>> levels = stackedIterations(tensor);
+    TensorInfo info = layerInfo(tensor.info, levels.size());
     int64_t bytes = session.layoutOf(info).localElements() * sizeOf(info.dtype);
     int prefix = tensor.role == Role::State ? 1 : 0;
-    for (int64_t layer = 0; layer < tensor.info.dims[0].size; ++layer)
-      pieces.push_back({layerName(tensor.name, layer, prefix), info, data + layer * bytes, bytes,
-                        &tensor, layer});
+    int64_t layer = 0;
+    forEachSlot(levels, [&](std::span<const int64_t> iterations) {
+      pieces.push_back({layerName(tensor.name, iterations, prefix), info, data + layer * bytes,
+                        bytes, &tensor, layer});
+      ++layer;
+    });
   }
   return pieces;
 }

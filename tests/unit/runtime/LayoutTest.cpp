@@ -137,9 +137,12 @@ TEST(Layout, Layers) {
   TensorInfo layer = layerInfo(stacked);
   EXPECT_EQ(layer.dims.size(), 1u);
   EXPECT_EQ(layer.flatFrom, 0);
-  EXPECT_EQ(layerName("layers.wq", 3), "layers.3.wq");
-  EXPECT_EQ(layerName("layers.attn.wq", 3), "layers.3.attn.wq");
-  EXPECT_EQ(layerName("m.layers.wq", 3, 1), "m.layers.3.wq");
+  const int64_t three[] = {3}, both[] = {1, 3};
+  EXPECT_EQ(layerName("layers.wq", three), "layers.3.wq");
+  EXPECT_EQ(layerName("layers.attn.wq", three), "layers.3.attn.wq");
+  EXPECT_EQ(layerName("m.layers.wq", three, 1), "m.layers.3.wq");
+  EXPECT_EQ(layerName("outer.inner.wq", both), "outer.1.inner.3.wq");
+  EXPECT_EQ(layerName("m.outer.inner.attn.wq", both, 1), "m.outer.1.inner.3.attn.wq");
 }
 
 // What cannot be split evenly is named with the axes that would split it.

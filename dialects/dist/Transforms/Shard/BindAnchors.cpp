@@ -19,7 +19,7 @@ namespace {
 /// What a function's argument or result is, as its attributes say.
 struct Role {
   StringRef stored; ///< "params", "grads", "optimizer", or empty
-  bool isStacked = false;
+  int64_t stacked = 0;      ///< leading dimensions that are iterations
   bool isOutput = false;
 };
 
@@ -27,7 +27,8 @@ Role getRole(DictionaryAttr attributes) {
   Role role;
   if (!attributes)
     return role;
-  role.isStacked = attributes.contains(ir::attr::kStacked);
+  if (Attribute stacked = attributes.get(ir::attr::kStacked))
+    role.stacked = isa<UnitAttr>(stacked) ? 1 : cast<ArrayAttr>(stacked).size();
   role.isOutput = attributes.contains(ir::attr::kOutput);
   if (attributes.contains(ir::attr::kParam))
     role.stored = "params";
@@ -102,7 +103,7 @@ private:
   NamedTensorType bind(NamedTensorType type, Role role) const {
     if (type.getSharding())
       return type;
-    int64_t first = role.isStacked ? 1 : 0;
+    int64_t first = role.stacked;
     Places places = role.isOutput ? mesh.getNoPlaces() : placeByName(type, first);
     if (!role.stored.empty())
       store(places, role.stored, type, first);
@@ -137,16 +138,18 @@ private:
   /// Inits, arguments, yielded values and results of what is carried lie alike; a slice lies as its
   /// stack does, below the first dimension.
   void bindRepeat(ir::RepeatOp repeat) const {
-    for (auto [i, arg] : llvm::enumerate(repeat.getCarriedArgs())) {
-      bindValue(arg, {});
-      anchorOperand(repeat, i, arg.getType());
-      anchorOperand(repeat.getYield(), i, arg.getType());
-      repeat.getResult(i).setType(arg.getType());
+    for (const ir::RepeatVariant &body : repeat.getVariants()) {
+      for (auto [i, arg] : llvm::enumerate(body.getCarriedArgs())) {
+        bindValue(arg, {});
+        anchorOperand(repeat, i, arg.getType());
+        anchorOperand(body.getYield(), i, arg.getType());
+        repeat.getResult(i).setType(arg.getType());
+      }
+      for (auto [stack, slice, number] : body.getSlices())
+        if (auto type = cast<NamedTensorType>(stack.getType());
+            type.getSharding() && isSliceable(type))
+          slice.setType(ir::RepeatOp::getSliceType(type));
     }
-    for (auto [stack, arg] : llvm::zip_equal(repeat.getSlices(), repeat.getSliceArgs()))
-      if (auto type = cast<NamedTensorType>(stack.getType());
-          type.getSharding() && isSliceable(type))
-        arg.setType(ir::RepeatOp::getSliceType(type));
   }
 
   static bool isSliceable(NamedTensorType type) {
@@ -192,7 +195,10 @@ private:
     auto repeat = value.getDefiningOp<ir::RepeatOp>();
     unsigned number = repeat ? cast<OpResult>(value).getResultNumber() : 0;
     if (repeat && number >= repeat.getNumCarried() && isSliceable(type)) {
-      anchorOperand(repeat.getYield(), number, ir::RepeatOp::getSliceType(type));
+      for (const ir::RepeatVariant &body : repeat.getVariants())
+        for (auto [yielded, stack, yieldOperand] : body.getStacks())
+          if (stack == value)
+            anchorOperand(body.getYield(), yieldOperand, ir::RepeatOp::getSliceType(type));
       value.setType(type);
       return;
     }

@@ -62,8 +62,7 @@ private:
   }
 
   void visit(Operation *op) {
-    if (auto repeat = dyn_cast<ir::RepeatOp>(op->getParentOp());
-        repeat && op->getNumOperands() == 2)
+    if (isa<ir::RepeatOp>(op->getParentOp()) && op->getNumOperands() == 2)
       for (unsigned i : {0, 1})
         carryPartialSum(op, i);
     OpLayout layout(op, mesh);
@@ -93,7 +92,8 @@ private:
   void carryPartialSum(Operation *op, unsigned operand) {
     auto carried = dyn_cast<BlockArgument>(op->getOperand(operand));
     Value added = op->getOperand(1 - operand);
-    if (!carried || carried.getOwner() != op->getBlock() || !carried.hasOneUse() ||
+    if (!carried || carried.getOwner() != op->getBlock() || !isCarried(carried) ||
+        !carried.hasOneUse() || getShardingOf(carried).isPartial() || !isOnlyCarriedElsewhere(carried) ||
         !added.hasOneUse() || added.getParentBlock() != op->getBlock() ||
         getShardingOf(added).getPartialKind() != ReductionKind::Sum)
       return;
@@ -107,9 +107,34 @@ private:
     for (size_t a = 0; a < mesh.getNumAxes(); ++a)
       if (part.axes[a] == kPartial && sum.axes[a] == kNowhere)
         sum.axes[a] = kPartial;
-    setSharding(carried, mesh.getSharding(cast<NamedTensorType>(carried.getType()).getRank(), sum));
+    ShardingAttr sharding =
+        mesh.getSharding(cast<NamedTensorType>(carried.getType()).getRank(), sum);
+    for (const ir::RepeatVariant &body : cast<ir::RepeatOp>(op->getParentOp()).getVariants())
+      setSharding(body.getBlock().getArgument(carried.getArgNumber()), sharding);
     for (; isa<ir::AnchorOp>(path); path = *path->getResult(0).getUsers().begin())
       setSharding(path->getResult(0), getShardingOf(carried));
+  }
+
+  static bool isCarried(BlockArgument argument) {
+    return llvm::is_contained(ir::findVariant(argument.getOwner())->getCarriedArgs(), argument);
+  }
+
+  /// Whether the other bodies only hand on or add to what `carried` is in this one. A body that was
+  /// visited must have handed it on: what it added would lie otherwise now.
+  static bool isOnlyCarriedElsewhere(BlockArgument carried) {
+    ir::RepeatVariant here = *ir::findVariant(carried.getOwner());
+    return llvm::all_of(here.getRepeat().getVariants(), [&](const ir::RepeatVariant &body) {
+      BlockArgument other = body.getBlock().getArgument(carried.getArgNumber());
+      if (other == carried)
+        return true;
+      if (!other.hasOneUse())
+        return false;
+      OpOperand &use = *other.getUses().begin();
+      if (isa<ir::YieldOp>(use.getOwner()))
+        return use.getOperandNumber() + 1 == other.getArgNumber();
+      return body.getNumber() > here.getNumber() && isa<ir::AddOp>(use.getOwner()) &&
+             findYieldPath(use.getOwner()->getResult(0), other);
+    });
   }
 
   void reshardOperand(Operation *op, unsigned i, ShardingAttr sharding) {
@@ -139,25 +164,36 @@ private:
   }
 
   void visitRepeat(ir::RepeatOp repeat) {
-    unsigned carried = repeat.getNumCarried();
-    for (auto [i, arg] : llvm::enumerate(repeat.getSliceArgs())) {
-      reshardOperand(repeat, carried + i, getSliceable(repeat.getSlices()[i]));
-      arg.setType(
-          ir::RepeatOp::getSliceType(cast<NamedTensorType>(repeat.getSlices()[i].getType())));
+    for (unsigned i = 0; i < repeat.getSlices().size(); ++i)
+      reshardOperand(repeat, repeat.getNumCarried() + i, getSliceable(repeat.getSlices()[i]));
+    for (const ir::RepeatVariant &body : repeat.getVariants()) {
+      for (auto [stack, slice, number] : body.getSlices())
+        slice.setType(ir::RepeatOp::getSliceType(cast<NamedTensorType>(stack.getType())));
+      visitBlock(body.getBlock());
     }
-    visitBlock(repeat.getBody().front());
-    for (auto [i, arg] : llvm::enumerate(repeat.getCarriedArgs()))
+    for (auto [i, arg] : llvm::enumerate(repeat.getVariant(0).getCarriedArgs())) {
       reshardOperand(repeat, i, getShardingOf(arg));
-    ir::YieldOp yield = repeat.getYield();
-    for (unsigned i = 0; i < yield.getNumOperands(); ++i) {
-      Value value = yield.getOperand(i);
-      reshardOperand(yield, i,
-                     i < carried ? getShardingOf(repeat.getCarriedArgs()[i]) : getReduced(value));
-      auto type = cast<NamedTensorType>(yield.getOperand(i).getType());
-      repeat.getResult(i).setType(
-          i < carried ? type : ir::RepeatOp::getStackedType(repeat.getDim(), type));
+      for (const ir::RepeatVariant &body : repeat.getVariants())
+        reshardOperand(body.getYield(), i, getShardingOf(arg));
+      setSharding(repeat.getResult(i), getShardingOf(arg));
       settle(repeat.getResult(i));
     }
+    for (Value stack : repeat.getStackedResults())
+      visitStack(repeat, cast<OpResult>(stack));
+  }
+
+  /// A stack lies as the first body that fills it yields its slots; the other bodies follow.
+  void visitStack(ir::RepeatOp repeat, OpResult stack) {
+    ShardingAttr sharding = getReduced(repeat.getYielded(stack.getResultNumber()).front());
+    for (const ir::RepeatVariant &body : repeat.getVariants())
+      for (auto [value, result, operand] : body.getStacks())
+        if (result == stack)
+          reshardOperand(body.getYield(), operand, sharding);
+    auto type = cast<NamedTensorType>(stack.getType());
+    Value slot = repeat.getYielded(stack.getResultNumber()).front();
+    stack.setType(ir::RepeatOp::getStackedType(type.getDims().front(),
+                                               cast<NamedTensorType>(slot.getType())));
+    settle(stack);
   }
 
   /// The layout of a stack without what would cut through its first dimension.

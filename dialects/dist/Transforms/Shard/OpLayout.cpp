@@ -16,14 +16,15 @@ static ShardingAttr getShardingOf(Value value) {
 /// of those, but not in what is computed from it.
 static bool hasZeroPadding(Value value) {
   if (auto arg = dyn_cast<BlockArgument>(value)) {
-    auto repeat = dyn_cast<ir::RepeatOp>(arg.getOwner()->getParentOp());
-    if (!repeat)
+    std::optional<ir::RepeatVariant> body = ir::findVariant(arg.getOwner());
+    if (!body)
       return true;
-    unsigned first = 1 + repeat.getNumCarried(), number = arg.getArgNumber();
-    return number >= first && hasZeroPadding(repeat.getSlices()[number - first]);
+    return llvm::any_of(body->getSlices(), [&](const ir::RepeatVariant::Slice &slice) {
+      return slice.slice == arg && hasZeroPadding(slice.stack);
+    });
   }
   if (auto repeat = value.getDefiningOp<ir::RepeatOp>())
-    return hasZeroPadding(repeat.getYield().getOperand(cast<OpResult>(value).getResultNumber()));
+    return llvm::all_of(repeat.getYielded(cast<OpResult>(value).getResultNumber()), hasZeroPadding);
   return isa<ReshardOp>(value.getDefiningOp());
 }
 

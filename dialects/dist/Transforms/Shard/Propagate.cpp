@@ -87,13 +87,14 @@ private:
   }
 
   LogicalResult addRepeat(ir::RepeatOp repeat) {
-    for (auto [stack, slice] : llvm::zip_equal(repeat.getSlices(), repeat.getSliceArgs()))
-      addNode(getSliceRule(cast<NamedTensorType>(stack.getType()), true), stack, slice);
-    if (failed(addBlock(repeat.getBody().front())))
-      return failure();
-    auto yielded = ValueRange(repeat.getYield().getValues()).drop_front(repeat.getNumCarried());
-    for (auto [slice, stack] : llvm::zip_equal(yielded, repeat.getStackedResults()))
-      addNode(getSliceRule(cast<NamedTensorType>(stack.getType()), false), slice, stack);
+    for (const ir::RepeatVariant &body : repeat.getVariants()) {
+      for (auto [stack, slice, number] : body.getSlices())
+        addNode(getSliceRule(cast<NamedTensorType>(stack.getType()), true), stack, Value(slice));
+      if (failed(addBlock(body.getBlock())))
+        return failure();
+      for (auto [value, stack, operand] : body.getStacks())
+        addNode(getSliceRule(cast<NamedTensorType>(stack.getType()), false), value, Value(stack));
+    }
     for (Value carried : repeat.getCarriedResults())
       (void)getTensor(carried);
     return success();

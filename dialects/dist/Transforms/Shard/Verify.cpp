@@ -222,23 +222,34 @@ private:
   /// What is carried lies alike everywhere; slices and stacks differ by the first dimension, which
   /// is whole.
   LogicalResult checkRepeat(ir::RepeatOp repeat) {
-    for (auto [i, arg] : llvm::enumerate(repeat.getCarriedArgs()))
-      if (repeat.getInits()[i].getType() != arg.getType() ||
-          repeat.getYield().getOperand(i).getType() != arg.getType() ||
-          repeat.getResult(i).getType() != arg.getType()) {
-        InFlightDiagnostic error = repeat.emitOpError("carries value ")
-                                   << i << " in different layouts";
-        error.attachNote(repeat.getYield().getLoc())
-            << "it starts as " << repeat.getInits()[i].getType() << ", is " << arg.getType()
-            << " in the body and is yielded as " << repeat.getYield().getOperand(i).getType();
-        return error;
-      }
-    for (auto [stack, slice] : llvm::zip_equal(repeat.getSlices(), repeat.getSliceArgs()))
+    for (const ir::RepeatVariant &body : repeat.getVariants())
+      if (failed(checkCarried(repeat, body)) || failed(checkStacks(repeat, body)))
+        return failure();
+    return success();
+  }
+
+  static LogicalResult checkCarried(ir::RepeatOp repeat, const ir::RepeatVariant &body) {
+    for (auto [i, arg, yielded] :
+         llvm::enumerate(body.getCarriedArgs(), body.getYieldedCarried())) {
+      if (repeat.getInits()[i].getType() == arg.getType() && yielded.getType() == arg.getType() &&
+          repeat.getResult(i).getType() == arg.getType())
+        continue;
+      InFlightDiagnostic error = repeat.emitOpError("carries value ")
+                                 << i << " in different layouts";
+      error.attachNote(body.getYield().getLoc())
+          << "it starts as " << repeat.getInits()[i].getType() << ", is " << arg.getType()
+          << " in the body and is yielded as " << yielded.getType();
+      return error;
+    }
+    return success();
+  }
+
+  static LogicalResult checkStacks(ir::RepeatOp repeat, const ir::RepeatVariant &body) {
+    for (auto [stack, slice, number] : body.getSlices())
       if (failed(checkStack(repeat, cast<NamedTensorType>(stack.getType()), slice.getType())))
         return failure();
-    auto yielded = ValueRange(repeat.getYield().getValues()).drop_front(repeat.getNumCarried());
-    for (auto [stack, slice] : llvm::zip_equal(repeat.getStackedResults(), yielded))
-      if (failed(checkStack(repeat, cast<NamedTensorType>(stack.getType()), slice.getType())))
+    for (auto [value, stack, operand] : body.getStacks())
+      if (failed(checkStack(repeat, cast<NamedTensorType>(stack.getType()), value.getType())))
         return failure();
     return success();
   }

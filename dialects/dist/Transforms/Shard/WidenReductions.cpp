@@ -31,13 +31,16 @@ static SmallVector<Value> getSources(Value value) {
   if (auto arg = dyn_cast<BlockArgument>(value)) {
     auto repeat = dyn_cast<ir::RepeatOp>(arg.getOwner()->getParentOp());
     unsigned number = arg.getArgNumber();
-    if (repeat && number > 0 && number <= repeat.getNumCarried())
-      return {repeat.getInits()[number - 1]};
-    return {};
+    if (!repeat || number == 0 || number > repeat.getNumCarried())
+      return {};
+    // Another variant may have carried it here.
+    SmallVector<Value> sources = repeat.getYielded(number - 1);
+    sources.push_back(repeat.getInits()[number - 1]);
+    return sources;
   }
   Operation *op = value.getDefiningOp();
   if (auto repeat = dyn_cast<ir::RepeatOp>(op))
-    return {repeat.getYield().getOperand(cast<OpResult>(value).getResultNumber())};
+    return repeat.getYielded(cast<OpResult>(value).getResultNumber());
   if (isa<ReshardOp, ir::AddOp, ir::CastOp, ir::ExpandOp, ir::RenameOp>(op))
     return SmallVector<Value>(op->getOperands());
   return {};

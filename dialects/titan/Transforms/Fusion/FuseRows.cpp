@@ -64,7 +64,10 @@ struct FuseRowsPass : PassWrapper<FuseRowsPass, OperationPass<func::FuncOp>> {
 
   void runOnOperation() final {
     SmallVector<Block *> blocks{&getOperation().getBody().front()};
-    getOperation().walk([&](RepeatOp repeat) { blocks.push_back(&repeat.getBody().front()); });
+    getOperation().walk([&](RepeatOp repeat) {
+      for (Region &body : repeat.getBodies())
+        blocks.push_back(&body.front());
+    });
     for (Block *block : blocks)
       fuseBlock(*block);
   }

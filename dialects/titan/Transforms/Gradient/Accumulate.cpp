@@ -116,15 +116,16 @@ RepeatOp Accumulator::buildLoop() {
   auto partsDim = DimAttr::get(builder.getContext(), builder.getStringAttr("microbatches"), parts);
   auto loop = builder.create<RepeatOp>(function.getLoc(), partsDim, /*reverse=*/false, zeros,
                                        slices, TypeRange());
-  OpBuilder inside = OpBuilder::atBlockEnd(&loop.getBody().front());
+  RepeatVariant part = loop.getVariant(0);
+  OpBuilder inside = OpBuilder::atBlockEnd(&part.getBlock());
   IRMapping mapping;
-  for (auto [pair, slice] : llvm::zip_equal(cuts, loop.getSliceArgs()))
+  for (auto [pair, slice] : llvm::zip_equal(cuts, part.getSliceArgs()))
     mapping.map(pair.first, slice);
   for (Operation *op : body)
     retype(op, inside.clone(*op, mapping));
   GradientBuilder add(inside, function.getLoc());
   SmallVector<Value> next;
-  for (auto [sum, carried] : llvm::zip_equal(sums, loop.getCarriedArgs())) {
+  for (auto [sum, carried] : llvm::zip_equal(sums, part.getCarriedArgs())) {
     add.setLoc(sum.getLoc());
     next.push_back(add.add(carried, mapping.lookup(sum)));
   }

@@ -39,21 +39,25 @@ void Activity::visit(Block &block) {
 }
 
 void Activity::visit(RepeatOp repeat) {
-  for (auto [slice, arg] : llvm::zip_equal(repeat.getSlices(), repeat.getSliceArgs()))
-    mark(arg, isActive(slice));
-  for (auto [init, arg] : llvm::zip_equal(repeat.getInits(), repeat.getCarriedArgs()))
-    mark(arg, isActive(init));
+  for (const RepeatVariant &body : repeat.getVariants()) {
+    for (auto [stack, slice, number] : body.getSlices())
+      mark(slice, isActive(stack));
+    for (auto [init, arg] : llvm::zip_equal(repeat.getInits(), body.getCarriedArgs()))
+      mark(arg, isActive(init));
+  }
   bool changed = true;
   while (changed) {
     changed = false;
-    visit(repeat.getBody().front());
-    OperandRange yielded = repeat.getYield().getValues();
-    for (auto [value, arg] :
-         llvm::zip_equal(yielded.take_front(repeat.getNumCarried()), repeat.getCarriedArgs()))
-      changed |= mark(arg, isActive(value));
+    for (const RepeatVariant &body : repeat.getVariants())
+      visit(body.getBlock());
+    for (const RepeatVariant &from : repeat.getVariants())
+      for (const RepeatVariant &to : repeat.getVariants())
+        for (auto [value, arg] : llvm::zip_equal(from.getYieldedCarried(), to.getCarriedArgs()))
+          changed |= mark(arg, isActive(value));
   }
-  for (auto [value, result] : llvm::zip_equal(repeat.getYield().getValues(), repeat.getResults()))
-    mark(result, isActive(value));
+  for (OpResult result : repeat->getResults())
+    mark(result, llvm::any_of(repeat.getYielded(result.getResultNumber()),
+                              [&](Value value) { return isActive(value); }));
   // With no iteration left the carried result is the initial value.
   for (auto [init, result] : llvm::zip_equal(repeat.getInits(), repeat.getCarriedResults()))
     mark(result, isActive(init));
@@ -72,21 +76,29 @@ static void collectUseful(Block &block, DenseSet<Value> &useful) {
 
 SmallVector<bool> titan::ir::findReachingCarries(RepeatOp repeat, ArrayRef<Value> cotangents) {
   DenseSet<Value> useful;
-  for (auto [value, cotangent] : llvm::zip_equal(repeat.getYield().getValues(), cotangents))
-    if (cotangent)
+  auto addYielded = [&](unsigned result) {
+    for (Value value : repeat.getYielded(result))
       useful.insert(value);
+  };
   SmallVector<bool> reaching(repeat.getNumCarried());
-  for (unsigned i = 0; i < reaching.size(); ++i)
-    reaching[i] = static_cast<bool>(cotangents[i]);
+  for (auto [i, cotangent] : llvm::enumerate(cotangents)) {
+    if (!cotangent)
+      continue;
+    addYielded(i);
+    if (i < reaching.size())
+      reaching[i] = true;
+  }
   bool changed = true;
   while (changed) {
     changed = false;
-    collectUseful(repeat.getBody().front(), useful);
-    for (unsigned i = 0; i < reaching.size(); ++i) {
-      if (reaching[i] || !useful.contains(repeat.getCarriedArgs()[i]))
-        continue;
-      reaching[i] = changed = true;
-      useful.insert(repeat.getYield().getValues()[i]);
+    for (const RepeatVariant &body : repeat.getVariants()) {
+      collectUseful(body.getBlock(), useful);
+      for (unsigned i = 0; i < reaching.size(); ++i) {
+        if (reaching[i] || !useful.contains(body.getCarriedArgs()[i]))
+          continue;
+        reaching[i] = changed = true;
+        addYielded(i);
+      }
     }
   }
   return reaching;

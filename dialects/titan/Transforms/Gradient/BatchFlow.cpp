@@ -136,47 +136,57 @@ LogicalResult BatchFlow::follow(Operation *op) {
 }
 
 /// A carried value is what it starts as and what every iteration makes of it.
-LogicalResult BatchFlow::join(RepeatOp repeat, Value yielded, Flow &into) {
-  Flow next = get(yielded);
-  if (next == into)
+LogicalResult BatchFlow::join(RepeatOp repeat, Flow next, Flow &into) {
+  auto isSame = [](Flow flow) { return flow.kind == Flow::Whole || flow.kind == Flow::Zero; };
+  if (next == into || (into.kind == Flow::After && isSame(next)) ||
+      ((into.kind == Flow::Sum || into.kind == Flow::Whole) && next.kind == Flow::Zero))
     return success();
   if (into.kind == Flow::Zero || (into.kind == Flow::Whole && next.kind == Flow::After)) {
     into = next;
     return success();
   }
-  if (into.kind == Flow::Sum && next.kind == Flow::Zero)
-    return success();
   return repeat.emitError("carries a value that is ")
          << (into.kind == Flow::Whole ? "the same for all parts" : "of one part") << " of `"
          << dim.getValue()
          << "` at first and not later, so the step cannot be computed a part at a time";
 }
 
-LogicalResult BatchFlow::followBody(RepeatOp repeat, bool &changed) {
-  unsigned carried = repeat.getNumCarried();
-  set(repeat.getIndex(), {});
-  for (auto [i, argument] : llvm::enumerate(repeat.getCarriedArgs()))
+LogicalResult BatchFlow::followBody(const RepeatVariant &body, bool &changed) {
+  RepeatOp repeat = body.getRepeat();
+  set(body.getIndex(), {});
+  for (auto [i, argument] : llvm::enumerate(body.getCarriedArgs()))
     set(argument, get(repeat.getResult(i)));
-  for (auto [stack, slice] : llvm::zip_equal(repeat.getSlices(), repeat.getSliceArgs())) {
+  for (auto [stack, slice, number] : body.getSlices()) {
     Flow flow = get(stack);
     if (flow.kind == Flow::Split && flow.dim == 0)
       return repeat.emitError("iterates over `") << dim.getValue() << '`';
     set(slice, flow.kind == Flow::Split ? Flow{Flow::Split, flow.dim - 1} : flow);
   }
-  if (failed(followBlock(repeat.getBody().front())))
+  if (failed(followBlock(body.getBlock())))
     return failure();
-  for (auto [i, yielded] : llvm::enumerate(repeat.getYield().getOperands())) {
+  for (auto [i, yielded] : llvm::enumerate(body.getYieldedCarried())) {
     Value result = repeat.getResult(i);
-    Flow flow = get(yielded);
-    if (i >= carried) {
-      set(result, flow.kind == Flow::Split ? Flow{Flow::Split, flow.dim + 1} : flow);
-      continue;
-    }
-    flow = get(result);
-    if (failed(join(repeat, yielded, flow)))
+    Flow flow = get(result);
+    if (failed(join(repeat, get(yielded), flow)))
       return failure();
     changed |= set(result, flow);
   }
+  return success();
+}
+
+/// The slots of a stack are alike, whichever variant fills them.
+LogicalResult BatchFlow::followStack(RepeatOp repeat, OpResult stack) {
+  Flow joined{Flow::Zero};
+  for (Value yielded : repeat.getYielded(stack.getResultNumber())) {
+    Flow flow = get(yielded);
+    if (flow.kind == Flow::Whole && isZero(yielded))
+      flow = {Flow::Zero};
+    if (failed(join(repeat, flow, joined)))
+      return failure();
+  }
+  if (joined.kind == Flow::Zero)
+    joined = {};
+  set(stack, joined.kind == Flow::Split ? Flow{Flow::Split, joined.dim + 1} : joined);
   return success();
 }
 
@@ -187,9 +197,13 @@ LogicalResult BatchFlow::followRepeat(RepeatOp repeat) {
   }
   for (bool changed = true; changed;) {
     changed = false;
-    if (failed(followBody(repeat, changed)))
-      return failure();
+    for (const RepeatVariant &body : repeat.getVariants())
+      if (failed(followBody(body, changed)))
+        return failure();
   }
+  for (Value stack : repeat.getStackedResults())
+    if (failed(followStack(repeat, cast<OpResult>(stack))))
+      return failure();
   bool parts = false, after = false;
   repeat.walk([&](Operation *op) {
     for (Value result : op->getResults()) {

@@ -47,12 +47,13 @@ private:
   mlir::LogicalResult followBlock(mlir::Block &block);
   mlir::LogicalResult follow(mlir::Operation *op);
   mlir::LogicalResult followRepeat(RepeatOp repeat);
-  mlir::LogicalResult followBody(RepeatOp repeat, bool &changed);
+  mlir::LogicalResult followBody(const RepeatVariant &body, bool &changed);
+  mlir::LogicalResult followStack(RepeatOp repeat, mlir::OpResult stack);
   mlir::LogicalResult followSplit(mlir::Operation *op);
   bool passesSums(mlir::Operation *op) const;
   void followWhole(mlir::Operation *op);
   void setResults(mlir::Operation *op, Flow flow);
-  mlir::LogicalResult join(RepeatOp repeat, mlir::Value yielded, Flow &into);
+  mlir::LogicalResult join(RepeatOp repeat, Flow next, Flow &into);
   bool hasKind(mlir::Operation *op, Flow::Kind kind) const;
 
   mlir::StringAttr dim;

@@ -25,11 +25,49 @@ static void localizeConstants(Block &block) {
     }
 }
 
+/// Replaces `repeat` by one without the stacks that nobody reads: those of a repeat in a repeat, where
+/// the outer one's backward computes it again.
+static void dropUnusedStacks(RepeatOp repeat) {
+  SmallVector<Type> types(repeat.getCarriedResults().getTypes());
+  VariantLists users;
+  SmallVector<Value> used(repeat.getCarriedResults());
+  for (auto [i, stack] : llvm::enumerate(repeat.getStackedResults()))
+    if (!stack.use_empty()) {
+      types.push_back(stack.getType());
+      users.push_back(repeat.getStackUsers(i));
+      used.push_back(stack);
+    }
+  if (used.size() == repeat.getNumResults())
+    return;
+  for (const RepeatVariant &body : repeat.getVariants())
+    for (const RepeatVariant::Stack &stack : llvm::reverse(body.getStacks()))
+      if (stack.stack.use_empty())
+        body.getYield()->eraseOperand(stack.operand);
+  OpBuilder builder(repeat);
+  auto kept = builder.create<RepeatOp>(repeat.getLoc(), types, repeat.getDim(), repeat.getReverse(),
+                                       repeat.getIterations(), repeat.getInits(),
+                                       repeat.getSlices(), repeat.getAllSliceUsers(), users);
+  kept->setDiscardableAttrs(repeat->getDiscardableAttrDictionary());
+  for (auto [to, from] : llvm::zip_equal(kept.getBodies(), repeat.getBodies()))
+    to.takeBody(from);
+  for (auto [old, result] : llvm::zip_equal(used, kept.getResults()))
+    old.replaceAllUsesWith(result);
+  repeat.erase();
+}
+
 void titan::ir::cleanUp(func::FuncOp function) {
+  eraseDeadOps(function.getBody());
+  SmallVector<RepeatOp> repeats;
+  function.walk<WalkOrder::PreOrder>([&](RepeatOp repeat) { repeats.push_back(repeat); });
+  for (RepeatOp repeat : llvm::reverse(repeats))
+    dropUnusedStacks(repeat);
   eraseDeadOps(function.getBody());
   IRRewriter rewriter(function.getContext());
   DominanceInfo dominance(function);
   eliminateCommonSubExpressions(rewriter, dominance, function);
-  function.walk([](RepeatOp repeat) { localizeConstants(repeat.getBody().front()); });
+  function.walk([](RepeatOp repeat) {
+    for (Region &body : repeat.getBodies())
+      localizeConstants(body.front());
+  });
   eraseDeadOps(function.getBody());
 }

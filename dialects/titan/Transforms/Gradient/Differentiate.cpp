@@ -76,8 +76,9 @@ static LogicalResult differentiate(func::FuncOp function) {
   return success();
 }
 
-/// The mark has done its work.
-static void removeStopGradients(ModuleOp module) {
+/// The marks have done their work.
+static void removeMarks(ModuleOp module) {
+  module.walk([](Operation *op) { op->removeAttr(attr::kRecompute); });
   module.walk([](StopGradientOp op) {
     op.getResult().replaceAllUsesWith(op.getInput());
     op.erase();
@@ -93,7 +94,7 @@ struct Differentiate : titan::ir::impl::TitanDifferentiateBase<Differentiate> {
       if (failed(differentiate(function)))
         return signalPassFailure();
     }
-    removeStopGradients(getOperation());
+    removeMarks(getOperation());
     for (func::FuncOp function : getTrainPrograms(getOperation()))
       cleanUp(function);
   }

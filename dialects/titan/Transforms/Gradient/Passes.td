@@ -5,6 +5,41 @@
 
 include "mlir/Pass/PassBase.td"
 
+def TitanMarkRecomputed : Pass<"titan-mark-recomputed", "::mlir::ModuleOp"> {
+  let summary = "Marks what the backward computes again instead of keeping it";
+  let description = [{
+    Follows the run's `recompute` (`titan.run`) in the train functions: the operations in the bodies of
+    their outermost repeats get `titan.recompute`, which `--titan-differentiate` obeys and removes. A
+    value so marked is computed again in the backward body of its variant, from what is kept before it.
+
+    - `recompute = full`: all operations of all layers;
+    - `recompute.every = n`: those of the layers n - 1, 2n - 1, ...;
+    - `recompute.layers = [4, 8]`: those of these layers;
+    - `recompute.save = ["matmul", "attention"]`: all but these, in the layers that the others name or
+      else in all.
+
+    Where some layers of a variant are computed again and others are not, the variant becomes two. Then
+    residuals of either have room for its own layers alone.
+
+    Input, with `recompute.layers = [1]`:
+    ```mlir
+    %y = titan.repeat <layers = 3> carry(%x) slices(%w) : ... {
+      %h = titan.contract %c, %wl : ...
+    }
+    ```
+
+    Output:
+    ```mlir
+    %y = titan.repeat <layers = 3> table [0, 1, 0] carry(%x) slices(%w) : ... {
+      %h = titan.contract %c, %wl : ...
+    }, {
+      %h = titan.contract %c, %wl {titan.recompute} : ...
+    }
+    ```
+  }];
+  let dependentDialects = ["::titan::ir::TitanDialect"];
+}
+
 def TitanDifferentiate : Pass<"titan-differentiate", "::mlir::ModuleOp"> {
   let summary = "Adds the gradient of the loss with respect to every trained parameter";
   let description = [{

@@ -13,6 +13,8 @@ namespace {
 } // namespace
 
 void titan::ir::buildGradientPhase(OpPassManager &manager) {
+  // The gradient's residuals go by the marks.
+  manager.addPass(createTitanMarkRecomputed());
   manager.addPass(createTitanDifferentiate());
   // The gradients of all parts are there to be summed, and nothing yet reads the sums.
   manager.addPass(createTitanAccumulate());

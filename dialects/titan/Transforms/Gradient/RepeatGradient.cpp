@@ -1,9 +1,10 @@
 //===- RepeatGradient.cpp - The gradient of a repeat is a repeat ----------===//
 //
-// The backward walks the layers in the other direction. It carries the cotangents of the forward's
-// carried values, and sums of the cotangents of captured values; it slices the cotangents of the
-// forward's stacks, the tensors that the forward sliced, and the stacked residuals; it stacks the
-// cotangents of the forward's slices. docs/rationale/repeat.md says why a repeat is a scan.
+// The backward walks the layers in the other direction, by the same table: each variant of the
+// forward has one backward body. It carries the cotangents of the forward's carried values, and sums
+// of the cotangents of captured values; it slices the cotangents of the forward's stacks, the tensors
+// that the forward sliced, and the stacked residuals; it stacks the cotangents of the forward's
+// slices. docs/rationale/repeat.md says why a repeat is a scan.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,26 +12,43 @@
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
 #include "dialects/titan/Transforms/Gradient/Residuals.h"
 #include "dialects/titan/Transforms/Gradient/ReverseSweep.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace titan::ir;
 
 namespace {
 
+/// What the backward of one variant is made of, outside any operation until its operands are known.
+struct BackwardBody {
+  BackwardBody(RepeatVariant forward, OpBuilder &builder, Activity &activity)
+      : forward(forward), sweep(builder, activity) {
+    region.push_back(block = new Block);
+  }
+  RepeatVariant forward;
+  Region region;
+  Block *block;
+  ReverseSweep sweep;
+  /// The arguments that take the forward's slices again.
+  SmallVector<BlockArgument> slicesAgain;
+};
+
 class RepeatGradient {
 public:
   RepeatGradient(RepeatOp forward, ArrayRef<Value> cotangents, ReverseSweep &outer)
-      : forward(forward), cotangents(cotangents), outer(outer), builder(outer.getBuilder()) {
-    region.push_back(body = new Block);
-  }
+      : forward(forward), cotangents(cotangents), outer(outer), builder(outer.getBuilder()) {}
 
   LogicalResult run();
 
 private:
-  void addArguments();
-  LogicalResult sweepBody();
-  void yieldCotangents(ReverseSweep &sweep);
-  void extendForward(ArrayRef<Value> stacked);
+  void chooseCarried();
+  void addArguments(BackwardBody &body);
+  LogicalResult sweepBody(BackwardBody &body);
+  void findSlices();
+  void yieldCotangents(BackwardBody &body);
+  LogicalResult keepResiduals(BackwardBody &body);
+  void dropUnusedSlices();
+  void extendForward();
   void buildBackward();
   Value anchored(Value value);
   Value zeros(Value value, NamedTensorType type);
@@ -39,16 +57,17 @@ private:
   ArrayRef<Value> cotangents;
   ReverseSweep &outer;
   OpBuilder &builder;
-  /// The backward body, outside any operation until its operands are known.
-  Region region;
-  Block *body;
+  SmallVector<std::unique_ptr<BackwardBody>> bodies;
   /// Indices of the carried values that get a cotangent.
   SmallVector<unsigned> carried;
   /// Values from outside that get a cotangent, and indices of such slices.
-  SmallVector<Value> captured;
+  llvm::SetVector<Value> captured;
   SmallVector<unsigned> stackedSlices;
-  /// Operands of the backward, in the order of the body's arguments.
+  /// Operands of the backward, in the order of the bodies' arguments, and who uses the slices.
   SmallVector<Value> inits, slices;
+  VariantLists sliceUsers;
+  /// What the forward must stack, and the variant that yields it.
+  SmallVector<std::pair<Value, unsigned>> residuals;
 };
 
 } // namespace
@@ -67,101 +86,164 @@ Value RepeatGradient::anchored(Value value) {
 }
 
 LogicalResult RepeatGradient::run() {
-  addArguments();
-  if (failed(sweepBody()))
-    return failure();
+  chooseCarried();
+  for (const RepeatVariant &variant : forward.getVariants()) {
+    bodies.push_back(std::make_unique<BackwardBody>(variant, builder, outer.getActivity()));
+    addArguments(*bodies.back());
+    if (failed(sweepBody(*bodies.back())))
+      return failure();
+  }
+  findSlices();
+  for (const auto &body : bodies)
+    yieldCotangents(*body);
   for (Value value : captured)
     inits.push_back(zeros(value, getCotangentType(value)));
-  eraseDeadOps(region);
-  Residuals residuals(forward, *body);
-  if (failed(residuals.materialize()))
-    return failure();
-  llvm::append_range(slices, residuals.getSlicedOperands());
-  unsigned numOld = forward.getNumResults();
-  extendForward(residuals.getStacked());
-  llvm::append_range(slices, forward.getResults().drop_front(numOld));
+  for (const auto &body : bodies)
+    if (failed(keepResiduals(*body)))
+      return failure();
+  dropUnusedSlices();
+  extendForward();
   buildBackward();
   return success();
 }
 
-/// The index, carried cotangents and slices of the stacks' cotangents; and the operands for them.
-void RepeatGradient::addArguments() {
-  body->addArgument(forward.getIndex().getType(), forward.getIndex().getLoc());
+/// The carried cotangents, and the stacks' cotangents as slices: the operands that all bodies know.
+void RepeatGradient::chooseCarried() {
   SmallVector<bool> reaching = findReachingCarries(forward, cotangents);
-  for (auto [i, arg] : llvm::enumerate(forward.getCarriedArgs())) {
-    if (!reaching[i] || !outer.getActivity().isActive(arg))
+  for (auto [i, init] : llvm::enumerate(forward.getInits())) {
+    bool isActive = llvm::any_of(forward.getVariants(), [&, i = i](const RepeatVariant &body) {
+      return outer.getActivity().isActive(body.getCarriedArgs()[i]);
+    });
+    if (!reaching[i] || !isActive)
       continue;
     carried.push_back(i);
-    body->addArgument(arg.getType(), getGradientLoc(arg.getLoc(), arg));
-    Value cotangent = cotangents[i];
-    if (!cotangent)
-      cotangent = zeros(forward.getInits()[i], cast<NamedTensorType>(arg.getType()));
-    inits.push_back(anchored(cotangent));
+    auto type = cast<NamedTensorType>(init.getType());
+    inits.push_back(anchored(cotangents[i] ? cotangents[i] : zeros(init, type)));
   }
-  for (Value cotangent : cotangents.drop_front(forward.getNumCarried()))
+  for (auto [i, cotangent] : llvm::enumerate(cotangents.drop_front(forward.getNumCarried())))
     if (cotangent) {
-      auto type = cast<NamedTensorType>(cotangent.getType());
-      body->addArgument(RepeatOp::getSliceType(type), cotangent.getLoc());
       slices.push_back(cotangent);
+      sliceUsers.push_back(forward.getStackUsers(i));
     }
 }
 
-LogicalResult RepeatGradient::sweepBody() {
+/// The index, carried cotangents and slices of the stacks' cotangents.
+void RepeatGradient::addArguments(BackwardBody &body) {
+  BlockArgument index = body.forward.getIndex();
+  body.block->addArgument(index.getType(), index.getLoc());
+  for (unsigned i : carried) {
+    BlockArgument arg = body.forward.getCarriedArgs()[i];
+    body.block->addArgument(arg.getType(), getGradientLoc(arg.getLoc(), arg));
+  }
+  for (auto [value, stack, operand] : body.forward.getStacks())
+    if (Value cotangent = cotangents[stack.getResultNumber()])
+      body.block->addArgument(value.getType(), cotangent.getLoc());
+}
+
+LogicalResult RepeatGradient::sweepBody(BackwardBody &body) {
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToEnd(body);
-  ReverseSweep sweep(builder, outer.getActivity());
-  OperandRange yielded = forward.getYield().getValues();
+  builder.setInsertionPointToEnd(body.block);
   unsigned next = 1;
   for (unsigned i : carried)
-    sweep.accumulate(yielded[i], body->getArgument(next++));
-  for (unsigned i = forward.getNumCarried(); i < yielded.size(); ++i)
-    if (cotangents[i])
-      sweep.accumulate(yielded[i], body->getArgument(next++));
-  if (failed(sweep.run(forward.getBody().front())))
+    body.sweep.accumulate(body.forward.getYieldedCarried()[i], body.block->getArgument(next++));
+  for (auto [value, stack, operand] : body.forward.getStacks())
+    if (cotangents[stack.getResultNumber()])
+      body.sweep.accumulate(value, body.block->getArgument(next++));
+  if (failed(body.sweep.run(body.forward.getBlock())))
     return failure();
-  captured = sweep.getCaptured(forward.getBody());
-  yieldCotangents(sweep);
+  for (Value value : body.sweep.getCaptured(body.forward.getRegion()))
+    captured.insert(value);
   return success();
 }
 
+/// The slices to which a cotangent flows in some variant.
+void RepeatGradient::findSlices() {
+  SmallVector<bool> reached(forward.getSlices().size());
+  for (const auto &body : bodies)
+    for (auto [stack, slice, number] : body->forward.getSlices())
+      reached[number] = reached[number] || body->sweep.lookup(slice);
+  for (unsigned i = 0; i < reached.size(); ++i)
+    if (reached[i])
+      stackedSlices.push_back(i);
+}
+
 /// Carried cotangents, the sums over layers of captured values' cotangents, then stacks.
-void RepeatGradient::yieldCotangents(ReverseSweep &sweep) {
+void RepeatGradient::yieldCotangents(BackwardBody &body) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(body.block);
   SmallVector<Value> results;
   for (unsigned i : carried) {
-    BlockArgument arg = forward.getCarriedArgs()[i];
-    Value cotangent = sweep.lookup(arg);
-    if (!cotangent)
-      cotangent = zeros(forward.getInits()[i], cast<NamedTensorType>(arg.getType()));
-    results.push_back(anchored(cotangent));
+    Value cotangent = body.sweep.lookup(body.forward.getCarriedArgs()[i]);
+    Value init = forward.getInits()[i];
+    auto type = cast<NamedTensorType>(init.getType());
+    results.push_back(anchored(cotangent ? cotangent : zeros(init, type)));
   }
   for (Value value : captured) {
     Location loc = getGradientLoc(forward.getLoc(), value);
-    BlockArgument sum = body->insertArgument(1 + results.size(), getCotangentType(value), loc);
-    results.push_back(GradientBuilder(builder, loc).add(sum, sweep.lookup(value)));
+    Value sum = body.block->insertArgument(1 + results.size(), getCotangentType(value), loc);
+    Value cotangent = body.sweep.lookup(value);
+    results.push_back(cotangent ? GradientBuilder(builder, loc).add(sum, cotangent) : sum);
   }
-  for (auto [i, arg] : llvm::enumerate(forward.getSliceArgs()))
-    if (Value cotangent = sweep.lookup(arg)) {
-      stackedSlices.push_back(i);
-      results.push_back(cotangent);
+  for (auto [stack, slice, number] : body.forward.getSlices())
+    if (llvm::is_contained(stackedSlices, number)) {
+      Value cotangent = body.sweep.lookup(slice);
+      results.push_back(cotangent ? cotangent : zeros(slice, getCotangentType(slice)));
     }
-  builder.create<YieldOp>(forward.getYield().getLoc(), results);
+  builder.create<YieldOp>(body.forward.getYield().getLoc(), results);
 }
 
-/// Replaces the forward by one that also stacks `stacked`.
-void RepeatGradient::extendForward(ArrayRef<Value> stacked) {
-  if (stacked.empty())
+/// Gives `body` slices of what it needs of the forward. Each variant has residuals of its own.
+LogicalResult RepeatGradient::keepResiduals(BackwardBody &body) {
+  eraseDeadOps(body.region);
+  unsigned first = body.block->getNumArguments();
+  Residuals kept(body.forward, *body.block);
+  if (failed(kept.materialize()))
+    return failure();
+  auto again = body.block->getArguments().slice(first, body.forward.getSliceArgs().size());
+  body.slicesAgain.assign(again.begin(), again.end());
+  for (Value value : kept.getStacked())
+    residuals.push_back({value, body.forward.getNumber()});
+  return success();
+}
+
+/// A slice that no variant takes again is no operand; one that some take is one for all that have it.
+void RepeatGradient::dropUnusedSlices() {
+  SmallVector<bool> used(forward.getSlices().size());
+  for (const auto &body : bodies)
+    for (auto [arg, slice] : llvm::zip_equal(body->slicesAgain, body->forward.getSlices()))
+      used[slice.number] = used[slice.number] || !arg.use_empty();
+  for (const auto &body : bodies)
+    for (auto [arg, slice] : llvm::zip_equal(body->slicesAgain, body->forward.getSlices()))
+      if (!used[slice.number])
+        body->block->eraseArgument(arg.getArgNumber());
+  for (auto [number, stack] : llvm::enumerate(forward.getSlices()))
+    if (used[number]) {
+      slices.push_back(stack);
+      sliceUsers.push_back(forward.getSliceUsers(number));
+    }
+}
+
+/// Replaces the forward by one that also stacks the residuals.
+void RepeatGradient::extendForward() {
+  if (residuals.empty())
     return;
   SmallVector<Type> types(forward.getResultTypes());
-  for (Value value : stacked)
-    types.push_back(
-        RepeatOp::getStackedType(forward.getDim(), cast<NamedTensorType>(value.getType())));
+  VariantLists users = forward.getAllStackUsers();
+  for (auto [value, variant] : residuals) {
+    users.push_back({static_cast<int64_t>(variant)});
+    types.push_back(RepeatOp::getStackedType(forward.getStackDim(users.back()),
+                                             cast<NamedTensorType>(value.getType())));
+  }
   OpBuilder before(forward);
-  auto extended =
-      before.create<RepeatOp>(forward.getLoc(), types, forward.getDim(), forward.getReverse(),
-                              forward.getInits(), forward.getSlices());
+  auto extended = before.create<RepeatOp>(
+      forward.getLoc(), types, forward.getDim(), forward.getReverse(), forward.getIterations(),
+      forward.getInits(), forward.getSlices(), forward.getAllSliceUsers(), users);
   extended->setDiscardableAttrs(forward->getDiscardableAttrDictionary());
-  extended.getBody().takeBody(forward.getBody());
-  extended.getYield().getValuesMutable().append(stacked);
+  for (auto [to, from] : llvm::zip_equal(extended.getBodies(), forward.getBodies()))
+    to.takeBody(from);
+  for (auto [value, variant] : residuals)
+    extended.getVariant(variant).getYield().getValuesMutable().append(value);
+  unsigned numOld = forward.getNumResults();
   for (auto [old, result] : llvm::zip(forward.getResults(), extended.getResults())) {
     outer.replace(old, result);
     std::replace(slices.begin(), slices.end(), Value(old), Value(result));
@@ -169,19 +251,27 @@ void RepeatGradient::extendForward(ArrayRef<Value> stacked) {
   }
   forward.erase();
   forward = extended;
+  for (auto [stack, entry] : llvm::zip_equal(extended.getResults().drop_front(numOld), residuals)) {
+    slices.push_back(stack);
+    sliceUsers.push_back({static_cast<int64_t>(entry.second)});
+  }
 }
 
 void RepeatGradient::buildBackward() {
   SmallVector<Type> types;
-  OperandRange yielded = cast<YieldOp>(body->getTerminator()).getValues();
-  for (auto [i, value] : llvm::enumerate(yielded)) {
-    auto type = cast<NamedTensorType>(value.getType());
-    types.push_back(i < inits.size() ? type : RepeatOp::getStackedType(forward.getDim(), type));
+  VariantLists stackUsers;
+  for (Value init : inits)
+    types.push_back(init.getType());
+  for (unsigned number : stackedSlices) {
+    types.push_back(getCotangentType(forward.getSlices()[number]));
+    stackUsers.push_back(forward.getSliceUsers(number));
   }
   Location loc = getGradientLoc(forward.getLoc(), forward.getResult(0));
   auto backward =
-      builder.create<RepeatOp>(loc, types, forward.getDim(), !forward.getReverse(), inits, slices);
-  backward.getBody().takeBody(region);
+      builder.create<RepeatOp>(loc, types, forward.getDim(), !forward.getReverse(),
+                               forward.getIterations(), inits, slices, sliceUsers, stackUsers);
+  for (auto [to, body] : llvm::zip_equal(backward.getBodies(), bodies))
+    to.takeBody(body->region);
   unsigned next = 0;
   for (unsigned i : carried)
     outer.accumulate(forward.getInits()[i], backward.getResult(next++));

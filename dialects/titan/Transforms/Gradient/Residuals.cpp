@@ -3,6 +3,7 @@
 #include "dialects/titan/Transforms/Gradient/Residuals.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace titan::ir;
@@ -12,8 +13,16 @@ static bool isView(Operation *op) {
   return isa<RenameOp, SplitOp, MergeOp, ExpandOp>(op);
 }
 
-static bool isCheap(Operation *op) {
-  return op->hasTrait<Elementwise>() || isView(op) || isa<AnchorOp, StopGradientOp, SliceOp>(op);
+static bool isComputedAgain(Operation *op) {
+  return op->hasAttr(attr::kRecompute) || op->hasTrait<Elementwise>() || isView(op) ||
+         isa<AnchorOp, StopGradientOp, SliceOp>(op);
+}
+
+/// What `op` reads, also inside of its regions.
+static llvm::SetVector<Value> getRead(Operation *op) {
+  llvm::SetVector<Value> read(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), read);
+  return read;
 }
 
 /// The anchor of `value`, or `value`.
@@ -24,8 +33,8 @@ static Value getAnchored(Value value) {
   return value;
 }
 
-Residuals::Residuals(RepeatOp forward, Block &backward)
-    : forward(forward), numCarried(forward.getNumCarried()), body(forward.getBody().front()),
+Residuals::Residuals(RepeatVariant forward, Block &backward)
+    : forward(forward), numCarried(forward.getRepeat().getNumCarried()), body(forward.getBlock()),
       backward(backward) {
   available[forward.getIndex()] = backward.getArgument(0);
 }
@@ -46,30 +55,40 @@ void Residuals::collectNeeded() {
   });
 }
 
-/// Adds `value`; instead of a view that cannot be rebuilt, its operand is what is kept.
+/// Adds `value`; instead of a view that cannot be rebuilt, and of what shall be computed again, what
+/// it is made of is kept.
 void Residuals::need(Value value) {
   if (!needed.insert(value))
     return;
   Operation *op = value.getDefiningOp();
-  if (op && isView(op) && !isAtHand(op->getOperand(0)))
+  if (op && op->hasAttr(attr::kRecompute)) {
+    for (Value read : getRead(op))
+      if (isFromForward(read) && !isTakenAgain(read))
+        need(isa<AnchorOp>(op) ? read : getAnchored(read));
+  } else if (op && isView(op) && !isAtHand(op->getOperand(0))) {
     need(getAnchored(op->getOperand(0)));
+  }
+}
+
+/// The index and slices cost nothing in the backward.
+bool Residuals::isTakenAgain(Value value) const {
+  auto arg = dyn_cast<BlockArgument>(value);
+  return arg && (arg.getArgNumber() == 0 || arg.getArgNumber() > numCarried);
 }
 
 /// True if the backward body can use `value` without anything being stacked for that alone.
 bool Residuals::isAtHand(Value value) const {
   if (!isFromForward(value) || needed.contains(value))
     return true;
-  if (auto arg = dyn_cast<BlockArgument>(value))
-    return arg.getArgNumber() == 0 || arg.getArgNumber() > numCarried;
-  return isRebuilt(value);
+  return isa<BlockArgument>(value) ? isTakenAgain(value) : isRebuilt(value);
 }
 
 bool Residuals::isRebuilt(Value value) const {
   Operation *op = value.getDefiningOp();
-  if (!op || !isCheap(op))
+  if (!op || !isComputedAgain(op))
     return false;
   // An anchor cannot stand for its own operand.
-  return llvm::all_of(op->getOperands(), [&](Value operand) {
+  return llvm::all_of(getRead(op), [&](Value operand) {
     return isAtHand(operand) || (!isa<AnchorOp>(op) && needed.contains(getAnchored(operand)));
   });
 }
@@ -82,8 +101,8 @@ Value Residuals::getInBackward(Value value, OpBuilder &builder) {
       return known;
   Operation *op = value.getDefiningOp();
   IRMapping mapping;
-  for (Value operand : op->getOperands())
-    mapping.map(operand, getInBackward(operand, builder));
+  for (Value read : getRead(op))
+    mapping.map(read, getInBackward(read, builder));
   Operation *copy = builder.clone(*op, mapping);
   rebuilt.push_back(copy);
   for (auto [result, copied] : llvm::zip_equal(op->getResults(), copy->getResults()))
@@ -106,12 +125,14 @@ void Residuals::sinkRebuilt() {
 }
 
 LogicalResult Residuals::addStackArguments() {
+  RepeatOp repeat = forward.getRepeat();
+  DimAttr dim = RepeatOp::getStackDim(repeat.getDim(), forward.getCount());
   for (Value value : stacked) {
     auto type = cast<NamedTensorType>(value.getType());
-    if (type.hasDim(forward.getDim().getName())) {
-      InFlightDiagnostic error = forward.emitOpError("cannot keep a value for the gradient: ")
-                                 << type << " already has the dimension "
-                                 << forward.getDim().getName() << " of the repeat";
+    if (type.hasDim(dim.getName())) {
+      InFlightDiagnostic error = repeat.emitOpError("cannot keep a value for the gradient: ")
+                                 << type << " already has the dimension " << dim.getName()
+                                 << " of the repeat";
       error.attachNote(value.getLoc()) << "the value";
       return error;
     }
@@ -125,28 +146,19 @@ LogicalResult Residuals::materialize() {
   for (Value value : needed) {
     if (isRebuilt(value))
       continue;
-    auto arg = dyn_cast<BlockArgument>(value);
-    if (!arg || (arg.getArgNumber() > 0 && arg.getArgNumber() <= numCarried))
+    if (!isTakenAgain(value))
       stacked.insert(value);
   }
   // Slices are taken again where a use or a rebuilt operation needs them; which do is known only
-  // after rebuilding, so all get an argument first and the unused ones lose it.
-  SmallVector<BlockArgument> slices;
+  // after rebuilding, of all variants.
   for (BlockArgument arg : forward.getSliceArgs())
-    available[arg] = slices.emplace_back(backward.addArgument(arg.getType(), arg.getLoc()));
+    available[arg] = backward.addArgument(arg.getType(), arg.getLoc());
   if (failed(addStackArguments()))
     return failure();
   // Not atBlockBegin: the block is in no operation yet, so it knows no context.
-  OpBuilder builder(forward.getContext());
+  OpBuilder builder(forward.getRepeat().getContext());
   builder.setInsertionPointToStart(&backward);
   rewriteUses([&](Value value) { return getInBackward(value, builder); });
   sinkRebuilt();
-  for (auto [arg, slice] : llvm::zip_equal(slices, forward.getSlices())) {
-    if (!arg.use_empty())
-      slicedOperands.push_back(slice);
-  }
-  for (BlockArgument arg : slices)
-    if (arg.use_empty())
-      backward.eraseArgument(arg.getArgNumber());
   return success();
 }

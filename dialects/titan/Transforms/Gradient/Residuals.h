@@ -6,6 +6,7 @@
 //   - the index, and slices (of parameters, mostly), are taken again: no memory;
 //   - an elementwise operation or a view is computed again if all it needs is at hand: memory
 //     traffic, not arithmetic, is what training is short of, and these fuse with their users;
+//   - an operation marked `titan.recompute` is computed again from what it needs, which is kept;
 //   - everything else is stacked by the forward: this memory grows with the number of layers.
 //
 // A view is never stacked, its operand is. A value that an anchor repeats is stacked as the anchor,
@@ -24,15 +25,13 @@ namespace titan::ir {
 class Residuals {
 public:
   /// `backward` is a block outside any operation; its first argument is the index.
-  Residuals(RepeatOp forward, mlir::Block &backward);
+  Residuals(RepeatVariant forward, mlir::Block &backward);
 
-  /// Rewrites the uses in the backward body. New arguments for slices go to its end, in the order
-  /// of getSlicedOperands() and then getStacked(). Fails, with a diagnostic, if a value cannot be
-  /// stacked.
+  /// Rewrites the uses in the backward body. New arguments go to its end: one for each slice that
+  /// the forward takes, used or not, then one for each value of getStacked(). Fails, with a
+  /// diagnostic, if a value cannot be stacked.
   mlir::LogicalResult materialize();
 
-  /// Tensors outside that the backward slices again.
-  llvm::ArrayRef<mlir::Value> getSlicedOperands() const { return slicedOperands; }
   /// Values of the forward body that its yield must stack.
   llvm::ArrayRef<mlir::Value> getStacked() const { return stacked.getArrayRef(); }
 
@@ -40,6 +39,7 @@ private:
   bool isFromForward(mlir::Value value) const { return value.getParentBlock() == &body; }
   void collectNeeded();
   void need(mlir::Value value);
+  bool isTakenAgain(mlir::Value value) const;
   bool isAtHand(mlir::Value value) const;
   bool isRebuilt(mlir::Value value) const;
   mlir::Value getInBackward(mlir::Value value, mlir::OpBuilder &builder);
@@ -47,12 +47,11 @@ private:
   void sinkRebuilt();
   void rewriteUses(llvm::function_ref<mlir::Value(mlir::Value)> replace);
 
-  RepeatOp forward;
+  RepeatVariant forward;
   unsigned numCarried;
   mlir::Block &body;
   mlir::Block &backward;
   llvm::SetVector<mlir::Value> needed;
-  llvm::SmallVector<mlir::Value> slicedOperands;
   llvm::SetVector<mlir::Value> stacked;
   /// From values of the forward body to those of the backward body.
   llvm::DenseMap<mlir::Value, mlir::Value> available;

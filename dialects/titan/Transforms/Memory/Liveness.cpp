@@ -15,7 +15,8 @@ void Liveness::number(Block &block) {
   for (Operation &op : block) {
     start[&op] = next++;
     if (auto repeat = dyn_cast<RepeatOp>(op)) {
-      number(repeat.getBody().front());
+      for (Region &body : repeat.getBodies())
+        number(body.front());
       ++next;
     }
     end[&op] = next - 1;

@@ -14,8 +14,11 @@ PlaceAttr memory::getPlace(Value value) {
     index = result.getResultNumber();
   } else {
     auto argument = cast<BlockArgument>(value);
-    places = argument.getOwner()->getParentOp()->getAttrOfType<ArrayAttr>(kArguments);
+    Region *body = argument.getParentRegion();
+    places = body->getParentOp()->getAttrOfType<ArrayAttr>(kArguments);
     index = argument.getArgNumber();
+    for (Region &earlier : body->getParentOp()->getRegions().take_front(body->getRegionNumber()))
+      index += earlier.getNumArguments();
   }
   return places && index < places.size() ? dyn_cast<PlaceAttr>(places[index]) : PlaceAttr();
 }

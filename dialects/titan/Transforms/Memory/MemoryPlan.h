@@ -3,7 +3,8 @@
 // What `--titan-plan-memory` writes and emission reads. Attributes, not a side table, so that a
 // plan is printed, tested and interpreted like everything else:
 //   titan.places     on an operation: a #titan.place per result
-//   titan.arguments  on a function or repeat: a #titan.place per argument of its block
+//   titan.arguments  on a function or repeat: a #titan.place per argument of its block, body by
+//                    body
 //   titan.scratch    on an operation that needs memory of its own while it runs: its places
 //   titan.buffers    on a function: its transient buffers, with the length of its linear order in
 //                    titan.events

@@ -14,9 +14,7 @@ using namespace titan::memory;
 
 void Planner::placeStacks(RepeatOp repeat, SmallVectorImpl<Attribute> &results) {
   int64_t begin = liveness.getStart(repeat);
-  for (auto [stack, yielded] :
-       llvm::zip(repeat.getStackedResults(),
-                 repeat.getYield().getValues().drop_front(repeat.getNumCarried()))) {
+  for (Value stack : repeat.getStackedResults()) {
     PlaceAttr place;
     if (auto wished = wishes.find(stack); wished != wishes.end())
       if (!wished->second.whenFree || getBusyUntil(wished->second.place) < begin)
@@ -25,8 +23,13 @@ void Planner::placeStacks(RepeatOp repeat, SmallVectorImpl<Attribute> &results) 
       place = makeBuffer(stack, begin, begin);
     put(stack, place);
     results.push_back(place);
-    wish(yielded, getSlot(place, depth), /*whenFree=*/false);
   }
+  for (const RepeatVariant &body : repeat.getVariants())
+    for (auto [value, stack, operand] : body.getStacks()) {
+      unsigned number = stack.getResultNumber() - repeat.getNumCarried();
+      wish(value, places.lookup(stack).getSlot(depth, repeat, repeat.getStackUsers(number)),
+           /*whenFree=*/false);
+    }
 }
 
 void Planner::placeCarried(RepeatOp repeat, SmallVectorImpl<Attribute> &results) {
@@ -42,43 +45,57 @@ void Planner::placeCarried(RepeatOp repeat, SmallVectorImpl<Attribute> &results)
       place = initPlace;
     if (!place)
       place = makeBuffer(repeat.getResult(i), begin, end);
-    put(repeat.getCarriedArgs()[i], place);
+    for (const RepeatVariant &body : repeat.getVariants())
+      put(body.getCarriedArgs()[i], place);
     Buffer &buffer = getBuffer(place);
     buffer.first = std::min(buffer.first, begin);
     buffer.last = std::max(buffer.last, end);
     results.push_back(place);
-    wish(repeat.getYield().getValues()[i], place, /*whenFree=*/true);
+    for (Value yielded : repeat.getYielded(i))
+      wish(yielded, place, /*whenFree=*/true);
   }
 }
 
 LogicalResult Planner::planRepeat(RepeatOp repeat) {
-  SmallVector<Attribute> stacks, carried;
+  SmallVector<Attribute> stacks, carried, arguments;
   placeStacks(repeat, stacks);
   placeCarried(repeat, carried);
-  SmallVector<Attribute> arguments{getInlinePlace()};
-  put(repeat.getIndex(), getInlinePlace());
-  llvm::append_range(arguments, carried);
-  for (auto [slice, argument] : llvm::zip_equal(repeat.getSlices(), repeat.getSliceArgs())) {
-    PlaceAttr place = getSlot(places.lookup(slice), depth);
-    put(argument, place);
-    arguments.push_back(place);
-  }
+  for (const RepeatVariant &body : repeat.getVariants())
+    if (failed(planVariant(body, carried, arguments)))
+      return failure();
   repeat->setAttr(kArguments, ArrayAttr::get(context, arguments));
-  ++depth;
-  if (failed(planBlock(repeat.getBody().front())))
-    return failure();
-  --depth;
   for (auto [result, place] : llvm::zip(repeat.getCarriedResults(), carried))
     put(result, cast<PlaceAttr>(place));
-  return verifyYield(repeat);
+  return success();
+}
+
+/// Appends the places of the body's arguments to `arguments`.
+LogicalResult Planner::planVariant(RepeatVariant body, ArrayRef<Attribute> carried,
+                                   SmallVectorImpl<Attribute> &arguments) {
+  put(body.getIndex(), getInlinePlace());
+  arguments.push_back(getInlinePlace());
+  llvm::append_range(arguments, carried);
+  RepeatOp repeat = body.getRepeat();
+  for (auto [stack, slice, number] : body.getSlices()) {
+    PlaceAttr place =
+        places.lookup(stack).getSlot(depth, repeat, repeat.getSliceUsers(number));
+    put(slice, place);
+    arguments.push_back(place);
+  }
+  ++depth;
+  if (failed(planBlock(body.getBlock())))
+    return failure();
+  --depth;
+  return verifyYield(body);
 }
 
 /// The yield copies one value after the other, so none may lie where another must go first.
-LogicalResult Planner::verifyYield(RepeatOp repeat) {
-  OperandRange yielded = repeat.getYield().getValues();
-  for (unsigned i = 0; i < repeat.getNumCarried(); ++i)
+LogicalResult Planner::verifyYield(RepeatVariant body) {
+  OperandRange yielded = body.getYieldedCarried();
+  for (unsigned i = 0; i < yielded.size(); ++i)
     for (unsigned j = 0; j < i; ++j)
-      if (places.lookup(yielded[i]) == places.lookup(repeat.getCarriedArgs()[j]))
-        return repeat.emitError("carried values ") << j << " and " << i << " trade places";
+      if (places.lookup(yielded[i]) == places.lookup(body.getCarriedArgs()[j]))
+        return body.getRepeat().emitError("carried values ") << j << " and " << i
+                                                             << " trade places";
   return success();
 }

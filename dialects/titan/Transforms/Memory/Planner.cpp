@@ -3,6 +3,7 @@
 #include "dialects/titan/Transforms/Memory/Planner.h"
 
 #include "dialects/titan/Transforms/Fusion/RowSchedule.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace titan;
@@ -15,7 +16,7 @@ std::string memory::getSourceName(Value value) {
     if (auto fused = dyn_cast<FusedOp>(result.getOwner()))
       return getSourceName(fused.getYield().getValues()[result.getResultNumber()]);
     if (auto repeat = dyn_cast<RepeatOp>(result.getOwner()))
-      return getSourceName(repeat.getYield().getValues()[result.getResultNumber()]);
+      return getSourceName(repeat.getYielded(result.getResultNumber()).front());
   }
   if (auto named = value.getLoc()->findInstanceOf<NameLoc>(); named && !named.getName().empty())
     return named.getName().str();
@@ -31,7 +32,7 @@ std::string memory::getSourceName(Value value) {
 
 Planner::Planner(func::FuncOp function, PersistentTable &persistent)
     : function(function), persistent(persistent), liveness(function),
-      context(function.getContext()) {}
+      context(function.getContext()), current(&function.getBody()) {}
 
 LogicalResult Planner::run() {
   if (failed(placeArguments()) || failed(wishResults()) ||
@@ -42,17 +43,11 @@ LogicalResult Planner::run() {
 }
 
 PlaceAttr Planner::getInlinePlace() {
-  return PlaceAttr::get(context, MemorySpace::Inline, 0, ArrayRef<int64_t>());
+  return PlaceAttr::get(context, MemorySpace::Inline, 0);
 }
 
 PlaceAttr Planner::getPersistentPlace(int64_t index) {
-  return PlaceAttr::get(context, MemorySpace::Persistent, index, ArrayRef<int64_t>());
-}
-
-PlaceAttr Planner::getSlot(PlaceAttr place, int64_t level) {
-  SmallVector<int64_t> levels(place.getLevels());
-  levels.push_back(level);
-  return PlaceAttr::get(context, place.getSpace(), place.getBuffer(), levels);
+  return PlaceAttr::get(context, MemorySpace::Persistent, index);
 }
 
 Planner::Buffer &Planner::getBuffer(PlaceAttr place) {
@@ -62,8 +57,10 @@ Planner::Buffer &Planner::getBuffer(PlaceAttr place) {
 
 int64_t Planner::getBusyUntil(PlaceAttr place) {
   int64_t last = -1;
+  // What another variant's body reads is not there while this one runs.
   for (Value value : getBuffer(place).values)
-    last = std::max(last, liveness.getLastUse(value));
+    if (value.getParentRegion()->isAncestor(current))
+      last = std::max(last, liveness.getLastUse(value));
   return last;
 }
 
@@ -80,7 +77,7 @@ void Planner::put(Value value, PlaceAttr place) {
 PlaceAttr Planner::makeBuffer(Value value, int64_t first, int64_t last) {
   buffers.push_back(
       {getSourceName(value), cast<NamedTensorType>(value.getType()), first, last, nullptr, {}});
-  return PlaceAttr::get(context, MemorySpace::Transient, buffers.size() - 1, ArrayRef<int64_t>());
+  return PlaceAttr::get(context, MemorySpace::Transient, buffers.size() - 1);
 }
 
 void Planner::wish(Value value, PlaceAttr place, bool whenFree) {
@@ -94,6 +91,7 @@ void Planner::wish(Value value, PlaceAttr place, bool whenFree) {
 }
 
 LogicalResult Planner::planBlock(Block &block) {
+  llvm::SaveAndRestore inside(current, block.getParent());
   for (Operation &op : block.without_terminator()) {
     if (auto repeat = dyn_cast<RepeatOp>(op)) {
       if (failed(planRepeat(repeat)))

@@ -63,7 +63,9 @@ private:
   mlir::LogicalResult planRepeat(ir::RepeatOp repeat);
   void placeStacks(ir::RepeatOp repeat, llvm::SmallVectorImpl<mlir::Attribute> &places);
   void placeCarried(ir::RepeatOp repeat, llvm::SmallVectorImpl<mlir::Attribute> &places);
-  mlir::LogicalResult verifyYield(ir::RepeatOp repeat);
+  mlir::LogicalResult planVariant(ir::RepeatVariant body, llvm::ArrayRef<mlir::Attribute> carried,
+                                  llvm::SmallVectorImpl<mlir::Attribute> &arguments);
+  mlir::LogicalResult verifyYield(ir::RepeatVariant body);
   void planScratch(mlir::Operation *op);
   bool pad(ir::PlaceAttr place, mlir::ArrayAttr axes);
 
@@ -74,8 +76,6 @@ private:
   int64_t getBusyUntil(ir::PlaceAttr place);
   ir::PlaceAttr getInlinePlace();
   ir::PlaceAttr getPersistentPlace(int64_t index);
-  /// `place` at one more enclosing repeat.
-  ir::PlaceAttr getSlot(ir::PlaceAttr place, int64_t level);
   void writeAttributes();
 
   mlir::func::FuncOp function;
@@ -87,6 +87,7 @@ private:
   llvm::DenseMap<mlir::Value, ir::PlaceAttr> places;
   llvm::DenseMap<mlir::Value, Wish> wishes;
   int64_t depth = 0; ///< number of enclosing repeats
+  mlir::Region *current; ///< the body that is being planned
 };
 
 /// The name that the source gives `value`, or its operation's.

@@ -2,8 +2,9 @@
 //
 // Replays a program on its buffers, apart from the planner's reasoning: a table says which value
 // each place holds, writing a result replaces it, and reading an operand whose place holds another
-// value is an error. Bodies of repeats are replayed twice, so that what an iteration leaves behind
-// meets the next one. Lifetimes are checked against the same walk.
+// value is an error. Bodies of repeats are replayed twice, one after the other, so that what an
+// iteration leaves behind meets itself and every other one. Lifetimes are checked against the same
+// walk.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,12 +49,13 @@ private:
   }
 
   LogicalResult replayRepeat(RepeatOp repeat) {
-    for (int round = 0; round < 2; ++round) {
-      for (Value argument : repeat.getBody().front().getArguments())
-        write(argument);
-      if (failed(replayBlock(repeat.getBody().front())))
-        return failure();
-    }
+    for (int round = 0; round < 2; ++round)
+      for (Region &body : repeat.getBodies()) {
+        for (Value argument : body.getArguments())
+          write(argument);
+        if (failed(replayBlock(body.front())))
+          return failure();
+      }
     return success();
   }
 

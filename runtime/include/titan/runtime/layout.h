@@ -63,12 +63,19 @@ private:
   int64_t number = 0;
 };
 
-/// For a stacked tensor, one layer's part of its info: without the first dimension.
-TensorInfo layerInfo(const TensorInfo &stacked);
+/// For a stacked tensor, one layer's part of its info: without the first dimension, or the first
+/// `levels` where repeats stand in repeats.
+TensorInfo layerInfo(const TensorInfo &stacked, size_t levels = 1);
 
-/// The name of one iteration's tensor: ("layers.wq", 3) -> "layers.3.wq"; with the prefix of an
-/// optimizer's state kept in front, ("m.layers.wq", 3, 1) -> "m.layers.3.wq".
-std::string layerName(const std::string &name, int64_t layer, int prefixParts = 0);
+/// The name of one iteration's tensor: ("layers.wq", {3}) -> "layers.3.wq", of a repeat in a repeat
+/// ("outer.inner.wq", {1, 3}) -> "outer.1.inner.3.wq"; with the prefix of an optimizer's state kept
+/// in front, ("m.layers.wq", {3}, 1) -> "m.layers.3.wq".
+std::string layerName(const std::string &name, std::span<const int64_t> iterations,
+                      int prefixParts = 0);
+
+/// For each leading dimension of a stacked tensor, the iterations that its slots belong to; nothing
+/// for any other tensor.
+std::vector<std::vector<int64_t>> stackedIterations(const Tensor &tensor);
 
 /// An empty text, or what is not divisible: "batch = 8 cannot be split by shard = 3 ...".
 std::string checkDivisible(const TensorInfo &info, std::span<const Axis> mesh,

@@ -80,6 +80,9 @@ struct Tensor {
   /// may differ in size; empty for what all functions share.
   std::string function = {};
   bool stacked = false;
+  /// Where not every iteration has the tensor, or repeats stand in repeats: for each leading
+  /// dimension the iterations of its slots. Empty: one such dimension, slot l is iteration l.
+  std::vector<std::vector<int64_t>> iterations = {};
   Init init = Init::Constant;
   std::vector<double> scale = {0}; // one, or one a layer
   double cut = 0;                  // truncation in standard deviations; 0: none

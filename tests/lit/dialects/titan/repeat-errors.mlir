@@ -62,3 +62,110 @@ func.func @f(%x: !x) {
   }
   return
 }
+
+// -----
+
+!x = !titan.tensor<f32[seq = 8]>
+// Several bodies need a table.
+func.func @f(%x: !x) {
+  // expected-error @+1 {{(C4) has 2 bodies and no table of iterations}}
+  %y = titan.repeat <layers = 2> carry(%x) slices() : (!x) -> !x {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !x):
+    titan.yield %c : !x
+  }, {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !x):
+    titan.yield %c : !x
+  }
+  return
+}
+
+// -----
+
+!x = !titan.tensor<f32[seq = 8]>
+// The table has an entry for each iteration.
+func.func @f(%x: !x) {
+  // expected-error @+1 {{(C4) the table has 2 entries for 3 iterations}}
+  %y = titan.repeat <layers = 3> table [0, 0] carry(%x) slices() : (!x) -> !x {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !x):
+    titan.yield %c : !x
+  }
+  return
+}
+
+// -----
+
+!x = !titan.tensor<f32[seq = 8]>
+// The table names bodies that there are.
+func.func @f(%x: !x) {
+  // expected-error @+1 {{(C4) the table names variant 1 of 1}}
+  %y = titan.repeat <layers = 2> table [0, 1] carry(%x) slices() : (!x) -> !x {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !x):
+    titan.yield %c : !x
+  }
+  return
+}
+
+// -----
+
+!x = !titan.tensor<f32[seq = 8]>
+// No body is there for nothing.
+func.func @f(%x: !x) {
+  // expected-error @+1 {{(C4) no iteration runs variant 0}}
+  %y = titan.repeat <layers = 2> table [1, 1] carry(%x) slices() : (!x) -> !x {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !x):
+    titan.yield %c : !x
+  }, {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !x):
+    titan.yield %c : !x
+  }
+  return
+}
+
+// -----
+
+!x = !titan.tensor<f32[seq = 8]>
+// A slice has as many slots as iterations use it.
+func.func @f(%x: !x, %w: !titan.tensor<f32[layers = 2, seq = 8]>) {
+  // expected-error @+1 {{(C1) slices}}
+  titan.repeat <layers = 2> table [0, 1] carry() slices(%w for [1]) : (!titan.tensor<f32[layers = 2, seq = 8]>) -> () {
+  ^bb0(%l: !titan.tensor<i64[]>):
+    titan.yield
+  }, {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !x):
+    titan.yield
+  }
+  return
+}
+
+// -----
+
+!x = !titan.tensor<f32[seq = 8]>
+!w = !titan.tensor<f32[layers.x1 = 1 of layers, seq = 8]>
+// Users are variants, each once.
+func.func @f(%x: !x, %w: !w) {
+  // expected-error @+1 {{(C5) the users of slices must be ascending variants below 2, got [1, 1, 1]}}
+  titan.repeat <layers = 2> table [0, 1] carry() slices(%w for [1, 1, 1]) : (!w) -> () {
+  ^bb0(%l: !titan.tensor<i64[]>):
+    titan.yield
+  }, {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !x):
+    titan.yield
+  }
+  return
+}
+
+// -----
+
+!x = !titan.tensor<f32[seq = 8]>
+// Each stack says who fills it.
+func.func @f(%x: !x) {
+  // expected-error @+1 {{(C5) expected the users of 2 stacks, got 1 lists}}
+  titan.repeat <layers = 2> table [0, 1] carry() slices() stacks([0]) : () -> (!x, !x) {
+  ^bb0(%l: !titan.tensor<i64[]>):
+    titan.yield %x : !x
+  }, {
+  ^bb0(%l: !titan.tensor<i64[]>):
+    titan.yield
+  }
+  return
+}

@@ -26,3 +26,23 @@ func.func @reverse(%x: !x) -> !x {
   }
   return %y : !x
 }
+
+// Iterations run one of two bodies. A slice or stack of one of them has the slots of its iterations.
+// CHECK-LABEL: func.func @variants
+func.func @variants(%x: !x, %w: !xs, %e: !titan.tensor<f32[layers.x2 = 2 of layers, seq = 8]>)
+    -> (!titan.tensor<f32[layers.x4 = 4 of layers, seq = 8]>, !xs) {
+  // CHECK: titan.repeat <layers = 6> table [0, 1, 0, 0, 1, 0] carry(%{{.*}}) slices(%{{[^ ,]*}}, %{{[^ ]*}} for [1]) stacks([0], [0, 1]) :
+  %y, %some, %all = titan.repeat <layers = 6> table [0, 1, 0, 0, 1, 0] carry(%x) slices(%w, %e for [1])
+      stacks([0], [0, 1]) : (!x, !xs, !titan.tensor<f32[layers.x2 = 2 of layers, seq = 8]>)
+      -> (!x, !titan.tensor<f32[layers.x4 = 4 of layers, seq = 8]>, !xs) {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %wl: !x):
+    %n = titan.mul %c, %wl : (!x, !x) -> !x
+    titan.yield %n, %c, %n : !x, !x, !x
+  // CHECK: }, {
+  }, {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %wl: !x, %el: !x):
+    %n = titan.add %wl, %el : (!x, !x) -> !x
+    titan.yield %n, %c : !x, !x
+  }
+  return %some, %all : !titan.tensor<f32[layers.x4 = 4 of layers, seq = 8]>, !xs
+}

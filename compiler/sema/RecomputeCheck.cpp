@@ -1,0 +1,35 @@
+// Whether a run's `recompute` finds in its model what it speaks of.
+#include "compiler/sema/Check.h"
+
+#include <algorithm>
+
+namespace titan::sema {
+
+void checkRecompute(const CheckedRun &checked, DiagnosticEngine &diags) {
+  int64_t layers = 0;
+  for (const Op &op : checked.train.body.ops)
+    if (op.kind == OpKind::Repeat)
+      layers = std::max(layers, checked.train.dims[op.dims[0]].size);
+  auto report = [&](const char *path, std::string message) {
+    diags.report(Code::OptionWithoutEffect, checked.run.options.at(path).loc, std::move(message))
+        .note(checked.train.loc, "the model is declared here");
+  };
+  std::string most = layers == 1 ? "1 layer" : std::to_string(layers) + " layers";
+  for (const char *path : {"recompute", "recompute.every", "recompute.layers", "recompute.save"}) {
+    const Option &option = checked.run.options.at(path);
+    bool isOff = option.value.isWord("none") || (option.value.isInt() && option.value.integer == 0);
+    if (option.loc.isValid() && !isOff && layers == 0)
+      report(path, "`" + std::string(path) + "` has no effect: the model has no `repeat`");
+  }
+  if (layers == 0)
+    return;
+  if (checked.run["recompute.every"].integer > layers)
+    report("recompute.every", "`recompute.every` has no effect: the longest repeat has " + most);
+  for (const Value &layer : checked.run["recompute.layers"].elements)
+    if (layer.integer >= layers)
+      report("recompute.layers",
+             "there is no layer " + layer.print() + ": the longest repeat has " + most +
+                 ", counted from 0");
+}
+
+} // namespace titan::sema

@@ -1,0 +1,110 @@
+//===- RepeatConstraints.cpp - The constraints (C1) to (C5) of the repeat -===//
+
+#include "dialects/titan/IR/Titan.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+static bool matches(Type a, Type b) {
+  return cast<NamedTensorType>(a).equalsUpToSharding(cast<NamedTensorType>(b));
+}
+
+static LogicalResult verifyUsers(RepeatOp op, std::optional<ArrayAttr> lists, size_t expected,
+                                 StringRef what) {
+  if (!lists)
+    return success();
+  if (lists->size() != expected)
+    return op.emitOpError("(C5) expected the users of ") << expected << " " << what << ", got "
+                                                         << lists->size() << " lists";
+  for (auto list : lists->getAsRange<DenseI64ArrayAttr>()) {
+    int64_t last = -1;
+    for (int64_t user : list.asArrayRef()) {
+      if (user <= last || user >= op.getNumVariants())
+        return op.emitOpError("(C5) the users of ")
+               << what << " must be ascending variants below " << op.getNumVariants() << ", got ["
+               << list.asArrayRef() << "]";
+      last = user;
+    }
+  }
+  return success();
+}
+
+static LogicalResult verifyTable(RepeatOp op) {
+  unsigned count = op.getNumVariants();
+  std::optional<ArrayRef<int64_t>> table = op.getTable();
+  if (!table)
+    return count == 1 ? success()
+                      : op.emitOpError("(C4) has ") << count << " bodies and no table of iterations";
+  if (static_cast<int64_t>(table->size()) != op.getDim().getSize())
+    return op.emitOpError("(C4) the table has ")
+           << table->size() << " entries for " << op.getDim().getSize() << " iterations";
+  for (int64_t variant : *table)
+    if (variant < 0 || variant >= count)
+      return op.emitOpError("(C4) the table names variant ") << variant << " of " << count;
+  for (unsigned variant = 0; variant < count; ++variant)
+    if (!llvm::is_contained(*table, variant))
+      return op.emitOpError("(C4) no iteration runs variant ") << variant;
+  return success();
+}
+
+static LogicalResult verifyArguments(RepeatOp op, const RepeatVariant &body) {
+  size_t slices = llvm::count_if(op.getAllSliceUsers(), [&](const auto &users) {
+    return llvm::is_contained(users, body.getNumber());
+  });
+  size_t expected = 1 + op.getNumCarried() + slices;
+  if (body.getBlock().getNumArguments() != expected)
+    return op.emitOpError("(C1) expected ") << expected << " arguments of the body, got "
+                                            << body.getBlock().getNumArguments();
+  for (auto [init, arg] : llvm::zip_equal(op.getInits(), body.getCarriedArgs()))
+    if (!matches(init.getType(), arg.getType()))
+      return op.emitOpError("(C1) carries ") << init.getType() << " as " << arg.getType();
+  for (auto [stack, arg, number] : body.getSlices()) {
+    auto type = cast<NamedTensorType>(stack.getType());
+    DimAttr dim = op.getStackDim(op.getSliceUsers(number));
+    if (type.getRank() == 0 || type.getDims().front() != dim ||
+        !matches(RepeatOp::getSliceType(type), arg.getType()))
+      return op.emitOpError("(C1) slices ") << type << " along " << dim << " as " << arg.getType();
+  }
+  return success();
+}
+
+static LogicalResult verifyYield(RepeatOp op, const RepeatVariant &body) {
+  auto yield = dyn_cast<YieldOp>(body.getBlock().getTerminator());
+  size_t stacks = llvm::count_if(op.getAllStackUsers(), [&](const auto &users) {
+    return llvm::is_contained(users, body.getNumber());
+  });
+  if (!yield || yield.getValues().size() != op.getNumCarried() + stacks)
+    return op.emitOpError("(C3) expected a yield of ") << op.getNumCarried() + stacks << " values";
+  for (auto [i, value] : llvm::enumerate(body.getYieldedCarried())) {
+    if (!matches(value.getType(), op.getInits()[i].getType()))
+      return op.emitOpError("(C2) yields ")
+             << value.getType() << " for carried " << op.getInits()[i].getType();
+    if (!matches(value.getType(), op.getResult(i).getType()))
+      return op.emitOpError("(C3) result ") << i << " is " << op.getResult(i).getType()
+                                            << ", yielded as " << value.getType();
+  }
+  for (auto [value, stack, operand] : body.getStacks()) {
+    unsigned number = stack.getResultNumber();
+    DimAttr dim = op.getStackDim(op.getStackUsers(number - op.getNumCarried()));
+    auto type = cast<NamedTensorType>(value.getType());
+    if (!matches(RepeatOp::getStackedType(dim, type), stack.getType()))
+      return op.emitOpError("(C3) result ") << number << " is " << stack.getType()
+                                            << ", yielded as " << type;
+  }
+  return success();
+}
+
+LogicalResult RepeatOp::verify() {
+  if (getNumResults() < getNumCarried())
+    return emitOpError("(C3) expected a result for each of ") << getNumCarried()
+                                                               << " carried values";
+  if (failed(verifyTable(*this)) ||
+      failed(verifyUsers(*this, getSliceUsers(), getSlices().size(), "slices")) ||
+      failed(verifyUsers(*this, getStackUsers(), getStackedResults().size(), "stacks")))
+    return failure();
+  for (const RepeatVariant &body : getVariants())
+    if (failed(verifyArguments(*this, body)) || failed(verifyYield(*this, body)))
+      return failure();
+  return success();
+}

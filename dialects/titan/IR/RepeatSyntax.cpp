@@ -1,0 +1,101 @@
+//===- RepeatSyntax.cpp - The repeat as text ------------------------------===//
+
+#include "dialects/titan/IR/Titan.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+static ParseResult parseNumbers(OpAsmParser &parser, SmallVectorImpl<int64_t> &numbers) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+    return parser.parseInteger(numbers.emplace_back());
+  });
+}
+
+ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &state) {
+  DimAttr dim;
+  SmallVector<OpAsmParser::UnresolvedOperand> inits, slices;
+  SmallVector<int64_t> table;
+  VariantLists sliceUsers, stackUsers;
+  if (parser.parseCustomAttributeWithFallback(dim))
+    return failure();
+  auto &properties = state.getOrAddProperties<Properties>();
+  properties.setDim(dim);
+  Builder &builder = parser.getBuilder();
+  if (succeeded(parser.parseOptionalKeyword("reverse")))
+    properties.setReverse(builder.getUnitAttr());
+  if (succeeded(parser.parseOptionalKeyword("table"))) {
+    if (parseNumbers(parser, table))
+      return failure();
+    properties.setTable(builder.getDenseI64ArrayAttr(table));
+  }
+  auto parseSlice = [&]() -> ParseResult {
+    if (parser.parseOperand(slices.emplace_back()))
+      return failure();
+    SmallVector<int64_t> &users = sliceUsers.emplace_back();
+    return succeeded(parser.parseOptionalKeyword("for")) ? parseNumbers(parser, users) : success();
+  };
+  auto parseStack = [&] { return parseNumbers(parser, stackUsers.emplace_back()); };
+  FunctionType types;
+  SMLoc place = parser.getCurrentLocation();
+  if (parser.parseKeyword("carry") || parser.parseOperandList(inits, AsmParser::Delimiter::Paren) ||
+      parser.parseKeyword("slices") ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseSlice) ||
+      (succeeded(parser.parseOptionalKeyword("stacks")) &&
+       parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseStack)) ||
+      parser.parseOptionalAttrDict(state.attributes) || parser.parseColonType(types))
+    return failure();
+  properties.setOperandSegmentSizes(
+      {static_cast<int>(inits.size()), static_cast<int>(slices.size())});
+  properties.setSliceUsers(packUsers(builder, sliceUsers, countVariants(table)));
+  properties.setStackUsers(packUsers(builder, stackUsers, countVariants(table)));
+  llvm::append_range(inits, slices);
+  if (parser.resolveOperands(inits, types.getInputs(), place, state.operands))
+    return failure();
+  do
+    if (parser.parseRegion(*state.addRegion()))
+      return failure();
+  while (succeeded(parser.parseOptionalComma()));
+  state.addTypes(types.getResults());
+  return success();
+}
+
+static void printNumbers(OpAsmPrinter &printer, ArrayRef<int64_t> numbers) {
+  printer << '[';
+  llvm::interleaveComma(numbers, printer);
+  printer << ']';
+}
+
+void RepeatOp::print(OpAsmPrinter &printer) {
+  printer << " ";
+  printer.printStrippedAttrOrType(getDim());
+  if (getReverse())
+    printer << " reverse";
+  if (std::optional<ArrayRef<int64_t>> table = getTable()) {
+    printer << " table ";
+    printNumbers(printer, *table);
+  }
+  printer << " carry(" << getInits() << ") slices(";
+  llvm::interleaveComma(llvm::enumerate(getSlices()), printer, [&](auto slice) {
+    printer << slice.value();
+    SmallVector<int64_t> users = getSliceUsers(slice.index());
+    if (users.size() == getNumVariants())
+      return;
+    printer << " for ";
+    printNumbers(printer, users);
+  });
+  printer << ')';
+  if (getStackUsers()) {
+    printer << " stacks(";
+    llvm::interleaveComma(getAllStackUsers(), printer,
+                          [&](const auto &users) { printNumbers(printer, users); });
+    printer << ')';
+  }
+  printer.printOptionalAttrDict(
+      (*this)->getAttrs(),
+      {"dim", "reverse", "table", "slice_users", "stack_users", "operandSegmentSizes"});
+  printer << " : ";
+  printer.printFunctionalType(*this);
+  printer << ' ';
+  llvm::interleaveComma(getBodies(), printer, [&](Region &body) { printer.printRegion(body); });
+}

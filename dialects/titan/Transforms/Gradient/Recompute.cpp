@@ -1,0 +1,139 @@
+//===- Recompute.cpp - The pass --titan-mark-recomputed -------------------===//
+//
+// The policy is the run's; what it comes down to is a mark on operations. Layers of two kinds are
+// two variants of the repeat's body, so nothing behind this pass knows of policies.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/titan/Transforms/Gradient/Passes.h"
+#include "dialects/titan/Transforms/Gradient/Programs.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace titan::ir {
+#define GEN_PASS_DEF_TITANMARKRECOMPUTED
+#include "dialects/titan/Transforms/Gradient/Passes.h.inc"
+} // namespace titan::ir
+
+using namespace mlir;
+using namespace titan::ir;
+
+namespace {
+
+/// The run's `recompute`, as `titan.run` holds it.
+struct Policy {
+  explicit Policy(ModuleOp module) : run(module->getAttrOfType<DictionaryAttr>(attr::kRun)) {
+    if (auto word = get<StringAttr>("recompute"))
+      isFull = word.getValue() == "full";
+    if (auto number = get<IntegerAttr>("recompute.every"))
+      every = number.getInt();
+    if (auto list = get<ArrayAttr>("recompute.layers"))
+      for (auto layer : list.getAsRange<IntegerAttr>())
+        layers.push_back(layer.getInt());
+    if (auto list = get<ArrayAttr>("recompute.save"))
+      for (auto word : list.getAsValueRange<StringAttr>())
+        saved.push_back(getOperation(word));
+  }
+
+  bool isNone() const { return !isFull && !every && layers.empty() && saved.empty(); }
+
+  bool recomputes(int64_t layer) const {
+    if (every)
+      return (layer + 1) % every == 0;
+    return layers.empty() || llvm::is_contained(layers, layer);
+  }
+
+  bool saves(Operation &op) const {
+    return llvm::is_contained(saved, op.getName().stripDialect());
+  }
+
+private:
+  template <typename AttrT> AttrT get(StringRef path) const {
+    auto setting = run ? run.getAs<DictionaryAttr>(path) : DictionaryAttr();
+    return setting ? setting.getAs<AttrT>("value") : AttrT();
+  }
+
+  /// The operation that the language calls `word`.
+  static StringRef getOperation(StringRef word) {
+    return llvm::StringSwitch<StringRef>(word)
+        .Case("matmul", ContractOp::getOperationName().split('.').second)
+        .Case("gather", TakeOp::getOperationName().split('.').second)
+        .Default(word);
+  }
+
+  DictionaryAttr run;
+  bool isFull = false;
+  int64_t every = 0;
+  SmallVector<int64_t> layers;
+  SmallVector<StringRef> saved;
+};
+
+/// The variants of a repeat parted by whether their iterations are computed again.
+struct Parting {
+  Parting(RepeatOp repeat, const Policy &policy) {
+    IterationTable old = repeat.getIterations();
+    for (int64_t layer = 0; layer < old.getNumIterations(); ++layer) {
+      std::pair<int64_t, bool> kind{old.getVariant(layer), policy.recomputes(layer)};
+      auto found = llvm::find(kinds, kind);
+      table.push_back(found - kinds.begin());
+      if (found == kinds.end())
+        kinds.push_back(kind);
+    }
+  }
+
+  VariantLists getUsers(const VariantLists &old) const {
+    VariantLists lists;
+    for (ArrayRef<int64_t> users : old) {
+      SmallVector<int64_t> &list = lists.emplace_back();
+      for (auto [number, kind] : llvm::enumerate(kinds))
+        if (llvm::is_contained(users, kind.first))
+          list.push_back(number);
+    }
+    return lists;
+  }
+
+  /// For each new variant the old one, and whether it is computed again.
+  SmallVector<std::pair<int64_t, bool>> kinds;
+  SmallVector<int64_t> table;
+};
+
+} // namespace
+
+static RepeatOp part(RepeatOp repeat, const Parting &parting) {
+  OpBuilder builder(repeat);
+  auto parted = builder.create<RepeatOp>(
+      repeat.getLoc(), repeat.getResultTypes(), repeat.getDim(), repeat.getReverse(),
+      IterationTable(parting.table), repeat.getInits(), repeat.getSlices(),
+      parting.getUsers(repeat.getAllSliceUsers()), parting.getUsers(repeat.getAllStackUsers()));
+  parted->setDiscardableAttrs(repeat->getDiscardableAttrDictionary());
+  for (auto [number, kind] : llvm::enumerate(parting.kinds)) {
+    IRMapping mapping;
+    repeat.getBodies()[kind.first].cloneInto(&parted.getBodies()[number], mapping);
+  }
+  repeat.replaceAllUsesWith(parted);
+  repeat.erase();
+  return parted;
+}
+
+static void markRecomputed(RepeatOp repeat, const Policy &policy) {
+  Parting parting(repeat, policy);
+  repeat = part(repeat, parting);
+  auto mark = UnitAttr::get(repeat.getContext());
+  for (auto [body, kind] : llvm::zip_equal(repeat.getVariants(), parting.kinds))
+    for (Operation &op : body.getBlock().without_terminator())
+      if (kind.second && !policy.saves(op))
+        op.setAttr(attr::kRecompute, mark);
+}
+
+namespace {
+struct MarkRecomputed : titan::ir::impl::TitanMarkRecomputedBase<MarkRecomputed> {
+  void runOnOperation() override {
+    Policy policy(getOperation());
+    if (policy.isNone())
+      return;
+    for (func::FuncOp function : getTrainPrograms(getOperation()))
+      for (RepeatOp repeat : llvm::make_early_inc_range(function.getBody().getOps<RepeatOp>()))
+        markRecomputed(repeat, policy);
+  }
+};
+} // namespace

@@ -1,0 +1,24 @@
+#include "dialects/titan/IR/IterationTable.h"
+
+#include <gmock/gmock.h>
+
+using titan::ir::IterationTable;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// One variant: every iteration has a slot, its own.
+TEST(IterationTable, OneVariant) {
+  IterationTable table({0, 0, 0});
+  EXPECT_THAT(table.getSlots({0}), ElementsAre(0, 1, 2));
+  EXPECT_EQ(table.getCount({0}), 3);
+}
+
+// Slots are numbered in order of the iterations that use the tensor, without gaps.
+TEST(IterationTable, SlotsOfSomeVariants) {
+  IterationTable table({0, 1, 2, 1, 0});
+  EXPECT_THAT(table.getIterations({1}), ElementsAre(1, 3));
+  EXPECT_THAT(table.getSlots({1}), ElementsAre(-1, 0, -1, 1, -1));
+  EXPECT_THAT(table.getSlots({0, 2}), ElementsAre(0, -1, 1, -1, 2));
+  EXPECT_EQ(table.getCount({0, 1, 2}), 5);
+  EXPECT_THAT(table.getIterations({}), IsEmpty());
+}
