@@ -9,6 +9,7 @@ Then a program is compiled and trains for 20 steps: without --all a sample of th
 
 import argparse
 import importlib
+import itertools
 import json
 import shutil
 from dataclasses import dataclass, replace
@@ -35,17 +36,16 @@ MESH_PHASES = ["shard", "memory"]
 
 
 def random_weights(source: Path, run: str, chance: torch.Generator) -> dict[str, torch.Tensor]:
-    """For every parameter under its name of exchange. None is where it starts: a norm's weight of 1
-    would hide that it is not applied."""
+    """For every parameter under its names of exchange, one for each of its iterations. None is where it
+    starts: a norm's weight of 1 would hide that it is not applied."""
     info = json.loads(call([TITANC, "info", "--json", "--train", run, source]))
     weights = {}
     for tensor in info["parameters"]["tensors"]:
-        shape = tensor["shape"]
-        is_layered = "{l}" in tensor["name"]
-        repeat = tensor["dims"][0]
-        for index in range(shape[0] if is_layered else 1):
-            name = tensor["name"].replace("{l}", str(index)) if is_layered else tensor["name"]
-            own = shape[1:] if is_layered else shape
+        own = tensor["shape"][len(tensor["iterations"]):]
+        for indices in itertools.product(*tensor["iterations"]):
+            name = tensor["name"]
+            for index in indices:
+                name = name.replace("{l}", str(index), 1)
             centre = 1.0 if name.endswith("norm") else 0.0
             weights[name] = centre + 0.3 * torch.randn(own, generator=chance, dtype=torch.float64)
     return weights
@@ -122,6 +122,7 @@ FAMILIES = [
     Family("mixtral"), Family("deepseek"), Family("tide"),
     Family("towers", "towers", "parity", "on_shard2_wide2", 8, 32, WHOLE, compiled=True),
     Family("cloze", "cloze", "parity", "on_shard2_tp2", 4, 32, WHOLE, compiled=True),
+    Family("strata", "strata", "parity", "on_shard2_tp2", 4, 32, WHOLE, compiled=True),
 ]
 
 
