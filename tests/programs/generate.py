@@ -32,7 +32,7 @@ class Body:
     """Statements of one scope, and the values that are known in it."""
 
     def __init__(self, program: "Program", values: list[Value], depth: int, is_model: bool,
-                 repeats: int = 0):
+                 repeats: tuple[str, ...] = ()):
         self.program, self.values, self.depth, self.repeats = program, list(values), depth, repeats
         self.is_model, self.random, self.lines = is_model, program.random, []
 
@@ -81,10 +81,6 @@ class Body:
         self.emit(f"param {name}[{', '.join(self.shuffled(dims))}] {start}{frozen}")
         return name
 
-    @property
-    def may_have_params(self) -> bool:
-        return self.repeats <= 1
-
     # Statements.
 
     def unary(self):
@@ -103,7 +99,7 @@ class Body:
     def project(self):
         """A contraction with a parameter: some dimensions go, others come, some are batched."""
         value = self.pick()
-        if not self.may_have_params or not self.dim_of(value, ("batch", "seq")):
+        if not self.dim_of(value, ("batch", "seq")):
             return
         inner = [d for d in value.dims if d not in ("batch", "seq")]
         summed = self.random.sample(inner, self.random.randint(1, min(2, len(inner))))
@@ -122,7 +118,7 @@ class Body:
         """Something to the width of what is carried, so that it meets the main values again."""
         value = self.pick()
         goal = self.program.values_dims
-        if not self.may_have_params or not set(goal[:-1]) <= set(value.dims) or goal[-1] in value.dims:
+        if not set(goal[:-1]) <= set(value.dims) or goal[-1] in value.dims:
             return
         summed = [d for d in value.dims if d not in goal]
         if summed:
@@ -161,9 +157,7 @@ class Body:
         over = self.dim_of(value, ("batch", "seq"))
         if not over:
             return
-        if not self.may_have_params:
-            self.let(f"{value.name} * rsqrt(mean({value.name} ** 2, over {over}) + 0.1)", value.dims)
-        elif self.random.random() < 0.6:
+        if self.random.random() < 0.6:
             weight = self.param([over], self.random.choice(["= 1", "~ normal(1)"]))
             self.let(f"rms_norm({value.name}, {weight}, over {over}, eps = 0.1)", value.dims)
         else:
@@ -242,7 +236,7 @@ class Body:
         """Rows of a parameter by tokens or positions."""
         new = [d for d in self.program.model_dims if d != "vocab"]
         dims = self.random.sample(new, self.random.randint(1, 2))
-        if not self.may_have_params or self.size(["vocab"] + dims) > LIMIT:
+        if self.size(["vocab"] + dims) > LIMIT:
             return
         if self.random.random() < 0.6 and self.is_model:
             self.let(f"{self.param(['vocab'] + dims)}[vocab: tokens]", ["batch", "seq"] + dims)
@@ -254,7 +248,7 @@ class Body:
     def attention(self):
         value = self.pick(having="seq")
         own = [d for d in (value.dims if value else []) if d not in ("batch", "seq")]
-        if not value or "batch" not in value.dims or len(own) != 1 or not self.may_have_params:
+        if not value or "batch" not in value.dims or len(own) != 1:
             return
         if self.program.sizes["head"] % 2 or "head" in own or "heads" in own:
             return
@@ -276,24 +270,40 @@ class Body:
 
     def repeat(self):
         """Carries one or two values; what it reads from outside is captured."""
-        if self.repeats >= 2 or self.depth >= 4:
+        if len(self.repeats) >= 2 or self.depth >= 4:
             return
         carried = self.random.sample(self.values, min(len(self.values), self.random.randint(1, 2)))
         if not all(v.dims for v in carried):
             return
-        count = self.random.choice(["layers", "layers", "2", "1"])
-        inner = Body(self.program, self.values, self.depth + 1, self.is_model, self.repeats + 1)
-        for value in carried:
-            inner.values.append(value)
+        counts = [c for c in ("layers", "layers", "n2", "n1") if c not in self.repeats]
+        count = self.random.choice(counts)
+        index = f"l{len(self.repeats)}"
+        inner = Body(self.program, self.values, self.depth + 1, self.is_model,
+                     (*self.repeats, count))
+        inner.values += carried
         inner.draw(self.random.randint(1, 4))
+        is_irregular = self.random.random() < 0.3
+        if is_irregular:
+            inner.branch(index, carried[0])
         for value in carried:
-            same = [v for v in inner.values if sorted(v.dims) == sorted(value.dims)]
-            new = same[-1] if self.random.random() < 0.7 else self.random.choice(same)
-            inner.emit(f"{value.name} = 0.5 * {value.name} + tanh({new.name})")
-        index = " as l" if self.random.random() < 0.3 else ""
-        count = count if count == "layers" else f"n{count}"
-        self.lines += ["  " * self.depth + f"repeat {count}{index} {{", *inner.lines,
+            inner.advance(value)
+        head = f" as {index}" if is_irregular or self.random.random() < 0.3 else ""
+        self.lines += ["  " * self.depth + f"repeat {count}{head} {{", *inner.lines,
                        "  " * self.depth + "}"]
+
+    def advance(self, value: Value) -> None:
+        """Assigns a carried value."""
+        same = [v for v in self.values if sorted(v.dims) == sorted(value.dims)]
+        new = same[-1] if self.random.random() < 0.7 else self.random.choice(same)
+        self.emit(f"{value.name} = 0.5 * {value.name} + tanh({new.name})")
+
+    def branch(self, index: str, value: Value) -> None:
+        """What only some iterations do."""
+        case = self.random.choice(["{} == 0", "{} > 0", "{} % 2 == 1"]).format(index)
+        inner = Body(self.program, self.values, self.depth + 1, self.is_model, self.repeats)
+        inner.draw(self.random.randint(1, 3))
+        inner.advance(value)
+        self.lines += ["  " * self.depth + f"if {case} {{", *inner.lines, "  " * self.depth + "}"]
 
     def call(self):
         """One of the program's blocks, once or twice with parameters of their own."""
@@ -309,7 +319,7 @@ class Body:
         """A parameter used in two places."""
         value = self.pick()
         dim = self.dim_of(value, ("batch", "seq"))
-        if dim and self.may_have_params:
+        if dim:
             weight = self.param([dim])
             first = self.let(f"{value.name} * {weight}", value.dims)
             if first:
@@ -405,12 +415,16 @@ class Program:
             lines.append(f"  {name} = {'auto' if name == auto else degree} {''.join(parts)}")
         return ["parallel map {", *lines, "}"] if lines else []
 
-    def draw_run(self, is_mapped: bool) -> list[str]:
+    def draw_run(self, is_mapped: bool, repeats: bool) -> list[str]:
         pick = self.random.choice
+        policies = ["= none", "= full", "{ every = 1 }", "{ layers = 0 }",
+                    "{ save = [matmul, attention] }", "{ save = reduce, layers = 0 }"]
+        recompute = pick(policies) if repeats else "= none"
         return [f"train t = M{' on map' if is_mapped else ''} {{",
                 f"  data = text(\"none.txt\") {{ seq = {self.sizes['seq']}, batch = {self.sizes['batch']} }}",
                 "  precision { params = f64, compute = f64 }",
                 f"  optimizer = adamw {{ lr = 1e-3, eps = 1e-4, weight_decay = {pick(['0', '0.1'])} }}",
+                f"  recompute {recompute}",
                 f"  clip = {pick(['0', '0.5', '10.0'])}", "}"]
 
     def draw(self) -> str:
@@ -420,11 +434,12 @@ class Program:
                   if f"Part{i}(" in "\n".join(model)]
         declared = re.findall(r"(?:param|let|output|input) [^\[=]*\[([^\]]*)\]",
                               "\n".join(blocks + model))
+        repeats = any("repeat " in line for line in blocks + model)
         parallel = self.draw_map({d for dims in declared for d in dims.split(", ")})
         return "\n".join(["import std.activation, std.loss, std.norm, std.rotary", "",
                           "fn sin_like(x) = x * (1 - x * x / 6) * exp(-(x * x) / 4)",
                           "fn blend(a, b, share = 0.3) = share * a + (1 - share) * b", "",
-                          *blocks, "", *model, "", *parallel, "", *self.draw_run(bool(parallel)), ""])
+                          *blocks, "", *model, "", *parallel, "", *self.draw_run(bool(parallel), repeats), ""])
 
 
 if __name__ == "__main__":

@@ -124,12 +124,4 @@ TEST_F(Layout, Replicas) {
   EXPECT_EQ(message, "replicas on ranks 3 and 5 differ at local element 0: 0 and -0");
 }
 
-// The layer's index follows the first part of the name, for state the second.
-TEST(Names, Layers) {
-  EXPECT_EQ(getLayerName("layers.wq", 3), "layers.3.wq");
-  EXPECT_EQ(getLayerName("layers.attn.wq", 0), "layers.0.attn.wq");
-  EXPECT_EQ(getLayerName("m.layers.wq", 2, /*isState=*/true), "m.layers.2.wq");
-  EXPECT_EQ(getLayerName("w", 1), "w.1");
-}
-
 } // namespace

@@ -39,10 +39,12 @@ static void dropUnusedStacks(RepeatOp repeat) {
     }
   if (used.size() == repeat.getNumResults())
     return;
-  for (const RepeatVariant &body : repeat.getVariants())
-    for (const RepeatVariant::Stack &stack : llvm::reverse(body.getStacks()))
+  for (const RepeatVariant &body : repeat.getVariants()) {
+    SmallVector<RepeatVariant::Stack> stacks = body.getStacks();
+    for (const RepeatVariant::Stack &stack : llvm::reverse(stacks))
       if (stack.stack.use_empty())
         body.getYield()->eraseOperand(stack.operand);
+  }
   OpBuilder builder(repeat);
   auto kept = builder.create<RepeatOp>(repeat.getLoc(), types, repeat.getDim(), repeat.getReverse(),
                                        repeat.getIterations(), repeat.getInits(),
