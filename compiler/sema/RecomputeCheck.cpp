@@ -1,9 +1,31 @@
-// Whether a run's `recompute` finds in its model what it speaks of.
+// Whether a run's `recompute` says one thing, and finds in its model what it speaks of.
 #include "compiler/sema/Check.h"
 
 #include <algorithm>
 
 namespace titan::sema {
+
+/// The ways to say which layers are computed again exclude one another.
+void checkPolicies(const Run &run, DiagnosticEngine &diags) {
+  auto isSet = [&](const char *path) { return run.options.at(path).loc.isValid(); };
+  const char *given = nullptr;
+  for (const char *path : {"recompute", "recompute.every", "recompute.layers"}) {
+    if (!isSet(path))
+      continue;
+    if (given)
+      diags
+          .report(Code::OptionWithoutEffect, run.options.at(path).loc,
+                  "`" + std::string(path) + "` cannot stand beside `" + given + "`")
+          .note(run.options.at(given).loc, "this says already which layers are computed again");
+    given = path;
+  }
+  if (isSet("recompute") && isSet("recompute.save"))
+    diags
+        .report(Code::OptionWithoutEffect, run.options.at("recompute.save").loc,
+                "`recompute.save` cannot stand beside `recompute`")
+        .note(run.options.at("recompute").loc, "this says already what is kept")
+        .help("`recompute.save` alone means all layers");
+}
 
 void checkRecompute(const CheckedRun &checked, DiagnosticEngine &diags) {
   int64_t layers = 0;

@@ -36,7 +36,6 @@ private:
   void checkTogether();
   void checkAccumulation();
   void checkEvaluation();
-  void checkRecompute();
   void resolvePrecision();
   void resolveSum(const char *path, DType compute, DType automatic);
   std::string besideFile(const std::string &path) const;
@@ -331,7 +330,7 @@ void Resolver::resolvePrecision() {
 
 /// What no option can say alone.
 void Resolver::checkTogether() {
-  checkRecompute();
+  checkPolicies(run, diags);
   const Option &to = run.options["schedule.to"];
   if (to.loc.isValid() && run.options["schedule.decay"].value.isWord("constant") &&
       to.value.isNumber() && to.value.number() != 1)
@@ -367,28 +366,6 @@ void Resolver::checkEvaluation() {
           .report(Code::OptionWithoutEffect, option.loc,
                   "`" + std::string(path) + "` has no effect: there are no data to evaluate on")
           .help("name them: `eval { data = text(\"FILE\") }`");
-}
-
-/// The ways to say which layers are computed again exclude one another.
-void Resolver::checkRecompute() {
-  auto isSet = [&](const char *path) { return run.options[path].loc.isValid(); };
-  const char *given = nullptr;
-  for (const char *path : {"recompute", "recompute.every", "recompute.layers"}) {
-    if (!isSet(path))
-      continue;
-    if (given)
-      diags
-          .report(Code::OptionWithoutEffect, run.options[path].loc,
-                  "`" + std::string(path) + "` cannot stand beside `" + given + "`")
-          .note(run.options[given].loc, "this says already which layers are computed again");
-    given = path;
-  }
-  if (isSet("recompute") && isSet("recompute.save"))
-    diags
-        .report(Code::OptionWithoutEffect, run.options["recompute.save"].loc,
-                "`recompute.save` cannot stand beside `recompute`")
-        .note(run.options["recompute"].loc, "this says already what is kept")
-        .help("`recompute.save` alone means all layers");
 }
 
 } // namespace

@@ -53,6 +53,9 @@ struct Override {
 std::optional<Override> parseOverride(const std::string &argument, SourceManager &sources,
                                       DiagnosticEngine &diags);
 
+/// Reports ways to say what is computed again that exclude one another.
+void checkPolicies(const Run &run, DiagnosticEngine &diags);
+
 /// The run that a declaration describes; defaults are filled in. Nothing after an error.
 std::optional<Run> resolveRun(const Symbol &train, const std::vector<Override> &overrides,
                               const Library &library, DiagnosticEngine &diags);

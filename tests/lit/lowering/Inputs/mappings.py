@@ -41,9 +41,10 @@ def split_dims(file: Path, name: str) -> str:
     info = json.loads(call(TITANC, "info", "--json", file, "--train", name))
     dims = {}
     for tensor in info["parameters"]["tensors"]:
+        own = len(tensor["iterations"])  # what repeats run over is never split
         if len(tensor["dims"]) > 1:
-            dims |= dict(zip(tensor["dims"], tensor["shape"]))
-    even = [d for d, size in dims.items() if size % 2 == 0 and d not in ("embed", "layers")]
+            dims |= dict(zip(tensor["dims"][own:], tensor["shape"][own:]))
+    even = [d for d, size in dims.items() if size % 2 == 0 and d != "embed"]
     return ", ".join(even)
 
 
