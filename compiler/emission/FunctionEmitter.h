@@ -71,8 +71,8 @@ private:
   mlir::LogicalResult emitRepeat(ir::RepeatOp repeat);
   mlir::LogicalResult emitYield(ir::YieldOp yield);
   mlir::LogicalResult emitReturn(mlir::Operation *op);
-  mlir::LogicalResult emitVariant(ir::RepeatVariant variant,
-                                  llvm::ArrayRef<Enclosing> enclosing, std::string &name);
+  mlir::LogicalResult emitVariant(ir::RepeatVariant variant, llvm::ArrayRef<Enclosing> enclosing,
+                                  std::string &name);
   void emitEarlyStacks(ir::RepeatVariant variant);
   void copyToPlace(mlir::Value value, ir::PlaceAttr target);
   /// The slot of a stack of the innermost repeat.

@@ -52,8 +52,7 @@ std::map<std::string, ir::HostTensor> collect(Session &session) {
     ir::StackedIterations iterations =
         ir::getStackedIterations(function.getResultAttr(i, ir::attr::kStacked),
                                  cast<ir::NamedTensorType>(function.getResultTypes()[i]));
-    SmallVector<std::string> layers =
-        ir::getSlotNames(result.role.name, iterations, isState);
+    SmallVector<std::string> layers = ir::getSlotNames(result.role.name, iterations, isState);
     size_t size = result.global.data.size() / layers.size();
     for (auto [layer, name] : llvm::enumerate(layers)) {
       ir::HostTensor part;

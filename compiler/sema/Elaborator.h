@@ -3,8 +3,8 @@
 //
 // Calls of functions and blocks are inlined as they are met, so every type is known when it is
 // needed and an error can name both the callee's place and the call's. A `repeat` is interpreted
-// once for every index, because what it does may depend on it; of equal bodies one is kept. Mistakes
-// give Error values, which spread silently, and the interpretation goes on.
+// once for every index, because what it does may depend on it; of equal bodies one is kept.
+// Mistakes give Error values, which spread silently, and the interpretation goes on.
 //
 // One class, in several files: Statements, Expressions, Calls, Builtins, Where, Lists, Indexing,
 // Repeat, Parameters, Elaborator (names, dimensions, emission of ops).
@@ -104,8 +104,8 @@ private:
   struct Iteration;
   bool iterate(const syntax::RepeatStmt &stmt, const std::vector<std::string> &carried, DimId dim,
                int64_t index, Iteration &result);
-  bool addVariant(const syntax::RepeatStmt &stmt, std::vector<Iteration> &variants,
-                  Iteration next, std::vector<int64_t> &table);
+  bool addVariant(const syntax::RepeatStmt &stmt, std::vector<Iteration> &variants, Iteration next,
+                  std::vector<int64_t> &table);
   void finishRepeat(const syntax::RepeatStmt &stmt, const std::vector<std::string> &carried,
                     DimId dim, std::vector<Iteration> variants, std::vector<int64_t> table);
 

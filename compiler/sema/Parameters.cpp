@@ -219,8 +219,9 @@ void Elaborator::finishParameter(uint32_t index) {
     report(Code::IterationsDiffer, parameter.loc,
            "parameter `" + parameter.name +
                "` is in other iterations of the inner repeat as the outer one goes on")
-        .help("give it to the same iterations of the inner repeat wherever the outer one has it, or "
-              "call the two cases by different names (`named = ...`)");
+        .help(
+            "give it to the same iterations of the inner repeat wherever the outer one has it, or "
+            "call the two cases by different names (`named = ...`)");
 }
 
 } // namespace titan::sema

@@ -49,9 +49,8 @@ void checkRecompute(const CheckedRun &checked, DiagnosticEngine &diags) {
     report("recompute.every", "`recompute.every` has no effect: the longest repeat has " + most);
   for (const Value &layer : checked.run["recompute.layers"].elements)
     if (layer.integer >= layers)
-      report("recompute.layers",
-             "there is no layer " + layer.print() + ": the longest repeat has " + most +
-                 ", counted from 0");
+      report("recompute.layers", "there is no layer " + layer.print() +
+                                     ": the longest repeat has " + most + ", counted from 0");
 }
 
 } // namespace titan::sema

@@ -208,8 +208,7 @@ void Elaborator::finishRepeat(const RepeatStmt &stmt, const std::vector<std::str
     Binding *binding = frame->scope->find(carried[i]);
     TensorType type = typeOf(binding->value);
     for (const Iteration &variant : variants)
-      if (!variant.results[i].isTensor() ||
-          !typeOf(variant.results[i]).dims.sameDims(type.dims))
+      if (!variant.results[i].isTensor() || !typeOf(variant.results[i]).dims.sameDims(type.dims))
         return; // reported where it was assigned
     op.operands.push_back(binding->value.tensor);
     variable = carried[i];

@@ -16,7 +16,7 @@ import torch
 from safetensors.torch import save_file
 
 import reference
-from compare import bitwise_equal, compare
+from compare import bitwise_equal, compare, read_losses
 from sample_order import batches
 from titan import ROOT, Launch, Report, build, require_titanc, write_text
 from training import Recipe
@@ -44,6 +44,9 @@ SAMPLE = {
     ("llama3", "bfloat16"): ["on_tp2_seq", "on_shard2_tp2"],
     ("gpt2", "bfloat16"): [],
 }
+# What the backward computes again; it may change no bit. The first is shown without --all.
+POLICIES = ["recompute=full", "recompute.every=2", "recompute.layers=[0]",
+            "recompute.save=[matmul, attention]"]
 
 
 @dataclass
@@ -86,6 +89,15 @@ class Case:
             result.faults.append(f"initial parameters: {name} is not bitwise the same")
         return result.passed(), result.table()
 
+    def recomputed(self, text: Path, policy: str):
+        one, out = self.one_process(text), self.folder / f"run-{policy}"
+        exe = build(PROGRAMS / f"{self.model}.titan", "parity", self.dtype,
+                    self.folder / policy, [policy])
+        Launch(self.steps, SEED).run(exe, text, out)
+        other = list(bitwise_equal(out / "model.safetensors", one / "model.safetensors"))
+        same = read_losses(out) == read_losses(one)
+        return same and not other, f"    losses {'equal' if same else 'differ'}; other: {other}"
+
 
 def cases(everything: bool, text: Path):
     for model in RECIPES:
@@ -97,6 +109,10 @@ def cases(everything: bool, text: Path):
                 name = "auto on 2 processes" if mesh == "parity" else mesh
                 yield (f"{model} {dtype} {name} against one process",
                        lambda case=case, mesh=mesh: case.against_one(text, mesh))
+        case = Case(model, "float32")
+        for policy in POLICIES if everything else POLICIES[:1]:
+            yield (f"{model} float32 {policy} bitwise as without",
+                   lambda case=case, policy=policy: case.recomputed(text, policy))
 
 
 def main() -> None:

@@ -14,8 +14,7 @@ double ir::countFlops(Region &region, const dist::Degrees &degrees) {
   for (Operation &op : region.getOps()) {
     if (auto repeat = dyn_cast<RepeatOp>(op))
       for (const RepeatVariant &body : repeat.getVariants())
-        flops +=
-            static_cast<double>(body.getCount()) * countFlops(body.getRegion(), degrees);
+        flops += static_cast<double>(body.getCount()) * countFlops(body.getRegion(), degrees);
     else if (auto cost = dyn_cast<CostOpInterface>(op))
       flops += cost.getFlops(degrees);
   }

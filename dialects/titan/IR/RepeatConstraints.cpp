@@ -15,8 +15,8 @@ static LogicalResult verifyUsers(RepeatOp op, std::optional<ArrayAttr> lists, si
   if (!lists)
     return success();
   if (lists->size() != expected)
-    return op.emitOpError("(C5) expected the users of ") << expected << " " << what << ", got "
-                                                         << lists->size() << " lists";
+    return op.emitOpError("(C5) expected the users of ")
+           << expected << " " << what << ", got " << lists->size() << " lists";
   for (auto list : lists->getAsRange<DenseI64ArrayAttr>()) {
     int64_t last = -1;
     for (int64_t user : list.asArrayRef()) {
@@ -34,8 +34,9 @@ static LogicalResult verifyTable(RepeatOp op) {
   unsigned count = op.getNumVariants();
   std::optional<ArrayRef<int64_t>> table = op.getTable();
   if (!table)
-    return count == 1 ? success()
-                      : op.emitOpError("(C4) has ") << count << " bodies and no table of iterations";
+    return count == 1
+               ? success()
+               : op.emitOpError("(C4) has ") << count << " bodies and no table of iterations";
   if (static_cast<int64_t>(table->size()) != op.getDim().getSize())
     return op.emitOpError("(C4) the table has ")
            << table->size() << " entries for " << op.getDim().getSize() << " iterations";
@@ -54,8 +55,8 @@ static LogicalResult verifyArguments(RepeatOp op, const RepeatVariant &body) {
   });
   size_t expected = 1 + op.getNumCarried() + slices;
   if (body.getBlock().getNumArguments() != expected)
-    return op.emitOpError("(C1) expected ") << expected << " arguments of the body, got "
-                                            << body.getBlock().getNumArguments();
+    return op.emitOpError("(C1) expected ")
+           << expected << " arguments of the body, got " << body.getBlock().getNumArguments();
   for (auto [init, arg] : llvm::zip_equal(op.getInits(), body.getCarriedArgs()))
     if (!matches(init.getType(), arg.getType()))
       return op.emitOpError("(C1) carries ") << init.getType() << " as " << arg.getType();
@@ -81,24 +82,24 @@ static LogicalResult verifyYield(RepeatOp op, const RepeatVariant &body) {
       return op.emitOpError("(C2) yields ")
              << value.getType() << " for carried " << op.getInits()[i].getType();
     if (!matches(value.getType(), op.getResult(i).getType()))
-      return op.emitOpError("(C3) result ") << i << " is " << op.getResult(i).getType()
-                                            << ", yielded as " << value.getType();
+      return op.emitOpError("(C3) result ")
+             << i << " is " << op.getResult(i).getType() << ", yielded as " << value.getType();
   }
   for (auto [value, stack, operand] : body.getStacks()) {
     unsigned number = stack.getResultNumber();
     DimAttr dim = op.getStackDim(op.getStackUsers(number - op.getNumCarried()));
     auto type = cast<NamedTensorType>(value.getType());
     if (!matches(RepeatOp::getStackedType(dim, type), stack.getType()))
-      return op.emitOpError("(C3) result ") << number << " is " << stack.getType()
-                                            << ", yielded as " << type;
+      return op.emitOpError("(C3) result ")
+             << number << " is " << stack.getType() << ", yielded as " << type;
   }
   return success();
 }
 
 LogicalResult RepeatOp::verify() {
   if (getNumResults() < getNumCarried())
-    return emitOpError("(C3) expected a result for each of ") << getNumCarried()
-                                                               << " carried values";
+    return emitOpError("(C3) expected a result for each of ")
+           << getNumCarried() << " carried values";
   if (failed(verifyTable(*this)) ||
       failed(verifyUsers(*this, getSliceUsers(), getSlices().size(), "slices")) ||
       failed(verifyUsers(*this, getStackUsers(), getStackedResults().size(), "stacks")))

@@ -8,7 +8,9 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
 
-RepeatVariant RepeatOp::getVariant(unsigned number) { return {*this, number}; }
+RepeatVariant RepeatOp::getVariant(unsigned number) {
+  return {*this, number};
+}
 
 SmallVector<RepeatVariant, 2> RepeatOp::getVariants() {
   SmallVector<RepeatVariant, 2> variants;
@@ -137,9 +139,8 @@ unsigned RepeatOp::countVariants(ArrayRef<int64_t> table) {
 }
 
 void RepeatOp::build(OpBuilder &builder, OperationState &state, TypeRange results, DimAttr dim,
-                     bool reverse, const IterationTable &table, ValueRange inits,
-                     ValueRange slices, const VariantLists &sliceUsers,
-                     const VariantLists &stackUsers) {
+                     bool reverse, const IterationTable &table, ValueRange inits, ValueRange slices,
+                     const VariantLists &sliceUsers, const VariantLists &stackUsers) {
   auto &properties = state.getOrAddProperties<Properties>();
   properties.setDim(dim);
   if (reverse)

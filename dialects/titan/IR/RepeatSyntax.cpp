@@ -7,9 +7,8 @@ using namespace titan;
 using namespace titan::ir;
 
 static ParseResult parseNumbers(OpAsmParser &parser, SmallVectorImpl<int64_t> &numbers) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
-    return parser.parseInteger(numbers.emplace_back());
-  });
+  return parser.parseCommaSeparatedList(
+      AsmParser::Delimiter::Square, [&] { return parser.parseInteger(numbers.emplace_back()); });
 }
 
 ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &state) {
@@ -91,9 +90,8 @@ void RepeatOp::print(OpAsmPrinter &printer) {
                           [&](const auto &users) { printNumbers(printer, users); });
     printer << ')';
   }
-  printer.printOptionalAttrDict(
-      (*this)->getAttrs(),
-      {"dim", "reverse", "table", "slice_users", "stack_users", "operandSegmentSizes"});
+  printer.printOptionalAttrDict((*this)->getAttrs(), {"dim", "reverse", "table", "slice_users",
+                                                      "stack_users", "operandSegmentSizes"});
   printer << " : ";
   printer.printFunctionalType(*this);
   printer << ' ';

@@ -13,8 +13,7 @@ static SmallVector<int64_t> countUpTo(int64_t count) {
   return numbers;
 }
 
-Attribute titan::ir::getStackedAttr(Builder &builder,
-                                    ArrayRef<std::vector<int64_t>> iterations) {
+Attribute titan::ir::getStackedAttr(Builder &builder, ArrayRef<std::vector<int64_t>> iterations) {
   if (iterations.size() == 1 &&
       ArrayRef(iterations[0]) == ArrayRef(countUpTo(iterations[0].size())))
     return builder.getUnitAttr();
@@ -34,9 +33,8 @@ StackedIterations titan::ir::getStackedIterations(Attribute stacked, NamedTensor
   return iterations;
 }
 
-SmallVector<std::string> titan::ir::getSlotNames(StringRef name,
-                                                 const StackedIterations &iterations,
-                                                 unsigned prefixParts) {
+SmallVector<std::string>
+titan::ir::getSlotNames(StringRef name, const StackedIterations &iterations, unsigned prefixParts) {
   // Each repeat gave the name one part, behind which its iteration goes.
   auto [part, rest] = name.split('.');
   if (prefixParts > 0 || iterations.empty()) {

@@ -25,9 +25,8 @@ StackedIterations getStackedIterations(mlir::Attribute stacked, NamedTensorType 
 
 /// The names of the slots in row-major order: `layers.1.wq`, `layers.3.wq` of `layers.wq`. The
 /// first `prefixParts` parts of the name ("m" of a state's "m.layers.wq") stay in front.
-llvm::SmallVector<std::string> getSlotNames(llvm::StringRef name,
-                                            const StackedIterations &iterations,
-                                            unsigned prefixParts = 0);
+llvm::SmallVector<std::string>
+getSlotNames(llvm::StringRef name, const StackedIterations &iterations, unsigned prefixParts = 0);
 
 } // namespace titan::ir
 

@@ -63,8 +63,8 @@ std::byte *Session::dataOf(const Tensor &tensor) const {
 HostView Session::view(const Tensor &tensor, HostView::Access access) const {
   int64_t bytes = layoutOf(tensor.info).localElements() * sizeOf(tensor.info.dtype);
   if (std::vector<std::vector<int64_t>> levels = stackedIterations(tensor); !levels.empty()) {
-    bytes = layoutOf(layerInfo(tensor.info, levels.size())).localElements() *
-            sizeOf(tensor.info.dtype);
+    bytes =
+        layoutOf(layerInfo(tensor.info, levels.size())).localElements() * sizeOf(tensor.info.dtype);
     for (const std::vector<int64_t> &iterations : levels)
       bytes *= static_cast<int64_t>(iterations.size());
   }

@@ -93,8 +93,9 @@ private:
     auto carried = dyn_cast<BlockArgument>(op->getOperand(operand));
     Value added = op->getOperand(1 - operand);
     if (!carried || carried.getOwner() != op->getBlock() || !isCarried(carried) ||
-        !carried.hasOneUse() || getShardingOf(carried).isPartial() || !isOnlyCarriedElsewhere(carried) ||
-        !added.hasOneUse() || added.getParentBlock() != op->getBlock() ||
+        !carried.hasOneUse() || getShardingOf(carried).isPartial() ||
+        !isOnlyCarriedElsewhere(carried) || !added.hasOneUse() ||
+        added.getParentBlock() != op->getBlock() ||
         getShardingOf(added).getPartialKind() != ReductionKind::Sum)
       return;
     ShardingRule rule = cast<ir::ShardingRuleOpInterface>(op).getShardingRule();

@@ -25,8 +25,8 @@ static void localizeConstants(Block &block) {
     }
 }
 
-/// Replaces `repeat` by one without the stacks that nobody reads: those of a repeat in a repeat, where
-/// the outer one's backward computes it again.
+/// Replaces `repeat` by one without the stacks that nobody reads: those of a repeat in a repeat,
+/// where the outer one's backward computes it again.
 static void dropUnusedStacks(RepeatOp repeat) {
   SmallVector<Type> types(repeat.getCarriedResults().getTypes());
   VariantLists users;

@@ -7,8 +7,8 @@
 
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "dialects/titan/Transforms/Gradient/Programs.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/StringSwitch.h"
 
 namespace titan::ir {
 #define GEN_PASS_DEF_TITANMARKRECOMPUTED
@@ -43,9 +43,7 @@ struct Policy {
     return layers.empty() || llvm::is_contained(layers, layer);
   }
 
-  bool saves(Operation &op) const {
-    return llvm::is_contained(saved, op.getName().stripDialect());
-  }
+  bool saves(Operation &op) const { return llvm::is_contained(saved, op.getName().stripDialect()); }
 
 private:
   template <typename AttrT> AttrT get(StringRef path) const {

@@ -1,10 +1,10 @@
 //===- RepeatGradient.cpp - The gradient of a repeat is a repeat ----------===//
 //
 // The backward walks the layers in the other direction, by the same table: each variant of the
-// forward has one backward body. It carries the cotangents of the forward's carried values, and sums
-// of the cotangents of captured values; it slices the cotangents of the forward's stacks, the tensors
-// that the forward sliced, and the stacked residuals; it stacks the cotangents of the forward's
-// slices. docs/rationale/repeat.md says why a repeat is a scan.
+// forward has one backward body. It carries the cotangents of the forward's carried values, and
+// sums of the cotangents of captured values; it slices the cotangents of the forward's stacks, the
+// tensors that the forward sliced, and the stacked residuals; it stacks the cotangents of the
+// forward's slices. docs/rationale/repeat.md says why a repeat is a scan.
 //
 //===----------------------------------------------------------------------===//
 
@@ -206,7 +206,8 @@ LogicalResult RepeatGradient::keepResiduals(BackwardBody &body) {
   return success();
 }
 
-/// A slice that no variant takes again is no operand; one that some take is one for all that have it.
+/// A slice that no variant takes again is no operand; one that some take is one for all that have
+/// it.
 void RepeatGradient::dropUnusedSlices() {
   SmallVector<bool> used(forward.getSlices().size());
   for (const auto &body : bodies)

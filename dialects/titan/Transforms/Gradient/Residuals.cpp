@@ -55,8 +55,8 @@ void Residuals::collectNeeded() {
   });
 }
 
-/// Adds `value`; instead of a view that cannot be rebuilt, and of what shall be computed again, what
-/// it is made of is kept.
+/// Adds `value`; instead of a view that cannot be rebuilt, and of what shall be computed again,
+/// what it is made of is kept.
 void Residuals::need(Value value) {
   if (!needed.insert(value))
     return;

@@ -2,9 +2,9 @@
 //
 // Numbers the operations of a function in the order in which they run. A repeat has an event at its
 // start and one at its end, and its bodies are numbered once in between, one after the other: what
-// lives within one iteration lives at the same events in every iteration of its variant. A value from
-// outside that a body uses, or a slice, lives to the repeat's end, since the next iteration uses it
-// again.
+// lives within one iteration lives at the same events in every iteration of its variant. A value
+// from outside that a body uses, or a slice, lives to the repeat's end, since the next iteration
+// uses it again.
 //
 //===----------------------------------------------------------------------===//
 

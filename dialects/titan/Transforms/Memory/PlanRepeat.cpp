@@ -77,8 +77,7 @@ LogicalResult Planner::planVariant(RepeatVariant body, ArrayRef<Attribute> carri
   llvm::append_range(arguments, carried);
   RepeatOp repeat = body.getRepeat();
   for (auto [stack, slice, number] : body.getSlices()) {
-    PlaceAttr place =
-        places.lookup(stack).getSlot(depth, repeat, repeat.getSliceUsers(number));
+    PlaceAttr place = places.lookup(stack).getSlot(depth, repeat, repeat.getSliceUsers(number));
     put(slice, place);
     arguments.push_back(place);
   }
@@ -95,7 +94,7 @@ LogicalResult Planner::verifyYield(RepeatVariant body) {
   for (unsigned i = 0; i < yielded.size(); ++i)
     for (unsigned j = 0; j < i; ++j)
       if (places.lookup(yielded[i]) == places.lookup(body.getCarriedArgs()[j]))
-        return body.getRepeat().emitError("carried values ") << j << " and " << i
-                                                             << " trade places";
+        return body.getRepeat().emitError("carried values ")
+               << j << " and " << i << " trade places";
   return success();
 }

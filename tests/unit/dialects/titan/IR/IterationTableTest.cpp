@@ -2,9 +2,9 @@
 
 #include <gmock/gmock.h>
 
-using titan::ir::IterationTable;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using titan::ir::IterationTable;
 
 // One variant: every iteration has a slot, its own.
 TEST(IterationTable, OneVariant) {

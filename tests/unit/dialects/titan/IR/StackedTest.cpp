@@ -9,7 +9,8 @@ using titan::ir::getSlotNames;
 TEST(Stacked, SlotNames) {
   EXPECT_THAT(getSlotNames("layers.attn.wq", {{1, 3}}),
               ElementsAre("layers.1.attn.wq", "layers.3.attn.wq"));
-  EXPECT_THAT(getSlotNames("m.layers.wq", {{0, 1}}, 1), ElementsAre("m.layers.0.wq", "m.layers.1.wq"));
+  EXPECT_THAT(getSlotNames("m.layers.wq", {{0, 1}}, 1),
+              ElementsAre("m.layers.0.wq", "m.layers.1.wq"));
   EXPECT_THAT(getSlotNames("wq", {}), ElementsAre("wq"));
   EXPECT_THAT(getSlotNames("m.wq", {}, 1), ElementsAre("m.wq"));
 }
