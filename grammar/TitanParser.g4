@@ -6,7 +6,9 @@
 //
 // Rules such as dimName and newName are separate although both are an identifier: error messages
 // name the rule that was expected ("a dimension name"). Left to the tree builder, which gives better
-// messages: `a < b < c`, positions of arguments, what may stand before `as`.
+// messages: `a < b < c`, positions of arguments, what may stand before `as`. And what only a look at
+// everything that follows could decide, which takes quadratic time: in `sum(x, over a, b)`, b is an
+// argument here.
 parser grammar TitanParser;
 
 options { tokenVocab = TitanLexer; }
@@ -128,7 +130,7 @@ argument
     | expr (AS newDims)? (ALONG dimName (AS newDim)?)? # positionalArgument
     ;
 
-dimsArgument: (dimNames | LPAREN dimNames COMMA? RPAREN) (AS newDims)?;
+dimsArgument: (dimName | LPAREN dimNames COMMA? RPAREN) (AS newDims)?;
 newDims: newDim | LPAREN newDim (COMMA newDim)* COMMA? RPAREN;
 
 bracket: LBRACKET (bracketItem (COMMA bracketItem)* COMMA?)? RBRACKET;

@@ -70,13 +70,15 @@ Value Elaborator::evalCall(const CallExpr &expr, Expected) {
         .help("a name that begins with `_` is not imported");
     return {};
   }
-  std::vector<std::string> candidates = library.names(*frame->unit);
-  candidates.insert(candidates.end(), reshaping.begin(), reshaping.end());
-  for (const auto &entry : builtins())
-    candidates.push_back(entry.first);
   Diagnostic &diag = report(Code::UnknownFunction, expr.callee.loc,
                             "no function or block is named `" + expr.callee.text() + "` here");
-  propose(diag, expr.callee.last(), candidates);
+  propose(diag, expr.callee.last(), [&] {
+    std::vector<std::string> candidates = library.names(*frame->unit);
+    candidates.insert(candidates.end(), reshaping.begin(), reshaping.end());
+    for (const auto &entry : builtins())
+      candidates.push_back(entry.first);
+    return candidates;
+  });
   for (const Arg &arg : expr.args) // its own mistakes are worth a report too
     if (arg.value)
       eval(*arg.value);

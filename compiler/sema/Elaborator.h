@@ -190,8 +190,10 @@ private:
 
   // Elaborator.cpp: names, dimensions; Reports.cpp: what is said of them
   Binding *lookup(const syntax::Name &name) { return frame->scope->find(name.text); }
-  void propose(Diagnostic &diag, const syntax::Name &name,
-               const std::vector<std::string> &candidates);
+  using Candidates = std::function<std::vector<std::string>()>;
+  /// Proposes the nearest candidate and shows where that one comes from. They are asked for only
+  /// while reports are still shown: collecting them for each of many mistakes would take long.
+  void propose(Diagnostic &diag, const syntax::Name &name, const Candidates &candidates);
   void reportUnknownName(const syntax::Name &name, Location at);
   /// The dimensions that a name stands for; empty after a report.
   std::vector<DimId> dimsOf(const syntax::Path &path);

@@ -51,12 +51,10 @@ bool Elaborator::expectTensor(const Value &value, Location at, const char *what)
   return false;
 }
 
-/// Proposes the nearest candidate and shows where that one comes from.
-void Elaborator::propose(Diagnostic &diag, const Name &name,
-                         const std::vector<std::string> &candidates) {
+void Elaborator::propose(Diagnostic &diag, const Name &name, const Candidates &candidates) {
   if (diags.isFull())
     return;
-  std::string near = nearestName(name.text, candidates);
+  std::string near = nearestName(name.text, candidates());
   if (near.empty())
     return;
   diag.fix(name.loc, near);
@@ -68,10 +66,12 @@ void Elaborator::propose(Diagnostic &diag, const Name &name,
 }
 
 void Elaborator::reportUnknownName(const Name &name, Location at) {
-  std::vector<std::string> candidates = library.names(*frame->unit);
-  frame->scope->collect(candidates, false);
   Diagnostic &diag = report(Code::UnknownName, at, "nothing is named `" + name.text + "` here");
-  propose(diag, name, candidates);
+  propose(diag, name, [&] {
+    std::vector<std::string> candidates = library.names(*frame->unit);
+    frame->scope->collect(candidates, false);
+    return candidates;
+  });
   if (Binding *outer = findDimInCallers(name.text, frame)) {
     diag.note(outer->loc, "the model has this " + std::string(outer->what));
     diag.help("a block sees what it declares: add `dims " + name.text +
@@ -82,11 +82,13 @@ void Elaborator::reportUnknownName(const Name &name, Location at) {
 }
 
 void Elaborator::reportUnknownDim(const Name &name) {
-  std::vector<std::string> candidates;
-  frame->scope->collect(candidates, true);
   Diagnostic &diag =
       report(Code::UnknownDimension, name.loc, "no dimension is named `" + name.text + "` here");
-  propose(diag, name, candidates);
+  propose(diag, name, [&] {
+    std::vector<std::string> candidates;
+    frame->scope->collect(candidates, true);
+    return candidates;
+  });
   if (Binding *outer = findDimInCallers(name.text, frame)) {
     diag.note(outer->loc, "the model has a dimension of this name");
     diag.help("a block sees the dimensions that it declares: add `dims " + name.text + "`");

@@ -46,6 +46,7 @@ private:
   ExprPtr buildFloat(antlr4::tree::TerminalNode &node);
   std::string unescape(std::string_view quoted, Location location);
   Arg buildArg(P::ArgumentContext &context);
+  void append(Arg &dims, Arg more) const;
   Arg buildPositional(P::PositionalArgumentContext &context);
   DimBinding buildDims(P::DimsArgumentContext &context);
   void addRenames(DimBinding &binding, P::NewDimsContext &context);

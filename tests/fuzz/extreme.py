@@ -39,6 +39,9 @@ CASES = {
     "100,000 statements": MODEL.format(many("  let a{i} = {i}\n", 80_000)),
     "50,000 operations": MODEL.format("  x = x * 2 + 1\n" * 25_000),
     "50,000 unknown names": MODEL.format(many("  let a{i} = b{i}\n", 50_000)),
+    "50,000 unknown functions": MODEL.format(many("  let a{i} = f{i}(x)\n", 50_000)),
+    "20,000 dimensions to sum over": MODEL.format(
+        "  let a = sum(x, over " + ", ".join(f"d{i}" for i in range(20_000)) + ")"),
     "10,000 functions that call the one before": "fn f0(x) = x\n" + "".join(
         f"fn f{i}(x) = f{i - 1}(x)\n" for i in range(1, 10_000)) + MODEL.format("  x = f9999(x)"),
     "functions that call twice": "fn f0(x) = x\n" + "".join(
