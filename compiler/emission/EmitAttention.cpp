@@ -1,7 +1,14 @@
 //===- EmitAttention.cpp - Calls of the runtime's attention ---------------===//
+//
+// The runtime walks tensors by strides along (outer, position, kv head, group, head): dimensions
+// that queries and keys share make up outer and kv head, those of queries alone the group.
+// Neighbouring dimensions that all tensors walk as one are merged; if more than two shared ones are
+// left, the others are loops around the call.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/emission/FunctionEmitter.h"
-#include "llvm/ADT/SmallString.h"
+#include "dialects/titan/Kernels/ScalarText.h"
 
 using namespace mlir;
 using namespace titan;
@@ -10,96 +17,181 @@ using namespace titan::emission;
 
 namespace {
 
-/// The runtime's view of the dimensions: q[outer, seq, kvHeads, group, head].
-struct Shape {
-  Extent outer, seq, kvHeads, group, head;
-  SmallVector<std::string> query, key; ///< the order that the runtime expects
+class AttentionCall {
+public:
+  template <typename Op>
+  AttentionCall(FunctionEmitter &emitter, Op op)
+      : emitter(emitter), out(emitter.out()), op(op), along(op.getAlong()),
+        q(emitter.getAccess(op.getQuery())), k(emitter.getAccess(op.getKey())),
+        v(emitter.getAccess(op.getValue())), y(emitter.getAccess(op.getResult())),
+        lse(emitter.getAccess(op.getLse())) {
+    if (op.getDocuments())
+      documents = emitter.getAccess(op.getDocuments());
+    for (const Index &dim : emitter.getSpace(op.getKey()))
+      if (dim.key == along)
+        keys = dim.size;
+    head = {op.getHead().str(), Extent()};
+    valueHead = {op.getValueHead().getName().str(), Factor(emitter.sizes().getSize(
+                     op.getValueHead(), ArrayAttr::get(op.getContext(), {})))};
+    addMask(op);
+  }
+
+  LogicalResult arrange(Value query);
+  /// `tensors`: accesses in the order of the call's arguments; null for what is not there.
+  void emit(StringRef function, ArrayRef<const Access *> tensors);
+
+  FunctionEmitter &emitter;
+  Writer &out;
+  Operation *op;
+  std::string along;
+  Access q, k, v, y, lse;
+  std::optional<Access> documents;
+
+private:
+  template <typename Op> void addMask(Op op) {
+    auto add = [&](StringRef text) { mask += (", " + text).str(); };
+    if (op.getCausal())
+      add(".causal = true");
+    if (op.getWindow())
+      add(".window = " + std::to_string(*op.getWindow()));
+    if (op.getSoftCap())
+      add(".softCap = " + getLiteral(op.getSoftCap()->convertToDouble()));
+    scale = getLiteral(op.getScale().convertToDouble());
+  }
+  std::string at(const Access &access) const;
+  std::string getStrides(StringRef field, const Access &access, const Extent &positions,
+                         const Extent &groups, const Index &last) const;
+
+  Extent queries, keys;
+  Index head, valueHead;
+  std::string firstQuery, mask, scale;
+  SmallVector<Loop> around;
+  std::optional<Loop> outer, kvHead, group;
 };
 
 } // namespace
 
-static SmallVector<std::string> getKeys(FunctionEmitter &emitter, Value value) {
-  SmallVector<std::string> keys;
-  for (const Index &dim : emitter.getSpace(value))
-    keys.push_back(dim.key);
-  return keys;
-}
-
-/// Sorts q's dimensions into the runtime's groups; fails where they do not lie in that order.
-static FailureOr<Shape> getShape(FunctionEmitter &emitter, Operation *op, Value query, Value key,
-                                 Value value, StringRef along, StringRef head) {
-  Shape shape;
-  Access keyAccess = makeAccess("", emitter.getSpace(key));
-  bool isBefore = true;
-  SmallVector<std::string> outer, kv, group;
+/// Sorts q's dimensions; fails where those of queries alone lie among the others.
+LogicalResult AttentionCall::arrange(Value query) {
+  auto type = cast<NamedTensorType>(query.getType());
+  SmallVector<Index> shared, own;
+  bool isBefore = true, isFirstBefore = false;
   for (Index &dim : emitter.getSpace(query)) {
-    bool shared = keyAccess.strides.count(dim.key);
     if (dim.key == along) {
-      shape.seq = dim.size;
+      queries = dim.size;
+      firstQuery =
+          emitter.getRankOffset(type, type.indexOf(StringAttr::get(op->getContext(), along)));
       isBefore = false;
-    } else if (dim.key == head) {
-      shape.head = dim.size;
-    } else if (isBefore && shared) {
-      shape.outer = shape.outer * dim.size;
-      outer.push_back(dim.key);
+    } else if (dim.key == head.key) {
+      head.size = dim.size;
     } else {
-      Extent &part = shared ? shape.kvHeads : shape.group;
-      part = part * dim.size;
-      (shared ? kv : group).push_back(dim.key);
+      bool isShared = k.strides.count(dim.key);
+      isFirstBefore |= isShared && shared.empty() && isBefore && !dim.size.isOne();
+      (isShared ? shared : own).push_back(dim);
     }
   }
-  outer.push_back(along.str());
-  llvm::append_range(outer, kv);
-  shape.key = outer;
-  shape.key.push_back(head.str());
-  shape.query = outer;
-  llvm::append_range(shape.query, group);
-  shape.query.push_back(head.str());
-  if (getKeys(emitter, query) != shape.query || getKeys(emitter, key) != shape.key ||
-      getKeys(emitter, value) != shape.key)
-    return op->emitError("attention needs dimensions in the order [batch.., \"")
-           << along << "\", those of keys.., those of queries alone.., \"" << head
-           << "\"] in memory; declare queries, keys and values so";
-  return shape;
+  SmallVector<const Access *> all{&q, &k, &v, &y, &lse};
+  if (documents)
+    all.push_back(&*documents);
+  around = makeLoops(shared, all);
+  if (around.size() > 1 || (around.size() == 1 && !isFirstBefore))
+    kvHead = around.pop_back_val();
+  if (!around.empty())
+    outer = around.pop_back_val();
+  nameLoops(around);
+  SmallVector<Loop> groups = makeLoops(own, {&q, &y, &lse});
+  if (groups.size() > 1)
+    return op->emitError("attention needs the dimensions that queries alone have (")
+           << groups[0].getKey() << ", " << groups[1].getKey()
+           << ") side by side in memory; declare the queries so";
+  if (!groups.empty())
+    group = groups[0];
+  return success();
 }
 
-static void emitCall(FunctionEmitter &emitter, Operation *op, StringRef function,
-                     ArrayRef<Value> tensors, const Shape &shape, double scale, bool causal) {
+std::string AttentionCall::at(const Access &access) const {
+  std::string offset = getOffset(access, around);
+  return access.pointer + (offset == "0" ? "" : " + " + offset);
+}
+
+/// The strides of a tensor as a field of the call, or nothing if it lies row-major in the order
+/// that the runtime takes for granted.
+std::string AttentionCall::getStrides(StringRef field, const Access &access,
+                                      const Extent &positions, const Extent &groups,
+                                      const Index &last) const {
+  auto sizeOf = [](const std::optional<Loop> &loop) { return loop ? loop->size : Extent(); };
+  struct Step {
+    std::string key;
+    Extent usual;
+  };
+  auto keyOf = [](const std::optional<Loop> &loop) { return loop ? loop->getKey().str() : ""; };
+  Extent ofGroup = last.size, ofKvHead = groups * ofGroup, ofPosition = sizeOf(kvHead) * ofKvHead;
+  const bool hasGroup = field != "k" && field != "v";
+  const Step steps[] = {{keyOf(outer), positions * ofPosition},
+                        {along, ofPosition},
+                        {keyOf(kvHead), ofKvHead},
+                        {hasGroup ? keyOf(group) : "", ofGroup},
+                        {last.key, Extent()}};
+  bool isUsual = true;
+  std::string list;
+  for (const Step &step : steps) {
+    auto stride = access.strides.find(step.key);
+    bool isThere = !step.key.empty() && stride != access.strides.end();
+    isUsual &= isThere ? stride->second == step.usual : step.key.empty();
+    list += (list.empty() ? "" : ", ") + (isThere ? stride->second.str() : "0");
+  }
+  return isUsual ? "" : (", ." + field + " = {" + list + "}").str();
+}
+
+void AttentionCall::emit(StringRef function, ArrayRef<const Access *> tensors) {
+  auto sizeOf = [](const std::optional<Loop> &loop) { return loop ? loop->size.str() : "1"; };
+  Extent groups = group ? group->size : Extent(), one;
+  std::string rest = mask;
+  if (!firstQuery.empty())
+    rest += ", .firstQuery = " + firstQuery;
+  if (documents)
+    rest += ", .documents = " + at(*documents);
+  rest += getStrides("q", q, queries, groups, head) + getStrides("k", k, keys, one, head) +
+          getStrides("v", v, keys, one, valueHead) +
+          getStrides("out", y, queries, groups, valueHead) +
+          getStrides("lse", lse, queries, groups, {"", one});
+  if (documents)
+    rest += getStrides("ofDocuments", *documents, keys, one, {"", one});
+  if (!emitter.isCuda())
+    rest += ", .scratch = " + emitter.getScratch(op, 0, Float64Type::get(op->getContext()));
+  openLoops(out, around);
   std::string arguments;
-  for (Value tensor : tensors)
-    arguments += ", " + emitter.getPointer(tensor);
-  Writer &out = emitter.out();
-  out.line(function + "(ctx" + arguments + ",");
-  llvm::SmallString<32> number;
-  llvm::APFloat(scale).toString(number);
-  out.line(std::string(function.size() + 1, ' ') + "{.outer = " + shape.outer.str() +
-           ", .seq = " + shape.seq.str() + ", .kvHeads = " + shape.kvHeads.str() +
-           ", .group = " + shape.group.str() + ", .head = " + shape.head.str() + ",");
-  out.line(std::string(function.size() + 1, ' ') + " .scale = " + number +
-           ", .causal = " + (causal ? "true" : "false") + "});");
+  for (const Access *tensor : tensors)
+    arguments += ", " + (tensor ? at(*tensor) : "nullptr");
+  std::string indent(function.size() + 1, ' ');
+  out.line((function + "(ctx" + arguments + ",").str());
+  out.line(indent + "{.outer = " + sizeOf(outer) + ", .queries = " + queries.str() +
+           ", .keys = " + keys.str() + ", .kvHeads = " + sizeOf(kvHead) +
+           ", .group = " + sizeOf(group) + ",");
+  out.line(indent + " .head = " + head.size.str() + ", .valueHead = " + valueHead.size.str() +
+           ", .scale = " + scale + rest + "});");
+  closeLoops(out, around);
 }
 
 LogicalResult emission::emitAttention(FunctionEmitter &emitter, AttentionOp op) {
-  auto shape =
-      getShape(emitter, op, op.getQuery(), op.getKey(), op.getValue(), op.getAlong(), op.getHead());
-  if (failed(shape))
+  AttentionCall call(emitter, op);
+  if (failed(call.arrange(op.getQuery())))
     return failure();
-  emitCall(emitter, op, "attention",
-           {op.getQuery(), op.getKey(), op.getValue(), op.getResult(), op.getLse()}, *shape,
-           op.getScale().convertToDouble(), op.getCausal());
+  call.emit("attention", {&call.q, &call.k, &call.v, &call.y, &call.lse});
   return success();
 }
 
 LogicalResult emission::emitAttentionGrad(FunctionEmitter &emitter, AttentionGradOp op) {
-  auto shape =
-      getShape(emitter, op, op.getQuery(), op.getKey(), op.getValue(), op.getAlong(), op.getHead());
-  if (failed(shape))
+  AttentionCall call(emitter, op);
+  if (failed(call.arrange(op.getQuery())))
     return failure();
-  if (getKeys(emitter, op.getCotangent()) != shape->query)
-    return op.emitError("the cotangent's dimensions lie in another order than the queries'");
-  emitCall(emitter, op, "attentionGrad",
-           {op.getCotangent(), op.getQuery(), op.getKey(), op.getValue(), op.getResult(),
-            op.getLse(), op.getDQuery(), op.getDKey(), op.getDValue()},
-           *shape, op.getScale().convertToDouble(), op.getCausal());
+  Access dy = emitter.getAccess(op.getCotangent());
+  Access dq = emitter.getAccess(op.getDQuery()), dk = emitter.getAccess(op.getDKey()),
+         dv = emitter.getAccess(op.getDValue());
+  std::optional<Access> through;
+  if (op.getThrough())
+    through = emitter.getAccess(op.getThrough());
+  call.emit("attentionGrad", {&dy, &call.q, &call.k, &call.v, &call.y, &call.lse,
+                              through ? &*through : nullptr, &dq, &dk, &dv});
   return success();
 }

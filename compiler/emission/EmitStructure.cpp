@@ -58,6 +58,8 @@ LogicalResult FunctionEmitter::emitOp(Operation *op) {
       .Case([&](PutOp put) { return emitScatter(*this, put); })
       .Case([&](RotaryOp rotary) { return emitRotary(*this, rotary); })
       .Case([&](AttentionOp attention) { return emitAttention(*this, attention); })
+      .Case([&](TopKOp topK) { return emitTopK(*this, topK); })
+      .Case([&](CumulativeSumOp sums) { return emitCumulativeSum(*this, sums); })
       .Case([&](AttentionGradOp grad) { return emitAttentionGrad(*this, grad); })
       .Case<TakeOp, SliceOp, PadOp>([&](Operation *) { return emitRows(*this, op); })
       .Default([&](Operation *) {

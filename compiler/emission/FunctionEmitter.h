@@ -114,6 +114,8 @@ mlir::LogicalResult emitFused(FunctionEmitter &emitter, ir::FusedOp op);
 mlir::LogicalResult emitReduce(FunctionEmitter &emitter, ir::ReduceOp op);
 mlir::LogicalResult emitContract(FunctionEmitter &emitter, ir::ContractOp op);
 mlir::LogicalResult emitScatter(FunctionEmitter &emitter, ir::PutOp op);
+mlir::LogicalResult emitTopK(FunctionEmitter &emitter, ir::TopKOp op);
+mlir::LogicalResult emitCumulativeSum(FunctionEmitter &emitter, ir::CumulativeSumOp op);
 mlir::LogicalResult emitRotary(FunctionEmitter &emitter, ir::RotaryOp op);
 mlir::LogicalResult emitAttention(FunctionEmitter &emitter, ir::AttentionOp op);
 mlir::LogicalResult emitAttentionGrad(FunctionEmitter &emitter, ir::AttentionGradOp op);

@@ -69,6 +69,8 @@ std::string ProgramTable::getBuffer(BufferAttr buffer) {
   std::string count = getCount(type);
   if (buffer.getPad())
     count = "(" + count + " + " + getDegree(mesh, buffer.getPad()) + ")";
+  if (buffer.getPer())
+    count = "tm::threads() * " + count;
   return "{" + quote(buffer.getName().getValue()) + ", " + count + " * sizeOf(" +
          getDType(type.getElementType()) + "), " + std::to_string(buffer.getFirst()) + ", " +
          std::to_string(buffer.getLast()) + "}";

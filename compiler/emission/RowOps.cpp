@@ -55,6 +55,16 @@ std::string RowNest::getIota(Value value) {
   return offset.empty() ? index : "(" + index + " + " + offset + ")";
 }
 
+std::string RowNest::getGlobalIndex(Value value) {
+  auto type = cast<NamedTensorType>(value.getType());
+  const Access &access = globalIndices[value];
+  std::string index = getOffset(access, current);
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    if (std::string start = emitter.getRankOffset(type, d); !start.empty())
+      index += " + " + scale(start, access.strides.lookup(type.getDims()[d].getName().getValue()));
+  return index;
+}
+
 std::string RowNest::getOperand(Value value) {
   if (std::string text = emitter.getInlineScalar(value); !text.empty())
     return text;
@@ -134,6 +144,8 @@ void RowNest::emitOp(Operation *op) {
 
 void RowNest::emitElementwise(Operation *op) {
   SmallVector<std::string> in;
+  if (isa<RandomOp>(op))
+    in.push_back(getGlobalIndex(op->getResult(0)));
   for (Value operand : op->getOperands()) {
     std::string expression = getOperand(operand);
     // Several results use each operand several times, and may overwrite it.

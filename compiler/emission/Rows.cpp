@@ -62,10 +62,20 @@ static SmallVector<std::string> getNeededIndices(Operation *op) {
   return keys;
 }
 
+/// Row-major in the whole tensor, of which this rank holds a part.
+static Access makeGlobalAccess(Value value) {
+  SmallVector<Index> space;
+  for (DimAttr dim : cast<NamedTensorType>(value.getType()).getDims())
+    space.push_back({dim.getName().str(), Factor{std::to_string(dim.getSize()), dim.getSize()}});
+  return makeAccess("", space);
+}
+
 void RowNest::prepareAccesses() {
   for (Operation *op : ops) {
     for (const std::string &key : getNeededIndices(op))
       indexAccesses[key] = Access{"", {}}, indexAccesses[key].strides[key] = Extent();
+    if (isa<RandomOp>(op))
+      globalIndices[op->getResult(0)] = makeGlobalAccess(op->getResult(0));
     if (!innerOf.count(op))
       continue;
     for (Value operand : op->getOperands())
@@ -108,6 +118,8 @@ SmallVector<const Access *> RowNest::getAccesses(const Inner &inner) {
     }
   }
   for (auto &entry : indexAccesses)
+    found.push_back(&entry.second);
+  for (auto &entry : globalIndices)
     found.push_back(&entry.second);
   return found;
 }

@@ -55,6 +55,7 @@ private:
   /// The expression of an operand inside the current loops.
   std::string getOperand(mlir::Value value);
   std::string getIota(mlir::Value value);
+  std::string getGlobalIndex(mlir::Value value);
   /// Elements that the loop writes per iteration.
   int64_t countStores(const Inner &inner);
   void define(mlir::Value value, std::string expression);
@@ -80,6 +81,8 @@ private:
   llvm::DenseMap<mlir::Operation *, unsigned> innerOf;
   llvm::DenseMap<mlir::Value, Access> accesses; ///< external values, buffers of the row
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Access>> targets;
+  /// Per random value: where its elements lie in the whole tensor.
+  llvm::MapVector<mlir::Value, Access> globalIndices;
   llvm::StringMap<Access> indexAccesses;                ///< one per dimension whose index is needed
   llvm::DenseMap<mlir::Value, std::string> scalars;     ///< values of the row
   llvm::DenseMap<mlir::Value, std::string> expressions; ///< values of the current inner loop

@@ -171,8 +171,12 @@ FailureOr<HostTensor> makeUnrounded(func::FuncOp function, unsigned index, Named
   if (role.kind == "input")
     return generateInput(function, type, role.name, settings, step);
   double rise = settings.warmup > 0 ? std::min(1.0, double(step) / settings.warmup) : 1.0;
-  if (role.kind == "scalar" && type.getRank() == 0 && (role.name == "lr" || role.name == "step"))
-    return HostTensor{{}, {role.name == "lr" ? settings.lr * rise : double(step)}};
+  if (role.kind == "scalar" && type.getRank() == 0) {
+    if (role.name == "lr")
+      return HostTensor{{}, {settings.lr * rise}};
+    if (role.name == "step" || role.name == "seed")
+      return HostTensor{{}, {double(role.name == "step" ? step : int64_t(settings.seed))}};
+  }
   return function.emitError("argument ")
          << index << " (" << role.str()
          << ") has no value: expected titan.init, titan.value, a role, "

@@ -18,6 +18,7 @@
 void titan::registerDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::func::FuncDialect, ir::TitanDialect, dist::DistDialect>();
   ir::registerScalarModels(registry);
+  ir::registerScratchModels(registry);
   ir::registerVjpModels(registry);
   ir::registerEvaluationModels(registry);
   ir::registerCostModels(registry);

@@ -83,6 +83,15 @@ static Case drawIota(Draw &draw) {
   return {{}, {draw.type(draw.dim()).withElementType(draw.builder.getI64Type())}};
 }
 
+static Case drawRandom(Draw &draw) {
+  Builder &b = draw.builder;
+  auto kind = static_cast<ir::RandomKind>(draw.number(0, 1));
+  return {{draw.integer({}, 0, 9), draw.integer({}, 1, 99)},
+          {draw.type(draw.dims(0, 3))},
+          {b.getNamedAttr("kind", ir::RandomKindAttr::get(b.getContext(), kind)),
+           b.getNamedAttr("stream", b.getStringAttr("x." + std::to_string(draw.number(0, 9))))}};
+}
+
 static Case drawAdamW(Draw &draw) {
   Dims dims = draw.dims(1, 3);
   Case result{{draw.real(dims), draw.real(dims), draw.real(dims), draw.real(dims, 0.1, 1.0),
@@ -111,5 +120,6 @@ void ops::addElementwiseGenerators(Generators &generators) {
   generators["expand"] = drawExpand;
   generators["constant"] = drawConstant;
   generators["iota"] = drawIota;
+  generators["random"] = drawRandom;
   generators["adamw"] = drawAdamW;
 }

@@ -27,21 +27,35 @@ static Case drawRotary(Draw &draw) {
 
 namespace {
 
-/// Queries, keys and values: dimensions that all have, and those of the queries alone.
+/// Queries, keys and values: dimensions that all have, and those of the queries alone; a mask.
 struct Heads {
-  DimAttr along, head;
-  Dims keys, queries, rows; ///< rows: queries without head
+  DimAttr along, head, valueHead;
+  Dims keys, values, queries, results, rows; ///< rows: queries without head
   std::vector<NamedAttribute> attributes;
+  std::optional<Tensor> documents;
 
   explicit Heads(Draw &draw) : along(draw.dim(draw.number(1, 4))), head(draw.dim(2)) {
-    keys = draw.reorder(unite({along, head}, draw.dims(0, 1)));
+    Dims shared = draw.dims(0, 1);
+    valueHead = draw.chance() ? head : draw.dim(draw.number(1, 3));
+    keys = draw.reorder(unite({along, head}, shared));
+    values = draw.reorder(unite({along, valueHead}, shared));
     queries = draw.reorder(unite(keys, draw.dims(0, 1)));
-    for (DimAttr dim : queries)
+    for (DimAttr dim : queries) {
+      results.push_back(dim == head ? valueHead : dim);
       if (dim != head)
         rows.push_back(dim);
+    }
     Builder &b = draw.builder;
     attributes = {b.getNamedAttr("along", along.getName()), b.getNamedAttr("head", head.getName()),
                   b.getNamedAttr("scale", b.getF64FloatAttr(draw.fraction(0.3, 1.5)))};
+    if (draw.chance())
+      attributes.push_back(b.getNamedAttr("causal", b.getUnitAttr()));
+    if (draw.chance(0.3))
+      attributes.push_back(b.getNamedAttr("window", b.getI64IntegerAttr(draw.number(1, 4))));
+    if (draw.chance(0.3))
+      attributes.push_back(b.getNamedAttr("soft_cap", b.getF64FloatAttr(draw.fraction(0.5, 3))));
+    if (draw.chance(0.3))
+      documents = draw.integer(draw.reorder(unite({along}, draw.someOf(shared))), 0, 1);
   }
 };
 
@@ -49,22 +63,46 @@ struct Heads {
 
 static Case drawAttention(Draw &draw) {
   Heads heads(draw);
-  Case result{{draw.real(heads.queries), draw.real(heads.keys), draw.real(heads.keys)},
-              {draw.type(heads.queries), draw.type(heads.rows)},
+  Case result{{draw.real(heads.queries), draw.real(heads.keys), draw.real(heads.values)},
+              {draw.type(heads.results), draw.type(heads.rows)},
               heads.attributes};
-  addFlag(draw, result, "causal");
-  result.withoutGradient = {1};
+  if (heads.documents)
+    result.operands.push_back(*heads.documents);
   return result;
 }
 
 static Case drawAttentionGrad(Draw &draw) {
   Heads heads(draw);
-  Case result{{draw.real(heads.queries), draw.real(heads.queries), draw.real(heads.keys),
-               draw.real(heads.keys), draw.real(heads.queries), draw.real(heads.rows)},
-              {draw.type(heads.queries), draw.type(heads.keys), draw.type(heads.keys)},
+  Case result{{draw.real(heads.results), draw.real(heads.queries), draw.real(heads.keys),
+               draw.real(heads.values), draw.real(heads.results), draw.real(heads.rows)},
+              {draw.type(heads.queries), draw.type(heads.keys), draw.type(heads.values)},
               heads.attributes};
-  addFlag(draw, result, "causal");
+  bool isThrough = draw.chance();
+  if (isThrough)
+    result.operands.push_back(draw.real(heads.rows));
+  if (heads.documents)
+    result.operands.push_back(*heads.documents);
+  result.attributes.push_back(draw.builder.getNamedAttr(
+      "operandSegmentSizes",
+      draw.builder.getDenseI32ArrayAttr({1, 1, 1, 1, 1, 1, isThrough, heads.documents ? 1 : 0})));
   result.isDifferentiable = false;
+  return result;
+}
+
+static Case drawTopK(Draw &draw) {
+  DimAttr along = draw.dim(draw.number(1, 5)), chosen = draw.dim(draw.number(1, along.getSize()));
+  Dims dims = draw.reorder(unite({along}, draw.dims(0, 2))), results = dims;
+  llvm::replace(results, along, chosen);
+  return {{draw.real(dims)},
+          {draw.type(results), draw.type(results).withElementType(draw.builder.getI64Type())},
+          {draw.builder.getNamedAttr("along", along.getName())}};
+}
+
+static Case drawCumulativeSum(Draw &draw) {
+  DimAttr along = draw.dim();
+  Tensor input = draw.real(draw.reorder(unite({along}, draw.dims(0, 2))));
+  Case result{{input}, {input.type}, {draw.builder.getNamedAttr("along", along.getName())}};
+  addFlag(draw, result, "reverse");
   return result;
 }
 
@@ -72,4 +110,6 @@ void ops::addNeuralGenerators(Generators &generators) {
   generators["rotary"] = drawRotary;
   generators["attention"] = drawAttention;
   generators["attention_grad"] = drawAttentionGrad;
+  generators["top_k"] = drawTopK;
+  generators["cumulative_sum"] = drawCumulativeSum;
 }

@@ -145,37 +145,102 @@ def rotary(attributes, results, x):
     return Named(joined, order).to(x.dims)
 
 
-def attention(attributes, results, q, k, v):
-    along, head = attributes["along"], attributes["head"]
-    outer = [d for d in q.dims if d not in (along, head)]
-    order = outer + [along, head]
-    scores = attributes["scale"] * q.to(order) @ k.to(order).transpose(-1, -2)
-    if attributes.get("causal"):
-        future = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
-        scores = scores.masked_fill(future, -math.inf)
-    result = Named(scores.softmax(-1) @ v.to(order), order).to(q.dims)
-    lse = Named(scores.logsumexp(-1), outer + [along]).to([d for d in q.dims if d != head])
-    return result, lse
+class Scores:
+    """What attention and its gradient share: scores by rows, hidden where the mask says so."""
+
+    def __init__(self, attributes, q, k, v, documents):
+        along, head = attributes["along"], attributes["head"]
+        self.outer = [d for d in q.dims if d not in (along, head)]
+        self.rows, self.order = self.outer + [along], self.outer + [along, head]
+        own = [d for d in v.dims if d == head or d not in k.dims]
+        self.of_values = self.rows + own
+        self.q, self.k, self.v = q.to(self.order), k.to(self.order), v.to(self.of_values)
+        self.scale, cap = attributes["scale"], attributes.get("soft_cap")
+        scores, self.slope = self.scale * self.q @ self.k.transpose(-1, -2), self.scale
+        if cap:
+            scores = cap * (scores / cap).tanh()
+            self.slope = self.scale * (1 - (scores / cap) ** 2)
+        i = torch.arange(scores.shape[-1])
+        apart = i[:, None] - i[None, :]
+        seen = torch.ones_like(apart, dtype=torch.bool)
+        if attributes.get("causal"):
+            seen = seen & (apart >= 0)
+        if attributes.get("window"):
+            seen = seen & (apart.abs() < attributes["window"])
+        if documents:
+            ids = documents.to(self.rows)
+            seen = seen & (ids.unsqueeze(-1) == ids.unsqueeze(-2))
+        self.scores = scores.masked_fill(~seen, -math.inf)
 
 
-def attention_grad(attributes, results, cotangent, q, k, v, y, lse):
-    """dS = P * (dP - sum(dY Y)), with P from lse as given."""
-    along, head = attributes["along"], attributes["head"]
-    outer = [d for d in q.dims if d not in (along, head)]
-    order = outer + [along, head]
-    scale = attributes["scale"]
-    qs, ks, vs, dy, ys = (x.to(order) for x in (q, k, v, cotangent, y))
-    scores = scale * qs @ ks.transpose(-1, -2)
-    if attributes.get("causal"):
-        scores = scores.masked_fill(torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1), -math.inf)
-    p = (scores - lse.to(outer + [along]).unsqueeze(-1)).exp()
-    ds = p * (dy @ vs.transpose(-1, -2) - (dy * ys).sum(-1, keepdim=True)) * scale
-    def of_keys(data):  # summed over the queries' own dimensions
-        away = [i for i, d in enumerate(outer) if d not in k.dims]
+def attention(attributes, results, q, k, v, documents=None):
+    s = Scores(attributes, q, k, v, documents)
+    result = Named(s.scores.softmax(-1) @ s.v, s.of_values).to(results[0][0])
+    return result, Named(s.scores.logsumexp(-1), s.rows).to(results[1][0])
+
+
+def attention_grad(attributes, results, cotangent, q, k, v, y, lse, *rest):
+    """dS = P * (dP - sum(dY Y) + dL), with P from lse as given."""
+    real = [x for x in rest if x.data.dtype.is_floating_point]
+    documents = [x for x in rest if not x.data.dtype.is_floating_point]
+    s = Scores(attributes, q, k, v, documents[0] if documents else None)
+    dy, ys = cotangent.to(s.of_values), y.to(s.of_values)
+    p = (s.scores - lse.to(s.rows).unsqueeze(-1)).exp()
+    delta = (dy * ys).sum(-1, keepdim=True)
+    if real:
+        delta = delta - real[0].to(s.rows).unsqueeze(-1)
+    ds = p * (dy @ s.v.transpose(-1, -2) - delta) * s.slope
+    def of_keys(data, like, order):  # summed over the queries' own dimensions
+        away = [i for i, d in enumerate(s.outer) if d not in like.dims]
         data = data.sum(away) if away else data
-        return Named(data, [d for d in order if d in k.dims]).to(k.dims)
-    return (Named(ds @ ks, order).to(q.dims), of_keys(ds.transpose(-1, -2) @ qs),
-            of_keys(p.transpose(-1, -2) @ dy))
+        return Named(data, [d for d in order if d in like.dims]).to(like.dims)
+    return (Named(ds @ s.k, s.order).to(q.dims),
+            of_keys(ds.transpose(-1, -2) @ s.q, k, s.order),
+            of_keys(p.transpose(-1, -2) @ dy, v, s.of_values))
+
+
+def top_k(attributes, results, x):
+    at = x.dims.index(attributes["along"])
+    values, indices = x.data.sort(dim=at, descending=True, stable=True)
+    k = results[0][1][at]
+    return values.narrow(at, 0, k), indices.narrow(at, 0, k)
+
+
+def cumulative_sum(attributes, results, x):
+    at = x.dims.index(attributes["along"])
+    if attributes.get("reverse"):
+        return x.data.flip(at).cumsum(at).flip(at)
+    return x.data.cumsum(at)
+
+
+def random(attributes, results, seed, step):
+    """Philox4x32-10 (Salmon et al., SC'11), whose upper counter words are the keys, folded."""
+    mask = (1 << 64) - 1
+    stream = 0xcbf29ce484222325
+    for byte in b"tensor:" + attributes["stream"].encode():
+        stream = ((stream ^ byte) * 0x100000001b3) & mask
+    state = 0
+    for key in (seed, step):
+        state = ((state ^ int(key.data)) + 0x9E3779B97F4A7C15) & mask
+        state = ((state ^ state >> 30) * 0xBF58476D1CE4E5B9) & mask
+        state = ((state ^ state >> 27) * 0x94D049BB133111EB) & mask
+        state ^= state >> 31
+    shape = results[0][1]
+    return torch.tensor([drawn(attributes["kind"], stream, state, i)
+                         for i in range(math.prod(shape))], dtype=torch.float64).reshape(shape)
+
+
+def drawn(kind, stream, keys, index):
+    low = (1 << 32) - 1
+    c, k = [index & low, index >> 32, keys & low, keys >> 32], [stream & low, stream >> 32]
+    for _ in range(10):
+        a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [b >> 32 ^ c[1] ^ k[0], b & low, a >> 32 ^ c[3] ^ k[1], a & low]
+        k = [(k[0] + 0x9E3779B9) & low, (k[1] + 0xBB67AE85) & low]
+    if kind == 0:
+        return (c[0] >> 8) * 2.0**-24
+    u, v = (c[0] + 1) * 2.0**-32, c[1] * 2.0**-32
+    return math.sqrt(-2 * math.log(u)) * math.cos(2 * math.pi * v)
 
 
 OPS = {
@@ -190,4 +255,5 @@ OPS = {
     "rename": reshape, "split": reshape, "merge": reshape, "anchor": reshape,
     "stop_gradient": lambda attributes, results, x: x.data.detach(), "slice": cut, "pad": pad,
     "rotary": rotary, "attention": attention, "attention_grad": attention_grad,
+    "top_k": top_k, "cumulative_sum": cumulative_sum, "random": random,
 }

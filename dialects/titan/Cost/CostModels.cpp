@@ -55,24 +55,50 @@ struct ContractCost : Base<ContractCost, ContractOp> {
   }
 };
 
-/// A product with the scores: every query meets the keys that the mask leaves it.
-template <typename Op> double scoreProduct(Op op, const dist::Degrees &degrees) {
-  NamedTensorType q = op.getQuery().getType();
-  int64_t positions = dist::getLocalShape(q, degrees)[q.indexOf(op.getAlongAttr())];
-  double keys = op.getCausal() ? (positions + 1) / 2.0 : static_cast<double>(positions);
-  return 2 * elements(op.getQuery(), degrees) * keys;
+/// Keys that a query sees, on average over `n` positions; documents are not known here.
+double countVisible(double n, bool causal, std::optional<int64_t> window) {
+  double w = std::min(n, window ? static_cast<double>(*window) : n);
+  double before = w * (w - 1) / 2 + (n - w) * (w - 1); // pairs j < i
+  return (n + (causal ? 1 : 2) * before) / n;
 }
+
+/// Pairs of a query and a key that it sees, twice (a multiplication and an addition), by what the
+/// product walks besides: the heads of q and k, or v's own.
+template <typename Op> struct ScoreProducts {
+  ScoreProducts(Op op, const dist::Degrees &degrees) {
+    NamedTensorType q = op.getQuery().getType();
+    auto sizeOf = [&](int64_t dim) { return static_cast<double>(q.getDims()[dim].getSize()); };
+    int64_t head = q.indexOf(op.getHeadAttr()), along = q.indexOf(op.getAlongAttr());
+    double rows = elements(op.getQuery(), degrees) / sizeOf(head);
+    double pairs = 2 * rows * countVisible(sizeOf(along), op.getCausal(), op.getWindow());
+    overHead = pairs * sizeOf(head);
+    overValueHead = pairs * static_cast<double>(op.getValueHead().getSize());
+  }
+  double overHead, overValueHead;
+};
 
 struct AttentionCost : Base<AttentionCost, AttentionOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
-    return 2 * scoreProduct(cast<AttentionOp>(op), degrees);
+    ScoreProducts products(cast<AttentionOp>(op), degrees);
+    return products.overHead + products.overValueHead;
   }
 };
 
-/// The scores again, then the cotangents of scores, values, queries and keys.
+/// The scores again and the cotangents of queries and keys; those of scores and values.
 struct AttentionGradCost : Base<AttentionGradCost, AttentionGradOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
-    return 5 * scoreProduct(cast<AttentionGradOp>(op), degrees);
+    ScoreProducts products(cast<AttentionGradOp>(op), degrees);
+    return 3 * products.overHead + 2 * products.overValueHead;
+  }
+};
+
+/// k passes over each row.
+struct TopKCost : Base<TopKCost, TopKOp> {
+  double getFlops(Operation *op, const dist::Degrees &degrees) const {
+    auto topK = cast<TopKOp>(op);
+    NamedTensorType input = topK.getInput().getType();
+    int64_t n = input.getDims()[input.indexOf(topK.getAlongAttr())].getSize();
+    return elements(topK.getValues(), degrees) * static_cast<double>(n);
   }
 };
 
@@ -80,6 +106,14 @@ struct AttentionGradCost : Base<AttentionGradCost, AttentionGradOp> {
 struct RotaryCost : Base<RotaryCost, RotaryOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     return 3 * elements(op->getResult(0), degrees);
+  }
+};
+
+/// Philox works on integers: no floating-point operation but those of Box and Muller.
+struct RandomCost : Base<RandomCost, RandomOp> {
+  double getFlops(Operation *op, const dist::Degrees &degrees) const {
+    double each = cast<RandomOp>(op).getKind() == RandomKind::Normal ? 7 : 1;
+    return each * elements(op->getResult(0), degrees);
   }
 };
 
@@ -92,12 +126,14 @@ template <typename... Ops> void attachElementwise(MLIRContext *context) {
 void ir::registerCostModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TitanDialect *) {
     attachElementwise<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, AddOp, SubOp, MulOp,
-                      DivOp, MaximumOp, MinimumOp, CompareOp, SelectOp>(context);
+                      DivOp, MaximumOp, MinimumOp, CompareOp, SelectOp, CumulativeSumOp>(context);
     AdamWOp::attachInterface<AdamWCost>(*context);
     ReduceOp::attachInterface<ReduceCost>(*context);
     ContractOp::attachInterface<ContractCost>(*context);
     AttentionOp::attachInterface<AttentionCost>(*context);
     AttentionGradOp::attachInterface<AttentionGradCost>(*context);
     RotaryOp::attachInterface<RotaryCost>(*context);
+    TopKOp::attachInterface<TopKCost>(*context);
+    RandomOp::attachInterface<RandomCost>(*context);
   });
 }

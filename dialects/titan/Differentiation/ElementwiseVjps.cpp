@@ -134,11 +134,14 @@ static LogicalResult flow(ConstantOp, Vjp &) {
 static LogicalResult flow(IotaOp, Vjp &) {
   return success();
 }
+static LogicalResult flow(RandomOp, Vjp &) {
+  return success();
+}
 
 void attachElementwiseVjps(MLIRContext *context) {
   attachVjps<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, AddOp, SubOp, MulOp, DivOp,
-             MaximumOp, MinimumOp, SelectOp, CastOp, ExpandOp, CompareOp, ConstantOp, IotaOp>(
-      context);
+             MaximumOp, MinimumOp, SelectOp, CastOp, ExpandOp, CompareOp, ConstantOp, IotaOp,
+             RandomOp>(context);
 }
 
 } // namespace titan::ir

@@ -19,17 +19,15 @@ static LogicalResult flow(RotaryOp op, Vjp &v) {
   return success();
 }
 
+/// Through the result and through its log-sum-exp, of which one may have no cotangent.
 static LogicalResult flow(AttentionOp op, Vjp &v) {
-  if (v.cotangent(1)) {
-    InFlightDiagnostic error = op.emitOpError("has no gradient through its log-sum-exp");
-    error.attachNote((*op.getLse().user_begin())->getLoc()) << "used here";
-    return error;
-  }
   v.setLoc(getGradientLoc(op.getLoc(), op.getResult()));
+  Value cotangent = v.cotangent(0) ? v.cotangent(0) : v.zeros(op.getResult().getType());
   auto grad = v.create<AttentionGradOp>(
-      TypeRange{op.getQuery().getType(), op.getKey().getType(), op.getValue().getType()},
-      v.cotangent(), op.getQuery(), op.getKey(), op.getValue(), op.getResult(), op.getLse(),
-      op.getAlongAttr(), op.getHeadAttr(), op.getScaleAttr(), op.getCausalAttr());
+      TypeRange{op.getQuery().getType(), op.getKey().getType(), op.getValue().getType()}, cotangent,
+      op.getQuery(), op.getKey(), op.getValue(), op.getResult(), op.getLse(), v.cotangent(1),
+      op.getDocuments(), op.getAlongAttr(), op.getHeadAttr(), op.getScaleAttr(),
+      op.getCausalAttr(), op.getWindowAttr(), op.getSoftCapAttr());
   for (unsigned i = 0; i < 3; ++i)
     v.flowTo(i, [&] { return grad->getResult(i); });
   return success();

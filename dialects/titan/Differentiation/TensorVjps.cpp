@@ -135,9 +135,31 @@ static LogicalResult flow(PadOp op, Vjp &v) {
   return success();
 }
 
+/// What was chosen takes the cotangents; where they came from is not differentiated.
+static LogicalResult flow(TopKOp op, Vjp &v) {
+  if (!v.cotangent(0))
+    return success();
+  v.flowTo(0, [&] {
+    return v.create<PutOp>(op.getInput().getType(), v.cotangent(0), op.getIndices(),
+                           op.getAlongAttr());
+  });
+  return success();
+}
+
+/// Element i is in all sums from i on.
+static LogicalResult flow(CumulativeSumOp op, Vjp &v) {
+  v.flowTo(0, [&] {
+    auto sums = v.create<CumulativeSumOp>(op.getInput().getType(), v.cotangent(),
+                                          op.getAlongAttr(), /*reverse=*/UnitAttr());
+    sums.setReverse(!op.getReverse());
+    return sums;
+  });
+  return success();
+}
+
 void attachTensorVjps(MLIRContext *context) {
   attachVjps<AnchorOp, StopGradientOp, ContractOp, ReduceOp, TakeOp, PutOp, RenameOp, SplitOp,
-             MergeOp, SliceOp, PadOp>(context);
+             MergeOp, SliceOp, PadOp, TopKOp, CumulativeSumOp>(context);
 }
 
 } // namespace titan::ir

@@ -11,59 +11,81 @@ using namespace titan::ir;
 
 namespace {
 
-/// What attention and its gradient share: the space of everything but positions and `head`, and the
-/// strides along those two. Queries and keys may hold different ranges of positions.
+/// What attention and its gradient share: the space of everything but positions and heads, and the
+/// strides along those. Queries and keys may hold different ranges of positions.
 class AttentionWalk {
 public:
-  AttentionWalk(Operation *op, StringAttr along, StringAttr head, double scale, bool causal,
-                const RankPlace &place)
-      : op(op), along(along), head(head), scale(scale), causal(causal), place(place) {}
+  /// Positions of queries and of keys, and no position: documents are found by both.
+  enum Side { Queries, Keys, Documents };
 
-  /// Adds a tensor that walks the queries' positions (`isQuery`) or the keys'.
-  LogicalResult add(Value value, const HostTensor &tensor, bool isQuery);
+  template <typename Op>
+  AttentionWalk(Op op, const RankPlace &place)
+      : op(op), along(op.getAlongAttr()), heads{op.getHeadAttr(), op.getValueHead().getName()},
+        scale(op.getScale().convertToDouble()), causal(op.getCausal()), window(op.getWindow()),
+        cap(op.getSoftCap() ? op.getSoftCap()->convertToDouble() : 0), place(place) {}
+
+  LogicalResult add(Value value, const HostTensor &tensor, Side side);
 
   struct Tensor {
-    std::vector<int64_t> strides; ///< per outer dimension
-    int64_t position, head;       ///< strides
+    std::vector<int64_t> strides;            ///< per outer dimension
+    int64_t position = 0, head = 0, size = 1; ///< strides; elements along its head
   };
 
   /// Calls visit(offsets) for every outer point, offsets being those of the tensors as added.
   template <typename Visit> void walk(Visit visit) const;
 
-  bool isVisible(int64_t query, int64_t key) const {
-    return !causal || queryOffset + query >= keyOffset + key;
+  /// Query i and key j of this rank's parts, with the documents of the outer point.
+  bool isVisible(int64_t i, int64_t j, const double *documents) const {
+    int64_t query = offsets[Queries] + i, key = offsets[Keys] + j;
+    auto document = [&](int64_t position) {
+      return documents[(position - offsets[Documents]) * documentStride];
+    };
+    return (!causal || query >= key) && (!window || std::abs(query - key) < *window) &&
+           (!documents || document(query) == document(key));
+  }
+  /// The score of a product of query and key, and what a cotangent of the score is scaled by.
+  double getScore(double product) const {
+    return cap > 0 ? cap * std::tanh(scale * product / cap) : scale * product;
+  }
+  double getSlope(double score) const {
+    return cap > 0 ? scale * (1 - score / cap * score / cap) : scale;
   }
 
   Operation *op;
-  StringAttr along, head;
+  StringAttr along, heads[2];
   double scale;
   bool causal;
+  std::optional<int64_t> window;
+  double cap; ///< 0: none
   const RankPlace &place;
   std::vector<LocalDim> outer;
   std::vector<Tensor> tensors;
-  int64_t queries = 0, keys = 0, headSize = 0, queryOffset = 0, keyOffset = 0;
+  int64_t counts[3] = {0, 0, 0}, offsets[3] = {0, 0, 0}; ///< by side
+  int64_t documentStride = 0;
 };
 
-LogicalResult AttentionWalk::add(Value value, const HostTensor &tensor, bool isQuery) {
+LogicalResult AttentionWalk::add(Value value, const HostTensor &tensor, Side side) {
   auto type = cast<NamedTensorType>(value.getType());
   if (type.getShardingOrReplicated().isFlat())
     return op->emitOpError("does not work on flat storage");
   std::vector<LocalDim> dims = getLocalDims(type, tensor, place);
-  Tensor added{std::vector<int64_t>(outer.size(), 0), 0, 0};
+  Tensor added;
+  added.strides.assign(outer.size(), 0);
   int64_t stride = 1;
   for (size_t i = dims.size(); i-- > 0; stride *= dims[i].size) {
     const LocalDim &dim = dims[i];
     if (dim.name == along.getValue()) {
       added.position = stride;
-      (isQuery ? queries : keys) = dim.size;
-      (isQuery ? queryOffset : keyOffset) = dim.offset;
+      counts[side] = dim.size;
+      offsets[side] = dim.offset;
       continue;
     }
-    if (dim.name == head.getValue()) {
-      if (failed(checkWhole(op, value, tensor, head)))
+    auto head = llvm::find_if(heads, [&](StringAttr name) { return name.getValue() == dim.name; });
+    if (head != std::end(heads)) {
+      if (failed(checkWhole(op, value, tensor, *head)))
         return failure();
       added.head = stride;
-      headSize = dim.size;
+      added.size = dim.size;
       continue;
     }
     auto known = llvm::find_if(outer, [&](const LocalDim &d) { return d.name == dim.name; });
@@ -76,6 +98,8 @@ LogicalResult AttentionWalk::add(Value value, const HostTensor &tensor, bool isQ
       return op->emitOpError("joins different parts of dimension \"") << dim.name << '"';
     added.strides[known - outer.begin()] = stride;
   }
+  if (side == Documents)
+    documentStride = added.position;
   tensors.push_back(added);
   return success();
 }
@@ -113,18 +137,20 @@ void addScaled(double factor, const double *from, int64_t fromStride, double *to
 struct AttentionModel : EvaluableOpInterface::ExternalModel<AttentionModel, AttentionOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
                          MutableArrayRef<HostTensor> results, const RankPlace &place) const {
+    using Walk = AttentionWalk;
     auto attention = cast<AttentionOp>(op);
-    AttentionWalk w(op, attention.getAlongAttr(), attention.getHeadAttr(),
-                    attention.getScale().convertToDouble(), attention.getCausal(), place);
-    if (failed(w.add(attention.getQuery(), *operands[0], true)) ||
-        failed(w.add(attention.getKey(), *operands[1], false)) ||
-        failed(w.add(attention.getValue(), *operands[2], false)) ||
-        failed(w.add(attention.getResult(), results[0], true)) ||
-        failed(w.add(attention.getLse(), results[1], true)))
+    Walk w(attention, place);
+    if (failed(w.add(attention.getQuery(), *operands[0], Walk::Queries)) ||
+        failed(w.add(attention.getKey(), *operands[1], Walk::Keys)) ||
+        failed(w.add(attention.getValue(), *operands[2], Walk::Keys)) ||
+        failed(w.add(attention.getResult(), results[0], Walk::Queries)) ||
+        failed(w.add(attention.getLse(), results[1], Walk::Queries)) ||
+        (attention.getDocuments() &&
+         failed(w.add(attention.getDocuments(), *operands[3], Walk::Documents))))
       return failure();
     std::fill(results[0].data.begin(), results[0].data.end(), 0.0);
     w.walk([&](const std::vector<int64_t> &at) {
-      for (int64_t i = 0; i < w.queries; ++i)
+      for (int64_t i = 0; i < w.counts[Walk::Queries]; ++i)
         attend(w, i, operands, results, at);
     });
     return success();
@@ -136,73 +162,87 @@ struct AttentionModel : EvaluableOpInterface::ExternalModel<AttentionModel, Atte
     const auto &q = w.tensors[0], &k = w.tensors[1], &v = w.tensors[2], &y = w.tensors[3],
                &lse = w.tensors[4];
     const double *query = operands[0]->data.data() + at[0] + i * q.position;
+    const double *documents = operands.size() > 3 ? operands[3]->data.data() + at[5] : nullptr;
     double greatest = -std::numeric_limits<double>::infinity(), sum = 0;
-    std::vector<double> scores(w.keys, greatest);
-    for (int64_t j = 0; j < w.keys; ++j)
-      if (w.isVisible(i, j)) {
+    int64_t keys = w.counts[AttentionWalk::Keys];
+    std::vector<double> scores(keys, greatest);
+    for (int64_t j = 0; j < keys; ++j)
+      if (w.isVisible(i, j, documents)) {
         const double *key = operands[1]->data.data() + at[1] + j * k.position;
-        scores[j] = w.scale * dot(query, q.head, key, k.head, w.headSize);
+        scores[j] = w.getScore(dot(query, q.head, key, k.head, q.size));
         greatest = std::max(greatest, scores[j]);
       }
-    for (int64_t j = 0; j < w.keys; ++j)
-      if (w.isVisible(i, j))
-        sum += std::exp(scores[j] - greatest);
+    for (int64_t j = 0; j < keys; ++j)
+      sum += std::exp(scores[j] - greatest);
     results[1].data[at[4] + i * lse.position] = greatest + std::log(sum);
     double *out = results[0].data.data() + at[3] + i * y.position;
-    for (int64_t j = 0; j < w.keys; ++j)
-      if (w.isVisible(i, j))
+    for (int64_t j = 0; j < keys; ++j)
+      if (w.isVisible(i, j, documents))
         addScaled(std::exp(scores[j] - greatest) / sum,
-                  operands[2]->data.data() + at[2] + j * v.position, v.head, out, y.head,
-                  w.headSize);
+                  operands[2]->data.data() + at[2] + j * v.position, v.head, out, y.head, v.size);
   }
 };
 
-/// Dao et al., arXiv 2205.14135, appendix B.2, with D_i = sum of dO_i O_i.
+/// Dao et al., arXiv 2205.14135, appendix B.2, with D_i = sum of dO_i O_i, less the cotangent of
+/// the log-sum-exp, whose derivative by a score is the score's probability.
 struct AttentionGradModel
     : EvaluableOpInterface::ExternalModel<AttentionGradModel, AttentionGradOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
                          MutableArrayRef<HostTensor> results, const RankPlace &place) const {
+    using Walk = AttentionWalk;
     auto grad = cast<AttentionGradOp>(op);
-    AttentionWalk w(op, grad.getAlongAttr(), grad.getHeadAttr(), grad.getScale().convertToDouble(),
-                    grad.getCausal(), place);
+    Walk w(grad, place);
     // dy, q, k, v, y, lse, then dq, dk, dv. The queries come first, since they have all dimensions.
-    constexpr bool isQuery[9] = {true, true, false, false, true, true, true, false, false};
+    constexpr Walk::Side sides[9] = {Walk::Queries, Walk::Queries, Walk::Keys,
+                                     Walk::Keys,    Walk::Queries, Walk::Queries,
+                                     Walk::Queries, Walk::Keys,    Walk::Keys};
     for (int t = 0; t < 9; ++t) {
       Value value = t < 6 ? op->getOperand(t) : op->getResult(t - 6);
-      if (failed(w.add(value, t < 6 ? *operands[t] : results[t - 6], isQuery[t])))
+      if (failed(w.add(value, t < 6 ? *operands[t] : results[t - 6], sides[t])))
         return failure();
     }
+    unsigned next = 6;
+    if (grad.getThrough() && failed(w.add(grad.getThrough(), *operands[next++], Walk::Queries)))
+      return failure();
+    if (grad.getDocuments() && failed(w.add(grad.getDocuments(), *operands[next], Walk::Documents)))
+      return failure();
     for (HostTensor &result : results)
       std::fill(result.data.begin(), result.data.end(), 0.0);
     w.walk([&](const std::vector<int64_t> &at) {
-      for (int64_t i = 0; i < w.queries; ++i)
-        differentiate(w, i, operands, results, at);
+      for (int64_t i = 0; i < w.counts[Walk::Queries]; ++i)
+        differentiate(w, grad, i, operands, results, at);
     });
     return success();
   }
 
-  static void differentiate(const AttentionWalk &w, int64_t i,
+  static void differentiate(const AttentionWalk &w, AttentionGradOp grad, int64_t i,
                             ArrayRef<const HostTensor *> operands,
                             MutableArrayRef<HostTensor> results, const std::vector<int64_t> &at) {
+    // Tensors are numbered as they were added: 6 to 8 are results, 9 on the optional operands.
     auto row = [&](int t, int64_t position) {
-      return operands[t]->data.data() + at[t] + position * w.tensors[t].position;
+      return operands[t < 6 ? t : t - 3]->data.data() + at[t] + position * w.tensors[t].position;
     };
     auto resultRow = [&](int t, int64_t position) {
       return results[t - 6].data.data() + at[t] + position * w.tensors[t].position;
     };
     auto stride = [&](int t) { return w.tensors[t].head; };
-    double delta = dot(row(0, i), stride(0), row(4, i), stride(4), w.headSize);
+    int64_t head = w.tensors[1].size, valueHead = w.tensors[3].size;
+    double delta = dot(row(0, i), stride(0), row(4, i), stride(4), valueHead);
+    if (grad.getThrough())
+      delta -= *row(9, i);
+    int documentsAt = grad.getThrough() ? 10 : 9;
+    const double *documents = grad.getDocuments() ? row(documentsAt, 0) : nullptr;
     double lse = *row(5, i);
-    for (int64_t j = 0; j < w.keys; ++j) {
-      if (!w.isVisible(i, j))
+    for (int64_t j = 0; j < w.counts[AttentionWalk::Keys]; ++j) {
+      if (!w.isVisible(i, j, documents))
         continue;
-      double score = w.scale * dot(row(1, i), stride(1), row(2, j), stride(2), w.headSize);
+      double score = w.getScore(dot(row(1, i), stride(1), row(2, j), stride(2), head));
       double p = std::exp(score - lse);
-      double dp = dot(row(0, i), stride(0), row(3, j), stride(3), w.headSize);
-      double ds = w.scale * p * (dp - delta);
-      addScaled(ds, row(2, j), stride(2), resultRow(6, i), stride(6), w.headSize);
-      addScaled(ds, row(1, i), stride(1), resultRow(7, j), stride(7), w.headSize);
-      addScaled(p, row(0, i), stride(0), resultRow(8, j), stride(8), w.headSize);
+      double dp = dot(row(0, i), stride(0), row(3, j), stride(3), valueHead);
+      double ds = w.getSlope(score) * p * (dp - delta);
+      addScaled(ds, row(2, j), stride(2), resultRow(6, i), stride(6), head);
+      addScaled(ds, row(1, i), stride(1), resultRow(7, j), stride(7), head);
+      addScaled(p, row(0, i), stride(0), resultRow(8, j), stride(8), valueHead);
     }
   }
 };

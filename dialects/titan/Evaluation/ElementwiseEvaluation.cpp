@@ -9,7 +9,18 @@ using namespace titan::ir;
 
 namespace {
 
-/// The index space is the results'. `iota` gets its global index as the only input.
+/// Where the element `at` of the local part lies in the whole tensor.
+int64_t getGlobalIndex(const IndexSpace &space, NamedTensorType type, int64_t at) {
+  int64_t index = 0, stride = 1;
+  for (int64_t d = type.getRank(); d-- > 0; at /= space.getDim(d).size) {
+    index += (space.getDim(d).offset + at % space.getDim(d).size) * stride;
+    stride *= type.getDims()[d].getSize();
+  }
+  return index;
+}
+
+/// The index space is the results'. What computes with the index gets it before the operands: the
+/// global one, row-major.
 LogicalResult evaluateElementwise(Operation *op, ArrayRef<const HostTensor *> operands,
                                   MutableArrayRef<HostTensor> results, const RankPlace &place) {
   IndexSpace space(op, place);
@@ -27,14 +38,15 @@ LogicalResult evaluateElementwise(Operation *op, ArrayRef<const HostTensor *> op
   for (auto [value, tensor] : llvm::zip_equal(op->getOperands(), operands))
     strides.push_back(space.getStrides(value, *tensor));
   auto scalar = cast<ScalarOpInterface>(op);
-  bool isIota = isa<IotaOp>(op);
-  SmallVector<double> in(isIota ? 1 : operands.size()), out(results.size());
+  size_t first = isa<IotaOp, RandomOp>(op);
+  auto type = cast<NamedTensorType>(op->getResult(0).getType());
+  SmallVector<double> in(first + operands.size()), out(results.size());
   int64_t at = 0;
   space.walk(strides, [&](const std::vector<int64_t> &offsets) {
     for (size_t i = 0; i < operands.size(); ++i)
-      in[i] = operands[i]->data[offsets[i]];
-    if (isIota)
-      in[0] = space.getDim(0).offset + at;
+      in[first + i] = operands[i]->data[offsets[i]];
+    if (first)
+      in[0] = static_cast<double>(getGlobalIndex(space, type, at));
     scalar.evaluateElement(in, out);
     for (auto [result, value] : llvm::zip_equal(results, out))
       result.data[at] = value;
@@ -58,6 +70,7 @@ template <typename... Ops> void attach(MLIRContext &context) {
 
 void ir::attachElementwiseEvaluation(MLIRContext &context) {
   attach<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, AddOp, SubOp, MulOp, DivOp,
-         MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, ExpandOp, ConstantOp, IotaOp, AdamWOp>(
+         MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, ExpandOp, ConstantOp, IotaOp, RandomOp,
+         AdamWOp>(
       context);
 }

@@ -13,5 +13,6 @@ void ir::registerEvaluationModels(mlir::DialectRegistry &registry) {
     attachDimensionEvaluation(*context);
     attachRotaryEvaluation(*context);
     attachAttentionEvaluation(*context);
+    attachOrderEvaluation(*context);
   });
 }

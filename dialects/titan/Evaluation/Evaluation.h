@@ -31,6 +31,7 @@ void attachIndexingEvaluation(mlir::MLIRContext &context);
 void attachDimensionEvaluation(mlir::MLIRContext &context);
 void attachRotaryEvaluation(mlir::MLIRContext &context);
 void attachAttentionEvaluation(mlir::MLIRContext &context);
+void attachOrderEvaluation(mlir::MLIRContext &context);
 
 } // namespace titan::ir
 

@@ -120,6 +120,15 @@ LogicalResult IotaOp::verify() {
   return success();
 }
 
+LogicalResult RandomOp::verify() {
+  for (Value key : getKeys())
+    if (cast<NamedTensorType>(key.getType()).getRank() != 0)
+      return emitOpError("(C1) expected keys of rank 0, got ") << key.getType();
+  if (!isa<FloatType>(getResult().getType().getElementType()))
+    return emitOpError("(C2) expected a floating-point result, got ") << getResult().getType();
+  return success();
+}
+
 LogicalResult AdamWOp::verify() {
   NamedTensorType parameter = getParameter().getType();
   for (Value state : {getGradient(), getM(), getV(), getNewParameter(), getNewM(), getNewV()})

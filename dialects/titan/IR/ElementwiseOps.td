@@ -153,6 +153,27 @@ def Titan_IotaOp : Titan_ElementwiseOp<"iota"> {
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
+def Titan_RandomOp : Titan_ElementwiseOp<"random"> {
+  let summary = "a tensor of random numbers";
+  let description = [{
+    `uniform`: the multiples of 2^-24 in [0, 1), alike in all element types that hold them. `normal`:
+    mean 0, standard deviation 1. An element is a pure function of `stream`, of the keys in their order,
+    and of its global index, row-major (Philox; titan/runtime/philox.h). So it is the same on every mesh
+    and however often it is computed. Keys are whole numbers: the run's seed, the step, the indices of
+    the repeats around. Has no gradient.
+
+    Constraints:
+    - (C1) the keys have rank 0.
+    - (C2) the result is floating-point.
+
+    Example: `%u = titan.random uniform "h.0" keys(%seed, %step, %layer) :
+    (!titan.tensor<i64[]>, !titan.tensor<i64[]>, !titan.tensor<i64[]>) -> !titan.tensor<f32[seq = 8]>`
+  }];
+  let arguments = (ins Titan_RandomKind:$kind, StrAttr:$stream, Variadic<Titan_Tensor>:$keys);
+  let results = (outs Titan_Tensor:$result);
+  let assemblyFormat = "$kind $stream `keys` `(` $keys `)` attr-dict `:` functional-type(operands, results)";
+}
+
 def Titan_AdamWOp : Titan_ElementwiseOp<"adamw"> {
   let summary = "one AdamW update";
   let description = [{

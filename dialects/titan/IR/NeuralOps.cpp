@@ -20,42 +20,86 @@ LogicalResult RotaryOp::verify() {
   return success();
 }
 
-/// Constraints C1 and C2 of attention and its gradient.
-static LogicalResult verifyOperands(Operation *op, StringAttr along, StringAttr head, NamedTensorType q,
-                                    NamedTensorType k, NamedTensorType v) {
+DimAttr titan::ir::getValueHeadOf(NamedTensorType key, NamedTensorType value, StringAttr head) {
+  for (DimAttr dim : value.getDims())
+    if (dim.getName() == head || !key.hasDim(dim.getName()))
+      return dim;
+  return nullptr;
+}
+
+/// The dimensions of `type` with `head` replaced by `other`, or left out where that is null.
+static SmallVector<DimAttr> replaceHead(NamedTensorType type, StringAttr head, DimAttr other) {
+  SmallVector<DimAttr> dims;
+  for (DimAttr dim : type.getDims())
+    if (dim.getName() != head)
+      dims.push_back(dim);
+    else if (other)
+      dims.push_back(other);
+  return dims;
+}
+
+/// Constraints C1 to C3 of attention.
+template <typename Op> static LogicalResult verifyOperands(Op op) {
+  NamedTensorType q = op.getQuery().getType(), k = op.getKey().getType(), v = op.getValue().getType();
+  StringAttr along = op.getAlongAttr(), head = op.getHeadAttr();
   for (NamedTensorType type : {q, k, v})
-    if (!type.hasDim(along) || !type.hasDim(head))
-      return op->emitOpError("(C1) expected dimensions ") << along << " and " << head << " in " << type;
-  if (k.getDims() != v.getDims())
-    return op->emitOpError("(C1) k and v differ: ") << k << " and " << v;
+    if (!type.hasDim(along) || (type != v && !type.hasDim(head)))
+      return op.emitOpError("(C1) expected dimensions ") << along << " and " << head << " in " << type;
   for (DimAttr dim : k.getDims())
     if (!llvm::is_contained(q.getDims(), dim))
-      return op->emitOpError("(C2) q lacks dimension ") << dim << " of k";
+      return op.emitOpError("(C2) q lacks dimension ") << dim << " of k";
+  DimAttr own = getValueHeadOf(k, v, head);
+  bool fits = own && v.getRank() == k.getRank() && (own.getName() == head || !q.hasDim(own.getName()));
+  for (DimAttr dim : v.getDims())
+    fits &= dim == own || llvm::is_contained(k.getDims(), dim);
+  if (!fits)
+    return op.emitOpError("(C3) expected v to have the dimensions of ") << k << ", perhaps with one of its own "
+           << "in place of " << head << ", got " << v;
+  return success();
+}
+
+/// Constraints C5 to C7 of attention.
+template <typename Op> static LogicalResult verifyMask(Op op) {
+  if (op.getDocuments()) {
+    auto documents = cast<NamedTensorType>(op.getDocuments().getType());
+    bool fits = documents.getElementType().isInteger(64) && documents.hasDim(op.getAlongAttr()) &&
+                !documents.hasDim(op.getHeadAttr());
+    for (DimAttr dim : documents.getDims())
+      fits &= llvm::is_contained(op.getKey().getType().getDims(), dim);
+    if (!fits)
+      return op.emitOpError("(C5) expected documents of i64 along ") << op.getAlongAttr()
+             << " with dimensions of k, got " << documents;
+  }
+  if (op.getWindowAttr() && op.getWindowAttr().getInt() < 1)
+    return op.emitOpError("(C6) the window ") << op.getWindowAttr().getInt() << " is less than 1";
+  if (op.getSoftCap() && !(op.getSoftCap()->convertToDouble() > 0))
+    return op.emitOpError("(C7) the soft cap ") << op.getSoftCapAttr() << " is not positive";
   return success();
 }
 
 LogicalResult AttentionOp::verify() {
-  NamedTensorType q = getQuery().getType(), lse = getLse().getType();
-  if (failed(verifyOperands(*this, getAlongAttr(), getHeadAttr(), q, getKey().getType(),
-                            getValue().getType())))
+  if (failed(verifyOperands(*this)))
     return failure();
-  SmallVector<DimAttr> withoutHead;
-  for (DimAttr dim : q.getDims())
-    if (dim.getName() != getHeadAttr())
-      withoutHead.push_back(dim);
-  if (getResult().getType().getDims() != q.getDims() || lse.getDims() != ArrayRef(withoutHead))
-    return emitOpError("(C3) expected a result like q and an lse like q without ") << getHeadAttr();
-  return success();
+  NamedTensorType q = getQuery().getType();
+  if (getResult().getType().getDims() != ArrayRef(replaceHead(q, getHeadAttr(), getValueHead())) ||
+      getLse().getType().getDims() != ArrayRef(replaceHead(q, getHeadAttr(), nullptr)))
+    return emitOpError("(C4) expected a result like q with ") << getValueHead().getName() << " in place of "
+           << getHeadAttr() << ", and an lse like q without " << getHeadAttr();
+  return verifyMask(*this);
 }
 
 LogicalResult AttentionGradOp::verify() {
-  NamedTensorType q = getQuery().getType(), k = getKey().getType();
-  if (failed(verifyOperands(*this, getAlongAttr(), getHeadAttr(), q, k, getValue().getType())))
+  if (failed(verifyOperands(*this)) || failed(verifyMask(*this)))
     return failure();
-  if (getDQuery().getType().getDims() != q.getDims() || getDKey().getType().getDims() != k.getDims() ||
-      getDValue().getType().getDims() != k.getDims())
-    return emitOpError("(C1) expected results like q, k and v");
-  if (getCotangent().getType().getDims() != q.getDims() || getResult().getType().getDims() != q.getDims())
-    return emitOpError("(C2) expected a cotangent and a result like q");
+  NamedTensorType q = getQuery().getType();
+  if (getDQuery().getType().getDims() != q.getDims() ||
+      getDKey().getType().getDims() != getKey().getType().getDims() ||
+      getDValue().getType().getDims() != getValue().getType().getDims())
+    return emitOpError("(C2) expected results like q, k and v");
+  auto result = replaceHead(q, getHeadAttr(), getValueHead()), lse = replaceHead(q, getHeadAttr(), nullptr);
+  for (auto [value, dims] : {std::pair<Value, ArrayRef<DimAttr>>(getCotangent(), result),
+                             {getResult(), result}, {getLse(), lse}, {getThrough(), lse}})
+    if (value && cast<NamedTensorType>(value.getType()).getDims() != dims)
+      return emitOpError("(C3) expected a cotangent and a result like attention's, got ") << value.getType();
   return success();
 }

@@ -31,41 +31,78 @@ def Titan_AttentionOp : Titan_Op<"attention", [Pure]> {
   let description = [{
     scores = scale * (q @ k) over dimension `head`; softmax over the positions of k and v (their
     dimension `along`); result = scores @ v. Dimensions that q has and k lacks (grouped queries) reuse
-    k and v. `lse` is the natural logarithm of the sum of exponentials (Dao et al., arXiv 2205.14135),
-    kept for the gradient and for merging partial results, in f32 at least. Scores, probabilities and
-    sums are computed in f32 at least, whatever q, k and v are. `causal` lets position i see j <= i.
-    Decomposition: rename `along` of k and v, contract, select, reduce, exp, contract.
+    k and v. v may have a dimension of its own in place of `head`, which the result then has too.
+    `lse` is the natural logarithm of the sum of exponentials (Dao et al., arXiv 2205.14135), kept for
+    the gradient, for merging partial results, and for whatever else joins the softmax, in f32 at
+    least. Scores, probabilities and sums are computed in f32 at least, whatever q, k and v are.
+
+    `soft_cap` c bounds the scores: c tanh(score / c). The mask is the intersection of its parts, of
+    positions i of q and j of k: `causal`, j <= i; `window` w, |i - j| < w; `documents`, equal numbers
+    at i and j. Every query sees at least its own position.
+
+    Decomposition: rename `along` of k and v, contract, select, reduce, exp, contract. A rank may hold a
+    part of q's positions and all of k's and v's.
 
     Constraints:
-    - (C1) q, k and v have `along` and `head`; k and v have equal dimensions.
-    - (C2) the dimensions of k are a subset of those of q.
-    - (C3) the result's dimensions are those of q; those of `lse` are q's without `head`.
+    - (C1) q, k and v have the dimension `along`, q and k have `head`.
+    - (C2) the dimensions of k are among those of q.
+    - (C3) v has the dimensions of k without `head`, and one more: `head`, or one that q lacks.
+    - (C4) the result's dimensions are those of q with v's own one in place of `head`; those of `lse`
+      are q's without `head`.
+    - (C5) `documents` are i64, have `along`, and otherwise dimensions of k other than `head`.
+    - (C6) `window` is at least 1.
+    - (C7) `soft_cap` is positive.
 
-    Example: `%y, %lse = titan.attention %q, %k, %v along "seq" head "head" {scale = 0.25, causal} : ...`
+    Example: `%y, %lse = titan.attention %q, %k, %v documents %ids along "seq" head "head"
+    {scale = 0.25, causal, window = 4096 : i64, soft_cap = 5.0e+01} : ...`
   }];
-  let arguments = (ins Titan_Tensor:$query, Titan_Tensor:$key, Titan_Tensor:$value, StrAttr:$along,
-                       StrAttr:$head, F64Attr:$scale, UnitAttr:$causal);
+  let arguments = (ins Titan_Tensor:$query, Titan_Tensor:$key, Titan_Tensor:$value,
+                       Optional<Titan_Tensor>:$documents, StrAttr:$along, StrAttr:$head,
+                       F64Attr:$scale, UnitAttr:$causal, OptionalAttr<I64Attr>:$window,
+                       OptionalAttr<F64Attr>:$soft_cap);
   let results = (outs Titan_Tensor:$result, Titan_Tensor:$lse);
-  let assemblyFormat = "$query `,` $key `,` $value `along` $along `head` $head attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = [{
+    $query `,` $key `,` $value (`documents` $documents^)? `along` $along `head` $head attr-dict `:`
+    functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    /// The dimension that v has in place of `head`.
+    DimAttr getValueHead() { return getValueHeadOf(getKey().getType(), getValue().getType(), getHeadAttr()); }
+  }];
   let hasVerifier = 1;
 }
 
-def Titan_AttentionGradOp : Titan_Op<"attention_grad", [Pure]> {
+def Titan_AttentionGradOp : Titan_Op<"attention_grad", [Pure, AttrSizedOperandSegments]> {
   let summary = "cotangents of attention's q, k and v";
   let description = [{
-    Recomputes the probabilities from q, k and lse (Dao et al., arXiv 2205.14135, appendix B.2).
+    Recomputes the probabilities from q, k and lse (Dao et al., arXiv 2205.14135, appendix B.2). Where
+    the log-sum-exp has a cotangent too (`through`), it is added to that of every visible score times
+    its probability.
 
     Constraints:
-    - (C1) the results have the dimensions of q, k and v.
-    - (C2) `cotangent` and `result` have q's dimensions.
+    - (C1) q, k, v, documents and attributes satisfy the constraints of `titan.attention`.
+    - (C2) the results have the dimensions of q, k and v.
+    - (C3) `cotangent` and `result` have the dimensions of attention's result, `lse` and `through` those
+      of its `lse`.
 
-    Example: `%dq, %dk, %dv = titan.attention_grad %dy, %q, %k, %v, %y, %lse along "seq" head "head" {scale = 0.25, causal} : ...`
+    Example: `%dq, %dk, %dv = titan.attention_grad %dy, %q, %k, %v, %y, %lse through %dlse
+    documents %ids along "seq" head "head" {scale = 0.25, causal} : ...`
   }];
   let arguments = (ins Titan_Tensor:$cotangent, Titan_Tensor:$query, Titan_Tensor:$key,
-                       Titan_Tensor:$value, Titan_Tensor:$result, Titan_Tensor:$lse, StrAttr:$along,
-                       StrAttr:$head, F64Attr:$scale, UnitAttr:$causal);
+                       Titan_Tensor:$value, Titan_Tensor:$result, Titan_Tensor:$lse,
+                       Optional<Titan_Tensor>:$through, Optional<Titan_Tensor>:$documents,
+                       StrAttr:$along, StrAttr:$head, F64Attr:$scale, UnitAttr:$causal,
+                       OptionalAttr<I64Attr>:$window, OptionalAttr<F64Attr>:$soft_cap);
   let results = (outs Titan_Tensor:$dQuery, Titan_Tensor:$dKey, Titan_Tensor:$dValue);
-  let assemblyFormat = "operands `along` $along `head` $head attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = [{
+    $cotangent `,` $query `,` $key `,` $value `,` $result `,` $lse (`through` $through^)?
+    (`documents` $documents^)? `along` $along `head` $head attr-dict `:`
+    functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    /// The dimension that v has in place of `head`.
+    DimAttr getValueHead() { return getValueHeadOf(getKey().getType(), getValue().getType(), getHeadAttr()); }
+  }];
   let hasVerifier = 1;
 }
 

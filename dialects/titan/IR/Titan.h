@@ -69,6 +69,9 @@ inline constexpr llvm::StringLiteral kRecompute = "titan.recompute";
 inline constexpr llvm::StringLiteral kPart = "titan.part";
 } // namespace attr
 
+/// Of attention: the dimension that `value` has in place of `key`'s dimension `head`.
+DimAttr getValueHeadOf(NamedTensorType key, NamedTensorType value, mlir::StringAttr head);
+
 } // namespace titan::ir
 
 #define GET_OP_CLASSES
@@ -79,6 +82,8 @@ inline constexpr llvm::StringLiteral kPart = "titan.part";
 #include "dialects/titan/IR/TensorOps.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/titan/IR/NeuralOps.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/titan/IR/OrderOps.h.inc"
 
 #include "dialects/titan/IR/RepeatVariant.h"
 

@@ -41,6 +41,10 @@ void TitanDialect::initialize() {
 #define GET_OP_LIST
 #include "dialects/titan/IR/NeuralOps.cpp.inc"
       >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/titan/IR/OrderOps.cpp.inc"
+      >();
 }
 
 void titan::ir::setResultNamesFromLocation(Operation *op, OpAsmSetValueNameFn setName) {

@@ -15,6 +15,9 @@ def Titan_InitKind : Titan_Enum<"InitKind", "distribution of a parameter's initi
     I32EnumAttrCase<"TruncatedNormal", 2, "truncated_normal">,
     I32EnumAttrCase<"Uniform", 3, "uniform">]>;
 
+def Titan_RandomKind : Titan_Enum<"RandomKind", "distribution of a random tensor", [
+    I32EnumAttrCase<"Uniform", 0, "uniform">, I32EnumAttrCase<"Normal", 1, "normal">]>;
+
 def Titan_ComparePredicate : Titan_Enum<"ComparePredicate", "comparison", [
     I32EnumAttrCase<"EQ", 0, "eq">, I32EnumAttrCase<"NE", 1, "ne">, I32EnumAttrCase<"LT", 2, "lt">,
     I32EnumAttrCase<"LE", 3, "le">, I32EnumAttrCase<"GT", 4, "gt">, I32EnumAttrCase<"GE", 5, "ge">]>;

@@ -74,4 +74,13 @@ def Titan_CostOpInterface : Titan_OpInterface<"CostOpInterface"> {
                                  (ins "const ::titan::dist::Degrees &":$degrees)>];
 }
 
+def Titan_ScratchOpInterface : Titan_OpInterface<"ScratchOpInterface"> {
+  let description = [{
+    Working memory of an operation's kernel on processors. The memory phase plans it, so that a step
+    allocates nothing.
+  }];
+  let methods = [InterfaceMethod<"Bytes that each thread needs.", "int64_t", "getScratchBytes",
+                                 (ins "const ::titan::dist::Degrees &":$degrees)>];
+}
+
 #endif // TITAN_TITAN_INTERFACES_TD

@@ -5,8 +5,8 @@
 // cannot drift apart. The text is an expression of C++ that CUDA accepts too; its functions are
 // those of titan/runtime/kernel_math.h, namespace `tm`.
 //
-// Operands are those of the operation, in order. `iota` has none; its one scalar input is the
-// global index of the element, which whoever walks the elements supplies.
+// Operands are those of the operation, in order. Those of `iota` and `random` come after
+// the global index of the element, which whoever walks the elements supplies.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,6 +21,9 @@ namespace titan::ir {
 
 /// Attaches the models to the dialect's operations when the dialect is loaded.
 void registerScalarModels(mlir::DialectRegistry &registry);
+
+/// Likewise, those of ScratchOpInterface: what kernels on processors work in.
+void registerScratchModels(mlir::DialectRegistry &registry);
 
 } // namespace titan::ir
 

@@ -4,6 +4,8 @@
 #include "dialects/titan/Kernels/Formulas.h"
 #include "dialects/titan/Kernels/Kernels.h"
 #include "dialects/titan/Kernels/ScalarText.h"
+#include "llvm/ADT/StringExtras.h"
+#include "runtime/include/titan/runtime/philox.h"
 
 using namespace mlir;
 using namespace titan;
@@ -161,6 +163,28 @@ struct AdamWModel : Base<AdamWModel, AdamWOp> {
   }
 };
 
+/// The first input is the element's global index, the others are the keys.
+struct RandomModel : Base<RandomModel, RandomOp> {
+  void evaluateElement(Operation *op, ArrayRef<double> in, MutableArrayRef<double> out) const {
+    auto random = cast<RandomOp>(op);
+    uint64_t keys = 0, index = static_cast<uint64_t>(in[0]);
+    for (double key : in.drop_front())
+      keys = rt::element::fold(keys, static_cast<uint64_t>(static_cast<int64_t>(key)));
+    uint64_t stream = rt::element::stream(random.getStream());
+    out[0] = random.getKind() == RandomKind::Uniform
+                 ? rt::element::uniform<double>(stream, index, keys)
+                 : rt::element::normal<double>(stream, index, keys);
+  }
+  std::string getElementExpression(Operation *op, ArrayRef<std::string> in, unsigned,
+                                   StringRef type) const {
+    auto random = cast<RandomOp>(op);
+    uint64_t stream = rt::element::stream(random.getStream());
+    return ("tm::" + stringifyRandomKind(random.getKind()) + "<" + type + ">(0x" +
+            llvm::utohexstr(stream, /*LowerCase=*/true) + "ull, " + llvm::join(in, ", ") + ")")
+        .str();
+  }
+};
+
 template <typename Op, typename Formula> void attachFormula(MLIRContext &context) {
   Op::template attachInterface<FormulaModel<Op, Formula>>(context);
 }
@@ -188,6 +212,7 @@ void ir::registerScalarModels(DialectRegistry &registry) {
     CompareOp::attachInterface<CompareModel>(*context);
     CastOp::attachInterface<CastModel>(*context);
     ConstantOp::attachInterface<ConstantModel>(*context);
+    RandomOp::attachInterface<RandomModel>(*context);
     AdamWOp::attachInterface<AdamWModel>(*context);
   });
 }

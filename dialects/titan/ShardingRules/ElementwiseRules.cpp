@@ -49,8 +49,9 @@ struct ElementwiseRule : ShardingRuleOpInterface::ExternalModel<ElementwiseRule<
     dist::ShardingRule rule = buildRuleByName(op);
     rule.linearSets = getLinearSets(cast<Op>(op));
     auto result = cast<NamedTensorType>(op->getResult(0).getType());
+    // What depends on the index cannot be computed in storage, whose parts have no dimensions.
     rule.isElementwise =
-        op->getNumOperands() > 0 && llvm::all_of(op->getOperandTypes(), [&](Type type) {
+        op->getNumOperands() > 0 && !isa<RandomOp>(op) && llvm::all_of(op->getOperandTypes(), [&](Type type) {
           auto operand = cast<NamedTensorType>(type);
           return operand.getRank() == 0 || operand.getDims() == result.getDims();
         });
@@ -67,5 +68,5 @@ template <typename... Ops> void attachTo(MLIRContext &context) {
 void ir::attachElementwiseShardingRules(MLIRContext &context) {
   attachTo<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, AddOp, SubOp, MulOp, DivOp,
            MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, ExpandOp, ConstantOp, IotaOp,
-           AdamWOp>(context);
+           RandomOp, AdamWOp>(context);
 }

@@ -19,16 +19,35 @@ struct RotaryRule : ShardingRuleOpInterface::ExternalModel<RotaryRule, RotaryOp>
   }
 };
 
-/// Every position meets every other, so `along` and `head` stay whole. A dimension of q that k and
-/// v lack (the group) makes the cotangents of k and v partial sums.
+/// A query meets every key, so the keys' positions stay whole, as do both heads. The queries'
+/// positions may be split, apart from the keys' of the same name: then the cotangents of k and v are
+/// partial sums. They are too where a dimension that only q has (the group) is split.
 template <typename Op>
 struct AttentionRule : ShardingRuleOpInterface::ExternalModel<AttentionRule<Op>, Op> {
   dist::ShardingRule getShardingRule(Operation *op) const {
+    auto attention = cast<Op>(op);
     dist::ShardingRule rule = buildRuleByName(op);
-    forbidSplitting(rule, cast<Op>(op).getAlong());
-    forbidSplitting(rule, cast<Op>(op).getHead());
-    if (isa<AttentionGradOp>(op))
+    forbidSplitting(rule, attention.getHead());
+    forbidSplitting(rule, attention.getValueHead().getName());
+    StringAttr along = attention.getAlongAttr();
+    auto positions = llvm::find_if(
+        rule.factors, [&](const dist::Factor &factor) { return factor.name == along; });
+    dist::Factor keys = *positions;
+    keys.kind = dist::FactorKind::Replicated;
+    unsigned key = attention.getKeyMutable().getOperandNumber();
+    unsigned documents = attention.getDocuments() ? op->getNumOperands() - 1 : key;
+    for (unsigned i = 0; i < op->getNumOperands(); ++i)
+      (i == key || i == key + 1 || i == documents ? *positions : keys).operandDims[i] = -1;
+    std::fill(keys.resultDims.begin(), keys.resultDims.end(), -1);
+    if (auto grad = dyn_cast<AttentionGradOp>(op)) {
+      positions->kind = dist::FactorKind::Sum;
+      for (unsigned i : {1, 2}) // dk, dv
+        std::swap(positions->resultDims[i], keys.resultDims[i]);
       rule.linearSets = {{0}};
+      if (grad.getThrough())
+        rule.linearSets[0].push_back(6);
+    }
+    rule.factors.push_back(keys);
     return rule;
   }
 };

@@ -111,6 +111,22 @@ struct RangeRule : ShardingRuleOpInterface::ExternalModel<RangeRule<Op>, Op> {
   }
 };
 
+/// What depends on the order along a dimension needs it whole.
+template <typename Op>
+struct OrderRule : ShardingRuleOpInterface::ExternalModel<OrderRule<Op>, Op> {
+  dist::ShardingRule getShardingRule(Operation *op) const {
+    dist::ShardingRule rule = buildRuleByName(op);
+    forbidSplitting(rule, cast<Op>(op).getAlong());
+    if (auto topK = dyn_cast<TopKOp>(op)) {
+      NamedTensorType input = topK.getInput().getType(), values = topK.getValues().getType();
+      forbidSplitting(rule, values.getDims()[input.indexOf(topK.getAlongAttr())].getName());
+    } else {
+      rule.linearSets = {{0}};
+    }
+    return rule;
+  }
+};
+
 } // namespace
 
 void ir::attachTensorShardingRules(MLIRContext &context) {
@@ -125,4 +141,6 @@ void ir::attachTensorShardingRules(MLIRContext &context) {
   MergeOp::attachInterface<MergeRule>(context);
   SliceOp::attachInterface<RangeRule<SliceOp>>(context);
   PadOp::attachInterface<RangeRule<PadOp>>(context);
+  TopKOp::attachInterface<OrderRule<TopKOp>>(context);
+  CumulativeSumOp::attachInterface<OrderRule<CumulativeSumOp>>(context);
 }

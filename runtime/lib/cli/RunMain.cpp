@@ -112,6 +112,8 @@ int shareOfCores(World &world) {
 int runCommand(const Options &options, const LaunchInfo &launch) {
   std::vector<int64_t> degrees =
       resolveDegrees(programMesh(), launch.worldSize, options.executable);
+  // First: working memory is planned for each thread.
+  omp_set_num_threads(chooseThreadCount(launch, availableCores()));
   Program described = program(degrees.data());
   Settings settings(described);
   applySettings(settings, options);

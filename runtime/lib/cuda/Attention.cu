@@ -1,6 +1,6 @@
-// Plain kernels, one warp a row, exact in float and double: what the float32 and float64 programs
-// need. Memory holds E; with bf16 there, everything between is float. Each result is computed by one warp in a fixed order, without atomics, so that replicas
-// keep the same bits.
+// Plain kernels, one warp a row, that compute in float (bf16 is widened where it is read and rounded
+// where it is written) or double. Each result is computed by one warp in a fixed order, without
+// atomics, so that replicas keep the same bits.
 #include "AttentionKernels.h"
 
 namespace titan::rt::cuda {
@@ -17,24 +17,75 @@ struct Row {
 };
 
 /// Which query (or with group 1, which key) a warp works on.
-__device__ Row rowOf(int64_t index, const AttentionShape &s, int64_t group) {
+__device__ Row rowOf(int64_t index, const AttentionShape &s, int64_t positions, int64_t group) {
   Row row;
   row.g = index % group;
   row.kvHead = index / group % s.kvHeads;
-  row.position = index / group / s.kvHeads % s.seq;
-  row.outer = index / group / s.kvHeads / s.seq;
+  row.position = index / group / s.kvHeads % positions;
+  row.outer = index / group / s.kvHeads / positions;
   return row;
 }
 
-__device__ int64_t keyOffset(const Row &row, int64_t position, const AttentionShape &s) {
-  return ((row.outer * s.seq + position) * s.kvHeads + row.kvHead) * s.head;
+__device__ int64_t offsetOf(const Row &row, const AttentionStrides &at) {
+  return row.outer * at.outer + row.position * at.position + row.kvHead * at.kvHead +
+         row.g * at.group;
 }
 
-template <typename E> __device__ Accumulated<E> dot(const E *a, const E *b, int64_t count) {
+/// The row's head at another position: that of a key, or of a query of head g.
+__device__ int64_t offsetAt(Row row, int64_t position, const AttentionStrides &at) {
+  row.position = position;
+  return offsetOf(row, at);
+}
+
+template <typename E>
+__device__ Accumulated<E> dot(const E *a, int64_t aStride, const E *b, int64_t bStride,
+                              int64_t count) {
   Accumulated<E> sum = 0;
   for (int64_t i = 0; i < count; ++i)
-    sum += a[i] * b[i];
+    sum += a[i * aStride] * b[i * bStride];
   return sum;
+}
+
+/// Keys that a query may see, and queries that may see a key, documents aside.
+struct Span {
+  int64_t begin, end;
+};
+__device__ Span keysOf(int64_t query, const AttentionShape &s) {
+  const int64_t position = query + s.firstQuery;
+  Span span{0, s.keys};
+  if (s.window && position - s.window + 1 > 0)
+    span.begin = position - s.window + 1;
+  if (s.causal)
+    span.end = position + 1;
+  else if (s.window && position + s.window < s.keys)
+    span.end = position + s.window;
+  return span;
+}
+__device__ Span queriesOf(int64_t key, const AttentionShape &s) {
+  const int64_t first = s.causal ? key : s.window ? key - s.window + 1 : s.firstQuery;
+  const int64_t end = s.window ? key + s.window : s.firstQuery + s.queries;
+  Span span{first - s.firstQuery, end - s.firstQuery};
+  if (span.begin < 0)
+    span.begin = 0;
+  if (span.end > s.queries)
+    span.end = s.queries;
+  return span;
+}
+__device__ bool inOneDocument(const Row &row, int64_t query, int64_t key, const AttentionShape &s) {
+  return !s.documents || s.documents[offsetAt(row, query + s.firstQuery, s.ofDocuments)] ==
+                             s.documents[offsetAt(row, key, s.ofDocuments)];
+}
+
+/// The score of a product, and what its cotangent is scaled by.
+template <typename T> __device__ T scoreOf(T product, const AttentionShape &s, T &slope) {
+  T score = T(s.scale) * product;
+  slope = T(s.scale);
+  if (s.softCap > 0) {
+    const T t = tanh(score / T(s.softCap));
+    score = T(s.softCap) * t;
+    slope *= T(1) - t * t;
+  }
+  return score;
 }
 
 template <typename T> __device__ T lowest();
@@ -56,119 +107,145 @@ template <typename T> __device__ void mergeLanes(T &top, T &total) {
 }
 
 template <typename E>
+__device__ Accumulated<E> scoreAt(const Row &row, int64_t key, const AttentionShape &s,
+                                  const E *query, const E *k, Accumulated<E> &slope) {
+  return scoreOf(dot(query, s.q.element, k + offsetAt(row, key, s.k), s.k.element, s.head), s,
+                 slope);
+}
+
+template <typename E>
 __global__ void forwardKernel(AttentionShape s, const E *q, const E *k, const E *v, E *out,
                               Accumulated<E> *lse) {
   using T = Accumulated<E>;
   int64_t index = int64_t{blockIdx.x} * warpsPerBlock + threadIdx.y;
-  if (index >= s.outer * s.seq * s.kvHeads * s.group)
+  if (index >= s.outer * s.queries * s.kvHeads * s.group)
     return;
-  Row row = rowOf(index, s, s.group);
-  const E *query = q + index * s.head;
-  int64_t visible = s.causal ? row.position + 1 : s.seq;
-  T top = lowest<T>(), total = 0;
-  for (int64_t j = threadIdx.x; j < visible; j += warpSize32) {
-    T score = T(s.scale) * dot(query, k + keyOffset(row, j, s), s.head);
+  Row row = rowOf(index, s, s.queries, s.group), keyRow = row;
+  keyRow.g = 0;
+  const E *query = q + offsetOf(row, s.q);
+  const Span seen = keysOf(row.position, s);
+  T top = lowest<T>(), total = 0, slope;
+  for (int64_t j = seen.begin + threadIdx.x; j < seen.end; j += warpSize32) {
+    if (!inOneDocument(keyRow, row.position, j, s))
+      continue;
+    T score = scoreAt(keyRow, j, s, query, k, slope);
     T highest = top > score ? top : score;
     total = total * exp(top - highest) + exp(score - highest);
     top = highest;
   }
   mergeLanes(top, total);
   T sum[perLane] = {};
-  for (int64_t j0 = 0; j0 < visible; j0 += warpSize32) {
+  for (int64_t j0 = seen.begin; j0 < seen.end; j0 += warpSize32) {
     int64_t j = j0 + threadIdx.x;
-    T mine = j < visible
-                 ? exp(T(s.scale) * dot(query, k + keyOffset(row, j, s), s.head) - top) / total
+    T mine = j < seen.end && inOneDocument(keyRow, row.position, j, s)
+                 ? exp(scoreAt(keyRow, j, s, query, k, slope) - top) / total
                  : T(0);
-    for (int lane = 0; lane < warpSize32 && j0 + lane < visible; ++lane) {
+    for (int lane = 0; lane < warpSize32 && j0 + lane < seen.end; ++lane) {
       T p = __shfl_sync(~0u, mine, lane);
-      const E *value = v + keyOffset(row, j0 + lane, s);
+      const E *value = v + offsetAt(keyRow, j0 + lane, s.v);
       for (int i = 0; i < perLane; ++i)
-        if (int64_t d = threadIdx.x + i * warpSize32; d < s.head)
-          sum[i] += p * value[d];
+        if (int64_t d = threadIdx.x + i * warpSize32; d < s.valueHead)
+          sum[i] += p * value[d * s.v.element];
     }
   }
+  E *to = out + offsetOf(row, s.out);
   for (int i = 0; i < perLane; ++i)
-    if (int64_t d = threadIdx.x + i * warpSize32; d < s.head)
-      out[index * s.head + d] = sum[i];
+    if (int64_t d = threadIdx.x + i * warpSize32; d < s.valueHead)
+      to[d * s.out.element] = sum[i];
   if (lse && threadIdx.x == 0)
-    lse[index] = top + log(total);
+    lse[offsetOf(row, s.lse)] = top + log(total);
 }
 
-/// A warp a query: dq = scale sum_j p_j (dout . v_j - dout . out) k_j.
+template <typename E> struct Cotangents {
+  const E *dOut, *q, *k, *v, *out;
+  const Accumulated<E> *lse, *through;
+};
+
+/// Probability of a pair, and the cotangent of its score: p (dout . v - dout . out + dl), scaled.
 template <typename E>
-__global__ void queryGradientKernel(AttentionShape s, const E *dOut, const E *q, const E *k,
-                                    const E *v, const E *out, const Accumulated<E> *lse, E *dq) {
+__device__ Accumulated<E> pairGradient(const Cotangents<E> &c, const AttentionShape &s,
+                                       const Row &row, const Row &keyRow, int64_t key,
+                                       Accumulated<E> &p) {
+  using T = Accumulated<E>;
+  const E *cotangent = c.dOut + offsetOf(row, s.out);
+  T slope;
+  T score = scoreAt(keyRow, key, s, c.q + offsetOf(row, s.q), c.k, slope);
+  p = exp(score - c.lse[offsetOf(row, s.lse)]);
+  T mean = dot(cotangent, s.out.element, c.out + offsetOf(row, s.out), s.out.element, s.valueHead);
+  if (c.through)
+    mean -= c.through[offsetOf(row, s.lse)];
+  T dp = dot(cotangent, s.out.element, c.v + offsetAt(keyRow, key, s.v), s.v.element, s.valueHead);
+  return p * (dp - mean) * slope;
+}
+
+/// A warp a query: dq = sum_j ds_j k_j.
+template <typename E>
+__global__ void queryGradientKernel(AttentionShape s, Cotangents<E> c, E *dq) {
   using T = Accumulated<E>;
   int64_t index = int64_t{blockIdx.x} * warpsPerBlock + threadIdx.y;
-  if (index >= s.outer * s.seq * s.kvHeads * s.group)
+  if (index >= s.outer * s.queries * s.kvHeads * s.group)
     return;
-  Row row = rowOf(index, s, s.group);
-  const E *query = q + index * s.head, *cotangent = dOut + index * s.head;
-  int64_t visible = s.causal ? row.position + 1 : s.seq;
-  T mean = dot(cotangent, out + index * s.head, s.head);
+  Row row = rowOf(index, s, s.queries, s.group), keyRow = row;
+  keyRow.g = 0;
+  const Span seen = keysOf(row.position, s);
   T sum[perLane] = {};
-  for (int64_t j0 = 0; j0 < visible; j0 += warpSize32) {
+  for (int64_t j0 = seen.begin; j0 < seen.end; j0 += warpSize32) {
     int64_t j = j0 + threadIdx.x;
-    T mine = 0;
-    if (j < visible) {
-      T p = exp(T(s.scale) * dot(query, k + keyOffset(row, j, s), s.head) - lse[index]);
-      mine = p * (dot(cotangent, v + keyOffset(row, j, s), s.head) - mean) * T(s.scale);
-    }
-    for (int lane = 0; lane < warpSize32 && j0 + lane < visible; ++lane) {
+    T mine = 0, p;
+    if (j < seen.end && inOneDocument(keyRow, row.position, j, s))
+      mine = pairGradient(c, s, row, keyRow, j, p);
+    for (int lane = 0; lane < warpSize32 && j0 + lane < seen.end; ++lane) {
       T ds = __shfl_sync(~0u, mine, lane);
-      const E *key = k + keyOffset(row, j0 + lane, s);
+      const E *key = c.k + offsetAt(keyRow, j0 + lane, s.k);
       for (int i = 0; i < perLane; ++i)
         if (int64_t d = threadIdx.x + i * warpSize32; d < s.head)
-          sum[i] += ds * key[d];
+          sum[i] += ds * key[d * s.k.element];
     }
   }
+  E *to = dq + offsetOf(row, s.q);
   for (int i = 0; i < perLane; ++i)
     if (int64_t d = threadIdx.x + i * warpSize32; d < s.head)
-      dq[index * s.head + d] = sum[i];
+      to[d * s.q.element] = sum[i];
 }
 
 /// A warp a key: dk and dv, over all query heads and positions that see it.
 template <typename E>
-__global__ void keyGradientKernel(AttentionShape s, const E *dOut, const E *q, const E *k,
-                                  const E *v, const E *out, const Accumulated<E> *lse, E *dk,
-                                  E *dv) {
+__global__ void keyGradientKernel(AttentionShape s, Cotangents<E> c, E *dk, E *dv) {
   using T = Accumulated<E>;
   int64_t index = int64_t{blockIdx.x} * warpsPerBlock + threadIdx.y;
-  if (index >= s.outer * s.seq * s.kvHeads)
+  if (index >= s.outer * s.keys * s.kvHeads)
     return;
-  Row row = rowOf(index, s, 1);
-  const E *key = k + index * s.head, *value = v + index * s.head;
+  const Row keyRow = rowOf(index, s, s.keys, 1);
   T keySum[perLane] = {}, valueSum[perLane] = {};
-  int64_t first = s.causal ? row.position : 0;
+  const Span seeing = queriesOf(keyRow.position, s);
   for (int64_t g = 0; g < s.group; ++g)
-    for (int64_t i0 = first; i0 < s.seq; i0 += warpSize32) {
-      auto queryRow = [&](int64_t i) {
-        return ((row.outer * s.seq + i) * s.kvHeads + row.kvHead) * s.group + g;
-      };
-      int64_t position = i0 + threadIdx.x;
+    for (int64_t i0 = seeing.begin; i0 < seeing.end; i0 += warpSize32) {
+      Row row = keyRow;
+      row.g = g;
+      row.position = i0 + threadIdx.x;
       T p = 0, ds = 0;
-      if (position < s.seq) {
-        int64_t from = queryRow(position);
-        const E *cotangent = dOut + from * s.head;
-        p = exp(T(s.scale) * dot(q + from * s.head, key, s.head) - lse[from]);
-        T mean = dot(cotangent, out + from * s.head, s.head);
-        ds = p * (dot(cotangent, value, s.head) - mean) * T(s.scale);
-      }
-      for (int lane = 0; lane < warpSize32 && i0 + lane < s.seq; ++lane) {
+      if (row.position < seeing.end && inOneDocument(keyRow, row.position, keyRow.position, s))
+        ds = pairGradient(c, s, row, keyRow, keyRow.position, p);
+      for (int lane = 0; lane < warpSize32 && i0 + lane < seeing.end; ++lane) {
         T pLane = __shfl_sync(~0u, p, lane), dsLane = __shfl_sync(~0u, ds, lane);
-        int64_t from = queryRow(i0 + lane) * s.head;
-        for (int i = 0; i < perLane; ++i)
-          if (int64_t d = threadIdx.x + i * warpSize32; d < s.head) {
-            valueSum[i] += pLane * dOut[from + d];
-            keySum[i] += dsLane * q[from + d];
-          }
+        row.position = i0 + lane;
+        const E *cotangent = c.dOut + offsetOf(row, s.out), *query = c.q + offsetOf(row, s.q);
+        for (int i = 0; i < perLane; ++i) {
+          int64_t d = threadIdx.x + i * warpSize32;
+          if (d < s.valueHead)
+            valueSum[i] += pLane * cotangent[d * s.out.element];
+          if (d < s.head)
+            keySum[i] += dsLane * query[d * s.q.element];
+        }
       }
     }
-  for (int i = 0; i < perLane; ++i)
-    if (int64_t d = threadIdx.x + i * warpSize32; d < s.head) {
-      dk[index * s.head + d] = keySum[i];
-      dv[index * s.head + d] = valueSum[i];
-    }
+  for (int i = 0; i < perLane; ++i) {
+    int64_t d = threadIdx.x + i * warpSize32;
+    if (d < s.head)
+      dk[offsetOf(keyRow, s.k) + d * s.k.element] = keySum[i];
+    if (d < s.valueHead)
+      dv[offsetOf(keyRow, s.v) + d * s.v.element] = valueSum[i];
+  }
 }
 
 unsigned blocksFor(int64_t rows) {
@@ -178,25 +255,24 @@ unsigned blocksFor(int64_t rows) {
 template <typename E>
 cudaError_t forward(const AttentionShape &s, const E *q, const E *k, const E *v, E *out,
                     Accumulated<E> *lse, cudaStream_t stream) {
-  if (s.head > largestHead)
+  if (s.head > largestHead || s.valueHead > largestHead)
     return cudaErrorInvalidValue;
   dim3 threads(warpSize32, warpsPerBlock);
-  int64_t rows = s.outer * s.seq * s.kvHeads * s.group;
+  int64_t rows = s.outer * s.queries * s.kvHeads * s.group;
   forwardKernel<E><<<blocksFor(rows), threads, 0, stream>>>(s, q, k, v, out, lse);
   return cudaGetLastError();
 }
 
 template <typename E>
-cudaError_t backward(const AttentionShape &s, const E *dOut, const E *q, const E *k, const E *v,
-                     const E *out, const Accumulated<E> *lse, E *dq, E *dk, E *dv,
+cudaError_t backward(const AttentionShape &s, const Cotangents<E> &c, E *dq, E *dk, E *dv,
                      cudaStream_t stream) {
-  if (s.head > largestHead)
+  if (s.head > largestHead || s.valueHead > largestHead)
     return cudaErrorInvalidValue;
   dim3 threads(warpSize32, warpsPerBlock);
-  int64_t keys = s.outer * s.seq * s.kvHeads;
+  int64_t pairs = s.outer * s.kvHeads;
   queryGradientKernel<E>
-      <<<blocksFor(keys * s.group), threads, 0, stream>>>(s, dOut, q, k, v, out, lse, dq);
-  keyGradientKernel<E><<<blocksFor(keys), threads, 0, stream>>>(s, dOut, q, k, v, out, lse, dk, dv);
+      <<<blocksFor(pairs * s.queries * s.group), threads, 0, stream>>>(s, c, dq);
+  keyGradientKernel<E><<<blocksFor(pairs * s.keys), threads, 0, stream>>>(s, c, dk, dv);
   return cudaGetLastError();
 }
 
@@ -217,23 +293,25 @@ cudaError_t attentionForward(const AttentionShape &shape, const bf16 *q, const b
   return forward(shape, q, k, v, out, lse, stream);
 }
 
-cudaError_t attentionBackward(const AttentionShape &shape, const bf16 *dOut, const bf16 *q,
-                              const bf16 *k, const bf16 *v, const bf16 *out, const float *lse,
-                              bf16 *dq, bf16 *dk, bf16 *dv, cudaStream_t stream) {
-  return backward(shape, dOut, q, k, v, out, lse, dq, dk, dv, stream);
-}
-
 cudaError_t attentionBackward(const AttentionShape &shape, const float *dOut, const float *q,
                               const float *k, const float *v, const float *out, const float *lse,
-                              float *dq, float *dk, float *dv, cudaStream_t stream) {
-  return backward(shape, dOut, q, k, v, out, lse, dq, dk, dv, stream);
+                              const float *through, float *dq, float *dk, float *dv,
+                              cudaStream_t stream) {
+  return backward<float>(shape, {dOut, q, k, v, out, lse, through}, dq, dk, dv, stream);
 }
 
 cudaError_t attentionBackward(const AttentionShape &shape, const double *dOut, const double *q,
                               const double *k, const double *v, const double *out,
-                              const double *lse, double *dq, double *dk, double *dv,
+                              const double *lse, const double *through, double *dq, double *dk,
+                              double *dv, cudaStream_t stream) {
+  return backward<double>(shape, {dOut, q, k, v, out, lse, through}, dq, dk, dv, stream);
+}
+
+cudaError_t attentionBackward(const AttentionShape &shape, const bf16 *dOut, const bf16 *q,
+                              const bf16 *k, const bf16 *v, const bf16 *out, const float *lse,
+                              const float *through, bf16 *dq, bf16 *dk, bf16 *dv,
                               cudaStream_t stream) {
-  return backward(shape, dOut, q, k, v, out, lse, dq, dk, dv, stream);
+  return backward<bf16>(shape, {dOut, q, k, v, out, lse, through}, dq, dk, dv, stream);
 }
 
 } // namespace titan::rt::cuda

@@ -3,7 +3,7 @@
 #include "AttentionKernels.h"
 #include "Check.h"
 
-#include "titan/runtime/program.h"
+#include "titan/runtime/attention.h"
 
 #include <string>
 
@@ -75,14 +75,16 @@ void product(const Context &ctx, const T *a, const T *b, To *c, const GemmShape 
 template <typename E>
 void forward(Context &ctx, const E *q, const E *k, const E *v, E *out, Accumulated<E> *lse,
              const AttentionShape &shape) {
-  check(cuda::attentionForward(shape, q, k, v, out, lse, static_cast<cudaStream_t>(ctx.stream)),
+  check(cuda::attentionForward(withStrides(shape), q, k, v, out, lse,
+                               static_cast<cudaStream_t>(ctx.stream)),
         "attention");
 }
 
 template <typename E>
 void backward(Context &ctx, const E *dOut, const E *q, const E *k, const E *v, const E *out,
-              const Accumulated<E> *lse, E *dq, E *dk, E *dv, const AttentionShape &shape) {
-  check(cuda::attentionBackward(shape, dOut, q, k, v, out, lse, dq, dk, dv,
+              const Accumulated<E> *lse, const Accumulated<E> *through, E *dq, E *dk, E *dv,
+              const AttentionShape &shape) {
+  check(cuda::attentionBackward(withStrides(shape), dOut, q, k, v, out, lse, through, dq, dk, dv,
                                 static_cast<cudaStream_t>(ctx.stream)),
         "the gradient of attention");
 }
@@ -111,9 +113,9 @@ void attention(Context &ctx, const bf16 *q, const bf16 *k, const bf16 *v, bf16 *
 }
 
 void attentionGrad(Context &ctx, const bf16 *dOut, const bf16 *q, const bf16 *k, const bf16 *v,
-                   const bf16 *out, const float *lse, bf16 *dq, bf16 *dk, bf16 *dv,
-                   const AttentionShape &shape) {
-  backward(ctx, dOut, q, k, v, out, lse, dq, dk, dv, shape);
+                   const bf16 *out, const float *lse, const float *through, bf16 *dq, bf16 *dk,
+                   bf16 *dv, const AttentionShape &shape) {
+  backward(ctx, dOut, q, k, v, out, lse, through, dq, dk, dv, shape);
 }
 
 void attention(Context &ctx, const float *q, const float *k, const float *v, float *out, float *lse,
@@ -127,15 +129,15 @@ void attention(Context &ctx, const double *q, const double *k, const double *v, 
 }
 
 void attentionGrad(Context &ctx, const float *dOut, const float *q, const float *k, const float *v,
-                   const float *out, const float *lse, float *dq, float *dk, float *dv,
-                   const AttentionShape &shape) {
-  backward(ctx, dOut, q, k, v, out, lse, dq, dk, dv, shape);
+                   const float *out, const float *lse, const float *through, float *dq, float *dk,
+                   float *dv, const AttentionShape &shape) {
+  backward(ctx, dOut, q, k, v, out, lse, through, dq, dk, dv, shape);
 }
 
 void attentionGrad(Context &ctx, const double *dOut, const double *q, const double *k,
-                   const double *v, const double *out, const double *lse, double *dq, double *dk,
-                   double *dv, const AttentionShape &shape) {
-  backward(ctx, dOut, q, k, v, out, lse, dq, dk, dv, shape);
+                   const double *v, const double *out, const double *lse, const double *through,
+                   double *dq, double *dk, double *dv, const AttentionShape &shape) {
+  backward(ctx, dOut, q, k, v, out, lse, through, dq, dk, dv, shape);
 }
 
 } // namespace titan::rt

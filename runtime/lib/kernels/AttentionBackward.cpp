@@ -1,5 +1,6 @@
 #include "Panel.h"
 #include "Scratch.h"
+#include "Visibility.h"
 
 #include "titan/runtime/attention.h"
 #include "titan/runtime/vector_math.h"
@@ -10,154 +11,244 @@ namespace titan::rt {
 
 namespace {
 
-constexpr int64_t queryBlock = 64;
+constexpr int64_t queryBlock = attention_scratch::kQueryBlock;
 
-/// Pointers to position 0 of one head's rows.
-template <typename E> struct BackwardBuffers {
+template <typename E> struct BackwardTensors {
   const E *q, *k, *v, *out;
   const Accumulated<E> *lse;
   const E *dout;
+  const Accumulated<E> *through;
   E *dq, *dk, *dv;
 };
 
-/// The backward pass of one (outer, kv head). With p the probabilities and o the output:
-///   dv_j = sum_i p_ij dout_i,  ds_ij = p_ij (dout_i . v_j - dout_i . o_i),
+/// What a walk over keys and queries adds up. Where pairs are few, threads share the queries of one
+/// walk that makes dq, then the keys of one that makes dk and dv.
+enum class Wanted { All, Queries, Keys };
+
+/// The backward pass of one (outer, kv head) pair. With p the probabilities, o the output and l the
+/// log-sum-exp:
+///   dv_j = sum_i p_ij dout_i,  ds_ij = p_ij (dout_i . v_j - dout_i . o_i + dl_i),
 ///   dq_i = scale sum_j ds_ij k_j,  dk_j = scale sum_i ds_ij q_i
+/// A cap makes the score cap * t with t = tanh(scale q . k / cap), and ds (1 - t^2) times that.
 /// Memory holds E.
 template <typename E> class BackwardHead {
   using T = Accumulated<E>;
   static constexpr int64_t lanes = Lanes<T>::block;
 
 public:
-  explicit BackwardHead(const AttentionShape &shape)
-      : s(shape), rows(s.group * s.seq),
-        width((s.head + Lanes<T>::vector - 1) / Lanes<T>::vector * Lanes<T>::vector) {
-    int64_t sizes[] = {s.seq * width,     s.seq * s.head, rows * s.head,  rows * s.head,
-                       rows * width,      rows,           rows,           s.head * lanes,
-                       s.head * lanes,    s.head * lanes, s.head * lanes, queryBlock * lanes,
-                       queryBlock * lanes};
+  BackwardHead(const AttentionShape &shape, const BackwardTensors<E> &all)
+      : s(shape), all(all), mask(shape, nullptr), width(scratchSizes<T>(shape).width()) {
+    attention_scratch::Sizes sizes = scratchSizes<T>(shape);
+    Scratch scratch(shape.scratch, attention_scratch::backwardBytes(sizes));
     T **pieces[] = {&keys,  &values,  &queries, &douts,    &dqueries, &lse2, &delta,
                     &keysT, &valuesT, &dkeysT,  &dvaluesT, &p,        &ds};
-    size_t bytes = 0;
-    for (int64_t size : sizes)
-      bytes += Scratch::roundUp(static_cast<size_t>(size) * sizeof(T));
-    Scratch &scratch = Scratch::ofThread(bytes);
-    for (size_t i = 0; i < std::size(sizes); ++i)
-      *pieces[i] = scratch.take<T>(sizes[i]);
+    size_t next = 0;
+    for (int64_t size : attention_scratch::backwardPieces(sizes))
+      *pieces[next++] = scratch.take<T>(size);
   }
 
-  void run(const BackwardBuffers<E> &b) {
-    load(b);
-    for (int64_t j0 = 0; j0 < s.seq; j0 += lanes)
-      keyBlock(b, j0, std::min(lanes, s.seq - j0));
-    T scale = static_cast<T>(s.scale);
-    for (int64_t g = 0; g < s.group; ++g)
-      for (int64_t i = 0; i < s.seq; ++i) {
-        E *to = b.dq + queryRow(g, i) * s.head;
-        const T *from = dqueries + (g * s.seq + i) * width;
-        for (int64_t d = 0; d < s.head; ++d)
-          to[d] = from[d] * scale;
-      }
+  /// The gradients of these queries (`Queries`) or of these blocks of keys (`Keys`) or, with both
+  /// ranges whole, of everything.
+  template <Wanted wanted> void run(int64_t pair, Range someQueries, Range keyBlocks) {
+    load(pair);
+    if (wanted != Wanted::Keys)
+      for (int64_t g = 0; g < s.group; ++g)
+        std::fill(dqueries + (g * s.queries + someQueries.begin) * width,
+                  dqueries + (g * s.queries + someQueries.end) * width, T(0));
+    for (int64_t block = keyBlocks.begin; block < keyBlocks.end; ++block)
+      keyBlock<wanted>({block * lanes, std::min(s.keys, (block + 1) * lanes)}, someQueries);
+    if (wanted != Wanted::Keys)
+      storeQueries(someQueries);
   }
 
 private:
-  /// Rows between position 0 of the first query head and position i of head g.
-  int64_t queryRow(int64_t g, int64_t i) const { return i * s.kvHeads * s.group + g; }
+  int64_t startOf(const AttentionStrides &at) const {
+    return outer * at.outer + kvHead * at.kvHead;
+  }
 
-  /// Contiguous copies of everything, and delta_i = dout_i . out_i.
-  void load(const BackwardBuffers<E> &b) {
-    int64_t stride = s.kvHeads * s.head;
-    std::fill_n(keys, s.seq * width, T(0));
-    std::fill_n(dqueries, rows * width, T(0));
-    for (int64_t j = 0; j < s.seq; ++j) {
-      std::copy_n(b.k + j * stride, s.head, keys + j * width);
-      std::copy_n(b.v + j * stride, s.head, values + j * s.head);
+  /// Contiguous copies of everything, and delta_i = dout_i . out_i - dl_i.
+  void load(int64_t pair) {
+    if (pair == loaded)
+      return;
+    loaded = pair;
+    outer = pair / s.kvHeads;
+    kvHead = pair % s.kvHeads;
+    mask = Visibility(s, s.documents ? s.documents + startOf(s.ofDocuments) : nullptr);
+    std::fill_n(keys, s.keys * width, T(0));
+    for (int64_t j = 0; j < s.keys; ++j) {
+      copyRow(all.k + startOf(s.k) + j * s.k.position, s.k.element, s.head, keys + j * width);
+      copyRow(all.v + startOf(s.v) + j * s.v.position, s.v.element, s.valueHead,
+              values + j * s.valueHead);
     }
     for (int64_t g = 0; g < s.group; ++g)
-      for (int64_t i = 0; i < s.seq; ++i) {
-        int64_t from = queryRow(g, i), to = g * s.seq + i;
-        std::copy_n(b.q + from * s.head, s.head, queries + to * s.head);
-        std::copy_n(b.dout + from * s.head, s.head, douts + to * s.head);
-        lse2[to] = b.lse[from] * T(1.44269504088896340736);
-        T sum = 0;
-        for (int64_t d = 0; d < s.head; ++d)
-          sum += T(b.dout[from * s.head + d]) * T(b.out[from * s.head + d]);
-        delta[to] = sum;
+      for (int64_t i = 0; i < s.queries; ++i)
+        loadQuery(g, i, g * s.queries + i);
+  }
+
+  void loadQuery(int64_t g, int64_t i, int64_t to) {
+    auto at = [&](const AttentionStrides &strides) {
+      return startOf(strides) + g * strides.group + i * strides.position;
+    };
+    copyRow(all.q + at(s.q), s.q.element, s.head, queries + to * s.head);
+    const E *out = all.out + at(s.out);
+    T *dout = douts + to * s.valueHead;
+    copyRow(all.dout + at(s.out), s.out.element, s.valueHead, dout);
+    lse2[to] = all.lse[at(s.lse)] * T(1.44269504088896340736);
+    T sum = 0;
+    for (int64_t d = 0; d < s.valueHead; ++d)
+      sum += dout[d] * T(out[d * s.out.element]);
+    delta[to] = all.through ? sum - all.through[at(s.lse)] : sum;
+  }
+
+  void storeQueries(Range some) {
+    T scale = static_cast<T>(s.scale);
+    for (int64_t g = 0; g < s.group; ++g)
+      for (int64_t i = some.begin; i < some.end; ++i) {
+        E *to = all.dq + startOf(s.q) + g * s.q.group + i * s.q.position;
+        const T *from = dqueries + (g * s.queries + i) * width;
+        scaleRow(from, 1, scale, s.head, to, s.q.element);
       }
   }
 
-  /// `count` keys from j0 on, one a lane, against all queries that see them.
-  void keyBlock(const BackwardBuffers<E> &b, int64_t j0, int64_t count) {
-    T factor = static_cast<T>(s.scale * 1.44269504088896340736);
+  /// These keys, one a lane, against the queries among `some` that may see them.
+  template <Wanted wanted> void keyBlock(Range block, Range some) {
+    T factor =
+        static_cast<T>(s.softCap > 0 ? s.scale / s.softCap : s.scale * 1.44269504088896340736);
+    int64_t count = block.end - block.begin;
     std::fill_n(keysT, s.head * lanes, T(0));
-    std::fill_n(valuesT, s.head * lanes, T(0));
-    for (int64_t lane = 0; lane < count; ++lane)
-      for (int64_t d = 0; d < s.head; ++d) {
-        keysT[d * lanes + lane] = keys[(j0 + lane) * width + d] * factor;
-        valuesT[d * lanes + lane] = values[(j0 + lane) * s.head + d];
-      }
+    std::fill_n(valuesT, s.valueHead * lanes, T(0));
+    for (int64_t lane = 0; lane < count; ++lane) {
+      scaleRow(keys + (block.begin + lane) * width, 1, factor, s.head, keysT + lane, lanes);
+      scaleRow(values + (block.begin + lane) * s.valueHead, 1, T(1), s.valueHead, valuesT + lane,
+               lanes);
+    }
     std::fill_n(dkeysT, s.head * lanes, T(0));
-    std::fill_n(dvaluesT, s.head * lanes, T(0));
+    std::fill_n(dvaluesT, s.valueHead * lanes, T(0));
+    Range seeing = mask.queriesOf(block);
+    seeing = {std::max(seeing.begin, some.begin), std::min(seeing.end, some.end)};
     for (int64_t g = 0; g < s.group; ++g)
-      for (int64_t i0 = s.causal ? j0 : 0; i0 < s.seq; i0 += queryBlock)
-        queryStep(g * s.seq, i0, std::min(queryBlock, s.seq - i0), j0, count);
+      for (int64_t i0 = seeing.begin; i0 < seeing.end; i0 += queryBlock) {
+        Range part{i0, std::min(i0 + queryBlock, seeing.end)};
+        if (!mask.areApart(part, block))
+          queryStep<wanted>(g * s.queries, part, block);
+      }
+    if (wanted == Wanted::Queries)
+      return;
     T scale = static_cast<T>(s.scale);
     for (int64_t lane = 0; lane < count; ++lane) {
-      E *dk = b.dk + (j0 + lane) * s.kvHeads * s.head,
-        *dv = b.dv + (j0 + lane) * s.kvHeads * s.head;
-      for (int64_t d = 0; d < s.head; ++d) {
-        dk[d] = dkeysT[d * lanes + lane] * scale;
-        dv[d] = dvaluesT[d * lanes + lane];
-      }
+      E *dk = all.dk + startOf(s.k) + (block.begin + lane) * s.k.position;
+      E *dv = all.dv + startOf(s.v) + (block.begin + lane) * s.v.position;
+      scaleRow(dkeysT + lane, lanes, scale, s.head, dk, s.k.element);
+      scaleRow(dvaluesT + lane, lanes, T(1), s.valueHead, dv, s.v.element);
     }
   }
 
-  /// `n` queries from i0 on of the head whose rows begin at `base`.
-  void queryStep(int64_t base, int64_t i0, int64_t n, int64_t j0, int64_t count) {
-    const T *q = queries + (base + i0) * s.head, *dout = douts + (base + i0) * s.head;
+  /// Some queries of the head whose rows begin at `base`.
+  template <Wanted wanted> void queryStep(int64_t base, Range part, Range block) {
+    int64_t first = base + part.begin, n = part.end - part.begin;
+    const T *q = queries + first * s.head, *dout = douts + first * s.valueHead;
     panel<false, T>(p, keysT, s.head, {q, s.head, 1}, n);
-    panel<false, T>(ds, valuesT, s.head, {dout, s.head, 1}, n);
+    panel<false, T>(ds, valuesT, s.valueHead, {dout, s.valueHead, 1}, n);
+    bool isOpen = mask.isOpen(part, block);
     for (int64_t i = 0; i < n; ++i) {
-      T offset = lse2[base + i0 + i], mean = delta[base + i0 + i];
       T *pRow = p + i * lanes, *dsRow = ds + i * lanes;
-#pragma omp simd
-      for (int64_t lane = 0; lane < lanes; ++lane)
-        pRow[lane] = vexp2NonPositive(pRow[lane] - offset);
-      if (s.causal && i0 + i < j0 + lanes - 1) // keys after the query
-        for (int64_t lane = i0 + i - j0 + 1; lane < lanes; ++lane)
-          pRow[lane] = 0;
-#pragma omp simd
-      for (int64_t lane = 0; lane < lanes; ++lane)
-        dsRow[lane] = pRow[lane] * (dsRow[lane] - mean);
+      if (s.softCap > 0)
+        differentiateCapped(pRow, dsRow, lse2[first + i], delta[first + i]);
+      else
+        differentiate(pRow, dsRow, lse2[first + i], delta[first + i]);
+      if (!isOpen)
+        hide(part.begin + i, block, pRow, dsRow);
     }
-    panel<true, T>(dvaluesT, p, n, {dout, 1, s.head}, s.head);
-    panel<true, T>(dkeysT, ds, n, {q, 1, s.head}, s.head);
-    widePanelAdd<T>(dqueries + (base + i0) * width, keys + j0 * width, width, count, {ds, lanes, 1},
-                    n);
+    if (wanted != Wanted::Queries) {
+      panel<true, T>(dvaluesT, p, n, {dout, 1, s.valueHead}, s.valueHead);
+      panel<true, T>(dkeysT, ds, n, {q, 1, s.head}, s.head);
+    }
+    if (wanted != Wanted::Keys)
+      widePanelAdd<T>(dqueries + first * width, keys + block.begin * width, width,
+                      block.end - block.begin, {ds, lanes, 1}, n);
+  }
+
+  /// From scores and cotangents of probabilities to probabilities and cotangents of scores.
+  static void differentiate(T *pRow, T *dsRow, T offset, T mean) {
+#pragma omp simd
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      T probability = vexp2NonPositive(pRow[lane] - offset);
+      pRow[lane] = probability;
+      dsRow[lane] = probability * (dsRow[lane] - mean);
+    }
+  }
+
+  void differentiateCapped(T *pRow, T *dsRow, T offset, T mean) const {
+    T cap = static_cast<T>(s.softCap * 1.44269504088896340736);
+#pragma omp simd
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      T t = vtanh(pRow[lane]);
+      T probability = vexp2NonPositive(cap * t - offset);
+      pRow[lane] = probability;
+      dsRow[lane] = probability * (dsRow[lane] - mean) * (T(1) - t * t);
+    }
+  }
+
+  /// What query i does not see has no probability. Selected, since what was computed there may be
+  /// infinite.
+  void hide(int64_t i, Range block, T *pRow, T *dsRow) const {
+    Range seen = mask.keysOf({i, i + 1});
+    if (seen.begin <= block.begin && seen.end >= block.end && !mask.hasDocuments())
+      return;
+    int64_t begin = std::clamp<int64_t>(seen.begin - block.begin, 0, lanes);
+    int64_t end = std::clamp<int64_t>(seen.end - block.begin, begin, lanes);
+    for (int64_t lane = 0; lane < begin; ++lane)
+      pRow[lane] = dsRow[lane] = 0;
+    for (int64_t lane = end; lane < lanes; ++lane)
+      pRow[lane] = dsRow[lane] = 0;
+    if (!mask.hasDocuments())
+      return;
+    int64_t document = mask.documentOfQuery(i);
+    for (int64_t j = block.begin; j < block.end; ++j)
+      if (mask.documentOfKey(j) != document)
+        pRow[j - block.begin] = dsRow[j - block.begin] = 0;
   }
 
   const AttentionShape &s;
-  int64_t rows;                           // query heads of this kv head times positions
-  int64_t width;                          // head, rounded up to whole vectors
-  T *keys, *values;                       // [seq][width], [seq][head]
-  T *queries, *douts, *dqueries;          // [rows][head], [rows][head], [rows][width]
-  T *lse2, *delta;                        // [rows]; lse in units of log2
-  T *keysT, *valuesT, *dkeysT, *dvaluesT; // [head][lanes]
-  T *p, *ds;                              // [queryBlock][lanes]
+  const BackwardTensors<E> &all;
+  Visibility mask;
+  int64_t width;                               // head, rounded up to whole vectors
+  int64_t loaded = -1, outer = 0, kvHead = 0;  // the pair at hand
+  T *keys, *values;                            // [keys][width], [keys][valueHead]
+  T *queries, *douts, *dqueries;               // [rows][head], [rows][valueHead], [rows][width]
+  T *lse2, *delta;                             // [rows] = [group][queries]; lse in units of log2
+  T *keysT, *valuesT, *dkeysT, *dvaluesT;      // [head or valueHead][lanes]
+  T *p, *ds;                                   // [queryBlock][lanes]
 };
 
-template <typename E> void backward(const AttentionShape &shape, const BackwardBuffers<E> &all) {
-  int64_t heads = shape.outer * shape.kvHeads;
+template <typename E> void backward(const AttentionShape &given, const BackwardTensors<E> &all) {
+  constexpr int64_t lanes = Lanes<Accumulated<E>>::block;
+  const AttentionShape shape = withStrides(given);
+  const int64_t pairs = shape.outer * shape.kvHeads;
+  const int64_t blocks = (shape.keys + lanes - 1) / lanes;
+  const Range allQueries{0, shape.queries}, allBlocks{0, blocks};
+  const Tasks ofQueries(pairs, shape.queries), ofKeys(pairs, blocks);
+  // Two walks are 7 products for 5: worth it where a thread would have nothing to do.
+  const bool isSplit = pairs < omp_get_max_threads();
 #pragma omp parallel
   {
-    BackwardHead<E> head(shape);
-#pragma omp for schedule(static)
-    for (int64_t i = 0; i < heads; ++i) {
-      int64_t kvRow = i / shape.kvHeads * shape.seq * shape.kvHeads + i % shape.kvHeads;
-      int64_t kv = kvRow * shape.head, query = kv * shape.group;
-      head.run({all.q + query, all.k + kv, all.v + kv, all.out + query,
-                all.lse + kvRow * shape.group, all.dout + query, all.dq + query, all.dk + kv,
-                all.dv + kv});
+    BackwardHead<E> head(shape, all);
+    auto part = [](int64_t index, const Tasks &tasks, int64_t units) -> Range {
+      int64_t at = index % tasks.parts;
+      return {at * units / tasks.parts, (at + 1) * units / tasks.parts};
+    };
+    if (isSplit) {
+#pragma omp for schedule(dynamic) nowait
+      for (int64_t i = 0; i < ofQueries.count(); ++i)
+        head.template run<Wanted::Queries>(i / ofQueries.parts, part(i, ofQueries, shape.queries),
+                                           allBlocks);
+#pragma omp for schedule(dynamic)
+      for (int64_t i = 0; i < ofKeys.count(); ++i)
+        head.template run<Wanted::Keys>(i / ofKeys.parts, allQueries, part(i, ofKeys, blocks));
+    } else {
+#pragma omp for schedule(dynamic)
+      for (int64_t pair = 0; pair < pairs; ++pair)
+        head.template run<Wanted::All>(pair, allQueries, allBlocks);
     }
   }
 }
@@ -165,21 +256,21 @@ template <typename E> void backward(const AttentionShape &shape, const BackwardB
 } // namespace
 
 void attentionBackward(const AttentionShape &shape, const float *q, const float *k, const float *v,
-                       const float *out, const float *lse, const float *dout, float *dq, float *dk,
-                       float *dv) {
-  backward<float>(shape, {q, k, v, out, lse, dout, dq, dk, dv});
+                       const float *out, const float *lse, const float *dout, const float *through,
+                       float *dq, float *dk, float *dv) {
+  backward<float>(shape, {q, k, v, out, lse, dout, through, dq, dk, dv});
 }
 
 void attentionBackward(const AttentionShape &shape, const double *q, const double *k,
                        const double *v, const double *out, const double *lse, const double *dout,
-                       double *dq, double *dk, double *dv) {
-  backward<double>(shape, {q, k, v, out, lse, dout, dq, dk, dv});
+                       const double *through, double *dq, double *dk, double *dv) {
+  backward<double>(shape, {q, k, v, out, lse, dout, through, dq, dk, dv});
 }
 
 void attentionBackward(const AttentionShape &shape, const bf16 *q, const bf16 *k, const bf16 *v,
-                       const bf16 *out, const float *lse, const bf16 *dout, bf16 *dq, bf16 *dk,
-                       bf16 *dv) {
-  backward<bf16>(shape, {q, k, v, out, lse, dout, dq, dk, dv});
+                       const bf16 *out, const float *lse, const bf16 *dout, const float *through,
+                       bf16 *dq, bf16 *dk, bf16 *dv) {
+  backward<bf16>(shape, {q, k, v, out, lse, dout, through, dq, dk, dv});
 }
 
 } // namespace titan::rt

@@ -1,98 +1,120 @@
 #include "Panel.h"
 #include "Scratch.h"
+#include "Visibility.h"
 
 #include "titan/runtime/attention.h"
 #include "titan/runtime/vector_math.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace titan::rt {
 
 namespace {
 
-constexpr int64_t keyBlock = 64;
+constexpr int64_t keyBlock = attention_scratch::kKeyBlock;
 
-/// The forward pass of one (outer, kv head): all its query heads and positions. Memory holds E.
+/// The score of what is hidden: finite, because differences of two are taken, and so low that its
+/// probability is 0 beside any that is seen. Scores count in units of log2.
+template <typename T> constexpr T hidden = T(-1e30);
+
+template <typename E> struct ForwardTensors {
+  const E *q, *k, *v;
+  E *out;
+  Accumulated<E> *lse;
+};
+
+/// The forward pass of one (outer, kv head) pair: all its query heads. Memory holds E.
 template <typename E> class ForwardHead {
   using T = Accumulated<E>;
   static constexpr int64_t lanes = Lanes<T>::block;
   using Vector = typename Lanes<T>::Vector;
 
 public:
-  explicit ForwardHead(const AttentionShape &shape) : s(shape) {
-    size_t sizes[] = {size_t(s.seq * s.head), size_t(s.seq * s.head),   size_t(s.head * lanes),
-                      size_t(s.head * lanes), size_t(keyBlock * lanes), size_t(3 * lanes)};
-    size_t bytes = 0;
-    for (size_t size : sizes)
-      bytes += Scratch::roundUp(size * sizeof(T));
-    Scratch &scratch = Scratch::ofThread(bytes);
-    keys = scratch.take<T>(s.seq * s.head);
-    values = scratch.take<T>(s.seq * s.head);
-    queries = scratch.take<T>(s.head * lanes);
-    sums = scratch.take<T>(s.head * lanes);
-    scores = scratch.take<T>(keyBlock * lanes);
-    highest = scratch.take<T>(lanes);
-    total = scratch.take<T>(lanes);
-    rescale = scratch.take<T>(lanes);
+  ForwardHead(const AttentionShape &shape, const ForwardTensors<E> &all)
+      : s(shape), all(all), mask(shape, nullptr) {
+    attention_scratch::Sizes sizes = scratchSizes<T>(shape);
+    Scratch scratch(shape.scratch, attention_scratch::forwardBytes(sizes));
+    T **pieces[] = {&keys, &values, &queries, &sums, &scores, &highest, &total, &rescale};
+    size_t next = 0;
+    for (int64_t size : attention_scratch::forwardPieces(sizes))
+      *pieces[next++] = scratch.take<T>(size);
   }
 
-  void run(int64_t outer, int64_t kvHead, const E *q, const E *k, const E *v, E *out, T *lse) {
-    int64_t keyStride = s.kvHeads * s.head;
-    copyRows(k + (outer * s.seq * s.kvHeads + kvHead) * s.head, keyStride, keys);
-    copyRows(v + (outer * s.seq * s.kvHeads + kvHead) * s.head, keyStride, values);
-    for (int64_t g = 0; g < s.group; ++g) {
-      int64_t first = (outer * s.seq * s.kvHeads + kvHead) * s.group + g; // row of position 0
-      for (int64_t i0 = 0; i0 < s.seq; i0 += lanes)
-        queryBlock(i0, q + first * s.head, out + first * s.head, lse ? lse + first : nullptr);
-    }
+  /// The part of the pair's queries that begins and ends at these blocks of lanes.
+  void run(int64_t pair, Range blocks) {
+    load(pair);
+    for (int64_t g = 0; g < s.group; ++g)
+      for (int64_t block = blocks.begin; block < blocks.end; ++block)
+        queryBlock(g, block * lanes);
   }
 
 private:
   /// Contiguous rows, because strides that are powers of two thrash the cache.
-  void copyRows(const E *from, int64_t stride, T *to) const {
-    for (int64_t j = 0; j < s.seq; ++j)
-      std::copy_n(from + j * stride, s.head, to + j * s.head);
+  void load(int64_t pair) {
+    if (pair == loaded)
+      return;
+    loaded = pair;
+    outer = pair / s.kvHeads;
+    kvHead = pair % s.kvHeads;
+    auto start = [&](const AttentionStrides &at) { return outer * at.outer + kvHead * at.kvHead; };
+    mask = Visibility(s, s.documents ? s.documents + start(s.ofDocuments) : nullptr);
+    copyRows(all.k + start(s.k), s.k, s.head, keys);
+    copyRows(all.v + start(s.v), s.v, s.valueHead, values);
   }
 
-  /// `lanes` queries from i0 on, one a lane; q, out and lse point at position 0 of their head.
-  void queryBlock(int64_t i0, const E *q, E *out, T *lse) {
-    int64_t rowStride = s.kvHeads * s.group * s.head;
-    int64_t count = std::min(lanes, s.seq - i0);
-    loadQueries(q + i0 * rowStride, rowStride, count);
-    std::fill_n(highest, lanes, -std::numeric_limits<T>::infinity());
+  void copyRows(const E *from, const AttentionStrides &at, int64_t head, T *to) const {
+    for (int64_t j = 0; j < s.keys; ++j)
+      copyRow(from + j * at.position, at.element, head, to + j * head);
+  }
+
+  /// `lanes` queries of head g from i0 on, one a lane.
+  void queryBlock(int64_t g, int64_t i0) {
+    int64_t count = std::min(lanes, s.queries - i0);
+    auto start = [&](const AttentionStrides &at) {
+      return outer * at.outer + kvHead * at.kvHead + g * at.group + i0 * at.position;
+    };
+    loadQueries(all.q + start(s.q), count);
+    std::fill_n(highest, lanes, hidden<T>);
     std::fill_n(total, lanes, T(0));
-    std::fill_n(sums, s.head * lanes, T(0));
-    int64_t end = s.causal ? std::min(s.seq, i0 + lanes) : s.seq;
-    for (int64_t j0 = 0; j0 < end; j0 += keyBlock)
-      keyStep(i0, j0, std::min(keyBlock, end - j0));
+    std::fill_n(sums, s.valueHead * lanes, T(0));
+    Range block{i0, i0 + count}, seen = mask.keysOf(block);
+    isFirst = true;
+    for (int64_t j0 = seen.begin; j0 < seen.end; j0 += keyBlock) {
+      Range part{j0, std::min(j0 + keyBlock, seen.end)};
+      if (!mask.areApart(block, part))
+        keyStep(block, part);
+    }
+    E *out = all.out + start(s.out);
+    T *lse = all.lse ? all.lse + start(s.lse) : nullptr;
     for (int64_t lane = 0; lane < count; ++lane) {
-      E *row = out + (i0 + lane) * rowStride;
+      E *row = out + lane * s.out.position;
       T inverse = T(1) / total[lane];
-      for (int64_t d = 0; d < s.head; ++d)
-        row[d] = sums[d * lanes + lane] * inverse;
+      scaleRow(sums + lane, lanes, inverse, s.valueHead, row, s.out.element);
       if (lse)
-        lse[(i0 + lane) * s.kvHeads * s.group] =
+        lse[lane * s.lse.position] =
             highest[lane] * T(0.69314718055994530942) + std::log(total[lane]);
     }
   }
 
-  /// queries[d][lane], scaled so that scores come out in units of log2.
-  void loadQueries(const E *q, int64_t rowStride, int64_t count) {
-    T factor = static_cast<T>(s.scale * 1.44269504088896340736);
+  /// queries[d][lane], scaled so that scores come out in units of log2, or of the cap.
+  void loadQueries(const E *q, int64_t count) {
+    T factor =
+        static_cast<T>(s.softCap > 0 ? s.scale / s.softCap : s.scale * 1.44269504088896340736);
     if (count < lanes)
       std::fill_n(queries, s.head * lanes, T(0));
     for (int64_t lane = 0; lane < count; ++lane)
-      for (int64_t d = 0; d < s.head; ++d)
-        queries[d * lanes + lane] = q[lane * rowStride + d] * factor;
+      scaleRow(q + lane * s.q.position, s.q.element, factor, s.head, queries + lane, lanes);
   }
 
-  /// Adds `count` keys from j0 on to the running maximum, sum and weighted values.
-  void keyStep(int64_t i0, int64_t j0, int64_t count) {
-    panel<false, T>(scores, queries, s.head, {keys + j0 * s.head, s.head, 1}, count);
-    if (s.causal && j0 + count - 1 > i0)
-      maskAboveDiagonal(i0, j0, count);
+  /// Adds some keys to the running maximum, sum and weighted values.
+  void keyStep(Range block, Range part) {
+    int64_t count = part.end - part.begin;
+    panel<false, T>(scores, queries, s.head, {keys + part.begin * s.head, s.head, 1}, count);
+    if (s.softCap > 0)
+      capScores(count);
+    if (!mask.isOpen(block, part))
+      hideScores(block, part);
     raiseMaximum(count);
     for (int64_t j = 0; j < count; ++j) {
       T *row = scores + j * lanes;
@@ -101,18 +123,45 @@ private:
         row[lane] = vexp2NonPositive(row[lane] - highest[lane]);
     }
     addToTotal(count);
-    if (j0 > 0)
-      for (int64_t d = 0; d < s.head; ++d)
+    if (!isFirst)
+      for (int64_t d = 0; d < s.valueHead; ++d)
 #pragma omp simd
         for (int64_t lane = 0; lane < lanes; ++lane)
           sums[d * lanes + lane] *= rescale[lane];
-    panel<true, T>(sums, scores, count, {values + j0 * s.head, 1, s.head}, s.head);
+    isFirst = false;
+    panel<true, T>(sums, scores, count, {values + part.begin * s.valueHead, 1, s.valueHead},
+                   s.valueHead);
   }
 
-  void maskAboveDiagonal(int64_t i0, int64_t j0, int64_t count) {
-    for (int64_t j = std::max(j0, i0 + 1); j < j0 + count; ++j)
-      std::fill_n(scores + (j - j0) * lanes, std::min(lanes, j - i0),
-                  -std::numeric_limits<T>::infinity());
+  void capScores(int64_t count) {
+    T cap = static_cast<T>(s.softCap * 1.44269504088896340736);
+    for (int64_t j = 0; j < count; ++j) {
+      T *row = scores + j * lanes;
+#pragma omp simd
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        row[lane] = cap * vtanh(row[lane]);
+    }
+  }
+
+  void hideScores(Range block, Range part) {
+    for (int64_t j = part.begin; j < part.end; ++j) {
+      T *row = scores + (j - part.begin) * lanes;
+      Range seeing = mask.queriesOf({j, j + 1});
+      if (seeing.begin <= block.begin && seeing.end >= block.end && !mask.hasDocuments())
+        continue;
+      int64_t first = std::clamp<int64_t>(seeing.begin - block.begin, 0, lanes);
+      int64_t end = std::clamp<int64_t>(seeing.end - block.begin, first, lanes);
+      for (int64_t lane = 0; lane < first; ++lane)
+        row[lane] = hidden<T>;
+      for (int64_t lane = end; lane < lanes; ++lane)
+        row[lane] = hidden<T>;
+      if (!mask.hasDocuments())
+        continue;
+      int64_t document = mask.documentOfKey(j);
+      for (int64_t i = block.begin; i < block.end; ++i)
+        if (mask.documentOfQuery(i) != document)
+          row[i - block.begin] = hidden<T>;
+    }
   }
 
   /// highest = max(highest, scores over keys); rescale = 2^(old - new).
@@ -148,22 +197,30 @@ private:
   }
 
   const AttentionShape &s;
-  T *keys, *values;             // [seq][head]
-  T *queries, *sums;            // [head][lanes]
-  T *scores;                    // [keyBlock][lanes], then probabilities
-  T *highest, *total, *rescale; // [lanes]
+  const ForwardTensors<E> &all;
+  Visibility mask;
+  int64_t loaded = -1, outer = 0, kvHead = 0; // the pair at hand
+  bool isFirst = true;                        // no key was added to the block's sums yet
+  T *keys, *values;                           // [keys][head], [keys][valueHead]
+  T *queries, *sums;                          // [head][lanes], [valueHead][lanes]
+  T *scores;                                  // [keyBlock][lanes], then probabilities
+  T *highest, *total, *rescale;               // [lanes]
 };
 
-template <typename E>
-void forward(const AttentionShape &shape, const E *q, const E *k, const E *v, E *out,
-             Accumulated<E> *lse) {
-  int64_t heads = shape.outer * shape.kvHeads;
+template <typename E> void forward(const AttentionShape &given, const ForwardTensors<E> &all) {
+  constexpr int64_t lanes = Lanes<Accumulated<E>>::block;
+  const AttentionShape shape = withStrides(given);
+  const int64_t blocks = (shape.queries + lanes - 1) / lanes;
+  const Tasks tasks(shape.outer * shape.kvHeads, blocks);
 #pragma omp parallel
   {
-    ForwardHead<E> head(shape);
-#pragma omp for schedule(static)
-    for (int64_t i = 0; i < heads; ++i)
-      head.run(i / shape.kvHeads, i % shape.kvHeads, q, k, v, out, lse);
+    ForwardHead<E> head(shape, all);
+#pragma omp for schedule(dynamic)
+    for (int64_t i = 0; i < tasks.count(); ++i) {
+      int64_t part = i % tasks.parts;
+      head.run(i / tasks.parts,
+               {part * blocks / tasks.parts, (part + 1) * blocks / tasks.parts});
+    }
   }
 }
 
@@ -171,17 +228,17 @@ void forward(const AttentionShape &shape, const E *q, const E *k, const E *v, E 
 
 void attentionForward(const AttentionShape &shape, const float *q, const float *k, const float *v,
                       float *out, float *lse) {
-  forward(shape, q, k, v, out, lse);
+  forward<float>(shape, {q, k, v, out, lse});
 }
 
 void attentionForward(const AttentionShape &shape, const double *q, const double *k,
                       const double *v, double *out, double *lse) {
-  forward(shape, q, k, v, out, lse);
+  forward<double>(shape, {q, k, v, out, lse});
 }
 
 void attentionForward(const AttentionShape &shape, const bf16 *q, const bf16 *k, const bf16 *v,
                       bf16 *out, float *lse) {
-  forward(shape, q, k, v, out, lse);
+  forward<bf16>(shape, {q, k, v, out, lse});
 }
 
 } // namespace titan::rt

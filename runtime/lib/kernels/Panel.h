@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 namespace titan::rt {
 
@@ -14,6 +15,32 @@ template <typename T> struct Lanes {
   static constexpr int64_t block = 2 * vector; // queries or keys that are worked on at once
   typedef T Vector __attribute__((vector_size(64), may_alias));
 };
+
+/// to[d * toStride] = from[d * fromStride] * factor. Strides of 1 are the usual case and worth loops
+/// of their own. The product is of the factor's type, whatever memory holds on either side.
+template <typename From, typename T, typename To>
+inline void scaleRow(const From *from, int64_t fromStride, T factor, int64_t count, To *to,
+                     int64_t toStride) {
+  auto walk = [&](auto fromAt, auto toAt) {
+    for (int64_t d = 0; d < count; ++d)
+      to[d * toAt] = static_cast<T>(from[d * fromAt]) * factor;
+  };
+  using One = std::integral_constant<int64_t, 1>;
+  if (fromStride == 1 && toStride == 1)
+    walk(One(), One());
+  else if (fromStride == 1)
+    walk(One(), toStride);
+  else if (toStride == 1)
+    walk(fromStride, One());
+  else
+    walk(fromStride, toStride);
+}
+
+/// Likewise without a factor, to contiguous memory.
+template <typename From, typename To>
+inline void copyRow(const From *from, int64_t stride, int64_t count, To *to) {
+  scaleRow(from, stride, To(1), count, to, 1);
+}
 
 /// Where the broadcast operand's element (row, depth) lies.
 template <typename T> struct Broadcast {

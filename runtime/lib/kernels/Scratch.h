@@ -1,49 +1,43 @@
-// Working memory of a kernel: one block per thread that grows to the largest request and stays, so
-// that a step after the first allocates nothing. Pieces are cut off it, each aligned to 64 bytes.
+// Working memory of a kernel: the calling thread's block of what the caller planned, from which
+// pieces are cut off, each aligned to 64 bytes.
 #pragma once
+
+#include "titan/runtime/attention_scratch.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
+
+#include <omp.h>
 
 namespace titan::rt {
 
 class Scratch {
 public:
-  /// This thread's block with room for `bytes` in pieces; what an earlier call cut off is void.
-  static Scratch &ofThread(size_t bytes) {
-    thread_local Scratch scratch;
-    scratch.reserve(bytes);
-    scratch.used = 0;
-    return scratch;
-  }
+  /// `blocks` holds `bytes` for each thread.
+  Scratch(void *blocks, int64_t bytes)
+      : next(static_cast<std::byte *>(blocks) + omp_get_thread_num() * bytes) {}
 
   template <typename T> T *take(int64_t count) {
-    T *piece = reinterpret_cast<T *>(block + used);
-    used += roundUp(static_cast<size_t>(count) * sizeof(T));
+    T *piece = reinterpret_cast<T *>(next);
+    next += attention_scratch::pieceBytes(count, sizeof(T));
     return piece;
   }
 
-  /// What a piece of so many bytes takes.
-  static constexpr size_t roundUp(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
 private:
-  Scratch() = default;
-  ~Scratch() { std::free(block); }
-  void reserve(size_t bytes) {
-    if (bytes <= capacity)
-      return;
-    std::free(block);
-    capacity = roundUp(bytes);
-    block = static_cast<std::byte *>(std::aligned_alloc(64, capacity));
-    if (!block)
-      throw std::bad_alloc();
-  }
+  std::byte *next;
+};
 
-  std::byte *block = nullptr;
-  size_t capacity = 0;
-  size_t used = 0;
+/// A kernel's outermost index space: (outer, kv head) pairs, each in `parts` where there are fewer
+/// pairs than would keep the threads busy; at most one part for each of `units`.
+struct Tasks {
+  Tasks(int64_t pairs, int64_t units) : pairs(pairs) {
+    constexpr int64_t perThread = 4; // so that unequal parts even out
+    int64_t wanted = perThread * omp_get_max_threads();
+    if (pairs < wanted && omp_get_max_threads() > 1)
+      parts = units < wanted / pairs ? units : wanted / pairs;
+  }
+  int64_t count() const { return pairs * parts; }
+  int64_t pairs, parts = 1;
 };
 
 } // namespace titan::rt

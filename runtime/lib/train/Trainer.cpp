@@ -142,6 +142,7 @@ private:
     rate = peakRate * schedule.factor(step);
     session.writeScalar("lr", rate);
     session.writeScalar("step", static_cast<double>(step));
+    session.writeScalar("seed", static_cast<double>(settings.integer("seed", 0)));
     profiler.during("step", [&] { session.run("train"); });
     if (step == firstStep + 1 && !options.saveGradients.empty())
       save(options.saveGradients, Role::Gradient);

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
+#include <memory>
 #include <omp.h>
 #include <ostream>
 #include <vector>
@@ -12,8 +14,9 @@ using namespace titan::rt;
 
 namespace titan::rt {
 void PrintTo(const AttentionShape &s, std::ostream *os) {
-  *os << s.outer << "x" << s.seq << "x" << s.kvHeads << "x" << s.group << "x" << s.head
-      << (s.causal ? " causal" : "");
+  *os << s.outer << "x" << s.queries << "/" << s.keys << "x" << s.kvHeads << "x" << s.group << "x"
+      << s.head << "/" << s.valueHead << (s.causal ? " causal" : "") << " window " << s.window
+      << " cap " << s.softCap << (s.documents ? " documents" : "");
 }
 } // namespace titan::rt
 
@@ -27,68 +30,101 @@ template <typename T> std::vector<T> randomValues(const char *name, int64_t coun
   return values;
 }
 
-/// Inputs and results of one attention, forward and backward.
-template <typename T> struct Case {
-  std::vector<T> q, k, v, dout, out, lse, dq, dk, dv;
+/// Documents of unequal lengths, one of which goes on after another one, and a lone position.
+const int64_t *someDocuments() {
+  static std::vector<int64_t> documents;
+  for (int64_t i = 0; documents.size() < 1000; ++i)
+    documents.push_back(i % 131 < 40 ? i / 131 : i % 131 == 70 ? 1000 + i : -1 - i / 131);
+  return documents.data();
+}
+
+/// Inputs and results of one attention, forward and backward. Memory holds E.
+template <typename E> struct Case {
+  using T = Accumulated<E>;
+  std::vector<E> q, k, v, dout, out, dq, dk, dv;
+  std::vector<T> through, lse;
 
   explicit Case(const AttentionShape &s) {
-    int64_t kv = s.outer * s.seq * s.kvHeads * s.head;
-    q = randomValues<T>("q", kv * s.group);
-    k = randomValues<T>("k", kv);
-    v = randomValues<T>("v", kv);
-    dout = randomValues<T>("dout", kv * s.group);
-    out.assign(q.size(), NAN), dq.assign(q.size(), NAN);
-    dk.assign(k.size(), NAN), dv.assign(k.size(), NAN);
-    lse.assign(q.size() / s.head, NAN);
+    int64_t kv = s.outer * s.keys * s.kvHeads;
+    int64_t rows = s.outer * s.queries * s.kvHeads * s.group;
+    q = randomValues<E>("q", rows * s.head);
+    k = randomValues<E>("k", kv * s.head);
+    v = randomValues<E>("v", kv * s.valueHead);
+    dout = randomValues<E>("dout", rows * s.valueHead);
+    through = randomValues<T>("through", rows);
+    out.assign(dout.size(), NAN), dq.assign(q.size(), NAN);
+    dk.assign(k.size(), NAN), dv.assign(v.size(), NAN);
+    lse.assign(rows, NAN);
   }
 };
 
+bool isVisible(const AttentionShape &s, int64_t o, int64_t query, int64_t key) {
+  int64_t position = query + s.firstQuery;
+  auto document = [&](int64_t i) { return s.documents[o * s.keys + i]; };
+  return (!s.causal || key <= position) &&
+         (!s.window || std::abs(position - key) < s.window) &&
+         (!s.documents || document(position) == document(key));
+}
+
 /// The definition, written down plainly.
 template <typename T> void reference(const AttentionShape &s, Case<T> &c) {
-  std::fill(c.dq.begin(), c.dq.end(), 0), std::fill(c.dk.begin(), c.dk.end(), 0);
-  std::fill(c.dv.begin(), c.dv.end(), 0);
-  auto key = [&](int64_t o, int64_t j, int64_t h) { return ((o * s.seq + j) * s.kvHeads + h); };
+  std::fill(c.out.begin(), c.out.end(), 0), std::fill(c.dq.begin(), c.dq.end(), 0);
+  std::fill(c.dk.begin(), c.dk.end(), 0), std::fill(c.dv.begin(), c.dv.end(), 0);
+  auto key = [&](int64_t o, int64_t j, int64_t h) { return ((o * s.keys + j) * s.kvHeads + h); };
   for (int64_t o = 0; o < s.outer; ++o)
     for (int64_t h = 0; h < s.kvHeads; ++h)
       for (int64_t g = 0; g < s.group; ++g)
-        for (int64_t i = 0; i < s.seq; ++i) {
-          int64_t row = key(o, i, h) * s.group + g;
-          int64_t visible = s.causal ? i + 1 : s.seq;
-          std::vector<T> p(visible), dp(visible);
-          T top = -INFINITY, total = 0, mean = 0;
-          for (int64_t j = 0; j < visible; ++j) {
+        for (int64_t i = 0; i < s.queries; ++i) {
+          int64_t row = ((o * s.queries + i) * s.kvHeads + h) * s.group + g;
+          std::vector<T> score(s.keys, -INFINITY), slope(s.keys), p(s.keys), dp(s.keys);
+          T top = -INFINITY, total = 0, mean = -c.through[row];
+          for (int64_t j = 0; j < s.keys; ++j) {
+            if (!isVisible(s, o, i, j))
+              continue;
+            T product = 0;
             for (int64_t d = 0; d < s.head; ++d)
-              p[j] += c.q[row * s.head + d] * c.k[key(o, j, h) * s.head + d];
-            p[j] *= static_cast<T>(s.scale);
-            top = std::max(top, p[j]);
+              product += c.q[row * s.head + d] * c.k[key(o, j, h) * s.head + d];
+            score[j] = product * static_cast<T>(s.scale);
+            slope[j] = static_cast<T>(s.scale);
+            if (s.softCap > 0) {
+              T cap = static_cast<T>(s.softCap), t = std::tanh(score[j] / cap);
+              score[j] = cap * t;
+              slope[j] *= 1 - t * t;
+            }
+            top = std::max(top, score[j]);
           }
-          for (T &value : p)
-            total += value = std::exp(value - top);
+          for (int64_t j = 0; j < s.keys; ++j)
+            total += p[j] = std::exp(score[j] - top);
           c.lse[row] = top + std::log(total);
-          for (int64_t d = 0; d < s.head; ++d)
-            c.out[row * s.head + d] = 0;
-          for (int64_t j = 0; j < visible; ++j) {
+          for (int64_t j = 0; j < s.keys; ++j) {
             p[j] /= total;
-            for (int64_t d = 0; d < s.head; ++d) {
-              c.out[row * s.head + d] += p[j] * c.v[key(o, j, h) * s.head + d];
-              c.dv[key(o, j, h) * s.head + d] += p[j] * c.dout[row * s.head + d];
-              dp[j] += c.dout[row * s.head + d] * c.v[key(o, j, h) * s.head + d];
+            for (int64_t d = 0; d < s.valueHead; ++d) {
+              T value = c.v[key(o, j, h) * s.valueHead + d], dout = c.dout[row * s.valueHead + d];
+              c.out[row * s.valueHead + d] += p[j] * value;
+              c.dv[key(o, j, h) * s.valueHead + d] += p[j] * dout;
+              dp[j] += dout * value;
             }
             mean += p[j] * dp[j];
           }
-          for (int64_t j = 0; j < visible; ++j)
+          for (int64_t j = 0; j < s.keys; ++j)
             for (int64_t d = 0; d < s.head; ++d) {
-              T ds = p[j] * (dp[j] - mean) * static_cast<T>(s.scale);
+              T ds = p[j] * (dp[j] - mean) * slope[j];
               c.dq[row * s.head + d] += ds * c.k[key(o, j, h) * s.head + d];
               c.dk[key(o, j, h) * s.head + d] += ds * c.q[row * s.head + d];
             }
         }
 }
 
-template <typename T> void compute(const AttentionShape &s, Case<T> &c) {
+template <typename E> void compute(AttentionShape s, Case<E> &c) {
+  attention_scratch::Sizes sizes = scratchSizes<Accumulated<E>>(s);
+  int64_t block = std::max(forwardBytes(sizes), backwardBytes(sizes));
+  std::vector<std::byte> scratch(block * omp_get_max_threads() + 64);
+  void *start = scratch.data();
+  size_t space = scratch.size();
+  s.scratch = std::align(64, space - 64, start, space);
   attentionForward(s, c.q.data(), c.k.data(), c.v.data(), c.out.data(), c.lse.data());
   attentionBackward(s, c.q.data(), c.k.data(), c.v.data(), c.out.data(), c.lse.data(),
-                    c.dout.data(), c.dq.data(), c.dk.data(), c.dv.data());
+                    c.dout.data(), c.through.data(), c.dq.data(), c.dk.data(), c.dv.data());
 }
 
 template <typename T> double distance(const std::vector<T> &got, const std::vector<T> &want) {
@@ -107,7 +143,7 @@ template <typename T> void compareWithReference(const AttentionShape &s, double 
   EXPECT_LE(distance(got.out, want.out), bound);
   EXPECT_LE(distance(got.lse, want.lse), bound);
   EXPECT_LE(distance(got.dv, want.dv), bound);
-  if (s.seq > 1) { // one key has probability 1, so no gradient reaches q and k
+  if (s.keys > 1) { // one key has probability 1, so no gradient reaches q and k
     EXPECT_LE(distance(got.dq, want.dq), bound);
     EXPECT_LE(distance(got.dk, want.dk), bound);
   }
@@ -125,21 +161,73 @@ TEST_P(Attention, MatchesTheDefinitionInFloat) {
   compareWithReference<float>(GetParam(), 3e-6);
 }
 
+AttentionShape shapeOf(int64_t outer, int64_t seq, int64_t kvHeads, int64_t group, int64_t head,
+                       double scale, bool causal) {
+  return {outer, seq, seq, kvHeads, group, head, head, scale, causal};
+}
+
 // Lengths around every block boundary, head dimensions that fill vectors and that do not, groups.
 INSTANTIATE_TEST_SUITE_P(Shapes, Attention,
-                         testing::Values(AttentionShape{2, 64, 2, 1, 16, 0.25, true},
-                                         AttentionShape{1, 1, 1, 1, 8, 1.0, true},
-                                         AttentionShape{1, 31, 2, 3, 5, 0.4, true},
-                                         AttentionShape{1, 33, 1, 2, 1, 1.0, true},
-                                         AttentionShape{2, 97, 2, 4, 24, 0.2, true},
-                                         AttentionShape{1, 130, 1, 2, 64, 0.125, true},
-                                         AttentionShape{1, 65, 1, 1, 128, 0.09, true},
-                                         AttentionShape{1, 70, 2, 2, 20, 0.2, false},
-                                         AttentionShape{1, 160, 1, 1, 16, 0.25, false}));
+                         testing::Values(shapeOf(2, 64, 2, 1, 16, 0.25, true),
+                                         shapeOf(1, 1, 1, 1, 8, 1.0, true),
+                                         shapeOf(1, 31, 2, 3, 5, 0.4, true),
+                                         shapeOf(1, 33, 1, 2, 1, 1.0, true),
+                                         shapeOf(2, 97, 2, 4, 24, 0.2, true),
+                                         shapeOf(1, 130, 1, 2, 64, 0.125, true),
+                                         shapeOf(1, 65, 1, 1, 128, 0.09, true),
+                                         shapeOf(1, 70, 2, 2, 20, 0.2, false),
+                                         shapeOf(1, 160, 1, 1, 16, 0.25, false)));
+
+// Every part of a mask alone and with the others, values of another head size, a bounded score, and
+// queries that are a part of the positions.
+INSTANTIATE_TEST_SUITE_P(
+    Masks, Attention,
+    testing::Values(
+        AttentionShape{1, 200, 200, 1, 2, 16, 16, 0.25, true, 33},
+        AttentionShape{1, 200, 200, 2, 1, 16, 16, 0.25, true, 1},
+        AttentionShape{1, 200, 200, 1, 1, 16, 16, 0.25, true, 500},
+        AttentionShape{1, 300, 300, 1, 1, 8, 8, 0.3, false, 20},
+        AttentionShape{1, 150, 150, 1, 2, 12, 12, 0.3, true, 0, 0.7},
+        AttentionShape{1, 150, 150, 1, 2, 12, 20, 0.3, true},
+        AttentionShape{1, 150, 150, 2, 1, 20, 12, 0.3, false, 70, 1.5},
+        AttentionShape{2, 250, 250, 1, 2, 8, 8, 0.3, true, 0, 0, 0, someDocuments()},
+        AttentionShape{2, 250, 250, 1, 1, 8, 8, 0.3, false, 0, 0, 0, someDocuments()},
+        AttentionShape{2, 250, 250, 1, 1, 8, 24, 0.3, true, 90, 2.0, 0, someDocuments()},
+        AttentionShape{1, 60, 240, 1, 2, 8, 8, 0.3, true, 0, 0, 120},
+        AttentionShape{2, 50, 250, 1, 2, 8, 8, 0.3, true, 77, 0, 150, someDocuments()},
+        AttentionShape{1, 60, 240, 1, 2, 8, 8, 0.3, false, 50, 0, 180}));
+
+/// `rows` of `size` elements with rows and elements exchanged.
+std::vector<double> transposed(const std::vector<double> &from, int64_t size) {
+  int64_t rows = static_cast<int64_t>(from.size()) / size;
+  std::vector<double> to(from.size());
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t d = 0; d < size; ++d)
+      to[d * rows + i] = from[i * size + d];
+  return to;
+}
+
+// The order of dimensions in memory is free: here the heads are outermost.
+TEST(AttentionStrides, AnyOrder) {
+  AttentionShape plain{2, 70, 70, 2, 3, 6, 10, 0.3, true}, turned = plain;
+  int64_t rows = 2 * 70 * 2 * 3, keys = 2 * 70 * 2;
+  turned.q = turned.out = {70 * 6, 6, 3, 1, rows};
+  turned.k = turned.v = {70 * 2, 2, 1, 0, keys};
+  Case<double> want(plain), got(plain);
+  compute(plain, want);
+  got.q = transposed(want.q, 6), got.k = transposed(want.k, 6), got.v = transposed(want.v, 10);
+  got.dout = transposed(want.dout, 10);
+  compute(turned, got);
+  EXPECT_EQ(got.out, transposed(want.out, 10));
+  EXPECT_EQ(got.lse, want.lse);
+  EXPECT_EQ(got.dq, transposed(want.dq, 6));
+  EXPECT_EQ(got.dk, transposed(want.dk, 6));
+  EXPECT_EQ(got.dv, transposed(want.dv, 10));
+}
 
 // Large scores neither overflow nor lose the softmax.
 TEST(AttentionNumerics, LargeScores) {
-  AttentionShape shape{1, 80, 1, 1, 16, 30.0, true};
+  AttentionShape shape = shapeOf(1, 80, 1, 1, 16, 30.0, true);
   compareWithReference<double>(shape, 1e-10);
   Case<float> c(shape);
   compute(shape, c);
@@ -152,45 +240,42 @@ TEST(AttentionNumerics, LargeScores) {
 TEST_P(Attention, RoundsBfloat16Once) {
   const AttentionShape &s = GetParam();
   Case<float> want(s);
-  auto narrow = [](std::vector<float> &values) {
-    std::vector<bf16> result(values.begin(), values.end());
-    values.assign(result.begin(), result.end());
-    return result;
-  };
-  std::vector<bf16> q = narrow(want.q), k = narrow(want.k), v = narrow(want.v),
-                    dout = narrow(want.dout), out(q.size()), dq(q.size()), dk(k.size()),
-                    dv(k.size());
-  std::vector<float> lse(want.lse.size());
-  attentionForward(s, q.data(), k.data(), v.data(), out.data(), lse.data());
-  attentionBackward(s, q.data(), k.data(), v.data(), out.data(), lse.data(), dout.data(),
-                    dq.data(), dk.data(), dv.data());
-  reference(s, want);
-  auto wide = [](const std::vector<bf16> &values) {
+  Case<bf16> got(s);
+  auto widen = [](const std::vector<bf16> &values) {
     return std::vector<float>(values.begin(), values.end());
   };
-  EXPECT_LE(distance(lse, want.lse), 3e-6);
-  EXPECT_LE(distance(wide(out), want.out), 0x1p-8);
-  EXPECT_LE(distance(wide(dv), want.dv), 0x1p-8);
-  if (s.seq > 1) { // these also depend on the rounded output
-    EXPECT_LE(distance(wide(dq), want.dq), 0x1p-7);
-    EXPECT_LE(distance(wide(dk), want.dk), 0x1p-7);
+  want.q = widen(got.q), want.k = widen(got.k), want.v = widen(got.v), want.dout = widen(got.dout);
+  compute(s, got);
+  reference(s, want);
+  EXPECT_LE(distance(got.lse, want.lse), 3e-6);
+  EXPECT_LE(distance(widen(got.out), want.out), 0x1p-8);
+  EXPECT_LE(distance(widen(got.dv), want.dv), 0x1p-8);
+  if (s.keys > 1) { // these also depend on the rounded output
+    EXPECT_LE(distance(widen(got.dq), want.dq), 0x1p-7);
+    EXPECT_LE(distance(widen(got.dk), want.dk), 0x1p-7);
   }
 }
 
-// Any number of threads gives the same bits.
+// Any number of threads gives the same bits, fewer or more than there are heads.
 TEST(AttentionNumerics, DoesNotDependOnThreads) {
-  AttentionShape shape{3, 70, 3, 2, 16, 0.25, true};
-  Case<float> one(shape), three(shape);
-  int threads = omp_get_max_threads();
-  omp_set_num_threads(1);
-  compute(shape, one);
-  omp_set_num_threads(3);
-  compute(shape, three);
-  omp_set_num_threads(threads);
-  EXPECT_EQ(one.out, three.out);
-  EXPECT_EQ(one.dq, three.dq);
-  EXPECT_EQ(one.dk, three.dk);
-  EXPECT_EQ(one.dv, three.dv);
+  for (AttentionShape shape :
+       {shapeOf(3, 70, 3, 2, 16, 0.25, true),
+        AttentionShape{1, 270, 270, 2, 2, 16, 16, 0.25, true, 100, 0, 0, someDocuments()}}) {
+    int threads = omp_get_max_threads();
+    omp_set_num_threads(1);
+    Case<float> one(shape);
+    compute(shape, one);
+    for (int several : {3, 8}) {
+      omp_set_num_threads(several);
+      Case<float> other(shape);
+      compute(shape, other);
+      EXPECT_EQ(one.out, other.out);
+      EXPECT_EQ(one.dq, other.dq);
+      EXPECT_EQ(one.dk, other.dk);
+      EXPECT_EQ(one.dv, other.dv);
+    }
+    omp_set_num_threads(threads);
+  }
 }
 
 } // namespace

@@ -117,7 +117,12 @@ unsigned OptimizerBuilder::addState(unsigned parameter, StringRef prefix) {
   return index;
 }
 
+/// A scalar that the runtime sets; the program may have it already.
 Value OptimizerBuilder::addScalar(StringRef name) {
+  StringAttr wanted = ops.getStringAttr(name);
+  for (BlockArgument argument : function.getArguments())
+    if (function.getArgAttr(argument.getArgNumber(), attr::kScalar) == wanted)
+      return argument;
   unsigned index = function.getNumArguments();
   NamedAttribute attribute = ops.getNamedAttr(attr::kScalar, ops.getStringAttr(name));
   function.insertArgument(index, scalarType, ops.getDictionaryAttr(attribute),

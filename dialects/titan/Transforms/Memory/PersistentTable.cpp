@@ -11,7 +11,7 @@ FailureOr<int64_t> PersistentTable::get(StringAttr name, StringAttr owner, Named
                                         Operation *at) {
   auto [entry, isNew] = indices.try_emplace({name, owner}, buffers.size());
   if (isNew)
-    buffers.push_back(BufferAttr::get(name.getContext(), name, type, 0, 0, nullptr));
+    buffers.push_back(BufferAttr::get(name.getContext(), name, type, 0, 0, nullptr, nullptr));
   else if (buffers[entry->second].getType() != type)
     return at->emitError("'") << name.getValue() << "' is " << type << " here and "
                               << buffers[entry->second].getType() << " in another function";

@@ -2,7 +2,9 @@
 
 #include "dialects/titan/Transforms/Memory/Planner.h"
 
+#include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Transforms/Fusion/RowSchedule.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -206,6 +208,23 @@ PlaceAttr Planner::findDyingOperand(OpResult result) {
 }
 
 void Planner::planScratch(Operation *op) {
+  auto needs = dyn_cast<ScratchOpInterface>(op);
+  if (!needs)
+    return planPadding(op);
+  int64_t bytes = needs.getScratchBytes(
+      dist::getDegrees(dist::MeshOp::lookup(function->getParentOfType<ModuleOp>())));
+  Builder builder(context);
+  int64_t elements = llvm::divideCeil(bytes, 8);
+  auto size = DimAttr::get(context, builder.getStringAttr("scratch"), elements);
+  auto type = NamedTensorType::get(builder.getF64Type(), size);
+  int64_t now = liveness.getStart(op);
+  buffers.push_back({op->getName().stripDialect().str() + "_scratch", type, now, now, nullptr, {}});
+  buffers.back().per = builder.getStringAttr("thread");
+  auto place = PlaceAttr::get(context, MemorySpace::Transient, buffers.size() - 1);
+  op->setAttr(kScratch, ArrayAttr::get(context, {place}));
+}
+
+void Planner::planPadding(Operation *op) {
   auto flatAxes = [](Value value) {
     return cast<NamedTensorType>(value.getType()).getShardingOrReplicated().getFlatAxes();
   };
@@ -255,7 +274,7 @@ void Planner::writeAttributes() {
   SmallVector<Attribute> described;
   for (const Buffer &buffer : buffers)
     described.push_back(BufferAttr::get(context, StringAttr::get(context, buffer.name), buffer.type,
-                                        buffer.first, buffer.last, buffer.pad));
+                                        buffer.first, buffer.last, buffer.pad, buffer.per));
   function->setAttr(kBuffers, ArrayAttr::get(context, described));
   function->setAttr(kEvents, Builder(context).getI64IntegerAttr(liveness.getNumEvents()));
 }

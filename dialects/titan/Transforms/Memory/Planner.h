@@ -44,7 +44,8 @@ private:
     ir::NamedTensorType type;
     int64_t first, last;
     mlir::ArrayAttr pad;
-    llvm::SmallVector<mlir::Value> values;
+    llvm::SmallVector<mlir::Value> values = {};
+    mlir::StringAttr per = nullptr;
   };
   /// Where a value should be computed; `whenFree`: only if what lies there is no longer needed.
   struct Wish {
@@ -67,6 +68,7 @@ private:
                                   llvm::SmallVectorImpl<mlir::Attribute> &arguments);
   mlir::LogicalResult verifyYield(ir::RepeatVariant body);
   void planScratch(mlir::Operation *op);
+  void planPadding(mlir::Operation *op);
   bool pad(ir::PlaceAttr place, mlir::ArrayAttr axes);
 
   ir::PlaceAttr makeBuffer(mlir::Value value, int64_t first, int64_t last);

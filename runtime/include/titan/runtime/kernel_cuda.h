@@ -12,6 +12,11 @@ namespace titan::rt::tm {
 
 constexpr int kThreads = 256;
 
+/// Threads that working memory is planned for: kernels here need none.
+constexpr int64_t threads() {
+  return 0;
+}
+
 inline cudaStream_t streamOf(const Context &ctx) {
   return static_cast<cudaStream_t>(ctx.stream);
 }

@@ -14,6 +14,7 @@
 #include "titan/runtime/kernel_cuda.h"
 #define TM_LAMBDA __device__
 #else
+#include <omp.h>
 #define TM_LAMBDA
 #endif
 
@@ -40,6 +41,11 @@ template <typename Body> void share(int64_t times, int64_t work, Body &&body) {
 }
 
 } // namespace detail
+
+/// Threads that working memory is planned for.
+inline int64_t threads() {
+  return omp_get_max_threads();
+}
 
 template <typename T> void fill(Context &, T *to, int64_t count, T value) {
   detail::share(count, count, [=](int64_t i) { to[i] = value; });

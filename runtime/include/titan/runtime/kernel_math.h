@@ -3,6 +3,7 @@
 // (vectorisable, see vector_math.h) and, compiled by nvcc, for devices. Nothing here fails.
 #pragma once
 
+#include "titan/runtime/philox.h"
 #include "titan/runtime/vector_math.h"
 
 #include <cmath>
@@ -93,6 +94,37 @@ template <typename T>
 TM_FUNCTION void rotation(int64_t position, double theta, int64_t n, T *cosines, T *sines) {
   for (int64_t i = 0; i < n; ++i)
     rotationAt(position, theta, i, n, cosines[i], sines[i]);
+}
+
+/// Element `index` of a random tensor (philox.h).
+template <typename T, typename... Keys>
+TM_FUNCTION T uniform(uint64_t stream, int64_t index, Keys... keys) {
+  return element::uniform<T>(stream, index, element::foldAll(keys...));
+}
+template <typename T, typename... Keys>
+TM_FUNCTION T normal(uint64_t stream, int64_t index, Keys... keys) {
+  return element::normal<T>(stream, index, element::foldAll(keys...));
+}
+
+/// The k greatest of n elements `fromStride` apart, in descending order, and their indices; among
+/// equals the lowest index comes first. Results lie `toStride` apart.
+template <typename T>
+TM_FUNCTION void topK(const T *from, int64_t fromStride, int64_t n, T *values, int64_t *indices,
+                      int64_t toStride, int64_t k) {
+  int64_t last = -1;
+  for (int64_t c = 0; c < k; ++c) {
+    int64_t best = -1;
+    for (int64_t i = 0; i < n; ++i) {
+      const T x = from[i * fromStride];
+      const bool isLeft = last < 0 || x < from[last * fromStride] ||
+                          (x == from[last * fromStride] && i > last);
+      if (isLeft && (best < 0 || x > from[best * fromStride]))
+        best = i;
+    }
+    last = best < 0 ? last : best; // nothing is left where NaNs are
+    values[c * toStride] = from[(last < 0 ? 0 : last) * fromStride];
+    indices[c * toStride] = last < 0 ? 0 : last;
+  }
 }
 
 } // namespace titan::rt::tm

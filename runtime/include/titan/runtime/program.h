@@ -173,12 +173,24 @@ void gemm(Context &, const double *a, const double *b, double *c, const GemmShap
 void gemm(Context &, const bf16 *a, const bf16 *b, bf16 *c, const GemmShape &);
 void gemm(Context &, const bf16 *a, const bf16 *b, float *c, const GemmShape &);
 
-/// Attention on q[outer, seq, kvHeads, group, head] and k, v[outer, seq, kvHeads, head]
-/// (row-major); lse[outer, seq, kvHeads, group]. See titan.attention.
+/// Elements between neighbours along each dimension that attention walks; 0 where a tensor lacks it.
+struct AttentionStrides {
+  int64_t outer = 0, position = 0, kvHead = 0, group = 0, element = 0;
+};
+/// Attention on q[outer, queries, kvHeads, group, head], k[outer, keys, kvHeads, head] and v[outer,
+/// keys, kvHeads, valueHead], giving out[outer, queries, kvHeads, group, valueHead] and lse[outer,
+/// queries, kvHeads, group]. See titan.attention.
 struct AttentionShape {
-  int64_t outer, seq, kvHeads, group, head;
+  int64_t outer, queries, keys, kvHeads, group, head, valueHead;
   double scale;
-  bool causal;
+  bool causal = false;
+  int64_t window = 0;                 // 0: none
+  double softCap = 0;                 // 0: none
+  int64_t firstQuery = 0;             // the position among the keys of this rank's first query
+  const int64_t *documents = nullptr; // [outer, keys, kvHeads]; null: none
+  void *scratch = nullptr;            // a block for each thread (attention_scratch.h)
+  /// Left out: the dimensions above lie in that order, row-major.
+  AttentionStrides q = {}, k = {}, v = {}, out = {}, lse = {}, ofDocuments = {};
 };
 void attention(Context &, const float *q, const float *k, const float *v, float *out, float *lse,
                const AttentionShape &);
@@ -186,16 +198,16 @@ void attention(Context &, const double *q, const double *k, const double *v, dou
                double *lse, const AttentionShape &);
 void attention(Context &, const bf16 *q, const bf16 *k, const bf16 *v, bf16 *out, float *lse,
                const AttentionShape &);
+/// `through` is the cotangent of lse, or null. Tensors lie like those whose cotangents they are.
 void attentionGrad(Context &, const float *dOut, const float *q, const float *k, const float *v,
-                   const float *out, const float *lse, float *dq, float *dk, float *dv,
-                   const AttentionShape &);
+                   const float *out, const float *lse, const float *through, float *dq, float *dk,
+                   float *dv, const AttentionShape &);
 void attentionGrad(Context &, const double *dOut, const double *q, const double *k, const double *v,
-                   const double *out, const double *lse, double *dq, double *dk, double *dv,
-                   const AttentionShape &);
-
+                   const double *out, const double *lse, const double *through, double *dq,
+                   double *dk, double *dv, const AttentionShape &);
 void attentionGrad(Context &, const bf16 *dOut, const bf16 *q, const bf16 *k, const bf16 *v,
-                   const bf16 *out, const float *lse, bf16 *dq, bf16 *dk, bf16 *dv,
-                   const AttentionShape &);
+                   const bf16 *out, const float *lse, const float *through, bf16 *dq, bf16 *dk,
+                   bf16 *dv, const AttentionShape &);
 
 /// Collectives over the group that varies in the given mesh axes (outer to inner), others fixed.
 /// A dimension-wise collective moves `outer` blocks of `inner` contiguous elements: the local

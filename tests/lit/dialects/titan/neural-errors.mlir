@@ -19,10 +19,54 @@ func.func @f(%q: !titan.tensor<f32[seq = 8, head = 3]>) {
 // -----
 
 !q = !titan.tensor<f32[seq = 8, head = 4]>
-// Keys and values look alike.
-func.func @f(%q: !q, %v: !titan.tensor<f32[head = 4, seq = 8]>) {
-  // expected-error @+1 {{(C1) k and v differ}}
-  %y, %lse = titan.attention %q, %q, %v along "seq" head "head" {scale = 0.5} : (!q, !q, !titan.tensor<f32[head = 4, seq = 8]>) -> (!q, !titan.tensor<f32[seq = 8]>)
+!v = !titan.tensor<f32[seq = 8, one = 2, two = 3]>
+// Values have one dimension of their own at most, in place of the head.
+func.func @f(%q: !q, %v: !v) {
+  // expected-error @+1 {{(C3) expected v to have the dimensions of '!titan.tensor<f32[seq = 8, head = 4]>', perhaps with one of its own in place of "head", got '!titan.tensor<f32[seq = 8, one = 2, two = 3]>'}}
+  %y, %lse = titan.attention %q, %q, %v along "seq" head "head" {scale = 0.5} : (!q, !q, !v) -> (!q, !titan.tensor<f32[seq = 8]>)
+  return
+}
+
+// -----
+
+!q = !titan.tensor<f32[seq = 8, head = 4]>
+// Positions are what the softmax goes over.
+func.func @f(%q: !q, %v: !titan.tensor<f32[other = 8, head = 4]>) {
+  // expected-error @+1 {{(C1) expected dimensions "seq" and "head" in '!titan.tensor<f32[other = 8, head = 4]>'}}
+  %y, %lse = titan.attention %q, %q, %v along "seq" head "head" {scale = 0.5} : (!q, !q, !titan.tensor<f32[other = 8, head = 4]>) -> (!q, !titan.tensor<f32[seq = 8]>)
+  return
+}
+
+// -----
+
+!q = !titan.tensor<f32[seq = 8, head = 4]>
+!l = !titan.tensor<f32[seq = 8]>
+// Documents are numbered along the positions.
+func.func @f(%q: !q, %ids: !titan.tensor<i64[batch = 2, seq = 8]>) {
+  // expected-error @+1 {{(C5) expected documents of i64 along "seq" with dimensions of k, got '!titan.tensor<i64[batch = 2, seq = 8]>'}}
+  %y, %lse = titan.attention %q, %q, %q documents %ids along "seq" head "head" {scale = 0.5} : (!q, !q, !q, !titan.tensor<i64[batch = 2, seq = 8]>) -> (!q, !l)
+  return
+}
+
+// -----
+
+!q = !titan.tensor<f32[seq = 8, head = 4]>
+!l = !titan.tensor<f32[seq = 8]>
+// A window shows the query's own position at least.
+func.func @f(%q: !q) {
+  // expected-error @+1 {{(C6) the window 0 is less than 1}}
+  %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5, window = 0 : i64} : (!q, !q, !q) -> (!q, !l)
+  return
+}
+
+// -----
+
+!q = !titan.tensor<f32[seq = 8, head = 4]>
+!l = !titan.tensor<f32[seq = 8]>
+// A bound of the scores is positive.
+func.func @f(%q: !q) {
+  // expected-error @+1 {{(C7) the soft cap 0.000000e+00 : f64 is not positive}}
+  %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5, soft_cap = 0.0} : (!q, !q, !q) -> (!q, !l)
   return
 }
 
@@ -42,7 +86,7 @@ func.func @f(%q: !q, %k: !k) {
 !q = !titan.tensor<f32[seq = 8, head = 4]>
 // The log-sum-exp is one number a query.
 func.func @f(%q: !q) {
-  // expected-error @+1 {{(C3) expected a result like q and an lse like q without "head"}}
+  // expected-error @+1 {{(C4) expected a result like q with "head" in place of "head", and an lse like q without "head"}}
   %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5} : (!q, !q, !q) -> (!q, !q)
   return
 }
@@ -52,7 +96,7 @@ func.func @f(%q: !q) {
 !q = !titan.tensor<f32[seq = 8, head = 4]>
 // Cotangents look like what they belong to.
 func.func @f(%q: !q, %lse: !titan.tensor<f32[seq = 8]>) {
-  // expected-error @+1 {{(C1) expected results like q, k and v}}
+  // expected-error @+1 {{(C2) expected results like q, k and v}}
   %0:3 = titan.attention_grad %q, %q, %q, %q, %q, %lse along "seq" head "head" {scale = 0.5} : (!q, !q, !q, !q, !q, !titan.tensor<f32[seq = 8]>) -> (!q, !q, !titan.tensor<f32[seq = 8]>)
   return
 }
@@ -62,7 +106,7 @@ func.func @f(%q: !q, %lse: !titan.tensor<f32[seq = 8]>) {
 !q = !titan.tensor<f32[seq = 8, head = 4]>
 // The incoming cotangent looks like the result.
 func.func @f(%q: !q, %lse: !titan.tensor<f32[seq = 8]>) {
-  // expected-error @+1 {{(C2) expected a cotangent and a result like q}}
+  // expected-error @+1 {{(C3) expected a cotangent and a result like attention's, got}}
   %0:3 = titan.attention_grad %lse, %q, %q, %q, %q, %lse along "seq" head "head" {scale = 0.5} : (!titan.tensor<f32[seq = 8]>, !q, !q, !q, !q, !titan.tensor<f32[seq = 8]>) -> (!q, !q, !q)
   return
 }

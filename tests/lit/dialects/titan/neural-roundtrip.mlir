@@ -23,3 +23,18 @@ func.func @attention(%q: !q, %k: !k, %v: !k) -> (!q, !k, !k) {
   %dq, %dk, %dv = titan.attention_grad %y, %q, %k, %v, %y, %lse along "seq" head "head" {scale = 0.5, causal} : (!q, !q, !k, !k, !q, !lse) -> (!q, !k, !k)
   return %dq, %dk, %dv : !q, !k, !k
 }
+
+// Masks are composed of parts; values may have a head of their own.
+// CHECK-LABEL: func.func @masks
+func.func @masks(%q: !q, %k: !k, %v: !titan.tensor<f32[seq = 8, kv_heads = 2, wide = 6]>, %ids: !titan.tensor<i64[seq = 8]>, %dl: !lse) {
+  // CHECK: titan.attention %{{.*}}, %{{.*}}, %{{.*}} documents %{{.*}} along "seq" head "head" {causal, scale = 5.000000e-01 : f64, soft_cap = 3.000000e+01 : f64, window = 4 : i64}
+  %y, %lse = titan.attention %q, %k, %v documents %ids along "seq" head "head" {scale = 0.5, causal, window = 4 : i64, soft_cap = 30.0}
+      : (!q, !k, !titan.tensor<f32[seq = 8, kv_heads = 2, wide = 6]>, !titan.tensor<i64[seq = 8]>)
+      -> (!titan.tensor<f32[seq = 8, kv_heads = 2, group = 3, wide = 6]>, !lse)
+  // CHECK: titan.attention_grad %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} through %{{.*}} documents %{{.*}} along
+  %dq, %dk, %dv = titan.attention_grad %y, %q, %k, %v, %y, %lse through %dl documents %ids along "seq" head "head" {scale = 0.5}
+      : (!titan.tensor<f32[seq = 8, kv_heads = 2, group = 3, wide = 6]>, !q, !k, !titan.tensor<f32[seq = 8, kv_heads = 2, wide = 6]>,
+         !titan.tensor<f32[seq = 8, kv_heads = 2, group = 3, wide = 6]>, !lse, !lse, !titan.tensor<i64[seq = 8]>)
+      -> (!q, !k, !titan.tensor<f32[seq = 8, kv_heads = 2, wide = 6]>)
+  return
+}

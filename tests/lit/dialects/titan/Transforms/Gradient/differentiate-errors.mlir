@@ -24,21 +24,6 @@ func.func @train(%x: !titan.tensor<f32[seq = 8]> {titan.param = "x"}) -> (!titan
 !l = !titan.tensor<f32[seq = 3]>
 !s = !titan.tensor<f32[]>
 
-// The log-sum-exp of attention is there for its gradient, not to be trained through.
-func.func @train(%q: !q {titan.param = "q"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
-  // expected-error @below {{'titan.attention' op has no gradient through its log-sum-exp}}
-  %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5} : (!q, !q, !q) -> (!q, !l)
-  // expected-note @below {{used here}}
-  %loss = titan.reduce sum %lse : !l -> !s
-  return %loss : !s
-}
-
-// -----
-
-!q = !titan.tensor<f32[seq = 3, head = 4]>
-!l = !titan.tensor<f32[seq = 3]>
-!s = !titan.tensor<f32[]>
-
 // Gradients of gradients do not exist.
 func.func @train(%q: !q {titan.param = "q"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
   %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5} : (!q, !q, !q) -> (!q, !l)

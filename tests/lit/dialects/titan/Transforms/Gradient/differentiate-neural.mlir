@@ -38,3 +38,39 @@ func.func @train(%q: !q {titan.param = "q"}, %k: !k {titan.param = "k"}, %v: !k 
   %loss = titan.reduce sum %p : !q -> !s
   return %loss : !s
 }
+
+// -----
+
+!q = !titan.tensor<f64[seq = 3, head = 4]>
+!l = !titan.tensor<f64[seq = 3]>
+!s = !titan.tensor<f64[]>
+
+// A cotangent of the log-sum-exp flows on through the scores, alone too; the mask stays.
+// CHECK-LABEL: func.func @train
+// CHECK: %[[Y:.*]]:2 = titan.attention
+// CHECK: titan.attention_grad {{.*}}, %[[Y]]#0, %[[Y]]#1 through %{{.*}} along "seq" head "head" {causal, scale = 5.000000e-01 : f64, soft_cap = 2.000000e+00 : f64, window = 2 : i64}
+func.func @train(%q: !q {titan.param = "q"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
+  %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5, causal, window = 2 : i64, soft_cap = 2.0} : (!q, !q, !q) -> (!q, !l)
+  %loss = titan.reduce sum %lse : !l -> !s
+  return %loss : !s
+}
+
+// -----
+
+!x = !titan.tensor<f64[seq = 3, experts = 4]>
+!v = !titan.tensor<f64[seq = 3, chosen = 2]>
+!i = !titan.tensor<i64[seq = 3, chosen = 2]>
+!s = !titan.tensor<f64[]>
+
+// What was chosen takes the cotangents; a sum's go in the other direction.
+// CHECK-LABEL: func.func @train
+// CHECK: %[[I:.*]]:2 = titan.top_k
+// CHECK: %[[D:.*]] = titan.put %{{.*}} along "experts" at %[[I]]#1
+// CHECK: titan.cumulative_sum %[[D]] along "seq" {reverse}
+func.func @train(%x: !x {titan.param = "x"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
+  %sums = titan.cumulative_sum %x along "seq" : !x -> !x
+  %values, %indices = titan.top_k %sums along "experts" : !x -> !v, !i
+  %square = titan.mul %values, %values : (!v, !v) -> !v
+  %loss = titan.reduce sum %square : !v -> !s
+  return %loss : !s
+}

@@ -1,0 +1,84 @@
+//===- EmitOrder.cpp - What depends on order along a dimension ------------===//
+
+#include "compiler/emission/FunctionEmitter.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+using namespace titan::emission;
+
+/// Runs `emitRow` for each index of `rows`, a thread each.
+static void emitForRows(FunctionEmitter &emitter, MutableArrayRef<Loop> rows, const Extent &work,
+                        function_ref<void()> emitRow) {
+  Writer &out = emitter.out();
+  nameLoops(rows);
+  if (emitter.isCuda()) {
+    openKernel(out, rows);
+  } else {
+    emitParallel(out, rows.size(), work);
+    openLoops(out, rows);
+  }
+  emitRow();
+  if (emitter.isCuda())
+    closeKernel(out);
+  else
+    closeLoops(out, rows);
+}
+
+/// The dimensions of `value` without `along`, whose size goes to `size`.
+static SmallVector<Index> getRowSpace(FunctionEmitter &emitter, Value value, StringRef along,
+                                      Extent &size) {
+  SmallVector<Index> space;
+  for (Index &dim : emitter.getSpace(value))
+    if (dim.key == along)
+      size = dim.size;
+    else
+      space.push_back(dim);
+  return space;
+}
+
+static std::string getStart(const Access &access, ArrayRef<Loop> rows) {
+  std::string offset = getOffset(access, rows);
+  return access.pointer + (offset == "0" ? "" : " + " + offset);
+}
+
+LogicalResult emission::emitTopK(FunctionEmitter &emitter, TopKOp op) {
+  Access from = emitter.getAccess(op.getInput()), values = emitter.getAccess(op.getValues()),
+         indices = emitter.getAccess(op.getIndices());
+  NamedTensorType input = op.getInput().getType(), chosen = op.getValues().getType();
+  std::string name = chosen.getDims()[input.indexOf(op.getAlongAttr())].getName().str();
+  Extent n, k;
+  SmallVector<Index> space = getRowSpace(emitter, op.getInput(), op.getAlong(), n);
+  getRowSpace(emitter, op.getValues(), name, k);
+  SmallVector<Loop> rows = makeLoops(space, {&from, &values, &indices});
+  emitForRows(emitter, rows, emitter.sizes().getCount(input), [&] {
+    emitter.out().line("tm::topK(" + getStart(from, rows) + ", " +
+                       from.strides.lookup(op.getAlong()).str() + ", " + n.str() + ", " +
+                       getStart(values, rows) + ", " + getStart(indices, rows) + ", " +
+                       values.strides.lookup(name).str() + ", " + k.str() + ");");
+  });
+  return success();
+}
+
+LogicalResult emission::emitCumulativeSum(FunctionEmitter &emitter, CumulativeSumOp op) {
+  Access from = emitter.getAccess(op.getInput()), to = emitter.getAccess(op.getResult());
+  NamedTensorType type = op.getInput().getType();
+  Extent size;
+  SmallVector<Index> space = getRowSpace(emitter, op.getInput(), op.getAlong(), size);
+  SmallVector<Loop> rows = makeLoops(space, {&from, &to});
+  std::string at = emitter.names().pick(op.getAlong().str() + "_at");
+  Loop along{{op.getAlong().str()}, size, at};
+  if (op.getReverse())
+    along.variable = "(" + size.str() + " - 1 - " + at + ")";
+  Writer &out = emitter.out();
+  emitForRows(emitter, rows, emitter.sizes().getCount(type), [&] {
+    SmallVector<Loop> all = rows;
+    all.push_back(along);
+    out.line(getElementType(type.getElementType()) + " total = 0;");
+    openLoops(out, Loop{along.keys, size, at});
+    out.line("total += " + getElement(from, all) + ";");
+    out.line(getElement(to, all) + " = total;");
+    closeLoops(out, along);
+  });
+  return success();
+}

@@ -1,0 +1,53 @@
+// RUN: titan-opt %s -split-input-file -verify-diagnostics
+
+// The chosen elements lie along a dimension of their own.
+func.func @f(%x: !titan.tensor<f32[seq = 8, experts = 4]>) {
+  // expected-error @+1 {{(C1) the results have dimension #titan.dim<seq = 2> in place of #titan.dim<experts = 4>}}
+  %v, %i = titan.top_k %x along "experts" : !titan.tensor<f32[seq = 8, experts = 4]> -> !titan.tensor<f32[seq = 8, seq = 2]>, !titan.tensor<i64[seq = 8, seq = 2]>
+  return
+}
+
+// -----
+
+// They stand where the others stood.
+func.func @f(%x: !titan.tensor<f32[experts = 4, seq = 8]>) {
+  // expected-error @+1 {{(C1) the results have dimension #titan.dim<seq = 8> in place of #titan.dim<experts = 4>}}
+  %v, %i = titan.top_k %x along "experts" : !titan.tensor<f32[experts = 4, seq = 8]> -> !titan.tensor<f32[seq = 8, chosen = 2]>, !titan.tensor<i64[seq = 8, chosen = 2]>
+  return
+}
+
+// -----
+
+// No more are chosen than there are.
+func.func @f(%x: !titan.tensor<f32[experts = 4]>) {
+  // expected-error @+1 {{(C2) chooses 5 of 4}}
+  %v, %i = titan.top_k %x along "experts" : !titan.tensor<f32[experts = 4]> -> !titan.tensor<f32[chosen = 5]>, !titan.tensor<i64[chosen = 5]>
+  return
+}
+
+// -----
+
+// Places are integers.
+func.func @f(%x: !titan.tensor<f32[experts = 4]>) {
+  // expected-error @+1 {{(C3) expected values of 'f32' and indices of i64}}
+  %v, %i = titan.top_k %x along "experts" : !titan.tensor<f32[experts = 4]> -> !titan.tensor<f32[chosen = 2]>, !titan.tensor<f32[chosen = 2]>
+  return
+}
+
+// -----
+
+// A sum goes along a dimension that is there.
+func.func @f(%x: !titan.tensor<f32[seq = 4]>) {
+  // expected-error @+1 {{(C1) expected equal types with dimension "layers"}}
+  %s = titan.cumulative_sum %x along "layers" : !titan.tensor<f32[seq = 4]> -> !titan.tensor<f32[seq = 4]>
+  return
+}
+
+// -----
+
+// Truth values are not summed.
+func.func @f(%x: !titan.tensor<i1[seq = 4]>) {
+  // expected-error @+1 {{(C2) sums numbers, not i1}}
+  %s = titan.cumulative_sum %x along "seq" : !titan.tensor<i1[seq = 4]> -> !titan.tensor<i1[seq = 4]>
+  return
+}

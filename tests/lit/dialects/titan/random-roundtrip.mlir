@@ -1,0 +1,11 @@
+// RUN: titan-opt %s | titan-opt | FileCheck %s
+
+// A random tensor names its stream and what its numbers depend on besides.
+// CHECK-LABEL: func.func @random
+func.func @random(%seed: !titan.tensor<i64[]>, %step: !titan.tensor<f32[]>) {
+  // CHECK: titan.random uniform "h.0" keys(%{{.*}}, %{{.*}}) : (!titan.tensor<i64[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[seq = 8]>
+  %u = titan.random uniform "h.0" keys(%seed, %step) : (!titan.tensor<i64[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[seq = 8]>
+  // CHECK: titan.random normal "h.1" keys() : () -> !titan.tensor<f64[seq = 8]>
+  %n = titan.random normal "h.1" keys() : () -> !titan.tensor<f64[seq = 8]>
+  return
+}

@@ -1,0 +1,34 @@
+// RUN: titan-opt --titan-plan-memory --mlir-print-debuginfo %s -o %t.mlir
+// RUN: titan-translate --titan-to-cpp %t.mlir | FileCheck %s
+// RUN: titan-translate --titan-to-cuda %t.mlir | FileCheck %s --check-prefix=CUDA
+
+!q = !titan.tensor<f32[batch = 2, seq = 8, kv = 2, group = 3, head = 4]>
+!k = !titan.tensor<f32[batch = 2, seq = 8, kv = 2, head = 4]>
+!lse = !titan.tensor<f32[batch = 2, seq = 8, kv = 2, group = 3]>
+!qt = !titan.tensor<f32[head = 4, group = 3, batch = 2, seq = 8, kv = 2]>
+!vt = !titan.tensor<f32[kv = 2, seq = 8, wide = 5, batch = 2]>
+!yt = !titan.tensor<f32[wide = 5, group = 3, batch = 2, seq = 8, kv = 2]>
+!lt = !titan.tensor<f32[group = 3, batch = 2, seq = 8, kv = 2]>
+!ids = !titan.tensor<i64[seq = 8, batch = 2]>
+
+// CHECK-LABEL: void run(Context &ctx) {
+func.func @train(%q: !q {titan.input = "q"} loc("q"), %k: !k {titan.input = "k"} loc("k"),
+                 %qt: !qt {titan.input = "qt"} loc("qt"), %vt: !vt {titan.input = "vt"} loc("vt"),
+                 %ids: !ids {titan.input = "ids"} loc("ids"))
+    -> (!q {titan.output = "y"}, !yt {titan.output = "yt"}) attributes {titan.program = "train"} {
+  // The usual order needs no strides. Working memory is planned; kernels on devices have none.
+  // CHECK: attention(ctx, q, k, k, y, {{.*}},
+  // CHECK-NEXT: {.outer = batch, .queries = seq, .keys = seq, .kvHeads = kv, .group = group,
+  // CHECK-NEXT: .head = head, .valueHead = head, .scale = 0.5, .causal = true, .scratch = transient<double>(ctx, [[SCRATCH:[0-9]+]])});
+  // CUDA: .scale = 0.5, .causal = true});
+  %y, %lse = titan.attention %q, %k, %k along "seq" head "head" {scale = 0.5, causal} : (!q, !k, !k) -> (!q, !lse) loc("y")
+  // Any other is described, and so are the parts of the mask.
+  // CHECK: attention(ctx, qt, k, vt, yt, {{.*}},
+  // CHECK-NEXT: {.outer = batch, .queries = seq, .keys = seq, .kvHeads = kv, .group = group,
+  // CHECK-NEXT: .head = head, .valueHead = wide, .scale = 0.5, .window = 3, .softCap = 20.0, .documents = ids, .q = {seq * kv, kv, 1, batch * seq * kv, group * batch * seq * kv}, .v = {1, wide * batch, seq * wide * batch, 0, batch},
+  // CHECK-SAME: .ofDocuments = {1, batch, 0, 0, 0}
+  %yt, %lt = titan.attention %qt, %k, %vt documents %ids along "seq" head "head" {scale = 0.5, window = 3 : i64, soft_cap = 20.0}
+      : (!qt, !k, !vt, !ids) -> (!yt, !lt) loc("yt")
+  return %y, %yt : !q, !yt
+}
+// CHECK: {"attention_scratch", tm::threads() * {{[0-9]+}} * sizeOf(DType::F64),

@@ -1,0 +1,29 @@
+// RUN: titan-interpret %s --auto 1 --gather > %t-one
+// RUN: titan-interpret %s --auto 2 --gather > %t-two
+// RUN: titan-interpret %s --auto 4 --gather > %t-four
+// RUN: diff %t-one %t-two && diff %t-one %t-four && FileCheck %s < %t-one
+
+// Random numbers belong to the elements of the whole tensor, however it lies on however many ranks;
+// another stream, and another value of a key, give other ones.
+// CHECK:      value 0:
+// CHECK-NEXT: [[FIRST:.*]]
+// CHECK:      value 1:
+// CHECK-NOT:  {{^ *}}[[FIRST]]
+// CHECK:      value 2:
+// CHECK-NOT:  {{^ *}}[[FIRST]]
+// CHECK:      value 3:
+// CHECK-NEXT: [[FIRST]]
+// CHECK:      value 4:
+dist.mesh @mesh [#dist.axis<shard = auto>]
+!k = !titan.tensor<i64[], <[]>>
+!rows = !titan.tensor<f64[batch = 4, embed = 4], <[{shard}, {}]>>
+!columns = !titan.tensor<f64[batch = 4, embed = 4], <[{}, {shard}]>>
+func.func @random(%one: !k {titan.value = array<f64: 1.0>}, %two: !k {titan.value = array<f64: 2.0>})
+    -> (!rows, !rows, !rows, !columns, !columns) {
+  %a = titan.random uniform "a" keys(%one, %two) : (!k, !k) -> !rows
+  %b = titan.random uniform "a" keys(%two, %one) : (!k, !k) -> !rows
+  %c = titan.random uniform "c" keys(%one, %two) : (!k, !k) -> !rows
+  %d = titan.random uniform "a" keys(%one, %two) : (!k, !k) -> !columns
+  %e = titan.random normal "a" keys(%one, %two) : (!k, !k) -> !columns
+  return %a, %b, %c, %d, %e : !rows, !rows, !rows, !columns, !columns
+}
