@@ -74,7 +74,7 @@ LogicalResult emission::emitCumulativeSum(FunctionEmitter &emitter, CumulativeSu
   emitForRows(emitter, rows, emitter.sizes().getCount(type), [&] {
     SmallVector<Loop> all = rows;
     all.push_back(along);
-    out.line(getElementType(type.getElementType()) + " total = 0;");
+    out.line(getRegisterType(type.getElementType()) + " total = 0;");
     openLoops(out, Loop{along.keys, size, at});
     out.line("total += " + getElement(from, all) + ";");
     out.line(getElement(to, all) + " = total;");

@@ -146,6 +146,8 @@ LogicalResult emission::emitScatter(FunctionEmitter &emitter, PutOp op) {
   if (isOneHot(emitter, op))
     return emitRows(emitter, op);
   NamedTensorType type = op.getResult().getType();
+  if (type.getElementType().isBF16())
+    return op.emitError("cannot emit sums of many updates in bf16: sum in f32 and cast");
   Scatter scatter(emitter, op);
   emitter.out().line("tm::fill(ctx, " + emitter.getPointer(op.getResult()) + ", " +
                      emitter.sizes().getCount(type).str() + ", " +

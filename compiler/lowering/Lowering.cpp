@@ -33,6 +33,9 @@ public:
     SmallVector<Type> arguments;
     SmallVector<DictionaryAttr> roles;
     addArguments(needs, arguments, roles);
+    bool isDrawn = needs.isRandom && name == "train";
+    if (isDrawn)
+      addScalars(arguments, roles);
     auto func = func::FuncOp::create(translation.loc(model.loc, name), name,
                                      builder.getFunctionType(arguments, results));
     func->setAttr(ir::attr::kProgram, builder.getStringAttr(name));
@@ -44,6 +47,10 @@ public:
     Block *block = func.addEntryBlock();
     builder.setInsertionPointToEnd(block);
     bindArguments(needs, ops, *block);
+    if (isDrawn) {
+      ops.seed = block->getArguments().drop_back().back();
+      ops.step = block->getArguments().back();
+    }
     ops.lower(model.body);
     SmallVector<Value> returned;
     for (const sema::Output &output : outputs)
@@ -79,6 +86,15 @@ private:
       if (parameter.frozen)
         set(ir::attr::kFrozen, builder.getUnitAttr());
       roles.push_back(builder.getDictionaryAttr(role));
+    }
+  }
+
+  /// What random tensors depend on, set by the runtime in each step.
+  void addScalars(SmallVector<Type> &types, SmallVector<DictionaryAttr> &roles) {
+    for (StringRef name : {"seed", "step"}) {
+      types.push_back(ir::NamedTensorType::get(builder.getI64Type(), {}));
+      roles.push_back(builder.getDictionaryAttr(
+          builder.getNamedAttr(ir::attr::kScalar, builder.getStringAttr(name))));
     }
   }
 

@@ -20,6 +20,11 @@ void OpLowering::lower(const Op &op) {
   mlir::Location loc = translation.loc(op.loc, op.name);
   if (op.kind == OpKind::Repeat)
     return repeat(op, loc);
+  if (op.results.size() > 1) {
+    for (auto [id, result] : llvm::zip_equal(op.results, several(op, loc)->getResults()))
+      values[id] = result;
+    return;
+  }
   ir::NamedTensorType type = translation.type(model.values[op.results[0]].type);
   values[op.results[0]] = simple(op, loc, type);
 }
@@ -63,11 +68,23 @@ Value OpLowering::simple(const Op &op, mlir::Location loc, ir::NamedTensorType t
   case OpKind::Anchor:
     return anchored(operand(op, 0), type, loc);
   case OpKind::Rotary:
+    return rotary(op, loc, type);
+  case OpKind::Cumulate:
+    return builder.create<ir::CumulativeSumOp>(
+        loc, type, operand(op, 0), name(0),
+        op.word == "reverse" ? builder.getUnitAttr() : UnitAttr());
+  case OpKind::Scatter:
+    return scatter(op, loc, type);
+  case OpKind::Random:
+    return random(*ir::symbolizeRandomKind(op.word), op, loc, type);
+  case OpKind::Dropout:
+    return dropout(op, loc, type);
   case OpKind::Attention:
+  case OpKind::TopK:
   case OpKind::Repeat:
     break;
   }
-  return neural(op, loc, type);
+  llvm_unreachable("has several results");
 }
 
 Value OpLowering::elementwise(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
@@ -81,26 +98,68 @@ Value OpLowering::elementwise(const Op &op, mlir::Location loc, ir::NamedTensorT
   return builder.create(state)->getResult(0);
 }
 
-Value OpLowering::neural(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
-  StringAttr over = translation.dimName(op.dims[0]), along = translation.dimName(op.dims[1]);
-  FloatAttr number = builder.getF64FloatAttr(op.number);
-  auto flag = [&](const char *word) {
-    return op.word == word ? builder.getUnitAttr() : UnitAttr();
+Value OpLowering::rotary(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
+  return builder.create<ir::RotaryOp>(
+      loc, type, operand(op, 0), translation.dimName(op.dims[1]), translation.dimName(op.dims[0]),
+      builder.getF64FloatAttr(op.number),
+      op.word == "interleaved" ? builder.getUnitAttr() : UnitAttr(), UnitAttr());
+}
+
+Operation *OpLowering::several(const Op &op, mlir::Location loc) {
+  SmallVector<Type> types;
+  for (sema::ValueId id : op.results)
+    types.push_back(translation.type(model.values[id].type));
+  StringAttr first = translation.dimName(op.dims[0]);
+  if (op.kind == OpKind::TopK)
+    return builder.create<ir::TopKOp>(loc, types, operand(op, 0), first);
+  return builder.create<ir::AttentionOp>(
+      loc, types[0], types[1], operand(op, 0), operand(op, 1), operand(op, 2),
+      op.operands.size() > 3 ? operand(op, 3) : Value(), translation.dimName(op.dims[1]), first,
+      builder.getF64FloatAttr(op.number),
+      op.word == "causal" ? builder.getUnitAttr() : UnitAttr(),
+      op.index ? builder.getI64IntegerAttr(op.index) : IntegerAttr(),
+      op.numbers.empty() ? FloatAttr() : builder.getF64FloatAttr(op.numbers[0]));
+}
+
+/// Sums of many narrow updates are made in a wider type and rounded once.
+Value OpLowering::scatter(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
+  auto wide = type.withElementType(ir::getAccumulationType(type.getElementType()));
+  Value sums = builder.create<ir::PutOp>(loc, wide, operand(op, 0), operand(op, 1),
+                                         translation.dimName(op.dims[0]));
+  return wide == type ? sums : builder.create<ir::CastOp>(loc, type, sums);
+}
+
+/// The stream is named by the variable that the tensor helps to compute, and a number among those.
+Value OpLowering::random(ir::RandomKind kind, const Op &op, mlir::Location loc,
+                         ir::NamedTensorType type) {
+  std::string stream = op.name + "." + std::to_string(randomStreams[op.name]++);
+  SmallVector<Value> keys{seed, step};
+  if (!step) {
+    auto zero = builder.create<ir::ConstantOp>(
+        loc, ir::NamedTensorType::get(builder.getI64Type(), {}), builder.getF64FloatAttr(0));
+    keys.assign(2, zero);
+  }
+  llvm::append_range(keys, indices);
+  return builder.create<ir::RandomOp>(loc, type, kind, stream, keys);
+}
+
+/// x / (1 - rate) where a uniform number is at least the rate, else 0. The numbers are f32 whatever
+/// x is, so that all precisions drop the same elements.
+Value OpLowering::dropout(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
+  if (!step)
+    return operand(op, 0);
+  auto constant = [&](double value, Type element) -> Value {
+    return builder.create<ir::ConstantOp>(loc, ir::NamedTensorType::get(element, {}),
+                                          builder.getF64FloatAttr(value));
   };
-  if (op.kind == OpKind::Rotary)
-    return builder.create<ir::RotaryOp>(loc, type, operand(op, 0), along, over, number,
-                                        flag("interleaved"), UnitAttr());
-  SmallVector<ir::DimAttr> dims;
-  llvm::copy_if(type.getDims(), std::back_inserter(dims),
-                [&](ir::DimAttr dim) { return dim.getName() != over; });
-  Type lse = ir::NamedTensorType::get(ir::getAccumulationType(type.getElementType()), dims);
-  // The language joins by name; the operation wants keys and values in one order.
-  Value key = operand(op, 1);
-  Value value = inOrder(operand(op, 2), cast<ir::NamedTensorType>(key.getType()), loc);
-  return builder
-      .create<ir::AttentionOp>(loc, type, lse, operand(op, 0), key, value, along, over, number,
-                               flag("causal"))
-      .getResult();
+  Type f32 = builder.getF32Type(), element = type.getElementType();
+  Value drawn = random(ir::RandomKind::Uniform, op, loc, type.withElementType(f32));
+  Value kept = builder.create<ir::CompareOp>(loc, type.withElementType(builder.getI1Type()),
+                                             ir::ComparePredicate::GE, drawn,
+                                             constant(op.number, f32));
+  Value scaled = builder.create<ir::MulOp>(loc, type, operand(op, 0),
+                                           constant(1 / (1 - op.number), element));
+  return builder.create<ir::SelectOp>(loc, type, kept, scaled, constant(0, element));
 }
 
 Value OpLowering::inOrder(Value value, ir::NamedTensorType type, mlir::Location loc) {
@@ -192,7 +251,9 @@ void OpLowering::lowerBody(mlir::Region &region, const sema::Region &body, Array
     parameters[index] = block->addArgument(ir::RepeatOp::getSliceType(type),
                                            translation.loc(parameter.loc, parameter.name));
   }
+  indices.push_back(made.getIndex());
   lower(body);
+  indices.pop_back();
   SmallVector<Value> yields;
   for (auto [id, init] : llvm::zip_equal(body.yields, inits))
     yields.push_back(anchored(values.lookup(id), cast<ir::NamedTensorType>(init.getType()), loc));

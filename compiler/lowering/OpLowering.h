@@ -8,6 +8,7 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace titan::lowering {
 
@@ -19,6 +20,9 @@ public:
 
   /// The function's arguments for inputs and parameters, by index.
   llvm::DenseMap<uint32_t, mlir::Value> inputs, parameters;
+  /// What random tensors depend on, in training; null in programs without steps, where nothing is
+  /// dropped out.
+  mlir::Value seed, step;
 
   void lower(const sema::Region &region);
   mlir::Value operator[](sema::ValueId id) const { return values.lookup(id); }
@@ -29,7 +33,12 @@ private:
   void lower(const sema::Op &op);
   mlir::Value simple(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
   mlir::Value elementwise(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
-  mlir::Value neural(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
+  mlir::Value rotary(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
+  mlir::Value scatter(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
+  mlir::Value random(ir::RandomKind kind, const sema::Op &op, mlir::Location loc,
+                     ir::NamedTensorType type);
+  mlir::Value dropout(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
+  mlir::Operation *several(const sema::Op &op, mlir::Location loc);
   /// The value with its dimensions in the order of `type`.
   mlir::Value inOrder(mlir::Value value, ir::NamedTensorType type, mlir::Location loc);
   void repeat(const sema::Op &op, mlir::Location loc);
@@ -45,6 +54,8 @@ private:
   const sema::Reachability &needs;
   mlir::OpBuilder &builder;
   llvm::DenseMap<sema::ValueId, mlir::Value> values;
+  llvm::SmallVector<mlir::Value> indices;  ///< of the repeats around, the outermost first
+  llvm::StringMap<unsigned> randomStreams; ///< how many have a name
 };
 
 } // namespace titan::lowering

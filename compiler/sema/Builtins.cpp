@@ -45,6 +45,13 @@ const std::map<std::string, Elaborator::Builtin> &Elaborator::builtins() {
       {"expand", &Elaborator::builtinExpand},
       {"rotary", &Elaborator::builtinRotary},
       {"attention", &Elaborator::builtinAttention},
+      {"window", &Elaborator::builtinWindow},
+      {"document", &Elaborator::builtinDocument},
+      {"cumulative_sum", &Elaborator::builtinCumulativeSum},
+      {"scatter", &Elaborator::builtinScatter},
+      {"random_uniform", &Elaborator::builtinRandom},
+      {"random_normal", &Elaborator::builtinRandom},
+      {"dropout", &Elaborator::builtinDropout},
   };
   return table;
 }
@@ -194,45 +201,6 @@ Value Elaborator::builtinRotary(CallArgs &args) {
   op.word = *pairs;
   op.number = *theta;
   return emit(std::move(op), type, args.loc());
-}
-
-Value Elaborator::builtinAttention(CallArgs &args) {
-  if (!args.expect(3, 3, true, true, {"mask", "scale"}))
-    return {};
-  if (args.over.size() != 1 || args.along.size() != 1)
-    return {};
-  DimId head = args.over[0], along = args.along[0];
-  std::optional<std::string> mask = args.word("mask", {"causal", "none"}, "none");
-  double usual = 1 / std::sqrt(static_cast<double>(model.dims[head].size));
-  std::optional<double> scale = args.number("scale", usual);
-  if (!mask || !scale)
-    return {};
-  const char *names[] = {"the queries", "the keys", "the values"};
-  for (size_t i = 0; i < 3; ++i) {
-    if (!expectTensor(args[i], args.locOf(i), names[i]))
-      return {};
-    for (DimId id : {head, along})
-      if (!typeOf(args[i]).dims.contains(id)) {
-        report(Code::DimensionNotThere, args.locOf(i),
-               std::string(names[i]) + " of `attention` need `" + model.dims[id].name +
-                   "`, but have " + print(typeOf(args[i]).dims));
-        return {};
-      }
-  }
-  const TensorType q = typeOf(args[0]), k = typeOf(args[1]), v = typeOf(args[2]);
-  if (!k.dims.sameDims(v.dims) || !q.dims.containsAll(k.dims)) {
-    report(Code::AttentionDimensions, args.loc(),
-           "keys and values must have equal dimensions, all of them among the queries'")
-        .note(args.locOf(0), "the queries have " + print(q.dims))
-        .note(args.locOf(1), "the keys have " + print(k.dims))
-        .note(args.locOf(2), "the values have " + print(v.dims));
-    return {};
-  }
-  Op op(OpKind::Attention, {args[0].tensor, args[1].tensor, args[2].tensor});
-  op.dims = {head, along};
-  op.word = *mask == "causal" ? "causal" : "full";
-  op.number = *scale;
-  return emit(std::move(op), q, args.loc());
 }
 
 } // namespace titan::sema

@@ -52,7 +52,7 @@ Value Elaborator::evalCall(const CallExpr &expr, Expected) {
         .note(nameOf(*symbol.decl).loc, "declared here");
     return {};
   }
-  static const std::set<std::string> reshaping = {"split", "merge", "concat"};
+  static const std::set<std::string> reshaping = {"split", "merge", "concat", "top_k"};
   if (expr.callee.isSimple() && reshaping.count(expr.callee.last().text))
     return callReshaping(expr);
   auto builtin =

@@ -256,23 +256,36 @@ ValueId Elaborator::converted(ValueId value, DType dtype, Location at) {
 }
 
 Value Elaborator::emit(Op op, TensorType type, Location at) {
-  for (ValueId &operand : op.operands)
-    operand = converted(operand, computeType, at);
   if (isFloat(type.dtype))
     type.dtype = computeType;
-  return append(std::move(op), std::move(type), at);
+  Value all = emitAll(std::move(op), {std::move(type)}, at);
+  return all.isError() ? all : all.elements[0];
+}
+
+Value Elaborator::emitAll(Op op, std::vector<TensorType> types, Location at) {
+  for (ValueId &operand : op.operands)
+    operand = converted(operand, computeType, at);
+  return appendAll(std::move(op), std::move(types), at);
 }
 
 Value Elaborator::append(Op op, TensorType type, Location at) {
-  if (!checkElements(type, at))
-    return {};
-  ValueId id = newValue(std::move(type), at);
-  op.results = {id};
-  op.loc = model.values[id].loc;
-  op.name = model.values[id].name;
+  Value all = appendAll(std::move(op), {std::move(type)}, at);
+  return all.isError() ? all : all.elements[0];
+}
+
+Value Elaborator::appendAll(Op op, std::vector<TensorType> types, Location at) {
+  std::vector<Value> results;
+  for (TensorType &type : types) {
+    if (!checkElements(type, at))
+      return {};
+    op.results.push_back(newValue(std::move(type), at));
+    results.push_back(Value::ofTensor(op.results.back()));
+  }
+  op.loc = model.values[op.results[0]].loc;
+  op.name = model.values[op.results[0]].name;
   notePositions(op);
   region->ops.push_back(std::move(op));
-  return Value::ofTensor(id);
+  return Value::ofList(std::move(results));
 }
 
 } // namespace titan::sema

@@ -6,8 +6,8 @@
 // once for every index, because what it does may depend on it; of equal bodies one is kept.
 // Mistakes give Error values, which spread silently, and the interpretation goes on.
 //
-// One class, in several files: Statements, Expressions, Calls, Builtins, Where, Lists, Indexing,
-// Repeat, Parameters, Elaborator (names, dimensions, emission of ops).
+// One class, in several files: Statements, Expressions, Calls, Builtins, Where, Lists, Attention,
+// Ordering, Random, Indexing, Repeat, Parameters, Elaborator (names, dimensions, emission of ops).
 #ifndef TITAN_COMPILER_SEMA_ELABORATOR_H
 #define TITAN_COMPILER_SEMA_ELABORATOR_H
 
@@ -123,6 +123,7 @@ private:
   Value power(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
   Value compare(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
   std::optional<bool> condition(const syntax::Expr &expr);
+  std::optional<bool> truthOf(const Value &value, Location at);
 
   // Lists.cpp
   using Combine = std::function<Value(const Value &, const Value &)>;
@@ -182,7 +183,27 @@ private:
   Value builtinStopGradient(CallArgs &args);
   Value builtinExpand(CallArgs &args);
   Value builtinRotary(CallArgs &args);
+
+  // Attention.cpp
   Value builtinAttention(CallArgs &args);
+  Value builtinWindow(CallArgs &args);
+  Value builtinDocument(CallArgs &args);
+  bool checkAttention(CallArgs &args);
+  bool addDocuments(CallArgs &args, const Mask &mask, Op &op);
+  Value addSink(CallArgs &args, const Value &result, const Value &logSum);
+  /// A mask, or what stands for one; nothing otherwise.
+  static std::optional<Mask> asMask(const Value &value);
+  Value intersect(const Mask &lhs, const Mask &rhs, Location at);
+
+  // Ordering.cpp
+  Value topK(const syntax::CallExpr &expr);
+  Value builtinCumulativeSum(CallArgs &args);
+  Value builtinScatter(CallArgs &args);
+
+  // Random.cpp
+  Value builtinRandom(CallArgs &args);
+  Value builtinDropout(CallArgs &args);
+
   Value reduce(const char *word, const Value &operand, const std::vector<DimId> &over, Location at);
 
   // Positions.cpp
@@ -221,8 +242,11 @@ private:
   /// Appends the op with one result of this type. It computes in the region's element type:
   /// floating-point operands are converted to that first, and a floating-point result has it.
   Value emit(Op op, TensorType type, Location at);
+  /// Likewise with several results, as a list, of exactly these types.
+  Value emitAll(Op op, std::vector<TensorType> types, Location at);
   /// Appends the op as it is.
   Value append(Op op, TensorType type, Location at);
+  Value appendAll(Op op, std::vector<TensorType> types, Location at);
   /// A floating-point tensor as `dtype`, converted once for all uses; anything else as it is.
   ValueId converted(ValueId value, DType dtype, Location at);
   /// Where element types of operands may differ: floating-point ones are converted.

@@ -101,15 +101,18 @@ Value Elaborator::evalUnary(const UnaryExpr &expr, Expected expected) {
 }
 
 std::optional<bool> Elaborator::condition(const Expr &expr) {
-  Value value = eval(expr);
+  return truthOf(eval(expr), expr.loc);
+}
+
+std::optional<bool> Elaborator::truthOf(const Value &value, Location at) {
   if (value.kind == Value::Kind::Bool)
     return value.truth();
   if (value.isTensor())
-    report(Code::TensorCondition, expr.loc,
+    report(Code::TensorCondition, at,
            "a condition is decided at compile time, but this is a tensor")
         .help("choose per element with `where(condition, a, b)`");
   else if (!value.isError())
-    report(Code::ExpectedCondition, expr.loc,
+    report(Code::ExpectedCondition, at,
            std::string("a condition must be true or false, not ") + value.describe());
   return std::nullopt;
 }
@@ -122,7 +125,18 @@ Value Elaborator::evalIf(const IfExpr &expr, Expected expected) {
 }
 
 Value Elaborator::evalLogic(const BinaryExpr &expr) {
-  std::optional<bool> left = condition(*expr.lhs);
+  Value first = eval(*expr.lhs);
+  std::optional<Mask> mask = asMask(first);
+  if (mask && expr.op == BinaryOp::And) { // `causal and window(64)`
+    Value second = eval(*expr.rhs);
+    if (std::optional<Mask> other = asMask(second))
+      return intersect(*mask, *other, expr.loc);
+    if (!second.isError())
+      report(Code::BadMask, expr.rhs->loc, second.print() + " is no part of a mask")
+          .help("a part is `causal`, `window(n)` or `document(ids)`");
+    return {};
+  }
+  std::optional<bool> left = truthOf(first, expr.lhs->loc);
   if (!left)
     return {};
   bool decided = expr.op == BinaryOp::And ? !*left : *left;

@@ -22,6 +22,7 @@ void Reachability::walk(const Region &region) {
     values.insert(op->operands.begin(), op->operands.end());
     if (op->kind == OpKind::Parameter)
       parameters.insert(op->index);
+    isRandom |= op->kind == OpKind::Random || op->kind == OpKind::Dropout;
     if (op->kind == OpKind::Input)
       inputs.insert(op->index);
     for (const Region &body : op->body)

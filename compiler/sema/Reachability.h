@@ -13,6 +13,7 @@ namespace titan::sema {
 struct Reachability {
   std::unordered_set<ValueId> values;
   std::unordered_set<uint32_t> parameters, inputs; ///< indices
+  bool isRandom = false;                           ///< something is drawn anew in each step
 
   Reachability(const Model &model, const std::vector<ValueId> &roots);
 

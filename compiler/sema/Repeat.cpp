@@ -52,7 +52,7 @@ private:
   }
   bool same(const Op &a, const Op &b) {
     if (a.kind != b.kind || a.operands.size() != b.operands.size() || a.dims != b.dims ||
-        a.word != b.word || a.number != b.number || a.index != b.index ||
+        a.word != b.word || a.number != b.number || a.numbers != b.numbers || a.index != b.index ||
         a.results.size() != b.results.size() || a.body.size() != b.body.size() ||
         a.table != b.table)
       return false;

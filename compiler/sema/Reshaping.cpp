@@ -13,6 +13,8 @@ Value Elaborator::callReshaping(const CallExpr &expr) {
   const std::string &name = expr.callee.last().text;
   if (name == "concat")
     return concat(expr);
+  if (name == "top_k")
+    return topK(expr);
   bool twoArgs = expr.args.size() == 2 && expr.args[0].kind == ArgKind::Positional &&
                  expr.args[0].value && !expr.args[0].along && expr.args[1].dims &&
                  !expr.args[1].value && expr.args[1].kind == ArgKind::Positional;

@@ -41,6 +41,12 @@ Value Value::ofList(std::vector<Value> elements) {
   return value;
 }
 
+Value Value::ofMask(sema::Mask mask) {
+  Value value = of(Kind::Mask);
+  value.mask = mask;
+  return value;
+}
+
 Value Value::ofTensor(ValueId id) {
   Value value = of(Kind::Tensor);
   value.tensor = id;
@@ -71,6 +77,8 @@ const char *Value::describe() const {
     return "a word";
   case Kind::List:
     return "a list";
+  case Kind::Mask:
+    return "a mask";
   case Kind::Tensor:
     return "a tensor";
   }
@@ -99,6 +107,7 @@ std::string Value::print() const {
   }
   case Kind::None:
     return "none";
+  case Kind::Mask:
   case Kind::Tensor:
   case Kind::Error:
     break;

@@ -10,6 +10,13 @@
 
 namespace titan::sema {
 
+/// Which pairs of positions attention looks at: those that every part lets through.
+struct Mask {
+  bool causal = false;
+  int64_t window = 0; ///< 0: none
+  std::optional<ValueId> documents = std::nullopt;
+};
+
 struct Value {
   enum class Kind {
     Error,
@@ -20,6 +27,7 @@ struct Value {
     String,
     Word, ///< `causal`, `f32`: a name that stands for itself
     List, ///< also the several results of a call
+    Mask, ///< `causal and window(64)`
     Tensor
   };
 
@@ -28,6 +36,7 @@ struct Value {
   double real = 0;
   std::string text;
   std::vector<Value> elements;
+  sema::Mask mask;
   ValueId tensor = 0;
 
   static Value none() { return of(Kind::None); }
@@ -37,6 +46,7 @@ struct Value {
   static Value ofString(std::string text);
   static Value ofWord(std::string text);
   static Value ofList(std::vector<Value> elements);
+  static Value ofMask(sema::Mask mask);
   static Value ofTensor(ValueId id);
 
   bool isError() const { return kind == Kind::Error; }

@@ -140,8 +140,9 @@ static LogicalResult flow(TopKOp op, Vjp &v) {
   if (!v.cotangent(0))
     return success();
   v.flowTo(0, [&] {
-    return v.create<PutOp>(op.getInput().getType(), v.cotangent(0), op.getIndices(),
-                           op.getAlongAttr());
+    NamedTensorType type = v.getSumType(op.getInput(), v.cotangent(0));
+    type = type.withElementType(getAccumulationType(type.getElementType()));
+    return v.create<PutOp>(type, v.cotangent(0), op.getIndices(), op.getAlongAttr());
   });
   return success();
 }
@@ -149,8 +150,8 @@ static LogicalResult flow(TopKOp op, Vjp &v) {
 /// Element i is in all sums from i on.
 static LogicalResult flow(CumulativeSumOp op, Vjp &v) {
   v.flowTo(0, [&] {
-    auto sums = v.create<CumulativeSumOp>(op.getInput().getType(), v.cotangent(),
-                                          op.getAlongAttr(), /*reverse=*/UnitAttr());
+    auto sums = v.create<CumulativeSumOp>(v.getTypeLike(op.getInput(), v.cotangent()),
+                                          v.cotangent(), op.getAlongAttr(), /*reverse=*/UnitAttr());
     sums.setReverse(!op.getReverse());
     return sums;
   });

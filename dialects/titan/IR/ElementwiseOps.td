@@ -156,8 +156,8 @@ def Titan_IotaOp : Titan_ElementwiseOp<"iota"> {
 def Titan_RandomOp : Titan_ElementwiseOp<"random"> {
   let summary = "a tensor of random numbers";
   let description = [{
-    `uniform`: the multiples of 2^-24 in [0, 1), alike in all element types that hold them. `normal`:
-    mean 0, standard deviation 1. An element is a pure function of `stream`, of the keys in their order,
+    `uniform`: the multiples of 2^-24 in [0, 1), alike in all element types but for the rounding of
+    bf16, which makes the greatest of them 1. `normal`: mean 0, standard deviation 1. An element is a pure function of `stream`, of the keys in their order,
     and of its global index, row-major (Philox; titan/runtime/philox.h). So it is the same on every mesh
     and however often it is computed. Keys are whole numbers: the run's seed, the step, the indices of
     the repeats around. Has no gradient.

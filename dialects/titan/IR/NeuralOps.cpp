@@ -1,6 +1,6 @@
 //===- NeuralOps.cpp - Constraints of the composites ----------------------===//
 
-#include "dialects/titan/IR/Titan.h"
+#include "dialects/titan/IR/ElementTypes.h"
 
 using namespace mlir;
 using namespace titan::ir;
@@ -77,8 +77,24 @@ template <typename Op> static LogicalResult verifyMask(Op op) {
   return success();
 }
 
+/// Constraint C8 of attention.
+template <typename Op> static LogicalResult verifyElementTypes(Op op) {
+  Type element = op.getQuery().getType().getElementType();
+  bool fits = isa<FloatType>(element) &&
+              op.getLse().getType().getElementType() == getAccumulationType(element);
+  for (Value value : {op.getKey(), op.getValue(), op.getResult()})
+    fits &= cast<NamedTensorType>(value.getType()).getElementType() == element;
+  if (!fits)
+    return op.emitOpError("(C8) expected q, k, v and the result of one floating-point type and an lse of "
+                          "that type, f32 at least, got ")
+           << element << ", " << op.getKey().getType().getElementType() << ", "
+           << op.getValue().getType().getElementType() << ", " << op.getResult().getType().getElementType()
+           << " and " << op.getLse().getType().getElementType();
+  return success();
+}
+
 LogicalResult AttentionOp::verify() {
-  if (failed(verifyOperands(*this)))
+  if (failed(verifyOperands(*this)) || failed(verifyElementTypes(*this)))
     return failure();
   NamedTensorType q = getQuery().getType();
   if (getResult().getType().getDims() != ArrayRef(replaceHead(q, getHeadAttr(), getValueHead())) ||
@@ -89,7 +105,7 @@ LogicalResult AttentionOp::verify() {
 }
 
 LogicalResult AttentionGradOp::verify() {
-  if (failed(verifyOperands(*this)) || failed(verifyMask(*this)))
+  if (failed(verifyOperands(*this)) || failed(verifyMask(*this)) || failed(verifyElementTypes(*this)))
     return failure();
   NamedTensorType q = getQuery().getType();
   if (getDQuery().getType().getDims() != q.getDims() ||

@@ -52,6 +52,7 @@ def Titan_AttentionOp : Titan_Op<"attention", [Pure]> {
     - (C5) `documents` are i64, have `along`, and otherwise dimensions of k other than `head`.
     - (C6) `window` is at least 1.
     - (C7) `soft_cap` is positive.
+    - (C8) q, k, v and the result have one floating-point element type, `lse` has it too, f32 at least.
 
     Example: `%y, %lse = titan.attention %q, %k, %v documents %ids along "seq" head "head"
     {scale = 0.25, causal, window = 4096 : i64, soft_cap = 5.0e+01} : ...`

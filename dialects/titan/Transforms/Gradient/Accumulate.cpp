@@ -121,8 +121,15 @@ RepeatOp Accumulator::buildLoop() {
   IRMapping mapping;
   for (auto [pair, slice] : llvm::zip_equal(cuts, part.getSliceArgs()))
     mapping.map(pair.first, slice);
-  for (Operation *op : body)
-    retype(op, inside.clone(*op, mapping));
+  for (Operation *op : body) {
+    Operation *copy = inside.clone(*op, mapping);
+    retype(op, copy);
+    // Every part draws numbers of its own.
+    copy->walk([&](RandomOp random) {
+      if (random.getType().hasDim(dim))
+        random.getKeysMutable().append(part.getIndex());
+    });
+  }
   GradientBuilder add(inside, function.getLoc());
   SmallVector<Value> next;
   for (auto [sum, carried] : llvm::zip_equal(sums, part.getCarriedArgs())) {
