@@ -31,8 +31,9 @@ public:
       if (dim.key == along)
         keys = dim.size;
     head = {op.getHead().str(), Extent()};
-    valueHead = {op.getValueHead().getName().str(), Factor(emitter.sizes().getSize(
-                     op.getValueHead(), ArrayAttr::get(op.getContext(), {})))};
+    valueHead = {
+        op.getValueHead().getName().str(),
+        Factor(emitter.sizes().getSize(op.getValueHead(), ArrayAttr::get(op.getContext(), {})))};
     addMask(op);
   }
 
@@ -165,9 +166,8 @@ void AttentionCall::emit(StringRef function, ArrayRef<const Access *> tensors) {
     arguments += ", " + (tensor ? at(*tensor) : "nullptr");
   std::string indent(function.size() + 1, ' ');
   out.line((function + "(ctx" + arguments + ",").str());
-  out.line(indent + "{.outer = " + sizeOf(outer) + ", .queries = " + queries.str() +
-           ", .keys = " + keys.str() + ", .kvHeads = " + sizeOf(kvHead) +
-           ", .group = " + sizeOf(group) + ",");
+  out.line(indent + "{.outer = " + sizeOf(outer) + ", .queries = " + queries.str() + ", .keys = " +
+           keys.str() + ", .kvHeads = " + sizeOf(kvHead) + ", .group = " + sizeOf(group) + ",");
   out.line(indent + " .head = " + head.size.str() + ", .valueHead = " + valueHead.size.str() +
            ", .scale = " + scale + rest + "});");
   closeLoops(out, around);

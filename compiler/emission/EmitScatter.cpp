@@ -33,8 +33,8 @@ static SmallVector<Index> getScatterSpace(FunctionEmitter &emitter, PutOp op) {
 namespace {
 
 /// result[..., at, ...] += updates, walked so that no two threads write one element and sums keep
-/// their order: threads share the innermost dimension where the indices do not vary in it (rows of a
-/// table), else all dimensions that the result has.
+/// their order: threads share the innermost dimension where the indices do not vary in it (rows of
+/// a table), else all dimensions that the result has.
 class Scatter {
 public:
   Scatter(FunctionEmitter &emitter, PutOp op)
@@ -120,8 +120,8 @@ void Scatter::emitByElement(bool isCuda, const Extent &work) {
     openLoops(out, kept);
   }
   openLoops(out, summed);
-  out.line("const int64_t at = " + getElement(at, loops) +
-           (offset.empty() ? "" : " - " + offset) + ";");
+  out.line("const int64_t at = " + getElement(at, loops) + (offset.empty() ? "" : " - " + offset) +
+           ";");
   out.line("if (at >= 0 && at < " + size + ")");
   out.indent();
   emitAdd();

@@ -70,9 +70,9 @@ Value OpLowering::simple(const Op &op, mlir::Location loc, ir::NamedTensorType t
   case OpKind::Rotary:
     return rotary(op, loc, type);
   case OpKind::Cumulate:
-    return builder.create<ir::CumulativeSumOp>(
-        loc, type, operand(op, 0), name(0),
-        op.word == "reverse" ? builder.getUnitAttr() : UnitAttr());
+    return builder.create<ir::CumulativeSumOp>(loc, type, operand(op, 0), name(0),
+                                               op.word == "reverse" ? builder.getUnitAttr()
+                                                                    : UnitAttr());
   case OpKind::Scatter:
     return scatter(op, loc, type);
   case OpKind::Random:
@@ -115,8 +115,7 @@ Operation *OpLowering::several(const Op &op, mlir::Location loc) {
   return builder.create<ir::AttentionOp>(
       loc, types[0], types[1], operand(op, 0), operand(op, 1), operand(op, 2),
       op.operands.size() > 3 ? operand(op, 3) : Value(), translation.dimName(op.dims[1]), first,
-      builder.getF64FloatAttr(op.number),
-      op.word == "causal" ? builder.getUnitAttr() : UnitAttr(),
+      builder.getF64FloatAttr(op.number), op.word == "causal" ? builder.getUnitAttr() : UnitAttr(),
       op.index ? builder.getI64IntegerAttr(op.index) : IntegerAttr(),
       op.numbers.empty() ? FloatAttr() : builder.getF64FloatAttr(op.numbers[0]));
 }
@@ -154,11 +153,11 @@ Value OpLowering::dropout(const Op &op, mlir::Location loc, ir::NamedTensorType 
   };
   Type f32 = builder.getF32Type(), element = type.getElementType();
   Value drawn = random(ir::RandomKind::Uniform, op, loc, type.withElementType(f32));
-  Value kept = builder.create<ir::CompareOp>(loc, type.withElementType(builder.getI1Type()),
-                                             ir::ComparePredicate::GE, drawn,
-                                             constant(op.number, f32));
-  Value scaled = builder.create<ir::MulOp>(loc, type, operand(op, 0),
-                                           constant(1 / (1 - op.number), element));
+  Value kept =
+      builder.create<ir::CompareOp>(loc, type.withElementType(builder.getI1Type()),
+                                    ir::ComparePredicate::GE, drawn, constant(op.number, f32));
+  Value scaled =
+      builder.create<ir::MulOp>(loc, type, operand(op, 0), constant(1 / (1 - op.number), element));
   return builder.create<ir::SelectOp>(loc, type, kept, scaled, constant(0, element));
 }
 

@@ -17,7 +17,8 @@ std::optional<Mask> Elaborator::asMask(const Value &value) {
 Value Elaborator::intersect(const Mask &lhs, const Mask &rhs, Location at) {
   if (lhs.documents && rhs.documents) {
     report(Code::BadMask, at, "a mask has one `document`")
-        .help("number the documents so that two positions see each other if their numbers are equal");
+        .help(
+            "number the documents so that two positions see each other if their numbers are equal");
     return {};
   }
   Mask both = lhs;
@@ -137,8 +138,7 @@ Value Elaborator::builtinAttention(CallArgs &args) {
     return {};
   DimId head = args.over[0];
   const Value *given = args.keyword("mask");
-  std::optional<Mask> mask =
-      !given || given->kind == Value::Kind::None ? Mask() : asMask(*given);
+  std::optional<Mask> mask = !given || given->kind == Value::Kind::None ? Mask() : asMask(*given);
   if (!mask) {
     report(Code::BadMask, args.keywordLoc("mask"), "`mask` cannot be " + given->print())
         .help("it is `none`, or `causal`, `window(n)`, `document(ids)`, several joined by `and`");

@@ -83,7 +83,8 @@ Value Elaborator::builtinScatter(CallArgs &args) {
   if (!args.expect(2, 2, !args.over.empty(), true) || args.along.size() != 1)
     return {};
   for (size_t i = 0; i < 2; ++i)
-    if (!expectTensor(args[i], args.locOf(i), i == 0 ? "what `scatter` puts" : "the places of `scatter`"))
+    if (!expectTensor(args[i], args.locOf(i),
+                      i == 0 ? "what `scatter` puts" : "the places of `scatter`"))
       return {};
   const TensorType updates = typeOf(args[0]), index = typeOf(args[1]);
   if (index.dtype != DType::I64) {

@@ -59,14 +59,14 @@ enum class OpKind {
   Anchor,       // the operand, whose dimensions were declared: the parallel map binds it
   Rotary,       // over dims[0], along dims[1]; theta in `number`; `word` is interleaved or half
   Attention,    // q, k, v, perhaps documents -> result, log-sum-exp; over dims[0], along dims[1];
-                // scale in `number`; `word` is causal or full; window in `index` (0: none); bound of
-                // the scores in `numbers`, if there is one
-  TopK,         // -> values, indices; along dims[0], called dims[1] in the results
-  Cumulate,     // sums along dims[0]; `word` is forward or reverse
-  Scatter,      // updates, index -> sums along dims[0]
-  Random,       // `word` is uniform or normal
-  Dropout,      // the operand; in training, elements are 0 with the probability `number`
-  Repeat        // dims[0] times; operands and results are what is carried
+             // scale in `number`; `word` is causal or full; window in `index` (0: none); bound of
+             // the scores in `numbers`, if there is one
+  TopK,     // -> values, indices; along dims[0], called dims[1] in the results
+  Cumulate, // sums along dims[0]; `word` is forward or reverse
+  Scatter,  // updates, index -> sums along dims[0]
+  Random,   // `word` is uniform or normal
+  Dropout,  // the operand; in training, elements are 0 with the probability `number`
+  Repeat    // dims[0] times; operands and results are what is carried
 };
 
 struct Op;

@@ -31,8 +31,8 @@ Value Elaborator::builtinDropout(CallArgs &args) {
     return {};
   if (!isFloat(typeOf(args[0]).dtype)) {
     report(Code::DTypeMismatch, args.locOf(0),
-           std::string("`dropout` scales what it keeps, which ") +
-               spelling(typeOf(args[0]).dtype) + " cannot be");
+           std::string("`dropout` scales what it keeps, which ") + spelling(typeOf(args[0]).dtype) +
+               " cannot be");
     return {};
   }
   if (!args[1].isNumber() || args[1].number() < 0 || args[1].number() >= 1) {

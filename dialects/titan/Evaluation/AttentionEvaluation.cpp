@@ -27,7 +27,7 @@ public:
   LogicalResult add(Value value, const HostTensor &tensor, Side side);
 
   struct Tensor {
-    std::vector<int64_t> strides;            ///< per outer dimension
+    std::vector<int64_t> strides;             ///< per outer dimension
     int64_t position = 0, head = 0, size = 1; ///< strides; elements along its head
   };
 

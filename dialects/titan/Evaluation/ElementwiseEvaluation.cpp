@@ -71,6 +71,5 @@ template <typename... Ops> void attach(MLIRContext &context) {
 void ir::attachElementwiseEvaluation(MLIRContext &context) {
   attach<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, AddOp, SubOp, MulOp, DivOp,
          MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, ExpandOp, ConstantOp, IotaOp, RandomOp,
-         AdamWOp>(
-      context);
+         AdamWOp>(context);
 }

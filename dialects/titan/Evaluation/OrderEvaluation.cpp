@@ -11,7 +11,8 @@ using namespace titan::ir;
 
 namespace {
 
-/// The rows of a row-major tensor along dimension `at`: element i of a row is at first + i * stride.
+/// The rows of a row-major tensor along dimension `at`: element i of a row is at first + i *
+/// stride.
 struct Rows {
   Rows(const HostTensor &tensor, int64_t at) : size(tensor.shape[at]) {
     for (size_t d = at + 1; d < tensor.shape.size(); ++d)

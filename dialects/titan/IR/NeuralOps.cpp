@@ -40,20 +40,24 @@ static SmallVector<DimAttr> replaceHead(NamedTensorType type, StringAttr head, D
 
 /// Constraints C1 to C3 of attention.
 template <typename Op> static LogicalResult verifyOperands(Op op) {
-  NamedTensorType q = op.getQuery().getType(), k = op.getKey().getType(), v = op.getValue().getType();
+  NamedTensorType q = op.getQuery().getType(), k = op.getKey().getType(),
+                  v = op.getValue().getType();
   StringAttr along = op.getAlongAttr(), head = op.getHeadAttr();
   for (NamedTensorType type : {q, k, v})
     if (!type.hasDim(along) || (type != v && !type.hasDim(head)))
-      return op.emitOpError("(C1) expected dimensions ") << along << " and " << head << " in " << type;
+      return op.emitOpError("(C1) expected dimensions ")
+             << along << " and " << head << " in " << type;
   for (DimAttr dim : k.getDims())
     if (!llvm::is_contained(q.getDims(), dim))
       return op.emitOpError("(C2) q lacks dimension ") << dim << " of k";
   DimAttr own = getValueHeadOf(k, v, head);
-  bool fits = own && v.getRank() == k.getRank() && (own.getName() == head || !q.hasDim(own.getName()));
+  bool fits =
+      own && v.getRank() == k.getRank() && (own.getName() == head || !q.hasDim(own.getName()));
   for (DimAttr dim : v.getDims())
     fits &= dim == own || llvm::is_contained(k.getDims(), dim);
   if (!fits)
-    return op.emitOpError("(C3) expected v to have the dimensions of ") << k << ", perhaps with one of its own "
+    return op.emitOpError("(C3) expected v to have the dimensions of ")
+           << k << ", perhaps with one of its own "
            << "in place of " << head << ", got " << v;
   return success();
 }
@@ -67,8 +71,8 @@ template <typename Op> static LogicalResult verifyMask(Op op) {
     for (DimAttr dim : documents.getDims())
       fits &= llvm::is_contained(op.getKey().getType().getDims(), dim);
     if (!fits)
-      return op.emitOpError("(C5) expected documents of i64 along ") << op.getAlongAttr()
-             << " with dimensions of k, got " << documents;
+      return op.emitOpError("(C5) expected documents of i64 along ")
+             << op.getAlongAttr() << " with dimensions of k, got " << documents;
   }
   if (op.getWindowAttr() && op.getWindowAttr().getInt() < 1)
     return op.emitOpError("(C6) the window ") << op.getWindowAttr().getInt() << " is less than 1";
@@ -85,11 +89,13 @@ template <typename Op> static LogicalResult verifyElementTypes(Op op) {
   for (Value value : {op.getKey(), op.getValue(), op.getResult()})
     fits &= cast<NamedTensorType>(value.getType()).getElementType() == element;
   if (!fits)
-    return op.emitOpError("(C8) expected q, k, v and the result of one floating-point type and an lse of "
-                          "that type, f32 at least, got ")
+    return op.emitOpError(
+               "(C8) expected q, k, v and the result of one floating-point type and an lse of "
+               "that type, f32 at least, got ")
            << element << ", " << op.getKey().getType().getElementType() << ", "
-           << op.getValue().getType().getElementType() << ", " << op.getResult().getType().getElementType()
-           << " and " << op.getLse().getType().getElementType();
+           << op.getValue().getType().getElementType() << ", "
+           << op.getResult().getType().getElementType() << " and "
+           << op.getLse().getType().getElementType();
   return success();
 }
 
@@ -99,23 +105,29 @@ LogicalResult AttentionOp::verify() {
   NamedTensorType q = getQuery().getType();
   if (getResult().getType().getDims() != ArrayRef(replaceHead(q, getHeadAttr(), getValueHead())) ||
       getLse().getType().getDims() != ArrayRef(replaceHead(q, getHeadAttr(), nullptr)))
-    return emitOpError("(C4) expected a result like q with ") << getValueHead().getName() << " in place of "
-           << getHeadAttr() << ", and an lse like q without " << getHeadAttr();
+    return emitOpError("(C4) expected a result like q with ")
+           << getValueHead().getName() << " in place of " << getHeadAttr()
+           << ", and an lse like q without " << getHeadAttr();
   return verifyMask(*this);
 }
 
 LogicalResult AttentionGradOp::verify() {
-  if (failed(verifyOperands(*this)) || failed(verifyMask(*this)) || failed(verifyElementTypes(*this)))
+  if (failed(verifyOperands(*this)) || failed(verifyMask(*this)) ||
+      failed(verifyElementTypes(*this)))
     return failure();
   NamedTensorType q = getQuery().getType();
   if (getDQuery().getType().getDims() != q.getDims() ||
       getDKey().getType().getDims() != getKey().getType().getDims() ||
       getDValue().getType().getDims() != getValue().getType().getDims())
     return emitOpError("(C2) expected results like q, k and v");
-  auto result = replaceHead(q, getHeadAttr(), getValueHead()), lse = replaceHead(q, getHeadAttr(), nullptr);
+  auto result = replaceHead(q, getHeadAttr(), getValueHead()),
+       lse = replaceHead(q, getHeadAttr(), nullptr);
   for (auto [value, dims] : {std::pair<Value, ArrayRef<DimAttr>>(getCotangent(), result),
-                             {getResult(), result}, {getLse(), lse}, {getThrough(), lse}})
+                             {getResult(), result},
+                             {getLse(), lse},
+                             {getThrough(), lse}})
     if (value && cast<NamedTensorType>(value.getType()).getDims() != dims)
-      return emitOpError("(C3) expected a cotangent and a result like attention's, got ") << value.getType();
+      return emitOpError("(C3) expected a cotangent and a result like attention's, got ")
+             << value.getType();
   return success();
 }

@@ -4,8 +4,8 @@
 #include "dialects/titan/Kernels/Formulas.h"
 #include "dialects/titan/Kernels/Kernels.h"
 #include "dialects/titan/Kernels/ScalarText.h"
-#include "llvm/ADT/StringExtras.h"
 #include "runtime/include/titan/runtime/philox.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace titan;

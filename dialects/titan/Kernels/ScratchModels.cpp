@@ -22,11 +22,11 @@ struct AttentionScratch : ScratchOpInterface::ExternalModel<AttentionScratch<Op>
     for (auto [dim, size] : llvm::zip_equal(q.getDims(), dist::getLocalShape(q, degrees)))
       group *= k.hasDim(dim.getName()) ? 1 : size;
     rt::attention_scratch::Sizes sizes{sizeIn(q, attention.getAlongAttr()),
-                               sizeIn(k, attention.getAlongAttr()),
-                               group,
-                               sizeIn(q, attention.getHeadAttr()),
-                               attention.getValueHead().getSize(),
-                               q.getElementType().isF64() ? 8 : 4};
+                                       sizeIn(k, attention.getAlongAttr()),
+                                       group,
+                                       sizeIn(q, attention.getHeadAttr()),
+                                       attention.getValueHead().getSize(),
+                                       q.getElementType().isF64() ? 8 : 4};
     return isa<AttentionOp>(op) ? rt::attention_scratch::forwardBytes(sizes)
                                 : rt::attention_scratch::backwardBytes(sizes);
   }

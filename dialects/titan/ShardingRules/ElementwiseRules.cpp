@@ -50,11 +50,11 @@ struct ElementwiseRule : ShardingRuleOpInterface::ExternalModel<ElementwiseRule<
     rule.linearSets = getLinearSets(cast<Op>(op));
     auto result = cast<NamedTensorType>(op->getResult(0).getType());
     // What depends on the index cannot be computed in storage, whose parts have no dimensions.
-    rule.isElementwise =
-        op->getNumOperands() > 0 && !isa<RandomOp>(op) && llvm::all_of(op->getOperandTypes(), [&](Type type) {
-          auto operand = cast<NamedTensorType>(type);
-          return operand.getRank() == 0 || operand.getDims() == result.getDims();
-        });
+    rule.isElementwise = op->getNumOperands() > 0 && !isa<RandomOp>(op) &&
+                         llvm::all_of(op->getOperandTypes(), [&](Type type) {
+                           auto operand = cast<NamedTensorType>(type);
+                           return operand.getRank() == 0 || operand.getDims() == result.getDims();
+                         });
     return rule;
   }
 };

@@ -20,8 +20,8 @@ struct RotaryRule : ShardingRuleOpInterface::ExternalModel<RotaryRule, RotaryOp>
 };
 
 /// A query meets every key, so the keys' positions stay whole, as do both heads. The queries'
-/// positions may be split, apart from the keys' of the same name: then the cotangents of k and v are
-/// partial sums. They are too where a dimension that only q has (the group) is split.
+/// positions may be split, apart from the keys' of the same name: then the cotangents of k and v
+/// are partial sums. They are too where a dimension that only q has (the group) is split.
 template <typename Op>
 struct AttentionRule : ShardingRuleOpInterface::ExternalModel<AttentionRule<Op>, Op> {
   dist::ShardingRule getShardingRule(Operation *op) const {

@@ -212,13 +212,13 @@ private:
   const AttentionShape &s;
   const BackwardTensors<E> &all;
   Visibility mask;
-  int64_t width;                               // head, rounded up to whole vectors
-  int64_t loaded = -1, outer = 0, kvHead = 0;  // the pair at hand
-  T *keys, *values;                            // [keys][width], [keys][valueHead]
-  T *queries, *douts, *dqueries;               // [rows][head], [rows][valueHead], [rows][width]
-  T *lse2, *delta;                             // [rows] = [group][queries]; lse in units of log2
-  T *keysT, *valuesT, *dkeysT, *dvaluesT;      // [head or valueHead][lanes]
-  T *p, *ds;                                   // [queryBlock][lanes]
+  int64_t width;                              // head, rounded up to whole vectors
+  int64_t loaded = -1, outer = 0, kvHead = 0; // the pair at hand
+  T *keys, *values;                           // [keys][width], [keys][valueHead]
+  T *queries, *douts, *dqueries;              // [rows][head], [rows][valueHead], [rows][width]
+  T *lse2, *delta;                            // [rows] = [group][queries]; lse in units of log2
+  T *keysT, *valuesT, *dkeysT, *dvaluesT;     // [head or valueHead][lanes]
+  T *p, *ds;                                  // [queryBlock][lanes]
 };
 
 template <typename E> void backward(const AttentionShape &given, const BackwardTensors<E> &all) {

@@ -218,8 +218,7 @@ template <typename E> void forward(const AttentionShape &given, const ForwardTen
 #pragma omp for schedule(dynamic)
     for (int64_t i = 0; i < tasks.count(); ++i) {
       int64_t part = i % tasks.parts;
-      head.run(i / tasks.parts,
-               {part * blocks / tasks.parts, (part + 1) * blocks / tasks.parts});
+      head.run(i / tasks.parts, {part * blocks / tasks.parts, (part + 1) * blocks / tasks.parts});
     }
   }
 }

@@ -16,8 +16,8 @@ template <typename T> struct Lanes {
   typedef T Vector __attribute__((vector_size(64), may_alias));
 };
 
-/// to[d * toStride] = from[d * fromStride] * factor. Strides of 1 are the usual case and worth loops
-/// of their own. The product is of the factor's type, whatever memory holds on either side.
+/// to[d * toStride] = from[d * fromStride] * factor. Strides of 1 are the usual case and worth
+/// loops of their own. The product is of the factor's type, whatever memory holds on either side.
 template <typename From, typename T, typename To>
 inline void scaleRow(const From *from, int64_t fromStride, T factor, int64_t count, To *to,
                      int64_t toStride) {

@@ -24,15 +24,18 @@ public:
   Range keysOf(Range queries) const {
     int64_t first = queries.begin + shape->firstQuery, last = queries.end - 1 + shape->firstQuery;
     return {shape->window ? std::max<int64_t>(0, first - shape->window + 1) : 0,
-            std::min(shape->keys, shape->causal ? last + 1 : shape->window ? last + shape->window : shape->keys)};
+            std::min(shape->keys, shape->causal   ? last + 1
+                                  : shape->window ? last + shape->window
+                                                  : shape->keys)};
   }
   /// Queries that may see some of these keys.
   Range queriesOf(Range keys) const {
     int64_t first = shape->causal   ? keys.begin
                     : shape->window ? keys.begin - shape->window + 1
-                               : shape->firstQuery;
+                                    : shape->firstQuery;
     int64_t end = shape->window ? keys.end - 1 + shape->window : shape->firstQuery + shape->queries;
-    return {std::max<int64_t>(0, first - shape->firstQuery), std::min(shape->queries, end - shape->firstQuery)};
+    return {std::max<int64_t>(0, first - shape->firstQuery),
+            std::min(shape->queries, end - shape->firstQuery)};
   }
 
   bool hasDocuments() const { return documents; }
@@ -50,7 +53,8 @@ public:
   bool isOpen(Range queries, Range keys) const {
     int64_t first = queries.begin + shape->firstQuery, last = queries.end - 1 + shape->firstQuery;
     if ((shape->causal && keys.end - 1 > first) ||
-        (shape->window && (last - keys.begin >= shape->window || keys.end - 1 - first >= shape->window)))
+        (shape->window &&
+         (last - keys.begin >= shape->window || keys.end - 1 - first >= shape->window)))
       return false;
     if (!documents)
       return true;

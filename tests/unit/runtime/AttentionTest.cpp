@@ -61,8 +61,7 @@ template <typename E> struct Case {
 bool isVisible(const AttentionShape &s, int64_t o, int64_t query, int64_t key) {
   int64_t position = query + s.firstQuery;
   auto document = [&](int64_t i) { return s.documents[o * s.keys + i]; };
-  return (!s.causal || key <= position) &&
-         (!s.window || std::abs(position - key) < s.window) &&
+  return (!s.causal || key <= position) && (!s.window || std::abs(position - key) < s.window) &&
          (!s.documents || document(position) == document(key));
 }
 
@@ -167,35 +166,32 @@ AttentionShape shapeOf(int64_t outer, int64_t seq, int64_t kvHeads, int64_t grou
 }
 
 // Lengths around every block boundary, head dimensions that fill vectors and that do not, groups.
-INSTANTIATE_TEST_SUITE_P(Shapes, Attention,
-                         testing::Values(shapeOf(2, 64, 2, 1, 16, 0.25, true),
-                                         shapeOf(1, 1, 1, 1, 8, 1.0, true),
-                                         shapeOf(1, 31, 2, 3, 5, 0.4, true),
-                                         shapeOf(1, 33, 1, 2, 1, 1.0, true),
-                                         shapeOf(2, 97, 2, 4, 24, 0.2, true),
-                                         shapeOf(1, 130, 1, 2, 64, 0.125, true),
-                                         shapeOf(1, 65, 1, 1, 128, 0.09, true),
-                                         shapeOf(1, 70, 2, 2, 20, 0.2, false),
-                                         shapeOf(1, 160, 1, 1, 16, 0.25, false)));
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, Attention,
+    testing::Values(shapeOf(2, 64, 2, 1, 16, 0.25, true), shapeOf(1, 1, 1, 1, 8, 1.0, true),
+                    shapeOf(1, 31, 2, 3, 5, 0.4, true), shapeOf(1, 33, 1, 2, 1, 1.0, true),
+                    shapeOf(2, 97, 2, 4, 24, 0.2, true), shapeOf(1, 130, 1, 2, 64, 0.125, true),
+                    shapeOf(1, 65, 1, 1, 128, 0.09, true), shapeOf(1, 70, 2, 2, 20, 0.2, false),
+                    shapeOf(1, 160, 1, 1, 16, 0.25, false)));
 
 // Every part of a mask alone and with the others, values of another head size, a bounded score, and
 // queries that are a part of the positions.
 INSTANTIATE_TEST_SUITE_P(
     Masks, Attention,
-    testing::Values(
-        AttentionShape{1, 200, 200, 1, 2, 16, 16, 0.25, true, 33},
-        AttentionShape{1, 200, 200, 2, 1, 16, 16, 0.25, true, 1},
-        AttentionShape{1, 200, 200, 1, 1, 16, 16, 0.25, true, 500},
-        AttentionShape{1, 300, 300, 1, 1, 8, 8, 0.3, false, 20},
-        AttentionShape{1, 150, 150, 1, 2, 12, 12, 0.3, true, 0, 0.7},
-        AttentionShape{1, 150, 150, 1, 2, 12, 20, 0.3, true},
-        AttentionShape{1, 150, 150, 2, 1, 20, 12, 0.3, false, 70, 1.5},
-        AttentionShape{2, 250, 250, 1, 2, 8, 8, 0.3, true, 0, 0, 0, someDocuments()},
-        AttentionShape{2, 250, 250, 1, 1, 8, 8, 0.3, false, 0, 0, 0, someDocuments()},
-        AttentionShape{2, 250, 250, 1, 1, 8, 24, 0.3, true, 90, 2.0, 0, someDocuments()},
-        AttentionShape{1, 60, 240, 1, 2, 8, 8, 0.3, true, 0, 0, 120},
-        AttentionShape{2, 50, 250, 1, 2, 8, 8, 0.3, true, 77, 0, 150, someDocuments()},
-        AttentionShape{1, 60, 240, 1, 2, 8, 8, 0.3, false, 50, 0, 180}));
+    testing::Values(AttentionShape{1, 200, 200, 1, 2, 16, 16, 0.25, true, 33},
+                    AttentionShape{1, 200, 200, 2, 1, 16, 16, 0.25, true, 1},
+                    AttentionShape{1, 200, 200, 1, 1, 16, 16, 0.25, true, 500},
+                    AttentionShape{1, 300, 300, 1, 1, 8, 8, 0.3, false, 20},
+                    AttentionShape{1, 150, 150, 1, 2, 12, 12, 0.3, true, 0, 0.7},
+                    AttentionShape{1, 150, 150, 1, 2, 12, 20, 0.3, true},
+                    AttentionShape{1, 150, 150, 2, 1, 20, 12, 0.3, false, 70, 1.5},
+                    AttentionShape{2, 250, 250, 1, 2, 8, 8, 0.3, true, 0, 0, 0, someDocuments()},
+                    AttentionShape{2, 250, 250, 1, 1, 8, 8, 0.3, false, 0, 0, 0, someDocuments()},
+                    AttentionShape{2, 250, 250, 1, 1, 8, 24, 0.3, true, 90, 2.0, 0,
+                                   someDocuments()},
+                    AttentionShape{1, 60, 240, 1, 2, 8, 8, 0.3, true, 0, 0, 120},
+                    AttentionShape{2, 50, 250, 1, 2, 8, 8, 0.3, true, 77, 0, 150, someDocuments()},
+                    AttentionShape{1, 60, 240, 1, 2, 8, 8, 0.3, false, 50, 0, 180}));
 
 /// `rows` of `size` elements with rows and elements exchanged.
 std::vector<double> transposed(const std::vector<double> &from, int64_t size) {

@@ -8,10 +8,10 @@
 
 namespace titan::rt::attention_scratch {
 
-constexpr int64_t kLineBytes = 64;            // pieces are aligned to cache lines
-constexpr int64_t kVectorBytes = 64;          // one register of AVX-512, or two of AVX2
-constexpr int64_t kKeyBlock = 64;             // keys that the forward takes at once
-constexpr int64_t kQueryBlock = 64;           // queries that the backward takes at once
+constexpr int64_t kLineBytes = 64;   // pieces are aligned to cache lines
+constexpr int64_t kVectorBytes = 64; // one register of AVX-512, or two of AVX2
+constexpr int64_t kKeyBlock = 64;    // keys that the forward takes at once
+constexpr int64_t kQueryBlock = 64;  // queries that the backward takes at once
 
 /// What the sizes of the pieces follow from; elements are those computed with (float for bf16).
 struct Sizes {
@@ -26,8 +26,14 @@ struct Sizes {
 
 /// Elements of the forward's pieces: keys, values, queries, sums, scores, and three rows of lanes.
 constexpr std::array<int64_t, 8> forwardPieces(const Sizes &s) {
-  return {s.keys * s.head,      s.keys * s.valueHead,  s.head * s.lanes(), s.valueHead * s.lanes(),
-          kKeyBlock * s.lanes(), s.lanes(), s.lanes(), s.lanes()};
+  return {s.keys * s.head,
+          s.keys * s.valueHead,
+          s.head * s.lanes(),
+          s.valueHead * s.lanes(),
+          kKeyBlock * s.lanes(),
+          s.lanes(),
+          s.lanes(),
+          s.lanes()};
 }
 
 /// Elements of the backward's: keys, values, queries, their cotangents and gradients, log-sum-exp
@@ -68,4 +74,4 @@ constexpr int64_t backwardBytes(const Sizes &sizes) {
   return bytes;
 }
 
-} // namespace titan::rt::attention
+} // namespace titan::rt::attention_scratch

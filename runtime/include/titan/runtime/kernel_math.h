@@ -116,8 +116,8 @@ TM_FUNCTION void topK(const T *from, int64_t fromStride, int64_t n, T *values, i
     int64_t best = -1;
     for (int64_t i = 0; i < n; ++i) {
       const T x = from[i * fromStride];
-      const bool isLeft = last < 0 || x < from[last * fromStride] ||
-                          (x == from[last * fromStride] && i > last);
+      const bool isLeft =
+          last < 0 || x < from[last * fromStride] || (x == from[last * fromStride] && i > last);
       if (isLeft && (best < 0 || x > from[best * fromStride]))
         best = i;
     }

@@ -130,14 +130,12 @@ TITAN_RANDOM PhiloxCounter bits(uint64_t stream, uint64_t index, uint64_t keys) 
 }
 
 /// In [0, 1): 24 bits, which a float holds, so that all element types see the same numbers.
-template <typename T>
-TITAN_RANDOM T uniform(uint64_t stream, uint64_t index, uint64_t keys) {
+template <typename T> TITAN_RANDOM T uniform(uint64_t stream, uint64_t index, uint64_t keys) {
   return static_cast<T>(static_cast<int32_t>(bits(stream, index, keys)[0] >> 8)) * T(0x1.0p-24);
 }
 
 /// Standard normal, by Box and Muller: sqrt(-2 ln u) cos(2 pi v), u in (0, 1], v in [0, 1).
-template <typename T>
-TITAN_RANDOM T normal(uint64_t stream, uint64_t index, uint64_t keys) {
+template <typename T> TITAN_RANDOM T normal(uint64_t stream, uint64_t index, uint64_t keys) {
   const PhiloxCounter block = bits(stream, index, keys);
   const double u = (static_cast<double>(block[0]) + 1) * 0x1.0p-32;
   const double v = static_cast<double>(block[1]) * 0x1.0p-32;

@@ -173,7 +173,8 @@ void gemm(Context &, const double *a, const double *b, double *c, const GemmShap
 void gemm(Context &, const bf16 *a, const bf16 *b, bf16 *c, const GemmShape &);
 void gemm(Context &, const bf16 *a, const bf16 *b, float *c, const GemmShape &);
 
-/// Elements between neighbours along each dimension that attention walks; 0 where a tensor lacks it.
+/// Elements between neighbours along each dimension that attention walks; 0 where a tensor lacks
+/// it.
 struct AttentionStrides {
   int64_t outer = 0, position = 0, kvHead = 0, group = 0, element = 0;
 };
