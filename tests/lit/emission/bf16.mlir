@@ -52,3 +52,30 @@ func.func @train(%x: !x {titan.input = "x"} loc("x"), %w: !w {titan.param = "w"}
   %whole = titan.reduce sum %x : !x -> !s loc("whole")
   return %a, %b, %z, %picked, %y, %dw, %columns, %whole : !x, !wide, !x, !row, !y, !dw, !row, !s
 }
+
+!q = !titan.tensor<bf16[seq = 8, head = 4]>
+!lse = !titan.tensor<f32[seq = 8]>
+!chosen = !titan.tensor<bf16[seq = 8, chosen = 2]>
+!places = !titan.tensor<i64[seq = 8, chosen = 2]>
+!key = !titan.tensor<i64[]>
+
+// Attention's log-sum-exp is a float, and so is a running sum; choices are elements as they are.
+// CHECK-LABEL: void run(Context &ctx) {
+func.func @logits(%q: !q {titan.input = "q"} loc("q"))
+    -> (!q {titan.output = "y"}, !q {titan.output = "sums"}, !chosen {titan.output = "values"}, !q {titan.output = "u"})
+    attributes {titan.program = "logits"} {
+  // CHECK-DAG: bf16 *y = {{.*}}<bf16>(ctx,
+  // CHECK-DAG: float *lse = {{.*}}<float>(ctx,
+  // CHECK: attention(ctx, q, q, q, y, lse,
+  %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5} : (!q, !q, !q) -> (!q, !lse) loc("y")
+  // CHECK: float total = 0;
+  // CHECK: total += q[
+  // CHECK-NEXT: sums[{{.*}}] = total;
+  %sums = titan.cumulative_sum %q along "seq" : !q -> !q loc("sums")
+  // CHECK: tm::topK(q
+  %values, %at = titan.top_k %q along "head" : !q -> !chosen, !places loc("values")
+  // CHECK: u[i] = tm::uniform<float>(
+  %zero = titan.constant 0.0 : !key
+  %u = titan.random uniform "u" keys(%zero) : (!key) -> !q loc("u")
+  return %y, %sums, %values, %u : !q, !q, !chosen, !q
+}

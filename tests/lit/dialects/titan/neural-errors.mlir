@@ -110,3 +110,13 @@ func.func @f(%q: !q, %lse: !titan.tensor<f32[seq = 8]>) {
   %0:3 = titan.attention_grad %lse, %q, %q, %q, %q, %lse along "seq" head "head" {scale = 0.5} : (!titan.tensor<f32[seq = 8]>, !q, !q, !q, !q, !titan.tensor<f32[seq = 8]>) -> (!q, !q, !q)
   return
 }
+
+// -----
+
+!q = !titan.tensor<bf16[seq = 8, head = 4]>
+// The log-sum-exp of bf16 scores is f32.
+func.func @f(%q: !q) {
+  // expected-error @+1 {{(C8) expected q, k, v and the result of one floating-point type and an lse of that type, f32 at least, got 'bf16', 'bf16', 'bf16', 'bf16' and 'bf16'}}
+  %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5} : (!q, !q, !q) -> (!q, !titan.tensor<bf16[seq = 8]>)
+  return
+}

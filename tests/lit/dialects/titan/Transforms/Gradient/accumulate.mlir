@@ -72,3 +72,26 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !titan.tensor<f32[layers = 3]> 
   %sum = titan.reduce sum %y : !x -> !s
   return %sum, %d : !s, !s
 }
+
+// -----
+
+!s = !titan.tensor<f32[]>
+!i = !titan.tensor<i64[]>
+!x = !titan.tensor<f32[batch = 8]>
+!v = !titan.tensor<f32[embed = 4]>
+
+// Every part draws numbers of its own; what has no batch is the same for all of them.
+// CHECK-LABEL: func.func @train
+// CHECK: titan.random normal "b" keys(%{{[a-z0-9]+}}) :
+// CHECK: titan.repeat <microbatches = 2>
+// CHECK: ^bb0(%[[AT:[^:]*]]: !titan.tensor<i64[]>
+// CHECK: titan.random uniform "a" keys(%{{.*}}, %[[AT]]) : {{.*}} -> !titan.tensor<f32[batch = 4]>
+func.func @train(%x: !x {titan.input = "x"}, %seed: !i {titan.scalar = "seed"}, %w: !v {titan.param = "w"}) -> (!s, !v)
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 2 : i64}} {
+  %a = titan.random uniform "a" keys(%seed) : (!i) -> !x
+  %b = titan.random normal "b" keys(%seed) : (!i) -> !v
+  %y = titan.mul %x, %a : (!x, !x) -> !x
+  %sum = titan.reduce sum %y : !x -> !s
+  %z = titan.mul %w, %b : (!v, !v) -> !v
+  return %sum, %z : !s, !v
+}
