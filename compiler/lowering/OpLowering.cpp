@@ -250,7 +250,7 @@ void OpLowering::lowerBody(mlir::Region &region, const sema::Region &body, Array
     parameters[index] = block->addArgument(ir::RepeatOp::getSliceType(type),
                                            translation.loc(parameter.loc, parameter.name));
   }
-  indices.push_back(made.getIndex());
+  indices.push_back(values.lookup(body.arguments[0]));
   lower(body);
   indices.pop_back();
   SmallVector<Value> yields;

@@ -112,8 +112,6 @@ int shareOfCores(World &world) {
 int runCommand(const Options &options, const LaunchInfo &launch) {
   std::vector<int64_t> degrees =
       resolveDegrees(programMesh(), launch.worldSize, options.executable);
-  // First: working memory is planned for each thread.
-  omp_set_num_threads(chooseThreadCount(launch, availableCores()));
   Program described = program(degrees.data());
   Settings settings(described);
   applySettings(settings, options);
@@ -122,6 +120,8 @@ int runCommand(const Options &options, const LaunchInfo &launch) {
   // Inside, so that the world is still there when a fault ends the process: taking it down waits.
   return orLeave(launch, false, [&]() -> int {
     omp_set_num_threads(chooseThreadCount(launch, shareOfCores(*world)));
+    // Anew, since its working memory is a block for each thread.
+    described = program(degrees.data());
     Session session(std::move(described), std::move(degrees), *world, makeDevice(launch));
     reportCrashes(launch.rank, session.running());
     if (options.dryRun) {

@@ -1,6 +1,6 @@
 // Products of bf16. Their terms are exact in float, so both ways, MKL's own and the widened one,
 // differ in the order of sums alone.
-#include "Scratch.h"
+#include "ThreadScratch.h"
 
 #include "titan/runtime/error.h"
 #include "titan/runtime/gemm.h"
@@ -68,7 +68,7 @@ Product takeRows(Product p, int64_t first, int64_t count) {
   return p;
 }
 
-const float *widen(const Matrix &matrix, Scratch &scratch) {
+const float *widen(const Matrix &matrix, ThreadScratch &scratch) {
   float *wide = scratch.take<float>(matrix.rows * matrix.columns);
   tm::detail::share(matrix.rows, matrix.rows * matrix.columns, [&](int64_t i) {
 #pragma omp simd
@@ -79,7 +79,7 @@ const float *widen(const Matrix &matrix, Scratch &scratch) {
 }
 
 size_t sizeWidened(const Matrix &matrix) {
-  return Scratch::roundUp(static_cast<size_t>(matrix.rows * matrix.columns) * sizeof(float));
+  return ThreadScratch::roundUp(static_cast<size_t>(matrix.rows * matrix.columns) * sizeof(float));
 }
 
 /// What `multiply` takes from the scratch.
@@ -95,7 +95,7 @@ int narrow(int64_t value) {
 }
 
 /// Row-major C = A B is column-major C' = B' A': swap operands and extents.
-void multiply(const Product &p, bool accumulate, float *c, int64_t ldc, Scratch &scratch) {
+void multiply(const Product &p, bool accumulate, float *c, int64_t ldc, ThreadScratch &scratch) {
   if (!isNative()) {
     const float *a = widen(p.a, scratch), *b = widen(p.b, scratch);
     return gemm(Trans(p.a.transposed), Trans(p.b.transposed), p.m, p.n, p.k, 1.0f, a, p.a.columns,
@@ -109,18 +109,18 @@ void multiply(const Product &p, bool accumulate, float *c, int64_t ldc, Scratch 
 }
 
 void product(const Product &p, bool accumulate, float *c, int64_t ldc) {
-  multiply(p, accumulate, c, ldc, Scratch::ofThread(sizeScratch(p)));
+  multiply(p, accumulate, c, ldc, ThreadScratch::ofThread(sizeScratch(p)));
 }
 
 /// In blocks of rows that keep the unrounded sums within 64 MiB.
 void product(const Product &p, bool accumulate, bf16 *c, int64_t ldc) {
   constexpr int64_t most = int64_t{64} << 20, fewest = 256;
   const int64_t rows = std::min(p.m, std::max<int64_t>(fewest, most / 4 / p.n));
-  const size_t sums = Scratch::roundUp(static_cast<size_t>(rows * p.n) * sizeof(float));
+  const size_t sums = ThreadScratch::roundUp(static_cast<size_t>(rows * p.n) * sizeof(float));
   for (int64_t first = 0; first < p.m; first += rows) {
     const int64_t count = std::min(rows, p.m - first);
     const Product part = takeRows(p, first, count);
-    Scratch &scratch = Scratch::ofThread(sums + sizeScratch(part));
+    ThreadScratch &scratch = ThreadScratch::ofThread(sums + sizeScratch(part));
     float *sum = scratch.take<float>(count * p.n);
     bf16 *to = c + first * ldc;
     if (accumulate)
