@@ -92,7 +92,7 @@ static Case drawAttentionGrad(Draw &draw) {
 static Case drawTopK(Draw &draw) {
   DimAttr along = draw.dim(draw.number(1, 5)), chosen = draw.dim(draw.number(1, along.getSize()));
   Dims dims = draw.reorder(unite({along}, draw.dims(0, 2))), results = dims;
-  llvm::replace(results, along, chosen);
+  std::replace(results.begin(), results.end(), along, chosen);
   return {{draw.real(dims)},
           {draw.type(results), draw.type(results).withElementType(draw.builder.getI64Type())},
           {draw.builder.getNamedAttr("along", along.getName())}};

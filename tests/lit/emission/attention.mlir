@@ -12,18 +12,18 @@
 !ids = !titan.tensor<i64[seq = 8, batch = 2]>
 
 // CHECK-LABEL: void run(Context &ctx) {
-func.func @train(%q: !q {titan.input = "q"} loc("q"), %k: !k {titan.input = "k"} loc("k"),
+func.func @train(%q: !q {titan.input = "q"} loc("q"), %k: !k {titan.input = "k"} loc("key"),
                  %qt: !qt {titan.input = "qt"} loc("qt"), %vt: !vt {titan.input = "vt"} loc("vt"),
                  %ids: !ids {titan.input = "ids"} loc("ids"))
     -> (!q {titan.output = "y"}, !yt {titan.output = "yt"}) attributes {titan.program = "train"} {
   // The usual order needs no strides. Working memory is planned; kernels on devices have none.
-  // CHECK: attention(ctx, q, k, k, y, {{.*}},
+  // CHECK: attention(ctx, q, key, key, y, {{.*}},
   // CHECK-NEXT: {.outer = batch, .queries = seq, .keys = seq, .kvHeads = kv, .group = group,
   // CHECK-NEXT: .head = head, .valueHead = head, .scale = 0.5, .causal = true, .scratch = transient<double>(ctx, [[SCRATCH:[0-9]+]])});
   // CUDA: .scale = 0.5, .causal = true});
   %y, %lse = titan.attention %q, %k, %k along "seq" head "head" {scale = 0.5, causal} : (!q, !k, !k) -> (!q, !lse) loc("y")
   // Any other is described, and so are the parts of the mask.
-  // CHECK: attention(ctx, qt, k, vt, yt, {{.*}},
+  // CHECK: attention(ctx, qt, key, vt, yt, {{.*}},
   // CHECK-NEXT: {.outer = batch, .queries = seq, .keys = seq, .kvHeads = kv, .group = group,
   // CHECK-NEXT: .head = head, .valueHead = wide, .scale = 0.5, .window = 3, .softCap = 20.0, .documents = ids, .q = {seq * kv, kv, 1, batch * seq * kv, group * batch * seq * kv}, .v = {1, wide * batch, seq * wide * batch, 0, batch},
   // CHECK-SAME: .ofDocuments = {1, batch, 0, 0, 0}

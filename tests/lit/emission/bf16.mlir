@@ -64,9 +64,9 @@ func.func @train(%x: !x {titan.input = "x"} loc("x"), %w: !w {titan.param = "w"}
 func.func @logits(%q: !q {titan.input = "q"} loc("q"))
     -> (!q {titan.output = "y"}, !q {titan.output = "sums"}, !chosen {titan.output = "values"}, !q {titan.output = "u"})
     attributes {titan.program = "logits"} {
-  // CHECK-DAG: bf16 *y = {{.*}}<bf16>(ctx,
-  // CHECK-DAG: float *lse = {{.*}}<float>(ctx,
-  // CHECK: attention(ctx, q, q, q, y, lse,
+  // CHECK: bf16 *y = {{.*}}<bf16>(ctx,
+  // CHECK: float *[[LSE:.*]] = {{.*}}<float>(ctx,
+  // CHECK: attention(ctx, q, q, q, y, [[LSE]],
   %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5} : (!q, !q, !q) -> (!q, !lse) loc("y")
   // CHECK: float total = 0;
   // CHECK: total += q[

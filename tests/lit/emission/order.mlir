@@ -13,8 +13,8 @@ func.func @train(%x: !x {titan.input = "x"} loc("x"), %seed: !k {titan.scalar = 
     -> (!x {titan.output = "u"}, !v {titan.output = "values"}, !x {titan.output = "sums"}, !x {titan.output = "put"})
     attributes {titan.program = "train"} {
   // A random number is that of the element's place in the whole tensor.
-  // CHECK: u[{{.*}}] = tm::uniform<float>(0x{{[0-9a-f]+}}ull, i + batch_shard_start * 128, *seed);
-  // CUDA: tm::uniform<float>(0x{{[0-9a-f]+}}ull, i + batch_shard_start * 128, *seed)
+  // CHECK: u[{{.*}}] = tm::uniform<float>(0x{{[0-9a-f]+}}ull, i + batch_shard_start * (16 * 8), seed_at);
+  // CUDA: tm::uniform<float>(0x{{[0-9a-f]+}}ull, i + batch_shard_start * (16 * 8), seed_at)
   %u = titan.random uniform "u.0" keys(%seed) : (!k) -> !x loc("u")
   // CHECK: for (int64_t i = 0; i < batch_shard * seq; ++i) {
   // CHECK-NEXT: tm::topK(x + i * experts, 1, experts, values + i * chosen, {{.*}} + i * chosen, 1, chosen);
@@ -29,7 +29,7 @@ func.func @train(%x: !x {titan.input = "x"} loc("x"), %seed: !k {titan.scalar = 
   %sums = titan.cumulative_sum %x along "seq" {reverse} : !x -> !x loc("sums")
   // Indices that vary in every dimension of the result: threads share those.
   // CHECK: tm::fill(ctx, put,
-  // CHECK: const int64_t at = indices[
+  // CHECK: const int64_t at = {{.*}}[
   // CHECK-NEXT: if (at >= 0 && at < experts)
   // CUDA: tm::fill(ctx, put,
   // CUDA: tm::launch(ctx, batch_shard * seq

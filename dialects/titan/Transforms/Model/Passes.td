@@ -9,8 +9,8 @@ def TitanVerifyModelPhase : Pass<"titan-verify-model-phase", "::mlir::ModuleOp">
   let summary = "Checks what holds after the model phase; changes nothing";
   let description = [{
     A program is a function with `titan.program`. In every program:
-    - (M1) an argument has exactly one role, `titan.input` or `titan.param`: states and scalars come
-      with the optimizer, later;
+    - (M1) an argument has exactly one role, `titan.input`, `titan.param` or, where something is
+      drawn, `titan.scalar`: states come with the optimizer, later;
     - (M2) a parameter says how it starts (`titan.init`), and no other has its name;
     - (M3) a parameter has the same type, initialiser and trainedness in every program, since one
       buffer serves them all.

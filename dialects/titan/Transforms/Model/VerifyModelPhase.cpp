@@ -27,11 +27,10 @@ using Parameters = llvm::StringMap<Parameter>;
 /// (M1) One role for an argument.
 static LogicalResult verifyRole(func::FuncOp function, unsigned index) {
   unsigned roles = 0;
-  for (StringRef role : {attr::kInput, attr::kParam})
+  for (StringRef role : {attr::kInput, attr::kParam, attr::kScalar})
     roles += bool(function.getArgAttr(index, role));
-  for (StringRef later : {attr::kState, attr::kScalar})
-    if (function.getArgAttr(index, later))
-      return function.emitOpError("(M1) argument ") << index << " has `" << later << "` already";
+  if (function.getArgAttr(index, attr::kState))
+    return function.emitOpError("(M1) argument ") << index << " has `titan.state` already";
   if (roles != 1)
     return function.emitOpError("(M1) argument ")
            << index << " has " << roles << " roles, expected 1";

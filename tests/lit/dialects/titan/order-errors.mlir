@@ -2,8 +2,8 @@
 
 // The chosen elements lie along a dimension of their own.
 func.func @f(%x: !titan.tensor<f32[seq = 8, experts = 4]>) {
-  // expected-error @+1 {{(C1) the results have dimension #titan.dim<seq = 2> in place of #titan.dim<experts = 4>}}
-  %v, %i = titan.top_k %x along "experts" : !titan.tensor<f32[seq = 8, experts = 4]> -> !titan.tensor<f32[seq = 8, seq = 2]>, !titan.tensor<i64[seq = 8, seq = 2]>
+  // expected-error @+1 {{(C1) the results have dimension #titan.dim<experts = 2> in place of #titan.dim<experts = 4>}}
+  %v, %i = titan.top_k %x along "experts" : !titan.tensor<f32[seq = 8, experts = 4]> -> !titan.tensor<f32[seq = 8, experts = 2]>, !titan.tensor<i64[seq = 8, experts = 2]>
   return
 }
 

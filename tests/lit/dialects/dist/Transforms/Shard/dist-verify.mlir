@@ -57,13 +57,16 @@ func.func @mixed(%x: !titan.tensor<f32[x = 8], <[{a}]>>, %y: !titan.tensor<f32[x
 
 // -----
 
-// Positions of attention are not split, since every one meets every other.
+// Queries may be split by position, keys may not: a query meets all of them.
 dist.mesh @mesh [#dist.axis<a = 2>]
 !q = !titan.tensor<f32[seq = 8, head = 2], <[{a}, {}]>>
-func.func @attention(%q: !q) {
-  // expected-note @+2 {{it gives}}
-  // expected-error @+1 {{dimension 'seq' must not be split, but is over axis 'a'}}
-  %0, %1 = titan.attention %q, %q, %q along "seq" head "head" {scale = 1.0} : (!q, !q, !q) -> (!q, !titan.tensor<f32[seq = 8], <[{a}]>>)
+!k = !titan.tensor<f32[seq = 8, head = 2], <[{}, {}]>>
+!lse = !titan.tensor<f32[seq = 8], <[{a}]>>
+func.func @attention(%q: !q, %k: !k) {
+  %0, %1 = titan.attention %q, %k, %k along "seq" head "head" {scale = 1.0} : (!q, !k, !k) -> (!q, !lse)
+  // expected-note @+2 {{the operand is}}
+  // expected-error @+1 {{it splits 'seq' over axis 'a', but operand 1 lies otherwise}}
+  %2, %3 = titan.attention %q, %q, %q along "seq" head "head" {scale = 1.0} : (!q, !q, !q) -> (!q, !lse)
   return
 }
 

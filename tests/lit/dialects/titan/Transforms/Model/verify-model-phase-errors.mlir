@@ -131,3 +131,14 @@ dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @shape(%x: !t) -> !t {
   return %x : !t
 }
+
+// -----
+
+!i = !titan.tensor<i64[]>
+
+// (M1) What random tensors depend on is nothing else besides.
+// expected-error @below {{(M1) argument 0 has 2 roles, expected 1}}
+func.func @train(%step: !i {titan.scalar = "step", titan.input = "step"}) -> (!i {titan.output = "loss"})
+    attributes {titan.program = "train", titan.optimizer = {}} {
+  return %step : !i
+}
