@@ -33,7 +33,7 @@ static std::vector<std::string> getOperations(MLIRContext &context) {
   std::vector<std::string> names;
   for (RegisteredOperationName op : context.getRegisteredOperations())
     if (op.getDialectNamespace() == ir::TitanDialect::getDialectNamespace() &&
-        !op.hasTrait<OpTrait::OneRegion>() && !op.hasTrait<OpTrait::IsTerminator>())
+        !op.hasTrait<OpTrait::SingleBlock>() && !op.hasTrait<OpTrait::IsTerminator>())
       if (std::string name = op.stripDialect().str();
           only.empty() || llvm::is_contained(only, name))
         names.push_back(name);

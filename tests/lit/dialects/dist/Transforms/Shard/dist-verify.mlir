@@ -62,9 +62,10 @@ dist.mesh @mesh [#dist.axis<a = 2>]
 !q = !titan.tensor<f32[seq = 8, head = 2], <[{a}, {}]>>
 !k = !titan.tensor<f32[seq = 8, head = 2], <[{}, {}]>>
 !lse = !titan.tensor<f32[seq = 8], <[{a}]>>
+// expected-note @+1 {{the operand is}}
 func.func @attention(%q: !q, %k: !k) {
   %0, %1 = titan.attention %q, %k, %k along "seq" head "head" {scale = 1.0} : (!q, !k, !k) -> (!q, !lse)
-  // expected-note @+2 {{the operand is}}
+  // expected-note @+2 {{it gives}}
   // expected-error @+1 {{it splits 'seq' over axis 'a', but operand 1 lies otherwise}}
   %2, %3 = titan.attention %q, %q, %q along "seq" head "head" {scale = 1.0} : (!q, !q, !q) -> (!q, !lse)
   return
