@@ -118,7 +118,7 @@ class Family:
 
 
 FAMILIES = [
-    Family("llama2"), Family("qwen3"), Family("phi"),
+    Family("llama2"), Family("mistral"), Family("qwen3"), Family("phi"),
     Family("mixtral"), Family("deepseek"), Family("tide"),
     Family("towers", "towers", "parity", "on_shard2_wide2", 8, 32, WHOLE, compiled=True),
     Family("cloze", "cloze", "parity", "on_shard2_tp2", 4, 32, WHOLE, compiled=True),
