@@ -152,14 +152,14 @@ void AttentionCall::emit(StringRef function, ArrayRef<const Access *> tensors) {
     rest += ", .firstQuery = " + firstQuery;
   if (documents)
     rest += ", .documents = " + at(*documents);
+  if (!emitter.isCuda())
+    rest += ", .scratch = " + emitter.getScratch(op, 0, Float64Type::get(op->getContext()));
   rest += getStrides("q", q, queries, groups, head) + getStrides("k", k, keys, one, head) +
           getStrides("v", v, keys, one, valueHead) +
           getStrides("out", y, queries, groups, valueHead) +
           getStrides("lse", lse, queries, groups, {"", one});
   if (documents)
     rest += getStrides("ofDocuments", *documents, keys, one, {"", one});
-  if (!emitter.isCuda())
-    rest += ", .scratch = " + emitter.getScratch(op, 0, Float64Type::get(op->getContext()));
   openLoops(out, around);
   std::string arguments;
   for (const Access *tensor : tensors)

@@ -25,7 +25,7 @@ func.func @train(%q: !q {titan.input = "q"} loc("q"), %k: !k {titan.input = "k"}
   // Any other is described, and so are the parts of the mask.
   // CHECK: attention(ctx, qt, key, vt, yt, {{.*}},
   // CHECK-NEXT: {.outer = batch, .queries = seq, .keys = seq, .kvHeads = kv, .group = group,
-  // CHECK-NEXT: .head = head, .valueHead = wide, .scale = 0.5, .window = 3, .softCap = 20.0, .documents = ids, .q = {seq * kv, kv, 1, batch * seq * kv, group * batch * seq * kv}, .v = {1, wide * batch, seq * wide * batch, 0, batch},
+  // CHECK-NEXT: .head = head, .valueHead = wide, .scale = 0.5, .window = 3, .softCap = 20.0, .documents = ids, .scratch = transient<double>(ctx, {{[0-9]+}}), .q = {seq * kv, kv, 1, batch * seq * kv, group * batch * seq * kv}, .v = {1, wide * batch, seq * wide * batch, 0, batch},
   // CHECK-SAME: .ofDocuments = {1, batch, 0, 0, 0}
   %yt, %lt = titan.attention %qt, %k, %vt documents %ids along "seq" head "head" {scale = 0.5, window = 3 : i64, soft_cap = 20.0}
       : (!qt, !k, !vt, !ids) -> (!yt, !lt) loc("yt")
