@@ -75,14 +75,20 @@ llvm::json::Object memoryJson(const plan::MemoryReport &memory) {
 
 llvm::json::Array collectivesJson(const std::vector<dist::CollectiveUse> &uses) {
   llvm::json::Array out;
-  for (const dist::CollectiveUse &use : uses)
+  for (const dist::CollectiveUse &use : uses) {
+    llvm::json::Array values;
+    for (const dist::ExchangedValue &value : use.values)
+      values.push_back(llvm::json::Object{{"value", value.name},
+                                          {"file", value.file},
+                                          {"line", value.line},
+                                          {"bytes_sent", value.bytesSent}});
     out.push_back(llvm::json::Object{{"kind", use.kind},
-                                     {"value", use.value},
-                                     {"file", use.file},
-                                     {"line", use.line},
+                                     {"values", std::move(values)},
                                      {"axes", llvm::json::Array(use.axes)},
                                      {"times", use.times},
-                                     {"bytes_sent", use.bytesSent}});
+                                     {"overlapped", use.isOverlapped},
+                                     {"bytes_sent", use.getBytesSent()}});
+  }
   return out;
 }
 

@@ -1,6 +1,6 @@
 //===- EmitCollective.cpp - Calls of the runtime's collectives ------------===//
 
-#include "compiler/emission/FunctionEmitter.h"
+#include "compiler/emission/CollectiveEmitter.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -9,253 +9,88 @@ using namespace titan;
 using namespace titan::ir;
 using namespace titan::emission;
 
-namespace {
-
-/// What one collective moves: block `[outer, d, inner]` of a dimension, or rows of flat storage.
-struct Blocks {
-  Extent outer, inner;
-  Extent d; ///< the split dimension's local size on the side where it is split
-};
-
-class CollectiveEmitter {
-public:
-  CollectiveEmitter(FunctionEmitter &emitter, Operation *op)
-      : emitter(emitter), out(emitter.out()), op(op), input(op->getOperand(0)),
-        result(op->getResult(0)), from(cast<NamedTensorType>(input.getType())),
-        to(cast<NamedTensorType>(result.getType())), axes(op->getAttrOfType<ArrayAttr>("axes")) {}
-
-  LogicalResult allGather();
-  LogicalResult reduceScatter();
-  LogicalResult allReduce();
-  LogicalResult allToAll();
-  LogicalResult localSlice();
-  LogicalResult makePartial();
-
-private:
-  /// The dimension whose axis list differs and is longer in `a`; -1 where only flat axes differ.
-  static int64_t getSplitDim(NamedTensorType a, NamedTensorType b);
-  Blocks getBlocks(NamedTensorType split, int64_t dim);
-  std::string start(StringRef function);
-  std::string getReduction();
-  LogicalResult gatherFlat();
-  LogicalResult scatterFlat();
-  LogicalResult sliceFlat();
-  /// Opens a loop over the rows above flat storage and returns its variable; empty for one row.
-  std::string openRows(NamedTensorType flat, Extent &whole, Extent &part);
-
-  FunctionEmitter &emitter;
-  Writer &out;
-  Operation *op;
-  Value input, result;
-  NamedTensorType from, to;
-  ArrayAttr axes;
-};
-
-} // namespace
-
-int64_t CollectiveEmitter::getSplitDim(NamedTensorType a, NamedTensorType b) {
-  for (auto [i, x, y] : llvm::enumerate(a.getShardingOrReplicated().getDimAxes(),
-                                        b.getShardingOrReplicated().getDimAxes()))
-    if (x.size() > y.size())
-      return i;
-  return -1;
-}
-
-Blocks CollectiveEmitter::getBlocks(NamedTensorType split, int64_t dim) {
-  Blocks blocks;
-  for (auto [i, local] : llvm::enumerate(emitter.sizes().getDims(split))) {
-    Extent &part = static_cast<int64_t>(i) < dim   ? blocks.outer
-                   : static_cast<int64_t>(i) > dim ? blocks.inner
-                                                   : blocks.d;
-    part = part * local.size;
-  }
-  return blocks;
-}
-
-std::string CollectiveEmitter::start(StringRef function) {
-  return (function + "(ctx, " + emitter.getGroup(axes) + ", " + getDType(to.getElementType()))
-      .str();
-}
-
-std::string CollectiveEmitter::getReduction() {
-  switch (from.getShardingOrReplicated().getPartialKind()) {
-  case dist::ReductionKind::Sum:
-    return "Reduction::Sum";
-  case dist::ReductionKind::Max:
-    return "Reduction::Max";
-  case dist::ReductionKind::Min:
-    return "Reduction::Min";
-  }
-  return "";
-}
-
-static std::string getArguments(const Blocks &blocks) {
-  return blocks.outer.str() + ", " + blocks.d.str() + ", " + blocks.inner.str() + ");";
-}
-
-LogicalResult CollectiveEmitter::allGather() {
-  int64_t dim = getSplitDim(from, to);
-  if (dim < 0)
-    return gatherFlat();
-  std::string a = emitter.getPointer(input), b = emitter.getPointer(result);
-  out.line(start("allGather") + ", " + a + ", " + b + ", " + getArguments(getBlocks(from, dim)));
-  return success();
-}
-
-LogicalResult CollectiveEmitter::reduceScatter() {
-  int64_t dim = getSplitDim(to, from);
-  if (dim < 0)
-    return scatterFlat();
-  std::string a = emitter.getPointer(input), b = emitter.getPointer(result);
-  out.line(start("reduceScatter") + ", " + getReduction() + ", " + a + ", " + b + ", " +
-           getArguments(getBlocks(to, dim)));
-  return success();
-}
-
-LogicalResult CollectiveEmitter::allReduce() {
-  std::string data = emitter.getPointer(result);
-  if (memory::getPlace(input) != memory::getPlace(result))
-    emitter.copyTo(input, data);
-  out.line(start("allReduce") + ", " + getReduction() + ", " + data + ", " +
-           emitter.sizes().getCount(to).str() + ");");
-  return success();
-}
-
-LogicalResult CollectiveEmitter::makePartial() {
-  std::string data = emitter.getPointer(result);
-  if (memory::getPlace(input) != memory::getPlace(result))
-    emitter.copyTo(input, data);
-  out.line("if (" + emitter.sizes().getPart(axes) + " != 0)");
-  out.line("  tm::fill(ctx, " + data + ", " + emitter.sizes().getCount(to).str() + ", " +
-           getElementType(to.getElementType()) + "(0));");
-  return success();
-}
-
-LogicalResult CollectiveEmitter::localSlice() {
-  int64_t dim = getSplitDim(to, from);
-  if (dim < 0)
-    return sliceFlat();
-  Blocks blocks = getBlocks(to, dim);
-  Factor degree = emitter.sizes().getDegree(axes);
-  std::string a = emitter.getPointer(input), b = emitter.getPointer(result);
-  Extent block = blocks.d * blocks.inner;
-  std::string part = "(" + emitter.sizes().getPart(axes) + ")";
-  Loop outer{{"outer"}, blocks.outer, "i"};
-  bool many = !blocks.outer.isOne();
-  if (many)
-    openLoops(out, outer);
-  std::string whole = many ? " + i * " + (block * Extent(degree)).atom() : "";
-  out.line("tm::copy(ctx, " + b + (many ? " + " + scale("i", block) : "") + ", " + a + whole +
-           " + " + scale(part, block) + ", " + block.str() + ");");
-  if (many)
-    closeLoops(out, outer);
-  return success();
-}
-
-/// In [a, s, b, gLocal, c] -> [a, s / ranks, b, g, c], or with g before s.
-LogicalResult CollectiveEmitter::allToAll() {
-  int64_t gathered = getSplitDim(from, to), split = getSplitDim(to, from);
-  if (gathered < 0 || split < 0)
-    return op->emitError("cannot emit an all-to-all of flat storage");
-  bool gatherFirst = gathered < split;
-  int64_t first = std::min(gathered, split), second = std::max(gathered, split);
-  Extent a, b, c, s, g;
-  for (auto [i, local] : llvm::enumerate(emitter.sizes().getDims(from))) {
-    int64_t at = i;
-    Extent &part = at == gathered ? g : at == split ? s : at < first ? a : at < second ? b : c;
-    part = part * local.size;
-  }
-  std::string in = emitter.getPointer(input), into = emitter.getPointer(result);
-  out.line(start("allToAll") + ", " + in + ", " + into + ", " + a.str() + ", " + s.str() + ", " +
-           b.str() + ", " + g.str() + ", " + c.str() + ", " + (gatherFirst ? "true" : "false") +
-           ");");
-  return success();
-}
-
-//===--- Flat storage ----------------------------------------------------===//
-
-std::string CollectiveEmitter::openRows(NamedTensorType flat, Extent &whole, Extent &part) {
-  auto sharding = flat.getShardingOrReplicated();
-  SmallVector<LocalDim> dims = emitter.sizes().getDims(flat);
-  part = dims.back().size;
-  NamedTensorType unflat = flat.withSharding(sharding.withoutFlat());
-  SmallVector<LocalDim> below = emitter.sizes().getDims(unflat);
-  Extent rows;
-  for (auto [i, dim] : llvm::enumerate(below))
-    (static_cast<int64_t>(i) < sharding.getFlatFrom() ? rows : whole) =
-        (static_cast<int64_t>(i) < sharding.getFlatFrom() ? rows : whole) * dim.size;
-  if (rows.isOne())
+/// The condition under which a collective on a repeat's next slices happens; empty where always.
+static std::string getGuard(FunctionEmitter &emitter, Operation *op) {
+  auto layer = op->getOperand(0).getDefiningOp<dist::LayerOp>();
+  if (!layer || !layer.getIndex() || layer.getOffset() == 0)
     return "";
-  openLoops(out, Loop{{"rows"}, rows, "i"});
-  return "i";
+  int64_t offset = layer.getOffset();
+  std::string index = emitter.getInlineScalar(layer.getIndex());
+  if (offset < 0)
+    return "if (" + index + " >= " + std::to_string(-offset) + ")";
+  DimAttr dim = layer.getStack().getType().getDims().front();
+  return "if (" + index + " + " + std::to_string(offset) + " < " +
+         emitter.sizes().getSize(dim, ArrayAttr::get(op->getContext(), {})).name + ")";
 }
 
-static std::string at(const std::string &pointer, const std::string &row, const Extent &stride) {
-  return row.empty() ? pointer : pointer + " + " + scale(row, stride);
+static void emitCall(FunctionEmitter &emitter, Operation *op, ArrayRef<Part> parts,
+                     const std::string &head) {
+  Writer &out = emitter.out();
+  std::optional<int64_t> channel = dist::getStartChannel(op);
+  if (parts.size() == 1 && !channel)
+    return out.line(isa<dist::AllReduceOp>(op)
+                        ? head + ", " + parts[0].out + ", " + parts[0].blocks.d.str() + ");"
+                        : head + ", " + getArguments(parts[0]) + ");");
+  std::string guard = getGuard(emitter, op);
+  if (!guard.empty()) {
+    out.line(guard);
+    out.indent();
+  }
+  std::string end = channel ? "}, " + std::to_string(*channel) + ");" : "});";
+  out.line(head + ",");
+  out.indent();
+  for (auto [i, part] : llvm::enumerate(parts))
+    out.line((i ? " {" : "{{") + getArguments(part) + (i + 1 < parts.size() ? "}," : "}" + end));
+  out.unindent();
+  if (!guard.empty())
+    out.unindent();
 }
 
-LogicalResult CollectiveEmitter::gatherFlat() {
-  if (to.getShardingOrReplicated().isFlat())
-    return op->emitError("cannot emit a gather of some of the axes of flat storage");
-  std::string a = emitter.getPointer(input), b = emitter.getPointer(result);
-  bool scratch = op->hasAttr(memory::kScratch);
-  std::string padded = scratch ? emitter.getScratch(op, 0, to.getElementType()) : std::string();
-  Extent whole, part;
-  std::string row = openRows(from, whole, part);
-  std::string target = scratch ? padded : at(b, row, whole);
-  out.line(start("allGather") + ", " + at(a, row, part) + ", " + target + ", 1, " + part.str() +
-           ", 1);");
-  if (scratch)
-    out.line("tm::copy(ctx, " + at(b, row, whole) + ", " + padded + ", " + whole.str() + ");");
-  if (!row.empty())
-    out.close();
+static LogicalResult emitExchange(FunctionEmitter &emitter, Operation *op) {
+  CollectiveEmitter first(emitter, op, 0);
+  bool isAlone = op->getNumOperands() == 1 && !dist::getStartChannel(op);
+  if (isAlone && first.hasRows())
+    return isa<dist::AllGatherOp>(op) ? first.gatherRows() : first.scatterRows();
+  SmallVector<Part> parts;
+  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+    CollectiveEmitter value(emitter, op, i);
+    if (value.hasRows())
+      return op->emitError("cannot emit an exchange of a whole stack together with others");
+    FailureOr<Part> part = isa<dist::AllGatherOp>(op)       ? value.gather()
+                           : isa<dist::ReduceScatterOp>(op) ? value.scatter()
+                                                            : value.reduce();
+    if (failed(part))
+      return failure();
+    parts.push_back(*part);
+  }
+  emitCall(emitter, op, parts, first.start());
+  for (const Part &part : parts)
+    if (!part.after.empty())
+      emitter.out().line(part.after);
   return success();
 }
 
-LogicalResult CollectiveEmitter::scatterFlat() {
-  if (from.getShardingOrReplicated().isFlat())
-    return op->emitError("cannot emit a scatter to some of the axes of flat storage");
-  std::string a = emitter.getPointer(input), b = emitter.getPointer(result);
-  bool scratch = op->hasAttr(memory::kScratch);
-  std::string padded = scratch ? emitter.getScratch(op, 0, to.getElementType()) : std::string();
-  Extent whole, part;
-  std::string row = openRows(to, whole, part);
-  std::string source = scratch ? padded : at(a, row, whole);
-  if (scratch)
-    out.line("tm::copy(ctx, " + padded + ", " + at(a, row, whole) + ", " + whole.str() + ");");
-  // The padding takes part in the sum and stays 0.
-  out.line("tm::fill(ctx, " + source + " + " + whole.str() + ", " + part.atom() + " * " +
-           emitter.sizes().getDegree(axes).name + " - " + whole.str() + ", " +
-           getElementType(to.getElementType()) + "(0));");
-  out.line(start("reduceScatter") + ", " + getReduction() + ", " + source + ", " +
-           at(b, row, part) + ", 1, " + part.str() + ", 1);");
-  if (!row.empty())
-    out.close();
-  return success();
-}
-
-LogicalResult CollectiveEmitter::sliceFlat() {
-  if (from.getShardingOrReplicated().isFlat())
-    return op->emitError("cannot emit a further split of flat storage");
-  std::string a = emitter.getPointer(input), b = emitter.getPointer(result);
-  Extent whole, part;
-  std::string row = openRows(to, whole, part);
-  out.line("tm::takePart(ctx, " + at(b, row, part) + ", " + at(a, row, whole) + ", " + whole.str() +
-           ", " + part.str() + ", " + emitter.sizes().getPart(axes) + ");");
-  if (!row.empty())
-    out.close();
+/// What a repeat carries in flight is copied to where it is used, so that the next can land.
+static LogicalResult emitWait(FunctionEmitter &emitter, dist::WaitOp wait) {
+  emitter.out().line("finish(ctx, " + std::to_string(wait.getChannel()) + ");");
+  for (auto [flight, result] : llvm::zip_equal(wait.getFlights(), wait.getResults()))
+    if (memory::getPlace(flight) != memory::getPlace(result))
+      emitter.copyTo(flight, emitter.getPointer(result));
   return success();
 }
 
 LogicalResult emission::emitCollective(FunctionEmitter &emitter, Operation *op) {
-  CollectiveEmitter collective(emitter, op);
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case([&](dist::AllGatherOp) { return collective.allGather(); })
-      .Case([&](dist::ReduceScatterOp) { return collective.reduceScatter(); })
-      .Case([&](dist::AllReduceOp) { return collective.allReduce(); })
-      .Case([&](dist::AllToAllOp) { return collective.allToAll(); })
-      .Case([&](dist::LocalSliceOp) { return collective.localSlice(); })
-      .Case([&](dist::MakePartialOp) { return collective.makePartial(); })
+      .Case<dist::AllGatherOp, dist::ReduceScatterOp, dist::AllReduceOp>(
+          [&](Operation *) { return emitExchange(emitter, op); })
+      .Case([&](dist::AllToAllOp) {
+        if (op->getNumOperands() > 1 || dist::getStartChannel(op))
+          return LogicalResult(op->emitError("cannot emit several all-to-alls at once"));
+        return CollectiveEmitter(emitter, op, 0).allToAll();
+      })
+      .Case([&](dist::LocalSliceOp) { return CollectiveEmitter(emitter, op, 0).localSlice(); })
+      .Case([&](dist::MakePartialOp) { return CollectiveEmitter(emitter, op, 0).makePartial(); })
+      .Case([&](dist::WaitOp wait) { return emitWait(emitter, wait); })
       .Default([&](Operation *) {
         return LogicalResult(op->emitError("cannot emit '") << op->getName() << "'");
       });

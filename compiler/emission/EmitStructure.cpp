@@ -37,7 +37,8 @@ LogicalResult FunctionEmitter::emitFunction(StringRef name, Block &block) {
 }
 
 LogicalResult FunctionEmitter::emitOp(Operation *op) {
-  if (memory::isView(op) || (op->getNumResults() && memory::isInline(op->getResult(0))))
+  if (memory::isView(op) || isa<dist::LayerOp>(op) ||
+      (op->getNumResults() && memory::isInline(op->getResult(0))))
     return success();
   for (Type type : op->getResultTypes())
     if (auto tensor = dyn_cast<NamedTensorType>(type);

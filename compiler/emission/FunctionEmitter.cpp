@@ -119,11 +119,26 @@ std::string FunctionEmitter::getPointer(Value value) {
   std::string name = scope.pick(wanted);
   pointers[value] = name;
   auto type = cast<NamedTensorType>(value.getType());
-  body.line(
-      getElementType(type.getElementType()) + " *" + name + " = " +
-      getPlacePointer(memory::getPlace(value), type.getElementType(), sizes().getCount(type)) +
-      ";");
+  auto layer = value.getDefiningOp<dist::LayerOp>();
+  std::string place = layer ? getLayerPointer(layer)
+                            : getPlacePointer(memory::getPlace(value), type.getElementType(),
+                                              sizes().getCount(type));
+  body.line(getElementType(type.getElementType()) + " *" + name + " = " + place + ";");
   return name;
+}
+
+std::string FunctionEmitter::getLayerPointer(dist::LayerOp layer) {
+  NamedTensorType stack = layer.getStack().getType();
+  std::string text = getPlacePointer(memory::getPlace(layer.getStack()), stack.getElementType(),
+                                     sizes().getCount(stack));
+  int64_t offset = layer.getOffset();
+  std::string position = std::to_string(offset);
+  if (layer.getIndex()) {
+    position = getInlineScalar(layer.getIndex());
+    if (offset != 0)
+      position = "(" + position + (offset < 0 ? " - " : " + ") + std::to_string(std::abs(offset)) + ")";
+  }
+  return position == "0" ? text : text + " + " + scale(position, sizes().getCount(layer.getType()));
 }
 
 std::string FunctionEmitter::getScratch(Operation *op, unsigned index, Type type) {

@@ -74,6 +74,7 @@ private:
   mlir::LogicalResult emitVariant(ir::RepeatVariant variant, llvm::ArrayRef<Enclosing> enclosing,
                                   std::string &name);
   void emitEarlyStacks(ir::RepeatVariant variant);
+  std::string getLayerPointer(dist::LayerOp layer);
   void copyToPlace(mlir::Value value, ir::PlaceAttr target);
   /// The slot of a stack of the innermost repeat.
   ir::PlaceAttr getSlot(mlir::OpResult stack);

@@ -46,6 +46,7 @@ public:
   TensorRef read(Value value) const override;
   LogicalResult write(Value value, TensorRef tensor) override;
   LogicalResult slice(BlockArgument argument, Value whole, int64_t slot) override;
+  TensorRef layer(Value stack, int64_t slot, NamedTensorType type) const override;
   void beginStack(Value stack) override;
   LogicalResult stack(OpResult stack, int64_t slot, Value value) override;
   LogicalResult carry(ValueRange arguments, ValueRange carried) override;
@@ -174,6 +175,15 @@ LogicalResult ArenaMemory::slice(BlockArgument argument, Value whole, int64_t sl
   return success();
 }
 
+TensorRef ArenaMemory::layer(Value stack, int64_t slot, NamedTensorType type) const {
+  auto tensor = std::make_shared<HostTensor>(makePoisoned(type, mesh));
+  int64_t size =
+      dist::getLocalNumElements(type, mesh.getDegrees()) * getElementBytes(type.getElementType());
+  int64_t begin = getRange(getPlace(stack), getType(stack)).begin + slot * size;
+  loadElements(type.getElementType(), bytes.data() + begin, tensor->data);
+  return tensor;
+}
+
 void ArenaMemory::beginStack(Value stack) {
   if (PlaceAttr place = getPlace(stack))
     poison(getRange(place, getType(stack)));
@@ -207,7 +217,13 @@ LogicalResult ArenaMemory::carry(ValueRange arguments, ValueRange carried) {
 /// fused region reads and writes row by row; in which order within a row is the planner's concern.
 static bool worksInPlace(Operation *op) {
   return op->hasTrait<ir::Elementwise>() || memory::isView(op) ||
-         isa<ir::FusedOp, ir::RotaryOp, dist::AllReduceOp, dist::MakePartialOp>(op);
+         isa<ir::FusedOp, ir::RotaryOp, dist::AllReduceOp, dist::MakePartialOp, dist::WaitOp>(op);
+}
+
+/// Where several values are exchanged at once, each may only take the place of its own operand.
+static bool mayShare(Operation *op, size_t result, size_t operand) {
+  return worksInPlace(op) &&
+         (!isa<dist::DistDialect>(op->getDialect()) || result == operand);
 }
 
 LogicalResult ArenaMemory::checkOverlap(Operation *op) const {
@@ -217,14 +233,14 @@ LogicalResult ArenaMemory::checkOverlap(Operation *op) const {
     getUsedValuesDefinedAbove(op->getRegions(), captured);
     llvm::append_range(readValues, captured);
   }
-  for (Value result : op->getResults())
-    for (Value operand : readValues) {
+  for (OpResult result : op->getResults())
+    for (auto [i, operand] : llvm::enumerate(readValues)) {
       PlaceAttr to = getPlace(result), from = getPlace(operand);
       if (!to || !from)
         continue;
       Range written = getRange(to, getType(result)), kept = getRange(from, getType(operand));
       bool same = written.begin == kept.begin && written.end == kept.end;
-      if (written.overlaps(kept) && !(same && worksInPlace(op)))
+      if (written.overlaps(kept) && !(same && mayShare(op, result.getResultNumber(), i)))
         return op->emitOpError("overwrites what it reads: its result lies in buffer \"")
                << getBuffer(to).name << "\", an operand in \"" << getBuffer(from).name << '"';
     }

@@ -12,9 +12,8 @@ using namespace titan::interpreter;
 using ir::HostTensor;
 using ir::NamedTensorType;
 
-bool interpreter::isCollective(Operation *op) {
-  return isa<dist::AllGatherOp, dist::ReduceScatterOp, dist::AllReduceOp, dist::AllToAllOp,
-             dist::ReshardOp>(op);
+bool interpreter::isExchange(Operation *op) {
+  return dist::isCollective(op) || isa<dist::ReshardOp>(op);
 }
 
 std::vector<int64_t> interpreter::getParticipants(Operation *op, const RankMesh &mesh,
@@ -87,10 +86,10 @@ FailureOr<std::vector<HostTensor>> reshard(Operation *op, NamedTensorType from, 
 } // namespace
 
 FailureOr<std::vector<HostTensor>>
-interpreter::evaluateConversion(Operation *op, const RankMesh &mesh, ArrayRef<int64_t> group,
-                                ArrayRef<const HostTensor *> inputs) {
-  auto from = cast<NamedTensorType>(op->getOperand(0).getType());
-  auto to = cast<NamedTensorType>(op->getResult(0).getType());
+interpreter::evaluateConversion(Operation *op, unsigned i, const RankMesh &mesh,
+                                ArrayRef<int64_t> group, ArrayRef<const HostTensor *> inputs) {
+  auto from = cast<NamedTensorType>(op->getOperand(i).getType());
+  auto to = cast<NamedTensorType>(op->getResult(i).getType());
   if (isa<dist::ReshardOp>(op))
     return reshard(op, from, to, mesh, inputs);
   if (auto makePartial = dyn_cast<dist::MakePartialOp>(op)) {
@@ -101,7 +100,8 @@ interpreter::evaluateConversion(Operation *op, const RankMesh &mesh, ArrayRef<in
   }
   bool reduces = isa<dist::AllReduceOp, dist::ReduceScatterOp>(op);
   Known known = gather(from, mesh, group, inputs, reduces);
-  bool dropped = op->hasAttr(kDroppedReduction);
+  auto only = op->getAttrOfType<IntegerAttr>(kDroppedReduction);
+  bool dropped = only ? only.getInt() == i : op->hasAttr(kDroppedReduction);
   std::vector<HostTensor> results;
   for (auto [rank, input] : llvm::zip_equal(group, inputs)) {
     if (dropped)

@@ -14,21 +14,22 @@
 
 namespace titan::interpreter {
 
-/// A unit attribute that tests put on an all-reduce or reduce-scatter: every rank keeps its own
-/// part, as if the reduction had been forgotten. Comparisons of programs are tested by it.
+/// What tests put on an all-reduce or reduce-scatter, for all of its values or with the number of
+/// one: every rank keeps its own part, as if the reduction had been forgotten. Comparisons of
+/// programs are tested by it.
 constexpr llvm::StringLiteral kDroppedReduction = "dist.dropped";
 
-/// True for operations that wait for other ranks.
-bool isCollective(mlir::Operation *op);
+/// True for operations in which ranks exchange something.
+bool isExchange(mlir::Operation *op);
 
 /// The ranks that take part when `rank` executes `op` (a collective or another conversion of the
 /// `dist` dialect): all ranks for a reshard, `rank` alone for local operations.
 std::vector<int64_t> getParticipants(mlir::Operation *op, const RankMesh &mesh, int64_t rank);
 
-/// The results of the participants of `op`, in their order, from their inputs.
+/// Result `i` of the participants of `op`, in their order, from their operands `i`.
 mlir::FailureOr<std::vector<ir::HostTensor>>
-evaluateConversion(mlir::Operation *op, const RankMesh &mesh, llvm::ArrayRef<int64_t> group,
-                   llvm::ArrayRef<const ir::HostTensor *> inputs);
+evaluateConversion(mlir::Operation *op, unsigned i, const RankMesh &mesh,
+                   llvm::ArrayRef<int64_t> group, llvm::ArrayRef<const ir::HostTensor *> inputs);
 
 } // namespace titan::interpreter
 

@@ -52,7 +52,7 @@ std::string Device::describePosition() const {
   return text.append(", ").append(describeLocation(frames.back().next->getLoc()));
 }
 
-LogicalResult Device::run() {
+FailureOr<bool> Device::run() {
   // Whatever an operation complains about, say where this rank stands.
   ScopedDiagnosticHandler handler(function.getContext(), [&](Diagnostic &diagnostic) {
     diagnostic.attachNote() << "on rank " << rank << ": " << describePosition();
@@ -60,20 +60,82 @@ LogicalResult Device::run() {
   });
   while (state == State::Running) {
     Operation *op = &*frames.back().next;
-    if (isCollective(op)) {
-      if (failed(memory->checkOverlap(op)))
-        return failure();
-      state = State::Waiting;
-    } else if (failed(execute(op)))
+    FailureOr<bool> called = false;
+    if (isExchange(op))
+      called = call(op);
+    else if (failed(execute(op)))
       return failure();
+    if (failed(called) || *called)
+      return called;
   }
+  return false;
+}
+
+/// A collective that starts on a layer that there is not does not happen.
+static bool isMissing(Operation *op, ArrayRef<Memory::Loop> loops) {
+  auto layer = op->getOperand(0).getDefiningOp<dist::LayerOp>();
+  return layer && !layer.exists(loops.empty() ? 0 : loops.back().index);
+}
+
+FailureOr<bool> Device::call(Operation *op) {
+  if (failed(memory->checkOverlap(op)))
+    return failure();
+  bool isStart = dist::getStartChannel(op).has_value();
+  if (isStart && isMissing(op, memory->loops)) {
+    advance();
+    return false;
+  }
+  std::vector<TensorRef> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(memory->read(operand));
+  calls.push_back({op, operands, describePosition()});
+  if (!isStart) {
+    state = State::Waiting;
+    return true;
+  }
+  if (failed(flights.start(op, std::move(operands), *memory, mesh)))
+    return failure();
+  advance();
+  return true;
+}
+
+LogicalResult Device::complete(std::vector<HostTensor> results) {
+  Operation *op = calls.front().op;
+  calls.pop_front();
+  if (dist::getStartChannel(op)) {
+    flights.land(op, std::move(results));
+    if (state == State::Waiting && isa<dist::WaitOp>(*frames.back().next))
+      state = State::Running;
+    return success();
+  }
+  state = State::Running;
+  for (auto [value, result] : llvm::zip_equal(op->getResults(), results))
+    if (failed(memory->write(value, std::make_shared<HostTensor>(std::move(result)))))
+      return failure();
+  advance();
   return success();
 }
 
-LogicalResult Device::resume(HostTensor result) {
-  Operation *op = getPending();
-  state = State::Running;
-  if (failed(memory->write(op->getResult(0), std::make_shared<HostTensor>(std::move(result)))))
+LogicalResult Device::wait(dist::WaitOp op) {
+  FailureOr<bool> isReady = flights.isReady(op);
+  if (failed(isReady))
+    return failure();
+  if (!*isReady) {
+    state = State::Waiting;
+    return success();
+  }
+  if (failed(memory->checkOverlap(op)) || failed(flights.finish(op, *memory)))
+    return failure();
+  advance();
+  return success();
+}
+
+LogicalResult Device::take(dist::LayerOp op) {
+  int64_t at = memory->loops.empty() ? 0 : memory->loops.back().index;
+  TensorRef layer = op.exists(at)
+                        ? memory->layer(op.getStack(), op.getPosition(at), op.getType())
+                        : std::make_shared<HostTensor>(makePoisoned(op.getType(), mesh));
+  if (failed(memory->write(op.getResult(), layer)))
     return failure();
   advance();
   return success();
@@ -96,7 +158,13 @@ LogicalResult Device::execute(Operation *op) {
   }
   if (auto yielded = dyn_cast<ir::YieldOp>(op))
     return frames.back().repeat ? yield(yielded) : leaveFused(yielded);
+  if (auto waiting = dyn_cast<dist::WaitOp>(op))
+    return wait(waiting);
+  if (auto layer = dyn_cast<dist::LayerOp>(op))
+    return take(layer);
   if (auto returned = dyn_cast<func::ReturnOp>(op)) {
+    if (failed(flights.checkNone(op)))
+      return failure();
     auto finished = memory->returnFrom(returned);
     if (failed(finished))
       return failure();
@@ -118,7 +186,7 @@ LogicalResult Device::evaluate(Operation *op) {
     operands.push_back(read.back().get());
   }
   if (isa<dist::LocalSliceOp, dist::MakePartialOp>(op)) {
-    auto local = evaluateConversion(op, mesh, {rank}, operands);
+    auto local = evaluateConversion(op, 0, mesh, {rank}, operands);
     if (failed(local))
       return failure();
     return memory->write(op->getResult(0), std::make_shared<HostTensor>(std::move(local->front())));

@@ -1,16 +1,18 @@
 //===- Device.h - One virtual rank --------------------------------*- C++ -*-===//
 //
 // A rank with its own program counter: a stack of frames, one for the function and one for every
-// repeat or fused region that it is in. It runs until it meets a collective, returns, or fails; the
-// interpreter then lets another rank run. So ranks may run different functions, and who waits for
-// whom is real.
+// repeat or fused region that it is in. It runs until it calls a collective, waits for one, returns,
+// or fails; the interpreter then lets another rank run. So ranks may run different functions, and
+// who waits for whom is real.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef TITAN_COMPILER_INTERPRETER_DEVICE_H
 #define TITAN_COMPILER_INTERPRETER_DEVICE_H
 
-#include "compiler/interpreter/Memory.h"
+#include "compiler/interpreter/Flights.h"
+
+#include <deque>
 
 namespace titan::interpreter {
 
@@ -25,15 +27,23 @@ public:
   /// Sets the function's arguments to this rank's local parts.
   mlir::LogicalResult setArguments(const std::vector<TensorRef> &arguments);
 
-  /// Runs until the next collective or the end. Errors are emitted at the failing operation.
-  mlir::LogicalResult run();
+  /// A collective that the device has called, and what it gave to it.
+  struct Call {
+    mlir::Operation *op;
+    std::vector<TensorRef> operands;
+    std::string position;
+  };
+
+  /// Runs until the next collective is called or waited for, or to the end. Returns true where one
+  /// was called. Errors are emitted at the failing operation.
+  mlir::FailureOr<bool> run();
 
   State getState() const { return state; }
   int64_t getRank() const { return rank; }
-  /// The collective at which the device waits, its input, and how it goes on.
-  mlir::Operation *getPending() const { return &*frames.back().next; }
-  TensorRef getPendingInput() const { return memory->read(getPending()->getOperand(0)); }
-  mlir::LogicalResult resume(ir::HostTensor result);
+  /// What was called and is not done, in order.
+  const std::deque<Call> &getCalls() const { return calls; }
+  /// The first of these is done; a device that waits for it goes on.
+  mlir::LogicalResult complete(std::vector<ir::HostTensor> results);
 
   /// "train, layers = 1, model.mlir:12:3"
   std::string describePosition() const;
@@ -50,6 +60,9 @@ private:
   };
 
   void advance();
+  mlir::FailureOr<bool> call(mlir::Operation *op);
+  mlir::LogicalResult wait(dist::WaitOp op);
+  mlir::LogicalResult take(dist::LayerOp op);
   mlir::LogicalResult execute(mlir::Operation *op);
   mlir::LogicalResult evaluate(mlir::Operation *op);
   mlir::LogicalResult enter(ir::RepeatOp repeat);
@@ -68,6 +81,8 @@ private:
   State state = State::Running;
   std::unique_ptr<Memory> memory;
   std::vector<Frame> frames;
+  std::deque<Call> calls;
+  Flights flights;
   std::vector<TensorRef> results;
 };
 

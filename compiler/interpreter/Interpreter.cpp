@@ -12,48 +12,57 @@ using namespace titan::interpreter;
 /// What must be equal on all ranks of a group. Types need not be: stages may run different
 /// programs.
 static Call describeCall(const Device &device, const RankMesh &mesh) {
-  Operation *op = device.getPending();
-  auto from = cast<ir::NamedTensorType>(op->getOperand(0).getType());
-  auto to = cast<ir::NamedTensorType>(op->getResult(0).getType());
+  const Device::Call &call = device.getCalls().back();
   std::string what;
   llvm::raw_string_ostream stream(what);
-  stream << op->getName();
-  if (isa<dist::AllReduceOp, dist::ReduceScatterOp>(op))
-    stream << ' ' << dist::stringifyReductionKind(from.getShardingOrReplicated().getPartialKind());
-  stream << " of " << dist::getLocalNumElements(from, mesh.getDegrees()) << " to "
-         << dist::getLocalNumElements(to, mesh.getDegrees()) << ' ' << from.getElementType();
-  return {getParticipants(op, mesh, device.getRank()), what, device.describePosition()};
+  stream << call.op->getName();
+  for (auto [operand, result] : llvm::zip_equal(call.op->getOperands(), call.op->getResults())) {
+    auto from = cast<ir::NamedTensorType>(operand.getType());
+    auto to = cast<ir::NamedTensorType>(result.getType());
+    if (operand != call.op->getOperand(0))
+      stream << " and";
+    else if (isa<dist::AllReduceOp, dist::ReduceScatterOp>(call.op))
+      stream << ' '
+             << dist::stringifyReductionKind(from.getShardingOrReplicated().getPartialKind());
+    stream << " of " << dist::getLocalNumElements(from, mesh.getDegrees()) << " to "
+           << dist::getLocalNumElements(to, mesh.getDegrees()) << ' ' << from.getElementType();
+  }
+  return {getParticipants(call.op, mesh, device.getRank()), what, call.position};
 }
 
-/// Carries out the collective at which the group of `device` waits.
+/// Carries out the collective that is next on `device` and its group.
 static LogicalResult meet(Device &device, std::vector<Device> &devices, const RankMesh &mesh) {
-  std::vector<int64_t> group = getParticipants(device.getPending(), mesh, device.getRank());
-  std::vector<TensorRef> inputs;
-  SmallVector<const ir::HostTensor *> pointers;
-  for (int64_t member : group) {
-    inputs.push_back(devices[member].getPendingInput());
-    pointers.push_back(inputs.back().get());
+  Operation *op = device.getCalls().front().op;
+  std::vector<int64_t> group = getParticipants(op, mesh, device.getRank());
+  std::vector<std::vector<ir::HostTensor>> results(group.size());
+  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+    SmallVector<const ir::HostTensor *> inputs;
+    for (int64_t member : group)
+      inputs.push_back(devices[member].getCalls().front().operands[i].get());
+    auto given = evaluateConversion(op, i, mesh, group, inputs);
+    if (failed(given))
+      return failure();
+    for (auto [list, result] : llvm::zip_equal(results, *given))
+      list.push_back(std::move(result));
   }
-  auto results = evaluateConversion(device.getPending(), mesh, group, pointers);
-  if (failed(results))
-    return failure();
-  for (auto [member, result] : llvm::zip_equal(group, *results))
-    if (failed(devices[member].resume(std::move(result))))
+  for (auto [member, result] : llvm::zip_equal(group, results))
+    if (failed(devices[member].complete(std::move(result))))
       return failure();
   return success();
 }
 
-/// Runs a device up to the collective it waits at, or to its end, and reports it there.
+/// Runs a device up to the next collective that it calls or waits for, or to its end, and reports
+/// it there.
 static LogicalResult advance(Device &device, Rendezvous &rendezvous, const RankMesh &mesh) {
-  if (failed(device.run()))
+  FailureOr<bool> called = device.run();
+  if (failed(called))
     return failure();
-  if (device.getState() == Device::State::Finished) {
+  if (device.getState() == Device::State::Finished)
     rendezvous.finish(device.getRank());
+  if (!*called)
     return success();
-  }
-  Operation *op = device.getPending();
   if (auto problem = rendezvous.post(device.getRank(), describeCall(device, mesh)))
-    return op->emitOpError(*problem);
+    return device.getCalls().back().op->emitOpError(*problem);
   return success();
 }
 
@@ -89,11 +98,14 @@ FailureOr<RankTensors> interpreter::interpret(ArrayRef<func::FuncOp> functions,
           return failure();
         progress = true;
       }
-      if (device.getState() != Device::State::Waiting || !rendezvous.isComplete(device.getRank()))
+      if (!rendezvous.isComplete(device.getRank()))
         continue;
-      rendezvous.release(device.getRank());
       if (failed(meet(device, devices, mesh)))
         return failure();
+      if (auto problem = rendezvous.release(device.getRank())) {
+        func::FuncOp function = functions.front();
+        return function.emitError(*problem);
+      }
       progress = true;
     }
   }

@@ -29,6 +29,8 @@ public:
   /// Makes a repeat's argument slice `slot` of a value outside.
   virtual mlir::LogicalResult slice(mlir::BlockArgument argument, mlir::Value whole,
                                     int64_t slot) = 0;
+  /// Slice `slot` of a stack, which is `type`.
+  virtual TensorRef layer(mlir::Value stack, int64_t slot, ir::NamedTensorType type) const = 0;
   /// Starts a stacked result with nothing in it; puts `value` into `slot` of it.
   virtual void beginStack(mlir::Value stack) = 0;
   virtual mlir::LogicalResult stack(mlir::OpResult stack, int64_t slot, mlir::Value value) = 0;

@@ -26,37 +26,51 @@ static std::string describe(int64_t rank, const Call &call) {
 }
 
 std::optional<std::string> Rendezvous::post(int64_t rank, Call call) {
+  calls[rank].push_back(std::move(call));
+  return calls[rank].size() == 1 ? compare(rank) : std::nullopt;
+}
+
+/// What is wrong between the next call of `rank` and those of the other ranks of its group.
+std::optional<std::string> Rendezvous::compare(int64_t rank) const {
+  const Call &call = calls[rank].front();
   for (int64_t member : call.group) {
-    if (member == rank || !calls[member] || !haveSameMembers(calls[member]->group, call.group))
+    if (member == rank || calls[member].empty() ||
+        !haveSameMembers(calls[member].front().group, call.group))
       continue;
-    const Call &other = *calls[member];
+    const Call &other = calls[member].front();
     if (other.group != call.group || other.what != call.what)
       return "collectives do not match\n  " + describe(member, other) + "\n  " +
              describe(rank, call);
   }
-  calls[rank] = std::move(call);
   return std::nullopt;
 }
 
 bool Rendezvous::isComplete(int64_t rank) const {
-  const std::vector<int64_t> &group = calls[rank]->group;
+  if (calls[rank].empty())
+    return false;
+  const std::vector<int64_t> &group = calls[rank].front().group;
   return std::all_of(group.begin(), group.end(), [&](int64_t member) {
-    return calls[member] && calls[member]->group == group;
+    return !calls[member].empty() && calls[member].front().group == group;
   });
 }
 
-void Rendezvous::release(int64_t rank) {
-  std::vector<int64_t> group = calls[rank]->group;
+std::optional<std::string> Rendezvous::release(int64_t rank) {
+  std::vector<int64_t> group = calls[rank].front().group;
   for (int64_t member : group)
-    calls[member].reset();
+    calls[member].pop_front();
+  for (int64_t member : group)
+    if (!calls[member].empty())
+      if (auto problem = compare(member))
+        return problem;
+  return std::nullopt;
 }
 
 std::string Rendezvous::describeDeadlock() const {
   std::string text = "deadlock: no rank can go on";
   for (size_t rank = 0; rank < calls.size(); ++rank) {
     text += "\n  ";
-    if (calls[rank])
-      text += describe(rank, *calls[rank]);
+    if (!calls[rank].empty())
+      text += describe(rank, calls[rank].front());
     else
       text.append("rank ")
           .append(std::to_string(rank))

@@ -34,12 +34,17 @@ public:
     TensorRef tensor = read(whole);
     if (tensor->shape.empty() || tensor->shape[0] != getType(whole).getDims()[0].getSize())
       return emitError(argument.getLoc(), "slices a value whose leading dimension is split");
+    return write(argument, layer(whole, slot, getType(argument)));
+  }
+
+  TensorRef layer(Value stack, int64_t slot, NamedTensorType) const override {
+    TensorRef tensor = read(stack);
     size_t row = tensor->data.size() / tensor->shape[0];
     HostTensor slice;
     slice.shape.assign(tensor->shape.begin() + 1, tensor->shape.end());
     auto first = tensor->data.begin() + slot * row;
     slice.data.assign(first, first + row);
-    return write(argument, std::make_shared<HostTensor>(std::move(slice)));
+    return std::make_shared<HostTensor>(std::move(slice));
   }
 
   void beginStack(Value stack) override {

@@ -1,4 +1,5 @@
 #include "compiler/pipelines/Phases.h"
+#include "dialects/dist/Transforms/Overlap/Passes.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/titan/Transforms/Fusion/Fusion.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
@@ -22,6 +23,7 @@ static constexpr Phase kPhases[] = {
     {"gradient", "gradients, clipping and the optimizer", ir::buildGradientPhase},
     {"shard", "what each rank holds, and the collectives between", dist::buildShardPhase},
     {"fuse", "operations over the same rows computed together", fusion::buildFusePhase},
+    {"overlap", "collectives started early and waited for late", dist::buildOverlapPhase},
     {"memory", "a buffer and a lifetime for every value", memory::buildMemoryPhase},
 };
 

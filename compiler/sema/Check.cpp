@@ -190,7 +190,9 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
         .help("add `loss = mean(..., over batch, seq)`");
   if (isTrain)
     checkInputs(checked, diags);
+  splitAxes(checked.mesh, checked.train);
   checkMesh(checked.mesh, checked.train, checked.run["accumulate"].integer, diags);
+  checkShardingOptions(checked.run, checked.mesh, diags);
   checkGroups(checked.run, checked.train, diags);
   if (isTrain)
     checkRecompute(checked, diags);

@@ -24,12 +24,19 @@ struct Mesh {
 /// so that one program runs on one process or on many. Reports what is wrong; nothing then.
 std::optional<Mesh> resolveMesh(const Run &run, const Library &library, DiagnosticEngine &diags);
 
+/// Parts axes that are larger than the first dimension they split: `tp = 8 splits kv_heads, group` on
+/// two key heads becomes `tp.kv_heads = 2` and `tp.group = 4`.
+void splitAxes(Mesh &mesh, const Model &model);
+
 /// Checks the map against a model: names, divisibility (of the batch, that of one of `microbatches`
 /// parts), the layers.
 void checkMesh(const Mesh &mesh, const Model &model, int64_t microbatches, DiagnosticEngine &diags);
 /// Checks that each name of a map that no run uses is a dimension of one of the models at hand.
 void checkNames(const Mesh &mesh, const std::vector<const Model *> &models,
                 DiagnosticEngine &diags);
+
+/// Settings of `sharding` that this mesh gives nothing to do.
+void checkShardingOptions(const Run &run, const Mesh &mesh, DiagnosticEngine &diags);
 
 } // namespace titan::sema
 

@@ -143,4 +143,19 @@ void checkMesh(const Mesh &mesh, const Model &model, int64_t microbatches,
   Checker(mesh, model, microbatches, diags).run();
 }
 
+void checkShardingOptions(const Run &run, const Mesh &mesh, DiagnosticEngine &diags) {
+  const Option &reshard = run.options.at("sharding.reshard_after_forward");
+  bool isSet = reshard.loc.isValid() && !reshard.value.isError() &&
+               !reshard.value.isWord("default");
+  bool stores = std::any_of(mesh.axes.begin(), mesh.axes.end(), [](const Axis &axis) {
+    return std::find(axis.stores.begin(), axis.stores.end(), "params") != axis.stores.end();
+  });
+  if (isSet && !stores)
+    diags
+        .report(Code::OptionWithoutEffect, reshard.loc,
+                "`sharding.reshard_after_forward` has no effect: no axis stores parameters in "
+                "shards")
+        .help("an axis does with `stores params`");
+}
+
 } // namespace titan::sema

@@ -71,6 +71,12 @@ const std::vector<OptionSpec> &optionTable() {
                   "`compute`"),
       elementType("precision.optimizer", {"auto", "f32", "f64", "bf16"},
                   "element type of the optimizer's state; auto: the wider of f32 and `params`"),
+      choice("sharding.reshard_after_forward", Fixed::Compile, {"default", "always", "never"},
+             "whether parameters are gathered again in the backward: those of layers are, unless it is "
+             "never; others only with always"),
+      choice("sharding.overlap", Fixed::Compile, {"always", "never"},
+             "communicate while computing: gather parameters a layer ahead, wait for what is reduced "
+             "only where it is used"),
       choice("optimizer.name", Fixed::Compile, {"adamw"},
              "the optimizer; written `optimizer = adamw { ... }`"),
       number("optimizer.lr", 1e-3, Fixed::Launch, 0, unbounded,

@@ -2,6 +2,7 @@
 
 #include "dialects/registration/RegisterAll.h"
 #include "dialects/dist/IR/DistOps.h"
+#include "dialects/dist/Transforms/Overlap/Passes.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/titan/Cost/Cost.h"
 #include "dialects/titan/Differentiation/Differentiation.h"
@@ -31,5 +32,6 @@ void titan::registerPasses() {
   ir::registerGradientPasses();
   dist::registerShardPhase();
   fusion::registerFusionPasses();
+  dist::registerOverlapPhase();
   memory::registerMemoryPasses();
 }

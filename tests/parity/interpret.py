@@ -32,14 +32,16 @@ SIZES = {
     "gpt2": dict(layers=2, embed=32, heads=4, head=8, ffn=64, vocab=256, context=32),
 }
 # Phases that whole programs are interpreted after, each including those before it.
-PHASES = ["gradient", "shard", "fuse", "memory"]
+PHASES = ["gradient", "shard", "fuse", "overlap", "memory"]
 MESHES = {"parity": 2, "on_replicate2": 2, "on_shard2": 2, "on_tp2": 2, "on_tp2_seq": 2,
           "on_shard2_tp2": 4, "on_embed2": 2, "on_cube": 8}
-SAMPLE = {"llama3": list(MESHES), "gpt2": ["on_tp2_seq", "on_cube"]}
+# Runs that one of the models has more.
+MORE = {"llama3": {"on_tp8": 8, "on_kept": 4, "on_quiet": 4}, "gpt2": {"on_regathered": 4}}
+SAMPLE = {"llama3": [*MESHES, *MORE["llama3"]], "gpt2": ["on_tp2_seq", "on_cube", "on_regathered"]}
 # Meshes on which the plan for bfloat16 is shown without --all.
 MIXED = ["on_shard2_tp2"]
 LR = 1e-3
-REDUCTION = re.compile(r'dist\.(all_reduce|reduce_scatter) %\w+ over \[[^\]]*\]')
+REDUCTION = re.compile(r'dist\.(all_reduce|reduce_scatter) ([%\w#, ]+) over \[[^\]]*\]')
 SAMPLED_MUTANTS = 8
 
 
@@ -98,15 +100,22 @@ def judge(against: Path, ir: Path, ranks: int, options: list[str] = ()) -> Resul
 def without_reduction(ir: Path, index: int) -> tuple[Path, str]:
     """A copy of the program in which one reduction is marked as dropped, and what it was."""
     text = ir.read_text()
-    match = list(REDUCTION.finditer(text))[index]
+    match, value = reductions(text)[index]
     mutant = ir.with_name(f"{ir.stem}-without-{index}.mlir")
-    mutant.write_text(text[:match.end()] + " {dist.dropped}" + text[match.end():])
-    return mutant, f"{match.group(1)} of line {text.count(chr(10), 0, match.start()) + 1}"
+    mutant.write_text(f"{text[:match.end()]} {{dist.dropped = {value} : i64}}{text[match.end():]}")
+    line = text.count("\n", 0, match.start()) + 1
+    return mutant, f"{match.group(1)} of line {line}, value {value}"
+
+
+def reductions(text: str) -> list[tuple[re.Match, int]]:
+    """Every value that is reduced, several of them at once or not."""
+    return [(match, value) for match in REDUCTION.finditer(text)
+            for value in range(match.group(2).count(",") + 1)]
 
 
 def mutants(report: Report, model: str, mesh: str, everything: bool) -> None:
     ir = lower(PROGRAMS / f"{model}.titan", mesh, "shard", OUT / model)
-    indices = list(range(len(REDUCTION.findall(training_step(ir)))))
+    indices = list(range(len(reductions(training_step(ir)))))
     if not everything:
         indices = sorted(random.Random(1).sample(indices, min(SAMPLED_MUTANTS, len(indices))))
     for index in indices:
@@ -144,10 +153,12 @@ def main() -> None:
     report = Report()
     for model in SIZES:
         make_reference(model, SIZES[model], BATCH, SEQ, OUT / model / "reference")
-        meshes = MESHES if arguments.all else SAMPLE[model]
+        ranks_of = MESHES | MORE[model]
+        meshes = ranks_of if arguments.all else SAMPLE[model]
         cases = [("parity", "gradient", 1, dtype) for dtype in ("float64", "bfloat16")]
-        cases += [(mesh, phase, MESHES[mesh], "float64") for mesh in meshes for phase in PHASES[1:]]
-        cases += [(mesh, "memory", MESHES[mesh], "bfloat16")
+        cases += [(mesh, phase, ranks_of[mesh], "float64")
+                  for mesh in meshes for phase in PHASES[1:]]
+        cases += [(mesh, "memory", ranks_of[mesh], "bfloat16")
                   for mesh in (meshes if arguments.all else MIXED)]
         for mesh, phase, ranks, dtype in cases:
             plan = ", the plan for bfloat16" if dtype == "bfloat16" else ""

@@ -14,8 +14,8 @@ static int64_t getBytes(Value value, const Degrees &degrees) {
   return getLocalNumElements(type, degrees) * (bits == 1 ? 1 : bits / 8);
 }
 
-static int64_t getBytesSent(Operation *op, int64_t ranks, const Degrees &degrees) {
-  int64_t in = getBytes(op->getOperand(0), degrees), out = getBytes(op->getResult(0), degrees);
+static int64_t getBytesSent(Operation *op, unsigned i, int64_t ranks, const Degrees &degrees) {
+  int64_t in = getBytes(op->getOperand(i), degrees), out = getBytes(op->getResult(i), degrees);
   if (isa<AllGatherOp>(op))
     return in * (ranks - 1);
   if (isa<ReduceScatterOp>(op))
@@ -25,42 +25,80 @@ static int64_t getBytesSent(Operation *op, int64_t ranks, const Degrees &degrees
   return in * (ranks - 1) / ranks;
 }
 
-static void locate(Location location, CollectiveUse &use) {
+static ExchangedValue describe(OpResult result) {
+  ExchangedValue value;
+  Location location = getValueLocation(result);
   if (auto name = location->findInstanceOf<NameLoc>())
-    use.value = name.getName().str();
+    value.name = name.getName().str();
   if (auto place = location->findInstanceOf<FileLineColLoc>()) {
-    use.file = place.getFilename().str();
-    use.line = place.getLine();
+    value.file = place.getFilename().str();
+    value.line = place.getLine();
   }
+  return value;
+}
+
+/// How often a collective happens in a step: what starts on the next iteration's slices does not in
+/// the last iteration.
+static int64_t countStarts(Operation *op) {
+  int64_t times = ir::countExecutions(op);
+  auto layer = op->getOperand(0).getDefiningOp<LayerOp>();
+  std::optional<ir::RepeatVariant> body = ir::findVariant(op->getBlock());
+  if (!layer || !layer.getIndex() || !body)
+    return times;
+  auto iterations = body->getRepeat().getIterations().getIterations(static_cast<int64_t>(body->getNumber()));
+  return times / body->getCount() *
+         llvm::count_if(iterations, [&](int64_t at) { return layer.exists(at); });
+}
+
+int64_t CollectiveUse::getBytesSent() const {
+  int64_t sum = 0;
+  for (const ExchangedValue &value : values)
+    sum += value.bytesSent;
+  return sum;
 }
 
 std::vector<CollectiveUse> dist::reportCollectives(FunctionOpInterface function,
                                                    const Degrees &degrees) {
   std::vector<CollectiveUse> uses;
   function->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (!isa<AllGatherOp, ReduceScatterOp, AllReduceOp, AllToAllOp>(op))
+    if (!isCollective(op))
       return;
     CollectiveUse use;
     use.kind = op->getName().stripDialect().str();
     auto axes = op->getAttrOfType<ArrayAttr>("axes");
-    for (auto axis : axes.getAsValueRange<StringAttr>())
+    for (auto axis : axes.getAsRange<StringAttr>())
       use.axes.push_back(axis.str());
-    use.times = ir::countExecutions(op);
-    use.bytesSent = getBytesSent(op, getDegreeProduct(axes, degrees), degrees);
-    locate(op->getLoc(), use);
+    use.times = countStarts(op);
+    use.isOverlapped = getStartChannel(op).has_value();
+    for (OpResult result : op->getResults()) {
+      use.values.push_back(describe(result));
+      use.values.back().bytesSent = ::getBytesSent(op, result.getResultNumber(),
+                                                   getDegreeProduct(axes, degrees), degrees);
+    }
     uses.push_back(std::move(use));
   });
   return uses;
 }
 
+static std::string getPlace(const ExchangedValue &value) {
+  if (value.file.empty())
+    return value.name;
+  return llvm::formatv("{0} {1}:{2}", value.name, value.file, value.line).str();
+}
+
 void dist::printCollectives(llvm::raw_ostream &out, const std::vector<CollectiveUse> &uses) {
   int64_t total = 0;
   for (const CollectiveUse &use : uses) {
-    std::string over = llvm::join(use.axes, ", ");
-    std::string place = use.file.empty() ? "" : llvm::formatv("{0}:{1}", use.file, use.line).str();
-    out << llvm::formatv("{0,-14} over {1,-16} {2,4} x {3,12} bytes  {4} {5}\n", use.kind, over,
-                         use.times, use.bytesSent, use.value, place);
-    total += use.times * use.bytesSent;
+    bool isBucket = use.values.size() > 1;
+    std::string what =
+        isBucket ? std::to_string(use.values.size()) + " values" : getPlace(use.values.front());
+    out << llvm::formatv("{0,-14} over {1,-16} {2,4} x {3,12} bytes  {4}{5}\n", use.kind,
+                         llvm::join(use.axes, ", "), use.times, use.getBytesSent(), what,
+                         use.isOverlapped ? ", overlapped" : "");
+    for (const ExchangedValue &value : use.values)
+      if (isBucket)
+        out << llvm::formatv("{0,56} bytes    {1}\n", value.bytesSent, getPlace(value));
+    total += use.times * use.getBytesSent();
   }
   out << llvm::formatv("{0} collectives; a rank sends {1} bytes a step\n", uses.size(), total);
 }

@@ -14,17 +14,24 @@
 
 namespace titan::dist {
 
-struct CollectiveUse {
-  std::string kind;  ///< "all_gather", ...
-  std::string value; ///< source name, empty where there is none
-  std::string file;  ///< source file, empty where unknown
+/// One value that a collective moves.
+struct ExchangedValue {
+  std::string name; ///< in the source, empty where there is none
+  std::string file; ///< source file, empty where unknown
   unsigned line = 0;
-  std::vector<std::string> axes;
-  int64_t times = 1; ///< executions in a step: the product of the enclosing repeats' sizes
   /// Bytes that a rank sends in one execution by the ring algorithms (Thakur, Rabenseifner and
   /// Gropp, IJHPCA 19, 2005, section 4): (n - 1) / n of the whole for all_gather and
   /// reduce_scatter, twice that for all_reduce, (n - 1) / n of its own part for all_to_all.
   int64_t bytesSent = 0;
+};
+
+struct CollectiveUse {
+  std::string kind; ///< "all_gather", ...
+  std::vector<std::string> axes;
+  std::vector<ExchangedValue> values; ///< one or more
+  int64_t times = 1; ///< executions in a step: the product of the enclosing repeats' sizes
+  bool isOverlapped = false; ///< started before it is waited for
+  int64_t getBytesSent() const; ///< of all values, in one execution
 };
 
 /// The collectives of `function`, in program order, for given degrees. Slices and make_partial send
@@ -32,7 +39,7 @@ struct CollectiveUse {
 std::vector<CollectiveUse> reportCollectives(mlir::FunctionOpInterface function,
                                              const Degrees &degrees);
 
-/// One line a collective, and the sum.
+/// One line a collective, one more for each value where there are several, and the sum.
 void printCollectives(llvm::raw_ostream &out, const std::vector<CollectiveUse> &uses);
 
 } // namespace titan::dist

@@ -10,10 +10,30 @@
 #include "dialects/titan/IR/Titan.h"
 #include "mlir/IR/SymbolTable.h"
 
+namespace titan::dist {
+
+/// An operation in which the ranks of a group exchange something.
+template <typename ConcreteType>
+class Collective : public mlir::OpTrait::TraitBase<ConcreteType, Collective> {};
+
+/// Names the results of an operation after the values they are of (getValueLocation).
+void setResultNames(mlir::Operation *op, mlir::OpAsmSetValueNameFn setName);
+
+} // namespace titan::dist
+
 #define GET_OP_CLASSES
 #include "dialects/dist/IR/DistOps.h.inc"
 
 namespace titan::dist {
+
+inline bool isCollective(mlir::Operation *op) { return op->hasTrait<Collective>(); }
+
+/// The channel on which a collective is started; none for one that gives its results at once.
+std::optional<int64_t> getStartChannel(mlir::Operation *op);
+
+/// Where the source has the value that a result is of: a collective of several values has the
+/// locations of all of them.
+mlir::Location getValueLocation(mlir::OpResult result);
 
 /// Degrees of the mesh's axes by name; fills in what `auto` becomes at launch.
 using Degrees = llvm::StringMap<int64_t>;

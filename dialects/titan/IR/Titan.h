@@ -57,7 +57,6 @@ inline constexpr llvm::StringLiteral kState = "titan.state";
 inline constexpr llvm::StringLiteral kScalar = "titan.scalar";
 inline constexpr llvm::StringLiteral kOutput = "titan.output";
 inline constexpr llvm::StringLiteral kGradient = "titan.gradient";
-inline constexpr llvm::StringLiteral kNoGradient = "titan.no_gradient";
 inline constexpr llvm::StringLiteral kUpdates = "titan.updates";
 inline constexpr llvm::StringLiteral kOptimizer = "titan.optimizer";
 /// On program functions: the declared element types (ElementTypes.h).

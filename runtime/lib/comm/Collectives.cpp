@@ -1,10 +1,53 @@
 #include "titan/runtime/collectives.h"
 
+#include "comm/Background.h"
 #include "device/Device.h"
 
 #include <algorithm>
 
 namespace titan::rt {
+
+/// Staging in the device's memory.
+class DeviceStaging final : public Staging {
+public:
+  explicit DeviceStaging(Device &device) : device(device) {}
+  ~DeviceStaging() override {
+    for (Area *area : {&first, &second})
+      if (area->data)
+        device.release(area->data, area->bytes);
+  }
+
+  std::byte *packed(int64_t bytes) override { return grow(first, bytes); }
+  std::byte *received(int64_t bytes) override { return grow(second, bytes); }
+  void copyBlocks(const std::byte *from, int64_t fromStride, std::byte *to, int64_t toStride,
+                  int64_t rows, int64_t bytes) override {
+    device.copyBlocks(from, fromStride, to, toStride, rows, bytes);
+  }
+
+private:
+  struct Area {
+    std::byte *data = nullptr;
+    int64_t bytes = 0;
+  };
+
+  std::byte *grow(Area &area, int64_t bytes) {
+    if (area.bytes < bytes) {
+      if (area.data)
+        device.release(area.data, area.bytes);
+      area = {device.allocate(bytes), bytes};
+    }
+    return area.data;
+  }
+
+  Device &device;
+  Area first, second;
+};
+
+Collectives::Collectives(World &world, Mesh mesh, Device &device)
+    : world(world), mesh(std::move(mesh)), device(device),
+      staging(std::make_unique<DeviceStaging>(device)) {}
+
+Collectives::~Collectives() = default;
 
 Group &Collectives::group(GroupRef axes) {
   for (const Known &entry : known)
@@ -16,24 +59,35 @@ Group &Collectives::group(GroupRef axes) {
   return made;
 }
 
-Collectives::~Collectives() {
-  for (Area *area : {&first, &second})
-    if (area->data)
-      device.release(area->data, area->bytes);
+DeviceStaging &Collectives::quietStaging() {
+  if (background)
+    background->drain();
+  return *staging;
 }
 
-std::byte *Collectives::grow(Area &area, int64_t bytes) {
-  if (area.bytes < bytes) {
-    if (area.data)
-      device.release(area.data, area.bytes);
-    area = {device.allocate(bytes), bytes};
+void Collectives::exchange(const Exchange &exchange, int channel) {
+  if (channel == kAtOnce)
+    return carryOut(exchange, quietStaging());
+  if (channels.size() <= static_cast<size_t>(channel))
+    channels.resize(channel + 1);
+  Channel &slot = channels[channel];
+  if (!device.isHost()) {
+    slot.group = exchange.group;
+    if (exchange.group->takes(exchange.shares))
+      exchange.group->defer(channel);
+    return carryOut(exchange, *staging);
   }
-  return area.data;
+  if (!background)
+    background = std::make_unique<Background>(*staging);
+  slot.number = background->start(exchange);
 }
 
-void Collectives::copyBlocks(const std::byte *from, int64_t fromStride, std::byte *to,
-                             int64_t toStride, int64_t rows, int64_t bytes) {
-  device.copyBlocks(from, fromStride, to, toStride, rows, bytes);
+void Collectives::finish(int channel) {
+  Channel &slot = channels.at(channel);
+  if (slot.group)
+    slot.group->land(channel);
+  else
+    background->waitFor(slot.number);
 }
 
 namespace {
@@ -45,41 +99,56 @@ std::byte *at(void *data, int64_t bytes) {
   return static_cast<std::byte *>(data) + bytes;
 }
 
+void exchange(Context &ctx, GroupRef axes, DType type, Reduction op, Exchange::Kind kind,
+              const char *action, const Part *parts, size_t count, int channel) {
+  // Kept between calls, so that none of them allocates.
+  thread_local std::vector<Share> shares;
+  shares.clear();
+  for (const Part *part = parts; part < parts + count; ++part)
+    shares.push_back({part->in, part->out, part->outer, part->d * part->inner});
+  Exchange whole{kind, &ctx.collectives->group(axes), type, op, {action, ctx.place}, {}};
+  whole.shares.swap(shares);
+  ctx.collectives->exchange(whole, channel);
+  whole.shares.swap(shares);
+}
+
 } // namespace
 
 void allGather(Context &ctx, GroupRef axes, DType type, const void *in, void *out, int64_t outer,
                int64_t d, int64_t inner) {
-  Group &group = ctx.collectives->group(axes);
-  Site site{"all_gather", ctx.place};
-  int64_t count = outer * d * inner;
-  if (outer == 1 || group.size() == 1)
-    return group.allGather(in, out, count, type, site);
-  int64_t block = d * inner * sizeOf(type), bytes = outer * block;
-  std::byte *chunks = ctx.collectives->received(bytes * group.size());
-  group.allGather(in, chunks, count, type, site);
-  for (int rank = 0; rank < group.size(); ++rank)
-    ctx.collectives->copyBlocks(at(chunks, rank * bytes), block, at(out, rank * block),
-                                group.size() * block, outer, block);
+  allGather(ctx, axes, type, {{in, out, outer, d, inner}});
 }
 
 void reduceScatter(Context &ctx, GroupRef axes, DType type, Reduction op, const void *in, void *out,
                    int64_t outer, int64_t d, int64_t inner) {
-  Group &group = ctx.collectives->group(axes);
-  Site site{"reduce_scatter", ctx.place};
-  int64_t count = outer * d * inner;
-  if (outer == 1 || group.size() == 1)
-    return group.reduceScatter(in, out, count, type, op, site);
-  int64_t block = d * inner * sizeOf(type), bytes = outer * block;
-  std::byte *chunks = ctx.collectives->packed(bytes * group.size());
-  for (int rank = 0; rank < group.size(); ++rank)
-    ctx.collectives->copyBlocks(at(in, rank * block), group.size() * block,
-                                at(chunks, rank * bytes), block, outer, block);
-  group.reduceScatter(chunks, out, count, type, op, site);
+  reduceScatter(ctx, axes, type, op, {{in, out, outer, d, inner}});
 }
 
 void allReduce(Context &ctx, GroupRef axes, DType type, Reduction op, void *data,
                int64_t elements) {
-  ctx.collectives->group(axes).allReduce(data, elements, type, op, {"all_reduce", ctx.place});
+  allReduce(ctx, axes, type, op, {{data, data, 1, elements, 1}});
+}
+
+void allGather(Context &ctx, GroupRef axes, DType type, std::initializer_list<Part> parts,
+               int channel) {
+  exchange(ctx, axes, type, Reduction::Sum, Exchange::AllGather, "all_gather", parts.begin(),
+           parts.size(), channel);
+}
+
+void reduceScatter(Context &ctx, GroupRef axes, DType type, Reduction op,
+                   std::initializer_list<Part> parts, int channel) {
+  exchange(ctx, axes, type, op, Exchange::ReduceScatter, "reduce_scatter", parts.begin(),
+           parts.size(), channel);
+}
+
+void allReduce(Context &ctx, GroupRef axes, DType type, Reduction op,
+               std::initializer_list<Part> parts, int channel) {
+  exchange(ctx, axes, type, op, Exchange::AllReduce, "all_reduce", parts.begin(), parts.size(),
+           channel);
+}
+
+void finish(Context &ctx, int channel) {
+  ctx.collectives->finish(channel);
 }
 
 void allToAll(Context &ctx, GroupRef axes, DType type, const void *in, void *out, int64_t a,
@@ -88,20 +157,21 @@ void allToAll(Context &ctx, GroupRef axes, DType type, const void *in, void *out
   Site site{"all_to_all", ctx.place};
   int64_t ranks = group.size(), part = s / ranks, size = sizeOf(type);
   int64_t bytes = a * part * b * gLocal * c * size; // what one rank sends to another
-  std::byte *sent = ctx.collectives->packed(bytes * ranks);
-  std::byte *received = ctx.collectives->received(bytes * ranks);
+  DeviceStaging &staging = ctx.collectives->quietStaging();
+  std::byte *sent = staging.packed(bytes * ranks);
+  std::byte *received = staging.received(bytes * ranks);
   // A chunk keeps the order of the input's dimensions; only `s` is cut.
   int64_t before = gatherFirst ? a * gLocal * b : a; // dimensions outside s
   int64_t run = (gatherFirst ? part * c : part * b * gLocal * c) * size;
   for (int64_t rank = 0; rank < ranks; ++rank)
-    ctx.collectives->copyBlocks(at(in, rank * run), ranks * run, at(sent, rank * bytes), run,
+    staging.copyBlocks(at(in, rank * run), ranks * run, at(sent, rank * bytes), run,
                                 before, run);
   group.allToAll(sent, received, bytes / size, type, site);
   // Chunks are joined along g: from each one, blocks of gLocal and what lies inside it.
   int64_t outside = gatherFirst ? a : a * part * b;
   int64_t block = (gatherFirst ? gLocal * b * part * c : gLocal * c) * size;
   for (int64_t rank = 0; rank < ranks; ++rank)
-    ctx.collectives->copyBlocks(at(received, rank * bytes), block, at(out, rank * block),
+    staging.copyBlocks(at(received, rank * bytes), block, at(out, rank * block),
                                 ranks * block, outside, block);
 }
 

@@ -44,6 +44,63 @@ template <typename T> void combineInto(T *out, const T *in, int64_t count, Reduc
     out[i] = combine(out[i], in[i], op);
 }
 
+int64_t countElements(std::span<const Share> shares) {
+  int64_t count = 0;
+  for (const Share &share : shares)
+    count += share.outer * share.block;
+  return count;
+}
+
+/// Walks what one member has of some shares, as one long buffer: `data` is where a share lies, in
+/// which the member's blocks are `stride` blocks apart, starting with number `first`.
+class Walk {
+public:
+  Walk(std::span<const Share> shares, const void *(*data)(const Share &), int64_t width,
+       int64_t first, int64_t stride)
+      : shares(shares), data(data), width(width), first(first), stride(stride) {}
+
+  void skip(int64_t bytes) {
+    next(bytes, [](std::byte *, int64_t, int64_t) {});
+  }
+  /// Calls `visit` with each contiguous run of the next `bytes` bytes, and where in them it is.
+  template <typename Visit> void next(int64_t bytes, Visit visit) {
+    for (int64_t done = 0; done < bytes;) {
+      const Share &share = shares[index];
+      bool isRun = stride == 1; // then rows follow each other
+      int64_t run = share.block * width * (isRun ? share.outer : 1);
+      if (row * run >= share.outer * share.block * width) {
+        ++index;
+        row = offset = 0;
+        continue;
+      }
+      int64_t length = std::min(run - offset, bytes - done);
+      const std::byte *begin =
+          at(data(share), (row * stride + first) * share.block * width + offset);
+      visit(const_cast<std::byte *>(begin), done, length);
+      done += length;
+      offset += length;
+      if (offset == run) {
+        ++row;
+        offset = 0;
+      }
+    }
+  }
+
+private:
+  std::span<const Share> shares;
+  const void *(*data)(const Share &);
+  int64_t width, first, stride;
+  size_t index = 0;
+  int64_t row = 0, offset = 0;
+};
+
+const void *inOf(const Share &share) {
+  return share.in;
+}
+const void *outOf(const Share &share) {
+  return share.out;
+}
+
 float widen(uint16_t bits) {
   return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
 }
@@ -107,7 +164,26 @@ void SharedMemoryGroup::reduceHalves(void *out, size_t offset, int64_t count, DT
 }
 
 void SharedMemoryGroup::allReduce(void *data, int64_t count, DType type, Reduction op, Site site) {
-  int64_t width = sizeOf(type), n = size();
+  Share share{data, data, 1, count};
+  allReduce(std::span(&share, 1), type, op, site);
+}
+
+void SharedMemoryGroup::allGather(const void *input, void *output, int64_t count, DType type,
+                                  Site site) {
+  Share share{input, output, 1, count};
+  allGather(std::span(&share, 1), type, site);
+}
+
+void SharedMemoryGroup::reduceScatter(const void *input, void *output, int64_t count, DType type,
+                                      Reduction op, Site site) {
+  Share share{input, output, 1, count};
+  reduceScatter(std::span(&share, 1), type, op, site);
+}
+
+void SharedMemoryGroup::allReduce(std::span<const Share> shares, DType type, Reduction op,
+                                  Site site) {
+  int64_t width = sizeOf(type), n = size(), count = countElements(shares);
+  Walk in(shares, inOf, width, 0, 1), out(shares, outOf, width, 0, 1);
   // Each member reduces its share of a piece in place of its own contribution, in the half it
   // wrote.
   int64_t most = static_cast<int64_t>(halfBytes()) / width / 2;
@@ -117,41 +193,62 @@ void SharedMemoryGroup::allReduce(void *data, int64_t count, DType type, Reducti
     auto begin = [&](int64_t member) { return std::min(length, member * share); };
     int64_t own = begin(rank() + 1) - begin(rank());
     std::byte *result = half(rank()) + most * width; // behind the contribution
-    std::memcpy(half(rank()), at(data, done * width), length * width);
+    in.next(length * width, [&](const std::byte *data, int64_t offset, int64_t bytes) {
+      std::memcpy(half(rank()) + offset, data, bytes);
+    });
     meet("all_reduce", site);
     reduceHalves(result, begin(rank()) * width, own, type, op);
     meet("all_reduce", site);
-    for (int member = 0; member < n; ++member)
-      std::memcpy(at(data, (done + begin(member)) * width), half(member) + most * width,
-                  (begin(member + 1) - begin(member)) * width);
+    for (int member = 0; member < n; ++member) {
+      const std::byte *reduced = half(member) + most * width;
+      out.next((begin(member + 1) - begin(member)) * width,
+               [&](std::byte *data, int64_t offset, int64_t bytes) {
+                 std::memcpy(data, reduced + offset, bytes);
+               });
+    }
     ++piece;
   }
 }
 
-void SharedMemoryGroup::allGather(const void *input, void *output, int64_t count, DType type,
-                                  Site site) {
-  int64_t width = sizeOf(type), most = static_cast<int64_t>(halfBytes()) / width;
+void SharedMemoryGroup::allGather(std::span<const Share> shares, DType type, Site site) {
+  int64_t width = sizeOf(type), count = countElements(shares);
+  int64_t most = static_cast<int64_t>(halfBytes()) / width;
+  Walk in(shares, inOf, width, 0, 1);
   for (int64_t done = 0; done < count; done += most) {
     int64_t bytes = std::min(most, count - done) * width;
-    std::memcpy(half(rank()), at(input, done * width), bytes);
+    in.next(bytes, [&](const std::byte *data, int64_t offset, int64_t run) {
+      std::memcpy(half(rank()) + offset, data, run);
+    });
     meet("all_gather", site);
-    for (int member = 0; member < size(); ++member)
-      std::memcpy(at(output, (member * count + done) * width), half(member), bytes);
+    for (int member = 0; member < size(); ++member) {
+      Walk out(shares, outOf, width, member, size());
+      out.skip(done * width);
+      out.next(bytes, [&](std::byte *data, int64_t offset, int64_t run) {
+        std::memcpy(data, half(member) + offset, run);
+      });
+    }
     ++piece;
   }
 }
 
-void SharedMemoryGroup::reduceScatter(const void *input, void *output, int64_t count, DType type,
-                                      Reduction op, Site site) {
-  int64_t width = sizeOf(type), n = size();
+void SharedMemoryGroup::reduceScatter(std::span<const Share> shares, DType type, Reduction op,
+                                      Site site) {
+  int64_t width = sizeOf(type), n = size(), count = countElements(shares);
   int64_t most = static_cast<int64_t>(halfBytes()) / width / n;
+  Walk out(shares, outOf, width, 0, 1);
   for (int64_t done = 0; done < count; done += most) {
     int64_t length = std::min(most, count - done);
-    for (int64_t member = 0; member < n; ++member)
-      std::memcpy(half(rank()) + member * length * width,
-                  at(input, (member * count + done) * width), length * width);
+    for (int64_t member = 0; member < n; ++member) {
+      Walk in(shares, inOf, width, member, n);
+      in.skip(done * width);
+      in.next(length * width, [&](const std::byte *data, int64_t offset, int64_t bytes) {
+        std::memcpy(half(rank()) + member * length * width + offset, data, bytes);
+      });
+    }
     meet("reduce_scatter", site);
-    reduceHalves(at(output, done * width), rank() * length * width, length, type, op);
+    out.next(length * width, [&](std::byte *data, int64_t offset, int64_t bytes) {
+      reduceHalves(data, rank() * length * width + offset, bytes / width, type, op);
+    });
     ++piece;
   }
 }

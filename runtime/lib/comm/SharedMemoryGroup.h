@@ -2,6 +2,9 @@
 // others need into its slot, all meet, everyone reads. No sockets, no copies into a transport's
 // buffers, and sums are made in the order of the members, so replicas have the same bits.
 //
+// Several values are written behind each other, as one long buffer, and read from there to where
+// they belong, so packing costs nothing.
+//
 // Long buffers go in pieces that fit a slot. A slot has two halves that pieces use in turn, so
 // that one barrier a piece is enough: who writes a half for the next but one piece has passed a
 // barrier that everybody reaches only after reading it.
@@ -29,6 +32,11 @@ public:
   void allToAll(const void *input, void *output, int64_t count, DType type, Site site) override;
   void broadcast(void *data, int64_t count, DType type, int root, Site site) override;
   void barrier(Site site) override;
+
+  bool takes(std::span<const Share>) const override { return true; }
+  void allReduce(std::span<const Share> shares, DType type, Reduction op, Site site) override;
+  void allGather(std::span<const Share> shares, DType type, Site site) override;
+  void reduceScatter(std::span<const Share> shares, DType type, Reduction op, Site site) override;
 
 private:
   /// The half of a member's slot that the present piece uses.

@@ -5,6 +5,7 @@
 
 #include "titan/runtime/error.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include <ATen/Context.h>
@@ -56,6 +57,7 @@ NcclGroup::NcclGroup(World &world, const std::vector<int> &ranks, int position,
 
 NcclGroup::~NcclGroup() {
   pending.clear();
+  deferred.clear();
   try {
     nccl->abort(); // never waits for peers that are gone
   } catch (const std::exception &) {
@@ -76,8 +78,12 @@ template <typename Start> void NcclGroup::queue(const char *operation, Site site
   retire({});
   try {
     c10::cuda::CUDAStreamGuard current(stream);
-    auto work = start();
-    work->wait(); // the stream waits, not the host
+    c10::intrusive_ptr<c10d::Work> work = start();
+    if (deferTo < 0)
+      work->wait(); // the stream waits, not the host
+    else
+      deferred[deferTo] = work;
+    deferTo = -1;
     pending.push_back({work, operation, site});
   } catch (const std::exception &error) {
     throw Fault(describeFailure(*this, operation, site, firstLine(error), 0));
@@ -164,6 +170,55 @@ void NcclGroup::barrier(Site site) {
     c10d::BarrierOptions options;
     options.device_ids = {stream.device_index()};
     return nccl->barrier(options);
+  });
+}
+
+void NcclGroup::land(int channel) {
+  auto found = deferred.find(channel);
+  if (found == deferred.end())
+    return;
+  c10::cuda::CUDAStreamGuard current(stream);
+  found->second->wait();
+  deferred.erase(found);
+}
+
+//===--- Several values at once -------------------------------------------===//
+
+bool NcclGroup::takes(std::span<const Share> shares) const {
+  return std::all_of(shares.begin(), shares.end(),
+                     [](const Share &share) { return share.outer == 1 && share.block > 0; });
+}
+
+std::vector<at::Tensor> NcclGroup::views(std::span<const Share> shares, bool written, int64_t parts,
+                                         DType type) const {
+  std::vector<at::Tensor> result;
+  for (const Share &share : shares)
+    result.push_back(view(written ? share.out : share.in, share.block * parts, type));
+  return result;
+}
+
+void NcclGroup::allReduce(std::span<const Share> shares, DType type, Reduction op, Site site) {
+  queue("all_reduce", site, [&] {
+    auto tensors = views(shares, true, 1, type);
+    c10d::AllreduceCoalescedOptions options;
+    options.reduceOp = reduction(op);
+    return nccl->allreduce_coalesced(tensors, options);
+  });
+}
+
+void NcclGroup::allGather(std::span<const Share> shares, DType type, Site site) {
+  queue("all_gather", site, [&] {
+    auto from = views(shares, false, 1, type), to = views(shares, true, size(), type);
+    return nccl->allgather_into_tensor_coalesced(to, from);
+  });
+}
+
+void NcclGroup::reduceScatter(std::span<const Share> shares, DType type, Reduction op, Site site) {
+  queue("reduce_scatter", site, [&] {
+    auto from = views(shares, false, size(), type), to = views(shares, true, 1, type);
+    c10d::ReduceScatterOptions options;
+    options.reduceOp = reduction(op);
+    return nccl->reduce_scatter_tensor_coalesced(to, from, options);
   });
 }
 

@@ -6,6 +6,7 @@
 #include "titan/runtime/comm.h"
 
 #include <deque>
+#include <map>
 
 #include <c10/cuda/CUDAStream.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
@@ -27,6 +28,15 @@ public:
   void broadcast(void *data, int64_t count, DType type, int root, Site site) override;
   void barrier(Site site) override;
 
+  /// NCCL exchanges several buffers in one launch, each contiguous.
+  bool takes(std::span<const Share> shares) const override;
+  void allReduce(std::span<const Share> shares, DType type, Reduction op, Site site) override;
+  void allGather(std::span<const Share> shares, DType type, Site site) override;
+  void reduceScatter(std::span<const Share> shares, DType type, Reduction op, Site site) override;
+
+  void defer(int channel) override { deferTo = channel; }
+  void land(int channel) override;
+
   /// Throws if the first collective that is still queued has failed, or if the host has waited for
   /// it longer than the group's timeout.
   void checkPeers(std::chrono::duration<double> waited);
@@ -39,6 +49,9 @@ private:
   };
 
   at::Tensor view(const void *data, int64_t count, DType type) const;
+  /// Views of what each share reads, or writes, `parts` times a member's part.
+  std::vector<at::Tensor> views(std::span<const Share> shares, bool written, int64_t parts,
+                                DType type) const;
   template <typename Start> void queue(const char *operation, Site site, Start start);
   /// Forgets what is done; throws what the first one that is not done met.
   void retire(std::chrono::duration<double> waited);
@@ -47,6 +60,8 @@ private:
   std::chrono::seconds timeout;
   c10::intrusive_ptr<c10d::ProcessGroupNCCL> nccl;
   std::deque<Queued> pending; // in the order in which they run
+  std::map<int, c10::intrusive_ptr<c10d::Work>> deferred; // by channel
+  int deferTo = -1; // the channel of the next collective; -1: the stream waits for it
 };
 
 } // namespace titan::rt

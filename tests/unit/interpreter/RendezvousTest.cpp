@@ -24,7 +24,7 @@ TEST(Rendezvous, WaitsForTheWholeGroup) {
   EXPECT_TRUE(rendezvous.isComplete(0));
   EXPECT_TRUE(rendezvous.isComplete(2));
   EXPECT_FALSE(rendezvous.isComplete(1));
-  rendezvous.release(2);
+  EXPECT_FALSE(rendezvous.release(2));
   EXPECT_FALSE(rendezvous.isWaiting(0));
   EXPECT_FALSE(rendezvous.isWaiting(2));
   EXPECT_TRUE(rendezvous.isWaiting(1));
@@ -55,6 +55,29 @@ TEST(Rendezvous, LeavesOtherGroupsAlone) {
   EXPECT_FALSE(rendezvous.isComplete(0));
   EXPECT_FALSE(rendezvous.post(2, makeCall({1, 2}, "reduce")));
   EXPECT_TRUE(rendezvous.isComplete(1));
+}
+
+// What a rank calls before it waits happens in the order of its calls, whatever else is complete.
+TEST(Rendezvous, KeepsTheOrderOfCalls) {
+  Rendezvous rendezvous(3);
+  EXPECT_FALSE(rendezvous.post(0, makeCall({0, 1}, "gather")));
+  EXPECT_FALSE(rendezvous.post(0, makeCall({0, 2}, "reduce")));
+  EXPECT_FALSE(rendezvous.post(2, makeCall({0, 2}, "reduce")));
+  EXPECT_FALSE(rendezvous.isComplete(2));
+  EXPECT_FALSE(rendezvous.post(1, makeCall({0, 1}, "gather")));
+  EXPECT_TRUE(rendezvous.isComplete(1));
+  EXPECT_FALSE(rendezvous.release(1));
+  EXPECT_TRUE(rendezvous.isComplete(2));
+}
+
+// Calls that do not belong together are found when they are next.
+TEST(Rendezvous, ComparesQueuedCalls) {
+  Rendezvous rendezvous(2);
+  EXPECT_FALSE(rendezvous.post(0, makeCall({0, 1}, "gather")));
+  EXPECT_FALSE(rendezvous.post(0, makeCall({0, 1}, "reduce")));
+  EXPECT_FALSE(rendezvous.post(1, makeCall({0, 1}, "gather")));
+  EXPECT_FALSE(rendezvous.post(1, makeCall({0, 1}, "scatter")));
+  EXPECT_THAT(rendezvous.release(0).value_or(""), HasSubstr("collectives do not match"));
 }
 
 // A standstill names what every rank does.

@@ -1,6 +1,8 @@
 // A program for several processes: every collective on buffers whose result is known, in every
 // element type. ctest starts it under torchrun; it exits 0 when all is as expected. With the
 // argument "vanish", the last rank leaves early and the others must report it.
+#include "CommExchanges.h"
+
 #include "titan/runtime/comm.h"
 #include "titan/runtime/error.h"
 
@@ -128,6 +130,10 @@ int runAll(World &world) {
     checkGroup<int64_t>(*group, DType::I64, 5);
     checkSumOfBfloat16(*group);
     checkReplicasAgree(*group);
+    if (int64_t wrong = titan::test::checkExchanges(*group)) {
+      ++failures;
+      std::fprintf(stderr, "rank %d: %ld elements of exchanges are wrong\n", world.rank(), wrong);
+    }
   }
   return failures == 0 ? 0 : 1;
 }

@@ -2,7 +2,6 @@
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace titan::dist {
 #define GEN_PASS_DEF_DISTBINDANCHORS
@@ -212,12 +211,12 @@ private:
 
 struct BindAnchors : titan::dist::impl::DistBindAnchorsBase<BindAnchors> {
   void runOnOperation() override {
-    FailureOr<MeshView> mesh = MeshView::get(getOperation());
-    if (failed(mesh))
-      return signalPassFailure();
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal())
-        Binder(*mesh).bindFunction(function);
+    auto bind = [](func::FuncOp function, const MeshView &mesh) {
+      Binder(mesh).bindFunction(function);
+      return success();
+    };
+    if (failed(forEachFunction(getOperation(), bind)))
+      signalPassFailure();
   }
 };
 

@@ -5,7 +5,6 @@
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/dist/Transforms/Shard/ReshardCache.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace titan::dist {
 #define GEN_PASS_DEF_DISTINSERTRESHARDS
@@ -233,12 +232,12 @@ private:
 
 struct InsertReshards : titan::dist::impl::DistInsertReshardsBase<InsertReshards> {
   void runOnOperation() override {
-    FailureOr<MeshView> mesh = MeshView::get(getOperation());
-    if (failed(mesh))
-      return signalPassFailure();
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal())
-        Inserter(*mesh).run(function);
+    auto insert = [](func::FuncOp function, const MeshView &mesh) {
+      Inserter(mesh).run(function);
+      return success();
+    };
+    if (failed(forEachFunction(getOperation(), insert)))
+      signalPassFailure();
   }
 };
 

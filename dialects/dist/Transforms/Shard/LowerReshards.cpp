@@ -12,17 +12,22 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::dist;
 
+template <typename Op>
+static Value exchange(OpBuilder &builder, Location loc, Type type, Value input, ArrayAttr axes) {
+  return builder.create<Op>(loc, type, input, axes, IntegerAttr()).getResults().front();
+}
+
 static Value createStep(OpBuilder &builder, Location loc, const CollectiveStep &step,
                         ArrayAttr axes, Type type, Value input) {
   switch (step.kind) {
   case CollectiveStep::AllGather:
-    return builder.create<AllGatherOp>(loc, type, input, axes);
+    return exchange<AllGatherOp>(builder, loc, type, input, axes);
   case CollectiveStep::ReduceScatter:
-    return builder.create<ReduceScatterOp>(loc, type, input, axes);
+    return exchange<ReduceScatterOp>(builder, loc, type, input, axes);
   case CollectiveStep::AllReduce:
-    return builder.create<AllReduceOp>(loc, type, input, axes);
+    return exchange<AllReduceOp>(builder, loc, type, input, axes);
   case CollectiveStep::AllToAll:
-    return builder.create<AllToAllOp>(loc, type, input, axes);
+    return exchange<AllToAllOp>(builder, loc, type, input, axes);
   case CollectiveStep::LocalSlice:
     return builder.create<LocalSliceOp>(loc, type, input, axes);
   case CollectiveStep::MakePartial:

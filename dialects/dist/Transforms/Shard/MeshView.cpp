@@ -124,3 +124,15 @@ bool MeshView::isFlatEven(ir::NamedTensorType type) const {
     parts *= axes[axis].degree;
   return parts > 0 && elements % parts == 0; // 0: the degree of some axis is not known yet
 }
+
+LogicalResult
+dist::forEachFunction(ModuleOp module,
+                      function_ref<LogicalResult(func::FuncOp, const MeshView &)> visit) {
+  FailureOr<MeshView> mesh = MeshView::get(module);
+  if (failed(mesh))
+    return failure();
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function.isExternal() && failed(visit(function, *mesh)))
+      return failure();
+  return success();
+}

@@ -12,6 +12,7 @@
 #include "dialects/dist/Analysis/CollectivePlan.h"
 #include "dialects/dist/Analysis/FactorPropagation.h"
 #include "dialects/dist/IR/DistOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace titan::dist {
@@ -56,6 +57,11 @@ private:
   std::vector<AxisInfo> axes;
   std::vector<MapOp> maps;
 };
+
+/// Runs `visit` on every function of `module` that has a body, with the module's mesh.
+mlir::LogicalResult forEachFunction(
+    mlir::ModuleOp module,
+    llvm::function_ref<mlir::LogicalResult(mlir::func::FuncOp, const MeshView &)> visit);
 
 } // namespace titan::dist
 

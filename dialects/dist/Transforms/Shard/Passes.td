@@ -126,6 +126,46 @@ def DistLowerReshards : Pass<"dist-lower-reshards", "::mlir::ModuleOp"> {
   let dependentDialects = ["::titan::dist::DistDialect"];
 }
 
+def DistKeepGathered : Pass<"dist-keep-gathered", "::mlir::ModuleOp"> {
+  let summary = "applies what the run says of gathered parameters between forward and backward";
+  let description = [{
+    By the setting `sharding.reshard_after_forward` in `titan.run`:
+    - `default` changes nothing: what a repeat's body gathers is gathered again in its backward, what the
+      function's own block gathers is kept until its last use.
+    - `never`: what a repeat's body gathered is stacked, and the backward takes its slice.
+    - `always`: nothing gathered lives through a repeat: what is used behind it is gathered again there,
+      and what its bodies use of a gather outside is gathered by them.
+
+    ```mlir
+    titan.repeat carry(...) slices(%w) { %g = dist.all_gather %wl ... }
+    titan.repeat reverse carry(...) slices(%w) { %h = dist.all_gather %wl ... }
+    // becomes, with `never`
+    %gs = titan.repeat carry(...) slices(%w) { %g = dist.all_gather %wl ...  titan.yield ..., %g }
+    titan.repeat reverse carry(...) slices(%w, %gs) { ... }
+    ```
+  }];
+}
+
+def DistBucketCollectives : Pass<"dist-bucket-collectives", "::mlir::ModuleOp"> {
+  let summary = "exchanges several small values as one message";
+  let description = [{
+    After it, collectives of one kind over the same axes that may stand at one place of their block are
+    one collective of several values, up to a size from which bandwidth counts and not latency
+    (`Analysis/Buckets.h`). None crosses a repeat. What grows (a gather) is exchanged before the first
+    use, what shrinks (a reduction) where the last of its values is made. Each value is reduced as it
+    was alone, in the same order.
+
+    ```mlir
+    %q = dist.all_gather %wq over ["shard"] : T -> U
+    %0 = titan.contract %x, %q : ...
+    %o = dist.all_gather %wo over ["shard"] : V -> W
+    // becomes
+    %q, %o = dist.all_gather %wq, %wo over ["shard"] : T, V -> U, W
+    %0 = titan.contract %x, %q : ...
+    ```
+  }];
+}
+
 def DistVerify : Pass<"dist-verify", "::mlir::ModuleOp"> {
   let summary = "checks that every operation computes what the global program says";
   let description = [{

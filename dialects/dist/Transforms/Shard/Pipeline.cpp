@@ -15,6 +15,8 @@ void dist::buildShardPhase(mlir::OpPassManager &passes) {
   passes.addPass(createDistWidenReductions());
   passes.addPass(createDistNarrowReshards());
   passes.addPass(createDistLowerReshards());
+  passes.addPass(createDistKeepGathered());
+  passes.addPass(createDistBucketCollectives());
   passes.addPass(createDistVerify());
 }
 

@@ -142,18 +142,16 @@ void copyTables(func::FuncOp function) {
 
 struct Propagate : titan::dist::impl::DistPropagateBase<Propagate> {
   void runOnOperation() override {
-    FailureOr<MeshView> mesh = MeshView::get(getOperation());
-    if (failed(mesh))
-      return signalPassFailure();
-    for (auto function : getOperation().getOps<func::FuncOp>()) {
-      if (function.isExternal())
-        continue;
+    auto propagate = [](func::FuncOp function, const MeshView &mesh) -> LogicalResult {
       copyTables(function);
-      GraphBuilder builder(*mesh);
+      GraphBuilder builder(mesh);
       if (failed(builder.addBlock(function.getBody().front())))
-        return signalPassFailure();
+        return failure();
       builder.run();
-    }
+      return success();
+    };
+    if (failed(forEachFunction(getOperation(), propagate)))
+      signalPassFailure();
   }
 };
 

@@ -3,7 +3,6 @@
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace titan::dist {
 #define GEN_PASS_DEF_DISTVERIFY
@@ -171,8 +170,12 @@ private:
         return failure();
     if (auto repeat = dyn_cast<ir::RepeatOp>(op))
       return checkRepeat(repeat);
-    if (isa<DistDialect>(op->getDialect()) && op->getNumOperands() == 1)
-      return checkCollective(op);
+    if (isCollective(op) || isa<LocalSliceOp, MakePartialOp>(op)) {
+      for (auto [operand, result] : llvm::zip_equal(op->getOperands(), op->getResults()))
+        if (failed(checkConversion(op, operand.getType(), result.getType())))
+          return failure();
+      return success();
+    }
     if (isa<func::ReturnOp>(op))
       return checkReturn(op);
     if (isa<ir::ShardingRuleOpInterface>(op))
@@ -196,9 +199,8 @@ private:
 
   /// What the operation's own verifier does not see: kinds of partial values, and padded storage,
   /// of which a chunk's chunk is not the chunk of both axes.
-  LogicalResult checkCollective(Operation *op) {
-    auto from = cast<NamedTensorType>(op->getOperand(0).getType());
-    auto to = cast<NamedTensorType>(op->getResult(0).getType());
+  LogicalResult checkConversion(Operation *op, Type operand, Type result) const {
+    auto from = cast<NamedTensorType>(operand), to = cast<NamedTensorType>(result);
     ShardingAttr before = from.getSharding(), after = to.getSharding();
     ReductionKind kind = before.isPartial() ? before.getPartialKind() : ReductionKind::Sum;
     if (after.isPartial() && after.getPartialKind() != kind)
@@ -273,12 +275,11 @@ private:
 
 struct Verify : titan::dist::impl::DistVerifyBase<Verify> {
   void runOnOperation() override {
-    FailureOr<MeshView> mesh = MeshView::get(getOperation());
-    if (failed(mesh))
-      return signalPassFailure();
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() && failed(Checker(getOperation(), *mesh).check(function)))
-        return signalPassFailure();
+    auto check = [&](func::FuncOp function, const MeshView &mesh) {
+      return Checker(getOperation(), mesh).check(function);
+    };
+    if (failed(forEachFunction(getOperation(), check)))
+      signalPassFailure();
   }
 };
 

@@ -25,8 +25,6 @@ void Activity::replace(Value value, Value copy) {
 
 void Activity::visit(Block &block) {
   for (Operation &op : block) {
-    if (op.hasAttr(attr::kNoGradient))
-      continue;
     if (auto repeat = dyn_cast<RepeatOp>(op)) {
       visit(repeat);
       continue;

@@ -14,13 +14,15 @@ using namespace titan::memory;
 
 std::string memory::getSourceName(Value value) {
   // What comes out of a region is called what it is called inside.
-  if (auto result = dyn_cast<OpResult>(value)) {
+  auto result = dyn_cast<OpResult>(value);
+  if (result) {
     if (auto fused = dyn_cast<FusedOp>(result.getOwner()))
       return getSourceName(fused.getYield().getValues()[result.getResultNumber()]);
     if (auto repeat = dyn_cast<RepeatOp>(result.getOwner()))
       return getSourceName(repeat.getYielded(result.getResultNumber()).front());
   }
-  if (auto named = value.getLoc()->findInstanceOf<NameLoc>(); named && !named.getName().empty())
+  Location location = result ? dist::getValueLocation(result) : value.getLoc();
+  if (auto named = location->findInstanceOf<NameLoc>(); named && !named.getName().empty())
     return named.getName().str();
   if (Operation *op = value.getDefiningOp())
     return op->getName().stripDialect().str();
@@ -82,6 +84,16 @@ PlaceAttr Planner::makeBuffer(Value value, int64_t first, int64_t last) {
   return PlaceAttr::get(context, MemorySpace::Transient, buffers.size() - 1);
 }
 
+/// The value in flight that `value` is waited for as; null for others, and where room for padding
+/// may be needed, which only a buffer of its own has.
+static Value getFlight(Value value) {
+  auto wait = value.getDefiningOp<dist::WaitOp>();
+  if (!wait)
+    return nullptr;
+  Value flight = wait.getFlights()[cast<OpResult>(value).getResultNumber()];
+  return flight.getDefiningOp() && !flight.getDefiningOp<dist::AllGatherOp>() ? flight : nullptr;
+}
+
 void Planner::wish(Value value, PlaceAttr place, bool whenFree) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isView(op))
@@ -90,6 +102,8 @@ void Planner::wish(Value value, PlaceAttr place, bool whenFree) {
   }
   if (isa<OpResult>(value) && !isInline(value))
     wishes.try_emplace(value, Wish{place, whenFree});
+  if (Value flight = getFlight(value))
+    wish(flight, place, whenFree);
 }
 
 LogicalResult Planner::planBlock(Block &block) {
@@ -113,7 +127,7 @@ void Planner::planOp(Operation *op) {
 
 PlaceAttr Planner::choosePlace(OpResult result) {
   Operation *op = result.getOwner();
-  if (isInline(result))
+  if (isInline(result) || isa<dist::LayerOp>(op))
     return getInlinePlace();
   if (isView(op))
     return places.lookup(op->getOperand(0));
@@ -130,6 +144,9 @@ PlaceAttr Planner::choosePlace(OpResult result) {
 /// True where element i of a result depends on element i of that operand alone (and on operands
 /// that are not written), so that the one may be written over the other.
 static bool worksInPlace(Operation *op) {
+  // Where a repeat carries what is in flight, the next one lands while this one is used.
+  if (auto wait = dyn_cast<dist::WaitOp>(op))
+    return llvm::none_of(wait.getFlights(), llvm::IsaPred<BlockArgument>);
   return op->hasTrait<Elementwise>() || isa<RotaryOp, dist::AllReduceOp, dist::MakePartialOp>(op);
 }
 
@@ -185,7 +202,10 @@ PlaceAttr Planner::findDyingOperand(OpResult result) {
                      cast<NamedTensorType>(result.getType())) &&
            (!fused || mayOverwrite(fused, operand, result.getResultNumber()));
   };
-  SmallVector<Value> read = getRead(op);
+  SmallVector<Value> read = getRead(op), candidates = read;
+  // Of several values that are exchanged at once, each may only take the place of its own operand.
+  if (isa<dist::DistDialect>(op->getDialect()))
+    candidates = {op->getOperand(result.getResultNumber())};
   auto isFree = [&](PlaceAttr place) {
     return place.getLevels().empty() && getBusyUntil(place) <= liveness.getStart(op) &&
            llvm::all_of(read, [&](Value operand) {
@@ -194,7 +214,7 @@ PlaceAttr Planner::findDyingOperand(OpResult result) {
   };
   PlaceAttr wished = wishes.count(result) ? wishes[result].place : nullptr;
   PlaceAttr found;
-  for (Value operand : read) {
+  for (Value operand : candidates) {
     PlaceAttr place = places.lookup(operand);
     // An operand that lies where the result is wanted is best; persistent ones only then.
     bool isWanted = place == wished, isTransient = place.getSpace() == MemorySpace::Transient;
@@ -224,31 +244,31 @@ void Planner::planScratch(Operation *op) {
   op->setAttr(kScratch, ArrayAttr::get(context, {place}));
 }
 
+/// Flat storage is padded to a multiple of the degree, so whole values need room for the padding:
+/// behind the value where its buffer can have it, else in a buffer for as long as the exchange lasts.
 void Planner::planPadding(Operation *op) {
-  auto flatAxes = [](Value value) {
-    return cast<NamedTensorType>(value.getType()).getShardingOrReplicated().getFlatAxes();
-  };
-  // Flat storage is padded to a multiple of the degree, so whole values need room for the padding.
-  Value whole, flat;
-  if (isa<dist::AllGatherOp>(op)) {
-    whole = op->getResult(0);
-    flat = op->getOperand(0);
-  } else if (isa<dist::ReduceScatterOp>(op)) {
-    whole = op->getOperand(0);
-    flat = op->getResult(0);
-  } else {
+  bool gathers = isa<dist::AllGatherOp>(op);
+  if (!gathers && !isa<dist::ReduceScatterOp>(op))
     return;
+  SmallVector<Attribute> scratch;
+  for (auto [operand, result] : llvm::zip_equal(op->getOperands(), op->getResults())) {
+    Value whole = gathers ? Value(result) : operand, flat = gathers ? operand : Value(result);
+    auto getSharding = [](Value value) {
+      return cast<NamedTensorType>(value.getType()).getShardingOrReplicated();
+    };
+    ArrayAttr axes = getSharding(flat).getFlatAxes();
+    scratch.push_back(getInlinePlace());
+    if (axes.empty() || axes == getSharding(whole).getFlatAxes() ||
+        (getSharding(flat).getFlatFrom() == 0 && pad(places.lookup(whole), axes)))
+      continue;
+    int64_t now = liveness.getStart(op);
+    int64_t last = dist::getStartChannel(op) ? liveness.getLastUse(result) : now;
+    PlaceAttr place = makeBuffer(whole, now, last);
+    pad(place, axes);
+    scratch.back() = place;
   }
-  ArrayAttr axes = flatAxes(flat);
-  auto sharding = cast<NamedTensorType>(flat.getType()).getShardingOrReplicated();
-  if (axes.empty() || axes == flatAxes(whole))
-    return;
-  if (sharding.getFlatFrom() == 0 && pad(places.lookup(whole), axes))
-    return;
-  int64_t now = liveness.getStart(op);
-  PlaceAttr place = makeBuffer(whole, now, now);
-  pad(place, axes);
-  op->setAttr(kScratch, ArrayAttr::get(context, {place}));
+  if (llvm::any_of(scratch, [&](Attribute place) { return place != getInlinePlace(); }))
+    op->setAttr(kScratch, ArrayAttr::get(context, scratch));
 }
 
 bool Planner::pad(PlaceAttr place, ArrayAttr axes) {

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -48,7 +49,24 @@ private:
     return success();
   }
 
+  /// What is in flight cannot be copied: each next one lands where it is carried.
+  LogicalResult checkFlights(RepeatOp repeat) {
+    for (auto [i, argument] : llvm::enumerate(repeat.getVariant(0).getCarriedArgs())) {
+      if (llvm::none_of(argument.getUsers(), llvm::IsaPred<dist::WaitOp>))
+        continue;
+      SmallVector<Value> values = repeat.getYielded(i);
+      values.push_back(repeat.getInits()[i]);
+      for (Value value : values)
+        if (memory::getPlace(value) != memory::getPlace(argument))
+          return repeat.emitError("carries a value in flight from ")
+                 << memory::getPlace(value) << " to " << memory::getPlace(argument);
+    }
+    return success();
+  }
+
   LogicalResult replayRepeat(RepeatOp repeat) {
+    if (failed(checkFlights(repeat)))
+      return failure();
     for (int round = 0; round < 2; ++round)
       for (Region &body : repeat.getBodies()) {
         for (Value argument : body.getArguments())

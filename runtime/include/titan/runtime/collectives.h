@@ -1,23 +1,27 @@
 // What a Context carries so that emitted code can communicate: the mesh of the run and the groups
 // of its axes over the World's transports. Emitted code names groups by mesh axes; the ranks are
-// found here, once per list of axes. Dimension-wise collectives (a dimension that is not the
-// outermost) are packed into contiguous chunks per rank and unpacked again.
+// found here, once per list of axes. An exchange happens at once, or is started on a channel and
+// waited for later: by a thread of ours where the transport needs the processor, else by the
+// transport's own queue.
 #pragma once
 
 #include "titan/runtime/comm.h"
 #include "titan/runtime/mesh.h"
 #include "titan/runtime/program.h"
 
+#include <memory>
 #include <vector>
 
 namespace titan::rt {
 
+class Background;
 class Device;
+class DeviceStaging;
+struct Exchange;
 
 class Collectives {
 public:
-  Collectives(World &world, Mesh mesh, Device &device)
-      : world(world), mesh(std::move(mesh)), device(device) {}
+  Collectives(World &world, Mesh mesh, Device &device);
   ~Collectives();
   Collectives(const Collectives &) = delete;
   Collectives &operator=(const Collectives &) = delete;
@@ -27,31 +31,29 @@ public:
   /// The group that varies in these axes, in their order.
   Group &group(GroupRef axes);
 
-  /// Room for packing, kept between calls: two areas, because an exchange needs both.
-  std::byte *packed(int64_t bytes) { return grow(first, bytes); }
-  std::byte *received(int64_t bytes) { return grow(second, bytes); }
-  /// Copies `rows` blocks of `bytes` that lie `fromStride` and `toStride` bytes apart.
-  void copyBlocks(const std::byte *from, int64_t fromStride, std::byte *to, int64_t toStride,
-                  int64_t rows, int64_t bytes);
+  /// Carries out the exchange behind all that were started, or starts it on `channel`.
+  void exchange(const Exchange &exchange, int channel);
+  void finish(int channel);
+  /// For an exchange that does its own packing; nothing else is under way then.
+  DeviceStaging &quietStaging();
 
 private:
-  /// A stretch of the device's memory.
-  struct Area {
-    std::byte *data = nullptr;
-    int64_t bytes = 0;
-  };
-  std::byte *grow(Area &area, int64_t bytes);
-
   struct Known {
     std::vector<int> axes;
     Group *group;
+  };
+  struct Channel {
+    uint64_t number = 0;    ///< in the background
+    Group *group = nullptr; ///< that queues by itself
   };
 
   World &world;
   Mesh mesh;
   Device &device;
   std::vector<Known> known; // few: a linear search beats a map
-  Area first, second;
+  std::unique_ptr<DeviceStaging> staging;
+  std::unique_ptr<Background> background; // after what it uses; made when first needed
+  std::vector<Channel> channels;
 };
 
 } // namespace titan::rt

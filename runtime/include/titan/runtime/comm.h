@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,15 @@ namespace titan::rt {
 struct Site {
   const char *action = "";
   const char *source = "";
+};
+
+/// One of several values of an exchange: `outer` rows, in each of which every member has `block`
+/// elements. Where a member has its own alone, they lie one after the other; where all have theirs
+/// together, a row has the members' blocks by position.
+struct Share {
+  const void *in;
+  void *out;
+  int64_t outer, block;
 };
 
 class Group {
@@ -51,6 +61,19 @@ public:
   /// In place: data of the member at `root` reaches all others.
   virtual void broadcast(void *data, int64_t count, DType type, int root, Site site) = 0;
   virtual void barrier(Site site) = 0;
+
+  /// Several values as one message, where the transport takes these as they lie; else the caller
+  /// packs them. Each element is reduced as it would be alone. A reduction over all members is in
+  /// place: `in` is `out`.
+  virtual bool takes(std::span<const Share>) const { return false; }
+  virtual void allReduce(std::span<const Share>, DType, Reduction, Site) {}
+  virtual void allGather(std::span<const Share>, DType, Site) {}
+  virtual void reduceScatter(std::span<const Share>, DType, Reduction, Site) {}
+
+  /// For transports that only queue: what follows on the program's queue does not wait for the next
+  /// collective, but what follows `land` on the same channel does.
+  virtual void defer(int /*channel*/) {}
+  virtual void land(int /*channel*/) {}
 
 protected:
   Group(std::vector<int> members, int position) : members(std::move(members)), position(position) {}

@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -232,6 +233,24 @@ void reduceScatter(Context &, GroupRef, DType, Reduction, const void *in, void *
                    int64_t d, int64_t inner);
 /// In place.
 void allReduce(Context &, GroupRef, DType, Reduction, void *data, int64_t elements);
+/// One of several values that are exchanged as one message, with the arguments that it would have
+/// alone; reduced in place: `in` and `out` are the same.
+struct Part {
+  const void *in;
+  void *out;
+  int64_t outer, d, inner;
+};
+/// Several values at once. With a channel, the call returns at once and the exchange goes on in the
+/// background, in the order of the calls: until `finish` on that channel, nobody may write what it
+/// reads or touch what it writes.
+constexpr int kAtOnce = -1;
+void allGather(Context &, GroupRef, DType, std::initializer_list<Part>, int channel = kAtOnce);
+void reduceScatter(Context &, GroupRef, DType, Reduction, std::initializer_list<Part>,
+                   int channel = kAtOnce);
+void allReduce(Context &, GroupRef, DType, Reduction, std::initializer_list<Part>,
+               int channel = kAtOnce);
+/// Returns when what was last started on the channel is there.
+void finish(Context &, int channel);
 /// A tensor [a, s, b, g, c] whose dimension g (global size over the group: ranks * gLocal) is split
 /// becomes one whose dimension s is split: in [a, s, b, gLocal, c] -> out [a, s / ranks, b, g, c];
 /// `gatherFirst` swaps the roles: in [a, gLocal, b, s, c] -> out [a, g, b, s / ranks, c].

@@ -95,3 +95,105 @@ func.func @f(%x: !titan.tensor<f32[seq = 8], <[{}]>>) {
   %0 = dist.make_partial %x over ["tp"] : !titan.tensor<f32[seq = 8], <[{}]>> -> !titan.tensor<f32[seq = 8], <[{}] partial sum {a}>>
   return
 }
+
+// -----
+
+!a = !titan.tensor<f32[seq = 8], <[{tp}]>>
+!b = !titan.tensor<f32[seq = 8], <[{}]>>
+// What is gathered comes back.
+func.func @f(%x: !a) {
+  // expected-error @+1 {{(C1) exchanges 1 operands for 2 results}}
+  %0, %1 = dist.all_gather %x over ["tp"] : !a -> !b, !b
+  return
+}
+
+// -----
+
+!a = !titan.tensor<f32[seq = 8], <[{tp}]>>
+!b = !titan.tensor<f32[seq = 8], <[{}]>>
+!c = !titan.tensor<f64[seq = 8], <[{tp}]>>
+!d = !titan.tensor<f64[seq = 8], <[{}]>>
+// One message has one element type.
+func.func @f(%x: !a, %y: !c) {
+  // expected-error @+1 {{(C3) exchanges '!titan.tensor<f64[seq = 8], <[{tp}]>>' together with '!titan.tensor<f32[seq = 8], <[{tp}]>>'}}
+  %0, %1 = dist.all_gather %x, %y over ["tp"] : !a, !c -> !b, !d
+  return
+}
+
+// -----
+
+!s = !titan.tensor<f32[seq = 8], <[{}] partial sum {tp}>>
+!m = !titan.tensor<f32[seq = 8], <[{}] partial max {tp}>>
+!b = !titan.tensor<f32[seq = 8], <[{}]>>
+// And one kind of reduction.
+func.func @f(%x: !s, %y: !m) {
+  // expected-error @+1 {{(C3) exchanges}}
+  %0, %1 = dist.all_reduce %x, %y over ["tp"] : !s, !m -> !b, !b
+  return
+}
+
+// -----
+
+!a = !titan.tensor<f32[seq = 8], <[{tp}]>>
+!b = !titan.tensor<f32[seq = 8], <[{}]>>
+func.func @f(%x: !a) -> !a {
+  %0 = dist.all_gather %x over ["tp"] start 1 : !a -> !b
+  // What comes is what was started.
+  // expected-error @+1 {{(C1) gives values of other types}}
+  %1 = dist.wait 1 %0 : (!b) -> !a
+  return %1 : !a
+}
+
+// -----
+
+!a = !titan.tensor<f32[seq = 8], <[{tp}]>>
+!b = !titan.tensor<f32[seq = 8], <[{}]>>
+func.func @f(%x: !a) -> !b {
+  %0 = dist.all_gather %x over ["tp"] start 1 : !a -> !b
+  // On the channel on which it was started.
+  // expected-error @+1 {{(C2) waits on channel 2 for a value that is not in flight there}}
+  %1 = dist.wait 2 %0 : (!b) -> !b
+  return %1 : !b
+}
+
+// -----
+
+!a = !titan.tensor<f32[seq = 8], <[{tp}]>>
+!b = !titan.tensor<f32[seq = 8], <[{}]>>
+func.func @f(%x: !a) -> !b {
+  %0 = dist.all_gather %x over ["tp"] : !a -> !b
+  // A value that is there is not waited for.
+  // expected-error @+1 {{(C2) waits on channel 0 for a value that is not in flight there}}
+  %1 = dist.wait 0 %0 : (!b) -> !b
+  return %1 : !b
+}
+
+// -----
+
+!stack = !titan.tensor<f32[layers = 3, seq = 8]>
+// A layer lacks the first dimension of its stack.
+func.func @f(%w: !stack) {
+  // expected-error @+1 {{(C1) gives '!titan.tensor<f32[layers = 3]>', which is no slice of}}
+  %0 = dist.layer %w[0] : !stack -> !titan.tensor<f32[layers = 3]>
+  return
+}
+
+// -----
+
+!stack = !titan.tensor<f32[layers = 3, seq = 8]>
+// Three layers are 0, 1 and 2.
+func.func @f(%w: !stack) {
+  // expected-error @+1 {{(C2) has no slice 3 of}}
+  %0 = dist.layer %w[3] : !stack -> !titan.tensor<f32[seq = 8]>
+  return
+}
+
+// -----
+
+!stack = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}]>>
+// The index is that of a repeat over the stack's layers.
+func.func @f(%w: !stack, %i: !titan.tensor<i64[], <[]>>) {
+  // expected-error @+1 {{(C2) has no slice 1 of}}
+  %0 = dist.layer %w[%i + 1] : !stack -> !titan.tensor<f32[seq = 8], <[{}]>>
+  return
+}

@@ -21,3 +21,32 @@ func.func @steps(%x: !titan.tensor<f32[seq = 8, embed = 4], <[{tp}, {}] partial 
   %6 = dist.reshard %5 : !titan.tensor<f32[seq = 8, embed = 4], <[{}, {}] flat 0 {tp}>> -> !titan.tensor<f32[seq = 8, embed = 4], <[{shard}, {}]>>
   return
 }
+
+!split = !titan.tensor<f32[seq = 8], <[{tp}]>>
+!whole = !titan.tensor<f32[seq = 8], <[{}]>>
+!more = !titan.tensor<f32[embed = 4], <[{tp}]>>
+!all = !titan.tensor<f32[embed = 4], <[{}]>>
+!stack = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {tp}]>>
+
+// Several values at once; started, and waited for later.
+// CHECK-LABEL: func.func @started
+func.func @started(%x: !split, %z: !more, %w: !stack) -> (!whole, !all) {
+  // CHECK: %[[F:.*]]:2 = dist.all_gather %arg0, %arg1 over ["tp"] start 3 : !titan{{.*}}, !titan{{.*}} -> !titan{{.*}}, !titan
+  %f, %g = dist.all_gather %x, %z over ["tp"] start 3 : !split, !more -> !whole, !all
+  // CHECK: %[[Y:.*]]:2 = dist.wait 3 %[[F]]#0, %[[F]]#1 reading %arg0, %arg1 : (
+  %y, %v = dist.wait 3 %f, %g reading %x, %z : (!whole, !all, !split, !more) -> (!whole, !all)
+  // CHECK: dist.layer %arg2[2] :
+  %last = dist.layer %w[2] : !stack -> !split
+  titan.repeat <layers = 3> carry() slices(%w) : (!stack) -> () {
+  // CHECK: ^bb0(%[[L:[^:]*]]:
+  ^bb0(%l: !titan.tensor<i64[], <[]>>, %wl: !split):
+    // CHECK: dist.layer %arg2[%[[L]] + 1] :
+    %next = dist.layer %w[%l + 1] : !stack -> !split
+    // CHECK: dist.layer %arg2[%[[L]] - 1] :
+    %before = dist.layer %w[%l - 1] : !stack -> !split
+    // CHECK: dist.layer %arg2[%[[L]]] :
+    %same = dist.layer %w[%l] : !stack -> !split
+    titan.yield
+  }
+  return %y, %v : !whole, !all
+}

@@ -68,20 +68,3 @@ func.func @train(%x: !t {titan.param = "x", titan.frozen}, %b: !t {titan.param =
   %loss = titan.reduce sum %z : !t -> !s
   return %loss : !s
 }
-
-// -----
-
-!t = !titan.tensor<f32[seq = 8]>
-!s = !titan.tensor<f32[]>
-
-// An operation that is marked gives its operands nothing.
-// CHECK-LABEL: func.func @train
-// CHECK-SAME: (%[[X:[^:]*]]:
-// CHECK: %[[E:.*]] = titan.exp %[[X]] {titan.no_gradient}
-// CHECK: return %{{.*}}, %[[E]] :
-func.func @train(%x: !t {titan.param = "x"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
-  %e = titan.exp %x {titan.no_gradient} : !t -> !t
-  %y = titan.mul %x, %e : (!t, !t) -> !t
-  %loss = titan.reduce sum %y : !t -> !s
-  return %loss : !s
-}

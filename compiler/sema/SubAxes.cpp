@@ -1,0 +1,92 @@
+// An axis that is larger than the first dimension that it splits goes on with the next one: it becomes
+// two axes, of which the first fills the one dimension and the second the other. Both split whatever
+// else the axis splits, one within the other, so tensors that have neither dimension see one axis.
+#include "compiler/sema/Mesh.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace titan::sema {
+namespace {
+
+class Splitter {
+public:
+  explicit Splitter(const Model &model) : model(model) {
+    for (const Parameter &parameter : model.parameters)
+      tensors.push_back(parameter.type.dims);
+    for (const Input &input : model.inputs)
+      tensors.push_back(input.type.dims);
+    addAnchors(model.body);
+  }
+
+  /// The axis as two, or nothing where it need not or cannot be.
+  std::optional<std::pair<Axis, Axis>> split(const Axis &axis) const {
+    for (const std::string &first : axis.splits) {
+      int64_t size = sizeOf(first);
+      if (size <= 1 || size % axis.degree == 0)
+        continue;
+      int64_t outer = std::gcd(size, axis.degree), inner = axis.degree / outer;
+      for (const std::string &second : axis.splits)
+        if (outer > 1 && second != first && occurTogether(first, second) &&
+            sizeOf(second) % inner == 0)
+          return std::pair(part(axis, outer, first, second), part(axis, inner, second, first));
+      return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+private:
+  void addAnchors(const Region &region) {
+    for (const Op &op : region.ops) {
+      if (op.kind == OpKind::Anchor)
+        tensors.push_back(model.values[op.results[0]].type.dims);
+      for (const Region &body : op.body)
+        addAnchors(body);
+    }
+  }
+
+  int64_t sizeOf(const std::string &name) const {
+    for (const auto &dim : model.dims)
+      if (dim.name == name)
+        return dim.size;
+    return 1;
+  }
+
+  bool occurTogether(const std::string &a, const std::string &b) const {
+    auto has = [&](const DimSet &dims, const std::string &name) {
+      return std::any_of(dims.begin(), dims.end(),
+                         [&](DimId id) { return model.dims[id].name == name; });
+    };
+    return std::any_of(tensors.begin(), tensors.end(), [&](const DimSet &dims) {
+      return has(dims, a) && has(dims, b);
+    });
+  }
+
+  /// The part of `axis` that splits `own`, and everything else but `other`.
+  static Axis part(const Axis &axis, int64_t degree, const std::string &own,
+                   const std::string &other) {
+    Axis result = axis;
+    result.name = axis.name + "." + own;
+    result.degree = degree;
+    auto at = std::find(result.splits.begin(), result.splits.end(), other);
+    result.splitLocs.erase(result.splitLocs.begin() + (at - result.splits.begin()));
+    result.splits.erase(at);
+    return result;
+  }
+
+  const Model &model;
+  std::vector<DimSet> tensors;
+};
+
+} // namespace
+
+void splitAxes(Mesh &mesh, const Model &model) {
+  Splitter splitter(model);
+  for (size_t i = 0; i < mesh.axes.size(); ++i)
+    while (auto parts = mesh.axes[i].degree > 1 ? splitter.split(mesh.axes[i]) : std::nullopt) {
+      mesh.axes[i] = std::move(parts->first);
+      mesh.axes.insert(mesh.axes.begin() + i + 1, std::move(parts->second));
+    }
+}
+
+} // namespace titan::sema

@@ -1,0 +1,74 @@
+//===- SplitCollectives.cpp - Start here, wait there ----------------------===//
+
+#include "dialects/dist/Transforms/Overlap/Passes.h"
+#include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace titan::dist {
+#define GEN_PASS_DEF_DISTSPLITCOLLECTIVES
+#include "dialects/dist/Transforms/Overlap/Passes.h.inc"
+} // namespace titan::dist
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::dist;
+
+/// A whole stack of flat storage is exchanged layer by layer, and an all-to-all packs.
+static bool canSplit(Operation *op) {
+  if (!isa<AllGatherOp, ReduceScatterOp, AllReduceOp>(op) || getStartChannel(op))
+    return false;
+  SmallVector<Type> types(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  return llvm::all_of(types, [](Type type) {
+    return cast<ir::NamedTensorType>(type).getShardingOrReplicated().getFlatFrom() == 0;
+  });
+}
+
+/// Something that takes time beside which an exchange can go on.
+static bool computes(Operation *op) {
+  return !isa<DistDialect>(op->getDialect()) && !memory::isView(op) &&
+         !op->hasTrait<OpTrait::ConstantLike>() && op->getNumOperands() + op->getNumRegions() > 0;
+}
+
+/// The operation before which the results must be there; null where nothing would be gained.
+static Operation *findWait(Operation *op) {
+  bool gains = false;
+  for (Operation *at = op->getNextNode(); at; at = at->getNextNode()) {
+    bool isUse = llvm::any_of(op->getUsers(), [&](Operation *user) { return at->isAncestor(user); });
+    if (isUse || isa<ir::RepeatOp>(at) || at->hasTrait<OpTrait::IsTerminator>())
+      return gains ? at : nullptr;
+    gains |= computes(at);
+  }
+  return nullptr;
+}
+
+static void split(Operation *op, Operation *before, int64_t channel) {
+  OpBuilder builder(before);
+  // A reduction over all members is in place.
+  ValueRange sources = isa<AllReduceOp>(op) ? ValueRange() : ValueRange(op->getOperands());
+  auto wait = builder.create<WaitOp>(op->getLoc(), op->getResultTypes(), channel, op->getResults(),
+                                     sources);
+  for (auto [flight, value] : llvm::zip_equal(op->getResults(), wait.getResults()))
+    flight.replaceAllUsesExcept(value, wait);
+  op->setAttr("channel", builder.getI64IntegerAttr(channel));
+}
+
+namespace {
+struct SplitCollectives : titan::dist::impl::DistSplitCollectivesBase<SplitCollectives> {
+  void runOnOperation() override {
+    if (!wantsOverlap(getOperation()))
+      return;
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      int64_t channel = getFreeChannel(function);
+      SmallVector<Operation *> collectives;
+      function.walk([&](Operation *op) {
+        if (canSplit(op))
+          collectives.push_back(op);
+      });
+      for (Operation *op : collectives)
+        if (Operation *before = findWait(op))
+          split(op, before, channel++);
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,143 @@
+//===- VerifyOverlap.cpp - What is started is waited for once -------------===//
+
+#include "dialects/dist/Transforms/Overlap/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <map>
+
+namespace titan::dist {
+#define GEN_PASS_DEF_DISTVERIFYOVERLAP
+#include "dialects/dist/Transforms/Overlap/Passes.h.inc"
+} // namespace titan::dist
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::dist;
+using ir::RepeatOp;
+
+namespace {
+
+/// Walks a function in order with the set of channels on which something is in flight.
+class Checker {
+public:
+  LogicalResult check(func::FuncOp function) {
+    if (failed(visit(function.getBody().front())))
+      return failure();
+    if (flights.empty())
+      return success();
+    return complain(flights.begin()->second, "is not waited for by the end of the function");
+  }
+
+private:
+  using Flights = std::map<int64_t, Operation *>; // by channel, what started it
+
+  static LogicalResult complain(Operation *start, const Twine &what) {
+    return start->emitOpError("starts on channel ") << *getStartChannel(start) << ", which " << what;
+  }
+
+  LogicalResult visit(Block &block) {
+    for (Operation &op : block)
+      if (failed(visit(&op)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult visit(Operation *op) {
+    if (auto repeat = dyn_cast<RepeatOp>(op))
+      return visitRepeat(repeat);
+    if (auto wait = dyn_cast<WaitOp>(op)) {
+      if (!flights.erase(wait.getChannel()))
+        return wait.emitOpError("waits on channel ")
+               << wait.getChannel() << ", where nothing is in flight";
+      return success();
+    }
+    std::optional<int64_t> channel = getStartChannel(op);
+    if (!channel)
+      return success();
+    auto [it, isNew] = flights.try_emplace(*channel, op);
+    if (!isNew) {
+      InFlightDiagnostic error = op->emitOpError("starts on channel ")
+                                 << *channel << ", where something is in flight already";
+      error.attachNote(it->second->getLoc()) << "started here";
+      return error;
+    }
+    return checkUses(op->getResults(), *channel);
+  }
+
+  /// A repeat's next iteration finds what the last one left, whichever bodies they run.
+  LogicalResult visitRepeat(RepeatOp repeat) {
+    const Flights before = flights;
+    int64_t last = repeat.getReverse() ? 0 : repeat.getDim().getSize() - 1;
+    Flights after;
+    for (const ir::RepeatVariant &body : repeat.getVariants()) {
+      flights = before;
+      if (failed(visit(body.getBlock())))
+        return failure();
+      for (auto [channel, start] : before)
+        if (!flights.count(channel))
+          return complain(start, "the body of a repeat waits for and does not start again");
+      for (auto [channel, start] : flights)
+        if (!before.count(channel))
+          return complain(start, "is in flight at the end of a repeat's body but not at its start");
+      if (repeat.getIterations().getVariant(last) == body.getNumber())
+        after = flights;
+    }
+    flights.clear();
+    for (auto [channel, start] : after)
+      if (!isMissed(start, repeat, last))
+        flights.emplace(channel, start);
+    return success();
+  }
+
+  /// Whether iteration `last` of `repeat` does not start it, as the layer does not exist.
+  static bool isMissed(Operation *start, RepeatOp repeat, int64_t last) {
+    auto layer = start->getOperand(0).getDefiningOp<LayerOp>();
+    return layer && start->getParentOp() == repeat && layer.getIndex() && !layer.exists(last);
+  }
+
+  /// Only waits on the channel read what is in flight; repeats carry it.
+  LogicalResult checkUses(ValueRange values, int64_t channel) {
+    for (Value value : values)
+      for (OpOperand &use : value.getUses())
+        if (failed(checkUse(use, channel)))
+          return failure();
+    return success();
+  }
+
+  LogicalResult checkUse(OpOperand &use, int64_t channel) {
+    Operation *user = use.getOwner();
+    unsigned i = use.getOperandNumber();
+    if (auto wait = dyn_cast<WaitOp>(user);
+        wait && int64_t(wait.getChannel()) == channel && i < wait.getFlights().size())
+      return success();
+    auto repeat = dyn_cast<RepeatOp>(user);
+    if (auto yield = dyn_cast<ir::YieldOp>(user)) {
+      auto around = dyn_cast<RepeatOp>(yield->getParentOp());
+      if (around && i < around.getNumCarried())
+        return checkUses(ValueRange(around.getResult(i)), channel);
+    }
+    if (repeat && i < repeat.getNumCarried()) {
+      for (const ir::RepeatVariant &body : repeat.getVariants())
+        if (failed(checkUses(ValueRange(body.getCarriedArgs()[i]), channel)))
+          return failure();
+      return success();
+    }
+    InFlightDiagnostic error = user->emitOpError("reads a value that is in flight on channel ")
+                               << channel;
+    error.attachNote(use.get().getLoc()) << "started here";
+    return error;
+  }
+
+  Flights flights;
+};
+
+struct VerifyOverlap : titan::dist::impl::DistVerifyOverlapBase<VerifyOverlap> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal() && failed(Checker().check(function)))
+        return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+
+} // namespace

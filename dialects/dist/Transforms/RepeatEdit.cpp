@@ -1,0 +1,85 @@
+//===- RepeatEdit.cpp - A repeat that carries or stacks more --------------===//
+
+#include "dialects/dist/Transforms/RepeatEdit.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace titan;
+using ir::NamedTensorType;
+using ir::RepeatOp;
+
+/// Replaces `repeat` by one that has its bodies. New carried values stand behind the old ones, and
+/// so do new stacks.
+static RepeatOp replace(RepeatOp repeat, TypeRange types, ValueRange inits, ValueRange slices,
+                        const ir::VariantLists &sliceUsers, const ir::VariantLists &stackUsers) {
+  auto wider = OpBuilder(repeat).create<RepeatOp>(repeat.getLoc(), types, repeat.getDim(),
+                                                  repeat.getReverse(), repeat.getIterations(),
+                                                  inits, slices, sliceUsers, stackUsers);
+  wider->setDiscardableAttrs(repeat->getDiscardableAttrDictionary());
+  for (auto [to, from] : llvm::zip_equal(wider.getBodies(), repeat.getBodies()))
+    to.takeBody(from);
+  unsigned carried = repeat.getNumCarried(), added = inits.size() - carried;
+  for (auto [i, result] : llvm::enumerate(repeat.getResults()))
+    result.replaceAllUsesWith(wider.getResult(i < carried ? i : i + added));
+  repeat.erase();
+  return wider;
+}
+
+RepeatOp dist::addCarried(RepeatOp repeat, ValueRange added) {
+  unsigned carried = repeat.getNumCarried();
+  for (const ir::RepeatVariant &body : repeat.getVariants()) {
+    SmallVector<Value> arguments;
+    for (auto [i, init] : llvm::enumerate(added))
+      arguments.push_back(body.getBlock().insertArgument(
+          static_cast<unsigned>(1 + carried + i), init.getType(), init.getLoc()));
+    body.getYield()->insertOperands(carried, arguments);
+  }
+  SmallVector<Value> inits(repeat.getInits());
+  llvm::append_range(inits, added);
+  SmallVector<Type> types(TypeRange(inits));
+  llvm::append_range(types, repeat.getStackedResults().getTypes());
+  return replace(repeat, types, inits, repeat.getSlices(), repeat.getAllSliceUsers(),
+                 repeat.getAllStackUsers());
+}
+
+RepeatOp dist::addSlices(RepeatOp repeat, ArrayRef<VariantStack> stacks) {
+  SmallVector<Value> slices(repeat.getSlices());
+  ir::VariantLists users = repeat.getAllSliceUsers();
+  for (auto [stack, variant] : stacks) {
+    slices.push_back(stack);
+    users.push_back({static_cast<int64_t>(variant)});
+    repeat.getVariant(variant).getBlock().addArgument(
+        RepeatOp::getSliceType(cast<NamedTensorType>(stack.getType())), stack.getLoc());
+  }
+  return replace(repeat, repeat.getResultTypes(), repeat.getInits(), slices, users,
+                 repeat.getAllStackUsers());
+}
+
+RepeatOp dist::addStacks(RepeatOp repeat, ValueRange values) {
+  SmallVector<Type> types(repeat.getResultTypes());
+  ir::VariantLists users = repeat.getAllStackUsers();
+  for (Value value : values) {
+    unsigned variant = ir::findVariant(value.getParentBlock())->getNumber();
+    users.push_back({static_cast<int64_t>(variant)});
+    types.push_back(RepeatOp::getStackedType(repeat.getStackDim(users.back()),
+                                             cast<NamedTensorType>(value.getType())));
+    repeat.getVariant(variant).getYield().getValuesMutable().append(value);
+  }
+  return replace(repeat, types, repeat.getInits(), repeat.getSlices(), repeat.getAllSliceUsers(),
+                 users);
+}
+
+BlockArgument dist::getParameter(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument)
+    return {};
+  if (std::optional<ir::RepeatVariant> body = ir::findVariant(argument.getOwner())) {
+    for (const ir::RepeatVariant::Slice &slice : body->getSlices())
+      if (slice.slice == argument)
+        return getParameter(slice.stack);
+    return {};
+  }
+  auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  bool isParameter = function && function.getArgAttr(argument.getArgNumber(), ir::attr::kParam);
+  return isParameter ? argument : BlockArgument();
+}

@@ -1,0 +1,163 @@
+//===- BucketCollectives.cpp - Small collectives go together --------------===//
+
+#include "dialects/dist/Analysis/Buckets.h"
+#include "dialects/dist/IR/DistOps.h"
+#include "dialects/dist/Transforms/Shard/Passes.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace titan::dist {
+#define GEN_PASS_DEF_DISTBUCKETCOLLECTIVES
+#include "dialects/dist/Transforms/Shard/Passes.h.inc"
+} // namespace titan::dist
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::dist;
+using ir::NamedTensorType;
+
+/// A message of this size takes so long that the latency of another one is nothing.
+static constexpr int64_t kBucketBytes = int64_t{32} << 20;
+
+namespace {
+
+/// Collectives with equal keys can be one: the operation, its axes, the element type and the kind
+/// of partial values.
+using Key = std::tuple<OperationName, Attribute, Type, ReductionKind>;
+
+class Bucketer {
+public:
+  Bucketer(Block &block, const Degrees &degrees) : block(block), degrees(degrees) {}
+
+  void run() {
+    SmallVector<Key> keys;
+    for (Operation &op : block)
+      if (std::optional<Key> key = getKey(&op); key && !llvm::is_contained(keys, *key))
+        keys.push_back(*key);
+    for (const Key &key : keys)
+      merge(key);
+  }
+
+private:
+  static NamedTensorType getType(Value value) { return cast<NamedTensorType>(value.getType()); }
+
+  /// None for what goes alone: other operations, and whole stacks of flat storage, which are
+  /// exchanged layer by layer.
+  static std::optional<Key> getKey(Operation *op) {
+    if (!isa<AllGatherOp, ReduceScatterOp, AllReduceOp>(op) || getStartChannel(op))
+      return std::nullopt;
+    SmallVector<Type> types(op->getOperandTypes());
+    llvm::append_range(types, op->getResultTypes());
+    for (Type type : types)
+      if (cast<NamedTensorType>(type).getShardingOrReplicated().getFlatFrom() > 0)
+        return std::nullopt;
+    NamedTensorType type = getType(op->getOperand(0));
+    return Key(op->getName(), op->getAttr("axes"), type.getElementType(),
+               type.getShardingOrReplicated().getPartialKind());
+  }
+
+  int64_t getBytes(Operation *op) const {
+    int64_t sum = 0;
+    for (auto [from, to] : llvm::zip_equal(op->getOperands(), op->getResults()))
+      sum += std::max(getLocalNumElements(getType(from), degrees),
+                      getLocalNumElements(getType(to), degrees)) *
+             llvm::divideCeil(getType(from).getElementType().getIntOrFloatBitWidth(), 8);
+    return sum;
+  }
+
+  void number() {
+    operations.clear();
+    positions.clear();
+    int64_t begin = 0;
+    segments.clear();
+    for (Operation &op : block) {
+      positions[&op] = operations.size();
+      operations.push_back(&op);
+      if (op.getNumRegions() > 0)
+        begin = operations.size();
+      segments.push_back(begin);
+    }
+  }
+
+  /// It stays on its side of every repeat, which would keep alive over all its iterations what is
+  /// gathered early or reduced late.
+  Exchange describe(Operation *op) const {
+    int64_t at = positions.lookup(op), earliest = segments[at], latest = at;
+    while (latest + 1 < static_cast<int64_t>(operations.size()) &&
+           operations[latest]->getNumRegions() == 0)
+      ++latest;
+    for (Value operand : op->getOperands())
+      if (Operation *made = operand.getDefiningOp(); made && made->getBlock() == &block)
+        earliest = std::max(earliest, positions.lookup(made) + 1);
+    for (Operation *user : op->getUsers())
+      latest = std::min(latest, positions.lookup(block.findAncestorOpInBlock(*user)));
+    return {earliest, latest, getBytes(op)};
+  }
+
+  void merge(const Key &key) {
+    number();
+    SmallVector<Operation *> ops;
+    std::vector<Exchange> exchanges;
+    for (Operation *op : operations)
+      if (getKey(op) == key) {
+        ops.push_back(op);
+        exchanges.push_back(describe(op));
+      }
+    SmallVector<Operation *> merged; // kept until the end, as they mark positions
+    for (const Bucket &bucket : chooseBuckets(exchanges, kBucketBytes)) {
+      if (bucket.members.size() < 2)
+        continue;
+      // What grows is exchanged as late as possible, what shrinks as early.
+      bool grows = isa<AllGatherOp>(ops[bucket.members.front()]);
+      SmallVector<Operation *> members;
+      for (size_t member : bucket.members)
+        members.push_back(ops[member]);
+      create(members, operations[grows ? bucket.latest : bucket.earliest]);
+      llvm::append_range(merged, members);
+    }
+    for (Operation *op : merged)
+      op->erase();
+  }
+
+  /// One collective for all `members`, in front of `before`.
+  static void create(ArrayRef<Operation *> members, Operation *before) {
+    SmallVector<Value> inputs;
+    SmallVector<Type> types;
+    SmallVector<Location> locations;
+    for (Operation *member : members) {
+      llvm::append_range(inputs, member->getOperands());
+      llvm::append_range(types, member->getResultTypes());
+      locations.push_back(member->getLoc());
+    }
+    MLIRContext *context = before->getContext();
+    OperationState state(FusedLoc::get(locations, Attribute(), context),
+                         members.front()->getName());
+    state.addOperands(inputs);
+    state.addTypes(types);
+    state.addAttributes(members.front()->getAttrs());
+    Operation *bucket = OpBuilder(before).create(state);
+    auto results = bucket->getResults();
+    for (Operation *member : members) {
+      member->replaceAllUsesWith(results.take_front(member->getNumResults()));
+      results = results.drop_front(member->getNumResults());
+    }
+  }
+
+  Block &block;
+  const Degrees &degrees;
+  SmallVector<Operation *> operations; ///< by position
+  SmallVector<int64_t> segments;       ///< by position, the first one behind the last repeat
+  DenseMap<Operation *, int64_t> positions;
+};
+
+struct BucketCollectives : titan::dist::impl::DistBucketCollectivesBase<BucketCollectives> {
+  void runOnOperation() override {
+    Degrees degrees = getDegrees(MeshOp::lookup(getOperation()));
+    SmallVector<Block *> blocks;
+    getOperation()->walk([&](Block *block) { blocks.push_back(block); });
+    for (Block *block : blocks)
+      if (block->getParentOp() != getOperation())
+        Bucketer(*block, degrees).run();
+  }
+};
+
+} // namespace

@@ -1,0 +1,48 @@
+// RUN: titan-opt --dist-split-collectives --dist-verify-overlap %s | FileCheck %s
+
+dist.mesh @mesh [#dist.axis<a = 2>]
+!c = !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>
+!s = !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>
+!x = !titan.tensor<f32[x = 8], <[{}]>>
+
+// Something is computed before the first use. Operands live until the wait, except those that are reduced
+// in place.
+// CHECK-LABEL: func.func @between
+// CHECK-NEXT: %[[F:.*]] = dist.reduce_scatter %arg0 over ["a"] start 0
+// CHECK-NEXT: %[[H:.*]] = dist.all_reduce %arg2 over ["a"] start 1
+// CHECK-NEXT: %[[E:.*]] = titan.exp %arg1
+// CHECK-NEXT: %[[R:.*]] = dist.wait 0 %[[F]] reading %arg0
+// CHECK-NEXT: %[[S:.*]] = dist.wait 1 %[[H]] :
+// CHECK-NEXT: return %[[E]], %[[R]], %[[S]]
+func.func @between(%p: !c, %x: !x, %q: !c) -> (!x, !s, !x) {
+  %g = dist.reduce_scatter %p over ["a"] : !c -> !s
+  %h = dist.all_reduce %q over ["a"] : !c -> !x
+  %e = titan.exp %x : !x -> !x
+  return %e, %g, %h : !x, !s, !x
+}
+
+// Nothing is gained where the result is needed at once.
+// CHECK-LABEL: func.func @atOnce
+// CHECK-NOT: start
+func.func @atOnce(%p: !c, %x: !x) -> (!x, !x) {
+  %g = dist.all_reduce %p over ["a"] : !c -> !x
+  %e = titan.exp %g : !x -> !x
+  %f = titan.exp %x : !x -> !x
+  return %e, %f : !x, !x
+}
+
+// The operands do not live through a repeat.
+// CHECK-LABEL: func.func @repeats
+// CHECK: start 0
+// CHECK: titan.exp
+// CHECK-NEXT: dist.wait 0
+// CHECK-NEXT: titan.repeat
+func.func @repeats(%p: !c, %x: !x) -> (!x, !s) {
+  %g = dist.reduce_scatter %p over ["a"] : !c -> !s
+  %e = titan.exp %x : !x -> !x
+  titan.repeat <layers = 2> carry() slices() : () -> () {
+  ^bb0(%l: !titan.tensor<i64[], <[]>>):
+    titan.yield
+  }
+  return %e, %g : !x, !s
+}

@@ -1,0 +1,91 @@
+// RUN: titan-opt --dist-bucket-collectives --split-input-file %s | FileCheck %s
+
+dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
+!s = !titan.tensor<f32[x = 8, y = 8], <[{}, {}] flat 0 {a}>>
+!w = !titan.tensor<f32[x = 8, y = 8], <[{}, {}]>>
+!c = !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>
+!r = !titan.tensor<f32[x = 8], <[{}]>>
+
+// What is gathered goes together, before the first use of any of it.
+// CHECK-LABEL: func.func @gathers
+// CHECK-NEXT: titan.tanh
+// CHECK-NEXT: %[[G:.*]]:3 = dist.all_gather %arg0, %arg1, %arg2 over ["a"]
+// CHECK-NEXT: titan.mul %{{.*}}, %[[G]]#0
+// CHECK-NEXT: titan.mul %{{.*}}, %[[G]]#1
+// CHECK-NEXT: titan.mul %{{.*}}, %[[G]]#2
+func.func @gathers(%p: !s, %q: !s, %o: !s, %x: !w) -> !w {
+  %t = titan.tanh %x : !w -> !w
+  %0 = dist.all_gather %p over ["a"] : !s -> !w
+  %1 = titan.mul %t, %0 : (!w, !w) -> !w
+  %2 = dist.all_gather %q over ["a"] : !s -> !w
+  %3 = titan.mul %1, %2 : (!w, !w) -> !w
+  %4 = dist.all_gather %o over ["a"] : !s -> !w
+  %5 = titan.mul %3, %4 : (!w, !w) -> !w
+  return %5 : !w
+}
+
+// What is reduced goes together where the last of it is made; a value that the next one needs cannot wait.
+// CHECK-LABEL: func.func @reductions
+// CHECK-NEXT: %[[A:.*]] = dist.all_reduce %arg0 over ["a"]
+// CHECK-NEXT: %[[E:.*]] = titan.exp %[[A]]
+// CHECK-NEXT: %[[M:.*]] = dist.make_partial %[[E]]
+// CHECK-NEXT: dist.all_reduce %arg1, %[[M]] over ["a"]
+func.func @reductions(%x: !c, %y: !c) -> (!r, !r) {
+  %0 = dist.all_reduce %x over ["a"] : !c -> !r
+  %1 = titan.exp %0 : !r -> !r
+  %2 = dist.all_reduce %y over ["a"] : !c -> !r
+  %3 = dist.make_partial %1 over ["a"] : !r -> !c
+  %4 = dist.all_reduce %3 over ["a"] : !c -> !r
+  return %2, %4 : !r, !r
+}
+
+// -----
+
+dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
+!ca = !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>
+!cb = !titan.tensor<f32[x = 8], <[{}] partial sum {b}>>
+!ma = !titan.tensor<f32[x = 8], <[{}] partial max {a}>>
+!da = !titan.tensor<f64[x = 8], <[{}] partial sum {a}>>
+!r = !titan.tensor<f32[x = 8], <[{}]>>
+!d = !titan.tensor<f64[x = 8], <[{}]>>
+
+// Other axes, other reductions and other element types are other messages.
+// CHECK-LABEL: func.func @kinds
+// CHECK-COUNT-4: = dist.all_reduce %arg{{[0-3]}} over
+func.func @kinds(%x: !ca, %y: !cb, %z: !ma, %v: !da) -> (!r, !r, !r, !d) {
+  %0 = dist.all_reduce %x over ["a"] : !ca -> !r
+  %1 = dist.all_reduce %y over ["b"] : !cb -> !r
+  %2 = dist.all_reduce %z over ["a"] : !ma -> !r
+  %3 = dist.all_reduce %v over ["a"] : !da -> !d
+  return %0, %1, %2, %3 : !r, !r, !r, !d
+}
+
+// Nothing crosses a repeat: what is gathered early or reduced late would live through all of it.
+// CHECK-LABEL: func.func @repeats
+// CHECK-NEXT: dist.all_reduce %arg0 over ["a"]
+// CHECK-NEXT: titan.repeat
+// CHECK: dist.all_reduce %arg1 over ["a"]
+func.func @repeats(%x: !ca, %y: !ca) -> (!r, !r) {
+  %0 = dist.all_reduce %x over ["a"] : !ca -> !r
+  titan.repeat <layers = 2> carry() slices() : () -> () {
+  ^bb0(%l: !titan.tensor<i64[], <[]>>):
+    titan.yield
+  }
+  %1 = dist.all_reduce %y over ["a"] : !ca -> !r
+  return %0, %1 : !r, !r
+}
+
+// -----
+
+dist.mesh @mesh [#dist.axis<a = 2>]
+!c = !titan.tensor<f32[x = 16777216], <[{}] partial sum {a}>>
+!r = !titan.tensor<f32[x = 16777216], <[{}]>>
+
+// A message of 64 MiB is long enough.
+// CHECK-LABEL: func.func @large
+// CHECK-COUNT-2: = dist.all_reduce %arg{{[01]}} over
+func.func @large(%x: !c, %y: !c) -> (!r, !r) {
+  %0 = dist.all_reduce %x over ["a"] : !c -> !r
+  %1 = dist.all_reduce %y over ["a"] : !c -> !r
+  return %0, %1 : !r, !r
+}

@@ -1,0 +1,107 @@
+// Exchanges of several values, at once and in the background, on buffers whose result is known.
+#pragma once
+
+#include "comm/Background.h"
+
+#include <cstring>
+#include <functional>
+#include <vector>
+
+namespace titan::test {
+
+using namespace titan::rt;
+
+class HostStaging final : public Staging {
+public:
+  std::byte *packed(int64_t bytes) override { return grow(first, bytes); }
+  std::byte *received(int64_t bytes) override { return grow(second, bytes); }
+  void copyBlocks(const std::byte *from, int64_t fromStride, std::byte *to, int64_t toStride,
+                  int64_t rows, int64_t bytes) override {
+    for (int64_t row = 0; row < rows; ++row)
+      std::memcpy(to + row * toStride, from + row * fromStride, static_cast<size_t>(bytes));
+  }
+
+private:
+  static std::byte *grow(std::vector<std::byte> &area, int64_t bytes) {
+    area.resize(std::max(area.size(), static_cast<size_t>(bytes)));
+    return area.data();
+  }
+  std::vector<std::byte> first, second;
+};
+
+/// A value of `outer` rows, in which each member has `block` elements.
+struct Value {
+  int64_t outer, block;
+  std::vector<double> part, whole; ///< of one member; of all
+};
+
+/// Element j of row i of member m's block of value v, as rank r has it; sums are exact.
+inline double element(int64_t v, int64_t i, int64_t m, int64_t j, int64_t r) {
+  return static_cast<double>(v * 1000 + i * 100 + m * 10 + j % 7 + r * 10000);
+}
+
+/// What each member has before, and what it must have after. `run` carries an exchange out.
+/// Returns the number of wrong elements.
+inline int64_t checkKind(Group &group, Exchange::Kind kind,
+                         const std::function<void(const Exchange &)> &run) {
+  int64_t n = group.size(), me = group.rank(), wrong = 0;
+  std::vector<Value> values{{1, 3, {}, {}}, {5, 2, {}, {}}, {1, 200001, {}, {}}, {3, 1, {}, {}}};
+  bool gathers = kind == Exchange::AllGather, reduces = kind == Exchange::AllReduce;
+  Exchange exchange{kind, &group, DType::F64, Reduction::Sum, {"exchange", "test:9"}, {}};
+  for (int64_t v = 0; v < 4; ++v) {
+    Value &value = values[v];
+    value.part.resize(value.outer * value.block);
+    value.whole.resize(value.part.size() * n);
+    for (int64_t i = 0; i < value.outer; ++i)
+      for (int64_t j = 0; j < value.block; ++j) {
+        value.part[i * value.block + j] = gathers || reduces ? element(v, i, 0, j, me) : -1;
+        for (int64_t m = 0; m < n; ++m)
+          value.whole[(i * n + m) * value.block + j] = gathers ? -1 : element(v, i, m, j, me);
+      }
+    if (gathers || reduces)
+      exchange.shares.push_back({value.part.data(),
+                                 gathers ? value.whole.data() : value.part.data(), value.outer,
+                                 value.block});
+    else
+      exchange.shares.push_back(
+          {value.whole.data(), value.part.data(), value.outer, value.block});
+  }
+  run(exchange);
+  for (int64_t v = 0; v < 4; ++v)
+    for (int64_t i = 0; i < values[v].outer; ++i)
+      for (int64_t j = 0; j < values[v].block; ++j) {
+        double sum = 0;
+        for (int64_t m = 0; m < n; ++m) {
+          sum += element(v, i, gathers || reduces ? 0 : me, j, m);
+          double got = values[v].whole[(i * n + m) * values[v].block + j];
+          wrong += gathers && got != element(v, i, 0, j, m);
+        }
+        wrong += !gathers && values[v].part[i * values[v].block + j] != sum;
+      }
+  return wrong;
+}
+
+/// All kinds, at once and several in the background.
+inline int64_t checkExchanges(Group &group) {
+  HostStaging staging;
+  int64_t wrong = 0;
+  constexpr Exchange::Kind kinds[] = {Exchange::AllGather, Exchange::ReduceScatter,
+                                      Exchange::AllReduce};
+  for (Exchange::Kind kind : kinds)
+    wrong += checkKind(group, kind, [&](const Exchange &e) { carryOut(e, staging); });
+  Background background(staging);
+  for (int round = 0; round < 3; ++round)
+    for (Exchange::Kind kind : kinds)
+      wrong += checkKind(group, kind, [&](const Exchange &e) {
+        // More than there are slots; all of them see the same numbers, reductions once.
+        uint64_t last = 0;
+        if (kind == Exchange::AllGather)
+          for (int i = 0; i < 50; ++i)
+            last = background.start(e);
+        last = background.start(e);
+        background.waitFor(last);
+      });
+  return wrong;
+}
+
+} // namespace titan::test
