@@ -56,7 +56,9 @@ func::FuncOp ops::addFunction(ModuleOp module, const Case &c, ArrayRef<NamedTens
     if (sharding.isPartial())
       result = b.create<dist::AllReduceOp>(b.getUnknownLoc(),
                                            type.withSharding(sharding.withoutPartial()), result,
-                                           sharding.getPartialAxes());
+                                           sharding.getPartialAxes(), IntegerAttr())
+                   .getResults()
+                   .front();
     values.push_back(result);
   }
   endFunction(b, function, values);
