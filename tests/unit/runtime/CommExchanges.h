@@ -45,7 +45,7 @@ inline double element(int64_t v, int64_t i, int64_t m, int64_t j, int64_t r) {
 inline int64_t checkKind(Group &group, Exchange::Kind kind,
                          const std::function<void(const Exchange &)> &run) {
   int64_t n = group.size(), me = group.rank(), wrong = 0;
-  std::vector<Value> values{{1, 3, {}, {}}, {5, 2, {}, {}}, {1, 200001, {}, {}}, {3, 1, {}, {}}};
+  std::vector<Value> values{{1, 3, {}, {}}, {5, 2, {}, {}}, {1, 140001, {}, {}}, {3, 1, {}, {}}};
   bool gathers = kind == Exchange::AllGather, reduces = kind == Exchange::AllReduce;
   Exchange exchange{kind, &group, DType::F64, Reduction::Sum, {"exchange", "test:9"}, {}};
   for (int64_t v = 0; v < 4; ++v) {
@@ -95,7 +95,7 @@ inline int64_t checkExchanges(Group &group) {
       wrong += checkKind(group, kind, [&](const Exchange &e) {
         // More than there are slots; all of them see the same numbers, reductions once.
         uint64_t last = 0;
-        if (kind == Exchange::AllGather)
+        if (kind == Exchange::AllGather && round == 0)
           for (int i = 0; i < 50; ++i)
             last = background.start(e);
         last = background.start(e);
