@@ -204,7 +204,7 @@ void printOptionsOf(const CheckedRun &run) {
     llvm::outs() << "model." << argument.name << ": " << argument.kind << ", default "
                  << argument.value << ", fixed at compile time\n    argument of model "
                  << run.modelName << '\n';
-  for (const sema::Axis &axis : run.mesh.axes)
+  for (const sema::Axis &axis : run.mesh.declared)
     llvm::outs() << "parallel." << axis.name << ": degree, default "
                  << (axis.degree ? std::to_string(axis.degree) : "auto")
                  << ", fixed at compile time\n    how many ways the axis splits\n";

@@ -18,6 +18,7 @@ struct Axis {
 
 struct Mesh {
   std::vector<Axis> axes;
+  std::vector<Axis> declared; ///< as they were before `splitAxes`: what settings name
 };
 
 /// Without a `parallel` declaration: one axis `shard = auto` that splits the batch and stores all,

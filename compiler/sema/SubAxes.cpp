@@ -82,6 +82,7 @@ private:
 
 void splitAxes(Mesh &mesh, const Model &model) {
   Splitter splitter(model);
+  mesh.declared = mesh.axes;
   for (size_t i = 0; i < mesh.axes.size(); ++i)
     while (auto parts = mesh.axes[i].degree > 1 ? splitter.split(mesh.axes[i]) : std::nullopt) {
       mesh.axes[i] = std::move(parts->first);

@@ -2,9 +2,9 @@
 
     mutants.py [--all] [-v]
 
-What is mutated is the emitted C++, as real processes run it: one call of allReduce or reduceScatter
-is replaced by one that communicates nothing and keeps this rank's own part. Without --all, a sample
-of the calls.
+What is mutated is the emitted C++, as real processes run it: of one call of allReduce or
+reduceScatter, at once or started, one value is left out, and of a sum that is scattered this rank
+keeps its own part instead. Without --all, a sample of them.
 """
 
 import argparse
@@ -24,15 +24,16 @@ OUT = PARITY.parent / "mutants"
 MESH, PROCESSES = "on_shard2_tp2", 4
 STEPS = 3  # the first step's gradients tell; the later ones show that it is no start-up effect
 SAMPLE = 4
-CALL = re.compile(r"\b(allReduce|reduceScatter)\(")
+# A call up to its values (group, type, kind), one value alone or several as a list, and the end, with
+# the channel on which it is started.
+CALL = re.compile(r"\b(allReduce|reduceScatter)\((ctx, over<[^>]*>\(\), [\w:]+, [\w:]+),\s*"
+                  r"(?:\{(\{.*?\})\}((?:, \d+)?\);)|([^;]*)\);)", re.S)
 
-# The calls that take the place of the real ones. The part that a rank keeps is its position in the
-# group, by the coordinates along the group's axes, outer to inner.
+# What stands for a value's reduction. The part that a rank keeps is its position in the group, by
+# the coordinates along the group's axes, outer to inner.
 REPLACEMENT = """
 #include <cstring>
 namespace {
-[[maybe_unused]] void droppedAllReduce(titan::rt::Context &, titan::rt::GroupRef, titan::rt::DType,
-                                       titan::rt::Reduction, void *, int64_t) {}
 [[maybe_unused]] void droppedReduceScatter(titan::rt::Context &ctx, titan::rt::GroupRef group,
                                            titan::rt::DType type, titan::rt::Reduction,
                                            const void *in, void *out, int64_t outer, int64_t d,
@@ -65,25 +66,25 @@ class Project:
         # The programs besides training, each in a namespace of its own, are not run here.
         begin = self.text.index("namespace train {")
         end = self.text.find("\nnamespace ", begin + 1)
-        self.calls = [m for m in CALL.finditer(self.text, begin, end if end > 0 else len(self.text))
-                      if not self.in_comment(m.start())]
+        calls = [m for m in CALL.finditer(self.text, begin, end if end > 0 else len(self.text))
+                 if not self.in_comment(m.start())]
+        self.reductions = [(m, i) for m in calls for i in range(len(values_of(m)))]
 
     def in_comment(self, at: int) -> bool:
         return "//" in self.text[self.text.rfind("\n", 0, at):at]
 
     def place(self, index: int) -> str:
-        match = self.calls[index]
+        match, value = self.reductions[index]
         line = self.text.count("\n", 0, match.start()) + 1
-        return f"{match.group(1)} in line {line} of {self.source.name}"
+        return f"value {value} of {match.group(1)} in line {line} of {self.source.name}"
 
     def build(self, index: int | None) -> Path:
-        """The executable without call `index`, or as it is."""
+        """The executable without reduction `index`, or as it is."""
         text = self.text
         if index is not None:
-            match = self.calls[index]
-            name = "dropped" + match.group(1)[0].upper() + match.group(1)[1:]
-            text = text[:match.start()] + name + text[match.start() + len(match.group(1)):]
-            last_include = text.rindex("#include", 0, text.index(name))
+            match, value = self.reductions[index]
+            text = text[:match.start()] + without(match, value) + text[match.end():]
+            last_include = text.rindex("#include", 0, match.start())
             line_end = text.index("\n", last_include)
             text = text[:line_end] + "\n" + REPLACEMENT + text[line_end:]
         self.source.write_text(text)
@@ -94,6 +95,24 @@ class Project:
         if len(made) != 1:
             raise SystemExit(f"error: {len(made)} executables in {build}")
         return made[0]
+
+
+def values_of(call: re.Match) -> list[str]:
+    """The arguments of each value."""
+    if call.group(3) is None:
+        return [call.group(5)]
+    return [value.strip(" {}") for value in re.split(r"\},\s*\{", call.group(3))]
+
+
+def without(call: re.Match, dropped: int) -> str:
+    """The call with all its values but one."""
+    name, head = call.group(1), call.group(2)
+    values = values_of(call)
+    own = values.pop(dropped)
+    text = "{ " if name == "allReduce" else f"{{ droppedReduceScatter({head}, {own}); "
+    if values:
+        text += f"{name}({head}, {{{', '.join('{' + v + '}' for v in values)}}}{call.group(4)}"
+    return text + " }"
 
 
 def is_caught(project: Project, index: int, text: Path, plain: Path):
@@ -113,10 +132,10 @@ def main() -> None:
     text = write_text(OUT / "text.txt", TEXT_BYTES)
     project = Project()
     plain = Launch(STEPS, SEED, PROCESSES).run(project.build(None), text, OUT / "plain")
-    chosen = list(range(len(project.calls)))
+    chosen = list(range(len(project.reductions)))
     if not arguments.all:
         chosen = sorted(random.Random(SEED).sample(chosen, min(SAMPLE, len(chosen))))
-    print(f"{len(project.calls)} reductions, of which {len(chosen)} are dropped in turn")
+    print(f"{len(project.reductions)} reductions, of which {len(chosen)} are dropped in turn")
     report = Report()
     for index in chosen:
         report.case(f"without {project.place(index)}",

@@ -83,10 +83,12 @@ void Collectives::exchange(const Exchange &exchange, int channel) {
 }
 
 void Collectives::finish(int channel) {
-  Channel &slot = channels.at(channel);
+  if (channels.size() <= static_cast<size_t>(channel))
+    return; // nothing was ever started there
+  Channel &slot = channels[channel];
   if (slot.group)
     slot.group->land(channel);
-  else
+  else if (background)
     background->waitFor(slot.number);
 }
 

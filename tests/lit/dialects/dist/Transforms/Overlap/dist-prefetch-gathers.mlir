@@ -57,3 +57,34 @@ func.func @others(%x: !x, %w: !w) -> !x {
   }
   return %y : !x
 }
+
+// Where iterations run different bodies, what all of them gather is in flight between them.
+// CHECK-LABEL: func.func @variants
+// CHECK: dist.all_gather %{{.*}} over ["a"] start 0
+// CHECK-NOT: start 1
+// CHECK: titan.repeat <layers = 3> table [0, 1, 0] carry(%arg0, %{{.*}}) slices(%arg1, %arg2 for [1])
+// CHECK: dist.wait 0
+// CHECK-NEXT: dist.layer %arg1[%{{.*}} + 1]
+// CHECK-NEXT: dist.all_gather %{{.*}} over ["a"] start 0
+// CHECK: }, {
+// CHECK: dist.wait 0
+// CHECK-NEXT: dist.layer %arg1[%{{.*}} + 1]
+// CHECK-NEXT: dist.all_gather %{{.*}} over ["a"] start 0
+// CHECK: dist.all_gather %{{.*}} over ["a"] :
+!v = !titan.tensor<f32[layers.x1 = 1 of layers, x = 8], <[{}, {}] flat 1 {a}>>
+func.func @variants(%x: !x, %w: !w {titan.param = "w"}, %v: !v {titan.param = "v"}) -> !x {
+  %y = titan.repeat <layers = 3> table [0, 1, 0] carry(%x) slices(%w, %v for [1]) : (!x, !w, !v) -> !x {
+  ^bb0(%l: !i, %c: !x, %wl: !s):
+    %g = dist.all_gather %wl over ["a"] : !s -> !x
+    %m = titan.mul %c, %g : (!x, !x) -> !x
+    titan.yield %m : !x
+  }, {
+  ^bb0(%l: !i, %c: !x, %wl: !s, %vl: !s):
+    %g = dist.all_gather %wl over ["a"] : !s -> !x
+    %m = titan.mul %c, %g : (!x, !x) -> !x
+    %h = dist.all_gather %vl over ["a"] : !s -> !x
+    %n = titan.mul %m, %h : (!x, !x) -> !x
+    titan.yield %n : !x
+  }
+  return %y : !x
+}

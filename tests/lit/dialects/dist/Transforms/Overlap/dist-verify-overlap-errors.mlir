@@ -79,3 +79,24 @@ func.func @shrinks(%x: !a, %y: !b) {
   }
   return
 }
+
+// -----
+
+!a = !titan.tensor<f32[x = 8], <[{t}]>>
+!b = !titan.tensor<f32[x = 8], <[{}]>>
+// Each body leaves what each other one finds.
+func.func @bodies(%x: !a, %y: !b) {
+  // expected-error @+1 {{the body of a repeat waits for and does not start again}}
+  %0 = dist.all_gather %x over ["t"] start 0 : !a -> !b
+  %1 = titan.repeat <layers = 2> table [0, 1] carry(%0) slices() : (!b) -> !b {
+  ^bb0(%l: !titan.tensor<i64[], <[]>>, %f: !b):
+    %2 = dist.wait 0 %f : (!b) -> !b
+    %3 = dist.all_gather %x over ["t"] start 0 : !a -> !b
+    titan.yield %3 : !b
+  }, {
+  ^bb0(%l: !titan.tensor<i64[], <[]>>, %f: !b):
+    %2 = dist.wait 0 %f : (!b) -> !b
+    titan.yield %2 : !b
+  }
+  return
+}
