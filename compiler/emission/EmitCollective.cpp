@@ -11,7 +11,7 @@ using namespace titan::emission;
 
 /// The condition under which a collective on a repeat's next slices happens; empty where always.
 static std::string getGuard(FunctionEmitter &emitter, Operation *op) {
-  auto layer = op->getOperand(0).getDefiningOp<dist::LayerOp>();
+  dist::LayerOp layer = dist::getLayer(op);
   if (!layer || !layer.getIndex() || layer.getOffset() == 0)
     return "";
   int64_t offset = layer.getOffset();

@@ -135,8 +135,11 @@ std::string FunctionEmitter::getLayerPointer(dist::LayerOp layer) {
   std::string position = std::to_string(offset);
   if (layer.getIndex()) {
     position = getInlineScalar(layer.getIndex());
+    // Where there is no such layer, nothing comes of it; but what casts it reads some layer's memory.
+    std::string count = sizes().getSize(stack.getDims().front(), ArrayAttr::get(layer.getContext(), {})).name;
     if (offset != 0)
-      position = "(" + position + (offset < 0 ? " - " : " + ") + std::to_string(std::abs(offset)) + ")";
+      position = "((" + position + (offset < 0 ? " + " + count + " - " : " + ") +
+                 std::to_string(std::abs(offset)) + ") % " + count + ")";
   }
   return position == "0" ? text : text + " + " + scale(position, sizes().getCount(layer.getType()));
 }

@@ -73,7 +73,7 @@ FailureOr<bool> Device::run() {
 
 /// A collective that starts on a layer that there is not does not happen.
 static bool isMissing(Operation *op, ArrayRef<Memory::Loop> loops) {
-  auto layer = op->getOperand(0).getDefiningOp<dist::LayerOp>();
+  dist::LayerOp layer = dist::getLayer(op);
   return layer && !layer.exists(loops.empty() ? 0 : loops.back().index);
 }
 

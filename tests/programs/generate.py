@@ -415,16 +415,19 @@ class Program:
             lines.append(f"  {name} = {'auto' if name == auto else degree} {''.join(parts)}")
         return ["parallel map {", *lines, "}"] if lines else []
 
-    def draw_run(self, is_mapped: bool, repeats: bool) -> list[str]:
+    def draw_run(self, parallel: list[str], repeats: bool) -> list[str]:
         pick = self.random.choice
+        stores = any("params" in line for line in parallel)
+        reshard = pick(["default", "default", "always", "never"]) if stores else "default"
         policies = ["= none", "= full", "{ every = 1 }", "{ layers = 0 }",
                     "{ save = [matmul, attention] }", "{ save = reduce, layers = 0 }"]
         recompute = pick(policies) if repeats else "= none"
-        return [f"train t = M{' on map' if is_mapped else ''} {{",
+        return [f"train t = M{' on map' if parallel else ''} {{",
                 f"  data = text(\"none.txt\") {{ seq = {self.sizes['seq']}, batch = {self.sizes['batch']} }}",
                 "  precision { params = f64, compute = f64 }",
                 f"  optimizer = adamw {{ lr = 1e-3, eps = 1e-4, weight_decay = {pick(['0', '0.1'])} }}",
                 f"  recompute {recompute}",
+                f"  sharding {{ reshard_after_forward = {reshard} }}",
                 f"  clip = {pick(['0', '0.5', '10.0'])}", "}"]
 
     def draw(self) -> str:
@@ -439,7 +442,7 @@ class Program:
         return "\n".join(["import std.activation, std.loss, std.norm, std.rotary", "",
                           "fn sin_like(x) = x * (1 - x * x / 6) * exp(-(x * x) / 4)",
                           "fn blend(a, b, share = 0.3) = share * a + (1 - share) * b", "",
-                          *blocks, "", *model, "", *parallel, "", *self.draw_run(bool(parallel), repeats), ""])
+                          *blocks, "", *model, "", *parallel, "", *self.draw_run(parallel, repeats), ""])
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ static ExchangedValue describe(OpResult result) {
 /// the last iteration.
 static int64_t countStarts(Operation *op) {
   int64_t times = ir::countExecutions(op);
-  auto layer = op->getOperand(0).getDefiningOp<LayerOp>();
+  LayerOp layer = getLayer(op);
   std::optional<ir::RepeatVariant> body = ir::findVariant(op->getBlock());
   if (!layer || !layer.getIndex() || !body)
     return times;

@@ -173,8 +173,8 @@ def Dist_LayerOp : Dist_NamedOp<"layer", [Pure]> {
   let summary = "a slice of a stack, which no iteration gave";
   let description = [{
     The slice of `stack` at `offset`, or at a repeat's index plus `offset`. It is a view. Where the
-    stack has no such slice, there is no value, and a collective that starts on it does not happen:
-    that is how the last of a repeat's iterations prefetches nothing.
+    stack has no such slice, there is no value, and a collective that starts on it, or on what it is
+    cast to, does not happen: that is how the last of a repeat's iterations prefetches nothing.
 
     Constraints:
     - (C1) the result is the type of a slice of `stack`.

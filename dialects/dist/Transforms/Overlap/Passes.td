@@ -32,7 +32,8 @@ def DistPrefetchGathers : Pass<"dist-prefetch-gathers", "::mlir::ModuleOp"> {
 
     Only parameters are gathered ahead, because they do not change before the step's end: those of which
     every iteration has a slice, and, of a repeat with several bodies, what all of them gather. What is
-    cast before it is gathered is not.
+    cast before it is gathered is cast ahead too, and the repeat carries it as well, because the exchange
+    reads it.
   }];
 }
 

@@ -19,35 +19,62 @@ namespace {
 /// A gather that all bodies of a repeat do, of the same parameters: one operation of each body.
 using Gathers = SmallVector<AllGatherOp, 2>;
 
-/// The stacks of parameters of which the operands of `gather` are this iteration's slices; none where
-/// an operand is anything else, or where not every iteration has a slice.
-SmallVector<Value> getStacks(AllGatherOp gather, const ir::RepeatVariant &body) {
+/// An operand of a gather: this iteration's slice of a parameter, which every iteration has one of,
+/// or what it is cast to.
+struct Source {
+  Value stack;
+  ir::CastOp convert; ///< null where there is none
+
+  Type getSliceType() const {
+    return ir::RepeatOp::getSliceType(cast<ir::NamedTensorType>(stack.getType()));
+  }
+};
+
+/// None where an operand of `gather` is anything else.
+SmallVector<Source> getSources(AllGatherOp gather, const ir::RepeatVariant &body) {
   SmallVector<ir::RepeatVariant::Slice> slices = body.getSlices();
-  SmallVector<Value> stacks;
+  RepeatOp repeat = body.getRepeat();
+  SmallVector<Source> sources;
   for (Value input : gather.getInputs()) {
-    auto *slice = llvm::find_if(slices, [&](const auto &each) { return each.slice == input; });
-    RepeatOp repeat = body.getRepeat();
+    auto convert = input.getDefiningOp<ir::CastOp>();
+    Value whole = convert ? convert.getInput() : input;
+    auto *slice = llvm::find_if(slices, [&](const auto &each) { return each.slice == whole; });
     if (slice == slices.end() || !getParameter(slice->stack) ||
         repeat.getSliceUsers(slice->number).size() != repeat.getNumVariants())
       return {};
-    stacks.push_back(slice->stack);
+    sources.push_back({slice->stack, convert});
   }
-  return stacks;
+  // What is read is carried for all or for none.
+  bool isCast = sources.front().convert != nullptr;
+  return llvm::all_of(sources, [&](Source &each) { return (each.convert != nullptr) == isCast; })
+             ? sources
+             : SmallVector<Source>();
+}
+
+/// Whether the gathers give the same, each in its body.
+bool areAlike(AllGatherOp a, AllGatherOp b) {
+  SmallVector<Source> from = getSources(a, *ir::findVariant(a->getBlock()));
+  SmallVector<Source> to = getSources(b, *ir::findVariant(b->getBlock()));
+  return a.getAxes() == b.getAxes() && a->getOperandTypes() == b->getOperandTypes() &&
+         a.getResultTypes() == b.getResultTypes() && from.size() == to.size() &&
+         llvm::all_of(llvm::zip(from, to), [](auto pair) {
+           return std::get<0>(pair).stack == std::get<1>(pair).stack;
+         });
 }
 
 SmallVector<Gathers> findGathers(RepeatOp repeat) {
   SmallVector<Gathers> found;
   DenseSet<Operation *> taken;
   for (auto gather : repeat.getVariant(0).getBlock().getOps<AllGatherOp>()) {
-    SmallVector<Value> stacks = getStacks(gather, repeat.getVariant(0));
+    if (gather.getChannel() || getSources(gather, repeat.getVariant(0)).empty())
+      continue;
     Gathers gathers;
     for (const ir::RepeatVariant &body : repeat.getVariants())
       for (auto other : body.getBlock().getOps<AllGatherOp>())
         if (gathers.size() == body.getNumber() && !taken.contains(other) && !other.getChannel() &&
-            other.getAxes() == gather.getAxes() &&
-            other.getResultTypes() == gather.getResultTypes() && getStacks(other, body) == stacks)
+            areAlike(gather, other))
           gathers.push_back(other);
-    if (stacks.empty() || gathers.size() != repeat.getNumVariants())
+    if (gathers.size() != repeat.getNumVariants())
       continue;
     taken.insert(gathers.begin(), gathers.end());
     found.push_back(std::move(gathers));
@@ -55,32 +82,53 @@ SmallVector<Gathers> findGathers(RepeatOp repeat) {
   return found;
 }
 
-/// Starts `gather` on layers of the stacks: at `offset`, or at `index` + `offset`.
+/// Starts `gather` on layers of its stacks: at `offset`, or at `index` + `offset`.
 AllGatherOp start(OpBuilder &builder, AllGatherOp gather, int64_t channel, Value index,
                   int64_t offset) {
-  SmallVector<Value> layers,
-      stacks = getStacks(gather, *ir::findVariant(gather->getBlock()));
-  for (auto [result, stack, input] :
-       llvm::zip_equal(gather->getResults(), stacks, gather.getInputs()))
-    layers.push_back(builder.create<LayerOp>(getValueLocation(result), input.getType(), stack,
-                                             index, offset));
-  return builder.create<AllGatherOp>(gather.getLoc(), gather.getResultTypes(), layers,
+  SmallVector<Value> inputs;
+  for (auto [result, source] :
+       llvm::zip_equal(gather->getResults(),
+                       getSources(gather, *ir::findVariant(gather->getBlock())))) {
+    Location loc = getValueLocation(result);
+    Value layer =
+        builder.create<LayerOp>(loc, source.getSliceType(), source.stack, index, offset);
+    inputs.push_back(source.convert ? builder.create<ir::CastOp>(
+                                          loc, source.convert.getResult().getType(), layer)
+                                    : layer);
+  }
+  return builder.create<AllGatherOp>(gather.getLoc(), gather.getResultTypes(), inputs,
                                      gather.getAxes(), builder.getI64IntegerAttr(channel));
 }
 
-/// Replaces `gather` by the wait for what is carried in flight from `at` on, and starts the next.
-void waitAndStartNext(AllGatherOp gather, int64_t channel, unsigned at) {
+/// What a started gather makes a repeat carry: the values in flight, and what the exchange reads if it
+/// is not the parameters themselves.
+SmallVector<Value> getCarried(AllGatherOp started) {
+  SmallVector<Value> carried(started.getResults());
+  for (Value input : started.getInputs())
+    if (!input.getDefiningOp<LayerOp>())
+      carried.push_back(input);
+  return carried;
+}
+
+/// Replaces `gather` by the wait for what is carried from `at` on, and starts the next one.
+void waitAndStartNext(AllGatherOp gather, int64_t channel, unsigned at, unsigned count) {
   ir::RepeatVariant body = *ir::findVariant(gather->getBlock());
   OpBuilder builder(gather);
-  SmallVector<Value> flights(body.getCarriedArgs().slice(at, gather.getNumResults()));
-  auto wait = builder.create<WaitOp>(gather.getLoc(), gather.getResultTypes(), channel, flights,
-                                     ValueRange());
+  unsigned values = gather.getNumResults();
+  SmallVector<Value> carried(body.getCarriedArgs().slice(at, count));
+  auto wait = builder.create<WaitOp>(gather.getLoc(), gather.getResultTypes(), channel,
+                                     ArrayRef(carried).take_front(values),
+                                     ArrayRef(carried).drop_front(values));
   AllGatherOp next = start(builder, gather, channel, body.getIndex(),
                            body.getRepeat().getReverse() ? -1 : 1);
-  for (Value flight : next.getResults())
-    body.getYield()->setOperand(at++, flight);
+  for (Value value : getCarried(next))
+    body.getYield()->setOperand(at++, value);
+  SmallVector<Source> sources = getSources(gather, body);
   gather.replaceAllUsesWith(wait.getResults());
   gather.erase();
+  for (const Source &source : sources)
+    if (source.convert && source.convert->use_empty())
+      source.convert->erase();
 }
 
 void prefetch(RepeatOp repeat, int64_t &channel) {
@@ -90,17 +138,19 @@ void prefetch(RepeatOp repeat, int64_t &channel) {
     return;
   OpBuilder builder(repeat);
   SmallVector<Value> inits;
-  for (auto [i, gathers] : llvm::enumerate(found))
-    llvm::append_range(inits, start(builder, gathers.front(), channel + i, nullptr,
-                                    repeat.getReverse() ? last : 0)
-                                  .getResults());
+  SmallVector<unsigned> counts;
+  for (auto [i, gathers] : llvm::enumerate(found)) {
+    SmallVector<Value> carried = getCarried(start(builder, gathers.front(), channel + i, nullptr,
+                                                  repeat.getReverse() ? last : 0));
+    llvm::append_range(inits, carried);
+    counts.push_back(carried.size());
+  }
   unsigned at = repeat.getNumCarried();
   addCarried(repeat, inits);
-  for (const Gathers &gathers : found) {
-    unsigned values = AllGatherOp(gathers.front()).getNumResults();
+  for (auto [gathers, count] : llvm::zip_equal(found, counts)) {
     for (AllGatherOp gather : gathers)
-      waitAndStartNext(gather, channel, at);
-    at += values;
+      waitAndStartNext(gather, channel, at, count);
+    at += count;
     ++channel;
   }
 }

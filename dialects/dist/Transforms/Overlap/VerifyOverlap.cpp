@@ -91,7 +91,7 @@ private:
 
   /// Whether iteration `last` of `repeat` does not start it, as the layer does not exist.
   static bool isMissed(Operation *start, RepeatOp repeat, int64_t last) {
-    auto layer = start->getOperand(0).getDefiningOp<LayerOp>();
+    LayerOp layer = getLayer(start);
     return layer && start->getParentOp() == repeat && layer.getIndex() && !layer.exists(last);
   }
 

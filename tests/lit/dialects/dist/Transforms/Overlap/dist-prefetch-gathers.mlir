@@ -88,3 +88,29 @@ func.func @variants(%x: !x, %w: !w {titan.param = "w"}, %v: !v {titan.param = "v
   }
   return %y : !x
 }
+
+// What is cast before it is gathered is cast ahead, and carried for as long as the exchange reads it.
+// CHECK-LABEL: func.func @casts
+// CHECK: %[[FIRST:.*]] = dist.layer %arg1[0]
+// CHECK: %[[N:.*]] = titan.cast %[[FIRST]]
+// CHECK: %[[F:.*]] = dist.all_gather %[[N]] over ["a"] start 0
+// CHECK: titan.repeat <layers = 3> carry(%arg0, %[[F]], %[[N]]) slices(%arg1)
+// CHECK-NEXT: ^bb0(%{{[^:]*}}: {{.*}}, %{{[^:]*}}: {{.*}}, %[[FL:[^:]*]]: {{.*}}, %[[NL:[^:]*]]: {{.*}}, %{{[^:]*}}:
+// CHECK-NEXT: %[[G:.*]] = dist.wait 0 %[[FL]] reading %[[NL]]
+// CHECK-NEXT: %[[NEXT:.*]] = dist.layer %arg1
+// CHECK-NEXT: %[[M:.*]] = titan.cast %[[NEXT]]
+// CHECK-NEXT: %[[H:.*]] = dist.all_gather %[[M]] over ["a"] start 0
+// CHECK-NEXT: titan.mul %{{.*}}, %[[G]]
+// CHECK-NEXT: titan.yield %{{.*}}, %[[H]], %[[M]]
+!n = !titan.tensor<bf16[x = 8], <[{}] flat 0 {a}>>
+!b = !titan.tensor<bf16[x = 8], <[{}]>>
+func.func @casts(%x: !b, %w: !w {titan.param = "w"}) -> !b {
+  %y = titan.repeat <layers = 3> carry(%x) slices(%w) : (!b, !w) -> !b {
+  ^bb0(%l: !i, %c: !b, %wl: !s):
+    %n = titan.cast %wl : !s -> !n
+    %g = dist.all_gather %n over ["a"] : !n -> !b
+    %m = titan.mul %c, %g : (!b, !b) -> !b
+    titan.yield %m : !b
+  }
+  return %y : !b
+}
