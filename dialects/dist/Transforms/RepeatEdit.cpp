@@ -36,7 +36,7 @@ RepeatOp dist::addCarried(RepeatOp repeat, ValueRange added) {
   }
   SmallVector<Value> inits(repeat.getInits());
   llvm::append_range(inits, added);
-  SmallVector<Type> types(TypeRange(inits));
+  SmallVector<Type> types(ValueRange(inits).getTypes());
   llvm::append_range(types, repeat.getStackedResults().getTypes());
   return replace(repeat, types, inits, repeat.getSlices(), repeat.getAllSliceUsers(),
                  repeat.getAllStackUsers());
