@@ -26,7 +26,7 @@ namespace titan::dist {
 /// The phase: the passes in order, closed by the verifier.
 void buildOverlapPhase(mlir::OpPassManager &passes);
 
-/// Registers the passes and `--titan-phase-overlap`.
+/// Registers the passes.
 void registerOverlapPhase();
 
 /// Whether the run asks for overlap; it does by default.

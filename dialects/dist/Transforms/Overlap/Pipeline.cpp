@@ -2,7 +2,6 @@
 
 #include "dialects/dist/Transforms/Overlap/Passes.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
 
 using namespace mlir;
 using namespace titan;
@@ -32,7 +31,4 @@ void dist::buildOverlapPhase(OpPassManager &passes) {
 
 void dist::registerOverlapPhase() {
   registerDistOverlapPasses();
-  PassPipelineRegistration<>("titan-phase-overlap",
-                             "the overlap phase: collectives beside computation",
-                             buildOverlapPhase);
 }
