@@ -46,9 +46,9 @@ private:
   }
 
   int64_t sizeOf(const std::string &name) const {
-    for (const auto &dim : model.dims)
-      if (dim.name == name)
-        return dim.size;
+    for (DimId id = 0; id < model.dims.size(); ++id)
+      if (model.dims[id].name == name)
+        return model.dims[id].size;
     return 1;
   }
 
