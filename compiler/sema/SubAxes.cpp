@@ -26,10 +26,11 @@ public:
       if (size <= 1 || size % axis.degree == 0)
         continue;
       int64_t outer = std::gcd(size, axis.degree), inner = axis.degree / outer;
-      for (const std::string &second : axis.splits)
-        if (outer > 1 && second != first && occurTogether(first, second) &&
-            sizeOf(second) % inner == 0)
-          return std::pair(part(axis, outer, first, second), part(axis, inner, second, first));
+      auto second = std::find_if(axis.splits.begin(), axis.splits.end(), [&](const auto &name) {
+        return name != first && occurTogether(first, name);
+      });
+      if (outer > 1 && second != axis.splits.end() && sizeOf(*second) % inner == 0)
+        return std::pair(part(axis, outer, first, *second), part(axis, inner, *second, first));
       return std::nullopt;
     }
     return std::nullopt;

@@ -22,7 +22,8 @@ func.func @train(%v: !part {titan.value = array<f64: 1.0, 2.0>}, %u: !part {tita
                  %w: !stack {titan.value = array<f64: 1.0, 2.0, 3.0, 4.0, 5.0, 6.0>}) -> (!all, !all, !all) {
   %f, %g = dist.all_gather %v, %u over ["a"] start 0 : !part, !part -> !all, !all
   %x, %y = dist.wait 0 %f, %g reading %v, %u : (!all, !all, !part, !part) -> (!all, !all)
-  %zero = titan.constant 0.0 : !all
+  %nothing = titan.constant 0.0 : !titan.tensor<f64[], <[]>>
+  %zero = titan.expand %nothing : !titan.tensor<f64[], <[]>> -> !all
   %first = dist.layer %w[0] : !stack -> !part
   %h = dist.all_gather %first over ["a"] start 1 : !part -> !all
   %sum, %rest = titan.repeat <layers = 3> carry(%zero, %h) slices() : (!all, !all) -> (!all, !all) {
@@ -39,8 +40,8 @@ func.func @train(%v: !part {titan.value = array<f64: 1.0, 2.0>}, %u: !part {tita
 //--- order.mlir
 // Exchanges happen in the order of their starts, not of their waits.
 // ORDER: error: {{.*}}collectives do not match
-// ORDER-NEXT: rank 0 at one, order.mlir:9:{{[0-9]+}}: dist.all_gather of 1 to 2 f64 over ranks [0, 1]
-// ORDER-NEXT: rank 1 at two, order.mlir:16:{{[0-9]+}}: dist.all_gather of 2 to 4 f64 over ranks [0, 1]
+// ORDER-NEXT: rank 0 at one, order.mlir:12:{{[0-9]+}}: dist.all_gather of 1 to 2 f64 over ranks [0, 1]
+// ORDER-NEXT: rank 1 at two, order.mlir:19:{{[0-9]+}}: dist.all_gather of 2 to 4 f64 over ranks [0, 1]
 dist.mesh @mesh [#dist.axis<a = 2>]
 !b = !titan.tensor<f64[x = 2], <[{}]>>
 !a = !titan.tensor<f64[x = 2], <[{a}]>>

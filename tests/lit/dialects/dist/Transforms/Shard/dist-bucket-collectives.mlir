@@ -24,12 +24,12 @@ func.func @gathers(%p: !s, %q: !s, %o: !s, %x: !w) -> !w {
   return %5 : !w
 }
 
-// What is reduced goes together where the last of it is made; a value that the next one needs cannot wait.
+// What is reduced goes together as early as it can; what is made of the result cannot.
 // CHECK-LABEL: func.func @reductions
-// CHECK-NEXT: %[[A:.*]] = dist.all_reduce %arg0 over ["a"]
-// CHECK-NEXT: %[[E:.*]] = titan.exp %[[A]]
+// CHECK-NEXT: %[[A:.*]]:2 = dist.all_reduce %arg0, %arg1 over ["a"]
+// CHECK-NEXT: %[[E:.*]] = titan.exp %[[A]]#0
 // CHECK-NEXT: %[[M:.*]] = dist.make_partial %[[E]]
-// CHECK-NEXT: dist.all_reduce %arg1, %[[M]] over ["a"]
+// CHECK-NEXT: dist.all_reduce %[[M]] over ["a"]
 func.func @reductions(%x: !c, %y: !c) -> (!r, !r) {
   %0 = dist.all_reduce %x over ["a"] : !c -> !r
   %1 = titan.exp %0 : !r -> !r
