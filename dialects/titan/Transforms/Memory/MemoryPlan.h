@@ -5,8 +5,8 @@
 //   titan.places     on an operation: a #titan.place per result
 //   titan.arguments  on a function or repeat: a #titan.place per argument of its block, body by
 //                    body
-//   titan.scratch    on an operation that needs memory of its own while it runs: its places, one
-//                    per result, inline where it needs none
+//   titan.scratch    on an operation that needs memory of its own while it runs: its places; of a
+//                    collective one per value, inline where it needs none
 //   titan.buffers    on a function: its transient buffers, with the length of its linear order in
 //                    titan.events
 //   titan.persistent on the module: buffers that live from step to step, shared by all functions
