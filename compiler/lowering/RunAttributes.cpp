@@ -120,12 +120,20 @@ DictionaryAttr precisionAttribute(const sema::Run &run, const Translation &trans
   return precision.toAttribute(context);
 }
 
-double weightDecay(const sema::Run &run, const sema::Parameter &parameter) {
-  double decay = run["optimizer.weight_decay"].number();
+static double lastOf(const sema::Run &run, const sema::Parameter &parameter,
+                     std::optional<double> sema::Group::*field, double otherwise) {
   for (const sema::Group &group : run.groups)
-    if (group.weightDecay && sema::matchesPattern(group.pattern, parameter.name))
-      decay = *group.weightDecay;
-  return decay;
+    if (group.*field && sema::matchesPattern(group.pattern, parameter.name))
+      otherwise = *(group.*field);
+  return otherwise;
+}
+
+double weightDecay(const sema::Run &run, const sema::Parameter &parameter) {
+  return lastOf(run, parameter, &sema::Group::weightDecay, run["optimizer.weight_decay"].number());
+}
+
+double rateScale(const sema::Run &run, const sema::Parameter &parameter) {
+  return lastOf(run, parameter, &sema::Group::rateScale, 1);
 }
 
 } // namespace titan::lowering

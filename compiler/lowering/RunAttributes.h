@@ -26,6 +26,9 @@ mlir::DictionaryAttr precisionAttribute(const sema::Run &run, const Translation 
 /// The weight decay of one parameter: that of the last group whose pattern matches, else the run's.
 double weightDecay(const sema::Run &run, const sema::Parameter &parameter);
 
+/// What the learning rate of one parameter is multiplied by; likewise, else 1.
+double rateScale(const sema::Run &run, const sema::Parameter &parameter);
+
 } // namespace titan::lowering
 
 #endif

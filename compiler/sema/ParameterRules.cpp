@@ -6,6 +6,13 @@ namespace titan::sema {
 
 using namespace syntax;
 
+/// A group's factor of the learning rate. A factor, because the rate itself may change at launch.
+static const OptionSpec &rateScale() {
+  static const OptionSpec spec = {"lr_scale", OptionType::Float, Value::ofFloat(1), Fixed::Compile,
+                                  "factor of the learning rate"};
+  return spec;
+}
+
 void readGroup(const Setting &setting, const Library &library, const Unit &unit, Run &run,
                DiagnosticEngine &diags) {
   constexpr size_t mostGroups = 1000;
@@ -14,21 +21,21 @@ void readGroup(const Setting &setting, const Library &library, const Unit &unit,
                  "a run has at most " + std::to_string(mostGroups) + " groups");
     return;
   }
-  Group group{setting.label->text, {}, setting.label->loc};
+  Group group{setting.label->text, {}, {}, setting.label->loc};
   static const std::vector<Setting> nothing;
   for (const Setting &entry : setting.block ? *setting.block : nothing) {
-    if (entry.path.text() != "weight_decay" || !entry.value) {
-      diags
-          .report(Code::UnknownOption, entry.path.loc,
-                  "a group has no option `" + entry.path.text() + "`")
-          .help("groups set `weight_decay`");
+    const std::string name = entry.path.text();
+    if ((name != "weight_decay" && name != "lr_scale") || !entry.value) {
+      diags.report(Code::UnknownOption, entry.path.loc, "a group has no option `" + name + "`")
+          .help("groups set `weight_decay` and `lr_scale`");
       continue;
     }
-    Value value = checkOption(*findOption("optimizer.weight_decay"),
+    const bool isRate = name == "lr_scale";
+    Value value = checkOption(isRate ? rateScale() : *findOption("optimizer.weight_decay"),
                               Elaborator::evalConstant(*entry.value, library, unit, diags),
                               entry.value->loc, diags);
     if (!value.isError())
-      group.weightDecay = value.number();
+      (isRate ? group.rateScale : group.weightDecay) = value.number();
   }
   run.groups.push_back(group);
 }

@@ -1,5 +1,5 @@
 // What a run says of parameters by the pattern of their names: `group` of an optimizer sets their
-// weight decay, `parameters` how they start and whether they are trained. Later ones win. A pattern
+// weight decay and learning rate, `parameters` how they start and whether they are trained. Later ones win. A pattern
 // that matches nothing is an error: it would have no effect.
 #ifndef TITAN_COMPILER_SEMA_PARAMETERRULES_H
 #define TITAN_COMPILER_SEMA_PARAMETERRULES_H
@@ -8,7 +8,7 @@
 
 namespace titan::sema {
 
-/// `group "PATTERN" { weight_decay = ... }`, added to the run.
+/// `group "PATTERN" { weight_decay = ..., lr_scale = ... }`, added to the run.
 void readGroup(const syntax::Setting &setting, const Library &library, const Unit &unit, Run &run,
                DiagnosticEngine &diags);
 /// `parameters "PATTERN" { init = ..., frozen = ... }`, added to the run.

@@ -11,10 +11,11 @@
 
 namespace titan::sema {
 
-/// `group "*norm" { weight_decay = 0 }`: the last group that matches a parameter's name decides.
+/// `group "*norm" { weight_decay = 0, lr_scale = 0.5 }`: of the groups that match a parameter's name,
+/// the last that sets something decides it.
 struct Group {
   std::string pattern;
-  std::optional<double> weightDecay;
+  std::optional<double> weightDecay, rateScale;
   Location loc;
 };
 

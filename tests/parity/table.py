@@ -37,7 +37,8 @@ TENSOR = {"llama3": "kv_heads, group, ffn, vocab", "gpt2": "heads, ffn, vocab"}
 STORES = ["", "optimizer", "grads, optimizer", "params, grads, optimizer"]
 # Settings of a run that change how a step is computed, and not what: each is shown on some meshes.
 # What a plan in another precision computes is interpreted in float64 as well.
-OPTIONS = ["accumulate = 2", "precision { params = f32, compute = f32, reduce = f32 }"]
+GROUP = 'optimizer = adamw { group "layers.*" { lr_scale = 0.25 } }'
+OPTIONS = ["accumulate = 2", GROUP, "precision { params = f32, compute = f32, reduce = f32 }"]
 FLOAT64 = "precision { params = f64, compute = f64, reduce = f64 }"
 # Rows that also train as real processes: so many with --all, so many without.
 PROCESSES, SAMPLE = 15, 5
@@ -93,10 +94,11 @@ def rows() -> list[Row]:
     return found
 
 
-def recipe_of(row: Row) -> dict[str, float]:
+def recipe_of(row: Row) -> dict:
     """The settings that PyTorch must know; a clip of 0 is none."""
     clips = [float(s.removeprefix("clip = ")) for s in row.settings if s.startswith("clip = ")]
-    return {"clip": clips[0] or math.inf} if clips else {}
+    recipe = {"clip": clips[0] or math.inf} if clips else {}
+    return {**recipe, "lr_scales": (("layers.*", 0.25),)} if GROUP in row.settings else recipe
 
 
 def write_program(row: Row, folder: Path) -> Path:

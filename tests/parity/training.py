@@ -39,6 +39,7 @@ class Recipe:
     betas: tuple[float, float] = (0.9, 0.95)
     eps: float = 1e-8
     weight_decay: float = 0.1
+    lr_scales: tuple[tuple[str, float], ...] = ()  # of parameters by pattern, the last counts
     clip: float = 1.0
 
 
@@ -120,9 +121,11 @@ def train(module, parameters: dict[str, Tensor], batches: Tensor, recipe: Recipe
     parameters = {n: t.clone().requires_grad_() for n, t in parameters.items()}
     undecayed = () if mutation == "decay-norms" else module.UNDECAYED
     kept = {n: any(fnmatch(n, pattern) for pattern in undecayed) for n in parameters}
+    scales = {n: ([1.0] + [s for pattern, s in recipe.lr_scales if fnmatch(n, pattern)])[-1]
+              for n in parameters}
     optimizer = torch.optim.AdamW(
-        [{"params": [p], "weight_decay": 0.0 if kept[n] else recipe.weight_decay}
-         for n, p in parameters.items()],
+        [{"params": [p], "weight_decay": 0.0 if kept[n] else recipe.weight_decay,
+          "scale": scales[n]} for n, p in parameters.items()],
         lr=recipe.lr, betas=recipe.betas, eps=recipe.eps, foreach=False)
     rows, first = [], {}
     for step in range(recipe.steps):
@@ -136,7 +139,7 @@ def train(module, parameters: dict[str, Tensor], batches: Tensor, recipe: Recipe
         norm = clip(list(parameters.values()), recipe.clip, mutation == "clip-per-tensor")
         factor = schedule(max(step - (mutation == "schedule-late"), 0), recipe)
         for group in optimizer.param_groups:
-            group["lr"] = recipe.lr * factor
+            group["lr"] = recipe.lr * factor * group["scale"]
         if mutation == "no-bias-correction":
             uncorrect(optimizer, step, recipe)
         optimizer.step()

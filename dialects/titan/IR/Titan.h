@@ -52,6 +52,7 @@ inline constexpr llvm::StringLiteral kParam = "titan.param";
 inline constexpr llvm::StringLiteral kInit = "titan.init";
 inline constexpr llvm::StringLiteral kStacked = "titan.stacked";
 inline constexpr llvm::StringLiteral kDecay = "titan.decay";
+inline constexpr llvm::StringLiteral kRateScale = "titan.lr_scale";
 inline constexpr llvm::StringLiteral kFrozen = "titan.frozen";
 inline constexpr llvm::StringLiteral kState = "titan.state";
 inline constexpr llvm::StringLiteral kScalar = "titan.scalar";

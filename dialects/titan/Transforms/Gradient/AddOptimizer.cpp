@@ -43,6 +43,7 @@ private:
   Value addScalar(StringRef name);
   Value buildNorm();
   Value buildScale(Value norm);
+  Value getRate(unsigned parameter);
   void update(const Trained &one, Value scale);
   void insertNorm(Value norm);
 
@@ -161,6 +162,12 @@ Value OptimizerBuilder::buildScale(Value norm) {
   return math.create<MinimumOp>(scalarType, one, ratio);
 }
 
+/// The learning rate of a parameter: the schedule's, times its own factor where it has one.
+Value OptimizerBuilder::getRate(unsigned parameter) {
+  auto factor = function.getArgAttrOfType<FloatAttr>(parameter, attr::kRateScale);
+  return factor ? math.mul(lr, math.constant(factor.getValueAsDouble(), lr)) : lr;
+}
+
 void OptimizerBuilder::update(const Trained &one, Value scale) {
   BlockArgument parameter = function.getArgument(one.parameter);
   auto name = function.getArgAttrOfType<StringAttr>(one.parameter, attr::kParam);
@@ -168,7 +175,7 @@ void OptimizerBuilder::update(const Trained &one, Value scale) {
   math.setLoc(NameLoc::get(ops.getStringAttr("new_" + name.getValue()), parameter.getLoc()));
   BlockArgument m = function.getArgument(one.m), v = function.getArgument(one.v);
   auto adamw = math.create<AdamWOp>(TypeRange{parameter.getType(), m.getType(), v.getType()},
-                                    parameter, one.gradient, m, v, lr,
+                                    parameter, one.gradient, m, v, getRate(one.parameter),
                                     step, scale, settings.beta1, settings.beta2, settings.eps,
                                     decay ? decay : ops.getF64FloatAttr(0));
   for (auto [index, result] :

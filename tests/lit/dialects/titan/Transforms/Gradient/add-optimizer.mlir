@@ -34,10 +34,12 @@
 // CHECK: %[[RATIO:.*]] = titan.div %[[CLIP]], %[[SUM]]
 // CHECK: %[[SCALE:.*]] = titan.minimum %[[ONE]], %[[RATIO]]
 // CHECK: %new_a, %{{.*}}, %{{.*}} = titan.adamw %[[A]], %[[DA]], %[[MA]], %[[VA]], %[[LR]], %[[STEP]], %[[SCALE]] {beta1 = 9.0{{0*}}e-01 : f64, beta2 = 0.9{{[0-9]*}} : f64, decay = 1.0{{0*}}e-01 : f64, eps = {{[^}]*}}}
-// CHECK: %new_b, %{{.*}}, %{{.*}} = titan.adamw %[[B]], %[[DB]], %[[MB]], %[[VB]], %[[LR]], %[[STEP]], %[[SCALE]] {{{.*}}decay = 0.0{{0*}}e+00 : f64
+// CHECK: %[[QUARTER:.*]] = titan.constant 2.5{{0*}}e-01
+// CHECK: %[[SLOWER:.*]] = titan.mul %[[LR]], %[[QUARTER]]
+// CHECK: %new_b, %{{.*}}, %{{.*}} = titan.adamw %[[B]], %[[DB]], %[[MB]], %[[VB]], %[[SLOWER]], %[[STEP]], %[[SCALE]] {{{.*}}decay = 0.0{{0*}}e+00 : f64
 // CHECK: return %{{.*}}, %[[NORM]], %[[DA]], %[[DB]], %new_a,
 func.func @train(%a: !t {titan.param = "a", titan.decay = 0.1 : f64}, %f: !t {titan.param = "f", titan.frozen},
-                 %b: !u {titan.param = "b", titan.stacked})
+                 %b: !u {titan.param = "b", titan.stacked, titan.lr_scale = 0.25 : f64})
     -> (!s {titan.output = "loss"}, !t {titan.gradient = "a"}, !u {titan.gradient = "b", titan.stacked})
     attributes {titan.program = "train",
                 titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 2.5}} {
