@@ -38,7 +38,9 @@ STORES = ["", "optimizer", "grads, optimizer", "params, grads, optimizer"]
 # Settings of a run that change how a step is computed, and not what: each is shown on some meshes.
 # What a plan in another precision computes is interpreted in float64 as well.
 GROUP = 'optimizer = adamw { group "layers.*" { lr_scale = 0.25 } }'
-OPTIONS = ["accumulate = 2", GROUP, "precision { params = f32, compute = f32, reduce = f32 }"]
+OPTIONS = ["accumulate = 2", GROUP, "recompute = full", "recompute { save = [matmul] }",
+           "precision { params = f32, compute = f32, reduce = f32 }",
+           "precision { params = f32, compute = bf16, reduce = f32 }"]
 FLOAT64 = "precision { params = f64, compute = f64, reduce = f64 }"
 # Rows that also train as real processes: so many with --all, so many without.
 PROCESSES, SAMPLE = 15, 5
