@@ -24,6 +24,7 @@ IN: 'in';
 IF: 'if';
 THEN: 'then';
 ELSE: 'else';
+MATCH: 'match';
 AS: 'as';
 ON: 'on';
 WITH: 'with';

@@ -107,7 +107,11 @@ expr
     | expr op = AND expr                               # binary
     | expr op = OR expr                                # binary
     | IF expr THEN expr ELSE expr                      # conditional
+    | MATCH expr arms                                  # choice
     ;
+
+arms: LBRACE terminator? arm* RBRACE;
+arm: expr (COMMA expr)* THEN expr terminator;
 
 operand: primary bracket*;
 
@@ -147,6 +151,6 @@ newAxis: IDENT;
 
 word
     : IDENT | IMPORT | MODEL | BLOCK | FN | PARALLEL | TRAIN | DIMS | PARAM | INPUT | OUTPUT | LET
-    | REPEAT | RETURN | IN | IF | THEN | ELSE | AS | ON | WITH | SPLITS | STORES | OVER | ALONG | AND
+    | REPEAT | RETURN | IN | IF | THEN | ELSE | MATCH | AS | ON | WITH | SPLITS | STORES | OVER | ALONG | AND
     | OR | NOT | TRUE | FALSE | NONE
     ;

@@ -151,10 +151,8 @@ Value Elaborator::compare(const BinaryExpr &expr, const Value &lhs, const Value 
     return Value::ofBool(holds(expr.op, lhs.number(), rhs.number()));
   if (lhs.isTensor() || rhs.isTensor())
     return elementwise(compareWord(expr.op), lhs, rhs, expr.opLoc, expr.lhs->loc, expr.rhs->loc);
-  if (expr.op == BinaryOp::Eq || expr.op == BinaryOp::Ne) {
-    bool same = lhs.kind == rhs.kind && lhs.print() == rhs.print();
-    return Value::ofBool(same == (expr.op == BinaryOp::Eq));
-  }
+  if (expr.op == BinaryOp::Eq || expr.op == BinaryOp::Ne)
+    return Value::ofBool((lhs == rhs) == (expr.op == BinaryOp::Eq));
   report(Code::BadOperands, expr.opLoc,
          std::string("`") + syntax::spelling(expr.op) + "` of " + lhs.describe() + " and " +
              rhs.describe());

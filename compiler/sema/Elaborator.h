@@ -116,6 +116,7 @@ private:
   Value evalBinary(const syntax::BinaryExpr &expr, Expected expected);
   Value evalLogic(const syntax::BinaryExpr &expr);
   Value evalIf(const syntax::IfExpr &expr, Expected expected);
+  Value evalMatch(const syntax::MatchExpr &expr, Expected expected);
   Value evalTyped(const syntax::TypedExpr &expr);
   Value contraction(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs,
                     Expected expected);

@@ -43,6 +43,8 @@ Value Elaborator::eval(const Expr &expr, Expected expected) {
     return evalBinary(*expr.as<BinaryExpr>(), expected);
   case ExprKind::If:
     return evalIf(*expr.as<IfExpr>(), expected);
+  case ExprKind::Match:
+    return evalMatch(*expr.as<MatchExpr>(), expected);
   case ExprKind::Call:
     return evalCall(*expr.as<CallExpr>(), expected);
   case ExprKind::Index:
@@ -122,6 +124,36 @@ Value Elaborator::evalIf(const IfExpr &expr, Expected expected) {
   if (!truth)
     return {};
   return eval(*truth ? *expr.thenValue : *expr.elseValue, expected);
+}
+
+Value Elaborator::evalMatch(const MatchExpr &expr, Expected expected) {
+  Value subject = eval(*expr.subject);
+  if (subject.isTensor()) {
+    report(Code::TensorCondition, expr.subject->loc,
+           "a `match` is decided at compile time, but this is a tensor")
+        .help("choose per element with `where(condition, a, b)`");
+    return {};
+  }
+  if (subject.isError())
+    return {};
+  for (size_t i = 1; i < expr.arms.size(); ++i)
+    if (expr.arms[i - 1].patterns.empty())
+      report(Code::UnreachableArm, expr.arms[i].loc, "this arm is never chosen: `_` before it has all")
+          .help("write `_` last");
+  for (const MatchExpr::Arm &arm : expr.arms) {
+    bool isTaken = arm.patterns.empty();
+    for (const ExprPtr &pattern : arm.patterns) {
+      Value value = eval(*pattern);
+      if (value.isError())
+        return {};
+      isTaken |= value == subject;
+    }
+    if (isTaken)
+      return eval(*arm.value, expected);
+  }
+  report(Code::NoArm, expr.subject->loc, "no arm of this `match` is for " + subject.print())
+      .help("add an arm for it, or `_ then ...` for whatever the others are not for");
+  return {};
 }
 
 Value Elaborator::evalLogic(const BinaryExpr &expr) {

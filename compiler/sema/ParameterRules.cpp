@@ -2,6 +2,8 @@
 #include "compiler/sema/Elaborator.h"
 #include "compiler/sema/Suggest.h"
 
+#include <limits>
+
 namespace titan::sema {
 
 using namespace syntax;
@@ -9,7 +11,8 @@ using namespace syntax;
 /// A group's factor of the learning rate. A factor, because the rate itself may change at launch.
 static const OptionSpec &rateScale() {
   static const OptionSpec spec = {"lr_scale", OptionType::Float, Value::ofFloat(1), Fixed::Compile,
-                                  "factor of the learning rate"};
+                                  "factor of the learning rate", 0,
+                                  std::numeric_limits<double>::infinity(), {}};
   return spec;
 }
 

@@ -85,6 +85,12 @@ const char *Value::describe() const {
   return "something wrong";
 }
 
+bool Value::operator==(const Value &other) const {
+  if (isNumber() && other.isNumber())
+    return number() == other.number();
+  return kind == other.kind && print() == other.print();
+}
+
 std::string Value::print() const {
   char digits[32];
   switch (kind) {

@@ -60,6 +60,9 @@ struct Value {
   double number() const { return kind == Kind::Int ? static_cast<double>(integer) : real; }
   bool truth() const { return integer != 0; }
 
+  /// Whether two values of compile time are the same; `2` and `2.0` are.
+  bool operator==(const Value &other) const;
+
   /// With an article: "a tensor", "an integer".
   const char *describe() const;
   /// As it would be written: `6`, `0.02`, `"text"`, `(0.9, 0.95)`.

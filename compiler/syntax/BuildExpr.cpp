@@ -57,6 +57,8 @@ ExprPtr Builder::build(P::ExprContext &context) {
     made->elseValue = build(*conditional->expr(2));
     return made;
   }
+  if (auto *choice = dynamic_cast<P::ChoiceContext *>(&context))
+    return buildMatch(*choice);
   auto made = std::make_unique<UnaryExpr>(at(context));
   if (auto *negate = dynamic_cast<P::NegateContext *>(&context)) {
     made->op = UnaryOp::Neg;
@@ -64,6 +66,30 @@ ExprPtr Builder::build(P::ExprContext &context) {
   } else {
     made->op = UnaryOp::Not;
     made->operand = build(*static_cast<P::LogicalNotContext &>(context).expr());
+  }
+  return made;
+}
+
+static bool isWildcard(const Expr &pattern) {
+  const auto *name = pattern.as<NameExpr>();
+  return name && name->path.isSimple() && name->path.parts[0].text == "_";
+}
+
+ExprPtr Builder::buildMatch(P::ChoiceContext &context) {
+  auto made = std::make_unique<MatchExpr>(at(context));
+  made->subject = build(*context.expr());
+  for (P::ArmContext *arm : context.arms()->arm()) {
+    if (arm->exception)
+      continue;
+    std::vector<P::ExprContext *> parts = arm->expr();
+    MatchExpr::Arm &added = made->arms.emplace_back();
+    added.loc = at(*arm);
+    added.value = build(*parts.back());
+    parts.pop_back();
+    for (P::ExprContext *part : parts)
+      added.patterns.push_back(build(*part));
+    if (added.patterns.size() == 1 && isWildcard(*added.patterns[0]))
+      added.patterns.clear();
   }
   return made;
 }

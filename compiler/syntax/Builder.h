@@ -35,6 +35,7 @@ private:
   std::vector<Path> paths(P::DimNamesContext &context) const;
 
   // Expressions.
+  ExprPtr buildMatch(P::ChoiceContext &context);
   ExprPtr buildBinary(P::BinaryContext &context);
   ExprPtr buildOperand(P::OperandContext &context);
   ExprPtr buildBracket(ExprPtr base, P::BracketContext &context);

@@ -91,6 +91,19 @@ void Dumper::compound(const Expr &expr) {
       this->expr(*e->thenValue);
       this->expr(*e->elseValue);
     });
+  } else if (const auto *e = expr.as<MatchExpr>()) {
+    line("Match") << '\n';
+    nested([&] {
+      this->expr(*e->subject);
+      for (const MatchExpr::Arm &arm : e->arms) {
+        line(arm.patterns.empty() ? "Any" : "Arm") << '\n';
+        nested([&] {
+          for (const ExprPtr &pattern : arm.patterns)
+            this->expr(*pattern);
+          labelled("then", *arm.value);
+        });
+      }
+    });
   } else if (const auto *e = expr.as<CallExpr>()) {
     line("Call ") << e->callee.text() << '\n';
     nested([&] {

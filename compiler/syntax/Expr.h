@@ -1,7 +1,7 @@
 // Expressions. The same ones serve tensors, compile-time numbers and the values of settings; which
 // is meant is for the semantic analysis to say.
 //
-// Precedence, loosest first: `if c then a else b`; `or`; `and`; `not`; comparisons; `+ -`;
+// Precedence, loosest first: `if c then a else b` (`match` ends in its own bracket); `or`; `and`; `not`; comparisons; `+ -`;
 // `* / % @`; unary `-`; `**` (to the right); postfix `f(...)`, `x[...]`, `a.b`.
 // Parentheses that only group leave no node.
 #ifndef TITAN_COMPILER_SYNTAX_EXPR_H
@@ -21,6 +21,7 @@ enum class ExprKind {
   Unary,
   Binary,
   If,
+  Match,
   Call,
   Index,
   Typed,
@@ -119,6 +120,19 @@ struct IfExpr : ExprOf<ExprKind::If> {
   ExprPtr cond;
   ExprPtr thenValue;
   ExprPtr elseValue;
+};
+
+/// `match kind { "full", "all" then a; _ then b }`: the first arm that has the subject's value,
+/// decided at compile time.
+struct MatchExpr : ExprOf<ExprKind::Match> {
+  using ExprOf::ExprOf;
+  struct Arm {
+    std::vector<ExprPtr> patterns; ///< none: `_`, whatever the subject is
+    ExprPtr value;
+    Location loc;
+  };
+  ExprPtr subject;
+  std::vector<Arm> arms;
 };
 
 enum class ArgKind {

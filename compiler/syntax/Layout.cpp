@@ -12,7 +12,8 @@ bool isBinaryOperator(const Token &t) {
 /// Makes the tree one level deeper until the next separator: operators, and brackets too, since
 /// `x[a][b][c]` nests to the left.
 bool deepens(const Token &t) {
-  return isBinaryOperator(t) || isOpener(t) || t.isOneOf(Lex::AND, Lex::OR, Lex::NOT, Lex::IF);
+  return isBinaryOperator(t) || isOpener(t) || t.isOneOf(Lex::AND, Lex::OR, Lex::NOT, Lex::IF,
+                                     Lex::MATCH);
 }
 
 } // namespace
@@ -210,8 +211,8 @@ bool endsStatement(const Token &previous, bool previousFollowsDot, const Token &
       isBinaryOperator(previous) || isOpener(previous) ||
       previous.isOneOf(Lex::COMMA, Lex::ASSIGN, Lex::TILDE, Lex::ARROW, Lex::COLON, Lex::DOT) ||
       (!previousFollowsDot &&
-       previous.isOneOf(Lex::THEN, Lex::ELSE, Lex::AS, Lex::ON, Lex::WITH, Lex::IF, Lex::AND,
-                        Lex::OR, Lex::NOT, Lex::SPLITS, Lex::STORES));
+       previous.isOneOf(Lex::THEN, Lex::ELSE, Lex::AS, Lex::ON, Lex::WITH, Lex::IF, Lex::MATCH,
+                        Lex::AND, Lex::OR, Lex::NOT, Lex::SPLITS, Lex::STORES));
   if (wantsMore)
     return false;
   if (isBinaryOperator(next) ||

@@ -90,7 +90,8 @@ TEST(Limits, RandomTokens) {
       "over",   "along",  "and", "not",      "true",  "none", "x",     "head",  "f(",     "1",
       "0.5",    "\"s\"",  "->",  "..",       "**",    "==",   "=",     "~",     "+",      "-",
       "@",      ",",      ";",   ":",        ".",     "(",    ")",     "[",     "]",      "{",
-      "}",      "\n",     "\n",  "# c\n",    "!",     "\"",   "import", "in"};
+      "}",      "\n",     "\n",  "# c\n",    "!",     "\"",   "import", "in",
+      "match"};
   std::mt19937 random(7);
   size_t accepted = 0;
   for (int round = 0; round < 3'000; ++round) {
