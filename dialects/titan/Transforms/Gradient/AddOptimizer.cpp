@@ -165,17 +165,22 @@ Value OptimizerBuilder::buildScale(Value norm) {
 /// The learning rate of a parameter: the schedule's, times its own factor where it has one.
 Value OptimizerBuilder::getRate(unsigned parameter) {
   auto factor = function.getArgAttrOfType<FloatAttr>(parameter, attr::kRateScale);
-  return factor ? math.mul(lr, math.constant(factor.getValueAsDouble(), lr)) : lr;
+  if (!factor)
+    return lr;
+  auto name = function.getArgAttrOfType<StringAttr>(parameter, attr::kParam);
+  math.setLoc(NameLoc::get(ops.getStringAttr("lr_" + name.getValue()), function.getLoc()));
+  return math.mul(lr, math.constant(factor.getValueAsDouble(), lr));
 }
 
 void OptimizerBuilder::update(const Trained &one, Value scale) {
   BlockArgument parameter = function.getArgument(one.parameter);
   auto name = function.getArgAttrOfType<StringAttr>(one.parameter, attr::kParam);
   auto decay = function.getArgAttrOfType<FloatAttr>(one.parameter, attr::kDecay);
+  Value rate = getRate(one.parameter);
   math.setLoc(NameLoc::get(ops.getStringAttr("new_" + name.getValue()), parameter.getLoc()));
   BlockArgument m = function.getArgument(one.m), v = function.getArgument(one.v);
   auto adamw = math.create<AdamWOp>(TypeRange{parameter.getType(), m.getType(), v.getType()},
-                                    parameter, one.gradient, m, v, getRate(one.parameter),
+                                    parameter, one.gradient, m, v, rate,
                                     step, scale, settings.beta1, settings.beta2, settings.eps,
                                     decay ? decay : ops.getF64FloatAttr(0));
   for (auto [index, result] :

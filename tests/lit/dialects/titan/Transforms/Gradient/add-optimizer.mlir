@@ -10,7 +10,7 @@
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: (%[[A:[^:]*]]: !titan.tensor<f32[seq = 8]> {titan.decay = 1.000000e-01 : f64, titan.param = "a"}
 // CHECK-SAME: %{{[^:]*}}: {{[^:]*}} {titan.frozen, titan.param = "f"}
-// CHECK-SAME: %[[B:[^:]*]]: !titan.tensor<f32[layers = 2, seq = 8]> {titan.param = "b", titan.stacked}
+// CHECK-SAME: %[[B:[^:]*]]: !titan.tensor<f32[layers = 2, seq = 8]> {titan.lr_scale = 2.5{{0*}}e-01 : f64, titan.param = "b", titan.stacked}
 // CHECK-SAME: %[[MA:[^:]*]]: !titan.tensor<f32[seq = 8]> {titan.state = "m.a"}
 // CHECK-SAME: %[[VA:[^:]*]]: !titan.tensor<f32[seq = 8]> {titan.state = "v.a"}
 // CHECK-SAME: %[[MB:[^:]*]]: !titan.tensor<f32[layers = 2, seq = 8]> {titan.stacked, titan.state = "m.b"}
