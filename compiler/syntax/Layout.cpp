@@ -156,7 +156,8 @@ void Pass::beginLine(size_t i) {
   if (endsStatement(out().back(), followsDot, next, tokens[i + 1])) {
     insert(Lex::NEWLINE, next);
     resetOperators();
-    entriesAtTop |= open.empty() && at(next).col > 1 && !startsDeclaration(next);
+    entriesAtTop |=
+        open.empty() && at(next).col > 1 && !startsDeclaration(next) && !isCloser(next);
   }
 }
 
