@@ -144,7 +144,10 @@ Value Elaborator::evalMatch(const MatchExpr &expr, Expected expected) {
     bool isTaken = arm.patterns.empty();
     for (const ExprPtr &pattern : arm.patterns) {
       Value value = eval(*pattern);
-      if (value.isError())
+      if (value.isTensor())
+        report(Code::TensorCondition, pattern->loc,
+               "an arm is chosen at compile time, but this is a tensor");
+      if (value.isTensor() || value.isError())
         return {};
       isTaken |= value == subject;
     }
