@@ -105,6 +105,9 @@ void addInspection(CLI::App &app, Arguments &args) {
   addPlugins(*info, args.common);
   cli::addNumber<int64_t>(*info, "--nproc", 1, args.info.processes,
                           "processes that will be started; fixes an `auto` degree");
+  cli::addNumber<int64_t>(*info, "--threads", 1, args.info.threads,
+                          "threads of a process, for the memory of its kernels; default: its share "
+                          "of this machine's cores");
   info->add_flag("--by-line", args.info.byLine,
                  "operations and memory traffic of every source line, too");
   info->add_flag("--options", args.info.options, "list all options that runs have");

@@ -14,6 +14,7 @@ struct InfoOptions {
   bool options = false;  ///< list every option instead
   bool byLine = false;   ///< what every source line costs, too
   int64_t processes = 0; ///< how many will be started, for an `auto` degree; 0: the fewest
+  int64_t threads = 0;   ///< of each; 0: an equal share of this machine's
 };
 /// What is known of a run before it runs: parameters, arithmetic, memory, communication, settings.
 int infoCommand(const CommonOptions &options, const InfoOptions &info);

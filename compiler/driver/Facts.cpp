@@ -3,6 +3,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <thread>
+
 namespace titan::driver {
 
 /// The degree that `auto` gets when `processes` are started; 0 where they do not fit the mesh.
@@ -18,7 +20,8 @@ static int64_t getAutoDegree(dist::MeshOp mesh, int64_t processes) {
   return processes % fixed == 0 && (hasAuto || processes == fixed) ? processes / fixed : 0;
 }
 
-std::optional<Facts> gatherFacts(Session &session, const sema::CheckedRun &run, int64_t processes) {
+std::optional<Facts> gatherFacts(Session &session, const sema::CheckedRun &run, int64_t processes,
+                                 int64_t threads) {
   CompilerContext compiler;
   mlir::OwningOpRef<mlir::ModuleOp> module = compile(session, run, compiler.context, {});
   if (!module)
@@ -40,7 +43,9 @@ std::optional<Facts> gatherFacts(Session &session, const sema::CheckedRun &run, 
     facts.flopsPerToken = flops.getValueAsDouble();
   if (auto flops = (*module)->getAttrOfType<mlir::FloatAttr>("titan.model_flops_per_token"))
     facts.modelFlopsPerToken = flops.getValueAsDouble();
-  facts.memory = plan::reportMemory(*module, degrees);
+  int64_t cores = std::thread::hardware_concurrency();
+  facts.threads = threads ? threads : std::max<int64_t>(1, cores / facts.ranks);
+  facts.memory = plan::reportMemory(*module, degrees, facts.threads);
   for (auto function : module->getOps<mlir::func::FuncOp>())
     if (auto program = function->getAttrOfType<mlir::StringAttr>(ir::attr::kProgram);
         program && program == "train") {

@@ -14,6 +14,7 @@ namespace titan::driver {
 
 struct Facts {
   int64_t ranks = 1;
+  int64_t threads = 1;      ///< of a rank
   double flopsPerToken = 0; ///< executed, forward and backward; on all ranks together
   /// The model as written, by TorchTitan's convention (dialects/titan/Cost/Cost.h).
   double modelFlopsPerToken = 0;
@@ -22,8 +23,17 @@ struct Facts {
   std::vector<plan::LineCost> lines;            ///< of one training step, on one rank
 };
 
-/// Takes the run through all phases. `processes` fixes the `auto` degree. Nothing after an error.
-std::optional<Facts> gatherFacts(Session &session, const sema::CheckedRun &run, int64_t processes);
+/// Takes the run through all phases. `processes` fixes the `auto` degree; 0 threads stand for what
+/// the ranks would take if they shared this machine. Nothing after an error.
+std::optional<Facts> gatherFacts(Session &session, const sema::CheckedRun &run, int64_t processes,
+                                 int64_t threads);
+
+/// 1,234,567.
+std::string grouped(int64_t number);
+
+/// What a rank's memory holds, as a table and as JSON.
+void printMemory(llvm::raw_ostream &out, const Facts &facts);
+llvm::json::Object memoryJson(const Facts &facts);
 
 /// The lines of the source and what they cost, as a table with the lines' text, and as JSON.
 void printLines(llvm::raw_ostream &out, const Facts &facts, const SourceManager &sources);

@@ -67,12 +67,6 @@ llvm::json::Array optionsJson(const sema::Run &run) {
   return options;
 }
 
-llvm::json::Object memoryJson(const plan::MemoryReport &memory) {
-  return llvm::json::Object{{"parameters", memory.parameters}, {"gradients", memory.gradients},
-                            {"optimizer", memory.optimizer},   {"other", memory.other},
-                            {"transient", memory.transient},   {"total", memory.total()}};
-}
-
 llvm::json::Array collectivesJson(const std::vector<dist::CollectiveUse> &uses) {
   llvm::json::Array out;
   for (const dist::CollectiveUse &use : uses) {
@@ -100,7 +94,7 @@ void printJson(const CheckedRun &run, const Facts &facts) {
                          {"parameters", parametersJson(run.train)},
                          {"flops_per_token", facts.flopsPerToken},
                          {"model_flops_per_token", facts.modelFlopsPerToken},
-                         {"memory", memoryJson(facts.memory)},
+                         {"memory", memoryJson(facts)},
                          {"collectives", collectivesJson(facts.collectives)},
                          {"lines", linesJson(facts)},
                          {"options", optionsJson(run.run)},
@@ -108,29 +102,12 @@ void printJson(const CheckedRun &run, const Facts &facts) {
   llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(out))) << '\n';
 }
 
-std::string grouped(int64_t number) {
-  std::string digits = std::to_string(number);
-  for (size_t at = digits.size(); at > 3; at -= 3)
-    digits.insert(at - 3, ",");
-  return digits;
-}
-
 void printFacts(const Facts &facts) {
-  const plan::MemoryReport &memory = facts.memory;
-  auto line = [](const char *what, int64_t bytes) {
-    llvm::outs() << llvm::formatv("  {0,-28} {1,16}\n", what, grouped(bytes));
-  };
   llvm::outs() << "\nper token: " << grouped(static_cast<int64_t>(facts.flopsPerToken + 0.5))
                << " floating-point operations, executed forward and backward\n           "
                << grouped(static_cast<int64_t>(facts.modelFlopsPerToken + 0.5))
-               << " by TorchTitan's formula, for comparison\n"
-               << "\nmemory of a rank in bytes, " << facts.ranks << " in all:\n";
-  line("parameters", memory.parameters);
-  line("gradients", memory.gradients);
-  line("optimizer state", memory.optimizer);
-  line("inputs and outputs", memory.other);
-  line("within a step", memory.transient);
-  line("together", memory.total());
+               << " by TorchTitan's formula, for comparison\n";
+  printMemory(llvm::outs(), facts);
   if (facts.ranks == 1)
     return;
   llvm::outs() << "\ncollectives of a step:\n";
@@ -226,7 +203,7 @@ int infoCommand(const CommonOptions &options, const InfoOptions &info) {
   }
   std::optional<Facts> facts;
   if (run)
-    facts = gatherFacts(session, *run, info.processes);
+    facts = gatherFacts(session, *run, info.processes, info.threads);
   if (facts)
     options.json ? printJson(*run, *facts) : printText(*run, *facts);
   if (facts && info.byLine && !options.json)

@@ -160,21 +160,24 @@ static std::string getLists(const StackedIterations &lists) {
 }
 
 void ProgramTable::emitTensor(func::FuncOp function, DictionaryAttr attributes,
-                              NamedTensorType type, int64_t buffer) {
+                              NamedTensorType type, PlaceAttr place) {
   static const std::pair<StringRef, StringRef> roles[] = {
       {attr::kParam, "Parameter"}, {attr::kState, "State"},       {attr::kInput, "Input"},
       {attr::kScalar, "Scalar"},   {attr::kGradient, "Gradient"}, {attr::kOutput, "Output"}};
+  bool isShared = place.getSpace() == MemorySpace::Persistent;
+  Operation *owner = isShared ? nullptr : function.getOperation();
   for (auto [attribute, role] : roles) {
     auto name = attributes.getAs<StringAttr>(attribute);
-    if (!name || !described.insert(buffer).second)
+    if (!name || !described.insert({owner, place}).second)
       continue;
     out.line("{.role = Role::" + role + ", .name = " + quote(name) + ",");
-    out.line(" .info = " + getInfo(type) + ", .buffer = " + std::to_string(buffer) + ",");
-    bool isShared = role == "Parameter" || role == "State" || role == "Scalar";
+    out.line(" .info = " + getInfo(type) + ", .buffer = " + std::to_string(place.getBuffer()) +
+             ",");
     std::string rest =
-        isShared ? ""
-                 : ".function = " +
-                       quote(function->getAttrOfType<StringAttr>(attr::kProgram).getValue()) + ", ";
+        isShared
+            ? ""
+            : ".function = " +
+                  quote(function->getAttrOfType<StringAttr>(attr::kProgram).getValue()) + ", ";
     Attribute stacked = attributes.get(attr::kStacked);
     rest += std::string(".stacked = ") + (stacked ? "true" : "false");
     if (isa_and_nonnull<ArrayAttr>(stacked))
@@ -191,12 +194,12 @@ void ProgramTable::emitTensors(func::FuncOp function) {
   auto arguments = function->getAttrOfType<ArrayAttr>(memory::kArguments);
   for (auto [i, place] : llvm::enumerate(arguments.getAsRange<PlaceAttr>()))
     emitTensor(function, function.getArgAttrDict(i),
-               cast<NamedTensorType>(function.getArgument(i).getType()), place.getBuffer());
+               cast<NamedTensorType>(function.getArgument(i).getType()), place);
   Operation *terminator = function.getBody().front().getTerminator();
   auto results = terminator->getAttrOfType<ArrayAttr>(memory::kArguments);
   for (auto [i, place] : llvm::enumerate(results.getAsRange<PlaceAttr>()))
     emitTensor(function, function.getResultAttrDict(i),
-               cast<NamedTensorType>(terminator->getOperand(i).getType()), place.getBuffer());
+               cast<NamedTensorType>(terminator->getOperand(i).getType()), place);
 }
 
 void ProgramTable::emitFunction(func::FuncOp function, StringRef name) {

@@ -27,7 +27,7 @@ private:
   void emitPersistent();
   void emitTensors(mlir::func::FuncOp function);
   void emitTensor(mlir::func::FuncOp function, mlir::DictionaryAttr attributes,
-                  ir::NamedTensorType type, int64_t buffer);
+                  ir::NamedTensorType type, ir::PlaceAttr place);
   void emitFunction(mlir::func::FuncOp function, llvm::StringRef name);
   std::string getBuffer(ir::BufferAttr buffer);
   std::string getInfo(ir::NamedTensorType type);
@@ -38,7 +38,8 @@ private:
   mlir::ModuleOp module;
   dist::MeshOp mesh;
   Writer &out;
-  llvm::DenseSet<int64_t> described; ///< persistent buffers that already have a tensor
+  /// Places that already have a tensor; those of no function are shared.
+  llvm::DenseSet<std::pair<mlir::Operation *, ir::PlaceAttr>> described;
   int64_t parameters = 0;
 };
 

@@ -1,60 +1,136 @@
 #include "compiler/plan/MemoryReport.h"
 #include "compiler/support/ArenaPlanner.h"
 #include "dialects/titan/IR/Titan.h"
+#include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 
 namespace titan::plan {
+namespace {
 
 /// The runtime aligns buffers to a cache line.
-static constexpr int64_t kAlignment = 64;
+constexpr int64_t kAlignment = 64;
 
-static int64_t getBytes(ir::BufferAttr buffer, const dist::Degrees &degrees) {
-  auto type = cast<ir::NamedTensorType>(buffer.getType());
-  int64_t elements = dist::getLocalNumElements(type, degrees);
-  if (buffer.getPad())
-    elements += dist::getDegreeProduct(buffer.getPad(), degrees);
-  return elements * llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
+using Kind = int64_t ProgramMemory::*;
+
+class Reporter {
+public:
+  Reporter(const dist::Degrees &degrees, int64_t threads) : degrees(degrees), threads(threads) {}
+
+  int64_t getBytes(ir::BufferAttr buffer) const {
+    auto type = cast<ir::NamedTensorType>(buffer.getType());
+    int64_t elements = dist::getLocalNumElements(type, degrees);
+    if (buffer.getPad())
+      elements += dist::getDegreeProduct(buffer.getPad(), degrees);
+    if (buffer.getPer())
+      elements *= threads;
+    return elements * llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
+  }
+
+  ProgramMemory report(func::FuncOp function) const;
+
+private:
+  const dist::Degrees &degrees;
+  int64_t threads;
+};
+
+/// What the transient buffers of a function are for.
+SmallVector<Kind> getKinds(func::FuncOp function, ArrayAttr buffers) {
+  SmallVector<Kind> kinds;
+  for (auto buffer : buffers.getAsRange<ir::BufferAttr>())
+    kinds.push_back(buffer.getPer() ? &ProgramMemory::scratch : &ProgramMemory::activations);
+  auto mark = [&](Attribute attribute, Kind kind) {
+    auto place = cast<ir::PlaceAttr>(attribute);
+    if (place.getSpace() == ir::MemorySpace::Transient)
+      kinds[place.getBuffer()] = kind;
+  };
+  for (Attribute place : function->getAttrOfType<ArrayAttr>(memory::kArguments))
+    mark(place, &ProgramMemory::exchanged);
+  Operation *end = function.getBody().front().getTerminator();
+  for (auto [i, place] : llvm::enumerate(end->getAttrOfType<ArrayAttr>(memory::kArguments)))
+    mark(place, function.getResultAttr(i, ir::attr::kGradient) ? &ProgramMemory::gradients
+                                                               : &ProgramMemory::exchanged);
+  return kinds;
+}
+
+/// Says what runs at `event`.
+void locate(func::FuncOp function, int64_t event, ProgramMemory &memory) {
+  memory::Liveness liveness(function);
+  function.walk([&](Operation *op) {
+    if (op == function || op->getParentOfType<ir::FusedOp>() || liveness.getStart(op) != event)
+      return WalkResult::advance();
+    memory.operation = op->getName().stripDialect().str();
+    if (auto part = op->getAttrOfType<StringAttr>(ir::attr::kPart))
+      memory.operation += " " + part.getValue().str();
+    if (auto place = op->getLoc()->findInstanceOf<FileLineColLoc>()) {
+      memory.file = place.getFilename().str();
+      memory.line = place.getLine();
+    }
+    return WalkResult::interrupt();
+  });
+}
+
+ProgramMemory Reporter::report(func::FuncOp function) const {
+  ProgramMemory memory;
+  memory.program = function->getAttrOfType<StringAttr>(ir::attr::kProgram).str();
+  auto buffers = function->getAttrOfType<ArrayAttr>(memory::kBuffers);
+  std::vector<support::ArenaItem> items;
+  for (auto buffer : buffers.getAsRange<ir::BufferAttr>())
+    items.push_back({getBytes(buffer), buffer.getFirst(), buffer.getLast()});
+  memory.bytes = support::planArena(items, kAlignment).bytes;
+  int64_t event = support::findPeak(items, kAlignment).event;
+  for (auto [item, kind] : llvm::zip_equal(items, getKinds(function, buffers)))
+    if (item.first <= event && event <= item.last)
+      memory.*kind += support::alignTo(item.bytes, kAlignment);
+  locate(function, event, memory);
+  return memory;
 }
 
 /// The kind of each persistent tensor, by its buffer's name.
-static llvm::StringMap<int64_t MemoryReport::*> getKinds(ModuleOp module) {
+llvm::StringMap<int64_t MemoryReport::*> getPersistentKinds(ModuleOp module) {
   llvm::StringMap<int64_t MemoryReport::*> kinds;
-  for (auto function : module.getOps<func::FuncOp>()) {
+  for (auto function : module.getOps<func::FuncOp>())
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
       if (auto name = function.getArgAttrOfType<StringAttr>(i, ir::attr::kParam))
         kinds[name.getValue()] = &MemoryReport::parameters;
       if (auto name = function.getArgAttrOfType<StringAttr>(i, ir::attr::kState))
         kinds[name.getValue()] = &MemoryReport::optimizer;
     }
-    for (unsigned i = 0; i < function.getNumResults(); ++i)
-      if (auto name = function.getResultAttrOfType<StringAttr>(i, ir::attr::kGradient))
-        kinds["grad." + name.getValue().str()] = &MemoryReport::gradients;
-  }
   return kinds;
 }
 
-static int64_t getTransientBytes(func::FuncOp function, const dist::Degrees &degrees) {
-  std::vector<support::ArenaItem> items;
-  if (auto buffers = function->getAttrOfType<ArrayAttr>(memory::kBuffers))
-    for (auto buffer : buffers.getAsRange<ir::BufferAttr>())
-      items.push_back({getBytes(buffer, degrees), buffer.getFirst(), buffer.getLast()});
-  return support::planArena(items, kAlignment).bytes;
+} // namespace
+
+const ProgramMemory *MemoryReport::find(StringRef program) const {
+  for (const ProgramMemory &memory : programs)
+    if (memory.program == program)
+      return &memory;
+  return nullptr;
 }
 
-MemoryReport reportMemory(ModuleOp module, const dist::Degrees &degrees) {
+int64_t MemoryReport::getTraining() const {
+  int64_t most = 0;
+  for (StringRef program : {"train", "eval"})
+    if (const ProgramMemory *memory = find(program))
+      most = std::max(most, memory->bytes);
+  return getPersistent() + most;
+}
+
+MemoryReport reportMemory(ModuleOp module, const dist::Degrees &degrees, int64_t threads) {
   MemoryReport report;
-  llvm::StringMap<int64_t MemoryReport::*> kinds = getKinds(module);
-  if (auto buffers = module->getAttrOfType<ArrayAttr>(memory::kPersistent))
-    for (auto buffer : buffers.getAsRange<ir::BufferAttr>()) {
-      auto kind = kinds.find(buffer.getName().getValue());
-      int64_t bytes = support::alignTo(getBytes(buffer, degrees), kAlignment);
-      report.*(kind == kinds.end() ? &MemoryReport::other : kind->second) += bytes;
-    }
+  Reporter reporter(degrees, threads);
+  llvm::StringMap<int64_t MemoryReport::*> kinds = getPersistentKinds(module);
+  for (auto buffer :
+       module->getAttrOfType<ArrayAttr>(memory::kPersistent).getAsRange<ir::BufferAttr>()) {
+    auto kind = kinds.find(buffer.getName().getValue());
+    report.*(kind == kinds.end() ? &MemoryReport::scalars : kind->second) +=
+        support::alignTo(reporter.getBytes(buffer), kAlignment);
+  }
   for (auto function : module.getOps<func::FuncOp>())
-    report.transient = std::max(report.transient, getTransientBytes(function, degrees));
+    if (function->hasAttr(ir::attr::kProgram))
+      report.programs.push_back(reporter.report(function));
   return report;
 }
 

@@ -1,27 +1,49 @@
 // What a rank's arena holds, before anything runs: the same plan that the program makes at start-up
-// (compiler/support/ArenaPlanner.h), so the figure is exact. Loaded libraries, the text and
-// transport buffers are not in it.
+// (compiler/support/ArenaPlanner.h), so the figures are exact. Loaded libraries, the text and
+// transport buffers are not in them.
 #ifndef TITAN_COMPILER_PLAN_MEMORYREPORT_H
 #define TITAN_COMPILER_PLAN_MEMORYREPORT_H
 
 #include "dialects/dist/IR/DistOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
+#include <string>
+#include <vector>
+
 namespace titan::plan {
 
-/// Bytes on one rank. Transient memory is shared by the program's functions, so it counts once.
-struct MemoryReport {
-  int64_t parameters = 0;
+/// What lies within one program's run, in bytes: its extent, and what it is made of at the event at
+/// which the most lives.
+struct ProgramMemory {
+  std::string program; ///< "train"
+  int64_t bytes = 0;
   int64_t gradients = 0;
-  int64_t optimizer = 0;
-  int64_t other = 0;     ///< inputs, scalars, outputs
-  int64_t transient = 0; ///< residuals and everything else that lives within a step
-
-  int64_t total() const { return parameters + gradients + optimizer + other + transient; }
+  int64_t activations = 0; ///< residuals, and everything else that is computed on the way
+  int64_t exchanged = 0;   ///< what the runtime gives and takes: tokens, labels, loss, logits
+  int64_t scratch = 0;     ///< working memory of kernels, a block for each thread
+  int64_t getGaps() const { return bytes - gradients - activations - exchanged - scratch; }
+  /// What runs at that event; no file where no line stands for it.
+  std::string operation, file;
+  unsigned line = 0;
 };
 
-/// For a module behind the memory phase, with every `auto` degree given a value.
-MemoryReport reportMemory(mlir::ModuleOp module, const dist::Degrees &degrees);
+/// Bytes on one rank. One program runs at a time, so programs share memory.
+struct MemoryReport {
+  int64_t parameters = 0;
+  int64_t optimizer = 0;
+  int64_t scalars = 0; ///< learning rate, step
+  std::vector<ProgramMemory> programs;
+
+  int64_t getPersistent() const { return parameters + optimizer + scalars; }
+  /// Null if there is none of this name.
+  const ProgramMemory *find(llvm::StringRef program) const;
+  /// What a training run touches: its steps and, between them, its evaluations.
+  int64_t getTraining() const;
+};
+
+/// For a module behind the memory phase, with every `auto` degree given a value, on ranks with so
+/// many threads.
+MemoryReport reportMemory(mlir::ModuleOp module, const dist::Degrees &degrees, int64_t threads);
 
 } // namespace titan::plan
 

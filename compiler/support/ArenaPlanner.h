@@ -47,15 +47,20 @@ constexpr int64_t alignTo(int64_t bytes, int64_t alignment) {
 }
 
 /// The most that lives at one event: no plan is smaller.
-inline int64_t getPeakOfLive(const std::vector<ArenaItem> &items, int64_t alignment = 64) {
+struct Peak {
+  int64_t bytes = 0, event = 0; ///< the first event at which so much lives
+};
+inline Peak findPeak(const std::vector<ArenaItem> &items, int64_t alignment = 64) {
   std::map<int64_t, int64_t> changes;
   for (const ArenaItem &item : items) {
     changes[item.first] += alignTo(item.bytes, alignment);
     changes[item.last + 1] -= alignTo(item.bytes, alignment);
   }
-  int64_t live = 0, peak = 0;
+  Peak peak;
+  int64_t live = 0;
   for (auto [event, change] : changes)
-    peak = std::max(peak, live += change);
+    if ((live += change) > peak.bytes)
+      peak = {live, event};
   return peak;
 }
 

@@ -14,6 +14,7 @@
 #include "train/Settings.h"
 #include "train/Trainer.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -39,12 +40,37 @@ void applySettings(Settings &settings, const Options &options) {
     settings.set("seed", std::to_string(*options.seed), "--seed");
 }
 
+/// The entry points that a command runs.
+std::vector<std::string> functionsOf(Command command) {
+  switch (command) {
+  case Command::Train:
+    return {"train", "eval"};
+  case Command::Eval:
+    return {"eval"};
+  case Command::Generate:
+    return {"logits"};
+  case Command::Export:
+    return {};
+  }
+  return {};
+}
+
+/// The program as far as a command needs it: what it does not run takes no memory.
+Program programFor(Command command, const std::vector<int64_t> &degrees) {
+  Program whole = program(degrees.data());
+  std::vector<std::string> needed = functionsOf(command);
+  std::erase_if(whole.functions, [&](const Function &function) {
+    return std::find(needed.begin(), needed.end(), function.name) == needed.end();
+  });
+  return whole;
+}
+
 void describePlan(Session &session, const Settings &settings) {
   const Program &program = session.program();
   const Arena &arena = session.arena();
   std::printf("%s", fmt::format("{}: {} parameters in {}, on {} rank{} ({})\n"
                                 "each step: {} x {} tokens\n"
-                                "memory of this rank: {} persistent, {} in all\n\n{}",
+                                "memory of this rank: {} from step to step, {} in all\n\n{}",
                                 program.name, program.parameters,
                                 program.dtype == DType::F64 ? "float64" : "float32",
                                 session.world().size(), session.world().size() == 1 ? "" : "s",
@@ -121,7 +147,7 @@ int runCommand(const Options &options, const LaunchInfo &launch) {
   return orLeave(launch, false, [&]() -> int {
     omp_set_num_threads(chooseThreadCount(launch, shareOfCores(*world)));
     // Anew, since its working memory is a block for each thread.
-    described = program(degrees.data());
+    described = programFor(options.command, degrees);
     Session session(std::move(described), std::move(degrees), *world, makeDevice(launch));
     reportCrashes(launch.rank, session.running());
     if (options.dryRun) {

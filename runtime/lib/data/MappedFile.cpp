@@ -43,4 +43,9 @@ MappedFile::~MappedFile() {
     ::munmap(const_cast<std::byte *>(data), size);
 }
 
+void MappedFile::release() const {
+  if (data)
+    ::madvise(const_cast<std::byte *>(data), size, MADV_DONTNEED);
+}
+
 } // namespace titan::rt

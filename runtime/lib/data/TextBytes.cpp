@@ -15,6 +15,7 @@ public:
     const std::byte *bytes = file.bytes().data() + first;
     for (int64_t i = 0; i < count; ++i)
       out[i] = std::to_integer<int64_t>(bytes[i]);
+    file.release();
   }
 
 private:

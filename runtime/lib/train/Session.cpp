@@ -57,7 +57,10 @@ const Tensor *Session::find(Role role, const std::string &name, const std::strin
 }
 
 std::byte *Session::dataOf(const Tensor &tensor) const {
-  return memory.base() + memory.persistent()[tensor.buffer];
+  const std::vector<int64_t> &offsets = tensor.function.empty()
+                                            ? memory.persistent()
+                                            : memory.transient(functionIndex(tensor.function));
+  return memory.base() + offsets[tensor.buffer];
 }
 
 HostView Session::view(const Tensor &tensor, HostView::Access access) const {

@@ -28,6 +28,7 @@ public:
 
   /// Null if the program has none. `function` also matches tensors that all functions share.
   const Tensor *find(Role role, const std::string &name, const std::string &function) const;
+  /// Where a tensor lies. What a function gives is there until another one runs.
   std::byte *dataOf(const Tensor &tensor) const;
   Device &device() const { return *ownDevice; }
   /// The host's view of this rank's part of a tensor.

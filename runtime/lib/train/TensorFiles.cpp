@@ -146,6 +146,7 @@ void loadTensors(Session &session, const WeightStore &store, std::span<const Rol
       store.readRange(piece.name, run.global, run.count, piece.info.dtype,
                       host.data() + run.local * sizeOf(piece.info.dtype));
     });
+    store.release();
   }
 }
 

@@ -175,12 +175,17 @@ private:
 
   /// All ranks evaluate; the first one writes.
   void log(bool evaluated) {
-    std::optional<EvaluationResult> result;
     double seconds = secondsSince(logged);
-    if (evaluated)
+    // First, since an evaluation lies where the step's outputs do.
+    MetricsRow row = makeRow(seconds);
+    std::optional<EvaluationResult> result;
+    if (evaluated) {
       result = evaluation->run();
+      row.evalLoss = result->loss;
+      row.time = secondsSince(begin);
+    }
     if (session.isFirst())
-      report.row(makeRow(seconds, result), secondsLeft(), seconds, dataSeconds);
+      report.row(row, secondsLeft(), seconds, dataSeconds);
     if (result)
       report.evaluation(step, *result);
     logged = Clock::now();
@@ -188,7 +193,7 @@ private:
     dataSeconds = 0;
   }
 
-  MetricsRow makeRow(double seconds, const std::optional<EvaluationResult> &result) {
+  MetricsRow makeRow(double seconds) const {
     const Program &program = session.program();
     MetricsRow row;
     row.step = step;
@@ -201,8 +206,6 @@ private:
     row.tflops = row.tokensPerSecond * program.flopsPerToken * 1e-12;
     row.memoryBytes = session.device().peakMemoryBytes();
     row.time = secondsSince(begin);
-    if (result)
-      row.evalLoss = result->loss;
     return row;
   }
 

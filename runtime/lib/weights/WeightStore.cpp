@@ -155,6 +155,11 @@ void WeightStore::readRange(const std::string &name, int64_t first, int64_t coun
                                 name, tensor->dtype));
 }
 
+void WeightStore::release() const {
+  for (const auto &file : files)
+    file->release();
+}
+
 void WeightStore::expectExactly(const std::map<std::string, std::vector<int64_t>> &shapes) const {
   for (const auto &[name, shape] : shapes) {
     const StoredTensor *tensor = find(name);

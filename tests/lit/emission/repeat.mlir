@@ -17,13 +17,13 @@
 // CHECK: void layers_backward(Context &ctx, {{.*}}int64_t l) {
 // CHECK: transient<float>(ctx, [[STACK]]) + l * (seq * embed)
 // CHECK: void run(Context &ctx) {
-// The initial value is an input and must stay, so it is copied.
+// The initial value is a parameter and must stay, so it is copied.
 // CHECK: tm::copy(ctx, transient<float>(ctx, [[CARRIED]]), x, seq * embed);
 // CHECK: for (int64_t l = 0; l < layers; ++l)
 // CHECK-NEXT: layers_body(ctx, l);
 // CHECK: for (int64_t l = layers - 1; l >= 0; --l)
 // CHECK-NEXT: layers_backward(ctx, l);
-func.func @train(%x: !hidden {titan.input = "x"} loc("x"), %ws: !stack {titan.param = "ws", titan.stacked} loc("ws"))
+func.func @train(%x: !hidden {titan.param = "x"} loc("x"), %ws: !stack {titan.param = "ws", titan.stacked} loc("ws"))
     -> (!hidden {titan.output = "y"}) attributes {titan.program = "train"} {
   %y, %cs = titan.repeat <layers = 3> carry(%x) slices(%ws) : (!hidden, !stack) -> (!hidden, !stack) {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !hidden loc("c"), %w: !hidden loc("w")):

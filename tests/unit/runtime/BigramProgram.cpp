@@ -27,21 +27,24 @@ enum Persistent {
   MTable,
   MBias,
   MCount,
-  GTable,
-  GBias,
+  Lr,
+  Step
+};
+/// Of training; evaluation has the same up to Loss, prediction has a row of tokens and its logits.
+enum Transient {
+  FullTable,
+  FullBias,
   Tokens,
   Labels,
-  Lr,
-  Step,
   Loss,
+  FullGTable,
+  FullGBias,
+  GTable,
+  GBias,
   GradNorm,
-  OneRow,
-  Logits,
-  EvalTokens,
-  EvalLabels,
-  EvalLoss
+  OneRow = Tokens,
+  Logits = Labels
 };
-enum Transient { FullTable, FullBias, FullGTable, FullGBias };
 
 int64_t chunkOf(int64_t elements, int64_t ranks) {
   return (elements + ranks - 1) / ranks;
@@ -50,8 +53,8 @@ int64_t chunkOf(int64_t elements, int64_t ranks) {
 template <typename T> T *persistent(Context &ctx, Persistent which) {
   return reinterpret_cast<T *>(ctx.arena + ctx.persistent[which]);
 }
-double *transient(Context &ctx, Transient which) {
-  return reinterpret_cast<double *>(ctx.arena + ctx.transient[which]);
+template <typename T = double> T *transient(Context &ctx, Transient which) {
+  return reinterpret_cast<T *>(ctx.arena + ctx.transient[which]);
 }
 
 void gatherParameters(Context &ctx) {
@@ -79,8 +82,8 @@ double forwardBackward(Context &ctx) {
   double *gTable = transient(ctx, FullGTable), *gBias = transient(ctx, FullGBias);
   std::memset(gTable, 0, chunkOf(vocab * vocab, ranks) * ranks * sizeof(double));
   std::memset(gBias, 0, layers * biasRow * sizeof(double));
-  const int64_t *tokens = persistent<int64_t>(ctx, Tokens);
-  const int64_t *labels = persistent<int64_t>(ctx, Labels);
+  const int64_t *tokens = transient<int64_t>(ctx, Tokens);
+  const int64_t *labels = transient<int64_t>(ctx, Labels);
   double loss = 0;
   for (int64_t i = 0; i < rows * seq; ++i) {
     double p[vocab], total = 0;
@@ -97,10 +100,10 @@ double forwardBackward(Context &ctx) {
   return loss / (batch * seq);
 }
 
-double update(Context &ctx, Persistent parameter, Persistent moment, Persistent gradient,
+double update(Context &ctx, Persistent parameter, Persistent moment, Transient gradient,
               int64_t count) {
   double *p = persistent<double>(ctx, parameter), *m = persistent<double>(ctx, moment);
-  const double *g = persistent<double>(ctx, gradient);
+  const double *g = transient(ctx, gradient);
   double lr = *persistent<double>(ctx, Lr), squares = 0;
   for (int64_t i = 0; i < count; ++i) {
     squares += g[i] * g[i];
@@ -128,24 +131,24 @@ void runTrain(Context &ctx) {
   double loss = forwardBackward(ctx);
   at(ctx, "bigram.titan:9", "all_reduce");
   allReduce(ctx, everyone, DType::F64, Reduction::Sum, &loss, 1);
-  *persistent<double>(ctx, Loss) = loss;
+  *transient(ctx, Loss) = loss;
   reduceScatter(ctx, everyone, DType::F64, Reduction::Sum, transient(ctx, FullGTable),
-                persistent<double>(ctx, GTable), 1, chunkOf(vocab * vocab, ranks), 1);
+                transient(ctx, GTable), 1, chunkOf(vocab * vocab, ranks), 1);
   reduceScatter(ctx, everyone, DType::F64, Reduction::Sum, transient(ctx, FullGBias),
-                persistent<double>(ctx, GBias), layers, chunkOf(vocab, ranks), 1);
+                transient(ctx, GBias), layers, chunkOf(vocab, ranks), 1);
   // A rank that a test names counts otherwise than the rest.
   const char *drifting = std::getenv("BIGRAM_DRIFTING");
   *persistent<double>(ctx, MCount) += drifting && std::atoi(drifting) == ctx.coordinate[0] ? 2 : 1;
   double squares = update(ctx, Table, MTable, GTable, chunkOf(vocab * vocab, ranks)) +
                    update(ctx, Bias, MBias, GBias, layers * chunkOf(vocab, ranks));
   allReduce(ctx, everyone, DType::F64, Reduction::Sum, &squares, 1);
-  *persistent<double>(ctx, GradNorm) = std::sqrt(squares);
+  *transient(ctx, GradNorm) = std::sqrt(squares);
 }
 
 void runEval(Context &ctx) {
   gatherParameters(ctx);
-  const int64_t *tokens = persistent<int64_t>(ctx, EvalTokens);
-  const int64_t *labels = persistent<int64_t>(ctx, EvalLabels);
+  const int64_t *tokens = transient<int64_t>(ctx, Tokens);
+  const int64_t *labels = transient<int64_t>(ctx, Labels);
   double loss = 0;
   for (int64_t i = 0; i < batch / ctx.degree[0] * seq; ++i) {
     double total = 0;
@@ -155,19 +158,21 @@ void runEval(Context &ctx) {
   }
   at(ctx, "bigram.titan:9", "all_reduce");
   allReduce(ctx, everyone, DType::F64, Reduction::Sum, &loss, 1);
-  *persistent<double>(ctx, EvalLoss) = loss;
+  *transient(ctx, Loss) = loss;
 }
 
 void runLogits(Context &ctx) {
   gatherParameters(ctx);
   for (int64_t i = 0; i < seq; ++i)
     for (int64_t v = 0; v < vocab; ++v)
-      persistent<double>(ctx, Logits)[i * vocab + v] =
-          logit(ctx, persistent<int64_t>(ctx, OneRow)[i], v);
+      transient(ctx, Logits)[i * vocab + v] = logit(ctx, transient<int64_t>(ctx, OneRow)[i], v);
 }
 
-Tensor tensor(Role role, const char *name, DType type, std::vector<Dim> dims, int buffer) {
+/// `function`: whose transient buffer it is; none: it is persistent.
+Tensor tensor(Role role, const char *name, DType type, std::vector<Dim> dims, int buffer,
+              const char *function = "") {
   Tensor t;
+  t.function = function;
   t.role = role;
   t.name = name;
   t.info = {type, std::move(dims), {}, 0};
@@ -175,14 +180,15 @@ Tensor tensor(Role role, const char *name, DType type, std::vector<Dim> dims, in
   return t;
 }
 
-void addStored(Program &p, Role role, const std::string &prefix, int tableBuffer, int biasBuffer) {
+void addStored(Program &p, Role role, const std::string &prefix, int tableBuffer, int biasBuffer,
+               const char *function = "") {
   Tensor table = tensor(role, (prefix + "table").c_str(), DType::F64,
-                        {{"vocab", vocab, {}}, {"next", vocab, {}}}, tableBuffer);
+                        {{"vocab", vocab, {}}, {"next", vocab, {}}}, tableBuffer, function);
   table.info.flatAxes = {0};
   table.init = Init::Normal;
   table.scale = {0.1};
   Tensor bias = tensor(role, (prefix + "layers.bias").c_str(), DType::F64,
-                       {{"layers", layers, {}}, {"next", vocab, {}}}, biasBuffer);
+                       {{"layers", layers, {}}, {"next", vocab, {}}}, biasBuffer, function);
   bias.info.flatAxes = {0};
   bias.info.flatFrom = 1;
   bias.stacked = true;
@@ -212,50 +218,43 @@ Program program(const int64_t *degree) {
                   {"m.table", table},
                   {"m.bias", bias},
                   {"m.count", 8},
-                  {"g.table", table},
-                  {"g.bias", bias},
-                  {"tokens", batch / ranks * seq * 8},
-                  {"labels", batch / ranks * seq * 8},
                   {"lr", 8},
-                  {"step", 8},
-                  {"loss", 8},
-                  {"grad_norm", 8},
-                  {"row", seq * 8},
-                  {"logits", seq * vocab * 8},
-                  {"eval.tokens", batch / ranks * seq * 8},
-                  {"eval.labels", batch / ranks * seq * 8},
-                  {"eval.loss", 8}};
+                  {"step", 8}};
   addStored(p, Role::Parameter, "", Table, Bias);
   addStored(p, Role::State, "m.", MTable, MBias);
   p.tensors.push_back(tensor(Role::State, "m.count", DType::F64, {}, MCount)); // on every rank
-  addStored(p, Role::Gradient, "", GTable, GBias);
+  addStored(p, Role::Gradient, "", GTable, GBias, "train");
   std::vector<Dim> rows = {{"batch", batch, {0}}, {"seq", seq, {}}},
                    row = {{"batch", 1, {}}, {"seq", seq, {}}};
-  p.tensors.push_back(tensor(Role::Input, "tokens", DType::I64, rows, Tokens));
-  p.tensors.back().function = "train";
-  p.tensors.push_back(tensor(Role::Input, "labels", DType::I64, rows, Labels));
-  p.tensors.back().function = "train";
+  for (const char *function : {"train", "eval"}) {
+    p.tensors.push_back(tensor(Role::Input, "tokens", DType::I64, rows, Tokens, function));
+    p.tensors.push_back(tensor(Role::Input, "labels", DType::I64, rows, Labels, function));
+    p.tensors.push_back(tensor(Role::Output, "loss", DType::F64, {}, Loss, function));
+  }
   p.tensors.push_back(tensor(Role::Scalar, "lr", DType::F64, {}, Lr));
   p.tensors.push_back(tensor(Role::Scalar, "step", DType::I64, {}, Step));
-  p.tensors.push_back(tensor(Role::Output, "loss", DType::F64, {}, Loss));
-  p.tensors.back().function = "train";
-  p.tensors.push_back(tensor(Role::Input, "tokens", DType::I64, rows, EvalTokens));
-  p.tensors.back().function = "eval";
-  p.tensors.push_back(tensor(Role::Input, "labels", DType::I64, rows, EvalLabels));
-  p.tensors.back().function = "eval";
-  p.tensors.push_back(tensor(Role::Output, "loss", DType::F64, {}, EvalLoss));
-  p.tensors.back().function = "eval";
-  p.tensors.push_back(tensor(Role::Output, "grad_norm", DType::F64, {}, GradNorm));
-  p.tensors.push_back(tensor(Role::Input, "tokens", DType::I64, row, OneRow));
-  p.tensors.back().function = "logits";
+  p.tensors.push_back(tensor(Role::Output, "grad_norm", DType::F64, {}, GradNorm, "train"));
+  p.tensors.push_back(tensor(Role::Input, "tokens", DType::I64, row, OneRow, "logits"));
   p.tensors.push_back(tensor(Role::Output, "logits", DType::F64,
-                             {{"batch", 1, {}}, {"seq", seq, {}}, {"vocab", vocab, {}}}, Logits));
-  std::vector<Buffer> transient = {{"table", table * ranks, 0, 2},
-                                   {"bias", bias * ranks, 0, 2},
-                                   {"g.table", table * ranks, 1, 2},
-                                   {"g.bias", bias * ranks, 1, 2}};
-  p.functions = {{"train", transient, 3, runTrain}, {"logits", transient, 3, runLogits},
-                 {"eval", transient, 3, runEval}};
+                             {{"batch", 1, {}}, {"seq", seq, {}}, {"vocab", vocab, {}}}, Logits,
+                             "logits"));
+  std::vector<Buffer> full = {{"table", table * ranks, 0, 2}, {"bias", bias * ranks, 0, 2}};
+  std::vector<Buffer> evaluated = full;
+  for (const char *name : {"tokens", "labels"})
+    evaluated.push_back({name, batch / ranks * seq * 8, 0, 2});
+  evaluated.push_back({"loss", 8, 2, 2});
+  std::vector<Buffer> trained = evaluated;
+  for (const Buffer &buffer : std::vector<Buffer>{{"full.g.table", table * ranks, 1, 2},
+                                                  {"full.g.bias", bias * ranks, 1, 2},
+                                                  {"g.table", table, 2, 2},
+                                                  {"g.bias", bias, 2, 2},
+                                                  {"grad_norm", 8, 2, 2}})
+    trained.push_back(buffer);
+  std::vector<Buffer> predicted = full;
+  predicted.push_back({"row", seq * 8, 0, 2});
+  predicted.push_back({"logits", seq * vocab * 8, 2, 2});
+  p.functions = {{"train", trained, 3, runTrain}, {"logits", predicted, 3, runLogits},
+                 {"eval", evaluated, 3, runEval}};
   p.settings = {{"steps", "40", false},
                 {"seed", "3", false},
                 {"optimizer.lr", "4.0", false},

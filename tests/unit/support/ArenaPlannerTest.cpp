@@ -48,8 +48,16 @@ TEST(ArenaPlanner, KeepsLiveBuffersApart) {
           EXPECT_FALSE(overlap(plan.offsets[i], items[i].bytes, plan.offsets[j], items[j].bytes));
         }
     }
-    EXPECT_GE(plan.bytes, getPeakOfLive(items));
+    EXPECT_GE(plan.bytes, findPeak(items).bytes);
   }
+}
+
+// The peak is the first event at which the most lives.
+TEST(ArenaPlanner, FindsThePeak) {
+  std::vector<ArenaItem> items = {{64, 0, 9}, {100, 2, 4}, {128, 4, 6}, {256, 7, 7}, {0, 3, 3}};
+  EXPECT_EQ(findPeak(items).bytes, 64 + 128 + 128);
+  EXPECT_EQ(findPeak(items).event, 4);
+  EXPECT_EQ(findPeak({}).bytes, 0);
 }
 
 // On instances small enough to try every order, the plan is never far from the least arena, and

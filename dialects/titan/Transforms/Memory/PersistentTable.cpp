@@ -7,9 +7,8 @@ using namespace titan;
 using namespace titan::ir;
 using namespace titan::memory;
 
-FailureOr<int64_t> PersistentTable::get(StringAttr name, StringAttr owner, NamedTensorType type,
-                                        Operation *at) {
-  auto [entry, isNew] = indices.try_emplace({name, owner}, buffers.size());
+FailureOr<int64_t> PersistentTable::get(StringAttr name, NamedTensorType type, Operation *at) {
+  auto [entry, isNew] = indices.try_emplace(name, buffers.size());
   if (isNew)
     buffers.push_back(BufferAttr::get(name.getContext(), name, type, 0, 0, nullptr, nullptr));
   else if (buffers[entry->second].getType() != type)

@@ -1,4 +1,11 @@
-//===- PlanArguments.cpp - Arguments and results lie in persistent buffers -===//
+//===- PlanArguments.cpp - Where arguments and results lie ----------------===//
+//
+// What all programs share and what lives from step to step is persistent. What one program is given
+// lies in its transient memory from its start, what it gives from where it is computed to its end:
+// so a gradient may lie where an activation lay, and programs share memory, since the runtime reads
+// what one has computed before it runs another.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialects/titan/Transforms/Memory/Planner.h"
 
@@ -7,46 +14,52 @@ using namespace titan;
 using namespace titan::ir;
 using namespace titan::memory;
 
+FailureOr<PlaceAttr> Planner::getArgumentPlace(BlockArgument argument) {
+  unsigned i = argument.getArgNumber();
+  if (function.getArgAttrOfType<StringAttr>(i, attr::kInput))
+    return makeBuffer(argument, /*first=*/0, /*last=*/0);
+  StringAttr name;
+  for (StringRef role : {attr::kParam, attr::kState, attr::kScalar})
+    if (!name)
+      name = function.getArgAttrOfType<StringAttr>(i, role);
+  if (!name)
+    return function.emitError("argument ") << i << " has no role";
+  FailureOr<int64_t> index =
+      persistent.get(name, cast<NamedTensorType>(argument.getType()), function);
+  if (failed(index))
+    return failure();
+  return getPersistentPlace(*index);
+}
+
 LogicalResult Planner::placeArguments() {
-  auto program = function->getAttrOfType<StringAttr>(attr::kProgram);
   SmallVector<Attribute> arguments;
   for (BlockArgument argument : function.getArguments()) {
-    unsigned i = argument.getArgNumber();
-    StringAttr name, owner;
-    if ((name = function.getArgAttrOfType<StringAttr>(i, attr::kInput)))
-      owner = program;
-    for (StringRef role : {attr::kParam, attr::kState, attr::kScalar})
-      if (!name)
-        name = function.getArgAttrOfType<StringAttr>(i, role);
-    if (!name)
-      return function.emitError("argument ") << i << " has no role";
-    FailureOr<int64_t> index =
-        persistent.get(name, owner, cast<NamedTensorType>(argument.getType()), function);
-    if (failed(index))
+    FailureOr<PlaceAttr> place = getArgumentPlace(argument);
+    if (failed(place))
       return failure();
-    put(argument, getPersistentPlace(*index));
-    arguments.push_back(getPersistentPlace(*index));
+    put(argument, *place);
+    arguments.push_back(*place);
   }
   function->setAttr(kArguments, ArrayAttr::get(context, arguments));
   return success();
 }
 
-FailureOr<PlaceAttr> Planner::getResultPlace(unsigned index, NamedTensorType type) {
+FailureOr<PlaceAttr> Planner::getResultPlace(OpOperand &returned) {
+  unsigned index = returned.getOperandNumber();
   if (auto updated = function.getResultAttrOfType<IntegerAttr>(index, attr::kUpdates)) {
     if (updated.getInt() < 0 || updated.getInt() >= function.getNumArguments())
       return function.emitError("result ") << index << " updates no argument";
     return places.lookup(function.getArgument(updated.getInt()));
   }
-  auto name = function.getResultAttrOfType<StringAttr>(index, attr::kOutput);
+  std::string name;
+  if (auto output = function.getResultAttrOfType<StringAttr>(index, attr::kOutput))
+    name = output.str();
   if (auto gradient = function.getResultAttrOfType<StringAttr>(index, attr::kGradient))
-    name = StringAttr::get(context, "grad." + gradient.getValue());
-  if (!name)
+    name = "grad." + gradient.str();
+  if (name.empty())
     return function.emitError("result ") << index << " has no role";
-  FailureOr<int64_t> buffer =
-      persistent.get(name, function->getAttrOfType<StringAttr>(attr::kProgram), type, function);
-  if (failed(buffer))
-    return failure();
-  return getPersistentPlace(*buffer);
+  int64_t end = liveness.getStart(returned.getOwner());
+  return makeBuffer(name, cast<NamedTensorType>(returned.get().getType()), end, end);
 }
 
 /// An updated argument may be overwritten only after its last use; outputs lie in memory of their
@@ -55,12 +68,12 @@ LogicalResult Planner::wishResults() {
   Operation *terminator = function.getBody().front().getTerminator();
   SmallVector<Attribute> results;
   for (OpOperand &operand : terminator->getOpOperands()) {
-    unsigned i = operand.getOperandNumber();
-    auto place = getResultPlace(i, cast<NamedTensorType>(operand.get().getType()));
+    FailureOr<PlaceAttr> place = getResultPlace(operand);
     if (failed(place))
       return failure();
     results.push_back(*place);
-    wish(operand.get(), *place, function.getResultAttr(i, attr::kUpdates) != nullptr);
+    wish(operand.get(), *place,
+         function.getResultAttr(operand.getOperandNumber(), attr::kUpdates) != nullptr);
   }
   terminator->setAttr(kArguments, ArrayAttr::get(context, results));
   return success();

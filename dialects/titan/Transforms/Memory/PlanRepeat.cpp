@@ -22,6 +22,8 @@ void Planner::placeStacks(RepeatOp repeat, SmallVectorImpl<Attribute> &results) 
     if (!place)
       place = makeBuffer(stack, begin, begin);
     put(stack, place);
+    Buffer &buffer = getBuffer(place);
+    buffer.first = std::min(buffer.first, begin);
     results.push_back(place);
   }
   for (const RepeatVariant &body : repeat.getVariants())

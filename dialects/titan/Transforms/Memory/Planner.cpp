@@ -78,10 +78,13 @@ void Planner::put(Value value, PlaceAttr place) {
   buffer.last = std::max(buffer.last, liveness.getLastUse(value));
 }
 
-PlaceAttr Planner::makeBuffer(Value value, int64_t first, int64_t last) {
-  buffers.push_back(
-      {getSourceName(value), cast<NamedTensorType>(value.getType()), first, last, nullptr, {}});
+PlaceAttr Planner::makeBuffer(std::string name, NamedTensorType type, int64_t first, int64_t last) {
+  buffers.push_back({std::move(name), type, first, last, nullptr, {}});
   return PlaceAttr::get(context, MemorySpace::Transient, buffers.size() - 1);
+}
+
+PlaceAttr Planner::makeBuffer(Value value, int64_t first, int64_t last) {
+  return makeBuffer(getSourceName(value), cast<NamedTensorType>(value.getType()), first, last);
 }
 
 /// The value in flight that `value` is waited for as; null for others, and where room for padding

@@ -21,14 +21,14 @@ namespace titan::memory {
 /// The buffers that all functions of a module share.
 class PersistentTable {
 public:
-  /// The buffer called `name` of a function (null: shared by all), made where there is none yet.
-  /// Emits an error at `at` when it exists with another type.
-  mlir::FailureOr<int64_t> get(mlir::StringAttr name, mlir::StringAttr function,
-                               ir::NamedTensorType type, mlir::Operation *at);
+  /// The buffer called `name`, made where there is none yet. Emits an error at `at` when it exists
+  /// with another type.
+  mlir::FailureOr<int64_t> get(mlir::StringAttr name, ir::NamedTensorType type,
+                               mlir::Operation *at);
   mlir::ArrayAttr toAttribute(mlir::MLIRContext *context) const;
 
 private:
-  llvm::DenseMap<std::pair<mlir::StringAttr, mlir::StringAttr>, int64_t> indices;
+  llvm::DenseMap<mlir::StringAttr, int64_t> indices;
   llvm::SmallVector<ir::BufferAttr> buffers;
 };
 
@@ -54,8 +54,9 @@ private:
   };
 
   mlir::LogicalResult placeArguments();
+  mlir::FailureOr<ir::PlaceAttr> getArgumentPlace(mlir::BlockArgument argument);
   mlir::LogicalResult wishResults();
-  mlir::FailureOr<ir::PlaceAttr> getResultPlace(unsigned index, ir::NamedTensorType type);
+  mlir::FailureOr<ir::PlaceAttr> getResultPlace(mlir::OpOperand &returned);
   void wish(mlir::Value value, ir::PlaceAttr place, bool whenFree);
   mlir::LogicalResult planBlock(mlir::Block &block);
   void planOp(mlir::Operation *op);
@@ -71,6 +72,7 @@ private:
   void planPadding(mlir::Operation *op);
   bool pad(ir::PlaceAttr place, mlir::ArrayAttr axes);
 
+  ir::PlaceAttr makeBuffer(std::string name, ir::NamedTensorType type, int64_t first, int64_t last);
   ir::PlaceAttr makeBuffer(mlir::Value value, int64_t first, int64_t last);
   void put(mlir::Value value, ir::PlaceAttr place);
   Buffer &getBuffer(ir::PlaceAttr place);

@@ -4,7 +4,7 @@
 // each place holds, writing a result replaces it, and reading an operand whose place holds another
 // value is an error. Bodies of repeats are replayed twice, one after the other, so that what an
 // iteration leaves behind meets itself and every other one. Lifetimes are checked against the same
-// walk.
+// walk; what the function gives must be alive at its end, when it is read.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,9 +42,44 @@ private:
         if (failed(replayRepeat(repeat)))
           return failure();
       }
-      for (Value result : op.getResults())
-        if (!memory::isView(&op))
-          write(result);
+      for (Value result : op.getResults()) {
+        if (memory::isView(&op))
+          continue;
+        if (failed(checkBegun(&op, memory::getPlace(result))))
+          return failure();
+        write(result);
+      }
+      if (isa<func::ReturnOp>(op) && failed(checkKept(&op)))
+        return failure();
+    }
+    return success();
+  }
+
+  /// `op` writes to `place`.
+  LogicalResult checkBegun(Operation *op, PlaceAttr place) {
+    if (!place || place.getSpace() != MemorySpace::Transient)
+      return success();
+    auto buffer = cast<BufferAttr>(buffers[place.getBuffer()]);
+    if (int64_t event = liveness.getStart(op); event < buffer.getFirst())
+      return op->emitError("writes to buffer ") << place.getBuffer() << " at event " << event
+                                                << ", before its first, " << buffer.getFirst();
+    return success();
+  }
+
+  LogicalResult checkKept(Operation *op) {
+    auto places = op->getAttrOfType<ArrayAttr>(memory::kArguments);
+    if (!places)
+      return success();
+    for (auto [i, place] : llvm::enumerate(places.getAsRange<PlaceAttr>())) {
+      if (failed(checkBegun(op, place)))
+        return failure();
+      if (place.getSpace() != MemorySpace::Transient)
+        continue;
+      auto buffer = cast<BufferAttr>(buffers[place.getBuffer()]);
+      if (buffer.getLast() < liveness.getEnd(op))
+        return op->emitError("gives result ")
+               << i << " in buffer " << place.getBuffer() << ", whose last event is "
+               << buffer.getLast() << ", not " << liveness.getEnd(op);
     }
     return success();
   }

@@ -17,6 +17,9 @@ public:
 
   const std::string &path() const { return filePath; }
   std::span<const std::byte> bytes() const { return {data, size}; }
+  /// Lets go of the pages that were used: they no longer count as this process's memory, and come
+  /// back from the file when they are used again. So who reads large files does not grow by them.
+  void release() const;
 
 private:
   std::string filePath;

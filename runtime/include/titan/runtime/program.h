@@ -65,7 +65,7 @@ struct Buffer {
   int64_t first = 0, last = 0;
 };
 
-/// What a persistent tensor is for.
+/// What a tensor that the runtime knows is for.
 enum class Role : uint8_t { Parameter, State, Input, Scalar, Output, Gradient };
 
 struct Tensor {
@@ -76,9 +76,9 @@ struct Tensor {
   /// "layers.3.wq".
   std::string name;
   TensorInfo info;
-  int buffer; // index into Program::persistent
-  /// The function that an input or output belongs to ("train", "logits"), since those of one name
-  /// may differ in size; empty for what all functions share.
+  int buffer; // index into Program::persistent or, of a function's own, Function::transient
+  /// The function that an input, an output or a gradient belongs to ("train", "logits"): it is given
+  /// before the function runs, or there from its end until another runs. Empty for what all share.
   std::string function = {};
   bool stacked = false;
   /// Where not every iteration has the tensor, or repeats stand in repeats: for each leading

@@ -34,6 +34,7 @@ public:
   const std::string &path() const { return file.path(); }
   const std::map<std::string, StoredTensor> &tensors() const { return byName; }
   const std::map<std::string, std::string> &metadata() const { return meta; }
+  void release() const { file.release(); }
 
 private:
   MappedFile file;
@@ -59,6 +60,9 @@ public:
   /// converting from F64, F32, F16 or BF16. Another kind of type is an error by name.
   void readRange(const std::string &name, int64_t first, int64_t count, DType type,
                  void *out) const;
+
+  /// Lets go of what was read of the files (MappedFile::release).
+  void release() const;
 
   /// Errors, by name, unless the store holds exactly tensors of these names and shapes.
   void expectExactly(const std::map<std::string, std::vector<int64_t>> &shapes) const;

@@ -4,10 +4,12 @@
 !hidden = !titan.tensor<f32[seq = 8, embed = 4]>
 !stack = !titan.tensor<f32[layers = 3, seq = 8, embed = 4]>
 
-// Arguments and outputs lie in the module's persistent buffers; one that is updated is overwritten.
-// CHECK: titan.persistent = [#titan.buffer<"w", {{.*}}, 0 to 0>, #titan.buffer<"lr", {{.*}}>, #titan.buffer<"loss", {{.*}}>
+// What all programs share lies in the module's persistent buffers; what is updated is overwritten. An
+// output is in the program's own memory, from where it is computed to the end.
+// CHECK: titan.persistent = [#titan.buffer<"w", {{.*}}, 0 to 0>, #titan.buffer<"lr", {{[^#]*}}>, #titan.buffer<"ws", {{[^#]*}}>]
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: titan.arguments = [#titan.place<persistent 0>, #titan.place<persistent 1>]
+// CHECK-SAME: titan.buffers = [#titan.buffer<"loss", {{.*}}, 3 to 6>, #titan.buffer<"exp", {{.*}}, 1 to 5>]
 func.func @train(%w: !hidden {titan.param = "w"}, %lr: !titan.tensor<f32[]> {titan.scalar = "lr"})
     -> (!titan.tensor<f32[]> {titan.output = "loss"}, !hidden {titan.updates = 0 : i64})
     attributes {titan.program = "train"} {
@@ -15,13 +17,13 @@ func.func @train(%w: !hidden {titan.param = "w"}, %lr: !titan.tensor<f32[]> {tit
   // CHECK: titan.constant {{.*}}titan.places = [#titan.place<inline 0>]
   %half = titan.constant 0.5 : !titan.tensor<f32[]>
   // A value that dies where an elementwise operation reads it gives its buffer on.
-  // CHECK: titan.exp {{.*}}titan.places = [#titan.place<transient 0>]
+  // CHECK: titan.exp {{.*}}titan.places = [#titan.place<transient 1>]
   %a = titan.exp %w : !hidden -> !hidden
-  // CHECK: titan.mul {{.*}}titan.places = [#titan.place<transient 0>]
+  // CHECK: titan.mul {{.*}}titan.places = [#titan.place<transient 1>]
   %b = titan.mul %a, %half : (!hidden, !titan.tensor<f32[]>) -> !hidden
-  // CHECK: titan.reduce {{.*}}titan.places = [#titan.place<persistent 2>]
+  // CHECK: titan.reduce {{.*}}titan.places = [#titan.place<transient 0>]
   %loss = titan.reduce sum %b : !hidden -> !titan.tensor<f32[]>
-  // CHECK: titan.mul {{.*}}titan.places = [#titan.place<transient 0>]
+  // CHECK: titan.mul {{.*}}titan.places = [#titan.place<transient 1>]
   %step = titan.mul %b, %lr : (!hidden, !titan.tensor<f32[]>) -> !hidden
   // CHECK: titan.sub {{.*}}titan.places = [#titan.place<persistent 0>]
   %new = titan.sub %w, %step : (!hidden, !hidden) -> !hidden
@@ -29,24 +31,27 @@ func.func @train(%w: !hidden {titan.param = "w"}, %lr: !titan.tensor<f32[]> {tit
 }
 
 // What a repeat carries is one buffer, what it stacks is computed in the stack's slot, and a
-// captured value lives to the repeat's end.
+// captured value lives to the repeat's end, here where the input lay that it is made of. The
+// buffers of the two results: y is there from the repeat's start, which carries it, and so is the
+// stack of gradients.
 // CHECK-LABEL: func.func @scan
+// CHECK-SAME: titan.buffers = [#titan.buffer<"x", {{[^#]*}}, 0 to 1>, #titan.buffer<"bias", {{[^#]*}}, 0 to 6>, #titan.buffer<"y", {{[^#]*}}, 1 to 7>, #titan.buffer<"grad.ws", {{[^#]*}}, 1 to 7>
 func.func @scan(%x: !hidden {titan.input = "x"}, %ws: !stack {titan.param = "ws", titan.stacked},
                 %bias: !hidden {titan.input = "bias"})
     -> (!hidden {titan.output = "y"}, !stack {titan.gradient = "ws", titan.stacked})
     attributes {titan.program = "scan"} {
-  // CHECK: %[[START:.*]] = titan.neg {{.*}}titan.places = [#titan.place<transient [[CAPTURED:.*]]>]
+  // CHECK: titan.neg {{.*}}titan.places = [#titan.place<transient [[CAPTURED:.*]]>]
   %captured = titan.neg %bias : !hidden -> !hidden
   // CHECK: titan.repeat
-  // CHECK-SAME: titan.arguments = [#titan.place<inline 0>, #titan.place<persistent [[Y:.*]]>, #titan.place<persistent [[WS:.*]] at[0]>]
-  // CHECK-SAME: titan.places = [#titan.place<persistent [[Y]]>, #titan.place<persistent [[G:.*]]>]
+  // CHECK-SAME: titan.arguments = [#titan.place<inline 0>, #titan.place<transient [[Y:.*]]>, #titan.place<persistent [[WS:.*]] at[0]>]
+  // CHECK-SAME: titan.places = [#titan.place<transient [[Y]]>, #titan.place<transient [[G:.*]]>]
   %y, %t = titan.repeat <layers = 3> carry(%x) slices(%ws) : (!hidden, !stack) -> (!hidden, !stack) {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !hidden, %w: !hidden):
-    // CHECK: titan.tanh {{.*}}titan.places = [#titan.place<persistent [[G]] at[0]>]
+    // CHECK: titan.tanh {{.*}}titan.places = [#titan.place<transient [[G]] at[0]>]
     %h = titan.tanh %w : !hidden -> !hidden
     // CHECK: titan.add {{.*}}titan.places = [#titan.place<transient [[T:.*]]>]
     %n = titan.add %h, %captured : (!hidden, !hidden) -> !hidden
-    // CHECK: titan.add {{.*}}titan.places = [#titan.place<persistent [[Y]]>]
+    // CHECK: titan.add {{.*}}titan.places = [#titan.place<transient [[Y]]>]
     %m = titan.add %c, %n : (!hidden, !hidden) -> !hidden
     titan.yield %m, %h : !hidden, !hidden
   }
@@ -58,14 +63,14 @@ func.func @scan(%x: !hidden {titan.input = "x"}, %ws: !stack {titan.param = "ws"
 func.func @views(%x: !hidden {titan.input = "x"}) -> (!titan.tensor<f32[seq = 8, out = 4]> {titan.output = "y"})
     attributes {titan.program = "views"} {
   // CHECK: titan.fused
-  // CHECK-SAME: titan.places = [#titan.place<persistent [[Y:.*]]>]
+  // CHECK-SAME: titan.places = [#titan.place<transient [[Y:.*]]>]
   %y = titan.fused rows ["seq"] : !hidden {
     // CHECK-NOT: titan.places
     %s = titan.reduce sum %x : !hidden -> !row
     %d = titan.div %x, %s : (!hidden, !row) -> !hidden
     titan.yield %d : !hidden
   }
-  // CHECK: titan.rename {{.*}}titan.places = [#titan.place<persistent [[Y]]>]
+  // CHECK: titan.rename {{.*}}titan.places = [#titan.place<transient [[Y]]>]
   %r = titan.rename %y : !hidden -> !titan.tensor<f32[seq = 8, out = 4]>
   return %r : !titan.tensor<f32[seq = 8, out = 4]>
 }

@@ -42,3 +42,29 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
   }
   return %y : !t
 }
+
+// -----
+
+// A value that is written before its buffer's lifetime is found.
+!t = !titan.tensor<f32[a = 2]>
+func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
+    titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
+    titan.buffers = [#titan.buffer<"a", !t, 1 to 1>]} {
+  // expected-error@+1 {{writes to buffer 0 at event 0, before its first, 1}}
+  %a = titan.exp %x {titan.places = [#titan.place<transient 0>]} : !t -> !t
+  %b = titan.neg %a {titan.places = [#titan.place<persistent 1>]} : !t -> !t
+  return %b : !t
+}
+
+// -----
+
+// What the function gives is read after its end, so it must live until then.
+!t = !titan.tensor<f32[a = 2]>
+func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}, !t {titan.output = "z"}) attributes {
+    titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
+    titan.buffers = [#titan.buffer<"y", !t, 0 to 2>, #titan.buffer<"z", !t, 1 to 1>]} {
+  %a = titan.exp %x {titan.places = [#titan.place<transient 0>]} : !t -> !t
+  %b = titan.neg %x {titan.places = [#titan.place<transient 1>]} : !t -> !t
+  // expected-error@+1 {{gives result 1 in buffer 1, whose last event is 1, not 2}}
+  return {titan.arguments = [#titan.place<transient 0>, #titan.place<transient 1>]} %a, %a : !t, !t
+}

@@ -1,0 +1,73 @@
+// `titanc info`: what a rank's memory will hold.
+#include "compiler/driver/Facts.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace titan::driver {
+
+std::string grouped(int64_t number) {
+  std::string digits = std::to_string(number);
+  for (size_t at = digits.size(); at > 3; at -= 3)
+    digits.insert(at - 3, ",");
+  return digits;
+}
+
+/// `contract wgrad, gpt2.titan:33`.
+static std::string placeOf(const plan::ProgramMemory &memory) {
+  if (memory.file.empty())
+    return memory.operation;
+  llvm::StringRef name(memory.file);
+  return llvm::formatv("{0}, {1}:{2}", memory.operation, name.substr(name.rfind('/') + 1),
+                       memory.line);
+}
+
+void printMemory(llvm::raw_ostream &out, const Facts &facts) {
+  const plan::MemoryReport &report = facts.memory;
+  auto line = [&](llvm::StringRef what, int64_t bytes) {
+    out << llvm::formatv("  {0,-28} {1,16}\n", what, grouped(bytes));
+  };
+  out << "\nmemory of a rank in bytes, " << facts.ranks << " in all, " << facts.threads
+      << (facts.threads == 1 ? " thread" : " threads") << " each:\n";
+  line("parameters", report.parameters);
+  line("optimizer state", report.optimizer);
+  line("learning rate, step", report.scalars);
+  // One program runs at a time, so they lie in the same memory.
+  for (const plan::ProgramMemory &memory : report.programs) {
+    line("while " + memory.program + " runs", memory.bytes);
+    line("  gradients", memory.gradients);
+    line("  activations", memory.activations);
+    line("  inputs and outputs", memory.exchanged);
+    line("  kernels' working memory", memory.scratch);
+    line("  unused between them", memory.getGaps());
+    if (!memory.operation.empty())
+      out << "    the most at " << placeOf(memory) << '\n';
+  }
+  line("together, in training", report.getTraining());
+}
+
+llvm::json::Object memoryJson(const Facts &facts) {
+  const plan::MemoryReport &report = facts.memory;
+  llvm::json::Array programs;
+  for (const plan::ProgramMemory &memory : report.programs)
+    programs.push_back(llvm::json::Object{{"name", memory.program},
+                                          {"bytes", memory.bytes},
+                                          {"gradients", memory.gradients},
+                                          {"activations", memory.activations},
+                                          {"inputs_outputs", memory.exchanged},
+                                          {"scratch", memory.scratch},
+                                          {"unused", memory.getGaps()},
+                                          {"operation", memory.operation},
+                                          {"file", memory.file},
+                                          {"line", memory.line}});
+  return llvm::json::Object{{"parameters", report.parameters},
+                            {"optimizer", report.optimizer},
+                            {"scalars", report.scalars},
+                            {"transient", report.getTraining() - report.getPersistent()},
+                            {"programs", std::move(programs)},
+                            {"threads", facts.threads},
+                            {"total", report.getTraining()}};
+}
+
+} // namespace titan::driver
