@@ -26,7 +26,8 @@ static std::string placeOf(const plan::ProgramMemory &memory) {
 void printMemory(llvm::raw_ostream &out, const Facts &facts) {
   const plan::MemoryReport &report = facts.memory;
   auto line = [&](llvm::StringRef what, int64_t bytes) {
-    out << llvm::formatv("  {0,-28} {1,16}\n", what, grouped(bytes));
+    if (bytes)
+      out << llvm::formatv("  {0,-28} {1,16}\n", what, grouped(bytes));
   };
   out << "\nmemory of a rank in bytes, " << facts.ranks << " in all, " << facts.threads
       << (facts.threads == 1 ? " thread" : " threads") << " each:\n";
@@ -35,14 +36,14 @@ void printMemory(llvm::raw_ostream &out, const Facts &facts) {
   line("learning rate, step", report.scalars);
   // One program runs at a time, so they lie in the same memory.
   for (const plan::ProgramMemory &memory : report.programs) {
-    line("while " + memory.program + " runs", memory.bytes);
+    line(llvm::formatv("while `{0}` runs", memory.program).str(), memory.bytes);
     line("  gradients", memory.gradients);
     line("  activations", memory.activations);
     line("  inputs and outputs", memory.exchanged);
     line("  kernels' working memory", memory.scratch);
     line("  unused between them", memory.getGaps());
     if (!memory.operation.empty())
-      out << "    the most at " << placeOf(memory) << '\n';
+      out << "    most of it at " << placeOf(memory) << '\n';
   }
   line("together, in training", report.getTraining());
 }
