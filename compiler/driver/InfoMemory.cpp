@@ -45,7 +45,9 @@ void printMemory(llvm::raw_ostream &out, const Facts &facts) {
     if (!memory.operation.empty())
       out << "    most of it at " << placeOf(memory) << '\n';
   }
+  line("packing of matrices", report.packing);
   line("together, in training", report.getTraining());
+  out << "and about " << grouped(plan::kLoadedLibraries) << " for loaded libraries\n";
 }
 
 llvm::json::Object memoryJson(const Facts &facts) {
@@ -65,7 +67,9 @@ llvm::json::Object memoryJson(const Facts &facts) {
   return llvm::json::Object{{"parameters", report.parameters},
                             {"optimizer", report.optimizer},
                             {"scalars", report.scalars},
-                            {"transient", report.getTraining() - report.getPersistent()},
+                            {"transient", report.getTransient()},
+                            {"packing", report.packing},
+                            {"libraries", plan::kLoadedLibraries},
                             {"programs", std::move(programs)},
                             {"threads", facts.threads},
                             {"total", report.getTraining()}};

@@ -88,6 +88,25 @@ ProgramMemory Reporter::report(func::FuncOp function) const {
   return memory;
 }
 
+/// True if the function multiplies matrices, none of whose dimensions is small: others are
+/// multiplied as they lie.
+bool hasLargeProducts(func::FuncOp function, const dist::Degrees &degrees) {
+  constexpr double kLarge = 256;
+  auto count = [&](Value value) {
+    return static_cast<double>(
+        dist::getLocalNumElements(cast<ir::NamedTensorType>(value.getType()), degrees));
+  };
+  return function
+      .walk([&](ir::ContractOp contract) {
+        // Of m k, k n and m n, two by the third are the squares of k, m and n.
+        double a = count(contract.getLhs()), b = count(contract.getRhs()),
+               c = count(contract.getResult());
+        bool isLarge = std::min({a * b / c, a * c / b, b * c / a}) >= kLarge * kLarge;
+        return isLarge ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// The kind of each persistent tensor, by its buffer's name.
 llvm::StringMap<int64_t MemoryReport::*> getPersistentKinds(ModuleOp module) {
   llvm::StringMap<int64_t MemoryReport::*> kinds;
@@ -110,12 +129,12 @@ const ProgramMemory *MemoryReport::find(StringRef program) const {
   return nullptr;
 }
 
-int64_t MemoryReport::getTraining() const {
+int64_t MemoryReport::getTransient() const {
   int64_t most = 0;
   for (StringRef program : {"train", "eval"})
     if (const ProgramMemory *memory = find(program))
       most = std::max(most, memory->bytes);
-  return getPersistent() + most;
+  return most;
 }
 
 MemoryReport reportMemory(ModuleOp module, const dist::Degrees &degrees, int64_t threads) {
@@ -128,9 +147,13 @@ MemoryReport reportMemory(ModuleOp module, const dist::Degrees &degrees, int64_t
     report.*(kind == kinds.end() ? &MemoryReport::scalars : kind->second) +=
         support::alignTo(reporter.getBytes(buffer), kAlignment);
   }
-  for (auto function : module.getOps<func::FuncOp>())
-    if (function->hasAttr(ir::attr::kProgram))
-      report.programs.push_back(reporter.report(function));
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (!function->hasAttr(ir::attr::kProgram))
+      continue;
+    report.programs.push_back(reporter.report(function));
+    if (hasLargeProducts(function, degrees))
+      report.packing = threads * kPackingPerThread;
+  }
   return report;
 }
 

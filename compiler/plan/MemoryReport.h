@@ -1,6 +1,6 @@
-// What a rank's arena holds, before anything runs: the same plan that the program makes at start-up
-// (compiler/support/ArenaPlanner.h), so the figures are exact. Loaded libraries, the text and
-// transport buffers are not in them.
+// What a rank's memory holds, before anything runs. Its arena exactly: it is the same plan that the
+// program makes at start-up (compiler/support/ArenaPlanner.h). What libraries take beside it is
+// measured; tests/memory holds both against what the system observes.
 #ifndef TITAN_COMPILER_PLAN_MEMORYREPORT_H
 #define TITAN_COMPILER_PLAN_MEMORYREPORT_H
 
@@ -27,18 +27,26 @@ struct ProgramMemory {
   unsigned line = 0;
 };
 
+/// Of a processor's program that has its code and its libraries loaded, and no tensors.
+constexpr int64_t kLoadedLibraries = 120'000'000;
+/// What MKL keeps for each thread to pack panels of matrices, as soon as they are large.
+constexpr int64_t kPackingPerThread = 21'000'000;
+
 /// Bytes on one rank. One program runs at a time, so programs share memory.
 struct MemoryReport {
   int64_t parameters = 0;
   int64_t optimizer = 0;
   int64_t scalars = 0; ///< learning rate, step
+  int64_t packing = 0; ///< what the matrix library keeps on processors
   std::vector<ProgramMemory> programs;
 
   int64_t getPersistent() const { return parameters + optimizer + scalars; }
   /// Null if there is none of this name.
   const ProgramMemory *find(llvm::StringRef program) const;
-  /// What a training run touches: its steps and, between them, its evaluations.
-  int64_t getTraining() const;
+  /// Of a training run's programs, the steps' and that of the evaluations between them, the most.
+  int64_t getTransient() const;
+  /// What a training run touches, beside loaded libraries.
+  int64_t getTraining() const { return getPersistent() + getTransient() + packing; }
 };
 
 /// For a module behind the memory phase, with every `auto` degree given a value, on ranks with so

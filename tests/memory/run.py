@@ -1,0 +1,105 @@
+"""What titanc info plans, against what the operating system sees a run use.
+
+    run.py [-v]
+
+GPT-2 of 124 M parameters, more than 1 GiB on a rank, trains a few steps: one process on two threads, which
+saves a checkpoint; one that resumes from it; two processes that share its storage. Its greatest resident
+memory, as wait4 counts it, less that of a program that holds next to nothing, must be within 2 % of the plan.
+What info says of loaded libraries must be what the empty program takes, to 10 %.
+"""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "parity"))
+from titan import ROOT, TITANC, Failed, Report, build, call, require_titanc, write_text
+
+OUT = ROOT / "out" / "memory"
+EMPTY = Path(__file__).resolve().parent / "empty.titan"
+MODEL = ROOT / "bench" / "programs" / "gpt2_124m.titan"
+SIZES = ["data.batch=2", "data.seq=256"]
+LARGE = 2**30
+ALLOWED = 0.02
+
+
+def observe(command: list, processes: int, threads: int) -> int:
+    """The most resident bytes that one of the processes had."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    ranks = []
+    for rank in range(processes):
+        place = {"RANK": str(rank), "WORLD_SIZE": str(processes), "LOCAL_RANK": str(rank),
+                 "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)} if processes > 1 else {}
+        with open(OUT / f"said-{rank}", "w") as said:
+            ranks.append(subprocess.Popen(
+                list(map(str, command)), stdout=said, stderr=subprocess.STDOUT,
+                env={**os.environ, "TITAN_NUM_THREADS": str(threads), **place}))
+    most = 0
+    for rank, process in enumerate(ranks):
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            raise Failed(f"rank {rank} ended with {process.returncode}: "
+                         + (OUT / f"said-{rank}").read_text()[-2000:])
+        most = max(most, usage.ru_maxrss * 1024)
+    return most
+
+
+def plan(program: Path, sizes: list[str], processes: int, threads: int) -> dict:
+    settings = [word for size in sizes for word in ("--set", size)]
+    said = call([TITANC, "info", program, "--json", "--nproc", processes, "--threads", threads,
+                 *settings])
+    return json.loads(said)["memory"]
+
+
+def training(exe: Path, text: Path, out: str) -> list:
+    return [exe, "--data", text, "--out", OUT / out, "--log-every", 1]
+
+
+class Observations:
+    def __init__(self):
+        self.text = write_text(OUT / "text.txt", 50_000)
+        self.model = build(MODEL, "bench", "float32", OUT / "model", SIZES)
+        empty = build(EMPTY, "empty", "float32", OUT / "empty")
+        self.libraries = {n: observe(training(empty, self.text, f"empty-{n}"), n, 1)
+                          for n in (1, 2)}
+
+    def try_run(self, processes: int, threads: int, extra: list, out: str):
+        memory = plan(MODEL, SIZES, processes, threads)
+        planned = memory["total"]
+        seen = observe([*training(self.model, self.text, out), *extra], processes, threads)
+        used = seen - self.libraries[processes]
+        off = (used - planned) / planned
+        details = (f"    planned {planned:,}, observed {seen:,} of which libraries "
+                   f"{self.libraries[processes]:,}: {off:+.2%}")
+        return planned >= LARGE and abs(off) <= ALLOWED, details
+
+    def try_libraries(self):
+        stated = plan(EMPTY, [], 1, 1)["libraries"]
+        good = all(abs(n - stated) <= 0.1 * stated for n in self.libraries.values())
+        return good, f"    stated {stated:,}, observed {self.libraries}"
+
+
+def main() -> None:
+    require_titanc()
+    shutil.rmtree(OUT, ignore_errors=True)
+    seen = Observations()
+    report = Report()
+    report.case("loaded libraries", seen.try_libraries)
+    saving = ["--steps", 3, "--set", "checkpoint.every=2"]
+    report.case("one process, which saves a checkpoint",
+                lambda: seen.try_run(1, 2, [*saving, "--stop-at", 2], "one"))
+    report.case("one process that resumes", lambda: seen.try_run(1, 2, saving, "one"))
+    report.case("two processes", lambda: seen.try_run(2, 1, ["--steps", 2], "two"))
+    shutil.rmtree(OUT, ignore_errors=True)  # gigabytes
+    report.end()
+
+
+if __name__ == "__main__":
+    main()
