@@ -1,11 +1,8 @@
 #include "titan/runtime/gemm.h"
 
-#include "titan/runtime/error.h"
+#include "Batch.h"
 
 #include <algorithm>
-#include <climits>
-#include <omp.h>
-#include <string>
 
 // The Fortran interface that LibTorch exports; column-major, everything by address.
 extern "C" {
@@ -20,13 +17,6 @@ void dgemm_(const char *transA, const char *transB, const int *m, const int *n, 
 namespace titan::rt {
 
 namespace {
-
-int narrow(int64_t value) {
-  if (value < 0 || value > INT_MAX)
-    throw Fault("a matrix product has an extent or leading dimension of " + std::to_string(value) +
-                ", which BLAS's 32-bit integers cannot hold");
-  return static_cast<int>(value);
-}
 
 void blas(const char *ta, const char *tb, int m, int n, int k, float alpha, const float *a, int lda,
           const float *b, int ldb, float beta, float *c, int ldc) {
@@ -53,46 +43,14 @@ void product(Trans transA, Trans transB, int64_t m, int64_t n, int64_t k, T alph
        narrow(k), alpha, b, narrow(ldb), a, narrow(lda), beta, c, narrow(ldc));
 }
 
-struct Offsets {
-  int64_t a = 0, b = 0, c = 0;
-};
-
-Offsets offsetsOf(std::span<const BatchDim> batch, int64_t index) {
-  Offsets at;
-  for (size_t d = batch.size(); d-- > 0;) {
-    int64_t i = index % batch[d].count;
-    index /= batch[d].count;
-    at.a += i * batch[d].strideA;
-    at.b += i * batch[d].strideB;
-    at.c += i * batch[d].strideC;
-  }
-  return at;
-}
-
 template <typename T>
 void batched(std::span<const BatchDim> batch, Trans transA, Trans transB, int64_t m, int64_t n,
              int64_t k, T alpha, const T *a, int64_t lda, const T *b, int64_t ldb, T beta, T *c,
              int64_t ldc) {
-  int64_t count = 1;
-  bool independent = true;
-  for (const BatchDim &dim : batch) {
-    count *= dim.count;
-    independent &= dim.count == 1 || dim.strideC != 0;
-  }
-  auto one = [&](int64_t index) {
-    Offsets at = offsetsOf(batch, index);
-    product(transA, transB, m, n, k, alpha, a + at.a, lda, b + at.b, ldb, beta, c + at.c, ldc);
-  };
   narrow(std::max({m, n, k, lda, ldb, ldc})); // throw here, not inside the parallel region
-  bool small = m * n * k < int64_t{1} << 24 || count >= 4 * omp_get_max_threads();
-  if (independent && small && count > 1) {
-#pragma omp parallel for schedule(static)
-    for (int64_t index = 0; index < count; ++index)
-      one(index);
-    return;
-  }
-  for (int64_t index = 0; index < count; ++index)
-    one(index);
+  forEachOfBatch(batch, m * n * k, [&](BatchOffsets at) {
+    product(transA, transB, m, n, k, alpha, a + at.a, lda, b + at.b, ldb, beta, c + at.c, ldc);
+  });
 }
 
 template <typename T> double dotImpl(int64_t count, const T *a, const T *b) {

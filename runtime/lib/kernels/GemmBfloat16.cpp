@@ -1,16 +1,16 @@
-// Products of bf16. Their terms are exact in float, so both ways, MKL's own and the widened one,
-// differ in the order of sums alone.
+// Products of bf16. Their terms are exact in float, so the ways to make them, on the processor's
+// tiles, by MKL, and widened, differ in the order of sums alone (and tiles in numbers below the
+// normal range, which they take for 0).
+#include "Amx.h"
+#include "Batch.h"
 #include "ThreadScratch.h"
 
-#include "titan/runtime/error.h"
 #include "titan/runtime/gemm.h"
 #include "titan/runtime/kernel_loops.h"
 
 #include <algorithm>
-#include <climits>
 #include <cstdlib>
 #include <omp.h>
-#include <string>
 #include <string_view>
 
 // MKL's name in Fortran; a LibTorch over another BLAS does not have it.
@@ -23,19 +23,24 @@ namespace titan::rt {
 
 namespace {
 
-bool isNative() {
-  static const bool native = [] {
-    const char *asked = std::getenv("TITAN_BF16");
-    if (!GEMM_BF16BF16F32 || (asked && std::string_view(asked) == "widen"))
-      return false;
+enum class Way { Tiles, Mkl, Widened };
+
+Way chooseWay() {
+  const char *asked = std::getenv("TITAN_BF16");
+  if (asked && std::string_view(asked) == "widen")
+    return Way::Widened;
+  if (amx::isAvailable())
+    return Way::Tiles;
+  bool isNative = asked && std::string_view(asked) == "native";
 #ifdef __x86_64__
-    return asked && std::string_view(asked) == "native" ? true
-                                                        : bool(__builtin_cpu_supports("avx512bf16"));
-#else
-    return false;
+  isNative |= bool(__builtin_cpu_supports("avx512bf16"));
 #endif
-  }();
-  return native;
+  return GEMM_BF16BF16F32 && isNative ? Way::Mkl : Way::Widened;
+}
+
+Way way() {
+  static const Way chosen = chooseWay();
+  return chosen;
 }
 
 /// A matrix of `rows` stored rows of `columns` elements.
@@ -84,19 +89,12 @@ size_t sizeWidened(const Matrix &matrix) {
 
 /// What `multiply` takes from the scratch.
 size_t sizeScratch(const Product &p) {
-  return isNative() ? 0 : sizeWidened(p.a) + sizeWidened(p.b);
-}
-
-int narrow(int64_t value) {
-  if (value < 0 || value > INT_MAX)
-    throw Fault("a matrix product has an extent or leading dimension of " + std::to_string(value) +
-                ", which BLAS's 32-bit integers cannot hold");
-  return static_cast<int>(value);
+  return way() == Way::Mkl ? 0 : sizeWidened(p.a) + sizeWidened(p.b);
 }
 
 /// Row-major C = A B is column-major C' = B' A': swap operands and extents.
 void multiply(const Product &p, bool accumulate, float *c, int64_t ldc, ThreadScratch &scratch) {
-  if (!isNative()) {
+  if (way() == Way::Widened) {
     const float *a = widen(p.a, scratch), *b = widen(p.b, scratch);
     return gemm(Trans(p.a.transposed), Trans(p.b.transposed), p.m, p.n, p.k, 1.0f, a, p.a.columns,
                 b, p.b.columns, accumulate ? 1.0f : 0.0f, c, ldc);
@@ -108,12 +106,12 @@ void multiply(const Product &p, bool accumulate, float *c, int64_t ldc, ThreadSc
                    &p.b.data->bits, &lda, &p.a.data->bits, &ldb, &beta, c, &to);
 }
 
-void product(const Product &p, bool accumulate, float *c, int64_t ldc) {
+void productElsewhere(const Product &p, bool accumulate, float *c, int64_t ldc) {
   multiply(p, accumulate, c, ldc, ThreadScratch::ofThread(sizeScratch(p)));
 }
 
 /// In blocks of rows that keep the unrounded sums within 64 MiB.
-void product(const Product &p, bool accumulate, bf16 *c, int64_t ldc) {
+void productElsewhere(const Product &p, bool accumulate, bf16 *c, int64_t ldc) {
   constexpr int64_t most = int64_t{64} << 20, fewest = 256;
   const int64_t rows = std::min(p.m, std::max<int64_t>(fewest, most / 4 / p.n));
   const size_t sums = ThreadScratch::roundUp(static_cast<size_t>(rows * p.n) * sizeof(float));
@@ -135,20 +133,51 @@ void product(const Product &p, bool accumulate, bf16 *c, int64_t ldc) {
   }
 }
 
-struct Offsets {
-  int64_t a = 0, b = 0, c = 0;
+/// How many parts of rows and of columns threads make of C. Every part packs its rows of A and its
+/// columns of B, which costs about as much as four blocks' products for each.
+struct Grid {
+  Grid(const Product &p, int threads) {
+    auto blocks = [](int64_t lines, int64_t parts) {
+      return (lines + parts * amx::kPanel - 1) / (parts * amx::kPanel);
+    };
+    int64_t least = INT64_MAX;
+    for (int64_t across = 1; across <= threads; ++across) {
+      const int64_t down = threads / across;
+      const int64_t high = blocks(p.m, down), wide = blocks(p.n, across);
+      if (high * wide + 4 * (high + wide) >= least)
+        continue;
+      least = high * wide + 4 * (high + wide);
+      height = high * amx::kPanel;
+      width = wide * amx::kPanel;
+    }
+    columns = (p.n + width - 1) / width;
+    parts = (p.m + height - 1) / height * columns;
+  }
+  int64_t height, width; // of a part
+  int64_t columns, parts;
 };
 
-Offsets offsetsOf(std::span<const BatchDim> batch, int64_t index) {
-  Offsets at;
-  for (size_t d = batch.size(); d-- > 0;) {
-    int64_t i = index % batch[d].count;
-    index /= batch[d].count;
-    at.a += i * batch[d].strideA;
-    at.b += i * batch[d].strideB;
-    at.c += i * batch[d].strideC;
-  }
-  return at;
+template <typename To> void productOnTiles(const Product &p, bool accumulate, To *c, int64_t ldc) {
+  const bool isShared = !omp_in_parallel() && p.m * p.n * p.k >= int64_t{1} << 18;
+  const Grid grid(p, isShared ? omp_get_max_threads() : 1);
+  auto part = [&](int64_t index) {
+    const int64_t row = index / grid.columns * grid.height;
+    const int64_t column = index % grid.columns * grid.width;
+    const amx::Extents extents{std::min(grid.height, p.m - row), std::min(grid.width, p.n - column),
+                               p.k};
+    amx::Operand a{&p.a.data->bits + row * (p.a.transposed ? 1 : p.a.ld), p.a.ld, !p.a.transposed};
+    amx::Operand b{&p.b.data->bits + column * (p.b.transposed ? p.b.ld : 1), p.b.ld,
+                   p.b.transposed};
+    const size_t bytes = amx::scratchBytes(extents);
+    std::byte *scratch =
+        ThreadScratch::ofThread(bytes).take<std::byte>(static_cast<int64_t>(bytes));
+    amx::multiply(a, b, extents, accumulate, c + row * ldc + column, ldc, scratch);
+  };
+  if (grid.parts == 1) // a team of one thread would have libgomp ask for memory
+    return part(0);
+#pragma omp parallel for schedule(static)
+  for (int64_t index = 0; index < grid.parts; ++index)
+    part(index);
 }
 
 template <typename To>
@@ -157,28 +186,15 @@ void batched(std::span<const BatchDim> batch, const Product &p, bool accumulate,
   if (p.m == 0 || p.n == 0)
     return;
   narrow(std::max({p.m, p.n, p.k, p.a.ld, p.b.ld, ldc})); // throw here, not in a parallel region
-  int64_t count = 1;
-  bool independent = true;
-  for (const BatchDim &dim : batch) {
-    count *= dim.count;
-    independent &= dim.count == 1 || dim.strideC != 0;
-  }
-  auto one = [&](int64_t index) {
-    Offsets at = offsetsOf(batch, index);
+  forEachOfBatch(batch, p.m * p.n * p.k, [&](BatchOffsets at) {
     Product shifted = p;
     shifted.a.data += at.a;
     shifted.b.data += at.b;
-    product(shifted, accumulate, c + at.c, ldc);
-  };
-  bool small = p.m * p.n * p.k < int64_t{1} << 24 || count >= 4 * omp_get_max_threads();
-  if (independent && small && count > 1) {
-#pragma omp parallel for schedule(static)
-    for (int64_t index = 0; index < count; ++index)
-      one(index);
-    return;
-  }
-  for (int64_t index = 0; index < count; ++index)
-    one(index);
+    if (way() == Way::Tiles)
+      productOnTiles(shifted, accumulate, c + at.c, ldc);
+    else
+      productElsewhere(shifted, accumulate, c + at.c, ldc);
+  });
 }
 
 } // namespace

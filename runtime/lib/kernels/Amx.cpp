@@ -1,0 +1,37 @@
+#include "Amx.h"
+
+#if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+namespace titan::rt::amx {
+
+// Apart from the kernels, because it runs on every processor.
+bool isAvailable() {
+#if defined(__x86_64__) && defined(__linux__) && defined(TITAN_AMX)
+  static const bool available = [] {
+    constexpr int requestPermission = 0x1023, tileData = 18; // ARCH_REQ_XCOMP_PERM, XTILEDATA
+    constexpr unsigned bf16OnTiles = 1u << 22, tiles = 1u << 24; // without names in clang 14
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & bf16OnTiles) && (d & tiles) &&
+           __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl") &&
+           syscall(SYS_arch_prctl, requestPermission, tileData) == 0;
+  }();
+  return available;
+#else
+  return false;
+#endif
+}
+
+#ifndef TITAN_AMX // nor does the compiler know them, so that nobody gets here
+size_t scratchBytes(const Extents &) {
+  return 0;
+}
+void multiply(const Operand &, const Operand &, const Extents &, bool, float *, int64_t, void *) {}
+void multiply(const Operand &, const Operand &, const Extents &, bool, bf16 *, int64_t, void *) {}
+#endif
+
+} // namespace titan::rt::amx

@@ -1,0 +1,39 @@
+// The processor's tiles for products of bf16 (AMX), where it has them and the system grants them.
+#pragma once
+
+#include "titan/runtime/bfloat16.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace titan::rt::amx {
+
+/// The processor has them, and the system lets this process use them.
+bool isAvailable();
+
+/// Extent of the blocks that products are made of, in rows, columns and depth.
+constexpr int64_t kPanel = 32;
+
+/// A factor of bf16: an element of line i (row of a left operand, column of a right one) and depth
+/// d lies at i * ld + d if lines run along depth, and at d * ld + i otherwise.
+struct Operand {
+  const uint16_t *data;
+  int64_t ld;
+  bool alongDepth;
+};
+
+struct Extents {
+  int64_t m, n, k;
+};
+
+/// Working memory of a product, aligned to 64 bytes.
+size_t scratchBytes(const Extents &extents);
+
+/// C[m, n] = A[m, k] B[k, n], added to C or not, on the calling thread. Sums are made in float,
+/// each in an order that depends on k alone; numbers below the normal range count as 0.
+void multiply(const Operand &a, const Operand &b, const Extents &extents, bool accumulate, float *c,
+              int64_t ldc, void *scratch);
+void multiply(const Operand &a, const Operand &b, const Extents &extents, bool accumulate, bf16 *c,
+              int64_t ldc, void *scratch);
+
+} // namespace titan::rt::amx

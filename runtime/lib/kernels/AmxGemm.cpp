@@ -1,0 +1,191 @@
+// The blocking is that of K. Goto and R. van de Geijn, "Anatomy of High-Performance Matrix
+// Multiplication", 2008: of two panels one stays in the first cache while those of a block of the
+// other operand pass from the second. C is read and written once, its sums between in scratch.
+#include "AmxTiles.h"
+
+namespace titan::rt::amx {
+
+namespace {
+
+constexpr int64_t kChunk = 24;     // most steps between loads and stores of sums
+constexpr int64_t kGroup = 4;      // chunks that are packed at once
+constexpr int64_t kMostLines = 32; // panels of either operand that are packed at once
+constexpr int64_t kBlock = 16;     // panels either way whose sums are made together
+
+int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+int64_t quotient(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+/// How the depth is cut: chunks of equal numbers of steps.
+struct Depth {
+  explicit Depth(int64_t k)
+      : k(k), chunks(quotient(k > 0 ? k : 1, kChunk * kPanel)),
+        chunkDepth(quotient(quotient(k, kPanel), chunks) * kPanel) {}
+  int64_t begin(int64_t chunk) const { return least(k, chunk * chunkDepth); }
+  int64_t size(int64_t chunk) const { return begin(chunk + 1) - begin(chunk); }
+  int64_t steps(int64_t chunk) const { return quotient(size(chunk), kPanel); }
+  int64_t k, chunks, chunkDepth;
+};
+
+int64_t panelsOf(int64_t lines) {
+  return least(quotient(lines, kPanel), kMostLines);
+}
+
+/// Elements of the pieces of scratch.
+struct Pieces {
+  explicit Pieces(const Extents &e) {
+    const Depth depth(e.k);
+    const int64_t deepest = least(depth.chunks, kGroup) * depth.chunkDepth;
+    a = panelsOf(e.m) * kPanel * deepest;
+    b = panelsOf(e.n) * kPanel * deepest;
+    sums = depth.chunks > 1 ? panelsOf(e.m) * panelsOf(e.n) * kSquare : 0;
+  }
+  int64_t a, b, sums;
+};
+
+/// Stores 32 numbers of which some are there, or adds them to what memory holds.
+void store(__m512 low, __m512 high, uint32_t there, bool accumulate, float *to) {
+  const auto first = static_cast<__mmask16>(there), second = static_cast<__mmask16>(there >> 16);
+  if (accumulate) {
+    low = _mm512_add_ps(low, _mm512_maskz_loadu_ps(first, to));
+    high = _mm512_add_ps(high, _mm512_maskz_loadu_ps(second, to + 16));
+  }
+  _mm512_mask_storeu_ps(to, first, low);
+  _mm512_mask_storeu_ps(to + 16, second, high);
+}
+
+void store(__m512 low, __m512 high, uint32_t there, bool accumulate, bf16 *to) {
+  if (accumulate) {
+    const __m512i old = _mm512_maskz_loadu_epi16(there, to);
+    auto widen = [](__m256i half) {
+      return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
+    };
+    low = _mm512_add_ps(low, widen(_mm512_castsi512_si256(old)));
+    high = _mm512_add_ps(high, widen(_mm512_extracti64x4_epi64(old, 1)));
+  }
+  _mm512_mask_storeu_epi16(to, there, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low)));
+}
+
+template <typename To> class Gemm {
+public:
+  Gemm(const Operand &a, const Operand &b, const Extents &e, bool accumulate, To *c, int64_t ldc,
+       void *scratch)
+      : a(a), b(b), e(e), accumulate(accumulate), c(c), ldc(ldc), depth(e.k) {
+    const Pieces pieces(e);
+    packedA = static_cast<uint16_t *>(scratch);
+    packedB = packedA + pieces.a;
+    sums = reinterpret_cast<float *>(packedB + pieces.b);
+  }
+
+  void run() {
+    constexpr int64_t most = kMostLines * kPanel;
+    for (column = 0; column < e.n; column += most)
+      for (row = 0; row < e.m; row += most) {
+        rows = least(most, e.m - row);
+        columns = least(most, e.n - column);
+        for (group = 0; group < depth.chunks; group += kGroup)
+          addGroup(least(group + kGroup, depth.chunks));
+      }
+  }
+
+private:
+  /// Where a chunk's panels begin, with `lines` in all.
+  int64_t offsetOf(int64_t chunk, int64_t lines) const {
+    return quotient(lines, kPanel) * kPanel * (depth.begin(chunk) - depth.begin(group));
+  }
+
+  void addGroup(int64_t end) {
+    for (int64_t chunk = group; chunk < end; ++chunk) {
+      const int64_t begin = depth.begin(chunk), size = depth.size(chunk);
+      packPanels<true>(a, row, rows, begin, size, packedA + offsetOf(chunk, rows));
+      packPanels<false>(b, column, columns, begin, size, packedB + offsetOf(chunk, columns));
+    }
+    const int64_t panelsA = quotient(rows, kPanel), panelsB = quotient(columns, kPanel);
+    for (int64_t i = 0; i < panelsA; i += kBlock)
+      for (int64_t j = 0; j < panelsB; j += kBlock)
+        for (int64_t chunk = group; chunk < end; ++chunk)
+          addBlock(chunk, i, least(i + kBlock, panelsA), j, least(j + kBlock, panelsB));
+  }
+
+  void addBlock(int64_t chunk, int64_t beginA, int64_t endA, int64_t beginB, int64_t endB) {
+    const int64_t steps = depth.steps(chunk);
+    const uint16_t *as = packedA + offsetOf(chunk, rows), *bs = packedB + offsetOf(chunk, columns);
+    const bool isLast = chunk + 1 == depth.chunks;
+    for (int64_t i = beginA; i < endA; ++i)
+      for (int64_t j = beginB; j < endB; ++j) { // along rows of C, which lie in few pages
+        float *sum = sums + (i * quotient(columns, kPanel) + j) * kSquare;
+        float *to = isLast ? finished : sum;
+        if (steps == 0) // an empty sum: there is no step to do it beside
+          leaving.storeSome(0, 1);
+        auto storePrevious = [&](int64_t step) { leaving.storeSome(step, steps); };
+        multiplyPanels(as + i * steps * kStepElements, bs + j * steps * kStepElements, steps,
+                       chunk == 0 ? nullptr : sum, to, storePrevious);
+        if (isLast)
+          leaving = leave(to, row + i * kPanel, column + j * kPanel);
+      }
+    leaving.storeSome(0, 1);
+    leaving.height = 0;
+  }
+
+  /// A finished square on its way to C.
+  struct Leaving {
+    /// One of `parts` parts of its rows.
+    void storeSome(int64_t part, int64_t parts) const {
+      for (int64_t r = part * height / parts; r < (part + 1) * height / parts; ++r)
+        store(_mm512_load_ps(from + r * kPanel), _mm512_load_ps(from + r * kPanel + 16), there,
+              accumulate, to + r * ldc);
+    }
+    const float *from;
+    To *to;
+    int64_t ldc, height;
+    uint32_t there; // of the columns
+    bool accumulate;
+  };
+
+  Leaving leave(const float *from, int64_t i, int64_t j) const {
+    return {from, c + i * ldc + j, ldc, least(kPanel, e.m - i), firstBits(e.n - j), accumulate};
+  }
+
+  const Operand a, b;
+  const Extents e;
+  const bool accumulate;
+  To *const c;
+  const int64_t ldc;
+  const Depth depth;
+  uint16_t *packedA, *packedB; // panels of a group: [chunk][panel][step]
+  float *sums;                 // [panel of A][panel of B][32][32]
+  int64_t row, rows, column, columns, group;
+  Leaving leaving{};
+  alignas(64) float finished[kSquare];
+};
+
+} // namespace
+
+size_t scratchBytes(const Extents &extents) {
+  const Pieces pieces(extents);
+  return static_cast<size_t>(pieces.a + pieces.b) * sizeof(uint16_t) +
+         static_cast<size_t>(pieces.sums) * sizeof(float);
+}
+
+template <typename To>
+static void multiplyTo(const Operand &a, const Operand &b, const Extents &extents, bool accumulate,
+                       To *c, int64_t ldc, void *scratch) {
+  _tile_loadconfig(&kAllFull);
+  Gemm<To>(a, b, extents, accumulate, c, ldc, scratch).run();
+  _tile_release();
+}
+
+void multiply(const Operand &a, const Operand &b, const Extents &extents, bool accumulate, float *c,
+              int64_t ldc, void *scratch) {
+  multiplyTo(a, b, extents, accumulate, c, ldc, scratch);
+}
+
+void multiply(const Operand &a, const Operand &b, const Extents &extents, bool accumulate, bf16 *c,
+              int64_t ldc, void *scratch) {
+  multiplyTo(a, b, extents, accumulate, c, ldc, scratch);
+}
+
+} // namespace titan::rt::amx

@@ -1,0 +1,184 @@
+// Products of bf16, whichever way this processor makes them; CMakeLists.txt runs them widened, too.
+#include "titan/runtime/gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <omp.h>
+#include <vector>
+
+using namespace titan::rt;
+
+namespace {
+
+/// Small whole numbers, so that every product and sum is exact and comparisons are for equality.
+template <typename T> std::vector<T> integers(int64_t count, int seed) {
+  std::vector<T> values(static_cast<size_t>(count));
+  uint32_t state = static_cast<uint32_t>(seed) * 2654435761u + 1;
+  for (T &value : values) {
+    state = state * 1664525u + 1013904223u;
+    value = static_cast<float>(static_cast<int>(state >> 24) % 11 - 5);
+  }
+  return values;
+}
+
+std::vector<bf16> fractions(int64_t count, int seed) {
+  std::vector<bf16> values = integers<bf16>(count, seed);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = float(values[i]) / static_cast<float>(3 + i % 7);
+  return values;
+}
+
+struct Case {
+  int64_t m, n, k;
+  bool transA, transB, accumulate;
+};
+
+/// One product in memory with rows longer than needed, and what must come out of it.
+template <typename To> struct Product {
+  explicit Product(const Case &s)
+      : s(s), lda((s.transA ? s.m : s.k) + 3), ldb((s.transB ? s.k : s.n) + 5), ldc(s.n + 2),
+        a(integers<bf16>(lda * (s.transA ? s.k : s.m), 1)),
+        b(integers<bf16>(ldb * (s.transB ? s.n : s.k), 2)), start(integers<To>(ldc * s.m, 3)),
+        c(start) {}
+
+  void run() {
+    gemmBatched({}, Trans(s.transA), Trans(s.transB), s.m, s.n, s.k, a.data(), lda, b.data(), ldb,
+                s.accumulate, c.data(), ldc);
+  }
+
+  /// By the product of floats, of which other tests are sure.
+  std::vector<To> expected() const {
+    std::vector<float> wideA(a.begin(), a.end()), wideB(b.begin(), b.end());
+    std::vector<float> sums(start.begin(), start.end());
+    gemm(Trans(s.transA), Trans(s.transB), s.m, s.n, s.k, 1.0f, wideA.data(), lda, wideB.data(),
+         ldb, s.accumulate ? 1.0f : 0.0f, sums.data(), ldc);
+    std::vector<To> result = start;
+    for (int64_t i = 0; i < s.m; ++i)
+      for (int64_t j = 0; j < s.n; ++j)
+        result[i * ldc + j] = sums[i * ldc + j];
+    return result;
+  }
+
+  Case s;
+  int64_t lda, ldb, ldc;
+  std::vector<bf16> a, b;
+  std::vector<To> start, c;
+};
+
+template <typename To> void check(const Case &s) {
+  Product<To> product(s);
+  product.run();
+  const std::vector<To> want = product.expected();
+  for (size_t i = 0; i < want.size(); ++i)
+    ASSERT_EQ(float(product.c[i]), float(want[i]))
+        << s.m << "x" << s.n << "x" << s.k << (s.transA ? " A'" : "") << (s.transB ? " B'" : "")
+        << (s.accumulate ? " added" : "") << " at " << i / product.ldc << "," << i % product.ldc;
+}
+
+template <typename To> class GemmBfloat16 : public testing::Test {};
+using Results = testing::Types<float, bf16>;
+TYPED_TEST_SUITE(GemmBfloat16, Results);
+
+// Every remainder that a block of 32 and its halves can have, in all three extents; what lies
+// beside C stays as it was.
+TYPED_TEST(GemmBfloat16, RaggedEdges) {
+  int variant = 0;
+  for (int64_t m : {1, 2, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 70})
+    for (int64_t n : {1, 3, 16, 17, 31, 32, 33, 49, 64, 70})
+      for (int64_t k : {0, 1, 2, 3, 16, 31, 32, 33, 63, 64, 65, 70}) {
+        ++variant;
+        check<TypeParam>({m, n, k, bool(variant & 1), bool(variant & 2), bool(variant & 4)});
+        check<TypeParam>({m, n, k, !(variant & 1), bool(variant & 2), !(variant & 4)});
+      }
+}
+
+// Beyond what is packed at once, in each extent.
+TYPED_TEST(GemmBfloat16, Large) {
+  for (bool accumulate : {false, true}) {
+    check<TypeParam>({70, 45, 3200, false, true, accumulate});
+    check<TypeParam>({1100, 40, 800, true, false, accumulate});
+    check<TypeParam>({33, 2100, 1700, false, false, accumulate});
+    check<TypeParam>({600, 700, 900, true, true, accumulate});
+  }
+}
+
+// The same bits for any number of threads, which share a product by its rows and columns.
+TYPED_TEST(GemmBfloat16, DoesNotDependOnThreads) {
+  Product<TypeParam> product({300, 410, 900, false, true, false});
+  product.a = fractions(static_cast<int64_t>(product.a.size()), 4);
+  product.b = fractions(static_cast<int64_t>(product.b.size()), 5);
+  const int threads = omp_get_max_threads();
+  std::vector<std::vector<TypeParam>> results;
+  for (int some : {1, 2, 3, 6}) {
+    omp_set_num_threads(some);
+    product.run();
+    results.push_back(product.c);
+  }
+  omp_set_num_threads(threads);
+  for (size_t other = 1; other < results.size(); ++other)
+    for (size_t i = 0; i < results[0].size(); ++i)
+      ASSERT_EQ(float(results[other][i]), float(results[0][i]));
+}
+
+// Sums that round come close to those in double: their error is float's, not bf16's.
+TEST(GemmBfloat16Sums, AreMadeInFloat) {
+  Product<float> product({40, 50, 2000, false, false, false});
+  product.a = fractions(static_cast<int64_t>(product.a.size()), 6);
+  product.b = fractions(static_cast<int64_t>(product.b.size()), 7);
+  product.run();
+  for (int64_t i = 0; i < product.s.m; ++i)
+    for (int64_t j = 0; j < product.s.n; ++j) {
+      double want = 0, magnitude = 0;
+      for (int64_t p = 0; p < product.s.k; ++p) {
+        const double term = double(float(product.a[i * product.lda + p])) *
+                            double(float(product.b[p * product.ldb + j]));
+        want += term;
+        magnitude += std::abs(term);
+      }
+      ASSERT_NEAR(product.c[i * product.ldc + j], want, 4e-6 * magnitude);
+    }
+}
+
+// What is infinite or not a number stays in its row and column, also beside missing ones.
+TEST(GemmBfloat16Sums, KeepInfinities) {
+  Product<float> product({37, 41, 35, false, false, false});
+  product.a.assign(product.a.size(), 1.0f);
+  product.b.assign(product.b.size(), 1.0f);
+  product.a[36 * product.lda + 34] = INFINITY;
+  product.b[34 * product.ldb + 40] = NAN;
+  product.run();
+  for (int64_t i = 0; i < 37; ++i)
+    for (int64_t j = 0; j < 41; ++j) {
+      const float value = product.c[i * product.ldc + j];
+      if (j == 40)
+        EXPECT_TRUE(std::isnan(value));
+      else
+        EXPECT_EQ(value, i == 36 ? INFINITY : 35.0f);
+    }
+}
+
+// A batch of small products with shared operands, and one whose result does not move: a sum.
+TEST(GemmBfloat16Batch, MovesOperands) {
+  std::vector<bf16> a{1, 2, 3, 4}, b{5, 6, 7, 8};
+  std::vector<float> c{0, 0};
+  BatchDim each[] = {{2, 2, 2, 1}}, sum[] = {{2, 2, 2, 0}};
+  gemmBatched(each, Trans::No, Trans::No, 1, 1, 2, a.data(), 2, b.data(), 1, false, c.data(), 1);
+  EXPECT_EQ(c, (std::vector<float>{17, 53}));
+  c = {1, 0};
+  gemmBatched(sum, Trans::No, Trans::No, 1, 1, 2, a.data(), 2, b.data(), 1, true, c.data(), 1);
+  EXPECT_EQ(c[0], 71);
+}
+
+// Rounding is to nearest, ties to even; NaN stays NaN.
+TEST(Bfloat16, Rounding) {
+  const float ulp = 0x1p-7f;
+  EXPECT_EQ(float(bf16(1 + ulp / 2)), 1);
+  EXPECT_EQ(float(bf16(1 + 3 * ulp / 2)), 1 + 2 * ulp);
+  EXPECT_EQ(float(bf16(-1 - 0.6f * ulp)), -1 - ulp);
+  EXPECT_EQ(float(bf16(3.4e38f)), INFINITY);
+  EXPECT_TRUE(std::isnan(float(bf16(NAN))));
+  EXPECT_TRUE(std::isnan(float(bf16(-NAN))));
+}
+
+} // namespace
