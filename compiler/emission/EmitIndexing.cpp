@@ -3,6 +3,7 @@
 #include "compiler/emission/FunctionEmitter.h"
 
 #include "dialects/titan/Kernels/ScalarText.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace titan;
@@ -21,6 +22,7 @@ public:
 private:
   void emitPair(StringRef cosine, StringRef sine);
   void emitPointers(ArrayRef<Loop> at);
+  void emitFrequencies();
   std::string getAngle();
 
   Writer &out;
@@ -28,7 +30,8 @@ private:
   Access from, to;
   Loop along;
   SmallVector<Loop> others;
-  std::string half, element, number, offset; ///< element in memory, number in a register
+  std::string half, element, number; ///< element in memory, number in a register
+  std::string offset, frequencies;   ///< empty: none
   Extent stride;
 };
 
@@ -52,12 +55,24 @@ Rotation::Rotation(FunctionEmitter &emitter, RotaryOp op)
   element = getElementType(type.getElementType());
   number = getRegisterType(type.getElementType());
   offset = emitter.getRankOffset(type, type.indexOf(op.getAlongAttr()));
+  if (op.getFrequencies())
+    frequencies = emitter.names().pick("frequencies");
 }
 
-/// Position and base, as the first arguments of the runtime's functions.
+/// The table that getAngle() refers to, where theta does not say it all.
+void Rotation::emitFrequencies() {
+  if (frequencies.empty())
+    return;
+  SmallVector<std::string> literals;
+  for (double frequency : op.getRadians())
+    literals.push_back(ir::getLiteral(frequency));
+  out.line("const double " + frequencies + "[] = {" + llvm::join(literals, ", ") + "};");
+}
+
+/// Position and frequencies, as the first arguments of the runtime's functions.
 std::string Rotation::getAngle() {
   return along.variable + (offset.empty() ? "" : " + " + offset) + ", " +
-         ir::getLiteral(op.getTheta().convertToDouble());
+         (frequencies.empty() ? ir::getLiteral(op.getTheta()->convertToDouble()) : frequencies);
 }
 
 void Rotation::emitPointers(ArrayRef<Loop> at) {
@@ -81,6 +96,7 @@ void Rotation::emitPair(StringRef cosine, StringRef sine) {
 }
 
 void Rotation::emitForThreads(const Extent &count) {
+  emitFrequencies();
   emitParallel(out, 1, count);
   openLoops(out, along);
   out.line(number + " cosines[" + half + "], sines[" + half + "];");
@@ -103,6 +119,7 @@ void Rotation::emitForDevice() {
   SmallVector<Loop> all = at;
   all.push_back({{"pair"}, Extent(Factor{"(" + half + ")", 0}), "p"});
   openKernel(out, all);
+  emitFrequencies();
   out.line(number + " cosine, sine;");
   out.line("tm::rotationAt(" + getAngle() + ", p, " + half + ", cosine, sine);");
   emitPointers(at);

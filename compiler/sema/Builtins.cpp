@@ -21,6 +21,12 @@ double compute(const std::string &function, double x) {
     return 1 / std::sqrt(x);
   if (function == "tanh")
     return std::tanh(x);
+  if (function == "erf")
+    return std::erf(x);
+  if (function == "sin")
+    return std::sin(x);
+  if (function == "cos")
+    return std::cos(x);
   return 1 / (1 + std::exp(-x)); // sigmoid
 }
 
@@ -34,6 +40,10 @@ const std::map<std::string, Elaborator::Builtin> &Elaborator::builtins() {
       {"rsqrt", &Elaborator::builtinUnary},
       {"tanh", &Elaborator::builtinUnary},
       {"sigmoid", &Elaborator::builtinUnary},
+      {"erf", &Elaborator::builtinUnary},
+      {"sin", &Elaborator::builtinUnary},
+      {"cos", &Elaborator::builtinUnary},
+      {"float", &Elaborator::builtinFloat},
       {"max", &Elaborator::builtinMaxMin},
       {"min", &Elaborator::builtinMaxMin},
       {"sum", &Elaborator::builtinReduce},
@@ -75,6 +85,24 @@ Value Elaborator::builtinUnary(CallArgs &args) {
   if (!expectTensor(args[0], args.locOf(0), ("the argument of `" + function + "`").c_str()))
     return {};
   return unary(function.c_str(), args[0], args.loc());
+}
+
+/// `float(x)`: integers and truth values as what the model computes in.
+Value Elaborator::builtinFloat(CallArgs &args) {
+  if (!args.expect(1, 1, false, false))
+    return {};
+  if (args[0].isNumber())
+    return Value::ofFloat(args[0].number());
+  if (!expectTensor(args[0], args.locOf(0), "the argument of `float`"))
+    return {};
+  const TensorType type = typeOf(args[0]);
+  if (isFloat(type.dtype)) {
+    report(Code::DTypeMismatch, args.locOf(0),
+           std::string("`float` converts int and bool, but this is ") + spelling(type.dtype))
+        .help("leave it out; where the element type matters, compute in an island: `in f32 { ... }`");
+    return {};
+  }
+  return emit(Op(OpKind::Cast, {args[0].tensor}), {computeType, type.dims}, args.loc());
 }
 
 Value Elaborator::builtinMaxMin(CallArgs &args) {
@@ -176,12 +204,13 @@ Value Elaborator::builtinExpand(CallArgs &args) {
 }
 
 Value Elaborator::builtinRotary(CallArgs &args) {
-  if (!args.expect(1, 1, true, true, {"theta", "pairs"}) ||
+  if (!args.expect(1, 1, true, true, {"theta", "pairs", "frequencies"}) ||
       !expectTensor(args[0], args.locOf(0), "the argument of `rotary`"))
     return {};
   std::optional<double> theta = args.number("theta", 10000);
   std::optional<std::string> pairs = args.word("pairs", {"interleaved", "half"}, "interleaved");
-  if (!theta || !pairs || args.over.size() != 1 || args.along.size() != 1)
+  std::optional<std::vector<double>> frequencies = args.numbers("frequencies");
+  if (!theta || !pairs || !frequencies || args.over.size() != 1 || args.along.size() != 1)
     return {};
   TensorType type = typeOf(args[0]);
   for (DimId id : {args.over[0], args.along[0]})
@@ -190,16 +219,30 @@ Value Elaborator::builtinRotary(CallArgs &args) {
              "`rotary` works on `" + model.dims[id].name + "`, but this has " + print(type.dims));
       return {};
     }
-  if (model.dims[args.over[0]].size % 2) {
+  const Dim &dim = model.dims[args.over[0]];
+  if (dim.size % 2) {
     report(Code::BadDimensionSize, args.overLoc,
-           "`rotary` turns pairs, but `" + model.dims[args.over[0]].name + "` has the odd size " +
-               std::to_string(model.dims[args.over[0]].size));
+           "`rotary` turns pairs, but `" + dim.name + "` has the odd size " +
+               std::to_string(dim.size));
+    return {};
+  }
+  int64_t listed = static_cast<int64_t>(frequencies->size());
+  if (listed && listed != dim.size / 2) {
+    report(Code::BadArgument, args.keywordLoc("frequencies"),
+           "`rotary` needs one frequency for each of the " + std::to_string(dim.size / 2) +
+               " pairs of `" + dim.name + "`, here are " + std::to_string(listed));
+    return {};
+  }
+  if (listed && args.keyword("theta")) {
+    report(Code::BadArgument, args.keywordLoc("theta"),
+           "`theta` has no effect where `frequencies` are given");
     return {};
   }
   Op op(OpKind::Rotary, {args[0].tensor});
   op.dims = {args.over[0], args.along[0]};
   op.word = *pairs;
   op.number = *theta;
+  op.numbers = std::move(*frequencies);
   return emit(std::move(op), type, args.loc());
 }
 

@@ -115,6 +115,22 @@ std::optional<double> CallArgs::number(const std::string &key, double otherwise)
   return std::nullopt;
 }
 
+std::optional<std::vector<double>> CallArgs::numbers(const std::string &key) {
+  std::vector<double> result;
+  const Value *value = keyword(key);
+  if (!value || value->kind == Value::Kind::None)
+    return result;
+  if (!value->isNumberList()) {
+    elaborator.report(Code::BadArgument, keywordLoc(key),
+                      "`" + key + "` must be a list of numbers, not " + value->describe())
+        .help("write it out, `[1, 0.5]`, or compute it, `0.5 ** range(2)`");
+    return std::nullopt;
+  }
+  for (const Value &element : value->elements)
+    result.push_back(element.number());
+  return result;
+}
+
 std::optional<std::string> CallArgs::word(const std::string &key,
                                           const std::vector<std::string> &legal,
                                           const std::string &otherwise) {

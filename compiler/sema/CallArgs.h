@@ -31,6 +31,8 @@ public:
   Location keywordLoc(const std::string &name) const;
   /// A number given by keyword, or its default; nothing after a report.
   std::optional<double> number(const std::string &name, double otherwise);
+  /// A list of numbers given by keyword, empty if it is absent or `none`; nothing after a report.
+  std::optional<std::vector<double>> numbers(const std::string &name);
   /// A word out of `legal` given by keyword (`none` is the word "none"), or its default.
   std::optional<std::string> word(const std::string &name, const std::vector<std::string> &legal,
                                   const std::string &otherwise);

@@ -7,7 +7,7 @@
 // Mistakes give Error values, which spread silently, and the interpretation goes on.
 //
 // One class, in several files: Statements, Expressions, Calls, Builtins, Where, Lists, Attention,
-// Ordering, Random, Indexing, Repeat, Parameters, Elaborator (names, dimensions, emission of ops).
+// Ordering, Random, Indexing, Repeat, Carried, Parameters, Elaborator (names, dimensions, emission of ops).
 #ifndef TITAN_COMPILER_SEMA_ELABORATOR_H
 #define TITAN_COMPILER_SEMA_ELABORATOR_H
 
@@ -98,10 +98,20 @@ private:
   std::optional<uint32_t> recordParameter(const syntax::ParamStmt &stmt, Parameter fresh);
   void finishParameter(uint32_t index);
 
+  // Carried.cpp
+  std::vector<std::string> carriedNames(const syntax::Body &body);
+  /// Numbers that the repeat's body turns into tensors become such before it, so that they are carried.
+  bool startAsTensors(const syntax::RepeatStmt &stmt, DimId dim);
+  bool startAsTensor(const std::string &name, const TensorType &type,
+                     const syntax::RepeatStmt &stmt);
+
   // Repeat.cpp
   void repeat(const syntax::RepeatStmt &stmt);
-  std::vector<std::string> carriedNames(const syntax::Body &body);
-  struct Iteration;
+  struct Iteration {
+    size_t firstValue = 0; ///< of those that belong to the iteration
+    Region body;
+    std::vector<Value> results;
+  };
   bool iterate(const syntax::RepeatStmt &stmt, const std::vector<std::string> &carried, DimId dim,
                int64_t index, Iteration &result);
   bool addVariant(const syntax::RepeatStmt &stmt, std::vector<Iteration> &variants, Iteration next,
@@ -145,7 +155,8 @@ private:
   Value take(const Value &base, const syntax::IndexItem &item, DimId dim);
   Value slice(const Value &base, const syntax::IndexItem &item, DimId dim);
   Value renamed(const Value &base, const syntax::IndexItem &item, DimId dim);
-  bool indexFits(const Value &index, const syntax::IndexItem &item, DimId dim);
+  /// Whether all that is known of an index lies within a dimension; reports otherwise.
+  bool indexFits(const Value &index, DimId dim, Location at);
 
   // Calls.cpp
   Value evalCall(const syntax::CallExpr &expr, Expected expected);
@@ -176,6 +187,7 @@ private:
   using Builtin = Value (Elaborator::*)(CallArgs &);
   static const std::map<std::string, Builtin> &builtins();
   Value builtinUnary(CallArgs &args);
+  Value builtinFloat(CallArgs &args);
   Value builtinMaxMin(CallArgs &args);
   Value builtinReduce(CallArgs &args);
   Value builtinWhere(CallArgs &args);

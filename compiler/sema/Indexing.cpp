@@ -63,7 +63,7 @@ Value Elaborator::take(const Value &base, const IndexItem &item, DimId dim) {
         .help("rename it in one of the two: `x[" + model.dims[dim].name + " as other]`");
     return {};
   }
-  if (!indexFits(index, item, dim))
+  if (!indexFits(index, dim, item.index->loc))
     return {};
   Op op(OpKind::Gather, {base.tensor, index.tensor});
   op.dims = {dim};
@@ -71,7 +71,7 @@ Value Elaborator::take(const Value &base, const IndexItem &item, DimId dim) {
 }
 
 /// Where `index(d)` decides an index, its range is known.
-bool Elaborator::indexFits(const Value &index, const IndexItem &item, DimId dim) {
+bool Elaborator::indexFits(const Value &index, DimId dim, Location at) {
   auto known = positions.find(index.tensor);
   if (known == positions.end())
     return true;
@@ -80,11 +80,12 @@ bool Elaborator::indexFits(const Value &index, const IndexItem &item, DimId dim)
   if (least >= 0 && most < indexed.size)
     return true;
   Diagnostic &diag =
-      report(Code::IndexOutOfRange, item.index->loc,
+      report(Code::IndexOutOfRange, at,
              "the index runs from " + std::to_string(least) + " to " + std::to_string(most) +
                  ", but `" + indexed.name + "` has " + std::to_string(indexed.size) + " elements");
   diag.note("the index has " + printSizes(typeOf(index).dims));
-  if (Binding *binding = lookup(item.dim.last()); binding && binding->loc.isValid())
+  Binding *binding = frame->scope->find(indexed.name);
+  if (binding && binding->dims == std::vector{dim} && binding->loc.isValid())
     diag.note(binding->loc, "`" + indexed.name + "` comes from here");
   return false;
 }

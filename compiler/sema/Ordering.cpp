@@ -112,6 +112,8 @@ Value Elaborator::builtinScatter(CallArgs &args) {
                "` already");
     return {};
   }
+  if (!indexFits(args[1], along, args.locOf(1)))
+    return {};
   DimSet dims = joined.without(summed);
   dims.insert(along);
   Op op(OpKind::Scatter, {args[0].tensor, args[1].tensor});

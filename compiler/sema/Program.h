@@ -57,7 +57,8 @@ enum class OpKind {
   Expand,       // the result has dims[...] besides; the values repeat along them
   StopGradient, // the operand; no gradient flows
   Anchor,       // the operand, whose dimensions were declared: the parallel map binds it
-  Rotary,       // over dims[0], along dims[1]; theta in `number`; `word` is interleaved or half
+  Rotary,       // over dims[0], along dims[1]; theta in `number`, or radians a position of
+                // each pair in `numbers`; `word` is interleaved or half
   Attention,    // q, k, v, perhaps documents -> result, log-sum-exp; over dims[0], along dims[1];
              // scale in `number`; `word` is causal or full; window in `index` (0: none); bound of
              // the scores in `numbers`, if there is one

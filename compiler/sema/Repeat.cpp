@@ -1,4 +1,5 @@
-// `repeat`: a body interpreted once for every index; bodies that do the same are kept once.
+// `repeat`: a body interpreted once for every index; bodies that do the same are kept once. What is
+// carried from one to the next is found in Carried.cpp.
 //
 // How parameters start is no part of the body. What is left may depend on the index: iterations
 // whose ops agree, which `Comparison` finds with values numbered in order, run one variant.
@@ -11,23 +12,6 @@ namespace titan::sema {
 using namespace syntax;
 
 namespace {
-
-/// The names that statements assign to, nested statements included.
-void collectAssigned(const Body &body, std::vector<Name> &names) {
-  for (const StmtPtr &stmt : body.stmts) {
-    if (auto *assign = stmt->as<AssignStmt>())
-      names.insert(names.end(), assign->targets.begin(), assign->targets.end());
-    else if (auto *repeat = stmt->as<RepeatStmt>())
-      collectAssigned(repeat->body, names);
-    else if (auto *branch = stmt->as<IfStmt>()) {
-      for (const IfStmt::Branch &each : branch->branches)
-        collectAssigned(each.body, names);
-      if (branch->elseBody)
-        collectAssigned(*branch->elseBody, names);
-    } else if (auto *island = stmt->as<IslandStmt>())
-      collectAssigned(island->body, names);
-  }
-}
 
 /// Compares two bodies that number their values differently.
 class Comparison {
@@ -75,25 +59,6 @@ private:
 };
 
 } // namespace
-
-struct Elaborator::Iteration {
-  size_t firstValue = 0; ///< of those that belong to the iteration
-  Region body;
-  std::vector<Value> results;
-};
-
-std::vector<std::string> Elaborator::carriedNames(const Body &body) {
-  std::vector<Name> assigned;
-  collectAssigned(body, assigned);
-  std::vector<std::string> carried;
-  for (const Name &name : assigned) {
-    Binding *binding = lookup(name);
-    bool known = std::find(carried.begin(), carried.end(), name.text) != carried.end();
-    if (binding && binding->value.isTensor() && !known)
-      carried.push_back(name.text);
-  }
-  return carried;
-}
 
 bool Elaborator::iterate(const RepeatStmt &stmt, const std::vector<std::string> &carried, DimId dim,
                          int64_t index, Iteration &result) {
@@ -153,11 +118,11 @@ void Elaborator::repeat(const RepeatStmt &stmt) {
   if (!dim)
     return;
   int64_t count = model.dims[*dim].size;
-  std::vector<std::string> carried = carriedNames(stmt.body);
   std::vector<Iteration> variants;
   std::vector<int64_t> table;
   size_t parametersBefore = model.parameters.size();
-  bool good = true;
+  bool good = startAsTensors(stmt, *dim);
+  std::vector<std::string> carried = carriedNames(stmt.body);
   for (int64_t index = 0; good && index < count; ++index) {
     Iteration next;
     good = iterate(stmt, carried, *dim, index, next) &&

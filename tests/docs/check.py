@@ -11,7 +11,8 @@ In a page, a fenced block's first line says what it is:
     ```titan                         a program: `titanc check` accepts it without a word, and it
                                      is laid out as `titanc fmt` does
     ```titan wrong T0302             a program that is refused with exactly these codes
-    ```titan in NAME                 a fragment, put for {{example}} into wrappers/NAME.titan
+    ```titan in NAME                 a fragment, put for {{example}} into wrappers/NAME.titan, which
+                                     diagnostics call around.titan
     ```titan file NAME.titan         a file that later blocks of the page import
     ```titan part of PATH            an excerpt of that program, which must check
     ```diagnostic                    what the block before makes titanc say  (generated)
@@ -157,7 +158,7 @@ class Page:
         self.said = ""
         if words[:2] == ["part", "of"]:
             return self.excerpt(at, words[2], body)
-        name, wrong, before = "example.titan", [], 0
+        name, wrong, before, own = "example.titan", [], 0, body.count("\n")
         whole = "in" not in words
         while words:
             word = words.pop(0)
@@ -183,9 +184,13 @@ class Page:
             status, laid = self.tools.run(["titanc", "fmt", "-"], self.folder, stdin=body)
             if status or laid != body:
                 self.complain(at, f"not laid out as titanc fmt does:\n{laid}")
-        # Lines of a fragment are counted from its own first line.
-        self.said = re.sub(r"^example\.titan:(\d+):",
-                           lambda m: f"example.titan:{int(m[1]) - before}:", said, flags=re.M)
+        # Lines of a fragment are counted from its own first line; those around it are not shown.
+        def shown(match):
+            line = int(match[1]) - before
+            if whole or 0 < line <= own:
+                return f"example.titan:{line}:"
+            return f"around.titan:{match[1]}:"
+        self.said = re.sub(r"^example\.titan:(\d+):", shown, said, flags=re.M)
 
     def excerpt(self, at, name, body):
         path = self.path.parent / name

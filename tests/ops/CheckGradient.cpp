@@ -90,6 +90,8 @@ static json::Value describeAttribute(Attribute attribute) {
     return number.getValueAsDouble();
   if (auto integer = dyn_cast<IntegerAttr>(attribute))
     return integer.getInt();
+  if (auto numbers = dyn_cast<DenseF64ArrayAttr>(attribute))
+    return json::Array(numbers.asArrayRef());
   return isa<UnitAttr>(attribute);
 }
 

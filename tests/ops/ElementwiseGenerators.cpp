@@ -107,7 +107,7 @@ static Case drawAdamW(Draw &draw) {
 }
 
 void ops::addElementwiseGenerators(Generators &generators) {
-  for (const char *name : {"neg", "exp", "tanh", "sigmoid"})
+  for (const char *name : {"neg", "exp", "tanh", "sigmoid", "erf", "sin", "cos"})
     generators[name] = drawUnary<-15, 15>;
   for (const char *name : {"log", "sqrt", "rsqrt"})
     generators[name] = drawUnary<5, 25>;

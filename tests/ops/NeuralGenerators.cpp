@@ -18,8 +18,17 @@ static Case drawRotary(Draw &draw) {
   Builder &b = draw.builder;
   Case result{{input},
               {input.type},
-              {b.getNamedAttr("along", along.getName()), b.getNamedAttr("dim", dim.getName()),
-               b.getNamedAttr("theta", b.getF64FloatAttr(draw.chance() ? 1e4 : 100))}};
+              {b.getNamedAttr("along", along.getName()), b.getNamedAttr("dim", dim.getName())}};
+  if (draw.chance(0.6)) {
+    Attribute theta = b.getF64FloatAttr(draw.chance() ? 1e4 : 100);
+    result.attributes.push_back(b.getNamedAttr("theta", theta));
+  } else {
+    SmallVector<double> frequencies(dim.getSize() / 2);
+    for (double &frequency : frequencies)
+      frequency = draw.fraction(0, 1);
+    result.attributes.push_back(
+        b.getNamedAttr("frequencies", b.getDenseF64ArrayAttr(frequencies)));
+  }
   addFlag(draw, result, "interleaved");
   addFlag(draw, result, "inverse");
   return result;

@@ -129,13 +129,14 @@ def pad(attributes, results, x):
 
 
 def rotary(attributes, results, x):
-    """Pairs of elements as complex numbers, turned by position times theta^(-i/n)."""
+    """Pairs of elements as complex numbers, turned by position times theta^(-i/n), or as listed."""
     dims = [d for d in x.dims if d not in (attributes["along"], attributes["dim"])]
     order = dims + [attributes["along"], attributes["dim"]]
     data = x.to(order)
     positions, n = data.shape[-2], data.shape[-1] // 2
-    angles = (torch.arange(positions, dtype=torch.float64)[:, None]
-              * attributes["theta"] ** (-torch.arange(n, dtype=torch.float64) / n))
+    frequencies = (torch.tensor(attributes["frequencies"]) if "frequencies" in attributes
+                   else attributes["theta"] ** (-torch.arange(n, dtype=torch.float64) / n))
+    angles = torch.arange(positions, dtype=torch.float64)[:, None] * frequencies
     angles = -angles if attributes.get("inverse") else angles
     pairs = (n, 2) if attributes.get("interleaved") else (2, n)
     split = data.unflatten(-1, pairs)
@@ -247,6 +248,7 @@ OPS = {
     "neg": elementwise(torch.neg), "exp": elementwise(torch.exp), "log": elementwise(torch.log),
     "sqrt": elementwise(torch.sqrt), "rsqrt": elementwise(torch.rsqrt),
     "tanh": elementwise(torch.tanh), "sigmoid": elementwise(torch.sigmoid),
+    "erf": elementwise(torch.erf), "sin": elementwise(torch.sin), "cos": elementwise(torch.cos),
     "add": elementwise(torch.add), "sub": elementwise(torch.sub), "mul": elementwise(torch.mul),
     "div": elementwise(torch.div), "maximum": elementwise(torch.maximum),
     "minimum": elementwise(torch.minimum), "select": elementwise(torch.where),

@@ -118,10 +118,12 @@ class Family:
 
 
 FAMILIES = [
-    Family("llama2"), Family("mistral"), Family("qwen3"), Family("phi"),
-    Family("mixtral"), Family("deepseek"), Family("tide"),
+    Family("llama2"), Family("llama3_1"), Family("mistral"), Family("qwen3"), Family("qwen3_yarn"),
+    Family("phi"), Family("gemma2", compiled=True), Family("mixtral"), Family("deepseek"),
+    Family("gpt_oss", compiled=True), Family("tide"),
     Family("towers", "towers", "parity", "on_shard2_wide2", 8, 32, WHOLE, compiled=True),
     Family("cloze", "cloze", "parity", "on_shard2_tp2", 4, 32, WHOLE, compiled=True),
+    Family("vaswani", "vaswani", "parity", "on_shard2_tp2", 4, 32, WHOLE, compiled=True),
     Family("strata", "strata", "parity", "on_shard2_tp2", 4, 32, WHOLE, compiled=True),
 ]
 

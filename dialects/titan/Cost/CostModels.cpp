@@ -125,7 +125,7 @@ template <typename... Ops> void attachElementwise(MLIRContext *context) {
 
 void ir::registerCostModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TitanDialect *) {
-    attachElementwise<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, AddOp, SubOp, MulOp,
+    attachElementwise<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, AddOp, SubOp, MulOp,
                       DivOp, MaximumOp, MinimumOp, CompareOp, SelectOp, CumulativeSumOp>(context);
     AdamWOp::attachInterface<AdamWCost>(*context);
     ReduceOp::attachInterface<ReduceCost>(*context);

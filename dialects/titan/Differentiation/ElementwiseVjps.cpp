@@ -9,6 +9,8 @@
 #include "dialects/titan/Differentiation/Differentiation.h"
 #include "dialects/titan/Differentiation/VjpModel.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace titan::ir {
@@ -55,6 +57,28 @@ static LogicalResult flow(TanhOp op, Vjp &v) {
 static LogicalResult flow(SigmoidOp op, Vjp &v) {
   Value y = op.getResult();
   v.flowTo(0, [&] { return v.mul(v.cotangent(), v.mul(y, v.sub(v.constant(1, y), y))); });
+  return success();
+}
+
+/// d erf(x) = 2 / sqrt(pi) e^(-x^2) dx.
+static LogicalResult flow(ErfOp op, Vjp &v) {
+  Value x = op.getInput();
+  v.flowTo(0, [&] {
+    auto bell = v.create<ExpOp>(x.getType(), v.neg(v.mul(x, x)));
+    return v.mul(v.cotangent(), v.scale(bell, 2 / std::sqrt(M_PI)));
+  });
+  return success();
+}
+
+static LogicalResult flow(SinOp op, Vjp &v) {
+  Value x = op.getInput();
+  v.flowTo(0, [&] { return v.mul(v.cotangent(), v.create<CosOp>(x.getType(), x)); });
+  return success();
+}
+
+static LogicalResult flow(CosOp op, Vjp &v) {
+  Value x = op.getInput();
+  v.flowTo(0, [&] { return v.neg(v.mul(v.cotangent(), v.create<SinOp>(x.getType(), x))); });
   return success();
 }
 
@@ -139,9 +163,9 @@ static LogicalResult flow(RandomOp, Vjp &) {
 }
 
 void attachElementwiseVjps(MLIRContext *context) {
-  attachVjps<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, AddOp, SubOp, MulOp, DivOp,
-             MaximumOp, MinimumOp, SelectOp, CastOp, ExpandOp, CompareOp, ConstantOp, IotaOp,
-             RandomOp>(context);
+  attachVjps<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, AddOp,
+             SubOp, MulOp, DivOp, MaximumOp, MinimumOp, SelectOp, CastOp, ExpandOp, CompareOp,
+             ConstantOp, IotaOp, RandomOp>(context);
 }
 
 } // namespace titan::ir

@@ -11,8 +11,8 @@ namespace titan::ir {
 static LogicalResult flow(RotaryOp op, Vjp &v) {
   v.flowTo(0, [&] {
     auto turned = v.create<RotaryOp>(op.getInput().getType(), v.cotangent(), op.getAlongAttr(),
-                                     op.getDimAttr(), op.getThetaAttr(), op.getInterleavedAttr(),
-                                     /*inverse=*/UnitAttr());
+                                     op.getDimAttr(), op.getThetaAttr(), op.getFrequenciesAttr(),
+                                     op.getInterleavedAttr(), /*inverse=*/UnitAttr());
     turned.setInverse(!op.getInverse());
     return turned;
   });

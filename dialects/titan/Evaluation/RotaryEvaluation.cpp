@@ -16,7 +16,7 @@ int64_t getStrideOf(Value value, const HostTensor &tensor, StringAttr dim) {
   return stride;
 }
 
-/// Rotation of pairs by position times theta^(-i/n): Su et al., arXiv 2104.09864, section 3.4.2.
+/// Rotation of pairs: Su et al., arXiv 2104.09864, section 3.4.2.
 struct RotaryModel : EvaluableOpInterface::ExternalModel<RotaryModel, RotaryOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
                          MutableArrayRef<HostTensor> results, const RankPlace &place) const {
@@ -32,7 +32,8 @@ struct RotaryModel : EvaluableOpInterface::ExternalModel<RotaryModel, RotaryOp> 
     int64_t dimStride = getStrideOf(rotary.getInput(), input, rotary.getDimAttr());
     int64_t size = input.shape[dimAt], pairs = size / 2;
     int64_t first = place.getOffset(type, alongAt);
-    double theta = rotary.getTheta().convertToDouble(), sign = rotary.getInverse() ? -1 : 1;
+    double sign = rotary.getInverse() ? -1 : 1;
+    SmallVector<double> radians = rotary.getRadians();
     for (size_t at = 0; at < input.data.size(); ++at) {
       int64_t element = at / dimStride % size;
       bool isFirst = rotary.getInterleaved() ? element % 2 == 0 : element < pairs;
@@ -41,7 +42,7 @@ struct RotaryModel : EvaluableOpInterface::ExternalModel<RotaryModel, RotaryOp> 
       int64_t pair = rotary.getInterleaved() ? element / 2 : element;
       size_t other = at + (rotary.getInterleaved() ? 1 : pairs) * dimStride;
       int64_t position = first + at / alongStride % input.shape[alongAt];
-      double angle = position * std::pow(theta, -static_cast<double>(pair) / pairs);
+      double angle = position * radians[pair];
       double c = std::cos(angle), s = sign * std::sin(angle);
       results[0].data[at] = input.data[at] * c - input.data[other] * s;
       results[0].data[other] = input.data[at] * s + input.data[other] * c;

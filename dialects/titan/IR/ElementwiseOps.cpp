@@ -65,6 +65,9 @@ LogicalResult SqrtOp::verify() { return verifyUnary(*this); }
 LogicalResult RsqrtOp::verify() { return verifyUnary(*this); }
 LogicalResult TanhOp::verify() { return verifyUnary(*this); }
 LogicalResult SigmoidOp::verify() { return verifyUnary(*this); }
+LogicalResult ErfOp::verify() { return verifyUnary(*this); }
+LogicalResult SinOp::verify() { return verifyUnary(*this); }
+LogicalResult CosOp::verify() { return verifyUnary(*this); }
 
 LogicalResult AddOp::verify() { return verifyBinary(*this); }
 LogicalResult SubOp::verify() { return verifyBinary(*this); }

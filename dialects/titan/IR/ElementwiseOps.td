@@ -54,6 +54,10 @@ def Titan_SqrtOp : Titan_UnaryOp<"sqrt", "square root", "x^(1/2)">;
 def Titan_RsqrtOp : Titan_UnaryOp<"rsqrt", "reciprocal square root", "x^(-1/2)">;
 def Titan_TanhOp : Titan_UnaryOp<"tanh", "hyperbolic tangent", "tanh x">;
 def Titan_SigmoidOp : Titan_UnaryOp<"sigmoid", "logistic function", "1 / (1 + e^-x)">;
+def Titan_ErfOp : Titan_UnaryOp<"erf", "error function",
+                                "2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x">;
+def Titan_SinOp : Titan_UnaryOp<"sin", "sine", "sin x">;
+def Titan_CosOp : Titan_UnaryOp<"cos", "cosine", "cos x">;
 
 def Titan_AddOp : Titan_BinaryOp<"add", "sum", "x + y">;
 def Titan_SubOp : Titan_BinaryOp<"sub", "difference", "x - y">;

@@ -2,6 +2,8 @@
 
 #include "dialects/titan/IR/ElementTypes.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace titan::ir;
 
@@ -17,7 +19,22 @@ LogicalResult RotaryOp::verify() {
   int64_t size = input.getDims()[input.indexOf(getDimAttr())].getSize();
   if (size % 2 != 0)
     return emitOpError("(C2) dimension ") << getDimAttr() << " has the odd size " << size;
+  auto listed = static_cast<int64_t>(getFrequencies().value_or(ArrayRef<double>()).size());
+  if (getTheta() ? listed != 0 : listed != size / 2)
+    return emitOpError("(C3) expected either theta or ")
+           << size / 2 << " frequencies, got " << (getTheta() ? "both" : std::to_string(listed));
   return success();
+}
+
+SmallVector<double> RotaryOp::getRadians() {
+  if (std::optional<ArrayRef<double>> frequencies = getFrequencies())
+    return SmallVector<double>(*frequencies);
+  NamedTensorType type = getInput().getType();
+  int64_t pairs = type.getDims()[type.indexOf(getDimAttr())].getSize() / 2;
+  SmallVector<double> radians;
+  for (int64_t i = 0; i < pairs; ++i)
+    radians.push_back(std::pow(getTheta()->convertToDouble(), -static_cast<double>(i) / pairs));
+  return radians;
 }
 
 DimAttr titan::ir::getValueHeadOf(NamedTensorType key, NamedTensorType value, StringAttr head) {

@@ -49,6 +49,18 @@ struct Sigmoid {
   static double value(In x) { return 1.0 / (1.0 + std::exp(-x[0])); }
   static constexpr StringLiteral text = "tm::sigmoid($0)";
 };
+struct Erf {
+  static double value(In x) { return std::erf(x[0]); }
+  static constexpr StringLiteral text = "tm::erf($0)";
+};
+struct Sin {
+  static double value(In x) { return std::sin(x[0]); }
+  static constexpr StringLiteral text = "tm::sin($0)";
+};
+struct Cos {
+  static double value(In x) { return std::cos(x[0]); }
+  static constexpr StringLiteral text = "tm::cos($0)";
+};
 struct Add {
   static double value(In x) { return x[0] + x[1]; }
   static constexpr StringLiteral text = "($0 + $1)";

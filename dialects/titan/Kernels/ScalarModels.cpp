@@ -200,6 +200,9 @@ void ir::registerScalarModels(DialectRegistry &registry) {
     attachFormula<RsqrtOp, formulas::Rsqrt>(*context);
     attachFormula<TanhOp, formulas::Tanh>(*context);
     attachFormula<SigmoidOp, formulas::Sigmoid>(*context);
+    attachFormula<ErfOp, formulas::Erf>(*context);
+    attachFormula<SinOp, formulas::Sin>(*context);
+    attachFormula<CosOp, formulas::Cos>(*context);
     attachFormula<AddOp, formulas::Add>(*context);
     attachFormula<SubOp, formulas::Sub>(*context);
     attachFormula<MulOp, formulas::Mul>(*context);

@@ -13,7 +13,8 @@ func.func @elementwise(
         !titan.tensor<f64[seq = 3]> {titan.output = "chosen"},
         !titan.tensor<i64[seq = 3]> {titan.output = "positions"},
         !titan.tensor<f64[seq = 3, embed = 2]> {titan.output = "expanded"},
-        !titan.tensor<f64[]> {titan.output = "constant"}) {
+        !titan.tensor<f64[]> {titan.output = "constant"}, !titan.tensor<f64[seq = 3]> {titan.output = "erf"},
+        !titan.tensor<f64[seq = 3]> {titan.output = "sin"}, !titan.tensor<f64[seq = 3]> {titan.output = "cos"}) {
   // CHECK: output neg:
   // CHECK-NEXT: [-1, -4, -0.25]
   %neg = titan.neg %x : !titan.tensor<f64[seq = 3]> -> !titan.tensor<f64[seq = 3]>
@@ -50,8 +51,19 @@ func.func @elementwise(
   %expanded = titan.expand %x : !titan.tensor<f64[seq = 3]> -> !titan.tensor<f64[seq = 3, embed = 2]>
   // CHECK: output constant = 0.5
   %constant = titan.constant 0.5 : !titan.tensor<f64[]>
-  return %neg, %sqrt, %rsqrt, %sub, %max, %joined, %transposed, %chosen, %positions, %expanded, %constant
+  // The error function at 2, 3 and -1 (Abramowitz and Stegun 1964, table 7.1).
+  // CHECK: output erf:
+  // CHECK-NEXT: [0.9953222650{{.*}}, 0.9999779095{{.*}}, -0.8427007929{{.*}}]
+  %erf = titan.erf %y : !titan.tensor<f64[seq = 3]> -> !titan.tensor<f64[seq = 3]>
+  // CHECK: output sin:
+  // CHECK-NEXT: [0.90929742682568{{.*}}, 0.14112000805986{{.*}}, -0.84147098480789{{.*}}]
+  %sin = titan.sin %y : !titan.tensor<f64[seq = 3]> -> !titan.tensor<f64[seq = 3]>
+  // CHECK: output cos:
+  // CHECK-NEXT: [-0.4161468365471{{.*}}, -0.989992496600{{.*}}, 0.5403023058681{{.*}}]
+  %cos = titan.cos %y : !titan.tensor<f64[seq = 3]> -> !titan.tensor<f64[seq = 3]>
+  return %neg, %sqrt, %rsqrt, %sub, %max, %joined, %transposed, %chosen, %positions, %expanded, %constant, %erf, %sin, %cos
     : !titan.tensor<f64[seq = 3]>, !titan.tensor<f64[seq = 3]>, !titan.tensor<f64[seq = 3]>, !titan.tensor<f64[seq = 3]>,
       !titan.tensor<f64[seq = 3]>, !titan.tensor<f64[seq = 3, embed = 2]>, !titan.tensor<f64[embed = 2, seq = 3]>,
-      !titan.tensor<f64[seq = 3]>, !titan.tensor<i64[seq = 3]>, !titan.tensor<f64[seq = 3, embed = 2]>, !titan.tensor<f64[]>
+      !titan.tensor<f64[seq = 3]>, !titan.tensor<i64[seq = 3]>, !titan.tensor<f64[seq = 3, embed = 2]>, !titan.tensor<f64[]>,
+      !titan.tensor<f64[seq = 3]>, !titan.tensor<f64[seq = 3]>, !titan.tensor<f64[seq = 3]>
 }

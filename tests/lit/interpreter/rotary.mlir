@@ -14,10 +14,14 @@
 // The second pair turns by position times theta^(-1/2) = 1/2.
 // CHECK:      value 3:
 // CHECK-NEXT: {{\[\[}}1, 0, 1, 0], [0.54030230586813977, 0.8414709848078965, 0.87758256189037276, 0.47942553860420301]]
-func.func @rotary(%x: !x {titan.value = array<f64: 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0>}) -> (!x, !x, !x, !x) {
+// The same turns, listed, and the other way.
+// CHECK:      value 4:
+// CHECK-NEXT: {{\[\[}}1, 0, 1, 0], [0.87758256189037276, -0.47942553860420301, 0.54030230586813977, -0.8414709848078965]]
+func.func @rotary(%x: !x {titan.value = array<f64: 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0>}) -> (!x, !x, !x, !x, !x) {
   %0 = titan.rotary %x along "seq" dim "head" {theta = 1.0, interleaved} : !x -> !x
   %1 = titan.rotary %x along "seq" dim "head" {theta = 1.0} : !x -> !x
   %2 = titan.rotary %0 along "seq" dim "head" {theta = 1.0, interleaved, inverse} : !x -> !x
   %3 = titan.rotary %x along "seq" dim "head" {theta = 4.0, interleaved} : !x -> !x
-  return %0, %1, %2, %3 : !x, !x, !x, !x
+  %4 = titan.rotary %x along "seq" dim "head" {frequencies = array<f64: 0.5, 1.0>, interleaved, inverse} : !x -> !x
+  return %0, %1, %2, %3, %4 : !x, !x, !x, !x, !x
 }

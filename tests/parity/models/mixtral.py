@@ -1,14 +1,17 @@
 """Mixtral (Jiang et al. 2024, arXiv 2401.04088): Llama's attention; a router takes the `ACTIVE` best
-of a token's experts, and their softmaxed scores weigh what these make of it."""
+of a token's experts, and their softmaxed scores weigh what these make of it. An auxiliary loss keeps
+experts in even use."""
 
+import torch
 from torch import Tensor, einsum
-from torch.nn.functional import silu
+from torch.nn.functional import cross_entropy, one_hot, silu
 
 from . import parts
 
 EPS = 1e-5
 THETA = 1_000_000.0
 ACTIVE = 2
+BALANCE = 0.1
 UNDECAYED = ()
 
 
@@ -19,21 +22,42 @@ def experts(h: Tensor, p: dict[str, Tensor], chosen: Tensor, weights: Tensor) ->
     return einsum("bsaf,bsafe,bsa->bse", u, w2, weights)
 
 
-def mixture(h: Tensor, p: dict[str, Tensor]) -> Tensor:
-    best, chosen = (h @ p["router"]).topk(ACTIVE, -1)
-    return experts(h, p, chosen, best.softmax(-1))
+def route(h: Tensor, p: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor]:
+    """The best experts of each token, their weights, and how unevenly experts are used (Fedus et al.
+    2021, arXiv 2101.03961, equation 4)."""
+    scores = h @ p["router"]
+    best, chosen = scores.topk(ACTIVE, -1)
+    count = scores.shape[-1]
+    share = one_hot(chosen, count).to(scores.dtype).sum(-2).mean((0, 1)) / ACTIVE
+    uneven = count * (share * scores.softmax(-1).mean((0, 1))).sum()
+    return chosen, best.softmax(-1), uneven
 
 
-def layer(x: Tensor, p: dict[str, Tensor]) -> Tensor:
+def layer(x: Tensor, p: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
     q, k, v = parts.grouped_queries(parts.rms_norm(x, p["attn_norm"], EPS), p)
     frequency = parts.frequencies(q.shape[-1], THETA)
     q, k = (parts.rotate(t, frequency, neighbours=True) for t in (q, k))
     x = x + parts.heads_to_embed(parts.attention(q, k, v), p["wo"])
-    return x + mixture(parts.rms_norm(x, p["ffn_norm"], EPS), p)
+    h = parts.rms_norm(x, p["ffn_norm"], EPS)
+    chosen, weights, uneven = route(h, p)
+    return x + experts(h, p, chosen, weights), uneven
+
+
+def run(parameters: dict[str, Tensor], tokens: Tensor) -> tuple[Tensor, Tensor]:
+    """Logits, and how unevenly the layers use their experts, on average."""
+    x = parameters["table"][tokens]
+    uneven = []
+    for p in parts.layers(parameters):
+        x, of_layer = layer(x, p)
+        uneven.append(of_layer)
+    x = parts.rms_norm(x, parameters["norm"], EPS) @ parameters["unembed"]
+    return x, torch.stack(uneven).mean()
 
 
 def logits(parameters: dict[str, Tensor], tokens: Tensor) -> Tensor:
-    x = parameters["table"][tokens]
-    for p in parts.layers(parameters):
-        x = layer(x, p)
-    return parts.rms_norm(x, parameters["norm"], EPS) @ parameters["unembed"]
+    return run(parameters, tokens)[0]
+
+
+def loss(parameters: dict[str, Tensor], tokens: Tensor, labels: Tensor) -> Tensor:
+    logits, uneven = run(parameters, tokens)
+    return cross_entropy(logits.flatten(0, 1), labels.flatten()) + BALANCE * uneven

@@ -50,6 +50,25 @@ def frequencies(size: int, theta: float) -> Tensor:
     return theta ** (-torch.arange(0, size, 2, dtype=torch.float64) / size)
 
 
+def yarn(size: int, theta: float, factor: float, context: int, rounded: bool = True) -> Tensor:
+    """YaRN (Peng et al. 2023, arXiv 2309.00071), as Hugging Face's and OpenAI's code compute it."""
+    def pair(turns: float) -> float:
+        return size * math.log(context / (turns * 2 * math.pi)) / (2 * math.log(theta))
+    low, high = pair(32), pair(1)
+    if rounded:
+        low, high = math.floor(low), math.ceil(high)
+    low, high = max(low, 0), min(high, size - 1)
+    ramp = (torch.arange(size // 2, dtype=torch.float64) - low) / max(high - low, 0.001)
+    kept = 1 - ramp.clamp(0, 1)
+    plain = frequencies(size, theta)
+    return plain / factor * (1 - kept) + plain * kept
+
+
+def yarn_scale(factor: float) -> float:
+    """What scores are multiplied by: queries and keys both grow by the root of it."""
+    return (0.1 * math.log(factor) + 1) ** 2
+
+
 def rotate(x: Tensor, frequency: Tensor, neighbours: bool) -> Tensor:
     """Turns x[b, s, ..., h] by its positions; pairs are neighbours, or a half apart."""
     angle = torch.outer(torch.arange(x.shape[1], dtype=torch.float64), frequency)
@@ -68,13 +87,17 @@ def visible(seq: int, window: int | None = None) -> Tensor:
 
 
 def attention(q: Tensor, k: Tensor, v: Tensor, window: int | None = None, scale: float | None = None,
-              cap: float | None = None) -> Tensor:
-    """Causal attention of q[b, s, k, g, h] to keys and values [b, t, k, h]."""
+              cap: float | None = None, sink: Tensor | None = None) -> Tensor:
+    """Causal attention of q[b, s, k, g, h] to keys and values [b, t, k, h]; sink[k, g] is one more
+    score, to which no value belongs."""
     scores = einsum("bskgh,btkh->bkgst", q, k) * (scale or 1 / math.sqrt(q.shape[-1]))
     if cap:
         scores = cap * torch.tanh(scores / cap)
     scores = scores.masked_fill(~visible(q.shape[1], window), -math.inf)
-    return einsum("bkgst,btkh->bskgh", scores.softmax(-1), v)
+    if sink is not None:
+        nowhere = sink[:, :, None, None].expand(*scores.shape[:-1], 1)
+        scores = torch.cat([scores, nowhere], -1)
+    return einsum("bkgst,btkh->bskgh", scores.softmax(-1)[..., :k.shape[1]], v)
 
 
 def grouped_queries(h: Tensor, p: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor]:

@@ -10,17 +10,22 @@ THETA = 1_000_000.0
 UNDECAYED = ()
 
 
-def layer(x: Tensor, p: dict[str, Tensor]) -> Tensor:
+def layer(x: Tensor, p: dict[str, Tensor], frequency: Tensor, scale: float | None) -> Tensor:
     q, k, v = parts.grouped_queries(parts.rms_norm(x, p["attn_norm"], EPS), p)
-    frequency = parts.frequencies(q.shape[-1], THETA)
     q = parts.rotate(parts.rms_norm(q, p["q_norm"], EPS), frequency, neighbours=False)
     k = parts.rotate(parts.rms_norm(k, p["k_norm"], EPS), frequency, neighbours=False)
-    x = x + parts.heads_to_embed(parts.attention(q, k, v), p["wo"])
+    x = x + parts.heads_to_embed(parts.attention(q, k, v, scale=scale), p["wo"])
     return x + parts.swiglu(parts.rms_norm(x, p["ffn_norm"], EPS), p)
 
 
-def logits(parameters: dict[str, Tensor], tokens: Tensor) -> Tensor:
+def decode(parameters: dict[str, Tensor], tokens: Tensor, frequency: Tensor,
+           scale: float | None = None) -> Tensor:
     x = parameters["table"][tokens]
     for p in parts.layers(parameters):
-        x = layer(x, p)
+        x = layer(x, p, frequency, scale)
     return parts.rms_norm(x, parameters["norm"], EPS) @ parameters["table"].T
+
+
+def logits(parameters: dict[str, Tensor], tokens: Tensor) -> Tensor:
+    head = parameters["layers.0.wq"].shape[-1]
+    return decode(parameters, tokens, parts.frequencies(head, THETA))

@@ -42,6 +42,15 @@ template <typename T> TM_FUNCTION T tanh(T x) {
 template <typename T> TM_FUNCTION T sigmoid(T x) {
   return T(1) / (T(1) + tm::exp(-x));
 }
+template <typename T> TM_FUNCTION T erf(T x) {
+  return std::erf(x);
+}
+template <typename T> TM_FUNCTION T sin(T x) {
+  return std::sin(x);
+}
+template <typename T> TM_FUNCTION T cos(T x) {
+  return std::cos(x);
+}
 template <typename T> TM_FUNCTION T log(T x) {
   return std::log(x);
 }
@@ -78,22 +87,30 @@ TM_FUNCTION constexpr int64_t chunk(int64_t count, int64_t ranks) {
   return (count + ranks - 1) / ranks;
 }
 
-/// Cosine and sine of position * theta^(-i/n) (Su et al., arXiv 2104.09864, 3.4.2), in double
-/// precision, since an angle's error grows with the position.
-template <typename T>
-TM_FUNCTION void rotationAt(int64_t position, double theta, int64_t i, int64_t n, T &cosine,
-                            T &sine) {
-  const double angle = static_cast<double>(position) *
-                       std::pow(theta, -static_cast<double>(i) / static_cast<double>(n));
+/// Radians a position that pair i of n is turned by: theta^(-i/n) (Su et al., arXiv 2104.09864,
+/// 3.4.2), or as listed.
+TM_FUNCTION double frequency(double theta, int64_t i, int64_t n) {
+  return std::pow(theta, -static_cast<double>(i) / static_cast<double>(n));
+}
+TM_FUNCTION double frequency(const double *frequencies, int64_t i, int64_t) {
+  return frequencies[i];
+}
+
+/// Cosine and sine of a pair's angle, in double precision, since its error grows with the position.
+template <typename T, typename Frequencies>
+TM_FUNCTION void rotationAt(int64_t position, Frequencies frequencies, int64_t i, int64_t n,
+                            T &cosine, T &sine) {
+  const double angle = static_cast<double>(position) * frequency(frequencies, i, n);
   cosine = static_cast<T>(std::cos(angle));
   sine = static_cast<T>(std::sin(angle));
 }
 
 /// rotationAt for all i < n.
-template <typename T>
-TM_FUNCTION void rotation(int64_t position, double theta, int64_t n, T *cosines, T *sines) {
+template <typename T, typename Frequencies>
+TM_FUNCTION void rotation(int64_t position, Frequencies frequencies, int64_t n, T *cosines,
+                          T *sines) {
   for (int64_t i = 0; i < n; ++i)
-    rotationAt(position, theta, i, n, cosines[i], sines[i]);
+    rotationAt(position, frequencies, i, n, cosines[i], sines[i]);
 }
 
 /// Element `index` of a random tensor (philox.h).

@@ -18,6 +18,15 @@ func.func @f(%x: !titan.tensor<i64[seq = 8]>) {
 
 // -----
 
+// Nor do angles come in whole numbers.
+func.func @f(%x: !titan.tensor<i64[seq = 8]>) {
+  // expected-error @+1 {{(C2) expected one floating-point element type}}
+  %0 = titan.sin %x : !titan.tensor<i64[seq = 8]> -> !titan.tensor<i64[seq = 8]>
+  return
+}
+
+// -----
+
 // A join keeps every dimension of its operands.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>, %y: !titan.tensor<f32[embed = 4]>) {
   // expected-error @+1 {{(C1) the result lacks the operand's dimension "embed"}}

@@ -22,7 +22,13 @@ func.func @unary(%x: !rows) -> !rows {
   %5 = titan.tanh %4 : !rows -> !rows
   // CHECK: titan.sigmoid
   %6 = titan.sigmoid %5 : !rows -> !rows
-  return %6 : !rows
+  // CHECK: titan.erf
+  %7 = titan.erf %6 : !rows -> !rows
+  // CHECK: titan.sin
+  %8 = titan.sin %7 : !rows -> !rows
+  // CHECK: titan.cos
+  %9 = titan.cos %8 : !rows -> !rows
+  return %9 : !rows
 }
 
 // Binary functions join their operands' dimensions by name.

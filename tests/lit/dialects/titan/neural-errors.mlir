@@ -18,6 +18,33 @@ func.func @f(%q: !titan.tensor<f32[seq = 8, head = 3]>) {
 
 // -----
 
+// Every pair has one frequency.
+func.func @f(%q: !titan.tensor<f32[seq = 8, head = 4]>) {
+  // expected-error @+1 {{(C3) expected either theta or 2 frequencies, got 3}}
+  %0 = titan.rotary %q along "seq" dim "head" {frequencies = array<f64: 1.0, 0.5, 0.25>} : !titan.tensor<f32[seq = 8, head = 4]> -> !titan.tensor<f32[seq = 8, head = 4]>
+  return
+}
+
+// -----
+
+// Nothing says how fast pairs turn.
+func.func @f(%q: !titan.tensor<f32[seq = 8, head = 4]>) {
+  // expected-error @+1 {{(C3) expected either theta or 2 frequencies, got 0}}
+  %0 = titan.rotary %q along "seq" dim "head" : !titan.tensor<f32[seq = 8, head = 4]> -> !titan.tensor<f32[seq = 8, head = 4]>
+  return
+}
+
+// -----
+
+// Both say it.
+func.func @f(%q: !titan.tensor<f32[seq = 8, head = 4]>) {
+  // expected-error @+1 {{(C3) expected either theta or 2 frequencies, got both}}
+  %0 = titan.rotary %q along "seq" dim "head" {theta = 1.0e4, frequencies = array<f64: 1.0, 0.5>} : !titan.tensor<f32[seq = 8, head = 4]> -> !titan.tensor<f32[seq = 8, head = 4]>
+  return
+}
+
+// -----
+
 !q = !titan.tensor<f32[seq = 8, head = 4]>
 !v = !titan.tensor<f32[seq = 8, one = 2, two = 3]>
 // Values have one dimension of their own at most, in place of the head.

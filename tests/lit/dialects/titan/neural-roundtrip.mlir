@@ -11,7 +11,9 @@ func.func @rotary(%q: !q) -> !q {
   %0 = titan.rotary %q along "seq" dim "head" {theta = 1.0e4, interleaved} : !q -> !q
   // CHECK: titan.rotary {{.*}} {inverse, theta
   %1 = titan.rotary %0 along "seq" dim "head" {theta = 1.0e4, inverse} : !q -> !q
-  return %1 : !q
+  // CHECK: titan.rotary {{.*}} {frequencies = array<f64: 1.000000e+00, 2.500000e-01>}
+  %2 = titan.rotary %1 along "seq" dim "head" {frequencies = array<f64: 1.0, 0.25>} : !q -> !q
+  return %2 : !q
 }
 
 // Attention shares keys and values among the dimensions that only queries have.

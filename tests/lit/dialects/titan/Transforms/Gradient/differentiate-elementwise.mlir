@@ -355,3 +355,62 @@ func.func @train(%x: !titan.tensor<f32[seq = 3]> {titan.param = "x"}, %w: !t {ti
   %loss = titan.reduce sum %q : !t -> !s
   return %loss : !s
 }
+
+// -----
+
+!t = !titan.tensor<f64[seq = 3]>
+!s = !titan.tensor<f64[]>
+
+// d erf(x) = 2 / sqrt(pi) e^(-x^2) dx.
+// CHECK-LABEL: func.func @train
+// CHECK-SAME: (%[[X:[^:]*]]: {{.*}}, %[[W:[^:]*]]: {{.*}} {titan.frozen
+// CHECK: %[[S:.*]] = titan.mul %[[X]], %[[X]]
+// CHECK: %[[N:.*]] = titan.neg %[[S]]
+// CHECK: %[[B:.*]] = titan.exp %[[N]]
+// CHECK: %[[C:.*]] = titan.constant 1.1283791670955126
+// CHECK: %[[D:.*]] = titan.mul %[[B]], %[[C]]
+// CHECK: titan.mul %[[W]], %[[D]]
+func.func @train(%x: !t {titan.param = "x"}, %w: !t {titan.param = "w", titan.frozen})
+    -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
+  %y = titan.erf %x : !t -> !t
+  %q = titan.mul %y, %w : (!t, !t) -> !t
+  %loss = titan.reduce sum %q : !t -> !s
+  return %loss : !s
+}
+
+// -----
+
+!t = !titan.tensor<f64[seq = 3]>
+!s = !titan.tensor<f64[]>
+
+// d sin(x) = cos(x) dx.
+// CHECK-LABEL: func.func @train
+// CHECK-SAME: (%[[X:[^:]*]]: {{.*}}, %[[W:[^:]*]]: {{.*}} {titan.frozen
+// CHECK: %[[C:.*]] = titan.cos %[[X]]
+// CHECK: titan.mul %[[W]], %[[C]]
+func.func @train(%x: !t {titan.param = "x"}, %w: !t {titan.param = "w", titan.frozen})
+    -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
+  %y = titan.sin %x : !t -> !t
+  %q = titan.mul %y, %w : (!t, !t) -> !t
+  %loss = titan.reduce sum %q : !t -> !s
+  return %loss : !s
+}
+
+// -----
+
+!t = !titan.tensor<f64[seq = 3]>
+!s = !titan.tensor<f64[]>
+
+// d cos(x) = -sin(x) dx.
+// CHECK-LABEL: func.func @train
+// CHECK-SAME: (%[[X:[^:]*]]: {{.*}}, %[[W:[^:]*]]: {{.*}} {titan.frozen
+// CHECK: %[[C:.*]] = titan.sin %[[X]]
+// CHECK: %[[D:.*]] = titan.mul %[[W]], %[[C]]
+// CHECK: titan.neg %[[D]]
+func.func @train(%x: !t {titan.param = "x"}, %w: !t {titan.param = "w", titan.frozen})
+    -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
+  %y = titan.cos %x : !t -> !t
+  %q = titan.mul %y, %w : (!t, !t) -> !t
+  %loss = titan.reduce sum %q : !t -> !s
+  return %loss : !s
+}

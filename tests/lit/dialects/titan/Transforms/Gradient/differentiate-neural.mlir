@@ -3,15 +3,15 @@
 !t = !titan.tensor<f64[seq = 3, head = 4]>
 !s = !titan.tensor<f64[]>
 
-// A rotation's gradient is the rotation back, and the other way round.
+// A rotation's gradient is the rotation back, and the other way round, by the same frequencies.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: %[[W:[^:]*]]: {{[^:]*}} {titan.frozen
-// CHECK: %[[D:.*]] = titan.rotary %[[W]] along "seq" dim "head" {theta = 1.000000e+02 : f64}
+// CHECK: %[[D:.*]] = titan.rotary %[[W]] along "seq" dim "head" {frequencies = array<f64: 1.000000e+00, 5.000000e-01>}
 // CHECK: titan.rotary %[[D]] along "seq" dim "head" {interleaved, inverse, theta = 1.000000e+02 : f64}
 func.func @train(%x: !t {titan.param = "x"}, %w: !t {titan.param = "w", titan.frozen})
     -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
   %y = titan.rotary %x along "seq" dim "head" {theta = 100.0, interleaved} : !t -> !t
-  %z = titan.rotary %y along "seq" dim "head" {theta = 100.0, inverse} : !t -> !t
+  %z = titan.rotary %y along "seq" dim "head" {frequencies = array<f64: 1.0, 0.5>, inverse} : !t -> !t
   %q = titan.mul %z, %w : (!t, !t) -> !t
   %loss = titan.reduce sum %q : !t -> !s
   return %loss : !s
