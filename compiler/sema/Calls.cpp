@@ -200,6 +200,8 @@ bool Elaborator::bindFormals(const std::vector<Formal> &formals, const CallExpr 
 bool Elaborator::bindDimFormal(const Formal &formal, const CallExpr &expr, std::vector<bool> &used,
                                Frame &callee) {
   ArgKind wanted = formal.kind == FormalKind::Over ? ArgKind::Over : ArgKind::Along;
+  // Until it is known which it is: defaults of arguments may name it, and would be wrong as well.
+  callee.scope->define(formal.name.text, {{}, {}, true, formal.name.loc, "dimension"});
   for (size_t i = 0; i < expr.args.size(); ++i) {
     const Arg &arg = expr.args[i];
     if (used[i] || arg.kind != wanted || !arg.dims)

@@ -11,6 +11,7 @@ from torch.nn.functional import cross_entropy, gelu, leaky_relu, softplus
 from . import parts
 
 SMOOTHING, Z_WEIGHT = 0.1, 0.01
+TURNED, THETA = 4, 10_000.0  # elements of a head in the middle layer
 UNDECAYED = ()
 ACTIVATIONS = [lambda u: u * torch.sigmoid(1.702 * u), softplus, leaky_relu]
 
@@ -22,8 +23,18 @@ def sinusoidal(seq: int, embed: int) -> Tensor:
     return torch.where(torch.arange(embed) % 2 == 0, angle.sin(), angle.cos())
 
 
+def turn(x: Tensor) -> Tensor:
+    front = parts.rotate(x[..., :TURNED], parts.frequencies(TURNED, THETA), neighbours=True)
+    return torch.cat([front, x[..., TURNED:]], -1)
+
+
 def attend(x: Tensor, p: dict[str, Tensor]) -> Tensor:
-    q, k, v = (einsum("bse,ekh->bskh", x, p["w" + n]) + p["b" + n] for n in "qkv")
+    if "few.wq" in p:  # all heads share keys and values (Shazeer 2019, arXiv 1911.02150)
+        q = einsum("bse,ekh->bskh", x, p["few.wq"])
+        k, v = ((x @ p["few." + n]).unsqueeze(2).expand(*q.shape) for n in ("wk", "wv"))
+        q, k = turn(q), turn(k)
+    else:
+        q, k, v = (einsum("bse,ekh->bskh", x, p["w" + n]) + p["b" + n] for n in "qkv")
     a = parts.attention(q.unsqueeze(3), k, v).squeeze(3)
     x = x + einsum("bskh,khe->bse", a, p["wo"])
     return parts.layer_norm(x, p["attn_norm"], p["attn_bias"])
