@@ -45,7 +45,7 @@ void printMemory(llvm::raw_ostream &out, const Facts &facts) {
     if (!memory.operation.empty())
       out << "    most of it at " << placeOf(memory) << '\n';
   }
-  line("packing of matrices", report.packing);
+  line("products of matrices", report.products);
   line("together, in training", report.getTraining());
   out << "and about " << grouped(plan::kLoadedLibraries) << " for loaded libraries\n";
 }
@@ -68,7 +68,7 @@ llvm::json::Object memoryJson(const Facts &facts) {
                             {"optimizer", report.optimizer},
                             {"scalars", report.scalars},
                             {"transient", report.getTransient()},
-                            {"packing", report.packing},
+                            {"products", report.products},
                             {"libraries", plan::kLoadedLibraries},
                             {"programs", std::move(programs)},
                             {"threads", facts.threads},

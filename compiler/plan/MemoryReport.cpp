@@ -88,23 +88,27 @@ ProgramMemory Reporter::report(func::FuncOp function) const {
   return memory;
 }
 
-/// True if the function multiplies matrices, none of whose dimensions is small: others are
-/// multiplied as they lie.
-bool hasLargeProducts(func::FuncOp function, const dist::Degrees &degrees) {
+/// What a contraction makes processors keep beside the arena: MKL's panels, as soon as no dimension
+/// is small, and sums of bf16 products before they are rounded (runtime/lib/kernels/Gemm*.cpp).
+int64_t getProductBytes(ir::ContractOp contract, const dist::Degrees &degrees, int64_t threads) {
   constexpr double kLarge = 256;
+  constexpr int64_t kMostSums = int64_t{64} << 20;
   auto count = [&](Value value) {
-    return static_cast<double>(
-        dist::getLocalNumElements(cast<ir::NamedTensorType>(value.getType()), degrees));
+    return dist::getLocalNumElements(cast<ir::NamedTensorType>(value.getType()), degrees);
   };
-  return function
-      .walk([&](ir::ContractOp contract) {
-        // Of m k, k n and m n, two by the third are the squares of k, m and n.
-        double a = count(contract.getLhs()), b = count(contract.getRhs()),
-               c = count(contract.getResult());
-        bool isLarge = std::min({a * b / c, a * c / b, b * c / a}) >= kLarge * kLarge;
-        return isLarge ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+  int64_t elements = count(contract.getResult());
+  auto a = static_cast<double>(count(contract.getLhs())),
+       b = static_cast<double>(count(contract.getRhs())), c = static_cast<double>(elements);
+  auto isNarrow = [](Value value) {
+    return cast<ir::NamedTensorType>(value.getType()).getElementType().isBF16();
+  };
+  int64_t bytes = 0;
+  // Of m k, k n and m n, two by the third are the squares of k, m and n.
+  if (std::min({a * b / c, a * c / b, b * c / a}) >= kLarge * kLarge)
+    bytes = threads * (isNarrow(contract.getLhs()) ? kNarrowPackingPerThread : kPackingPerThread);
+  if (isNarrow(contract.getResult()))
+    bytes += std::min<int64_t>(kMostSums, elements * static_cast<int64_t>(sizeof(float)));
+  return bytes;
 }
 
 /// The kind of each persistent tensor, by its buffer's name.
@@ -151,8 +155,9 @@ MemoryReport reportMemory(ModuleOp module, const dist::Degrees &degrees, int64_t
     if (!function->hasAttr(ir::attr::kProgram))
       continue;
     report.programs.push_back(reporter.report(function));
-    if (hasLargeProducts(function, degrees))
-      report.packing = threads * kPackingPerThread;
+    function.walk([&](ir::ContractOp contract) {
+      report.products = std::max(report.products, getProductBytes(contract, degrees, threads));
+    });
   }
   return report;
 }

@@ -29,15 +29,16 @@ struct ProgramMemory {
 
 /// Of a processor's program that has its code and its libraries loaded, and no tensors.
 constexpr int64_t kLoadedLibraries = 120'000'000;
-/// What MKL keeps for each thread to pack panels of matrices, as soon as they are large.
+/// What MKL keeps for each thread to pack panels of matrices, as soon as they are large; of bf16.
 constexpr int64_t kPackingPerThread = 21'000'000;
+constexpr int64_t kNarrowPackingPerThread = 10'000'000;
 
 /// Bytes on one rank. One program runs at a time, so programs share memory.
 struct MemoryReport {
   int64_t parameters = 0;
   int64_t optimizer = 0;
   int64_t scalars = 0; ///< learning rate, step
-  int64_t packing = 0; ///< what the matrix library keeps on processors
+  int64_t products = 0; ///< what products of matrices keep beside the arena on processors
   std::vector<ProgramMemory> programs;
 
   int64_t getPersistent() const { return parameters + optimizer + scalars; }
@@ -46,7 +47,7 @@ struct MemoryReport {
   /// Of a training run's programs, the steps' and that of the evaluations between them, the most.
   int64_t getTransient() const;
   /// What a training run touches, beside loaded libraries.
-  int64_t getTraining() const { return getPersistent() + getTransient() + packing; }
+  int64_t getTraining() const { return getPersistent() + getTransient() + products; }
 };
 
 /// For a module behind the memory phase, with every `auto` degree given a value, on ranks with so

@@ -1,13 +1,14 @@
 """What titanc info plans, against what the operating system sees a run use.
 
-    run.py [-v]
+    run.py [--all] [-v]
 
 GPT-2 of 124 M parameters, more than 1 GiB on a rank, trains a few steps: one process on two threads, which
-saves a checkpoint; one that resumes from it; two processes that share its storage. Its greatest resident
-memory, as wait4 counts it, less that of a program that holds next to nothing, must be within 2 % of the plan.
-What info says of loaded libraries must be what the empty program takes, to 10 %.
+saves a checkpoint; one that resumes from it; two processes that share its storage; with --all, where the
+processor multiplies bf16, one that computes in it. Its greatest resident memory, as wait4 counts it, less
+that of a program that holds next to nothing, must be within 2 % of the plan. What info says of loaded libraries must be what the empty program takes, to 10 %.
 """
 
+import argparse
 import json
 import os
 import shutil
@@ -17,7 +18,8 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "parity"))
-from titan import ROOT, TITANC, Failed, Report, build, call, require_titanc, write_text
+from titan import (ROOT, TITANC, Failed, Report, build, call, precision, require_titanc,
+                   write_text)
 
 OUT = ROOT / "out" / "memory"
 EMPTY = Path(__file__).resolve().parent / "empty.titan"
@@ -51,10 +53,10 @@ def observe(command: list, processes: int, threads: int) -> int:
     return most
 
 
-def plan(program: Path, sizes: list[str], processes: int, threads: int) -> dict:
+def plan(program: Path, dtype: str, sizes: list[str], processes: int, threads: int) -> dict:
     settings = [word for size in sizes for word in ("--set", size)]
     said = call([TITANC, "info", program, "--json", "--nproc", processes, "--threads", threads,
-                 *settings])
+                 *precision(dtype), *settings])
     return json.loads(said)["memory"]
 
 
@@ -65,15 +67,19 @@ def training(exe: Path, text: Path, out: str) -> list:
 class Observations:
     def __init__(self):
         self.text = write_text(OUT / "text.txt", 50_000)
-        self.model = build(MODEL, "bench", "float32", OUT / "model", SIZES)
+        self.models = {}
         empty = build(EMPTY, "empty", "float32", OUT / "empty")
         self.libraries = {n: observe(training(empty, self.text, f"empty-{n}"), n, 1)
                           for n in (1, 2)}
 
-    def try_run(self, processes: int, threads: int, extra: list, out: str):
-        memory = plan(MODEL, SIZES, processes, threads)
-        planned = memory["total"]
-        seen = observe([*training(self.model, self.text, out), *extra], processes, threads)
+    def model(self, dtype: str) -> Path:
+        if dtype not in self.models:
+            self.models[dtype] = build(MODEL, "bench", dtype, OUT / dtype, SIZES)
+        return self.models[dtype]
+
+    def try_run(self, processes: int, threads: int, extra: list, out: str, dtype: str = "float32"):
+        planned = plan(MODEL, dtype, SIZES, processes, threads)["total"]
+        seen = observe([*training(self.model(dtype), self.text, out), *extra], processes, threads)
         used = seen - self.libraries[processes]
         off = (used - planned) / planned
         details = (f"    planned {planned:,}, observed {seen:,} of which libraries "
@@ -81,12 +87,16 @@ class Observations:
         return planned >= LARGE and abs(off) <= ALLOWED, details
 
     def try_libraries(self):
-        stated = plan(EMPTY, [], 1, 1)["libraries"]
+        stated = plan(EMPTY, "float32", [], 1, 1)["libraries"]
         good = all(abs(n - stated) <= 0.1 * stated for n in self.libraries.values())
         return good, f"    stated {stated:,}, observed {self.libraries}"
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--all", action="store_true", help="bf16, too")
+    parser.add_argument("-v", action="store_true", help="show the figures")
+    arguments = parser.parse_args()
     require_titanc()
     shutil.rmtree(OUT, ignore_errors=True)
     seen = Observations()
@@ -97,6 +107,9 @@ def main() -> None:
                 lambda: seen.try_run(1, 2, [*saving, "--stop-at", 2], "one"))
     report.case("one process that resumes", lambda: seen.try_run(1, 2, saving, "one"))
     report.case("two processes", lambda: seen.try_run(2, 1, ["--steps", 2], "two"))
+    if arguments.all and "avx512_bf16" in Path("/proc/cpuinfo").read_text():
+        report.case("one process, in bf16",
+                    lambda: seen.try_run(1, 2, ["--steps", 2], "narrow", "bfloat16"))
     shutil.rmtree(OUT, ignore_errors=True)  # gigabytes
     report.end()
 

@@ -75,6 +75,23 @@ TEST(ArenaPlanner, ComesNearTheLeastArena) {
   EXPECT_GE(equal, 90);
 }
 
+// A plan is improved until it has no gaps, or cannot be.
+TEST(ArenaPlanner, ImprovesItsOrder) {
+  std::mt19937 random(3);
+  int64_t planned = 0, sorted = 0;
+  for (int round = 0; round < 50; ++round) {
+    std::vector<ArenaItem> items = makeItems(random, 100, 100);
+    std::vector<size_t> order(items.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return items[a].bytes > items[b].bytes; });
+    int64_t least = findPeak(items).bytes;
+    planned += planArena(items).bytes - least;
+    sorted += placeInOrder(items, order).bytes - least;
+  }
+  EXPECT_LT(2 * planned, sorted);
+}
+
 // Buffers that follow one another share memory; sizes are rounded up to cache lines.
 TEST(ArenaPlanner, SharesMemoryOverTime) {
   ArenaPlan plan = planArena({{100, 0, 1}, {60, 2, 3}, {64, 1, 2}});
