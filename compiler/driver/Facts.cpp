@@ -2,6 +2,7 @@
 #include "compiler/driver/Compile.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/TargetParser/Host.h"
 
 #include <thread>
 
@@ -44,8 +45,9 @@ std::optional<Facts> gatherFacts(Session &session, const sema::CheckedRun &run, 
   if (auto flops = (*module)->getAttrOfType<mlir::FloatAttr>("titan.model_flops_per_token"))
     facts.modelFlopsPerToken = flops.getValueAsDouble();
   int64_t cores = std::thread::hardware_concurrency();
-  facts.threads = threads ? threads : std::max<int64_t>(1, cores / facts.ranks);
-  facts.memory = plan::reportMemory(*module, degrees, facts.threads);
+  facts.processor = {threads ? threads : std::max<int64_t>(1, cores / facts.ranks),
+                     llvm::sys::getHostCPUFeatures().lookup("amx-bf16")};
+  facts.memory = plan::reportMemory(*module, degrees, facts.processor);
   for (auto function : module->getOps<mlir::func::FuncOp>())
     if (auto program = function->getAttrOfType<mlir::StringAttr>(ir::attr::kProgram);
         program && program == "train") {

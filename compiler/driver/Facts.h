@@ -14,7 +14,7 @@ namespace titan::driver {
 
 struct Facts {
   int64_t ranks = 1;
-  int64_t threads = 1;      ///< of a rank
+  plan::Processor processor; ///< of a rank
   double flopsPerToken = 0; ///< executed, forward and backward; on all ranks together
   /// The model as written, by TorchTitan's convention (dialects/titan/Cost/Cost.h).
   double modelFlopsPerToken = 0;

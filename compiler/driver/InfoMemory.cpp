@@ -29,8 +29,8 @@ void printMemory(llvm::raw_ostream &out, const Facts &facts) {
     if (bytes)
       out << llvm::formatv("  {0,-28} {1,16}\n", what, grouped(bytes));
   };
-  out << "\nmemory of a rank in bytes, " << facts.ranks << " in all, " << facts.threads
-      << (facts.threads == 1 ? " thread" : " threads") << " each:\n";
+  out << "\nmemory of a rank in bytes, " << facts.ranks << " in all, " << facts.processor.threads
+      << (facts.processor.threads == 1 ? " thread" : " threads") << " each:\n";
   line("parameters", report.parameters);
   line("optimizer state", report.optimizer);
   line("learning rate, step", report.scalars);
@@ -71,7 +71,7 @@ llvm::json::Object memoryJson(const Facts &facts) {
                             {"products", report.products},
                             {"libraries", plan::kLoadedLibraries},
                             {"programs", std::move(programs)},
-                            {"threads", facts.threads},
+                            {"threads", facts.processor.threads},
                             {"total", report.getTraining()}};
 }
 

@@ -88,9 +88,10 @@ ProgramMemory Reporter::report(func::FuncOp function) const {
   return memory;
 }
 
-/// What a contraction makes processors keep beside the arena: MKL's panels, as soon as no dimension
-/// is small, and sums of bf16 products before they are rounded (runtime/lib/kernels/Gemm*.cpp).
-int64_t getProductBytes(ir::ContractOp contract, const dist::Degrees &degrees, int64_t threads) {
+/// What a contraction makes processors keep beside the arena: panels, as soon as no dimension is
+/// small, and sums of bf16 products before they are rounded (runtime/lib/kernels/Gemm*.cpp).
+int64_t getProductBytes(ir::ContractOp contract, const dist::Degrees &degrees,
+                        const Processor &processor) {
   constexpr double kLarge = 256;
   constexpr int64_t kMostSums = int64_t{64} << 20;
   auto count = [&](Value value) {
@@ -102,11 +103,14 @@ int64_t getProductBytes(ir::ContractOp contract, const dist::Degrees &degrees, i
   auto isNarrow = [](Value value) {
     return cast<ir::NamedTensorType>(value.getType()).getElementType().isBF16();
   };
+  int64_t perThread = !isNarrow(contract.getLhs()) ? kPackingPerThread
+                      : processor.hasTiles         ? kTilePackingPerThread
+                                                   : kNarrowPackingPerThread;
   int64_t bytes = 0;
   // Of m k, k n and m n, two by the third are the squares of k, m and n.
   if (std::min({a * b / c, a * c / b, b * c / a}) >= kLarge * kLarge)
-    bytes = threads * (isNarrow(contract.getLhs()) ? kNarrowPackingPerThread : kPackingPerThread);
-  if (isNarrow(contract.getResult()))
+    bytes = processor.threads * perThread;
+  if (isNarrow(contract.getResult()) && !processor.hasTiles)
     bytes += std::min<int64_t>(kMostSums, elements * static_cast<int64_t>(sizeof(float)));
   return bytes;
 }
@@ -141,9 +145,10 @@ int64_t MemoryReport::getTransient() const {
   return most;
 }
 
-MemoryReport reportMemory(ModuleOp module, const dist::Degrees &degrees, int64_t threads) {
+MemoryReport reportMemory(ModuleOp module, const dist::Degrees &degrees,
+                          const Processor &processor) {
   MemoryReport report;
-  Reporter reporter(degrees, threads);
+  Reporter reporter(degrees, processor.threads);
   llvm::StringMap<int64_t MemoryReport::*> kinds = getPersistentKinds(module);
   for (auto buffer :
        module->getAttrOfType<ArrayAttr>(memory::kPersistent).getAsRange<ir::BufferAttr>()) {
@@ -156,7 +161,7 @@ MemoryReport reportMemory(ModuleOp module, const dist::Degrees &degrees, int64_t
       continue;
     report.programs.push_back(reporter.report(function));
     function.walk([&](ir::ContractOp contract) {
-      report.products = std::max(report.products, getProductBytes(contract, degrees, threads));
+      report.products = std::max(report.products, getProductBytes(contract, degrees, processor));
     });
   }
   return report;

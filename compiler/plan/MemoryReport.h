@@ -29,9 +29,17 @@ struct ProgramMemory {
 
 /// Of a processor's program that has its code and its libraries loaded, and no tensors.
 constexpr int64_t kLoadedLibraries = 120'000'000;
-/// What MKL keeps for each thread to pack panels of matrices, as soon as they are large; of bf16.
+/// What MKL keeps for each thread to pack panels of matrices, as soon as they are large; of bf16; and
+/// what the kernel on a processor's tiles keeps instead (runtime/lib/kernels/AmxGemm.cpp).
 constexpr int64_t kPackingPerThread = 21'000'000;
 constexpr int64_t kNarrowPackingPerThread = 10'000'000;
+constexpr int64_t kTilePackingPerThread = 16'777'216;
+
+/// What a rank runs on.
+struct Processor {
+  int64_t threads = 1;
+  bool hasTiles = false; ///< it multiplies bf16 on tiles (AMX)
+};
 
 /// Bytes on one rank. One program runs at a time, so programs share memory.
 struct MemoryReport {
@@ -50,9 +58,9 @@ struct MemoryReport {
   int64_t getTraining() const { return getPersistent() + getTransient() + products; }
 };
 
-/// For a module behind the memory phase, with every `auto` degree given a value, on ranks with so
-/// many threads.
-MemoryReport reportMemory(mlir::ModuleOp module, const dist::Degrees &degrees, int64_t threads);
+/// For a module behind the memory phase, with every `auto` degree given a value.
+MemoryReport reportMemory(mlir::ModuleOp module, const dist::Degrees &degrees,
+                          const Processor &processor);
 
 } // namespace titan::plan
 
