@@ -23,10 +23,14 @@ std::optional<std::string> emitSource(Session &session, emission::Target target)
   mlir::OwningOpRef<mlir::ModuleOp> module = compile(session, *run, compiler.context, {});
   if (!module)
     return std::nullopt;
+  mlir::OwningOpRef<mlir::ModuleOp> undivided;
+  if (dist::findAutoAxis(dist::MeshOp::lookup(*module)))
+    if (!(undivided = compile(session, *run, compiler.context, {}, 1)))
+      return std::nullopt;
   std::string source;
   llvm::raw_string_ostream stream(source);
   DiagnosticScope scope(session, compiler.context);
-  if (mlir::failed(emission::emitCpp(*module, stream, target)))
+  if (mlir::failed(emission::emitCpp(*module, undivided.get(), stream, target)))
     return std::nullopt;
   return source;
 }

@@ -1,5 +1,6 @@
 #include "compiler/driver/Compile.h"
 #include "compiler/lowering/Lowering.h"
+#include "dialects/dist/IR/DistOps.h"
 #include "dialects/registration/RegisterAll.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -44,9 +45,12 @@ DiagnosticScope::DiagnosticScope(Session &session, mlir::MLIRContext &context)
 
 mlir::OwningOpRef<mlir::ModuleOp> compile(Session &session, const sema::CheckedRun &run,
                                           mlir::MLIRContext &context,
-                                          const pipelines::PhaseRun &phases) {
+                                          const pipelines::PhaseRun &phases,
+                                          std::optional<int64_t> autoDegree) {
   DiagnosticScope scope(session, context);
   mlir::OwningOpRef<mlir::ModuleOp> module = lowering::lower(run, session.sources, context);
+  if (module && autoDegree)
+    dist::fixAutoDegree(dist::MeshOp::lookup(*module), *autoDegree);
   pipelines::PhaseRun extended = phases;
   for (const std::string &text : session.options.insertions) // which the command line has checked
     extended.insertions.push_back(llvm::cantFail(pipelines::readInsertion(text)));

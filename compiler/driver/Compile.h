@@ -28,11 +28,13 @@ private:
   mlir::ScopedDiagnosticHandler handler;
 };
 
-/// Lowers the run and takes it through the phases. What passes report is shown like any other
-/// diagnostic, at the place in the .titan file that the operation came from. Null after an error.
+/// Lowers the run and takes it through the phases, for any `auto` degree or for the one given. What
+/// passes report is shown like any other diagnostic, at the place in the .titan file that the
+/// operation came from. Null after an error.
 mlir::OwningOpRef<mlir::ModuleOp> compile(Session &session, const sema::CheckedRun &run,
                                           mlir::MLIRContext &context,
-                                          const pipelines::PhaseRun &phases);
+                                          const pipelines::PhaseRun &phases,
+                                          std::optional<int64_t> autoDegree = std::nullopt);
 
 } // namespace titan::driver
 

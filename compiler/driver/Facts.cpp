@@ -37,6 +37,10 @@ std::optional<Facts> gatherFacts(Session &session, const sema::CheckedRun &run, 
       return {};
     }
     degrees = dist::getDegrees(mesh, autoDegree);
+    // What the executable runs then is compiled for this degree (emission/EmitCpp.h).
+    if (autoDegree == 1 && dist::findAutoAxis(mesh))
+      if (!(module = compile(session, run, compiler.context, {}, 1)))
+        return {};
     for (auto &axis : degrees)
       facts.ranks *= axis.second;
   }

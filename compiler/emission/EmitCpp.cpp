@@ -84,27 +84,52 @@ static void emitHead(ModuleOp module, dist::MeshOp mesh, Writer &out) {
   out.blank();
 }
 
-LogicalResult emission::emitCpp(ModuleOp module, llvm::raw_ostream &stream, Target target) {
+/// The functions of `module` and what the runtime must know of them. The caller's `scope` has what
+/// may not name a function.
+static LogicalResult emitPrograms(ModuleOp module, ProgramTable &table, Target target,
+                                  NameScope scope, Writer &out) {
   if (!module->hasAttr(memory::kPersistent))
     return module.emitError("values have no places yet: run --titan-plan-memory first");
-  dist::MeshOp mesh = dist::MeshOp::lookup(module);
-  Writer out;
-  emitHead(module, mesh, out);
   SmallVector<func::FuncOp> functions;
   SmallVector<std::string> namespaces;
-  NameScope scope;
-  scope.reserve("mesh");
   for (auto function : module.getOps<func::FuncOp>()) {
     if (!function->hasAttr(attr::kProgram))
       continue;
     functions.push_back(function);
     namespaces.push_back(scope.pick(function.getSymName()));
-    if (failed(emitProgram(function, mesh, namespaces.back(), target, out)))
+    if (failed(emitProgram(function, dist::MeshOp::lookup(module), namespaces.back(), target, out)))
       return failure();
+  }
+  table.emitDescription(functions, namespaces);
+  return success();
+}
+
+LogicalResult emission::emitCpp(ModuleOp module, ModuleOp undivided, llvm::raw_ostream &stream,
+                                Target target) {
+  Writer out;
+  dist::MeshOp mesh = dist::MeshOp::lookup(module);
+  emitHead(module, mesh, out);
+  NameScope scope;
+  scope.reserve("mesh");
+  scope.reserve("describe");
+  dist::MeshAxisAttr axis = dist::findAutoAxis(mesh);
+  std::string alone = undivided ? scope.pick(axis.getName().str() + "_1") : "";
+  ProgramTable table(module, out);
+  if (failed(emitPrograms(module, table, target, scope, out)))
+    return failure();
+  if (undivided) {
+    out.line("/// The same where the degree of `" + axis.getName().str() + "` is 1.");
+    out.line("namespace " + alone + " {");
+    out.blank();
+    ProgramTable tableAlone(undivided, out);
+    if (failed(emitPrograms(undivided, tableAlone, target, scope, out)))
+      return failure();
+    out.line("} // namespace " + alone);
+    out.blank();
   }
   out.line("} // namespace");
   out.blank();
-  ProgramTable(module, out).emit(functions, namespaces);
+  table.emit(alone);
   stream << out.str();
   return success();
 }
@@ -113,10 +138,10 @@ void emission::registerToCpp() {
   auto dialects = [](DialectRegistry &registry) { registerDialects(registry); };
   TranslateFromMLIRRegistration cpp(
       "titan-to-cpp", "write a planned program as C++",
-      [](ModuleOp module, llvm::raw_ostream &out) { return emitCpp(module, out, Target::Cpu); },
+      [](ModuleOp module, llvm::raw_ostream &out) { return emitCpp(module, {}, out, Target::Cpu); },
       dialects);
   TranslateFromMLIRRegistration cuda(
       "titan-to-cuda", "write a planned program as CUDA C++",
-      [](ModuleOp module, llvm::raw_ostream &out) { return emitCpp(module, out, Target::Cuda); },
+      [](ModuleOp module, llvm::raw_ostream &out) { return emitCpp(module, {}, out, Target::Cuda); },
       dialects);
 }

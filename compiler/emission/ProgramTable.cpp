@@ -185,8 +185,10 @@ void ProgramTable::emitTensor(func::FuncOp function, DictionaryAttr attributes,
     if (auto init = attributes.getAs<InitAttr>(attr::kInit))
       rest += ", " + getInit(init);
     out.line(" " + rest + "},");
-    if (role == "Parameter")
+    if (role == "Parameter") {
       parameters += type.getNumElements();
+      parameterType = parameterType ? parameterType : type.getElementType();
+    }
   }
 }
 
@@ -211,15 +213,9 @@ void ProgramTable::emitFunction(func::FuncOp function, StringRef name) {
   out.close(", " + std::to_string(events.getInt()) + ", " + name + "::run});");
 }
 
-void ProgramTable::emit(ArrayRef<func::FuncOp> functions, ArrayRef<std::string> namespaces) {
-  emitMesh();
-  out.open("Program titan::rt::program([[maybe_unused]] const int64_t *degree)");
-  out.line("Program p;");
-  if (auto name = module->getAttrOfType<StringAttr>("titan.model"))
-    out.line("p.name = " + quote(name) + ";");
-  if (auto source = module->getAttrOfType<StringAttr>("titan.source"))
-    out.line("p.source = " + quote(source) + ";");
-  out.line("p.mesh = programMesh();");
+void ProgramTable::emitDescription(ArrayRef<func::FuncOp> functions,
+                                   ArrayRef<std::string> namespaces) {
+  out.open("void describe(Program &p, [[maybe_unused]] const int64_t *degree)");
   emitPersistent();
   out.open("p.tensors =");
   for (func::FuncOp function : functions)
@@ -227,14 +223,32 @@ void ProgramTable::emit(ArrayRef<func::FuncOp> functions, ArrayRef<std::string> 
   out.close(";");
   for (auto [function, name] : llvm::zip_equal(functions, namespaces))
     emitFunction(function, name);
+  out.close();
+  out.blank();
+}
+
+void ProgramTable::emitChoice(StringRef undivided) {
+  if (undivided.empty())
+    return out.line("describe(p, degree);");
+  out.line("if (degree[" + Sizes::getAxisName(dist::findAutoAxis(mesh).getName()) + "] == 1)");
+  out.line("  " + undivided + "::describe(p, degree);");
+  out.line("else");
+  out.line("  describe(p, degree);");
+}
+
+void ProgramTable::emit(StringRef undivided) {
+  emitMesh();
+  out.open("Program titan::rt::program(const int64_t *degree)");
+  out.line("Program p;");
+  if (auto name = module->getAttrOfType<StringAttr>("titan.model"))
+    out.line("p.name = " + quote(name) + ";");
+  if (auto source = module->getAttrOfType<StringAttr>("titan.source"))
+    out.line("p.source = " + quote(source) + ";");
+  out.line("p.mesh = programMesh();");
+  emitChoice(undivided);
   emitSettings();
-  Type element;
-  for (func::FuncOp function : functions)
-    for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      if (!element && function.getArgAttr(i, attr::kParam))
-        element = cast<NamedTensorType>(function.getArgument(i).getType()).getElementType();
-  if (element)
-    out.line("p.dtype = " + getDType(element) + ";");
+  if (parameterType)
+    out.line("p.dtype = " + getDType(parameterType) + ";");
   if (auto sizes = module->getAttrOfType<DictionaryAttr>("titan.sizes"))
     for (NamedAttribute size : sizes)
       out.line("p." + size.getName().getValue() + " = " +

@@ -1,7 +1,8 @@
 //===- ProgramTable.h - The description of a program ------------*- C++ -*-===//
 //
 // Emits `programMesh()` and `program(degree)`: what the runtime must know before it can call the
-// functions. Sizes are expressions of the degrees, since `auto` ones are fixed at launch.
+// functions. Sizes are expressions of the degrees, since `auto` ones are fixed at launch. What the
+// degrees decide is in functions `describe`, one for each way in which the program was compiled.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,11 +19,15 @@ namespace titan::emission {
 class ProgramTable {
 public:
   ProgramTable(mlir::ModuleOp module, Writer &out);
-  /// `namespaces`: that of each program function, in order.
-  void emit(llvm::ArrayRef<mlir::func::FuncOp> functions, llvm::ArrayRef<std::string> namespaces);
+  /// `describe`: buffers, tensors and functions. `namespaces`: that of each function, in order.
+  void emitDescription(llvm::ArrayRef<mlir::func::FuncOp> functions,
+                       llvm::ArrayRef<std::string> namespaces);
+  /// The rest. `undivided`: the namespace that is for the degree 1 of the `auto` axis, or empty.
+  void emit(llvm::StringRef undivided);
 
 private:
   void emitMesh();
+  void emitChoice(llvm::StringRef undivided);
   void emitSettings();
   void emitPersistent();
   void emitTensors(mlir::func::FuncOp function);
@@ -41,6 +46,7 @@ private:
   /// Places that already have a tensor; those of no function are shared.
   llvm::DenseSet<std::pair<mlir::Operation *, ir::PlaceAttr>> described;
   int64_t parameters = 0;
+  mlir::Type parameterType; ///< element type of the first parameter; null where there is none
 };
 
 } // namespace titan::emission
