@@ -2,6 +2,7 @@
 #include "compiler/driver/Build.h"
 #include "compiler/driver/Compile.h"
 #include "compiler/emission/EmitCpp.h"
+#include "dialects/dist/IR/AutoAxis.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

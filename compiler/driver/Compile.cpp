@@ -1,6 +1,6 @@
 #include "compiler/driver/Compile.h"
 #include "compiler/lowering/Lowering.h"
-#include "dialects/dist/IR/DistOps.h"
+#include "dialects/dist/IR/AutoAxis.h"
 #include "dialects/registration/RegisterAll.h"
 
 #include "mlir/IR/Diagnostics.h"

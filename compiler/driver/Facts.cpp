@@ -1,5 +1,6 @@
 #include "compiler/driver/Facts.h"
 #include "compiler/driver/Compile.h"
+#include "dialects/dist/IR/AutoAxis.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/TargetParser/Host.h"

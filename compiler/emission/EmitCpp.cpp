@@ -4,6 +4,7 @@
 
 #include "compiler/emission/FunctionEmitter.h"
 #include "compiler/emission/ProgramTable.h"
+#include "dialects/dist/IR/AutoAxis.h"
 #include "dialects/registration/RegisterAll.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "mlir/Tools/mlir-translate/Translation.h"

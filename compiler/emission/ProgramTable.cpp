@@ -3,6 +3,7 @@
 #include "compiler/emission/ProgramTable.h"
 
 #include "compiler/emission/FunctionEmitter.h"
+#include "dialects/dist/IR/AutoAxis.h"
 #include "dialects/titan/IR/Stacked.h"
 #include "dialects/titan/Kernels/ScalarText.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"

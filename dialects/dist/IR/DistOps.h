@@ -44,12 +44,6 @@ using Degrees = llvm::StringMap<int64_t>;
 /// The degrees of `mesh` (null: no axes), with `autoDegree` for an axis whose degree is `auto`.
 Degrees getDegrees(MeshOp mesh, int64_t autoDegree = 1);
 
-/// The axis whose degree is `auto`, or null. `mesh` may be null.
-MeshAxisAttr findAutoAxis(MeshOp mesh);
-
-/// Makes `degree` that of the axis that is `auto`, if there is one.
-void fixAutoDegree(MeshOp mesh, int64_t degree);
-
 /// What a rank holds of `type`, in elements per dimension. A flat sharding gives the stacked
 /// dimensions followed by one chunk: ceil(elements / degree). Every rank gets the same shape;
 /// dimensions are divisible by what splits them (the shard phase's verifier sees to it).

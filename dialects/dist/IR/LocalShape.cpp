@@ -15,24 +15,6 @@ Degrees dist::getDegrees(MeshOp mesh, int64_t autoDegree) {
   return degrees;
 }
 
-MeshAxisAttr dist::findAutoAxis(MeshOp mesh) {
-  if (mesh)
-    for (auto axis : mesh.getAxes().getAsRange<MeshAxisAttr>())
-      if (axis.isAuto())
-        return axis;
-  return {};
-}
-
-void dist::fixAutoDegree(MeshOp mesh, int64_t degree) {
-  if (!findAutoAxis(mesh))
-    return;
-  SmallVector<Attribute> axes;
-  for (auto axis : mesh.getAxes().getAsRange<MeshAxisAttr>())
-    axes.push_back(axis.isAuto() ? MeshAxisAttr::get(mesh.getContext(), axis.getName(), degree)
-                                 : axis);
-  mesh.setAxesAttr(ArrayAttr::get(mesh.getContext(), axes));
-}
-
 int64_t dist::getDegreeProduct(ArrayAttr axes, const Degrees &degrees) {
   int64_t product = 1;
   for (auto axis : axes.getAsRange<StringAttr>())
