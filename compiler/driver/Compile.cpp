@@ -15,6 +15,7 @@ static mlir::DialectRegistry makeRegistry() {
 
 CompilerContext::CompilerContext() : context(makeRegistry()) {
   context.loadAllAvailableDialects();
+  context.printOpOnDiagnostic(false); // users wrote no operations
 }
 
 /// Where in a source buffer an operation came from; invalid for what no text brought forth.

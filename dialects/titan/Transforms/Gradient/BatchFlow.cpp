@@ -15,10 +15,12 @@ bool BatchFlow::hasKind(Operation *op, Flow::Kind kind) const {
   return llvm::any_of(op->getOperands(), [&](Value value) { return get(value).kind == kind; });
 }
 
-/// Zeros, also repeated along dimensions: where a sum starts.
+/// Zeros, also repeated along dimensions or declared: where a sum starts.
 static bool isZero(Value value) {
   if (auto expand = value.getDefiningOp<ExpandOp>())
     return isZero(expand.getInput());
+  if (auto anchor = value.getDefiningOp<AnchorOp>())
+    return isZero(anchor.getInput());
   auto constant = value.getDefiningOp<ConstantOp>();
   return constant && constant.getValue().isZero();
 }
