@@ -117,14 +117,15 @@ private:
     for (int64_t i = beginA; i < endA; ++i)
       for (int64_t j = beginB; j < endB; ++j) { // along rows of C, which lie in few pages
         float *sum = sums + (i * quotient(columns, kPanel) + j) * kSquare;
-        float *to = isLast ? finished : sum;
         if (steps == 0) // an empty sum: there is no step to do it beside
           leaving.storeSome(0, 1);
         auto storePrevious = [&](int64_t step) { leaving.storeSome(step, steps); };
-        multiplyPanels(as + i * steps * kStepElements, bs + j * steps * kStepElements, steps,
-                       chunk == 0 ? nullptr : sum, to, storePrevious);
+        loadSums(chunk == 0 ? nullptr : sum);
+        addPanels(as + i * steps * kStepElements, bs + j * steps * kStepElements, steps,
+                  storePrevious);
+        storeSums(isLast ? finished : sum);
         if (isLast)
-          leaving = leave(to, row + i * kPanel, column + j * kPanel);
+          leaving = leave(finished, row + i * kPanel, column + j * kPanel);
       }
     leaving.storeSome(0, 1);
     leaving.height = 0;

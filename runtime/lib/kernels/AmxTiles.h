@@ -119,12 +119,8 @@ static void packPanels(const Operand &from, int64_t line, int64_t lines, int64_t
 /// A block C[32, 32] of sums.
 constexpr int64_t kSquare = kPanel * kPanel;
 
-/// to = from + A B for panels of so many steps; without `from`, A B. The panel of A is to stay in
-/// the first cache from call to call, those of B pass through. `beside(step)` is work for the
-/// vector units, which have nothing else to do meanwhile.
-template <typename Beside>
-TITAN_TILES void multiplyPanels(const uint16_t *a, const uint16_t *b, int64_t steps,
-                                const float *from, float *to, Beside &&beside) {
+/// The tiles of sums, from memory or 0.
+TITAN_TILES void loadSums(const float *from) {
   constexpr int64_t stride = kPanel * sizeof(float), below = kTileLines * kPanel;
   asm volatile("" ::: "memory"); // loads of tiles do not tell GCC that they read memory
   if (from) {
@@ -138,6 +134,21 @@ TITAN_TILES void multiplyPanels(const uint16_t *a, const uint16_t *b, int64_t st
     _tile_zero(2);
     _tile_zero(3);
   }
+}
+
+TITAN_TILES void storeSums(float *to) {
+  constexpr int64_t stride = kPanel * sizeof(float), below = kTileLines * kPanel;
+  _tile_stored(0, to, stride);
+  _tile_stored(1, to + kTileLines, stride);
+  _tile_stored(2, to + below, stride);
+  _tile_stored(3, to + below + kTileLines, stride);
+}
+
+/// Adds A B to the tiles of sums for panels of so many steps. The panel of A is to stay in the
+/// first cache from call to call, those of B pass through. `beside(step)` is work for the vector
+/// units, which have nothing else to do meanwhile.
+template <typename Beside>
+TITAN_TILES void addPanels(const uint16_t *a, const uint16_t *b, int64_t steps, Beside &&beside) {
   for (int64_t step = 0; step < steps; ++step, a += kStepElements, b += kStepElements) {
     _tile_stream_loadd(6, b, 64);
     _tile_loadd(4, a, 64);
@@ -149,10 +160,10 @@ TITAN_TILES void multiplyPanels(const uint16_t *a, const uint16_t *b, int64_t st
     _tile_dpbf16ps(3, 5, 7);
     beside(step);
   }
-  _tile_stored(0, to, stride);
-  _tile_stored(1, to + kTileLines, stride);
-  _tile_stored(2, to + below, stride);
-  _tile_stored(3, to + below + kTileLines, stride);
+}
+
+TITAN_TILES void addPanels(const uint16_t *a, const uint16_t *b, int64_t steps) {
+  addPanels(a, b, steps, [](int64_t) {});
 }
 
 } // namespace titan::rt::amx

@@ -1,5 +1,6 @@
 #include "Panel.h"
 #include "Scratch.h"
+#include "TiledBackward.h"
 #include "Visibility.h"
 
 #include "titan/runtime/attention.h"
@@ -34,10 +35,15 @@ enum class Wanted { All, Queries, Keys };
 template <typename E> class BackwardHead {
   using T = Accumulated<E>;
   static constexpr int64_t lanes = Lanes<T>::block;
+  static constexpr bool canTile = std::is_same_v<E, bf16>;
 
 public:
   BackwardHead(const AttentionShape &shape, const BackwardTensors<E> &all)
-      : s(shape), all(all), mask(shape, nullptr), width(scratchSizes<T>(shape).width()) {
+      : s(shape), all(all), mask(shape, nullptr), width(scratchSizes<T>(shape).width()),
+        tiled(shape,
+              amx::isAvailable() && fitsTiles<E>(s.q) && fitsTiles<E>(s.k) && fitsTiles<E>(s.v) &&
+                  fitsTiles<E>(s.out),
+              queryBlock) {
     attention_scratch::Sizes sizes = scratchSizes<T>(shape);
     Scratch scratch(shape.scratch, attention_scratch::backwardBytes(sizes));
     T **pieces[] = {&keys,  &values,  &queries, &douts,    &dqueries, &lse2, &delta,
@@ -45,13 +51,20 @@ public:
     size_t next = 0;
     for (int64_t size : attention_scratch::backwardPieces(sizes))
       *pieces[next++] = scratch.take<T>(size);
+    if constexpr (canTile)
+      if (tiled) {
+        dkeysT = tiled.dkeys;
+        dvaluesT = tiled.dvalues;
+      }
   }
 
   /// The gradients of these queries (`Queries`) or of these blocks of keys (`Keys`) or, with both
   /// ranges whole, of everything.
   template <Wanted wanted> void run(int64_t pair, Range someQueries, Range keyBlocks) {
     load(pair);
-    if (wanted != Wanted::Keys)
+    if (tiled && wanted != Wanted::Keys)
+      tiled.clearQueries();
+    else if (wanted != Wanted::Keys)
       for (int64_t g = 0; g < s.group; ++g)
         std::fill(dqueries + (g * s.queries + someQueries.begin) * width,
                   dqueries + (g * s.queries + someQueries.end) * width, T(0));
@@ -74,22 +87,34 @@ private:
     outer = pair / s.kvHeads;
     kvHead = pair % s.kvHeads;
     mask = Visibility(s, s.documents ? s.documents + startOf(s.ofDocuments) : nullptr);
+    if (tiled)
+      tiled.loadKeys(all.k + startOf(s.k), all.v + startOf(s.v));
+    else
+      copyKeys();
+    for (int64_t g = 0; g < s.group; ++g) {
+      if (tiled)
+        tiled.loadQueries(g, all.q + startOf(s.q) + g * s.q.group,
+                          all.dout + startOf(s.out) + g * s.out.group);
+      for (int64_t i = 0; i < s.queries; ++i)
+        loadQuery(g, i, g * s.queries + i);
+    }
+  }
+
+  void copyKeys() {
     std::fill_n(keys, s.keys * width, T(0));
     for (int64_t j = 0; j < s.keys; ++j) {
       copyRow(all.k + startOf(s.k) + j * s.k.position, s.k.element, s.head, keys + j * width);
       copyRow(all.v + startOf(s.v) + j * s.v.position, s.v.element, s.valueHead,
               values + j * s.valueHead);
     }
-    for (int64_t g = 0; g < s.group; ++g)
-      for (int64_t i = 0; i < s.queries; ++i)
-        loadQuery(g, i, g * s.queries + i);
   }
 
   void loadQuery(int64_t g, int64_t i, int64_t to) {
     auto at = [&](const AttentionStrides &strides) {
       return startOf(strides) + g * strides.group + i * strides.position;
     };
-    copyRow(all.q + at(s.q), s.q.element, s.head, queries + to * s.head);
+    if (!tiled)
+      copyRow(all.q + at(s.q), s.q.element, s.head, queries + to * s.head);
     const E *out = all.out + at(s.out);
     T *dout = douts + to * s.valueHead;
     copyRow(all.dout + at(s.out), s.out.element, s.valueHead, dout);
@@ -105,32 +130,47 @@ private:
     for (int64_t g = 0; g < s.group; ++g)
       for (int64_t i = some.begin; i < some.end; ++i) {
         E *to = all.dq + startOf(s.q) + g * s.q.group + i * s.q.position;
-        const T *from = dqueries + (g * s.queries + i) * width;
-        scaleRow(from, 1, scale, s.head, to, s.q.element);
+        if (!tiled)
+          scaleRow(dqueries + (g * s.queries + i) * width, 1, scale, s.head, to, s.q.element);
+        else
+          for (int64_t d = 0; d < s.head; d += lanes)
+            scaleRow(tiled.dquery(g, i, d / lanes), 1, scale, std::min(lanes, s.head - d), to + d,
+                     1);
       }
+  }
+
+  /// What makes scores come out in units of log2, or of the cap.
+  T factor() const {
+    return static_cast<T>(s.softCap > 0 ? s.scale / s.softCap : s.scale * 1.44269504088896340736);
+  }
+
+  /// keysT, times the factor, and valuesT.
+  void turnKeys(Range block) {
+    std::fill_n(keysT, s.head * lanes, T(0));
+    std::fill_n(valuesT, s.valueHead * lanes, T(0));
+    for (int64_t lane = 0; lane < block.end - block.begin; ++lane) {
+      scaleRow(keys + (block.begin + lane) * width, 1, factor(), s.head, keysT + lane, lanes);
+      scaleRow(values + (block.begin + lane) * s.valueHead, 1, T(1), s.valueHead, valuesT + lane,
+               lanes);
+    }
   }
 
   /// These keys, one a lane, against the queries among `some` that may see them.
   template <Wanted wanted> void keyBlock(Range block, Range some) {
-    T factor =
-        static_cast<T>(s.softCap > 0 ? s.scale / s.softCap : s.scale * 1.44269504088896340736);
     int64_t count = block.end - block.begin;
-    std::fill_n(keysT, s.head * lanes, T(0));
-    std::fill_n(valuesT, s.valueHead * lanes, T(0));
-    for (int64_t lane = 0; lane < count; ++lane) {
-      scaleRow(keys + (block.begin + lane) * width, 1, factor, s.head, keysT + lane, lanes);
-      scaleRow(values + (block.begin + lane) * s.valueHead, 1, T(1), s.valueHead, valuesT + lane,
-               lanes);
-    }
+    if (!tiled)
+      turnKeys(block);
     std::fill_n(dkeysT, s.head * lanes, T(0));
     std::fill_n(dvaluesT, s.valueHead * lanes, T(0));
     Range seeing = mask.queriesOf(block);
     seeing = {std::max(seeing.begin, some.begin), std::min(seeing.end, some.end)};
+    // Panels of queries lie where they are; queries before the first one that sees are hidden.
+    const int64_t firstQuery = tiled ? seeing.begin / lanes * lanes : seeing.begin;
     for (int64_t g = 0; g < s.group; ++g)
-      for (int64_t i0 = seeing.begin; i0 < seeing.end; i0 += queryBlock) {
+      for (int64_t i0 = firstQuery; i0 < seeing.end; i0 += queryBlock) {
         Range part{i0, std::min(i0 + queryBlock, seeing.end)};
         if (!mask.areApart(part, block))
-          queryStep<wanted>(g * s.queries, part, block);
+          queryStep<wanted>(g, part, block);
       }
     if (wanted == Wanted::Queries)
       return;
@@ -143,12 +183,36 @@ private:
     }
   }
 
-  /// Some queries of the head whose rows begin at `base`.
-  template <Wanted wanted> void queryStep(int64_t base, Range part, Range block) {
-    int64_t first = base + part.begin, n = part.end - part.begin;
+  /// Some queries of head g.
+  template <Wanted wanted> void queryStep(int64_t g, Range part, Range block) {
+    if constexpr (canTile)
+      if (tiled) {
+        const TiledBackward::Place at{g, part.begin, part.end - part.begin, block.begin,
+                                      block.end - block.begin};
+        tiled.score(at, factor(), p, ds);
+        differentiateRows(g, part, block);
+        if (wanted != Wanted::Queries)
+          tiled.addToKeys(at, p, ds);
+        if (wanted != Wanted::Keys)
+          tiled.addToQueries(at, ds);
+        return;
+      }
+    int64_t first = g * s.queries + part.begin, n = part.end - part.begin;
     const T *q = queries + first * s.head, *dout = douts + first * s.valueHead;
     panel<false, T>(p, keysT, s.head, {q, s.head, 1}, n);
     panel<false, T>(ds, valuesT, s.valueHead, {dout, s.valueHead, 1}, n);
+    differentiateRows(g, part, block);
+    if (wanted != Wanted::Queries) {
+      panel<true, T>(dvaluesT, p, n, {dout, 1, s.valueHead}, s.valueHead);
+      panel<true, T>(dkeysT, ds, n, {q, 1, s.head}, s.head);
+    }
+    if (wanted != Wanted::Keys)
+      widePanelAdd<T>(dqueries + first * width, keys + block.begin * width, width,
+                      block.end - block.begin, {ds, lanes, 1}, n);
+  }
+
+  void differentiateRows(int64_t g, Range part, Range block) {
+    int64_t first = g * s.queries + part.begin, n = part.end - part.begin;
     bool isOpen = mask.isOpen(part, block);
     for (int64_t i = 0; i < n; ++i) {
       T *pRow = p + i * lanes, *dsRow = ds + i * lanes;
@@ -159,13 +223,6 @@ private:
       if (!isOpen)
         hide(part.begin + i, block, pRow, dsRow);
     }
-    if (wanted != Wanted::Queries) {
-      panel<true, T>(dvaluesT, p, n, {dout, 1, s.valueHead}, s.valueHead);
-      panel<true, T>(dkeysT, ds, n, {q, 1, s.head}, s.head);
-    }
-    if (wanted != Wanted::Keys)
-      widePanelAdd<T>(dqueries + first * width, keys + block.begin * width, width,
-                      block.end - block.begin, {ds, lanes, 1}, n);
   }
 
   /// From scores and cotangents of probabilities to probabilities and cotangents of scores.
@@ -212,7 +269,8 @@ private:
   const AttentionShape &s;
   const BackwardTensors<E> &all;
   Visibility mask;
-  int64_t width;                              // head, rounded up to whole vectors
+  int64_t width; // head, rounded up to whole vectors
+  TiledBackward tiled;
   int64_t loaded = -1, outer = 0, kvHead = 0; // the pair at hand
   T *keys, *values;                           // [keys][width], [keys][valueHead]
   T *queries, *douts, *dqueries;              // [rows][head], [rows][valueHead], [rows][width]

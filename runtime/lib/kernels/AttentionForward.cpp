@@ -1,5 +1,6 @@
 #include "Panel.h"
 #include "Scratch.h"
+#include "TiledForward.h"
 #include "Visibility.h"
 
 #include "titan/runtime/attention.h"
@@ -29,16 +30,23 @@ template <typename E> class ForwardHead {
   using T = Accumulated<E>;
   static constexpr int64_t lanes = Lanes<T>::block;
   using Vector = typename Lanes<T>::Vector;
+  static constexpr bool canTile = std::is_same_v<E, bf16>;
 
 public:
   ForwardHead(const AttentionShape &shape, const ForwardTensors<E> &all)
-      : s(shape), all(all), mask(shape, nullptr) {
+      : s(shape), all(all), mask(shape, nullptr),
+        tiled(shape,
+              amx::isAvailable() && fitsTiles<E>(s.q) && fitsTiles<E>(s.k) && fitsTiles<E>(s.v),
+              keyBlock) {
     attention_scratch::Sizes sizes = scratchSizes<T>(shape);
     Scratch scratch(shape.scratch, attention_scratch::forwardBytes(sizes));
     T **pieces[] = {&keys, &values, &queries, &sums, &scores, &highest, &total, &rescale};
     size_t next = 0;
     for (int64_t size : attention_scratch::forwardPieces(sizes))
       *pieces[next++] = scratch.take<T>(size);
+    if constexpr (canTile)
+      if (tiled)
+        sums = tiled.sums;
   }
 
   /// The part of the pair's queries that begins and ends at these blocks of lanes.
@@ -59,6 +67,8 @@ private:
     kvHead = pair % s.kvHeads;
     auto start = [&](const AttentionStrides &at) { return outer * at.outer + kvHead * at.kvHead; };
     mask = Visibility(s, s.documents ? s.documents + start(s.ofDocuments) : nullptr);
+    if (tiled)
+      return tiled.load(all.k + start(s.k), all.v + start(s.v));
     copyRows(all.k + start(s.k), s.k, s.head, keys);
     copyRows(all.v + start(s.v), s.v, s.valueHead, values);
   }
@@ -80,7 +90,9 @@ private:
     std::fill_n(sums, s.valueHead * lanes, T(0));
     Range block{i0, i0 + count}, seen = mask.keysOf(block);
     isFirst = true;
-    for (int64_t j0 = seen.begin; j0 < seen.end; j0 += keyBlock) {
+    // Panels of keys lie where they are; what is before the first key that is seen is hidden.
+    const int64_t firstKey = tiled ? seen.begin / lanes * lanes : seen.begin;
+    for (int64_t j0 = firstKey; j0 < seen.end; j0 += keyBlock) {
       Range part{j0, std::min(j0 + keyBlock, seen.end)};
       if (!mask.areApart(block, part))
         keyStep(block, part);
@@ -97,20 +109,25 @@ private:
     }
   }
 
-  /// queries[d][lane], scaled so that scores come out in units of log2, or of the cap.
+  /// What makes scores come out in units of log2, or of the cap.
+  T factor() const {
+    return static_cast<T>(s.softCap > 0 ? s.scale / s.softCap : s.scale * 1.44269504088896340736);
+  }
+
+  /// queries[d][lane], times the factor (which tiles' scores get).
   void loadQueries(const E *q, int64_t count) {
-    T factor =
-        static_cast<T>(s.softCap > 0 ? s.scale / s.softCap : s.scale * 1.44269504088896340736);
+    if (tiled)
+      return tiled.loadQueries(q, count);
     if (count < lanes)
       std::fill_n(queries, s.head * lanes, T(0));
     for (int64_t lane = 0; lane < count; ++lane)
-      scaleRow(q + lane * s.q.position, s.q.element, factor, s.head, queries + lane, lanes);
+      scaleRow(q + lane * s.q.position, s.q.element, factor(), s.head, queries + lane, lanes);
   }
 
   /// Adds some keys to the running maximum, sum and weighted values.
   void keyStep(Range block, Range part) {
     int64_t count = part.end - part.begin;
-    panel<false, T>(scores, queries, s.head, {keys + part.begin * s.head, s.head, 1}, count);
+    computeScores(part.begin, count);
     if (s.softCap > 0)
       capScores(count);
     if (!mask.isOpen(block, part))
@@ -129,7 +146,21 @@ private:
         for (int64_t lane = 0; lane < lanes; ++lane)
           sums[d * lanes + lane] *= rescale[lane];
     isFirst = false;
-    panel<true, T>(sums, scores, count, {values + part.begin * s.valueHead, 1, s.valueHead},
+    addValues(part.begin, count);
+  }
+
+  void computeScores(int64_t first, int64_t count) {
+    if constexpr (canTile)
+      if (tiled)
+        return tiled.score(first, count, factor(), scores);
+    panel<false, T>(scores, queries, s.head, {keys + first * s.head, s.head, 1}, count);
+  }
+
+  void addValues(int64_t first, int64_t count) {
+    if constexpr (canTile)
+      if (tiled)
+        return tiled.addValues(first, count, scores);
+    panel<true, T>(sums, scores, count, {values + first * s.valueHead, 1, s.valueHead},
                    s.valueHead);
   }
 
@@ -199,6 +230,7 @@ private:
   const AttentionShape &s;
   const ForwardTensors<E> &all;
   Visibility mask;
+  TiledForward tiled;
   int64_t loaded = -1, outer = 0, kvHead = 0; // the pair at hand
   bool isFirst = true;                        // no key was added to the block's sums yet
   T *keys, *values;                           // [keys][head], [keys][valueHead]
