@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <string_view>
 #include <sys/mman.h>
 
 using namespace titan::rt;
@@ -83,18 +84,16 @@ template <typename E> void measureAttention(const char *type) {
               1e3 * forward, 1e3 * backward);
 }
 
-} // namespace
-
-int main() {
+void measureProducts() {
   const int64_t shapes[][3] = {{1024, 2048, 768}, {1024, 768, 2048},  {1024, 768, 768},
                                {768, 2048, 1024}, {1024, 32000, 768}, {1024, 768, 32000}};
   for (auto [m, n, k] : shapes) {
     measureProduct<float>(m, n, k, "f32 ");
     measureProduct<bf16>(m, n, k, "bf16");
   }
-  measureAttention<bf16>("bf16");
-  measureAttention<float>("f32");
+}
 
+void measureSum() {
   const int64_t count = 32 << 20;
   Numbers<float> numbers(count);
   float total = 0, *from = numbers.get();
@@ -104,4 +103,18 @@ int main() {
             [=](int64_t i) { return from[i] * from[i]; });
   });
   std::printf("sum of squares: %.1f GB/s\n", 4e-9 * static_cast<double>(count) / seconds);
+}
+
+} // namespace
+
+int main(int count, char **arguments) {
+  const std::string_view only = count > 1 ? arguments[1] : "";
+  if (only.empty() || only == "attention") {
+    measureAttention<bf16>("bf16");
+    measureAttention<float>("f32");
+  }
+  if (only.empty() || only == "sum")
+    measureSum();
+  if (only.empty() || only == "products")
+    measureProducts();
 }
