@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <memory>
@@ -233,8 +234,7 @@ TEST(AttentionNumerics, LargeScores) {
 
 // bf16 is widened where it is read and rounded where it is written: against the definition in float
 // the results have bf16's rounding and no more, lse none.
-TEST_P(Attention, RoundsBfloat16Once) {
-  const AttentionShape &s = GetParam();
+void checkBfloat16(const AttentionShape &s) {
   Case<float> want(s);
   Case<bf16> got(s);
   auto widen = [](const std::vector<bf16> &values) {
@@ -252,26 +252,46 @@ TEST_P(Attention, RoundsBfloat16Once) {
   }
 }
 
+TEST_P(Attention, RoundsBfloat16Once) {
+  checkBfloat16(GetParam());
+}
+
+template <typename E> void checkThreads(const AttentionShape &shape) {
+  auto isSame = [](const std::vector<E> &one, const std::vector<E> &other) {
+    return std::equal(one.begin(), one.end(), other.begin(),
+                      [](E x, E y) { return float(x) == float(y); });
+  };
+  int threads = omp_get_max_threads();
+  omp_set_num_threads(1);
+  Case<E> one(shape);
+  compute(shape, one);
+  for (int several : {3, 8}) {
+    omp_set_num_threads(several);
+    Case<E> other(shape);
+    compute(shape, other);
+    EXPECT_TRUE(isSame(one.out, other.out)) << several;
+    EXPECT_TRUE(isSame(one.dq, other.dq)) << several;
+    EXPECT_TRUE(isSame(one.dk, other.dk)) << several;
+    EXPECT_TRUE(isSame(one.dv, other.dv)) << several;
+  }
+  omp_set_num_threads(threads);
+}
+
 // Any number of threads gives the same bits, fewer or more than there are heads.
 TEST(AttentionNumerics, DoesNotDependOnThreads) {
   for (AttentionShape shape :
        {shapeOf(3, 70, 3, 2, 16, 0.25, true),
         AttentionShape{1, 270, 270, 2, 2, 16, 16, 0.25, true, 100, 0, 0, someDocuments()}}) {
-    int threads = omp_get_max_threads();
-    omp_set_num_threads(1);
-    Case<float> one(shape);
-    compute(shape, one);
-    for (int several : {3, 8}) {
-      omp_set_num_threads(several);
-      Case<float> other(shape);
-      compute(shape, other);
-      EXPECT_EQ(one.out, other.out);
-      EXPECT_EQ(one.dq, other.dq);
-      EXPECT_EQ(one.dk, other.dk);
-      EXPECT_EQ(one.dv, other.dv);
-    }
-    omp_set_num_threads(threads);
+    checkThreads<float>(shape);
+    checkThreads<bf16>(shape);
   }
+}
+
+// A head that takes several panels of tiles and part of one, and more keys than queries.
+TEST(AttentionNumerics, WideHeads) {
+  AttentionShape shape = shapeOf(2, 100, 1, 3, 72, 0.1, true);
+  shape.queries = 37, shape.firstQuery = 63, shape.valueHead = 40;
+  checkBfloat16(shape);
 }
 
 } // namespace
