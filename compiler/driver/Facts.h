@@ -15,7 +15,7 @@ namespace titan::driver {
 struct Facts {
   int64_t ranks = 1;
   plan::Processor processor; ///< of a rank
-  double flopsPerToken = 0; ///< executed, forward and backward; on all ranks together
+  double flopsPerToken = 0;  ///< executed, forward and backward; on all ranks together
   /// The model as written, by TorchTitan's convention (dialects/titan/Cost/Cost.h).
   double modelFlopsPerToken = 0;
   plan::MemoryReport memory;

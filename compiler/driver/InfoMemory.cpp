@@ -64,15 +64,12 @@ llvm::json::Object memoryJson(const Facts &facts) {
                                           {"operation", memory.operation},
                                           {"file", memory.file},
                                           {"line", memory.line}});
-  return llvm::json::Object{{"parameters", report.parameters},
-                            {"optimizer", report.optimizer},
-                            {"scalars", report.scalars},
-                            {"transient", report.getTransient()},
-                            {"products", report.products},
-                            {"libraries", plan::kLoadedLibraries},
-                            {"programs", std::move(programs)},
-                            {"threads", facts.processor.threads},
-                            {"total", report.getTraining()}};
+  return llvm::json::Object{
+      {"parameters", report.parameters}, {"optimizer", report.optimizer},
+      {"scalars", report.scalars},       {"transient", report.getTransient()},
+      {"products", report.products},     {"libraries", plan::kLoadedLibraries},
+      {"programs", std::move(programs)}, {"threads", facts.processor.threads},
+      {"total", report.getTraining()}};
 }
 
 } // namespace titan::driver

@@ -175,10 +175,9 @@ void ProgramTable::emitTensor(func::FuncOp function, DictionaryAttr attributes,
     out.line(" .info = " + getInfo(type) + ", .buffer = " + std::to_string(place.getBuffer()) +
              ",");
     std::string rest =
-        isShared
-            ? ""
-            : ".function = " +
-                  quote(function->getAttrOfType<StringAttr>(attr::kProgram).getValue()) + ", ";
+        isShared ? ""
+                 : ".function = " +
+                       quote(function->getAttrOfType<StringAttr>(attr::kProgram).getValue()) + ", ";
     Attribute stacked = attributes.get(attr::kStacked);
     rest += std::string(".stacked = ") + (stacked ? "true" : "false");
     if (isa_and_nonnull<ArrayAttr>(stacked))

@@ -29,8 +29,8 @@ struct ProgramMemory {
 
 /// Of a processor's program that has its code and its libraries loaded, and no tensors.
 constexpr int64_t kLoadedLibraries = 120'000'000;
-/// What MKL keeps for each thread to pack panels of matrices, as soon as they are large; of bf16; and
-/// what the kernel on a processor's tiles keeps instead (runtime/lib/kernels/AmxGemm.cpp).
+/// What MKL keeps for each thread to pack panels of matrices, as soon as they are large; of bf16;
+/// and what the kernel on a processor's tiles keeps instead (runtime/lib/kernels/AmxGemm.cpp).
 constexpr int64_t kPackingPerThread = 21'000'000;
 constexpr int64_t kNarrowPackingPerThread = 10'000'000;
 constexpr int64_t kTilePackingPerThread = 16'777'216;
@@ -45,7 +45,7 @@ struct Processor {
 struct MemoryReport {
   int64_t parameters = 0;
   int64_t optimizer = 0;
-  int64_t scalars = 0; ///< learning rate, step
+  int64_t scalars = 0;  ///< learning rate, step
   int64_t products = 0; ///< what products of matrices keep beside the arena on processors
   std::vector<ProgramMemory> programs;
 

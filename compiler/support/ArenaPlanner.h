@@ -89,7 +89,8 @@ inline ArenaPlan placeInOrder(const std::vector<ArenaItem> &items, const std::ve
   return plan;
 }
 
-/// How often an order is improved; far from all of it is needed where a plan can be had without gaps.
+/// How often an order is improved; far from all of it is needed where a plan can be had without
+/// gaps.
 inline constexpr int kImprovements = 100;
 
 inline ArenaPlan planArena(const std::vector<ArenaItem> &items, int64_t alignment = 64) {
@@ -126,7 +127,8 @@ inline ArenaPlan planArena(const std::vector<ArenaItem> &items, int64_t alignmen
   plan = best;
   for (int round = 0; round < kImprovements && best.bytes > least; ++round) {
     auto reachesTop = [&](size_t i) {
-      return items[i].bytes > 0 && plan.offsets[i] + alignTo(items[i].bytes, alignment) == plan.bytes;
+      return items[i].bytes > 0 &&
+             plan.offsets[i] + alignTo(items[i].bytes, alignment) == plan.bytes;
     };
     auto highest = std::find_if(order.begin(), order.end(), reachesTop);
     std::rotate(order.begin(), highest, highest + 1);

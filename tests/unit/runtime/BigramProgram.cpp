@@ -21,15 +21,7 @@ constexpr int64_t vocab = 256, layers = 2, batch = 4, seq = 32;
 const int dataAxis[] = {0};
 const GroupRef everyone{dataAxis, 1};
 
-enum Persistent {
-  Table,
-  Bias,
-  MTable,
-  MBias,
-  MCount,
-  Lr,
-  Step
-};
+enum Persistent { Table, Bias, MTable, MBias, MCount, Lr, Step };
 /// Of training; evaluation has the same up to Loss, prediction has a row of tokens and its logits.
 enum Transient {
   FullTable,
@@ -213,13 +205,8 @@ Program program(const int64_t *degree) {
   p.name = "bigram";
   p.source = "# by hand\n";
   p.mesh = programMesh();
-  p.persistent = {{"table", table},
-                  {"bias", bias},
-                  {"m.table", table},
-                  {"m.bias", bias},
-                  {"m.count", 8},
-                  {"lr", 8},
-                  {"step", 8}};
+  p.persistent = {{"table", table}, {"bias", bias}, {"m.table", table}, {"m.bias", bias},
+                  {"m.count", 8},   {"lr", 8},      {"step", 8}};
   addStored(p, Role::Parameter, "", Table, Bias);
   addStored(p, Role::State, "m.", MTable, MBias);
   p.tensors.push_back(tensor(Role::State, "m.count", DType::F64, {}, MCount)); // on every rank
@@ -253,7 +240,8 @@ Program program(const int64_t *degree) {
   std::vector<Buffer> predicted = full;
   predicted.push_back({"row", seq * 8, 0, 2});
   predicted.push_back({"logits", seq * vocab * 8, 2, 2});
-  p.functions = {{"train", trained, 3, runTrain}, {"logits", predicted, 3, runLogits},
+  p.functions = {{"train", trained, 3, runTrain},
+                 {"logits", predicted, 3, runLogits},
                  {"eval", evaluated, 3, runEval}};
   p.settings = {{"steps", "40", false},
                 {"seed", "3", false},

@@ -90,7 +90,7 @@ private:
   llvm::DenseMap<int64_t, Buffer> persistentUse;
   llvm::DenseMap<mlir::Value, ir::PlaceAttr> places;
   llvm::DenseMap<mlir::Value, Wish> wishes;
-  int64_t depth = 0; ///< number of enclosing repeats
+  int64_t depth = 0;     ///< number of enclosing repeats
   mlir::Region *current; ///< the body that is being planned
 };
 

@@ -1,0 +1,101 @@
+//===- PlanInPlace.cpp - Results that take the place of an operand --------===//
+//
+// An operation that reads an operand for the last time may write its result over it, if it reads no
+// element after it has written one that lies there. Of elementwise operations that is so by
+// definition; of fused regions it follows from the order of their loops.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/titan/Transforms/Fusion/RowSchedule.h"
+#include "dialects/titan/Transforms/Memory/Planner.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+using namespace titan::memory;
+
+/// True where element i of a result depends on element i of that operand alone (and on operands
+/// that are not written), so that the one may be written over the other.
+static bool worksInPlace(Operation *op) {
+  // Where a repeat carries what is in flight, the next one lands while this one is used.
+  if (auto wait = dyn_cast<dist::WaitOp>(op))
+    return llvm::none_of(wait.getFlights(), llvm::IsaPred<BlockArgument>);
+  return op->hasTrait<Elementwise>() || isa<RotaryOp, dist::AllReduceOp, dist::MakePartialOp>(op);
+}
+
+static bool liesAlike(NamedTensorType a, NamedTensorType b) {
+  auto withoutPartial = [](NamedTensorType type) {
+    return type.withSharding(type.getShardingOrReplicated().withoutPartial());
+  };
+  return withoutPartial(a) == withoutPartial(b);
+}
+
+/// In a fused region: `operand` is read element by element, by no loop that comes after the one
+/// that writes the result.
+static bool mayOverwrite(FusedOp fused, Value operand, unsigned result) {
+  Operation *writer = fused.getYield().getValues()[result].getDefiningOp();
+  SmallVector<std::string> rows = fusion::getRows(fused);
+  fusion::RowSchedule schedule = fusion::scheduleRows(fusion::getScheduledOps(fused), rows);
+  auto it = writer ? schedule.innerOf.find(writer) : schedule.innerOf.end();
+  if (it == schedule.innerOf.end() ||
+      (isa<ReduceOp>(writer) && cast<NamedTensorType>(writer->getResult(0).getType()).getRank() >
+                                    static_cast<int64_t>(rows.size())))
+    return false;
+  auto dims = cast<NamedTensorType>(operand.getType()).getDims();
+  // What has no dimension below the row is read before anything is written.
+  if (llvm::all_of(dims, [&](DimAttr dim) { return llvm::is_contained(rows, dim.getName()); }))
+    return true;
+  return llvm::all_of(operand.getUsers(), [&](Operation *user) {
+    return user->getParentOp() != fused ||
+           ((user->hasTrait<Elementwise>() || isa<ReduceOp>(user)) &&
+            cast<NamedTensorType>(fusion::getWalked(user).getType()).getDims() == dims &&
+            schedule.innerOf[user] <= it->second);
+  });
+}
+
+/// What an operation reads, also inside of its region.
+static SmallVector<Value> getRead(Operation *op) {
+  SmallVector<Value> read(op->getOperands());
+  if (auto fused = dyn_cast<FusedOp>(op))
+    for (Operation &inner : fused.getBody().front())
+      for (Value operand : inner.getOperands())
+        if (operand.getParentBlock() != &fused.getBody().front())
+          read.push_back(operand);
+  return read;
+}
+
+PlaceAttr Planner::findDyingOperand(OpResult result) {
+  Operation *op = result.getOwner();
+  auto fused = dyn_cast<FusedOp>(op);
+  if (!fused && !worksInPlace(op))
+    return nullptr;
+  // A place is free if whatever is read from it, by whatever name, may be overwritten.
+  auto fits = [&](Value operand) {
+    return liesAlike(cast<NamedTensorType>(operand.getType()),
+                     cast<NamedTensorType>(result.getType())) &&
+           (!fused || mayOverwrite(fused, operand, result.getResultNumber()));
+  };
+  SmallVector<Value> read = getRead(op), candidates = read;
+  // Of several values that are exchanged at once, each may only take the place of its own operand.
+  if (isa<dist::DistDialect>(op->getDialect()))
+    candidates = {op->getOperand(result.getResultNumber())};
+  auto isFree = [&](PlaceAttr place) {
+    return place.getLevels().empty() && getBusyUntil(place) <= liveness.getStart(op) &&
+           llvm::all_of(read, [&](Value operand) {
+             return places.lookup(operand) != place || fits(operand);
+           });
+  };
+  PlaceAttr wished = wishes.count(result) ? wishes[result].place : nullptr;
+  PlaceAttr found;
+  for (Value operand : candidates) {
+    PlaceAttr place = places.lookup(operand);
+    // An operand that lies where the result is wanted is best; persistent ones only then.
+    bool isWanted = place == wished, isTransient = place.getSpace() == MemorySpace::Transient;
+    if ((isWanted || (isTransient && !found)) && isFree(place)) {
+      found = place;
+      if (isWanted)
+        break;
+    }
+  }
+  return found;
+}
