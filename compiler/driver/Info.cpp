@@ -46,6 +46,25 @@ llvm::json::Object parametersJson(const sema::Model &model) {
   return llvm::json::Object{{"total", model.parameterCount()}, {"tensors", std::move(tensors)}};
 }
 
+/// The dimensions that the map makes longer, and how long.
+std::vector<std::pair<const sema::Dim *, int64_t>> paddedDims(const CheckedRun &run) {
+  std::vector<std::pair<const sema::Dim *, int64_t>> found;
+  for (sema::DimId id = 0; id < run.train.dims.size(); ++id) {
+    const sema::Dim &dim = run.train.dims[id];
+    if (int64_t size = sema::paddedSize(run.mesh.axes, dim.name, dim.size); size != dim.size)
+      found.push_back({&dim, size});
+  }
+  return found;
+}
+
+llvm::json::Array paddingJson(const CheckedRun &run) {
+  llvm::json::Array padding;
+  for (const auto &[dim, size] : paddedDims(run))
+    padding.push_back(
+        llvm::json::Object{{"dim", dim->name}, {"size", dim->size}, {"padded", size}});
+  return padding;
+}
+
 llvm::json::Array settingsJson(const sema::Run &run) {
   llvm::json::Array settings;
   for (const sema::OptionSpec &spec : sema::optionTable())
@@ -94,6 +113,7 @@ void printJson(const CheckedRun &run, const Facts &facts) {
                          {"parameters", parametersJson(run.train)},
                          {"flops_per_token", facts.flopsPerToken},
                          {"model_flops_per_token", facts.modelFlopsPerToken},
+                         {"padding", paddingJson(run)},
                          {"memory", memoryJson(facts)},
                          {"collectives", collectivesJson(facts.collectives)},
                          {"lines", linesJson(facts)},
@@ -135,6 +155,8 @@ void printText(const CheckedRun &run, const Facts &facts) {
   for (const sema::Axis &axis : run.mesh.axes)
     llvm::outs() << "  " << axis.name << " = "
                  << (axis.degree ? std::to_string(axis.degree) : std::string("auto")) << '\n';
+  for (const auto &[dim, size] : paddedDims(run))
+    llvm::outs() << "  " << dim->name << " = " << dim->size << " is computed as " << size << '\n';
   printFacts(facts);
   llvm::outs() << "\nsettings (launch: may be changed when the program starts):\n";
   for (const sema::OptionSpec &spec : sema::optionTable())

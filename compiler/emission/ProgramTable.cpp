@@ -77,12 +77,15 @@ std::string ProgramTable::getBuffer(BufferAttr buffer) {
          std::to_string(buffer.getLast()) + "}";
 }
 
-std::string ProgramTable::getInfo(NamedTensorType type) {
+std::string ProgramTable::getInfo(NamedTensorType type, DenseI64ArrayAttr unpadded) {
   dist::ShardingAttr sharding = type.getShardingOrReplicated();
   std::string dims;
-  for (auto [dim, axes] : llvm::zip_equal(type.getDims(), sharding.getDimAxes()))
+  for (auto [i, dim, axes] : llvm::enumerate(type.getDims(), sharding.getDimAxes())) {
+    int64_t padding = unpadded ? dim.getSize() - unpadded[i] : 0;
     dims += (dims.empty() ? "{" : ", {") + quote(dim.getName().getValue()) + ", " +
-            std::to_string(dim.getSize()) + ", " + getAxes(axes) + "}";
+            std::to_string(dim.getSize()) + ", " + getAxes(axes) +
+            (padding ? ", " + std::to_string(padding) : "") + "}";
+  }
   return "{" + getDType(type.getElementType()) + ", {" + dims + "}, " +
          getAxes(sharding.getFlatAxes()) + ", " + std::to_string(sharding.getFlatFrom()) + "}";
 }
@@ -172,8 +175,9 @@ void ProgramTable::emitTensor(func::FuncOp function, DictionaryAttr attributes,
     if (!name || !described.insert({owner, place}).second)
       continue;
     out.line("{.role = Role::" + role + ", .name = " + quote(name) + ",");
-    out.line(" .info = " + getInfo(type) + ", .buffer = " + std::to_string(place.getBuffer()) +
-             ",");
+    auto unpadded = attributes.getAs<DenseI64ArrayAttr>(attr::kUnpadded);
+    out.line(" .info = " + getInfo(type, unpadded) +
+             ", .buffer = " + std::to_string(place.getBuffer()) + ",");
     std::string rest =
         isShared ? ""
                  : ".function = " +
@@ -186,7 +190,10 @@ void ProgramTable::emitTensor(func::FuncOp function, DictionaryAttr attributes,
       rest += ", " + getInit(init);
     out.line(" " + rest + "},");
     if (role == "Parameter") {
-      parameters += type.getNumElements();
+      int64_t elements = 1;
+      for (int64_t size : unpadded ? SmallVector<int64_t>(unpadded.asArrayRef()) : type.getShape())
+        elements *= size;
+      parameters += elements;
       parameterType = parameterType ? parameterType : type.getElementType();
     }
   }

@@ -35,7 +35,8 @@ private:
                   ir::NamedTensorType type, ir::PlaceAttr place);
   void emitFunction(mlir::func::FuncOp function, llvm::StringRef name);
   std::string getBuffer(ir::BufferAttr buffer);
-  std::string getInfo(ir::NamedTensorType type);
+  /// `unpadded`: the sizes without padding, or null.
+  std::string getInfo(ir::NamedTensorType type, mlir::DenseI64ArrayAttr unpadded);
   std::string getAxes(mlir::ArrayAttr axes);
   /// Elements on a rank, as an expression of `degree`.
   std::string getCount(ir::NamedTensorType type);

@@ -2,6 +2,7 @@
 
 #include "compiler/interpreter/Arguments.h"
 
+#include "compiler/interpreter/Padding.h"
 #include "compiler/interpreter/Rounding.h"
 #include "dialects/titan/IR/Stacked.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -190,8 +191,10 @@ FailureOr<HostTensor> interpreter::makeArgument(func::FuncOp function, unsigned 
   auto type = dyn_cast<NamedTensorType>(function.getArgument(index).getType());
   if (!type)
     return function.emitError("argument ") << index << " is not a titan tensor";
-  FailureOr<HostTensor> value = makeUnrounded(function, index, type, settings, step);
-  if (succeeded(value))
-    roundTo(type.getElementType(), value->data);
-  return value;
+  NamedTensorType unpadded = getUnpadded(type, function.getArgAttr(index, attr::kUnpadded));
+  FailureOr<HostTensor> value = makeUnrounded(function, index, unpadded, settings, step);
+  if (failed(value))
+    return failure();
+  roundTo(type.getElementType(), value->data);
+  return unpadded == type ? *value : addPadding(*value, type.getShape());
 }

@@ -3,6 +3,7 @@
 #include "compiler/interpreter/Session.h"
 
 #include "compiler/interpreter/Layout.h"
+#include "compiler/interpreter/Padding.h"
 
 using namespace mlir;
 using namespace titan;
@@ -132,6 +133,13 @@ LogicalResult Session::step(bool keep) {
     auto updated = function.getResultAttrOfType<IntegerAttr>(i, ir::attr::kUpdates);
     if (updated && keep)
       setArgument(updated.getInt(), *global);
+    if (Attribute unpadded = function.getResultAttr(i, ir::attr::kUnpadded)) {
+      type = getUnpadded(type, unpadded);
+      auto emitError = [&] { return function.emitError(role.str()) << ": "; };
+      global = removePadding(*global, type.getShape(), emitError);
+      if (failed(global))
+        return failure();
+    }
     results.push_back({role, getFamily(function, i), type, std::move(*global)});
   }
   nextStep += keep;

@@ -47,6 +47,7 @@ public:
     Block *block = func.addEntryBlock();
     builder.setInsertionPointToEnd(block);
     bindArguments(needs, ops, *block);
+    ops.marksBlocks = name == "train" && !run.run["recompute.blocks"].elements.empty();
     if (isDrawn) {
       ops.seed = block->getArguments().drop_back().back();
       ops.step = block->getArguments().back();

@@ -17,6 +17,19 @@ void OpLowering::lower(const sema::Region &region) {
 }
 
 void OpLowering::lower(const Op &op) {
+  Block *block = builder.getInsertionBlock();
+  Operation *last = block->empty() ? nullptr : &block->back();
+  lowerUnmarked(op);
+  if (!marksBlocks || op.blocks.empty())
+    return;
+  ArrayAttr blocks =
+      builder.getStrArrayAttr(SmallVector<StringRef>(op.blocks.begin(), op.blocks.end()));
+  for (Operation &made : llvm::make_range(last ? std::next(last->getIterator()) : block->begin(),
+                                          block->end()))
+    made.setAttr(ir::attr::kBlocks, blocks);
+}
+
+void OpLowering::lowerUnmarked(const Op &op) {
   mlir::Location loc = translation.loc(op.loc, op.name);
   if (op.kind == OpKind::Repeat)
     return repeat(op, loc);

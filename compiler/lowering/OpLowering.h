@@ -23,6 +23,8 @@ public:
   /// What random tensors depend on, in training; null in programs without steps, where nothing is
   /// dropped out.
   mlir::Value seed, step;
+  /// Whether operations say which blocks they stand in.
+  bool marksBlocks = false;
 
   void lower(const sema::Region &region);
   mlir::Value operator[](sema::ValueId id) const { return values.lookup(id); }
@@ -31,6 +33,7 @@ public:
 
 private:
   void lower(const sema::Op &op);
+  void lowerUnmarked(const sema::Op &op);
   mlir::Value simple(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
   mlir::Value elementwise(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
   mlir::Value rotary(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);

@@ -22,7 +22,8 @@ void addMesh(const sema::CheckedRun &run, OpBuilder &builder, const Translation 
   };
   for (const sema::Axis &axis : run.mesh.axes)
     builder.create<dist::MapOp>(translation.loc(axis.loc, axis.name), axis.name, list(axis.splits),
-                                list(axis.otherwise), list(axis.stores));
+                                list(axis.otherwise), list(axis.stores),
+                                axis.pads.empty() ? ArrayAttr() : list(axis.pads));
 }
 
 namespace {

@@ -283,6 +283,9 @@ Value Elaborator::appendAll(Op op, std::vector<TensorType> types, Location at) {
   }
   op.loc = model.values[op.results[0]].loc;
   op.name = model.values[op.results[0]].name;
+  for (Frame *called = frame; called; called = called->caller)
+    if (called->decl && called->decl->is<BlockDecl>())
+      op.blocks.push_back(nameOf(*called->decl).text);
   notePositions(op);
   region->ops.push_back(std::move(op));
   return Value::ofList(std::move(results));

@@ -81,11 +81,41 @@ private:
     }
     addStores(decl, axis);
     for (const Setting &option : decl.options)
-      diags.report(Code::UnknownAxisOption, option.path.loc,
-                   "an axis has no option `" + option.path.text() + "`");
+      if (option.path.text() == "pad" && option.value)
+        addPads(*option.value, axis);
+      else
+        diags
+            .report(Code::UnknownAxisOption, option.path.loc,
+                    "an axis has no option `" + option.path.text() + "`")
+            .help("the options of an axis: `pad = NAME`, `pad = [NAME, NAME]`");
     axis.degreeLoc = decl.degree ? decl.degree->loc : decl.loc;
     setDegree(decl.degree.get(), axis);
     mesh.axes.push_back(std::move(axis));
+  }
+
+  /// The name of a dimension, or a list of such.
+  void addPads(const Expr &expr, Axis &axis) {
+    if (auto *list = expr.as<ListExpr>()) {
+      for (const ExprPtr &element : list->elements)
+        addPads(*element, axis);
+      return;
+    }
+    std::vector<std::string> known = axis.splits;
+    known.insert(known.end(), axis.otherwise.begin(), axis.otherwise.end());
+    auto *name = expr.as<NameExpr>();
+    std::string text = name ? name->path.text() : "";
+    if (std::find(known.begin(), known.end(), text) != known.end()) {
+      axis.pads.push_back(text);
+      axis.padLocs.push_back(expr.loc);
+      return;
+    }
+    Diagnostic &diag = diags.report(Code::BadPadding, expr.loc,
+                                    name ? "axis `" + axis.name + "` does not split `" + text + "`"
+                                         : std::string("`pad` takes names of dimensions"));
+    if (std::string near = nearestName(text, known); name && !near.empty())
+      diag.fix(expr.loc, near);
+    else
+      diag.help("it splits " + listNames(known));
   }
 
   void addStores(const AxisDecl &decl, Axis &axis) {
@@ -161,6 +191,23 @@ private:
 };
 
 } // namespace
+
+bool isPadded(const std::vector<Axis> &axes, const std::string &dim) {
+  return std::any_of(axes.begin(), axes.end(), [&](const Axis &axis) {
+    return std::find(axis.pads.begin(), axis.pads.end(), dim) != axis.pads.end();
+  });
+}
+
+int64_t paddedSize(const std::vector<Axis> &axes, const std::string &dim, int64_t size) {
+  if (!isPadded(axes, dim) || size == 1)
+    return size;
+  int64_t parts = 1;
+  for (const Axis &axis : axes)
+    for (const auto *names : {&axis.splits, &axis.otherwise})
+      if (axis.degree > 1 && std::find(names->begin(), names->end(), dim) != names->end())
+        parts *= axis.degree;
+  return (size + parts - 1) / parts * parts;
+}
 
 std::optional<Mesh> resolveMesh(const Run &run, const Library &library, DiagnosticEngine &diags) {
   size_t errorsBefore = diags.errorReports();

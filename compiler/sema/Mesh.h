@@ -11,10 +11,17 @@ struct Axis {
   std::string name;
   int64_t degree = 0; ///< 0: auto, fixed at launch
   std::vector<std::string> splits, otherwise, stores;
+  std::vector<std::string> pads; ///< of what it splits, what is made longer where it must be
   Location loc;
   Location degreeLoc;
   std::vector<Location> splitLocs; ///< of `splits`, then of `otherwise`
+  std::vector<Location> padLocs;
 };
+
+/// Whether the map makes a dimension longer where the axes that split it do not divide it.
+bool isPadded(const std::vector<Axis> &axes, const std::string &dim);
+/// How long the map makes a dimension of this size: itself where nothing pads it.
+int64_t paddedSize(const std::vector<Axis> &axes, const std::string &dim, int64_t size);
 
 struct Mesh {
   std::vector<Axis> axes;

@@ -24,6 +24,8 @@ public:
     for (const Parameter &parameter : model.parameters)
       lay(parameter.type.dims, "parameter `" + parameter.name + "`", parameter.loc);
     for (const Input &input : model.inputs)
+      checkPads(input);
+    for (const Input &input : model.inputs)
       lay(input.type.dims, "input `" + input.name + "`", input.loc);
     layAnchors(model.body);
   }
@@ -43,6 +45,22 @@ private:
       else if (std::find(known.begin(), known.end(), names[i]) == known.end())
         reportUnknown(axis, names[i], axis.splitLocs[i], known);
     }
+  }
+
+  /// Nobody would fill what is added to an input.
+  void checkPads(const Input &input) {
+    for (const Axis &axis : mesh.axes)
+      for (size_t i = 0; i < axis.pads.size(); ++i)
+        if (hasDim(input.type.dims, axis.pads[i]) && padsReported.insert(axis.pads[i]).second)
+          diags
+              .report(Code::BadPadding, axis.padLocs[i],
+                      "`" + axis.pads[i] + "` cannot be padded: it is a dimension of an input")
+              .note(input.loc, "input `" + input.name + "` is declared here");
+  }
+
+  bool hasDim(const DimSet &dims, const std::string &name) const {
+    return std::any_of(dims.begin(), dims.end(),
+                       [&](DimId id) { return model.dims[id].name == name; });
   }
 
   void reportUnknown(const Axis &axis, const std::string &name, Location at,
@@ -87,7 +105,7 @@ private:
         continue;
       int64_t &degree = parts.try_emplace(*taken, 1).first->second;
       degree *= axis.degree;
-      if (sizeOf(*taken) % degree)
+      if (sizeOf(*taken) % degree && !isPadded(mesh.axes, model.dims[*taken].name))
         reportIndivisible(axis, *taken, degree, what, at);
     }
   }
@@ -99,12 +117,19 @@ private:
     const Dim &dim = model.dims[id];
     std::string by = degree == axis.degree ? std::to_string(degree)
                                            : std::to_string(degree) + " (with the axes before it)";
+    bool isInput = std::any_of(model.inputs.begin(), model.inputs.end(), [&](const Input &input) {
+      return hasDim(input.type.dims, dim.name);
+    });
+    std::string help = "degrees that divide it: " + listDivisors(sizeOf(id));
+    if (!isInput)
+      help += "; or compute " + std::to_string(degree - sizeOf(id) % degree) +
+              " more that count for nothing: `{ pad = " + dim.name + " }` behind the axis";
     diags
         .report(Code::Indivisible, axis.degreeLoc,
                 "axis `" + axis.name + "` splits `" + dim.name + "`, whose " +
                     std::to_string(sizeOf(id)) + " elements are not divisible by " + by)
         .note(at, what + " has this dimension")
-        .help("degrees that divide it: " + listDivisors(sizeOf(id)));
+        .help(help);
   }
 
   const Mesh &mesh;
@@ -113,6 +138,7 @@ private:
   DiagnosticEngine &diags;
   std::set<std::string> layers;
   std::set<std::pair<std::string, DimId>> reported;
+  std::set<std::string> padsReported;
 };
 
 } // namespace

@@ -121,6 +121,14 @@ const std::vector<OptionSpec> &optionTable() {
        0,
        0,
        {"matmul", "attention", "rotary", "reduce", "gather"}},
+      {"recompute.blocks",
+       OptionType::Words,
+       Value::ofList({}),
+       Fixed::Compile,
+       "compute only what calls of these blocks do again; none: what the others say",
+       0,
+       0,
+       {}},
       integer("steps", Value::ofInt(100), Fixed::Launch, 1, "steps to train"),
       integer("seed", Value::ofInt(0), Fixed::Launch, 0,
               "of initial values and of the order of samples"),
@@ -207,7 +215,13 @@ Value checkIntegers(const OptionSpec &spec, const Value &value, Location at,
 Value checkWords(const OptionSpec &spec, const Value &value, Location at, DiagnosticEngine &diags) {
   std::vector<Value> words = elementsOf(value);
   for (Value &word : words) {
-    word = checkChoice(spec, word, at, diags);
+    bool isName = word.kind == Value::Kind::Word || word.kind == Value::Kind::String;
+    if (spec.choices.empty())
+      word = isName ? Value::ofWord(word.text)
+                    : refuse(Code::OptionType, spec, "names: `[Attention, FeedForward]`", word, at,
+                             diags);
+    else
+      word = checkChoice(spec, word, at, diags);
     if (word.isError())
       return {};
   }

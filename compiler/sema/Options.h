@@ -24,7 +24,7 @@ struct OptionSpec {
   Fixed fixed;
   const char *doc;
   double least = 0, most = std::numeric_limits<double>::infinity(); ///< of numbers, both included
-  std::vector<std::string> choices;
+  std::vector<std::string> choices; ///< of words; none: any names
 };
 
 /// All options that are not part of a model or a parallel map.

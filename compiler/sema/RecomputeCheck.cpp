@@ -1,7 +1,9 @@
 // Whether a run's `recompute` says one thing, and finds in its model what it speaks of.
 #include "compiler/sema/Check.h"
+#include "compiler/sema/Suggest.h"
 
 #include <algorithm>
+#include <set>
 
 namespace titan::sema {
 
@@ -19,13 +21,48 @@ void checkPolicies(const Run &run, DiagnosticEngine &diags) {
           .note(run.options.at(given).loc, "this says already which layers are computed again");
     given = path;
   }
-  if (isSet("recompute") && isSet("recompute.save"))
-    diags
-        .report(Code::OptionWithoutEffect, run.options.at("recompute.save").loc,
-                "`recompute.save` cannot stand beside `recompute`")
-        .note(run.options.at("recompute").loc, "this says already what is kept")
-        .help("`recompute.save` alone means all layers");
+  for (const std::string path : {"recompute.save", "recompute.blocks"})
+    if (isSet("recompute") && isSet(path.c_str()))
+      diags
+          .report(Code::OptionWithoutEffect, run.options.at(path).loc,
+                  "`" + path + "` cannot stand beside `recompute`")
+          .note(run.options.at("recompute").loc, "this says already what is kept")
+          .help("`" + path + "` alone means all layers");
 }
+
+namespace {
+
+/// The names of the blocks that are called, in repeats or outside of them.
+void collectBlocks(const Region &region, bool isRepeated, std::set<std::string> &inside,
+                   std::set<std::string> &outside) {
+  for (const Op &op : region.ops) {
+    (isRepeated ? inside : outside).insert(op.blocks.begin(), op.blocks.end());
+    for (const Region &body : op.body)
+      collectBlocks(body, true, inside, outside);
+  }
+}
+
+void checkBlocks(const CheckedRun &checked, DiagnosticEngine &diags) {
+  std::set<std::string> inside, outside;
+  collectBlocks(checked.train.body, false, inside, outside);
+  std::vector<std::string> known(inside.begin(), inside.end());
+  for (const Value &block : checked.run["recompute.blocks"].elements) {
+    if (inside.count(block.text))
+      continue;
+    Diagnostic &diag =
+        diags.report(Code::UnknownBlock, checked.run.options.at("recompute.blocks").loc,
+                     outside.count(block.text)
+                         ? "block `" + block.text + "` is not called in a `repeat`"
+                         : "the model calls no block `" + block.text + "`");
+    diag.note(checked.train.loc, "the model is declared here");
+    if (std::string near = nearestName(block.text, known); !near.empty())
+      diag.help("the nearest block is `" + near + "`");
+    else
+      diag.help("its repeats call " + listNames(known));
+  }
+}
+
+} // namespace
 
 void checkRecompute(const CheckedRun &checked, DiagnosticEngine &diags) {
   int64_t layers = 0;
@@ -37,7 +74,8 @@ void checkRecompute(const CheckedRun &checked, DiagnosticEngine &diags) {
         .note(checked.train.loc, "the model is declared here");
   };
   std::string most = layers == 1 ? "1 layer" : std::to_string(layers) + " layers";
-  for (const char *path : {"recompute", "recompute.every", "recompute.layers", "recompute.save"}) {
+  for (const char *path : {"recompute", "recompute.every", "recompute.layers", "recompute.save",
+                           "recompute.blocks"}) {
     const Option &option = checked.run.options.at(path);
     bool isOff = option.value.isWord("none") || (option.value.isInt() && option.value.integer == 0);
     if (option.loc.isValid() && !isOff && layers == 0)
@@ -51,6 +89,7 @@ void checkRecompute(const CheckedRun &checked, DiagnosticEngine &diags) {
     if (layer.integer >= layers)
       report("recompute.layers", "there is no layer " + layer.print() +
                                      ": the longest repeat has " + most + ", counted from 0");
+  checkBlocks(checked, diags);
 }
 
 } // namespace titan::sema

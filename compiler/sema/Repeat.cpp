@@ -38,7 +38,7 @@ private:
     if (a.kind != b.kind || a.operands.size() != b.operands.size() || a.dims != b.dims ||
         a.word != b.word || a.number != b.number || a.numbers != b.numbers || a.index != b.index ||
         a.results.size() != b.results.size() || a.body.size() != b.body.size() ||
-        a.table != b.table)
+        a.table != b.table || a.blocks != b.blocks)
       return false;
     for (size_t i = 0; i < a.operands.size(); ++i)
       if (a.operands[i] != mapped(b.operands[i]))

@@ -251,12 +251,15 @@ Value Resolver::evaluateWords(const Expr &expr) {
 /// way round.
 void Resolver::forgetOtherPolicy(const std::string &path) {
   auto isRecompute = [](const std::string &all) { return all.rfind("recompute", 0) == 0; };
+  auto choosesLayers = [](const std::string &all) {
+    return all == "recompute.every" || all == "recompute.layers";
+  };
   if (!isRecompute(path))
     return;
   for (const OptionSpec &spec : optionTable())
     if (isRecompute(spec.path) && !setHere.count(spec.path) &&
         (path == "recompute" || spec.path == "recompute" ||
-         (path != "recompute.save" && spec.path != "recompute.save")))
+         (choosesLayers(path) && choosesLayers(spec.path))))
       run.options.erase(spec.path);
 }
 

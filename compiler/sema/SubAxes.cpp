@@ -23,7 +23,7 @@ public:
   std::optional<std::pair<Axis, Axis>> split(const Axis &axis) const {
     for (const std::string &first : axis.splits) {
       int64_t size = sizeOf(first);
-      if (size <= 1 || size % axis.degree == 0)
+      if (size <= 1 || size % axis.degree == 0 || isPadded({axis}, first))
         continue;
       int64_t outer = std::gcd(size, axis.degree), inner = axis.degree / outer;
       auto second = std::find_if(axis.splits.begin(), axis.splits.end(), [&](const auto &name) {

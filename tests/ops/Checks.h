@@ -14,7 +14,7 @@ namespace titan::ops {
 
 /// How many comparisons the checks made.
 struct Counts {
-  unsigned cases = 0, gradients = 0, shardings = 0;
+  unsigned cases = 0, gradients = 0, shardings = 0, paddings = 0;
 };
 
 /// The gradient of a weighed sum of the results along a random direction of every operand is the
@@ -29,6 +29,10 @@ enum class Break { Nothing, Linear, Split };
 /// the ranks together compute what one rank computes, to 1e-12.
 bool checkShardings(mlir::MLIRContext *context, const Case &c, llvm::ArrayRef<int64_t> shape,
                     Break broken, Counts &counts);
+
+/// With dimensions that the axes of a mesh pad, each alone and all at once: after the shard phase the
+/// ranks together compute what one rank computes, also where padding holds something.
+bool checkPadding(mlir::MLIRContext *context, const Case &c, Counts &counts);
 
 /// The case with its results, the weights of its loss and the gradients, for PyTorch to judge.
 std::optional<llvm::json::Value> describe(mlir::MLIRContext *context, const Case &c, Draw &draw);

@@ -46,7 +46,8 @@ static bool check(MLIRContext &context, const Case &c, Draw &draw, Counts &count
   const int64_t one[] = {2}, two[] = {2, 2};
   return checkGradient(&context, c, draw, counts) &&
          checkShardings(&context, c, one, broken, counts) &&
-         checkShardings(&context, c, two, broken, counts);
+         checkShardings(&context, c, two, broken, counts) &&
+         (broken != Break::Nothing || checkPadding(&context, c, counts));
 }
 
 static bool print(MLIRContext &context, const Case &c, Draw &draw) {
@@ -71,8 +72,9 @@ static bool checkOperation(MLIRContext &context, const std::string &name,
     }
   }
   if (!describeOnly)
-    llvm::outs() << llvm::format("ok     %-16s %5u cases, %5u gradients, %6u shardings\n",
-                                 name.c_str(), counts.cases, counts.gradients, counts.shardings);
+    llvm::outs() << llvm::format("ok     %-16s %5u cases, %5u gradients, %6u shardings, %5u paddings\n",
+                                 name.c_str(), counts.cases, counts.gradients, counts.shardings,
+                                 counts.paddings);
   return true;
 }
 

@@ -340,8 +340,8 @@ class Program:
         self.names: dict[str, int] = {}
         pick = self.random.choice
         self.sizes = {"batch": pick([2, 4, 4]), "seq": pick([4, 4, 6]), "embed": pick([4, 4, 8]),
-                      "heads": pick([2, 2, 4]), "head": pick([2, 2, 4]), "ffn": pick([4, 8, 6]),
-                      "vocab": pick([8, 8, 12]), "layers": pick([1, 2, 3])}
+                      "heads": pick([2, 2, 4]), "head": pick([2, 2, 4]), "ffn": pick([4, 8, 6, 5]),
+                      "vocab": pick([8, 8, 12, 7]), "layers": pick([1, 2, 3])}
         self.model_dims = ["embed", "heads", "head", "ffn", "vocab"]
         self.values_dims = ["batch", "seq", "embed"]
         self.blocks: list[str] = []
@@ -392,14 +392,16 @@ class Program:
         return [f"model M({arguments}) {{", *body.lines, "}"]
 
     def draw_map(self, used: set[str]) -> list[str]:
-        """One to three axes, of at most 8 ranks together; degrees that divide what they split."""
+        """One to three axes, of at most 8 ranks together; what their degrees do not divide is padded."""
         lines, ranks, left = [], 1, dict(self.sizes)
         names = self.random.sample(["tp", "zeta", "alpha", "m", "x1"], self.random.randint(1, 3))
         auto = names[0] if self.random.random() < 0.2 else None
         for name in names:
-            degree = 2 if name == auto else self.random.choice([2, 2, 2, 3, 4, 1])
+            pads = name != auto and self.random.random() < 0.3
+            degree = 2 if name == auto else self.random.choice([2, 3, 3, 4] if pads else
+                                                               [2, 2, 2, 3, 4, 1])
             pool = [d for d in ("batch", "seq", *self.model_dims) if d in used]
-            pool = [d for d in pool if left[d] % degree == 0]
+            pool = [d for d in pool if left[d] % degree == 0 or (pads and d in self.model_dims)]
             self.random.shuffle(pool)
             splits = pool[:self.random.randint(0, 4)] if name != auto else ["batch"]
             otherwise = pool[len(splits):][:self.random.randint(0, 1)] if name != auto else []
@@ -407,20 +409,23 @@ class Program:
             if ranks * degree > 8 or not (splits or stores) or left["batch"] % degree and name == auto:
                 continue
             ranks *= degree
+            uneven = [d for d in [*splits, *otherwise] if left[d] % degree]
             for dim in {*splits, *otherwise}:
-                left[dim] //= degree
+                left[dim] = -(-left[dim] // degree)
             parts = [f"splits {', '.join(splits)}"] if splits else []
             parts += [f", else {otherwise[0]}"] if splits and otherwise else []
             parts += [f" stores {', '.join(stores)}"] if stores else []
+            parts += [f" {{ pad = [{', '.join(uneven)}] }}"] if uneven else []
             lines.append(f"  {name} = {'auto' if name == auto else degree} {''.join(parts)}")
         return ["parallel map {", *lines, "}"] if lines else []
 
-    def draw_run(self, parallel: list[str], repeats: bool) -> list[str]:
+    def draw_run(self, parallel: list[str], repeats: bool, repeated: list[str]) -> list[str]:
         pick = self.random.choice
         stores = any("params" in line for line in parallel)
         reshard = pick(["default", "default", "always", "never"]) if stores else "default"
         policies = ["= none", "= full", "{ every = 1 }", "{ layers = 0 }",
                     "{ save = [matmul, attention] }", "{ save = reduce, layers = 0 }"]
+        policies += [f"{{ blocks = {block} }}" for block in repeated]
         recompute = pick(policies) if repeats else "= none"
         return [f"train t = M{' on map' if parallel else ''} {{",
                 f"  data = text(\"none.txt\") {{ seq = {self.sizes['seq']}, batch = {self.sizes['batch']} }}",
@@ -433,16 +438,19 @@ class Program:
     def draw(self) -> str:
         blocks = [self.draw_block() for _ in range(self.random.randint(0, 2))]
         model = self.draw_model()
-        blocks = [line for i, block in enumerate(blocks) for line in block
-                  if f"Part{i}(" in "\n".join(model)]
+        called = [f"Part{i}(" in "\n".join(model) for i in range(len(blocks))]
+        repeated = [f"Part{i}" for i, block in enumerate(blocks)
+                    if called[i] and any("repeat " in line for line in block)]
+        blocks = [line for i, block in enumerate(blocks) for line in block if called[i]]
         declared = re.findall(r"(?:param|let|output|input) [^\[=]*\[([^\]]*)\]",
                               "\n".join(blocks + model))
         repeats = any("repeat " in line for line in blocks + model)
         parallel = self.draw_map({d for dims in declared for d in dims.split(", ")})
+        run = self.draw_run(parallel, repeats, repeated)
         return "\n".join(["import std.activation, std.loss, std.norm, std.rotary", "",
                           "fn sin_like(x) = x * (1 - x * x / 6) * exp(-(x * x) / 4)",
                           "fn blend(a, b, share = 0.3) = share * a + (1 - share) * b", "",
-                          *blocks, "", *model, "", *parallel, "", *self.draw_run(parallel, repeats), ""])
+                          *blocks, "", *model, "", *parallel, "", *run, ""])
 
 
 if __name__ == "__main__":

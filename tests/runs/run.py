@@ -12,6 +12,10 @@ Allocations: two runs that differ in their number of steps alone ask the allocat
 Meshes: a run that goes from a sharded mesh to a tensor-parallel one and on to one process, by its
 checkpoints, is the run of one process by the parity rule.
 
+Padding: a mesh that pads what its axes do not divide starts from the same bits, trains to the same, and reads
+and writes files as if there were no padding: what one process has written, two continue, export and generate
+from alike.
+
 Evaluation: the same number on one process and on two, during the run and after it.
 """
 
@@ -26,12 +30,13 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "parity"))
-from compare import compare
+from compare import bitwise_equal, compare
 from titan import (BUILD, ROOT, TORCHRUN, Failed, Launch, Report, build, call, environment_of,
                    require_titanc, write_text)
 
 OUT = ROOT / "out" / "runs"
 PROGRAM = ROOT / "tests/parity/programs/llama3.titan"
+ODD = ROOT / "tests/parity/programs/gpt2.titan"
 COUNTER = BUILD / "lib" / "libcount-allocations.so"
 EVERY = 5  # steps between checkpoints
 
@@ -165,6 +170,31 @@ def try_allocations(programs: dict[str, tuple[Path, int]], text: Path):
     return good, "\n".join(notes)
 
 
+def try_padding(one: Path, padded: Path, text: Path):
+    runs, notes, good = [], [], True
+    for exe, processes in ((one, 1), (padded, 2)):
+        extra = ["--check-replicas"] if processes > 1 else []
+        runs.append(Launch(6, processes=processes).run(exe, text, OUT / f"odd-{processes}", extra))
+    result = compare(runs[1], runs[0], "float64")
+    for name in bitwise_equal(runs[1] / "initial.safetensors", runs[0] / "initial.safetensors"):
+        result.faults.append(f"initial parameters: {name} is not bitwise the same")
+    said = []
+    for exe, processes in ((one, 1), (padded, 2)):
+        launcher = [] if processes == 1 else [TORCHRUN, "--standalone", "--no-python",
+                                              "--nproc-per-node", processes]
+        start = ["--init-from", runs[0] / "model.safetensors"]
+        exported = OUT / f"odd-hf-{processes}"
+        call([*launcher, exe, "export", "--hf", exported, *start], env=environment_of({}))
+        written = call([*launcher, exe, "generate", "--prompt", "ab", "--max-tokens", 8, *start],
+                       env=environment_of({}))
+        said.append((written, sorted((f.name, f.read_bytes())
+                                     for f in exported.glob("*.safetensors"))))
+    for what, a, b in zip(("generated text", "exported files"), *said):
+        good = good and bool(a) and a == b
+        notes.append(f"    {what} {'equal' if a == b else 'differ'}")
+    return result.passed() and good, "\n".join([result.table(), *notes])
+
+
 def try_evaluation(one: Path, two: Path, text: Path, other: Path):
     found = []
     for exe, processes in ((one, 1), (two, 2)):
@@ -199,6 +229,11 @@ def main() -> None:
     report.case(f"{kills} kills of two processes, seed {arguments.seed}",
                 lambda: try_kills(two, text, kills, arguments.seed))
     report.case("from mesh to mesh", lambda: try_meshes([(two, 2), (split, 2), (one, 1)], text))
+    whole, padded = (build(ODD, train, "float64", OUT / train) for train in ("odd", "on_padded"))
+    report.case("padded dimensions, and files without them",
+                lambda: try_padding(whole, padded, text))
+    report.case("from a padded mesh to one process",
+                lambda: try_meshes([(padded, 2), (whole, 1)], text))
     narrow = build(PROGRAM, "parity", "bfloat16", OUT / "narrow", evaluation)
     report.case("allocations of a step", lambda: try_allocations(
         {"one rank": (one, 1), "two ranks": (split, 2), "bf16": (narrow, 1)}, text))

@@ -24,6 +24,15 @@ enum class FactorKind {
   Replicated ///< must not be split (attention's positions)
 };
 
+/// What becomes of the elements by which dimensions that walk a factor are longer than the program
+/// says, so that axes divide them. Their values are arbitrary unless said otherwise.
+enum class Padding {
+  Forbidden, ///< they would mix with the others: the operation needs its dimensions as they are
+  Apart,     ///< they come of nothing but padding and go nowhere else
+  Reduced,   ///< they take part in the reduction: operands must hold its identity there
+  Zeroed     ///< no operand walks the factor, and results are 0 there
+};
+
 struct Factor {
   std::string name;
   std::string origin; ///< the dimension that `name` renames, or empty
@@ -31,6 +40,7 @@ struct Factor {
   FactorKind kind;
   std::vector<int> operandDims; ///< per operand, the dimension that walks the factor, or -1
   std::vector<int> resultDims;  ///< per result, likewise
+  Padding padding = Padding::Forbidden;
 };
 
 struct ShardingRule {
@@ -39,6 +49,8 @@ struct ShardingRule {
   /// are partial sums over an axis, and the others are not, the results are partial sums over it.
   /// add: {{0, 1}}; mul and contract: {{0}, {1}}; select: {{1, 2}}.
   std::vector<std::vector<unsigned>> linearSets = {};
+  /// Further sets of operands: where those of one set are 0, so are the results.
+  std::vector<std::vector<unsigned>> zeroSets = {};
   /// Elementwise over operands of equal dimensions (and scalars): also works on flat storage.
   bool isElementwise = false;
   /// Contracts operands of equal dimensions to a scalar: flat operands give partial sums over the

@@ -55,6 +55,9 @@ LogicalResult MapOp::verify() {
   for (auto kind : getStores().getAsRange<StringAttr>())
     if (kind != "params" && kind != "grads" && kind != "optimizer")
       return emitOpError("(C2) expected params, grads or optimizer, got ") << kind;
+  for (Attribute name : getPads().value_or(ArrayAttr::get(getContext(), {})))
+    if (!llvm::is_contained(getSplits(), name) && !llvm::is_contained(getOtherwise(), name))
+      return emitOpError("(C3) the axis does not split ") << name;
   return success();
 }
 

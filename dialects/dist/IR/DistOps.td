@@ -38,15 +38,20 @@ def Dist_MapOp : Dist_Op<"map"> {
   let description = [{
     What a line of a `parallel` declaration says: the axis splits the first dimension of `splits` that
     a tensor has, else the first of `otherwise`; and it stores the listed kinds of state in shards.
+    Dimensions that `pads` names are made longer until the axis divides them.
 
     Constraints:
     - (C1) `axis` is an axis of the mesh.
     - (C2) `stores` holds only "params", "grads", "optimizer".
+    - (C3) `pads` names only dimensions of `splits` and `otherwise`.
 
     Example: `dist.map "tp" splits ["heads", "ffn"] otherwise ["seq"] stores []`
   }];
-  let arguments = (ins StrAttr:$axis, StrArrayAttr:$splits, StrArrayAttr:$otherwise, StrArrayAttr:$stores);
-  let assemblyFormat = "$axis `splits` $splits `otherwise` $otherwise `stores` $stores attr-dict";
+  let arguments = (ins StrAttr:$axis, StrArrayAttr:$splits, StrArrayAttr:$otherwise, StrArrayAttr:$stores,
+                       OptionalAttr<StrArrayAttr>:$pads);
+  let assemblyFormat = [{
+    $axis `splits` $splits `otherwise` $otherwise `stores` $stores (`pads` $pads^)? attr-dict
+  }];
   let hasVerifier = 1;
 }
 

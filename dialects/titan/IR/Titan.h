@@ -59,12 +59,18 @@ inline constexpr llvm::StringLiteral kScalar = "titan.scalar";
 inline constexpr llvm::StringLiteral kOutput = "titan.output";
 inline constexpr llvm::StringLiteral kGradient = "titan.gradient";
 inline constexpr llvm::StringLiteral kUpdates = "titan.updates";
+/// Arguments and results that have padded dimensions: their sizes without padding, which files
+/// and initial values go by. Behind them there are zeros.
+inline constexpr llvm::StringLiteral kUnpadded = "titan.unpadded";
 inline constexpr llvm::StringLiteral kOptimizer = "titan.optimizer";
 /// On program functions: the declared element types (ElementTypes.h).
 inline constexpr llvm::StringLiteral kPrecision = "titan.precision";
 inline constexpr llvm::StringLiteral kRun = "titan.run";
 /// On operations in a repeat that the backward computes again.
 inline constexpr llvm::StringLiteral kRecompute = "titan.recompute";
+/// On operations of the model, where the run's `recompute` speaks of blocks: the blocks that they
+/// stand in, the innermost first.
+inline constexpr llvm::StringLiteral kBlocks = "titan.blocks";
 /// On operations of the backward: "wgrad" or "dgrad".
 inline constexpr llvm::StringLiteral kPart = "titan.part";
 } // namespace attr

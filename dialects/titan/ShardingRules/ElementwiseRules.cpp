@@ -43,11 +43,45 @@ LinearSets getLinearSets(CastOp op) {
   return from && to && from.getWidth() <= to.getWidth() ? LinearSets{{0}} : LinearSets{};
 }
 
+/// Further operand sets that give zeros for zeros.
+template <typename Op> LinearSets getZeroSets(Op op) {
+  return {};
+}
+LinearSets getZeroSets(SqrtOp) {
+  return {{0}};
+}
+LinearSets getZeroSets(TanhOp) {
+  return {{0}};
+}
+LinearSets getZeroSets(ErfOp) {
+  return {{0}};
+}
+LinearSets getZeroSets(SinOp) {
+  return {{0}};
+}
+LinearSets getZeroSets(CastOp) {
+  return {{0}};
+}
+LinearSets getZeroSets(MaximumOp) {
+  return {{0, 1}};
+}
+LinearSets getZeroSets(MinimumOp) {
+  return {{0, 1}};
+}
+/// Parameter, gradient and moments.
+LinearSets getZeroSets(AdamWOp) {
+  return {{0, 1, 2, 3}};
+}
+
 template <typename Op>
 struct ElementwiseRule : ShardingRuleOpInterface::ExternalModel<ElementwiseRule<Op>, Op> {
   dist::ShardingRule getShardingRule(Operation *op) const {
     dist::ShardingRule rule = buildRuleByName(op);
     rule.linearSets = getLinearSets(cast<Op>(op));
+    rule.zeroSets = getZeroSets(cast<Op>(op));
+    if (isa<RandomOp>(op)) // a longer tensor would hold other numbers
+      for (dist::Factor &factor : rule.factors)
+        factor.padding = dist::Padding::Forbidden;
     auto result = cast<NamedTensorType>(op->getResult(0).getType());
     // What depends on the index cannot be computed in storage, whose parts have no dimensions.
     rule.isElementwise = op->getNumOperands() > 0 && !isa<RandomOp>(op) &&

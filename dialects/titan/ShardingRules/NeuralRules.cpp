@@ -34,12 +34,14 @@ struct AttentionRule : ShardingRuleOpInterface::ExternalModel<AttentionRule<Op>,
         rule.factors, [&](const dist::Factor &factor) { return factor.name == along; });
     dist::Factor keys = *positions;
     keys.kind = dist::FactorKind::Replicated;
+    keys.padding = positions->padding = dist::Padding::Forbidden;
     unsigned key = attention.getKeyMutable().getOperandNumber();
     unsigned documents = attention.getDocuments() ? op->getNumOperands() - 1 : key;
     for (unsigned i = 0; i < op->getNumOperands(); ++i)
       (i == key || i == key + 1 || i == documents ? *positions : keys).operandDims[i] = -1;
     std::fill(keys.resultDims.begin(), keys.resultDims.end(), -1);
     if (auto grad = dyn_cast<AttentionGradOp>(op)) {
+      reducePadding(rule);
       positions->kind = dist::FactorKind::Sum;
       for (unsigned i : {1, 2}) // dk, dv
         std::swap(positions->resultDims[i], keys.resultDims[i]);

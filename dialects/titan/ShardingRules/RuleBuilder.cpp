@@ -35,6 +35,8 @@ dist::ShardingRule ir::buildRuleByName(Operation *op, dist::FactorKind reduction
   for (dist::Factor &factor : rule.factors)
     if (llvm::any_of(factor.resultDims, absent) && !llvm::all_of(factor.operandDims, absent))
       factor.kind = reduction;
+    else
+      factor.padding = dist::Padding::Apart;
   return rule;
 }
 
@@ -45,6 +47,8 @@ dist::ShardingRule ir::buildRuleByPosition(Operation *op,
   auto result = cast<NamedTensorType>(op->getResult(0).getType());
   for (auto [from, to] : pairs) {
     dist::Factor factor = makeFactor(op, input.getDims()[from], dist::FactorKind::Parallel);
+    if (factor.size == result.getDims()[to].getSize())
+      factor.padding = dist::Padding::Apart;
     factor.size = std::min(factor.size, result.getDims()[to].getSize());
     factor.operandDims[0] = static_cast<int>(from);
     factor.resultDims[0] = static_cast<int>(to);
@@ -64,6 +68,14 @@ dist::ShardingRule ir::buildRuleByPosition(Operation *op,
 
 void ir::forbidSplitting(dist::ShardingRule &rule, StringRef name) {
   for (dist::Factor &factor : rule.factors)
-    if (factor.name == name)
+    if (factor.name == name) {
       factor.kind = dist::FactorKind::Replicated;
+      factor.padding = dist::Padding::Forbidden;
+    }
+}
+
+void ir::reducePadding(dist::ShardingRule &rule) {
+  for (dist::Factor &factor : rule.factors)
+    if (factor.kind != dist::FactorKind::Parallel && factor.kind != dist::FactorKind::Replicated)
+      factor.padding = dist::Padding::Reduced;
 }

@@ -44,6 +44,7 @@ struct ContractRule : ShardingRuleOpInterface::ExternalModel<ContractRule, Contr
     auto contract = cast<ContractOp>(op);
     dist::ShardingRule rule = buildRuleByName(op);
     rule.linearSets = {{0}, {1}};
+    reducePadding(rule);
     rule.contractsFlat =
         contract.getResult().getType().getRank() == 0 &&
         contract.getLhs().getType().getDims() == contract.getRhs().getType().getDims();
@@ -53,27 +54,45 @@ struct ContractRule : ShardingRuleOpInterface::ExternalModel<ContractRule, Contr
 
 struct ReduceRule : ShardingRuleOpInterface::ExternalModel<ReduceRule, ReduceOp> {
   dist::ShardingRule getShardingRule(Operation *op) const {
-    switch (cast<ReduceOp>(op).getKind()) {
-    case dist::ReductionKind::Max:
-      return buildRuleByName(op, dist::FactorKind::Max);
-    case dist::ReductionKind::Min:
-      return buildRuleByName(op, dist::FactorKind::Min);
-    case dist::ReductionKind::Sum:
-      break;
-    }
-    dist::ShardingRule rule = buildRuleByName(op);
-    rule.linearSets = {{0}};
+    dist::ReductionKind kind = cast<ReduceOp>(op).getKind();
+    dist::ShardingRule rule = buildRuleByName(op, getFactorKind(kind));
+    if (kind == dist::ReductionKind::Sum)
+      rule.linearSets = {{0}};
+    // Integers have no infinity that would leave a maximum as it is.
+    Type element = cast<ReduceOp>(op).getInput().getType().getElementType();
+    if (kind == dist::ReductionKind::Sum || isa<FloatType>(element))
+      reducePadding(rule);
     return rule;
+  }
+
+private:
+  static dist::FactorKind getFactorKind(dist::ReductionKind kind) {
+    switch (kind) {
+    case dist::ReductionKind::Max:
+      return dist::FactorKind::Max;
+    case dist::ReductionKind::Min:
+      return dist::FactorKind::Min;
+    case dist::ReductionKind::Sum:
+      return dist::FactorKind::Sum;
+    }
+    llvm_unreachable("every kind is handled");
   }
 };
 
 /// Take and put: by name; `along` of take is a sum (other ranks hold 0), that of put is a
-/// dimension of the result alone; both are linear in their data.
+/// dimension of the result alone; both are linear in their data. No index points into padding, so
+/// take never reads it and put leaves zeros there; but a padded index may be any number.
 template <typename Op>
 struct IndexingRule : ShardingRuleOpInterface::ExternalModel<IndexingRule<Op>, Op> {
   dist::ShardingRule getShardingRule(Operation *op) const {
     dist::ShardingRule rule = buildRuleByName(op);
     rule.linearSets = {{0}};
+    unsigned indices = cast<Op>(op).getIndicesMutable().getOperandNumber();
+    for (dist::Factor &factor : rule.factors)
+      if (factor.operandDims[indices] >= 0)
+        factor.padding = dist::Padding::Forbidden;
+      else if (factor.name == cast<Op>(op).getAlong())
+        factor.padding = isa<TakeOp>(op) ? dist::Padding::Apart : dist::Padding::Zeroed;
     return rule;
   }
 };

@@ -30,8 +30,8 @@ Layout::Layout(const TensorInfo &info, std::span<const int64_t> degree,
     const Dim &dim = info.dims[d];
     auto [count, index] = place(dim.axes, degree, coordinate);
     int64_t local = dim.size / count;
-    extents.push_back({dim.size, local, local * index});
-    global *= dim.size;
+    extents.push_back({dim.size - dim.padding, local, local * index});
+    global *= dim.size - dim.padding;
     (d < flatFrom ? outerCount : rest) *= local;
     for (int axis : dim.axes)
       cuts[axis] = true;
@@ -57,7 +57,11 @@ void Layout::forEachRun(const std::function<void(const Run &)> &visit) const {
     int64_t index = 0;
     for (size_t d = 0; d < flatFrom; ++d)
       index = index * extents[d].size + extents[d].offset + at[d];
-    visitRange(index * restGlobal, outer * chunk - chunkStart, chunkStart, end, visit);
+    bool isPadding = false;
+    for (size_t d = 0; d < flatFrom; ++d)
+      isPadding |= at[d] >= extents[d].real();
+    if (!isPadding)
+      visitRange(index * restGlobal, outer * chunk - chunkStart, chunkStart, end, visit);
     for (size_t d = flatFrom; d-- > 0;) {
       if (++at[d] < extents[d].local)
         break;
@@ -68,13 +72,13 @@ void Layout::forEachRun(const std::function<void(const Run &)> &visit) const {
 
 void Layout::visitRange(int64_t outerGlobal, int64_t outerLocal, int64_t from, int64_t to,
                         const std::function<void(const Run &)> &visit) const {
-  // Trailing dimensions that are not cut join into one contiguous run.
+  // Trailing dimensions that are neither cut nor padded join into one contiguous run.
   size_t split = extents.size();
   int64_t run = 1;
   while (split > flatFrom) {
     --split;
     run *= extents[split].local;
-    if (extents[split].local != extents[split].size)
+    if (extents[split].local != extents[split].size || extents[split].offset != 0)
       break;
   }
   // The dimension at `split` is inside the run; the ones before it count runs.
@@ -83,16 +87,23 @@ void Layout::visitRange(int64_t outerGlobal, int64_t outerLocal, int64_t from, i
     inside *= extents[d].size;
   for (int64_t position = from; position < to;) {
     int64_t number = position / run, within = position % run;
-    int64_t index = 0, scale = 1;
+    int64_t index = 0, scale = 1, real = run;
     for (size_t d = split; d-- > flatFrom;) {
-      index += (number % extents[d].local + extents[d].offset) * scale;
+      int64_t at = number % extents[d].local;
+      index += (at + extents[d].offset) * scale;
+      if (at >= extents[d].real())
+        real = 0;
       number /= extents[d].local;
       scale *= extents[d].size;
     }
-    if (split < extents.size())
+    if (split < extents.size()) {
       index = index * extents[split].size + extents[split].offset;
+      real = std::min(real, extents[split].real() * inside);
+    }
     int64_t count = std::min(run - within, to - position);
-    visit({outerLocal + position, outerGlobal + index * inside + within, count});
+    // Behind what is real in the run, there is padding.
+    if (int64_t visited = std::min(count, real - within); visited > 0)
+      visit({outerLocal + position, outerGlobal + index * inside + within, visited});
     position += count;
   }
 }

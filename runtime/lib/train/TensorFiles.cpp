@@ -64,7 +64,7 @@ std::vector<Piece> piecesOf(Session &session, std::span<const Role> roles) {
 std::vector<int64_t> shapeOf(const TensorInfo &info) {
   std::vector<int64_t> shape;
   for (const Dim &dim : info.dims)
-    shape.push_back(dim.size);
+    shape.push_back(dim.size - dim.padding);
   return shape;
 }
 
@@ -76,8 +76,8 @@ Initializer initializerOf(const Piece &piece) {
 
 int64_t bytesOf(const TensorInfo &info) {
   int64_t bytes = sizeOf(info.dtype);
-  for (const Dim &dim : info.dims)
-    bytes *= dim.size;
+  for (int64_t size : shapeOf(info))
+    bytes *= size;
   return bytes;
 }
 

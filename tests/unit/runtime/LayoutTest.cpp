@@ -99,6 +99,26 @@ TEST(Layout, FlatOverASplitTensor) {
   EXPECT_EQ(heldBy(info, {2, 2}, {1, 1}), (Numbers{7, 10, 11}));
 }
 
+// Padding is behind the last element of a dimension: it belongs to no run, and global places are
+// those of the tensor without it.
+TEST(Layout, PaddedDimensions) {
+  TensorInfo columns = tensor({{"a", 2, {}}, {"b", 6, {0}, 1}});
+  EXPECT_EQ(heldBy(columns, {2}, {0}), (Numbers{0, 1, 2, 5, 6, 7}));
+  EXPECT_EQ(heldBy(columns, {2}, {1}), (Numbers{3, 4, -1, 8, 9, -1}));
+  TensorInfo rows = tensor({{"a", 4, {0}, 1}, {"b", 2, {}}});
+  EXPECT_EQ(heldBy(rows, {2}, {1}), (Numbers{4, 5, -1, -1}));
+  // The rank has as many elements as the dimension, all of them padding.
+  TensorInfo beyond = tensor({{"a", 2, {}}, {"b", 4, {0}, 2}});
+  EXPECT_EQ(heldBy(beyond, {2}, {0}), (Numbers{0, 1, 2, 3}));
+  EXPECT_EQ(heldBy(beyond, {2}, {1}), (Numbers{-1, -1, -1, -1}));
+  // Not split, and cut as flat storage.
+  TensorInfo flat = tensor({{"a", 2, {}}, {"b", 4, {}, 1}}, {0}, 0);
+  EXPECT_EQ(heldBy(flat, {2}, {1}), (Numbers{3, 4, 5, -1}));
+  TensorInfo perRow = tensor({{"a", 2, {0}, 1}, {"b", 3, {}}}, {1}, 1);
+  EXPECT_EQ(heldBy(perRow, {2, 2}, {1, 0}), (Numbers{-1, -1}));
+  EXPECT_EQ(Layout(columns, Numbers{2}, Numbers{0}).globalElements(), 10);
+}
+
 // Over all writers every element of the tensor occurs exactly once, for many shapes and meshes.
 TEST(Layout, WritersCoverTheTensorOnce) {
   std::vector<TensorInfo> infos = {
@@ -107,6 +127,8 @@ TEST(Layout, WritersCoverTheTensorOnce) {
       tensor({{"a", 6, {}}, {"b", 4, {1}}, {"c", 3, {}}}, {0}, 0),
       tensor({{"l", 3, {}}, {"a", 5, {}}, {"b", 4, {2}}}, {0, 1}, 1),
       tensor({{"l", 3, {}}, {"a", 1, {}}}, {2, 0}, 1),
+      tensor({{"a", 12, {0, 2}, 5}, {"b", 6, {}, 1}, {"c", 4, {1}, 1}}),
+      tensor({{"a", 4, {1}, 2}, {"b", 6, {}, 5}, {"c", 6, {0}, 1}}, {2}, 1),
   };
   Numbers degree{2, 2, 3};
   infos[3].dims[2].size = 6;
@@ -114,7 +136,7 @@ TEST(Layout, WritersCoverTheTensorOnce) {
     std::multiset<int64_t> written;
     int64_t elements = 1;
     for (const Dim &dim : info.dims)
-      elements *= dim.size;
+      elements *= dim.size - dim.padding;
     for (int64_t rank = 0; rank < 12; ++rank) {
       Numbers coordinate{rank / 6, rank / 3 % 2, rank % 3};
       if (!Layout(info, degree, coordinate).isWriter())

@@ -5,6 +5,35 @@
 
 include "mlir/Pass/PassBase.td"
 
+def DistPadDimensions : Pass<"dist-pad-dimensions", "::mlir::ModuleOp"> {
+  let summary = "makes dimensions longer until their axes divide them";
+  let description = [{
+    After it, in every tensor, a dimension that the map of an axis pads (by its name, or by the name of
+    its origin) is as long as the product of the degrees of all axes that may split it demands, and all
+    else is as before: the program still says nothing of ranks, and gives the same results.
+
+    Operations are left as they are where padding stays apart (`Padding` in `Analysis/ShardingRule.h`).
+    Where it would be reduced, `titan.select` puts the reduction's identity there first, unless it is
+    known to be there: 0 is kept track of through what is linear. Where padding is forbidden, the
+    operation gets its operands without it (`titan.slice`), and its results are padded again
+    (`titan.pad`). Values in repeats' carries and parameters, gradients and optimizer state are 0 there;
+    the sizes that these have without padding are `titan.unpadded`. Outputs are not padded.
+
+    ```mlir
+    dist.map "tp" splits ["vocab"] otherwise [] stores [] pads ["vocab"]  // tp = 2
+    %m = titan.reduce max %x : !titan.tensor<f32[seq = 8, vocab = 7]> -> !titan.tensor<f32[seq = 8]>
+    // becomes, with %x of vocab = 8
+    %i = titan.iota : !titan.tensor<i64[vocab = 8]>
+    %n = titan.constant 7.0 : !titan.tensor<i64[]>
+    %in = titan.compare lt %i, %n : (...) -> !titan.tensor<i1[vocab = 8]>
+    %low = titan.constant 0xFFF0000000000000 : !titan.tensor<f32[]>
+    %y = titan.select %in, %x, %low : (...) -> !titan.tensor<f32[seq = 8, vocab = 8]>
+    %m = titan.reduce max %y : !titan.tensor<f32[seq = 8, vocab = 8]> -> !titan.tensor<f32[seq = 8]>
+    ```
+  }];
+  let dependentDialects = ["::titan::ir::TitanDialect"];
+}
+
 def DistBindAnchors : Pass<"dist-bind-anchors", "::mlir::ModuleOp"> {
   let summary = "binds what the user declared to the mesh";
   let description = [{

@@ -6,6 +6,8 @@
 using namespace titan;
 
 void dist::buildShardPhase(mlir::OpPassManager &passes) {
+  // A dimension that the map pads has its length before anything asks whether it can be split.
+  passes.addPass(createDistPadDimensions());
   // What the user declared is the only thing that names of dimensions decide.
   passes.addPass(createDistBindAnchors());
   // Nothing may come between: the types are wishes until reshards make them true.

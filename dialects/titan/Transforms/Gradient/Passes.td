@@ -16,7 +16,9 @@ def TitanMarkRecomputed : Pass<"titan-mark-recomputed", "::mlir::ModuleOp"> {
     - `recompute.every = n`: those of the layers n - 1, 2n - 1, ...;
     - `recompute.layers = [4, 8]`: those of these layers;
     - `recompute.save = ["matmul", "attention"]`: all but these, in the layers that the others name or
-      else in all.
+      else in all;
+    - `recompute.blocks = ["FeedForward"]`: of what the others name, or else of all layers, only the
+      operations whose `titan.blocks` has one of these; the attribute is removed.
 
     Where some layers of a variant are computed again and others are not, the variant becomes two. Then
     residuals of either have room for its own layers alone.

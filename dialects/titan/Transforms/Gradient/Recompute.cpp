@@ -33,14 +33,26 @@ struct Policy {
     if (auto list = get<ArrayAttr>("recompute.save"))
       for (auto word : list.getAsValueRange<StringAttr>())
         saved.push_back(getOperation(word));
+    if (auto list = get<ArrayAttr>("recompute.blocks"))
+      llvm::append_range(blocks, list);
   }
 
-  bool isNone() const { return !isFull && !every && layers.empty() && saved.empty(); }
+  bool isNone() const {
+    return !isFull && !every && layers.empty() && saved.empty() && blocks.empty();
+  }
 
   bool recomputes(int64_t layer) const {
     if (every)
       return (layer + 1) % every == 0;
     return layers.empty() || llvm::is_contained(layers, layer);
+  }
+
+  /// Whether it speaks of what stands where `op` does.
+  bool covers(Operation &op) const {
+    auto standsIn = op.getAttrOfType<ArrayAttr>(attr::kBlocks);
+    return blocks.empty() || (standsIn && llvm::any_of(standsIn, [&](Attribute block) {
+                                return llvm::is_contained(blocks, block);
+                              }));
   }
 
   bool saves(Operation &op) const { return llvm::is_contained(saved, op.getName().stripDialect()); }
@@ -64,6 +76,7 @@ private:
   int64_t every = 0;
   SmallVector<int64_t> layers;
   SmallVector<StringRef> saved;
+  SmallVector<Attribute> blocks;
 };
 
 /// The variants of a repeat parted by whether their iterations are computed again.
@@ -113,14 +126,24 @@ static RepeatOp part(RepeatOp repeat, const Parting &parting) {
   return parted;
 }
 
+/// A repeat inside of the body is computed again as a whole, or else what the policy covers of it.
+static void markBody(Block &body, const Policy &policy) {
+  for (Operation &op : body.without_terminator()) {
+    if (!policy.covers(op)) {
+      for (Region &region : op.getRegions())
+        markBody(region.front(), policy);
+    } else if (!policy.saves(op)) {
+      op.setAttr(attr::kRecompute, UnitAttr::get(op.getContext()));
+    }
+  }
+}
+
 static void markRecomputed(RepeatOp repeat, const Policy &policy) {
   Parting parting(repeat, policy);
   repeat = part(repeat, parting);
-  auto mark = UnitAttr::get(repeat.getContext());
   for (auto [body, kind] : llvm::zip_equal(repeat.getVariants(), parting.kinds))
-    for (Operation &op : body.getBlock().without_terminator())
-      if (kind.second && !policy.saves(op))
-        op.setAttr(attr::kRecompute, mark);
+    if (kind.second)
+      markBody(body.getBlock(), policy);
 }
 
 namespace {
@@ -132,6 +155,7 @@ struct MarkRecomputed : titan::ir::impl::TitanMarkRecomputedBase<MarkRecomputed>
     for (func::FuncOp function : getTrainPrograms(getOperation()))
       for (RepeatOp repeat : llvm::make_early_inc_range(function.getBody().getOps<RepeatOp>()))
         markRecomputed(repeat, policy);
+    getOperation().walk([](Operation *op) { op->removeAttr(attr::kBlocks); });
   }
 };
 } // namespace

@@ -4,7 +4,7 @@
 // A rank's part is first cut along the dimensions that mesh axes split, then, where the tensor is
 // stored flat, everything below the first `flatFrom` dimensions is flattened, padded and cut into
 // equal chunks (program.h, TensorInfo). It is walked as runs: stretches that are contiguous both
-// in the rank's memory and in the global tensor (row-major).
+// in the rank's memory and in the global tensor (row-major, without padding).
 //
 // `degree` and `coordinate` hold one number per mesh axis. Sizes must be divisible by their axes'
 // degrees (checkDivisible says which are not).
@@ -12,6 +12,7 @@
 
 #include "titan/runtime/program.h"
 
+#include <algorithm>
 #include <functional>
 #include <span>
 #include <string>
@@ -32,6 +33,7 @@ public:
 
   /// Elements that this rank's buffer holds, padding included.
   int64_t localElements() const { return outerCount * chunk; }
+  /// Elements of the global tensor, without padding.
   int64_t globalElements() const { return global; }
   /// Calls `visit` for every run, in the order of local memory. Padding belongs to no run.
   void forEachRun(const std::function<void(const Run &)> &visit) const;
@@ -48,9 +50,11 @@ private:
                   const std::function<void(const Run &)> &visit) const;
 
   struct Extent {
-    int64_t size;   // global
-    int64_t local;  // after the mesh axes' cut
+    int64_t size;   // global, without padding
+    int64_t local;  // after the mesh axes' cut, padding included
     int64_t offset; // of this rank's part
+    /// How many of the rank's elements are no padding.
+    int64_t real() const { return std::clamp<int64_t>(size - offset, 0, local); }
   };
   std::vector<Extent> extents;
   size_t flatFrom;        // dimensions before it index chunks

@@ -39,10 +39,12 @@ struct Axis {
 };
 
 /// A dimension of a tensor: global size and the mesh axes (indices, outer to inner) that split it.
+/// Its last `padding` elements are there for the axes alone: they are 0 and stand in no file.
 struct Dim {
   std::string name;
   int64_t size;
   std::vector<int> axes;
+  int64_t padding = 0;
 };
 
 /// How a tensor lies in memory on a rank: its dimensions row-major, each divided by its axes'

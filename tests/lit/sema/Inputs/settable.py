@@ -40,7 +40,8 @@ def values(kind: str) -> list:
         return words.group(1).split(", ")
     return {"integer": ["3", "5"], "degree": ["1", "2"], "number": ["0.25", "0.5"],
             "two numbers": ["(0.1, 0.2)", "(0.3, 0.4)"], "integers": ["[0, 3]", "5"], "string": ['"a"', '"b"'],
-            "truth value": ["true", "false"], "word": ["causal", "none"]}[kind]
+            "truth value": ["true", "false"], "word": ["causal", "none"],
+            "words": ["FeedForward", "[FeedForward]"]}[kind]
 
 
 def fault(path: str, kind: str, fixed: str) -> str:

@@ -4,6 +4,7 @@
 // RUN: sed 's/POLICY/recompute.layers = {value = [0 : i64]}/' %t/program.mlir > %t/layers.mlir
 // RUN: sed 's/POLICY/recompute.save = {value = ["matmul"]}/' %t/program.mlir > %t/save.mlir
 // RUN: sed 's/POLICY/recompute = {value = "none"}/' %t/program.mlir > %t/none.mlir
+// RUN: sed 's/POLICY/recompute.blocks = {value = ["Tall"]}/' %t/program.mlir > %t/blocks.mlir
 // RUN: titan-opt %t/full.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=FULL
 // RUN: titan-opt %t/every.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=EVERY
 // RUN: titan-opt %t/layers.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=LAYERS
@@ -32,6 +33,13 @@
 // SAVE-NOT: titan.contract {{.*}} {titan.recompute}
 // SAVE: titan.reduce max {{.*}} {titan.recompute}
 
+// Those that stand in the block.
+// RUN: titan-opt %t/blocks.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=BLOCKS
+// BLOCKS-NOT: titan.recompute
+// BLOCKS: titan.reduce max {{.*}} {titan.recompute}
+// BLOCKS-NOT: titan.recompute
+// BLOCKS-NOT: titan.blocks
+
 // NONE-NOT: titan.recompute
 
 // With everything computed again the forward stacks what it carries, and the backward has the
@@ -51,8 +59,8 @@
 
 // Whatever is computed again, the bits are the same.
 // RUN: titan-opt %t/none.mlir --titan-mark-recomputed --titan-differentiate -o %t/none.out.mlir
-// RUN: for policy in full every layers save; do titan-opt %t/$policy.mlir --titan-mark-recomputed --titan-differentiate | titan-interpret - --program train --compare %t/none.out.mlir || exit 1; done | FileCheck %s --check-prefix=SAME
-// SAME-COUNT-4: equal: 4 results compared, greatest deviation 0 in
+// RUN: for policy in full every layers save blocks; do titan-opt %t/$policy.mlir --titan-mark-recomputed --titan-differentiate | titan-interpret - --program train --compare %t/none.out.mlir || exit 1; done | FileCheck %s --check-prefix=SAME
+// SAME-COUNT-5: equal: 4 results compared, greatest deviation 0 in
 
 //--- program.mlir
 !t = !titan.tensor<f64[seq = 3, in = 2]>
@@ -66,7 +74,7 @@ func.func @train(%x: !t {titan.param = "x", titan.init = #titan.init<normal, [1.
   %y = titan.repeat <layers = 3> carry(%x) slices(%w) : (!t, !ws) -> !t {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !t, %wl: !titan.tensor<f64[in = 2, out = 2]>):
     %h = titan.contract %c, %wl : (!t, !titan.tensor<f64[in = 2, out = 2]>) -> !titan.tensor<f64[seq = 3, out = 2]>
-    %m = titan.reduce max %h : !titan.tensor<f64[seq = 3, out = 2]> -> !titan.tensor<f64[seq = 3]>
+    %m = titan.reduce max %h {titan.blocks = ["Deep", "Tall"]} : !titan.tensor<f64[seq = 3, out = 2]> -> !titan.tensor<f64[seq = 3]>
     %e = titan.div %h, %m : (!titan.tensor<f64[seq = 3, out = 2]>, !titan.tensor<f64[seq = 3]>) -> !titan.tensor<f64[seq = 3, out = 2]>
     %n = titan.contract %e, %v : (!titan.tensor<f64[seq = 3, out = 2]>, !titan.tensor<f64[out = 2, in = 2]>) -> !t
     titan.yield %n : !t

@@ -1,0 +1,273 @@
+//===- PadDimensions.cpp - Dimensions that axes do not divide, made longer ===//
+//
+// A rewriting of the global program: behind it nothing but the roles of arguments and results knows
+// what is padding. After GSPMD (Xu et al., arXiv 2105.04663), which masks what it padded with the
+// identity of each reduction; that the operations' sharding rules say where padding is harmless, and
+// that zeros are followed through what is linear, leaves few masks. docs/rationale/padding.md.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/dist/Transforms/Shard/PaddedDims.h"
+#include "dialects/dist/Transforms/Shard/PaddedValues.h"
+#include "dialects/dist/Transforms/Shard/Passes.h"
+#include "dialects/titan/Interfaces/TitanInterfaces.h"
+
+namespace titan::dist {
+#define GEN_PASS_DEF_DISTPADDIMENSIONS
+#include "dialects/dist/Transforms/Shard/Passes.h.inc"
+} // namespace titan::dist
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::dist;
+using ir::NamedTensorType;
+
+static NamedTensorType typeOf(Value value) {
+  return cast<NamedTensorType>(value.getType());
+}
+
+static ReductionKind getReduction(FactorKind kind) {
+  return kind == FactorKind::Max   ? ReductionKind::Max
+         : kind == FactorKind::Min ? ReductionKind::Min
+                                   : ReductionKind::Sum;
+}
+
+namespace {
+
+/// One operation whose operands are padded already.
+class OpPadder {
+public:
+  OpPadder(Operation *op, const PaddedDims &dims, PaddedValues &values)
+      : op(op), values(values) {
+    for (Value result : op->getResults()) {
+      originals.push_back(typeOf(result));
+      padded.push_back(dims.pad(typeOf(result)));
+      result.setType(padded.back());
+    }
+  }
+
+  void run() {
+    rule = cast<ir::ShardingRuleOpInterface>(op).getShardingRule();
+    for (const Factor &factor : rule.factors)
+      adaptTo(factor);
+    for (OpResult result : op->getResults())
+      finish(result);
+  }
+
+private:
+  /// Whether the dimensions that walk `factor` are padded, all to one size.
+  bool isPaddedAlike(const Factor &factor) const {
+    int64_t size = -1;
+    auto joins = [&](Value value, int64_t dim, NamedTensorType original) {
+      int64_t own = typeOf(value).getDims()[dim].getSize();
+      bool fits = own != original.getDims()[dim].getSize() && (size < 0 || own == size);
+      size = own;
+      return fits;
+    };
+    for (auto [operand, dim] : llvm::zip_equal(op->getOperands(), factor.operandDims))
+      if (dim >= 0 && !joins(operand, dim, values.getOriginal(operand)))
+        return false;
+    for (auto [result, dim, original] :
+         llvm::zip_equal(op->getResults(), factor.resultDims, originals))
+      if (dim >= 0 && !joins(result, dim, original))
+        return false;
+    return true;
+  }
+
+  void adaptTo(const Factor &factor) {
+    bool isInPlace = factor.padding != Padding::Forbidden && isPaddedAlike(factor);
+    for (auto [i, dim] : llvm::enumerate(factor.operandDims)) {
+      Value operand = op->getOperand(i);
+      if (dim < 0 || !values.isPadded(operand, dim))
+        continue;
+      if (!isInPlace)
+        op->setOperand(i, values.getSliced(operand, dim));
+      else if (factor.padding == Padding::Reduced)
+        op->setOperand(i, values.getMasked(operand, dim, getReduction(factor.kind)));
+    }
+    if (!isInPlace)
+      for (auto [result, dim, original] :
+           llvm::zip_equal(op->getResults(), factor.resultDims, originals))
+        if (dim >= 0)
+          result.setType(withDimOf(typeOf(result), dim, original));
+  }
+
+  /// Notes where `result` is 0, and gives its users what it was computed without.
+  void finish(OpResult result) {
+    unsigned number = result.getResultNumber();
+    llvm::SmallBitVector zero(originals[number].getRank());
+    for (const Factor &factor : rule.factors)
+      if (int dim = factor.resultDims[number]; dim >= 0 && isZero(factor))
+        zero.set(dim);
+    NamedTensorType type = typeOf(result);
+    values.add(result, originals[number], zero);
+    Value value = result;
+    OpBuilder builder(op->getContext());
+    builder.setInsertionPointAfter(op);
+    for (int64_t d = 0; d < type.getRank(); ++d) {
+      if (type.getDims()[d] == padded[number].getDims()[d])
+        continue;
+      Value before = value;
+      value = builder.create<ir::PadOp>(op->getLoc(), withDimOf(typeOf(value), d, padded[number]),
+                                        value, type.getDims()[d].getName(), /*offset=*/0);
+      before.replaceAllUsesExcept(value, value.getDefiningOp());
+      values.add(value, originals[number], zero.set(d));
+    }
+  }
+
+  /// Results are 0 along a factor where the operands of a set are in which the operation is linear,
+  /// and nothing else that walks the factor can make a NaN of that.
+  bool isZero(const Factor &factor) const {
+    if (factor.padding == Padding::Zeroed)
+      return true;
+    auto isZeroAt = [&](unsigned i) {
+      return values.isZero(op->getOperand(i), factor.operandDims[i]);
+    };
+    auto isHarmless = [&](unsigned i) {
+      return factor.operandDims[i] < 0 || isZeroAt(i) ||
+             !isa<FloatType>(typeOf(op->getOperand(i)).getElementType());
+    };
+    auto gives = [&](const std::vector<unsigned> &set) {
+      return llvm::all_of(llvm::seq(op->getNumOperands()), [&](unsigned i) {
+        return llvm::is_contained(set, i) ? isZeroAt(i) : isHarmless(i);
+      });
+    };
+    return llvm::any_of(rule.linearSets, gives) || llvm::any_of(rule.zeroSets, gives);
+  }
+
+  Operation *op;
+  PaddedValues &values;
+  ShardingRule rule;
+  SmallVector<NamedTensorType> originals, padded;
+};
+
+class Padder {
+public:
+  explicit Padder(const PaddedDims &dims) : dims(dims) {}
+
+  LogicalResult run(func::FuncOp function) {
+    for (BlockArgument arg : function.getArguments()) {
+      auto original = dyn_cast<NamedTensorType>(arg.getType());
+      if (!original || dims.pad(original) == original)
+        continue;
+      unsigned number = arg.getArgNumber();
+      if (function.getArgAttr(number, ir::attr::kInput))
+        return function.emitError("cannot be padded: argument ")
+               << number << " is an input of type " << original;
+      addZero(arg, original);
+      function.setArgAttr(number, ir::attr::kUnpadded, getSizes(original));
+    }
+    if (failed(visitBlock(function.getBody().front())))
+      return failure();
+    visitReturn(function);
+    return success();
+  }
+
+private:
+  static Attribute getSizes(NamedTensorType type) {
+    return DenseI64ArrayAttr::get(type.getContext(), type.getShape());
+  }
+
+  void addZero(Value value, NamedTensorType original) {
+    value.setType(dims.pad(original));
+    values.addZero(value, original);
+  }
+
+  LogicalResult visitBlock(Block &block) {
+    for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
+      if (auto repeat = dyn_cast<ir::RepeatOp>(op)) {
+        if (failed(visitRepeat(repeat)))
+          return failure();
+      } else if (isa<ir::ShardingRuleOpInterface>(op)) {
+        OpPadder(&op, dims, values).run();
+      } else if (llvm::any_of(op.getOperands(), [&](Value operand) {
+                   return values.getOriginal(operand) != operand.getType();
+                 })) {
+        return op.emitOpError("cannot be padded: it has no sharding rule");
+      }
+    }
+    return success();
+  }
+
+  /// What is carried has zeros for padding; a slice has what its stack has, and a stack what all
+  /// bodies yield.
+  LogicalResult visitRepeat(ir::RepeatOp repeat) {
+    SmallVector<NamedTensorType> originals =
+        llvm::map_to_vector(repeat.getResults(), [](Value result) { return typeOf(result); });
+    unsigned numCarried = repeat.getNumCarried();
+    for (unsigned i = 0; i < numCarried; ++i)
+      repeat->setOperand(i, values.getZeroed(repeat->getOperand(i)));
+    for (const ir::RepeatVariant &body : repeat.getVariants()) {
+      for (BlockArgument arg : body.getCarriedArgs())
+        addZero(arg, typeOf(arg));
+      for (auto [stack, slice, number] : body.getSlices())
+        addSlice(slice, stack);
+      if (failed(visitBlock(body.getBlock())))
+        return failure();
+      for (unsigned i = 0; i < numCarried; ++i)
+        body.getYield()->setOperand(i, values.getZeroed(body.getYield()->getOperand(i)));
+    }
+    for (auto [i, result] : llvm::enumerate(repeat.getResults())) {
+      result.setType(dims.pad(originals[i]));
+      if (i < numCarried)
+        values.addZero(result, originals[i]);
+      else
+        values.add(result, originals[i], getZeroOfStack(repeat, i));
+    }
+    return success();
+  }
+
+  void addSlice(BlockArgument slice, Value stack) {
+    NamedTensorType original = typeOf(slice);
+    slice.setType(dims.pad(original));
+    llvm::SmallBitVector zero = values.getZero(stack);
+    zero >>= 1;
+    zero.resize(original.getRank());
+    values.add(slice, original, zero);
+  }
+
+  llvm::SmallBitVector getZeroOfStack(ir::RepeatOp repeat, unsigned result) const {
+    llvm::SmallBitVector zero;
+    for (Value yielded : repeat.getYielded(result)) {
+      llvm::SmallBitVector own = values.getZero(yielded);
+      own.resize(own.size() + 1);
+      own <<= 1;
+      zero = zero.empty() ? own : zero &= own;
+    }
+    return zero;
+  }
+
+  /// What is kept between steps, and what tests save, lies padded; what is read is not.
+  void visitReturn(func::FuncOp function) {
+    Operation *ret = function.getBody().front().getTerminator();
+    for (OpOperand &operand : ret->getOpOperands()) {
+      Value value = operand.get();
+      unsigned number = operand.getOperandNumber();
+      NamedTensorType original = values.getOriginal(value);
+      bool isKept = function.getResultAttr(number, ir::attr::kUpdates) ||
+                    function.getResultAttr(number, ir::attr::kGradient);
+      operand.set(isKept ? values.getZeroed(value) : values.getUnpadded(value));
+      if (isKept && value.getType() != original)
+        function.setResultAttr(number, ir::attr::kUnpadded, getSizes(original));
+    }
+    function.setFunctionType(FunctionType::get(function.getContext(),
+                                               function.getBody().getArgumentTypes(),
+                                               ret->getOperandTypes()));
+  }
+
+  const PaddedDims &dims;
+  PaddedValues values;
+};
+
+struct PadDimensions : titan::dist::impl::DistPadDimensionsBase<PadDimensions> {
+  void runOnOperation() override {
+    auto pad = [](func::FuncOp function, const MeshView &mesh) {
+      PaddedDims dims(mesh);
+      return dims.isEmpty() ? success() : Padder(dims).run(function);
+    };
+    if (failed(forEachFunction(getOperation(), pad)))
+      signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,107 @@
+//===- PaddedValues.cpp - What values hold in their padding ---------------===//
+
+#include "dialects/dist/Transforms/Shard/PaddedValues.h"
+#include "dialects/dist/Transforms/Shard/PaddedDims.h"
+#include "dialects/titan/Evaluation/Reductions.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::dist;
+using ir::DimAttr;
+using ir::NamedTensorType;
+
+static NamedTensorType typeOf(Value value) {
+  return cast<NamedTensorType>(value.getType());
+}
+
+void PaddedValues::add(Value value, NamedTensorType original, llvm::SmallBitVector zero) {
+  if (value.getType() != original)
+    states[value] = {original, std::move(zero)};
+}
+
+void PaddedValues::addZero(Value value, NamedTensorType original) {
+  add(value, original, llvm::SmallBitVector(original.getRank(), true));
+}
+
+NamedTensorType PaddedValues::getOriginal(Value value) const {
+  auto found = states.find(value);
+  return found == states.end() ? typeOf(value) : found->second.original;
+}
+
+bool PaddedValues::isPadded(Value value, int64_t dim) const {
+  return getOriginal(value).getDims()[dim] != typeOf(value).getDims()[dim];
+}
+
+llvm::SmallBitVector PaddedValues::getZero(Value value) const {
+  auto found = states.find(value);
+  return found == states.end() ? llvm::SmallBitVector(typeOf(value).getRank())
+                               : found->second.zero;
+}
+
+bool PaddedValues::isZero(Value value, int64_t dim) const {
+  if (auto constant = value.getDefiningOp<ir::ConstantOp>())
+    return constant.getValue().isZero();
+  return dim >= 0 && getZero(value).test(dim);
+}
+
+Value PaddedValues::getMasked(Value value, int64_t dim, ReductionKind kind) {
+  if (kind == ReductionKind::Sum && isZero(value, dim))
+    return value;
+  Value &known = masked[{value, dim, static_cast<int>(kind)}];
+  if (known)
+    return known;
+  OpBuilder builder(value.getContext());
+  builder.setInsertionPointAfterValue(value);
+  Location loc = value.getLoc();
+  NamedTensorType type = typeOf(value);
+  DimAttr walked = type.getDims()[dim];
+  Type index = builder.getI64Type(), truth = builder.getI1Type();
+  auto constant = [&](Type element, double number) -> Value {
+    return builder.create<ir::ConstantOp>(loc, NamedTensorType::get(element, {}),
+                                          builder.getF64FloatAttr(number));
+  };
+  Value position = builder.create<ir::IotaOp>(loc, NamedTensorType::get(index, walked));
+  Value size = constant(index, static_cast<double>(getOriginal(value).getDims()[dim].getSize()));
+  Value isInside = builder.create<ir::CompareOp>(loc, NamedTensorType::get(truth, walked),
+                                                 ir::ComparePredicate::LT, position, size);
+  Value identity = constant(type.getElementType(), ir::getNeutral(kind));
+  known = builder.create<ir::SelectOp>(loc, type, isInside, value, identity);
+  llvm::SmallBitVector zero = getZero(value);
+  if (kind == ReductionKind::Sum)
+    zero.set(dim);
+  else
+    zero.reset();
+  Value result = known; // adding to `states` leaves `masked` alone, but not the other way round
+  add(result, getOriginal(value), zero);
+  return result;
+}
+
+Value PaddedValues::getZeroed(Value value) {
+  for (int64_t d = 0; d < typeOf(value).getRank(); ++d)
+    if (isPadded(value, d))
+      value = getMasked(value, d, ReductionKind::Sum);
+  return value;
+}
+
+Value PaddedValues::getSliced(Value value, int64_t dim) {
+  Value &known = sliced[{value, dim}];
+  if (known)
+    return known;
+  OpBuilder builder(value.getContext());
+  builder.setInsertionPointAfterValue(value);
+  NamedTensorType original = getOriginal(value);
+  NamedTensorType type = withDimOf(typeOf(value), dim, original);
+  Value result = builder.create<ir::SliceOp>(value.getLoc(), type, value,
+                                             type.getDims()[dim].getName(), /*offset=*/0);
+  known = result;
+  add(result, original, getZero(value));
+  return result;
+}
+
+Value PaddedValues::getUnpadded(Value value) {
+  for (int64_t d = 0; d < typeOf(value).getRank(); ++d)
+    if (isPadded(value, d))
+      value = getSliced(value, d);
+  return value;
+}

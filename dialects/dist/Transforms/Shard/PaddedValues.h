@@ -1,0 +1,53 @@
+//===- PaddedValues.h - What values hold in their padding --------*- C++ -*-===//
+//
+// Which elements of values are padding, and where it is known to be 0; and values made from them
+// that hold something else there, or have no padding. What is made stands right behind the value
+// and serves all who ask for it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_PADDEDVALUES_H
+#define TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_PADDEDVALUES_H
+
+#include "dialects/dist/Analysis/ShardingRule.h"
+#include "dialects/titan/IR/Titan.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+namespace titan::dist {
+
+class PaddedValues {
+public:
+  /// `value` is padded; without padding it would have the type `original`. `zero` says along which
+  /// dimensions its padding is 0.
+  void add(mlir::Value value, ir::NamedTensorType original, llvm::SmallBitVector zero);
+  /// Along all of them.
+  void addZero(mlir::Value value, ir::NamedTensorType original);
+
+  /// The type of `value` without padding.
+  ir::NamedTensorType getOriginal(mlir::Value value) const;
+  bool isPadded(mlir::Value value, int64_t dim) const;
+  /// Whether `value` is 0 in the padding of `dim`; a constant may be where it has no dimension (-1).
+  bool isZero(mlir::Value value, int64_t dim) const;
+  llvm::SmallBitVector getZero(mlir::Value value) const;
+
+  /// `value` with the identity of a reduction in the padding of `dim`.
+  mlir::Value getMasked(mlir::Value value, int64_t dim, ReductionKind kind);
+  /// `value` with 0 in all padding.
+  mlir::Value getZeroed(mlir::Value value);
+  /// `value` without the padding of `dim`, or without any.
+  mlir::Value getSliced(mlir::Value value, int64_t dim);
+  mlir::Value getUnpadded(mlir::Value value);
+
+private:
+  struct State {
+    ir::NamedTensorType original;
+    llvm::SmallBitVector zero;
+  };
+  llvm::DenseMap<mlir::Value, State> states;
+  llvm::DenseMap<std::tuple<mlir::Value, int64_t, int>, mlir::Value> masked;
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> sliced;
+};
+
+} // namespace titan::dist
+
+#endif // TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_PADDEDVALUES_H

@@ -1,0 +1,95 @@
+// RUN: titan-opt --split-input-file --dist-pad-dimensions %s | FileCheck %s
+
+// A maximum gets minus infinity where there is padding; a sum nothing more, since what an
+// exponential gives for a zero is unknown, but the product before it has zeros.
+// CHECK-LABEL: func.func @reductions(%arg0: !titan.tensor<f32[vocab = 8]> {titan.unpadded = array<i64: 7>},
+// CHECK-SAME: -> (!titan.tensor<f32[]>, !titan.tensor<f32[]>, !titan.tensor<f32[]>)
+// CHECK: %[[TWICE:.*]] = titan.mul
+// CHECK-NEXT: %[[AT:.*]] = titan.iota : <i64[vocab = 8]>
+// CHECK-NEXT: %[[SIZE:.*]] = titan.constant 7.000000e+00 : <i64[]>
+// CHECK-NEXT: %[[IN:.*]] = titan.compare lt, %[[AT]], %[[SIZE]]
+// CHECK-NEXT: %[[LOW:.*]] = titan.constant 0xFFF0000000000000 : <f32[]>
+// CHECK-NEXT: %[[MASKED:.*]] = titan.select %[[IN]], %[[TWICE]], %[[LOW]]
+// CHECK-NEXT: titan.reduce max %[[MASKED]]
+// CHECK-NEXT: titan.reduce sum %[[TWICE]]
+// CHECK-NEXT: %[[EXP:.*]] = titan.exp %[[TWICE]]
+// CHECK: %[[KNOWN:.*]] = titan.select {{.*}}, %[[EXP]],
+// CHECK-NEXT: titan.reduce sum %[[KNOWN]]
+dist.mesh @mesh [#dist.axis<tp = 2>]
+dist.map "tp" splits ["vocab"] otherwise [] stores [] pads ["vocab"]
+func.func @reductions(%x: !titan.tensor<f32[vocab = 7]>, %two: !titan.tensor<f32[]>)
+    -> (!titan.tensor<f32[]>, !titan.tensor<f32[]>, !titan.tensor<f32[]>) {
+  %y = titan.mul %x, %two : (!titan.tensor<f32[vocab = 7]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[vocab = 7]>
+  %max = titan.reduce max %y : !titan.tensor<f32[vocab = 7]> -> !titan.tensor<f32[]>
+  %sum = titan.reduce sum %y : !titan.tensor<f32[vocab = 7]> -> !titan.tensor<f32[]>
+  %e = titan.exp %y : <f32[vocab = 7]> -> <f32[vocab = 7]>
+  %all = titan.reduce sum %e : !titan.tensor<f32[vocab = 7]> -> !titan.tensor<f32[]>
+  return %max, %sum, %all : !titan.tensor<f32[]>, !titan.tensor<f32[]>, !titan.tensor<f32[]>
+}
+
+// -----
+
+// What is looked up is no padding; what is put there leaves zeros, so that neither needs a mask. A
+// dimension is as long as all axes together demand, also under the name that renames it.
+// CHECK-LABEL: func.func @indices(
+// CHECK-NOT: titan.select
+// CHECK: titan.take {{.*}}embed = 4, vocab = 12]>, {{.*}} -> !titan.tensor<f32[seq = 2, embed = 4]>
+// CHECK: titan.put {{.*}} -> !titan.tensor<f32[vocab = 12]>
+// CHECK-NEXT: titan.rename {{.*}} -> <f32[keys = 12 of vocab]>
+// CHECK-NEXT: titan.reduce sum
+dist.mesh @mesh [#dist.axis<tp = 2>, #dist.axis<zp = 3>]
+dist.map "tp" splits ["vocab"] otherwise [] stores [] pads ["vocab"]
+dist.map "zp" splits [] otherwise ["vocab"] stores []
+func.func @indices(%x: !titan.tensor<f32[embed = 4, vocab = 7]>, %i: !titan.tensor<i64[seq = 2]>, %v: !titan.tensor<f32[seq = 2]>)
+    -> (!titan.tensor<f32[seq = 2, embed = 4]>, !titan.tensor<f32[]>) {
+  %row = titan.take %x along "vocab" at %i : (!titan.tensor<f32[embed = 4, vocab = 7]>, !titan.tensor<i64[seq = 2]>) -> !titan.tensor<f32[seq = 2, embed = 4]>
+  %p = titan.put %v along "vocab" at %i : (!titan.tensor<f32[seq = 2]>, !titan.tensor<i64[seq = 2]>) -> !titan.tensor<f32[vocab = 7]>
+  %k = titan.rename %p : !titan.tensor<f32[vocab = 7]> -> !titan.tensor<f32[keys = 7 of vocab]>
+  %s = titan.reduce sum %k : !titan.tensor<f32[keys = 7 of vocab]> -> !titan.tensor<f32[]>
+  return %row, %s : !titan.tensor<f32[seq = 2, embed = 4]>, !titan.tensor<f32[]>
+}
+
+// -----
+
+// An operation that padding would disturb gets the dimension as it is, and its result is padded again.
+// An output is not padded.
+// CHECK-LABEL: func.func @order(
+// CHECK: %[[WHOLE:.*]] = titan.slice %arg0 dim "vocab" from 0 : <f32[vocab = 8]> -> <f32[vocab = 7]>
+// CHECK-NEXT: %[[SUMS:.*]] = titan.cumulative_sum %[[WHOLE]]
+// CHECK-NEXT: %[[PADDED:.*]] = titan.pad %[[SUMS]] dim "vocab" from 0 : <f32[vocab = 7]> -> <f32[vocab = 8]>
+// CHECK-NEXT: %[[SQUARES:.*]] = titan.mul %[[PADDED]], %[[PADDED]]
+// CHECK-NEXT: %[[OUT:.*]] = titan.slice %[[SQUARES]]
+// CHECK-NEXT: return %[[OUT]] : !titan.tensor<f32[vocab = 7]>
+dist.mesh @mesh [#dist.axis<tp = 2>]
+dist.map "tp" splits ["vocab"] otherwise [] stores [] pads ["vocab"]
+func.func @order(%x: !titan.tensor<f32[vocab = 7]>) -> !titan.tensor<f32[vocab = 7]> {
+  %y = titan.cumulative_sum %x along "vocab" : !titan.tensor<f32[vocab = 7]> -> !titan.tensor<f32[vocab = 7]>
+  %z = titan.mul %y, %y : (!titan.tensor<f32[vocab = 7]>, !titan.tensor<f32[vocab = 7]>) -> !titan.tensor<f32[vocab = 7]>
+  return %z : !titan.tensor<f32[vocab = 7]>
+}
+
+// -----
+
+// What a repeat carries has zeros, so it is masked where it is yielded; slices of parameters are known
+// to have them. A dimension that is divided already stays as it is.
+// CHECK-LABEL: func.func @repeat(
+// CHECK: titan.repeat
+// CHECK: ^bb0({{.*}}: !titan.tensor<f32[ffn = 6]>, {{.*}}: !titan.tensor<f32[ffn = 6, embed = 4]>):
+// CHECK: titan.exp
+// CHECK: %[[ZEROED:.*]] = titan.select
+// CHECK: titan.contract {{.*}} -> !titan.tensor<f32[embed = 4]>
+// CHECK: titan.yield %[[ZEROED]]
+// CHECK: titan.slice {{.*}} dim "ffn"
+dist.mesh @mesh [#dist.axis<tp = 2>]
+dist.map "tp" splits ["ffn", "embed"] otherwise [] stores [] pads ["ffn", "embed"]
+func.func @repeat(%x: !titan.tensor<f32[ffn = 5]>, %w: !titan.tensor<f32[layers = 3, ffn = 5, embed = 4]>)
+    -> (!titan.tensor<f32[ffn = 5]>, !titan.tensor<f32[layers = 3, embed = 4]>) {
+  %y, %z = titan.repeat <layers = 3> carry(%x) slices(%w) : (!titan.tensor<f32[ffn = 5]>, !titan.tensor<f32[layers = 3, ffn = 5, embed = 4]>)
+      -> (!titan.tensor<f32[ffn = 5]>, !titan.tensor<f32[layers = 3, embed = 4]>) {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !titan.tensor<f32[ffn = 5]>, %s: !titan.tensor<f32[ffn = 5, embed = 4]>):
+    %e = titan.exp %c : <f32[ffn = 5]> -> <f32[ffn = 5]>
+    %p = titan.contract %c, %s : (!titan.tensor<f32[ffn = 5]>, !titan.tensor<f32[ffn = 5, embed = 4]>) -> !titan.tensor<f32[embed = 4]>
+    titan.yield %e, %p : !titan.tensor<f32[ffn = 5]>, !titan.tensor<f32[embed = 4]>
+  }
+  return %y, %z : !titan.tensor<f32[ffn = 5]>, !titan.tensor<f32[layers = 3, embed = 4]>
+}

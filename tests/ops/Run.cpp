@@ -1,0 +1,85 @@
+//===- Run.cpp - A case interpreted on the ranks of a mesh ----------------===//
+
+#include "tests/ops/Run.h"
+#include "compiler/interpreter/Compare.h"
+#include "compiler/interpreter/Interpreter.h"
+#include "compiler/interpreter/Layout.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ops;
+using interpreter::RankMesh;
+using interpreter::RankTensors;
+using ir::HostTensor;
+using ir::NamedTensorType;
+
+/// A term of a partial sum at global element `index`: rank `part` of `parts` has a share that is
+/// its own, so that only what is linear gives the same in the end. Shares are multiples of 1/8,
+/// which every element type holds exactly.
+static double getTerm(double whole, int64_t part, int64_t parts, int64_t index) {
+  auto share = [&](int64_t p) { return static_cast<double>((5 * p + 3 * index) % 17 - 8) / 8; };
+  if (part != 0)
+    return share(part);
+  for (int64_t p = 1; p < parts; ++p)
+    whole -= share(p);
+  return whole;
+}
+
+/// What a rank holds of an operand.
+static HostTensor cutOperand(NamedTensorType type, const RankMesh &mesh, int64_t rank,
+                             const Tensor &operand) {
+  HostTensor global{type.getShape(), operand.values};
+  HostTensor part = interpreter::cut(type, mesh, rank, global);
+  ArrayAttr partial = type.getShardingOrReplicated().getPartialAxes();
+  int64_t parts = dist::getDegreeProduct(partial, mesh.getDegrees());
+  if (parts == 1)
+    return part;
+  std::vector<int64_t> indices = interpreter::getGlobalIndices(type, mesh, rank);
+  for (auto [value, index] : llvm::zip_equal(part.data, indices))
+    if (index >= 0)
+      value = getTerm(operand.values[index], mesh.getPart(rank, partial), parts, index);
+  return part;
+}
+
+FailureOr<std::vector<HostTensor>> ops::run(func::FuncOp function, const RankMesh &mesh,
+                                            const Case &c) {
+  RankTensors arguments(mesh.getNumRanks());
+  for (auto [rank, parts] : llvm::enumerate(arguments))
+    for (auto [argument, operand] : llvm::zip_equal(function.getArguments(), c.operands))
+      parts.push_back(std::make_shared<HostTensor>(
+          cutOperand(cast<NamedTensorType>(argument.getType()), mesh, rank, operand)));
+  FailureOr<RankTensors> locals = interpreter::interpret(function, mesh, arguments);
+  if (failed(locals))
+    return failure();
+  std::vector<HostTensor> results;
+  for (auto [i, type] : llvm::enumerate(function.getResultTypes())) {
+    SmallVector<const HostTensor *> parts;
+    for (const auto &rank : *locals)
+      parts.push_back(rank[i].get());
+    FailureOr<HostTensor> global =
+        interpreter::assemble(cast<NamedTensorType>(type), mesh, parts,
+                              [&] { return function.emitError("result ") << i << ": "; });
+    if (failed(global))
+      return failure();
+    results.push_back(std::move(*global));
+  }
+  return results;
+}
+
+LogicalResult ops::compare(func::FuncOp function, const std::vector<HostTensor> &results,
+                           const std::vector<HostTensor> &expected) {
+  for (auto [i, both] : llvm::enumerate(llvm::zip_equal(results, expected))) {
+    double deviation = interpreter::getDeviation(std::get<0>(both), std::get<1>(both));
+    if (!(deviation <= 1e-12))
+      return function.emitError("result ") << i << " deviates from one rank's by " << deviation;
+  }
+  return success();
+}
+
+bool ops::isFinite(const std::vector<HostTensor> &tensors) {
+  return llvm::all_of(tensors, [](const HostTensor &tensor) {
+    return llvm::all_of(tensor.data, [](double value) { return std::isfinite(value); });
+  });
+}
