@@ -133,6 +133,11 @@ void productElsewhere(const Product &p, bool accumulate, bf16 *c, int64_t ldc) {
   }
 }
 
+/// Also of no elements, which lie nowhere.
+const uint16_t *bitsOf(const Matrix &matrix) {
+  return reinterpret_cast<const uint16_t *>(matrix.data);
+}
+
 /// How many parts of rows and of columns threads make of C. Every part packs its rows of A and its
 /// columns of B, which costs about as much as four blocks' products for each.
 struct Grid {
@@ -165,9 +170,8 @@ template <typename To> void productOnTiles(const Product &p, bool accumulate, To
     const int64_t column = index % grid.columns * grid.width;
     const amx::Extents extents{std::min(grid.height, p.m - row), std::min(grid.width, p.n - column),
                                p.k};
-    amx::Operand a{&p.a.data->bits + row * (p.a.transposed ? 1 : p.a.ld), p.a.ld, !p.a.transposed};
-    amx::Operand b{&p.b.data->bits + column * (p.b.transposed ? p.b.ld : 1), p.b.ld,
-                   p.b.transposed};
+    amx::Operand a{bitsOf(p.a) + row * (p.a.transposed ? 1 : p.a.ld), p.a.ld, !p.a.transposed};
+    amx::Operand b{bitsOf(p.b) + column * (p.b.transposed ? p.b.ld : 1), p.b.ld, p.b.transposed};
     const size_t bytes = amx::scratchBytes(extents);
     std::byte *scratch =
         ThreadScratch::ofThread(bytes).take<std::byte>(static_cast<int64_t>(bytes));
