@@ -40,12 +40,15 @@ formal: (OVER | ALONG) newDim | typedName (ASSIGN expr)?;
 
 parallelDecl: PARALLEL newName axes;
 axes: LBRACE terminator? axis* RBRACE;
-axis: newAxis ASSIGN expr splits? stores? settings? terminator;
-splits: SPLITS (dimNames (COMMA? elseDims)? | elseDims);
+axis: newAxis (ASSIGN expr splits? stores? settings? | STRING overrides) terminator;
+overrides: LBRACE terminator? overrideLine* RBRACE;
+overrideLine: axisName splits? stores? terminator;
+splits: SPLITS (dimNames (COMMA? elseDims)? | elseDims | NONE);
 elseDims: ELSE dimNames;
 dimNames: dimName (COMMA dimName)*;
-stores: STORES storedKind (COMMA storedKind)*;
+stores: STORES (storedKind (COMMA storedKind)* | NONE);
 storedKind: IDENT;
+axisName: IDENT;
 
 trainDecl: TRAIN newName ASSIGN trainBase (ON parallelName)? WITH? settings?;
 trainBase: path;

@@ -18,6 +18,8 @@ struct InfoOptions {
 };
 /// What is known of a run before it runs: parameters, arithmetic, memory, communication, settings.
 int infoCommand(const CommonOptions &options, const InfoOptions &info);
+/// All paths that can be set: of any run, and of this one's model, map and parameters.
+void printOptions(const sema::CheckedRun *run, bool json);
 
 struct PrintOptions {
   std::string phase;         ///< print the IR after it; empty: print nothing

@@ -25,10 +25,15 @@ static int64_t getAutoDegree(dist::MeshOp mesh, int64_t processes) {
 std::optional<Facts> gatherFacts(Session &session, const sema::CheckedRun &run, int64_t processes,
                                  int64_t threads) {
   CompilerContext compiler;
-  mlir::OwningOpRef<mlir::ModuleOp> module = compile(session, run, compiler.context, {});
+  Facts facts;
+  pipelines::PhaseRun phases;
+  phases.observe = [&](llvm::StringRef phase, mlir::ModuleOp module) {
+    if (phase == "gradient")
+      facts.layouts = plan::reportLayouts(module);
+  };
+  mlir::OwningOpRef<mlir::ModuleOp> module = compile(session, run, compiler.context, phases);
   if (!module)
     return {};
-  Facts facts;
   dist::Degrees degrees;
   if (dist::MeshOp mesh = dist::MeshOp::lookup(*module)) {
     int64_t autoDegree = getAutoDegree(mesh, processes);

@@ -6,6 +6,7 @@
 #include "compiler/driver/Session.h"
 #include "compiler/plan/LineReport.h"
 #include "compiler/plan/MemoryReport.h"
+#include "compiler/plan/ShardingReport.h"
 #include "dialects/dist/Analysis/CollectiveReport.h"
 
 #include "llvm/Support/JSON.h"
@@ -21,6 +22,7 @@ struct Facts {
   plan::MemoryReport memory;
   std::vector<dist::CollectiveUse> collectives; ///< of one training step
   std::vector<plan::LineCost> lines;            ///< of one training step, on one rank
+  std::vector<plan::TensorLayout> layouts;      ///< of parameters and of what the map binds
 };
 
 /// Takes the run through all phases. `processes` fixes the `auto` degree; 0 threads stand for what

@@ -23,7 +23,35 @@ std::string publicName(const sema::Parameter &parameter) {
   return name;
 }
 
-llvm::json::Object parametersJson(const sema::Model &model) {
+llvm::json::Object shardingJson(const plan::TensorLayout &layout) {
+  llvm::json::Object dims;
+  for (auto [dim, axes] : llvm::zip_equal(layout.dims, layout.axes))
+    if (!axes.empty())
+      dims[dim] = llvm::json::Array(axes);
+  return llvm::json::Object{{"dims", std::move(dims)}, {"flat", llvm::json::Array(layout.flat)}};
+}
+
+const plan::TensorLayout *findLayout(const Facts &facts, const std::string &parameter) {
+  for (const plan::TensorLayout &layout : facts.layouts)
+    if (layout.isParameter && layout.name == parameter)
+      return &layout;
+  return nullptr;
+}
+
+/// What the map binds besides parameters, by the names that an override can use.
+llvm::json::Array valuesJson(const Facts &facts) {
+  llvm::json::Array values;
+  for (const plan::TensorLayout &layout : facts.layouts)
+    if (!layout.isParameter)
+      values.push_back(llvm::json::Object{{"name", layout.name},
+                                          {"dims", llvm::json::Array(layout.dims)},
+                                          {"sharding", shardingJson(layout)},
+                                          {"file", layout.file},
+                                          {"line", layout.line}});
+  return values;
+}
+
+llvm::json::Object parametersJson(const sema::Model &model, const Facts &facts) {
   llvm::json::Array tensors;
   for (const sema::Parameter &parameter : model.parameters) {
     llvm::json::Array shape, names;
@@ -37,11 +65,14 @@ llvm::json::Object parametersJson(const sema::Model &model) {
       shape.push_back(model.dims[id].size);
       names.push_back(model.dims[id].name);
     }
-    tensors.push_back(llvm::json::Object{{"name", publicName(parameter)},
-                                         {"shape", std::move(shape)},
-                                         {"dims", std::move(names)},
-                                         {"iterations", std::move(iterations)},
-                                         {"dtype", sema::spelling(parameter.type.dtype)}});
+    llvm::json::Object tensor{{"name", publicName(parameter)},
+                              {"shape", std::move(shape)},
+                              {"dims", std::move(names)},
+                              {"iterations", std::move(iterations)},
+                              {"dtype", sema::spelling(parameter.type.dtype)}};
+    if (const plan::TensorLayout *layout = findLayout(facts, parameter.name))
+      tensor["sharding"] = shardingJson(*layout);
+    tensors.push_back(std::move(tensor));
   }
   return llvm::json::Object{{"total", model.parameterCount()}, {"tensors", std::move(tensors)}};
 }
@@ -110,7 +141,8 @@ void printJson(const CheckedRun &run, const Facts &facts) {
                          {"model", run.modelName},
                          {"run", run.run.name},
                          {"ranks", facts.ranks},
-                         {"parameters", parametersJson(run.train)},
+                         {"parameters", parametersJson(run.train, facts)},
+                         {"values", valuesJson(facts)},
                          {"flops_per_token", facts.flopsPerToken},
                          {"model_flops_per_token", facts.modelFlopsPerToken},
                          {"padding", paddingJson(run)},
@@ -132,6 +164,16 @@ void printFacts(const Facts &facts) {
     return;
   llvm::outs() << "\ncollectives of a step:\n";
   dist::printCollectives(llvm::outs(), facts.collectives);
+}
+
+/// By the names that the map's overrides use; parameters first.
+void printLayouts(const Facts &facts) {
+  llvm::outs() << "\nhow they lie (dimension / axis that splits it, over the axes that store it in "
+                  "shards):\n";
+  for (const plan::TensorLayout &layout : facts.layouts)
+    llvm::outs() << llvm::formatv("  {0,-10} {1,-28} {2}\n",
+                                  layout.isParameter ? "parameters" : "values", layout.name,
+                                  layout.print());
 }
 
 void printText(const CheckedRun &run, const Facts &facts) {
@@ -157,6 +199,7 @@ void printText(const CheckedRun &run, const Facts &facts) {
                  << (axis.degree ? std::to_string(axis.degree) : std::string("auto")) << '\n';
   for (const auto &[dim, size] : paddedDims(run))
     llvm::outs() << "  " << dim->name << " = " << dim->size << " is computed as " << size << '\n';
+  printLayouts(facts);
   printFacts(facts);
   llvm::outs() << "\nsettings (launch: may be changed when the program starts):\n";
   for (const sema::OptionSpec &spec : sema::optionTable())
@@ -164,64 +207,19 @@ void printText(const CheckedRun &run, const Facts &facts) {
                                   spec.fixed == sema::Fixed::Compile ? "compile" : "launch");
 }
 
-const char *typeText(sema::OptionType type) {
-  switch (type) {
-  case sema::OptionType::Integer:
-    return "integer";
-  case sema::OptionType::Float:
-    return "number";
-  case sema::OptionType::Pair:
-    return "two numbers";
-  case sema::OptionType::String:
-    return "string";
-  case sema::OptionType::Integers:
-    return "integers";
-  case sema::OptionType::Words:
-    return "words";
-  case sema::OptionType::Choice:
-    break;
-  }
-  return "word";
-}
-
-void printOptions() {
-  for (const sema::OptionSpec &spec : sema::optionTable()) {
-    llvm::outs() << spec.path << ": " << typeText(spec.type);
-    for (size_t i = 0; i < spec.choices.size(); ++i)
-      llvm::outs() << (i ? ", " : " (") << spec.choices[i]
-                   << (i + 1 == spec.choices.size() ? ")" : "");
-    if (!spec.initial.isError())
-      llvm::outs() << ", default " << spec.initial.print();
-    llvm::outs() << ", fixed at " << (spec.fixed == sema::Fixed::Compile ? "compile" : "launch")
-                 << " time\n    " << spec.doc << '\n';
-  }
-}
-
-/// The paths that a file adds: arguments of the model, degrees of the map's axes.
-void printOptionsOf(const CheckedRun &run) {
-  for (const sema::Model::Argument &argument : run.train.arguments)
-    llvm::outs() << "model." << argument.name << ": " << argument.kind << ", default "
-                 << argument.value << ", fixed at compile time\n    argument of model "
-                 << run.modelName << '\n';
-  for (const sema::Axis &axis : run.mesh.declared)
-    llvm::outs() << "parallel." << axis.name << ": degree, default "
-                 << (axis.degree ? std::to_string(axis.degree) : "auto")
-                 << ", fixed at compile time\n    how many ways the axis splits\n";
-}
-
 } // namespace
 
 int infoCommand(const CommonOptions &options, const InfoOptions &info) {
-  if (info.options)
-    printOptions();
-  if (info.options && options.file.empty())
+  if (info.options && options.file.empty()) {
+    printOptions(nullptr, options.json);
     return 0;
+  }
   Session session(options);
   std::optional<CheckedRun> run = session.check();
   if (info.options) {
     if (run)
-      printOptionsOf(*run);
-    return session.finish();
+      printOptions(&*run, options.json);
+    return session.finish(run ? 0 : 1);
   }
   std::optional<Facts> facts;
   if (run)

@@ -81,9 +81,7 @@ private:
       };
       set(ir::attr::kParam, builder.getStringAttr(parameter.name));
       set(ir::attr::kInit, translation.init(parameter));
-      set(ir::attr::kDecay, builder.getF64FloatAttr(weightDecay(run.run, parameter)));
-      if (double scale = rateScale(run.run, parameter); scale != 1)
-        set(ir::attr::kRateScale, builder.getF64FloatAttr(scale));
+      addGroupAttributes(run.run, parameter, builder, role);
       if (!parameter.repeats.empty())
         set(ir::attr::kStacked, ir::getStackedAttr(builder, parameter.iterations));
       if (parameter.frozen)

@@ -1,6 +1,7 @@
 #include "compiler/lowering/OpLowering.h"
 
 #include "dialects/titan/IR/ElementTypes.h"
+#include "dialects/titan/IR/TensorAttributes.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -79,7 +80,7 @@ Value OpLowering::simple(const Op &op, mlir::Location loc, ir::NamedTensorType t
   case OpKind::StopGradient:
     return builder.create<ir::StopGradientOp>(loc, type, operand(op, 0));
   case OpKind::Anchor:
-    return anchored(operand(op, 0), type, loc);
+    return anchored(operand(op, 0), type, loc, op.names[0]);
   case OpKind::Rotary:
     return rotary(op, loc, type);
   case OpKind::Cumulate:
@@ -179,11 +180,13 @@ Value OpLowering::inOrder(Value value, ir::NamedTensorType type, mlir::Location 
   return value.getType() == type ? value : builder.create<ir::ExpandOp>(loc, type, value);
 }
 
-Value OpLowering::anchored(Value value, ir::NamedTensorType type, mlir::Location loc) {
+Value OpLowering::anchored(Value value, ir::NamedTensorType type, mlir::Location loc,
+                           StringRef name) {
   value = inOrder(value, type, loc);
-  if (value.getDefiningOp<ir::AnchorOp>())
+  auto anchor = value.getDefiningOp<ir::AnchorOp>();
+  if (anchor && (name.empty() || ir::getName(anchor) == name))
     return value;
-  return builder.create<ir::AnchorOp>(loc, type, value);
+  return ir::createAnchor(builder, loc, type, value, name);
 }
 
 /// The parameters that the bodies declare, those of repeats inside them included, and the bodies
@@ -227,7 +230,8 @@ void OpLowering::repeat(const Op &op, mlir::Location loc) {
   SmallVector<Type> types;
   for (size_t i = 0; i < op.operands.size(); ++i) {
     types.push_back(translation.type(model.values[op.operands[i]].type));
-    inits.push_back(anchored(operand(op, i), cast<ir::NamedTensorType>(types.back()), loc));
+    inits.push_back(
+        anchored(operand(op, i), cast<ir::NamedTensorType>(types.back()), loc, op.names[i]));
   }
   Sliced sliced = slicedParameters(op.body);
   ir::VariantLists users;
@@ -268,8 +272,14 @@ void OpLowering::lowerBody(mlir::Region &region, const sema::Region &body, Array
   lower(body);
   indices.pop_back();
   SmallVector<Value> yields;
-  for (auto [id, init] : llvm::zip_equal(body.yields, inits))
-    yields.push_back(anchored(values.lookup(id), cast<ir::NamedTensorType>(init.getType()), loc));
+  for (auto [id, init] : llvm::zip_equal(body.yields, inits)) {
+    auto type = cast<ir::NamedTensorType>(init.getType());
+    Value value = inOrder(values.lookup(id), type, loc);
+    // What is declared keeps its name; anything else is the next of what the repeat starts from.
+    bool isDeclared = value.getDefiningOp<ir::AnchorOp>() != nullptr;
+    StringRef start = ir::getName(init.getDefiningOp<ir::AnchorOp>());
+    yields.push_back(anchored(value, type, loc, isDeclared ? StringRef() : start));
+  }
   builder.create<ir::YieldOp>(loc, yields);
   parameters = std::move(outside);
 }

@@ -1,8 +1,9 @@
 #include "compiler/lowering/RunAttributes.h"
-#include "compiler/sema/Suggest.h"
+#include "compiler/sema/ParameterRules.h"
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/ElementTypes.h"
+#include "dialects/titan/IR/TensorAttributes.h"
 
 using namespace mlir;
 
@@ -20,10 +21,30 @@ void addMesh(const sema::CheckedRun &run, OpBuilder &builder, const Translation 
   auto list = [&](const std::vector<std::string> &names) {
     return builder.getStrArrayAttr(SmallVector<StringRef>(names.begin(), names.end()));
   };
-  for (const sema::Axis &axis : run.mesh.axes)
-    builder.create<dist::MapOp>(translation.loc(axis.loc, axis.name), axis.name, list(axis.splits),
-                                list(axis.otherwise), list(axis.stores),
-                                axis.pads.empty() ? ArrayAttr() : list(axis.pads));
+  auto overridesOf = [&](const sema::Axis &axis) {
+    SmallVector<Attribute> all;
+    for (const sema::MeshOverride &entry : run.mesh.overrides) {
+      if (entry.axis != axis.name)
+        continue;
+      StringRef of = entry.ofParameters ? "parameters" : "values";
+      SmallVector<NamedAttribute> parts{builder.getNamedAttr("of", builder.getStringAttr(of)),
+                                        builder.getNamedAttr("names", list(entry.tensors))};
+      if (entry.splits)
+        parts.push_back(builder.getNamedAttr("splits", list(*entry.splits)));
+      if (entry.stores)
+        parts.push_back(builder.getNamedAttr("stores", list(*entry.stores)));
+      all.push_back(builder.getDictionaryAttr(parts));
+    }
+    return all;
+  };
+  for (const sema::Axis &axis : run.mesh.axes) {
+    auto map = builder.create<dist::MapOp>(translation.loc(axis.loc, axis.name), axis.name,
+                                           list(axis.splits), list(axis.otherwise),
+                                           list(axis.stores),
+                                           axis.pads.empty() ? ArrayAttr() : list(axis.pads));
+    if (SmallVector<Attribute> overrides = overridesOf(axis); !overrides.empty())
+      map->setAttr("dist.overrides", builder.getArrayAttr(overrides));
+  }
 }
 
 namespace {
@@ -121,20 +142,19 @@ DictionaryAttr precisionAttribute(const sema::Run &run, const Translation &trans
   return precision.toAttribute(context);
 }
 
-static double lastOf(const sema::Run &run, const sema::Parameter &parameter,
-                     std::optional<double> sema::Group::*field, double otherwise) {
-  for (const sema::Group &group : run.groups)
-    if (group.*field && sema::matchesPattern(group.pattern, parameter.name))
-      otherwise = *(group.*field);
-  return otherwise;
-}
-
-double weightDecay(const sema::Run &run, const sema::Parameter &parameter) {
-  return lastOf(run, parameter, &sema::Group::weightDecay, run["optimizer.weight_decay"].number());
-}
-
-double rateScale(const sema::Run &run, const sema::Parameter &parameter) {
-  return lastOf(run, parameter, &sema::Group::rateScale, 1);
+void addGroupAttributes(const sema::Run &run, const sema::Parameter &parameter, OpBuilder &builder,
+                        SmallVectorImpl<NamedAttribute> &role) {
+  auto said = [&](const char *name) { return sema::groupValue(run, name, parameter); };
+  const sema::Value *decay = said("weight_decay");
+  double own = (decay ? *decay : run["optimizer.weight_decay"]).number();
+  role.push_back(builder.getNamedAttr(ir::attr::kDecay, builder.getF64FloatAttr(own)));
+  if (const sema::Value *scale = said("lr_scale"); scale && scale->number() != 1)
+    role.push_back(
+        builder.getNamedAttr(ir::attr::kRateScale, builder.getF64FloatAttr(scale->number())));
+  if (const sema::Value *betas = said("betas"))
+    role.push_back(builder.getNamedAttr(
+        ir::attr::kBetas, builder.getDenseF64ArrayAttr(
+                              {betas->elements[0].number(), betas->elements[1].number()})));
 }
 
 } // namespace titan::lowering

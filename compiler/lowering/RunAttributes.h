@@ -23,11 +23,9 @@ mlir::DictionaryAttr optimizerAttribute(const sema::Run &run, mlir::OpBuilder &b
 mlir::DictionaryAttr precisionAttribute(const sema::Run &run, const Translation &translation,
                                         mlir::MLIRContext *context);
 
-/// The weight decay of one parameter: that of the last group whose pattern matches, else the run's.
-double weightDecay(const sema::Run &run, const sema::Parameter &parameter);
-
-/// What the learning rate of one parameter is multiplied by; likewise, else 1.
-double rateScale(const sema::Run &run, const sema::Parameter &parameter);
+/// How one parameter is optimized: its weight decay, and what its groups say besides.
+void addGroupAttributes(const sema::Run &run, const sema::Parameter &parameter,
+                        mlir::OpBuilder &builder, llvm::SmallVectorImpl<mlir::NamedAttribute> &role);
 
 } // namespace titan::lowering
 

@@ -77,6 +77,8 @@ LogicalResult runPhases(ModuleOp module, const PhaseRun &run) {
       return failure();
     if (failed(dump(module, run.dumpDirectory, number, phase)))
       return failure();
+    if (run.observe)
+      run.observe(phase.name, module);
     if (phase.name == run.stopAfter)
       break;
   }

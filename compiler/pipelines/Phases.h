@@ -8,6 +8,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 
+#include <functional>
 #include <string>
 
 namespace titan::pipelines {
@@ -29,6 +30,8 @@ struct PhaseRun {
   std::string stopAfter;     ///< the last phase to run; empty: all
   std::string dumpDirectory; ///< where to write the IR after every phase, numbered; empty: nowhere
   std::vector<Insertion> insertions = {};
+  /// Sees the module after every phase, and leaves it as it is.
+  std::function<void(llvm::StringRef phase, mlir::ModuleOp module)> observe = {};
 };
 
 /// Runs the phases after `model` on a module that lowering made. Passes report their own errors.

@@ -74,8 +74,10 @@ bool Checker::checkOtherMaps(const std::vector<CheckedRun> &checked) {
     Run none;
     none.parallel = {decl.get(), unit};
     std::optional<Mesh> mesh = resolveMesh(none, library, diags);
-    if (mesh && !models.empty())
-      checkNames(*mesh, models, diags);
+    if (!mesh || models.empty())
+      continue;
+    checkNames(*mesh, models, diags);
+    matchOverrides(*mesh, models, diags);
   }
   return diags.errorReports() == errorsBefore;
 }
@@ -190,6 +192,7 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
         .help("add `loss = mean(..., over batch, seq)`");
   if (isTrain)
     checkInputs(checked, diags);
+  matchOverrides(checked.mesh, {&checked.train}, diags);
   splitAxes(checked.mesh, checked.train);
   checkMesh(checked.mesh, checked.train, checked.run["accumulate"].integer, diags);
   checkShardingOptions(checked.run, checked.mesh, diags);

@@ -88,6 +88,8 @@ private:
   void branch(const syntax::IfStmt &stmt);
   void island(const syntax::IslandStmt &stmt);
   Value anchor(Value value, const DimSet &declared, Location declaredAt, Location valueLoc);
+  /// What a map calls a value of this name here: behind the repeats and calls around it.
+  std::string nameForMaps(const std::string &name) const;
 
   // Parameters.cpp
   void param(const syntax::ParamStmt &stmt);

@@ -18,18 +18,23 @@ public:
       : run(run), library(library), diags(diags) {}
 
   Mesh build(const ParallelDecl &decl) {
-    constexpr size_t most = 64;
     for (const AxisDecl &axis : decl.axes)
-      if (&axis - decl.axes.data() >= static_cast<ptrdiff_t>(most) ||
-          axis.splits.size() + axis.elseSplits.size() > most) {
-        diags.report(Code::TooManyAxes, axis.loc,
-                     "a mesh has at most " + std::to_string(most) +
-                         " axes, and an axis splits at most as many dimensions");
+      if (isTooLarge(decl, axis))
         return mesh;
-      }
     for (const AxisDecl &axis : decl.axes)
-      addAxis(axis);
+      if (!isProduct(axis))
+        addAxis(axis);
+    for (const AxisDecl &axis : decl.axes)
+      if (isProduct(axis))
+        addProduct(axis);
+    for (const OverrideDecl &entry : decl.overrides)
+      for (const OverrideDecl::Line &line : entry.lines)
+        overridden.push_back(line.axis.text);
+    for (const AxisDecl &axis : decl.axes)
+      if (!isProduct(axis))
+        setDegree(axis.degree.get(), *findAxis(axis.name));
     checkDegreeNames(decl.name);
+    readOverrides(decl.overrides, mesh, diags);
     return std::move(mesh);
   }
 
@@ -63,6 +68,29 @@ private:
             .note(map.loc, "its axes are " + listNames(axisNames()));
   }
 
+  bool isTooLarge(const ParallelDecl &decl, const AxisDecl &axis) {
+    constexpr size_t most = 64;
+    size_t splits = (axis.use.splits ? axis.use.splits->size() : 0) + axis.use.elseSplits.size();
+    if (static_cast<size_t>(&axis - decl.axes.data()) < most && splits <= most)
+      return false;
+    diags.report(Code::TooManyAxes, axis.loc,
+                 "a mesh has at most " + std::to_string(most) +
+                     " axes, and an axis splits at most as many dimensions");
+    return true;
+  }
+
+  static bool isProduct(const AxisDecl &decl) {
+    return decl.degree && decl.degree->is<TupleExpr>();
+  }
+
+  /// The axis that was declared here, not another one of its name.
+  Axis *findAxis(const Name &name) {
+    for (Axis &axis : mesh.axes)
+      if (axis.loc == name.loc)
+        return &axis;
+    return nullptr;
+  }
+
   void addAxis(const AxisDecl &decl) {
     Axis axis;
     axis.name = decl.name.text;
@@ -71,25 +99,18 @@ private:
       if (other.name == axis.name)
         diags.report(Code::AxisTwice, decl.name.loc, "axis `" + axis.name + "` exists already")
             .note(other.loc, "the first one is here");
-    for (const Path &path : decl.splits) {
-      axis.splits.push_back(path.text());
-      axis.splitLocs.push_back(path.loc);
-    }
-    for (const Path &path : decl.elseSplits) {
-      axis.otherwise.push_back(path.text());
-      axis.splitLocs.push_back(path.loc);
-    }
-    addStores(decl, axis);
+    AxisLists lists = readUse(decl.use, diags);
+    axis.splits = std::move(lists.splits);
+    axis.otherwise = std::move(lists.otherwise);
+    axis.stores = std::move(lists.stores);
+    axis.splitLocs = std::move(lists.splitLocs);
     for (const Setting &option : decl.options)
       if (option.path.text() == "pad" && option.value)
         addPads(*option.value, axis);
       else
-        diags
-            .report(Code::UnknownAxisOption, option.path.loc,
-                    "an axis has no option `" + option.path.text() + "`")
-            .help("the options of an axis: `pad = NAME`, `pad = [NAME, NAME]`");
+        reportOption(option, true);
+    axis.degree = 1; // until its turn comes
     axis.degreeLoc = decl.degree ? decl.degree->loc : decl.loc;
-    setDegree(decl.degree.get(), axis);
     mesh.axes.push_back(std::move(axis));
   }
 
@@ -118,18 +139,68 @@ private:
       diag.help("it splits " + listNames(known));
   }
 
-  void addStores(const AxisDecl &decl, Axis &axis) {
-    for (const Name &name : decl.stores) {
-      if (std::find(kinds.begin(), kinds.end(), name.text) == kinds.end()) {
-        Diagnostic &diag = diags.report(Code::UnknownStore, name.loc,
-                                        "`" + name.text + "` is nothing that can be stored");
-        if (std::string near = nearestName(name.text, kinds); !near.empty())
-          diag.fix(name.loc, near);
-        else
-          diag.help("an axis can store " + listNames(kinds));
+  void reportOption(const Setting &option, bool mayPad) {
+    Diagnostic &diag = diags.report(Code::UnknownAxisOption, option.path.loc,
+                                    "an axis has no option `" + option.path.text() + "`");
+    if (mayPad)
+      diag.help("the options of an axis: `pad = NAME`, `pad = [NAME, NAME]`");
+    else
+      diag.help("its parts have options");
+  }
+
+  /// `ep = (shard, tp) splits experts` is no axis of its own: each of its parts splits this too, after
+  /// what it splits itself.
+  void addProduct(const AxisDecl &decl) {
+    AxisLists lists = readUse(decl.use, diags);
+    for (const Setting &option : decl.options)
+      reportOption(option, false);
+    if (lists.splits.empty() && lists.otherwise.empty() && lists.stores.empty())
+      diags.report(Code::UselessAxis, decl.name.loc,
+                   "axis `" + decl.name.text + "` splits and stores nothing")
+          .help("add what its parts split together: `splits ...`");
+    std::vector<Axis *> parts;
+    for (const ExprPtr &element : decl.degree->as<TupleExpr>()->elements)
+      if (Axis *part = findPart(decl, *element, parts))
+        parts.push_back(part);
+    for (Axis *part : parts) {
+      addNames(*part, part->splits, part->splits.size(), lists.splits, lists.splitLocs, 0);
+      addNames(*part, part->otherwise, part->splitLocs.size(), lists.otherwise, lists.splitLocs,
+               lists.splits.size());
+      for (const std::string &state : lists.stores)
+        if (std::find(part->stores.begin(), part->stores.end(), state) == part->stores.end())
+          part->stores.push_back(state);
+    }
+  }
+
+  Axis *findPart(const AxisDecl &decl, const Expr &element, const std::vector<Axis *> &others) {
+    auto *name = element.as<NameExpr>();
+    std::string text = name ? name->path.text() : "";
+    auto part = std::find_if(mesh.axes.begin(), mesh.axes.end(),
+                             [&](const Axis &axis) { return axis.name == text; });
+    if (part != mesh.axes.end() &&
+        std::find(others.begin(), others.end(), &*part) == others.end())
+      return &*part;
+    std::string what = !name ? "a part of axis `" + decl.name.text + "` is the name of another axis"
+                       : part == mesh.axes.end() ? "the map has no axis `" + text + "` of its own"
+                                                 : "axis `" + text + "` is a part already";
+    Diagnostic &diag = diags.report(Code::UnknownAxis, element.loc, what);
+    if (std::string near = nearestName(text, axisNames()); !near.empty() && name)
+      diag.fix(element.loc, near);
+    else
+      diag.help("axes with a degree are " + listNames(axisNames()));
+    return nullptr;
+  }
+
+  /// Appends to a list of `axis` whose places begin at `at` those of `names` that it lacks.
+  static void addNames(Axis &axis, std::vector<std::string> &list, size_t at,
+                       const std::vector<std::string> &names, const std::vector<Location> &locs,
+                       size_t firstLoc) {
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (std::find(list.begin(), list.end(), names[i]) != list.end())
         continue;
-      }
-      axis.stores.push_back(name.text);
+      list.push_back(names[i]);
+      axis.splitLocs.insert(axis.splitLocs.begin() + static_cast<ptrdiff_t>(at++),
+                            locs[firstLoc + i]);
     }
   }
 
@@ -139,14 +210,6 @@ private:
     if (auto given = run.degrees.find(axis.name); given != run.degrees.end()) {
       degree = given->second.value;
       axis.degreeLoc = given->second.loc;
-    } else if (written && written->is<TupleExpr>()) {
-      diags
-          .report(Code::BadDegree, axis.degreeLoc,
-                  "an axis cannot be made of other axes yet: `" + axis.name +
-                      "` needs a degree of its own")
-          .help("a degree is a positive integer or `auto`");
-      axis.degree = 1;
-      return;
     } else if (written) {
       degree = Elaborator::evalConstant(*written, library, *run.parallel.unit, diags);
     }
@@ -171,14 +234,18 @@ private:
       diags.report(Code::AutoDegree, axis.degreeLoc,
                    "the degree of `" + axis.name + "` must be known: it splits more than `batch`");
     for (const Axis &other : mesh.axes)
-      if (other.degree == 0)
+      if (&other != &axis && other.degree == 0)
         diags.report(Code::AutoDegree, axis.degreeLoc, "a second axis cannot be `auto`")
             .note(other.degreeLoc, "this one is");
+    axis.degree = 0;
     checkUse(axis);
   }
 
   void checkUse(const Axis &axis) {
-    if (axis.degree == 1 || !axis.splits.empty() || !axis.otherwise.empty() || !axis.stores.empty())
+    bool isOverridden =
+        std::find(overridden.begin(), overridden.end(), axis.name) != overridden.end();
+    if (axis.degree == 1 || isOverridden || !axis.splits.empty() || !axis.otherwise.empty() ||
+        !axis.stores.empty())
       return;
     diags.report(Code::UselessAxis, axis.loc, "axis `" + axis.name + "` splits and stores nothing")
         .help("add `splits batch`, or remove it");
@@ -188,6 +255,7 @@ private:
   const Library &library;
   DiagnosticEngine &diags;
   Mesh mesh;
+  std::vector<std::string> overridden; ///< axes that the map's overrides name
 };
 
 } // namespace
@@ -207,6 +275,34 @@ int64_t paddedSize(const std::vector<Axis> &axes, const std::string &dim, int64_
       if (axis.degree > 1 && std::find(names->begin(), names->end(), dim) != names->end())
         parts *= axis.degree;
   return (size + parts - 1) / parts * parts;
+}
+
+AxisLists readUse(const AxisUse &use, DiagnosticEngine &diags) {
+  AxisLists lists;
+  auto add = [&](const Path &path, std::vector<std::string> &to) {
+    to.push_back(path.text());
+    lists.splitLocs.push_back(path.loc);
+  };
+  if (use.splits)
+    for (const Path &path : *use.splits)
+      add(path, lists.splits);
+  for (const Path &path : use.elseSplits)
+    add(path, lists.otherwise);
+  if (!use.stores)
+    return lists;
+  for (const Name &name : *use.stores) {
+    if (std::find(kinds.begin(), kinds.end(), name.text) != kinds.end()) {
+      lists.stores.push_back(name.text);
+      continue;
+    }
+    Diagnostic &diag = diags.report(Code::UnknownStore, name.loc,
+                                    "`" + name.text + "` is nothing that can be stored");
+    if (std::string near = nearestName(name.text, kinds); !near.empty())
+      diag.fix(name.loc, near);
+    else
+      diag.help("an axis can store " + listNames(kinds));
+  }
+  return lists;
 }
 
 std::optional<Mesh> resolveMesh(const Run &run, const Library &library, DiagnosticEngine &diags) {

@@ -22,11 +22,12 @@ public:
       if (axis.loc.isValid()) // the default map fits any model
         checkNames(axis);
     for (const Parameter &parameter : model.parameters)
-      lay(parameter.type.dims, "parameter `" + parameter.name + "`", parameter.loc);
+      lay(parameter.type.dims, "parameter `" + parameter.name + "`", parameter.loc, true,
+          parameter.name);
     for (const Input &input : model.inputs)
       checkPads(input);
     for (const Input &input : model.inputs)
-      lay(input.type.dims, "input `" + input.name + "`", input.loc);
+      lay(input.type.dims, "input `" + input.name + "`", input.loc, false, input.name);
     layAnchors(model.body);
   }
 
@@ -83,29 +84,33 @@ private:
   void layAnchors(const Region &region) {
     for (const Op &op : region.ops) {
       if (op.kind == OpKind::Anchor)
-        lay(model.values[op.results[0]].type.dims, "`" + op.name + "`", op.loc);
+        lay(model.values[op.results[0]].type.dims, "`" + op.name + "`", op.loc, false, op.names[0]);
       for (const Region &body : op.body)
         layAnchors(body);
     }
   }
 
   /// The first listed dimension that the tensor has takes the axis.
-  void lay(const DimSet &dims, const std::string &what, Location at) {
+  void lay(const DimSet &dims, const std::string &what, Location at, bool isParameter,
+           const std::string &name) {
     std::map<DimId, int64_t> parts;
     for (const Axis &axis : mesh.axes) {
       if (axis.degree <= 1)
         continue;
+      const MeshOverride *own = findOverride(mesh, axis, isParameter, name);
+      static const std::vector<std::string> nothing;
       std::optional<DimId> taken;
-      for (const auto *names : {&axis.splits, &axis.otherwise})
-        for (const std::string &name : *names)
+      for (const auto *names :
+           {own ? &*own->splits : &axis.splits, own ? &nothing : &axis.otherwise})
+        for (const std::string &split : *names)
           for (DimId id : dims)
-            if (!taken && model.dims[id].name == name && sizeOf(id) > 1)
+            if (!taken && model.dims[id].name == split && sizeOf(id) > 1)
               taken = id;
       if (!taken)
         continue;
       int64_t &degree = parts.try_emplace(*taken, 1).first->second;
       degree *= axis.degree;
-      if (sizeOf(*taken) % degree && !isPadded(mesh.axes, model.dims[*taken].name))
+      if (paddedSize(mesh.axes, model.dims[*taken].name, sizeOf(*taken)) % degree)
         reportIndivisible(axis, *taken, degree, what, at);
     }
   }
@@ -173,9 +178,15 @@ void checkShardingOptions(const Run &run, const Mesh &mesh, DiagnosticEngine &di
   const Option &reshard = run.options.at("sharding.reshard_after_forward");
   bool isSet = reshard.loc.isValid() && !reshard.value.isError() &&
                !reshard.value.isWord("default");
-  bool stores = std::any_of(mesh.axes.begin(), mesh.axes.end(), [](const Axis &axis) {
-    return std::find(axis.stores.begin(), axis.stores.end(), "params") != axis.stores.end();
-  });
+  auto hasParams = [](const std::vector<std::string> &stored) {
+    return std::find(stored.begin(), stored.end(), "params") != stored.end();
+  };
+  bool stores = std::any_of(mesh.axes.begin(), mesh.axes.end(),
+                            [&](const Axis &axis) { return hasParams(axis.stores); }) ||
+                std::any_of(mesh.overrides.begin(), mesh.overrides.end(),
+                            [&](const MeshOverride &entry) {
+                              return entry.stores && hasParams(*entry.stores);
+                            });
   if (isSet && !stores)
     diags
         .report(Code::OptionWithoutEffect, reshard.loc,

@@ -7,144 +7,6 @@
 namespace titan::sema {
 namespace {
 
-OptionSpec integer(const char *path, Value initial, Fixed fixed, double least, const char *doc) {
-  return {path, OptionType::Integer, std::move(initial), fixed, doc, least, 0x1p53, {}};
-}
-
-OptionSpec number(const char *path, double initial, Fixed fixed, double least, double most,
-                  const char *doc) {
-  return {path, OptionType::Float, Value::ofFloat(initial), fixed, doc, least, most, {}};
-}
-
-OptionSpec choice(const char *path, Fixed fixed, std::vector<std::string> choices,
-                  const char *doc) {
-  return {path, OptionType::Choice, Value::ofWord(choices[0]), fixed, doc, 0, 0, choices};
-}
-
-OptionSpec elementType(const char *path, std::vector<std::string> choices, const char *doc) {
-  return choice(path, Fixed::Compile, std::move(choices), doc);
-}
-
-} // namespace
-
-const std::vector<OptionSpec> &optionTable() {
-  constexpr double unbounded = std::numeric_limits<double>::infinity();
-  static const std::vector<OptionSpec> table = {
-      choice("data.format", Fixed::Compile, {"text"},
-             "how the data are read: text takes bytes as tokens; written `data = text(\"FILE\")`"),
-      {"data.path",
-       OptionType::String,
-       Value::ofString(""),
-       Fixed::Launch,
-       "the file to train on, relative to the .titan file",
-       0,
-       0,
-       {}},
-      choice("eval.data.format", Fixed::Compile, {"text"},
-             "how the evaluation's data are read; written `eval { data = text(\"FILE\") }`"),
-      {"eval.data.path",
-       OptionType::String,
-       Value::ofString(""),
-       Fixed::Launch,
-       "the file to evaluate on; a program without one is compiled without evaluation",
-       0,
-       0,
-       {}},
-      integer("eval.every", Value::ofInt(0), Fixed::Launch, 0,
-              "steps between evaluations; 0: only the command `eval` evaluates"),
-      integer("eval.batches", Value::ofInt(0), Fixed::Launch, 0,
-              "batches of an evaluation; 0: all that are full"),
-      integer("checkpoint.every", Value::ofInt(0), Fixed::Launch, 0,
-              "steps between checkpoints; 0: only a run that is stopped by a signal saves one"),
-      integer("checkpoint.keep", Value::ofInt(3), Fixed::Launch, 0,
-              "how many of the latest checkpoints are kept; 0: all"),
-      integer("data.batch", {}, Fixed::Compile, 1, "samples in a step, on all processes together"),
-      integer("data.seq", {}, Fixed::Compile, 1, "tokens in a sample"),
-      elementType("precision.params", {"f32", "f64", "bf16"}, "element type of parameters"),
-      elementType("precision.compute", {"f32", "f64", "bf16"},
-                  "element type of what is computed outside of islands"),
-      elementType("precision.reduce", {"auto", "f32", "f64", "bf16"},
-                  "element type of parameters' gradients and of their sums over processes; auto: "
-                  "the wider of f32 and `compute`"),
-      elementType("precision.activations_reduce", {"auto", "f32", "f64", "bf16"},
-                  "element type of sums over processes of what has the type `compute`; auto: "
-                  "`compute`"),
-      elementType("precision.optimizer", {"auto", "f32", "f64", "bf16"},
-                  "element type of the optimizer's state; auto: the wider of f32 and `params`"),
-      choice("sharding.reshard_after_forward", Fixed::Compile, {"default", "always", "never"},
-             "whether parameters are gathered again in the backward: those of layers are, unless it is "
-             "never; others only with always"),
-      choice("sharding.overlap", Fixed::Compile, {"always", "never"},
-             "communicate while computing: gather parameters a layer ahead, wait for what is reduced "
-             "only where it is used"),
-      choice("optimizer.name", Fixed::Compile, {"adamw"},
-             "the optimizer; written `optimizer = adamw { ... }`"),
-      number("optimizer.lr", 1e-3, Fixed::Launch, 0, unbounded,
-             "learning rate at the height of the schedule"),
-      {"optimizer.betas",
-       OptionType::Pair,
-       Value::ofList({Value::ofFloat(0.9), Value::ofFloat(0.999)}),
-       Fixed::Compile,
-       "decay rates of the two moments",
-       0,
-       0x1.fffffffffffffp-1,
-       {}},
-      number("optimizer.eps", 1e-8, Fixed::Compile, 0, unbounded, "added to the denominator"),
-      number("optimizer.weight_decay", 0, Fixed::Compile, 0, unbounded,
-             "decoupled weight decay; `group \"PATTERN\" { weight_decay = ... }` overrides it"),
-      integer("schedule.warmup", Value::ofInt(0), Fixed::Launch, 0,
-              "steps in which the learning rate rises linearly"),
-      choice("schedule.decay", Fixed::Launch, {"constant", "linear", "cosine"},
-             "how it falls afterwards, to the last step"),
-      number("schedule.to", 0, Fixed::Launch, 0, 1, "what it falls to, as a fraction"),
-      number("clip", 0, Fixed::Compile, 0, unbounded,
-             "largest norm of the gradient over all parameters; 0: no clipping"),
-      integer("accumulate", Value::ofInt(1), Fixed::Compile, 1,
-              "parts of the batch that a step computes one after the other, adding up gradients"),
-      choice("recompute", Fixed::Compile, {"none", "full"},
-             "what the backward of a repeat computes again instead of keeping it"),
-      integer("recompute.every", Value::ofInt(0), Fixed::Compile, 0,
-              "compute every n-th layer again: the layers n - 1, 2n - 1, ...; 0: go by the others"),
-      {"recompute.layers",
-       OptionType::Integers,
-       Value::ofList({}),
-       Fixed::Compile,
-       "the layers to compute again, counted from 0; none: go by the others",
-       0,
-       0x1p53,
-       {}},
-      {"recompute.save",
-       OptionType::Words,
-       Value::ofList({}),
-       Fixed::Compile,
-       "keep the results of these and compute the rest again",
-       0,
-       0,
-       {"matmul", "attention", "rotary", "reduce", "gather"}},
-      {"recompute.blocks",
-       OptionType::Words,
-       Value::ofList({}),
-       Fixed::Compile,
-       "compute only what calls of these blocks do again; none: what the others say",
-       0,
-       0,
-       {}},
-      integer("steps", Value::ofInt(100), Fixed::Launch, 1, "steps to train"),
-      integer("seed", Value::ofInt(0), Fixed::Launch, 0,
-              "of initial values and of the order of samples"),
-  };
-  return table;
-}
-
-const OptionSpec *findOption(const std::string &path) {
-  for (const OptionSpec &spec : optionTable())
-    if (spec.path == path)
-      return &spec;
-  return nullptr;
-}
-
-namespace {
-
 Value refuse(Code code, const OptionSpec &spec, const std::string &takes, const Value &value,
              Location at, DiagnosticEngine &diags) {
   diags.report(code, at, "`" + spec.path + "` takes " + takes + ", not " + value.print());
@@ -230,6 +92,56 @@ Value checkWords(const OptionSpec &spec, const Value &value, Location at, Diagno
 
 } // namespace
 
+const char *spelling(OptionType type) {
+  switch (type) {
+  case OptionType::Integer:
+    return "integer";
+  case OptionType::Float:
+    return "number";
+  case OptionType::Pair:
+    return "two numbers";
+  case OptionType::String:
+    return "string";
+  case OptionType::Integers:
+    return "integers";
+  case OptionType::Words:
+    return "words";
+  case OptionType::Truth:
+    return "truth value";
+  case OptionType::Initialiser:
+    return "number or distribution";
+  case OptionType::Choice:
+    break;
+  }
+  return "word";
+}
+
+std::vector<std::string> samplesOf(const OptionSpec &spec) {
+  if (!spec.samples.empty())
+    return spec.samples;
+  int64_t base = spec.initial.isInt() ? spec.initial.integer : static_cast<int64_t>(spec.least);
+  switch (spec.type) {
+  case OptionType::Integer:
+    return {std::to_string(base + 1), std::to_string(base + 2)};
+  case OptionType::Float:
+    return {"0.25", "0.5"};
+  case OptionType::Pair:
+    return {"(0.1, 0.2)", "(0.3, 0.4)"};
+  case OptionType::String:
+    return {"\"a\"", "\"b\""};
+  case OptionType::Integers:
+    return {"1", "[0, 1]"};
+  case OptionType::Truth:
+    return {"true", "false"};
+  case OptionType::Initialiser:
+    return {"0.5", "normal(0.5)"};
+  case OptionType::Words:
+  case OptionType::Choice:
+    break;
+  }
+  return spec.choices;
+}
+
 void reportHalf(Location at, DiagnosticEngine &diags) {
   diags
       .report(Code::HalfPrecision, at,
@@ -260,7 +172,12 @@ Value checkOption(const OptionSpec &spec, const Value &value, Location at,
     if (!inRange(spec, value.number()))
       return refuse(Code::OptionValue, spec, rangeText(spec), value, at, diags);
     return value;
+  case OptionType::Truth:
+    if (value.kind != Value::Kind::Bool)
+      return refuse(Code::OptionType, spec, "true or false", value, at, diags);
+    return value;
   case OptionType::Float:
+  case OptionType::Initialiser:
     break;
   }
   if (!value.isNumber())

@@ -12,7 +12,19 @@
 
 namespace titan::sema {
 
-enum class OptionType { Integer, Float, Pair, String, Choice, Integers, Words };
+enum class OptionType {
+  Integer,
+  Float,
+  Pair,
+  String,
+  Choice,
+  Integers,
+  Words,
+  Truth,
+  Initialiser, ///< a number or a distribution; no value but a part of a model
+};
+/// What an option of this type takes, in words.
+const char *spelling(OptionType type);
 
 /// Compile: the emitted program depends on it. Launch: the program reads it when it starts.
 enum class Fixed { Compile, Launch };
@@ -24,13 +36,22 @@ struct OptionSpec {
   Fixed fixed;
   const char *doc;
   double least = 0, most = std::numeric_limits<double>::infinity(); ///< of numbers, both included
-  std::vector<std::string> choices; ///< of words; none: any names
+  std::vector<std::string> choices = {}; ///< of words; none: any names
+  std::vector<std::string> samples = {}; ///< legal values; empty: those of its type
+  const char *needs = "";                ///< a setting without which it changes nothing
 };
 
-/// All options that are not part of a model or a parallel map.
+/// All options that are not part of a model or a parallel map, nor of parameters by a pattern.
 const std::vector<OptionSpec> &optionTable();
+/// Of `optimizer.group "PATTERN"` and of `parameters "PATTERN"`; their paths begin behind those.
+const std::vector<OptionSpec> &groupOptions();
+const std::vector<OptionSpec> &ruleOptions();
 /// Null if there is no such option.
 const OptionSpec *findOption(const std::string &path);
+const OptionSpec *findOption(const std::vector<OptionSpec> &table, const std::string &path);
+/// Two or more values that the option can have, as they are written. So whoever lists the options can
+/// also show, and test, what each of them changes.
+std::vector<std::string> samplesOf(const OptionSpec &spec);
 
 /// One option as it is in force.
 struct Option {

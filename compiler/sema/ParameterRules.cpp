@@ -2,76 +2,94 @@
 #include "compiler/sema/Elaborator.h"
 #include "compiler/sema/Suggest.h"
 
-#include <limits>
-
 namespace titan::sema {
 
 using namespace syntax;
 
-/// A group's factor of the learning rate. A factor, because the rate itself may change at launch.
-static const OptionSpec &rateScale() {
-  static const OptionSpec spec = {"lr_scale", OptionType::Float, Value::ofFloat(1), Fixed::Compile,
-                                  "factor of the learning rate", 0,
-                                  std::numeric_limits<double>::infinity(), {}};
-  return spec;
+/// The option of `table` that an entry sets, or null after a report.
+static const OptionSpec *findEntry(const Setting &entry, const std::vector<OptionSpec> &table,
+                                   const char *what, DiagnosticEngine &diags) {
+  const std::string name = entry.path.text();
+  const OptionSpec *spec = findOption(table, name);
+  if (spec && entry.value)
+    return spec;
+  std::vector<std::string> known;
+  for (const OptionSpec &each : table)
+    known.push_back(each.path);
+  diags
+      .report(Code::UnknownOption, entry.path.loc,
+              std::string(what) + " no option `" + name + "`")
+      .help("the options are " + listNames(known));
+  return nullptr;
+}
+
+static bool hasRoom(size_t count, const char *what, Location at, DiagnosticEngine &diags) {
+  constexpr size_t most = 1000;
+  if (count >= most)
+    diags.report(Code::TooLarge, at, "a run has at most " + std::to_string(most) + " " + what);
+  return count < most;
+}
+
+static const std::vector<Setting> &entriesOf(const Setting &setting) {
+  static const std::vector<Setting> nothing;
+  return setting.block ? *setting.block : nothing;
 }
 
 void readGroup(const Setting &setting, const Library &library, const Unit &unit, Run &run,
                DiagnosticEngine &diags) {
-  constexpr size_t mostGroups = 1000;
-  if (run.groups.size() >= mostGroups) {
-    diags.report(Code::TooLarge, setting.loc,
-                 "a run has at most " + std::to_string(mostGroups) + " groups");
+  if (!hasRoom(run.groups.size(), "groups", setting.loc, diags))
     return;
-  }
-  Group group{setting.label->text, {}, {}, setting.label->loc};
-  static const std::vector<Setting> nothing;
-  for (const Setting &entry : setting.block ? *setting.block : nothing) {
-    const std::string name = entry.path.text();
-    if ((name != "weight_decay" && name != "lr_scale") || !entry.value) {
-      diags.report(Code::UnknownOption, entry.path.loc, "a group has no option `" + name + "`")
-          .help("groups set `weight_decay` and `lr_scale`");
-      continue;
+  Group group{setting.label->text, {}, setting.label->loc};
+  for (const Setting &entry : entriesOf(setting))
+    if (const OptionSpec *spec = findEntry(entry, groupOptions(), "a group has", diags)) {
+      Value value = Elaborator::evalConstant(*entry.value, library, unit, diags);
+      value = checkOption(*spec, value, entry.value->loc, diags);
+      if (!value.isError())
+        group.values[spec->path] = value;
     }
-    const bool isRate = name == "lr_scale";
-    Value value = checkOption(isRate ? rateScale() : *findOption("optimizer.weight_decay"),
-                              Elaborator::evalConstant(*entry.value, library, unit, diags),
-                              entry.value->loc, diags);
-    if (!value.isError())
-      (isRate ? group.rateScale : group.weightDecay) = value.number();
-  }
-  run.groups.push_back(group);
+  run.groups.push_back(std::move(group));
 }
 
 void readRule(const Setting &setting, const Library &library, const Unit &unit, Run &run,
               DiagnosticEngine &diags) {
-  constexpr size_t mostRules = 1000;
-  if (run.rules.size() >= mostRules) {
-    diags.report(Code::TooLarge, setting.loc,
-                 "a run has at most " + std::to_string(mostRules) + " rules for parameters");
+  if (!hasRoom(run.rules.size(), "rules for parameters", setting.loc, diags))
     return;
-  }
   ParameterRule rule{setting.label->text, {}, {}, setting.label->loc};
-  static const std::vector<Setting> nothing;
-  for (const Setting &entry : setting.block ? *setting.block : nothing) {
-    std::string name = entry.path.text();
-    if ((name != "init" && name != "frozen") || !entry.value) {
-      diags.report(Code::UnknownOption, entry.path.loc, "parameters have no option `" + name + "`")
-          .help("a run can set their `init` and `frozen`");
+  for (const Setting &entry : entriesOf(setting)) {
+    const OptionSpec *spec = findEntry(entry, ruleOptions(), "parameters have", diags);
+    if (!spec)
       continue;
-    }
-    if (name == "init") {
+    if (spec->type == OptionType::Initialiser) {
       rule.init = Elaborator::evalInitialiser(*entry.value, library, unit, diags);
       continue;
     }
     Value frozen = Elaborator::evalConstant(*entry.value, library, unit, diags);
-    if (frozen.kind == Value::Kind::Bool)
+    frozen = checkOption(*spec, frozen, entry.value->loc, diags);
+    if (!frozen.isError())
       rule.frozen = frozen.truth();
-    else if (!frozen.isError())
-      diags.report(Code::OptionType, entry.value->loc,
-                   "`frozen` takes true or false, not " + frozen.print());
   }
   run.rules.push_back(std::move(rule));
+}
+
+/// A pattern that no parameter's name matches has no effect.
+static void reportUnmatched(const std::string &pattern, Location at, const Model &model,
+                            DiagnosticEngine &diags) {
+  std::vector<std::string> names;
+  for (const Parameter &parameter : model.parameters)
+    names.push_back(parameter.name);
+  Diagnostic &diag = diags.report(Code::UnknownGroupPattern, at,
+                                  "no parameter's name matches `" + pattern + "`");
+  if (std::string near = nearestName(pattern, names); !near.empty())
+    diag.help("the nearest name is `" + near + "`");
+}
+
+const Value *groupValue(const Run &run, const std::string &name, const Parameter &parameter) {
+  const Value *last = nullptr;
+  for (const Group &group : run.groups)
+    if (auto value = group.values.find(name);
+        value != group.values.end() && matchesPattern(group.pattern, parameter.name))
+      last = &value->second;
+  return last;
 }
 
 void applyRules(const Run &run, Model &model, DiagnosticEngine &diags) {
@@ -86,8 +104,7 @@ void applyRules(const Run &run, Model &model, DiagnosticEngine &diags) {
       parameter.frozen = rule.frozen.value_or(parameter.frozen);
     }
     if (!matched)
-      diags.report(Code::UnknownGroupPattern, rule.loc,
-                   "no parameter's name matches `" + rule.pattern + "`");
+      reportUnmatched(rule.pattern, rule.loc, model, diags);
   }
 }
 
@@ -97,8 +114,7 @@ void checkGroups(const Run &run, const Model &model, DiagnosticEngine &diags) {
     for (const Parameter &parameter : model.parameters)
       matched |= matchesPattern(group.pattern, parameter.name);
     if (!matched)
-      diags.report(Code::UnknownGroupPattern, group.loc,
-                   "no parameter's name matches `" + group.pattern + "`");
+      reportUnmatched(group.pattern, group.loc, model, diags);
   }
 }
 

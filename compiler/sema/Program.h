@@ -97,6 +97,9 @@ struct Op {
   std::vector<std::string> blocks; ///< whose calls it was inlined with, the innermost first
   Location loc;
   std::string name;
+  /// Anchor: what a map may call the value by (`layers.Layer.h`). Repeat: the same for what is
+  /// carried; empty where it starts from an anchor, whose name it has then.
+  std::vector<std::string> names;
 };
 
 /// How a parameter starts. `scale` is the value of Constant, the standard deviation of Normal and

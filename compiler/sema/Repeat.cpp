@@ -60,6 +60,13 @@ private:
 
 } // namespace
 
+/// Whether an anchor of this region gives the value.
+static bool isAnchor(const Region &region, ValueId value) {
+  return std::any_of(region.ops.begin(), region.ops.end(), [&](const Op &op) {
+    return op.kind == OpKind::Anchor && op.results[0] == value;
+  });
+}
+
 bool Elaborator::iterate(const RepeatStmt &stmt, const std::vector<std::string> &carried, DimId dim,
                          int64_t index, Iteration &result) {
   ++iterations;
@@ -176,6 +183,7 @@ void Elaborator::finishRepeat(const RepeatStmt &stmt, const std::vector<std::str
       if (!variant.results[i].isTensor() || !typeOf(variant.results[i]).dims.sameDims(type.dims))
         return; // reported where it was assigned
     op.operands.push_back(binding->value.tensor);
+    op.names.push_back(isAnchor(*region, op.operands.back()) ? "" : nameForMaps(carried[i]));
     variable = carried[i];
     op.results.push_back(newValue(type, stmt.loc));
     binding->value = Value::ofTensor(op.results.back());

@@ -15,7 +15,7 @@ namespace titan::sema {
 /// the last that sets something decides it.
 struct Group {
   std::string pattern;
-  std::optional<double> weightDecay, rateScale;
+  std::map<std::string, Value> values; ///< of `groupOptions()`, those that are set
   Location loc;
 };
 
@@ -43,19 +43,20 @@ struct Run {
   const Value &operator[](const std::string &path) const { return options.at(path).value; }
 };
 
-/// A `--set` argument, a buffer for its value made.
+/// A `--set` argument, as the setting that it stands for.
 struct Override {
-  std::string path;
-  Location pathLoc;
-  syntax::ExprPtr value;
+  syntax::Setting setting;
 };
 
-/// Reads `path=value`. Nothing after a report.
+/// Reads `path=value`, where the path may have a pattern: `optimizer.group."*norm".weight_decay=0`.
+/// Nothing after a report.
 std::optional<Override> parseOverride(const std::string &argument, SourceManager &sources,
                                       DiagnosticEngine &diags);
 
 /// Reports ways to say what is computed again that exclude one another.
 void checkPolicies(const Run &run, DiagnosticEngine &diags);
+/// Reports what no option can say alone, and sets what follows from others.
+void completeRun(Run &run, DiagnosticEngine &diags);
 
 /// The run that a declaration describes; defaults are filled in. Nothing after an error.
 std::optional<Run> resolveRun(const Symbol &train, const std::vector<Override> &overrides,

@@ -1,6 +1,8 @@
 // Statements of bodies.
 #include "compiler/sema/Elaborator.h"
 
+#include <utility>
+
 namespace titan::sema {
 
 using namespace syntax;
@@ -120,13 +122,25 @@ void Elaborator::output(const OutputStmt &stmt) {
     frame->scope->define(stmt.name.text, {value, {}, false, stmt.name.loc, "output"});
 }
 
+std::string Elaborator::nameForMaps(const std::string &name) const {
+  std::string calls, repeats;
+  for (const Frame *at = frame; at && at->caller; at = at->caller)
+    calls = at->prefix + nameOf(*at->decl).text + "." + calls;
+  for (const Loop &loop : loops)
+    repeats += model.dims[loop.dim].name + ".";
+  return repeats + calls + name;
+}
+
 /// The value with its declared dimensions checked, recorded as an anchor of the parallel map.
 Value Elaborator::anchor(Value value, const DimSet &declared, Location declaredAt,
                          Location valueLoc) {
   const TensorType type = typeOf(value);
   DimSet missing = declared.without(type.dims), extra = type.dims.without(declared);
-  if (missing.empty() && extra.empty())
-    return emit(Op(OpKind::Anchor, {value.tensor}), type, valueLoc);
+  if (missing.empty() && extra.empty()) {
+    Op op(OpKind::Anchor, {value.tensor});
+    op.names = {nameForMaps(variable)};
+    return emit(std::move(op), type, valueLoc);
+  }
   std::string what;
   if (!missing.empty())
     what = quote(missing) + (missing.size() == 1 ? " is" : " are") +
@@ -162,8 +176,11 @@ void Elaborator::let(const LetStmt &stmt) {
     const LetStmt::Target &target = stmt.targets[i];
     Value value = fits ? all.elements[i] : Value();
     if (target.type.dims)
-      if (std::optional<DimSet> declared = dimSet(*target.type.dims); declared && value.isTensor())
+      if (std::optional<DimSet> declared = dimSet(*target.type.dims); declared && value.isTensor()) {
+        std::string outer = std::exchange(variable, target.name.text);
         value = anchor(value, *declared, target.type.dims->loc, stmt.value->loc);
+        variable = outer;
+      }
     bindLet(target.name, value);
   }
 }

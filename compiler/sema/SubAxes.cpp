@@ -79,6 +79,45 @@ private:
   std::vector<DimSet> tensors;
 };
 
+/// The dimension that `axis` splits and the other part of its axis does not.
+std::string ownOf(const Axis &axis, const Axis &other) {
+  for (const std::string &name : axis.splits)
+    if (std::find(other.splits.begin(), other.splits.end(), name) == other.splits.end())
+      return name;
+  return "";
+}
+
+/// What an override says of the whole axis, said of one of its parts.
+MeshOverride overrideOf(const MeshOverride &whole, const Axis &part, const Axis &other) {
+  MeshOverride made = whole;
+  made.axis = part.name;
+  std::string own = ownOf(part, other);
+  if (!whole.splits || std::find(whole.splits->begin(), whole.splits->end(), own) ==
+                           whole.splits->end())
+    return made;
+  made.splits->clear();
+  made.splitLocs.clear();
+  for (size_t i = 0; i < whole.splits->size(); ++i)
+    if ((*whole.splits)[i] != ownOf(other, part)) {
+      made.splits->push_back((*whole.splits)[i]);
+      made.splitLocs.push_back(whole.splitLocs[i]);
+    }
+  return made;
+}
+
+void splitOverrides(Mesh &mesh, const std::string &axis, const Axis &first, const Axis &second) {
+  std::vector<MeshOverride> all;
+  for (MeshOverride &entry : mesh.overrides) {
+    if (entry.axis != axis) {
+      all.push_back(std::move(entry));
+      continue;
+    }
+    all.push_back(overrideOf(entry, first, second));
+    all.push_back(overrideOf(entry, second, first));
+  }
+  mesh.overrides = std::move(all);
+}
+
 } // namespace
 
 void splitAxes(Mesh &mesh, const Model &model) {
@@ -86,6 +125,7 @@ void splitAxes(Mesh &mesh, const Model &model) {
   mesh.declared = mesh.axes;
   for (size_t i = 0; i < mesh.axes.size(); ++i)
     while (auto parts = mesh.axes[i].degree > 1 ? splitter.split(mesh.axes[i]) : std::nullopt) {
+      splitOverrides(mesh, mesh.axes[i].name, parts->first, parts->second);
       mesh.axes[i] = std::move(parts->first);
       mesh.axes.insert(mesh.axes.begin() + i + 1, std::move(parts->second));
     }

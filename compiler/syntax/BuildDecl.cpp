@@ -115,10 +115,32 @@ std::vector<Formal> Builder::buildFormals(P::FormalsContext &context) {
 DeclPtr Builder::buildParallel(P::ParallelDeclContext &context) {
   auto made = std::make_unique<ParallelDecl>(at(context));
   made->name = name(*context.newName());
-  for (P::AxisContext *axis : context.axes()->axis())
-    if (!axis->exception)
+  for (P::AxisContext *axis : context.axes()->axis()) {
+    if (axis->exception)
+      continue;
+    if (axis->overrides())
+      made->overrides.push_back(buildOverrides(*axis));
+    else
       made->axes.push_back(buildAxis(*axis));
+  }
   return made;
+}
+
+AxisUse Builder::buildUse(P::SplitsContext *splits, P::StoresContext *stores, Location &all) {
+  AxisUse use;
+  if (splits) {
+    all = sources.cover(all, at(*splits));
+    use.splits.emplace();
+    if (splits->dimNames())
+      use.splits = paths(*splits->dimNames());
+    if (splits->elseDims())
+      use.elseSplits = paths(*splits->elseDims()->dimNames());
+  }
+  if (stores) {
+    all = sources.cover(all, at(*stores));
+    use.stores = names(stores->storedKind());
+  }
+  return use;
 }
 
 AxisDecl Builder::buildAxis(P::AxisContext &context) {
@@ -126,22 +148,26 @@ AxisDecl Builder::buildAxis(P::AxisContext &context) {
   axis.name = name(*context.newAxis());
   axis.degree = build(*context.expr());
   axis.loc = sources.cover(axis.name.loc, at(*context.expr()));
-  if (P::SplitsContext *splits = context.splits()) {
-    axis.loc = sources.cover(axis.loc, at(*splits));
-    if (splits->dimNames())
-      axis.splits = paths(*splits->dimNames());
-    if (splits->elseDims())
-      axis.elseSplits = paths(*splits->elseDims()->dimNames());
-  }
-  if (P::StoresContext *stores = context.stores()) {
-    axis.loc = sources.cover(axis.loc, at(*stores));
-    axis.stores = names(stores->storedKind());
-  }
+  axis.use = buildUse(context.splits(), context.stores(), axis.loc);
   if (context.settings()) {
     axis.loc = sources.cover(axis.loc, at(*context.settings()));
     axis.options = buildSettings(*context.settings());
   }
   return axis;
+}
+
+OverrideDecl Builder::buildOverrides(P::AxisContext &context) {
+  OverrideDecl made;
+  made.kind = name(*context.newAxis());
+  made.pattern = quoted(*context.STRING());
+  for (P::OverrideLineContext *line : context.overrides()->overrideLine()) {
+    if (line->exception)
+      continue;
+    OverrideDecl::Line one{name(*line->axisName()), {}, at(*line->axisName())};
+    one.use = buildUse(line->splits(), line->stores(), one.loc);
+    made.lines.push_back(std::move(one));
+  }
+  return made;
 }
 
 DeclPtr Builder::buildTrain(P::TrainDeclContext &context) {

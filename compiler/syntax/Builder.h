@@ -78,7 +78,10 @@ private:
   DeclPtr buildBlock(P::BlockDeclContext &context);
   DeclPtr buildFn(P::FnDeclContext &context);
   DeclPtr buildParallel(P::ParallelDeclContext &context);
+  /// Extends `all` over what it reads.
+  AxisUse buildUse(P::SplitsContext *splits, P::StoresContext *stores, Location &all);
   AxisDecl buildAxis(P::AxisContext &context);
+  OverrideDecl buildOverrides(P::AxisContext &context);
   DeclPtr buildTrain(P::TrainDeclContext &context);
   std::vector<Formal> buildFormals(P::FormalsContext &context);
 

@@ -87,15 +87,33 @@ struct FnDecl : DeclOf<DeclKind::Fn> {
   std::optional<Body> body;
 };
 
-/// One axis of a mesh: `tp = 8 splits kv_heads, ffn, else seq stores params, grads { ... }`.
+/// What an axis splits and stores: `splits kv_heads, ffn, else seq stores params, grads`. Each part may
+/// be absent, and `none` is an empty one.
+struct AxisUse {
+  std::optional<std::vector<Path>> splits;
+  std::vector<Path> elseSplits;            // those after `else`: taken where no other dimension was
+  std::optional<std::vector<Name>> stores; // params, grads, optimizer
+};
+
+/// One axis of a mesh: `tp = 8 splits ffn { ... }`.
 struct AxisDecl {
   Name name;
   ExprPtr degree; // a number, the name `auto`, or a tuple of the names of other axes
-  std::vector<Path> splits;
-  std::vector<Path> elseSplits; // those after `else`: taken where no other dimension was
-  std::vector<Name> stores;     // params, grads, optimizer
+  AxisUse use;
   std::vector<Setting> options;
   Location loc;
+};
+
+/// What axes do to some tensors alone: `parameters "*norm" { shard stores none }`.
+struct OverrideDecl {
+  Name kind; // parameters, values
+  Name pattern;
+  struct Line {
+    Name axis;
+    AxisUse use;
+    Location loc;
+  };
+  std::vector<Line> lines;
 };
 
 /// `parallel pod { ... }`, axes from the outermost to the innermost.
@@ -103,6 +121,7 @@ struct ParallelDecl : DeclOf<DeclKind::Parallel> {
   using DeclOf::DeclOf;
   Name name;
   std::vector<AxisDecl> axes;
+  std::vector<OverrideDecl> overrides;
 };
 
 /// `train pretrain = Tiny on pod { ... }` or `train debug = pretrain with { ... }`.

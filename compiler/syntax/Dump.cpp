@@ -113,13 +113,29 @@ void Dumper::axis(const AxisDecl &axis) {
   line("Axis ") << axis.name.text << '\n';
   nested([&] {
     expr(*axis.degree);
-    if (!axis.splits.empty())
-      line("splits ") << join(axis.splits) << '\n';
-    if (!axis.elseSplits.empty())
-      line("else ") << join(axis.elseSplits) << '\n';
-    if (!axis.stores.empty())
-      line("stores ") << join(axis.stores) << '\n';
+    use(axis.use);
     settings(axis.options);
+  });
+}
+
+void Dumper::use(const AxisUse &use) {
+  if (use.splits && use.splits->empty() && use.elseSplits.empty())
+    line("splits none") << '\n';
+  if (use.splits && !use.splits->empty())
+    line("splits ") << join(*use.splits) << '\n';
+  if (!use.elseSplits.empty())
+    line("else ") << join(use.elseSplits) << '\n';
+  if (use.stores)
+    line("stores ") << (use.stores->empty() ? "none" : join(*use.stores)) << '\n';
+}
+
+void Dumper::overrides(const OverrideDecl &decl) {
+  line("Overrides ") << decl.kind.text << ' ' << quoted(decl.pattern.text) << '\n';
+  nested([&] {
+    for (const OverrideDecl::Line &one : decl.lines) {
+      line("Axis ") << one.axis.text << '\n';
+      nested([&] { use(one.use); });
+    }
   });
 }
 
@@ -162,6 +178,8 @@ void Dumper::decl(const Decl &decl) {
     nested([&] {
       for (const AxisDecl &one : d->axes)
         axis(one);
+      for (const OverrideDecl &one : d->overrides)
+        overrides(one);
     });
   } else if (const auto *d = decl.as<TrainDecl>()) {
     train(*d);

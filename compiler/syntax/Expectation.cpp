@@ -25,6 +25,7 @@ const std::vector<RuleWords> &ruleWords() {
        "a declaration (`import`, `model`, `block`, `fn`, `parallel` or `train`)"},
       {Parser::RuleStatement, "a statement"},
       {Parser::RuleAxis, "an axis `name = degree`"},
+      {Parser::RuleOverrideLine, "an axis with what it splits or stores"},
       {Parser::RuleSetting, "a setting `key = value`"},
       {Parser::RuleArm, "an arm `value then result`"},
       {Parser::RuleArgument, "an argument"},
@@ -35,6 +36,7 @@ const std::vector<RuleWords> &ruleWords() {
       {Parser::RuleModelName, "the name of a model"},
       {Parser::RuleTrainBase, "the name of a model or of a run"},
       {Parser::RuleParallelName, "the name of a `parallel`"},
+      {Parser::RuleAxisName, "the name of an axis"},
       {Parser::RuleStoredKind, "`params`, `grads` or `optimizer`"},
       {Parser::RuleTypeName, "a type such as `int` or `f32`"},
       {Parser::RuleDimsArgument, "a dimension name"},
@@ -48,6 +50,7 @@ const std::vector<RuleWords> &ruleWords() {
       {Parser::RuleBody, "`{`"},
       {Parser::RuleSettings, "`{`"},
       {Parser::RuleAxes, "`{`"},
+      {Parser::RuleOverrides, "`{`"},
       {Parser::RuleArms, "`{`"},
       {Parser::RuleFormals, "`(`"},
       {Parser::RuleDimList, "`[`"},
@@ -224,7 +227,7 @@ bool Expectation::wantsName() const {
       Parser::RuleNewDim,       Parser::RuleNewAxis,      Parser::RuleNewName,
       Parser::RuleModelName,    Parser::RuleIndex,        Parser::RuleTrainBase,
       Parser::RuleTypeName,     Parser::RuleParallelName, Parser::RuleStatement,
-      Parser::RuleAxis,         Parser::RuleModuleName};
+      Parser::RuleAxis,         Parser::RuleOverrideLine,     Parser::RuleModuleName};
   for (size_t rule : naming)
     if (rules.count(rule))
       return true;

@@ -12,13 +12,14 @@ using Parser = TitanParser;
 /// Each entry of these rules ends in a terminator of its own, so one can be given up alone.
 bool isEntry(size_t rule) {
   return rule == Parser::RuleDeclaration || rule == Parser::RuleStatement ||
-         rule == Parser::RuleSetting || rule == Parser::RuleAxis || rule == Parser::RuleArm;
+         rule == Parser::RuleSetting || rule == Parser::RuleAxis || rule == Parser::RuleOverrideLine ||
+         rule == Parser::RuleArm;
 }
 
 /// These consist of entries.
 bool isList(size_t rule) {
   return rule == Parser::RuleFile || rule == Parser::RuleBody || rule == Parser::RuleSettings ||
-         rule == Parser::RuleAxes || rule == Parser::RuleArms;
+         rule == Parser::RuleAxes || rule == Parser::RuleOverrides || rule == Parser::RuleArms;
 }
 
 /// Keywords that join parts: nobody means them as a name.

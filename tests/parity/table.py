@@ -49,7 +49,8 @@ STORES = ["", "optimizer", "grads, optimizer", "params, grads, optimizer"]
 GROUP = 'optimizer = adamw { group "layers.*" { lr_scale = 0.25 } }'
 # Weights whose gradients are so large that the usual clip would change them.
 LOUD = 'parameters "*" { init = normal(0.5) }'
-OPTIONS = ["accumulate = 2", GROUP, "recompute = full", "recompute { save = [matmul] }",
+TOKENS = f"data {{ seq = {SEQ}, batch = {BATCH // 2}, tokens = {BATCH * SEQ} }}"
+OPTIONS = ["accumulate = 2", TOKENS, GROUP, "recompute = full", "recompute { save = [matmul] }",
            "precision { params = f32, compute = f32, reduce = f32 }",
            "precision { params = f32, compute = bf16, reduce = f32 }"]
 FLOAT64 = "precision { params = f64, compute = f64, reduce = f64 }"
@@ -118,9 +119,31 @@ def rows() -> list[Row]:
             Row(model, (shard, padded(2, seq=", else seq")), 4,
                 ("precision { params = f32, compute = bf16, reduce = f32 }",), is_odd=True),
         ]
+    found += overridden()
     # More ranks than heads of keys and values: the group is split too.
     found.append(Row("llama3", ("tp = 4 splits kv_heads, ffn, vocab, else seq",
                                 "more = 2 splits group, ffn, vocab, else seq"), 8))
+    return found
+
+
+def overridden() -> list[Row]:
+    """Maps that say otherwise of some parameters, or of some values."""
+    found = []
+    for model in SIZES:
+        shard = "shard = 2 splits batch stores params, grads, optimizer"
+        tp = f"tp = 2 splits {TENSOR[model]}, else seq"
+        up, down = {"llama3": ("w1", "w2"), "gpt2": ("w1", "w2")}[model]
+        found += [
+            Row(model, (shard, tp, 'parameters "*norm*" { shard stores none }'), 4),
+            Row(model, (shard, tp, 'parameters "layers.*" { shard stores optimizer }'), 4),
+            Row(model, (shard, tp, f'parameters "*.{up}" {{ tp splits embed }}',
+                        f'parameters "*.{down}" {{ tp splits embed stores params, grads }}'), 4),
+            Row(model, (shard, tp, 'parameters "*" { shard splits embed }'), 4),
+            Row(model, (shard, tp, 'values "x" { tp splits none }'), 4),
+            Row(model, (shard, tp, 'values "x" { tp splits embed }'), 4),
+            Row(model, (shard, tp, 'values "*" { tp splits seq }'), 4),
+            Row(model, (shard, tp, 'values "*" { tp splits none; shard splits seq }'), 4),
+        ]
     return found
 
 
@@ -128,12 +151,16 @@ def recipe_of(row: Row) -> dict:
     """The settings that PyTorch must know; a clip of 0 is none."""
     clips = [float(s.removeprefix("clip = ")) for s in row.settings if s.startswith("clip = ")]
     recipe = {"clip": clips[0] or math.inf} if clips else {}
-    return {**recipe, "lr_scales": (("layers.*", 0.25),)} if GROUP in row.settings else recipe
+    if GROUP in row.settings:
+        recipe["lr_scales"] = (("layers.*", 0.25),)
+    return recipe
 
 
 def write_program(row: Row, folder: Path) -> Path:
     sizes = ", ".join(f"{k} = {v}" for k, v in row.sizes().items())
     settings = list(row.settings)
+    if TOKENS not in settings:
+        settings.append(f"data {{ seq = {SEQ}, batch = {BATCH} }}")
     if not any(s.startswith("precision") for s in settings):
         settings.append(FLOAT64)
     folder.mkdir(parents=True)
@@ -144,7 +171,6 @@ parallel map {{
 }}
 train row = base.parity on map with {{
   model {{ {sizes} }}
-  data {{ seq = {SEQ}, batch = {BATCH} }}
   {chr(10).join(settings)}
 }}
 ''')

@@ -1,8 +1,9 @@
 """Random maps in IR: meshes of one to three axes with names, degrees, splits and storage drawn at
 random, also such as the language would refuse (a dimension that a degree does not divide stays
-whole)."""
+whole); and what half of the axes do otherwise to some parameters and values."""
 
 import random
+import re
 from pathlib import Path
 
 INPUTS = Path(__file__).parents[1] / "lit/dialects/dist/Transforms/Shard/Inputs"
@@ -19,7 +20,21 @@ def quote(names) -> str:
     return "[" + ", ".join(f'"{name}"' for name in names) + "]"
 
 
-def draw_mesh(draw: random.Random, dims: list[str]) -> str:
+def draw_overrides(draw: random.Random, dims: list[str], tensors: dict[str, list[str]]) -> str:
+    entries = []
+    for _ in range(draw.randint(0, 3)):
+        kind = draw.choice(sorted(tensors))
+        names = draw.sample(tensors[kind], draw.randint(1, min(4, len(tensors[kind]))))
+        parts = [f'of = "{kind}"', f"names = {quote(names)}"]
+        if kind == "values" or draw.random() < 0.6:
+            parts.append(f"splits = {quote(draw.sample(dims, draw.randint(0, min(3, len(dims)))))}")
+        if kind == "parameters" and draw.random() < 0.6:
+            parts.append(f"stores = {quote(one for one in KINDS if draw.random() < 0.5)}")
+        entries.append("{" + ", ".join(parts) + "}")
+    return f" {{dist.overrides = [{', '.join(entries)}]}}" if entries else ""
+
+
+def draw_mesh(draw: random.Random, dims: list[str], tensors: dict[str, list[str]]) -> str:
     axes, maps = [], []
     has_auto = draw.random() < 0.3
     for i, name in enumerate(draw.sample(NAMES, draw.randint(1, 3))):
@@ -32,11 +47,16 @@ def draw_mesh(draw: random.Random, dims: list[str]) -> str:
         otherwise = pool[len(splits):][:draw.randint(0, 1)]
         stores = [kind for kind in KINDS if draw.random() < 0.5]
         maps.append(f'dist.map "{name}" splits {quote(splits)} otherwise {quote(otherwise)} '
-                    f"stores {quote(stores)}")
+                    f"stores {quote(stores)}"
+                    + draw_overrides(draw, ["batch"] if is_auto else dims, tensors))
     draw.shuffle(maps)
     return "\n".join([f"dist.mesh @mesh [{', '.join(axes)}]", *maps])
 
 
 def draw_program(name: str, seed: int) -> str:
-    mesh = draw_mesh(random.Random(seed), PROGRAMS[name])
-    return mesh + "\n" + (INPUTS / f"{name}.mlir").read_text()
+    number = iter(range(10**6))
+    text = re.sub(r"(titan\.anchor %[\w#]+) :", lambda m: f'{m[1]} {{titan.name = "v{next(number)}"}} :',
+                  (INPUTS / f"{name}.mlir").read_text())
+    tensors = {"parameters": re.findall(r'titan\.param = "([^"]*)"', text),
+               "values": re.findall(r'titan\.(?:name|input) = "([^"]*)"', text)}
+    return draw_mesh(random.Random(seed), PROGRAMS[name], tensors) + "\n" + text

@@ -47,17 +47,47 @@ int64_t MeshOp::getNumRanks() {
   return ranks;
 }
 
+/// The first that is nothing which an axis stores.
+static StringAttr findUnknownStore(ArrayAttr stores) {
+  for (auto kind : stores.getAsRange<StringAttr>())
+    if (kind != "params" && kind != "grads" && kind != "optimizer")
+      return kind;
+  return {};
+}
+
+/// Whether `entry`, an element of `dist.overrides`, has the parts that it may have and no others.
+static bool isOverride(Attribute entry) {
+  auto parts = dyn_cast<DictionaryAttr>(entry);
+  auto of = parts ? parts.getAs<StringAttr>("of") : StringAttr();
+  if (!of || (of != "parameters" && of != "values") || !parts.contains("names"))
+    return false;
+  return llvm::all_of(parts, [&](NamedAttribute part) {
+    bool mayBe = part.getName() == "names" || part.getName() == "splits" ||
+                 (part.getName() == "stores" && of == "parameters");
+    auto list = dyn_cast<ArrayAttr>(part.getValue());
+    return part.getName() == "of" ||
+           (mayBe && list && llvm::all_of(list, llvm::IsaPred<StringAttr>));
+  });
+}
+
 LogicalResult MapOp::verify() {
   MeshOp mesh = MeshOp::lookup(*this);
   if (!mesh || llvm::none_of(mesh.getAxes().getAsRange<MeshAxisAttr>(),
                              [&](MeshAxisAttr axis) { return axis.getName() == getAxisAttr(); }))
     return emitOpError("(C1) the mesh has no axis ") << getAxisAttr();
-  for (auto kind : getStores().getAsRange<StringAttr>())
-    if (kind != "params" && kind != "grads" && kind != "optimizer")
-      return emitOpError("(C2) expected params, grads or optimizer, got ") << kind;
+  if (StringAttr kind = findUnknownStore(getStores()))
+    return emitOpError("(C2) expected params, grads or optimizer, got ") << kind;
   for (Attribute name : getPads().value_or(ArrayAttr::get(getContext(), {})))
     if (!llvm::is_contained(getSplits(), name) && !llvm::is_contained(getOtherwise(), name))
       return emitOpError("(C3) the axis does not split ") << name;
+  auto overrides = (*this)->getAttrOfType<ArrayAttr>("dist.overrides");
+  for (Attribute entry : overrides ? overrides.getValue() : ArrayRef<Attribute>()) {
+    if (!isOverride(entry))
+      return emitOpError("(C4) no override: ") << entry;
+    if (auto stores = cast<DictionaryAttr>(entry).getAs<ArrayAttr>("stores"))
+      if (StringAttr kind = findUnknownStore(stores))
+        return emitOpError("(C2) expected params, grads or optimizer, got ") << kind;
+  }
   return success();
 }
 

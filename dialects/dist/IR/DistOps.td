@@ -40,10 +40,23 @@ def Dist_MapOp : Dist_Op<"map"> {
     a tensor has, else the first of `otherwise`; and it stores the listed kinds of state in shards.
     Dimensions that `pads` names are made longer until the axis divides them.
 
+    `dist.overrides` says otherwise of some tensors: of the parameters (their gradients and optimizer
+    state included) or of the anchored values called `names`, what the axis splits, what it stores, or
+    both. What is absent is as for all tensors. Of several for one tensor the last decides.
+
     Constraints:
     - (C1) `axis` is an axis of the mesh.
     - (C2) `stores` holds only "params", "grads", "optimizer".
     - (C3) `pads` names only dimensions of `splits` and `otherwise`.
+    - (C4) each of `dist.overrides` is a dictionary of `of`, which is "parameters" or "values", of lists
+      of strings `names` and perhaps `splits`, and of parameters perhaps `stores`.
+
+    Examples:
+    ```mlir
+    dist.map "tp" splits ["ffn"] otherwise ["seq"] stores [] {dist.overrides = [
+      {of = "parameters", names = ["table"], splits = ["embed"], stores = []},
+      {of = "values", names = ["layers.h"], splits = []} ]}
+    ```
 
     Example: `dist.map "tp" splits ["heads", "ffn"] otherwise ["seq"] stores []`
   }];

@@ -8,6 +8,7 @@
 #include "dialects/titan/Differentiation/Differentiation.h"
 #include "dialects/titan/Differentiation/VjpModel.h"
 #include "dialects/titan/IR/ElementTypes.h"
+#include "dialects/titan/IR/TensorAttributes.h"
 
 using namespace mlir;
 
@@ -28,7 +29,10 @@ NamedTensorType Vjp::getSumType(Value operand, Value terms) {
 
 static LogicalResult flow(AnchorOp op, Vjp &v) {
   v.flowTo(0, [&] {
-    return v.create<AnchorOp>(v.getTypeLike(op.getInput(), v.cotangent()), v.cotangent());
+    auto anchor = v.create<AnchorOp>(v.getTypeLike(op.getInput(), v.cotangent()), v.cotangent());
+    if (Attribute name = op->getAttr(attr::kName))
+      anchor->setAttr(attr::kName, name);
+    return anchor;
   });
   return success();
 }

@@ -13,10 +13,12 @@ def Titan_AnchorOp : Titan_Op<"anchor", [Pure]> {
     `repeat` carries); everything between anchors is inferred by propagation. Its cotangent is an
     anchor too, so a gradient lies as its value does. Gone after the shard phase.
 
+    `titan.name` is what overrides of the map call the value by; the cotangent has the same name.
+
     Constraints:
     - (C1) operand and result are equal up to sharding.
 
-    Example: `%h = titan.anchor %0 : !titan.tensor<f32[seq = 8, embed = 4]>`
+    Example: `%h = titan.anchor %0 {titan.name = "layers.h"} : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[seq = 8]>`
   }];
   let arguments = (ins Titan_Tensor:$input);
   let results = (outs Titan_Tensor:$result);

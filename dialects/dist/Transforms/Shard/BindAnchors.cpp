@@ -2,6 +2,8 @@
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
+#include "dialects/dist/Transforms/Shard/TensorMaps.h"
+#include "dialects/titan/IR/TensorAttributes.h"
 
 namespace titan::dist {
 #define GEN_PASS_DEF_DISTBINDANCHORS
@@ -20,7 +22,13 @@ struct Role {
   StringRef stored; ///< "params", "grads", "optimizer", or empty
   int64_t stacked = 0; ///< leading dimensions that are iterations
   bool isOutput = false;
+  TensorName tensor;
 };
+
+StringRef getString(DictionaryAttr attributes, StringRef name) {
+  auto text = attributes.getAs<StringAttr>(name);
+  return text ? text.getValue() : StringRef();
+}
 
 Role getRole(DictionaryAttr attributes) {
   Role role;
@@ -35,12 +43,26 @@ Role getRole(DictionaryAttr attributes) {
     role.stored = "grads";
   else if (attributes.contains(ir::attr::kState))
     role.stored = "optimizer";
+  for (StringRef name : {ir::attr::kParam, ir::attr::kGradient})
+    if (attributes.contains(name))
+      role.tensor = {"parameters", getString(attributes, name)};
+  if (attributes.contains(ir::attr::kState)) // "m.layers.wq"
+    role.tensor = {"parameters", getString(attributes, ir::attr::kState).split('.').second};
+  if (attributes.contains(ir::attr::kInput))
+    role.tensor = {"values", getString(attributes, ir::attr::kInput)};
+  return role;
+}
+
+/// An anchor's, or that of a value without a name.
+Role getAnchorRole(ir::AnchorOp anchor) {
+  Role role;
+  role.tensor = {"values", ir::getName(anchor)};
   return role;
 }
 
 class Binder {
 public:
-  explicit Binder(const MeshView &mesh) : mesh(mesh) {}
+  Binder(const MeshView &mesh, const TensorMaps &maps) : mesh(mesh), maps(maps) {}
 
   void bindFunction(func::FuncOp function) {
     for (BlockArgument arg : function.getArguments())
@@ -48,7 +70,7 @@ public:
         bindValue(arg, getRole(function.getArgAttrDict(arg.getArgNumber())));
     function.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (auto anchor = dyn_cast<ir::AnchorOp>(op))
-        bindValue(anchor.getResult(), {});
+        bindValue(anchor.getResult(), getAnchorRole(anchor));
       if (auto repeat = dyn_cast<ir::RepeatOp>(op))
         bindRepeat(repeat);
     });
@@ -57,11 +79,11 @@ public:
 
 private:
   /// The places that the maps give to a tensor, starting at dimension `first`.
-  Places placeByName(NamedTensorType type, int64_t first) const {
+  Places placeByName(NamedTensorType type, int64_t first, TensorName tensor) const {
     Places places = mesh.getNoPlaces();
     SmallVector<int64_t> parts(type.getRank(), 1);
     for (size_t a = 0; a < mesh.getNumAxes(); ++a)
-      for (const std::string &name : mesh.getAxes()[a].preference) {
+      for (const std::string &name : maps.getPreference(a, tensor)) {
         int64_t at = findDim(type, name);
         if (at < first || !canSplit(type.getDims()[at].getSize(), parts[at], mesh.getAxes()[a]))
           continue;
@@ -86,16 +108,12 @@ private:
 
   /// Flat over the axes that store this kind and split no dimension. A stacked scalar has nothing
   /// to flatten below its layers, and a scalar is not worth cutting up.
-  void store(Places &places, StringRef kind, NamedTensorType type, int64_t from) const {
+  void store(Places &places, const Role &role, NamedTensorType type, int64_t from) const {
     if (type.getRank() <= from)
       return;
-    for (size_t a = 0; a < mesh.getNumAxes(); ++a) {
-      MapOp map = mesh.getMap(a);
-      bool stores = map && llvm::any_of(map.getStores().getAsValueRange<StringAttr>(),
-                                        [&](StringRef stored) { return stored == kind; });
-      if (stores && places.axes[a] == kNowhere)
+    for (size_t a = 0; a < mesh.getNumAxes(); ++a)
+      if (places.axes[a] == kNowhere && maps.stores(a, role.stored, role.tensor))
         places.axes[a] = kFlat;
-    }
     places.flatFrom = static_cast<int>(from);
   }
 
@@ -103,9 +121,9 @@ private:
     if (type.getSharding())
       return type;
     int64_t first = role.stacked;
-    Places places = role.isOutput ? mesh.getNoPlaces() : placeByName(type, first);
+    Places places = role.isOutput ? mesh.getNoPlaces() : placeByName(type, first, role.tensor);
     if (!role.stored.empty())
-      store(places, role.stored, type, first);
+      store(places, role, type, first);
     return type.withSharding(mesh.getSharding(type.getRank(), places));
   }
 
@@ -134,12 +152,15 @@ private:
     op->setOperand(operand, builder.create<ir::AnchorOp>(value.getLoc(), type, value));
   }
 
-  /// Inits, arguments, yielded values and results of what is carried lie alike; a slice lies as its
-  /// stack does, below the first dimension.
+  /// Inits, arguments, yielded values and results of what is carried lie alike, by the name of the
+  /// init; a slice lies as its stack does, below the first dimension.
   void bindRepeat(ir::RepeatOp repeat) const {
+    auto roles = llvm::map_to_vector(repeat.getInits(), [](Value init) {
+      return getAnchorRole(init.getDefiningOp<ir::AnchorOp>());
+    });
     for (const ir::RepeatVariant &body : repeat.getVariants()) {
       for (auto [i, arg] : llvm::enumerate(body.getCarriedArgs())) {
-        bindValue(arg, {});
+        bindValue(arg, roles[i]);
         anchorOperand(repeat, i, arg.getType());
         anchorOperand(body.getYield(), i, arg.getType());
         repeat.getResult(i).setType(arg.getType());
@@ -207,12 +228,13 @@ private:
   }
 
   const MeshView &mesh;
+  const TensorMaps &maps;
 };
 
 struct BindAnchors : titan::dist::impl::DistBindAnchorsBase<BindAnchors> {
   void runOnOperation() override {
     auto bind = [](func::FuncOp function, const MeshView &mesh) {
-      Binder(mesh).bindFunction(function);
+      Binder(mesh, TensorMaps(mesh)).bindFunction(function);
       return success();
     };
     if (failed(forEachFunction(getOperation(), bind)))

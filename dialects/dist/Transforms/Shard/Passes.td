@@ -42,7 +42,9 @@ def DistBindAnchors : Pass<"dist-bind-anchors", "::mlir::ModuleOp"> {
     `splits` that the tensor has and that the axis can split, else the first of `otherwise`. A renamed
     dimension goes by the name of its origin where the origin itself is absent. Parameters, gradients
     and optimizer state are stored flat over the axes that store them. What the runtime reads
-    (`titan.output`) is replicated. Types that have a sharding already keep it.
+    (`titan.output`) is replicated. Types that have a sharding already keep it. Where an override
+    of a map speaks of a tensor by its name (a parameter's, an anchor's, an input's), it decides for the
+    axis; what a repeat carries goes by the name of the anchor that it starts from.
 
     A function's result becomes an anchor: a gradient where it is made (inside the body of the repeat
     that stacks it, so that it is reduced there), any other result where it is returned.

@@ -2,6 +2,7 @@
 
 #include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/IR/ElementTypes.h"
+#include "dialects/titan/IR/TensorAttributes.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "dialects/titan/Transforms/Gradient/Programs.h"
 
@@ -44,6 +45,7 @@ private:
   Value buildNorm();
   Value buildScale(Value norm);
   Value getRate(unsigned parameter);
+  std::pair<FloatAttr, FloatAttr> getBetas(unsigned parameter);
   void update(const Trained &one, Value scale);
   void insertNorm(Value norm);
 
@@ -91,6 +93,10 @@ LogicalResult OptimizerBuilder::collectTrained() {
     if (!gradient)
       return function.emitOpError("returns no gradient of parameter ")
              << name << "; run --titan-differentiate first";
+    if (Attribute own = function.getArgAttr(i, attr::kBetas))
+      if (auto betas = dyn_cast<DenseF64ArrayAttr>(own); !betas || betas.size() != 2)
+        return function.emitOpError("needs two numbers as ")
+               << attr::kBetas << " of parameter " << name << ", got " << own;
     trained.push_back({i, 0, 0, terminator->getOperand(*gradient)});
   }
   if (trained.empty())
@@ -172,16 +178,25 @@ Value OptimizerBuilder::getRate(unsigned parameter) {
   return math.mul(lr, math.constant(factor.getValueAsDouble(), lr));
 }
 
+/// The decay rates of a parameter's moments: its own where it has such, else the optimizer's.
+std::pair<FloatAttr, FloatAttr> OptimizerBuilder::getBetas(unsigned parameter) {
+  auto own = function.getArgAttrOfType<DenseF64ArrayAttr>(parameter, attr::kBetas);
+  if (!own)
+    return {settings.beta1, settings.beta2};
+  return {ops.getF64FloatAttr(own[0]), ops.getF64FloatAttr(own[1])};
+}
+
 void OptimizerBuilder::update(const Trained &one, Value scale) {
   BlockArgument parameter = function.getArgument(one.parameter);
   auto name = function.getArgAttrOfType<StringAttr>(one.parameter, attr::kParam);
   auto decay = function.getArgAttrOfType<FloatAttr>(one.parameter, attr::kDecay);
   Value rate = getRate(one.parameter);
+  auto [beta1, beta2] = getBetas(one.parameter);
   math.setLoc(NameLoc::get(ops.getStringAttr("new_" + name.getValue()), parameter.getLoc()));
   BlockArgument m = function.getArgument(one.m), v = function.getArgument(one.v);
   auto adamw = math.create<AdamWOp>(TypeRange{parameter.getType(), m.getType(), v.getType()},
                                     parameter, one.gradient, m, v, rate,
-                                    step, scale, settings.beta1, settings.beta2, settings.eps,
+                                    step, scale, beta1, beta2, settings.eps,
                                     decay ? decay : ops.getF64FloatAttr(0));
   for (auto [index, result] :
        {std::pair(one.parameter, adamw.getNewParameter()), std::pair(one.m, adamw.getNewM()),

@@ -10,6 +10,7 @@
 
 #include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
+#include "dialects/titan/IR/TensorAttributes.h"
 #include "dialects/titan/Transforms/Gradient/Residuals.h"
 #include "dialects/titan/Transforms/Gradient/ReverseSweep.h"
 #include "llvm/ADT/SetVector.h"
@@ -50,7 +51,7 @@ private:
   void dropUnusedSlices();
   void extendForward();
   void buildBackward();
-  Value anchored(Value value);
+  Value anchored(Value value, Value init);
   Value zeros(Value value, NamedTensorType type);
 
   RepeatOp forward;
@@ -78,11 +79,14 @@ Value RepeatGradient::zeros(Value value, NamedTensorType type) {
   return GradientBuilder(builder, loc).zeros(type);
 }
 
-/// What a repeat carries is bound by the map, so it is marked, like the forward's.
-Value RepeatGradient::anchored(Value value) {
-  if (value.getDefiningOp<AnchorOp>())
+/// What a repeat carries is bound by the map, so it is marked, like the forward's: a cotangent goes by
+/// the name of what the forward starts from.
+Value RepeatGradient::anchored(Value value, Value init) {
+  StringRef name = getName(init.getDefiningOp<AnchorOp>());
+  auto anchor = value.getDefiningOp<AnchorOp>();
+  if (anchor && getName(anchor) == name)
     return value;
-  return builder.create<AnchorOp>(value.getLoc(), value.getType(), value);
+  return createAnchor(builder, value.getLoc(), value.getType(), value, name);
 }
 
 LogicalResult RepeatGradient::run() {
@@ -118,7 +122,7 @@ void RepeatGradient::chooseCarried() {
       continue;
     carried.push_back(i);
     auto type = cast<NamedTensorType>(init.getType());
-    inits.push_back(anchored(cotangents[i] ? cotangents[i] : zeros(init, type)));
+    inits.push_back(anchored(cotangents[i] ? cotangents[i] : zeros(init, type), init));
   }
   for (auto [i, cotangent] : llvm::enumerate(cotangents.drop_front(forward.getNumCarried())))
     if (cotangent) {
@@ -176,7 +180,7 @@ void RepeatGradient::yieldCotangents(BackwardBody &body) {
     Value cotangent = body.sweep.lookup(body.forward.getCarriedArgs()[i]);
     Value init = forward.getInits()[i];
     auto type = cast<NamedTensorType>(init.getType());
-    results.push_back(anchored(cotangent ? cotangent : zeros(init, type)));
+    results.push_back(anchored(cotangent ? cotangent : zeros(init, type), init));
   }
   for (Value value : captured) {
     Location loc = getGradientLoc(forward.getLoc(), value);

@@ -26,6 +26,22 @@ dist.map "shard" splits [] otherwise [] stores ["activations"]
 
 // -----
 
+dist.mesh @mesh [#dist.axis<shard = 2>]
+// An override stores the same.
+// expected-error @+1 {{(C2) expected params, grads or optimizer}}
+dist.map "shard" splits [] otherwise [] stores [] {dist.overrides = [
+  {of = "parameters", names = ["w"], stores = ["activations"]}]}
+
+// -----
+
+dist.mesh @mesh [#dist.axis<shard = 2>]
+// Values are not stored.
+// expected-error @+1 {{(C4) no override: {names = ["h"], of = "values", stores = []}}}
+dist.map "shard" splits [] otherwise [] stores [] {dist.overrides = [
+  {of = "values", names = ["h"], stores = []}]}
+
+// -----
+
 // A reshard keeps the global value.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C1) operand and result differ}}

@@ -1,4 +1,4 @@
-// RUN: titan-opt --dist-bind-anchors %s | FileCheck %s
+// RUN: titan-opt --dist-bind-anchors -split-input-file %s | FileCheck %s
 
 dist.mesh @mesh [#dist.axis<r = auto>, #dist.axis<one = 1>, #dist.axis<t = 2>]
 dist.map "r" splits ["batch"] otherwise [] stores ["params", "grads", "optimizer"]
@@ -72,4 +72,48 @@ func.func @results(%b: !titan.tensor<f32[ffn = 6]> {titan.param = "b"}) -> (
   // CHECK-DAG: %[[O:.*]] = titan.anchor %{{.*}} -> {{.*}}<f32[ffn = 6], <[{}]>>
   // CHECK: return %{{.*}}, %[[U]], %[[O]]
   return %1, %0, %0 : !titan.tensor<f32[layers = 2, ffn = 6]>, !titan.tensor<f32[ffn = 6]>, !titan.tensor<f32[ffn = 6]>
+}
+
+// -----
+
+dist.mesh @mesh [#dist.axis<r = 2>, #dist.axis<t = 2>]
+dist.map "r" splits ["batch"] otherwise [] stores ["params", "grads", "optimizer"] {dist.overrides = [
+  {of = "parameters", names = ["w"], stores = []},
+  {of = "parameters", names = ["w"], stores = ["optimizer"]}]}
+dist.map "t" splits ["ffn"] otherwise ["seq"] stores [] {dist.overrides = [
+  {of = "parameters", names = ["w"], splits = ["embed"]},
+  {of = "values", names = ["h", "x"], splits = []},
+  {of = "values", names = ["layers.y", "tokens"], splits = ["embed", "batch"]}]}
+
+// Of a parameter named by an override, its gradient and its state the axis does what that says; the last counts,
+// and nobody else is concerned. Inputs are values.
+// CHECK-LABEL: func.func @overridden
+// CHECK-SAME: !titan.tensor<i64[batch = 4, seq = 8], <[{r, t}, {}]>> {titan.input = "tokens"}
+// CHECK-SAME: !titan.tensor<f32[embed = 4, ffn = 6], <[{t}, {}]>> {titan.param = "w"}
+// CHECK-SAME: !titan.tensor<f32[embed = 4, ffn = 6], <[{}, {t}] flat 0 {r}>> {titan.param = "w2"}
+// CHECK-SAME: !titan.tensor<f32[embed = 4, ffn = 6], <[{t}, {}] flat 0 {r}>> {titan.state = "m.w"}
+func.func @overridden(
+    %tokens: !titan.tensor<i64[batch = 4, seq = 8]> {titan.input = "tokens"},
+    %w: !titan.tensor<f32[embed = 4, ffn = 6]> {titan.param = "w"},
+    %w2: !titan.tensor<f32[embed = 4, ffn = 6]> {titan.param = "w2"},
+    %m: !titan.tensor<f32[embed = 4, ffn = 6]> {titan.state = "m.w"}) {
+  return
+}
+
+// Anchors go by their names, and what a repeat carries by that of the anchor that it starts from.
+// CHECK-LABEL: func.func @values
+func.func @values(%a: !titan.tensor<f32[seq = 8, embed = 4]>) -> !titan.tensor<f32[seq = 8, embed = 4]> {
+  // CHECK: titan.anchor {{.*}} {titan.name = "x"} : {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{}, {}]>>
+  %x = titan.anchor %a {titan.name = "x"} : !titan.tensor<f32[seq = 8, embed = 4]> -> !titan.tensor<f32[seq = 8, embed = 4]>
+  // CHECK: ^bb0(%{{.*}}, %{{.*}}: !titan.tensor<f32[seq = 8, embed = 4], <[{}, {}]>>)
+  %1 = titan.repeat <layers = 2> carry(%x) slices() : (!titan.tensor<f32[seq = 8, embed = 4]>) -> !titan.tensor<f32[seq = 8, embed = 4]> {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !titan.tensor<f32[seq = 8, embed = 4]>):
+    // CHECK: %[[Y:.*]] = titan.anchor {{.*}} {titan.name = "layers.y"} : {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{}, {t}]>>
+    %y = titan.anchor %c {titan.name = "layers.y"} : !titan.tensor<f32[seq = 8, embed = 4]> -> !titan.tensor<f32[seq = 8, embed = 4]>
+    // CHECK: titan.anchor %[[Y]] : {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{}, {}]>>
+    titan.yield %y : !titan.tensor<f32[seq = 8, embed = 4]>
+  }
+  // CHECK: titan.anchor {{.*}} {titan.name = "other"} : {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{t}, {}]>>
+  %2 = titan.anchor %1 {titan.name = "other"} : !titan.tensor<f32[seq = 8, embed = 4]> -> !titan.tensor<f32[seq = 8, embed = 4]>
+  return %2 : !titan.tensor<f32[seq = 8, embed = 4]>
 }

@@ -54,3 +54,16 @@ func.func @train(%x: !s {titan.param = "x", titan.frozen}) -> (!s {titan.output 
                 titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 0.0}} {
   return %x : !s
 }
+
+// -----
+
+!s = !titan.tensor<f32[]>
+
+// Betas of a parameter are two.
+// expected-error @below {{needs two numbers as titan.betas of parameter "x", got array<f64: 5.000000e-01>}}
+func.func @train(%x: !s {titan.param = "x", titan.betas = array<f64: 0.5>})
+    -> (!s {titan.output = "loss"}, !s {titan.gradient = "x"})
+    attributes {titan.program = "train",
+                titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 0.0}} {
+  return %x, %x : !s, !s
+}

@@ -73,3 +73,20 @@ func.func @train(%a: !t {titan.param = "a"}, %b: !h {titan.param = "b"})
   %loss = titan.reduce sum %a : !t -> !s
   return %loss, %a, %b : !s, !t, !h
 }
+
+// -----
+
+!t = !titan.tensor<f32[seq = 8]>
+!s = !titan.tensor<f32[]>
+
+// A parameter may have betas of its own; the others have the optimizer's.
+// CHECK-LABEL: func.func @train
+// CHECK: %new_a, %{{.*}}, %{{.*}} = titan.adamw {{.*}} {beta1 = 5.0{{0*}}e-01 : f64, beta2 = 7.5{{0*}}e-01 : f64,
+// CHECK: %new_b, %{{.*}}, %{{.*}} = titan.adamw {{.*}} {beta1 = 9.0{{0*}}e-01 : f64, beta2 = 0.9{{[0-9]*}} : f64,
+func.func @train(%a: !t {titan.param = "a", titan.betas = array<f64: 0.5, 0.75>}, %b: !t {titan.param = "b"})
+    -> (!s {titan.output = "loss"}, !t {titan.gradient = "a"}, !t {titan.gradient = "b"})
+    attributes {titan.program = "train",
+                titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 0.0}} {
+  %loss = titan.reduce sum %a : !t -> !s
+  return %loss, %a, %b : !s, !t, !t
+}

@@ -1,0 +1,89 @@
+#include "compiler/plan/ShardingReport.h"
+#include "dialects/dist/Transforms/Shard/Passes.h"
+#include "dialects/titan/IR/TensorAttributes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace titan::plan {
+
+static std::vector<std::string> getStrings(ArrayAttr names) {
+  std::vector<std::string> strings;
+  for (auto name : names.getAsRange<StringAttr>())
+    strings.push_back(name.str());
+  return strings;
+}
+
+static TensorLayout getLayout(StringRef name, Value value) {
+  TensorLayout layout;
+  layout.name = name.str();
+  auto type = cast<ir::NamedTensorType>(value.getType());
+  dist::ShardingAttr sharding = type.getShardingOrReplicated();
+  for (auto [dim, axes] : llvm::zip_equal(type.getDims(), sharding.getDimAxes())) {
+    layout.dims.push_back(dim.getName().str());
+    layout.axes.push_back(getStrings(axes));
+  }
+  layout.flat = getStrings(sharding.getFlatAxes());
+  if (auto place = value.getLoc()->findInstanceOf<FileLineColLoc>()) {
+    layout.file = place.getFilename().str();
+    layout.line = place.getLine();
+  }
+  return layout;
+}
+
+static func::FuncOp findProgram(ModuleOp module) {
+  func::FuncOp first;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (!first || function.getName() == "train")
+      first = function;
+  }
+  return first;
+}
+
+std::vector<TensorLayout> reportLayouts(ModuleOp beforeSharding) {
+  OwningOpRef<ModuleOp> module = beforeSharding.clone();
+  PassManager passes(module->getContext());
+  passes.addPass(dist::createDistBindAnchors());
+  func::FuncOp function;
+  if (succeeded(passes.run(*module)))
+    function = findProgram(*module);
+  std::vector<TensorLayout> layouts;
+  if (!function)
+    return layouts;
+  for (BlockArgument argument : function.getArguments())
+    if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), ir::attr::kParam)) {
+      layouts.push_back(getLayout(name, argument));
+      layouts.back().isParameter = true;
+    }
+  llvm::StringSet<> seen; // an anchor's cotangent has its name
+  for (BlockArgument argument : function.getArguments())
+    if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), ir::attr::kInput);
+        name && seen.insert(name).second)
+      layouts.push_back(getLayout(name, argument));
+  function.walk<WalkOrder::PreOrder>([&](ir::AnchorOp anchor) {
+    if (StringRef name = ir::getName(anchor); !name.empty() && seen.insert(name).second)
+      layouts.push_back(getLayout(name, anchor.getResult()));
+  });
+  return layouts;
+}
+
+static std::string joined(const std::vector<std::string> &names) {
+  std::string all;
+  for (const std::string &name : names)
+    all += (all.empty() ? "" : ", ") + name;
+  return all;
+}
+
+std::string TensorLayout::print() const {
+  std::vector<std::string> parts;
+  for (auto [dim, by] : llvm::zip_equal(dims, axes)) {
+    parts.push_back(dim);
+    for (const std::string &axis : by)
+      parts.back() += " / " + axis;
+  }
+  return "[" + joined(parts) + "]" + (flat.empty() ? "" : " over " + joined(flat));
+}
+
+} // namespace titan::plan

@@ -1,0 +1,156 @@
+// What one setting means: which option it is for, and what its value is there.
+#include "compiler/sema/ParameterRules.h"
+#include "compiler/sema/Resolver.h"
+#include "compiler/sema/Suggest.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace titan::sema {
+
+using namespace syntax;
+
+void Resolver::addSettings(const std::string &prefix, const std::vector<Setting> &settings) {
+  for (const Setting &setting : settings)
+    addSetting(prefix, setting);
+}
+
+void Resolver::addSetting(const std::string &prefix, const Setting &setting) {
+  std::string path = prefix + setting.path.text();
+  if (setting.label) {
+    if (path == "optimizer.group")
+      return readGroup(setting, library, *unit, run, diags);
+    if (path == "parameters")
+      return readRule(setting, library, *unit, run, diags);
+    return unknown(path, setting.path.loc);
+  }
+  if (setting.value)
+    assign(path, setting.path.loc, *setting.value);
+  if (!setting.block)
+    return;
+  auto isSection = [&](const std::string &all) { return all.rfind(path + ".", 0) == 0; };
+  bool known = path == "model" || path == "parallel" ||
+               std::any_of(optionTable().begin(), optionTable().end(),
+                           [&](const OptionSpec &spec) { return isSection(spec.path); });
+  if (known)
+    addSettings(path + ".", *setting.block);
+  else
+    unknown(path, setting.path.loc);
+}
+
+/// Sections that take a value themselves: `optimizer = adamw`, and `data = text("FILE")` anywhere.
+void Resolver::assign(const std::string &path, Location pathLoc, const Expr &value) {
+  auto *call = value.as<CallExpr>();
+  bool isData = findOption(path + ".format");
+  if (isData && call)
+    setData(path, *call);
+  else if (isData)
+    diags.report(Code::OptionType, value.loc,
+                 "`" + path + "` takes a source such as `text(\"FILE\")`");
+  else
+    set(path == "optimizer" ? "optimizer.name" : path, pathLoc, value);
+}
+
+void Resolver::setData(const std::string &path, const CallExpr &call) {
+  const OptionSpec &format = *findOption(path + ".format");
+  std::string name = call.callee.text();
+  Value checked = checkOption(format, Value::ofWord(name), call.callee.loc, diags);
+  run.options[format.path] = {checked, call.callee.loc};
+  if (call.args.size() != 1 || call.args[0].kind != ArgKind::Positional || !call.args[0].value) {
+    diags.report(Code::OptionType, call.loc, "`" + name + "` takes the name of a file");
+    return;
+  }
+  set(path + ".path", call.loc, *call.args[0].value);
+}
+
+void Resolver::unknown(const std::string &path, Location at) {
+  unknownSeen = true; // then what seems missing may be what was misspelt
+  std::vector<std::string> paths;
+  for (const OptionSpec &spec : optionTable())
+    paths.push_back(spec.path);
+  Diagnostic &diag = diags.report(Code::UnknownOption, at, "there is no option `" + path + "`");
+  std::string near = nearestName(path, paths);
+  if (near.empty()) { // the right name in the wrong section
+    std::string last = path.substr(path.rfind('.') + 1);
+    for (const std::string &known : paths)
+      if (known.size() > last.size() &&
+          known.compare(known.size() - last.size() - 1, std::string::npos, "." + last) == 0)
+        near = known;
+  }
+  if (!near.empty())
+    diag.help("the nearest option is `" + near + "`");
+}
+
+void Resolver::set(const std::string &path, Location pathLoc, const Expr &expr) {
+  auto [earlier, fresh] = setHere.try_emplace(path, pathLoc);
+  if (!fresh) {
+    diags.report(Code::OptionTwice, pathLoc, "`" + path + "` is set twice")
+        .note(earlier->second, "it was set here");
+    return;
+  }
+  auto under = [&](const char *section) { return path.rfind(section, 0) == 0; };
+  if (under("model.")) {
+    run.modelArguments[path.substr(6)] = {evaluate(expr), pathLoc};
+    return;
+  }
+  if (under("parallel.")) {
+    run.degrees[path.substr(9)] = {evaluate(expr), expr.loc};
+    return;
+  }
+  const OptionSpec *spec = findOption(path);
+  if (!spec)
+    return unknown(path, pathLoc);
+  bool takesWords = spec->type == OptionType::Choice || spec->type == OptionType::Words;
+  Value value = takesWords ? evaluateWords(expr) : evaluate(expr);
+  forgetOtherPolicy(path);
+  Value checked = checkOption(*spec, value, expr.loc, diags);
+  bool isFile = path == "data.path" || path == "eval.data.path";
+  if (isFile && !checked.isError() && !fromCommandLine)
+    checked.text = besideFile(checked.text);
+  run.options[path] = {checked, expr.loc};
+}
+
+/// Names stand for themselves, alone and in a list.
+Value Resolver::evaluateWords(const Expr &expr) {
+  if (auto *name = expr.as<NameExpr>())
+    return Value::ofWord(name->path.text());
+  const std::vector<ExprPtr> *elements = nullptr;
+  if (auto *tuple = expr.as<TupleExpr>())
+    elements = &tuple->elements;
+  if (auto *list = expr.as<ListExpr>())
+    elements = &list->elements;
+  if (!elements)
+    return evaluate(expr);
+  std::vector<Value> words;
+  for (const ExprPtr &element : *elements)
+    words.push_back(evaluateWords(*element));
+  return Value::ofList(std::move(words));
+}
+
+/// `recompute = none` takes back what the run it derives from says in other words, and the other
+/// way round.
+void Resolver::forgetOtherPolicy(const std::string &path) {
+  auto isRecompute = [](const std::string &all) { return all.rfind("recompute", 0) == 0; };
+  auto choosesLayers = [](const std::string &all) {
+    return all == "recompute.every" || all == "recompute.layers";
+  };
+  if (!isRecompute(path))
+    return;
+  for (const OptionSpec &spec : optionTable())
+    if (isRecompute(spec.path) && !setHere.count(spec.path) &&
+        (path == "recompute" || spec.path == "recompute" ||
+         (choosesLayers(path) && choosesLayers(spec.path))))
+      run.options.erase(spec.path);
+}
+
+/// Paths in a file are relative to that file, wherever the program will run.
+std::string Resolver::besideFile(const std::string &path) const {
+  if (path.empty())
+    return path;
+  std::error_code error;
+  std::filesystem::path full = std::filesystem::path(unit->path).parent_path() / path;
+  std::filesystem::path absolute = std::filesystem::absolute(full, error);
+  return (error ? full : absolute).lexically_normal().string();
+}
+
+} // namespace titan::sema
