@@ -55,13 +55,14 @@ public:
   }
 
 private:
-  /// Whether the dimensions that walk `factor` are padded, all to one size.
+  /// Whether the dimensions that walk `factor` are padded, all from one size to one size. Those of a
+  /// merge are not: its dimension has the positions of the others, too.
   bool isPaddedAlike(const Factor &factor) const {
-    int64_t size = -1;
+    std::optional<std::pair<int64_t, int64_t>> sizes;
     auto joins = [&](Value value, int64_t dim, NamedTensorType original) {
-      int64_t own = typeOf(value).getDims()[dim].getSize();
-      bool fits = own != original.getDims()[dim].getSize() && (size < 0 || own == size);
-      size = own;
+      std::pair own(original.getDims()[dim].getSize(), typeOf(value).getDims()[dim].getSize());
+      bool fits = own.first != own.second && sizes.value_or(own) == own;
+      sizes = own;
       return fits;
     };
     for (auto [operand, dim] : llvm::zip_equal(op->getOperands(), factor.operandDims))

@@ -17,7 +17,7 @@ inline ShardingRule getMatmulRule() {
 
 /// x[seq] + y[seq] -> [seq]
 inline ShardingRule getAddRule() {
-  return {{{"seq", "", 8, FactorKind::Parallel, {0, 0}, {0}}}, {{0, 1}}, true};
+  return {{{"seq", "", 8, FactorKind::Parallel, {0, 0}, {0}}}, {{0, 1}}, {}, true};
 }
 
 /// Matrices of the sizes of getMatmulRule.
