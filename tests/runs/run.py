@@ -131,7 +131,8 @@ def try_kills(exe: Path, text: Path, kills: int, seed: int):
 
 def try_meshes(meshes: list[tuple[Path, int]], text: Path):
     """The first of the meshes also writes the gradients of step 1; the last is one process."""
-    out, steps = OUT / "meshes", EVERY * len(meshes)
+    name, steps = meshes[0][0].name, EVERY * len(meshes)
+    out, unbroken = OUT / f"meshes-from-{name}", OUT / f"unbroken-{name}"
     for number, (exe, processes) in enumerate(meshes, start=1):
         launcher = [] if processes == 1 else [TORCHRUN, "--standalone", "--no-python",
                                               "--nproc-per-node", processes]
@@ -142,8 +143,8 @@ def try_meshes(meshes: list[tuple[Path, int]], text: Path):
                     env=environment_of({}))
         if number > 1 and f"resuming after step {EVERY * (number - 1)} " not in said:
             return False, f"    mesh {number} did not resume: {said[:300]}"
-    Launch(steps, seed=7).run(meshes[-1][0], text, OUT / "unbroken")
-    result = compare(out, OUT / "unbroken", "float64")
+    Launch(steps, seed=7).run(meshes[-1][0], text, unbroken)
+    result = compare(out, unbroken, "float64")
     return result.passed(), result.table()
 
 
