@@ -60,8 +60,10 @@ TEST(Names, AreIdentifiers) {
   NameScope scope;
   EXPECT_EQ(scope.pick("layers.wq"), "layers_wq");
   EXPECT_EQ(scope.pick("layers_wq"), "layers_wq_1");
-  EXPECT_EQ(scope.pick("class"), "class_1");
+  EXPECT_EQ(scope.pick("class"), "class_");
+  EXPECT_EQ(scope.pick("gemm"), "gemm_1");
   EXPECT_EQ(makeIdentifier("2nd"), "_2nd");
+  EXPECT_EQ(makeIdentifier("long"), "long_");
   EXPECT_EQ(quote("a\"b\\\n"), "\"a\\\"b\\\\\\n\"");
 }
 
