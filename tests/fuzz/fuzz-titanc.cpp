@@ -57,7 +57,7 @@ void checkProgram(const std::string &text) {
   driver::Session session(options);
   std::optional<sema::CheckedRun> run = session.check();
   if (run && run->train.parameterCount() < mostParameters)
-    driver::gatherFacts(session, *run, 0);
+    driver::gatherFacts(session, *run, 0, 0);
 }
 
 } // namespace
