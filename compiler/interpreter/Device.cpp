@@ -77,10 +77,23 @@ static bool isMissing(Operation *op, ArrayRef<Memory::Loop> loops) {
   return layer && !layer.exists(loops.empty() ? 0 : loops.back().index);
 }
 
+/// Until they arrive, and for ever where nothing was sent, the results are not to be used. A repeat
+/// carries them all the same.
+LogicalResult Device::poisonResults(Operation *op) {
+  for (Value result : op->getResults()) {
+    auto poison = std::make_shared<HostTensor>(makePoisoned(getType(result), mesh));
+    if (failed(memory->write(result, std::move(poison))))
+      return failure();
+  }
+  return success();
+}
+
 FailureOr<bool> Device::call(Operation *op) {
   if (failed(memory->checkOverlap(op)))
     return failure();
   bool isStart = dist::getStartChannel(op).has_value();
+  if (isStart && failed(poisonResults(op)))
+    return failure();
   if (isStart && isMissing(op, memory->loops)) {
     advance();
     return false;
@@ -93,7 +106,7 @@ FailureOr<bool> Device::call(Operation *op) {
     state = State::Waiting;
     return true;
   }
-  if (failed(flights.start(op, std::move(operands), *memory, mesh)))
+  if (failed(flights.start(op, std::move(operands), *memory)))
     return failure();
   advance();
   return true;

@@ -60,6 +60,7 @@ private:
   };
 
   void advance();
+  mlir::LogicalResult poisonResults(mlir::Operation *op);
   mlir::FailureOr<bool> call(mlir::Operation *op);
   mlir::LogicalResult wait(dist::WaitOp op);
   mlir::LogicalResult take(dist::LayerOp op);

@@ -18,19 +18,15 @@ static bool areEqual(const HostTensor &a, const HostTensor &b) {
          });
 }
 
-LogicalResult Flights::start(Operation *op, std::vector<TensorRef> operands, Memory &memory,
-                             const RankMesh &mesh) {
+LogicalResult Flights::start(Operation *op, std::vector<TensorRef> operands,
+                             const Memory &memory) {
   int64_t channel = *dist::getStartChannel(op);
   if (flights.count(channel))
     return op->emitOpError("starts on channel ")
            << channel << ", where something is in flight already";
   Flight flight{op, std::move(operands), {}, std::nullopt};
-  for (Value result : op->getResults()) {
-    auto type = cast<ir::NamedTensorType>(result.getType());
-    if (failed(memory.write(result, std::make_shared<HostTensor>(makePoisoned(type, mesh)))))
-      return failure();
+  for (Value result : op->getResults())
     flight.poison.push_back(memory.read(result));
-  }
   flights.emplace(channel, std::move(flight));
   return success();
 }

@@ -18,9 +18,9 @@ namespace titan::interpreter {
 
 class Flights {
 public:
-  /// `op` has started; `operands` is what it was given.
-  mlir::LogicalResult start(mlir::Operation *op, std::vector<TensorRef> operands, Memory &memory,
-                            const RankMesh &mesh);
+  /// `op` has started; `operands` is what it was given, and its results hold poison.
+  mlir::LogicalResult start(mlir::Operation *op, std::vector<TensorRef> operands,
+                            const Memory &memory);
   /// What `op` started has come.
   void land(mlir::Operation *op, std::vector<ir::HostTensor> results);
   /// True when `wait` can go on; an error where it never will.
