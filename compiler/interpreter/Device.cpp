@@ -92,15 +92,16 @@ FailureOr<bool> Device::call(Operation *op) {
   if (failed(memory->checkOverlap(op)))
     return failure();
   bool isStart = dist::getStartChannel(op).has_value();
+  // Results may lie where operands lie, which are therefore read first.
+  std::vector<TensorRef> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(memory->read(operand));
   if (isStart && failed(poisonResults(op)))
     return failure();
   if (isStart && isMissing(op, memory->loops)) {
     advance();
     return false;
   }
-  std::vector<TensorRef> operands;
-  for (Value operand : op->getOperands())
-    operands.push_back(memory->read(operand));
   calls.push_back({op, operands, describePosition()});
   if (!isStart) {
     state = State::Waiting;
