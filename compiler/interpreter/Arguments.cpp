@@ -6,7 +6,7 @@
 #include "compiler/interpreter/Rounding.h"
 #include "dialects/titan/IR/Stacked.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "titan/runtime/philox.h"
+#include "titan/runtime/random_stream.h"
 
 using namespace mlir;
 using namespace titan;
@@ -52,7 +52,7 @@ double draw(ir::InitAttr init, double scale, const rt::RandomStream &stream, uin
   case ir::InitKind::Constant:
     return scale;
   case ir::InitKind::Uniform:
-    return -scale + 2 * scale * stream.uniform(index);
+    return scale * (2 * stream.uniform(index) - 1);
   case ir::InitKind::TruncatedNormal:
     if (cut > 0)
       return scale * stream.truncatedNormal(index, -cut, cut);

@@ -3,7 +3,7 @@
 #include "compiler/interpreter/GradientCheck.h"
 
 #include "compiler/interpreter/Report.h"
-#include "titan/runtime/philox.h"
+#include "titan/runtime/random_stream.h"
 
 #include <cmath>
 

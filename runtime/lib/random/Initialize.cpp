@@ -1,7 +1,8 @@
 #include "titan/runtime/initialize.h"
 
-#include "titan/runtime/philox.h"
+#include "titan/runtime/random_stream.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <vector>
 
@@ -9,26 +10,42 @@ namespace titan::rt {
 
 namespace {
 
-double valueAt(const Initializer &init, const RandomStream &stream, uint64_t index) {
+constexpr int kBlock = 128; // elements drawn at once, so that vectors are filled
+
+void draw(const Initializer &init, const RandomStream &stream, uint64_t first,
+          double (&values)[kBlock]) {
   switch (init.kind) {
   case Init::Constant:
-    return init.scale;
+    std::fill_n(values, kBlock, init.scale);
+    return;
   case Init::Uniform:
-    return init.scale * (2.0 * stream.uniform(index) - 1.0);
+    stream.uniforms(first, values);
+    for (double &value : values)
+      value = init.scale * (2.0 * value - 1.0);
+    return;
   case Init::Normal:
-    return init.scale * stream.normal(index);
   case Init::TruncatedNormal:
-    return init.scale * stream.truncatedNormal(index, -init.cut, init.cut);
+    stream.normals(first, values);
+    if (init.kind == Init::TruncatedNormal)
+      for (uint64_t i = 0; i < kBlock; ++i)
+        if (!(values[i] >= -init.cut && values[i] <= init.cut))
+          values[i] = stream.truncatedNormal(first + i, -init.cut, init.cut, 1);
+    for (double &value : values)
+      value *= init.scale;
+    return;
   }
-  return init.scale;
 }
 
 template <typename T>
 void fill(const Initializer &init, const RandomStream &stream, int64_t first, int64_t count,
           T *out) {
-#pragma omp parallel for schedule(static) if (count > 4096)
-  for (int64_t i = 0; i < count; ++i)
-    out[i] = static_cast<T>(valueAt(init, stream, static_cast<uint64_t>(first + i)));
+  double values[kBlock];
+  for (int64_t at = 0; at < count; at += kBlock) {
+    draw(init, stream, static_cast<uint64_t>(first + at), values);
+    const int64_t wanted = std::min<int64_t>(kBlock, count - at);
+    for (int64_t i = 0; i < wanted; ++i)
+      out[at + i] = static_cast<T>(values[i]);
+  }
 }
 
 } // namespace

@@ -3,7 +3,7 @@
 #include "TensorFiles.h"
 
 #include "titan/runtime/error.h"
-#include "titan/runtime/philox.h"
+#include "titan/runtime/random_stream.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 #include "titan/runtime/attention.h"
-#include "titan/runtime/philox.h"
+#include "titan/runtime/random_stream.h"
 
 #include <gtest/gtest.h>
 

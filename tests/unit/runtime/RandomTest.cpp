@@ -1,5 +1,5 @@
 #include "titan/runtime/initialize.h"
-#include "titan/runtime/philox.h"
+#include "titan/runtime/random_stream.h"
 
 #include <gtest/gtest.h>
 
@@ -122,7 +122,26 @@ TEST(Initialize, IsStableOverVersions) {
   EXPECT_EQ(stream.bits(5), block);
   double u = 1.0 - ((uint64_t{block[0]} << 32 | block[1]) >> 11) * 0x1.0p-53;
   double v = ((uint64_t{block[2]} << 32 | block[3]) >> 11) * 0x1.0p-53;
-  EXPECT_EQ(values[0], std::sqrt(-2 * std::log(u)) * std::cos(2 * M_PI * v));
+  EXPECT_NEAR(values[0], std::sqrt(-2 * std::log(u)) * std::cos(2 * M_PI * v), 1e-15);
+  EXPECT_EQ(values[0], 0x1.afc4fe1f0faefp-1);
+  EXPECT_EQ(values[1], 0x1.7f84c1553ad8ap-1);
+}
+
+// What is drawn in blocks, as wide as this processor's vectors are, has the bits of what is drawn
+// alone, as the interpreter does it.
+TEST(Initialize, BlocksAgreeWithSingleElements) {
+  RandomStream stream(9, "init", "table");
+  const int64_t first = (int64_t{1} << 32) - 1000, count = 3001; // beyond the counter's first word
+  std::vector<double> uniform(count), normal(count), truncated(count);
+  initializeRange({Init::Uniform, 3}, 9, "table", first, count, DType::F64, uniform.data());
+  initializeRange({Init::Normal, 3}, 9, "table", first, count, DType::F64, normal.data());
+  initializeRange({Init::TruncatedNormal, 3, 0.5}, 9, "table", first, count, DType::F64,
+                  truncated.data());
+  for (int64_t i = 0; i < count; ++i) {
+    EXPECT_EQ(uniform[i], 3 * (2 * stream.uniform(first + i) - 1));
+    EXPECT_EQ(normal[i], 3 * stream.normal(first + i));
+    EXPECT_EQ(truncated[i], 3 * stream.truncatedNormal(first + i, -0.5, 0.5));
+  }
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 #include "titan/runtime/vector_math.h"
+#include "titan/runtime/vector_periodic.h"
 
 #include <gtest/gtest.h>
 
@@ -71,6 +72,43 @@ TYPED_TEST(VectorMath, Accuracy) {
   EXPECT_LE(worst<T>(narrow ? -80 : -700, 80, sigmoid, sigmoidReference), 4);
 }
 
+TYPED_TEST(VectorMath, LogarithmAccuracy) {
+  using T = TypeParam;
+  auto log = [](T x) { return vlog(x); };
+  auto reference = [](long double x) { return std::log(x); };
+  constexpr T least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
+  EXPECT_LE(worst<T>(T(0.5), 2, log, reference), 1);
+  EXPECT_LE(worst<T>(1 - T(1e-4), 1 + T(1e-4), log, reference), 1);
+  EXPECT_LE(worst<T>(T(1e-3), 1, log, reference), 1);
+  EXPECT_LE(worst<T>(least, 1000 * least, log, reference), 1);
+  EXPECT_LE(worst<T>(most / 1000, most, log, reference), 1);
+  EXPECT_LE(worst<T>(std::numeric_limits<T>::denorm_min(), least, log, reference), 1);
+}
+
+TEST(VectorMath, CosineOfTurnsAccuracy) {
+  auto cosine = [](double x) { return vcosTurns(x); };
+  // The reference, too, must be told where the quarters are.
+  auto reference = [](long double x) {
+    const long double quarters = std::round(4 * x), r = (4 * x - quarters) * (M_PIl / 2);
+    switch (static_cast<int>(quarters) % 4) {
+    case 0:
+      return std::cos(r);
+    case 1:
+      return -std::sin(r);
+    case 2:
+      return -std::cos(r);
+    default:
+      return std::sin(r);
+    }
+  };
+  EXPECT_LE(worst<double>(0, 1, cosine, reference), 2);
+  EXPECT_LE(worst<double>(0.25 - 1e-6, 0.25 + 1e-6, cosine, reference), 2);
+  EXPECT_EQ(vcosTurns(0), 1);
+  EXPECT_EQ(vcosTurns(0.25), 0);
+  EXPECT_EQ(vcosTurns(0.5), -1);
+  EXPECT_EQ(vcosTurns(1), 1);
+}
+
 // The ends of the range: infinity, zero, subnormals, NaN.
 TYPED_TEST(VectorMath, Limits) {
   using T = TypeParam;
@@ -94,6 +132,11 @@ TYPED_TEST(VectorMath, Limits) {
   EXPECT_EQ(vsigmoid(T(0)), T(0.5));
   EXPECT_EQ(vsigmoid(T(-1e4)), T(0));
   EXPECT_EQ(vsilu(T(0)), T(0));
+  EXPECT_EQ(vlog(T(1)), T(0));
+  EXPECT_EQ(vlog(T(0)), -infinity);
+  EXPECT_EQ(vlog(infinity), infinity);
+  EXPECT_TRUE(std::isnan(vlog(T(-1))));
+  EXPECT_TRUE(std::isnan(vlog(nan)));
 }
 
 // In a simd loop the same values come out as one at a time.

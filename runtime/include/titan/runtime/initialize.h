@@ -6,7 +6,7 @@
 //   Uniform           s * (2 U(i) - 1)      in [-s, s)
 //   Normal            s * Z(i)              mean 0, standard deviation s
 //   TruncatedNormal   s * T(i)              Z(i) restricted to [-cut, cut]
-// where U, Z, T are the streams of philox.h with purpose "init".
+// where U, Z, T are the streams of random_stream.h with purpose "init".
 #pragma once
 
 #include "titan/runtime/dtype.h"
@@ -23,7 +23,8 @@ struct Initializer {
   double cut = 0; ///< in standard deviations; of TruncatedNormal alone
 };
 
-/// Fills elements [first, first + count) of the flattened global tensor into out (F32 or F64).
+/// Fills elements [first, first + count) of the flattened global tensor into out, on the calling
+/// thread.
 void initializeRange(const Initializer &init, uint64_t seed, std::string_view name, int64_t first,
                      int64_t count, DType type, void *out);
 

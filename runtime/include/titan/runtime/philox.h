@@ -1,15 +1,6 @@
-// Random numbers that depend on nothing but what they are for. Every value is a pure function of
-// (seed, name, element index), so a parameter starts with the same bits on one rank or on a
-// thousand, whole or sharded, whatever was drawn before it.
-//
-// The generator is Philox4x32-10: J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel random numbers:
-// as easy as 1, 2, 3", SC'11. The words are laid out as
-//
-//   key     = FNV-1a-64(purpose + ":" + name), low word first
-//   counter = { index bits 0-31, index bits 32-47 | attempt << 16, seed low, seed high }
-//
-// with one block (128 bits, two doubles) an element. Everything is computed in double and rounded
-// to the element type at the end, so that f32 and f64 runs start alike.
+// The generator that all random numbers come from: Philox4x32-10 (J. Salmon, M. Moraes, R. Dror,
+// D. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11), which makes a block of 128 bits
+// of a counter and a key and remembers nothing; and the elements of a program's random tensors.
 //
 // Header-only and free of other headers of the runtime: the compiler includes it too.
 #pragma once
@@ -30,15 +21,29 @@ using PhiloxKey = std::array<uint32_t, 2>;
 #define TITAN_RANDOM inline __attribute__((always_inline))
 #endif
 
-/// Ten rounds of Philox on four 32-bit words.
+constexpr int kPhiloxRounds = 10;
+
+/// One round on the four words of a counter.
+TITAN_RANDOM void philoxRound(uint32_t &c0, uint32_t &c1, uint32_t &c2, uint32_t &c3,
+                              const PhiloxKey &key) {
+  const uint64_t a = uint64_t{0xD2511F53} * c0;
+  const uint64_t b = uint64_t{0xCD9E8D57} * c2;
+  c0 = static_cast<uint32_t>(b >> 32) ^ c1 ^ key[0];
+  c1 = static_cast<uint32_t>(b);
+  c2 = static_cast<uint32_t>(a >> 32) ^ c3 ^ key[1];
+  c3 = static_cast<uint32_t>(a);
+}
+
+/// The next round's key.
+TITAN_RANDOM void nextKey(PhiloxKey &key) {
+  key[0] += 0x9E3779B9; // golden ratio
+  key[1] += 0xBB67AE85; // sqrt(3) - 1
+}
+
 TITAN_RANDOM PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key) {
-  for (int round = 0; round < 10; ++round) {
-    uint64_t a = uint64_t{0xD2511F53} * counter[0];
-    uint64_t b = uint64_t{0xCD9E8D57} * counter[2];
-    counter = {static_cast<uint32_t>(b >> 32) ^ counter[1] ^ key[0], static_cast<uint32_t>(b),
-               static_cast<uint32_t>(a >> 32) ^ counter[3] ^ key[1], static_cast<uint32_t>(a)};
-    key[0] += 0x9E3779B9; // golden ratio
-    key[1] += 0xBB67AE85; // sqrt(3) - 1
+  for (int round = 0; round < kPhiloxRounds; ++round) {
+    philoxRound(counter[0], counter[1], counter[2], counter[3], key);
+    nextKey(key);
   }
   return counter;
 }
@@ -49,55 +54,6 @@ constexpr uint64_t fnv1a64(std::string_view text, uint64_t hash = 0xcbf29ce48422
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return hash;
 }
-
-/// One stream of random values: what they are for ("init"), whose they are (the parameter's name),
-/// and the run's seed. Values are read by index, in any order.
-class RandomStream {
-public:
-  RandomStream(uint64_t seed, std::string_view purpose, std::string_view name) : seed(seed) {
-    uint64_t hash = fnv1a64(name, fnv1a64(":", fnv1a64(purpose)));
-    key = {static_cast<uint32_t>(hash), static_cast<uint32_t>(hash >> 32)};
-  }
-
-  /// The 128 random bits of element `index` (< 2^48); `attempt` gives further blocks of them.
-  PhiloxCounter bits(uint64_t index, uint32_t attempt = 0) const {
-    return philox4x32({static_cast<uint32_t>(index),
-                       static_cast<uint32_t>(index >> 32) | attempt << 16,
-                       static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)},
-                      key);
-  }
-
-  /// Uniform in [0, 1): the upper 53 bits of the block's first two words.
-  double uniform(uint64_t index) const { return unitInterval(bits(index), 0); }
-
-  /// Standard normal by Box and Muller: sqrt(-2 ln u) cos(2 pi v), u in (0, 1], v in [0, 1).
-  double normal(uint64_t index, uint32_t attempt = 0) const {
-    PhiloxCounter block = bits(index, attempt);
-    double u = 1.0 - unitInterval(block, 0);
-    double v = unitInterval(block, 2);
-    return std::sqrt(-2.0 * std::log(u)) * std::cos(6.283185307179586476925286766559 * v);
-  }
-
-  /// Standard normal restricted to [low, high], by rejection over the attempts of one index. Bounds
-  /// with almost no probability between them end in the midpoint after 2^16 attempts.
-  double truncatedNormal(uint64_t index, double low, double high) const {
-    for (uint32_t attempt = 0; attempt < (1u << 16); ++attempt) {
-      double value = normal(index, attempt);
-      if (value >= low && value <= high)
-        return value;
-    }
-    return 0.5 * (low + high);
-  }
-
-private:
-  static double unitInterval(const PhiloxCounter &block, int first) {
-    uint64_t word = uint64_t{block[first]} << 32 | block[first + 1];
-    return static_cast<double>(word >> 11) * 0x1.0p-53;
-  }
-
-  uint64_t seed;
-  PhiloxKey key;
-};
 
 /// An element of a random tensor of the program, by its global index, the hash of its stream's name
 /// and the keys that it depends on (the run's seed, the step, a layer): the block of Philox whose

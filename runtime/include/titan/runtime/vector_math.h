@@ -5,17 +5,22 @@
 //   function        largest error seen over its range (units in the last place; see VectorMathTest)
 //   vexp, vexp2     1.5     overflow to infinity, underflow through subnormals to 0, NaN stays
 //   vexpm1          2.5     accurate near 0
+//   vlog            1       0 gives -infinity, what is negative NaN
 //   vtanh, vsigmoid 4
 //
 // Method: x = n ln 2 + r with |r| <= ln(2)/2, n from adding a large constant whose rounding does
 // the job; (e^r - 1) / r by a Chebyshev fit (computed with mpmath); the power of two by building
-// its exponent bits, in two factors so that neither end of the range is cut off. Must not be
+// its exponent bits, in two factors so that neither end of the range is cut off. The logarithm is
+// that of x = 2^k m with m around 1, by s = (m - 1) / (m + 1) and the series of artanh, fitted
+// likewise; how its terms are added follows K. Ng (fdlibm, Sun Microsystems, 1993). Must not be
 // compiled with -ffast-math, which would fold the rounding away.
 #pragma once
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
 #define TITAN_VECTOR_INLINE inline __attribute__((always_inline))
 
@@ -129,6 +134,47 @@ template <typename T> TITAN_VECTOR_INLINE T expm1Impl(T x) {
   return fraction * a * b + (a * b - T(1));
 }
 
+/// (log((1 + s) / (1 - s)) - 2s) / s^3 for z = s^2, |s| <= 3 - sqrt(8).
+TITAN_VECTOR_INLINE float logRatio(float z) {
+  float p = 0x1.dddae0p-3f;
+  p = p * z + 0x1.245c0ap-2f;
+  p = p * z + 0x1.9999ecp-2f;
+  return p * z + 0x1.555556p-1f;
+}
+
+TITAN_VECTOR_INLINE double logRatio(double z) {
+  double p = 0x1.2b6688a387e03p-3;
+  p = p * z + 0x1.39fd392179a95p-3;
+  p = p * z + 0x1.7462bd8f7796ep-3;
+  p = p * z + 0x1.c71c62c639fdep-3;
+  p = p * z + 0x1.2492492e09d4dp-2;
+  p = p * z + 0x1.9999999995204p-2;
+  return p * z + 0x1.5555555555558p-1;
+}
+
+template <typename T> TITAN_VECTOR_INLINE T logImpl(T x) {
+  using C = Constants<T>;
+  using Bits = typename C::Bits;
+  using Unsigned = std::make_unsigned_t<Bits>;
+  // Subnormal numbers are made normal first.
+  const bool isTiny = x < std::numeric_limits<T>::min();
+  const T normal = isTiny ? x * powerOfTwo<T>(C::mantissaBits) : x;
+  // k + 2 bias, so that a logical shift does.
+  const auto bits = std::bit_cast<Unsigned>(normal);
+  const auto root = std::bit_cast<Unsigned>(T(0.70710678118654752440));
+  const Unsigned shifted =
+      (bits - root + (Unsigned(2 * C::bias) << C::mantissaBits)) >> C::mantissaBits;
+  const Bits k = static_cast<Bits>(shifted) - 2 * C::bias;
+  const T m = std::bit_cast<T>(bits - (static_cast<Unsigned>(k) << C::mantissaBits));
+  const T n = (std::bit_cast<T>(std::bit_cast<Bits>(C::magic) + k) - C::magic) -
+              (isTiny ? T(C::mantissaBits) : T(0));
+  const T f = m - T(1), s = f / (T(2) + f), z = s * s, half = T(0.5) * f * f;
+  const T y = n * C::ln2High - ((half - (s * (half + z * logRatio(z)) + n * C::ln2Low)) - f);
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  const T ends = x == T(0) ? -infinity : x < infinity ? std::numeric_limits<T>::quiet_NaN() : x;
+  return x > T(0) && x < infinity ? y : ends;
+}
+
 template <typename T> TITAN_VECTOR_INLINE T tanhImpl(T x) {
   T magnitude = x < T(0) ? -x : x;
   T e = expm1Impl(T(-2) * magnitude); // in (-1, 0]
@@ -159,6 +205,12 @@ TITAN_VECTOR_INLINE float vexpm1(float x) {
 }
 TITAN_VECTOR_INLINE double vexpm1(double x) {
   return vector_math::expm1Impl(x);
+}
+TITAN_VECTOR_INLINE float vlog(float x) {
+  return vector_math::logImpl(x);
+}
+TITAN_VECTOR_INLINE double vlog(double x) {
+  return vector_math::logImpl(x);
 }
 TITAN_VECTOR_INLINE float vtanh(float x) {
   return vector_math::tanhImpl(x);
