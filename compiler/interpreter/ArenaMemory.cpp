@@ -11,6 +11,7 @@
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Memory.h"
 #include "compiler/support/ArenaPlanner.h"
+#include "dialects/titan/IR/TypeOf.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -24,12 +25,9 @@ using namespace titan::interpreter;
 using ir::HostTensor;
 using ir::NamedTensorType;
 using ir::PlaceAttr;
+using ir::typeOf;
 
 namespace {
-
-NamedTensorType getType(Value value) {
-  return cast<NamedTensorType>(value.getType());
-}
 
 /// Bytes of the arena, end excluded.
 struct Range {
@@ -155,12 +153,12 @@ TensorRef ArenaMemory::load(PlaceAttr place, NamedTensorType type) const {
 
 TensorRef ArenaMemory::read(Value value) const {
   PlaceAttr place = getPlace(value);
-  return place ? load(place, getType(value)) : values.lookup(value);
+  return place ? load(place, typeOf(value)) : values.lookup(value);
 }
 
 LogicalResult ArenaMemory::write(Value value, TensorRef tensor) {
   if (PlaceAttr place = getPlace(value))
-    return store(place, getType(value), *tensor, value.getLoc());
+    return store(place, typeOf(value), *tensor, value.getLoc());
   values[value] = std::move(tensor);
   return success();
 }
@@ -168,8 +166,8 @@ LogicalResult ArenaMemory::write(Value value, TensorRef tensor) {
 /// Nothing is copied: the plan must say that the argument is that part of the whole.
 LogicalResult ArenaMemory::slice(BlockArgument argument, Value whole, int64_t slot) {
   PlaceAttr wholePlace = getPlace(whole), place = getPlace(argument);
-  Range range = place ? getRange(place, getType(argument)) : Range{0, 0};
-  int64_t begin = wholePlace ? getRange(wholePlace, getType(whole)).begin : -1;
+  Range range = place ? getRange(place, typeOf(argument)) : Range{0, 0};
+  int64_t begin = wholePlace ? getRange(wholePlace, typeOf(whole)).begin : -1;
   if (range.begin != begin + slot * (range.end - range.begin))
     return emitError(argument.getLoc(), "the slice does not lie in what it is a slice of");
   return success();
@@ -179,14 +177,14 @@ TensorRef ArenaMemory::layer(Value stack, int64_t slot, NamedTensorType type) co
   auto tensor = std::make_shared<HostTensor>(makePoisoned(type, mesh));
   int64_t size =
       dist::getLocalNumElements(type, mesh.getDegrees()) * getElementBytes(type.getElementType());
-  int64_t begin = getRange(getPlace(stack), getType(stack)).begin + slot * size;
+  int64_t begin = getRange(getPlace(stack), typeOf(stack)).begin + slot * size;
   loadElements(type.getElementType(), bytes.data() + begin, tensor->data);
   return tensor;
 }
 
 void ArenaMemory::beginStack(Value stack) {
   if (PlaceAttr place = getPlace(stack))
-    poison(getRange(place, getType(stack)));
+    poison(getRange(place, typeOf(stack)));
 }
 
 void ArenaMemory::poison(int64_t event) {
@@ -202,7 +200,7 @@ LogicalResult ArenaMemory::stack(OpResult stack, int64_t, Value value) {
   ir::RepeatOp repeat = loops.back().repeat;
   unsigned number = stack.getResultNumber() - repeat.getNumCarried();
   PlaceAttr slot = place.getSlot(loops.size() - 1, repeat, repeat.getStackUsers(number));
-  return store(slot, getType(value), *read(value), value.getLoc());
+  return store(slot, typeOf(value), *read(value), value.getLoc());
 }
 
 /// One value after the other, as the emitted program copies them.
@@ -222,8 +220,7 @@ static bool worksInPlace(Operation *op) {
 
 /// Where several values are exchanged at once, each may only take the place of its own operand.
 static bool mayShare(Operation *op, size_t result, size_t operand) {
-  return worksInPlace(op) &&
-         (!isa<dist::DistDialect>(op->getDialect()) || result == operand);
+  return worksInPlace(op) && (!isa<dist::DistDialect>(op->getDialect()) || result == operand);
 }
 
 LogicalResult ArenaMemory::checkOverlap(Operation *op) const {
@@ -238,7 +235,7 @@ LogicalResult ArenaMemory::checkOverlap(Operation *op) const {
       PlaceAttr to = getPlace(result), from = getPlace(operand);
       if (!to || !from)
         continue;
-      Range written = getRange(to, getType(result)), kept = getRange(from, getType(operand));
+      Range written = getRange(to, typeOf(result)), kept = getRange(from, typeOf(operand));
       bool same = written.begin == kept.begin && written.end == kept.end;
       if (written.overlaps(kept) && !(same && mayShare(op, result.getResultNumber(), i)))
         return op->emitOpError("overwrites what it reads: its result lies in buffer \"")
@@ -252,11 +249,11 @@ FailureOr<std::vector<TensorRef>> ArenaMemory::returnFrom(func::ReturnOp op) {
   if (!places || places.size() != op->getNumOperands())
     return op.emitError("the results have no places");
   for (auto [value, place] : llvm::zip_equal(op.getOperands(), places.getAsRange<PlaceAttr>()))
-    if (failed(store(place, getType(value), *read(value), op.getLoc())))
+    if (failed(store(place, typeOf(value), *read(value), op.getLoc())))
       return failure();
   std::vector<TensorRef> results;
   for (auto [value, place] : llvm::zip_equal(op.getOperands(), places.getAsRange<PlaceAttr>()))
-    results.push_back(load(place, getType(value)));
+    results.push_back(load(place, typeOf(value)));
   return results;
 }
 

@@ -5,6 +5,7 @@
 #include "compiler/interpreter/Collectives.h"
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Rounding.h"
+#include "dialects/titan/IR/TypeOf.h"
 #include "mlir/IR/Location.h"
 #include "llvm/Support/Path.h"
 
@@ -13,10 +14,7 @@ using namespace titan;
 using namespace titan::interpreter;
 using ir::HostTensor;
 using ir::NamedTensorType;
-
-static NamedTensorType getType(Value value) {
-  return cast<NamedTensorType>(value.getType());
-}
+using ir::typeOf;
 
 std::string interpreter::describeLocation(Location location) {
   auto place = location->findInstanceOf<FileLineColLoc>();
@@ -81,7 +79,7 @@ static bool isMissing(Operation *op, ArrayRef<Memory::Loop> loops) {
 /// carries them all the same.
 LogicalResult Device::poisonResults(Operation *op) {
   for (Value result : op->getResults()) {
-    auto poison = std::make_shared<HostTensor>(makePoisoned(getType(result), mesh));
+    auto poison = std::make_shared<HostTensor>(makePoisoned(typeOf(result), mesh));
     if (failed(memory->write(result, std::move(poison))))
       return failure();
   }
@@ -146,9 +144,8 @@ LogicalResult Device::wait(dist::WaitOp op) {
 
 LogicalResult Device::take(dist::LayerOp op) {
   int64_t at = memory->loops.empty() ? 0 : memory->loops.back().index;
-  TensorRef layer = op.exists(at)
-                        ? memory->layer(op.getStack(), op.getPosition(at), op.getType())
-                        : std::make_shared<HostTensor>(makePoisoned(op.getType(), mesh));
+  TensorRef layer = op.exists(at) ? memory->layer(op.getStack(), op.getPosition(at), op.getType())
+                                  : std::make_shared<HostTensor>(makePoisoned(op.getType(), mesh));
   if (failed(memory->write(op.getResult(), layer)))
     return failure();
   advance();
@@ -210,11 +207,11 @@ LogicalResult Device::evaluate(Operation *op) {
     return op->emitOpError("has no reference meaning (EvaluableOpInterface)");
   SmallVector<HostTensor> computed;
   for (Value result : op->getResults())
-    computed.push_back(makePoisoned(getType(result), mesh));
+    computed.push_back(makePoisoned(typeOf(result), mesh));
   if (failed(evaluable.evaluate(operands, computed, MeshPlace(mesh, rank))))
     return failure();
   for (auto [result, tensor] : llvm::zip_equal(op->getResults(), computed)) {
-    roundTo(getType(result).getElementType(), tensor.data);
+    roundTo(typeOf(result).getElementType(), tensor.data);
     if (failed(memory->write(result, std::make_shared<HostTensor>(std::move(tensor)))))
       return failure();
   }

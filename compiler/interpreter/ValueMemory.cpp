@@ -2,18 +2,16 @@
 
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Memory.h"
+#include "dialects/titan/IR/TypeOf.h"
 
 using namespace mlir;
 using namespace titan;
 using namespace titan::interpreter;
 using ir::HostTensor;
 using ir::NamedTensorType;
+using ir::typeOf;
 
 namespace {
-
-NamedTensorType getType(Value value) {
-  return cast<NamedTensorType>(value.getType());
-}
 
 class ValueMemory : public Memory {
 public:
@@ -23,18 +21,18 @@ public:
 
   /// A value's tensor must have the local shape that its type says, whoever made it.
   LogicalResult write(Value value, TensorRef tensor) override {
-    if (ArrayRef(tensor->shape) != ArrayRef(dist::getLocalShape(getType(value), mesh.getDegrees())))
+    if (ArrayRef(tensor->shape) != ArrayRef(dist::getLocalShape(typeOf(value), mesh.getDegrees())))
       return emitError(value.getLoc(), "a value does not have the local shape of ")
-             << getType(value);
+             << typeOf(value);
     values[value] = std::move(tensor);
     return success();
   }
 
   LogicalResult slice(BlockArgument argument, Value whole, int64_t slot) override {
     TensorRef tensor = read(whole);
-    if (tensor->shape.empty() || tensor->shape[0] != getType(whole).getDims()[0].getSize())
+    if (tensor->shape.empty() || tensor->shape[0] != typeOf(whole).getDims()[0].getSize())
       return emitError(argument.getLoc(), "slices a value whose leading dimension is split");
-    return write(argument, layer(whole, slot, getType(argument)));
+    return write(argument, layer(whole, slot, typeOf(argument)));
   }
 
   TensorRef layer(Value stack, int64_t slot, NamedTensorType) const override {
@@ -48,14 +46,14 @@ public:
   }
 
   void beginStack(Value stack) override {
-    stacks[stack] = std::make_shared<HostTensor>(makePoisoned(getType(stack), mesh));
+    stacks[stack] = std::make_shared<HostTensor>(makePoisoned(typeOf(stack), mesh));
     values[stack] = stacks[stack];
   }
 
   LogicalResult stack(OpResult stack, int64_t slot, Value value) override {
     TensorRef row = read(value);
     std::vector<double> &data = stacks[stack]->data;
-    if (row->data.size() * getType(stack).getDims()[0].getSize() != data.size())
+    if (row->data.size() * typeOf(stack).getDims()[0].getSize() != data.size())
       return emitError(value.getLoc(), "stacks a value that lies differently from the result");
     std::copy(row->data.begin(), row->data.end(), data.begin() + slot * row->data.size());
     return success();

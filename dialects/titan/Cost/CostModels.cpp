@@ -1,6 +1,7 @@
 //===- CostModels.cpp - Models of CostOpInterface -------------------------===//
 
 #include "dialects/titan/Cost/Cost.h"
+#include "dialects/titan/IR/TypeOf.h"
 
 using namespace mlir;
 using namespace titan;
@@ -9,10 +10,6 @@ using namespace titan::ir;
 namespace {
 
 template <typename Model, typename Op> using Base = CostOpInterface::ExternalModel<Model, Op>;
-
-NamedTensorType typeOf(Value value) {
-  return cast<NamedTensorType>(value.getType());
-}
 
 double elements(Value value, const dist::Degrees &degrees) {
   return static_cast<double>(dist::getLocalNumElements(typeOf(value), degrees));
@@ -125,8 +122,9 @@ template <typename... Ops> void attachElementwise(MLIRContext *context) {
 
 void ir::registerCostModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TitanDialect *) {
-    attachElementwise<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, AddOp, SubOp, MulOp,
-                      DivOp, MaximumOp, MinimumOp, CompareOp, SelectOp, CumulativeSumOp>(context);
+    attachElementwise<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp,
+                      AddOp, SubOp, MulOp, DivOp, MaximumOp, MinimumOp, CompareOp, SelectOp,
+                      CumulativeSumOp>(context);
     AdamWOp::attachInterface<AdamWCost>(*context);
     ReduceOp::attachInterface<ReduceCost>(*context);
     ContractOp::attachInterface<ContractCost>(*context);

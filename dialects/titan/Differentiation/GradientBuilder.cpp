@@ -2,13 +2,10 @@
 
 #include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/IR/ElementTypes.h"
+#include "dialects/titan/IR/TypeOf.h"
 
 using namespace mlir;
 using namespace titan::ir;
-
-static NamedTensorType typeOf(Value value) {
-  return cast<NamedTensorType>(value.getType());
-}
 
 /// The source position within `loc`, without names; `loc` itself where there is none.
 static Location getSourceLoc(Location loc) {

@@ -3,6 +3,7 @@
 #include "dialects/dist/Analysis/Buckets.h"
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
+#include "dialects/titan/IR/TypeOf.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace titan::dist {
@@ -14,6 +15,7 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::dist;
 using ir::NamedTensorType;
+using ir::typeOf;
 
 /// A message of this size takes so long that the latency of another one is nothing.
 static constexpr int64_t kBucketBytes = int64_t{32} << 20;
@@ -38,8 +40,6 @@ public:
   }
 
 private:
-  static NamedTensorType getType(Value value) { return cast<NamedTensorType>(value.getType()); }
-
   /// None for what goes alone: other operations, and whole stacks of flat storage, which are
   /// exchanged layer by layer.
   static std::optional<Key> getKey(Operation *op) {
@@ -50,7 +50,7 @@ private:
     for (Type type : types)
       if (cast<NamedTensorType>(type).getShardingOrReplicated().getFlatFrom() > 0)
         return std::nullopt;
-    NamedTensorType type = getType(op->getOperand(0));
+    NamedTensorType type = typeOf(op->getOperand(0));
     return Key(op->getName(), op->getAttr("axes"), type.getElementType(),
                type.getShardingOrReplicated().getPartialKind());
   }
@@ -58,9 +58,9 @@ private:
   int64_t getBytes(Operation *op) const {
     int64_t sum = 0;
     for (auto [from, to] : llvm::zip_equal(op->getOperands(), op->getResults()))
-      sum += std::max(getLocalNumElements(getType(from), degrees),
-                      getLocalNumElements(getType(to), degrees)) *
-             llvm::divideCeil(getType(from).getElementType().getIntOrFloatBitWidth(), 8);
+      sum += std::max(getLocalNumElements(typeOf(from), degrees),
+                      getLocalNumElements(typeOf(to), degrees)) *
+             llvm::divideCeil(typeOf(from).getElementType().getIntOrFloatBitWidth(), 8);
     return sum;
   }
 

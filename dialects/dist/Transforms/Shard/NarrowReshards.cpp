@@ -3,6 +3,7 @@
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/titan/IR/ElementTypes.h"
+#include "dialects/titan/IR/TypeOf.h"
 
 namespace titan::dist {
 #define GEN_PASS_DEF_DISTNARROWRESHARDS
@@ -13,10 +14,7 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::dist;
 using ir::NamedTensorType;
-
-static NamedTensorType typeOf(Value value) {
-  return cast<NamedTensorType>(value.getType());
-}
+using ir::typeOf;
 
 /// A conversion between floating-point types that makes them wider (narrower).
 static bool widens(ir::CastOp op) {
@@ -62,8 +60,8 @@ static Type getNarrowUse(ReshardOp reshard) {
 static void castBefore(ReshardOp reshard, Type element) {
   OpBuilder builder(reshard);
   Value input = reshard.getInput();
-  Value part = builder.create<ir::CastOp>(
-      reshard.getLoc(), typeOf(input).withElementType(element), input);
+  Value part =
+      builder.create<ir::CastOp>(reshard.getLoc(), typeOf(input).withElementType(element), input);
   Value whole = builder.create<ReshardOp>(
       reshard.getLoc(), typeOf(reshard.getResult()).withElementType(element), part);
   for (Operation *user : llvm::make_early_inc_range(reshard->getUsers())) {

@@ -2,14 +2,15 @@
 //
 // A rewriting of the global program: behind it nothing but the roles of arguments and results knows
 // what is padding. After GSPMD (Xu et al., arXiv 2105.04663), which masks what it padded with the
-// identity of each reduction; that the operations' sharding rules say where padding is harmless, and
-// that zeros are followed through what is linear, leaves few masks. docs/rationale/padding.md.
+// identity of each reduction; that the operations' sharding rules say where padding is harmless,
+// and that zeros are followed through what is linear, leaves few masks. docs/rationale/padding.md.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialects/dist/Transforms/Shard/PaddedDims.h"
 #include "dialects/dist/Transforms/Shard/PaddedValues.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
+#include "dialects/titan/IR/TypeOf.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 
 namespace titan::dist {
@@ -21,10 +22,7 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::dist;
 using ir::NamedTensorType;
-
-static NamedTensorType typeOf(Value value) {
-  return cast<NamedTensorType>(value.getType());
-}
+using ir::typeOf;
 
 static ReductionKind getReduction(FactorKind kind) {
   return kind == FactorKind::Max   ? ReductionKind::Max
@@ -37,8 +35,7 @@ namespace {
 /// One operation whose operands are padded already.
 class OpPadder {
 public:
-  OpPadder(Operation *op, const PaddedDims &dims, PaddedValues &values)
-      : op(op), values(values) {
+  OpPadder(Operation *op, const PaddedDims &dims, PaddedValues &values) : op(op), values(values) {
     for (Value result : op->getResults()) {
       originals.push_back(typeOf(result));
       padded.push_back(dims.pad(typeOf(result)));
@@ -55,8 +52,8 @@ public:
   }
 
 private:
-  /// Whether the dimensions that walk `factor` are padded, all from one size to one size. Those of a
-  /// merge are not: its dimension has the positions of the others, too.
+  /// Whether the dimensions that walk `factor` are padded, all from one size to one size. Those of
+  /// a merge are not: its dimension has the positions of the others, too.
   bool isPaddedAlike(const Factor &factor) const {
     std::optional<std::pair<int64_t, int64_t>> sizes;
     auto joins = [&](Value value, int64_t dim, NamedTensorType original) {
@@ -251,9 +248,8 @@ private:
       if (isKept && value.getType() != original)
         function.setResultAttr(number, ir::attr::kUnpadded, getSizes(original));
     }
-    function.setFunctionType(FunctionType::get(function.getContext(),
-                                               function.getBody().getArgumentTypes(),
-                                               ret->getOperandTypes()));
+    function.setFunctionType(FunctionType::get(
+        function.getContext(), function.getBody().getArgumentTypes(), ret->getOperandTypes()));
   }
 
   const PaddedDims &dims;

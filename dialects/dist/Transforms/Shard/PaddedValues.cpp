@@ -3,6 +3,7 @@
 #include "dialects/dist/Transforms/Shard/PaddedValues.h"
 #include "dialects/dist/Transforms/Shard/PaddedDims.h"
 #include "dialects/titan/Evaluation/Reductions.h"
+#include "dialects/titan/IR/TypeOf.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -10,10 +11,7 @@ using namespace titan;
 using namespace titan::dist;
 using ir::DimAttr;
 using ir::NamedTensorType;
-
-static NamedTensorType typeOf(Value value) {
-  return cast<NamedTensorType>(value.getType());
-}
+using ir::typeOf;
 
 void PaddedValues::add(Value value, NamedTensorType original, llvm::SmallBitVector zero) {
   if (value.getType() != original)
@@ -35,8 +33,7 @@ bool PaddedValues::isPadded(Value value, int64_t dim) const {
 
 llvm::SmallBitVector PaddedValues::getZero(Value value) const {
   auto found = states.find(value);
-  return found == states.end() ? llvm::SmallBitVector(typeOf(value).getRank())
-                               : found->second.zero;
+  return found == states.end() ? llvm::SmallBitVector(typeOf(value).getRank()) : found->second.zero;
 }
 
 bool PaddedValues::isZero(Value value, int64_t dim) const {

@@ -2,6 +2,7 @@
 
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/titan/IR/ElementTypes.h"
+#include "dialects/titan/IR/TypeOf.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace titan::dist {
@@ -13,10 +14,7 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::dist;
 using ir::NamedTensorType;
-
-static NamedTensorType typeOf(Value value) {
-  return cast<NamedTensorType>(value.getType());
-}
+using ir::typeOf;
 
 /// Adds up what ranks hold.
 static bool isReduction(ReshardOp reshard) {

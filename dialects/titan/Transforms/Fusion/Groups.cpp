@@ -2,6 +2,7 @@
 
 #include "dialects/titan/Transforms/Fusion/Groups.h"
 
+#include "dialects/titan/IR/TypeOf.h"
 #include "dialects/titan/Transforms/Fusion/RowSchedule.h"
 
 using namespace mlir;
@@ -16,10 +17,6 @@ static constexpr int64_t kLeastRows = 16;
 static constexpr int64_t kMostRowBytes = 40 * 1024;
 /// Shorter inner loops waste vector lanes.
 static constexpr int64_t kLeastInner = 64;
-
-static NamedTensorType getType(Value value) {
-  return cast<NamedTensorType>(value.getType());
-}
 
 Grouping::Grouping(Block &block) : mesh(dist::MeshOp::lookup(block.getParentOp())) {
   for (Operation &op : block) {
@@ -43,7 +40,7 @@ bool Grouping::isCandidate(Operation *op) {
     for (Type type : types)
       if (cast<NamedTensorType>(type).getShardingOrReplicated().isFlat())
         return false;
-  return getType(op->getResult(0)).getRank() > 0;
+  return typeOf(op->getResult(0)).getRank() > 0;
 }
 
 /// Rows are leading dimensions, so that what lies below a row is contiguous. They must survive in
@@ -51,8 +48,8 @@ bool Grouping::isCandidate(Operation *op) {
 SmallVector<StringAttr> Grouping::getPossibleRows(Operation *op) {
   SmallVector<StringAttr> rows;
   auto put = dyn_cast<PutOp>(op);
-  for (DimAttr dim : getType(getWalked(op)).getDims()) {
-    if (!getType(op->getResult(0)).hasDim(dim.getName()) ||
+  for (DimAttr dim : typeOf(getWalked(op)).getDims()) {
+    if (!typeOf(op->getResult(0)).hasDim(dim.getName()) ||
         (put && dim.getName() == put.getAlongAttr()))
       break;
     rows.push_back(dim.getName());
@@ -63,8 +60,8 @@ SmallVector<StringAttr> Grouping::getPossibleRows(Operation *op) {
 /// A put is elementwise only where every element takes one update at most.
 static bool isOneHot(PutOp put) {
   for (Value operand : {put.getUpdates(), put.getIndices()})
-    for (DimAttr dim : getType(operand).getDims())
-      if (!getType(put.getResult()).hasDim(dim.getName()))
+    for (DimAttr dim : typeOf(operand).getDims())
+      if (!typeOf(put.getResult()).hasDim(dim.getName()))
         return false;
   return true;
 }
@@ -75,7 +72,7 @@ bool Grouping::agreeOnSizes(ArrayRef<Operation *> members, ArrayRef<StringAttr> 
     for (Value value : llvm::concat<Value>(SmallVector<Value>(op->getOperands()),
                                            SmallVector<Value>(op->getResults())))
       for (auto [dim, axes] : llvm::zip_equal(
-               getType(value).getDims(), getType(value).getShardingOrReplicated().getDimAxes())) {
+               typeOf(value).getDims(), typeOf(value).getShardingOrReplicated().getDimAxes())) {
         auto here = std::pair(dim.getSize(), axes);
         if (seen.try_emplace(dim.getName(), here).first->second != here)
           return false;
@@ -109,7 +106,7 @@ bool Grouping::fitsRow(ArrayRef<Operation *> members, ArrayRef<StringAttr> rows)
   RowSchedule schedule = scheduleRows(members, names);
   int64_t kept = 0;
   for (Operation *op : members) {
-    std::optional<int64_t> inner = getInnerSize(getType(getWalked(op)), rows);
+    std::optional<int64_t> inner = getInnerSize(typeOf(getWalked(op)), rows);
     if (!inner)
       return false; // the row's buffers need a size
     bool leaves = false, isUsedLater = false;
@@ -118,7 +115,7 @@ bool Grouping::fitsRow(ArrayRef<Operation *> members, ArrayRef<StringAttr> rows)
       leaves |= it == schedule.innerOf.end();
       isUsedLater |= it != schedule.innerOf.end() && it->second > schedule.innerOf[op];
     }
-    NamedTensorType type = getType(op->getResult(0));
+    NamedTensorType type = typeOf(op->getResult(0));
     if (isUsedLater && !leaves)
       kept += *getInnerSize(type, rows) * ((type.getElementType().getIntOrFloatBitWidth() + 7) / 8);
   }
@@ -139,7 +136,7 @@ std::optional<SmallVector<StringAttr>> Grouping::chooseRows(ArrayRef<Operation *
     int64_t longest = 1;
     for (Operation *op : members) {
       int64_t inner = 1;
-      for (DimAttr dim : getType(getWalked(op)).getDims())
+      for (DimAttr dim : typeOf(getWalked(op)).getDims())
         inner *= llvm::is_contained(rows, dim.getName()) ? 1 : dim.getSize();
       longest = std::max(longest, inner);
     }
@@ -148,7 +145,7 @@ std::optional<SmallVector<StringAttr>> Grouping::chooseRows(ArrayRef<Operation *
   while (!rows.empty() && getLongest() < kLeastInner)
     rows.pop_back();
   int64_t count = 1;
-  for (DimAttr dim : getType(members.front()->getResult(0)).getDims())
+  for (DimAttr dim : typeOf(members.front()->getResult(0)).getDims())
     count *= llvm::is_contained(rows, dim.getName()) ? dim.getSize() : 1;
   if (count < kLeastRows || !agreeOnSizes(members, rows) || !fitsRow(members, rows))
     return std::nullopt;
@@ -223,7 +220,7 @@ SmallVector<unsigned> Grouping::getRelated(Operation *op) {
       add(operand.getDefiningOp());
   llvm::sort(related, std::greater<>());
   for (Value operand : op->getOperands())
-    if (getType(operand).getRank() > 1)
+    if (typeOf(operand).getRank() > 1)
       for (Operation *reader : operand.getUsers())
         add(reader);
   return related;

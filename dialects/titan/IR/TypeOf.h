@@ -1,0 +1,17 @@
+//===- TypeOf.h - The tensor type of a value --------------------*- C++ -*-===//
+
+#ifndef TITAN_DIALECTS_TITAN_IR_TYPEOF_H
+#define TITAN_DIALECTS_TITAN_IR_TYPEOF_H
+
+#include "dialects/titan/IR/Titan.h"
+
+namespace titan::ir {
+
+/// In a program every value that an operation takes or gives is a tensor with named dimensions.
+inline NamedTensorType typeOf(mlir::Value value) {
+  return mlir::cast<NamedTensorType>(value.getType());
+}
+
+} // namespace titan::ir
+
+#endif // TITAN_DIALECTS_TITAN_IR_TYPEOF_H
