@@ -19,7 +19,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
-#include <optional>
 
 namespace titan::ir {
 
@@ -34,8 +33,10 @@ double countFlops(mlir::Region &region, const dist::Degrees &degrees);
 /// those of which nothing but rows are taken.
 double countModelFlopsPerToken(mlir::func::FuncOp train, double tokens);
 
-/// batch x seq of `titan.sizes`; nothing where the module has no sizes.
-std::optional<double> getTokensPerStep(mlir::ModuleOp module);
+/// Notes on `module`, as `attribute`, what `count` gives for the program "train" and the tokens of
+/// a step, batch x seq of `titan.sizes`. A module without sizes stays as it is.
+void noteCount(mlir::ModuleOp module, llvm::StringRef attribute,
+               llvm::function_ref<double(mlir::func::FuncOp train, double tokens)> count);
 
 /// `--titan-count-flops`: notes `titan.flops_per_token` (f64) on the module: the operations of one
 /// step of the program "train", divided by the tokens of `titan.sizes`.

@@ -21,15 +21,20 @@ double ir::countFlops(Region &region, const dist::Degrees &degrees) {
   return flops;
 }
 
-std::optional<double> ir::getTokensPerStep(ModuleOp module) {
+void ir::noteCount(ModuleOp module, StringRef attribute,
+                   llvm::function_ref<double(func::FuncOp, double)> count) {
   auto sizes = module->getAttrOfType<DictionaryAttr>("titan.sizes");
   if (!sizes)
-    return std::nullopt;
+    return;
   double tokens = 1;
   for (StringRef dim : {"batch", "seq"})
     if (auto size = sizes.getAs<IntegerAttr>(dim))
       tokens *= static_cast<double>(size.getInt());
-  return tokens;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (auto program = function->getAttrOfType<StringAttr>(attr::kProgram);
+        program && program == "train")
+      module->setAttr(attribute,
+                      Builder(module.getContext()).getF64FloatAttr(count(function, tokens)));
 }
 
 namespace {
@@ -39,16 +44,9 @@ struct CountFlopsPass : PassWrapper<CountFlopsPass, OperationPass<ModuleOp>> {
   StringRef getDescription() const final { return "notes the operations per token on the module"; }
 
   void runOnOperation() override {
-    ModuleOp module = getOperation();
-    std::optional<double> tokens = getTokensPerStep(module);
-    if (!tokens)
-      return;
-    for (auto function : module.getOps<func::FuncOp>())
-      if (auto program = function->getAttrOfType<StringAttr>(attr::kProgram);
-          program && program == "train")
-        module->setAttr(
-            "titan.flops_per_token",
-            Builder(&getContext()).getF64FloatAttr(countFlops(function.getBody(), {}) / *tokens));
+    noteCount(getOperation(), "titan.flops_per_token", [](func::FuncOp train, double tokens) {
+      return countFlops(train.getBody(), {}) / tokens;
+    });
   }
 };
 } // namespace

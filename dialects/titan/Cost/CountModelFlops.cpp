@@ -49,16 +49,7 @@ struct CountModelFlopsPass : PassWrapper<CountModelFlopsPass, OperationPass<Modu
   StringRef getDescription() const final { return "notes the model's operations per token"; }
 
   void runOnOperation() override {
-    ModuleOp module = getOperation();
-    std::optional<double> tokens = getTokensPerStep(module);
-    if (!tokens)
-      return;
-    for (auto function : module.getOps<func::FuncOp>())
-      if (auto program = function->getAttrOfType<StringAttr>(attr::kProgram);
-          program && program == "train")
-        module->setAttr(
-            "titan.model_flops_per_token",
-            Builder(&getContext()).getF64FloatAttr(countModelFlopsPerToken(function, *tokens)));
+    noteCount(getOperation(), "titan.model_flops_per_token", countModelFlopsPerToken);
   }
 };
 } // namespace
