@@ -325,8 +325,7 @@ bool Elaborator::reportUnusedArgs(const std::vector<Formal> &formals, const Call
                                                  : std::string("further argument like this")));
     diag.note(nameOf(*callee.decl).loc, "it takes " + listNames(names));
     if (arg.kind == ArgKind::Keyword)
-      if (std::string near = nearestName(arg.name->text, names); !near.empty())
-        diag.fix(arg.name->loc, near);
+      proposeName(diag, arg.name->loc, arg.name->text, names);
   }
   return good;
 }

@@ -115,9 +115,7 @@ bool Checker::collectArguments(const Symbol &model, std::map<std::string, Argume
   if (!parent || !(parent.decl->is<ModelDecl>() || parent.decl->is<ModelAliasDecl>())) {
     Diagnostic &diag = diags.report(Code::UnknownDeclaration, alias.base.loc,
                                     "no model is named `" + alias.base.text() + "`");
-    std::string near = nearestName(alias.base.text(), library.names(*model.unit));
-    if (!near.empty())
-      diag.fix(alias.base.loc, near);
+    proposeName(diag, alias.base.loc, alias.base.text(), library.names(*model.unit));
     return false;
   }
   if (!collectArguments(parent, arguments, base, depth + 1, diags))

@@ -133,10 +133,7 @@ private:
     Diagnostic &diag = diags.report(Code::BadPadding, expr.loc,
                                     name ? "axis `" + axis.name + "` does not split `" + text + "`"
                                          : std::string("`pad` takes names of dimensions"));
-    if (std::string near = nearestName(text, known); name && !near.empty())
-      diag.fix(expr.loc, near);
-    else
-      diag.help("it splits " + listNames(known));
+    proposeName(diag, expr.loc, text, known, "it splits ");
   }
 
   void reportOption(const Setting &option, bool mayPad) {
@@ -148,15 +145,16 @@ private:
       diag.help("its parts have options");
   }
 
-  /// `ep = (shard, tp) splits experts` is no axis of its own: each of its parts splits this too, after
-  /// what it splits itself.
+  /// `ep = (shard, tp) splits experts` is no axis of its own: each of its parts splits this too,
+  /// after what it splits itself.
   void addProduct(const AxisDecl &decl) {
     AxisLists lists = readUse(decl.use, diags);
     for (const Setting &option : decl.options)
       reportOption(option, false);
     if (lists.splits.empty() && lists.otherwise.empty() && lists.stores.empty())
-      diags.report(Code::UselessAxis, decl.name.loc,
-                   "axis `" + decl.name.text + "` splits and stores nothing")
+      diags
+          .report(Code::UselessAxis, decl.name.loc,
+                  "axis `" + decl.name.text + "` splits and stores nothing")
           .help("add what its parts split together: `splits ...`");
     std::vector<Axis *> parts;
     for (const ExprPtr &element : decl.degree->as<TupleExpr>()->elements)
@@ -177,17 +175,13 @@ private:
     std::string text = name ? name->path.text() : "";
     auto part = std::find_if(mesh.axes.begin(), mesh.axes.end(),
                              [&](const Axis &axis) { return axis.name == text; });
-    if (part != mesh.axes.end() &&
-        std::find(others.begin(), others.end(), &*part) == others.end())
+    if (part != mesh.axes.end() && std::find(others.begin(), others.end(), &*part) == others.end())
       return &*part;
     std::string what = !name ? "a part of axis `" + decl.name.text + "` is the name of another axis"
                        : part == mesh.axes.end() ? "the map has no axis `" + text + "` of its own"
                                                  : "axis `" + text + "` is a part already";
     Diagnostic &diag = diags.report(Code::UnknownAxis, element.loc, what);
-    if (std::string near = nearestName(text, axisNames()); !near.empty() && name)
-      diag.fix(element.loc, near);
-    else
-      diag.help("axes with a degree are " + listNames(axisNames()));
+    proposeName(diag, element.loc, text, axisNames(), "axes with a degree are ");
     return nullptr;
   }
 
@@ -297,10 +291,7 @@ AxisLists readUse(const AxisUse &use, DiagnosticEngine &diags) {
     }
     Diagnostic &diag = diags.report(Code::UnknownStore, name.loc,
                                     "`" + name.text + "` is nothing that can be stored");
-    if (std::string near = nearestName(name.text, kinds); !near.empty())
-      diag.fix(name.loc, near);
-    else
-      diag.help("an axis can store " + listNames(kinds));
+    proposeName(diag, name.loc, name.text, kinds, "an axis can store ");
   }
   return lists;
 }

@@ -71,8 +71,7 @@ private:
                      "axis `" + axis.name + "` splits `" + name + "`, but no tensor of model `" +
                          model.name + "` has such a dimension");
     diag.note(model.loc, "the model is declared here");
-    if (std::string near = nearestName(name, known); !near.empty())
-      diag.fix(at, near);
+    proposeName(diag, at, name, known);
   }
 
   /// What is computed at a time: of the batch, a part.
@@ -163,8 +162,7 @@ void checkNames(const Mesh &mesh, const std::vector<const Model *> &models,
       Diagnostic &diag = diags.report(Code::UnknownSplit, axis.splitLocs[i],
                                       "axis `" + axis.name + "` splits `" + names[i] +
                                           "`, but no model of this file has such a dimension");
-      if (std::string near = nearestName(names[i], known); !near.empty())
-        diag.fix(axis.splitLocs[i], near);
+      proposeName(diag, axis.splitLocs[i], names[i], known);
     }
   }
 }
@@ -176,17 +174,17 @@ void checkMesh(const Mesh &mesh, const Model &model, int64_t microbatches,
 
 void checkShardingOptions(const Run &run, const Mesh &mesh, DiagnosticEngine &diags) {
   const Option &reshard = run.options.at("sharding.reshard_after_forward");
-  bool isSet = reshard.loc.isValid() && !reshard.value.isError() &&
-               !reshard.value.isWord("default");
+  bool isSet =
+      reshard.loc.isValid() && !reshard.value.isError() && !reshard.value.isWord("default");
   auto hasParams = [](const std::vector<std::string> &stored) {
     return std::find(stored.begin(), stored.end(), "params") != stored.end();
   };
-  bool stores = std::any_of(mesh.axes.begin(), mesh.axes.end(),
-                            [&](const Axis &axis) { return hasParams(axis.stores); }) ||
-                std::any_of(mesh.overrides.begin(), mesh.overrides.end(),
-                            [&](const MeshOverride &entry) {
-                              return entry.stores && hasParams(*entry.stores);
-                            });
+  bool stores =
+      std::any_of(mesh.axes.begin(), mesh.axes.end(),
+                  [&](const Axis &axis) { return hasParams(axis.stores); }) ||
+      std::any_of(mesh.overrides.begin(), mesh.overrides.end(), [&](const MeshOverride &entry) {
+        return entry.stores && hasParams(*entry.stores);
+      });
   if (isSet && !stores)
     diags
         .report(Code::OptionWithoutEffect, reshard.loc,

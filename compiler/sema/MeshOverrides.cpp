@@ -23,10 +23,8 @@ public:
     if (std::find(kinds.begin(), kinds.end(), decl.kind.text) == kinds.end()) {
       Diagnostic &diag = diags.report(Code::UnknownOverride, decl.kind.loc,
                                       "a map says nothing of `" + decl.kind.text + "`");
-      if (std::string near = nearestName(decl.kind.text, kinds); !near.empty())
-        diag.fix(decl.kind.loc, near);
-      else
-        diag.help("it can override what its axes do to " + listNames(kinds));
+      proposeName(diag, decl.kind.loc, decl.kind.text, kinds,
+                  "it can override what its axes do to ");
       return;
     }
     for (const OverrideDecl::Line &line : decl.lines)
@@ -60,12 +58,9 @@ private:
       names.push_back(axis.name);
     if (std::find(names.begin(), names.end(), name.text) != names.end())
       return true;
-    Diagnostic &diag = diags.report(Code::UnknownAxis, name.loc,
-                                    "the map has no axis `" + name.text + "`");
-    if (std::string near = nearestName(name.text, names); !near.empty())
-      diag.fix(name.loc, near);
-    else
-      diag.help("its axes are " + listNames(names));
+    Diagnostic &diag =
+        diags.report(Code::UnknownAxis, name.loc, "the map has no axis `" + name.text + "`");
+    proposeName(diag, name.loc, name.text, names, "its axes are ");
     return false;
   }
 
@@ -86,11 +81,10 @@ private:
   }
 
   bool saysSomething(const MeshOverride &made, const OverrideDecl::Line &line) {
-    std::string what = !line.use.splits && !line.use.stores
-                           ? "this says nothing of axis `" + made.axis + "`"
-                       : line.use.stores && !made.ofParameters
-                           ? "values are not stored, only parameters are"
-                           : "";
+    std::string what =
+        !line.use.splits && !line.use.stores    ? "this says nothing of axis `" + made.axis + "`"
+        : line.use.stores && !made.ofParameters ? "values are not stored, only parameters are"
+                                                : "";
     if (!what.empty())
       diags.report(Code::OverrideWithoutEffect, line.loc, what)
           .help("write `" + made.axis + " splits ...`" +
@@ -150,15 +144,12 @@ void checkSplits(const MeshOverride &entry, const std::set<std::string> &dims,
     const std::string &name = (*entry.splits)[i];
     if (dims.count(name))
       continue;
-    Diagnostic &diag = diags.report(
-        Code::UnknownSplit, entry.splitLocs[i],
-        "axis `" + entry.axis + "` splits `" + name + "`, but nothing that matches `" +
-            entry.pattern + "` has such a dimension");
+    Diagnostic &diag =
+        diags.report(Code::UnknownSplit, entry.splitLocs[i],
+                     "axis `" + entry.axis + "` splits `" + name + "`, but nothing that matches `" +
+                         entry.pattern + "` has such a dimension");
     std::vector<std::string> known(dims.begin(), dims.end());
-    if (std::string near = nearestName(name, known); !near.empty())
-      diag.fix(entry.splitLocs[i], near);
-    else
-      diag.help("its dimensions are " + listNames(known));
+    proposeName(diag, entry.splitLocs[i], name, known, "its dimensions are ");
   }
 }
 
@@ -177,9 +168,9 @@ bool matchOne(MeshOverride &entry, const Tensors &tensors, DiagnosticEngine &dia
     return true;
   }
   const char *what = entry.ofParameters ? "parameter" : "value";
-  Diagnostic &diag = diags.report(Code::UnknownGroupPattern, entry.patternLoc,
-                                  std::string("no ") + what + "'s name matches `" +
-                                      entry.pattern + "`");
+  Diagnostic &diag =
+      diags.report(Code::UnknownGroupPattern, entry.patternLoc,
+                   std::string("no ") + what + "'s name matches `" + entry.pattern + "`");
   if (std::string near = nearestName(entry.pattern, known); !near.empty())
     diag.fix(entry.patternLoc, "\"" + near + "\"");
   else
@@ -201,8 +192,7 @@ void readOverrides(const std::vector<OverrideDecl> &decls, Mesh &mesh, Diagnosti
   }
 }
 
-void matchOverrides(Mesh &mesh, const std::vector<const Model *> &models,
-                    DiagnosticEngine &diags) {
+void matchOverrides(Mesh &mesh, const std::vector<const Model *> &models, DiagnosticEngine &diags) {
   if (mesh.overrides.empty())
     return;
   const Tensors tensors(models);

@@ -35,10 +35,7 @@ std::optional<Initialiser> Elaborator::drawn(const CallExpr &call) {
       names.push_back(entry.first);
     Diagnostic &diag = report(Code::UnknownInitialiser, call.callee.loc,
                               "no distribution is named `" + call.callee.text() + "`");
-    if (std::string near = nearestName(call.callee.text(), names); !near.empty())
-      diag.fix(call.callee.loc, near);
-    else
-      diag.help("the distributions are " + listNames(names));
+    proposeName(diag, call.callee.loc, call.callee.text(), names, "the distributions are ");
     return std::nullopt;
   }
   Initialiser init{found->second.kind, 0, 3};

@@ -31,7 +31,7 @@ std::string nearestName(std::string_view name, const std::vector<std::string> &c
   std::string best;
   size_t bestDistance = std::max<size_t>(1, name.size() / 3) + 1, bestPrefix = 0;
   constexpr size_t mostCandidates = 10'000; // a suggestion is not worth more time
-  if (name.size() > longest || candidates.size() > mostCandidates)
+  if (name.empty() || name.size() > longest || candidates.size() > mostCandidates)
     return best;
   for (const std::string &candidate : candidates) {
     if (candidate.size() > longest || candidate == name)
@@ -49,6 +49,14 @@ std::string nearestName(std::string_view name, const std::vector<std::string> &c
     }
   }
   return best;
+}
+
+void proposeName(Diagnostic &diag, Location at, std::string_view name,
+                 const std::vector<std::string> &candidates, std::string_view introduction) {
+  if (std::string near = nearestName(name, candidates); !near.empty())
+    diag.fix(at, near);
+  else if (!introduction.empty())
+    diag.help(std::string(introduction) + listNames(candidates));
 }
 
 std::string listNames(const std::vector<std::string> &names) {

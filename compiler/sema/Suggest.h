@@ -3,6 +3,8 @@
 #ifndef TITAN_COMPILER_SEMA_SUGGEST_H
 #define TITAN_COMPILER_SEMA_SUGGEST_H
 
+#include "compiler/diagnostics/Diagnostics.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,6 +15,11 @@ namespace titan::sema {
 /// The candidate with the smallest edit distance (a swap of neighbours counts as one edit), or
 /// nothing when none is near enough to be what was meant: a third of the name's length, at least 1.
 std::string nearestName(std::string_view name, const std::vector<std::string> &candidates);
+
+/// Proposes the nearest of `candidates` for the `name` that stands at `at`. Where none is near,
+/// `introduction` begins a list of them all; without one nothing is said.
+void proposeName(Diagnostic &diag, Location at, std::string_view name,
+                 const std::vector<std::string> &candidates, std::string_view introduction = {});
 
 /// "`a`, `b` and `c`"; "nothing" for an empty list.
 std::string listNames(const std::vector<std::string> &names);
