@@ -7,11 +7,9 @@ parameter after a step, and the logits of one sample, alone and on a mesh of fou
 Then a program is compiled and trains for 20 steps: without --all a sample of them.
 """
 
-import argparse
 import importlib
 import itertools
 import json
-import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,7 +21,7 @@ from compare import Result, compare, compare_tensors
 from interpret import BIN, LR, judge, lower
 from run import PROGRAMS, ROOT, SEED, STEPS, TEXT_BYTES
 from sample_order import batches
-from titan import TITANC, Launch, Report, build, call, require_titanc, write_text
+from titan import TITANC, Launch, Report, build, call, read_arguments, write_text
 from training import Recipe, train
 
 OUT = ROOT / "out" / "families"
@@ -139,19 +137,12 @@ def cases(everything: bool, text: Path):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("names", nargs="*")
-    parser.add_argument("--all", action="store_true", help="compile every family")
-    parser.add_argument("-v", action="store_true", help="show the tables of what passed too")
-    arguments = parser.parse_args()
-    require_titanc()
+    arguments = read_arguments(__doc__, OUT, lambda parser: parser.add_argument(
+        "--all", action="store_true", help="compile every family"))
     torch.set_num_threads(1)
-    shutil.rmtree(OUT, ignore_errors=True)
     text = write_text(OUT / "text.txt", TEXT_BYTES)
     report = Report()
-    for name, run in cases(arguments.all, text):
-        if all(part in name for part in arguments.names):
-            report.case(name, run)
+    report.cases(cases(arguments.all, text), arguments.names)
     report.end()
 
 

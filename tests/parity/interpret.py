@@ -8,12 +8,11 @@ it holds eight ranks where eight processes would be too many for the machine. Th
 of the eight ranks' program is dropped in turn (a sample without --all): each must be noticed.
 """
 
-import argparse
 import importlib
 import json
 import random
 import re
-import shutil
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -22,7 +21,7 @@ from safetensors.torch import load_file, save_file
 from compare import Result, compare
 from reference import write_run
 from run import BATCH, OUT as PARITY, PROGRAMS, SEQ
-from titan import BUILD, TITANC, Failed, Report, call, precision, require_titanc
+from titan import BUILD, TITANC, Failed, Report, call, precision, read_arguments
 from training import Recipe, train
 
 OUT = PARITY.parent / "interpret"
@@ -141,30 +140,27 @@ def kind_of(tensors, prefix: str):
     return {n[len(prefix):]: t for n, t in tensors.items() if n.startswith(prefix)}
 
 
+def cases(model: str, everything: bool):
+    ranks_of = MESHES | MORE[model]
+    meshes = ranks_of if everything else SAMPLE[model]
+    chosen = [("parity", "gradient", 1, dtype) for dtype in ("float64", "bfloat16")]
+    chosen += [(mesh, phase, ranks_of[mesh], "float64") for mesh in meshes for phase in PHASES[1:]]
+    chosen += [(mesh, "memory", ranks_of[mesh], "bfloat16")
+               for mesh in (meshes if everything else MIXED)]
+    for mesh, phase, ranks, dtype in chosen:
+        plan = ", the plan for bfloat16" if dtype == "bfloat16" else ""
+        yield (f"{model} {mesh} after {phase}, {ranks} rank(s){plan}",
+               partial(check, model, mesh, phase, ranks, dtype))
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("names", nargs="*")
-    parser.add_argument("--all", action="store_true", help="every model and mesh")
-    parser.add_argument("-v", action="store_true", help="show the tables of what passed too")
-    arguments = parser.parse_args()
-    require_titanc()
+    arguments = read_arguments(__doc__, OUT, lambda parser: parser.add_argument(
+        "--all", action="store_true", help="every model and mesh"))
     torch.set_num_threads(1)
-    shutil.rmtree(OUT, ignore_errors=True)
     report = Report()
     for model in SIZES:
         make_reference(model, SIZES[model], BATCH, SEQ, OUT / model / "reference")
-        ranks_of = MESHES | MORE[model]
-        meshes = ranks_of if arguments.all else SAMPLE[model]
-        cases = [("parity", "gradient", 1, dtype) for dtype in ("float64", "bfloat16")]
-        cases += [(mesh, phase, ranks_of[mesh], "float64")
-                  for mesh in meshes for phase in PHASES[1:]]
-        cases += [(mesh, "memory", ranks_of[mesh], "bfloat16")
-                  for mesh in (meshes if arguments.all else MIXED)]
-        for mesh, phase, ranks, dtype in cases:
-            plan = ", the plan for bfloat16" if dtype == "bfloat16" else ""
-            name = f"{model} {mesh} after {phase}, {ranks} rank(s){plan}"
-            if all(part in name for part in arguments.names):
-                report.case(name, lambda: check(model, mesh, phase, ranks, dtype))
+        report.cases(cases(model, arguments.all), arguments.names)
     if not arguments.names or "mutants" in arguments.names:
         mutants(report, "llama3", "on_cube", arguments.all)
     report.end()

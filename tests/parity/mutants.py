@@ -1,16 +1,15 @@
 """Drops the reductions of a compiled program one at a time: each such program must fail parity.
 
-    mutants.py [--all] [-v]
+    mutants.py [--all] [-v] [NAME...]
 
 What is mutated is the emitted C++, as real processes run it: of one call of allReduce or
 reduceScatter, at once or started, one value is left out, and of a sum that is scattered this rank
 keeps its own part instead. Without --all, a sample of them.
 """
 
-import argparse
 import random
 import re
-import shutil
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -18,7 +17,7 @@ import torch
 from compare import compare
 from run import OUT as PARITY
 from run import PROGRAMS, SEED, TEXT_BYTES
-from titan import TITANC, Launch, Report, call, precision, require_titanc, write_text
+from titan import TITANC, Launch, Report, call, precision, read_arguments, write_text
 
 OUT = PARITY.parent / "mutants"
 MESH, PROCESSES = "on_shard2_tp2", 4
@@ -122,13 +121,9 @@ def is_caught(project: Project, index: int, text: Path, plain: Path):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--all", action="store_true", help="every call")
-    parser.add_argument("-v", action="store_true", help="show the tables")
-    arguments = parser.parse_args()
-    require_titanc()
+    arguments = read_arguments(__doc__, OUT, lambda parser: parser.add_argument(
+        "--all", action="store_true", help="every call"))
     torch.set_num_threads(1)
-    shutil.rmtree(OUT, ignore_errors=True)
     text = write_text(OUT / "text.txt", TEXT_BYTES)
     project = Project()
     plain = Launch(STEPS, SEED, PROCESSES).run(project.build(None), text, OUT / "plain")
@@ -137,9 +132,9 @@ def main() -> None:
         chosen = sorted(random.Random(SEED).sample(chosen, min(SAMPLE, len(chosen))))
     print(f"{len(project.reductions)} reductions, of which {len(chosen)} are dropped in turn")
     report = Report()
-    for index in chosen:
-        report.case(f"without {project.place(index)}",
-                    lambda: is_caught(project, index, text, plain))
+    report.cases(((f"without {project.place(index)}",
+                   partial(is_caught, project, index, text, plain)) for index in chosen),
+                 arguments.names)
     report.end()
 
 

@@ -2,13 +2,11 @@
 
     run.py [--all] [--keep] [-v] [NAME...]
 
-Every case compiles a run of tests/parity/programs/, trains it for 20 steps and judges it by the
+Every case compiles a run of tests/parity/programs/, trains it for 50 steps and judges it by the
 rule of compare.py; what several ranks hold alike must be so bit by bit. Without --all, float32 and
 GPT-2 are shown on a sample of the meshes. NAME selects the cases whose names contain it.
 """
 
-import argparse
-import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,13 +16,13 @@ from safetensors.torch import save_file
 import reference
 from compare import bitwise_equal, compare, read_losses
 from sample_order import batches
-from titan import ROOT, Launch, Report, build, require_titanc, write_text
+from titan import ROOT, Launch, Report, build, read_arguments, write_text
 from training import Recipe
 
 PROGRAMS = ROOT / "tests" / "parity" / "programs"
 OUT = ROOT / "out" / "parity"
-BATCH, SEQ, STEPS, SEED = 4, 32, 20, 7
-# 60 samples, so that 20 steps of 4 go into the second epoch.
+BATCH, SEQ, STEPS, SEED = 4, 32, 50, 7
+# 60 samples, so that 50 steps of 4 go into the fourth epoch.
 TEXT_BYTES = 60 * SEQ + 1
 RECIPES = {
     "llama3": Recipe(steps=STEPS),
@@ -118,22 +116,17 @@ def cases(everything: bool, text: Path):
                    lambda case=case, policy=policy: case.recomputed(text, policy))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("names", nargs="*")
+def add_arguments(parser) -> None:
     parser.add_argument("--all", action="store_true", help="every model, dtype and mesh")
     parser.add_argument("--keep", action="store_true", help="reuse the runs of an earlier call")
-    parser.add_argument("-v", action="store_true", help="show the tables of what passed too")
-    arguments = parser.parse_args()
-    require_titanc()
+
+
+def main() -> None:
+    arguments = read_arguments(__doc__, OUT, add_arguments)
     torch.set_num_threads(1)  # models this small only lose by more
-    if not arguments.keep:
-        shutil.rmtree(OUT, ignore_errors=True)
     text = write_text(OUT / "text.txt", TEXT_BYTES)
     report = Report()
-    for name, run in cases(arguments.all, text):
-        if all(part in name for part in arguments.names):
-            report.case(name, run)
+    report.cases(cases(arguments.all, text), arguments.names)
     report.end()
 
 

@@ -9,10 +9,8 @@ float64: loss, gradients and parameters by the rule of compare.py. A spread of t
 for 20 steps as real processes too; without --all, a few of these.
 """
 
-import argparse
 import itertools
 import math
-import shutil
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -24,7 +22,7 @@ from compare import compare
 from interpret import OUT as INTERPRET, make_reference, judge
 from run import PROGRAMS, RECIPES, SEED, STEPS
 from sample_order import batches
-from titan import TITANC, Launch, Report, call, require_titanc, write_text
+from titan import TITANC, Launch, Report, call, read_arguments, write_text
 
 OUT = INTERPRET.parent / "table"
 BATCH, SEQ = 4, 16
@@ -233,20 +231,18 @@ def spread(table: list[tuple[int, Row]], count: int) -> list[tuple[int, Row]]:
     return able
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("names", nargs="*")
+def add_arguments(parser) -> None:
     parser.add_argument("--all", action="store_true", help="more rows as real processes")
     parser.add_argument("--list", action="store_true", help="print the rows and stop")
-    parser.add_argument("-v", action="store_true", help="show the tables of what passed too")
-    arguments = parser.parse_args()
+
+
+def main() -> None:
+    arguments = read_arguments(__doc__, OUT, add_arguments)
     table = list(enumerate(rows()))
     if arguments.list:
         print(*(f"{number:3} {row.name()}" for number, row in table), sep="\n")
         return
-    require_titanc()
     torch.set_num_threads(1)
-    shutil.rmtree(OUT, ignore_errors=True)
     table = [(n, row) for n, row in table if all(part in row.name() for part in arguments.names)]
     text = write_text(OUT / "text.txt", 60 * SEQ + 1)
     report = Report()

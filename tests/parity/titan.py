@@ -117,24 +117,38 @@ class Report:
         if not good or "-v" in sys.argv:
             print(details, flush=True)
 
+    def cases(self, cases, names: list[str]) -> None:
+        """Those of the pairs of name and `run` whose names contain all of `names`."""
+        for name, run in cases:
+            if all(part in name for part in names):
+                self.case(name, run)
+
     def end(self) -> None:
         print(f"{self.passed} out of {self.passed + self.failed} passed")
         sys.exit(1 if self.failed else 0)
 
 
-def try_examples(description: str, out: Path, attempt, add_arguments=lambda parser: None) -> None:
-    """The main program of a test that does something with every program in examples/:
-    `attempt(source, text, arguments)` is a case. Takes names of examples, and -v for details."""
+def read_arguments(description: str, out: Path, add_arguments=lambda parser: None):
+    """The command line of a test program that has cases: parts of their names, -v, and what
+    `add_arguments` adds. Checks that there is a compiler, and empties the folder `out` unless there
+    is an option --keep and it is given."""
     parser = argparse.ArgumentParser(description=description.split("\n")[0])
-    parser.add_argument("names", nargs="*", help="of examples; without one, all")
-    parser.add_argument("-v", action="store_true", help="show details of what passed too")
+    parser.add_argument("names", nargs="*", help="parts of the names of cases; without one, all")
+    parser.add_argument("-v", action="store_true", help="show the details of what passed too")
     add_arguments(parser)
     arguments = parser.parse_args()
     require_titanc()
-    shutil.rmtree(out, ignore_errors=True)
+    if not getattr(arguments, "keep", False):
+        shutil.rmtree(out, ignore_errors=True)
+    return arguments
+
+
+def try_examples(description: str, out: Path, attempt, add_arguments=lambda parser: None) -> None:
+    """The main program of a test that does something with every program in examples/:
+    `attempt(source, text, arguments)` is a case. Takes names of examples, and -v for details."""
+    arguments = read_arguments(description, out, add_arguments)
     text = write_text(out / "text.txt", 100_000)
     report = Report()
-    for source in sorted((ROOT / "examples").glob("*.titan")):
-        if not arguments.names or source.stem in arguments.names:
-            report.case(source.name, lambda: attempt(source, text, arguments))
+    report.cases(((source.name, lambda source=source: attempt(source, text, arguments))
+                  for source in sorted((ROOT / "examples").glob("*.titan"))), arguments.names)
     report.end()
