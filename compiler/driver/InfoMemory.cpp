@@ -14,7 +14,7 @@ std::string grouped(int64_t number) {
   return digits;
 }
 
-/// `contract wgrad, gpt2.titan:33`.
+/// `contract wgrad, tiny.titan:33`.
 static std::string placeOf(const plan::ProgramMemory &memory) {
   if (memory.file.empty())
     return memory.operation;

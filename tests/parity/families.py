@@ -4,7 +4,7 @@
 
 In float64, from random weights and one batch, interpreted: the loss, every gradient and every
 parameter after a step, and the logits of one sample, alone and on a mesh of four (shard 2 x tp 2).
-Then a program is compiled and trains for 20 steps: without --all a sample of them.
+Then a program is compiled and trains for 50 steps: without --all a sample of them.
 """
 
 import importlib

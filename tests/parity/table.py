@@ -6,7 +6,7 @@ Rows are generated: degrees of replicas, shards and tensor parallelism up to 8 r
 stream split along the sequence or not, what is stored in shards, options of the run. Each is
 compiled to its memory plan and a step of that is interpreted on all ranks, on real arenas, in
 float64: loss, gradients and parameters by the rule of compare.py. A spread of the rows is trained
-for 20 steps as real processes too; without --all, a few of these.
+for 50 steps as real processes too; without --all, a few of these.
 """
 
 import itertools
@@ -204,7 +204,7 @@ def is_told_apart(ours: Path, usual: Path):
 
 
 def check_processes(row: Row, number: int, text: Path):
-    """20 steps of the compiled program, as many processes as the row has ranks."""
+    """50 steps of the compiled program, as many processes as the row has ranks."""
     folder = OUT / f"processes-{number}"
     program, exe = write_program(row, folder), folder / "program"
     call([TITANC, "build", program, "--train", "row", "-o", exe])
