@@ -33,6 +33,16 @@ std::optional<Facts> gatherFacts(Session &session, const sema::CheckedRun &run, 
 /// 1,234,567.
 std::string grouped(int64_t number);
 
+/// `layers.{l}.wq`: one name for the same parameter of all layers.
+std::string publicName(const sema::Parameter &parameter);
+
+/// The dimensions that the map makes longer, and how long.
+std::vector<std::pair<const sema::Dim *, int64_t>> paddedDims(const sema::CheckedRun &run);
+
+/// All of it, as text and as JSON, on standard output.
+void printText(const sema::CheckedRun &run, const Facts &facts);
+void printJson(const sema::CheckedRun &run, const Facts &facts);
+
 /// What a rank's memory holds, as a table and as JSON.
 void printMemory(llvm::raw_ostream &out, const Facts &facts);
 llvm::json::Object memoryJson(const Facts &facts);

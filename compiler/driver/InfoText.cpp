@@ -1,0 +1,79 @@
+// What `titanc info` prints to be read.
+#include "compiler/driver/Facts.h"
+#include "compiler/driver/TextTable.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+namespace titan::driver {
+namespace {
+
+using sema::CheckedRun;
+using Side = TextTable::Side;
+
+void printFacts(const Facts &facts) {
+  llvm::outs() << "\nper token: " << grouped(static_cast<int64_t>(facts.flopsPerToken + 0.5))
+               << " floating-point operations, executed forward and backward\n           "
+               << grouped(static_cast<int64_t>(facts.modelFlopsPerToken + 0.5))
+               << " by TorchTitan's formula, for comparison\n";
+  printMemory(llvm::outs(), facts);
+  if (facts.ranks == 1)
+    return;
+  llvm::outs() << "\ncollectives of a step:\n";
+  dist::printCollectives(llvm::outs(), facts.collectives);
+}
+
+/// By the names that the map's overrides use; parameters first.
+void printLayouts(const Facts &facts) {
+  llvm::outs() << "\nhow they lie (dimension / axis that splits it, over the axes that store it in "
+                  "shards):\n";
+  TextTable table({Side::Left, Side::Left, Side::Left});
+  for (const plan::TensorLayout &layout : facts.layouts)
+    table.add({layout.isParameter ? "parameters" : "values", layout.name, layout.print()});
+  table.print(llvm::outs());
+}
+
+void printParameters(const sema::Model &model) {
+  TextTable table({Side::Left, Side::Right, Side::Left});
+  for (const sema::Parameter &parameter : model.parameters) {
+    std::string dims;
+    auto add = [&](sema::DimId id, int64_t size) {
+      dims += (dims.empty() ? "" : ", ") + model.dims[id].name + " = " + std::to_string(size);
+    };
+    for (size_t i = 0; i < parameter.repeats.size(); ++i)
+      add(parameter.repeats[i], static_cast<int64_t>(parameter.iterations[i].size()));
+    for (sema::DimId id : parameter.type.dims)
+      add(id, model.dims[id].size);
+    table.add({publicName(parameter), grouped(model.elements(parameter)),
+               std::string(sema::spelling(parameter.type.dtype)) + "[" + dims + "]"});
+  }
+  table.print(llvm::outs());
+}
+
+void printSettings(const sema::Run &run) {
+  llvm::outs() << "\nsettings (launch: may be changed when the program starts):\n";
+  TextTable table({Side::Left, Side::Left, Side::Left});
+  for (const sema::OptionSpec &spec : sema::optionTable())
+    table.add({std::string(spec.path), run[spec.path].print(),
+               spec.fixed == sema::Fixed::Compile ? "compile" : "launch"});
+  table.print(llvm::outs());
+}
+
+} // namespace
+
+void printText(const CheckedRun &run, const Facts &facts) {
+  const sema::Model &model = run.train;
+  llvm::outs() << "model " << run.modelName << ": " << grouped(model.parameterCount())
+               << " parameters\n\n";
+  printParameters(model);
+  llvm::outs() << "\nmesh, outer to inner:\n";
+  for (const sema::Axis &axis : run.mesh.axes)
+    llvm::outs() << "  " << axis.name << " = "
+                 << (axis.degree ? std::to_string(axis.degree) : std::string("auto")) << '\n';
+  for (const auto &[dim, size] : paddedDims(run))
+    llvm::outs() << "  " << dim->name << " = " << dim->size << " is computed as " << size << '\n';
+  printLayouts(facts);
+  printFacts(facts);
+  printSettings(run.run);
+}
+
+} // namespace titan::driver
