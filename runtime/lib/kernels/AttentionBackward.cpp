@@ -1,6 +1,6 @@
-#include "Panel.h"
 #include "Scratch.h"
 #include "TiledBackward.h"
+#include "VectorBackward.h"
 #include "Visibility.h"
 
 #include "titan/runtime/attention.h"
@@ -32,42 +32,20 @@ enum class Wanted { All, Queries, Keys };
 ///   dq_i = scale sum_j ds_ij k_j,  dk_j = scale sum_i ds_ij q_i
 /// A cap makes the score cap * t with t = tanh(scale q . k / cap), and ds (1 - t^2) times that.
 /// Memory holds E.
-template <typename E> class BackwardHead {
+template <typename E, typename Products> class BackwardHead {
   using T = Accumulated<E>;
   static constexpr int64_t lanes = Lanes<T>::block;
-  static constexpr bool canTile = std::is_same_v<E, bf16>;
 
 public:
   BackwardHead(const AttentionShape &shape, const BackwardTensors<E> &all)
-      : s(shape), all(all), mask(shape, nullptr), width(scratchSizes<T>(shape).width()),
-        tiled(shape,
-              amx::isAvailable() && fitsTiles<E>(s.q) && fitsTiles<E>(s.k) && fitsTiles<E>(s.v) &&
-                  fitsTiles<E>(s.out),
-              queryBlock) {
-    attention_scratch::Sizes sizes = scratchSizes<T>(shape);
-    Scratch scratch(shape.scratch, attention_scratch::backwardBytes(sizes));
-    T **pieces[] = {&keys,  &values,  &queries, &douts,    &dqueries, &lse2, &delta,
-                    &keysT, &valuesT, &dkeysT,  &dvaluesT, &p,        &ds};
-    size_t next = 0;
-    for (int64_t size : attention_scratch::backwardPieces(sizes))
-      *pieces[next++] = scratch.take<T>(size);
-    if constexpr (canTile)
-      if (tiled) {
-        dkeysT = tiled.dkeys;
-        dvaluesT = tiled.dvalues;
-      }
-  }
+      : s(shape), all(all), mask(shape, nullptr), products(shape, cut()) {}
 
   /// The gradients of these queries (`Queries`) or of these blocks of keys (`Keys`) or, with both
   /// ranges whole, of everything.
   template <Wanted wanted> void run(int64_t pair, Range someQueries, Range keyBlocks) {
     load(pair);
-    if (tiled && wanted != Wanted::Keys)
-      tiled.clearQueries();
-    else if (wanted != Wanted::Keys)
-      for (int64_t g = 0; g < s.group; ++g)
-        std::fill(dqueries + (g * s.queries + someQueries.begin) * width,
-                  dqueries + (g * s.queries + someQueries.end) * width, T(0));
+    if (wanted != Wanted::Keys)
+      products.clearQueries(someQueries);
     for (int64_t block = keyBlocks.begin; block < keyBlocks.end; ++block)
       keyBlock<wanted>({block * lanes, std::min(s.keys, (block + 1) * lanes)}, someQueries);
     if (wanted != Wanted::Keys)
@@ -75,11 +53,22 @@ public:
   }
 
 private:
+  /// Cuts the planned memory into its pieces.
+  BackwardMemory<T> cut() {
+    attention_scratch::Sizes sizes = scratchSizes<T>(s);
+    Scratch scratch(s.scratch, attention_scratch::backwardBytes(sizes));
+    BackwardMemory<T> of;
+    T **pieces[] = {&of.queries, &of.douts,    &of.dqueries, &of.keys, &of.keysT, &of.valuesT,
+                    &of.dkeysT,  &of.dvaluesT, &lse2,        &delta,   &p,        &ds};
+    scratch.take(attention_scratch::backwardPieces(sizes), pieces);
+    return of;
+  }
+
   int64_t startOf(const AttentionStrides &at) const {
     return outer * at.outer + kvHead * at.kvHead;
   }
 
-  /// Contiguous copies of everything, and delta_i = dout_i . out_i - dl_i.
+  /// Packed copies of what is multiplied, and delta_i = dout_i . out_i - dl_i.
   void load(int64_t pair) {
     if (pair == loaded)
       return;
@@ -87,85 +76,47 @@ private:
     outer = pair / s.kvHeads;
     kvHead = pair % s.kvHeads;
     mask = Visibility(s, s.documents ? s.documents + startOf(s.ofDocuments) : nullptr);
-    if (tiled)
-      tiled.loadKeys(all.k + startOf(s.k), all.v + startOf(s.v));
-    else
-      copyKeys();
+    products.loadKeys(all.k + startOf(s.k), all.v + startOf(s.v));
     for (int64_t g = 0; g < s.group; ++g) {
-      if (tiled)
-        tiled.loadQueries(g, all.q + startOf(s.q) + g * s.q.group,
-                          all.dout + startOf(s.out) + g * s.out.group);
+      products.loadQueries(g, all.q + startOf(s.q) + g * s.q.group,
+                           all.dout + startOf(s.out) + g * s.out.group);
       for (int64_t i = 0; i < s.queries; ++i)
-        loadQuery(g, i, g * s.queries + i);
+        loadRow(g, i);
     }
   }
 
-  void copyKeys() {
-    std::fill_n(keys, s.keys * width, T(0));
-    for (int64_t j = 0; j < s.keys; ++j) {
-      copyRow(all.k + startOf(s.k) + j * s.k.position, s.k.element, s.head, keys + j * width);
-      copyRow(all.v + startOf(s.v) + j * s.v.position, s.v.element, s.valueHead,
-              values + j * s.valueHead);
-    }
-  }
-
-  void loadQuery(int64_t g, int64_t i, int64_t to) {
+  void loadRow(int64_t g, int64_t i) {
     auto at = [&](const AttentionStrides &strides) {
       return startOf(strides) + g * strides.group + i * strides.position;
     };
-    if (!tiled)
-      copyRow(all.q + at(s.q), s.q.element, s.head, queries + to * s.head);
-    const E *out = all.out + at(s.out);
-    T *dout = douts + to * s.valueHead;
-    copyRow(all.dout + at(s.out), s.out.element, s.valueHead, dout);
-    lse2[to] = all.lse[at(s.lse)] * T(1.44269504088896340736);
+    const E *out = all.out + at(s.out), *dout = all.dout + at(s.out);
+    // In lanes, so that no addition waits for the one before.
+    T sums[Lanes<T>::vector] = {};
+    for (int64_t d = 0; d < s.valueHead; d += Lanes<T>::vector)
+      for (int64_t l = 0; l < std::min(Lanes<T>::vector, s.valueHead - d); ++l)
+        sums[l] += T(dout[(d + l) * s.out.element]) * T(out[(d + l) * s.out.element]);
     T sum = 0;
-    for (int64_t d = 0; d < s.valueHead; ++d)
-      sum += dout[d] * T(out[d * s.out.element]);
-    delta[to] = all.through ? sum - all.through[at(s.lse)] : sum;
+    for (T part : sums)
+      sum += part;
+    lse2[g * s.queries + i] = all.lse[at(s.lse)] * T(1.44269504088896340736);
+    delta[g * s.queries + i] = all.through ? sum - all.through[at(s.lse)] : sum;
   }
 
   void storeQueries(Range some) {
-    T scale = static_cast<T>(s.scale);
     for (int64_t g = 0; g < s.group; ++g)
-      for (int64_t i = some.begin; i < some.end; ++i) {
-        E *to = all.dq + startOf(s.q) + g * s.q.group + i * s.q.position;
-        if (!tiled)
-          scaleRow(dqueries + (g * s.queries + i) * width, 1, scale, s.head, to, s.q.element);
-        else
-          for (int64_t d = 0; d < s.head; d += lanes)
-            scaleRow(tiled.dquery(g, i, d / lanes), 1, scale, std::min(lanes, s.head - d), to + d,
-                     1);
-      }
-  }
-
-  /// What makes scores come out in units of log2, or of the cap.
-  T factor() const {
-    return static_cast<T>(s.softCap > 0 ? s.scale / s.softCap : s.scale * 1.44269504088896340736);
-  }
-
-  /// keysT, times the factor, and valuesT.
-  void turnKeys(Range block) {
-    std::fill_n(keysT, s.head * lanes, T(0));
-    std::fill_n(valuesT, s.valueHead * lanes, T(0));
-    for (int64_t lane = 0; lane < block.end - block.begin; ++lane) {
-      scaleRow(keys + (block.begin + lane) * width, 1, factor(), s.head, keysT + lane, lanes);
-      scaleRow(values + (block.begin + lane) * s.valueHead, 1, T(1), s.valueHead, valuesT + lane,
-               lanes);
-    }
+      for (int64_t i = some.begin; i < some.end; ++i)
+        products.storeQuery(g, i, static_cast<T>(s.scale),
+                            all.dq + startOf(s.q) + g * s.q.group + i * s.q.position);
   }
 
   /// These keys, one a lane, against the queries among `some` that may see them.
   template <Wanted wanted> void keyBlock(Range block, Range some) {
     int64_t count = block.end - block.begin;
-    if (!tiled)
-      turnKeys(block);
-    std::fill_n(dkeysT, s.head * lanes, T(0));
-    std::fill_n(dvaluesT, s.valueHead * lanes, T(0));
+    products.beginKeys(block);
     Range seeing = mask.queriesOf(block);
     seeing = {std::max(seeing.begin, some.begin), std::min(seeing.end, some.end)};
     // Panels of queries lie where they are; queries before the first one that sees are hidden.
-    const int64_t firstQuery = tiled ? seeing.begin / lanes * lanes : seeing.begin;
+    const int64_t firstQuery = seeing.begin / lanes * lanes;
     for (int64_t g = 0; g < s.group; ++g)
       for (int64_t i0 = firstQuery; i0 < seeing.end; i0 += queryBlock) {
         Range part{i0, std::min(i0 + queryBlock, seeing.end)};
@@ -175,40 +126,21 @@ private:
     if (wanted == Wanted::Queries)
       return;
     T scale = static_cast<T>(s.scale);
-    for (int64_t lane = 0; lane < count; ++lane) {
-      E *dk = all.dk + startOf(s.k) + (block.begin + lane) * s.k.position;
-      E *dv = all.dv + startOf(s.v) + (block.begin + lane) * s.v.position;
-      scaleRow(dkeysT + lane, lanes, scale, s.head, dk, s.k.element);
-      scaleRow(dvaluesT + lane, lanes, T(1), s.valueHead, dv, s.v.element);
-    }
+    storeLines(products.dkeys, s.head, scale, all.dk + startOf(s.k) + block.begin * s.k.position,
+               linesOf(s.k), count);
+    storeLines(products.dvalues, s.valueHead, T(1),
+               all.dv + startOf(s.v) + block.begin * s.v.position, linesOf(s.v), count);
   }
 
   /// Some queries of head g.
   template <Wanted wanted> void queryStep(int64_t g, Range part, Range block) {
-    if constexpr (canTile)
-      if (tiled) {
-        const TiledBackward::Place at{g, part.begin, part.end - part.begin, block.begin,
-                                      block.end - block.begin};
-        tiled.score(at, factor(), p, ds);
-        differentiateRows(g, part, block);
-        if (wanted != Wanted::Queries)
-          tiled.addToKeys(at, p, ds);
-        if (wanted != Wanted::Keys)
-          tiled.addToQueries(at, ds);
-        return;
-      }
-    int64_t first = g * s.queries + part.begin, n = part.end - part.begin;
-    const T *q = queries + first * s.head, *dout = douts + first * s.valueHead;
-    panel<false, T>(p, keysT, s.head, {q, s.head, 1}, n);
-    panel<false, T>(ds, valuesT, s.valueHead, {dout, s.valueHead, 1}, n);
+    const Place at{g, part.begin, part.end - part.begin, block.begin, block.end - block.begin};
+    products.score(at, p, ds);
     differentiateRows(g, part, block);
-    if (wanted != Wanted::Queries) {
-      panel<true, T>(dvaluesT, p, n, {dout, 1, s.valueHead}, s.valueHead);
-      panel<true, T>(dkeysT, ds, n, {q, 1, s.head}, s.head);
-    }
+    if (wanted != Wanted::Queries)
+      products.addToKeys(at, p, ds);
     if (wanted != Wanted::Keys)
-      widePanelAdd<T>(dqueries + first * width, keys + block.begin * width, width,
-                      block.end - block.begin, {ds, lanes, 1}, n);
+      products.addToQueries(at, ds);
   }
 
   void differentiateRows(int64_t g, Range part, Range block) {
@@ -269,37 +201,37 @@ private:
   const AttentionShape &s;
   const BackwardTensors<E> &all;
   Visibility mask;
-  int64_t width; // head, rounded up to whole vectors
-  TiledBackward tiled;
+  T *lse2, *delta; // [rows] = [group][queries]; lse in units of log2
+  T *p, *ds;       // [queryBlock][lanes]
+  Products products;
   int64_t loaded = -1, outer = 0, kvHead = 0; // the pair at hand
-  T *keys, *values;                           // [keys][width], [keys][valueHead]
-  T *queries, *douts, *dqueries;              // [rows][head], [rows][valueHead], [rows][width]
-  T *lse2, *delta;                            // [rows] = [group][queries]; lse in units of log2
-  T *keysT, *valuesT, *dkeysT, *dvaluesT;     // [head or valueHead][lanes]
-  T *p, *ds;                                  // [queryBlock][lanes]
 };
 
-template <typename E> void backward(const AttentionShape &given, const BackwardTensors<E> &all) {
+template <typename Products, typename E>
+void backwardBy(const AttentionShape &shape, const BackwardTensors<E> &all) {
   constexpr int64_t lanes = Lanes<Accumulated<E>>::block;
-  const AttentionShape shape = withStrides(given);
   const int64_t pairs = shape.outer * shape.kvHeads;
   const int64_t blocks = (shape.keys + lanes - 1) / lanes;
+  const int64_t queryBlocks = (shape.queries + lanes - 1) / lanes;
   const Range allQueries{0, shape.queries}, allBlocks{0, blocks};
-  const Tasks ofQueries(pairs, shape.queries), ofKeys(pairs, blocks);
+  const Tasks ofQueries(pairs, queryBlocks), ofKeys(pairs, blocks);
   // Two walks are 7 products for 5: worth it where a thread would have nothing to do.
   const bool isSplit = pairs < omp_get_max_threads();
 #pragma omp parallel
   {
-    BackwardHead<E> head(shape, all);
+    BackwardHead<E, Products> head(shape, all);
     auto part = [](int64_t index, const Tasks &tasks, int64_t units) -> Range {
       int64_t at = index % tasks.parts;
       return {at * units / tasks.parts, (at + 1) * units / tasks.parts};
     };
     if (isSplit) {
 #pragma omp for schedule(dynamic) nowait
-      for (int64_t i = 0; i < ofQueries.count(); ++i)
-        head.template run<Wanted::Queries>(i / ofQueries.parts, part(i, ofQueries, shape.queries),
-                                           allBlocks);
+      for (int64_t i = 0; i < ofQueries.count(); ++i) {
+        const Range some = part(i, ofQueries, queryBlocks);
+        head.template run<Wanted::Queries>(
+            i / ofQueries.parts, {some.begin * lanes, std::min(some.end * lanes, shape.queries)},
+            allBlocks);
+      }
 #pragma omp for schedule(dynamic)
       for (int64_t i = 0; i < ofKeys.count(); ++i)
         head.template run<Wanted::Keys>(i / ofKeys.parts, allQueries, part(i, ofKeys, blocks));
@@ -309,6 +241,14 @@ template <typename E> void backward(const AttentionShape &given, const BackwardT
         head.template run<Wanted::All>(pair, allQueries, allBlocks);
     }
   }
+}
+
+template <typename E> void backward(const AttentionShape &given, const BackwardTensors<E> &all) {
+  const AttentionShape shape = withStrides(given);
+  if constexpr (std::is_same_v<E, bf16>)
+    if (TiledBackward::fits(shape))
+      return backwardBy<TiledBackward>(shape, all);
+  backwardBy<VectorBackward<E>>(shape, all);
 }
 
 } // namespace

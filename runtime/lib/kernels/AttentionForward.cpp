@@ -1,6 +1,6 @@
-#include "Panel.h"
 #include "Scratch.h"
 #include "TiledForward.h"
+#include "VectorForward.h"
 #include "Visibility.h"
 
 #include "titan/runtime/attention.h"
@@ -26,28 +26,14 @@ template <typename E> struct ForwardTensors {
 };
 
 /// The forward pass of one (outer, kv head) pair: all its query heads. Memory holds E.
-template <typename E> class ForwardHead {
+template <typename E, typename Products> class ForwardHead {
   using T = Accumulated<E>;
   static constexpr int64_t lanes = Lanes<T>::block;
   using Vector = typename Lanes<T>::Vector;
-  static constexpr bool canTile = std::is_same_v<E, bf16>;
 
 public:
   ForwardHead(const AttentionShape &shape, const ForwardTensors<E> &all)
-      : s(shape), all(all), mask(shape, nullptr),
-        tiled(shape,
-              amx::isAvailable() && fitsTiles<E>(s.q) && fitsTiles<E>(s.k) && fitsTiles<E>(s.v),
-              keyBlock) {
-    attention_scratch::Sizes sizes = scratchSizes<T>(shape);
-    Scratch scratch(shape.scratch, attention_scratch::forwardBytes(sizes));
-    T **pieces[] = {&keys, &values, &queries, &sums, &scores, &highest, &total, &rescale};
-    size_t next = 0;
-    for (int64_t size : attention_scratch::forwardPieces(sizes))
-      *pieces[next++] = scratch.take<T>(size);
-    if constexpr (canTile)
-      if (tiled)
-        sums = tiled.sums;
-  }
+      : s(shape), all(all), mask(shape, nullptr), products(shape, cut()) {}
 
   /// The part of the pair's queries that begins and ends at these blocks of lanes.
   void run(int64_t pair, Range blocks) {
@@ -58,7 +44,17 @@ public:
   }
 
 private:
-  /// Contiguous rows, because strides that are powers of two thrash the cache.
+  /// Cuts the planned memory into its pieces.
+  ForwardMemory<T> cut() {
+    attention_scratch::Sizes sizes = scratchSizes<T>(s);
+    Scratch scratch(s.scratch, attention_scratch::forwardBytes(sizes));
+    ForwardMemory<T> of;
+    T **pieces[] = {&of.keys, &of.values, &of.queries, &of.sums,
+                    &scores,  &highest,   &total,      &rescale};
+    scratch.take(attention_scratch::forwardPieces(sizes), pieces);
+    return of;
+  }
+
   void load(int64_t pair) {
     if (pair == loaded)
       return;
@@ -67,15 +63,7 @@ private:
     kvHead = pair % s.kvHeads;
     auto start = [&](const AttentionStrides &at) { return outer * at.outer + kvHead * at.kvHead; };
     mask = Visibility(s, s.documents ? s.documents + start(s.ofDocuments) : nullptr);
-    if (tiled)
-      return tiled.load(all.k + start(s.k), all.v + start(s.v));
-    copyRows(all.k + start(s.k), s.k, s.head, keys);
-    copyRows(all.v + start(s.v), s.v, s.valueHead, values);
-  }
-
-  void copyRows(const E *from, const AttentionStrides &at, int64_t head, T *to) const {
-    for (int64_t j = 0; j < s.keys; ++j)
-      copyRow(from + j * at.position, at.element, head, to + j * head);
+    products.load(all.k + start(s.k), all.v + start(s.v));
   }
 
   /// `lanes` queries of head g from i0 on, one a lane.
@@ -84,50 +72,40 @@ private:
     auto start = [&](const AttentionStrides &at) {
       return outer * at.outer + kvHead * at.kvHead + g * at.group + i0 * at.position;
     };
-    loadQueries(all.q + start(s.q), count);
+    products.loadQueries(all.q + start(s.q), count);
     std::fill_n(highest, lanes, hidden<T>);
     std::fill_n(total, lanes, T(0));
+    T *sums = products.sums;
     std::fill_n(sums, s.valueHead * lanes, T(0));
     Range block{i0, i0 + count}, seen = mask.keysOf(block);
     isFirst = true;
     // Panels of keys lie where they are; what is before the first key that is seen is hidden.
-    const int64_t firstKey = tiled ? seen.begin / lanes * lanes : seen.begin;
-    for (int64_t j0 = firstKey; j0 < seen.end; j0 += keyBlock) {
+    for (int64_t j0 = seen.begin / lanes * lanes; j0 < seen.end; j0 += keyBlock) {
       Range part{j0, std::min(j0 + keyBlock, seen.end)};
       if (!mask.areApart(block, part))
         keyStep(block, part);
     }
-    E *out = all.out + start(s.out);
-    T *lse = all.lse ? all.lse + start(s.lse) : nullptr;
-    for (int64_t lane = 0; lane < count; ++lane) {
-      E *row = out + lane * s.out.position;
-      T inverse = T(1) / total[lane];
-      scaleRow(sums + lane, lanes, inverse, s.valueHead, row, s.out.element);
-      if (lse)
+    if (T *lse = all.lse ? all.lse + start(s.lse) : nullptr)
+      for (int64_t lane = 0; lane < count; ++lane)
         lse[lane * s.lse.position] =
             highest[lane] * T(0.69314718055994530942) + std::log(total[lane]);
-    }
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      rescale[lane] = T(1) / total[lane];
+    rescaleSums();
+    storeLines(sums, s.valueHead, T(1), all.out + start(s.out), linesOf(s.out), count);
   }
 
-  /// What makes scores come out in units of log2, or of the cap.
-  T factor() const {
-    return static_cast<T>(s.softCap > 0 ? s.scale / s.softCap : s.scale * 1.44269504088896340736);
-  }
-
-  /// queries[d][lane], times the factor (which tiles' scores get).
-  void loadQueries(const E *q, int64_t count) {
-    if (tiled)
-      return tiled.loadQueries(q, count);
-    if (count < lanes)
-      std::fill_n(queries, s.head * lanes, T(0));
-    for (int64_t lane = 0; lane < count; ++lane)
-      scaleRow(q + lane * s.q.position, s.q.element, factor(), s.head, queries + lane, lanes);
+  void rescaleSums() {
+    for (int64_t d = 0; d < s.valueHead; ++d)
+#pragma omp simd
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        products.sums[d * lanes + lane] *= rescale[lane];
   }
 
   /// Adds some keys to the running maximum, sum and weighted values.
   void keyStep(Range block, Range part) {
     int64_t count = part.end - part.begin;
-    computeScores(part.begin, count);
+    products.score(part.begin, count, scores);
     if (s.softCap > 0)
       capScores(count);
     if (!mask.isOpen(block, part))
@@ -141,27 +119,9 @@ private:
     }
     addToTotal(count);
     if (!isFirst)
-      for (int64_t d = 0; d < s.valueHead; ++d)
-#pragma omp simd
-        for (int64_t lane = 0; lane < lanes; ++lane)
-          sums[d * lanes + lane] *= rescale[lane];
+      rescaleSums();
     isFirst = false;
-    addValues(part.begin, count);
-  }
-
-  void computeScores(int64_t first, int64_t count) {
-    if constexpr (canTile)
-      if (tiled)
-        return tiled.score(first, count, factor(), scores);
-    panel<false, T>(scores, queries, s.head, {keys + first * s.head, s.head, 1}, count);
-  }
-
-  void addValues(int64_t first, int64_t count) {
-    if constexpr (canTile)
-      if (tiled)
-        return tiled.addValues(first, count, scores);
-    panel<true, T>(sums, scores, count, {values + first * s.valueHead, 1, s.valueHead},
-                   s.valueHead);
+    products.addValues(part.begin, count, scores);
   }
 
   void capScores(int64_t count) {
@@ -230,29 +190,35 @@ private:
   const AttentionShape &s;
   const ForwardTensors<E> &all;
   Visibility mask;
-  TiledForward tiled;
+  T *scores;                    // [keyBlock][lanes], then probabilities
+  T *highest, *total, *rescale; // [lanes]
+  Products products;
   int64_t loaded = -1, outer = 0, kvHead = 0; // the pair at hand
   bool isFirst = true;                        // no key was added to the block's sums yet
-  T *keys, *values;                           // [keys][head], [keys][valueHead]
-  T *queries, *sums;                          // [head][lanes], [valueHead][lanes]
-  T *scores;                                  // [keyBlock][lanes], then probabilities
-  T *highest, *total, *rescale;               // [lanes]
 };
 
-template <typename E> void forward(const AttentionShape &given, const ForwardTensors<E> &all) {
+template <typename Products, typename E>
+void forwardBy(const AttentionShape &shape, const ForwardTensors<E> &all) {
   constexpr int64_t lanes = Lanes<Accumulated<E>>::block;
-  const AttentionShape shape = withStrides(given);
   const int64_t blocks = (shape.queries + lanes - 1) / lanes;
   const Tasks tasks(shape.outer * shape.kvHeads, blocks);
 #pragma omp parallel
   {
-    ForwardHead<E> head(shape, all);
+    ForwardHead<E, Products> head(shape, all);
 #pragma omp for schedule(dynamic)
     for (int64_t i = 0; i < tasks.count(); ++i) {
       int64_t part = i % tasks.parts;
       head.run(i / tasks.parts, {part * blocks / tasks.parts, (part + 1) * blocks / tasks.parts});
     }
   }
+}
+
+template <typename E> void forward(const AttentionShape &given, const ForwardTensors<E> &all) {
+  const AttentionShape shape = withStrides(given);
+  if constexpr (std::is_same_v<E, bf16>)
+    if (TiledForward::fits(shape))
+      return forwardBy<TiledForward>(shape, all);
+  forwardBy<VectorForward<E>>(shape, all);
 }
 
 } // namespace

@@ -1,10 +1,15 @@
-// The inner products of the attention kernels: a panel C[rows, lanes] = B[rows, depth] A[depth,
-// lanes], where the lanes of A and C are contiguous and fill whole vectors, and an element of B is
-// broadcast. Everything attention multiplies has this form once queries (or keys, or head
-// dimensions) are put into lanes. GCC's vector types keep it free of intrinsics: 64 bytes are one
-// AVX-512 register or two AVX2 ones.
+// The inner products of the attention kernels. Queries (or keys, or head dimensions) lie in lanes:
+// contiguous, so many that they fill vectors. What they are multiplied with is broadcast, one
+// element at a time, from panels of 8 lines: element d of line i lies at d * 8 + i of its panel, so
+// that what a step needs lies side by side, whether it goes along the lines or across them. GCC's
+// vector types keep it free of intrinsics: 64 bytes are one AVX-512 register or two AVX2 ones.
 #pragma once
 
+#include "Transpose.h"
+
+#include "titan/runtime/attention_scratch.h"
+
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
@@ -36,84 +41,130 @@ inline void scaleRow(const From *from, int64_t fromStride, T factor, int64_t cou
     walk(fromStride, toStride);
 }
 
-/// Likewise without a factor, to contiguous memory.
-template <typename From, typename To>
-inline void copyRow(const From *from, int64_t stride, int64_t count, To *to) {
-  scaleRow(from, stride, To(1), count, to, 1);
+constexpr int64_t kLines = attention_scratch::kLines;
+
+/// Packs lines of `depth` elements into panels; missing lines of the last one are 0.
+template <typename E, typename T>
+void packLines(const E *from, LineStrides at, int64_t lines, int64_t depth, T *to) {
+  for (int64_t line = 0; line < lines; line += kLines, to += depth * kLines) {
+    const int64_t count = lines - line < kLines ? lines - line : kLines;
+    if (count < kLines)
+      std::fill_n(to, depth * kLines, T(0));
+    transpose(from + line * at.line, at, count, depth, T(1), to, kLines);
+  }
 }
 
-/// Where the broadcast operand's element (row, depth) lies.
-template <typename T> struct Broadcast {
-  const T *data;
-  int64_t rowStride;
-  int64_t depthStride;
-};
+/// Brings at most as many lines as there are lanes into to[depth][lanes], times a factor; what is
+/// missing is 0.
+template <typename E, typename T>
+void turnLines(const E *from, LineStrides at, int64_t lines, int64_t depth, T factor, T *to) {
+  if (lines < Lanes<T>::block)
+    std::fill_n(to, depth * Lanes<T>::block, T(0));
+  transpose(from, at, lines, depth, factor, to, Lanes<T>::block);
+}
 
-/// `Rows` rows of `Vectors` vectors each, held in registers over the whole depth.
-template <typename T, int Rows, int Vectors, bool Add>
-inline void panelTile(T *c, int64_t ldc, const T *a, int64_t lda, int64_t depth, Broadcast<T> b) {
+/// Brings lanes[depth][lanes], times a factor, back into lines.
+template <typename T, typename E>
+void storeLines(const T *lanes, int64_t depth, T factor, E *to, LineStrides at, int64_t lines) {
+  if (at.element == 1)
+    return transpose(lanes, {Lanes<T>::block, 1}, depth, lines, factor, to, at.line);
+  for (int64_t line = 0; line < lines; ++line)
+    for (int64_t d = 0; d < depth; ++d)
+      to[line * at.line + d * at.element] = lanes[d * Lanes<T>::block + line] * factor;
+}
+
+/// `Rows` rows of `Vectors` vectors each, held in registers over a whole sum.
+template <typename T, int Rows, int Vectors> struct Tile {
   using Vector = typename Lanes<T>::Vector;
-  Vector sum[Rows][Vectors];
+
+  TITAN_VECTOR_INLINE void clear() {
+    forEach([&](int r, int v) { sum[r][v] = Vector{}; });
+  }
+  TITAN_VECTOR_INLINE void load(const T *c, int64_t ldc) {
+    forEach([&](int r, int v) { sum[r][v] = reinterpret_cast<const Vector *>(c + r * ldc)[v]; });
+  }
+  TITAN_VECTOR_INLINE void store(T *c, int64_t ldc) {
+    forEach([&](int r, int v) { reinterpret_cast<Vector *>(c + r * ldc)[v] = sum[r][v]; });
+  }
+  /// Adds one step of depth: row r gets its factor, so far from the one before, times the lanes.
+  template <int64_t Stride> TITAN_VECTOR_INLINE void add(const T *factors, const T *lanes) {
+    const auto *row = reinterpret_cast<const Vector *>(lanes);
+    forEach([&](int r, int v) { sum[r][v] += factors[r * Stride] * row[v]; });
+  }
+
+private:
+  template <typename Body> static TITAN_VECTOR_INLINE void forEach(Body &&body) {
 #pragma GCC unroll 8
-  for (int r = 0; r < Rows; ++r)
-#pragma GCC unroll 2
-    for (int v = 0; v < Vectors; ++v)
-      sum[r][v] = Add ? reinterpret_cast<const Vector *>(c + r * ldc)[v] : Vector{};
-  for (int64_t k = 0; k < depth; ++k) {
-    const auto *row = reinterpret_cast<const Vector *>(a + k * lda);
-    const T *factor = b.data + k * b.depthStride;
-#pragma GCC unroll 8
-    for (int r = 0; r < Rows; ++r) {
-      T scalar = factor[r * b.rowStride];
+    for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 2
       for (int v = 0; v < Vectors; ++v)
-        sum[r][v] += scalar * row[v];
-    }
+        body(r, v);
   }
-#pragma GCC unroll 8
-  for (int r = 0; r < Rows; ++r)
-#pragma GCC unroll 2
-    for (int v = 0; v < Vectors; ++v)
-      reinterpret_cast<Vector *>(c + r * ldc)[v] = sum[r][v];
+
+  Vector sum[Rows][Vectors];
+};
+
+/// Calls body(first row, number of rows as a constant) for rows in eights, then fours, then ones.
+template <typename Body> inline void forEachTile(int64_t rows, Body &&body) {
+  int64_t row = 0;
+  for (; row + 8 <= rows; row += 8)
+    body(row, std::integral_constant<int, 8>());
+  for (; row + 4 <= rows; row += 4)
+    body(row, std::integral_constant<int, 4>());
+  for (; row < rows; ++row)
+    body(row, std::integral_constant<int, 1>());
 }
 
-template <typename T, int Vectors, bool Add>
-inline void panelRows(T *c, int64_t ldc, const T *a, int64_t lda, int64_t depth, Broadcast<T> b,
-                      int64_t rows) {
-  auto advance = [&](int64_t by) {
-    c += by * ldc;
-    b.data += by * b.rowStride;
-    rows -= by;
-  };
-  while (rows >= 8) {
-    panelTile<T, 8, Vectors, Add>(c, ldc, a, lda, depth, b);
-    advance(8);
-  }
-  if (rows >= 4) {
-    panelTile<T, 4, Vectors, Add>(c, ldc, a, lda, depth, b);
-    advance(4);
-  }
-  while (rows >= 1) {
-    panelTile<T, 1, Vectors, Add>(c, ldc, a, lda, depth, b);
-    advance(1);
-  }
-}
-
-/// C[rows, block] = (or +=, with Add) B A, one block of lanes wide.
-template <bool Add, typename T>
-void panel(T *c, const T *a, int64_t depth, Broadcast<T> b, int64_t rows) {
-  constexpr int64_t block = Lanes<T>::block;
-  panelRows<T, 2, Add>(c, block, a, block, depth, b, rows);
-}
-
-/// C[rows, width] += B A for a width of any number of vectors, rows of A and C that far apart.
+/// C[lines, lanes] = L A for panels that hold so many lines; C has room for whole panels.
 template <typename T>
-void widePanelAdd(T *c, const T *a, int64_t width, int64_t depth, Broadcast<T> b, int64_t rows) {
-  int64_t at = 0;
-  for (; at + Lanes<T>::block <= width; at += Lanes<T>::block)
-    panelRows<T, 2, true>(c + at, width, a + at, width, depth, b, rows);
-  if (at < width)
-    panelRows<T, 1, true>(c + at, width, a + at, width, depth, b, rows);
+void multiplyLines(const T *lines, int64_t count, int64_t depth, const T *a, T *c) {
+  constexpr int64_t block = Lanes<T>::block;
+  for (int64_t line = 0; line < count; line += kLines) {
+    Tile<T, kLines, 2> tile;
+    tile.clear();
+    for (int64_t d = 0; d < depth; ++d)
+      tile.template add<1>(lines + line * depth + d * kLines, a + d * block);
+    tile.store(c + line * block, block);
+  }
+}
+
+/// C[depth, lanes] += L' A for so many lines, A[lines, lanes].
+template <typename T>
+void addAcrossLines(const T *lines, int64_t count, int64_t depth, const T *a, T *c) {
+  constexpr int64_t block = Lanes<T>::block;
+  forEachTile(depth, [&](int64_t d, auto rows) {
+    Tile<T, decltype(rows)::value, 2> tile;
+    tile.load(c + d * block, block);
+    int64_t line = 0;
+    for (; line + kLines <= count; line += kLines)
+#pragma GCC unroll 8
+      for (int64_t i = 0; i < kLines; ++i)
+        tile.template add<kLines>(lines + (line * depth + d * kLines) + i, a + (line + i) * block);
+    for (int64_t i = 0; line + i < count; ++i)
+      tile.template add<kLines>(lines + (line * depth + d * kLines) + i, a + (line + i) * block);
+    tile.store(c + d * block, block);
+  });
+}
+
+/// C[rows, width] += B A for B[rows, lanes], of which the first `depth` lanes count, and
+/// A[depth, width], where width is any number of vectors.
+template <typename T>
+void addRows(const T *b, int64_t rows, int64_t depth, const T *a, int64_t width, T *c) {
+  constexpr int64_t block = Lanes<T>::block;
+  forEachTile(rows, [&](int64_t row, auto count) {
+    auto columns = [&](int64_t at, auto vectors) {
+      Tile<T, decltype(count)::value, decltype(vectors)::value> tile;
+      tile.load(c + row * width + at, width);
+      for (int64_t d = 0; d < depth; ++d)
+        tile.template add<block>(b + row * block + d, a + d * width + at);
+      tile.store(c + row * width + at, width);
+    };
+    int64_t at = 0;
+    for (; at + block <= width; at += block)
+      columns(at, std::integral_constant<int, 2>());
+    if (at < width)
+      columns(at, std::integral_constant<int, 1>());
+  });
 }
 
 } // namespace titan::rt

@@ -4,6 +4,7 @@
 
 #include "titan/runtime/attention_scratch.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -21,6 +22,13 @@ public:
     T *piece = reinterpret_cast<T *>(next);
     next += attention_scratch::pieceBytes(count, sizeof(T));
     return piece;
+  }
+
+  /// Pieces of these sizes, in order.
+  template <typename T, size_t Count>
+  void take(const std::array<int64_t, Count> &sizes, T **(&pieces)[Count]) {
+    for (size_t i = 0; i < Count; ++i)
+      *pieces[i] = take<T>(sizes[i]);
   }
 
 private:

@@ -12,6 +12,12 @@ constexpr int64_t kLineBytes = 64;   // pieces are aligned to cache lines
 constexpr int64_t kVectorBytes = 64; // one register of AVX-512, or two of AVX2
 constexpr int64_t kKeyBlock = 64;    // keys that the forward takes at once
 constexpr int64_t kQueryBlock = 64;  // queries that the backward takes at once
+constexpr int64_t kLines = 8;        // lines of a panel
+
+/// So many lines in whole panels.
+constexpr int64_t wholePanels(int64_t lines) {
+  return (lines + kLines - 1) / kLines * kLines;
+}
 
 /// What the sizes of the pieces follow from; elements are those computed with (float for bf16).
 struct Sizes {
@@ -26,8 +32,8 @@ struct Sizes {
 
 /// Elements of the forward's pieces: keys, values, queries, sums, scores, and three rows of lanes.
 constexpr std::array<int64_t, 8> forwardPieces(const Sizes &s) {
-  return {s.keys * s.head,
-          s.keys * s.valueHead,
+  return {wholePanels(s.keys) * s.head,
+          wholePanels(s.keys) * s.valueHead,
           s.head * s.lanes(),
           s.valueHead * s.lanes(),
           kKeyBlock * s.lanes(),
@@ -36,22 +42,21 @@ constexpr std::array<int64_t, 8> forwardPieces(const Sizes &s) {
           s.lanes()};
 }
 
-/// Elements of the backward's: keys, values, queries, their cotangents and gradients, log-sum-exp
-/// and mean of each query, a block of keys and values with their gradients, probabilities and
-/// gradients of scores.
-constexpr std::array<int64_t, 13> backwardPieces(const Sizes &s) {
-  const int64_t rows = s.group * s.queries;
-  return {s.keys * s.width(),
-          s.keys * s.valueHead,
-          rows * s.head,
-          rows * s.valueHead,
+/// Elements of the backward's: queries and their cotangents and gradients; a block of keys as it
+/// is, then across with its values and the gradients of both; log-sum-exp and mean of each query;
+/// probabilities and gradients of scores.
+constexpr std::array<int64_t, 12> backwardPieces(const Sizes &s) {
+  const int64_t packed = s.group * wholePanels(s.queries), rows = s.group * s.queries;
+  return {packed * s.head,
+          packed * s.valueHead,
           rows * s.width(),
-          rows,
-          rows,
+          s.lanes() * s.width(),
           s.head * s.lanes(),
           s.valueHead * s.lanes(),
           s.head * s.lanes(),
           s.valueHead * s.lanes(),
+          rows,
+          rows,
           kQueryBlock * s.lanes(),
           kQueryBlock * s.lanes()};
 }

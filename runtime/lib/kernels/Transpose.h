@@ -1,0 +1,106 @@
+// What lies in lines brought into lanes, and back.
+#pragma once
+
+#include "titan/runtime/program.h"
+#include "titan/runtime/vector_math.h"
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace titan::rt {
+
+/// A square of T, as many elements wide as 32 bytes hold, which any processor since AVX shuffles.
+template <typename T> class Square {
+public:
+  static constexpr int64_t size = 32 / sizeof(T);
+
+  template <typename From>
+  TITAN_VECTOR_INLINE void load(const From *from, int64_t stride, T factor) {
+#pragma GCC unroll 8
+    for (int64_t i = 0; i < size; ++i)
+      rows[i] = read(from + i * stride) * factor;
+  }
+  template <typename To> TITAN_VECTOR_INLINE void store(To *to, int64_t stride) const {
+#pragma GCC unroll 8
+    for (int64_t i = 0; i < size; ++i)
+      write(to + i * stride, rows[i]);
+  }
+
+  /// Exchanges the two squares off the diagonal, then those within each of the four (J. Eklundh, "A
+  /// fast computer method for matrix transposing", 1972).
+  TITAN_VECTOR_INLINE void transpose() {
+    exchange<size / 2>();
+    exchange<size / 4>();
+    if constexpr (size == 8)
+      exchange<1>();
+  }
+
+private:
+  typedef T Vector __attribute__((vector_size(32), may_alias));
+  typedef T Unaligned __attribute__((vector_size(32), may_alias, aligned(alignof(T))));
+  using Index = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+  typedef Index Mask __attribute__((vector_size(32)));
+
+  static TITAN_VECTOR_INLINE Vector read(const T *from) {
+    return *reinterpret_cast<const Unaligned *>(from);
+  }
+  static TITAN_VECTOR_INLINE void write(T *to, Vector row) {
+    *reinterpret_cast<Unaligned *>(to) = row;
+  }
+  /// Of other elements, through memory.
+  template <typename From> static TITAN_VECTOR_INLINE Vector read(const From *from) {
+    alignas(32) T row[size];
+    for (int64_t j = 0; j < size; ++j)
+      row[j] = static_cast<T>(from[j]);
+    return *reinterpret_cast<const Vector *>(row);
+  }
+  template <typename To> static TITAN_VECTOR_INLINE void write(To *to, Vector row) {
+    for (int64_t j = 0; j < size; ++j)
+      to[j] = row[j];
+  }
+
+  template <int Half> TITAN_VECTOR_INLINE void exchange() {
+    exchange<Half>(std::make_integer_sequence<Index, size>());
+  }
+  template <int Half, Index... J>
+  TITAN_VECTOR_INLINE void exchange(std::integer_sequence<Index, J...>) {
+    constexpr Mask upper = {(J & Half ? size + J - Half : J)...};
+    constexpr Mask lower = {(J & Half ? size + J : J + Half)...};
+#pragma GCC unroll 8
+    for (int i = 0; i < size; ++i)
+      if (!(i & Half)) {
+        const Vector a = rows[i], b = rows[i + Half];
+        rows[i] = __builtin_shuffle(a, b, upper);
+        rows[i + Half] = __builtin_shuffle(a, b, lower);
+      }
+  }
+
+  Vector rows[size];
+};
+
+/// A matrix in memory: element d of line i lies at i * line + d * element.
+struct LineStrides {
+  int64_t line, element;
+};
+
+/// to[d * toStride + i] = element d of line i, times the factor, of whose type the product is.
+template <typename From, typename T, typename To>
+void transpose(const From *from, LineStrides at, int64_t lines, int64_t depth, T factor, To *to,
+               int64_t toStride) {
+  constexpr int64_t size = Square<T>::size;
+  const int64_t wholeLines = at.element == 1 ? lines / size * size : 0;
+  const int64_t wholeDepth = depth / size * size;
+  for (int64_t i = 0; i < wholeLines; i += size)
+    for (int64_t d = 0; d < wholeDepth; d += size) {
+      Square<T> square;
+      square.load(from + i * at.line + d, at.line, factor);
+      square.transpose();
+      square.store(to + d * toStride + i, toStride);
+    }
+  for (int64_t i = 0; i < lines; ++i)
+    for (int64_t d = i < wholeLines ? wholeDepth : 0; d < depth; ++d)
+      to[d * toStride + i] = static_cast<T>(from[i * at.line + d * at.element]) * factor;
+}
+
+} // namespace titan::rt

@@ -1,0 +1,90 @@
+// The products of attention's backward pass on vectors, for all elements and layouts.
+#pragma once
+
+#include "Panel.h"
+#include "Products.h"
+
+#include <algorithm>
+
+namespace titan::rt {
+
+/// Of one (outer, kv head) pair. Memory holds E.
+template <typename E> class VectorBackward {
+  using T = Accumulated<E>;
+  static constexpr int64_t lanes = Lanes<T>::block;
+
+public:
+  static bool fits(const AttentionShape &) { return true; }
+
+  VectorBackward(const AttentionShape &s, const BackwardMemory<T> &memory)
+      : dkeys(memory.dkeysT), dvalues(memory.dvaluesT), s(s), memory(memory),
+        width(scratchSizes<T>(s).width()), rows(attention_scratch::wholePanels(s.queries)) {}
+
+  void loadKeys(const E *k, const E *v) {
+    keys = k;
+    values = v;
+  }
+  /// Of query head g.
+  void loadQueries(int64_t g, const E *q, const E *dout) {
+    packLines(q, linesOf(s.q), s.queries, s.head, memory.queries + g * rows * s.head);
+    packLines(dout, linesOf(s.out), s.queries, s.valueHead, memory.douts + g * rows * s.valueHead);
+  }
+  void clearQueries(Range some) {
+    for (int64_t g = 0; g < s.group; ++g)
+      std::fill(dquery(g, some.begin), dquery(g, some.end), T(0));
+  }
+
+  /// The keys and values to multiply with from now on, whose gradients are 0 yet.
+  void beginKeys(Range block) {
+    const int64_t count = block.end - block.begin;
+    turnLines(keys + block.begin * s.k.position, linesOf(s.k), count, s.head, scoreFactor<T>(s),
+              memory.keysT);
+    turnLines(values + block.begin * s.v.position, linesOf(s.v), count, s.valueHead, T(1),
+              memory.valuesT);
+    std::fill_n(memory.keys, lanes * width, T(0));
+    for (int64_t lane = 0; lane < count; ++lane)
+      scaleRow(keys + (block.begin + lane) * s.k.position, s.k.element, T(1), s.head,
+               memory.keys + lane * width, 1);
+    std::fill_n(dkeys, s.head * lanes, T(0));
+    std::fill_n(dvalues, s.valueHead * lanes, T(0));
+  }
+
+  /// scores[count][lanes] and the cotangents of probabilities.
+  void score(const Place &at, T *scores, T *dprobabilities) const {
+    multiplyLines(queriesAt(at), at.count, s.head, memory.keysT, scores);
+    multiplyLines(doutsAt(at), at.count, s.valueHead, memory.valuesT, dprobabilities);
+  }
+
+  /// dvalues[valueHead][lanes] and dkeys[head][lanes] from probabilities and dscores[count][lanes].
+  void addToKeys(const Place &at, const T *probabilities, const T *dscores) {
+    addAcrossLines(doutsAt(at), at.count, s.valueHead, probabilities, dvalues);
+    addAcrossLines(queriesAt(at), at.count, s.head, dscores, dkeys);
+  }
+
+  void addToQueries(const Place &at, const T *dscores) {
+    addRows(dscores, at.count, at.keys, memory.keys, width, dquery(at.g, at.query));
+  }
+
+  void storeQuery(int64_t g, int64_t i, T scale, E *to) const {
+    scaleRow(dquery(g, i), 1, scale, s.head, to, s.q.element);
+  }
+
+  T *const dkeys, *const dvalues; // [head][lanes], [valueHead][lanes]
+
+private:
+  const T *queriesAt(const Place &at) const {
+    return memory.queries + (at.g * rows + at.query) * s.head;
+  }
+  const T *doutsAt(const Place &at) const {
+    return memory.douts + (at.g * rows + at.query) * s.valueHead;
+  }
+  T *dquery(int64_t g, int64_t i) const { return memory.dqueries + (g * s.queries + i) * width; }
+
+  const AttentionShape &s;
+  const BackwardMemory<T> memory;
+  const int64_t width; // head, rounded up to whole vectors
+  const int64_t rows;  // of a head's queries when packed
+  const E *keys = nullptr, *values = nullptr;
+};
+
+} // namespace titan::rt

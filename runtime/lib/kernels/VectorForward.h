@@ -1,0 +1,46 @@
+// The products of attention's forward pass on vectors, for all elements and layouts.
+#pragma once
+
+#include "Panel.h"
+#include "Products.h"
+
+namespace titan::rt {
+
+/// Of one (outer, kv head) pair. Memory holds E.
+template <typename E> class VectorForward {
+  using T = Accumulated<E>;
+
+public:
+  static bool fits(const AttentionShape &) { return true; }
+
+  VectorForward(const AttentionShape &s, const ForwardMemory<T> &memory)
+      : sums(memory.sums), s(s), memory(memory) {}
+
+  void load(const E *k, const E *v) {
+    packLines(k, linesOf(s.k), s.keys, s.head, memory.keys);
+    packLines(v, linesOf(s.v), s.keys, s.valueHead, memory.values);
+  }
+
+  /// queries[head][lanes], times the factor, so that scores come out right.
+  void loadQueries(const E *q, int64_t count) {
+    turnLines(q, linesOf(s.q), count, s.head, scoreFactor<T>(s), memory.queries);
+  }
+
+  /// scores[count][lanes], from this key on, which begins a panel.
+  void score(int64_t firstKey, int64_t count, T *scores) const {
+    multiplyLines(memory.keys + firstKey * s.head, count, s.head, memory.queries, scores);
+  }
+
+  /// sums[valueHead][lanes] += values of these keys weighted by probabilities[count][lanes].
+  void addValues(int64_t firstKey, int64_t count, const T *probabilities) {
+    addAcrossLines(memory.values + firstKey * s.valueHead, count, s.valueHead, probabilities, sums);
+  }
+
+  T *const sums; // [valueHead][lanes]
+
+private:
+  const AttentionShape &s;
+  const ForwardMemory<T> memory;
+};
+
+} // namespace titan::rt
