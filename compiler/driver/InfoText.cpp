@@ -4,6 +4,8 @@
 
 #include "llvm/Support/raw_ostream.h"
 
+#include <cmath>
+
 namespace titan::driver {
 namespace {
 
@@ -11,9 +13,9 @@ using sema::CheckedRun;
 using Side = TextTable::Side;
 
 void printFacts(const Facts &facts) {
-  llvm::outs() << "\nper token: " << grouped(static_cast<int64_t>(facts.flopsPerToken + 0.5))
+  llvm::outs() << "\nper token: " << grouped(std::llround(facts.flopsPerToken))
                << " floating-point operations, executed forward and backward\n           "
-               << grouped(static_cast<int64_t>(facts.modelFlopsPerToken + 0.5))
+               << grouped(std::llround(facts.modelFlopsPerToken))
                << " by TorchTitan's formula, for comparison\n";
   printMemory(llvm::outs(), facts);
   if (facts.ranks == 1)
