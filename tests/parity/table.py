@@ -6,7 +6,7 @@ Rows are generated: degrees of replicas, shards and tensor parallelism up to 8 r
 stream split along the sequence or not, what is stored in shards, options of the run. Each is
 compiled to its memory plan and a step of that is interpreted on all ranks, on real arenas, in
 float64: loss, gradients and parameters by the rule of compare.py. A spread of the rows is trained
-for 50 steps as real processes too; without --all, a few of these.
+for 50 steps as real processes too: fifteen, forty with --all.
 """
 
 import itertools
@@ -53,7 +53,7 @@ OPTIONS = ["accumulate = 2", TOKENS, GROUP, "recompute = full", "recompute { sav
            "precision { params = f32, compute = bf16, reduce = f32 }"]
 FLOAT64 = "precision { params = f64, compute = f64, reduce = f64 }"
 # Rows that also train as real processes: so many with --all, so many without.
-PROCESSES, SAMPLE = 15, 5
+PROCESSES, SAMPLE = 40, 15
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@
 Kills: a run of two processes is killed at random moments, again and again, and resumed; in the end its
 losses must be those of a run that nobody killed, bit by bit. Kills come at any time: while the processes
 start, in a step, while a checkpoint is being written. In turn both are killed, or one, which the other must
-report and end. Four kills, twenty with --all.
+report and end. Twenty kills, a hundred with --all.
 
 Allocations: two runs that differ in their number of steps alone ask the allocator for as much.
 
@@ -216,7 +216,7 @@ def try_evaluation(one: Path, two: Path, text: Path, other: Path):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--all", action="store_true", help="twenty kills")
+    parser.add_argument("--all", action="store_true", help="a hundred kills")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("-v", action="store_true", help="show where the kills came")
     arguments = parser.parse_args()
@@ -228,7 +228,7 @@ def main() -> None:
     one = build(PROGRAM, "parity", "float64", OUT / "one", evaluation)
     two = build(PROGRAM, "on_shard2", "float64", OUT / "two", evaluation)
     split = build(PROGRAM, "on_tp2_seq", "float64", OUT / "split", evaluation)
-    kills = 20 if arguments.all else 4
+    kills = 100 if arguments.all else 20
     report = Report()
     report.case(f"{kills} kills of two processes, seed {arguments.seed}",
                 lambda: try_kills(two, text, kills, arguments.seed))
