@@ -171,6 +171,21 @@ int refuse(const CLI::App &app, const CLI::ParseError &error, int argc, char **a
   return 2;
 }
 
+/// No command was given, only a word that was taken for a file.
+int askForCommand(const CLI::App &app, const std::string &word) {
+  if (word.empty()) {
+    std::cerr << app.help();
+    return 2;
+  }
+  if (word.find('.') == std::string::npos)
+    std::cerr << "titanc: there is no command `" << word << "`\n";
+  else
+    std::cerr << "titanc: what is to be done with `" << word << "`? For example `titanc check "
+              << word << "`\n";
+  std::cerr << "see titanc --help\n";
+  return 2;
+}
+
 /// Parses alone; nothing where a command is to run.
 std::optional<int> parse(CLI::App &app, int argc, char **argv) {
   try {
@@ -213,8 +228,7 @@ int runTitanc(int argc, char **argv) {
   bool prints = !args.print.phase.empty() || !args.print.dumpDirectory.empty();
   if (prints && !args.common.file.empty())
     return printCommand(args.common, args.print);
-  std::cerr << app.help();
-  return 2;
+  return askForCommand(app, args.common.file);
 }
 
 } // namespace titan::driver
