@@ -16,8 +16,11 @@ using namespace llvm;
 using namespace titan::programs;
 
 static cl::list<std::string> files(cl::Positional, cl::desc("FILE..."), cl::OneOrMore);
-static cl::opt<int64_t> autoDegree("auto", cl::init(2), cl::desc("degree of an auto axis"));
-static cl::opt<bool> noDifferences("no-differences", cl::desc("trust the gradients"));
+static cl::OptionCategory category("titan-check-programs");
+static cl::opt<int64_t> autoDegree("auto", cl::init(2), cl::cat(category),
+                                   cl::desc("degree of an auto axis"));
+static cl::opt<bool> noDifferences("no-differences", cl::cat(category),
+                                   cl::desc("trust the gradients"));
 
 static StringRef getWord(Verdict::Kind kind) {
   return kind == Verdict::Equal ? "equal" : kind == Verdict::Refused ? "refused" : "FAILED";
@@ -25,6 +28,7 @@ static StringRef getWord(Verdict::Kind kind) {
 
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "Checks that programs mean the same after every phase\n");
   Options options;
   options.autoDegree = autoDegree;
