@@ -1,3 +1,4 @@
+#include "titan/runtime/vector_erf.h"
 #include "titan/runtime/vector_math.h"
 #include "titan/runtime/vector_periodic.h"
 
@@ -85,6 +86,34 @@ TYPED_TEST(VectorMath, LogarithmAccuracy) {
   EXPECT_LE(worst<T>(std::numeric_limits<T>::denorm_min(), least, log, reference), 1);
 }
 
+TYPED_TEST(VectorMath, SineAndCosineAccuracy) {
+  using T = TypeParam;
+  bool narrow = sizeof(T) == 4;
+  auto sine = [](T x) { return vsin(x); };
+  auto cosine = [](T x) { return vcos(x); };
+  auto sineReference = [](long double x) { return std::sin(x); };
+  auto cosineReference = [](long double x) { return std::cos(x); };
+  for (T end : {T(1), T(10), T(1e4), T(narrow ? 1e8 : 3e9)}) {
+    EXPECT_LE(worst<T>(-end, end, sine, sineReference), 2.5) << end;
+    EXPECT_LE(worst<T>(-end, end, cosine, cosineReference), 2.5) << end;
+  }
+  // Where one of them is 0, which a number of T comes only so close to.
+  for (int quarters : {1, 2, 3, 1000, 12345}) {
+    const T zero = static_cast<T>(quarters * (M_PIl / 2));
+    EXPECT_LE(ulps(vsin(zero), std::sin(static_cast<long double>(zero))), 2) << quarters;
+    EXPECT_LE(ulps(vcos(zero), std::cos(static_cast<long double>(zero))), 2) << quarters;
+  }
+}
+
+TYPED_TEST(VectorMath, ErrorFunctionAccuracy) {
+  using T = TypeParam;
+  auto erf = [](T x) { return verf(x); };
+  auto reference = [](long double x) { return std::erf(x); };
+  EXPECT_LE(worst<T>(-7, 7, erf, reference), 2);
+  EXPECT_LE(worst<T>(T(-1.1), T(1.1), erf, reference), 2);
+  EXPECT_LE(worst<T>(T(-1e-3), T(1e-3), erf, reference), 2);
+}
+
 TEST(VectorMath, CosineOfTurnsAccuracy) {
   auto cosine = [](double x) { return vcosTurns(x); };
   // The reference, too, must be told where the quarters are.
@@ -137,6 +166,15 @@ TYPED_TEST(VectorMath, Limits) {
   EXPECT_EQ(vlog(infinity), infinity);
   EXPECT_TRUE(std::isnan(vlog(T(-1))));
   EXPECT_TRUE(std::isnan(vlog(nan)));
+  EXPECT_EQ(verf(infinity), T(1));
+  EXPECT_EQ(verf(-infinity), T(-1));
+  EXPECT_TRUE(std::isnan(verf(nan)));
+  for (T huge : {T(1e20), std::numeric_limits<T>::max()}) {
+    EXPECT_LE(std::abs(vsin(huge)), T(1));
+    EXPECT_LE(std::abs(vcos(huge)), T(1));
+  }
+  EXPECT_TRUE(std::isnan(vsin(infinity)));
+  EXPECT_TRUE(std::isnan(vcos(nan)));
 }
 
 // In a simd loop the same values come out as one at a time.

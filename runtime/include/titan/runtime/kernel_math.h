@@ -4,7 +4,9 @@
 #pragma once
 
 #include "titan/runtime/philox.h"
+#include "titan/runtime/vector_erf.h"
 #include "titan/runtime/vector_math.h"
+#include "titan/runtime/vector_periodic.h"
 
 #include <cmath>
 #include <cstdint>
@@ -43,16 +45,32 @@ template <typename T> TM_FUNCTION T sigmoid(T x) {
   return T(1) / (T(1) + tm::exp(-x));
 }
 template <typename T> TM_FUNCTION T erf(T x) {
-  return std::erf(x);
+#if TM_ON_DEVICE
+  return ::erf(x);
+#else
+  return titan::rt::verf(x);
+#endif
 }
 template <typename T> TM_FUNCTION T sin(T x) {
-  return std::sin(x);
+#if TM_ON_DEVICE
+  return ::sin(x);
+#else
+  return titan::rt::vsin(x);
+#endif
 }
 template <typename T> TM_FUNCTION T cos(T x) {
-  return std::cos(x);
+#if TM_ON_DEVICE
+  return ::cos(x);
+#else
+  return titan::rt::vcos(x);
+#endif
 }
 template <typename T> TM_FUNCTION T log(T x) {
-  return std::log(x);
+#if TM_ON_DEVICE
+  return ::log(x);
+#else
+  return titan::rt::vlog(x);
+#endif
 }
 template <typename T> TM_FUNCTION T sqrt(T x) {
   return std::sqrt(x);
