@@ -7,6 +7,7 @@
 #include "titan/runtime/vector_math.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace titan::rt {
 
@@ -90,16 +91,24 @@ private:
       return startOf(strides) + g * strides.group + i * strides.position;
     };
     const E *out = all.out + at(s.out), *dout = all.dout + at(s.out);
-    // In lanes, so that no addition waits for the one before.
-    T sums[Lanes<T>::vector] = {};
-    for (int64_t d = 0; d < s.valueHead; d += Lanes<T>::vector)
-      for (int64_t l = 0; l < std::min(Lanes<T>::vector, s.valueHead - d); ++l)
-        sums[l] += T(dout[(d + l) * s.out.element]) * T(out[(d + l) * s.out.element]);
-    T sum = 0;
-    for (T part : sums)
-      sum += part;
+    const T mean = s.out.element == 1 ? innerProduct(out, dout, std::integral_constant<int, 1>())
+                                      : innerProduct(out, dout, s.out.element);
     lse2[g * s.queries + i] = all.lse[at(s.lse)] * T(1.44269504088896340736);
-    delta[g * s.queries + i] = all.through ? sum - all.through[at(s.lse)] : sum;
+    delta[g * s.queries + i] = all.through ? mean - all.through[at(s.lse)] : mean;
+  }
+
+  /// Summed in lanes, so that no addition waits for the one before.
+  template <typename Stride> T innerProduct(const E *a, const E *b, Stride stride) const {
+    constexpr int64_t width = Lanes<T>::vector;
+    T sums[width] = {};
+    int64_t d = 0;
+    for (; d + width <= s.valueHead; d += width)
+#pragma omp simd
+      for (int64_t l = 0; l < width; ++l)
+        sums[l] += static_cast<T>(a[(d + l) * stride]) * static_cast<T>(b[(d + l) * stride]);
+    for (int64_t l = 0; d + l < s.valueHead; ++l)
+      sums[l] += static_cast<T>(a[(d + l) * stride]) * static_cast<T>(b[(d + l) * stride]);
+    return std::accumulate(sums, sums + width, T(0));
   }
 
   void storeQueries(Range some) {

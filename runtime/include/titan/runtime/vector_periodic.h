@@ -20,7 +20,9 @@ namespace titan::rt {
 namespace vector_math {
 
 /// sin(r) and cos(r) for |r| <= pi/4.
-template <typename T> struct SineCosine { T sine, cosine; };
+template <typename T> struct SineCosine {
+  T sine, cosine;
+};
 
 /// (sin(r) - r) / r^3 and (cos(r) - 1 + r^2 / 2) / r^4 for z = r^2.
 TITAN_VECTOR_INLINE double sineTail(double z) {
