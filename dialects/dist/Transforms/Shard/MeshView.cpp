@@ -115,8 +115,8 @@ bool MeshView::isFlatEven(ir::NamedTensorType type) const {
   if (layout.flat.size() < 2)
     return true;
   int64_t elements = 1, parts = 1;
-  for (int64_t size : ArrayRef(type.getShape()).drop_front(layout.flatFrom))
-    elements *= size;
+  for (ir::DimAttr dim : type.getDims().drop_front(layout.flatFrom))
+    elements *= dim.getSize();
   for (const std::vector<int> &list : ArrayRef(layout.dims).drop_front(layout.flatFrom))
     for (int axis : list)
       parts *= axes[axis].degree;
