@@ -6,6 +6,7 @@
 #include "dialects/dist/IR/AutoAxis.h"
 #include "dialects/titan/IR/Stacked.h"
 #include "dialects/titan/Kernels/ScalarText.h"
+#include "dialects/titan/Transforms/Memory/Handovers.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 
 using namespace mlir;
@@ -75,6 +76,24 @@ std::string ProgramTable::getBuffer(BufferAttr buffer) {
   return "{" + quote(buffer.getName().getValue()) + ", " + count + " * sizeOf(" +
          getDType(type.getElementType()) + "), " + std::to_string(buffer.getFirst()) + ", " +
          std::to_string(buffer.getLast()) + "}";
+}
+
+/// Stacks that are filled while others empty.
+static std::string getHandover(const support::Handover &handover) {
+  auto list = [](const auto &items, auto print) {
+    std::string text;
+    for (const auto &item : items)
+      text += (text.empty() ? "" : ", ") + print(item);
+    return "{" + text + "}";
+  };
+  auto number = [](size_t buffer) { return std::to_string(buffer); };
+  auto corner = [](support::Corner at) {
+    return "{" + std::to_string(at.below) + ", " + std::to_string(at.above) + "}";
+  };
+  return "{" + list(handover.emptied, number) + ", " + list(handover.filled, number) + ", " +
+         std::to_string(handover.emptiedSlots) + ", " + std::to_string(handover.filledSlots) +
+         ", " + list(handover.filledAbove, corner) + ", " + list(handover.filledBelow, corner) +
+         "}";
 }
 
 std::string ProgramTable::getInfo(NamedTensorType type, DenseI64ArrayAttr unpadded) {
@@ -217,7 +236,15 @@ void ProgramTable::emitFunction(func::FuncOp function, StringRef name) {
   out.open("p.functions.push_back({" + quote(program.getValue()) + ",");
   for (auto buffer : function->getAttrOfType<ArrayAttr>(memory::kBuffers).getAsRange<BufferAttr>())
     out.line(getBuffer(buffer) + ",");
-  out.close(", " + std::to_string(events.getInt()) + ", " + name + "::run});");
+  std::vector<support::Handover> handovers = memory::getHandovers(function);
+  out.close(", " + std::to_string(events.getInt()) + ", " + name +
+            (handovers.empty() ? "::run});" : "::run, {"));
+  if (handovers.empty())
+    return;
+  out.indent();
+  for (const support::Handover &handover : handovers)
+    out.line(getHandover(handover) + ",");
+  out.close("});");
 }
 
 void ProgramTable::emitDescription(ArrayRef<func::FuncOp> functions,

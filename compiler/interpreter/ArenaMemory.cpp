@@ -2,16 +2,19 @@
 //
 // One block of bytes: the function's transient buffers, packed by their lifetimes as the runtime
 // packs them, and behind them the persistent ones. It starts as NaN, and a buffer becomes NaN again
-// after the last event of its lifetime. Values without a place (inline ones and those inside of
-// fused operations) have room of their own.
+// after the last event of its lifetime; of stacks that a repeat hands over, a slot is NaN when the
+// iteration that writes it begins, or when the one that reads it is over. Values without a place
+// (inline ones and those inside of fused operations) have room of their own.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/interpreter/ElementBytes.h"
+#include "compiler/interpreter/HandedOver.h"
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Memory.h"
 #include "compiler/support/ArenaPlanner.h"
 #include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Transforms/Memory/Handovers.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -38,7 +41,7 @@ struct Range {
 class ArenaMemory : public Memory {
 public:
   ArenaMemory(func::FuncOp function, const RankMesh &mesh)
-      : function(function), mesh(mesh), liveness(function) {}
+      : function(function), mesh(mesh), liveness(function), handedOver(function) {}
   LogicalResult plan();
 
   TensorRef read(Value value) const override;
@@ -50,7 +53,8 @@ public:
   LogicalResult carry(ValueRange arguments, ValueRange carried) override;
   LogicalResult checkOverlap(Operation *op) const override;
   void begun(ir::RepeatOp repeat) override { poison(liveness.getStart(repeat)); }
-  void finished(Operation *op) override { poison(liveness.getEnd(op)); }
+  void beginIteration() override { poison(handedOver.getFilled(loops)); }
+  void finished(Operation *op) override;
   FailureOr<std::vector<TensorRef>> returnFrom(func::ReturnOp op) override;
 
 private:
@@ -74,6 +78,7 @@ private:
                       Location location);
   TensorRef load(PlaceAttr place, NamedTensorType type) const;
   void poison(int64_t event);
+  void poison(ArrayRef<HandedOver::Slot> slots);
   void poison(Range range) {
     std::fill(bytes.begin() + range.begin, bytes.begin() + range.end, std::byte{0xFF});
   }
@@ -81,6 +86,7 @@ private:
   func::FuncOp function;
   const RankMesh &mesh;
   memory::Liveness liveness;
+  HandedOver handedOver;
   std::vector<std::byte> bytes;
   std::vector<Buffer> transients, persistents;
   llvm::DenseMap<Value, TensorRef> values;
@@ -102,7 +108,7 @@ LogicalResult ArenaMemory::plan() {
   auto planned = function->getAttrOfType<ArrayAttr>(memory::kBuffers);
   for (auto buffer : planned.getAsRange<ir::BufferAttr>())
     items.push_back({getBytes(buffer, mesh), buffer.getFirst(), buffer.getLast()});
-  support::ArenaPlan plan = support::planArena(items);
+  support::ArenaPlan plan = support::planArena(items, memory::getHandovers(function));
   for (auto [i, buffer] : llvm::enumerate(planned.getAsRange<ir::BufferAttr>()))
     transients.push_back({{plan.offsets[i], plan.offsets[i] + items[i].bytes},
                           buffer.getName().str(),
@@ -183,14 +189,29 @@ TensorRef ArenaMemory::layer(Value stack, int64_t slot, NamedTensorType type) co
 }
 
 void ArenaMemory::beginStack(Value stack) {
-  if (PlaceAttr place = getPlace(stack))
+  PlaceAttr place = getPlace(stack);
+  bool isTransient = place && place.getSpace() == ir::MemorySpace::Transient;
+  if (place && !(isTransient && handedOver.getFiller(place.getBuffer()) == stack.getDefiningOp()))
     poison(getRange(place, typeOf(stack)));
 }
 
+void ArenaMemory::finished(Operation *op) {
+  if (isa<ir::YieldOp>(op) && !loops.empty())
+    poison(handedOver.getEmptied(loops));
+  poison(liveness.getEnd(op));
+}
+
 void ArenaMemory::poison(int64_t event) {
-  for (const Buffer &buffer : transients)
-    if (buffer.last == event)
+  for (auto [i, buffer] : llvm::enumerate(transients)) {
+    Operation *emptier = handedOver.getEmptier(static_cast<int64_t>(i));
+    if (buffer.last == event && !(emptier && liveness.getEnd(emptier) == event))
       poison(buffer.range);
+  }
+}
+
+void ArenaMemory::poison(ArrayRef<HandedOver::Slot> slots) {
+  for (auto [place, type] : slots)
+    poison(getRange(place, type));
 }
 
 LogicalResult ArenaMemory::stack(OpResult stack, int64_t, Value value) {

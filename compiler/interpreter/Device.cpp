@@ -173,6 +173,7 @@ LogicalResult Device::startIteration() {
   frame.next = frame.block->begin();
   int64_t index = getIndex(frame);
   memory->loops.back().index = index;
+  memory->beginIteration();
   HostTensor scalar{{}, {static_cast<double>(index)}};
   if (failed(memory->write(body.getIndex(), std::make_shared<HostTensor>(std::move(scalar)))))
     return failure();

@@ -42,6 +42,8 @@ public:
   /// The rank has begun a repeat, or has finished any other operation: what lives no longer is
   /// gone.
   virtual void begun(ir::RepeatOp) {}
+  /// An iteration of the innermost repeat begins.
+  virtual void beginIteration() {}
   virtual void finished(mlir::Operation *) {}
   /// What the function returns.
   virtual mlir::FailureOr<std::vector<TensorRef>> returnFrom(mlir::func::ReturnOp op) = 0;

@@ -1,6 +1,7 @@
 #include "compiler/plan/MemoryReport.h"
 #include "compiler/support/ArenaPlanner.h"
 #include "dialects/titan/IR/Titan.h"
+#include "dialects/titan/Transforms/Memory/Handovers.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -79,11 +80,14 @@ ProgramMemory Reporter::report(func::FuncOp function) const {
   std::vector<support::ArenaItem> items;
   for (auto buffer : buffers.getAsRange<ir::BufferAttr>())
     items.push_back({getBytes(buffer), buffer.getFirst(), buffer.getLast()});
-  memory.bytes = support::planArena(items, kAlignment).bytes;
-  int64_t event = support::findPeak(items, kAlignment).event;
+  std::vector<support::Handover> handovers = memory::getHandovers(function);
+  memory.bytes = support::planArena(items, handovers, kAlignment).bytes;
+  auto [most, event, shared] = support::findPeak(items, handovers, kAlignment);
   for (auto [item, kind] : llvm::zip_equal(items, getKinds(function, buffers)))
     if (item.first <= event && event <= item.last)
       memory.*kind += support::alignTo(item.bytes, kAlignment);
+  // What is emptied is activations; as much of it as gradients, or others, have taken is gone.
+  memory.activations -= shared;
   locate(function, event, memory);
   return memory;
 }

@@ -10,6 +10,22 @@ namespace {
 
 constexpr int64_t alignment = 64; // a cache line, and the widest vectors
 
+std::vector<support::Corner> getCorners(const std::vector<Handover::Corner> &corners) {
+  std::vector<support::Corner> same;
+  for (auto [below, above] : corners)
+    same.push_back({below, above});
+  return same;
+}
+
+std::vector<support::Handover> getHandovers(const Function &function) {
+  std::vector<support::Handover> handovers;
+  for (const Handover &handover : function.handovers)
+    handovers.push_back({handover.emptied, handover.filled, handover.emptiedSlots,
+                         handover.filledSlots, getCorners(handover.filledAbove),
+                         getCorners(handover.filledBelow)});
+  return handovers;
+}
+
 } // namespace
 
 Arena::Arena(const Program &program, Device &device) : device(device) {
@@ -22,7 +38,7 @@ Arena::Arena(const Program &program, Device &device) : device(device) {
     std::vector<support::ArenaItem> items;
     for (const Buffer &buffer : function.transient)
       items.push_back({buffer.bytes, buffer.first, buffer.last});
-    support::ArenaPlan plan = support::planArena(items, alignment);
+    support::ArenaPlan plan = support::planArena(items, getHandovers(function), alignment);
     for (int64_t &offset : plan.offsets)
       offset += persistentEnd;
     shared = std::max(shared, plan.bytes);

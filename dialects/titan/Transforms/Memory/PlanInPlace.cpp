@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/titan/IR/TypeOf.h"
 #include "dialects/titan/Transforms/Fusion/RowSchedule.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"
 
@@ -28,6 +29,21 @@ static bool liesAlike(NamedTensorType a, NamedTensorType b) {
     return type.withSharding(type.getShardingOrReplicated().withoutPartial());
   };
   return withoutPartial(a) == withoutPartial(b);
+}
+
+/// What is computed in place of an operand ends up where it must if the operand lies there before.
+/// What is exchanged takes its operand's place rather.
+void Planner::wishInPlace(OpResult result, PlaceAttr place) {
+  Operation *op = result.getOwner();
+  if (op->getNumResults() != 1 || isa<dist::DistDialect>(op->getDialect()) || !worksInPlace(op))
+    return;
+  for (Value operand : op->getOperands())
+    if (Operation *producer = operand.getDefiningOp();
+        producer && producer->getBlock() == op->getBlock() &&
+        !isa<dist::DistDialect>(producer->getDialect()) &&
+        liesAlike(typeOf(operand), typeOf(result)) &&
+        liveness.getLastUse(operand) == liveness.getStart(op))
+      return wish(operand, place, /*whenFree=*/true);
 }
 
 /// In a fused region: `operand` is read element by element, by no loop that comes after the one

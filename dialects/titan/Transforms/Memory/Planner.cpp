@@ -40,6 +40,8 @@ LogicalResult Planner::run() {
   if (failed(placeArguments()) || failed(wishResults()) ||
       failed(planBlock(function.getBody().front())))
     return failure();
+  // Only now is it known how long each buffer lives, and which are padded.
+  function.walk([&](RepeatOp repeat) { planHandovers(repeat); });
   writeAttributes();
   return success();
 }
@@ -102,7 +104,8 @@ void Planner::wish(Value value, PlaceAttr place, bool whenFree) {
     value = op->getOperand(0);
   }
   if (isa<OpResult>(value) && !isInline(value))
-    wishes.try_emplace(value, Wish{place, whenFree});
+    if (wishes.try_emplace(value, Wish{place, whenFree}).second)
+      wishInPlace(cast<OpResult>(value), place);
   if (Value flight = getFlight(value))
     wish(flight, place, whenFree);
 }

@@ -58,6 +58,7 @@ private:
   mlir::LogicalResult wishResults();
   mlir::FailureOr<ir::PlaceAttr> getResultPlace(mlir::OpOperand &returned);
   void wish(mlir::Value value, ir::PlaceAttr place, bool whenFree);
+  void wishInPlace(mlir::OpResult result, ir::PlaceAttr place);
   mlir::LogicalResult planBlock(mlir::Block &block);
   void planOp(mlir::Operation *op);
   ir::PlaceAttr choosePlace(mlir::OpResult result);
@@ -71,6 +72,9 @@ private:
   void planScratch(mlir::Operation *op);
   void planPadding(mlir::Operation *op);
   bool pad(ir::PlaceAttr place, mlir::ArrayAttr axes);
+  void planHandovers(ir::RepeatOp repeat);
+  bool holdsOwnSlots(ir::RepeatOp repeat, mlir::Value stack);
+  bool isEmptied(ir::RepeatOp repeat, mlir::OpOperand &slice);
 
   ir::PlaceAttr makeBuffer(std::string name, ir::NamedTensorType type, int64_t first, int64_t last);
   ir::PlaceAttr makeBuffer(mlir::Value value, int64_t first, int64_t last);

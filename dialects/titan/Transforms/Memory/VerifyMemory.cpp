@@ -4,11 +4,13 @@
 // each place holds, writing a result replaces it, and reading an operand whose place holds another
 // value is an error. Bodies of repeats are replayed twice, one after the other, so that what an
 // iteration leaves behind meets itself and every other one. Lifetimes are checked against the same
-// walk; what the function gives must be alive at its end, when it is read.
+// walk; what the function gives must be alive at its end, when it is read. What a repeat hands over
+// is checked slot by slot (VerifyHandovers.cpp).
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialects/dist/IR/DistOps.h"
+#include "dialects/titan/Transforms/Memory/Handovers.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -192,7 +194,8 @@ struct VerifyMemoryPass : PassWrapper<VerifyMemoryPass, OperationPass<ModuleOp>>
   void runOnOperation() final {
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function->hasAttr(attr::kProgram))
-        if (!function->hasAttr(memory::kBuffers) || failed(Replay(function).run()))
+        if (!function->hasAttr(memory::kBuffers) || failed(Replay(function).run()) ||
+            failed(memory::verifyHandovers(function)))
           return signalPassFailure();
     markAllAnalysesPreserved();
   }

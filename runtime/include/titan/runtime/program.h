@@ -67,6 +67,18 @@ struct Buffer {
   int64_t first = 0, last = 0;
 };
 
+/// A loop reads slots of the buffers `emptied` for the last time while it writes slots of those in
+/// `filled`; so each of these may lie over each of those, at a distance of at least that many rows
+/// of what lies below, less that many of what lies above, of every corner.
+struct Handover {
+  struct Corner {
+    int64_t below, above;
+  };
+  std::vector<size_t> emptied, filled; // indices into Function::transient
+  int64_t emptiedSlots, filledSlots;
+  std::vector<Corner> filledAbove, filledBelow;
+};
+
 /// What a tensor that the runtime knows is for.
 enum class Role : uint8_t { Parameter, State, Input, Scalar, Output, Gradient };
 
@@ -133,6 +145,7 @@ struct Function {
   std::vector<Buffer> transient;
   int64_t events = 0; // length of the linear order
   void (*run)(Context &);
+  std::vector<Handover> handovers = {};
 };
 
 /// A launch-time setting with the value the file gave: "optimizer.lr" = "0.0008".

@@ -74,3 +74,17 @@ func.func @views(%x: !hidden {titan.input = "x"}) -> (!titan.tensor<f32[seq = 8,
   %r = titan.rename %y : !hidden -> !titan.tensor<f32[seq = 8, out = 4]>
   return %r : !titan.tensor<f32[seq = 8, out = 4]>
 }
+
+// A sum that is a result is made in its place, and so is the first of what it adds.
+// CHECK-LABEL: func.func @sum
+// CHECK: titan.contract {{.*}}titan.places = [#titan.place<transient [[G:.*]]>]
+// CHECK: titan.contract {{.*}}titan.places = [#titan.place<transient [[OTHER:.*]]>]
+// CHECK: titan.add {{.*}}titan.places = [#titan.place<transient [[G]]>]
+// CHECK: return {titan.arguments = [#titan.place<transient [[G]]>]}
+func.func @sum(%x: !hidden {titan.input = "x"}, %y: !row {titan.input = "y"})
+    -> (!titan.tensor<f32[embed = 4]> {titan.gradient = "w"}) attributes {titan.program = "sum"} {
+  %a = titan.contract %x, %y : (!hidden, !row) -> !titan.tensor<f32[embed = 4]>
+  %b = titan.contract %y, %x : (!row, !hidden) -> !titan.tensor<f32[embed = 4]>
+  %g = titan.add %a, %b : (!titan.tensor<f32[embed = 4]>, !titan.tensor<f32[embed = 4]>) -> !titan.tensor<f32[embed = 4]>
+  return %g : !titan.tensor<f32[embed = 4]>
+}
