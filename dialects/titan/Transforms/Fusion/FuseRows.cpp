@@ -80,9 +80,12 @@ std::unique_ptr<Pass> fusion::createFuseRowsPass() {
 }
 
 void fusion::buildFusePhase(OpPassManager &passes) {
+  // Operations that need one another's rows twice would not fit into one region.
+  passes.addNestedPass<func::FuncOp>(createRecomputeRowsPass());
   passes.addNestedPass<func::FuncOp>(createFuseRowsPass());
 }
 
 void fusion::registerFusionPasses() {
+  registerPass(createRecomputeRowsPass);
   registerPass(createFuseRowsPass);
 }

@@ -18,6 +18,7 @@ class Pass;
 
 namespace titan::fusion {
 
+std::unique_ptr<mlir::Pass> createRecomputeRowsPass();
 std::unique_ptr<mlir::Pass> createFuseRowsPass();
 
 void buildFusePhase(mlir::OpPassManager &passes);

@@ -12,9 +12,6 @@ using namespace titan::fusion;
 
 /// Fewer rows than this are not worth sharing between threads.
 static constexpr int64_t kLeastRows = 16;
-/// What a row keeps for its later loops must stay in a core's first cache, and on devices in a
-/// block's shared memory, of which 48 KiB are there without asking.
-static constexpr int64_t kMostRowBytes = 40 * 1024;
 /// Shorter inner loops waste vector lanes.
 static constexpr int64_t kLeastInner = 64;
 

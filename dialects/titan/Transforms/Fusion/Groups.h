@@ -18,6 +18,10 @@
 
 namespace titan::fusion {
 
+/// What a row keeps for its later loops must stay in a core's first cache, and on devices in a
+/// block's shared memory, of which 48 KiB are there without asking.
+inline constexpr int64_t kMostRowBytes = 40 * 1024;
+
 struct Group {
   llvm::SmallVector<mlir::Operation *> ops; ///< in program order
   llvm::SmallVector<mlir::StringAttr> rows;

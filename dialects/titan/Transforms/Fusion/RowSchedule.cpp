@@ -33,6 +33,30 @@ static unsigned getEarliest(const RowSchedule &schedule, Operation *op, ArrayRef
   return earliest;
 }
 
+/// Moves what only later loops over its dimensions read into the first of them, which then need not
+/// keep it from one loop to the next.
+static void delay(RowSchedule &schedule, ArrayRef<Operation *> ops) {
+  for (Operation *op : llvm::reverse(ops)) {
+    unsigned own = schedule.innerOf[op], first = schedule.inners.size();
+    if (isa<ReduceOp>(op) || schedule.inners[own].dims.empty())
+      continue;
+    for (Operation *user : op->getUsers())
+      if (auto it = schedule.innerOf.find(user); it != schedule.innerOf.end())
+        first = std::min(first, it->second);
+    if (first < schedule.inners.size() && schedule.inners[first].dims == schedule.inners[own].dims)
+      schedule.innerOf[op] = first;
+  }
+  for (RowSchedule::Inner &inner : schedule.inners)
+    inner.ops.clear();
+  for (Operation *op : ops)
+    schedule.inners[schedule.innerOf[op]].ops.push_back(op);
+  llvm::erase_if(schedule.inners,
+                 [](const RowSchedule::Inner &inner) { return inner.ops.empty(); });
+  for (auto [i, inner] : llvm::enumerate(schedule.inners))
+    for (Operation *op : inner.ops)
+      schedule.innerOf[op] = i;
+}
+
 RowSchedule fusion::scheduleRows(ArrayRef<Operation *> ops, ArrayRef<std::string> rows) {
   RowSchedule schedule;
   for (Operation *op : ops) {
@@ -45,6 +69,7 @@ RowSchedule fusion::scheduleRows(ArrayRef<Operation *> ops, ArrayRef<std::string
     schedule.inners[at].ops.push_back(op);
     schedule.innerOf[op] = at;
   }
+  delay(schedule, ops);
   return schedule;
 }
 

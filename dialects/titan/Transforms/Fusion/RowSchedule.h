@@ -2,7 +2,8 @@
 //
 // A row's operations run in a sequence of inner loops. An operation joins the first loop over its
 // dimensions that comes after everything it needs whole (what another loop reduces, or computes
-// over other dimensions), and shares a loop with what it needs element by element. Emission writes
+// over other dimensions), and shares a loop with what it needs element by element; but what only
+// later loops read waits for the first of them, so that no row is kept for it. Emission writes
 // these loops; the memory phase asks which of them read and write a buffer.
 //
 //===----------------------------------------------------------------------===//

@@ -1,0 +1,82 @@
+// RUN: titan-opt --titan-recompute-rows %s | FileCheck %s
+// RUN: titan-opt --titan-recompute-rows --titan-fuse-rows %s | FileCheck %s --check-prefix=FUSED
+
+!rows = !titan.tensor<f32[seq = 32]>
+!logits = !titan.tensor<f32[seq = 32, vocab = 16384]>
+!short = !titan.tensor<f32[seq = 32, embed = 128]>
+
+// A softmax over rows that are too long to be kept: each loop computes anew what it needs of the
+// loop before, and all of them are one region, which reads the logits three times.
+// CHECK-LABEL: func.func @softmax(
+// CHECK-SAME: %[[X:[a-z0-9]*]]:
+// CHECK: %[[TOP:.*]] = titan.reduce max %[[X]]
+// CHECK: %[[S:.*]] = titan.sub %[[X]], %[[TOP]]
+// CHECK: %[[E:.*]] = titan.exp %[[S]]
+// CHECK: %[[N:.*]] = titan.reduce sum %[[E]]
+// CHECK: %[[S2:.*]] = titan.sub %[[X]], %[[TOP]]
+// CHECK: %[[E2:.*]] = titan.exp %[[S2]]
+// CHECK: titan.div %[[E2]], %[[N]]
+// FUSED-LABEL: func.func @softmax(
+// FUSED-COUNT-1: titan.fused
+// FUSED-NOT: titan.fused
+// FUSED: return
+func.func @softmax(%x: !logits) -> !logits {
+  %top = titan.reduce max %x : !logits -> !rows
+  %s = titan.sub %x, %top : (!logits, !rows) -> !logits
+  %e = titan.exp %s : !logits -> !logits
+  %n = titan.reduce sum %e : !logits -> !rows
+  %p = titan.div %e, %n : (!logits, !rows) -> !logits
+  return %p : !logits
+}
+
+// Short rows are kept.
+// CHECK-LABEL: func.func @short
+// CHECK-COUNT-1: titan.exp
+// CHECK-NOT: titan.exp
+// CHECK: return
+func.func @short(%x: !short) -> !short {
+  %e = titan.exp %x : !short -> !short
+  %n = titan.reduce sum %e : !short -> !rows
+  %p = titan.div %e, %n : (!short, !rows) -> !short
+  return %p : !short
+}
+
+// One element of a row that is computed is looked for while the row goes by.
+// CHECK-LABEL: func.func @pick(
+// CHECK-SAME: %[[X:[a-z0-9]*]]: {{.*}}, %[[AT:[a-z0-9]*]]:
+// CHECK: %[[E:.*]] = titan.exp %[[X]]
+// CHECK: %[[V:.*]] = titan.iota : <i64[vocab = 16384]>
+// CHECK: %[[HERE:.*]] = titan.compare eq, %[[V]], %[[AT]]
+// CHECK: %[[ZERO:.*]] = titan.constant 0.0
+// CHECK: %[[ONLY:.*]] = titan.select %[[HERE]], %[[E]], %[[ZERO]]
+// CHECK: titan.reduce sum %[[ONLY]]
+// CHECK-NOT: titan.take
+func.func @pick(%x: !logits, %at: !titan.tensor<i64[seq = 32]>) -> !rows {
+  %e = titan.exp %x : !logits -> !logits
+  %t = titan.take %e along "vocab" at %at : (!logits, !titan.tensor<i64[seq = 32]>) -> !rows
+  return %t : !rows
+}
+
+// Of what lies in memory, it is read.
+// CHECK-LABEL: func.func @read
+// CHECK: titan.take
+func.func @read(%x: !logits, %at: !titan.tensor<i64[seq = 32]>) -> !rows {
+  %t = titan.take %x along "vocab" at %at : (!logits, !titan.tensor<i64[seq = 32]>) -> !rows
+  return %t : !rows
+}
+
+// What is returned is in memory anyway, and what would keep two tensors in place of one is not done.
+// CHECK-LABEL: func.func @kept
+// CHECK-COUNT-2: titan.exp
+// CHECK-NOT: titan.exp
+// CHECK: return
+func.func @kept(%x: !logits, %y: !logits) -> (!logits, !logits, !logits) {
+  %e = titan.exp %x : !logits -> !logits
+  %n = titan.reduce sum %e : !logits -> !rows
+  %p = titan.div %e, %n : (!logits, !rows) -> !logits
+  %z = titan.mul %x, %y : (!logits, !logits) -> !logits
+  %f = titan.exp %z : !logits -> !logits
+  %m = titan.reduce sum %f : !logits -> !rows
+  %q = titan.div %f, %m : (!logits, !rows) -> !logits
+  return %e, %p, %q : !logits, !logits, !logits
+}
