@@ -15,6 +15,7 @@ options { tokenVocab = TitanLexer; }
 
 file: NEWLINE? declaration* EOF;
 onlyExpr: expr NEWLINE? EOF;
+onlySettings: entryEnd? setting* EOF;
 
 terminator: (NEWLINE | SEMI)+;
 

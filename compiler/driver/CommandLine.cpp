@@ -36,6 +36,8 @@ void addCommon(CLI::App &app, CommonOptions &options, bool fileRequired) {
   app.add_option("FILE", options.file, "the .titan file")->required(fileRequired)->type_name("");
   app.add_option("--train", options.train, "the run, where the file has several")
       ->type_name("NAME");
+  app.add_option("--config", options.config, "settings from a TOML file; --set wins over it")
+      ->type_name("FILE.toml");
   app.add_option("--set", options.overrides, "override a setting (repeatable)")
       ->type_name("PATH=VALUE")
       ->take_all()

@@ -2,24 +2,43 @@
 #include "compiler/syntax/Format.h"
 #include "compiler/driver/Commands.h"
 
-#include <fstream>
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
 #include <iostream>
 #include <iterator>
 
 namespace titan::driver {
 
+namespace fs = llvm::sys::fs;
+
 /// Writes beside the file and renames, so that an interrupted run leaves the old text or the new.
-static bool replaceFile(const std::string &path, const std::string &text) {
-  const std::string temporary = path + ".tmp";
-  {
-    std::ofstream out(temporary, std::ios::binary);
-    out << text;
-    if (!out.flush()) {
-      std::remove(temporary.c_str());
-      return false;
-    }
-  }
-  return std::rename(temporary.c_str(), path.c_str()) == 0;
+/// A link stays one, and permissions stay as they are.
+static std::error_code replaceFile(const std::string &path, const std::string &text) {
+  llvm::SmallString<128> real, temporary;
+  if (std::error_code error = fs::real_path(path, real))
+    return error;
+  auto mode = fs::getPermissions(real);
+  if (!mode)
+    return mode.getError();
+  if (!fs::can_write(real)) // a rename would not ask
+    return std::make_error_code(std::errc::permission_denied);
+  int file = -1;
+  if (std::error_code error = fs::createUniqueFile(llvm::Twine(real) + ".%%%%%%.tmp", file, temporary))
+    return error;
+  llvm::raw_fd_ostream out(file, /*shouldClose=*/true);
+  out << text;
+  out.close();
+  std::error_code error = out.error();
+  out.clear_error(); // it is reported by us
+  if (!error)
+    error = fs::setPermissions(temporary, *mode);
+  if (!error)
+    error = fs::rename(temporary, real);
+  if (error)
+    fs::remove(temporary);
+  return error;
 }
 
 /// Formats one file.
@@ -48,8 +67,9 @@ static void formatFile(Session &session, const std::string &path, const FormatOp
         .help("titanc fmt " + path);
     return;
   }
-  if (!replaceFile(path, *formatted))
-    session.diags.report(Code::CannotWriteFile, {}, "cannot write `" + path + "`");
+  if (std::error_code error = replaceFile(path, *formatted))
+    session.diags.report(Code::CannotWriteFile, {},
+                         "cannot write `" + path + "`: " + error.message());
   else if (!session.options.jsonDiagnostics)
     std::cerr << "formatted " << path << '\n';
 }

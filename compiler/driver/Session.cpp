@@ -13,6 +13,7 @@ sema::CheckRequest requestFor(const CommonOptions &options) {
   request.file = options.file;
   request.train = options.train;
   request.model = options.model;
+  request.config = options.config;
   request.overrides = options.overrides;
   request.searchDirs = options.searchDirs;
   request.searchDirs.push_back(standardLibraryDir());

@@ -13,6 +13,7 @@ struct CommonOptions {
   std::string file;
   std::string train;
   std::string model;                   ///< --model: look at this model, whatever runs the file has
+  std::string config;                  ///< --config FILE.toml
   std::vector<std::string> overrides;  ///< --set PATH=VALUE
   std::vector<std::string> searchDirs; ///< -I
   std::optional<std::string> text;     ///< the file's, where it is not to be read

@@ -5,6 +5,8 @@
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/TensorAttributes.h"
 
+#include "llvm/ADT/StringSet.h"
+
 using namespace mlir;
 
 namespace titan::lowering {
@@ -85,12 +87,13 @@ int64_t vocabulary(const sema::Model &model) {
 /// every setting of the command line, under its name.
 std::string wholeText(const SourceManager &sources) {
   std::string all;
+  StringSet<> seen; // a configuration file is there as it is, and without what begins its tables
   for (size_t i = 0; i < sources.bufferCount(); ++i) {
     FileId file = static_cast<FileId>(i);
     StringRef name = sources.name(file);
     if (name == "--set")
       all += "# --set " + std::string(sources.text(file)) + "\n";
-    else if (!name.starts_with("--set "))
+    else if (!name.starts_with("--set ") && seen.insert(name).second)
       all += "# file: " + name.str() + "\n" + std::string(sources.text(file)) + "\n";
   }
   return all;

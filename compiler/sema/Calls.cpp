@@ -72,13 +72,16 @@ Value Elaborator::evalCall(const CallExpr &expr, Expected) {
   }
   Diagnostic &diag = report(Code::UnknownFunction, expr.callee.loc,
                             "no function or block is named `" + expr.callee.text() + "` here");
-  propose(diag, expr.callee.last(), [&] {
-    std::vector<std::string> candidates = library.names(*frame->unit);
-    candidates.insert(candidates.end(), reshaping.begin(), reshaping.end());
+  bool isMeant = library.noteImports(diag, *frame->unit, expr.callee);
+  auto candidates = [&] {
+    std::vector<std::string> all = library.names(*frame->unit);
+    all.insert(all.end(), reshaping.begin(), reshaping.end());
     for (const auto &entry : builtins())
-      candidates.push_back(entry.first);
-    return candidates;
-  });
+      all.push_back(entry.first);
+    return all;
+  };
+  if (!isMeant)
+    propose(diag, expr.callee, candidates);
   for (const Arg &arg : expr.args) // its own mistakes are worth a report too
     if (arg.value)
       eval(*arg.value);

@@ -1,4 +1,5 @@
 #include "compiler/sema/Check.h"
+#include "compiler/sema/Config.h"
 #include "compiler/sema/Elaborator.h"
 #include "compiler/sema/ParameterRules.h"
 #include "compiler/sema/Reachability.h"
@@ -20,6 +21,8 @@ bool Checker::load() {
 }
 
 bool Checker::parseOverrides() {
+  if (!request.config.empty())
+    overrides = readConfig(request.config, sources, diags);
   for (const std::string &argument : request.overrides)
     if (std::optional<Override> parsed = parseOverride(argument, sources, diags))
       overrides.push_back(std::move(*parsed));

@@ -229,6 +229,7 @@ private:
   using Candidates = std::function<std::vector<std::string>()>;
   /// Proposes the nearest candidate and shows where that one comes from. They are asked for only
   /// while reports are still shown: collecting them for each of many mistakes would take long.
+  void propose(Diagnostic &diag, const syntax::Path &path, const Candidates &candidates);
   void propose(Diagnostic &diag, const syntax::Name &name, const Candidates &candidates);
   void reportUnknownName(const syntax::Name &name, Location at);
   /// The dimensions that a name stands for; empty after a report.

@@ -201,12 +201,14 @@ void Library::import(Unit &unit, const ImportDecl::Item &item) {
     known = units.find(key);
   }
   const Unit &imported = *known->second;
-  if (item.alias)
-    unit.namespaces[item.alias->text] = &imported;
-  else if (item.file)
-    unit.namespaces[fs::path(path).stem().string()] = &imported;
-  else
-    unit.namespaces[item.path.last().text] = &imported;
+  std::string called = item.alias  ? item.alias->text
+                       : item.file ? fs::path(path).stem().string()
+                                   : item.path.last().text;
+  auto [entry, fresh] = unit.namespaces.try_emplace(called, Import{&imported, item.loc});
+  if (!fresh && entry->second.unit != &imported)
+    diags.report(Code::Redeclared, item.loc, "two imports are called `" + called + "`")
+        .note(entry->second.loc, "the other one is here")
+        .help("give one of them another name: `" + name + " as other`");
   if (!item.alias)
     bind(unit, imported);
 }
@@ -245,14 +247,23 @@ Symbol Library::lookup(const Unit &unit, const Path &path, Space space) const {
     return {};
   auto file = unit.namespaces.find(path.parts[0].text);
   bool isKnown = file != unit.namespaces.end() && !isPrivate(path.last().text);
-  return isKnown ? in(file->second->declared, path.last().text) : Symbol{};
+  return isKnown ? in(file->second.unit->declared, path.last().text) : Symbol{};
+}
+
+Symbol Library::lookup(const Unit &unit, const std::string &name, Space space) const {
+  Path path;
+  size_t dot = name.find('.');
+  if (dot != std::string::npos)
+    path.parts.push_back({name.substr(0, dot), {}});
+  path.parts.push_back({dot == std::string::npos ? name : name.substr(dot + 1), {}});
+  return lookup(unit, path, space);
 }
 
 Symbol Library::lookupPrivate(const Unit &unit, const Path &path) const {
   for (const auto &[name, file] : unit.namespaces) {
-    auto found = file->declared.find({Space::Code, path.last().text});
+    auto found = file.unit->declared.find({Space::Code, path.last().text});
     bool isMeant = path.isSimple() || path.parts[0].text == name;
-    if (isMeant && isPrivate(path.last().text) && found != file->declared.end())
+    if (isMeant && isPrivate(path.last().text) && found != file.unit->declared.end())
       return found->second;
   }
   return {};
@@ -265,9 +276,31 @@ std::vector<std::string> Library::ambiguous(const Unit &unit, const Path &path, 
       unit.declared.count({space, path.last().text}))
     return meanings;
   for (const auto &[name, file] : unit.namespaces)
-    if (std::find(found->second.begin(), found->second.end(), file) != found->second.end())
+    if (std::find(found->second.begin(), found->second.end(), file.unit) != found->second.end())
       meanings.push_back(name + "." + path.last().text);
   return meanings;
+}
+
+std::vector<std::pair<std::string, Import>> Library::importsOf(const Unit &unit, const Path &path,
+                                                               Space space) const {
+  std::vector<std::pair<std::string, Import>> all;
+  if (!isPrivate(path.last().text))
+    for (const auto &entry : unit.namespaces)
+      if (entry.second.unit->declared.count({space, path.last().text}))
+        all.push_back(entry);
+  return all;
+}
+
+bool Library::noteImports(Diagnostic &diag, const Unit &unit, const Path &path,
+                          Space space) const {
+  if (path.parts.size() != 2 || unit.namespaces.count(path.parts[0].text))
+    return false;
+  std::vector<std::pair<std::string, Import>> meant = importsOf(unit, path, space);
+  for (const auto &[name, import] : meant)
+    diag.note(import.loc, "this import declares `" + name + "." + path.last().text + "`");
+  if (meant.size() == 1)
+    diag.fix(path.parts[0].loc, meant[0].first);
+  return !meant.empty();
 }
 
 std::vector<std::string> Library::names(const Unit &unit, Space space) const {
@@ -277,7 +310,7 @@ std::vector<std::string> Library::names(const Unit &unit, Space space) const {
       if (key.first == space)
         all.push_back(key.second);
   for (const auto &[name, file] : unit.namespaces)
-    for (const auto &[key, symbol] : file->declared)
+    for (const auto &[key, symbol] : file.unit->declared)
       if (key.first == space && !isPrivate(key.second))
         all.push_back(name + "." + key.second);
   return all;

@@ -35,6 +35,12 @@ Space spaceOf(const syntax::Decl &decl);
 /// Declarations by name, one table a space.
 using Names = std::map<std::pair<Space, std::string>, Symbol>;
 
+/// A file that another one imports, and where.
+struct Import {
+  const Unit *unit = nullptr;
+  Location loc;
+};
+
 /// One file.
 struct Unit {
   std::string path;
@@ -42,8 +48,8 @@ struct Unit {
   bool isPrelude = false;
   std::unique_ptr<syntax::Module> module;
   Names declared;
-  Names imported;                                 ///< by bare name
-  std::map<std::string, const Unit *> namespaces; ///< `norm` of `norm.rms_norm`
+  Names imported;                           ///< by bare name
+  std::map<std::string, Import> namespaces; ///< `norm` of `norm.rms_norm`
   /// Bare names that several imports declare: using one asks for the qualified name.
   std::map<std::pair<Space, std::string>, std::vector<const Unit *>> ambiguous;
 };
@@ -64,11 +70,20 @@ public:
 
   /// What a path means in a unit; nothing, without a message, if nothing is known by that name.
   Symbol lookup(const Unit &unit, const syntax::Path &path, Space space = Space::Code) const;
+  /// The same of a name that `names` gives, with its dot if it has one.
+  Symbol lookup(const Unit &unit, const std::string &name, Space space = Space::Code) const;
   /// What a path would mean if files told their private names, which begin with `_`.
   Symbol lookupPrivate(const Unit &unit, const syntax::Path &path) const;
   /// The qualified names that a bare name may mean, where several imports declare it.
   std::vector<std::string> ambiguous(const Unit &unit, const syntax::Path &path,
                                      Space space = Space::Code) const;
+  /// The imports of `unit` that declare what `path` ends in, by the names that they go by.
+  std::vector<std::pair<std::string, Import>> importsOf(const Unit &unit, const syntax::Path &path,
+                                                        Space space = Space::Code) const;
+  /// Shows the imports that a qualified name may mean where the name before its dot is none; false
+  /// if there are none such.
+  bool noteImports(Diagnostic &diag, const Unit &unit, const syntax::Path &path,
+                   Space space = Space::Code) const;
   /// Names that `unit` can use, for suggestions.
   std::vector<std::string> names(const Unit &unit, Space space = Space::Code) const;
 

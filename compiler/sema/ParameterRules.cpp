@@ -16,10 +16,11 @@ static const OptionSpec *findEntry(const Setting &entry, const std::vector<Optio
   std::vector<std::string> known;
   for (const OptionSpec &each : table)
     known.push_back(each.path);
-  diags
-      .report(Code::UnknownOption, entry.path.loc,
-              std::string(what) + " no option `" + name + "`")
-      .help("the options are " + listNames(known));
+  Diagnostic &diag = diags.report(Code::UnknownOption, entry.path.loc,
+                                  std::string(what) + " no option `" + name + "`");
+  diag.help("the options are " + listNames(known));
+  if (std::string near = nearestName(name, known); !near.empty())
+    diag.fix(entry.path.loc, near);
   return nullptr;
 }
 
@@ -30,9 +31,33 @@ static bool hasRoom(size_t count, const char *what, Location at, DiagnosticEngin
   return count < most;
 }
 
-static const std::vector<Setting> &entriesOf(const Setting &setting) {
-  static const std::vector<Setting> nothing;
-  return setting.block ? *setting.block : nothing;
+/// What is said of the parameters that match, each but once; to say nothing would have no effect.
+static std::vector<const Setting *> entriesOf(const Setting &setting,
+                                              const std::vector<OptionSpec> &table,
+                                              DiagnosticEngine &diags) {
+  std::vector<const Setting *> entries;
+  std::map<std::string, Location> seen;
+  if (setting.block)
+    for (const Setting &entry : *setting.block) {
+      auto [earlier, fresh] = seen.try_emplace(entry.path.text(), entry.path.loc);
+      if (fresh)
+        entries.push_back(&entry);
+      else
+        diags
+            .report(Code::OptionTwice, entry.path.loc,
+                    "`" + entry.path.text() + "` is set twice")
+            .note(earlier->second, "it was set here");
+    }
+  if (entries.empty()) {
+    std::vector<std::string> known;
+    for (const OptionSpec &each : table)
+      known.push_back(each.path);
+    diags
+        .report(Code::OptionWithoutEffect, setting.label->loc,
+                "nothing is said of the parameters that match `" + setting.label->text + "`")
+        .help("set some of " + listNames(known) + ", or leave this out");
+  }
+  return entries;
 }
 
 void readGroup(const Setting &setting, const Library &library, const Unit &unit, Run &run,
@@ -40,10 +65,10 @@ void readGroup(const Setting &setting, const Library &library, const Unit &unit,
   if (!hasRoom(run.groups.size(), "groups", setting.loc, diags))
     return;
   Group group{setting.label->text, {}, setting.label->loc};
-  for (const Setting &entry : entriesOf(setting))
-    if (const OptionSpec *spec = findEntry(entry, groupOptions(), "a group has", diags)) {
-      Value value = Elaborator::evalConstant(*entry.value, library, unit, diags);
-      value = checkOption(*spec, value, entry.value->loc, diags);
+  for (const Setting *entry : entriesOf(setting, groupOptions(), diags))
+    if (const OptionSpec *spec = findEntry(*entry, groupOptions(), "a group has", diags)) {
+      Value value = Elaborator::evalConstant(*entry->value, library, unit, diags);
+      value = checkOption(*spec, value, entry->value->loc, diags);
       if (!value.isError())
         group.values[spec->path] = value;
     }
@@ -55,16 +80,16 @@ void readRule(const Setting &setting, const Library &library, const Unit &unit, 
   if (!hasRoom(run.rules.size(), "rules for parameters", setting.loc, diags))
     return;
   ParameterRule rule{setting.label->text, {}, {}, setting.label->loc};
-  for (const Setting &entry : entriesOf(setting)) {
-    const OptionSpec *spec = findEntry(entry, ruleOptions(), "parameters have", diags);
+  for (const Setting *entry : entriesOf(setting, ruleOptions(), diags)) {
+    const OptionSpec *spec = findEntry(*entry, ruleOptions(), "parameters have", diags);
     if (!spec)
       continue;
     if (spec->type == OptionType::Initialiser) {
-      rule.init = Elaborator::evalInitialiser(*entry.value, library, unit, diags);
+      rule.init = Elaborator::evalInitialiser(*entry->value, library, unit, diags);
       continue;
     }
-    Value frozen = Elaborator::evalConstant(*entry.value, library, unit, diags);
-    frozen = checkOption(*spec, frozen, entry.value->loc, diags);
+    Value frozen = Elaborator::evalConstant(*entry->value, library, unit, diags);
+    frozen = checkOption(*spec, frozen, entry->value->loc, diags);
     if (!frozen.isError())
       rule.frozen = frozen.truth();
   }

@@ -51,18 +51,21 @@ bool Elaborator::expectTensor(const Value &value, Location at, const char *what)
   return false;
 }
 
-void Elaborator::propose(Diagnostic &diag, const Name &name, const Candidates &candidates) {
+void Elaborator::propose(Diagnostic &diag, const Path &path, const Candidates &candidates) {
   if (diags.isFull())
     return;
-  std::string near = nearestName(name.text, candidates());
+  std::string near = nearestName(path.text(), candidates());
   if (near.empty())
     return;
-  diag.fix(name.loc, near);
-  Path path{{{near, name.loc}}, name.loc};
+  diag.fix(path.loc, near);
   if (Binding *known = frame->scope->find(near))
     diag.note(known->loc, "`" + near + "` is declared here");
-  else if (Symbol symbol = library.lookup(*frame->unit, path))
+  else if (Symbol symbol = library.lookup(*frame->unit, near))
     diag.note(nameOf(*symbol.decl).loc, "`" + near + "` is declared here");
+}
+
+void Elaborator::propose(Diagnostic &diag, const Name &name, const Candidates &candidates) {
+  propose(diag, Path{{name}, name.loc}, candidates);
 }
 
 void Elaborator::reportUnknownName(const Name &name, Location at) {

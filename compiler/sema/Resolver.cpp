@@ -9,13 +9,13 @@ namespace titan::sema {
 using namespace syntax;
 
 void Resolver::propose(Diagnostic &diag, const Path &path, const Unit &unit, Space space) {
-  if (diags.isFull())
+  if (diags.isFull() || library.noteImports(diag, unit, path, space))
     return;
   std::string near = nearestName(path.text(), library.names(unit, space));
   if (near.empty())
     return;
   diag.fix(path.loc, near);
-  if (Symbol symbol = library.lookup(unit, Path{{{near, path.loc}}, path.loc}, space))
+  if (Symbol symbol = library.lookup(unit, near, space))
     diag.note(nameOf(*symbol.decl).loc, "`" + near + "` is declared here");
 }
 
@@ -95,8 +95,11 @@ void Resolver::addOverrides(const std::vector<Override> &overrides) {
   unit = run.model.unit;
   fromCommandLine = true;
   setHere.clear();
-  for (const Override &each : overrides)
-    addSetting("", each.setting);
+  for (size_t i = 0; i < overrides.size(); ++i) {
+    if (i && overrides[i - 1].fromFile != overrides[i].fromFile)
+      setHere.clear(); // the command line overrides what a file says
+    addSetting("", overrides[i].setting);
+  }
 }
 
 void Resolver::fillDefaults(bool demandAll) {

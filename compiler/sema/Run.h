@@ -43,9 +43,10 @@ struct Run {
   const Value &operator[](const std::string &path) const { return options.at(path).value; }
 };
 
-/// A `--set` argument, as the setting that it stands for.
+/// A `--set` argument or a line of a configuration file, as the setting that it stands for.
 struct Override {
   syntax::Setting setting;
+  bool fromFile = false; ///< those go before the command line's
 };
 
 /// Reads `path=value`, where the path may have a pattern: `optimizer.group."*norm".weight_decay=0`.

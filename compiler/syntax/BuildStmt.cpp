@@ -29,9 +29,17 @@ TypeSpec Builder::buildType(P::TypedNameContext &context) {
   return type;
 }
 
+std::vector<Setting> Builder::build(P::OnlySettingsContext &context) {
+  return buildSettings(context.setting());
+}
+
 std::vector<Setting> Builder::buildSettings(P::SettingsContext &context) {
+  return buildSettings(context.setting());
+}
+
+std::vector<Setting> Builder::buildSettings(const std::vector<P::SettingContext *> &entries) {
   std::vector<Setting> settings;
-  for (P::SettingContext *setting : context.setting())
+  for (P::SettingContext *setting : entries)
     if (!setting->exception)
       settings.push_back(buildSetting(*setting));
   return settings;

@@ -19,6 +19,7 @@ public:
 
   void build(TitanParser::FileContext &file, Module &module);
   ExprPtr build(TitanParser::ExprContext &expr);
+  std::vector<Setting> build(TitanParser::OnlySettingsContext &settings);
 
 private:
   using P = TitanParser;
@@ -58,6 +59,7 @@ private:
   DimList buildDimList(P::DimListContext &context);
   TypeSpec buildType(P::TypedNameContext &context);
   std::vector<Setting> buildSettings(P::SettingsContext &context);
+  std::vector<Setting> buildSettings(const std::vector<P::SettingContext *> &entries);
   Setting buildSetting(P::SettingContext &context);
 
   // Statements.

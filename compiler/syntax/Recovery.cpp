@@ -19,7 +19,8 @@ bool isEntry(size_t rule) {
 /// These consist of entries.
 bool isList(size_t rule) {
   return rule == Parser::RuleFile || rule == Parser::RuleBody || rule == Parser::RuleSettings ||
-         rule == Parser::RuleAxes || rule == Parser::RuleOverrides || rule == Parser::RuleArms;
+         rule == Parser::RuleAxes || rule == Parser::RuleOverrides || rule == Parser::RuleArms ||
+         rule == Parser::RuleOnlySettings;
 }
 
 /// Keywords that join parts: nobody means them as a name.
@@ -200,7 +201,7 @@ void Recovery::recover(antlr4::Parser *parser, std::exception_ptr error) {
     endErrorCondition(parser);
     return;
   }
-  if (!context->parent && context->getRuleIndex() == Parser::RuleFile)
+  if (!context->parent && isList(context->getRuleIndex()))
     return; // nothing is left to go on with
   std::rethrow_exception(error);
 }

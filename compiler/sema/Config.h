@@ -1,0 +1,19 @@
+// Settings from a configuration file, as the command line's `--config` gives them. They pass the same
+// checks as those of a run and of `--set`, and keep their places, so that what is wrong with one is
+// shown in the file.
+#ifndef TITAN_COMPILER_SEMA_CONFIG_H
+#define TITAN_COMPILER_SEMA_CONFIG_H
+
+#include "compiler/sema/Run.h"
+
+namespace titan::sema {
+
+/// Reads a TOML file of settings: keys with dots, tables (`[optimizer]`, and with a pattern
+/// `[optimizer.group."*norm"]`), numbers, truth values, strings in double quotes, arrays. Such a
+/// file is, but for the lines that begin tables, text that the language's own parser takes.
+std::vector<Override> readConfig(const std::string &path, SourceManager &sources,
+                                 DiagnosticEngine &diags);
+
+} // namespace titan::sema
+
+#endif
