@@ -134,7 +134,7 @@ Value Elaborator::addSink(CallArgs &args, const Value &result, const Value &logS
 
 Value Elaborator::builtinAttention(CallArgs &args) {
   if (!args.expect(3, 3, true, true, {"mask", "scale", "soft_cap", "sink"}) ||
-      args.over.size() != 1 || args.along.size() != 1 || !checkAttention(args))
+      !args.expectOneOver() || !checkAttention(args))
     return {};
   DimId head = args.over[0];
   const Value *given = args.keyword("mask");

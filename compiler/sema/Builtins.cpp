@@ -51,6 +51,8 @@ const std::map<std::string, Elaborator::Builtin> &Elaborator::builtins() {
       {"where", &Elaborator::builtinWhere},
       {"index", &Elaborator::builtinIndex},
       {"range", &Elaborator::builtinRange},
+      {"element", &Elaborator::builtinElement},
+      {"length", &Elaborator::builtinLength},
       {"stop_gradient", &Elaborator::builtinStopGradient},
       {"expand", &Elaborator::builtinExpand},
       {"rotary", &Elaborator::builtinRotary},
@@ -210,8 +212,13 @@ Value Elaborator::builtinRotary(CallArgs &args) {
   std::optional<double> theta = args.number("theta", 10000);
   std::optional<std::string> pairs = args.word("pairs", {"interleaved", "half"}, "interleaved");
   std::optional<std::vector<double>> frequencies = args.numbers("frequencies");
-  if (!theta || !pairs || !frequencies || args.over.size() != 1 || args.along.size() != 1)
+  if (!theta || !pairs || !frequencies || !args.expectOneOver())
     return {};
+  if (!(*theta > 0)) {
+    report(Code::BadArgument, args.keywordLoc("theta"),
+           "`theta` must be positive, not " + Value::ofFloat(*theta).print());
+    return {};
+  }
   TensorType type = typeOf(args[0]);
   for (DimId id : {args.over[0], args.along[0]})
     if (!type.dims.contains(id)) {

@@ -30,7 +30,13 @@ void CallArgs::read(const Arg &arg) {
   Value value = isDimOnly ? Value::none() : elaborator.eval(*arg.value);
   errors |= value.isError();
   if (arg.kind == ArgKind::Keyword) {
-    keywords[arg.name->text] = {value, arg.value->loc};
+    auto [known, fresh] = keywords.try_emplace(arg.name->text, value, arg.value->loc);
+    if (!fresh)
+      elaborator
+          .report(Code::BadArgument, arg.loc,
+                  "`" + name() + "` is given `" + arg.name->text + "` twice")
+          .note(known->second.second, "it was given here");
+    errors |= !fresh;
     return;
   }
   values.push_back(std::move(value));
@@ -41,11 +47,8 @@ void CallArgs::readDims(const Arg &arg) {
   bool isOver = arg.kind == ArgKind::Over;
   std::vector<DimId> &dims = isOver ? over : along;
   (isOver ? overLoc : alongLoc) = arg.loc;
-  for (const Path &path : arg.dims->from) {
-    std::vector<DimId> ids = elaborator.dimsOf(path);
-    errors |= ids.empty();
-    dims.insert(dims.end(), ids.begin(), ids.end());
-  }
+  dims = elaborator.dimsAfter(arg);
+  errors |= dims.empty();
   if (!arg.dims->to.empty()) {
     elaborator.report(Code::BadArgument, arg.dims->loc, "`" + name() + "` makes no new dimension");
     errors = true;
@@ -84,6 +87,8 @@ bool CallArgs::expect(size_t least, size_t most, bool wantsOver, bool wantsAlong
     complain(call.loc, "needs `along` and a dimension");
   if (!wantsAlong && !along.empty())
     complain(alongLoc, "takes no `along`");
+  if (wantsAlong && along.size() > 1)
+    complain(alongLoc, "works along one dimension, here are " + std::to_string(along.size()));
   for (const auto &[key, entry] : keywords) {
     if (std::find(known.begin(), known.end(), key) != known.end())
       continue;
@@ -92,6 +97,14 @@ bool CallArgs::expect(size_t least, size_t most, bool wantsOver, bool wantsAlong
       diag.help("it takes " + listNames(known));
   }
   return !errors;
+}
+
+bool CallArgs::expectOneOver() {
+  if (over.size() > 1)
+    elaborator.report(Code::BadArgument, overLoc,
+                      "`" + name() + "` works over one dimension, here are " +
+                          std::to_string(over.size()));
+  return over.size() == 1;
 }
 
 const Value *CallArgs::keyword(const std::string &key) const {

@@ -26,6 +26,8 @@ public:
   /// `keywords` are those that the function knows.
   bool expect(size_t least, size_t most, bool over, bool along,
               const std::vector<std::string> &keywords = {});
+  /// Checks that one dimension stands after `over`, not several.
+  bool expectOneOver();
   /// The value of a keyword, or null.
   const Value *keyword(const std::string &name) const;
   Location keywordLoc(const std::string &name) const;

@@ -210,13 +210,9 @@ bool Elaborator::bindDimFormal(const Formal &formal, const CallExpr &expr, std::
     if (used[i] || arg.kind != wanted || !arg.dims)
       continue;
     used[i] = true;
-    std::vector<DimId> ids;
-    for (const Path &path : arg.dims->from) {
-      std::vector<DimId> more = dimsOf(path);
-      if (more.empty())
-        return false;
-      ids.insert(ids.end(), more.begin(), more.end());
-    }
+    std::vector<DimId> ids = dimsAfter(arg);
+    if (ids.empty())
+      return false;
     Value size = ids.size() == 1 ? Value::ofInt(model.dims[ids[0]].size) : Value::none();
     callee.scope->define(formal.name.text, {size, ids, true, arg.loc, "dimension"});
     return true;

@@ -3,6 +3,8 @@
 #include "compiler/sema/Options.h"
 #include "compiler/sema/Suggest.h"
 
+#include <algorithm>
+
 namespace titan::sema {
 
 using namespace syntax;
@@ -109,6 +111,24 @@ std::vector<DimId> Elaborator::dimsOf(const Path &path) {
     return {};
   }
   return asDims(path.last().text, *binding, path.loc);
+}
+
+std::vector<DimId> Elaborator::dimsAfter(const Arg &arg) {
+  std::vector<DimId> all;
+  for (const Path &path : arg.dims->from) {
+    std::vector<DimId> dims = dimsOf(path);
+    if (dims.empty())
+      return {};
+    for (DimId dim : dims) {
+      if (std::find(all.begin(), all.end(), dim) != all.end()) {
+        report(Code::DimensionTwice, path.loc,
+               "dimension `" + model.dims[dim].name + "` stands twice here");
+        return {};
+      }
+      all.push_back(dim);
+    }
+  }
+  return all;
 }
 
 std::optional<DimId> Elaborator::dimOf(const Path &path) {

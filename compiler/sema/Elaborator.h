@@ -144,6 +144,8 @@ private:
   /// Of two lists of numbers, or of one and a number; nothing if they are something else.
   std::optional<Value> zipped(const Value &lhs, const Value &rhs, Location at, const Combine &each);
   Value builtinRange(CallArgs &args);
+  Value builtinElement(CallArgs &args);
+  Value builtinLength(CallArgs &args);
 
   /// Joins by name; reports an outer product. `word` is the function's name in the program, `expr`
   /// the operator that calls for it, if one does.
@@ -235,6 +237,8 @@ private:
   /// The dimensions that a name stands for; empty after a report.
   std::vector<DimId> dimsOf(const syntax::Path &path);
   std::optional<DimId> dimOf(const syntax::Path &path);
+  /// The dimensions behind `over` or `along`, each once; empty after a report.
+  std::vector<DimId> dimsAfter(const syntax::Arg &arg);
   void reportUnknownDim(const syntax::Name &name);
   std::vector<DimId> asDims(const std::string &name, Binding &binding, Location at);
   Binding *findDimInCallers(const std::string &name, Frame *from);

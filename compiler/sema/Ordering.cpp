@@ -51,7 +51,7 @@ Value Elaborator::topK(const CallExpr &expr) {
 }
 
 Value Elaborator::builtinCumulativeSum(CallArgs &args) {
-  if (!args.expect(1, 1, false, true, {"reverse"}) || args.along.size() != 1 ||
+  if (!args.expect(1, 1, false, true, {"reverse"}) ||
       !expectTensor(args[0], args.locOf(0), "the argument of `cumulative_sum`"))
     return {};
   const TensorType type = typeOf(args[0]);
@@ -80,7 +80,7 @@ Value Elaborator::builtinCumulativeSum(CallArgs &args) {
 
 /// `scatter(updates, index, along experts, over chosen)`: the transpose of `x[experts: index]`.
 Value Elaborator::builtinScatter(CallArgs &args) {
-  if (!args.expect(2, 2, !args.over.empty(), true) || args.along.size() != 1)
+  if (!args.expect(2, 2, !args.over.empty(), true))
     return {};
   for (size_t i = 0; i < 2; ++i)
     if (!expectTensor(args[i], args.locOf(i),
