@@ -94,6 +94,13 @@ double realResult(BinaryOp op, double a, double b) {
 
 } // namespace
 
+Value Elaborator::finite(double number, Location at) {
+  if (std::isfinite(number))
+    return Value::ofFloat(number);
+  report(Code::BadOperands, at, "the result is no finite number");
+  return {};
+}
+
 Value Elaborator::arithmetic(const BinaryExpr &expr, const Value &lhs, const Value &rhs) {
   if (!lhs.isTensor() && !rhs.isTensor()) {
     if (lhs.isNumber() && rhs.isNumber()) {
@@ -105,7 +112,7 @@ Value Elaborator::arithmetic(const BinaryExpr &expr, const Value &lhs, const Val
       if (lhs.isInt() && rhs.isInt())
         if (std::optional<int64_t> exact = integerResult(expr.op, lhs.integer, rhs.integer))
           return Value::ofInt(*exact);
-      return Value::ofFloat(realResult(expr.op, lhs.number(), rhs.number()));
+      return finite(realResult(expr.op, lhs.number(), rhs.number()), expr.opLoc);
     }
     auto each = [&](const Value &a, const Value &b) { return arithmetic(expr, a, b); };
     if (std::optional<Value> list = zipped(lhs, rhs, expr.opLoc, each))
@@ -113,6 +120,10 @@ Value Elaborator::arithmetic(const BinaryExpr &expr, const Value &lhs, const Val
     report(Code::BadOperands, expr.opLoc,
            std::string("`") + syntax::spelling(expr.op) + "` of " + lhs.describe() + " and " +
                rhs.describe());
+    return {};
+  }
+  if (expr.op == BinaryOp::Div && rhs.isNumber() && rhs.number() == 0) {
+    report(Code::DivisionByZero, expr.opLoc, "division by zero");
     return {};
   }
   if (expr.op == BinaryOp::Mod) {
@@ -127,7 +138,7 @@ Value Elaborator::power(const BinaryExpr &expr, const Value &lhs, const Value &r
   if (lhs.isNumber() && rhs.isNumber()) {
     double result = std::pow(lhs.number(), rhs.number());
     bool exact = lhs.isInt() && rhs.isInt() && rhs.integer >= 0 && std::abs(result) < 0x1p53;
-    return exact ? Value::ofInt(static_cast<int64_t>(result)) : Value::ofFloat(result);
+    return exact ? Value::ofInt(static_cast<int64_t>(result)) : finite(result, expr.opLoc);
   }
   auto each = [&](const Value &a, const Value &b) { return power(expr, a, b); };
   if (std::optional<Value> list = zipped(lhs, rhs, expr.opLoc, each))
@@ -183,8 +194,19 @@ Value Elaborator::elementwise(const char *word, const Value &lhs, const Value &r
   auto operand = [&](const Value &value, const Value &other, Location loc) -> Value {
     if (value.isTensor())
       return value;
-    if (value.isNumber())
+    if (value.isNumber() && typeOf(other).dtype == DType::I64 && !value.isInt()) {
+      report(Code::DTypeMismatch, loc,
+             "the tensor is int, but " + value.print() + " is no whole number")
+          .help("convert the tensor: `float(x)`");
+      return {};
+    }
+    if (value.isNumber() && typeOf(other).dtype != DType::Bool)
       return constantLike(value.number(), typeOf(other), loc);
+    if (value.isNumber()) {
+      report(Code::DTypeMismatch, loc, "a comparison gives bool, which is combined with no number")
+          .help("make a number of it: `where(x, 1, 0)`, or `float(x)`");
+      return {};
+    }
     if (!value.isError())
       report(Code::BadOperands, loc,
              std::string("a tensor cannot be combined with ") + value.describe());

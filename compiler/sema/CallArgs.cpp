@@ -73,7 +73,9 @@ bool CallArgs::expect(size_t least, size_t most, bool wantsOver, bool wantsAlong
     errors = true;
     return elaborator.report(Code::BadArgument, at, "`" + name() + "` " + message);
   };
-  if (values.size() < least || values.size() > most) {
+  bool lacksDims = (wantsOver && over.empty()) || (wantsAlong && along.empty());
+  // What is too much often is a dimension whose `over` was forgotten: one message says enough.
+  if (values.size() < least || (values.size() > most && !lacksDims)) {
     std::string count = least == most ? std::to_string(least)
                                       : std::to_string(least) + " to " + std::to_string(most);
     complain(call.loc, "takes " + count + (most == 1 ? " value" : " values") + ", here are " +

@@ -99,10 +99,18 @@ bool Elaborator::reportAmbiguous(const Path &path) {
 }
 
 Value Elaborator::callDecl(const Symbol &symbol, const CallExpr &expr) {
+  for (const Frame *at = frame; at; at = at->caller)
+    if (at->decl == symbol.decl) {
+      std::string name = "`" + nameOf(*symbol.decl).text + "`";
+      report(Code::RecursiveCall, expr.loc,
+             at == frame ? name + " calls itself" : name + " is called again by what it calls")
+          .help("calls are inlined, so they must end: write layers with `repeat`");
+      return {};
+    }
   if (depth >= deepestCall) {
     report(Code::RecursiveCall, expr.loc,
            "calls nest deeper than " + std::to_string(deepestCall) + ": `" +
-               nameOf(*symbol.decl).text + "` seems to call itself");
+               nameOf(*symbol.decl).text + "` is one too many");
     return {};
   }
   if (symbol.decl->is<BlockDecl>() && frame->decl && frame->decl->is<FnDecl>()) {
@@ -145,6 +153,12 @@ Value Elaborator::runBody(Frame &callee, const CallExpr &expr) {
 }
 
 Value Elaborator::collectResults(const std::vector<Name> &results, Frame &callee) {
+  if (results.empty()) {
+    const Name &name = nameOf(*callee.decl);
+    report(Code::NoResult, name.loc, "block `" + name.text + "` names no result")
+        .help("name what it gives after `->`");
+    return {};
+  }
   std::vector<Value> values;
   for (const Name &name : results) {
     if (Binding *binding = callee.scope->find(name.text)) {

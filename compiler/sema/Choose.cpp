@@ -120,12 +120,19 @@ bool Checker::collectArguments(const Symbol &model, std::map<std::string, Argume
   }
   if (!collectArguments(parent, arguments, base, depth + 1, diags))
     return false;
+  std::map<std::string, Location> here;
   for (const Setting &setting : alias.settings) {
     if (!setting.value || setting.block || !setting.path.isSimple()) {
       diags.report(Code::UnknownModelArgument, setting.loc,
                    "a model's arguments are set as `name = value`");
       continue;
     }
+    auto [earlier, fresh] = here.try_emplace(setting.path.text(), setting.path.loc);
+    if (!fresh)
+      diags
+          .report(Code::OptionTwice, setting.path.loc,
+                  "`" + setting.path.text() + "` is set twice")
+          .note(earlier->second, "it was set here");
     Value value = Elaborator::evalConstant(*setting.value, library, *model.unit, diags);
     arguments[setting.path.text()] = {value, setting.path.loc};
   }

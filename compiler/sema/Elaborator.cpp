@@ -88,6 +88,7 @@ std::vector<DimId> Elaborator::asDims(const std::string &name, Binding &binding,
   auto refuse = [&](std::string why) {
     report(Code::NotADimension, at, "`" + name + "` cannot be a dimension: " + why)
         .note(binding.loc, "`" + name + "` comes from here");
+    binding.value = {}; // that was said
     return std::vector<DimId>();
   };
   if (!binding.mayBeDim)

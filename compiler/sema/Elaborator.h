@@ -52,6 +52,7 @@ class Elaborator {
 public:
   /// Expressions that one invocation of the compiler evaluates: some seconds' worth.
   static constexpr size_t mostWork = 10'000'000;
+  static constexpr size_t mostIterations = 200'000; ///< of a program's repeats
 
   Elaborator(const Library &library, DiagnosticEngine &diags, Model &model)
       : library(library), diags(diags), model(model) {}
@@ -133,6 +134,7 @@ private:
   Value contraction(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs,
                     Expected expected);
   Value arithmetic(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
+  Value finite(double number, Location at);
   Value power(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
   Value compare(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
   std::optional<bool> condition(const syntax::Expr &expr);

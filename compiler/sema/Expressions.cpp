@@ -1,6 +1,7 @@
 // Operators, conditionals and names.
 #include "compiler/sema/Elaborator.h"
 #include "compiler/sema/Suggest.h"
+#include "compiler/sema/Words.h"
 
 #include <cmath>
 
@@ -10,15 +11,18 @@ using namespace syntax;
 
 namespace {
 
-/// Words that stand for themselves where nothing else has their name.
 bool isLanguageWord(const std::string &name) {
-  static const std::set<std::string> words = {
-      "causal", "interleaved", "half",     "auto",  "f32",  "f64",    "bf16",  "f16",
-      "linear", "cosine",      "constant", "adamw", "text", "params", "grads", "optimizer"};
-  return words.count(name) != 0;
+  return languageWords().count(name) != 0;
 }
 
 } // namespace
+
+const std::set<std::string> &languageWords() {
+  static const std::set<std::string> words = {
+      "causal", "interleaved", "half",     "auto",  "f32",  "f64",    "bf16",  "f16",
+      "linear", "cosine",      "constant", "adamw", "text", "params", "grads", "optimizer"};
+  return words;
+}
 
 Value Elaborator::eval(const Expr &expr, Expected expected) {
   size_t &work = spec.work ? *spec.work : ownWork;
@@ -126,6 +130,21 @@ Value Elaborator::evalIf(const IfExpr &expr, Expected expected) {
   return eval(*truth ? *expr.thenValue : *expr.elseValue, expected);
 }
 
+/// Of two arms with the same text before `then`, only the first can be chosen.
+static void reportRepeatedPatterns(const MatchExpr &expr, DiagnosticEngine &diags) {
+  std::map<std::string, Location> seen;
+  for (const MatchExpr::Arm &arm : expr.arms)
+    for (const ExprPtr &pattern : arm.patterns) {
+      std::string text(diags.sourceManager().text(pattern->loc));
+      auto [earlier, fresh] = seen.try_emplace(std::move(text), pattern->loc);
+      if (!fresh)
+        diags
+            .report(Code::UnreachableArm, pattern->loc,
+                    "this is never chosen: an arm before it has it already")
+            .note(earlier->second, "that one is here");
+    }
+}
+
 Value Elaborator::evalMatch(const MatchExpr &expr, Expected expected) {
   Value subject = eval(*expr.subject);
   if (subject.isTensor()) {
@@ -140,6 +159,7 @@ Value Elaborator::evalMatch(const MatchExpr &expr, Expected expected) {
     if (expr.arms[i - 1].patterns.empty())
       report(Code::UnreachableArm, expr.arms[i].loc, "this arm is never chosen: `_` before it has all")
           .help("write `_` last");
+  reportRepeatedPatterns(expr, diags);
   for (const MatchExpr::Arm &arm : expr.arms) {
     bool isTaken = arm.patterns.empty();
     for (const ExprPtr &pattern : arm.patterns) {
@@ -169,6 +189,11 @@ Value Elaborator::evalLogic(const BinaryExpr &expr) {
     if (!second.isError())
       report(Code::BadMask, expr.rhs->loc, second.print() + " is no part of a mask")
           .help("a part is `causal`, `window(n)` or `document(ids)`");
+    return {};
+  }
+  if (mask) {
+    report(Code::BadMask, expr.opLoc, "parts of a mask are joined by `and`, not by `or`")
+        .help("a query sees a key where every part lets it");
     return {};
   }
   std::optional<bool> left = truthOf(first, expr.lhs->loc);

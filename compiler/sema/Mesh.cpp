@@ -156,6 +156,9 @@ private:
           .report(Code::UselessAxis, decl.name.loc,
                   "axis `" + decl.name.text + "` splits and stores nothing")
           .help("add what its parts split together: `splits ...`");
+    if (decl.degree->as<TupleExpr>()->elements.empty())
+      diags.report(Code::UselessAxis, decl.degree->loc, "axis `" + decl.name.text + "` has no parts")
+          .help("name other axes in the parentheses: `(shard, tp)`");
     std::vector<Axis *> parts;
     for (const ExprPtr &element : decl.degree->as<TupleExpr>()->elements)
       if (Axis *part = findPart(decl, *element, parts))
@@ -274,6 +277,16 @@ int64_t paddedSize(const std::vector<Axis> &axes, const std::string &dim, int64_
 AxisLists readUse(const AxisUse &use, DiagnosticEngine &diags) {
   AxisLists lists;
   auto add = [&](const Path &path, std::vector<std::string> &to) {
+    auto isListed = [&](const std::vector<std::string> &names) {
+      return std::find(names.begin(), names.end(), path.text()) != names.end();
+    };
+    if (isListed(lists.splits) || isListed(lists.otherwise)) {
+      diags
+          .report(Code::OptionWithoutEffect, path.loc,
+                  "`" + path.text() + "` has no effect here: it is listed already")
+          .help("the first that a tensor has of a list is split; leave this out");
+      return;
+    }
     to.push_back(path.text());
     lists.splitLocs.push_back(path.loc);
   };

@@ -119,6 +119,12 @@ private:
     if (!reported.insert({axis.name, id}).second)
       return;
     const Dim &dim = model.dims[id];
+    // A degree that does not fit often fits none of the dimensions: that is one mistake.
+    if (auto first = indivisible.find(axis.name); first != indivisible.end()) {
+      first->second->note(at, "nor are the " + std::to_string(sizeOf(id)) + " elements of `" +
+                                  dim.name + "`, which " + what + " has");
+      return;
+    }
     std::string by = degree == axis.degree ? std::to_string(degree)
                                            : std::to_string(degree) + " (with the axes before it)";
     bool isInput = std::any_of(model.inputs.begin(), model.inputs.end(), [&](const Input &input) {
@@ -128,12 +134,12 @@ private:
     if (!isInput)
       help += "; or compute " + std::to_string(degree - sizeOf(id) % degree) +
               " more that count for nothing: `{ pad = " + dim.name + " }` behind the axis";
-    diags
-        .report(Code::Indivisible, axis.degreeLoc,
-                "axis `" + axis.name + "` splits `" + dim.name + "`, whose " +
-                    std::to_string(sizeOf(id)) + " elements are not divisible by " + by)
-        .note(at, what + " has this dimension")
-        .help(help);
+    Diagnostic &diag = diags.report(
+        Code::Indivisible, axis.degreeLoc,
+        "axis `" + axis.name + "` splits `" + dim.name + "`, whose " + std::to_string(sizeOf(id)) +
+            " elements are not divisible by " + by);
+    diag.note(at, what + " has this dimension").help(help);
+    indivisible[axis.name] = &diag;
   }
 
   const Mesh &mesh;
@@ -142,6 +148,7 @@ private:
   DiagnosticEngine &diags;
   std::set<std::string> layers;
   std::set<std::pair<std::string, DimId>> reported;
+  std::map<std::string, Diagnostic *> indivisible; ///< what was said of an axis
   std::set<std::string> padsReported;
 };
 

@@ -9,7 +9,11 @@ namespace {
 
 Value refuse(Code code, const OptionSpec &spec, const std::string &takes, const Value &value,
              Location at, DiagnosticEngine &diags) {
-  diags.report(code, at, "`" + spec.path + "` takes " + takes + ", not " + value.print());
+  std::string given = value.print();
+  bool looksWhole = given.find_first_not_of("-0123456789") == std::string::npos;
+  if (value.kind == Value::Kind::Float && looksWhole)
+    given += ".0"; // as it was written, lest `takes an integer, not 5` be read
+  diags.report(code, at, "`" + spec.path + "` takes " + takes + ", not " + given);
   return {};
 }
 

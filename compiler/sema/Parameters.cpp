@@ -92,6 +92,13 @@ std::optional<Initialiser> Elaborator::initialiser(const ParamStmt &stmt) {
 }
 
 std::optional<Initialiser> Elaborator::constantInitialiser(const Expr &expr) {
+  if (auto *call = expr.as<CallExpr>(); call && distributions().count(call->callee.text()) &&
+                                        !library.lookup(*frame->unit, call->callee)) {
+    report(Code::BadInitialValue, expr.loc,
+           "after `=` stands a number, but `" + call->callee.text() + "` is a distribution")
+        .help("write `~` instead of `=`");
+    return std::nullopt;
+  }
   Value value = eval(expr);
   if (value.isNumber())
     return Initialiser{Initialiser::Kind::Constant, value.number(), 0};

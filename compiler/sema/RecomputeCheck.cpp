@@ -9,7 +9,11 @@ namespace titan::sema {
 
 /// The ways to say which layers are computed again exclude one another.
 void checkPolicies(const Run &run, DiagnosticEngine &diags) {
-  auto isSet = [&](const char *path) { return run.options.at(path).loc.isValid(); };
+  // What is set to its default leaves the choice to the others.
+  auto isSet = [&](const char *path) {
+    const Option &option = run.options.at(path);
+    return option.loc.isValid() && !(option.value == findOption(path)->initial);
+  };
   const char *given = nullptr;
   for (const char *path : {"recompute", "recompute.every", "recompute.layers"}) {
     if (!isSet(path))

@@ -125,6 +125,12 @@ void Elaborator::repeat(const RepeatStmt &stmt) {
   if (!dim)
     return;
   int64_t count = model.dims[*dim].size;
+  if (size_t most = mostIterations; static_cast<size_t>(count) > most) { // before any time goes into it
+    report(Code::TooLarge, stmt.count->loc,
+           "the program is too large: it has over " + std::to_string(most) +
+               " iterations of repeats");
+    return;
+  }
   std::vector<Iteration> variants;
   std::vector<int64_t> table;
   size_t parametersBefore = model.parameters.size();

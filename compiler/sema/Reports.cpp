@@ -1,6 +1,7 @@
 // What the elaboration says when something is wrong, with what leads to it.
 #include "compiler/sema/Elaborator.h"
 #include "compiler/sema/Suggest.h"
+#include "compiler/sema/Words.h"
 
 namespace titan::sema {
 
@@ -73,6 +74,8 @@ void Elaborator::reportUnknownName(const Name &name, Location at) {
   propose(diag, name, [&] {
     std::vector<std::string> candidates = library.names(*frame->unit);
     frame->scope->collect(candidates, false);
+    candidates.insert(candidates.end(), languageWords().begin(), languageWords().end());
+    candidates.insert(candidates.end(), {"none", "true", "false"});
     return candidates;
   });
   if (Binding *outer = findDimInCallers(name.text, frame)) {
@@ -102,7 +105,7 @@ void Elaborator::reportUnknownDim(const Name &name) {
 /// Everything is interpreted, so a short text can ask for endless work; no program that could ever
 /// train comes near these bounds.
 bool Elaborator::withinBounds(Location at) {
-  constexpr size_t mostValues = 500'000, mostIterations = 200'000;
+  constexpr size_t mostValues = 500'000;
   if (tooLarge)
     return false;
   std::string what = model.values.size() >= mostValues ? std::to_string(mostValues) + " operations"

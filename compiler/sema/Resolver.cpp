@@ -25,13 +25,19 @@ Symbol Resolver::findBase(const Symbol &symbol, const TrainDecl &decl) {
   Space other = decl.derived ? Space::Code : Space::Runs;
   const char *kind = decl.derived ? "run" : "model";
   Symbol base = library.lookup(*symbol.unit, decl.base, wanted);
+  Symbol map = library.lookup(*symbol.unit, decl.base, Space::Maps);
   if (base && (decl.derived || base.decl->is<ModelDecl>() || base.decl->is<ModelAliasDecl>()))
     return base;
-  if (Symbol wrong = base ? base : library.lookup(*symbol.unit, decl.base, other)) {
+  Symbol wrong = base ? base : library.lookup(*symbol.unit, decl.base, other);
+  if (!wrong)
+    wrong = map;
+  if (wrong) {
     Diagnostic &diag = diags.report(Code::WrongKindOfDeclaration, decl.base.loc,
                                     "`" + decl.base.text() + "` is a " + kindOf(*wrong.decl) +
                                         ", but a " + kind + " is needed here");
     diag.note(nameOf(*wrong.decl).loc, "declared here");
+    if (wrong.decl == map.decl)
+      diag.help("a map stands behind `on`: `train NAME = MODEL on " + decl.base.text() + "`");
     if (wrong.decl->is<TrainDecl>())
       diag.help("to derive from a run write `with` before the brace");
     return {};
@@ -103,17 +109,28 @@ void Resolver::addOverrides(const std::vector<Override> &overrides) {
 }
 
 void Resolver::fillDefaults(bool demandAll) {
+  std::vector<const OptionSpec *> missing;
   for (const OptionSpec &spec : optionTable()) {
     if (run.options.count(spec.path))
       continue;
-    if (spec.initial.isError() && demandAll && !unknownSeen) {
-      diags.report(Code::OptionMissing, run.loc,
-                   "run `" + run.name + "` does not set `" + spec.path + "`: " + spec.doc);
-      run.options[spec.path] = {};
-      continue;
-    }
-    run.options[spec.path] = {spec.initial.isError() ? Value::ofInt(1) : spec.initial, {}};
+    bool isMissing = spec.initial.isError() && demandAll && !unknownSeen;
+    run.options[spec.path] = {isMissing ? Value() : spec.initial.isError() ? Value::ofInt(1)
+                                                                           : spec.initial, {}};
+    if (isMissing)
+      missing.push_back(&spec);
   }
+  if (missing.empty())
+    return;
+  // What a run lacks, those that derive from it lack too: it is said once, of the first.
+  const Name &first = chain.back()->as<TrainDecl>()->name;
+  std::vector<std::string> paths;
+  for (const OptionSpec *spec : missing)
+    paths.push_back(spec->path);
+  Diagnostic &diag = diags.report(Code::OptionMissing, first.loc,
+                                  "run `" + first.text + "` does not set " + listNames(paths));
+  for (const OptionSpec *spec : missing)
+    diag.note("`" + spec->path + "`: " + spec->doc);
+  diag.help("write `data = text(\"FILE\") { seq = 256, batch = 8 }`");
 }
 
 } // namespace titan::sema

@@ -22,7 +22,11 @@ void Resolver::addSetting(const std::string &prefix, const Setting &setting) {
       return readGroup(setting, library, *unit, run, diags);
     if (path == "parameters")
       return readRule(setting, library, *unit, run, diags);
-    return unknown(path, setting.path.loc);
+    diags
+        .report(Code::UnknownOption, setting.path.loc, "no pattern stands behind `" + path + "`")
+        .help("patterns stand in `optimizer { group \"PATTERN\" { ... } }` and in `parameters "
+              "\"PATTERN\" { ... }`");
+    return;
   }
   if (setting.value)
     assign(path, setting.path.loc, *setting.value);
@@ -60,7 +64,12 @@ void Resolver::setData(const std::string &path, const CallExpr &call) {
     diags.report(Code::OptionType, call.loc, "`" + name + "` takes the name of a file");
     return;
   }
-  set(path + ".path", call.loc, *call.args[0].value);
+  const Expr &file = *call.args[0].value;
+  if (auto *name = file.as<StringExpr>(); name && name->value.empty()) {
+    diags.report(Code::OptionValue, file.loc, "`" + path + "` names no file");
+    return;
+  }
+  set(path + ".path", call.loc, file);
 }
 
 void Resolver::unknown(const std::string &path, Location at) {
@@ -77,8 +86,21 @@ void Resolver::unknown(const std::string &path, Location at) {
           known.compare(known.size() - last.size() - 1, std::string::npos, "." + last) == 0)
         near = known;
   }
-  if (!near.empty())
+  std::string section = path;
+  auto inSection = [&](const OptionSpec &spec) { return spec.path.rfind(section + ".", 0) == 0; };
+  bool isSection = std::any_of(optionTable().begin(), optionTable().end(), inSection);
+  if (!isSection && path.find('.') != std::string::npos)
+    section = path.substr(0, path.rfind('.'));
+  std::vector<std::string> others;
+  for (const OptionSpec &spec : optionTable())
+    if (inSection(spec))
+      others.push_back(spec.path.substr(section.size() + 1));
+  if (!near.empty() && !isSection)
     diag.help("the nearest option is `" + near + "`");
+  else if (!others.empty())
+    diag.help("`" + section + " { ... }` has " + listNames(others));
+  else
+    diag.help("`titanc info --options` lists all options");
 }
 
 void Resolver::set(const std::string &path, Location pathLoc, const Expr &expr) {

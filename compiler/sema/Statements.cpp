@@ -255,6 +255,13 @@ void Elaborator::assignTo(const Name &name, Value value, Location valueLoc) {
     reportUnknownName(name, name.loc);
     return;
   }
+  if (binding->value.isTensor() && !value.isTensor() && !value.isError()) {
+    report(Code::AssignmentChangesType, valueLoc,
+           "`" + name.text + "` is a tensor, but this is " + value.describe())
+        .note(binding->loc, "`" + name.text + "` was defined here")
+        .help("a new value of another kind takes a `let`");
+    return;
+  }
   if (binding->value.isTensor() && value.isTensor()) {
     DimSet before = typeOf(binding->value).dims, after = typeOf(value).dims;
     if (!before.sameDims(after)) {
@@ -295,7 +302,14 @@ void Elaborator::setLoss(const AssignStmt &stmt) {
     return;
   }
   const TensorType &type = typeOf(value);
-  if (!type.dims.empty() || !isFloat(type.dtype)) {
+  if (type.dims.empty() && !isFloat(type.dtype)) {
+    report(Code::LossNotScalar, stmt.value->loc,
+           std::string("the loss must be a floating-point number, but this is ") +
+               spelling(type.dtype))
+        .help("convert it with `float(x)`; no gradient passes through integers");
+    return;
+  }
+  if (!type.dims.empty()) {
     report(Code::LossNotScalar, stmt.value->loc,
            "the loss must be one number, but this has " + print(type.dims))
         .help("average it: `mean(x, over ...)`");

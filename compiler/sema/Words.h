@@ -1,0 +1,14 @@
+// Words that stand for themselves in expressions, where nothing else has their name: `causal`, `f32`.
+#ifndef TITAN_COMPILER_SEMA_WORDS_H
+#define TITAN_COMPILER_SEMA_WORDS_H
+
+#include <set>
+#include <string>
+
+namespace titan::sema {
+
+const std::set<std::string> &languageWords();
+
+} // namespace titan::sema
+
+#endif
