@@ -40,10 +40,9 @@ void addMesh(const sema::CheckedRun &run, OpBuilder &builder, const Translation 
     return all;
   };
   for (const sema::Axis &axis : run.mesh.axes) {
-    auto map = builder.create<dist::MapOp>(translation.loc(axis.loc, axis.name), axis.name,
-                                           list(axis.splits), list(axis.otherwise),
-                                           list(axis.stores),
-                                           axis.pads.empty() ? ArrayAttr() : list(axis.pads));
+    auto map = builder.create<dist::MapOp>(
+        translation.loc(axis.loc, axis.name), axis.name, list(axis.splits), list(axis.otherwise),
+        list(axis.stores), axis.pads.empty() ? ArrayAttr() : list(axis.pads));
     if (SmallVector<Attribute> overrides = overridesOf(axis); !overrides.empty())
       map->setAttr("dist.overrides", builder.getArrayAttr(overrides));
   }
@@ -156,8 +155,8 @@ void addGroupAttributes(const sema::Run &run, const sema::Parameter &parameter, 
         builder.getNamedAttr(ir::attr::kRateScale, builder.getF64FloatAttr(scale->number())));
   if (const sema::Value *betas = said("betas"))
     role.push_back(builder.getNamedAttr(
-        ir::attr::kBetas, builder.getDenseF64ArrayAttr(
-                              {betas->elements[0].number(), betas->elements[1].number()})));
+        ir::attr::kBetas,
+        builder.getDenseF64ArrayAttr({betas->elements[0].number(), betas->elements[1].number()})));
 }
 
 } // namespace titan::lowering

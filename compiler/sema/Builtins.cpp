@@ -101,7 +101,8 @@ Value Elaborator::builtinFloat(CallArgs &args) {
   if (isFloat(type.dtype)) {
     report(Code::DTypeMismatch, args.locOf(0),
            std::string("`float` converts int and bool, but this is ") + spelling(type.dtype))
-        .help("leave it out; where the element type matters, compute in an island: `in f32 { ... }`");
+        .help(
+            "leave it out; where the element type matters, compute in an island: `in f32 { ... }`");
     return {};
   }
   return emit(Op(OpKind::Cast, {args[0].tensor}), {computeType, type.dims}, args.loc());

@@ -136,8 +136,9 @@ std::optional<std::vector<double>> CallArgs::numbers(const std::string &key) {
   if (!value || value->kind == Value::Kind::None)
     return result;
   if (!value->isNumberList()) {
-    elaborator.report(Code::BadArgument, keywordLoc(key),
-                      "`" + key + "` must be a list of numbers, not " + value->describe())
+    elaborator
+        .report(Code::BadArgument, keywordLoc(key),
+                "`" + key + "` must be a list of numbers, not " + value->describe())
         .help("write it out, `[1, 0.5]`, or compute it, `0.5 ** range(2)`");
     return std::nullopt;
   }

@@ -105,29 +105,13 @@ bool Checker::specialise(const CheckedRun &checked, int64_t batch, Model &model,
   spec.dataDims["seq"] = dim("data.seq");
   if (batch)
     spec.dataDims["batch"].value = Value::ofInt(batch);
-  auto dtype = [&](const char *path) {
-    return *floatCalled(checked.run[path].print());
-  };
+  auto dtype = [&](const char *path) { return *floatCalled(checked.run[path].print()); };
   spec.params = dtype("precision.params");
   spec.compute = dtype("precision.compute");
   if (!Elaborator(library, diags, model).run(base, spec))
     return false;
   applyRules(checked.run, model, diags);
   return diags.errorReports() == errorsBefore;
-}
-
-/// A run in which nothing can change is not what anyone means.
-static void checkTrainable(const CheckedRun &checked, DiagnosticEngine &diags) {
-  const std::vector<Parameter> &all = checked.train.parameters;
-  auto isFrozen = [](const Parameter &parameter) { return parameter.frozen; };
-  if (all.empty() || !std::all_of(all.begin(), all.end(), isFrozen))
-    return;
-  const std::vector<ParameterRule> &rules = checked.run.rules;
-  Diagnostic &diag =
-      diags.report(Code::ModelWithoutLoss, rules.empty() ? checked.run.modelLoc : rules.back().loc,
-                   "nothing is trained: every parameter of model `" + checked.train.name +
-                       "` is frozen");
-  diag.note(checked.train.loc, "declared here").help("leave some out: `{ frozen = false }`");
 }
 
 void Checker::warnUnused(const Model &model) {
@@ -209,8 +193,6 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
         .help("add `loss = mean(..., over batch, seq)`");
   if (isTrain)
     checkInputs(checked, diags);
-  if (isTrain)
-    checkTrainable(checked, diags);
   matchOverrides(checked.mesh, {&checked.train}, diags);
   splitAxes(checked.mesh, checked.train);
   checkMesh(checked.mesh, checked.train, checked.run["accumulate"].integer, diags);

@@ -10,9 +10,9 @@ namespace titan::sema {
 
 struct CheckRequest {
   std::string file;
-  std::string train; ///< --train: a run, or a model to look at; empty: the only one
-  std::string model; ///< --model: a model to look at, whatever runs there are
-  std::string config;                  ///< --config: a TOML file of settings; empty: none
+  std::string train;  ///< --train: a run, or a model to look at; empty: the only one
+  std::string model;  ///< --model: a model to look at, whatever runs there are
+  std::string config; ///< --config: a TOML file of settings; empty: none
   std::vector<std::string> overrides;  ///< --set, which wins over the file
   std::vector<std::string> searchDirs; ///< -I, then the standard library
   std::optional<FileId> text;          ///< the file's text, where it is not to be read

@@ -130,8 +130,7 @@ bool Checker::collectArguments(const Symbol &model, std::map<std::string, Argume
     auto [earlier, fresh] = here.try_emplace(setting.path.text(), setting.path.loc);
     if (!fresh)
       diags
-          .report(Code::OptionTwice, setting.path.loc,
-                  "`" + setting.path.text() + "` is set twice")
+          .report(Code::OptionTwice, setting.path.loc, "`" + setting.path.text() + "` is set twice")
           .note(earlier->second, "it was set here");
     Value value = Elaborator::evalConstant(*setting.value, library, *model.unit, diags);
     arguments[setting.path.text()] = {value, setting.path.loc};

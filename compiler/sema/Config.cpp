@@ -105,9 +105,9 @@ std::vector<Override> readConfig(const std::string &path, SourceManager &sources
 
   std::vector<Override> overrides;
   for (Setting &setting : settings) {
-    auto next = std::upper_bound(
-        tables.begin(), tables.end(), setting.loc.line,
-        [](uint32_t line, const Table &table) { return line < table.line; });
+    auto next =
+        std::upper_bound(tables.begin(), tables.end(), setting.loc.line,
+                         [](uint32_t line, const Table &table) { return line < table.line; });
     Override made{{}, true};
     if (next == tables.begin()) {
       made.setting = std::move(setting);

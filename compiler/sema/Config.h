@@ -1,6 +1,6 @@
-// Settings from a configuration file, as the command line's `--config` gives them. They pass the same
-// checks as those of a run and of `--set`, and keep their places, so that what is wrong with one is
-// shown in the file.
+// Settings from a configuration file, as the command line's `--config` gives them. They pass the
+// same checks as those of a run and of `--set`, and keep their places, so that what is wrong with
+// one is shown in the file.
 #ifndef TITAN_COMPILER_SEMA_CONFIG_H
 #define TITAN_COMPILER_SEMA_CONFIG_H
 

@@ -88,7 +88,8 @@ std::vector<DimId> Elaborator::asDims(const std::string &name, Binding &binding,
   auto refuse = [&](std::string why) {
     report(Code::NotADimension, at, "`" + name + "` cannot be a dimension: " + why)
         .note(binding.loc, "`" + name + "` comes from here");
-    binding.value = {}; // that was said
+    if (binding.mayBeDim)
+      binding.value = {}; // that was said; a tensor may be right elsewhere
     return std::vector<DimId>();
   };
   if (!binding.mayBeDim)
@@ -209,8 +210,10 @@ std::string Elaborator::quote(const DimSet &dims) const {
 }
 
 std::optional<DType> Elaborator::dtypeOf(const Name &name) {
-  static const std::map<std::string, DType> dtypes = {{"f32", DType::F32},   {"f64", DType::F64},
-                                                      {"bf16", DType::BF16}, {"int", DType::I64},
+  static const std::map<std::string, DType> dtypes = {{"f32", DType::F32},
+                                                      {"f64", DType::F64},
+                                                      {"bf16", DType::BF16},
+                                                      {"int", DType::I64},
                                                       {"bool", DType::Bool}};
   auto found = dtypes.find(name.text);
   if (found != dtypes.end())

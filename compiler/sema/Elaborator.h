@@ -7,7 +7,8 @@
 // Mistakes give Error values, which spread silently, and the interpretation goes on.
 //
 // One class, in several files: Statements, Expressions, Calls, Builtins, Where, Lists, Attention,
-// Ordering, Random, Indexing, Repeat, Carried, Parameters, Elaborator (names, dimensions, emission of ops).
+// Ordering, Random, Indexing, Repeat, Carried, Parameters, Elaborator (names, dimensions, emission
+// of ops).
 #ifndef TITAN_COMPILER_SEMA_ELABORATOR_H
 #define TITAN_COMPILER_SEMA_ELABORATOR_H
 
@@ -103,7 +104,8 @@ private:
 
   // Carried.cpp
   std::vector<std::string> carriedNames(const syntax::Body &body);
-  /// Numbers that the repeat's body turns into tensors become such before it, so that they are carried.
+  /// Numbers that the repeat's body turns into tensors become such before it, so that they are
+  /// carried.
   bool startAsTensors(const syntax::RepeatStmt &stmt, DimId dim);
   bool startAsTensor(const std::string &name, const TensorType &type,
                      const syntax::RepeatStmt &stmt);
@@ -287,7 +289,8 @@ private:
   Specialisation spec;
   Frame *frame = nullptr;
   Region *region = nullptr;
-  DType computeType = DType::F32; ///< of the region at hand: the run's, or that of the innermost `in`
+  DType computeType =
+      DType::F32; ///< of the region at hand: the run's, or that of the innermost `in`
   std::map<std::pair<ValueId, DType>, ValueId> conversions; ///< that are visible here
   std::string variable; ///< that the expression at hand is computed for
   struct Loop {

@@ -157,7 +157,8 @@ Value Elaborator::evalMatch(const MatchExpr &expr, Expected expected) {
     return {};
   for (size_t i = 1; i < expr.arms.size(); ++i)
     if (expr.arms[i - 1].patterns.empty())
-      report(Code::UnreachableArm, expr.arms[i].loc, "this arm is never chosen: `_` before it has all")
+      report(Code::UnreachableArm, expr.arms[i].loc,
+             "this arm is never chosen: `_` before it has all")
           .help("write `_` last");
   reportRepeatedPatterns(expr, diags);
   for (const MatchExpr::Arm &arm : expr.arms) {

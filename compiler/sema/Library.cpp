@@ -319,8 +319,7 @@ std::vector<std::pair<std::string, Import>> Library::importsOf(const Unit &unit,
   return all;
 }
 
-bool Library::noteImports(Diagnostic &diag, const Unit &unit, const Path &path,
-                          Space space) const {
+bool Library::noteImports(Diagnostic &diag, const Unit &unit, const Path &path, Space space) const {
   if (path.parts.size() != 2 || unit.namespaces.count(path.parts[0].text))
     return false;
   std::vector<std::pair<std::string, Import>> meant = importsOf(unit, path, space);

@@ -92,8 +92,7 @@ private:
   void import(Unit &unit, const syntax::ImportDecl::Item &item);
   std::string find(const Unit &unit, const syntax::ImportDecl::Item &item,
                    std::vector<std::string> &tried) const;
-  std::vector<std::string> importable(const Unit &unit,
-                                      const syntax::ImportDecl::Item &item) const;
+  std::vector<std::string> importable(const Unit &unit, const syntax::ImportDecl::Item &item) const;
   void declare(Unit &unit);
   void addPrelude(Unit &unit);
   void bind(Unit &unit, const Unit &from);

@@ -157,7 +157,8 @@ private:
                   "axis `" + decl.name.text + "` splits and stores nothing")
           .help("add what its parts split together: `splits ...`");
     if (decl.degree->as<TupleExpr>()->elements.empty())
-      diags.report(Code::UselessAxis, decl.degree->loc, "axis `" + decl.name.text + "` has no parts")
+      diags
+          .report(Code::UselessAxis, decl.degree->loc, "axis `" + decl.name.text + "` has no parts")
           .help("name other axes in the parentheses: `(shard, tp)`");
     std::vector<Axis *> parts;
     for (const ExprPtr &element : decl.degree->as<TupleExpr>()->elements)

@@ -134,10 +134,10 @@ private:
     if (!isInput)
       help += "; or compute " + std::to_string(degree - sizeOf(id) % degree) +
               " more that count for nothing: `{ pad = " + dim.name + " }` behind the axis";
-    Diagnostic &diag = diags.report(
-        Code::Indivisible, axis.degreeLoc,
-        "axis `" + axis.name + "` splits `" + dim.name + "`, whose " + std::to_string(sizeOf(id)) +
-            " elements are not divisible by " + by);
+    Diagnostic &diag =
+        diags.report(Code::Indivisible, axis.degreeLoc,
+                     "axis `" + axis.name + "` splits `" + dim.name + "`, whose " +
+                         std::to_string(sizeOf(id)) + " elements are not divisible by " + by);
     diag.note(at, what + " has this dimension").help(help);
     indivisible[axis.name] = &diag;
   }

@@ -30,8 +30,8 @@ public:
     if (decl.lines.empty())
       diags
           .report(Code::OverrideWithoutEffect, decl.pattern.loc,
-                  "nothing is said of the " + decl.kind.text + " that match `" +
-                      decl.pattern.text + "`")
+                  "nothing is said of the " + decl.kind.text + " that match `" + decl.pattern.text +
+                      "`")
           .help("say what an axis does to them: `AXIS splits none`; or leave this out");
     for (const OverrideDecl::Line &line : decl.lines)
       addLine(decl, line);

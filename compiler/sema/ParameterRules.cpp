@@ -32,9 +32,8 @@ static bool hasRoom(size_t count, const char *what, Location at, DiagnosticEngin
 }
 
 /// What is said of the parameters that match, each but once; to say nothing would have no effect.
-static std::vector<const Setting *> entriesOf(const Setting &setting,
-                                              const std::vector<OptionSpec> &table,
-                                              DiagnosticEngine &diags) {
+static std::vector<const Setting *>
+entriesOf(const Setting &setting, const std::vector<OptionSpec> &table, DiagnosticEngine &diags) {
   std::vector<const Setting *> entries;
   std::map<std::string, Location> seen;
   if (setting.block)
@@ -43,9 +42,7 @@ static std::vector<const Setting *> entriesOf(const Setting &setting,
       if (fresh)
         entries.push_back(&entry);
       else
-        diags
-            .report(Code::OptionTwice, entry.path.loc,
-                    "`" + entry.path.text() + "` is set twice")
+        diags.report(Code::OptionTwice, entry.path.loc, "`" + entry.path.text() + "` is set twice")
             .note(earlier->second, "it was set here");
     }
   if (entries.empty()) {
@@ -102,8 +99,8 @@ static void reportUnmatched(const std::string &pattern, Location at, const Model
   std::vector<std::string> names;
   for (const Parameter &parameter : model.parameters)
     names.push_back(parameter.name);
-  Diagnostic &diag = diags.report(Code::UnknownGroupPattern, at,
-                                  "no parameter's name matches `" + pattern + "`");
+  Diagnostic &diag =
+      diags.report(Code::UnknownGroupPattern, at, "no parameter's name matches `" + pattern + "`");
   if (std::string near = nearestName(pattern, names); !near.empty())
     diag.help("the nearest name is `" + near + "`");
 }

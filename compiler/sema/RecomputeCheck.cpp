@@ -53,11 +53,10 @@ void checkBlocks(const CheckedRun &checked, DiagnosticEngine &diags) {
   for (const Value &block : checked.run["recompute.blocks"].elements) {
     if (inside.count(block.text))
       continue;
-    Diagnostic &diag =
-        diags.report(Code::UnknownBlock, checked.run.options.at("recompute.blocks").loc,
-                     outside.count(block.text)
-                         ? "block `" + block.text + "` is not called in a `repeat`"
-                         : "the model calls no block `" + block.text + "`");
+    Diagnostic &diag = diags.report(
+        Code::UnknownBlock, checked.run.options.at("recompute.blocks").loc,
+        outside.count(block.text) ? "block `" + block.text + "` is not called in a `repeat`"
+                                  : "the model calls no block `" + block.text + "`");
     diag.note(checked.train.loc, "the model is declared here");
     if (std::string near = nearestName(block.text, known); !near.empty())
       diag.help("the nearest block is `" + near + "`");
@@ -78,8 +77,8 @@ void checkRecompute(const CheckedRun &checked, DiagnosticEngine &diags) {
         .note(checked.train.loc, "the model is declared here");
   };
   std::string most = layers == 1 ? "1 layer" : std::to_string(layers) + " layers";
-  for (const char *path : {"recompute", "recompute.every", "recompute.layers", "recompute.save",
-                           "recompute.blocks"}) {
+  for (const char *path :
+       {"recompute", "recompute.every", "recompute.layers", "recompute.save", "recompute.blocks"}) {
     const Option &option = checked.run.options.at(path);
     bool isOff = option.value.isWord("none") || (option.value.isInt() && option.value.integer == 0);
     if (option.loc.isValid() && !isOff && layers == 0)

@@ -125,7 +125,8 @@ void Elaborator::repeat(const RepeatStmt &stmt) {
   if (!dim)
     return;
   int64_t count = model.dims[*dim].size;
-  if (size_t most = mostIterations; static_cast<size_t>(count) > most) { // before any time goes into it
+  if (size_t most = mostIterations;
+      static_cast<size_t>(count) > most) { // before any time goes into it
     report(Code::TooLarge, stmt.count->loc,
            "the program is too large: it has over " + std::to_string(most) +
                " iterations of repeats");

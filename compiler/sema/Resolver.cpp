@@ -1,4 +1,5 @@
-// The chain of declarations that a run is made of: its own, the run that it derives from, and so on.
+// The chain of declarations that a run is made of: its own, the run that it derives from, and so
+// on.
 #include "compiler/sema/Resolver.h"
 #include "compiler/sema/Suggest.h"
 
@@ -114,8 +115,10 @@ void Resolver::fillDefaults(bool demandAll) {
     if (run.options.count(spec.path))
       continue;
     bool isMissing = spec.initial.isError() && demandAll && !unknownSeen;
-    run.options[spec.path] = {isMissing ? Value() : spec.initial.isError() ? Value::ofInt(1)
-                                                                           : spec.initial, {}};
+    run.options[spec.path] = {isMissing                ? Value()
+                              : spec.initial.isError() ? Value::ofInt(1)
+                                                       : spec.initial,
+                              {}};
     if (isMissing)
       missing.push_back(&spec);
   }

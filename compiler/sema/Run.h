@@ -11,8 +11,8 @@
 
 namespace titan::sema {
 
-/// `group "*norm" { weight_decay = 0, lr_scale = 0.5 }`: of the groups that match a parameter's name,
-/// the last that sets something decides it.
+/// `group "*norm" { weight_decay = 0, lr_scale = 0.5 }`: of the groups that match a parameter's
+/// name, the last that sets something decides it.
 struct Group {
   std::string pattern;
   std::map<std::string, Value> values; ///< of `groupOptions()`, those that are set

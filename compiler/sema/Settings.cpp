@@ -22,8 +22,7 @@ void Resolver::addSetting(const std::string &prefix, const Setting &setting) {
       return readGroup(setting, library, *unit, run, diags);
     if (path == "parameters")
       return readRule(setting, library, *unit, run, diags);
-    diags
-        .report(Code::UnknownOption, setting.path.loc, "no pattern stands behind `" + path + "`")
+    diags.report(Code::UnknownOption, setting.path.loc, "no pattern stands behind `" + path + "`")
         .help("patterns stand in `optimizer { group \"PATTERN\" { ... } }` and in `parameters "
               "\"PATTERN\" { ... }`");
     return;

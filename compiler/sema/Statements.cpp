@@ -176,7 +176,8 @@ void Elaborator::let(const LetStmt &stmt) {
     const LetStmt::Target &target = stmt.targets[i];
     Value value = fits ? all.elements[i] : Value();
     if (target.type.dims)
-      if (std::optional<DimSet> declared = dimSet(*target.type.dims); declared && value.isTensor()) {
+      if (std::optional<DimSet> declared = dimSet(*target.type.dims);
+          declared && value.isTensor()) {
         std::string outer = std::exchange(variable, target.name.text);
         value = anchor(value, *declared, target.type.dims->loc, stmt.value->loc);
         variable = outer;

@@ -1,4 +1,5 @@
-// Words that stand for themselves in expressions, where nothing else has their name: `causal`, `f32`.
+// Words that stand for themselves in expressions, where nothing else has their name: `causal`,
+// `f32`.
 #ifndef TITAN_COMPILER_SEMA_WORDS_H
 #define TITAN_COMPILER_SEMA_WORDS_H
 

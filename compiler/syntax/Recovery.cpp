@@ -12,8 +12,8 @@ using Parser = TitanParser;
 /// Each entry of these rules ends in a terminator of its own, so one can be given up alone.
 bool isEntry(size_t rule) {
   return rule == Parser::RuleDeclaration || rule == Parser::RuleStatement ||
-         rule == Parser::RuleSetting || rule == Parser::RuleAxis || rule == Parser::RuleOverrideLine ||
-         rule == Parser::RuleArm;
+         rule == Parser::RuleSetting || rule == Parser::RuleAxis ||
+         rule == Parser::RuleOverrideLine || rule == Parser::RuleArm;
 }
 
 /// These consist of entries.
@@ -38,7 +38,7 @@ std::string keywordFor(const std::string &word, uint32_t first, uint32_t last) {
       {"from", Parser::IMPORT},    {"mesh", Parser::PARALLEL}, {"run", Parser::TRAIN},
       {"include", Parser::IMPORT}, {"var", Parser::LET},       {"const", Parser::LET},
       {"for", Parser::REPEAT},     {"while", Parser::REPEAT},  {"loop", Parser::REPEAT},
-      {"weight", Parser::PARAM},   {"dim", Parser::DIMS},       {"switch", Parser::MATCH},
+      {"weight", Parser::PARAM},   {"dim", Parser::DIMS},      {"switch", Parser::MATCH},
   };
   for (const auto &[theirs, ours] : foreign)
     if (word == theirs && ours >= first && ours <= last)
