@@ -55,11 +55,11 @@ Diagnostic &DiagnosticEngine::report(Code code, Location location, std::string m
     severity = Severity::Error;
   Diagnostic made{code, severity, location, std::move(message), {}, {}, {}};
   reports += severity == Severity::Error;
-  bool repeated = location.isValid() &&
-                  std::any_of(diagnostics.begin(), diagnostics.end(), [&](const Diagnostic &other) {
-                    return other.code == code && other.location == location &&
-                           other.message == made.message;
-                  });
+  bool repeated =
+      location.isValid() &&
+      std::any_of(diagnostics.begin(), diagnostics.end(), [&](const Diagnostic &other) {
+        return other.code == code && other.location == location && other.message == made.message;
+      });
   if (repeated) {
     dropped = std::move(made);
     return *dropped;

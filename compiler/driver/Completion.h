@@ -1,5 +1,5 @@
-// `titanc --completion SHELL`: what makes a shell complete titanc's arguments, made from the command
-// line's own description, so that no option can be forgotten.
+// `titanc --completion SHELL`: what makes a shell complete titanc's arguments, made from the
+// command line's own description, so that no option can be forgotten.
 #ifndef TITAN_COMPILER_DRIVER_COMPLETION_H
 #define TITAN_COMPILER_DRIVER_COMPLETION_H
 

@@ -60,13 +60,23 @@ void collectBlocks(const sema::Region &region, bool isRepeated, std::set<std::st
 /// Arguments of the model, degrees of the map's axes, and what is set by the name of a parameter.
 void addPathsOf(const sema::CheckedRun &run, std::vector<Path> &paths) {
   for (const sema::Model::Argument &argument : run.train.arguments)
-    paths.push_back({"model." + argument.name, argument.kind, {}, argument.value,
-                     sema::Fixed::Compile, "argument of model " + run.modelName, samplesOf(argument),
+    paths.push_back({"model." + argument.name,
+                     argument.kind,
+                     {},
+                     argument.value,
+                     sema::Fixed::Compile,
+                     "argument of model " + run.modelName,
+                     samplesOf(argument),
                      ""});
   for (const sema::Axis &axis : run.mesh.declared)
-    paths.push_back({"parallel." + axis.name, "degree", {},
-                     axis.degree ? std::to_string(axis.degree) : "auto", sema::Fixed::Compile,
-                     "how many ways the axis splits", {"1", "2"}, ""});
+    paths.push_back({"parallel." + axis.name,
+                     "degree",
+                     {},
+                     axis.degree ? std::to_string(axis.degree) : "auto",
+                     sema::Fixed::Compile,
+                     "how many ways the axis splits",
+                     {"1", "2"},
+                     ""});
   std::set<std::string> blocks;
   collectBlocks(run.train.body, false, blocks);
   for (Path &path : paths) // which take names: those of blocks

@@ -145,9 +145,8 @@ LogicalResult CollectiveEmitter::allToAll() {
     part = part * local.size;
   }
   std::string in = emitter.getPointer(input), into = emitter.getPointer(result);
-  out.line(start() + ", " + in + ", " + into + ", " + a.str() + ", " + s.str() + ", " +
-           b.str() + ", " + g.str() + ", " + c.str() + ", " + (gatherFirst ? "true" : "false") +
-           ");");
+  out.line(start() + ", " + in + ", " + into + ", " + a.str() + ", " + s.str() + ", " + b.str() +
+           ", " + g.str() + ", " + c.str() + ", " + (gatherFirst ? "true" : "false") + ");");
   return success();
 }
 

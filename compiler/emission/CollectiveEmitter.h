@@ -34,7 +34,8 @@ public:
   CollectiveEmitter(FunctionEmitter &emitter, mlir::Operation *op, unsigned i)
       : emitter(emitter), out(emitter.out()), op(op), index(i), input(op->getOperand(i)),
         result(op->getResult(i)), from(mlir::cast<ir::NamedTensorType>(input.getType())),
-        to(mlir::cast<ir::NamedTensorType>(result.getType())), axes(op->getAttrOfType<mlir::ArrayAttr>("axes")) {}
+        to(mlir::cast<ir::NamedTensorType>(result.getType())),
+        axes(op->getAttrOfType<mlir::ArrayAttr>("axes")) {}
 
   /// Writes what must come before, and returns what the call needs.
   mlir::FailureOr<Part> gather();
@@ -56,7 +57,9 @@ private:
   Blocks getBlocks(ir::NamedTensorType split, int64_t dim);
   std::string getReduction();
   mlir::LogicalResult sliceFlat();
-  ir::NamedTensorType getFlat() const { return from.getShardingOrReplicated().isFlat() ? from : to; }
+  ir::NamedTensorType getFlat() const {
+    return from.getShardingOrReplicated().isFlat() ? from : to;
+  }
   /// Elements of a row of flat storage, whole and this rank's part.
   void getRow(Extent &rows, Extent &whole, Extent &part);
   /// A buffer for a padded row; empty where the value's own has room.

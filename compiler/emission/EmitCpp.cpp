@@ -143,6 +143,8 @@ void emission::registerToCpp() {
       dialects);
   TranslateFromMLIRRegistration cuda(
       "titan-to-cuda", "write a planned program as CUDA C++",
-      [](ModuleOp module, llvm::raw_ostream &out) { return emitCpp(module, {}, out, Target::Cuda); },
+      [](ModuleOp module, llvm::raw_ostream &out) {
+        return emitCpp(module, {}, out, Target::Cuda);
+      },
       dialects);
 }

@@ -15,8 +15,8 @@
 
 namespace titan::emission {
 
-/// `name` with what is not a letter, digit or underscore replaced by an underscore; a keyword of C++
-/// gets one behind it.
+/// `name` with what is not a letter, digit or underscore replaced by an underscore; a keyword of
+/// C++ gets one behind it.
 std::string makeIdentifier(llvm::StringRef name);
 
 /// `text` as a C++ string literal with its quotes.

@@ -286,7 +286,7 @@ void RowNest::declareBuffer(Value value) {
     }
   std::string name = emitter.names().pick(memory::getSourceName(value) + "_row");
   Type element = cast<NamedTensorType>(value.getType()).getElementType();
-  text.line((inRows ? "__shared__ " : "alignas(64) ") + getRegisterType(element) + " " + name + "[" +
-            size.str() + "];");
+  text.line((inRows ? "__shared__ " : "alignas(64) ") + getRegisterType(element) + " " + name +
+            "[" + size.str() + "];");
   accesses[value] = makeAccess(name, space);
 }

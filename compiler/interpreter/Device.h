@@ -1,9 +1,9 @@
 //===- Device.h - One virtual rank --------------------------------*- C++ -*-===//
 //
 // A rank with its own program counter: a stack of frames, one for the function and one for every
-// repeat or fused region that it is in. It runs until it calls a collective, waits for one, returns,
-// or fails; the interpreter then lets another rank run. So ranks may run different functions, and
-// who waits for whom is real.
+// repeat or fused region that it is in. It runs until it calls a collective, waits for one,
+// returns, or fails; the interpreter then lets another rank run. So ranks may run different
+// functions, and who waits for whom is real.
 //
 //===----------------------------------------------------------------------===//
 

@@ -13,13 +13,11 @@ using ir::HostTensor;
 
 static bool areEqual(const HostTensor &a, const HostTensor &b) {
   return a.data.size() == b.data.size() &&
-         std::equal(a.data.begin(), a.data.end(), b.data.begin(), [](double x, double y) {
-           return x == y || (std::isnan(x) && std::isnan(y));
-         });
+         std::equal(a.data.begin(), a.data.end(), b.data.begin(),
+                    [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
 }
 
-LogicalResult Flights::start(Operation *op, std::vector<TensorRef> operands,
-                             const Memory &memory) {
+LogicalResult Flights::start(Operation *op, std::vector<TensorRef> operands, const Memory &memory) {
   int64_t channel = *dist::getStartChannel(op);
   if (flights.count(channel))
     return op->emitOpError("starts on channel ")

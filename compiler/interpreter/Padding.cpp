@@ -20,7 +20,8 @@ NamedTensorType interpreter::getUnpadded(NamedTensorType type, Attribute unpadde
   return NamedTensorType::get(type.getElementType(), dims, type.getSharding());
 }
 
-/// The index in a tensor of the sizes `inner` of element `at` of one of the sizes `outer`; -1 beyond.
+/// The index in a tensor of the sizes `inner` of element `at` of one of the sizes `outer`; -1
+/// beyond.
 static int64_t locate(int64_t at, ArrayRef<int64_t> outer, ArrayRef<int64_t> inner) {
   int64_t index = 0, stride = 1;
   for (size_t d = outer.size(); d-- > 0; at /= outer[d], stride *= inner[d]) {
@@ -44,9 +45,8 @@ HostTensor interpreter::addPadding(const HostTensor &tensor, ArrayRef<int64_t> s
   return padded;
 }
 
-FailureOr<HostTensor>
-interpreter::removePadding(const HostTensor &tensor, ArrayRef<int64_t> shape,
-                           function_ref<InFlightDiagnostic()> emitError) {
+FailureOr<HostTensor> interpreter::removePadding(const HostTensor &tensor, ArrayRef<int64_t> shape,
+                                                 function_ref<InFlightDiagnostic()> emitError) {
   HostTensor cut;
   cut.shape.assign(shape.begin(), shape.end());
   for (auto [at, value] : llvm::enumerate(tensor.data)) {

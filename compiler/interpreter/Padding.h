@@ -1,7 +1,7 @@
 //===- Padding.h - Tensors with and without padding -------------*- C++ -*-===//
 //
-// Arguments and results that the shard phase made longer (`titan.unpadded`) start, and are compared,
-// as they would be without; their padding must hold zeros.
+// Arguments and results that the shard phase made longer (`titan.unpadded`) start, and are
+// compared, as they would be without; their padding must hold zeros.
 //
 //===----------------------------------------------------------------------===//
 

@@ -2,9 +2,9 @@
 //
 // A collective happens when all ranks of its group have come to it. A rank may call several before
 // it waits for the first; they happen in the order of its calls, one after the other, as a
-// communication thread does them. Real libraries match the ranks' calls by group and order alone, so
-// calls that do not belong together meet all the same, and the program hangs or computes nonsense.
-// Here they are compared first, and a standstill is found.
+// communication thread does them. Real libraries match the ranks' calls by group and order alone,
+// so calls that do not belong together meet all the same, and the program hangs or computes
+// nonsense. Here they are compared first, and a standstill is found.
 //
 // Plain data: what meets is a description, so this knows nothing of the IR.
 //

@@ -25,8 +25,8 @@ void OpLowering::lower(const Op &op) {
     return;
   ArrayAttr blocks =
       builder.getStrArrayAttr(SmallVector<StringRef>(op.blocks.begin(), op.blocks.end()));
-  for (Operation &made : llvm::make_range(last ? std::next(last->getIterator()) : block->begin(),
-                                          block->end()))
+  for (Operation &made :
+       llvm::make_range(last ? std::next(last->getIterator()) : block->begin(), block->end()))
     made.setAttr(ir::attr::kBlocks, blocks);
 }
 

@@ -25,7 +25,8 @@ mlir::DictionaryAttr precisionAttribute(const sema::Run &run, const Translation 
 
 /// How one parameter is optimized: its weight decay, and what its groups say besides.
 void addGroupAttributes(const sema::Run &run, const sema::Parameter &parameter,
-                        mlir::OpBuilder &builder, llvm::SmallVectorImpl<mlir::NamedAttribute> &role);
+                        mlir::OpBuilder &builder,
+                        llvm::SmallVectorImpl<mlir::NamedAttribute> &role);
 
 } // namespace titan::lowering
 

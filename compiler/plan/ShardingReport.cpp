@@ -53,13 +53,15 @@ std::vector<TensorLayout> reportLayouts(ModuleOp beforeSharding) {
   if (!function)
     return layouts;
   for (BlockArgument argument : function.getArguments())
-    if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), ir::attr::kParam)) {
+    if (auto name =
+            function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), ir::attr::kParam)) {
       layouts.push_back(getLayout(name, argument));
       layouts.back().isParameter = true;
     }
   llvm::StringSet<> seen; // an anchor's cotangent has its name
   for (BlockArgument argument : function.getArguments())
-    if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), ir::attr::kInput);
+    if (auto name =
+            function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), ir::attr::kInput);
         name && seen.insert(name).second)
       layouts.push_back(getLayout(name, argument));
   function.walk<WalkOrder::PreOrder>([&](ir::AnchorOp anchor) {

@@ -1,7 +1,7 @@
 // What a `repeat` carries from one iteration to the next: the tensors that its body assigns to.
 //
-// A sum often starts as a number: `let total = 0`. Whether the body makes a tensor of it is known only
-// once it was interpreted, so one iteration is tried for that and taken back.
+// A sum often starts as a number: `let total = 0`. Whether the body makes a tensor of it is known
+// only once it was interpreted, so one iteration is tried for that and taken back.
 #include "compiler/sema/Elaborator.h"
 
 #include <algorithm>
@@ -55,8 +55,8 @@ bool Elaborator::startAsTensors(const RepeatStmt &stmt, DimId dim) {
     return true;
 
   // Dimensions may stay: names from outside that became such refer to them.
-  auto saved = std::tuple(model.parameters, conversions, positions, parameterIndex, instances,
-                          iterations);
+  auto saved =
+      std::tuple(model.parameters, conversions, positions, parameterIndex, instances, iterations);
   Iteration trial;
   if (!iterate(stmt, carriedNames(stmt.body), dim, 0, trial))
     return false;

@@ -23,8 +23,8 @@ bool isPadded(const std::vector<Axis> &axes, const std::string &dim);
 /// How long the map makes a dimension of this size: itself where nothing pads it.
 int64_t paddedSize(const std::vector<Axis> &axes, const std::string &dim, int64_t size);
 
-/// One line of `parameters "*norm" { shard stores none }`: what an axis does to the tensors that match,
-/// instead of what it does to all. Of several for one tensor the last decides.
+/// One line of `parameters "*norm" { shard stores none }`: what an axis does to the tensors that
+/// match, instead of what it does to all. Of several for one tensor the last decides.
 struct MeshOverride {
   bool ofParameters = true; ///< else of values
   std::string pattern;
@@ -63,8 +63,8 @@ const MeshOverride *findOverride(const Mesh &mesh, const Axis &axis, bool ofPara
 /// so that one program runs on one process or on many. Reports what is wrong; nothing then.
 std::optional<Mesh> resolveMesh(const Run &run, const Library &library, DiagnosticEngine &diags);
 
-/// Parts axes that are larger than the first dimension they split: `tp = 8 splits kv_heads, group` on
-/// two key heads becomes `tp.kv_heads = 2` and `tp.group = 4`.
+/// Parts axes that are larger than the first dimension they split: `tp = 8 splits kv_heads, group`
+/// on two key heads becomes `tp.kv_heads = 2` and `tp.group = 4`.
 void splitAxes(Mesh &mesh, const Model &model);
 
 /// Checks the map against a model: names, divisibility (of the batch, that of one of `microbatches`

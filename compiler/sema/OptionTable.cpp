@@ -35,8 +35,7 @@ OptionSpec betas(const char *path, const char *doc) {
 
 OptionSpec list(const char *path, OptionType type, std::vector<std::string> choices,
                 const char *doc) {
-  return {path, type,   Value::ofList({}), Fixed::Compile, doc,
-          0,    0x1p53, std::move(choices)};
+  return {path, type, Value::ofList({}), Fixed::Compile, doc, 0, 0x1p53, std::move(choices)};
 }
 
 /// An option that another one must be set for.
@@ -46,9 +45,10 @@ OptionSpec beside(const char *needs, OptionSpec spec) {
 }
 
 OptionSpec tokens() {
-  OptionSpec spec = integer("data.tokens", Value::ofInt(0), Fixed::Compile, 0,
-                            "tokens in a step, which is computed in parts of `data.batch` samples; 0: a "
-                            "step has `data.batch` samples");
+  OptionSpec spec =
+      integer("data.tokens", Value::ofInt(0), Fixed::Compile, 0,
+              "tokens in a step, which is computed in parts of `data.batch` samples; 0: a "
+              "step has `data.batch` samples");
   spec.samples = {"4096", "8192"};
   return spec;
 }
@@ -68,13 +68,13 @@ std::vector<OptionSpec> evaluationOptions() {
   return {
       choice("eval.data.format", Fixed::Compile, {"text"},
              "how the evaluation's data are read; written `eval { data = text(\"FILE\") }`"),
-      text("eval.data.path", "the file to evaluate on; a program without one is compiled without evaluation"),
+      text("eval.data.path",
+           "the file to evaluate on; a program without one is compiled without evaluation"),
       beside("eval.data.path=\"FILE\"",
              integer("eval.every", Value::ofInt(0), Fixed::Launch, 0,
                      "steps between evaluations; 0: only the command `eval` evaluates")),
-      beside("eval.data.path=\"FILE\"",
-             integer("eval.batches", Value::ofInt(0), Fixed::Launch, 0,
-                     "batches of an evaluation; 0: all that are full")),
+      beside("eval.data.path=\"FILE\"", integer("eval.batches", Value::ofInt(0), Fixed::Launch, 0,
+                                                "batches of an evaluation; 0: all that are full")),
   };
 }
 
@@ -108,11 +108,13 @@ std::vector<OptionSpec> precisionOptions() {
 std::vector<OptionSpec> shardingOptions() {
   return {
       choice("sharding.reshard_after_forward", Fixed::Compile, {"default", "always", "never"},
-             "whether parameters are gathered again in the backward: those of layers are, unless it is "
+             "whether parameters are gathered again in the backward: those of layers are, unless "
+             "it is "
              "never; others only with always"),
-      choice("sharding.overlap", Fixed::Compile, {"always", "never"},
-             "communicate while computing: gather parameters a layer ahead, wait for what is reduced "
-             "only where it is used"),
+      choice(
+          "sharding.overlap", Fixed::Compile, {"always", "never"},
+          "communicate while computing: gather parameters a layer ahead, wait for what is reduced "
+          "only where it is used"),
   };
 }
 
@@ -175,9 +177,9 @@ std::vector<OptionSpec> lengthOptions() {
 
 std::vector<OptionSpec> joined() {
   std::vector<OptionSpec> all;
-  for (auto section : {dataOptions, evaluationOptions, checkpointOptions, precisionOptions,
-                       shardingOptions, optimizerOptions, scheduleOptions, stepOptions,
-                       recomputeOptions, lengthOptions})
+  for (auto section :
+       {dataOptions, evaluationOptions, checkpointOptions, precisionOptions, shardingOptions,
+        optimizerOptions, scheduleOptions, stepOptions, recomputeOptions, lengthOptions})
     for (OptionSpec &spec : section())
       all.push_back(std::move(spec));
   return all;
@@ -210,8 +212,14 @@ const std::vector<OptionSpec> &groupOptions() {
 const std::vector<OptionSpec> &ruleOptions() {
   static const std::vector<OptionSpec> table = {
       {"init", OptionType::Initialiser, {}, Fixed::Compile, "how they start", 0, 0, {}},
-      {"frozen", OptionType::Truth, Value::ofBool(false), Fixed::Compile, "stay as they start", 0,
-       0, {}},
+      {"frozen",
+       OptionType::Truth,
+       Value::ofBool(false),
+       Fixed::Compile,
+       "stay as they start",
+       0,
+       0,
+       {}},
   };
   return table;
 }
@@ -223,6 +231,8 @@ const OptionSpec *findOption(const std::vector<OptionSpec> &table, const std::st
   return nullptr;
 }
 
-const OptionSpec *findOption(const std::string &path) { return findOption(optionTable(), path); }
+const OptionSpec *findOption(const std::string &path) {
+  return findOption(optionTable(), path);
+}
 
 } // namespace titan::sema

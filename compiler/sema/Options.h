@@ -36,7 +36,7 @@ struct OptionSpec {
   Fixed fixed;
   const char *doc;
   double least = 0, most = std::numeric_limits<double>::infinity(); ///< of numbers, both included
-  std::vector<std::string> choices = {}; ///< of words; none: any names
+  std::vector<std::string> choices = {};                            ///< of words; none: any names
   std::vector<std::string> samples = {}; ///< legal values; empty: those of its type
   const char *needs = "";                ///< a setting without which it changes nothing
 };
@@ -49,8 +49,8 @@ const std::vector<OptionSpec> &ruleOptions();
 /// Null if there is no such option.
 const OptionSpec *findOption(const std::string &path);
 const OptionSpec *findOption(const std::vector<OptionSpec> &table, const std::string &path);
-/// Two or more values that the option can have, as they are written. So whoever lists the options can
-/// also show, and test, what each of them changes.
+/// Two or more values that the option can have, as they are written. So whoever lists the options
+/// can also show, and test, what each of them changes.
 std::vector<std::string> samplesOf(const OptionSpec &spec);
 
 /// One option as it is in force.

@@ -1,6 +1,6 @@
 // What a run says of parameters by the pattern of their names: `group` of an optimizer sets their
-// weight decay, learning rate and betas, `parameters` how they start and whether they are trained. Later ones win. A pattern
-// that matches nothing is an error: it would have no effect.
+// weight decay, learning rate and betas, `parameters` how they start and whether they are trained.
+// Later ones win. A pattern that matches nothing is an error: it would have no effect.
 #ifndef TITAN_COMPILER_SEMA_PARAMETERRULES_H
 #define TITAN_COMPILER_SEMA_PARAMETERRULES_H
 

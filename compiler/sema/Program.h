@@ -93,7 +93,7 @@ struct Op {
   int64_t index = 0;
   /// Repeat: one for each variant. Its arguments are the index, then what is carried.
   std::vector<Region> body;
-  std::vector<int64_t> table; ///< Repeat: the variant that each iteration runs
+  std::vector<int64_t> table;      ///< Repeat: the variant that each iteration runs
   std::vector<std::string> blocks; ///< whose calls it was inlined with, the innermost first
   Location loc;
   std::string name;

@@ -77,8 +77,8 @@ static void checkSchedule(const Run &run, DiagnosticEngine &diags) {
         .help("say how: `schedule.decay = linear` or `cosine`");
 }
 
-/// Where `data.tokens` says how large a step is, `data.batch` is what is computed at a time, and the
-/// parts of a step follow. From here on the run is as if both had been written so.
+/// Where `data.tokens` says how large a step is, `data.batch` is what is computed at a time, and
+/// the parts of a step follow. From here on the run is as if both had been written so.
 static void resolveTokens(Run &run, DiagnosticEngine &diags) {
   const Option &tokens = run.options["data.tokens"], &seq = run.options["data.seq"];
   Option &batch = run.options["data.batch"], &parts = run.options["accumulate"];
@@ -113,8 +113,8 @@ static void resolveTokens(Run &run, DiagnosticEngine &diags) {
   if (batch.value.integer > INT64_MAX / 4 / seq.value.integer)
     return; // beyond any step
   int64_t whole = samples / batch.value.integer, each = batch.value.integer * seq.value.integer;
-  diag.help("the nearest step" + (whole ? "s are " + std::to_string(whole * each) + " and "
-                                        : std::string(" is ")) +
+  diag.help("the nearest step" +
+            (whole ? "s are " + std::to_string(whole * each) + " and " : std::string(" is ")) +
             std::to_string((whole + 1) * each) + " tokens" +
             (tokens.value.integer % seq.value.integer
                  ? ""

@@ -1,6 +1,7 @@
-// An axis that is larger than the first dimension that it splits goes on with the next one: it becomes
-// two axes, of which the first fills the one dimension and the second the other. Both split whatever
-// else the axis splits, one within the other, so tensors that have neither dimension see one axis.
+// An axis that is larger than the first dimension that it splits goes on with the next one: it
+// becomes two axes, of which the first fills the one dimension and the second the other. Both split
+// whatever else the axis splits, one within the other, so tensors that have neither dimension see
+// one axis.
 #include "compiler/sema/Mesh.h"
 
 #include <algorithm>
@@ -58,9 +59,8 @@ private:
       return std::any_of(dims.begin(), dims.end(),
                          [&](DimId id) { return model.dims[id].name == name; });
     };
-    return std::any_of(tensors.begin(), tensors.end(), [&](const DimSet &dims) {
-      return has(dims, a) && has(dims, b);
-    });
+    return std::any_of(tensors.begin(), tensors.end(),
+                       [&](const DimSet &dims) { return has(dims, a) && has(dims, b); });
   }
 
   /// The part of `axis` that splits `own`, and everything else but `other`.
@@ -92,8 +92,8 @@ MeshOverride overrideOf(const MeshOverride &whole, const Axis &part, const Axis 
   MeshOverride made = whole;
   made.axis = part.name;
   std::string own = ownOf(part, other);
-  if (!whole.splits || std::find(whole.splits->begin(), whole.splits->end(), own) ==
-                           whole.splits->end())
+  if (!whole.splits ||
+      std::find(whole.splits->begin(), whole.splits->end(), own) == whole.splits->end())
     return made;
   made.splits->clear();
   made.splitLocs.clear();

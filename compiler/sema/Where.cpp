@@ -3,8 +3,9 @@
 
 namespace titan::sema {
 
-/// `where(condition, a, b)`: the three join by name, so the others' dimensions are among those of the
-/// one that has most. Numbers take the other choice's element type, or what the model computes in.
+/// `where(condition, a, b)`: the three join by name, so the others' dimensions are among those of
+/// the one that has most. Numbers take the other choice's element type, or what the model computes
+/// in.
 Value Elaborator::builtinWhere(CallArgs &args) {
   if (!args.expect(3, 3, false, false) ||
       !expectTensor(args[0], args.locOf(0), "the condition of `where`"))

@@ -87,8 +87,8 @@ struct FnDecl : DeclOf<DeclKind::Fn> {
   std::optional<Body> body;
 };
 
-/// What an axis splits and stores: `splits kv_heads, ffn, else seq stores params, grads`. Each part may
-/// be absent, and `none` is an empty one.
+/// What an axis splits and stores: `splits kv_heads, ffn, else seq stores params, grads`. Each part
+/// may be absent, and `none` is an empty one.
 struct AxisUse {
   std::optional<std::vector<Path>> splits;
   std::vector<Path> elseSplits;            // those after `else`: taken where no other dimension was

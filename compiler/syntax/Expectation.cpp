@@ -227,7 +227,7 @@ bool Expectation::wantsName() const {
       Parser::RuleNewDim,       Parser::RuleNewAxis,      Parser::RuleNewName,
       Parser::RuleModelName,    Parser::RuleIndex,        Parser::RuleTrainBase,
       Parser::RuleTypeName,     Parser::RuleParallelName, Parser::RuleStatement,
-      Parser::RuleAxis,         Parser::RuleOverrideLine,     Parser::RuleModuleName};
+      Parser::RuleAxis,         Parser::RuleOverrideLine, Parser::RuleModuleName};
   for (size_t rule : naming)
     if (rules.count(rule))
       return true;

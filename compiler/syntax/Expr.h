@@ -1,7 +1,8 @@
 // Expressions. The same ones serve tensors, compile-time numbers and the values of settings; which
 // is meant is for the semantic analysis to say.
 //
-// Precedence, loosest first: `if c then a else b` (`match` ends in its own bracket); `or`; `and`; `not`; comparisons; `+ -`;
+// Precedence, loosest first: `if c then a else b` (`match` ends in its own bracket); `or`; `and`;
+// `not`; comparisons; `+ -`;
 // `* / % @`; unary `-`; `**` (to the right); postfix `f(...)`, `x[...]`, `a.b`.
 // Parentheses that only group leave no node.
 #ifndef TITAN_COMPILER_SYNTAX_EXPR_H

@@ -21,9 +21,9 @@ bool isCloser(const Item &i) {
 bool isJoining(const Items &items, size_t at) {
   const Token &t = items[at].token;
   bool unary = t.is(Lex::MINUS) && items[at + 1].spaces == 0;
-  return !unary && t.isOneOf(Lex::PLUS, Lex::MINUS, Lex::STAR, Lex::SLASH, Lex::PERCENT, Lex::AT,
-                             Lex::EQ, Lex::NE, Lex::LE, Lex::GE, Lex::LT, Lex::GT, Lex::AND,
-                             Lex::OR);
+  return !unary &&
+         t.isOneOf(Lex::PLUS, Lex::MINUS, Lex::STAR, Lex::SLASH, Lex::PERCENT, Lex::AT, Lex::EQ,
+                   Lex::NE, Lex::LE, Lex::GE, Lex::LT, Lex::GT, Lex::AND, Lex::OR);
 }
 
 bool mayBreak(const Items &items, size_t at) {

@@ -12,8 +12,8 @@ bool isBinaryOperator(const Token &t) {
 /// Makes the tree one level deeper until the next separator: operators, and brackets too, since
 /// `x[a][b][c]` nests to the left.
 bool deepens(const Token &t) {
-  return isBinaryOperator(t) || isOpener(t) || t.isOneOf(Lex::AND, Lex::OR, Lex::NOT, Lex::IF,
-                                     Lex::MATCH);
+  return isBinaryOperator(t) || isOpener(t) ||
+         t.isOneOf(Lex::AND, Lex::OR, Lex::NOT, Lex::IF, Lex::MATCH);
 }
 
 } // namespace
@@ -156,8 +156,7 @@ void Pass::beginLine(size_t i) {
   if (endsStatement(out().back(), followsDot, next, tokens[i + 1])) {
     insert(Lex::NEWLINE, next);
     resetOperators();
-    entriesAtTop |=
-        open.empty() && at(next).col > 1 && !startsDeclaration(next) && !isCloser(next);
+    entriesAtTop |= open.empty() && at(next).col > 1 && !startsDeclaration(next) && !isCloser(next);
   }
 }
 

@@ -14,7 +14,6 @@ extern "C" LLVM_ATTRIBUTE_WEAK mlir::PassPluginLibraryInfo mlirGetPassPluginInfo
 
 /// For --load-dialect-plugin, of titan-opt and titan-interpret, which read the operation as text.
 extern "C" LLVM_ATTRIBUTE_WEAK mlir::DialectPluginLibraryInfo mlirGetDialectPluginInfo() {
-  return {MLIR_PLUGIN_API_VERSION, "softplus", "1.0", [](mlir::DialectRegistry *registry) {
-            registry->insert<softplus::SoftplusDialect>();
-          }};
+  return {MLIR_PLUGIN_API_VERSION, "softplus", "1.0",
+          [](mlir::DialectRegistry *registry) { registry->insert<softplus::SoftplusDialect>(); }};
 }

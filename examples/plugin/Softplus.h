@@ -1,9 +1,9 @@
 //===- Softplus.h - A plugin: ln(1 + e^x) without overflow ------*- C++ -*-===//
 //
 // Programs write log(1 + exp(x)), which is infinite in float32 from x = 89 on. One pass, after the
-// model phase, finds that and makes it an operation; the operation brings its gradient, its sharding
-// rule and its meaning; another pass, after the shard phase, takes it apart into what Titan knows:
-// max(x, 0) + ln(1 + e^-|x|).
+// model phase, finds that and makes it an operation; the operation brings its gradient, its
+// sharding rule and its meaning; another pass, after the shard phase, takes it apart into what
+// Titan knows: max(x, 0) + ln(1 + e^-|x|).
 //
 //===----------------------------------------------------------------------===//
 

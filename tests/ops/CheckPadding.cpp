@@ -23,9 +23,8 @@ static void disturb(func::FuncOp function) {
     auto type = cast<NamedTensorType>(argument.getType());
     if (!isReal(type))
       continue;
-    Value half = b.create<ir::ConstantOp>(b.getUnknownLoc(),
-                                          NamedTensorType::get(type.getElementType(), {}),
-                                          b.getF64FloatAttr(0.5));
+    Value half = b.create<ir::ConstantOp>(
+        b.getUnknownLoc(), NamedTensorType::get(type.getElementType(), {}), b.getF64FloatAttr(0.5));
     auto sum = b.create<ir::AddOp>(b.getUnknownLoc(), type, argument, half);
     argument.replaceAllUsesExcept(sum, sum);
   }
@@ -53,8 +52,7 @@ static int64_t getUnevenDegree(int64_t size) {
 
 /// The program of the case on a mesh axis that pads `names`, after the shard phase.
 static LogicalResult check(MLIRContext *context, const Case &c, bool isDisturbed, int64_t degree,
-                           ArrayRef<StringRef> names,
-                           const std::vector<ir::HostTensor> &expected) {
+                           ArrayRef<StringRef> names, const std::vector<ir::HostTensor> &expected) {
   OwningOpRef<ModuleOp> module = build(context, c, isDisturbed, {degree});
   OpBuilder b = OpBuilder::atBlockBegin(module->getBody());
   ArrayAttr none = b.getArrayAttr({}), padded = b.getStrArrayAttr(names);
@@ -87,15 +85,17 @@ bool ops::checkPadding(MLIRContext *context, const Case &c, Counts &counts) {
     if (failed(expected) || !isFinite(*expected))
       continue; // the case itself is computed by checkShardings
     SmallVector<std::string> names;
-    for (const dist::Factor &factor : cast<ir::ShardingRuleOpInterface>(op).getShardingRule().factors)
+    for (const dist::Factor &factor :
+         cast<ir::ShardingRuleOpInterface>(op).getShardingRule().factors)
       if (factor.size > 1 && !llvm::is_contained(names, factor.name))
         names.push_back(factor.name);
     auto all = llvm::map_to_vector(names, [](const std::string &name) { return StringRef(name); });
     for (int64_t degree : {2, 3})
-      if (!all.empty() && (++counts.paddings,
-                           failed(::check(context, c, isDisturbed, degree, all, *expected))))
+      if (!all.empty() &&
+          (++counts.paddings, failed(::check(context, c, isDisturbed, degree, all, *expected))))
         return false;
-    for (const dist::Factor &factor : cast<ir::ShardingRuleOpInterface>(op).getShardingRule().factors)
+    for (const dist::Factor &factor :
+         cast<ir::ShardingRuleOpInterface>(op).getShardingRule().factors)
       if (factor.size > 1 &&
           (++counts.paddings, failed(::check(context, c, isDisturbed, getUnevenDegree(factor.size),
                                              StringRef(factor.name), *expected))))

@@ -30,8 +30,8 @@ enum class Break { Nothing, Linear, Split };
 bool checkShardings(mlir::MLIRContext *context, const Case &c, llvm::ArrayRef<int64_t> shape,
                     Break broken, Counts &counts);
 
-/// With dimensions that the axes of a mesh pad, each alone and all at once: after the shard phase the
-/// ranks together compute what one rank computes, also where padding holds something.
+/// With dimensions that the axes of a mesh pad, each alone and all at once: after the shard phase
+/// the ranks together compute what one rank computes, also where padding holds something.
 bool checkPadding(mlir::MLIRContext *context, const Case &c, Counts &counts);
 
 /// The case with its results, the weights of its loss and the gradients, for PyTorch to judge.

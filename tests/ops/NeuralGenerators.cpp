@@ -26,8 +26,7 @@ static Case drawRotary(Draw &draw) {
     SmallVector<double> frequencies(dim.getSize() / 2);
     for (double &frequency : frequencies)
       frequency = draw.fraction(0, 1);
-    result.attributes.push_back(
-        b.getNamedAttr("frequencies", b.getDenseF64ArrayAttr(frequencies)));
+    result.attributes.push_back(b.getNamedAttr("frequencies", b.getDenseF64ArrayAttr(frequencies)));
   }
   addFlag(draw, result, "interleaved");
   addFlag(draw, result, "inverse");

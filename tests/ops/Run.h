@@ -11,8 +11,8 @@ namespace titan::ops {
 
 /// The results of a function that takes the case's operands, computed on all ranks of the mesh and
 /// assembled.
-mlir::FailureOr<std::vector<ir::HostTensor>>
-run(mlir::func::FuncOp function, const interpreter::RankMesh &mesh, const Case &c);
+mlir::FailureOr<std::vector<ir::HostTensor>> run(mlir::func::FuncOp function,
+                                                 const interpreter::RankMesh &mesh, const Case &c);
 
 /// Whether they are what one rank computes, to 1e-12.
 mlir::LogicalResult compare(mlir::func::FuncOp function, const std::vector<ir::HostTensor> &results,

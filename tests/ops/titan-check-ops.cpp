@@ -72,9 +72,9 @@ static bool checkOperation(MLIRContext &context, const std::string &name,
     }
   }
   if (!describeOnly)
-    llvm::outs() << llvm::format("ok     %-16s %5u cases, %5u gradients, %6u shardings, %5u paddings\n",
-                                 name.c_str(), counts.cases, counts.gradients, counts.shardings,
-                                 counts.paddings);
+    llvm::outs() << llvm::format(
+        "ok     %-16s %5u cases, %5u gradients, %6u shardings, %5u paddings\n", name.c_str(),
+        counts.cases, counts.gradients, counts.shardings, counts.paddings);
   return true;
 }
 

@@ -23,7 +23,8 @@ static void insert(const std::string &text) {
 }
 
 static cl::list<std::string> insertPass(
-    "insert-pass", cl::value_desc("after:PHASE=PASS"), cl::callback([](const std::string &text) { insert(text); }),
+    "insert-pass", cl::value_desc("after:PHASE=PASS"),
+    cl::callback([](const std::string &text) { insert(text); }),
     cl::desc("Run a pass behind --titan-phase-PHASE; after the plugin that it comes from"));
 
 static cl::opt<bool> listPhases("list-phases", cl::desc("Print the compiler's phases and stop"),

@@ -55,8 +55,9 @@ struct Assignment {
 
 /// Sizes decide whether passing a partial sum on is worth it.
 struct ValueSizes {
-  std::vector<int64_t> operands, results; ///< elements; of results as many as the operands' bytes are
-  std::vector<bool> mayPass;              ///< per operand: a partial sum that nothing else uses
+  std::vector<int64_t> operands,
+      results;               ///< elements; of results as many as the operands' bytes are
+  std::vector<bool> mayPass; ///< per operand: a partial sum that nothing else uses
 };
 
 /// Partial sums pass on if the operands that are not partial can join them (rank 0: size 1) and if

@@ -45,7 +45,8 @@ static int64_t countStarts(Operation *op) {
   std::optional<ir::RepeatVariant> body = ir::findVariant(op->getBlock());
   if (!layer || !layer.getIndex() || !body)
     return times;
-  auto iterations = body->getRepeat().getIterations().getIterations(static_cast<int64_t>(body->getNumber()));
+  auto iterations =
+      body->getRepeat().getIterations().getIterations(static_cast<int64_t>(body->getNumber()));
   return times / body->getCount() *
          llvm::count_if(iterations, [&](int64_t at) { return layer.exists(at); });
 }
@@ -72,8 +73,8 @@ std::vector<CollectiveUse> dist::reportCollectives(FunctionOpInterface function,
     use.isOverlapped = getStartChannel(op).has_value();
     for (OpResult result : op->getResults()) {
       use.values.push_back(describe(result));
-      use.values.back().bytesSent = ::getBytesSent(op, result.getResultNumber(),
-                                                   getDegreeProduct(axes, degrees), degrees);
+      use.values.back().bytesSent =
+          ::getBytesSent(op, result.getResultNumber(), getDegreeProduct(axes, degrees), degrees);
     }
     uses.push_back(std::move(use));
   });

@@ -29,7 +29,7 @@ struct CollectiveUse {
   std::string kind; ///< "all_gather", ...
   std::vector<std::string> axes;
   std::vector<ExchangedValue> values; ///< one or more
-  int64_t times = 1; ///< executions in a step: the product of the enclosing repeats' sizes
+  int64_t times = 1;         ///< executions in a step: the product of the enclosing repeats' sizes
   bool isOverlapped = false; ///< started before it is waited for
   int64_t getBytesSent() const; ///< of all values, in one execution
 };

@@ -19,8 +19,8 @@ LogicalResult MeshOp::verify() {
     if (!names.insert(axis.getName().getValue()).second)
       return emitOpError("(C1) axis ") << axis.getName() << " occurs twice";
     if (axis.getDegree() < 0 || (axis.isAuto() && ++autos > 1))
-      return emitOpError("(C2) degree of axis ") << axis.getName()
-             << " must be at least 1, or auto for one axis only";
+      return emitOpError("(C2) degree of axis ")
+             << axis.getName() << " must be at least 1, or auto for one axis only";
   }
   return success();
 }
@@ -122,7 +122,8 @@ static bool isUnion(ArrayAttr larger, ArrayAttr smaller, ArrayAttr axes) {
 }
 
 /// The changes from one sharding to the other, each by exactly `axes`; failure if one is by others.
-static FailureOr<SmallVector<Change>> findChanges(ShardingAttr from, ShardingAttr to, ArrayAttr axes) {
+static FailureOr<SmallVector<Change>> findChanges(ShardingAttr from, ShardingAttr to,
+                                                  ArrayAttr axes) {
   SmallVector<Change> changes;
   auto compare = [&](Place place, ArrayAttr before, ArrayAttr after) -> LogicalResult {
     if (before == after)
@@ -152,13 +153,16 @@ static LogicalResult verifyMove(Operation *op, unsigned i, ArrayAttr axes, Array
   auto result = cast<ir::NamedTensorType>(op->getResult(i).getType());
   if (!input.equalsUpToSharding(result))
     return op->emitOpError("(C1) operand and result differ: ") << input << " and " << result;
-  auto changes = findChanges(input.getShardingOrReplicated(), result.getShardingOrReplicated(), axes);
-  bool fits = succeeded(changes) && changes->size() == size_t(!sources.empty()) + size_t(!targets.empty());
+  auto changes =
+      findChanges(input.getShardingOrReplicated(), result.getShardingOrReplicated(), axes);
+  bool fits =
+      succeeded(changes) && changes->size() == size_t(!sources.empty()) + size_t(!targets.empty());
   if (fits)
     for (Change change : *changes)
       fits &= llvm::is_contained(change.appended ? targets : sources, change.place);
   if (!fits)
-    return op->emitOpError("(C2) does not lead from ") << input << " to " << result << " by " << axes;
+    return op->emitOpError("(C2) does not lead from ")
+           << input << " to " << result << " by " << axes;
   return success();
 }
 
@@ -166,8 +170,8 @@ static LogicalResult verifyMoves(Operation *op, ArrayAttr axes, ArrayRef<Place> 
                                  ArrayRef<Place> targets) {
   unsigned count = op->getNumOperands();
   if (count == 0 || op->getNumResults() != count)
-    return op->emitOpError("(C1) exchanges ") << count << " operands for " << op->getNumResults()
-                                              << " results";
+    return op->emitOpError("(C1) exchanges ")
+           << count << " operands for " << op->getNumResults() << " results";
   auto first = cast<ir::NamedTensorType>(op->getOperand(0).getType());
   ShardingAttr sharding = first.getShardingOrReplicated();
   for (unsigned i = 0; i < count; ++i) {
@@ -184,7 +188,9 @@ static LogicalResult verifyMoves(Operation *op, ArrayAttr axes, ArrayRef<Place> 
 LogicalResult AllGatherOp::verify() {
   return verifyMoves(*this, getAxes(), {Place::Dim, Place::Flat}, {});
 }
-LogicalResult AllReduceOp::verify() { return verifyMoves(*this, getAxes(), {Place::Partial}, {}); }
+LogicalResult AllReduceOp::verify() {
+  return verifyMoves(*this, getAxes(), {Place::Partial}, {});
+}
 LogicalResult AllToAllOp::verify() {
   return verifyMoves(*this, getAxes(), {Place::Dim}, {Place::Dim});
 }

@@ -26,12 +26,15 @@ void setResultNames(mlir::Operation *op, mlir::OpAsmSetValueNameFn setName);
 
 namespace titan::dist {
 
-inline bool isCollective(mlir::Operation *op) { return op->hasTrait<Collective>(); }
+inline bool isCollective(mlir::Operation *op) {
+  return op->hasTrait<Collective>();
+}
 
 /// The channel on which a collective is started; none for one that gives its results at once.
 std::optional<int64_t> getStartChannel(mlir::Operation *op);
 
-/// The layer that a collective exchanges, perhaps cast before; null where it exchanges something else.
+/// The layer that a collective exchanges, perhaps cast before; null where it exchanges something
+/// else.
 LayerOp getLayer(mlir::Operation *collective);
 
 /// Where the source has the value that a result is of: a collective of several values has the

@@ -44,8 +44,7 @@ LogicalResult LayerOp::verify() {
   if (stack.getRank() == 0 || ir::RepeatOp::getSliceType(stack) != getType())
     return emitOpError("(C1) gives ") << getType() << ", which is no slice of " << stack;
   auto index = dyn_cast_or_null<BlockArgument>(getIndex());
-  std::optional<ir::RepeatVariant> body =
-      index ? ir::findVariant(index.getOwner()) : std::nullopt;
+  std::optional<ir::RepeatVariant> body = index ? ir::findVariant(index.getOwner()) : std::nullopt;
   bool isIndex = body && index == body->getIndex() &&
                  body->getRepeat().getDim().getSize() == stack.getDims().front().getSize();
   if (getIndex() ? !isIndex : !exists(0))

@@ -89,7 +89,8 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
 
 void ShardingAttr::print(AsmPrinter &printer) const {
   printer << "<[";
-  llvm::interleaveComma(getDimAxes(), printer, [&](ArrayAttr axes) { printAxisList(printer, axes); });
+  llvm::interleaveComma(getDimAxes(), printer,
+                        [&](ArrayAttr axes) { printAxisList(printer, axes); });
   printer << ']';
   if (isFlat()) {
     printer << " flat " << getFlatFrom() << ' ';
@@ -129,7 +130,8 @@ ShardingAttr ShardingAttr::getReplicated(MLIRContext *context, int64_t rank) {
 }
 
 bool ShardingAttr::isReplicated() const {
-  return !isPartial() && !isFlat() && llvm::all_of(getDimAxes(), [](ArrayAttr axes) { return axes.empty(); });
+  return !isPartial() && !isFlat() &&
+         llvm::all_of(getDimAxes(), [](ArrayAttr axes) { return axes.empty(); });
 }
 
 bool ShardingAttr::usesAxis(StringAttr axis) const {

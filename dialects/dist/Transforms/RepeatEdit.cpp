@@ -30,8 +30,8 @@ RepeatOp dist::addCarried(RepeatOp repeat, ValueRange added) {
   for (const ir::RepeatVariant &body : repeat.getVariants()) {
     SmallVector<Value> arguments;
     for (auto [i, init] : llvm::enumerate(added))
-      arguments.push_back(body.getBlock().insertArgument(
-          static_cast<unsigned>(1 + carried + i), init.getType(), init.getLoc()));
+      arguments.push_back(body.getBlock().insertArgument(static_cast<unsigned>(1 + carried + i),
+                                                         init.getType(), init.getLoc()));
     body.getYield()->insertOperands(carried, arguments);
   }
   SmallVector<Value> inits(repeat.getInits());

@@ -11,8 +11,8 @@
 
 namespace titan::dist {
 
-/// Replaces `repeat` by one that also carries `inits`, behind what it carries: each body yields what
-/// it gets.
+/// Replaces `repeat` by one that also carries `inits`, behind what it carries: each body yields
+/// what it gets.
 ir::RepeatOp addCarried(ir::RepeatOp repeat, mlir::ValueRange inits);
 
 /// A stack and the variant that uses it.

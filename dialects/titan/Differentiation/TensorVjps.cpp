@@ -81,8 +81,7 @@ static LogicalResult flow(TakeOp op, Vjp &v) {
     // Rows may take many updates each.
     NamedTensorType type = v.getSumType(op.getInput(), v.cotangent());
     type = type.withElementType(getAccumulationType(type.getElementType()));
-    return v.create<PutOp>(type, v.cotangent(), op.getIndices(),
-                           op.getAlongAttr());
+    return v.create<PutOp>(type, v.cotangent(), op.getIndices(), op.getAlongAttr());
   });
   return success();
 }
@@ -111,30 +110,32 @@ static LogicalResult flow(RenameOp op, Vjp &v) {
 
 static LogicalResult flow(SplitOp op, Vjp &v) {
   v.flowTo(0, [&] {
-    return v.create<MergeOp>(v.getTypeLike(op.getInput(), v.cotangent()), v.cotangent(), op.getDimAttr());
+    return v.create<MergeOp>(v.getTypeLike(op.getInput(), v.cotangent()), v.cotangent(),
+                             op.getDimAttr());
   });
   return success();
 }
 
 static LogicalResult flow(MergeOp op, Vjp &v) {
   v.flowTo(0, [&] {
-    return v.create<SplitOp>(v.getTypeLike(op.getInput(), v.cotangent()), v.cotangent(), op.getDimAttr());
+    return v.create<SplitOp>(v.getTypeLike(op.getInput(), v.cotangent()), v.cotangent(),
+                             op.getDimAttr());
   });
   return success();
 }
 
 static LogicalResult flow(SliceOp op, Vjp &v) {
   v.flowTo(0, [&] {
-    return v.create<PadOp>(v.getTypeLike(op.getInput(), v.cotangent()), v.cotangent(), op.getDimAttr(),
-                           op.getOffsetAttr());
+    return v.create<PadOp>(v.getTypeLike(op.getInput(), v.cotangent()), v.cotangent(),
+                           op.getDimAttr(), op.getOffsetAttr());
   });
   return success();
 }
 
 static LogicalResult flow(PadOp op, Vjp &v) {
   v.flowTo(0, [&] {
-    return v.create<SliceOp>(v.getTypeLike(op.getInput(), v.cotangent()), v.cotangent(), op.getDimAttr(),
-                             op.getOffsetAttr());
+    return v.create<SliceOp>(v.getTypeLike(op.getInput(), v.cotangent()), v.cotangent(),
+                             op.getDimAttr(), op.getOffsetAttr());
   });
   return success();
 }

@@ -69,7 +69,7 @@ template <typename... Ops> void attach(MLIRContext &context) {
 } // namespace
 
 void ir::attachElementwiseEvaluation(MLIRContext &context) {
-  attach<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, AddOp, SubOp, MulOp, DivOp,
-         MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, ExpandOp, ConstantOp, IotaOp, RandomOp,
-         AdamWOp>(context);
+  attach<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, AddOp, SubOp,
+         MulOp, DivOp, MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, ExpandOp, ConstantOp,
+         IotaOp, RandomOp, AdamWOp>(context);
 }

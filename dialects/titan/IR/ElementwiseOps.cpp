@@ -10,7 +10,8 @@ using namespace titan::ir;
 
 static LogicalResult verifySameDims(Operation *op, NamedTensorType a, NamedTensorType b) {
   if (a.getDims() != b.getDims())
-    return op->emitOpError("(C1) operand and result have different dimensions: ") << a << " and " << b;
+    return op->emitOpError("(C1) operand and result have different dimensions: ")
+           << a << " and " << b;
   return success();
 }
 
@@ -24,8 +25,9 @@ static LogicalResult verifyJoin(Operation *op, NamedTensorType result) {
       if (i < 0)
         return op->emitOpError("(C1) the result lacks the operand's dimension ") << dim.getName();
       if (result.getDims()[i].getSize() != dim.getSize())
-        return op->emitOpError("(C1) dimension ") << dim.getName() << " has size " << dim.getSize()
-               << " in an operand and " << result.getDims()[i].getSize() << " in the result";
+        return op->emitOpError("(C1) dimension ")
+               << dim.getName() << " has size " << dim.getSize() << " in an operand and "
+               << result.getDims()[i].getSize() << " in the result";
       covered[i] = true;
     }
   }
@@ -52,29 +54,63 @@ static LogicalResult verifyBinary(Operation *op) {
   auto result = cast<NamedTensorType>(op->getResult(0).getType());
   if (failed(verifyJoin(op, result)))
     return failure();
-  if (lhs.getElementType() != rhs.getElementType() || lhs.getElementType() != result.getElementType())
-    return op->emitOpError("(C2) element types differ: ") << lhs.getElementType() << ", "
-           << rhs.getElementType() << " and " << result.getElementType();
+  if (lhs.getElementType() != rhs.getElementType() ||
+      lhs.getElementType() != result.getElementType())
+    return op->emitOpError("(C2) element types differ: ")
+           << lhs.getElementType() << ", " << rhs.getElementType() << " and "
+           << result.getElementType();
   return success();
 }
 
-LogicalResult NegOp::verify() { return verifyUnary(*this); }
-LogicalResult ExpOp::verify() { return verifyUnary(*this); }
-LogicalResult LogOp::verify() { return verifyUnary(*this); }
-LogicalResult SqrtOp::verify() { return verifyUnary(*this); }
-LogicalResult RsqrtOp::verify() { return verifyUnary(*this); }
-LogicalResult TanhOp::verify() { return verifyUnary(*this); }
-LogicalResult SigmoidOp::verify() { return verifyUnary(*this); }
-LogicalResult ErfOp::verify() { return verifyUnary(*this); }
-LogicalResult SinOp::verify() { return verifyUnary(*this); }
-LogicalResult CosOp::verify() { return verifyUnary(*this); }
+LogicalResult NegOp::verify() {
+  return verifyUnary(*this);
+}
+LogicalResult ExpOp::verify() {
+  return verifyUnary(*this);
+}
+LogicalResult LogOp::verify() {
+  return verifyUnary(*this);
+}
+LogicalResult SqrtOp::verify() {
+  return verifyUnary(*this);
+}
+LogicalResult RsqrtOp::verify() {
+  return verifyUnary(*this);
+}
+LogicalResult TanhOp::verify() {
+  return verifyUnary(*this);
+}
+LogicalResult SigmoidOp::verify() {
+  return verifyUnary(*this);
+}
+LogicalResult ErfOp::verify() {
+  return verifyUnary(*this);
+}
+LogicalResult SinOp::verify() {
+  return verifyUnary(*this);
+}
+LogicalResult CosOp::verify() {
+  return verifyUnary(*this);
+}
 
-LogicalResult AddOp::verify() { return verifyBinary(*this); }
-LogicalResult SubOp::verify() { return verifyBinary(*this); }
-LogicalResult MulOp::verify() { return verifyBinary(*this); }
-LogicalResult DivOp::verify() { return verifyBinary(*this); }
-LogicalResult MaximumOp::verify() { return verifyBinary(*this); }
-LogicalResult MinimumOp::verify() { return verifyBinary(*this); }
+LogicalResult AddOp::verify() {
+  return verifyBinary(*this);
+}
+LogicalResult SubOp::verify() {
+  return verifyBinary(*this);
+}
+LogicalResult MulOp::verify() {
+  return verifyBinary(*this);
+}
+LogicalResult DivOp::verify() {
+  return verifyBinary(*this);
+}
+LogicalResult MaximumOp::verify() {
+  return verifyBinary(*this);
+}
+LogicalResult MinimumOp::verify() {
+  return verifyBinary(*this);
+}
 
 LogicalResult CompareOp::verify() {
   if (failed(verifyJoin(*this, getResult().getType())))

@@ -14,8 +14,9 @@ LogicalResult RotaryOp::verify() {
   NamedTensorType input = getInput().getType();
   if (!input.equalsUpToSharding(getResult().getType()) || !input.hasDim(getAlongAttr()) ||
       !input.hasDim(getDimAttr()))
-    return emitOpError("(C1) expected equal types with dimensions ") << getAlongAttr() << " and "
-           << getDimAttr() << ", got " << input << " and " << getResult().getType();
+    return emitOpError("(C1) expected equal types with dimensions ")
+           << getAlongAttr() << " and " << getDimAttr() << ", got " << input << " and "
+           << getResult().getType();
   int64_t size = input.getDims()[input.indexOf(getDimAttr())].getSize();
   if (size % 2 != 0)
     return emitOpError("(C2) dimension ") << getDimAttr() << " has the odd size " << size;

@@ -9,7 +9,9 @@ using namespace titan::ir;
 #define GET_OP_CLASSES
 #include "dialects/titan/IR/StructureOps.cpp.inc"
 
-YieldOp FusedOp::getYield() { return cast<YieldOp>(getBody().front().getTerminator()); }
+YieldOp FusedOp::getYield() {
+  return cast<YieldOp>(getBody().front().getTerminator());
+}
 
 /// Constants, iotas and the like have no rows: each row computes them anew.
 static bool hasRows(Operation &op, ArrayAttr rows) {
@@ -27,6 +29,7 @@ LogicalResult FusedOp::verify() {
     return emitOpError("(C1) expected a yield of the results' types");
   for (Operation &op : getBody().front().without_terminator())
     if (!hasRows(op, getRows()))
-      return emitOpError("(C2) '") << op.getName() << "' lacks a dimension of the rows " << getRows();
+      return emitOpError("(C2) '")
+             << op.getName() << "' lacks a dimension of the rows " << getRows();
   return success();
 }

@@ -1,6 +1,7 @@
 //===- TensorAttributes.h - What is said of single tensors ------*- C++ -*-===//
 //
-// Attributes beside those of `Titan.h`, of which few files know: what the user says of some tensors alone.
+// Attributes beside those of `Titan.h`, of which few files know: what the user says of some tensors
+// alone.
 //
 //===----------------------------------------------------------------------===//
 

@@ -29,7 +29,8 @@ LogicalResult StopGradientOp::verify() {
 }
 
 LogicalResult ContractOp::verify() {
-  NamedTensorType lhs = getLhs().getType(), rhs = getRhs().getType(), result = getResult().getType();
+  NamedTensorType lhs = getLhs().getType(), rhs = getRhs().getType(),
+                  result = getResult().getType();
   for (DimAttr dim : result.getDims())
     if (!has(lhs, dim) && !has(rhs, dim))
       return emitOpError("(C1) no operand has the result's dimension ") << dim;
@@ -40,9 +41,11 @@ LogicalResult ContractOp::verify() {
                << dim.getName() << ", which the result lacks";
   if (lhs.getElementType() != rhs.getElementType() ||
       !mayHoldSums(lhs.getElementType(), result.getElementType()))
-    return emitOpError("(C3) expected operands of one element type and a result of the same or a wider "
-                       "one, got ")
-           << lhs.getElementType() << ", " << rhs.getElementType() << " and " << result.getElementType();
+    return emitOpError(
+               "(C3) expected operands of one element type and a result of the same or a wider "
+               "one, got ")
+           << lhs.getElementType() << ", " << rhs.getElementType() << " and "
+           << result.getElementType();
   return success();
 }
 
@@ -62,10 +65,11 @@ LogicalResult ReduceOp::verify() {
 /// Checks take and put: `table` has `along`, `rows` and `indices` have not, and the rest of
 /// `covered` lies within the other two.
 static LogicalResult verifyIndexing(Operation *op, StringAttr along, NamedTensorType table,
-                                    NamedTensorType indices, NamedTensorType rows, NamedTensorType covered) {
+                                    NamedTensorType indices, NamedTensorType rows,
+                                    NamedTensorType covered) {
   if (!table.hasDim(along) || indices.hasDim(along) || rows.hasDim(along))
-    return op->emitOpError("(C1) dimension ") << along << " must be one of " << table
-           << " and of nothing else";
+    return op->emitOpError("(C1) dimension ")
+           << along << " must be one of " << table << " and of nothing else";
   NamedTensorType other = covered == table ? rows : table;
   for (DimAttr dim : covered.getDims())
     if (dim.getName() != along && !has(other, dim) && !has(indices, dim))
@@ -81,7 +85,8 @@ LogicalResult TakeOp::verify() {
 }
 
 LogicalResult PutOp::verify() {
-  Type updates = getUpdates().getType().getElementType(), result = getResult().getType().getElementType();
+  Type updates = getUpdates().getType().getElementType(),
+       result = getResult().getType().getElementType();
   if (!mayHoldSums(updates, result))
     return emitOpError("(C4) element types differ: ") << updates << " and " << result;
   return verifyIndexing(*this, getAlongAttr(), getResult().getType(), getIndices().getType(),
@@ -96,7 +101,8 @@ LogicalResult RenameOp::verify() {
 }
 
 /// `fine` is `coarse` with dimension `dim` replaced in place by one or more dimensions.
-static LogicalResult verifyRefinement(Operation *op, StringAttr dim, NamedTensorType coarse, NamedTensorType fine) {
+static LogicalResult verifyRefinement(Operation *op, StringAttr dim, NamedTensorType coarse,
+                                      NamedTensorType fine) {
   int64_t at = coarse.indexOf(dim), extra = fine.getRank() - coarse.getRank();
   if (at < 0 || extra < 0)
     return op->emitOpError("(C1) no dimension ") << dim << " in " << coarse;
@@ -119,12 +125,14 @@ LogicalResult MergeOp::verify() {
 }
 
 /// `part` is `whole` with dimension `dim` of `whole` cut to a range that starts at `offset`.
-static LogicalResult verifyRange(Operation *op, int64_t at, int64_t offset, NamedTensorType whole, NamedTensorType part) {
+static LogicalResult verifyRange(Operation *op, int64_t at, int64_t offset, NamedTensorType whole,
+                                 NamedTensorType part) {
   if (at < 0 || whole.getRank() != part.getRank())
     return op->emitOpError("(C1) no such dimension in ") << whole;
   if (offset < 0 || offset + part.getDims()[at].getSize() > whole.getDims()[at].getSize())
-    return op->emitOpError("(C1) the range starting at ") << offset << " of size "
-           << part.getDims()[at].getSize() << " does not fit dimension " << whole.getDims()[at];
+    return op->emitOpError("(C1) the range starting at ")
+           << offset << " of size " << part.getDims()[at].getSize() << " does not fit dimension "
+           << whole.getDims()[at];
   for (int64_t i = 0; i < whole.getRank(); ++i)
     if (i != at && whole.getDims()[i] != part.getDims()[i])
       return op->emitOpError("(C2) dimension ") << whole.getDims()[i].getName() << " changes";

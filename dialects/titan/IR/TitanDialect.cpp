@@ -115,7 +115,8 @@ Attribute InitAttr::parse(AsmParser &parser, Type) {
 
 void InitAttr::print(AsmPrinter &printer) const {
   printer << '<' << stringifyInitKind(getKind()) << ", [";
-  llvm::interleaveComma(getScale().asArrayRef(), printer, [&](double v) { printer.printFloat(llvm::APFloat(v)); });
+  llvm::interleaveComma(getScale().asArrayRef(), printer,
+                        [&](double v) { printer.printFloat(llvm::APFloat(v)); });
   printer << ']';
   if (getCut().getValueAsDouble() != 0) {
     printer << " cut ";

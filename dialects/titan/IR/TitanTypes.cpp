@@ -8,7 +8,7 @@ using namespace titan;
 using namespace titan::ir;
 
 LogicalResult NamedTensorType::verify(function_ref<InFlightDiagnostic()> emitError, Type,
-                                 ArrayRef<DimAttr> dims, dist::ShardingAttr sharding) {
+                                      ArrayRef<DimAttr> dims, dist::ShardingAttr sharding) {
   llvm::DenseSet<StringAttr> names;
   for (DimAttr dim : dims) {
     if (!names.insert(dim.getName()).second)

@@ -100,7 +100,7 @@ template <typename... Ops> void attachTo(MLIRContext &context) {
 } // namespace
 
 void ir::attachElementwiseShardingRules(MLIRContext &context) {
-  attachTo<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, AddOp, SubOp, MulOp, DivOp,
-           MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, ExpandOp, ConstantOp, IotaOp,
-           RandomOp, AdamWOp>(context);
+  attachTo<NegOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, AddOp,
+           SubOp, MulOp, DivOp, MaximumOp, MinimumOp, CompareOp, SelectOp, CastOp, ExpandOp,
+           ConstantOp, IotaOp, RandomOp, AdamWOp>(context);
 }

@@ -92,12 +92,12 @@ Manifest readManifest(const std::string &directory) {
 }
 
 void writeManifest(const std::string &directory, const Manifest &manifest) {
-  Json json = {{"format", format},
-               {"step", manifest.step},
-               {"random", {{"generator", "philox4x32-10"}, {"seed", manifest.seed}}},
-               {"data",
-                {{"sample", manifest.sample}, {"samples_in_epoch", manifest.samplesInEpoch}}},
-               {"files", Json::array()}};
+  Json json = {
+      {"format", format},
+      {"step", manifest.step},
+      {"random", {{"generator", "philox4x32-10"}, {"seed", manifest.seed}}},
+      {"data", {{"sample", manifest.sample}, {"samples_in_epoch", manifest.samplesInEpoch}}},
+      {"files", Json::array()}};
   for (const Manifest::File &file : manifest.files)
     json["files"].push_back({{"name", file.name},
                              {"content", nameOf(file.content)},

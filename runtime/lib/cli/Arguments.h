@@ -27,8 +27,9 @@ CLI::Option *addNumber(CLI::App &app, const std::string &name, T least, Target &
     // Negated, so that not-a-number is refused too.
     if (error != std::errc() || end != text.data() + text.size() || !(value >= least) ||
         value > std::numeric_limits<T>::max())
-      refuse(name, std::string(whole ? "a whole number" : "a number") + " from " +
-                       CLI::detail::to_string(least) + " on",
+      refuse(name,
+             std::string(whole ? "a whole number" : "a number") + " from " +
+                 CLI::detail::to_string(least) + " on",
              text);
     target = value;
   };

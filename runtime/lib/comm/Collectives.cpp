@@ -168,15 +168,14 @@ void allToAll(Context &ctx, GroupRef axes, DType type, const void *in, void *out
   int64_t before = gatherFirst ? a * gLocal * b : a; // dimensions outside s
   int64_t run = (gatherFirst ? part * c : part * b * gLocal * c) * size;
   for (int64_t rank = 0; rank < ranks; ++rank)
-    staging.copyBlocks(at(in, rank * run), ranks * run, at(sent, rank * bytes), run,
-                                before, run);
+    staging.copyBlocks(at(in, rank * run), ranks * run, at(sent, rank * bytes), run, before, run);
   group.allToAll(sent, received, bytes / size, type, site);
   // Chunks are joined along g: from each one, blocks of gLocal and what lies inside it.
   int64_t outside = gatherFirst ? a : a * part * b;
   int64_t block = (gatherFirst ? gLocal * b * part * c : gLocal * c) * size;
   for (int64_t rank = 0; rank < ranks; ++rank)
-    staging.copyBlocks(at(received, rank * bytes), block, at(out, rank * block),
-                                ranks * block, outside, block);
+    staging.copyBlocks(at(received, rank * bytes), block, at(out, rank * block), ranks * block,
+                       outside, block);
 }
 
 } // namespace titan::rt

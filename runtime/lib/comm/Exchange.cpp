@@ -100,16 +100,16 @@ void carryOut(const Exchange &exchange, Staging &staging) {
     return Packer(exchange, staging).run();
   switch (exchange.kind) {
   case Exchange::AllGather:
-    return takes ? group.allGather(shares, exchange.type, exchange.site)
-                 : group.allGather(shares[0].in, shares[0].out, count, exchange.type, exchange.site);
+    return takes
+               ? group.allGather(shares, exchange.type, exchange.site)
+               : group.allGather(shares[0].in, shares[0].out, count, exchange.type, exchange.site);
   case Exchange::ReduceScatter:
     return takes ? group.reduceScatter(shares, exchange.type, exchange.op, exchange.site)
                  : group.reduceScatter(shares[0].in, shares[0].out, count, exchange.type,
                                        exchange.op, exchange.site);
   case Exchange::AllReduce:
-    return takes
-               ? group.allReduce(shares, exchange.type, exchange.op, exchange.site)
-               : group.allReduce(shares[0].out, count, exchange.type, exchange.op, exchange.site);
+    return takes ? group.allReduce(shares, exchange.type, exchange.op, exchange.site)
+                 : group.allReduce(shares[0].out, count, exchange.type, exchange.op, exchange.site);
   }
 }
 

@@ -1,5 +1,5 @@
-// One call of a collective on several values, as data: so it can be carried out now, or later by the
-// thread that communicates in the background.
+// One call of a collective on several values, as data: so it can be carried out now, or later by
+// the thread that communicates in the background.
 #pragma once
 
 #include "titan/runtime/comm.h"

@@ -1,6 +1,6 @@
-// Plain kernels, one warp a row, that compute in float (bf16 is widened where it is read and rounded
-// where it is written) or double. Each result is computed by one warp in a fixed order, without
-// atomics, so that replicas keep the same bits.
+// Plain kernels, one warp a row, that compute in float (bf16 is widened where it is read and
+// rounded where it is written) or double. Each result is computed by one warp in a fixed order,
+// without atomics, so that replicas keep the same bits.
 #include "AttentionKernels.h"
 
 namespace titan::rt::cuda {
@@ -270,8 +270,7 @@ cudaError_t backward(const AttentionShape &s, const Cotangents<E> &c, E *dq, E *
     return cudaErrorInvalidValue;
   dim3 threads(warpSize32, warpsPerBlock);
   int64_t pairs = s.outer * s.kvHeads;
-  queryGradientKernel<E>
-      <<<blocksFor(pairs * s.queries * s.group), threads, 0, stream>>>(s, c, dq);
+  queryGradientKernel<E><<<blocksFor(pairs * s.queries * s.group), threads, 0, stream>>>(s, c, dq);
   keyGradientKernel<E><<<blocksFor(pairs * s.keys), threads, 0, stream>>>(s, c, dk, dv);
   return cudaGetLastError();
 }

@@ -67,8 +67,8 @@ void product(const Context &ctx, const T *a, const T *b, To *c, const GemmShape 
   using Scalar = Accumulated<To>;
   auto transposed = [](bool yes) { return yes ? CUBLAS_OP_T : CUBLAS_OP_N; };
   checkBlas(blas(handleFor(ctx), transposed(s.transposeB), transposed(s.transposeA), s.n, s.m, s.k,
-                 b, s.ldb, s.strideB, a, s.lda, s.strideA, s.accumulate ? Scalar(1) : Scalar(0), c, s.ldc,
-                 s.strideC, s.batch),
+                 b, s.ldb, s.strideB, a, s.lda, s.strideA, s.accumulate ? Scalar(1) : Scalar(0), c,
+                 s.ldc, s.strideC, s.batch),
             ctx);
 }
 

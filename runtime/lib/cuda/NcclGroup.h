@@ -59,7 +59,7 @@ private:
   c10::cuda::CUDAStream stream;
   std::chrono::seconds timeout;
   c10::intrusive_ptr<c10d::ProcessGroupNCCL> nccl;
-  std::deque<Queued> pending; // in the order in which they run
+  std::deque<Queued> pending;                             // in the order in which they run
   std::map<int, c10::intrusive_ptr<c10d::Work>> deferred; // by channel
   int deferTo = -1; // the channel of the next collective; -1: the stream waits for it
 };

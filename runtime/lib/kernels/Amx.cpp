@@ -15,7 +15,7 @@ namespace titan::rt::amx {
 bool isAvailable() {
 #if defined(__x86_64__) && defined(__linux__) && defined(TITAN_AMX)
   static const bool available = [] {
-    constexpr int requestPermission = 0x1023, tileData = 18; // ARCH_REQ_XCOMP_PERM, XTILEDATA
+    constexpr int requestPermission = 0x1023, tileData = 18;     // ARCH_REQ_XCOMP_PERM, XTILEDATA
     constexpr unsigned bf16OnTiles = 1u << 22, tiles = 1u << 24; // without names in clang 14
     unsigned a = 0, b = 0, c = 0, d = 0;
     const char *asked = std::getenv("TITAN_BF16");

@@ -39,8 +39,6 @@ public:
 private:
   typedef T Vector __attribute__((vector_size(32), may_alias));
   typedef T Unaligned __attribute__((vector_size(32), may_alias, aligned(alignof(T))));
-  using Index = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
-  typedef Index Mask __attribute__((vector_size(32)));
 
   static TITAN_VECTOR_INLINE Vector read(const T *from) {
     return *reinterpret_cast<const Unaligned *>(from);
@@ -61,18 +59,16 @@ private:
   }
 
   template <int Half> TITAN_VECTOR_INLINE void exchange() {
-    exchange<Half>(std::make_integer_sequence<Index, size>());
+    exchange<Half>(std::make_integer_sequence<int, size>());
   }
-  template <int Half, Index... J>
-  TITAN_VECTOR_INLINE void exchange(std::integer_sequence<Index, J...>) {
-    constexpr Mask upper = {(J & Half ? size + J - Half : J)...};
-    constexpr Mask lower = {(J & Half ? size + J : J + Half)...};
+  template <int Half, int... J>
+  TITAN_VECTOR_INLINE void exchange(std::integer_sequence<int, J...>) {
 #pragma GCC unroll 8
     for (int i = 0; i < size; ++i)
       if (!(i & Half)) {
         const Vector a = rows[i], b = rows[i + Half];
-        rows[i] = __builtin_shuffle(a, b, upper);
-        rows[i + Half] = __builtin_shuffle(a, b, lower);
+        rows[i] = __builtin_shufflevector(a, b, (J & Half ? size + J - Half : J)...);
+        rows[i + Half] = __builtin_shufflevector(a, b, (J & Half ? size + J : J + Half)...);
       }
   }
 

@@ -41,9 +41,7 @@ int fairShare(std::span<const CoreSet> ranks, int rank) {
 
 int chooseThreadCount(const LaunchInfo &launch, int share, const EnvironmentLookup &environment) {
   // OMP_NUM_THREADS may be a list by nesting level ("4,2"); its first number is the outer level.
-  auto number = [&](const char *name) {
-    return std::atoi(environment(name).value_or("").c_str());
-  };
+  auto number = [&](const char *name) { return std::atoi(environment(name).value_or("").c_str()); };
   if (auto wanted = environment("TITAN_NUM_THREADS"); wanted && !wanted->empty()) {
     if (number("TITAN_NUM_THREADS") < 1)
       throw UserError("the environment variable TITAN_NUM_THREADS is '" + *wanted +

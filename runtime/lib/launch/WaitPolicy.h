@@ -1,7 +1,7 @@
-// How OpenMP's threads wait for one another. libgomp lets them spin for some ten milliseconds before
-// they sleep, which steals the core from the very thread that is waited for as soon as a machine has
-// more to do than cores; a step then takes several times as long. A shorter while loses nothing on a
-// quiet machine (docs/rationale/runtime.md has figures).
+// How OpenMP's threads wait for one another. libgomp lets them spin for some ten milliseconds
+// before they sleep, which steals the core from the very thread that is waited for as soon as a
+// machine has more to do than cores; a step then takes several times as long. A shorter while loses
+// nothing on a quiet machine (docs/rationale/runtime.md has figures).
 //
 // libgomp reads the environment in its constructor, before main. So the program starts itself again
 // with the variable set, from .preinit_array: that is before any library's constructors, which are

@@ -1,7 +1,7 @@
-// A file of scalars that TensorBoard reads: records of TensorFlow's format, each an Event message of
-// protobuf. Both are a few lines, so no library is needed: a record is its length and its bytes,
-// each followed by a masked CRC-32C (tensorflow/core/lib/io/record_writer.h); the messages are those
-// of tensorflow/core/util/event.proto.
+// A file of scalars that TensorBoard reads: records of TensorFlow's format, each an Event message
+// of protobuf. Both are a few lines, so no library is needed: a record is its length and its bytes,
+// each followed by a masked CRC-32C (tensorflow/core/lib/io/record_writer.h); the messages are
+// those of tensorflow/core/util/event.proto.
 //
 // Errors: UserError if the file cannot be written.
 #pragma once
@@ -16,8 +16,8 @@ namespace titan::rt {
 
 class EventFile {
 public:
-  /// A new file in the directory. What earlier files of the run say about steps after `resumedAfter`
-  /// is void: TensorBoard drops it.
+  /// A new file in the directory. What earlier files of the run say about steps after
+  /// `resumedAfter` is void: TensorBoard drops it.
   EventFile(const std::string &directory, int64_t resumedAfter);
   ~EventFile();
   EventFile(const EventFile &) = delete;

@@ -64,9 +64,9 @@ void Trace::write(const std::string &path) const {
   text += nameText(rank, Loop, "thread_name", "training loop");
   for (size_t i = 0; i + 1 < marks.size(); ++i)
     if (*marks[i].place)
-      text += ",\n" + spanText(rank, Operations,
-                               fmt::format("{} {}", marks[i].place, marks[i].action),
-                               marks[i].place, marks[i].time, marks[i + 1].time);
+      text +=
+          ",\n" + spanText(rank, Operations, fmt::format("{} {}", marks[i].place, marks[i].action),
+                           marks[i].place, marks[i].time, marks[i + 1].time);
   for (const Span &span : spans)
     text += ",\n" + spanText(rank, Loop, span.name, "", span.begin, span.end);
   writeFileAtomically(path, text + "\n]}\n");

@@ -51,8 +51,8 @@ int exportWeights(Session &session, const Options &options, const Settings &sett
     writeFileAtomically((directory / "config.json").string(),
                         configOf(session.program(), settings));
     writeFileAtomically((directory / "program.titan").string(), session.program().source);
-    std::printf("wrote %zu file%s of weights to %s\n", shards.size(),
-                shards.size() == 1 ? "" : "s", directory.c_str());
+    std::printf("wrote %zu file%s of weights to %s\n", shards.size(), shards.size() == 1 ? "" : "s",
+                directory.c_str());
   }
   session.barrier("writing an export");
   return 0;

@@ -20,8 +20,8 @@ struct HeldPart {
 /// Two ranks that hold the same part with different bytes, the lowest such; `held` is by rank.
 std::optional<std::pair<size_t, size_t>> findDifference(std::span<const HeldPart> held);
 
-/// Compares parameters and optimizer state of all ranks. Every rank calls it, and all find the same.
-/// Throws Fault naming the tensor and two ranks.
+/// Compares parameters and optimizer state of all ranks. Every rank calls it, and all find the
+/// same. Throws Fault naming the tensor and two ranks.
 void checkReplicas(Session &session);
 
 } // namespace titan::rt

@@ -19,8 +19,8 @@ namespace titan::rt {
 /// Parameters by their distributions, seed and names; the same bits on any mesh.
 void initializeParameters(Session &session, uint64_t seed);
 
-/// Reads all tensors of these roles; a store that holds others, or other shapes, is refused by name.
-/// Another floating-point type is converted.
+/// Reads all tensors of these roles; a store that holds others, or other shapes, is refused by
+/// name. Another floating-point type is converted.
 void loadTensors(Session &session, const WeightStore &store, std::span<const Role> roles);
 
 /// Writes all tensors of these roles into one file. Every rank calls it.

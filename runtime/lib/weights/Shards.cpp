@@ -32,7 +32,8 @@ void writeShardIndex(const std::string &directory, const std::string &stem,
       total += bytes;
     }
   nlohmann::ordered_json json = {{"metadata", {{"total_size", total}}}, {"weight_map", map}};
-  std::filesystem::path path = std::filesystem::path(directory) / (stem + ".safetensors.index.json");
+  std::filesystem::path path =
+      std::filesystem::path(directory) / (stem + ".safetensors.index.json");
   writeFileAtomically(path.string(), json.dump(2) + "\n");
 }
 

@@ -63,8 +63,7 @@ inline int64_t checkKind(Group &group, Exchange::Kind kind,
                                  gathers ? value.whole.data() : value.part.data(), value.outer,
                                  value.block});
     else
-      exchange.shares.push_back(
-          {value.whole.data(), value.part.data(), value.outer, value.block});
+      exchange.shares.push_back({value.whole.data(), value.part.data(), value.outer, value.block});
   }
   run(exchange);
   for (int64_t v = 0; v < 4; ++v)

@@ -100,7 +100,8 @@ void checkReplicasAgree(Group &group) {
         values);
 }
 
-/// A sum of many small terms and a large one: rounded after every term, it would stay the large one.
+/// A sum of many small terms and a large one: rounded after every term, it would stay the large
+/// one.
 void checkSumOfBfloat16(Group &group) {
   const float small = 0x1p-8f * 0.75f, n = group.size();
   auto terms = [&](size_t count) { return std::vector<bf16>(count, group.rank() ? small : 1.0f); };

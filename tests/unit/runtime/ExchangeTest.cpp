@@ -127,8 +127,8 @@ TEST(Background, HandsFaultsOn) {
   FailingGroup group;
   titan::test::HostStaging staging;
   double value = 0;
-  Exchange exchange{Exchange::AllReduce, &group, DType::F64, Reduction::Sum, {},
-                    {{&value, &value, 1, 1}}};
+  Exchange exchange{Exchange::AllReduce, &group, DType::F64,
+                    Reduction::Sum,      {},     {{&value, &value, 1, 1}}};
   Background background(staging);
   uint64_t first = background.start(exchange);
   EXPECT_NO_THROW(background.waitFor(first));

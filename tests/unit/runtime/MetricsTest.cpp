@@ -60,7 +60,9 @@ TEST_F(Metrics, ResumingTruncates) {
   }
   EXPECT_EQ(contentOf(path("m.jsonl")),
             toJson(row(1), 9) + "\n" + toJson(row(2), 9) + "\n" + toJson(row(3), 9) + "\n");
-  { MetricsFile file(path("m.jsonl"), 9); }
+  {
+    MetricsFile file(path("m.jsonl"), 9);
+  }
   EXPECT_EQ(contentOf(path("m.jsonl")), "");
 }
 

@@ -82,7 +82,9 @@ TEST_F(Safetensors, RoundTrip) {
 
 // A writer that is dropped before it finished leaves no file.
 TEST_F(Safetensors, UnfinishedWriterLeavesNothing) {
-  { SafetensorsWriter writer(path("w"), {{"a", DType::F32, {2}}}); }
+  {
+    SafetensorsWriter writer(path("w"), {{"a", DType::F32, {2}}});
+  }
   EXPECT_TRUE(std::filesystem::is_empty(directory));
 }
 

@@ -70,7 +70,8 @@ TEST(Expr, Arguments) {
   EXPECT_EQ(exprOf("mean(x, over (batch, seq), eps = 1)"),
             "(Call mean (Name x) (over (batch, seq)) (eps = (Int 1)))");
   EXPECT_EQ(exprOf("f(x, over a, b as c)"), "(Call f (Name x) (over (a, b) as c))");
-  EXPECT_EQ(exprOf("f(x, over a, b, along c, d)"), "(Call f (Name x) (over (a, b)) (along (c, d)))");
+  EXPECT_EQ(exprOf("f(x, over a, b, along c, d)"),
+            "(Call f (Name x) (over (a, b)) (along (c, d)))");
   EXPECT_EQ(exprOf("window(x, over h as (h, kh))"), "(Call window (Name x) (over h as (h, kh)))");
 }
 

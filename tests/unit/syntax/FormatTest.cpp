@@ -103,7 +103,8 @@ TEST(Format, BlankLines) {
 
 // A block on one line stays there; broken anywhere between entries, it is broken at its braces.
 TEST(Format, Braces) {
-  expectFormat("block B(x) -> x\n{\nrepeat n as l {x=f(x,l)}\nin  f32{x=1}\nif a {x=1}\nelse {x=2;\ny=3}\n}\n",
+  expectFormat("block B(x) -> x\n{\nrepeat n as l {x=f(x,l)}\nin  f32{x=1}\nif a {x=1}\nelse "
+               "{x=2;\ny=3}\n}\n",
                "block B(x) -> x {\n"
                "  repeat n as l { x = f(x, l) }\n"
                "  in f32 { x = 1 }\n"
@@ -129,16 +130,19 @@ TEST(Format, Semicolons) {
 // Lines of more than 100 columns break: after a comma before an operator, outside before inside.
 TEST(Format, LongLines) {
   std::string name(30, 'n');
-  expectFormat("fn f(x) = attention(" + name + ", " + name + ", over head, along seq, mask = causal)\n",
-               "fn f(x) = attention(" + name + ", " + name + ", over head,\n"
-               "                    along seq, mask = causal)\n");
+  expectFormat("fn f(x) = attention(" + name + ", " + name +
+                   ", over head, along seq, mask = causal)\n",
+               "fn f(x) = attention(" + name + ", " + name +
+                   ", over head,\n"
+                   "                    along seq, mask = causal)\n");
   expectFormat("fn f(x) = " + name + " * sqrt(" + name + ") + " + name + " - " + name + "\n",
                "fn f(x) = " + name + " * sqrt(" + name + ") +\n  " + name + " - " + name + "\n");
   expectFormat("train t = M { a = \"" + name + name + "\", b = \"" + name + "\", c = 3 }\n",
                "train t = M {\n  a = \"" + name + name + "\",\n  b = \"" + name + "\", c = 3\n}\n");
   // A keyword at the start of a line would begin a statement; a name cannot be broken.
   std::string whole(120, 'n');
-  expectFormat("fn f(x) = g(" + whole + ", model = 1)\n", "fn f(x) = g(" + whole + ", model = 1)\n");
+  expectFormat("fn f(x) = g(" + whole + ", model = 1)\n",
+               "fn f(x) = g(" + whole + ", model = 1)\n");
 }
 
 // A file with mistakes is not touched.

@@ -57,9 +57,8 @@ bool areAlike(AllGatherOp a, AllGatherOp b) {
   SmallVector<Source> to = getSources(b, *ir::findVariant(b->getBlock()));
   return a.getAxes() == b.getAxes() && a->getOperandTypes() == b->getOperandTypes() &&
          a.getResultTypes() == b.getResultTypes() && from.size() == to.size() &&
-         llvm::all_of(llvm::zip(from, to), [](auto pair) {
-           return std::get<0>(pair).stack == std::get<1>(pair).stack;
-         });
+         llvm::all_of(llvm::zip(from, to),
+                      [](auto pair) { return std::get<0>(pair).stack == std::get<1>(pair).stack; });
 }
 
 SmallVector<Gathers> findGathers(RepeatOp repeat) {
@@ -86,12 +85,10 @@ SmallVector<Gathers> findGathers(RepeatOp repeat) {
 AllGatherOp start(OpBuilder &builder, AllGatherOp gather, int64_t channel, Value index,
                   int64_t offset) {
   SmallVector<Value> inputs;
-  for (auto [result, source] :
-       llvm::zip_equal(gather->getResults(),
-                       getSources(gather, *ir::findVariant(gather->getBlock())))) {
+  for (auto [result, source] : llvm::zip_equal(
+           gather->getResults(), getSources(gather, *ir::findVariant(gather->getBlock())))) {
     Location loc = getValueLocation(result);
-    Value layer =
-        builder.create<LayerOp>(loc, source.getSliceType(), source.stack, index, offset);
+    Value layer = builder.create<LayerOp>(loc, source.getSliceType(), source.stack, index, offset);
     inputs.push_back(source.convert ? builder.create<ir::CastOp>(
                                           loc, source.convert.getResult().getType(), layer)
                                     : layer);
@@ -100,8 +97,8 @@ AllGatherOp start(OpBuilder &builder, AllGatherOp gather, int64_t channel, Value
                                      gather.getAxes(), builder.getI64IntegerAttr(channel));
 }
 
-/// What a started gather makes a repeat carry: the values in flight, and what the exchange reads if it
-/// is not the parameters themselves.
+/// What a started gather makes a repeat carry: the values in flight, and what the exchange reads if
+/// it is not the parameters themselves.
 SmallVector<Value> getCarried(AllGatherOp started) {
   SmallVector<Value> carried(started.getResults());
   for (Value input : started.getInputs())
@@ -119,8 +116,8 @@ void waitAndStartNext(AllGatherOp gather, int64_t channel, unsigned at, unsigned
   auto wait = builder.create<WaitOp>(gather.getLoc(), gather.getResultTypes(), channel,
                                      ArrayRef(carried).take_front(values),
                                      ArrayRef(carried).drop_front(values));
-  AllGatherOp next = start(builder, gather, channel, body.getIndex(),
-                           body.getRepeat().getReverse() ? -1 : 1);
+  AllGatherOp next =
+      start(builder, gather, channel, body.getIndex(), body.getRepeat().getReverse() ? -1 : 1);
   for (Value value : getCarried(next))
     body.getYield()->setOperand(at++, value);
   SmallVector<Source> sources = getSources(gather, body);
@@ -140,8 +137,8 @@ void prefetch(RepeatOp repeat, int64_t &channel) {
   SmallVector<Value> inits;
   SmallVector<unsigned> counts;
   for (auto [i, gathers] : llvm::enumerate(found)) {
-    SmallVector<Value> carried = getCarried(start(builder, gathers.front(), channel + i, nullptr,
-                                                  repeat.getReverse() ? last : 0));
+    SmallVector<Value> carried = getCarried(
+        start(builder, gathers.front(), channel + i, nullptr, repeat.getReverse() ? last : 0));
     llvm::append_range(inits, carried);
     counts.push_back(carried.size());
   }

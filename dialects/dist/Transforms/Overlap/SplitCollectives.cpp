@@ -34,7 +34,8 @@ static bool computes(Operation *op) {
 static Operation *findWait(Operation *op) {
   bool gains = false;
   for (Operation *at = op->getNextNode(); at; at = at->getNextNode()) {
-    bool isUse = llvm::any_of(op->getUsers(), [&](Operation *user) { return at->isAncestor(user); });
+    bool isUse =
+        llvm::any_of(op->getUsers(), [&](Operation *user) { return at->isAncestor(user); });
     if (isUse || isa<ir::RepeatOp>(at) || at->hasTrait<OpTrait::IsTerminator>())
       return gains ? at : nullptr;
     gains |= computes(at);

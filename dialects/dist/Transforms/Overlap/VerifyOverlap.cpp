@@ -32,7 +32,8 @@ private:
   using Flights = std::map<int64_t, Operation *>; // by channel, what started it
 
   static LogicalResult complain(Operation *start, const Twine &what) {
-    return start->emitOpError("starts on channel ") << *getStartChannel(start) << ", which " << what;
+    return start->emitOpError("starts on channel ")
+           << *getStartChannel(start) << ", which " << what;
   }
 
   LogicalResult visit(Block &block) {

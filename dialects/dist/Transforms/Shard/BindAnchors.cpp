@@ -19,7 +19,7 @@ namespace {
 
 /// What a function's argument or result is, as its attributes say.
 struct Role {
-  StringRef stored; ///< "params", "grads", "optimizer", or empty
+  StringRef stored;    ///< "params", "grads", "optimizer", or empty
   int64_t stacked = 0; ///< leading dimensions that are iterations
   bool isOutput = false;
   TensorName tensor;

@@ -49,7 +49,8 @@ SmallVector<Pair> findPairs(RepeatOp first, RepeatOp second) {
     for (auto again : after.getBlock().getOps<AllGatherOp>()) {
       Gathered wanted(again);
       auto gathers = before.getBlock().getOps<AllGatherOp>();
-      auto made = llvm::find_if(gathers, [&](AllGatherOp each) { return Gathered(each) == wanted; });
+      auto made =
+          llvm::find_if(gathers, [&](AllGatherOp each) { return Gathered(each) == wanted; });
       if (wanted.parameter && made != gathers.end())
         pairs.push_back({*made, again, before.getNumber()});
     }
@@ -139,8 +140,8 @@ void letGo(Block &block) {
 struct KeepGathered : titan::dist::impl::DistKeepGatheredBase<KeepGathered> {
   void runOnOperation() override {
     auto run = getOperation()->getAttrOfType<DictionaryAttr>(ir::attr::kRun);
-    auto setting = run ? run.getAs<DictionaryAttr>("sharding.reshard_after_forward")
-                       : DictionaryAttr();
+    auto setting =
+        run ? run.getAs<DictionaryAttr>("sharding.reshard_after_forward") : DictionaryAttr();
     auto policy = setting ? setting.getAs<StringAttr>("value") : StringAttr();
     if (!policy)
       return;

@@ -26,7 +26,8 @@ public:
   /// The type of `value` without padding.
   ir::NamedTensorType getOriginal(mlir::Value value) const;
   bool isPadded(mlir::Value value, int64_t dim) const;
-  /// Whether `value` is 0 in the padding of `dim`; a constant may be where it has no dimension (-1).
+  /// Whether `value` is 0 in the padding of `dim`; a constant may be where it has no dimension
+  /// (-1).
   bool isZero(mlir::Value value, int64_t dim) const;
   llvm::SmallBitVector getZero(mlir::Value value) const;
 

@@ -34,8 +34,8 @@ TensorMaps::TensorMaps(const MeshView &mesh) : mesh(mesh) {
 }
 
 ArrayAttr TensorMaps::find(size_t axis, TensorName tensor, StringRef part) const {
-  auto it = tensor.name.empty() ? overrides.end()
-                                : overrides.find(getKey(tensor.kind, tensor.name));
+  auto it =
+      tensor.name.empty() ? overrides.end() : overrides.find(getKey(tensor.kind, tensor.name));
   if (it != overrides.end())
     for (const auto &[ofAxis, parts] : llvm::reverse(it->second))
       if (auto said = parts.getAs<ArrayAttr>(part); said && ofAxis == axis)

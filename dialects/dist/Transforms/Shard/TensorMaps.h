@@ -1,7 +1,7 @@
 //===- TensorMaps.h - What the user's map says of one tensor ---*- C++ -*-===//
 //
-// An axis's map holds for all tensors, unless an override speaks of one by its name. Whoever binds a
-// tensor asks here, so that overrides are no case of their own anywhere.
+// An axis's map holds for all tensors, unless an override speaks of one by its name. Whoever binds
+// a tensor asks here, so that overrides are no case of their own anywhere.
 //
 //===----------------------------------------------------------------------===//
 

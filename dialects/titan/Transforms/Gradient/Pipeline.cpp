@@ -1,7 +1,7 @@
 //===- Pipeline.cpp - The gradient phase ----------------------------------===//
 
-#include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "dialects/titan/Cost/Cost.h"
+#include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "mlir/Pass/PassManager.h"
 
 using namespace mlir;

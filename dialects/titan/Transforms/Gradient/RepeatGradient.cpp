@@ -79,8 +79,8 @@ Value RepeatGradient::zeros(Value value, NamedTensorType type) {
   return GradientBuilder(builder, loc).zeros(type);
 }
 
-/// What a repeat carries is bound by the map, so it is marked, like the forward's: a cotangent goes by
-/// the name of what the forward starts from.
+/// What a repeat carries is bound by the map, so it is marked, like the forward's: a cotangent goes
+/// by the name of what the forward starts from.
 Value RepeatGradient::anchored(Value value, Value init) {
   StringRef name = getName(init.getDefiningOp<AnchorOp>());
   auto anchor = value.getDefiningOp<AnchorOp>();

@@ -19,7 +19,8 @@ namespace titan::ir {
 #define GEN_PASS_DECL
 #include "dialects/titan/Transforms/Model/Passes.h.inc"
 
-/// The phase: what the model alone decides is noted, then the verifier. titanc and titan-opt run the same.
+/// The phase: what the model alone decides is noted, then the verifier. titanc and titan-opt run
+/// the same.
 void buildModelPhase(mlir::OpPassManager &manager);
 
 /// Registers the pass.

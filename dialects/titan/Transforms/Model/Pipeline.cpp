@@ -1,7 +1,7 @@
 //===- Pipeline.cpp - The model phase -------------------------------------===//
 
-#include "dialects/titan/Transforms/Model/Passes.h"
 #include "dialects/titan/Cost/Cost.h"
+#include "dialects/titan/Transforms/Model/Passes.h"
 #include "mlir/Pass/PassManager.h"
 
 using namespace mlir;

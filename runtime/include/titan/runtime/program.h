@@ -91,8 +91,9 @@ struct Tensor {
   std::string name;
   TensorInfo info;
   int buffer; // index into Program::persistent or, of a function's own, Function::transient
-  /// The function that an input, an output or a gradient belongs to ("train", "logits"): it is given
-  /// before the function runs, or there from its end until another runs. Empty for what all share.
+  /// The function that an input, an output or a gradient belongs to ("train", "logits"): it is
+  /// given before the function runs, or there from its end until another runs. Empty for what all
+  /// share.
   std::string function = {};
   bool stacked = false;
   /// Where not every iteration has the tensor, or repeats stand in repeats: for each leading
@@ -117,7 +118,7 @@ struct Context {
   const char *place = "";  // source line of what runs, for messages
   const char *action = ""; // and the operation
   Trace *trace = nullptr;  // where a profile is being taken
-  void *stream = nullptr; // CUDA: the stream (cudaStream_t) that everything is queued on
+  void *stream = nullptr;  // CUDA: the stream (cudaStream_t) that everything is queued on
 };
 
 /// Where buffer `index` lies.

@@ -44,7 +44,8 @@ private:
 
 /// All weights under a path: one .safetensors file; a directory with model.safetensors; one with
 /// model.safetensors.index.json and the files it names; or the directory of a run that has not come
-/// to its end, for its latest checkpoint. Or the files of a list, `root` then names them in messages.
+/// to its end, for its latest checkpoint. Or the files of a list, `root` then names them in
+/// messages.
 class WeightStore {
 public:
   explicit WeightStore(const std::string &path);
