@@ -18,6 +18,7 @@ TEST(SuggestTest, FindsTheNearestName) {
 TEST(SuggestTest, SuggestsNothingFarFetched) {
   EXPECT_EQ(nearestName("vocab", {"layers", "seq"}), "");
   EXPECT_EQ(nearestName("N", {"M"}), "");
+  EXPECT_EQ(nearestName("", {"M"}), ""); // what is no name at all
 }
 
 // Absurdly long names are not compared, so that no input can make the compiler slow.
