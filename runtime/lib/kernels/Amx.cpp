@@ -1,4 +1,5 @@
 #include "Amx.h"
+#include "AmxAttention.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -38,6 +39,16 @@ size_t scratchBytes(const Extents &) {
 }
 void multiply(const Operand &, const Operand &, const Extents &, bool, float *, int64_t, void *) {}
 void multiply(const Operand &, const Operand &, const Extents &, bool, bf16 *, int64_t, void *) {}
+
+TileScope::TileScope(bool used) : isUsed(used) {}
+TileScope::~TileScope() = default;
+void packLeft(const Operand &, int64_t, int64_t, uint16_t *) {}
+void packRight(const Operand &, int64_t, int64_t, uint16_t *) {}
+void splitDepth(const float *, int64_t, const Halves &) {}
+void splitLines(const float *, int64_t, int64_t, const Halves &) {}
+void multiply(const uint16_t *, int64_t, const uint16_t *, int64_t, float *) {}
+void add(const uint16_t *, int64_t, int64_t, const Halves &, int64_t, float *) {}
+void addAcross(const Halves &, int64_t, const uint16_t *, int64_t, int64_t, float *) {}
 #endif
 
 } // namespace titan::rt::amx

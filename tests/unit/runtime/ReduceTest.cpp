@@ -26,13 +26,15 @@ TYPED_TEST(Reduce, TakesEveryTermOnce) {
   using T = TypeParam;
   for (int64_t count : {0, 1, 2, 7, 63, 64, 65, 127, 1000, 1024, 1087, 5000, 262144, 300001}) {
     T sum = -1, most = -1, least = -1;
-    tm::sum(nowhere(), &sum, count, [](int64_t i) { return T(i % 5); });
+    titan::rt::tm::sum(nowhere(), &sum, count, [](int64_t i) { return T(i % 5); });
     EXPECT_EQ(sum, T(count / 5 * 10 + (count % 5) * (count % 5 - 1) / 2)) << count;
     if (count == 0)
       continue;
     for (int64_t place : {int64_t{0}, count / 2, count - 1}) {
-      tm::maximum(nowhere(), &most, count, [=](int64_t i) { return T(i == place ? 3 : -2); });
-      tm::minimum(nowhere(), &least, count, [=](int64_t i) { return T(i == place ? -3 : 2); });
+      titan::rt::tm::maximum(nowhere(), &most, count,
+                             [=](int64_t i) { return T(i == place ? 3 : -2); });
+      titan::rt::tm::minimum(nowhere(), &least, count,
+                             [=](int64_t i) { return T(i == place ? -3 : 2); });
       EXPECT_EQ(most, T(3)) << count << " " << place;
       EXPECT_EQ(least, T(-3)) << count << " " << place;
     }
@@ -50,7 +52,7 @@ TYPED_TEST(Reduce, SumsAlikeOnAnyThreads) {
   for (int some : {1, 2, 3}) {
     omp_set_num_threads(some);
     sums.push_back(0);
-    tm::sum(nowhere(), &sums.back(), count, term);
+    titan::rt::tm::sum(nowhere(), &sums.back(), count, term);
   }
   omp_set_num_threads(threads);
   EXPECT_EQ(sums[0], sums[1]);
@@ -65,9 +67,9 @@ TYPED_TEST(Reduce, KeepsNan) {
   for (int64_t place : {0, 40, 70, 99}) {
     auto term = [=](int64_t i) { return i == place ? T(NAN) : T(i); };
     T sum = 0, most = 0, least = 0;
-    tm::sum(nowhere(), &sum, 100, term);
-    tm::maximum(nowhere(), &most, 100, term);
-    tm::minimum(nowhere(), &least, 100, term);
+    titan::rt::tm::sum(nowhere(), &sum, 100, term);
+    titan::rt::tm::maximum(nowhere(), &most, 100, term);
+    titan::rt::tm::minimum(nowhere(), &least, 100, term);
     EXPECT_TRUE(std::isnan(sum) && std::isnan(most) && std::isnan(least)) << place;
   }
 }
