@@ -7,60 +7,73 @@ namespace titan::sema {
 
 using namespace syntax;
 
-CallArgs::CallArgs(Elaborator &elaborator, const CallExpr &call)
-    : elaborator(elaborator), call(call) {
-  for (const Arg &arg : call.args)
-    read(arg);
+CallArgs::CallArgs(Elaborator &elaborator, const Call &call) : elaborator(elaborator), call(call) {
+  for (const Actual &actual : call.args)
+    read(actual);
 }
 
-void CallArgs::read(const Arg &arg) {
-  if (arg.kind == ArgKind::Over || arg.kind == ArgKind::Along)
-    return readDims(arg);
-  if (!arg.value) {
-    // `index(seq)`, `expand(x, ffn)`: a name of a dimension parses as a value; this is `x as y`.
-    elaborator.report(Code::BadArgument, arg.loc, "`" + name() + "` takes no new dimensions here");
-    errors = true;
-    return;
-  }
-  // Functions such as `index` take dimensions; they read those from the syntax.
-  auto *asName = arg.value->as<NameExpr>();
+/// Functions such as `index` take dimensions; they read those by `dim`.
+Value CallArgs::evaluate(const Actual &actual) {
+  if (actual.value)
+    return *actual.value;
+  auto *asName = actual.arg->value->as<NameExpr>();
   Binding *binding =
       asName && asName->path.isSimple() ? elaborator.lookup(asName->path.last()) : nullptr;
   bool isDimOnly = binding && binding->value.kind == Value::Kind::None && !binding->dims.empty();
-  Value value = isDimOnly ? Value::none() : elaborator.eval(*arg.value);
+  return isDimOnly ? Value::none() : elaborator.eval(*actual.arg->value);
+}
+
+void CallArgs::read(const Actual &actual) {
+  if (actual.kind == ArgKind::Over || actual.kind == ArgKind::Along)
+    return readDims(actual);
+  // What is called through a value may be a block or not.
+  if (call.through && actual.isKeyword("named"))
+    return;
+  if (!actual.arg->value) {
+    // `index(seq)`, `expand(x, ffn)`: a name of a dimension parses as a value; this is `x as y`.
+    elaborator.report(Code::BadArgument, actual.loc,
+                      "`" + name() + "` takes no new dimensions here");
+    errors = true;
+    return;
+  }
+  Value value = evaluate(actual);
+  Location at = actual.arg->value->loc;
   errors |= value.isError();
-  if (arg.kind == ArgKind::Keyword) {
-    auto [known, fresh] = keywords.try_emplace(arg.name->text, value, arg.value->loc);
+  if (actual.kind == ArgKind::Keyword) {
+    auto [known, fresh] = keywords.try_emplace(actual.name->text, value, at);
     if (!fresh)
       elaborator
-          .report(Code::BadArgument, arg.loc,
-                  "`" + name() + "` is given `" + arg.name->text + "` twice")
+          .report(Code::BadArgument, actual.loc,
+                  "`" + name() + "` is given `" + actual.name->text + "` twice")
           .note(known->second.second, "it was given here");
     errors |= !fresh;
     return;
   }
   values.push_back(std::move(value));
-  valueLocs.push_back(arg.value->loc);
+  valueLocs.push_back(at);
 }
 
-void CallArgs::readDims(const Arg &arg) {
-  bool isOver = arg.kind == ArgKind::Over;
+void CallArgs::readDims(const Actual &actual) {
+  bool isOver = actual.kind == ArgKind::Over;
   std::vector<DimId> &dims = isOver ? over : along;
-  (isOver ? overLoc : alongLoc) = arg.loc;
-  dims = elaborator.dimsAfter(arg);
+  (isOver ? overLoc : alongLoc) = actual.loc;
+  dims = actual.dims ? *actual.dims : elaborator.dimsAfter(*actual.arg);
   errors |= dims.empty();
-  if (!arg.dims->to.empty()) {
-    elaborator.report(Code::BadArgument, arg.dims->loc, "`" + name() + "` makes no new dimension");
+  if (!actual.arg->dims->to.empty()) {
+    elaborator.report(Code::BadArgument, actual.arg->dims->loc,
+                      "`" + name() + "` makes no new dimension");
     errors = true;
   }
 }
 
 std::optional<DimId> CallArgs::dim(size_t i) {
   size_t position = 0;
-  for (const Arg &arg : call.args) {
-    if (arg.kind != ArgKind::Positional || position++ != i)
+  for (const Actual &actual : call.args) {
+    if (actual.kind != ArgKind::Positional || position++ != i)
       continue;
-    if (auto *asName = arg.value->as<NameExpr>())
+    if (actual.dims && actual.dims->size() == 1)
+      return actual.dims->front();
+    if (auto *asName = actual.arg->value->as<NameExpr>(); asName && !actual.value)
       return elaborator.dimOf(asName->path);
   }
   elaborator.report(Code::NotADimension, valueLocs[i], "`" + name() + "` needs a dimension here");
@@ -71,7 +84,10 @@ bool CallArgs::expect(size_t least, size_t most, bool wantsOver, bool wantsAlong
                       const std::vector<std::string> &known) {
   auto complain = [&](Location at, std::string message) -> Diagnostic & {
     errors = true;
-    return elaborator.report(Code::BadArgument, at, "`" + name() + "` " + message);
+    Diagnostic &diag = elaborator.report(Code::BadArgument, at, "`" + name() + "` " + message);
+    if (call.through)
+      diag.note(call.through->loc, "`" + name() + "` was passed on from here");
+    return diag;
   };
   bool lacksDims = (wantsOver && over.empty()) || (wantsAlong && along.empty());
   // What is too much often is a dimension whose `over` was forgotten: one message says enough.

@@ -8,12 +8,12 @@ namespace titan::sema {
 
 class CallArgs {
 public:
-  CallArgs(Elaborator &elaborator, const syntax::CallExpr &call);
+  CallArgs(Elaborator &elaborator, const Call &call);
 
   /// An argument was wrong in itself, and reported.
   bool hasErrors() const { return errors; }
   Location loc() const { return call.loc; }
-  std::string name() const { return call.callee.last().text; }
+  std::string name() const { return call.callee.builtin; }
 
   size_t count() const { return values.size(); }
   const Value &operator[](size_t i) const { return values[i]; }
@@ -43,11 +43,12 @@ public:
   Location overLoc, alongLoc;
 
 private:
-  void read(const syntax::Arg &arg);
-  void readDims(const syntax::Arg &arg);
+  void read(const Actual &actual);
+  void readDims(const Actual &actual);
+  Value evaluate(const Actual &actual);
 
   Elaborator &elaborator;
-  const syntax::CallExpr &call;
+  const Call &call;
   std::vector<Value> values;
   std::vector<Location> valueLocs;
   std::map<std::string, std::pair<Value, Location>> keywords;

@@ -6,15 +6,14 @@
 // once for every index, because what it does may depend on it; of equal bodies one is kept.
 // Mistakes give Error values, which spread silently, and the interpretation goes on.
 //
-// One class, in several files: Statements, Expressions, Calls, Builtins, Where, Lists, Attention,
-// Ordering, Random, Indexing, Repeat, Carried, Parameters, Elaborator (names, dimensions, emission
-// of ops).
+// One class, in several files: Statements, Expressions, Calls, Callables, Arguments, Builtins,
+// Where, Lists, Attention, Ordering, Random, Indexing, Reshaping, Repeat, Carried, Parameters,
+// DimNames, Append, Reports.
 #ifndef TITAN_COMPILER_SEMA_ELABORATOR_H
 #define TITAN_COMPILER_SEMA_ELABORATOR_H
 
-#include "compiler/sema/Library.h"
+#include "compiler/sema/Call.h"
 #include "compiler/sema/Positions.h"
-#include "compiler/sema/Scope.h"
 
 #include <functional>
 #include <set>
@@ -36,17 +35,6 @@ struct Specialisation {
   size_t *work = nullptr; ///< expressions evaluated so far, by all that share the count
 };
 
-/// One call being elaborated: whose names a body sees, and who called.
-struct Frame {
-  const syntax::Decl *decl = nullptr;
-  const Unit *unit = nullptr;
-  Scope *scope = nullptr;
-  Frame *caller = nullptr;
-  Location callSite;
-  std::optional<Value> returned;
-  std::string prefix; ///< of this call's parameters: `encoder.`
-};
-
 class CallArgs;
 
 class Elaborator {
@@ -54,6 +42,7 @@ public:
   /// Expressions that one invocation of the compiler evaluates: some seconds' worth.
   static constexpr size_t mostWork = 10'000'000;
   static constexpr size_t mostIterations = 200'000; ///< of a program's repeats
+  static constexpr size_t mostDims = 64;            ///< of a tensor
 
   Elaborator(const Library &library, DiagnosticEngine &diags, Model &model)
       : library(library), diags(diags), model(model) {}
@@ -167,24 +156,52 @@ private:
   bool indexFits(const Value &index, DimId dim, Location at);
 
   // Calls.cpp
-  Value evalCall(const syntax::CallExpr &expr, Expected expected);
+  Value evalCall(const syntax::CallExpr &expr);
+  Value invoke(const Call &call);
+  Value callDecl(const Call &call);
+  bool reportRecursion(const Call &call, const Frame *namedIn);
+  void reportUnknownCallee(const syntax::CallExpr &expr);
+  Value runBody(Frame &frame, const Call &call);
+  Value collectResults(const std::vector<syntax::Name> &results, Frame &callee);
+
+  // Callables.cpp
   bool reportAmbiguous(const syntax::Path &path);
-  Value callDecl(const Symbol &symbol, const syntax::CallExpr &expr);
-  bool bindFormals(const std::vector<syntax::Formal> &formals, const syntax::CallExpr &expr,
-                   Frame &frame);
-  bool bindCallName(const std::vector<syntax::Formal> &formals, const syntax::CallExpr &expr,
+  /// What a path names that can be called; nothing, without a message, if it is no such thing.
+  Callee calleeOf(const syntax::Path &path) const;
+  /// A name that is called as a value that the name has; null if it has none such.
+  std::shared_ptr<const Callable> callableNamed(const syntax::Path &path);
+  Value callableOf(Callee callee, std::vector<Actual> given, std::vector<unsigned> home,
+                   Location at);
+  /// A function's or a block's name without parentheses.
+  std::optional<Value> evalCallee(const syntax::NameExpr &expr);
+  /// The arguments of a call, put into the places that a call in part left open; nothing after a
+  /// report.
+  std::optional<Call> readCall(const syntax::CallExpr &expr);
+  bool fillOpen(const Callable &callable, std::vector<Actual> &args, Location at);
+  bool evaluateNow(Actual &actual, bool ofBuiltin);
+  Value partOf(Call call);
+  std::vector<unsigned> framesAround() const;
+  Frame *frameOf(const Callable &callable) const;
+  /// Reports a function or block that stands where a number or a tensor is meant.
+  bool refuseCallable(const Value &value, Location at);
+
+  // Arguments.cpp
+  Value valueOf(const Actual &actual);
+  bool bindFormals(const std::vector<syntax::Formal> &formals, const Call &call, Frame &frame);
+  bool bindCallName(const std::vector<syntax::Formal> &formals, const Call &call,
                     std::vector<bool> &used, Frame &callee);
-  bool bindDimFormal(const syntax::Formal &formal, const syntax::CallExpr &expr,
-                     std::vector<bool> &used, Frame &frame);
-  bool bindValueFormal(const syntax::Formal &formal, const syntax::CallExpr &expr,
-                       std::vector<bool> &used, Frame &frame);
+  bool bindDimFormal(const syntax::Formal &formal, const Call &call, std::vector<bool> &used,
+                     Frame &frame);
+  bool bindValueFormal(const syntax::Formal &formal, const Call &call, std::vector<bool> &used,
+                       Frame &frame);
+  void reportMissing(const syntax::Formal &formal, const Call &call);
   void checkFormalType(const syntax::Formal &formal, Value &value, Location at, Frame &frame);
-  bool reportUnusedArgs(const std::vector<syntax::Formal> &formals, const syntax::CallExpr &expr,
-                        const std::vector<bool> &used, const Frame &frame);
-  Value runBody(Frame &frame, const syntax::CallExpr &expr);
-  Value collectResults(const std::vector<syntax::Name> &results, Frame &frame);
+  bool reportUnusedArgs(const std::vector<syntax::Formal> &formals, const Call &call,
+                        const std::vector<bool> &used);
 
   // Reshaping.cpp
+  /// These take dimensions as they are written, so they are no values.
+  static const std::set<std::string> &reshapingFunctions();
   Value callReshaping(const syntax::CallExpr &expr);
   DimId newOrKnown(const syntax::Name &name, DimId from, int64_t size);
   Value split(const Value &base, DimId dim, const syntax::DimBinding &binding);
@@ -230,7 +247,7 @@ private:
   // Positions.cpp
   void notePositions(const Op &op);
 
-  // Elaborator.cpp: names, dimensions; Reports.cpp: what is said of them
+  // DimNames.cpp; Reports.cpp: what is said of names
   Binding *lookup(const syntax::Name &name) { return frame->scope->find(name.text); }
   using Candidates = std::function<std::vector<std::string>()>;
   /// Proposes the nearest candidate and shows where that one comes from. They are asked for only
@@ -259,7 +276,7 @@ private:
   /// False, once reported, when the program grows beyond all reason, or the work on it.
   bool withinBounds(Location at);
 
-  // Elaborator.cpp: emission of ops
+  // Append.cpp
   const TensorType &typeOf(const Value &value) const { return model.values[value.tensor].type; }
   bool checkElements(const TensorType &type, Location at);
   ValueId newValue(TensorType type, Location at);
@@ -303,8 +320,10 @@ private:
   std::vector<std::vector<std::vector<int64_t>>> instances;
   std::map<ValueId, Positions> positions; ///< of integer tensors that positions alone decide
   std::map<std::tuple<DimId, std::string, int64_t, uint32_t, uint32_t>, DimId> derived;
-  unsigned depth = 0;    ///< of calls
-  size_t iterations = 0; ///< of all repeats
+  unsigned depth = 0;      ///< of calls
+  unsigned frames = 0;     ///< calls so far
+  size_t declarations = 0; ///< of parameters, those of a repeat in each iteration
+  size_t iterations = 0;   ///< of all repeats
   bool tooLarge = false;
   size_t ownWork = 0;
   bool declarationFailed = false; ///< the value at hand has declared dimensions, but wrong ones

@@ -50,7 +50,7 @@ Value Elaborator::eval(const Expr &expr, Expected expected) {
   case ExprKind::Match:
     return evalMatch(*expr.as<MatchExpr>(), expected);
   case ExprKind::Call:
-    return evalCall(*expr.as<CallExpr>(), expected);
+    return evalCall(*expr.as<CallExpr>());
   case ExprKind::Index:
     return evalIndex(*expr.as<IndexExpr>());
   case ExprKind::Typed:
@@ -76,13 +76,14 @@ Value Elaborator::evalName(const NameExpr &expr) {
     }
     if (isLanguageWord(name.text))
       return Value::ofWord(name.text);
-    if (Symbol symbol = library.lookup(*frame->unit, expr.path)) {
-      report(Code::NotAValue, expr.loc,
-             "`" + name.text + "` is a " + kindOf(*symbol.decl) + "; it can only be called")
-          .note(nameOf(*symbol.decl).loc, "declared here");
+    if (name.text == "_") {
+      report(Code::UnknownName, expr.loc, "`_` stands for no value")
+          .help("alone as an argument of a call, it leaves that argument open: `f(_, a)`");
       return {};
     }
   }
+  if (std::optional<Value> callee = evalCallee(expr))
+    return *callee;
   reportUnknownName(name, expr.loc);
   return {};
 }
@@ -117,7 +118,7 @@ std::optional<bool> Elaborator::truthOf(const Value &value, Location at) {
     report(Code::TensorCondition, at,
            "a condition is decided at compile time, but this is a tensor")
         .help("choose per element with `where(condition, a, b)`");
-  else if (!value.isError())
+  else if (!value.isError() && !refuseCallable(value, at))
     report(Code::ExpectedCondition, at,
            std::string("a condition must be true or false, not ") + value.describe());
   return std::nullopt;
@@ -216,6 +217,9 @@ Value Elaborator::evalBinary(const BinaryExpr &expr, Expected expected) {
   Value lhs = eval(*expr.lhs, inner);
   Value rhs = eval(*expr.rhs, inner);
   if (lhs.isError() || rhs.isError())
+    return {};
+  bool compares = expr.op == BinaryOp::Eq || expr.op == BinaryOp::Ne;
+  if (!compares && (refuseCallable(lhs, expr.lhs->loc) || refuseCallable(rhs, expr.rhs->loc)))
     return {};
   switch (expr.op) {
   case BinaryOp::Contract:

@@ -149,6 +149,7 @@ void Elaborator::param(const ParamStmt &stmt) {
 /// Inside a repeat the first iteration that has it makes the parameter; the others add how theirs
 /// starts.
 std::optional<uint32_t> Elaborator::recordParameter(const ParamStmt &stmt, Parameter fresh) {
+  ++declarations;
   std::vector<int64_t> instance;
   for (const Loop &loop : loops) {
     if (std::find(fresh.repeats.begin(), fresh.repeats.end(), loop.dim) != fresh.repeats.end()) {

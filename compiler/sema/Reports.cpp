@@ -9,8 +9,12 @@ using namespace syntax;
 
 void Elaborator::noteCalls(Diagnostic &diag) const {
   size_t shown = 0;
-  for (const Frame *at = frame; at && at->caller && shown < 4; at = at->caller, ++shown)
-    diag.note(at->callSite, "in the call of `" + nameOf(*at->decl).text + "` here");
+  for (const Frame *at = frame; at && at->caller && shown < 4; at = at->caller, ++shown) {
+    const std::string &name = nameOf(*at->decl).text;
+    diag.note(at->callSite, "in the call of `" + name + "` here");
+    if (at->through)
+      diag.note(at->through->loc, "`" + name + "` was passed on from here");
+  }
 }
 
 Diagnostic &Elaborator::report(Code code, Location at, std::string message) {
@@ -46,7 +50,7 @@ void Elaborator::noteOperand(Diagnostic &diag, const Expr &expr, const DimSet &d
 bool Elaborator::expectTensor(const Value &value, Location at, const char *what) {
   if (value.isTensor())
     return true;
-  if (!value.isError())
+  if (!value.isError() && !refuseCallable(value, at))
     report(Code::ExpectedTensor, at,
            std::string(what) + " must be a tensor, not " + value.describe());
   return false;

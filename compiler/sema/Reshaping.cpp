@@ -9,6 +9,11 @@ namespace titan::sema {
 
 using namespace syntax;
 
+const std::set<std::string> &Elaborator::reshapingFunctions() {
+  static const std::set<std::string> names = {"split", "merge", "concat", "top_k"};
+  return names;
+}
+
 Value Elaborator::callReshaping(const CallExpr &expr) {
   const std::string &name = expr.callee.last().text;
   if (name == "concat")

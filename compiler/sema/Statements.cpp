@@ -256,6 +256,8 @@ void Elaborator::assignTo(const Name &name, Value value, Location valueLoc) {
     reportUnknownName(name, name.loc);
     return;
   }
+  if (binding->value.isTensor() && refuseCallable(value, valueLoc))
+    return;
   if (binding->value.isTensor() && !value.isTensor() && !value.isError()) {
     report(Code::AssignmentChangesType, valueLoc,
            "`" + name.text + "` is a tensor, but this is " + value.describe())

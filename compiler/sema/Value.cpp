@@ -1,4 +1,5 @@
 #include "compiler/sema/Value.h"
+#include "compiler/sema/Call.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -47,6 +48,12 @@ Value Value::ofMask(sema::Mask mask) {
   return value;
 }
 
+Value Value::ofCallable(std::shared_ptr<const sema::Callable> callable) {
+  Value value = of(Kind::Callable);
+  value.callable = std::move(callable);
+  return value;
+}
+
 Value Value::ofTensor(ValueId id) {
   Value value = of(Kind::Tensor);
   value.tensor = id;
@@ -79,6 +86,8 @@ const char *Value::describe() const {
     return "a list";
   case Kind::Mask:
     return "a mask";
+  case Kind::Callable:
+    return callable->callee.isBlock() ? "a block" : "a function";
   case Kind::Tensor:
     return "a tensor";
   }
@@ -88,6 +97,12 @@ const char *Value::describe() const {
 bool Value::operator==(const Value &other) const {
   if (isNumber() && other.isNumber())
     return number() == other.number();
+  if (isCallable() && other.isCallable()) {
+    const Callee &a = callable->callee, &b = other.callable->callee;
+    bool areNames = callable->given.empty() && other.callable->given.empty();
+    return callable == other.callable ||
+           (areNames && a.symbol.decl == b.symbol.decl && a.builtin == b.builtin);
+  }
   return kind == other.kind && print() == other.print();
 }
 
@@ -113,6 +128,8 @@ std::string Value::print() const {
   }
   case Kind::None:
     return "none";
+  case Kind::Callable:
+    return callable->callee.name() + (callable->given.empty() ? "" : "(...)");
   case Kind::Mask:
   case Kind::Tensor:
   case Kind::Error:

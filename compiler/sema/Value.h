@@ -8,6 +8,8 @@
 
 #include "compiler/sema/Program.h"
 
+#include <memory>
+
 namespace titan::sema {
 
 /// Which pairs of positions attention looks at: those that every part lets through.
@@ -17,6 +19,8 @@ struct Mask {
   std::optional<ValueId> documents = std::nullopt;
 };
 
+struct Callable;
+
 struct Value {
   enum class Kind {
     Error,
@@ -25,9 +29,10 @@ struct Value {
     Float,
     Bool,
     String,
-    Word, ///< `causal`, `f32`: a name that stands for itself
-    List, ///< also the several results of a call
-    Mask, ///< `causal and window(64)`
+    Word,     ///< `causal`, `f32`: a name that stands for itself
+    List,     ///< also the several results of a call
+    Mask,     ///< `causal and window(64)`
+    Callable, ///< a function or a block, not called
     Tensor
   };
 
@@ -37,6 +42,7 @@ struct Value {
   std::string text;
   std::vector<Value> elements;
   sema::Mask mask;
+  std::shared_ptr<const sema::Callable> callable;
   ValueId tensor = 0;
 
   static Value none() { return of(Kind::None); }
@@ -47,10 +53,12 @@ struct Value {
   static Value ofWord(std::string text);
   static Value ofList(std::vector<Value> elements);
   static Value ofMask(sema::Mask mask);
+  static Value ofCallable(std::shared_ptr<const sema::Callable> callable);
   static Value ofTensor(ValueId id);
 
   bool isError() const { return kind == Kind::Error; }
   bool isTensor() const { return kind == Kind::Tensor; }
+  bool isCallable() const { return kind == Kind::Callable; }
   /// A list of one number at least, and of nothing else.
   bool isNumberList() const;
   bool isInt() const { return kind == Kind::Int; }
@@ -60,7 +68,8 @@ struct Value {
   double number() const { return kind == Kind::Int ? static_cast<double>(integer) : real; }
   bool truth() const { return integer != 0; }
 
-  /// Whether two values of compile time are the same; `2` and `2.0` are.
+  /// Whether two values of compile time are the same; `2` and `2.0` are, and so are two names of
+  /// one function, but not two calls in part.
   bool operator==(const Value &other) const;
 
   /// With an article: "a tensor", "an integer".

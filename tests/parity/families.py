@@ -123,6 +123,7 @@ FAMILIES = [
     Family("cloze", "cloze", "parity", "on_shard2_tp2", 4, 32, WHOLE, compiled=True),
     Family("vaswani", "vaswani", "parity", "on_shard2_tp2", 4, 32, WHOLE, compiled=True),
     Family("strata", "strata", "parity", "on_shard2_tp2", 4, 32, WHOLE, compiled=True),
+    Family("relay", "relay", "parity", "on_shard2_tp2", 4, 32, WHOLE, compiled=True),
 ]
 
 

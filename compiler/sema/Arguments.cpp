@@ -1,0 +1,220 @@
+// How the arguments of a call reach the names that a function or block has for them.
+#include "compiler/sema/Elaborator.h"
+#include "compiler/sema/Suggest.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace titan::sema {
+
+using namespace syntax;
+
+namespace {
+
+/// `over d, e`.
+bool takesSeveralDims(const Actual &actual) {
+  return actual.kind != ArgKind::Keyword && actual.arg->dims && actual.arg->dims->from.size() > 1;
+}
+
+/// Of what was passed on, the call says little: it may suit others.
+void notePassing(Diagnostic &diag, const Call &call) {
+  if (call.through)
+    diag.note(call.through->loc, "`" + call.name + "` was passed on from here");
+}
+
+} // namespace
+
+Value Elaborator::valueOf(const Actual &actual) {
+  return actual.value ? *actual.value : eval(*actual.arg->value);
+}
+
+bool Elaborator::bindFormals(const std::vector<Formal> &formals, const Call &call, Frame &callee) {
+  std::vector<bool> used(call.args.size());
+  bool good = bindCallName(formals, call, used, callee);
+  // Dimensions first: the types of the others may mention them.
+  for (const Formal &formal : formals)
+    if (formal.kind != FormalKind::Value)
+      good &= bindDimFormal(formal, call, used, callee);
+  for (const Formal &formal : formals)
+    if (formal.kind == FormalKind::Value)
+      good &= bindValueFormal(formal, call, used, callee);
+  // What is left over often is what seems to be missing: one message says enough.
+  return good && reportUnusedArgs(formals, call, used);
+}
+
+/// `Block(x, named = "encoder")`: the parameters of this call are called `encoder.w`, so that a
+/// block can be called more than once. An argument of that name of the callee's own goes first.
+bool Elaborator::bindCallName(const std::vector<Formal> &formals, const Call &call,
+                              std::vector<bool> &used, Frame &callee) {
+  bool isFormal = std::any_of(formals.begin(), formals.end(),
+                              [](const Formal &formal) { return formal.name.text == "named"; });
+  if (isFormal)
+    return true;
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    const Actual &actual = call.args[i];
+    if (!actual.isKeyword("named"))
+      continue;
+    used[i] = true;
+    Value name = valueOf(actual);
+    auto isPart = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    bool legal = name.kind == Value::Kind::String && !name.text.empty() &&
+                 std::all_of(name.text.begin(), name.text.end(), isPart);
+    if (!legal) {
+      if (!name.isError())
+        report(Code::BadArgument, actual.arg->value->loc,
+               "`named` takes a string of letters, digits and `_`, not " + name.print());
+      return false;
+    }
+    callee.prefix = name.text + ".";
+  }
+  return true;
+}
+
+bool Elaborator::bindDimFormal(const Formal &formal, const Call &call, std::vector<bool> &used,
+                               Frame &callee) {
+  ArgKind wanted = formal.kind == FormalKind::Over ? ArgKind::Over : ArgKind::Along;
+  // Until it is known which it is: defaults of arguments may name it, and would be wrong as well.
+  callee.scope->define(formal.name.text, {{}, {}, true, formal.name.loc, "dimension"});
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    const Actual &actual = call.args[i];
+    if (used[i] || actual.kind != wanted || !actual.arg->dims)
+      continue;
+    used[i] = true;
+    std::vector<DimId> ids = actual.dims ? *actual.dims : dimsAfter(*actual.arg);
+    if (ids.empty())
+      return false;
+    Value size = ids.size() == 1 ? Value::ofInt(model.dims[ids[0]].size) : Value::none();
+    callee.scope->define(formal.name.text, {size, ids, true, actual.loc, "dimension"});
+    return true;
+  }
+  const char *word = formal.kind == FormalKind::Over ? "over" : "along";
+  Diagnostic &diag = report(Code::ArgumentMissing, call.loc,
+                            "`" + call.name + "` needs `" + word + " " + formal.name.text +
+                                "`: the dimension it works " + word);
+  diag.note(formal.name.loc, "declared here");
+  notePassing(diag, call);
+  return false;
+}
+
+/// The argument for a formal: that of its name, or else the next by position.
+static std::optional<size_t> positionOf(const Formal &formal, const Call &call,
+                                        const std::vector<bool> &used) {
+  for (size_t i = 0; i < call.args.size(); ++i)
+    if (!used[i] && call.args[i].isKeyword(formal.name.text))
+      return i;
+  for (size_t i = 0; i < call.args.size(); ++i)
+    if (!used[i] && call.args[i].kind == ArgKind::Positional)
+      return i;
+  return std::nullopt;
+}
+
+bool Elaborator::bindValueFormal(const Formal &formal, const Call &call, std::vector<bool> &used,
+                                 Frame &callee) {
+  Value value;
+  Location at = formal.loc;
+  if (std::optional<size_t> position = positionOf(formal, call, used)) {
+    const Actual &actual = call.args[*position];
+    used[*position] = true;
+    at = actual.loc;
+    if (!actual.arg->value) {
+      report(Code::BadArgument, at, "a value is needed here, not dimensions");
+      return false;
+    }
+    value = valueOf(actual);
+  } else if (formal.defaultValue) {
+    Frame *caller = frame;
+    frame = &callee; // a default may use the parameters before it
+    value = eval(*formal.defaultValue);
+    frame = caller;
+  } else {
+    reportMissing(formal, call);
+    return false;
+  }
+  if (!value.isError())
+    checkFormalType(formal, value, at, callee);
+  bool isNumber = value.isInt();
+  bool good = !value.isError();
+  callee.scope->define(formal.name.text, {std::move(value), {}, isNumber, at, "argument"});
+  return good;
+}
+
+void Elaborator::reportMissing(const Formal &formal, const Call &call) {
+  Diagnostic &diag = report(Code::ArgumentMissing, call.loc,
+                            "`" + call.name + "` needs a value for `" + formal.name.text + "`");
+  diag.note(formal.name.loc, "declared here, without a default");
+  notePassing(diag, call);
+  bool hasValues = std::any_of(call.args.begin(), call.args.end(), [](const Actual &actual) {
+    return actual.kind == ArgKind::Positional;
+  });
+  if (std::any_of(call.args.begin(), call.args.end(), takesSeveralDims))
+    diag.help("after `over` or `along`, every bare name is one more dimension: write `" +
+              formal.name.text + " = ...`");
+  else if (!hasValues && call.callee.isBlock())
+    diag.help("to pass the block itself on, write `" + call.name +
+              "` alone, or `_` for what is left open: `" + call.name +
+              (call.args.empty() ? "(_)`" : "(_, ...)`"));
+}
+
+/// Dimensions in the type of a block's parameter are the model's; the argument must have exactly
+/// those. A function is polymorphic: the argument must have them among others.
+void Elaborator::checkFormalType(const Formal &formal, Value &value, Location at, Frame &callee) {
+  if (!formal.type.dims)
+    return;
+  if (!expectTensor(value, at, ("`" + formal.name.text + "`").c_str())) {
+    value = {};
+    return;
+  }
+  Frame *caller = frame;
+  frame = &callee;
+  for (const DimRef &ref : formal.type.dims->dims) {
+    const Name &name = ref.dim.last();
+    if (callee.scope->find(name.text))
+      continue;
+    if (Binding *outer = findDimInCallers(name.text, &callee)) {
+      asDims(name.text, *outer, name.loc);
+      callee.scope->define(name.text, *outer);
+    }
+  }
+  std::optional<DimSet> declared = dimSet(*formal.type.dims);
+  frame = caller;
+  if (!declared) {
+    value = {};
+    return;
+  }
+  DimSet actual = typeOf(value).dims;
+  bool fits =
+      callee.decl->is<FnDecl>() ? actual.containsAll(*declared) : actual.sameDims(*declared);
+  if (fits)
+    return;
+  report(Code::ArgumentDimensionsDiffer, at,
+         "`" + formal.name.text + "` of `" + nameOf(*callee.decl).text + "` has " +
+             print(*declared) + ", but this has " + print(actual))
+      .note(formal.loc, "declared here");
+  value = {};
+}
+
+bool Elaborator::reportUnusedArgs(const std::vector<Formal> &formals, const Call &call,
+                                  const std::vector<bool> &used) {
+  bool good = true;
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    const Actual &actual = call.args[i];
+    if (used[i])
+      continue;
+    good = false;
+    std::vector<std::string> names;
+    for (const Formal &formal : formals)
+      names.push_back(formal.name.text);
+    bool isKeyword = actual.kind == ArgKind::Keyword;
+    Diagnostic &diag = report(Code::BadArgument, actual.loc,
+                              "`" + call.name + "` takes no " +
+                                  (isKeyword ? "argument `" + actual.name->text + "`"
+                                             : std::string("further argument like this")));
+    diag.note(nameOf(*call.callee.symbol.decl).loc, "it takes " + listNames(names));
+    notePassing(diag, call);
+    if (isKeyword)
+      proposeName(diag, actual.name->loc, actual.name->text, names);
+  }
+  return good;
+}
+
+} // namespace titan::sema
