@@ -1,7 +1,7 @@
 // A call as it is elaborated: what is called, with which arguments, and whose names its body sees.
 //
-// Functions and blocks are values of compile time, too. A name without parentheses is one, and so is
-// a call with `_` in place of some arguments, `SwiGlu(_, out_deviation = 0.01)`: the others are
+// Functions and blocks are values of compile time, too. A name without parentheses is one, and so
+// is a call with `_` in place of some arguments, `SwiGlu(_, out_deviation = 0.01)`: the others are
 // evaluated where that stands, those left open come with the call.
 #ifndef TITAN_COMPILER_SEMA_CALL_H
 #define TITAN_COMPILER_SEMA_CALL_H
@@ -27,8 +27,8 @@ struct Actual {
   std::optional<syntax::Name> name; ///< of `name = ...`
   const syntax::Arg *arg;
   Location loc;
-  bool isOpen = false;                     ///< `_`
-  std::optional<Value> value = {};         ///< once evaluated
+  bool isOpen = false;                         ///< `_`
+  std::optional<Value> value = {};             ///< once evaluated
   std::optional<std::vector<DimId>> dims = {}; ///< once evaluated, of what names dimensions
 
   bool isKeyword(std::string_view word) const {

@@ -1,5 +1,5 @@
-// Functions and blocks as values: what a name stands for, calls in part, and from where a value sees
-// dimensions.
+// Functions and blocks as values: what a name stands for, calls in part, and from where a value
+// sees dimensions.
 #include "compiler/sema/Elaborator.h"
 #include "compiler/sema/Suggest.h"
 
