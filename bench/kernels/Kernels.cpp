@@ -1,6 +1,7 @@
 // Rates of the processor's kernels, at the sizes of the benchmark's models: build the target
 // bench-kernels and run it on a quiet machine, with OMP_NUM_THREADS, and with TITAN_BF16=widen for
-// bf16 as processors without products of it have it. The best of some runs counts.
+// bf16 as processors without products of it have it, with TITAN_F32=blas for BLAS's products of
+// f32. The best of some runs counts.
 #include "titan/runtime/attention.h"
 #include "titan/runtime/gemm.h"
 #include "titan/runtime/kernel_loops.h"
@@ -47,16 +48,28 @@ private:
   std::unique_ptr<T, Free> memory;
 };
 
-template <typename To> void measureProduct(int64_t m, int64_t n, int64_t k, const char *into) {
-  Numbers<bf16> a(m * k), b(k * n);
+void multiply(Trans transA, Trans transB, int64_t m, int64_t n, int64_t k, const float *a,
+              const float *b, float *c) {
+  gemm(transA, transB, m, n, k, 1.0f, a, transA == Trans::Yes ? m : k, b,
+       transB == Trans::Yes ? k : n, 0.0f, c, n);
+}
+
+template <typename To>
+void multiply(Trans transA, Trans transB, int64_t m, int64_t n, int64_t k, const bf16 *a,
+              const bf16 *b, To *c) {
+  gemmBatched({}, transA, transB, m, n, k, a, transA == Trans::Yes ? m : k, b,
+              transB == Trans::Yes ? k : n, false, c, n);
+}
+
+template <typename From, typename To>
+void measureProduct(int64_t m, int64_t n, int64_t k, const char *types) {
+  Numbers<From> a(m * k), b(k * n);
   Numbers<To> c(m * n);
-  std::printf("bf16 %5ld %5ld %5ld into %s:", m, n, k, into);
+  std::printf("%s %5ld %5ld %5ld:", types, m, n, k);
   for (bool transA : {false, true})
     for (bool transB : {false, true}) {
-      double seconds = secondsOf([&] {
-        gemmBatched({}, Trans(transA), Trans(transB), m, n, k, a.get(), transA ? m : k, b.get(),
-                    transB ? k : n, false, c.get(), n);
-      });
+      double seconds = secondsOf(
+          [&] { multiply(Trans(transA), Trans(transB), m, n, k, a.get(), b.get(), c.get()); });
       std::printf("  %s%s %5.0f", transA ? "T" : "N", transB ? "T" : "N",
                   2e-9 * static_cast<double>(m * n * k) / seconds);
     }
@@ -88,8 +101,9 @@ void measureProducts() {
   const int64_t shapes[][3] = {{1024, 2048, 768}, {1024, 768, 2048},  {1024, 768, 768},
                                {768, 2048, 1024}, {1024, 32000, 768}, {1024, 768, 32000}};
   for (auto [m, n, k] : shapes) {
-    measureProduct<float>(m, n, k, "f32 ");
-    measureProduct<bf16>(m, n, k, "bf16");
+    measureProduct<float, float>(m, n, k, "f32           ");
+    measureProduct<bf16, float>(m, n, k, "bf16 into f32 ");
+    measureProduct<bf16, bf16>(m, n, k, "bf16 into bf16");
   }
 }
 

@@ -1,5 +1,6 @@
 #include "Amx.h"
 #include "AmxAttention.h"
+#include "AmxFloat.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -39,6 +40,13 @@ size_t scratchBytes(const Extents &) {
 }
 void multiply(const Operand &, const Operand &, const Extents &, bool, float *, int64_t, void *) {}
 void multiply(const Operand &, const Operand &, const Extents &, bool, bf16 *, int64_t, void *) {}
+
+int64_t panelElements(int64_t) {
+  return 0;
+}
+void packLeft(const FloatOperand &, const Part &, uint16_t *) {}
+void packRight(const FloatOperand &, const Part &, uint16_t *) {}
+void multiplyPanels(const uint16_t *, const uint16_t *, const Extents &, bool, float *, int64_t) {}
 
 TileScope::TileScope(bool used) : isUsed(used) {}
 TileScope::~TileScope() = default;

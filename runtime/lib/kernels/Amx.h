@@ -1,4 +1,5 @@
-// The processor's tiles for products of bf16 (AMX), where it has them and the system grants them.
+// The processor's tiles (AMX), where it has them and the system grants them: they multiply bf16,
+// and f32 as sums of three bf16.
 #pragma once
 
 #include "titan/runtime/bfloat16.h"
@@ -15,19 +16,21 @@ bool isAvailable();
 /// Extent of the blocks that products are made of, in rows, columns and depth.
 constexpr int64_t kPanel = 32;
 
-/// A factor of bf16: an element of line i (row of a left operand, column of a right one) and depth
-/// d lies at i * ld + d if lines run along depth, and at d * ld + i otherwise.
-struct Operand {
-  const uint16_t *data;
+/// A factor: an element of line i (row of a left operand, column of a right one) and depth d lies
+/// at i * ld + d if lines run along depth, and at d * ld + i otherwise.
+template <typename E> struct OperandOf {
+  const E *data;
   int64_t ld;
   bool alongDepth;
 };
+using Operand = OperandOf<uint16_t>; // bf16
+using FloatOperand = OperandOf<float>;
 
 struct Extents {
   int64_t m, n, k;
 };
 
-/// Working memory of a product, aligned to 64 bytes.
+/// Working memory of a product of bf16, aligned to 64 bytes.
 size_t scratchBytes(const Extents &extents);
 
 /// C[m, n] = A[m, k] B[k, n], added to C or not, on the calling thread. Sums are made in float,

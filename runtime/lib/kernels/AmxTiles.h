@@ -1,4 +1,4 @@
-// Matrix products of bf16 on AMX's tiles: packing of operands and the innermost product. For
+// Matrix products on AMX's tiles: packing of operands and the innermost product. For
 // translation units that are compiled for AMX and run where amx::isAvailable() alone. Everything is
 // static, lest the linker take a function compiled for this processor for one that others call.
 //
@@ -8,21 +8,27 @@
 // loads of 8 cycles are hidden behind four products of 16 (Intel 64 and IA-32 Architectures
 // Optimization Reference Manual, chapter on AMX, which the packing follows too).
 //
-// Packed, 32 lines (rows of A or columns of B) are a panel: for each step of 32 in depth the tile
-// of the first 16 lines and that of the others. What is missing is 0.
+// Packed, 32 lines (rows of A or columns of B) are a panel: for each step of 32 in depth, and each
+// part of a step's numbers, the tile of the first 16 lines and that of the others. What is missing
+// is 0.
 #pragma once
 
 #include "Amx.h"
 
 #include <cstdint>
 #include <immintrin.h>
+#include <type_traits>
 
 #define TITAN_TILES static inline __attribute__((always_inline))
 
 namespace titan::rt::amx {
 
 constexpr int64_t kTileLines = 16, kTileElements = 512; // bf16 a tile
-constexpr int64_t kStepElements = 2 * kTileElements;    // of a panel
+constexpr int64_t kStepElements = 2 * kTileElements;    // of a part of a panel
+
+/// How many bf16 an element is the sum of.
+template <typename E> constexpr int64_t kParts = 1;
+template <> inline constexpr int64_t kParts<float> = 3;
 
 struct alignas(64) TileConfig {
   uint8_t palette = 1, startRow = 0, reserved[14] = {};
@@ -93,13 +99,80 @@ TITAN_TILES void packTile(const Operand &from, int64_t line, int64_t lines, int6
     _mm512_store_si512(to + 32 * i, row[i]);
 }
 
-/// Panels of the operand's `lines` from `line` on, each of the `depths` from `depth` on.
+struct alignas(64) Interleaving {
+  constexpr Interleaving() {
+    for (uint16_t i = 0; i < 32; ++i)
+      from[i] = static_cast<uint16_t>(i / 2 + i % 2 * 16);
+  }
+  uint16_t from[32] = {};
+};
+static constexpr Interleaving kInterleaving;
+
+/// Two rows of 16 bf16 that follow each other as one, x[i] and y[i] side by side.
+TITAN_TILES __m512i interleave(__m512bh both) {
+  return _mm512_permutexvar_epi16(_mm512_load_si512(&kInterleaving),
+                                  reinterpret_cast<__m512i>(both));
+}
+
+/// Takes the next part off 2 x 16 floats: row[i], the parts of x before those of y, or of each x
+/// beside that of its y.
+template <bool isInterleaved> TITAN_TILES __m512i takePart(__m512 &x, __m512 &y) {
+  const __m512bh both = _mm512_cvtne2ps_pbh(y, x);
+  const __m512i pairs = interleave(both);
+  x = _mm512_sub_ps(x, _mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16)));
+  y = _mm512_sub_ps(y, _mm512_castsi512_ps(_mm512_and_si512(pairs, _mm512_set1_epi32(~0xffff))));
+  return isInterleaved ? pairs : reinterpret_cast<__m512i>(both);
+}
+
+/// The same of floats, of which each part has its tile.
 template <bool isLeft>
-static void packPanels(const Operand &from, int64_t line, int64_t lines, int64_t depth,
+TITAN_TILES void packTile(const FloatOperand &from, int64_t line, int64_t lines, int64_t depth,
+                          int64_t depths, uint16_t *to) {
+  auto split = [&](auto isInterleaved, int i, __m512 x, __m512 y) {
+#pragma GCC unroll 3
+    for (int64_t part = 0; part < kParts<float>; ++part)
+      _mm512_store_si512(to + part * kStepElements + 32 * i,
+                         takePart<decltype(isInterleaved)::value>(x, y));
+  };
+  if (from.alongDepth) {
+    const float *at = from.data + line * from.ld + depth;
+    const uint32_t there = firstBits(depths);
+    const auto first = static_cast<__mmask16>(there), second = static_cast<__mmask16>(there >> 16);
+    for (int i = 0; i < 16; ++i) {
+      const float *row = at + i * from.ld;
+      split(std::false_type(), i, _mm512_maskz_loadu_ps(i < lines ? first : 0, row),
+            _mm512_maskz_loadu_ps(i < lines ? second : 0, row + 16));
+    }
+  } else {
+    const float *at = from.data + depth * from.ld + line;
+    const auto there = static_cast<__mmask16>(firstBits(lines));
+    for (int i = 0; i < 16; ++i) {
+      const float *row = at + 2 * i * from.ld;
+      split(std::true_type(), i, _mm512_maskz_loadu_ps(2 * i < depths ? there : 0, row),
+            _mm512_maskz_loadu_ps(2 * i + 1 < depths ? there : 0, row + from.ld));
+    }
+  }
+  if (from.alongDepth != isLeft)
+    for (int64_t part = 0; part < kParts<float>; ++part) {
+      uint16_t *tile = to + part * kStepElements;
+      __m512i row[16];
+#pragma GCC unroll 16
+      for (int i = 0; i < 16; ++i)
+        row[i] = _mm512_load_si512(tile + 32 * i);
+      transpose(row);
+#pragma GCC unroll 16
+      for (int i = 0; i < 16; ++i)
+        _mm512_store_si512(tile + 32 * i, row[i]);
+    }
+}
+
+/// Panels of the operand's `lines` from `line` on, each of the `depths` from `depth` on.
+template <bool isLeft, typename E>
+static void packPanels(const OperandOf<E> &from, int64_t line, int64_t lines, int64_t depth,
                        int64_t depths, uint16_t *to) {
   const int64_t steps = (depths + kPanel - 1) / kPanel, panels = (lines + kPanel - 1) / kPanel;
   auto packStep = [&](int64_t panel, int64_t step) {
-    uint16_t *tile = to + (panel * steps + step) * kStepElements;
+    uint16_t *tile = to + (panel * steps + step) * kParts<E> * kStepElements;
     for (int64_t at = panel * kPanel; at < (panel + 1) * kPanel; at += kTileLines) {
       packTile<isLeft>(from, line + at, lines - at, depth + step * kPanel, depths - step * kPanel,
                        tile);
@@ -144,20 +217,64 @@ TITAN_TILES void storeSums(float *to) {
   _tile_stored(3, to + below + kTileLines, stride);
 }
 
-/// Adds A B to the tiles of sums for panels of so many steps. The panel of A is to stay in the
-/// first cache from call to call, those of B pass through. `beside(step)` is work for the vector
-/// units, which have nothing else to do meanwhile.
-template <typename Beside>
+TITAN_TILES void loadLeft(const uint16_t *a) {
+  _tile_loadd(4, a, 64);
+  _tile_loadd(5, a + kTileElements, 64);
+}
+
+TITAN_TILES void loadRight(const uint16_t *b) {
+  _tile_stream_loadd(6, b, 64);
+  _tile_stream_loadd(7, b + kTileElements, 64);
+}
+
+TITAN_TILES void addLoaded() {
+  _tile_dpbf16ps(0, 4, 6);
+  _tile_dpbf16ps(1, 4, 7);
+  _tile_dpbf16ps(2, 5, 6);
+  _tile_dpbf16ps(3, 5, 7);
+}
+
+/// A step of bf16. Each load stands as near to its first use as the others let it.
+TITAN_TILES void addStep(const uint16_t *a, const uint16_t *b) {
+  _tile_stream_loadd(6, b, 64);
+  _tile_loadd(4, a, 64);
+  _tile_dpbf16ps(0, 4, 6);
+  _tile_stream_loadd(7, b + kTileElements, 64);
+  _tile_dpbf16ps(1, 4, 7);
+  _tile_loadd(5, a + kTileElements, 64);
+  _tile_dpbf16ps(2, 5, 6);
+  _tile_dpbf16ps(3, 5, 7);
+}
+
+/// A step of floats: the six products of parts that count, in an order in which the next one
+/// exchanges the parts of one side only.
+TITAN_TILES void addStepOfParts(const uint16_t *a, const uint16_t *b) {
+  loadRight(b);
+  loadLeft(a + 2 * kStepElements);
+  addLoaded();
+  loadLeft(a + kStepElements);
+  addLoaded();
+  loadRight(b + kStepElements);
+  addLoaded();
+  loadLeft(a);
+  addLoaded();
+  loadRight(b);
+  addLoaded();
+  loadRight(b + 2 * kStepElements);
+  addLoaded();
+}
+
+/// Adds A B to the tiles of sums for panels of so many steps of bf16, or of floats. The panel of A
+/// is to stay in the first cache from call to call, those of B pass through. `beside(step)` is work
+/// for the vector units, which have nothing else to do meanwhile.
+template <typename E = uint16_t, typename Beside>
 TITAN_TILES void addPanels(const uint16_t *a, const uint16_t *b, int64_t steps, Beside &&beside) {
-  for (int64_t step = 0; step < steps; ++step, a += kStepElements, b += kStepElements) {
-    _tile_stream_loadd(6, b, 64);
-    _tile_loadd(4, a, 64);
-    _tile_dpbf16ps(0, 4, 6);
-    _tile_stream_loadd(7, b + kTileElements, 64);
-    _tile_dpbf16ps(1, 4, 7);
-    _tile_loadd(5, a + kTileElements, 64);
-    _tile_dpbf16ps(2, 5, 6);
-    _tile_dpbf16ps(3, 5, 7);
+  constexpr int64_t stride = kParts<E> * kStepElements;
+  for (int64_t step = 0; step < steps; ++step, a += stride, b += stride) {
+    if constexpr (kParts<E> == 1)
+      addStep(a, b);
+    else
+      addStepOfParts(a, b);
     beside(step);
   }
 }

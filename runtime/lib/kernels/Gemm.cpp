@@ -1,8 +1,10 @@
 #include "titan/runtime/gemm.h"
 
 #include "Batch.h"
+#include "GemmOnTiles.h"
 
 #include <algorithm>
+#include <type_traits>
 
 // The Fortran interface that LibTorch exports; column-major, everything by address.
 extern "C" {
@@ -34,6 +36,10 @@ void product(Trans transA, Trans transB, int64_t m, int64_t n, int64_t k, T alph
              int64_t lda, const T *b, int64_t ldb, T beta, T *c, int64_t ldc) {
   if (m == 0 || n == 0)
     return;
+  if constexpr (std::is_same_v<T, float>)
+    if (alpha == 1 && (beta == 0 || beta == 1) && isFasterOnTiles(m, n, k))
+      return multiplyOnTiles({a, lda, transA == Trans::No}, {b, ldb, transB == Trans::Yes},
+                             {m, n, k}, beta == 1, c, ldc);
   // BLAS insists on leading dimensions of at least a row, also where there is only one row.
   int64_t rowA = transA == Trans::No ? k : m, rowB = transB == Trans::No ? n : k;
   lda = std::max({lda, rowA, int64_t{1}});

@@ -3,6 +3,7 @@
 // normal range, which they take for 0).
 #include "Amx.h"
 #include "Batch.h"
+#include "Grid.h"
 #include "ThreadScratch.h"
 
 #include "titan/runtime/gemm.h"
@@ -138,33 +139,9 @@ const uint16_t *bitsOf(const Matrix &matrix) {
   return reinterpret_cast<const uint16_t *>(matrix.data);
 }
 
-/// How many parts of rows and of columns threads make of C. Every part packs its rows of A and its
-/// columns of B, which costs about as much as four blocks' products for each.
-struct Grid {
-  Grid(const Product &p, int threads) {
-    auto blocks = [](int64_t lines, int64_t parts) {
-      return (lines + parts * amx::kPanel - 1) / (parts * amx::kPanel);
-    };
-    int64_t least = INT64_MAX;
-    for (int64_t across = 1; across <= threads; ++across) {
-      const int64_t down = threads / across;
-      const int64_t high = blocks(p.m, down), wide = blocks(p.n, across);
-      if (high * wide + 4 * (high + wide) >= least)
-        continue;
-      least = high * wide + 4 * (high + wide);
-      height = high * amx::kPanel;
-      width = wide * amx::kPanel;
-    }
-    columns = (p.n + width - 1) / width;
-    parts = (p.m + height - 1) / height * columns;
-  }
-  int64_t height, width; // of a part
-  int64_t columns, parts;
-};
-
 template <typename To> void productOnTiles(const Product &p, bool accumulate, To *c, int64_t ldc) {
   const bool isShared = !omp_in_parallel() && p.m * p.n * p.k >= int64_t{1} << 18;
-  const Grid grid(p, isShared ? omp_get_max_threads() : 1);
+  const Grid grid(p.m, p.n, isShared ? omp_get_max_threads() : 1);
   auto part = [&](int64_t index) {
     const int64_t row = index / grid.columns * grid.height;
     const int64_t column = index % grid.columns * grid.width;

@@ -1,5 +1,7 @@
 // Matrix products on raw buffers, row-major, for emitted code: LibTorch's BLAS (MKL in the official
-// builds) behind one signature for float and double.
+// builds) behind one signature for float and double. Large products of floats are made on tiles
+// (AMX) where the processor has them, as precisely and faster; `TITAN_F32=blas` leaves them to
+// BLAS.
 //
 //   C[m, n] = alpha * op(A)[m, k] @ op(B)[k, n] + beta * C[m, n]
 //

@@ -1,0 +1,194 @@
+// Products of floats that are large enough for tiles. Where there are none BLAS makes them, and
+// what is asked of tiles alone is skipped.
+#include "titan/runtime/gemm.h"
+
+#include "kernels/Amx.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <omp.h>
+#include <random>
+#include <vector>
+
+using namespace titan::rt;
+
+namespace {
+
+/// Numbers of all 24 bits, of either sign, whose exponents spread by some powers of two.
+std::vector<float> numbers(int64_t count, int seed, int spread) {
+  std::mt19937 random(static_cast<unsigned>(seed));
+  std::uniform_real_distribution<float> mantissa(-1, 1);
+  std::uniform_int_distribution<int> exponent(-spread, spread);
+  std::vector<float> values(static_cast<size_t>(count));
+  for (float &value : values)
+    value = std::ldexp(mantissa(random), exponent(random));
+  return values;
+}
+
+struct Case {
+  int64_t m, n, k;
+  bool transA, transB, accumulate;
+  int spread = 0;
+};
+
+/// One product in memory with rows longer than needed.
+struct Product {
+  explicit Product(const Case &s)
+      : s(s), lda((s.transA ? s.m : s.k) + 3), ldb((s.transB ? s.k : s.n) + 5), ldc(s.n + 2),
+        a(numbers(lda * (s.transA ? s.k : s.m), 1, s.spread)),
+        b(numbers(ldb * (s.transB ? s.n : s.k), 2, s.spread)), start(numbers(ldc * s.m, 3, 0)),
+        c(start) {}
+
+  void run() {
+    gemm(Trans(s.transA), Trans(s.transB), s.m, s.n, s.k, 1.0f, a.data(), lda, b.data(), ldb,
+         s.accumulate ? 1.0f : 0.0f, c.data(), ldc);
+  }
+  double left(int64_t i, int64_t p) const { return a[s.transA ? p * lda + i : i * lda + p]; }
+  double right(int64_t p, int64_t j) const { return b[s.transB ? j * ldb + p : p * ldb + j]; }
+
+  Case s;
+  int64_t lda, ldb, ldc;
+  std::vector<float> a, b, start, c;
+};
+
+/// Against sums in double: off by no more than some roundings of floats of the terms' magnitude,
+/// where the least part that counts is 2^-16 of a number; what lies beside C stays as it was.
+void check(const Case &s) {
+  Product product(s);
+  product.run();
+  for (int64_t i = 0; i < s.m; ++i)
+    for (int64_t j = 0; j < product.ldc; ++j) {
+      const int64_t at = i * product.ldc + j;
+      if (j >= s.n) {
+        ASSERT_EQ(product.c[at], product.start[at]) << i << "," << j;
+        continue;
+      }
+      double want = s.accumulate ? product.start[at] : 0, magnitude = std::abs(want);
+      for (int64_t p = 0; p < s.k; ++p) {
+        const double term = product.left(i, p) * product.right(p, j);
+        want += term;
+        magnitude += std::abs(term);
+      }
+      ASSERT_NEAR(product.c[at], want, 0x1p-20 * magnitude)
+          << s.m << "x" << s.n << "x" << s.k << (s.transA ? " A'" : "") << (s.transB ? " B'" : "")
+          << (s.accumulate ? " added" : "") << " at " << i << "," << j;
+    }
+}
+
+// Remainders of blocks of 32 and of their halves, in all three extents.
+TEST(GemmOnTiles, RaggedEdges) {
+  int variant = 0;
+  for (int64_t m : {128, 129, 143, 144, 161})
+    for (int64_t n : {128, 130, 145, 191})
+      for (int64_t k : {64, 65, 81}) {
+        ++variant;
+        check({m, n, k, bool(variant & 1), bool(variant & 2), bool(variant & 4)});
+        check({m, n, k, !(variant & 1), bool(variant & 2), !(variant & 4)});
+      }
+}
+
+// Beyond what is packed at once, in each extent.
+TEST(GemmOnTiles, Large) {
+  for (bool accumulate : {false, true}) {
+    check({129, 131, 2100, false, true, accumulate});
+    check({1100, 133, 70, true, false, accumulate});
+    check({130, 1090, 65, false, false, accumulate});
+    check({1030, 530, 64, true, true, accumulate});
+  }
+}
+
+// Small terms beside large ones count as they do in a product of floats.
+TEST(GemmOnTiles, KeepsWhatTheTermsAllow) {
+  check({128, 128, 600, false, false, false, 12});
+  check({128, 128, 600, true, true, true, 30});
+}
+
+// A product of parts errs no more than a sum of floats, one after the other.
+TEST(GemmOnTiles, IsAsAccurateAsFloats) {
+  for (int spread : {0, 4, 12}) {
+    Product product({128, 128, 768, false, false, false, spread});
+    product.run();
+    double made = 0, plain = 0;
+    for (int64_t i = 0; i < product.s.m; ++i)
+      for (int64_t j = 0; j < product.s.n; ++j) {
+        double want = 0, magnitude = 0;
+        float sum = 0;
+        for (int64_t p = 0; p < product.s.k; ++p) {
+          const double term = product.left(i, p) * product.right(p, j);
+          want += term;
+          magnitude += std::abs(term);
+          sum = static_cast<float>(sum + term);
+        }
+        made += std::pow((product.c[i * product.ldc + j] - want) / magnitude, 2);
+        plain += std::pow((sum - want) / magnitude, 2);
+      }
+    EXPECT_LE(made, plain) << "numbers between 2^-" << spread << " and 2^" << spread;
+  }
+}
+
+// All bits of a factor arrive: A times the identity is A.
+TEST(GemmOnTiles, LosesNoBit) {
+  const int64_t size = 160;
+  std::vector<float> a = numbers(size * size, 4, 20), identity(size * size), c(size * size);
+  for (int64_t i = 0; i < size; ++i)
+    identity[i * size + i] = 1;
+  for (bool transposed : {false, true})
+    for (bool isLeft : {false, true}) {
+      const std::vector<float> &left = isLeft ? a : identity, &right = isLeft ? identity : a;
+      gemm(Trans(isLeft && transposed), Trans(!isLeft && transposed), size, size, size, 1.0f,
+           left.data(), size, right.data(), size, 0.0f, c.data(), size);
+      for (int64_t i = 0; i < size; ++i)
+        for (int64_t j = 0; j < size; ++j)
+          ASSERT_EQ(c[i * size + j], transposed ? a[j * size + i] : a[i * size + j]);
+    }
+}
+
+// The same bits for any number of threads, and again, also in a batch that threads share.
+TEST(GemmOnTiles, DoesNotDependOnThreads) {
+  if (!amx::isAvailable())
+    GTEST_SKIP() << "no tiles";
+  Product product({300, 610, 1100, false, true, false});
+  const int threads = omp_get_max_threads();
+  std::vector<std::vector<float>> results;
+  for (int some : {1, 2, 2, 3, 6}) {
+    omp_set_num_threads(some);
+    product.run();
+    results.push_back(product.c);
+  }
+  omp_set_num_threads(threads);
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  product.run();
+  results.push_back(product.c);
+  for (size_t other = 1; other < results.size(); ++other)
+    ASSERT_EQ(results[other], results[0]);
+}
+
+// What is not a number, or infinite, makes its row and column so, and nothing else.
+TEST(GemmOnTiles, KeepsWhatIsNotFinite) {
+  Product product({129, 131, 65, false, false, false});
+  product.a[128 * product.lda + 64] = INFINITY;
+  product.b[64 * product.ldb + 130] = NAN;
+  product.run();
+  for (int64_t i = 0; i < 129; ++i)
+    for (int64_t j = 0; j < 131; ++j)
+      EXPECT_EQ(std::isfinite(product.c[i * product.ldc + j]), i != 128 && j != 130)
+          << i << "," << j;
+}
+
+// Many threads with a product each do not wait for one another.
+TEST(GemmOnTiles, InABatch) {
+  const int64_t size = 128, count = 9;
+  std::vector<float> a = numbers(count * size * size, 5, 0), b = numbers(size * size, 6, 0);
+  std::vector<float> c(a.size()), each(a.size());
+  const BatchDim batch[] = {{count, size * size, 0, size * size}};
+  gemmBatched(batch, Trans::No, Trans::Yes, size, size, size, 1.0f, a.data(), size, b.data(), size,
+              0.0f, c.data(), size);
+  for (int64_t i = 0; i < count; ++i)
+    gemm(Trans::No, Trans::Yes, size, size, size, 1.0f, a.data() + i * size * size, size, b.data(),
+         size, 0.0f, each.data() + i * size * size, size);
+  EXPECT_EQ(c, each);
+}
+
+} // namespace
