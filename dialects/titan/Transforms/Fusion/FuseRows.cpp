@@ -63,12 +63,7 @@ struct FuseRowsPass : PassWrapper<FuseRowsPass, OperationPass<func::FuncOp>> {
   }
 
   void runOnOperation() final {
-    SmallVector<Block *> blocks{&getOperation().getBody().front()};
-    getOperation().walk([&](RepeatOp repeat) {
-      for (Region &body : repeat.getBodies())
-        blocks.push_back(&body.front());
-    });
-    for (Block *block : blocks)
+    for (Block *block : fusion::getBodies(getOperation()))
       fuseBlock(*block);
   }
 };

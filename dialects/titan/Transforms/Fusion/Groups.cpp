@@ -15,6 +15,15 @@ static constexpr int64_t kLeastRows = 16;
 /// Shorter inner loops waste vector lanes.
 static constexpr int64_t kLeastInner = 64;
 
+SmallVector<Block *> fusion::getBodies(func::FuncOp function) {
+  SmallVector<Block *> blocks{&function.getBody().front()};
+  function.walk([&](RepeatOp repeat) {
+    for (Region &body : repeat.getBodies())
+      blocks.push_back(&body.front());
+  });
+  return blocks;
+}
+
 Grouping::Grouping(Block &block) : mesh(dist::MeshOp::lookup(block.getParentOp())) {
   for (Operation &op : block) {
     indexOf[&op] = ops.size();

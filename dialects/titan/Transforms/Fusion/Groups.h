@@ -12,6 +12,7 @@
 #define TITAN_DIALECTS_TITAN_TRANSFORMS_FUSION_GROUPS_H
 
 #include "dialects/dist/IR/DistOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <optional>
 #include <set>
@@ -21,6 +22,10 @@ namespace titan::fusion {
 /// What a row keeps for its later loops must stay in a core's first cache, and on devices in a
 /// block's shared memory, of which 48 KiB are there without asking.
 inline constexpr int64_t kMostRowBytes = 40 * 1024;
+
+/// The blocks in which a function's operations are fused: its own, and those of its repeats. Listed
+/// before any of them changes.
+llvm::SmallVector<mlir::Block *> getBodies(mlir::func::FuncOp function);
 
 struct Group {
   llvm::SmallVector<mlir::Operation *> ops; ///< in program order

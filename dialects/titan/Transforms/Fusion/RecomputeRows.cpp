@@ -49,9 +49,7 @@ private:
   bool isLong(NamedTensorType row, NamedTensorType rest) const {
     return rest.getRank() > 0 && rest.getRank() < row.getRank() &&
            row.getDims().take_front(rest.getRank()) == rest.getDims() &&
-           dist::getLocalNumElements(row, degrees) *
-                   llvm::divideCeil(row.getElementType().getIntOrFloatBitWidth(), 8) >
-               fusion::kMostRowBytes * dist::getLocalNumElements(rest, degrees);
+           getBytes(row) > fusion::kMostRowBytes * dist::getLocalNumElements(rest, degrees);
   }
 
   /// Reading one element of a row needs all of it, unless a loop looks for it on its way.
@@ -163,8 +161,8 @@ private:
     });
   }
 
-  static constexpr size_t kMostAgain =
-      6; ///< operations; a loop should stay one that waits for memory
+  /// Operations; a loop should stay one that waits for memory.
+  static constexpr size_t kMostAgain = 6;
 
   Block &block;
   dist::Degrees degrees;
@@ -187,12 +185,7 @@ struct RecomputeRowsPass : PassWrapper<RecomputeRowsPass, OperationPass<func::Fu
   StringRef getDescription() const final { return "Compute long rows anew in each loop over them"; }
 
   void runOnOperation() final {
-    SmallVector<Block *> blocks{&getOperation().getBody().front()};
-    getOperation().walk([&](RepeatOp repeat) {
-      for (Region &body : repeat.getBodies())
-        blocks.push_back(&body.front());
-    });
-    for (Block *block : blocks)
+    for (Block *block : fusion::getBodies(getOperation()))
       Recompute(*block).run();
   }
 };
