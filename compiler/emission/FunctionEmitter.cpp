@@ -100,19 +100,9 @@ std::string FunctionEmitter::getPlacePointer(PlaceAttr place, Type element, cons
   return text;
 }
 
-/// The value whose elements `value` renames.
-static Value getRoot(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!memory::isView(op))
-      break;
-    value = op->getOperand(0);
-  }
-  return value;
-}
-
 std::string FunctionEmitter::getPointer(Value value) {
   std::string wanted = memory::getSourceName(value);
-  value = getRoot(value);
+  value = memory::getRoot(value);
   auto [entry, isNew] = pointers.try_emplace(value);
   if (!isNew)
     return entry->second;

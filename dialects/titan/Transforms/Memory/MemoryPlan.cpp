@@ -27,6 +27,12 @@ bool memory::isView(Operation *op) {
   return isa<RenameOp, SplitOp, MergeOp, AnchorOp, StopGradientOp>(op);
 }
 
+Value memory::getRoot(Value value) {
+  for (Operation *op = value.getDefiningOp(); op && isView(op); op = value.getDefiningOp())
+    value = op->getOperand(0);
+  return value;
+}
+
 bool memory::isInline(Value value) {
   Operation *op = value.getDefiningOp();
   return isa_and_nonnull<ConstantOp, IotaOp>(op) &&

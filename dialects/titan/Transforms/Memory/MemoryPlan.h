@@ -44,6 +44,9 @@ ir::PlaceAttr getPlace(mlir::Value value);
 /// merge.
 bool isView(mlir::Operation *op);
 
+/// The value whose elements `value` renames; itself where no view gives it.
+mlir::Value getRoot(mlir::Value value);
+
 /// True for values that need no memory: constants and iotas used by elementwise operations alone.
 bool isInline(mlir::Value value);
 

@@ -98,11 +98,7 @@ static Value getFlight(Value value) {
 }
 
 void Planner::wish(Value value, PlaceAttr place, bool whenFree) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isView(op))
-      break;
-    value = op->getOperand(0);
-  }
+  value = getRoot(value);
   if (isa<OpResult>(value) && !isInline(value))
     if (wishes.try_emplace(value, Wish{place, whenFree}).second)
       wishInPlace(cast<OpResult>(value), place);

@@ -143,7 +143,7 @@ private:
     if (isEarlyStack(op, value))
       return success();
     Value held = content.lookup(place);
-    if (held != getRoot(value))
+    if (held != memory::getRoot(value))
       return op->emitError("reads a value whose place ") << place << " holds another";
     if (place.getSpace() != MemorySpace::Transient)
       return success();
@@ -160,21 +160,12 @@ private:
            value.getParentBlock() == op->getBlock();
   }
 
-  static Value getRoot(Value value) {
-    while (Operation *op = value.getDefiningOp()) {
-      if (!memory::isView(op))
-        break;
-      value = op->getOperand(0);
-    }
-    return value;
-  }
-
   void write(Value value) {
     PlaceAttr place = memory::getPlace(value);
     if (!place || place.getSpace() == MemorySpace::Inline)
       return;
     // A slot belongs to its stack, whose value stays what it is.
-    content[place] = getRoot(value);
+    content[place] = memory::getRoot(value);
   }
 
   func::FuncOp function;
