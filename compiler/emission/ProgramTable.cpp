@@ -249,7 +249,8 @@ void ProgramTable::emitFunction(func::FuncOp function, StringRef name) {
 
 void ProgramTable::emitDescription(ArrayRef<func::FuncOp> functions,
                                    ArrayRef<std::string> namespaces) {
-  out.open("void describe(Program &p, [[maybe_unused]] const int64_t *degree)");
+  out.line("// Runs once: cold, so that compilers spend little on it.");
+  out.open("[[gnu::cold]] void describe(Program &p, [[maybe_unused]] const int64_t *degree)");
   emitPersistent();
   out.open("p.tensors =");
   for (func::FuncOp function : functions)
