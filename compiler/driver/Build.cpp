@@ -4,11 +4,8 @@
 #include "compiler/emission/EmitCpp.h"
 #include "dialects/dist/IR/AutoAxis.h"
 
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Process.h"
-#include "llvm/Support/SHA1.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace titan::driver {
@@ -34,88 +31,6 @@ std::optional<std::string> emitSource(Session &session, emission::Target target)
   if (mlir::failed(emission::emitCpp(*module, undivided.get(), stream, target)))
     return std::nullopt;
   return source;
-}
-
-static void cannotWrite(DiagnosticEngine &diags, llvm::StringRef file, std::error_code why) {
-  diags.report(Code::CannotWriteFile, {}, "cannot write `" + file.str() + "`: " + why.message());
-}
-
-static bool writeFile(llvm::StringRef file, llvm::StringRef content, DiagnosticEngine &diags) {
-  std::error_code error;
-  llvm::raw_fd_ostream out(file, error);
-  if (error) {
-    cannotWrite(diags, file, error);
-    return false;
-  }
-  out << content;
-  return true;
-}
-
-static std::string cacheDirectory() {
-  llvm::SmallString<256> directory;
-  if (auto cache = llvm::sys::Process::GetEnv("XDG_CACHE_HOME"); cache && !cache->empty())
-    directory = *cache;
-  else if (!path::cache_directory(directory))
-    directory = "/tmp";
-  path::append(directory, "titan");
-  return directory.str().str();
-}
-
-/// The hash of the source, the command, and the libraries' sizes and times.
-static std::string hashOf(llvm::StringRef source, const Toolchain &toolchain) {
-  llvm::SHA1 hash;
-  hash.update(source);
-  hash.update(toolchain.compiler);
-  for (const auto *list : {&toolchain.include, &toolchain.compile, &toolchain.link})
-    for (const std::string &word : *list) {
-      hash.update(word);
-      fs::file_status status;
-      if (!fs::status(word, status) && fs::is_regular_file(status))
-        hash.update(std::to_string(status.getSize()) + "," +
-                    std::to_string(status.getLastModificationTime().time_since_epoch().count()));
-    }
-  return llvm::toHex(hash.final(), /*LowerCase=*/true);
-}
-
-/// Compiles and links, in two steps: nvcc does not know the linker's options.
-static bool compileProgram(const std::string &file, const std::string &output,
-                           const Toolchain &toolchain) {
-  std::string object = output + ".o";
-  std::vector<std::string> compile{toolchain.compiler};
-  for (const std::string &include : toolchain.include)
-    compile.push_back("-I" + include);
-  compile.insert(compile.end(), toolchain.compile.begin(), toolchain.compile.end());
-  compile.insert(compile.end(), {"-c", file, "-o", object});
-  std::vector<std::string> link{toolchain.linker, object, "-o", output};
-  link.insert(link.end(), toolchain.link.begin(), toolchain.link.end());
-  bool succeeded = runProgram(compile) == 0 && runProgram(link) == 0;
-  fs::remove(object);
-  return succeeded;
-}
-
-std::string buildCached(const std::string &source, const std::string &name,
-                        const Toolchain &toolchain, DiagnosticEngine &diags) {
-  llvm::SmallString<256> directory(cacheDirectory());
-  path::append(directory, hashOf(source, toolchain).substr(0, 16));
-  llvm::SmallString<256> executable(directory), file(directory);
-  path::append(executable, name);
-  path::append(file, name + toolchain.sourceSuffix());
-  if (fs::can_execute(executable))
-    return executable.str().str();
-  if (std::error_code error = fs::create_directories(directory)) {
-    cannotWrite(diags, directory, error);
-    return "";
-  }
-  if (!writeFile(file, source, diags))
-    return "";
-  // Compiled under another name first: an interrupted build must not look like a finished one.
-  std::string partial = (executable + "." + llvm::Twine(llvm::sys::Process::getProcessId())).str();
-  if (!compileProgram(file.str().str(), partial, toolchain) || fs::rename(partial, executable)) {
-    diags.report(Code::EmittedDoesNotCompile, {}, "the emitted program does not compile")
-        .help("this is a fault of titanc; please report it with " + file.str().str());
-    return "";
-  }
-  return executable.str().str();
 }
 
 /// `-arch=sm_90` becomes what the command line asks for.

@@ -21,6 +21,12 @@ struct BuildOptions {
 /// The program's source in C++ or CUDA C++. Nothing after an error, which the session holds.
 std::optional<std::string> emitSource(Session &session, emission::Target target);
 
+/// Reports that `file` cannot be written.
+void cannotWrite(DiagnosticEngine &diags, llvm::StringRef file, std::error_code why);
+
+/// False after an error, which is reported.
+bool writeFile(llvm::StringRef file, llvm::StringRef content, DiagnosticEngine &diags);
+
 /// The executable for `source` in the cache, compiled if it is not there. Empty after an error,
 /// which is reported: emitted code that does not compile is a fault of titanc, never of the user.
 std::string buildCached(const std::string &source, const std::string &name,
