@@ -11,6 +11,7 @@ import importlib
 import itertools
 import json
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -21,7 +22,8 @@ from compare import Result, compare, compare_tensors
 from interpret import BIN, LR, judge, lower
 from run import PROGRAMS, ROOT, SEED, STEPS, TEXT_BYTES
 from sample_order import batches
-from titan import TITANC, Launch, Report, build, call, read_arguments, write_text
+from titan import (TITANC, Launch, Report, build, call, read_arguments, turn_to_make,
+                   write_text)
 from training import Recipe, train
 
 OUT = ROOT / "out" / "families"
@@ -70,8 +72,11 @@ class Family:
 
     def make_reference(self) -> None:
         """One step of PyTorch and the logits of the first sample, once."""
-        if self.against.exists():
-            return
+        with turn_to_make(self.against):
+            if not (self.against / "inputs.safetensors").exists():
+                self.write_reference()
+
+    def write_reference(self) -> None:
         chance = torch.Generator().manual_seed(1)
         weights = random_weights(self.source, self.run, chance)
         batch = torch.randint(0, 256, (1, self.batch, self.seq + 1), generator=chance)
@@ -129,12 +134,12 @@ FAMILIES = [
 
 def cases(everything: bool, text: Path):
     for family in FAMILIES:
-        yield f"{family.name} interpreted", lambda: family.steps(family.run, "gradient", 1)
+        yield f"{family.name} interpreted", partial(family.steps, family.run, "gradient", 1)
         for phase in MESH_PHASES:
             yield (f"{family.name} interpreted on four ranks after {phase}",
-                   lambda: family.steps(family.mesh, phase, RANKS))
+                   partial(family.steps, family.mesh, phase, RANKS))
         if everything or family.compiled:
-            yield f"{family.name} compiled, {STEPS} steps", lambda: family.trained(text)
+            yield f"{family.name} compiled, {STEPS} steps", partial(family.trained, text)
 
 
 def main() -> None:

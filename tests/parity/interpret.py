@@ -112,21 +112,22 @@ def reductions(text: str) -> list[tuple[re.Match, int]]:
             for value in range(match.group(2).count(",") + 1)]
 
 
-def mutants(report: Report, model: str, mesh: str, everything: bool) -> None:
+def mutants(model: str, mesh: str, everything: bool):
     ir = lower(PROGRAMS / f"{model}.titan", mesh, "shard", OUT / model)
     indices = list(range(len(reductions(training_step(ir)))))
     if not everything:
         indices = sorted(random.Random(1).sample(indices, min(SAMPLED_MUTANTS, len(indices))))
     for index in indices:
         mutant, place = without_reduction(ir, index)
+        yield (f"{model} {mesh} without the {place}", partial(is_caught, model, mesh, mutant))
 
-        def is_caught():
-            try:
-                result = judge(OUT / model / "reference", mutant, MESHES[mesh])
-            except Failed as failed:  # the interpreter compares the replicas before we can
-                return "replicas on ranks" in str(failed), str(failed)
-            return not result.passed(), result.table()
-        report.case(f"{model} {mesh} without the {place}", is_caught)
+
+def is_caught(model: str, mesh: str, mutant: Path):
+    try:
+        result = judge(OUT / model / "reference", mutant, MESHES[mesh])
+    except Failed as failed:  # the interpreter compares the replicas before we can
+        return "replicas on ranks" in str(failed), str(failed)
+    return not result.passed(), result.table()
 
 
 def training_step(ir: Path) -> str:
@@ -162,7 +163,7 @@ def main() -> None:
         make_reference(model, SIZES[model], BATCH, SEQ, OUT / model / "reference")
         report.cases(cases(model, arguments.all), arguments.names)
     if not arguments.names or "mutants" in arguments.names:
-        mutants(report, "llama3", "on_cube", arguments.all)
+        report.cases(mutants("llama3", "on_cube", arguments.all))
     report.end()
 
 

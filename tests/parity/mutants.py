@@ -134,7 +134,7 @@ def main() -> None:
     report = Report()
     report.cases(((f"without {project.place(index)}",
                    partial(is_caught, project, index, text, plain)) for index in chosen),
-                 arguments.names)
+                 arguments.names, at_once=1)  # they are built in one folder
     report.end()
 
 

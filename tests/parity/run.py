@@ -8,6 +8,7 @@ GPT-2 are shown on a sample of the meshes. NAME selects the cases whose names co
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -16,7 +17,7 @@ from safetensors.torch import save_file
 import reference
 from compare import bitwise_equal, compare, read_losses
 from sample_order import batches
-from titan import ROOT, Launch, Report, build, read_arguments, write_text
+from titan import ROOT, Launch, Report, build, read_arguments, turn_to_make, write_text
 from training import Recipe
 
 PROGRAMS = ROOT / "tests" / "parity" / "programs"
@@ -63,13 +64,16 @@ class Case:
         return NARROW_STEPS if self.dtype == "bfloat16" else STEPS
 
     def exe(self, train: str) -> Path:
-        return build(PROGRAMS / f"{self.model}.titan", train, self.dtype, self.folder / train)
+        exe = self.folder / train
+        with turn_to_make(exe):
+            return build(PROGRAMS / f"{self.model}.titan", train, self.dtype, exe)
 
     def one_process(self, text: Path) -> Path:
         """The run that all others are held against, made once."""
         out = self.folder / "one"
-        if not (out / "model.safetensors").exists():
-            Launch(self.steps, SEED).run(self.exe("parity"), text, out)
+        with turn_to_make(out):
+            if not (out / "model.safetensors").exists():
+                Launch(self.steps, SEED).run(self.exe("parity"), text, out)
         return out
 
     def against_reference(self, text: Path):
@@ -104,16 +108,15 @@ def cases(everything: bool, text: Path):
     for model in RECIPES:
         for dtype in ("float64", "float32", "bfloat16"):
             case = Case(model, dtype)
-            yield (f"{model} {dtype} against PyTorch",
-                   lambda case=case: case.against_reference(text))
+            yield f"{model} {dtype} against PyTorch", partial(case.against_reference, text)
             for mesh in MESHES | MORE[model] if everything else SAMPLE[model, dtype]:
                 name = "auto on 2 processes" if mesh == "parity" else mesh
                 yield (f"{model} {dtype} {name} against one process",
-                       lambda case=case, mesh=mesh: case.against_one(text, mesh))
+                       partial(case.against_one, text, mesh))
         case = Case(model, "float32")
         for policy in POLICIES if everything else POLICIES[:1]:
             yield (f"{model} float32 {policy} bitwise as without",
-                   lambda case=case, policy=policy: case.recomputed(text, policy))
+                   partial(case.recomputed, text, policy))
 
 
 def add_arguments(parser) -> None:

@@ -12,6 +12,7 @@ for 50 steps as real processes too: fifteen, forty with --all.
 import itertools
 import math
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -22,7 +23,7 @@ from compare import compare
 from interpret import OUT as INTERPRET, make_reference, judge
 from run import PROGRAMS, RECIPES, SEED, STEPS
 from sample_order import batches
-from titan import TITANC, Launch, Report, call, read_arguments, write_text
+from titan import TITANC, Launch, Report, call, read_arguments, turn_to_make, write_text
 
 OUT = INTERPRET.parent / "table"
 BATCH, SEQ = 4, 16
@@ -178,8 +179,9 @@ train row = base.parity on map with {{
 def reference_of(row: Row, options: dict) -> Path:
     """A step in PyTorch, made once."""
     against = OUT / f"{row.model}-{options}{'-odd' if row.is_odd else ''}"
-    if not against.exists():
-        make_reference(row.model, row.sizes(), BATCH, SEQ, against, **options)
+    with turn_to_make(against):
+        if not (against / "inputs.safetensors").exists():
+            make_reference(row.model, row.sizes(), BATCH, SEQ, against, **options)
     return against
 
 
@@ -246,11 +248,11 @@ def main() -> None:
     table = [(n, row) for n, row in table if all(part in row.name() for part in arguments.names)]
     text = write_text(OUT / "text.txt", 60 * SEQ + 1)
     report = Report()
-    for number, row in table:
-        report.case(f"row {number}: {row.name()}", lambda: check(row, number))
-    for number, row in spread(table, PROCESSES if arguments.all else SAMPLE):
-        report.case(f"row {number} as processes: {row.name()}",
-                    lambda: check_processes(row, number, text))
+    report.cases((f"row {number}: {row.name()}", partial(check, row, number))
+                 for number, row in table)
+    report.cases((f"row {number} as processes: {row.name()}",
+                  partial(check_processes, row, number, text))
+                 for number, row in spread(table, PROCESSES if arguments.all else SAMPLE))
     report.end()
 
 

@@ -1,6 +1,11 @@
 """Builds and runs Titan programs for the tests."""
 
 import argparse
+import contextlib
+import fcntl
+import functools
+import multiprocessing
+import multiprocessing.connection
 import os
 import random
 import shutil
@@ -14,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("TITAN_BUILD", ROOT / "build"))
 TITANC = BUILD / "bin" / "titanc"
 TORCHRUN = ROOT / ".venv" / "bin" / "torchrun"
+CORES = len(os.sched_getaffinity(0))
 # Element types of parameters, of computation and of gradients' sums.
 DTYPES = {"float64": ("f64", "f64", "f64"), "float32": ("f32", "f32", "f32"),
           "bfloat16": ("f32", "bf16", "f32")}
@@ -98,34 +104,82 @@ def require_titanc() -> None:
         sys.exit(f"error: {TITANC} does not exist: run scripts/build")
 
 
+@contextlib.contextmanager
+def turn_to_make(product: Path):
+    """One process at a time is inside for the same product. Who comes later finds it made."""
+    product.parent.mkdir(parents=True, exist_ok=True)
+    with open(product.with_name(product.name + ".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def attempt(run) -> tuple[bool, str, float]:
+    """Whether the case passed, details that are shown when it did not, and seconds."""
+    begun = time.perf_counter()
+    try:
+        good, details = run()
+    except (Failed, OSError, subprocess.TimeoutExpired) as error:
+        good, details = False, str(error)
+    return good, details, time.perf_counter() - begun
+
+
 class Report:
     """Prints one line a case as it ends, and counts."""
 
     def __init__(self):
         self.passed = self.failed = 0
 
-    def case(self, name: str, run) -> None:
-        """`run()` returns whether the case passed, and details that are shown when it did not."""
-        begun = time.perf_counter()
-        try:
-            good, details = run()
-        except (Failed, OSError, subprocess.TimeoutExpired) as error:
-            good, details = False, str(error)
-        seconds = time.perf_counter() - begun
+    def show(self, name: str, good: bool, details: str, seconds: float) -> None:
         self.passed, self.failed = self.passed + good, self.failed + (not good)
         print(f"{'ok    ' if good else 'FAILED'} {seconds:6.1f} s  {name}", flush=True)
         if not good or "-v" in sys.argv:
             print(details, flush=True)
 
-    def cases(self, cases, names: list[str]) -> None:
-        """Those of the pairs of name and `run` whose names contain all of `names`."""
-        for name, run in cases:
-            if all(part in name for part in names):
-                self.case(name, run)
+    def case(self, name: str, run) -> None:
+        """`run()` returns whether the case passed, and details that are shown when it did not."""
+        self.show(name, *attempt(run))
+
+    def cases(self, cases, names: list[str] = (), at_once: int = CORES) -> None:
+        """Those of the pairs of name and `run` whose names contain all of `names`, some at once:
+        in copies of this process, each of which takes the next case when it is done with one. What
+        several cases make and use, they make inside `turn_to_make`."""
+        chosen = [(name, run) for name, run in cases if all(part in name for part in names)]
+        fork = multiprocessing.get_context("fork")
+        taken, ends, workers = fork.Value("i", 0), [], []
+        for _ in range(min(at_once, len(chosen))):
+            end, other = fork.Pipe(duplex=False)
+            worker = fork.Process(target=work_off, args=(chosen, taken, other))
+            worker.start()
+            other.close()
+            ends.append(end)
+            workers.append(worker)
+        missing = dict(enumerate(name for name, _ in chosen))
+        while ends:
+            for end in multiprocessing.connection.wait(ends):
+                try:
+                    index, result = end.recv()
+                    self.show(missing.pop(index), *result)
+                except EOFError:
+                    ends.remove(end)
+        for worker in workers:
+            worker.join()
+        for name in missing.values():
+            self.show(name, False, "    not done: a process that runs cases died", 0.0)
 
     def end(self) -> None:
         print(f"{self.passed} out of {self.passed + self.failed} passed")
         sys.exit(1 if self.failed else 0)
+
+
+def work_off(cases, taken, end) -> None:
+    """A worker: runs cases that no other has taken and sends what came of them."""
+    while True:
+        with taken.get_lock():
+            index = taken.value
+            taken.value += 1
+        if index >= len(cases):
+            return
+        end.send((index, attempt(cases[index][1])))
 
 
 def read_arguments(description: str, out: Path, add_arguments=lambda parser: None):
@@ -143,12 +197,12 @@ def read_arguments(description: str, out: Path, add_arguments=lambda parser: Non
     return arguments
 
 
-def try_examples(description: str, out: Path, attempt, add_arguments=lambda parser: None) -> None:
+def try_examples(description: str, out: Path, try_one, add_arguments=lambda parser: None) -> None:
     """The main program of a test that does something with every program in examples/:
-    `attempt(source, text, arguments)` is a case. Takes names of examples, and -v for details."""
+    `try_one(source, text, arguments)` is a case. Takes names of examples, and -v for details."""
     arguments = read_arguments(description, out, add_arguments)
     text = write_text(out / "text.txt", 100_000)
     report = Report()
-    report.cases(((source.name, lambda source=source: attempt(source, text, arguments))
+    report.cases(((source.name, functools.partial(try_one, source, text, arguments))
                   for source in sorted((ROOT / "examples").glob("*.titan"))), arguments.names)
     report.end()

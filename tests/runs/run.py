@@ -27,12 +27,14 @@ import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "parity"))
 from compare import bitwise_equal, compare
-from titan import (BUILD, ROOT, TORCHRUN, Failed, Launch, Report, build, call, environment_of,
-                   require_titanc, write_text)
+from titan import (BUILD, CORES, ROOT, TORCHRUN, Failed, Launch, Report, build, call,
+                   environment_of, require_titanc, write_text)
 
 OUT = ROOT / "out" / "runs"
 PROGRAM = ROOT / "tests/parity/programs/llama3.titan"
@@ -225,24 +227,27 @@ def main() -> None:
     text = write_text(OUT / "text.txt", 50_000)
     other = write_text(OUT / "other.txt", 3_000, seed=2)
     evaluation = [f'eval.data.path="{other}"']
-    one = build(PROGRAM, "parity", "float64", OUT / "one", evaluation)
-    two = build(PROGRAM, "on_shard2", "float64", OUT / "two", evaluation)
-    split = build(PROGRAM, "on_tp2_seq", "float64", OUT / "split", evaluation)
+    with ThreadPoolExecutor(CORES) as pool:
+        one, two, split, narrow, whole, padded = pool.map(lambda made: build(*made), [
+            (PROGRAM, "parity", "float64", OUT / "one", evaluation),
+            (PROGRAM, "on_shard2", "float64", OUT / "two", evaluation),
+            (PROGRAM, "on_tp2_seq", "float64", OUT / "split", evaluation),
+            (PROGRAM, "parity", "bfloat16", OUT / "narrow", evaluation),
+            (ODD, "odd", "float64", OUT / "odd"),
+            (ODD, "on_padded", "float64", OUT / "on_padded")])
     kills = 100 if arguments.all else 20
     report = Report()
-    report.case(f"{kills} kills of two processes, seed {arguments.seed}",
-                lambda: try_kills(two, text, kills, arguments.seed))
-    report.case("from mesh to mesh", lambda: try_meshes([(two, 2), (split, 2), (one, 1)], text))
-    whole, padded = (build(ODD, train, "float64", OUT / train) for train in ("odd", "on_padded"))
-    report.case("padded dimensions, and files without them",
-                lambda: try_padding(whole, padded, text))
-    report.case("from a padded mesh to one process",
-                lambda: try_meshes([(padded, 2), (whole, 1)], text))
-    narrow = build(PROGRAM, "parity", "bfloat16", OUT / "narrow", evaluation)
+    report.cases([
+        (f"{kills} kills of two processes, seed {arguments.seed}",
+         partial(try_kills, two, text, kills, arguments.seed)),
+        ("from mesh to mesh", partial(try_meshes, [(two, 2), (split, 2), (one, 1)], text)),
+        ("padded dimensions, and files without them", partial(try_padding, whole, padded, text)),
+        ("from a padded mesh to one process",
+         partial(try_meshes, [(padded, 2), (whole, 1)], text)),
+        ("evaluation on one process and on two", partial(try_evaluation, one, two, text, other))])
+    # A busy machine keeps ranks waiting for one another.
     report.case("allocations of a step", lambda: try_allocations(
         {"one rank": (one, 1), "two ranks": (split, 2), "bf16": (narrow, 1)}, text))
-    report.case("evaluation on one process and on two",
-                lambda: try_evaluation(one, two, text, other))
     report.end()
 
 
