@@ -138,6 +138,29 @@ static std::string getText(Attribute value) {
   return "[" + list + "]";
 }
 
+/// `, numberFrom(0.0)`: what the program checks a setting by that is read when it starts.
+static std::string getRule(DictionaryAttr setting) {
+  auto takes = setting.getAs<StringAttr>("takes");
+  auto bound = [&](StringRef name) {
+    auto number = setting.getAs<FloatAttr>(name);
+    return number ? ir::getLiteral(number.getValueAsDouble()) : std::string();
+  };
+  if (!takes)
+    return "";
+  if (takes == "integer")
+    return ", integerFrom(" + bound("least") + ")";
+  if (takes == "number" && setting.get("most"))
+    return ", numberWithin(" + bound("least") + ", " + bound("most") + ")";
+  if (takes == "number")
+    return ", numberFrom(" + bound("least") + ")";
+  if (takes == "text")
+    return ", anyText()";
+  std::string choices;
+  for (auto choice : setting.getAs<ArrayAttr>("choices").getAsRange<StringAttr>())
+    choices += (choices.empty() ? "" : ", ") + quote(choice.getValue());
+  return ", oneOf({" + choices + "})";
+}
+
 void ProgramTable::emitSettings() {
   auto run = module->getAttrOfType<DictionaryAttr>(attr::kRun);
   if (!run)
@@ -148,7 +171,7 @@ void ProgramTable::emitSettings() {
     auto compile = setting ? setting.getAs<BoolAttr>("compile") : BoolAttr();
     if (setting && setting.get("value"))
       out.line("{" + quote(entry.getName()) + ", " + quote(getText(setting.get("value"))) + ", " +
-               (compile && compile.getValue() ? "true" : "false") + "},");
+               (compile && compile.getValue() ? "true" : "false") + getRule(setting) + "},");
   }
   out.close(";");
 }

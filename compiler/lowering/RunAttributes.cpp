@@ -7,6 +7,8 @@
 
 #include "llvm/ADT/StringSet.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace titan::lowering {
@@ -98,6 +100,25 @@ std::string wholeText(const SourceManager &sources) {
   return all;
 }
 
+/// What the program that reads a setting must know to check it.
+void addRule(const rt::SettingRule &rule, OpBuilder &builder, SmallVector<NamedAttribute> &entry) {
+  using Type = rt::SettingRule::Type;
+  auto add = [&](StringRef name, Attribute value) {
+    entry.push_back(builder.getNamedAttr(name, value));
+  };
+  add("takes", builder.getStringAttr(rule.type == Type::Integer  ? "integer"
+                                     : rule.type == Type::Number ? "number"
+                                     : rule.type == Type::Word   ? "word"
+                                                                 : "text"));
+  if (rule.type == Type::Integer || rule.type == Type::Number)
+    add("least", builder.getF64FloatAttr(rule.least));
+  if (rule.type == Type::Number && std::isfinite(rule.most))
+    add("most", builder.getF64FloatAttr(rule.most));
+  if (rule.type == Type::Word)
+    add("choices",
+        builder.getStrArrayAttr(SmallVector<StringRef>(rule.choices.begin(), rule.choices.end())));
+}
+
 } // namespace
 
 void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources, ModuleOp module) {
@@ -105,11 +126,12 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
   SmallVector<NamedAttribute> settings;
   for (const sema::OptionSpec &spec : sema::optionTable()) {
     bool compile = spec.fixed == sema::Fixed::Compile;
-    Attribute value = attribute(run.run[spec.path], builder);
-    settings.push_back(builder.getNamedAttr(
-        spec.path, builder.getDictionaryAttr(
-                       {builder.getNamedAttr("value", value),
-                        builder.getNamedAttr("compile", builder.getBoolAttr(compile))})));
+    SmallVector<NamedAttribute> entry = {
+        builder.getNamedAttr("value", attribute(run.run[spec.path], builder)),
+        builder.getNamedAttr("compile", builder.getBoolAttr(compile))};
+    if (!compile)
+      addRule(sema::ruleOf(spec), builder, entry);
+    settings.push_back(builder.getNamedAttr(spec.path, builder.getDictionaryAttr(entry)));
   }
   module->setAttr(ir::attr::kRun, builder.getDictionaryAttr(settings));
   module->setAttr("titan.model", builder.getStringAttr(run.modelName));

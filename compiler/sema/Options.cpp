@@ -5,24 +5,54 @@
 #include <cmath>
 
 namespace titan::sema {
-namespace {
 
-Value refuse(Code code, const OptionSpec &spec, const std::string &takes, const Value &value,
-             Location at, DiagnosticEngine &diags) {
-  std::string given = value.print();
-  bool looksWhole = given.find_first_not_of("-0123456789") == std::string::npos;
-  if (value.kind == Value::Kind::Float && looksWhole)
-    given += ".0"; // as it was written, lest `takes an integer, not 5` be read
-  diags.report(code, at, "`" + spec.path + "` takes " + takes + ", not " + given);
+rt::SettingRule ruleOf(const OptionSpec &spec) {
+  using Type = rt::SettingRule::Type;
+  switch (spec.type) {
+  case OptionType::Integer:
+  case OptionType::Integers:
+    return {Type::Integer, spec.least, spec.most};
+  case OptionType::Float:
+  case OptionType::Initialiser:
+    return {Type::Number, spec.least, spec.most};
+  case OptionType::String:
+    return rt::anyText();
+  case OptionType::Choice:
+    return rt::oneOf(spec.choices);
+  case OptionType::Pair:
+  case OptionType::Words:
+  case OptionType::Truth:
+    break;
+  }
   return {};
 }
 
-std::string rangeText(const OptionSpec &spec) {
-  std::string text = "a number from " + Value::ofFloat(spec.least).print() + " on";
-  if (spec.most < 1e15)
-    text = "a number from " + Value::ofFloat(spec.least).print() + " to " +
-           Value::ofFloat(spec.most).print();
-  return text;
+namespace {
+
+rt::SettingValue asSetting(const Value &value) {
+  using Kind = rt::SettingValue::Kind;
+  if (value.isNumber())
+    return {value.isInt() ? Kind::Integer : Kind::Number, value.number(), {}};
+  if (value.kind == Value::Kind::String)
+    return {Kind::Text, 0, value.text};
+  return {value.kind == Value::Kind::Word ? Kind::Word : Kind::Other, 0, value.print()};
+}
+
+Value report(const rt::SettingMistake &mistake, Location at, DiagnosticEngine &diags) {
+  using rt::SettingMistake;
+  static_assert(static_cast<int>(Code::OptionType) == SettingMistake::Type &&
+                static_cast<int>(Code::OptionValue) == SettingMistake::Value &&
+                static_cast<int>(Code::UnknownOption) == SettingMistake::Unknown);
+  Diagnostic &diag = diags.report(static_cast<Code>(mistake.code), at, mistake.message);
+  if (!mistake.help.empty())
+    diag.help(mistake.help);
+  return {};
+}
+
+Value refuse(Code code, const OptionSpec &spec, const std::string &takes, const Value &value,
+             Location at, DiagnosticEngine &diags) {
+  auto same = static_cast<rt::SettingMistake::Code>(code);
+  return report(rt::notTaken(same, spec.path, takes, asSetting(value)), at, diags);
 }
 
 bool inRange(const OptionSpec &spec, double number) {
@@ -36,15 +66,13 @@ bool isElementType(const OptionSpec &spec) {
 Value checkChoice(const OptionSpec &spec, const Value &value, Location at,
                   DiagnosticEngine &diags) {
   std::string given = value.kind == Value::Kind::String ? value.text : value.print();
-  if (std::find(spec.choices.begin(), spec.choices.end(), given) != spec.choices.end())
+  rt::SettingRule rule = rt::oneOf(spec.choices);
+  std::optional<rt::SettingMistake> mistake = findMistake(spec.path, rule, asSetting(value));
+  if (!mistake)
     return Value::ofWord(given);
-  if (given == "f16" && isElementType(spec)) {
-    reportHalf(at, diags);
-    return {};
-  }
-  Diagnostic &diag =
-      diags.report(Code::OptionValue, at, "`" + spec.path + "` cannot be " + value.print());
-  diag.help("legal: " + listNames(spec.choices));
+  if (given != "f16" || !isElementType(spec))
+    return report(*mistake, at, diags);
+  reportHalf(at, diags);
   return {};
 }
 
@@ -73,7 +101,7 @@ Value checkIntegers(const OptionSpec &spec, const Value &value, Location at,
     if (!number.isInt())
       return refuse(Code::OptionType, spec, "integers: `(4, 8, 12)`", value, at, diags);
     if (!inRange(spec, number.number()))
-      return refuse(Code::OptionValue, spec, rangeText(spec), number, at, diags);
+      return refuse(Code::OptionValue, spec, rangeText(ruleOf(spec)), number, at, diags);
   }
   return Value::ofList(std::move(numbers));
 }
@@ -166,29 +194,20 @@ Value checkOption(const OptionSpec &spec, const Value &value, Location at,
     return checkWords(spec, value, at, diags);
   case OptionType::Pair:
     return checkPair(spec, value, at, diags);
-  case OptionType::String:
-    if (value.kind != Value::Kind::String)
-      return refuse(Code::OptionType, spec, "a string", value, at, diags);
-    return value;
-  case OptionType::Integer:
-    if (!value.isInt())
-      return refuse(Code::OptionType, spec, "an integer", value, at, diags);
-    if (!inRange(spec, value.number()))
-      return refuse(Code::OptionValue, spec, rangeText(spec), value, at, diags);
-    return value;
   case OptionType::Truth:
     if (value.kind != Value::Kind::Bool)
       return refuse(Code::OptionType, spec, "true or false", value, at, diags);
     return value;
+  case OptionType::String:
+  case OptionType::Integer:
   case OptionType::Float:
   case OptionType::Initialiser:
     break;
   }
-  if (!value.isNumber())
-    return refuse(Code::OptionType, spec, "a number", value, at, diags);
-  if (!inRange(spec, value.number()))
-    return refuse(Code::OptionValue, spec, rangeText(spec), value, at, diags);
-  return Value::ofFloat(value.number());
+  if (auto mistake = findMistake(spec.path, ruleOf(spec), asSetting(value)))
+    return report(*mistake, at, diags);
+  bool isFloat = spec.type == OptionType::Float;
+  return isFloat ? Value::ofFloat(value.number()) : value;
 }
 
 } // namespace titan::sema

@@ -7,6 +7,8 @@
 #include "compiler/diagnostics/Diagnostics.h"
 #include "compiler/sema/Value.h"
 
+#include "titan/runtime/setting_rule.h"
+
 #include <functional>
 #include <limits>
 
@@ -61,6 +63,9 @@ struct Option {
 
 /// Refuses f16, with the reason.
 void reportHalf(Location at, DiagnosticEngine &diags);
+
+/// What an option of one value takes, as the program is told that reads it when it starts.
+rt::SettingRule ruleOf(const OptionSpec &spec);
 
 /// Checks the type and range of a value for an option and converts it (an integer for a float).
 /// An Error value after a report.

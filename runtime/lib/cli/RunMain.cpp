@@ -11,6 +11,7 @@
 #include "train/Export.h"
 #include "train/Generate.h"
 #include "train/Session.h"
+#include "train/SettingText.h"
 #include "train/Settings.h"
 #include "train/Trainer.h"
 
@@ -30,14 +31,14 @@ namespace {
 
 void applySettings(Settings &settings, const Options &options) {
   if (!options.configFile.empty())
-    for (const auto &[path, value] : readToml(options.configFile))
-      settings.set(path, value, options.configFile);
+    for (const SettingText &text : readToml(options.configFile))
+      settings.set(text);
   for (const std::string &pair : options.sets)
-    settings.setPair(pair, "--set");
+    settings.set(readPair(pair, "--set"));
   if (options.steps)
-    settings.set("steps", std::to_string(*options.steps), "--steps");
+    settings.set(readPair("steps=" + std::to_string(*options.steps), "--steps"));
   if (options.seed)
-    settings.set("seed", std::to_string(*options.seed), "--seed");
+    settings.set(readPair("seed=" + std::to_string(*options.seed), "--seed"));
 }
 
 /// The entry points that a command runs.
@@ -97,13 +98,15 @@ void writeErrorFile(const std::string &message) {
 /// Says what went wrong and ends the process without running destructors: transports would wait
 /// for peers that are gone.
 [[noreturn]] void leave(const LaunchInfo &launch, bool alike, int status,
-                        const std::string &message) {
+                        const std::string &message, const std::string &place = "error",
+                        const std::string &shown = "") {
   // What every rank finds out alike is said once.
   if (launch.rank == 0 || !alike) {
     std::string who = launch.worldSize > 1 && !alike && message.rfind("rank ", 0) != 0
                           ? fmt::format("rank {}: ", launch.rank)
                           : "";
-    std::fprintf(stderr, "error: %s%s\n", who.c_str(), message.c_str());
+    std::fprintf(stderr, "%s: %s%s%s\n", place.c_str(), who.c_str(), message.c_str(),
+                 shown.c_str());
   }
   writeErrorFile(message);
   std::fflush(nullptr);
@@ -117,6 +120,8 @@ template <typename Body> int orLeave(const LaunchInfo &launch, bool alike, Body 
     return body();
   } catch (const UsageError &error) {
     leave(launch, true, ExitUsage, error.what() + std::string("; see --help"));
+  } catch (const PlacedError &error) {
+    leave(launch, alike, ExitUserError, error.what(), error.place + ": error", error.shown);
   } catch (const UserError &error) {
     leave(launch, alike, ExitUserError, error.what());
   } catch (const std::exception &error) {

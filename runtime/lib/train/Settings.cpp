@@ -3,34 +3,14 @@
 #include "titan/runtime/error.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <fstream>
 #include <numeric>
-#include <optional>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace titan::rt {
 
 namespace {
-
-std::string unquoted(const std::string &text) {
-  if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
-    return text.substr(1, text.size() - 2);
-  return text;
-}
-
-/// A number as the language writes it, with underscores between digits; empty if it is none.
-std::optional<double> parseNumber(std::string text) {
-  text.erase(std::remove(text.begin(), text.end(), '_'), text.end());
-  double value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
-    return std::nullopt;
-  return value;
-}
 
 bool sameValue(const std::string &a, const std::string &b) {
   auto x = parseNumber(a), y = parseNumber(b);
@@ -52,40 +32,43 @@ size_t editDistance(const std::string &a, const std::string &b) {
   return row[b.size()];
 }
 
+/// With the code of the compiler's diagnostic.
+std::string withCode(const SettingMistake &mistake) {
+  return fmt::format("{} [T{:04}]", mistake.message, static_cast<int>(mistake.code));
+}
+
 } // namespace
 
-Settings::Settings(const Program &program) : programName(program.name) {
+Settings::Settings(const Program &program) {
   for (const Setting &setting : program.settings)
-    values[setting.path] = {unquoted(setting.value), setting.compileTime};
+    values[setting.path] = {unquoted(setting.value), setting.compileTime, setting.rule};
 }
 
-void Settings::set(const std::string &path, const std::string &given, const std::string &origin) {
-  std::string value = unquoted(given);
-  auto found = values.find(path);
-  if (found == values.end()) {
-    std::string message = fmt::format("{}: there is no setting '{}'", origin, path);
-    auto nearest = std::min_element(values.begin(), values.end(), [&](auto &a, auto &b) {
-      return editDistance(path, a.first) < editDistance(path, b.first);
-    });
-    if (nearest != values.end())
-      message += fmt::format("; did you mean '{}'?", nearest->first);
-    throw UserError(message);
-  }
+void Settings::refuseUnknown(const SettingText &text) const {
+  auto nearest = std::min_element(values.begin(), values.end(), [&](auto &a, auto &b) {
+    return editDistance(text.path, a.first) < editDistance(text.path, b.first);
+  });
+  std::string help =
+      nearest == values.end() ? "" : "the nearest option is `" + nearest->first + "`";
+  refuse(text.pathPlace,
+         withCode({SettingMistake::Unknown, "there is no option `" + text.path + "`", {}}), help);
+}
+
+void Settings::set(const SettingText &text) {
+  auto found = values.find(text.path);
+  if (found == values.end())
+    refuseUnknown(text);
   Value &current = found->second;
-  if (current.compileTime && !sameValue(current.text, value))
-    throw UserError(fmt::format("{}: '{}' is {} and was fixed when the program was compiled; to "
-                                "change it, rebuild: titanc build FILE.titan --set {}={}",
-                                origin, path, current.text, path, value));
-  if (parseNumber(current.text) && !parseNumber(value))
-    throw UserError(fmt::format("{}: '{}' takes a number, not '{}'", origin, path, value));
-  current.text = value;
-}
-
-void Settings::setPair(const std::string &pair, const std::string &origin) {
-  size_t equals = pair.find('=');
-  if (equals == std::string::npos || equals == 0)
-    throw UsageError(fmt::format("{} takes PATH=VALUE, not '{}'", origin, pair));
-  set(pair.substr(0, equals), pair.substr(equals + 1), origin);
+  std::string given = unquoted(text.value);
+  if (current.compileTime && !sameValue(current.text, given))
+    refuse(text.valuePlace,
+           "`" + text.path + "` is " + current.text + ", fixed when the program was compiled",
+           "rebuild to change it: `titanc build FILE.titan --set " + text.path + "=" + text.value +
+               "`");
+  bool isText = current.rule.type == SettingRule::Type::Text;
+  if (auto mistake = findMistake(text.path, current.rule, readValue(text.value, isText)))
+    refuse(text.valuePlace, withCode(*mistake), mistake->help);
+  current.text = given;
 }
 
 std::string Settings::text(const std::string &path, const std::string &otherwise) const {
@@ -95,20 +78,11 @@ std::string Settings::text(const std::string &path, const std::string &otherwise
 
 double Settings::number(const std::string &path, double otherwise) const {
   auto found = values.find(path);
-  if (found == values.end())
-    return otherwise;
-  auto value = parseNumber(found->second.text);
-  if (!value)
-    throw UserError(fmt::format("'{}' takes a number, not '{}'", path, found->second.text));
-  return *value;
+  return found == values.end() ? otherwise : parseNumber(found->second.text).value();
 }
 
 int64_t Settings::integer(const std::string &path, int64_t otherwise) const {
-  double value = number(path, static_cast<double>(otherwise));
-  if (value != std::floor(value) || value < 0 || value > 0x1p53)
-    throw UserError(
-        fmt::format("'{}' takes a whole number that is not negative, not {}", path, value));
-  return static_cast<int64_t>(value);
+  return static_cast<int64_t>(number(path, static_cast<double>(otherwise)));
 }
 
 std::map<std::string, std::string> Settings::all() const {
@@ -131,26 +105,6 @@ std::string Settings::toToml() const {
   return toml;
 }
 
-std::vector<std::pair<std::string, std::string>> readToml(const std::string &path) {
-  std::ifstream stream(path);
-  if (!stream)
-    throw UserError("cannot read '" + path + "'");
-  std::vector<std::pair<std::string, std::string>> pairs;
-  try {
-    for (const CLI::ConfigItem &item : CLI::ConfigTOML().from_config(stream)) {
-      if (item.name == "++" || item.name == "--") // where a table begins and ends
-        continue;
-      std::string key = CLI::detail::join(item.parents, ".");
-      key += (key.empty() ? "" : ".") + item.name;
-      std::string value = CLI::detail::join(item.inputs, ", ");
-      pairs.emplace_back(key, item.inputs.size() > 1 ? "(" + value + ")" : value);
-    }
-  } catch (const CLI::Error &error) {
-    throw UserError(path + ": " + error.what());
-  }
-  return pairs;
-}
-
 double Schedule::factor(int64_t step) const {
   if (step <= warmup)
     return static_cast<double>(step) / static_cast<double>(warmup);
@@ -164,12 +118,8 @@ double Schedule::factor(int64_t step) const {
 }
 
 Schedule scheduleOf(const Settings &settings) {
-  Schedule schedule{settings.integer("steps", 100), settings.integer("schedule.warmup", 0),
-                    settings.text("schedule.decay", "constant"), settings.number("schedule.to", 0)};
-  if (schedule.decay != "constant" && schedule.decay != "linear" && schedule.decay != "cosine")
-    throw UserError("'schedule.decay' is '" + schedule.decay +
-                    "', expected constant, linear or cosine");
-  return schedule;
+  return {settings.integer("steps", 100), settings.integer("schedule.warmup", 0),
+          settings.text("schedule.decay", "constant"), settings.number("schedule.to", 0)};
 }
 
 } // namespace titan::rt

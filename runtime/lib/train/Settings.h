@@ -3,10 +3,12 @@
 // table (optimizer.lr, schedule.warmup, data.path, steps, seed, ...). What was fixed at compile
 // time can be repeated but not changed: the emitted code depends on it.
 //
-// Errors: UserError; an unknown path names the nearest one.
+// Errors: PlacedError, at what was written; an unknown path names the nearest one.
 #pragma once
 
 #include "titan/runtime/program.h"
+
+#include "SettingText.h"
 
 #include <map>
 #include <string>
@@ -18,10 +20,7 @@ class Settings {
 public:
   explicit Settings(const Program &program);
 
-  /// Sets `path` to `value`; `origin` is how messages name the place ("--set", "run.toml").
-  void set(const std::string &path, const std::string &value, const std::string &origin);
-  /// "path=value", as --set takes it.
-  void setPair(const std::string &pair, const std::string &origin);
+  void set(const SettingText &text);
 
   bool has(const std::string &path) const { return values.count(path) != 0; }
   std::string text(const std::string &path, const std::string &otherwise) const;
@@ -37,14 +36,11 @@ private:
   struct Value {
     std::string text;
     bool compileTime;
+    SettingRule rule;
   };
-  const std::string programName;
+  [[noreturn]] void refuseUnknown(const SettingText &text) const;
   std::map<std::string, Value> values;
 };
-
-/// The key-value pairs of a TOML file, keys joined by dots; tables, dotted keys, strings, numbers,
-/// booleans and arrays on one line are read.
-std::vector<std::pair<std::string, std::string>> readToml(const std::string &path);
 
 /// The learning rate of a step (from 1) as a multiple of its peak: linear warm-up, so that step 1
 /// has 1 / warmup, then from there to the last step a decay to the fraction `to`. One step more

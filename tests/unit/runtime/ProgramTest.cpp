@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 
 using namespace titan::rt;
 
@@ -73,9 +74,11 @@ TEST(ChooseToken, GreedyAndSampled) {
 Program withSettings() {
   Program program;
   program.name = "p";
-  program.settings = {{"optimizer.lr", "3e-4", false},
-                      {"steps", "100_000", false},
-                      {"data.path", "\"a \\b.txt\"", false},
+  program.settings = {{"optimizer.lr", "3e-4", false, numberFrom(0)},
+                      {"steps", "100_000", false, integerFrom(1)},
+                      {"schedule.to", "0.5", false, numberWithin(0, 1)},
+                      {"schedule.decay", "linear", false, oneOf({"constant", "linear"})},
+                      {"data.path", "\"a \\b.txt\"", false, anyText()},
                       {"data.batch", "8", true}};
   return program;
 }
@@ -86,18 +89,76 @@ TEST(SettingsTest, Values) {
   EXPECT_EQ(settings.integer("steps", 0), 100000);
   EXPECT_DOUBLE_EQ(settings.number("optimizer.lr", 0), 3e-4);
   EXPECT_EQ(settings.text("data.path", ""), "a \\b.txt");
-  settings.setPair("data.batch=8.0", "--set");
-  EXPECT_THROW(settings.setPair("data.batch=9", "--set"), UserError);
-  EXPECT_THROW(settings.setPair("=9", "--set"), UsageError);
-  settings.set("steps", "2.5", "--set");
-  EXPECT_THROW(settings.integer("steps", 0), UserError);
+  settings.set(readPair("data.batch=8.0", "--set"));
+  EXPECT_THROW(readPair("=9", "--set"), UsageError);
+  settings.set(readPair("data.path=b c.txt", "--set")); // the shell took the quotes
+  EXPECT_EQ(settings.text("data.path", ""), "b c.txt");
+  settings.set(readPair("schedule.decay=\"constant\"", "--set"));
+  EXPECT_EQ(settings.text("schedule.decay", ""), "constant");
+}
+
+/// What a program says of a mistake, as it prints it.
+std::string complaint(const SettingText &text) {
+  try {
+    Settings(withSettings()).set(text);
+  } catch (const PlacedError &error) {
+    return error.place + ": " + error.what() + error.shown;
+  }
+  return "accepted";
+}
+
+// The words, the codes and the carets are those of `titanc --set`.
+TEST(SettingsTest, Mistakes) {
+  auto set = [](const char *pair) { return complaint(readPair(pair, "--set")); };
+  EXPECT_EQ(set("optimizer.lr=-1"), "--set optimizer.lr:1:1: `optimizer.lr` takes a number from 0 "
+                                    "on, not -1 [T0503]\n-1\n^~");
+  EXPECT_EQ(set("steps=2.5"),
+            "--set steps:1:1: `steps` takes an integer, not 2.5 [T0502]\n2.5\n^~~");
+  EXPECT_EQ(set("steps=0"),
+            "--set steps:1:1: `steps` takes a number from 1 on, not 0 [T0503]\n0\n^");
+  EXPECT_EQ(set("steps=20.0"),
+            "--set steps:1:1: `steps` takes an integer, not 20.0 [T0502]\n20.0\n^~~~");
+  EXPECT_EQ(set("schedule.to=2"), "--set schedule.to:1:1: `schedule.to` takes a number from 0 to "
+                                  "1, not 2 [T0503]\n2\n^");
+  EXPECT_EQ(set("optimizer.lr=nan"), "--set optimizer.lr:1:1: `optimizer.lr` takes a number, not "
+                                     "nan [T0502]\nnan\n^~~");
+  EXPECT_EQ(set("schedule.decay=cosin"),
+            "--set schedule.decay:1:1: `schedule.decay` cannot be cosin [T0503]\ncosin\n^~~~~\n"
+            "help: legal: `constant` and `linear`");
+  EXPECT_EQ(set("data.path=5"),
+            "--set data.path:1:1: `data.path` takes a string, not 5 [T0502]\n5\n^");
+  EXPECT_EQ(set("step=2"), "--set:1:1: there is no option `step` [T0501]\nstep=2\n^~~~\n"
+                           "help: the nearest option is `steps`");
+  EXPECT_EQ(set("data.batch=9"),
+            "--set data.batch:1:1: `data.batch` is 8, fixed when the program was compiled\n9\n^\n"
+            "help: rebuild to change it: `titanc build FILE.titan --set data.batch=9`");
+  EXPECT_EQ(set("schedule.to=1"), "accepted");
+}
+
+// In a file, the line and the place in it.
+TEST(SettingsTest, MistakesInFiles) {
+  std::string path = testing::TempDir() + "settings.toml";
+  std::ofstream(path) << "# of a run\nsteps = 20 # short\n\n[optimizer]\nlr   = -0.5  # \"wrong\"\n"
+                         "[schedule]\ndecay = \"linear\"\n";
+  std::vector<SettingText> texts = readToml(path);
+  ASSERT_EQ(texts.size(), 3u);
+  EXPECT_EQ(complaint(texts[0]), "accepted");
+  EXPECT_EQ(complaint(texts[1]),
+            path + ":5:8: `optimizer.lr` takes a number from 0 on, not -0.5 [T0503]\n"
+                   "lr   = -0.5  # \"wrong\"\n       ^~~~");
+  EXPECT_EQ(complaint(texts[2]), "accepted");
+  texts[1].path = "optimizer.rate";
+  EXPECT_EQ(complaint(texts[1]).substr(path.size()),
+            ":5:1: there is no option `optimizer.rate` [T0501]\nlr   = -0.5  # \"wrong\"\n^~\n"
+            "help: the nearest option is `optimizer.lr`");
 }
 
 // What is written as TOML is what a run can be started from again.
 TEST(SettingsTest, Toml) {
   EXPECT_EQ(Settings(withSettings()).toToml(),
             "data.batch = 8 # fixed when the program was compiled\n"
-            "data.path = \"a \\\\b.txt\"\noptimizer.lr = 3e-4\nsteps = 100_000\n");
+            "data.path = \"a \\\\b.txt\"\noptimizer.lr = 3e-4\nschedule.decay = \"linear\"\n"
+            "schedule.to = 0.5\nsteps = 100_000\n");
 }
 
 } // namespace

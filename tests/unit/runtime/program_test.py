@@ -106,11 +106,17 @@ class ProgramTest(ProgramCase):
         self.assertIn("--help", err("--nonsense", status=2))
         self.assertIn("--data", err("--steps", 1, status=1))
         self.assertIn("No such file", err("--data", "absent", status=1))
-        self.assertIn("did you mean 'optimizer.lr'",
+        self.assertIn("the nearest option is `optimizer.lr`",
                       err("--set", "optimizer.lrr=1", "--data", self.text, status=1))
         self.assertIn("titanc build", err("--set", "data.seq=64", "--data", self.text, status=1))
         self.assertIn("PATH=VALUE", err("--set", "steps", "--data", self.text, status=2))
-        self.assertIn("takes a number", err("--set", "steps=x", "--data", self.text, status=1))
+        self.assertIn("--set steps:1:1: error: `steps` takes an integer, not x [T0502]\nx\n^",
+                      err("--set", "steps=x", "--data", self.text, status=1))
+        config = self.folder / "wrong.toml"
+        config.write_text("seed = 1\n[optimizer]\nlr = -1\n")
+        self.assertIn(f"{config}:3:6: error: `optimizer.lr` takes a number from 0 on, not -1 "
+                      "[T0503]\nlr = -1\n     ^~",
+                      err("--config", config, "--data", self.text, status=1))
         self.assertIn("--init-from", err("generate", "--prompt", "a", status=1))
         self.assertIn("no weights", err("generate", "--prompt", "a", "--init-from", self.folder,
                                         status=1))

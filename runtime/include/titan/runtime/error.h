@@ -33,6 +33,16 @@ public:
   using std::runtime_error::runtime_error;
 };
 
+/// A mistake in what the user wrote, shown as the compiler would: `place` is "--set steps:1:1",
+/// `shown` the line with a caret below, and the remedy.
+class PlacedError : public UserError {
+public:
+  PlacedError(const std::string &message, std::string place, std::string shown)
+      : UserError(message), place(std::move(place)), shown(std::move(shown)) {}
+
+  const std::string place, shown;
+};
+
 class Fault : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;

@@ -14,6 +14,7 @@
 #define TITAN_RUNTIME_PROGRAM_H
 
 #include "titan/runtime/bfloat16.h"
+#include "titan/runtime/setting_rule.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -153,6 +154,7 @@ struct Function {
 struct Setting {
   std::string path, value;
   bool compileTime; // then a different value at launch is refused with the command that rebuilds
+  SettingRule rule = {}; // of one that may change at launch
 };
 
 struct Program {

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 TITANC, PROGRAM, RUNTIME = sys.argv[1:]
-TABLE = re.compile(r'^    \{"([\w.]+)", ".*", (?:true|false)\},$', re.M)
+TABLE = re.compile(r'^    \{"([\w.]+)", ".*", (?:true|false)(?:, \w+\(.*\))?\},$', re.M)
 RUNTIME_SOURCES = "".join(path.read_text() for path in Path(RUNTIME).rglob("*.cpp"))
 
 
