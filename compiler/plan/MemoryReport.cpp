@@ -104,17 +104,21 @@ int64_t getProductBytes(ir::ContractOp contract, const dist::Degrees &degrees,
   int64_t elements = count(contract.getResult());
   auto a = static_cast<double>(count(contract.getLhs())),
        b = static_cast<double>(count(contract.getRhs())), c = static_cast<double>(elements);
-  auto isNarrow = [](Value value) {
-    return cast<ir::NamedTensorType>(value.getType()).getElementType().isBF16();
+  auto getType = [](Value value) {
+    return cast<ir::NamedTensorType>(value.getType()).getElementType();
   };
-  int64_t perThread = !isNarrow(contract.getLhs()) ? kPackingPerThread
-                      : processor.hasTiles         ? kTilePackingPerThread
-                                                   : kNarrowPackingPerThread;
+  Type factor = getType(contract.getLhs());
+  int64_t packing = processor.threads * kPackingPerThread;
+  if (factor.isBF16())
+    packing =
+        processor.threads * (processor.hasTiles ? kTilePackingPerThread : kNarrowPackingPerThread);
+  else if (factor.isF32() && processor.hasTiles)
+    packing = kTilePackingOfFloats;
   int64_t bytes = 0;
   // Of m k, k n and m n, two by the third are the squares of k, m and n.
   if (std::min({a * b / c, a * c / b, b * c / a}) >= kLarge * kLarge)
-    bytes = processor.threads * perThread;
-  if (isNarrow(contract.getResult()) && !processor.hasTiles)
+    bytes = packing;
+  if (getType(contract.getResult()).isBF16() && !processor.hasTiles)
     bytes += std::min<int64_t>(kMostSums, elements * static_cast<int64_t>(sizeof(float)));
   return bytes;
 }

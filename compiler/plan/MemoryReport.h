@@ -30,15 +30,17 @@ struct ProgramMemory {
 /// Of a processor's program that has its code and its libraries loaded, and no tensors.
 constexpr int64_t kLoadedLibraries = 120'000'000;
 /// What MKL keeps for each thread to pack panels of matrices, as soon as they are large; of bf16;
-/// and what the kernel on a processor's tiles keeps instead (runtime/lib/kernels/AmxGemm.cpp).
+/// and what the kernels on a processor's tiles keep instead: of bf16 for each thread, of f32 for
+/// all of them (runtime/lib/kernels/AmxGemm.cpp, GemmOnTiles.cpp).
 constexpr int64_t kPackingPerThread = 21'000'000;
 constexpr int64_t kNarrowPackingPerThread = 10'000'000;
 constexpr int64_t kTilePackingPerThread = 16'777'216;
+constexpr int64_t kTilePackingOfFloats = 9'437'184;
 
 /// What a rank runs on.
 struct Processor {
   int64_t threads = 1;
-  bool hasTiles = false; ///< it multiplies bf16 on tiles (AMX)
+  bool hasTiles = false; ///< it multiplies on tiles (AMX)
 };
 
 /// Bytes on one rank. One program runs at a time, so programs share memory.
