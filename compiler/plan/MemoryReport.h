@@ -34,7 +34,7 @@ constexpr int64_t kLoadedLibraries = 120'000'000;
 /// all of them (runtime/lib/kernels/AmxGemm.cpp, GemmOnTiles.cpp).
 constexpr int64_t kPackingPerThread = 21'000'000;
 constexpr int64_t kNarrowPackingPerThread = 10'000'000;
-constexpr int64_t kTilePackingPerThread = 16'777'216;
+constexpr int64_t kTilePackingPerThread = 2'621'440;
 constexpr int64_t kTilePackingOfFloats = 9'437'184;
 
 /// What a rank runs on.

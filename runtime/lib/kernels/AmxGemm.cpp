@@ -7,10 +7,9 @@ namespace titan::rt::amx {
 
 namespace {
 
-constexpr int64_t kChunk = 24;     // most steps between loads and stores of sums
-constexpr int64_t kGroup = 4;      // chunks that are packed at once
-constexpr int64_t kMostLines = 32; // panels of either operand that are packed at once
-constexpr int64_t kBlock = 16;     // panels either way whose sums are made together
+// What is packed at once, with its sums, is what the second cache holds.
+constexpr int64_t kChunk = 24;     // most steps, and between loads and stores of sums
+constexpr int64_t kMostLines = 16; // panels of either operand
 
 int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
@@ -38,9 +37,8 @@ int64_t panelsOf(int64_t lines) {
 struct Pieces {
   explicit Pieces(const Extents &e) {
     const Depth depth(e.k);
-    const int64_t deepest = least(depth.chunks, kGroup) * depth.chunkDepth;
-    a = panelsOf(e.m) * kPanel * deepest;
-    b = panelsOf(e.n) * kPanel * deepest;
+    a = panelsOf(e.m) * kPanel * depth.chunkDepth;
+    b = panelsOf(e.n) * kPanel * depth.chunkDepth;
     sums = depth.chunks > 1 ? panelsOf(e.m) * panelsOf(e.n) * kSquare : 0;
   }
   int64_t a, b, sums;
@@ -86,42 +84,26 @@ public:
       for (row = 0; row < e.m; row += most) {
         rows = least(most, e.m - row);
         columns = least(most, e.n - column);
-        for (group = 0; group < depth.chunks; group += kGroup)
-          addGroup(least(group + kGroup, depth.chunks));
+        for (int64_t chunk = 0; chunk < depth.chunks; ++chunk)
+          addChunk(chunk);
       }
   }
 
 private:
-  /// Where a chunk's panels begin, with `lines` in all.
-  int64_t offsetOf(int64_t chunk, int64_t lines) const {
-    return quotient(lines, kPanel) * kPanel * (depth.begin(chunk) - depth.begin(group));
-  }
-
-  void addGroup(int64_t end) {
-    for (int64_t chunk = group; chunk < end; ++chunk) {
-      const int64_t begin = depth.begin(chunk), size = depth.size(chunk);
-      packPanels<true>(a, row, rows, begin, size, packedA + offsetOf(chunk, rows));
-      packPanels<false>(b, column, columns, begin, size, packedB + offsetOf(chunk, columns));
-    }
+  void addChunk(int64_t chunk) {
+    const int64_t begin = depth.begin(chunk), size = depth.size(chunk), steps = depth.steps(chunk);
+    packPanels<true>(a, row, rows, begin, size, packedA);
+    packPanels<false>(b, column, columns, begin, size, packedB);
     const int64_t panelsA = quotient(rows, kPanel), panelsB = quotient(columns, kPanel);
-    for (int64_t i = 0; i < panelsA; i += kBlock)
-      for (int64_t j = 0; j < panelsB; j += kBlock)
-        for (int64_t chunk = group; chunk < end; ++chunk)
-          addBlock(chunk, i, least(i + kBlock, panelsA), j, least(j + kBlock, panelsB));
-  }
-
-  void addBlock(int64_t chunk, int64_t beginA, int64_t endA, int64_t beginB, int64_t endB) {
-    const int64_t steps = depth.steps(chunk);
-    const uint16_t *as = packedA + offsetOf(chunk, rows), *bs = packedB + offsetOf(chunk, columns);
     const bool isLast = chunk + 1 == depth.chunks;
-    for (int64_t i = beginA; i < endA; ++i)
-      for (int64_t j = beginB; j < endB; ++j) { // along rows of C, which lie in few pages
-        float *sum = sums + (i * quotient(columns, kPanel) + j) * kSquare;
+    for (int64_t i = 0; i < panelsA; ++i)
+      for (int64_t j = 0; j < panelsB; ++j) { // along rows of C, which lie in few pages
+        float *sum = sums + (i * panelsB + j) * kSquare;
         if (steps == 0) // an empty sum: there is no step to do it beside
           leaving.storeSome(0, 1);
         auto storePrevious = [&](int64_t step) { leaving.storeSome(step, steps); };
         loadSums(chunk == 0 ? nullptr : sum);
-        addPanels(as + i * steps * kStepElements, bs + j * steps * kStepElements, steps,
+        addPanels(packedA + i * steps * kStepElements, packedB + j * steps * kStepElements, steps,
                   storePrevious);
         storeSums(isLast ? finished : sum);
         if (isLast)
@@ -156,9 +138,9 @@ private:
   To *const c;
   const int64_t ldc;
   const Depth depth;
-  uint16_t *packedA, *packedB; // panels of a group: [chunk][panel][step]
+  uint16_t *packedA, *packedB; // panels of a chunk: [panel][step]
   float *sums;                 // [panel of A][panel of B][32][32]
-  int64_t row, rows, column, columns, group;
+  int64_t row, rows, column, columns;
   Leaving leaving{};
   alignas(64) float finished[kSquare];
 };
