@@ -2,6 +2,7 @@
 // (compiler/syntax/Layout.h), so this file stays a plain list. Words that only mean something in one
 // place (`auto`, `causal`, `params`, `group`, `loss`) are no keywords: they are good names for
 // dimensions and settings.
+// `buffer` and `update` are tokens of their own only before a name (lex()): elsewhere they are names.
 // Input is bytes, not code points: text outside ASCII occurs in comments and strings alone.
 lexer grammar TitanLexer;
 
@@ -15,6 +16,8 @@ PARALLEL: 'parallel';
 TRAIN: 'train';
 DIMS: 'dims';
 PARAM: 'param';
+BUFFER: 'buffer';
+UPDATE: 'update';
 INPUT: 'input';
 OUTPUT: 'output';
 LET: 'let';

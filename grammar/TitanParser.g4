@@ -69,6 +69,7 @@ body: LBRACE terminator? statement* RBRACE;
 statement
     : ( dimsStmt
       | paramStmt
+      | updateStmt
       | inputStmt
       | outputStmt
       | letStmt
@@ -82,7 +83,8 @@ statement
 
 dimsStmt: DIMS dimsItem (COMMA dimsItem)*;
 dimsItem: newDim (ASSIGN expr)?;
-paramStmt: PARAM typedName ((ASSIGN | TILDE) expr)? settings?;
+paramStmt: (PARAM | BUFFER) typedName ((ASSIGN | TILDE) expr)? settings?;
+updateStmt: UPDATE bufferName ASSIGN expr;
 inputStmt: INPUT typedName;
 outputStmt: OUTPUT typedName (ASSIGN expr)?;
 letStmt: LET typedName (COMMA typedName)* ASSIGN expr;
@@ -93,6 +95,7 @@ ifStmt: IF expr body (ELSE IF expr body)* (ELSE body)?;
 islandStmt: IN typeName body;
 
 target: IDENT;
+bufferName: IDENT;
 typedName: newName (dimList | COLON typeName dimList?)?;
 typeName: IDENT;
 dimList: LBRACKET (dimRef (COMMA dimRef)* COMMA?)? RBRACKET;

@@ -37,9 +37,12 @@ llvm::json::Array valuesJson(const Facts &facts) {
   return values;
 }
 
-llvm::json::Object parametersJson(const sema::Model &model, const Facts &facts) {
+/// The parameters, or the buffers.
+llvm::json::Object parametersJson(const sema::Model &model, const Facts &facts, bool buffers) {
   llvm::json::Array tensors;
   for (const sema::Parameter &parameter : model.parameters) {
+    if (parameter.isBuffer != buffers)
+      continue;
     llvm::json::Array shape, names;
     llvm::json::Array iterations;
     for (size_t i = 0; i < parameter.repeats.size(); ++i) {
@@ -60,7 +63,8 @@ llvm::json::Object parametersJson(const sema::Model &model, const Facts &facts) 
       tensor["sharding"] = shardingJson(*layout);
     tensors.push_back(std::move(tensor));
   }
-  return llvm::json::Object{{"total", model.parameterCount()}, {"tensors", std::move(tensors)}};
+  return llvm::json::Object{{"total", model.parameterCount(buffers)},
+                            {"tensors", std::move(tensors)}};
 }
 
 llvm::json::Array paddingJson(const CheckedRun &run) {
@@ -118,7 +122,8 @@ void printJson(const CheckedRun &run, const Facts &facts) {
                          {"model", run.modelName},
                          {"run", run.run.name},
                          {"ranks", facts.ranks},
-                         {"parameters", parametersJson(run.train, facts)},
+                         {"parameters", parametersJson(run.train, facts, /*buffers=*/false)},
+                         {"buffers", parametersJson(run.train, facts, /*buffers=*/true)},
                          {"values", valuesJson(facts)},
                          {"flops_per_token", facts.flopsPerToken},
                          {"model_flops_per_token", facts.modelFlopsPerToken},

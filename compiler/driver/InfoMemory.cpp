@@ -32,6 +32,7 @@ void printMemory(llvm::raw_ostream &out, const Facts &facts) {
   out << "\nmemory of a rank in bytes, " << facts.ranks << " in all, " << facts.processor.threads
       << (facts.processor.threads == 1 ? " thread" : " threads") << " each:\n";
   line("parameters", report.parameters);
+  line("buffers", report.buffers);
   line("optimizer state", report.optimizer);
   line("learning rate, step", report.scalars);
   // One program runs at a time, so they lie in the same memory.
@@ -65,11 +66,11 @@ llvm::json::Object memoryJson(const Facts &facts) {
                                           {"file", memory.file},
                                           {"line", memory.line}});
   return llvm::json::Object{
-      {"parameters", report.parameters}, {"optimizer", report.optimizer},
-      {"scalars", report.scalars},       {"transient", report.getTransient()},
-      {"products", report.products},     {"libraries", plan::kLoadedLibraries},
-      {"programs", std::move(programs)}, {"threads", facts.processor.threads},
-      {"total", report.getTraining()}};
+      {"parameters", report.parameters},     {"buffers", report.buffers},
+      {"optimizer", report.optimizer},       {"scalars", report.scalars},
+      {"transient", report.getTransient()},  {"products", report.products},
+      {"libraries", plan::kLoadedLibraries}, {"programs", std::move(programs)},
+      {"threads", facts.processor.threads},  {"total", report.getTraining()}};
 }
 
 } // namespace titan::driver

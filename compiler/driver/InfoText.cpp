@@ -34,9 +34,12 @@ void printLayouts(const Facts &facts) {
   table.print(llvm::outs());
 }
 
-void printParameters(const sema::Model &model) {
+/// The parameters, or the buffers.
+void printParameters(const sema::Model &model, bool buffers) {
   TextTable table({Side::Left, Side::Right, Side::Left});
   for (const sema::Parameter &parameter : model.parameters) {
+    if (parameter.isBuffer != buffers)
+      continue;
     std::string dims;
     auto add = [&](sema::DimId id, int64_t size) {
       dims += (dims.empty() ? "" : ", ") + model.dims[id].name + " = " + std::to_string(size);
@@ -66,7 +69,12 @@ void printText(const CheckedRun &run, const Facts &facts) {
   const sema::Model &model = run.train;
   llvm::outs() << "model " << run.modelName << ": " << grouped(model.parameterCount())
                << " parameters\n\n";
-  printParameters(model);
+  printParameters(model, /*buffers=*/false);
+  if (int64_t elements = model.parameterCount(/*buffers=*/true)) {
+    llvm::outs() << "\nbuffers, which a step updates and nothing trains: " << grouped(elements)
+                 << " numbers\n";
+    printParameters(model, /*buffers=*/true);
+  }
   llvm::outs() << "\nmesh, outer to inner:\n";
   for (const sema::Axis &axis : run.mesh.axes)
     llvm::outs() << "  " << axis.name << " = "

@@ -231,7 +231,7 @@ void ProgramTable::emitTensor(func::FuncOp function, DictionaryAttr attributes,
     if (auto init = attributes.getAs<InitAttr>(attr::kInit))
       rest += ", " + getInit(init);
     out.line(" " + rest + "},");
-    if (role == "Parameter") {
+    if (role == "Parameter" && !attributes.get(attr::kBuffer)) {
       int64_t elements = 1;
       for (int64_t size : unpadded ? SmallVector<int64_t>(unpadded.asArrayRef()) : type.getShape())
         elements *= size;

@@ -5,6 +5,7 @@
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/Stacked.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
+#include "dialects/titan/Transforms/Gradient/Programs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 
@@ -28,7 +29,7 @@ public:
       roots.push_back(output.value);
       results.push_back(translation.type(model.values[output.value].type));
     }
-    sema::Reachability needs(model, roots);
+    sema::Reachability needs(model, roots, /*updates=*/name == "train");
     OpLowering ops(translation, model, needs, builder);
     SmallVector<Type> arguments;
     SmallVector<DictionaryAttr> roles;
@@ -57,6 +58,8 @@ public:
     for (const sema::Output &output : outputs)
       returned.push_back(ops[output.value]);
     builder.create<func::ReturnOp>(func.getLoc(), returned);
+    if (needs.updates)
+      returnUpdates(func, ops);
     return func;
   }
 
@@ -81,7 +84,10 @@ private:
       };
       set(ir::attr::kParam, builder.getStringAttr(parameter.name));
       set(ir::attr::kInit, translation.init(parameter));
-      addGroupAttributes(run.run, parameter, builder, role);
+      if (parameter.isBuffer)
+        set(ir::attr::kBuffer, builder.getUnitAttr());
+      else
+        addGroupAttributes(run.run, parameter, builder, role);
       if (!parameter.repeats.empty())
         set(ir::attr::kStacked, ir::getStackedAttr(builder, parameter.iterations));
       if (parameter.frozen)
@@ -113,6 +119,20 @@ private:
         argument.setLoc(translation.loc(parameter.loc, parameter.name));
         ops.parameters[i] = argument;
       }
+  }
+
+  /// The next values of buffers are results that replace arguments.
+  void returnUpdates(func::FuncOp func, const OpLowering &ops) {
+    for (auto [i, parameter] : llvm::enumerate(model.parameters)) {
+      if (!parameter.isBuffer)
+        continue;
+      unsigned number = cast<BlockArgument>(ops.parameters.lookup(i)).getArgNumber();
+      SmallVector<NamedAttribute> role{
+          builder.getNamedAttr(ir::attr::kUpdates, builder.getI64IntegerAttr(number))};
+      if (Attribute stacked = func.getArgAttr(number, ir::attr::kStacked))
+        role.push_back(builder.getNamedAttr(ir::attr::kStacked, stacked));
+      ir::appendResult(func, ops.updates.lookup(i), role);
+    }
   }
 
   const sema::CheckedRun &run;

@@ -34,6 +34,11 @@ void OpLowering::lowerUnmarked(const Op &op) {
   mlir::Location loc = translation.loc(op.loc, op.name);
   if (op.kind == OpKind::Repeat)
     return repeat(op, loc);
+  if (op.kind == OpKind::Update) {
+    auto type = cast<ir::NamedTensorType>(parameters.lookup(op.index).getType());
+    updates[op.index] = inOrder(operand(op, 0), type, loc);
+    return;
+  }
   if (op.results.size() > 1) {
     for (auto [id, result] : llvm::zip_equal(op.results, several(op, loc)->getResults()))
       values[id] = result;
@@ -96,9 +101,10 @@ Value OpLowering::simple(const Op &op, mlir::Location loc, ir::NamedTensorType t
   case OpKind::Attention:
   case OpKind::TopK:
   case OpKind::Repeat:
+  case OpKind::Update:
     break;
   }
-  llvm_unreachable("has several results");
+  llvm_unreachable("has not one result");
 }
 
 Value OpLowering::elementwise(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
@@ -209,6 +215,14 @@ OpLowering::Sliced OpLowering::slicedParameters(ArrayRef<sema::Region> bodies) c
   return sliced;
 }
 
+OpLowering::Sliced OpLowering::updatedBuffers(const Sliced &sliced) const {
+  Sliced updated;
+  for (const auto &[index, variants] : sliced)
+    if (needs.updates && model.parameters[index].isBuffer)
+      updated[index] = variants;
+  return updated;
+}
+
 /// The dimension that a repeat stacks along. Stacks of a repeat in a repeat have both dimensions,
 /// so they need names of their own; parameters, which say `name`, are in one of the two only.
 static ir::DimAttr distinguish(ir::DimAttr dim, ArrayRef<sema::Region> bodies, OpBuilder &builder) {
@@ -239,20 +253,28 @@ void OpLowering::repeat(const Op &op, mlir::Location loc) {
     slices.push_back(parameters.lookup(index));
     users.push_back(variants);
   }
+  Sliced updated = updatedBuffers(sliced);
+  ir::VariantLists stackUsers;
+  for (const auto &[index, variants] : updated) {
+    types.push_back(parameters.lookup(index).getType());
+    stackUsers.push_back(variants);
+  }
   ir::DimAttr dim = translation.dim(op.dims[0]);
   if (sliced.empty())
     dim = distinguish(dim, op.body, builder);
   ir::IterationTable table(SmallVector<int64_t>(op.table.begin(), op.table.end()));
   auto made = builder.create<ir::RepeatOp>(loc, types, dim, /*reverse=*/false, table, inits, slices,
-                                           users, ir::VariantLists());
+                                           users, stackUsers);
   for (auto [region, body] : llvm::zip_equal(made.getBodies(), op.body))
-    lowerBody(region, body, inits, sliced, loc);
+    lowerBody(region, body, inits, sliced, updated, loc);
   for (auto [id, value] : llvm::zip_equal(op.results, made.getCarriedResults()))
     values[id] = value;
+  for (auto [buffer, stack] : llvm::zip_equal(updated, made.getStackedResults()))
+    updates[buffer.first] = stack;
 }
 
 void OpLowering::lowerBody(mlir::Region &region, const sema::Region &body, ArrayRef<Value> inits,
-                           const Sliced &sliced, mlir::Location loc) {
+                           const Sliced &sliced, const Sliced &updated, mlir::Location loc) {
   OpBuilder::InsertionGuard guard(builder);
   Block *block = builder.createBlock(&region);
   values[body.arguments[0]] =
@@ -280,6 +302,13 @@ void OpLowering::lowerBody(mlir::Region &region, const sema::Region &body, Array
     StringRef start = ir::getName(init.getDefiningOp<ir::AnchorOp>());
     yields.push_back(anchored(value, type, loc, isDeclared ? StringRef() : start));
   }
+  // An iteration that has a buffer and does not update it keeps it as it was.
+  for (const auto &[index, variants] : updated)
+    if (llvm::is_contained(variants, region.getRegionNumber())) {
+      Value next = updates.lookup(index);
+      yields.push_back(next ? next : parameters.lookup(index));
+      updates.erase(index);
+    }
   builder.create<ir::YieldOp>(loc, yields);
   parameters = std::move(outside);
 }

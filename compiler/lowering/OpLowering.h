@@ -20,6 +20,8 @@ public:
 
   /// The function's arguments for inputs and parameters, by index.
   llvm::DenseMap<uint32_t, mlir::Value> inputs, parameters;
+  /// The next values of buffers, by index, as soon as they are lowered.
+  llvm::DenseMap<uint32_t, mlir::Value> updates;
   /// What random tensors depend on, in training; null in programs without steps, where nothing is
   /// dropped out.
   mlir::Value seed, step;
@@ -50,8 +52,10 @@ private:
   /// By parameter, the bodies of a repeat that take a slice of it.
   using Sliced = llvm::MapVector<uint32_t, llvm::SmallVector<int64_t>>;
   Sliced slicedParameters(llvm::ArrayRef<sema::Region> bodies) const;
+  /// Of these, the buffers that a body updates: the repeat stacks their next values.
+  Sliced updatedBuffers(const Sliced &sliced) const;
   void lowerBody(mlir::Region &region, const sema::Region &body, llvm::ArrayRef<mlir::Value> inits,
-                 const Sliced &sliced, mlir::Location loc);
+                 const Sliced &sliced, const Sliced &updated, mlir::Location loc);
   mlir::Value operand(const sema::Op &op, size_t i) const { return values.lookup(op.operands[i]); }
 
   const Translation &translation;

@@ -129,7 +129,9 @@ llvm::StringMap<int64_t MemoryReport::*> getPersistentKinds(ModuleOp module) {
   for (auto function : module.getOps<func::FuncOp>())
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
       if (auto name = function.getArgAttrOfType<StringAttr>(i, ir::attr::kParam))
-        kinds[name.getValue()] = &MemoryReport::parameters;
+        kinds[name.getValue()] = function.getArgAttr(i, ir::attr::kBuffer)
+                                     ? &MemoryReport::buffers
+                                     : &MemoryReport::parameters;
       if (auto name = function.getArgAttrOfType<StringAttr>(i, ir::attr::kState))
         kinds[name.getValue()] = &MemoryReport::optimizer;
     }

@@ -46,12 +46,13 @@ struct Processor {
 /// Bytes on one rank. One program runs at a time, so programs share memory.
 struct MemoryReport {
   int64_t parameters = 0;
+  int64_t buffers = 0;
   int64_t optimizer = 0;
   int64_t scalars = 0;  ///< learning rate, step
   int64_t products = 0; ///< what products of matrices keep beside the arena on processors
   std::vector<ProgramMemory> programs;
 
-  int64_t getPersistent() const { return parameters + optimizer + scalars; }
+  int64_t getPersistent() const { return parameters + buffers + optimizer + scalars; }
   /// Null if there is none of this name.
   const ProgramMemory *find(llvm::StringRef program) const;
   /// Of a training run's programs, the steps' and that of the evaluations between them, the most.

@@ -117,7 +117,7 @@ bool Checker::specialise(const CheckedRun &checked, int64_t batch, Model &model,
 void Checker::warnUnused(const Model &model) {
   Reachability needed(model, {*model.loss});
   for (uint32_t i = 0; i < model.parameters.size(); ++i)
-    if (!needed.parameters.count(i))
+    if (!needed.parameters.count(i) && !model.parameters[i].isBuffer) // that may be a result itself
       diags.report(Code::UnusedParameter, model.parameters[i].loc,
                    "the loss does not depend on parameter `" + model.parameters[i].name + "`");
 }

@@ -39,6 +39,7 @@ bool Elaborator::run(const Symbol &symbol, const Specialisation &given) {
     scope.define(formal.name.text, {value, {}, true, loc, "argument"});
   }
   elaborate(decl.body);
+  checkUpdated();
   frame = nullptr;
   return diags.errorReports() == errorsBefore;
 }

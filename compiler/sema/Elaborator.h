@@ -8,7 +8,7 @@
 //
 // One class, in several files: Statements, Expressions, Calls, Callables, Arguments, Builtins,
 // Where, Lists, Attention, Ordering, Random, Indexing, Reshaping, Repeat, Carried, Parameters,
-// DimNames, Append, Reports.
+// Buffers, DimNames, Append, Reports.
 #ifndef TITAN_COMPILER_SEMA_ELABORATOR_H
 #define TITAN_COMPILER_SEMA_ELABORATOR_H
 
@@ -88,8 +88,19 @@ private:
   std::optional<Initialiser> constantInitialiser(const syntax::Expr &expr);
   bool isFrozen(const syntax::ParamStmt &stmt);
   std::optional<Initialiser> drawn(const syntax::CallExpr &call);
+  std::string parameterName(const std::string &name) const;
   std::optional<uint32_t> recordParameter(const syntax::ParamStmt &stmt, Parameter fresh);
   void finishParameter(uint32_t index);
+
+  // Buffers.cpp
+  std::optional<DType> storedType(const syntax::ParamStmt &stmt);
+  bool mayStart(const syntax::ParamStmt &stmt, DType dtype, const Initialiser &init);
+  void update(const syntax::UpdateStmt &stmt);
+  Value nextValue(const syntax::UpdateStmt &stmt, const TensorType &type);
+  bool mayUpdate(const syntax::UpdateStmt &stmt, const Binding &buffer);
+  bool refuseAssignment(const syntax::Name &name, const Binding &binding);
+  /// Reports buffers that nothing changes.
+  void checkUpdated();
 
   // Carried.cpp
   std::vector<std::string> carriedNames(const syntax::Body &body);

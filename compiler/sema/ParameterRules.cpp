@@ -2,6 +2,8 @@
 #include "compiler/sema/Elaborator.h"
 #include "compiler/sema/Suggest.h"
 
+#include <cmath>
+
 namespace titan::sema {
 
 using namespace syntax;
@@ -98,7 +100,8 @@ static void reportUnmatched(const std::string &pattern, Location at, const Model
                             DiagnosticEngine &diags) {
   std::vector<std::string> names;
   for (const Parameter &parameter : model.parameters)
-    names.push_back(parameter.name);
+    if (!parameter.isBuffer)
+      names.push_back(parameter.name);
   Diagnostic &diag =
       diags.report(Code::UnknownGroupPattern, at, "no parameter's name matches `" + pattern + "`");
   if (std::string near = nearestName(pattern, names); !near.empty())
@@ -114,13 +117,24 @@ const Value *groupValue(const Run &run, const std::string &name, const Parameter
   return last;
 }
 
+bool canStart(DType dtype, const Initialiser &init) {
+  return isFloat(dtype) ||
+         (init.kind == Initialiser::Kind::Constant && std::trunc(init.scale) == init.scale);
+}
+
 void applyRules(const Run &run, Model &model, DiagnosticEngine &diags) {
   for (const ParameterRule &rule : run.rules) {
     bool matched = false;
     for (Parameter &parameter : model.parameters) {
-      if (!matchesPattern(rule.pattern, parameter.name))
+      bool hasEffect = rule.init || !parameter.isBuffer;
+      if (!hasEffect || !matchesPattern(rule.pattern, parameter.name))
         continue;
       matched = true;
+      if (rule.init && !canStart(parameter.type.dtype, *rule.init))
+        diags
+            .report(Code::BadInitialValue, rule.loc,
+                    "`" + parameter.name + "` is int and starts as a whole number")
+            .note(parameter.loc, "declared here");
       if (rule.init)
         parameter.initialisers = {*rule.init};
       parameter.frozen = rule.frozen.value_or(parameter.frozen);
@@ -134,7 +148,7 @@ void checkGroups(const Run &run, const Model &model, DiagnosticEngine &diags) {
   for (const Group &group : run.groups) {
     bool matched = false;
     for (const Parameter &parameter : model.parameters)
-      matched |= matchesPattern(group.pattern, parameter.name);
+      matched |= !parameter.isBuffer && matchesPattern(group.pattern, parameter.name);
     if (!matched)
       reportUnmatched(group.pattern, group.loc, model, diags);
   }

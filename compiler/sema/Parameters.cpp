@@ -76,7 +76,8 @@ std::optional<Initialiser> Elaborator::drawn(const CallExpr &call) {
 std::optional<Initialiser> Elaborator::initialiser(const ParamStmt &stmt) {
   if (stmt.init == ParamInit::None) {
     report(Code::ParameterWithoutInit, stmt.name.loc,
-           "parameter `" + stmt.name.text + "` does not say how it starts")
+           (stmt.isBuffer ? "buffer `" : "parameter `") + stmt.name.text +
+               "` does not say how it starts")
         .help("add `= 0`, or draw it: `~ normal(0.02)`");
     return std::nullopt;
   }
@@ -111,6 +112,10 @@ std::optional<Initialiser> Elaborator::constantInitialiser(const Expr &expr) {
 bool Elaborator::isFrozen(const ParamStmt &stmt) {
   bool frozen = false;
   for (const Setting &option : stmt.options) {
+    if (stmt.isBuffer) {
+      report(Code::UnknownOption, option.path.loc, "a buffer has no options");
+      continue;
+    }
     if (option.path.text() != "frozen" || !option.value) {
       report(Code::UnknownOption, option.path.loc,
              "a parameter has no option `" + option.path.text() + "`")
@@ -128,22 +133,37 @@ void Elaborator::param(const ParamStmt &stmt) {
   std::optional<DimSet> dims = stmt.type.dims ? dimSet(*stmt.type.dims) : DimSet();
   std::optional<Initialiser> init = initialiser(stmt);
   bool frozen = isFrozen(stmt);
-  if (stmt.type.dtype)
-    report(Code::UnknownOption, stmt.type.dtype->loc,
-           "a parameter's element type comes from the run: `precision { params = ... }`");
+  std::optional<DType> dtype = storedType(stmt);
+  const char *what = stmt.isBuffer ? "buffer" : "parameter";
   if (frame->decl && frame->decl->is<FnDecl>()) {
-    report(Code::MisplacedStatement, stmt.loc, "a function has no parameters of its own")
+    report(Code::MisplacedStatement, stmt.loc,
+           std::string("a function has no ") + what + "s of its own")
         .help("make it a block, or pass the tensor in");
-  } else if (dims && init) {
-    Parameter fresh{{}, {spec.params, *dims}, {}, {}, {*init}, frozen, stmt.name.loc};
+  } else if (dims && init && dtype && mayStart(stmt, *dtype, *init)) {
+    Parameter fresh;
+    fresh.type = {*dtype, *dims};
+    fresh.initialisers = {*init};
+    fresh.frozen = frozen;
+    fresh.isBuffer = stmt.isBuffer;
+    fresh.loc = stmt.name.loc;
     if (std::optional<uint32_t> index = recordParameter(stmt, std::move(fresh))) {
       Op op(OpKind::Parameter);
       op.index = *index;
-      value = append(std::move(op), {spec.params, *dims}, stmt.name.loc);
+      value = append(std::move(op), {*dtype, *dims}, stmt.name.loc);
     }
   }
   variable.clear();
-  frame->scope->define(stmt.name.text, {value, {}, false, stmt.name.loc, "parameter"});
+  frame->scope->define(stmt.name.text, {value, {}, false, stmt.name.loc, what});
+}
+
+/// `layers.encoder.wq`, behind the repeats and named calls around it.
+std::string Elaborator::parameterName(const std::string &name) const {
+  std::string repeats, calls;
+  for (const Loop &loop : loops)
+    repeats += model.dims[loop.dim].name + ".";
+  for (const Frame *at = frame; at; at = at->caller)
+    calls = at->prefix + calls;
+  return repeats + calls + name;
 }
 
 /// Inside a repeat the first iteration that has it makes the parameter; the others add how theirs
@@ -159,14 +179,10 @@ std::optional<uint32_t> Elaborator::recordParameter(const ParamStmt &stmt, Param
           .help("give one of the repeats a dimension of its own: `dims inner = ...`");
       return std::nullopt;
     }
-    fresh.name += model.dims[loop.dim].name + ".";
     fresh.repeats.push_back(loop.dim);
     instance.push_back(loop.index);
   }
-  std::string prefix;
-  for (const Frame *at = frame; at; at = at->caller)
-    prefix = at->prefix + prefix;
-  fresh.name += prefix + stmt.name.text;
+  fresh.name = parameterName(stmt.name.text);
   auto [entry, isNew] =
       parameterIndex.try_emplace(fresh.name, static_cast<uint32_t>(model.parameters.size()));
   if (isNew) {

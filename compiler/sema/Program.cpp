@@ -45,10 +45,11 @@ int64_t Model::elements(const Parameter &parameter) const {
   return count;
 }
 
-int64_t Model::parameterCount() const {
+int64_t Model::parameterCount(bool buffers) const {
   int64_t count = 0;
   for (const Parameter &parameter : parameters)
-    count += elements(parameter);
+    if (parameter.isBuffer == buffers)
+      count += elements(parameter);
   return count;
 }
 

@@ -41,6 +41,7 @@ struct ValueInfo {
 
 enum class OpKind {
   Parameter,    // -> the parameter `index`
+  Update,       // the operand is what the parameter `index`, a buffer, is from the next step on
   Input,        // -> the input `index`
   Constant,     // -> scalar `number`
   Elementwise,  // `word` names the function; operands join by name
@@ -112,6 +113,7 @@ struct Initialiser {
   bool operator==(const Initialiser &) const = default;
 };
 
+/// A tensor that is kept from step to step: changed by the optimizer, or, a buffer, by an Update.
 struct Parameter {
   /// `layers.wq` inside `repeat layers`; iteration 3's own is exchanged as `layers.3.wq`.
   std::string name;
@@ -121,6 +123,8 @@ struct Parameter {
   std::vector<std::vector<int64_t>> iterations;
   std::vector<Initialiser> initialisers; ///< one, or one per iteration in row-major order
   bool frozen = false;                   ///< no gradient, no update
+  bool isBuffer = false;                 ///< no gradient, and an update that the model says
+  bool isUpdated = false;                ///< a buffer, in some iteration
   Location loc;
 };
 
@@ -153,8 +157,8 @@ struct Model {
   std::optional<ValueId> loss;
   Location loc;
 
-  /// Elements of all parameters, every iteration counted.
-  int64_t parameterCount() const;
+  /// Elements of all parameters, or of all buffers, every iteration counted.
+  int64_t parameterCount(bool buffers = false) const;
   /// Elements of one parameter, every iteration counted.
   int64_t elements(const Parameter &parameter) const;
 };

@@ -14,8 +14,10 @@ struct Reachability {
   std::unordered_set<ValueId> values;
   std::unordered_set<uint32_t> parameters, inputs; ///< indices
   bool isRandom = false;                           ///< something is drawn anew in each step
+  bool updates;                                    ///< buffers get their next values
 
-  Reachability(const Model &model, const std::vector<ValueId> &roots);
+  /// With `updates`, what the next values of buffers need as well.
+  Reachability(const Model &model, const std::vector<ValueId> &roots, bool updates = false);
 
   bool needs(const Op &op) const;
 

@@ -43,7 +43,9 @@ void Elaborator::noteOperand(Diagnostic &diag, const Expr &expr, const DimSet &d
   std::vector<const Name *> names;
   collectFactors(expr, names);
   for (const Name *name : names)
-    if (Binding *binding = lookup(*name); binding && std::string_view(binding->what) == "parameter")
+    if (Binding *binding = lookup(*name);
+        binding && (std::string_view(binding->what) == "parameter" ||
+                    std::string_view(binding->what) == "buffer"))
       diag.note(binding->loc, "`" + name->text + "` is declared here");
 }
 

@@ -18,6 +18,7 @@ struct Binding {
   bool mayBeDim = false;   ///< model arguments and declared dimensions; a plain `let` is a number
   Location loc;
   const char *what = "name"; ///< "parameter", "input", "argument", ...: for notes
+  Location updated = {};     ///< of a buffer: where its next value is said
 };
 
 class Scope {

@@ -23,6 +23,8 @@ void Elaborator::statement(const Stmt &stmt) {
     return dims(*stmt.as<DimsStmt>());
   case StmtKind::Param:
     return param(*stmt.as<ParamStmt>());
+  case StmtKind::Update:
+    return update(*stmt.as<UpdateStmt>());
   case StmtKind::Input:
     return input(*stmt.as<InputStmt>());
   case StmtKind::Output:
@@ -257,6 +259,8 @@ void Elaborator::assignTo(const Name &name, Value value, Location valueLoc) {
     return;
   }
   if (binding->value.isTensor() && refuseCallable(value, valueLoc))
+    return;
+  if (refuseAssignment(name, *binding))
     return;
   if (binding->value.isTensor() && !value.isTensor() && !value.isError()) {
     report(Code::AssignmentChangesType, valueLoc,

@@ -79,6 +79,8 @@ StmtPtr Builder::buildStmt(P::StatementContext &context) {
     return buildDims(*stmt);
   if (P::ParamStmtContext *stmt = context.paramStmt())
     return buildParam(*stmt);
+  if (P::UpdateStmtContext *stmt = context.updateStmt())
+    return buildUpdate(*stmt);
   if (P::OutputStmtContext *stmt = context.outputStmt())
     return buildOutput(*stmt);
   if (P::LetStmtContext *stmt = context.letStmt())
@@ -118,6 +120,7 @@ StmtPtr Builder::buildDims(P::DimsStmtContext &context) {
 
 StmtPtr Builder::buildParam(P::ParamStmtContext &context) {
   auto made = std::make_unique<ParamStmt>(at(context));
+  made->isBuffer = context.BUFFER() != nullptr;
   made->name = name(*context.typedName()->newName());
   made->type = buildType(*context.typedName());
   if (context.expr()) {
@@ -126,6 +129,13 @@ StmtPtr Builder::buildParam(P::ParamStmtContext &context) {
   }
   if (context.settings())
     made->options = buildSettings(*context.settings());
+  return made;
+}
+
+StmtPtr Builder::buildUpdate(P::UpdateStmtContext &context) {
+  auto made = std::make_unique<UpdateStmt>(at(context));
+  made->name = name(*context.bufferName());
+  made->value = build(*context.expr());
   return made;
 }
 

@@ -30,6 +30,9 @@ void Dumper::stmt(const Stmt &stmt) {
     });
   } else if (const auto *s = stmt.as<ParamStmt>()) {
     param(*s);
+  } else if (const auto *s = stmt.as<UpdateStmt>()) {
+    line("Update ") << s->name.text << '\n';
+    nested([&] { expr(*s->value); });
   } else if (const auto *s = stmt.as<InputStmt>()) {
     line("Input ") << s->name.text << text(s->type) << '\n';
   } else if (const auto *s = stmt.as<OutputStmt>()) {
@@ -57,7 +60,7 @@ void Dumper::param(const ParamStmt &stmt) {
   const char *init = stmt.init == ParamInit::Value         ? " ="
                      : stmt.init == ParamInit::Initialiser ? " ~"
                                                            : "";
-  line("Param ") << stmt.name.text << text(stmt.type) << init << '\n';
+  line(stmt.isBuffer ? "Buffer " : "Param ") << stmt.name.text << text(stmt.type) << init << '\n';
   nested([&] {
     if (stmt.initValue)
       expr(*stmt.initValue);

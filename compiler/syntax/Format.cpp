@@ -54,8 +54,10 @@ std::string alignmentClass(const Items &items, size_t at) {
     return "setting";
   if (item.inside == Bracket::Axes)
     return "axis";
-  if (item.token.is(Lex::PARAM))
+  if (item.token.isOneOf(Lex::PARAM, Lex::BUFFER))
     return "param";
+  if (item.token.is(Lex::UPDATE))
+    return "update";
   bool typed = at + 2 < items.size() && items[at + 2].token.isOneOf(Lex::LBRACKET, Lex::COLON);
   return item.token.is(Lex::LET) && typed ? "let" : "";
 }

@@ -24,8 +24,9 @@ inline bool startsDeclaration(const Token &t) {
   return t.isOneOf(Lex::IMPORT, Lex::MODEL, Lex::BLOCK, Lex::FN, Lex::PARALLEL, Lex::TRAIN);
 }
 inline bool startsStatement(const Token &t) {
-  return startsDeclaration(t) || t.isOneOf(Lex::DIMS, Lex::PARAM, Lex::INPUT, Lex::OUTPUT, Lex::LET,
-                                           Lex::REPEAT, Lex::RETURN, Lex::IN);
+  return startsDeclaration(t) ||
+         t.isOneOf(Lex::DIMS, Lex::PARAM, Lex::BUFFER, Lex::UPDATE, Lex::INPUT, Lex::OUTPUT,
+                   Lex::LET, Lex::REPEAT, Lex::RETURN, Lex::IN);
 }
 
 class Pass {

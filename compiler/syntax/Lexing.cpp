@@ -24,6 +24,12 @@ public:
   }
 };
 
+/// `buffer` and `update` begin a statement where a name follows on the same line, as nothing else
+/// does; anywhere else they are names, as they were in programs before.
+bool isNameAfterAll(const Token &word, const Token &next) {
+  return word.isOneOf(TitanLexer::BUFFER, TitanLexer::UPDATE) && !next.is(TitanLexer::IDENT);
+}
+
 } // namespace
 
 std::vector<Token> lex(std::string_view source) {
@@ -50,6 +56,9 @@ std::vector<Token> lex(std::string_view source) {
   Token end;
   end.offset = static_cast<uint32_t>(source.size());
   tokens.push_back(end);
+  for (size_t i = 0; i + 1 < tokens.size(); ++i)
+    if (isNameAfterAll(tokens[i], tokens[i + 1]))
+      tokens[i].type = TitanLexer::IDENT;
   return tokens;
 }
 

@@ -23,7 +23,7 @@ struct Setting {
   Location loc;
 };
 
-enum class StmtKind { Dims, Param, Input, Output, Let, Assign, Return, Repeat, If, Island };
+enum class StmtKind { Dims, Param, Update, Input, Output, Let, Assign, Return, Repeat, If, Island };
 
 struct Stmt : CastMixin<Stmt> {
   const StmtKind kind;
@@ -66,7 +66,7 @@ enum class ParamInit {
 };
 
 /// `param wq[embed, kv_heads, group, head] ~ normal(0.02)`, optionally `: f32[...]` for a dtype and
-/// `{ key = value }` for options.
+/// `{ key = value }` for options. `buffer mean[embed] = 0` is written the same way.
 struct ParamStmt : StmtOf<StmtKind::Param> {
   using StmtOf::StmtOf;
   Name name;
@@ -74,6 +74,14 @@ struct ParamStmt : StmtOf<StmtKind::Param> {
   ParamInit init = ParamInit::None;
   ExprPtr initValue; // null exactly when init is None
   std::vector<Setting> options;
+  bool isBuffer = false;
+};
+
+/// `update mean = 0.9 * mean + 0.1 * sample`: what a buffer is from the next step on.
+struct UpdateStmt : StmtOf<StmtKind::Update> {
+  using StmtOf::StmtOf;
+  Name name;
+  ExprPtr value;
 };
 
 /// `input tokens: int[batch, seq]`.

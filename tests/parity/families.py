@@ -2,8 +2,8 @@
 
     families.py [--all] [-v] [NAME...]
 
-In float64, from random weights and one batch, interpreted: the loss, every gradient and every
-parameter after a step, and the logits of one sample, alone and on a mesh of four (shard 2 x tp 2).
+In float64, from random weights and one batch, interpreted: the loss, every gradient, every
+parameter and buffer after a step, and the logits of one sample, alone and on a mesh of four (shard 2 x tp 2).
 Then a program is compiled and trains for 50 steps: without --all a sample of them.
 """
 
@@ -36,18 +36,19 @@ MESH_PHASES = ["shard", "memory"]
 
 
 def random_weights(source: Path, run: str, chance: torch.Generator) -> dict[str, torch.Tensor]:
-    """For every parameter under its names of exchange, one for each of its iterations. None is where it
+    """For every parameter and buffer under its names of exchange, one for each of its iterations. None is where it
     starts: a norm's weight of 1 would hide that it is not applied."""
     info = json.loads(call([TITANC, "info", "--json", "--train", run, source]))
     weights = {}
-    for tensor in info["parameters"]["tensors"]:
+    for tensor in info["parameters"]["tensors"] + info["buffers"]["tensors"]:
         own = tensor["shape"][len(tensor["iterations"]):]
         for indices in itertools.product(*tensor["iterations"]):
             name = tensor["name"]
             for index in indices:
                 name = name.replace("{l}", str(index), 1)
-            centre = 1.0 if name.endswith("norm") else 0.0
-            weights[name] = centre + 0.3 * torch.randn(own, generator=chance, dtype=torch.float64)
+            centre = 1.0 if name.endswith(("norm", "variance")) else 0.0
+            drawn = centre + 0.3 * torch.randn(own, generator=chance, dtype=torch.float64)
+            weights[name] = drawn.round().long() if tensor["dtype"] == "int" else drawn
     return weights
 
 
@@ -127,6 +128,7 @@ FAMILIES = [
     Family("towers", "towers", "parity", "on_shard2_wide2", 8, 32, WHOLE, compiled=True),
     Family("cloze", "cloze", "parity", "on_shard2_tp2", 4, 32, WHOLE, compiled=True),
     Family("vaswani", "vaswani", "parity", "on_shard2_tp2", 4, 32, WHOLE, compiled=True),
+    Family("balanced", "balanced", "parity", "on_shard2_tp2", 4, 32, WHOLE, compiled=True),
     Family("strata", "strata", "parity", "on_shard2_tp2", 4, 32, WHOLE, compiled=True),
     Family("relay", "relay", "parity", "on_shard2_tp2", 4, 32, WHOLE, compiled=True),
 ]

@@ -8,7 +8,7 @@ each row a sample whose labels are its tokens shifted by one. DIR receives
 
     metrics.jsonl           step, loss, grad_norm, lr
     gradients.safetensors   of step 1, before clipping
-    model.safetensors       the parameters after the last step
+    model.safetensors       the parameters and buffers after the last step
 """
 
 import argparse
@@ -39,7 +39,8 @@ def run(model: str, weights: Path, batches: Path, out: Path, dtype="float64", re
     mixed = dtype == "bfloat16"
     kind = torch.float32 if mixed else getattr(torch, dtype)
     module = importlib.import_module(f"models.{model}")
-    parameters = {n: t.to(kind) for n, t in load_file(weights).items()}
+    parameters = {n: t.to(kind) if t.is_floating_point() else t
+                  for n, t in load_file(weights).items()}
     tokens = load_file(batches)["tokens"].long()
     recipe = recipe or Recipe(steps=len(tokens))
     write_run(out, *train(module, parameters, tokens, recipe, mutation,

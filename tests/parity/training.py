@@ -116,9 +116,13 @@ def train(module, parameters: dict[str, Tensor], batches: Tensor, recipe: Recipe
           compute=None):
     """Trains on batches [steps, batch, seq + 1], computing in `compute` (None: the parameters'
     type). Returns a row for each step, the gradients of the
-    first step before clipping, and the parameters after the last."""
+    first step before clipping, and the parameters after the last. Of a model with buffers,
+    `module.updates` says what a step makes of them."""
     recipe = mutated_recipe(recipe, mutation)
-    parameters = {n: t.clone().requires_grad_() for n, t in parameters.items()}
+    isolated = getattr(module, "BUFFERS", ())
+    buffers = {n: t.clone() for n, t in parameters.items()
+               if any(fnmatch(n, pattern) for pattern in isolated)}
+    parameters = {n: t.clone().requires_grad_() for n, t in parameters.items() if n not in buffers}
     undecayed = () if mutation == "decay-norms" else module.UNDECAYED
     kept = {n: any(fnmatch(n, pattern) for pattern in undecayed) for n in parameters}
     scales = {n: ([1.0] + [s for pattern, s in recipe.lr_scales if fnmatch(n, pattern)])[-1]
@@ -130,8 +134,12 @@ def train(module, parameters: dict[str, Tensor], batches: Tensor, recipe: Recipe
     rows, first = [], {}
     for step in range(recipe.steps):
         optimizer.zero_grad()
-        loss = loss_of(module, parameters, batches[step], compute)
+        everything = parameters | buffers
+        loss = loss_of(module, everything, batches[step], compute)
         loss.backward()
+        if buffers:
+            with torch.no_grad():
+                buffers = module.updates(everything, batches[step][:, :-1])
         gradients = {n: p.grad for n, p in parameters.items()}
         mutate_gradients(gradients, mutation, module, parameters, batches[step])
         if step == 0:
@@ -145,7 +153,7 @@ def train(module, parameters: dict[str, Tensor], batches: Tensor, recipe: Recipe
         optimizer.step()
         rows.append({"step": step + 1, "loss": loss.item(), "grad_norm": norm,
                      "lr": recipe.lr * factor})
-    return rows, first, {n: p.detach() for n, p in parameters.items()}
+    return rows, first, {n: p.detach().clone() for n, p in (parameters | buffers).items()}
 
 
 def uncorrect(optimizer, step: int, recipe: Recipe) -> None:

@@ -54,6 +54,8 @@ inline constexpr llvm::StringLiteral kStacked = "titan.stacked";
 inline constexpr llvm::StringLiteral kDecay = "titan.decay";
 inline constexpr llvm::StringLiteral kRateScale = "titan.lr_scale";
 inline constexpr llvm::StringLiteral kFrozen = "titan.frozen";
+/// A parameter that is not trained, whose next value @train returns (docs/rationale/buffers.md).
+inline constexpr llvm::StringLiteral kBuffer = "titan.buffer";
 inline constexpr llvm::StringLiteral kState = "titan.state";
 inline constexpr llvm::StringLiteral kScalar = "titan.scalar";
 inline constexpr llvm::StringLiteral kOutput = "titan.output";

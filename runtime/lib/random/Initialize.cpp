@@ -60,6 +60,8 @@ void initializeRange(const Initializer &init, uint64_t seed, std::string_view na
     return fill(init, stream, first, count, static_cast<double *>(out));
   case DType::BF16:
     return fill(init, stream, first, count, static_cast<bf16 *>(out));
+  case DType::I64: // the compiler lets integers start as whole numbers alone
+    return fill(init, stream, first, count, static_cast<int64_t *>(out));
   default:
     throw std::invalid_argument(std::string("parameters of type ") + nameOf(type) +
                                 " cannot be initialised");

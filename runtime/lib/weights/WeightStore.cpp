@@ -102,6 +102,18 @@ bool convertRun(const std::string &dtype, const std::byte *from, int64_t count, 
   return true;
 }
 
+/// Integers come from integers alone: a count that was rounded is none.
+bool convertRun(const std::string &dtype, const std::byte *from, int64_t count, int64_t *to) {
+  auto same = [](auto value) { return value; };
+  if (dtype == "I64")
+    convertRun<int64_t>(from, count, to, same);
+  else if (dtype == "I32")
+    convertRun<int32_t>(from, count, to, same);
+  else
+    return false;
+  return true;
+}
+
 int64_t elementBytes(const StoredTensor &tensor) {
   int64_t count = 1;
   for (int64_t extent : tensor.shape)
@@ -149,10 +161,11 @@ void WeightStore::readRange(const std::string &name, int64_t first, int64_t coun
   bool known =
       type == DType::F64    ? convertRun(tensor->dtype, from, count, static_cast<double *>(out))
       : type == DType::BF16 ? convertRun(tensor->dtype, from, count, static_cast<bf16 *>(out))
+      : type == DType::I64  ? convertRun(tensor->dtype, from, count, static_cast<int64_t *>(out))
                             : convertRun(tensor->dtype, from, count, static_cast<float *>(out));
   if (!known)
-    throw UserError(fmt::format("{}: the tensor '{}' is {}, the program needs floating point", root,
-                                name, tensor->dtype));
+    throw UserError(fmt::format("{}: the tensor '{}' is {}, the program needs {}", root, name,
+                                tensor->dtype, type == DType::I64 ? "int64" : "floating point"));
 }
 
 void WeightStore::release() const {

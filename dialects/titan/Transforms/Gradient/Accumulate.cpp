@@ -1,9 +1,10 @@
 //===- Accumulate.cpp - A step in several parts of the batch --------------===//
 
 #include "dialects/titan/Differentiation/GradientBuilder.h"
-#include "dialects/titan/Transforms/Gradient/BatchFlow.h"
+#include "dialects/titan/Transforms/Gradient/CleanUp.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "dialects/titan/Transforms/Gradient/Programs.h"
+#include "dialects/titan/Transforms/Gradient/RepeatTail.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace titan::ir {
@@ -185,6 +186,13 @@ static LogicalResult accumulate(func::FuncOp function) {
              << parts.getInt() << " equal parts";
   }
   FailureOr<BatchFlow> flow = BatchFlow::analyze(function, dim);
+  // Parting a repeat makes the one around it differ.
+  while (succeeded(flow) && !flow->getMixed().empty()) {
+    if (failed(splitTail(flow->getMixed().front(), *flow)))
+      return failure();
+    cleanUp(function);
+    flow = BatchFlow::analyze(function, dim);
+  }
   if (failed(flow))
     return failure();
   Accumulator(function, *flow, dim, parts.getInt()).run();

@@ -214,7 +214,11 @@ LogicalResult BatchFlow::followRepeat(RepeatOp repeat) {
       after |= kind == Flow::After;
     }
   });
-  if (parts && after)
+  auto isAfter = [&](Value result) { return get(result).kind == Flow::After; };
+  if (parts && after && llvm::none_of(repeat.getCarriedResults(), isAfter) &&
+      llvm::any_of(repeat.getStackedResults(), isAfter))
+    mixed.insert(repeat);
+  else if (parts && after)
     return repeat.emitError("needs a sum over the whole batch between its iterations, so the step "
                             "cannot be computed a part of `")
            << dim.getValue() << "` at a time";

@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace titan::ir {
 
@@ -32,10 +33,13 @@ struct Flow {
 class BatchFlow {
 public:
   /// Follows the dimension `dim` of the function's inputs. Fails with an error at an operation that
-  /// needs the whole batch while parts of it are computed.
+  /// needs the whole batch while parts of it are computed. Repeats may compute something from sums
+  /// over all parts that they only stack: getMixed() are those, inner ones first. They are to be
+  /// parted (RepeatTail.h) before the step can be.
   static mlir::FailureOr<BatchFlow> analyze(mlir::func::FuncOp function, mlir::StringAttr dim);
 
   Flow get(mlir::Value value) const { return flows.lookup(value); }
+  llvm::ArrayRef<RepeatOp> getMixed() const { return mixed.getArrayRef(); }
   /// Operations of the function's block that run once for each part.
   bool isInLoop(mlir::Operation *op) const { return inLoop.contains(op); }
 
@@ -60,6 +64,7 @@ private:
   llvm::DenseMap<mlir::Value, Flow> flows;
   llvm::DenseSet<mlir::Value> data; ///< depends on inputs alone
   llvm::DenseSet<mlir::Operation *> inLoop;
+  llvm::SetVector<RepeatOp> mixed;
 };
 
 } // namespace titan::ir

@@ -46,8 +46,8 @@ def TitanDifferentiate : Pass<"titan-differentiate", "::mlir::ModuleOp"> {
   let summary = "Adds the gradient of the loss with respect to every trained parameter";
   let description = [{
     Reverse-mode differentiation of every function with `titan.program = "train"`. Afterwards such a
-    function returns, behind its loss, one result per parameter that is not `titan.frozen`, in the
-    order of the arguments, marked `titan.gradient` (and `titan.stacked` like the parameter).
+    function returns, behind its loss and what updates buffers, one result per parameter that is
+    neither `titan.frozen` nor a `titan.buffer`, in the order of the arguments, marked `titan.gradient` (and `titan.stacked` like the parameter).
     A gradient has the element type `reduce` of `titan.precision` where the function declares it, else
     its parameter's; sums of it are made in that type, also those over a repeat's iterations.
     Operations give their own gradients (DifferentiableOpInterface); a `titan.repeat` gets a backward
@@ -173,9 +173,10 @@ def TitanVerifyGradientPhase : Pass<"titan-verify-gradient-phase", "::mlir::Modu
   let summary = "Checks what holds after the gradient phase; changes nothing";
   let description = [{
     In every function with `titan.program = "train"`:
-    - (G1) every parameter that is not frozen has exactly one gradient of its dimensions, in the
-      declared element type;
-    - (G2) it and every state is updated by exactly one result, of its type; a frozen parameter by none;
+    - (G1) every parameter that is neither frozen nor a buffer has exactly one gradient of its
+      dimensions, in the declared element type;
+    - (G2) it, every buffer and every state is updated by exactly one result, of its type; a frozen
+      parameter by none;
     - (G3) the results `loss` and `grad_norm` and the scalars `lr` and `step` are there.
     In the module:
     - (G4) no `titan.stop_gradient` is left.

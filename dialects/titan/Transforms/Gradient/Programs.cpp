@@ -16,7 +16,8 @@ SmallVector<func::FuncOp> titan::ir::getTrainPrograms(ModuleOp module) {
 }
 
 bool titan::ir::isTrained(func::FuncOp function, unsigned index) {
-  return function.getArgAttr(index, attr::kParam) && !function.getArgAttr(index, attr::kFrozen);
+  return function.getArgAttr(index, attr::kParam) && !function.getArgAttr(index, attr::kFrozen) &&
+         !function.getArgAttr(index, attr::kBuffer);
 }
 
 static bool hasName(Attribute attribute, StringRef name) {
@@ -45,4 +46,29 @@ void titan::ir::appendResult(func::FuncOp function, Value value,
   auto dictionary = DictionaryAttr::get(function.getContext(), attributes);
   function.insertResult(function.getNumResults(), value.getType(), dictionary);
   function.getBody().front().getTerminator()->insertOperands(function.getNumResults() - 1, value);
+}
+
+LogicalResult titan::ir::verifyUpdates(func::FuncOp function, StringRef constraint,
+                                       llvm::function_ref<bool(unsigned)> isUpdated) {
+  auto complain = [&] { return function.emitOpError("(") << constraint << ") "; };
+  SmallVector<unsigned> updates(function.getNumArguments());
+  for (unsigned r = 0; r < function.getNumResults(); ++r) {
+    auto target = function.getResultAttrOfType<IntegerAttr>(r, attr::kUpdates);
+    if (!target)
+      continue;
+    uint64_t index = target.getValue().getZExtValue();
+    if (index >= updates.size())
+      return complain() << "result " << r << " updates argument " << index
+                        << ", which does not exist";
+    ++updates[index];
+    if (function.getResultTypes()[r] != function.getArgument(index).getType())
+      return complain() << "result " << r << " of type " << function.getResultTypes()[r]
+                        << " updates argument " << index << " of type "
+                        << function.getArgument(index).getType();
+  }
+  for (auto [i, count] : llvm::enumerate(updates))
+    if (unsigned expected = isUpdated(i); count != expected)
+      return complain() << "updates argument " << i << " " << count << " times, expected "
+                        << expected;
+  return success();
 }

@@ -17,7 +17,8 @@ namespace titan::ir {
 /// The functions with `titan.program = "train"`.
 llvm::SmallVector<mlir::func::FuncOp> getTrainPrograms(mlir::ModuleOp module);
 
-/// Argument `index` is a parameter that is trained: it has a name and is not frozen.
+/// Argument `index` is a parameter that is trained: it has a name and is neither frozen nor a
+/// buffer.
 bool isTrained(mlir::func::FuncOp function, unsigned index);
 
 /// The first argument (result) whose string attribute `key` is `name`.
@@ -29,6 +30,11 @@ std::optional<unsigned> findResult(mlir::func::FuncOp function, llvm::StringRef 
 /// Appends a result: its value to the return, its type and attributes to the function.
 void appendResult(mlir::func::FuncOp function, mlir::Value value,
                   llvm::ArrayRef<mlir::NamedAttribute> attributes);
+
+/// Holds if each argument that `isUpdated` says is replaced by exactly one result of its type
+/// (`titan.updates`), and no other is; else an error that cites `constraint`.
+mlir::LogicalResult verifyUpdates(mlir::func::FuncOp function, llvm::StringRef constraint,
+                                  llvm::function_ref<bool(unsigned)> isUpdated);
 
 } // namespace titan::ir
 

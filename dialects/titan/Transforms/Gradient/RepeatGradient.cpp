@@ -11,6 +11,7 @@
 #include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
 #include "dialects/titan/IR/TensorAttributes.h"
+#include "dialects/titan/Transforms/Gradient/RepeatTail.h"
 #include "dialects/titan/Transforms/Gradient/Residuals.h"
 #include "dialects/titan/Transforms/Gradient/ReverseSweep.h"
 #include "llvm/ADT/SetVector.h"
@@ -232,29 +233,11 @@ void RepeatGradient::dropUnusedSlices() {
 void RepeatGradient::extendForward() {
   if (residuals.empty())
     return;
-  SmallVector<Type> types(forward.getResultTypes());
-  VariantLists users = forward.getAllStackUsers();
-  for (auto [value, variant] : residuals) {
-    users.push_back({static_cast<int64_t>(variant)});
-    types.push_back(RepeatOp::getStackedType(forward.getStackDim(users.back()),
-                                             cast<NamedTensorType>(value.getType())));
-  }
-  OpBuilder before(forward);
-  auto extended = before.create<RepeatOp>(
-      forward.getLoc(), types, forward.getDim(), forward.getReverse(), forward.getIterations(),
-      forward.getInits(), forward.getSlices(), forward.getAllSliceUsers(), users);
-  extended->setDiscardableAttrs(forward->getDiscardableAttrDictionary());
-  for (auto [to, from] : llvm::zip_equal(extended.getBodies(), forward.getBodies()))
-    to.takeBody(from);
-  for (auto [value, variant] : residuals)
-    extended.getVariant(variant).getYield().getValuesMutable().append(value);
   unsigned numOld = forward.getNumResults();
-  for (auto [old, result] : llvm::zip(forward.getResults(), extended.getResults())) {
+  RepeatOp extended = appendStacks(forward, residuals, [&](Value old, Value result) {
     outer.replace(old, result);
-    std::replace(slices.begin(), slices.end(), Value(old), Value(result));
-    old.replaceAllUsesWith(result);
-  }
-  forward.erase();
+    std::replace(slices.begin(), slices.end(), old, result);
+  });
   forward = extended;
   for (auto [stack, entry] : llvm::zip_equal(extended.getResults().drop_front(numOld), residuals)) {
     slices.push_back(stack);

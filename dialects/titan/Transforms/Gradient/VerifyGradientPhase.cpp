@@ -36,28 +36,10 @@ static LogicalResult verifyGradients(func::FuncOp function) {
 
 /// (G2) What is updated, once.
 static LogicalResult verifyUpdates(func::FuncOp function) {
-  SmallVector<unsigned> updates(function.getNumArguments());
-  for (unsigned r = 0; r < function.getNumResults(); ++r) {
-    auto target = function.getResultAttrOfType<IntegerAttr>(r, attr::kUpdates);
-    if (!target)
-      continue;
-    uint64_t index = target.getValue().getZExtValue();
-    if (index >= updates.size())
-      return function.emitOpError("(G2) result ")
-             << r << " updates argument " << index << ", which does not exist";
-    ++updates[index];
-    if (function.getResultTypes()[r] != function.getArgument(index).getType())
-      return function.emitOpError("(G2) result ")
-             << r << " of type " << function.getResultTypes()[r] << " updates argument " << index
-             << " of type " << function.getArgument(index).getType();
-  }
-  for (auto [i, count] : llvm::enumerate(updates)) {
-    bool isUpdated = isTrained(function, i) || function.getArgAttr(i, attr::kState);
-    if (count != (isUpdated ? 1 : 0))
-      return function.emitOpError("(G2) updates argument ")
-             << i << " " << count << " times, expected " << (isUpdated ? 1 : 0);
-  }
-  return success();
+  return verifyUpdates(function, "G2", [&](unsigned i) {
+    return isTrained(function, i) || function.getArgAttr(i, attr::kState) ||
+           function.getArgAttr(i, attr::kBuffer);
+  });
 }
 
 /// (G3) What the runtime reads and sets each step.

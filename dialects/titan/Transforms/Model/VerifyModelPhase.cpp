@@ -1,6 +1,7 @@
 //===- VerifyModelPhase.cpp - What holds after the model phase ------------===//
 
 #include "dialects/titan/IR/Titan.h"
+#include "dialects/titan/Transforms/Gradient/Programs.h"
 #include "dialects/titan/Transforms/Model/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -50,7 +51,7 @@ static LogicalResult verifySame(func::FuncOp function, unsigned index, Parameter
   func::FuncOp other = first.function;
   if (function.getArgument(index).getType() != other.getArgument(first.index).getType())
     return complain("type");
-  for (StringRef key : {attr::kInit, attr::kFrozen, attr::kStacked})
+  for (StringRef key : {attr::kInit, attr::kFrozen, attr::kBuffer, attr::kStacked})
     if (function.getArgAttr(index, key) != other.getArgAttr(first.index, key))
       return complain(key);
   return success();
@@ -78,9 +79,16 @@ static LogicalResult verifyArguments(func::FuncOp function, Parameters &paramete
 
 /// (M4) and (M5).
 static LogicalResult verifyTraining(func::FuncOp function) {
-  if (function.getNumResults() != 1)
+  unsigned numUpdates = 0;
+  for (unsigned r = 0; r < function.getNumResults(); ++r)
+    numUpdates += bool(function.getResultAttr(r, attr::kUpdates));
+  if (function.getNumResults() != numUpdates + 1)
     return function.emitOpError("(M4) has ")
-           << function.getNumResults() << " results, expected the loss alone";
+           << function.getNumResults() << " results, expected the loss and the next values of "
+           << numUpdates << " buffers alone";
+  auto isBuffer = [&](unsigned i) { return bool(function.getArgAttr(i, attr::kBuffer)); };
+  if (failed(verifyUpdates(function, "M4", isBuffer)))
+    return failure();
   auto role = function.getResultAttrOfType<StringAttr>(0, attr::kOutput);
   if (!role || role.getValue() != "loss")
     return function.emitOpError("(M4) has a result that is not `")

@@ -65,6 +65,29 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !titan.tensor<f32[layers = 3]> 
 !s = !titan.tensor<f32[]>
 !x = !titan.tensor<f32[batch = 8]>
 
+// What is kept of a layer is a square of a sum, times what the layers carry: no sum, so nothing that a repeat behind the
+// parts could take.
+func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> (!s, !titan.tensor<f32[layers = 3]>)
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 2 : i64}} {
+  // expected-error @below {{needs a sum over the whole batch together with a value that it carries}}
+  %y, %z, %stack = titan.repeat <layers = 3> carry(%x, %w) slices() : (!x, !s) -> (!x, !s, !titan.tensor<f32[layers = 3]>) {
+  // expected-note @below {{the carried value}}
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %v: !s):
+    %u = titan.tanh %v : !s -> !s
+    %d = titan.mul %c, %v : (!x, !s) -> !x
+    %sum = titan.reduce sum %d : !x -> !s
+    %square = titan.mul %sum, %sum : (!s, !s) -> !s
+    %times = titan.mul %square, %v : (!s, !s) -> !s
+    titan.yield %d, %u, %times : !x, !s, !s
+  }
+  %r = titan.reduce sum %y : !x -> !s
+  return %r, %stack : !s, !titan.tensor<f32[layers = 3]>
+}
+
+// -----
+
+!x = !titan.tensor<f32[batch = 8]>
+
 // What comes out must be whole.
 // expected-error @below {{returns a value with the dimension `batch`, which is never whole}}
 func.func @train(%x: !x {titan.input = "x"}) -> !x

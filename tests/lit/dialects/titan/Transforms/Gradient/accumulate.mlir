@@ -95,3 +95,46 @@ func.func @train(%x: !x {titan.input = "x"}, %seed: !i {titan.scalar = "seed"}, 
   %z = titan.mul %w, %b : (!v, !v) -> !v
   return %sum, %z : !s, !v
 }
+
+// -----
+
+!s = !titan.tensor<f32[]>
+!x = !titan.tensor<f32[batch = 8]>
+!b = !titan.tensor<f32[layers.x2 = 2 of layers]>
+
+// A mean over the batch of each of some layers moves what is kept of earlier steps. The layers stack their sums, which
+// are added up over the parts; a repeat of the same layers behind the loop does the rest, from slices of its own.
+// CHECK-LABEL: func.func @train
+// CHECK: %[[LOOP:.*]]:2 = titan.repeat <microbatches = 2>
+// CHECK: titan.repeat <layers = 3> table [0, 1, 0] carry(%{{.*}}) slices(%{{.*}}) stacks([0]) :
+// CHECK: %[[SUM:.*]] = titan.reduce sum
+// CHECK-NEXT: titan.yield %{{.*}}, %[[SUM]] :
+// CHECK: %[[NEXT:.*]] = titan.repeat <layers = 3> table [0, 1, 0] carry() slices(%[[KEPT:.*]] for [0], %[[LOOP]]#0 for [0]) stacks([0]) :
+// CHECK: ^bb0(%{{.*}}: !titan.tensor<i64[]>, %[[OLD:.*]]: !titan.tensor<f32[]>, %[[WHOLE:.*]]: !titan.tensor<f32[]>):
+// CHECK: %[[LESS:.*]] = titan.mul %[[OLD]], %{{.*}}
+// CHECK: %[[SQUARE:.*]] = titan.mul %[[WHOLE]], %[[WHOLE]]
+// CHECK: %[[RESULT:.*]] = titan.add %[[LESS]], %[[SQUARE]]
+// CHECK: titan.yield %[[RESULT]]
+// CHECK: ^bb0
+// CHECK-NEXT: titan.yield
+// CHECK: return %{{.*}}, %[[NEXT]]
+func.func @train(%x: !x {titan.input = "x"}, %kept: !b {titan.param = "kept", titan.buffer, titan.stacked = [array<i64: 0, 2>]})
+    -> (!s {titan.output = "loss"}, !b {titan.updates = 1, titan.stacked = [array<i64: 0, 2>]})
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 2 : i64}} {
+  %y, %next = titan.repeat <layers = 3> table [0, 1, 0] carry(%x) slices(%kept for [0]) stacks([0]) : (!x, !b) -> (!x, !b) {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %old: !s):
+    %d = titan.tanh %c : !x -> !x
+    %half = titan.constant 5.0e-01 : !s
+    %less = titan.mul %old, %half : (!s, !s) -> !s
+    %sum = titan.reduce sum %d : !x -> !s
+    %square = titan.mul %sum, %sum : (!s, !s) -> !s
+    %new = titan.add %less, %square : (!s, !s) -> !s
+    titan.yield %d, %new : !x, !s
+  }, {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !x):
+    %d = titan.tanh %c : !x -> !x
+    titan.yield %d : !x
+  }
+  %loss = titan.reduce sum %y : !x -> !s
+  return %loss, %next : !s, !b
+}

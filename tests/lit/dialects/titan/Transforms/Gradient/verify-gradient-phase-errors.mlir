@@ -46,6 +46,28 @@ func.func @train(%x: !s {titan.param = "x", titan.frozen})
 
 !s = !titan.tensor<f32[]>
 
+// (G2) A buffer that is updated twice.
+// expected-error @below {{(G2) updates argument 0 2 times, expected 1}}
+func.func @train(%x: !s {titan.param = "x", titan.buffer})
+    -> (!s {titan.output = "loss"}, !s {titan.updates = 0}, !s {titan.updates = 0}) attributes {titan.program = "train"} {
+  return %x, %x, %x : !s, !s, !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+
+// (G1) A buffer with a gradient.
+// expected-error @below {{(G1) returns 1 gradients of parameter "x"}}
+func.func @train(%x: !s {titan.param = "x", titan.buffer})
+    -> (!s {titan.output = "loss"}, !s {titan.updates = 0}, !s {titan.gradient = "x"}) attributes {titan.program = "train"} {
+  return %x, %x, %x : !s, !s, !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+
 // (G2) An update of an argument that does not exist.
 // expected-error @below {{(G2) result 1 updates argument 7, which does not exist}}
 func.func @train(%x: !s {titan.param = "x", titan.frozen})

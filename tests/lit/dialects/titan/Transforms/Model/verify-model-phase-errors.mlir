@@ -82,7 +82,7 @@ func.func @logits(%w: !s {titan.param = "w", titan.init = #titan.init<constant, 
 !s = !titan.tensor<f32[]>
 
 // (M4) A training step without a loss.
-// expected-error @below {{(M4) has 0 results, expected the loss alone}}
+// expected-error @below {{(M4) has 0 results, expected the loss and the next values of 0 buffers alone}}
 func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
     attributes {titan.program = "train", titan.optimizer = {}} {
   return
@@ -97,6 +97,59 @@ func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [
 func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> !s
     attributes {titan.program = "train", titan.optimizer = {}} {
   return %w : !s
+}
+
+// -----
+
+!t = !titan.tensor<f32[seq = 2]>
+
+// (M4) A buffer that nothing updates.
+// expected-error @below {{(M4) updates argument 0 0 times, expected 1}}
+func.func @train(%b: !t {titan.param = "b", titan.buffer, titan.init = #titan.init<constant, [1.0]>},
+                 %w: !titan.tensor<f32[]> {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
+    -> (!titan.tensor<f32[]> {titan.output = "loss"}) attributes {titan.program = "train", titan.optimizer = {}} {
+  return %w : !titan.tensor<f32[]>
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+
+// (M4) An update of a parameter, which is the optimizer's.
+// expected-error @below {{(M4) updates argument 0 1 times, expected 0}}
+func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
+    -> (!s {titan.output = "loss"}, !s {titan.updates = 0}) attributes {titan.program = "train", titan.optimizer = {}} {
+  return %w, %w : !s, !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+!t = !titan.tensor<f32[seq = 2]>
+
+// (M4) A next value of another type.
+// expected-error @below {{(M4) result 1 of type '!titan.tensor<f32[]>' updates argument 0 of type '!titan.tensor<f32[seq = 2]>'}}
+func.func @train(%b: !t {titan.param = "b", titan.buffer, titan.init = #titan.init<constant, [1.0]>},
+                 %w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
+    -> (!s {titan.output = "loss"}, !s {titan.updates = 0}) attributes {titan.program = "train", titan.optimizer = {}} {
+  return %w, %w : !s, !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+
+// expected-note @below {{there it is argument 0}}
+func.func @train(%b: !s {titan.param = "b", titan.buffer, titan.init = #titan.init<constant, [1.0]>})
+    -> (!s {titan.output = "loss"}, !s {titan.updates = 0}) attributes {titan.program = "train", titan.optimizer = {}} {
+  return %b, %b : !s, !s
+}
+
+// (M3) A buffer in one program and a parameter in another.
+// expected-error @below {{(M3) parameter "b" has another titan.buffer than in @train}}
+func.func @logits(%b: !s {titan.param = "b", titan.init = #titan.init<constant, [1.0]>}) -> !s
+    attributes {titan.program = "logits"} {
+  return %b : !s
 }
 
 // -----

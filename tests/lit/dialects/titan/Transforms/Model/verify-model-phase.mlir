@@ -4,10 +4,12 @@
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: titan.input = "tokens"
 // CHECK-SAME: titan.param = "w"
+// CHECK-SAME: titan.buffer
 // CHECK: return
 !s = !titan.tensor<f32[]>
 func.func @train(%tokens: !titan.tensor<i64[seq = 2]> {titan.input = "tokens"},
-                 %w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
-    -> (!s {titan.output = "loss"}) attributes {titan.program = "train", titan.optimizer = {}} {
-  return %w : !s
+                 %w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>},
+                 %b: !s {titan.param = "b", titan.buffer, titan.init = #titan.init<constant, [1.0]>})
+    -> (!s {titan.output = "loss"}, !s {titan.updates = 2}) attributes {titan.program = "train", titan.optimizer = {}} {
+  return %w, %w : !s, !s
 }
