@@ -47,7 +47,8 @@ bool Elaborator::mayUpdate(const UpdateStmt &stmt, const Binding &buffer) {
   auto known = parameterIndex.find(parameterName(stmt.name.text));
   if (known == parameterIndex.end() || model.parameters[known->second].loc != buffer.loc) {
     for (Parameter &parameter : model.parameters)
-      parameter.isUpdated |= parameter.loc == buffer.loc; // that it never is, is not to be said as well
+      parameter.isUpdated |=
+          parameter.loc == buffer.loc; // that it never is, is not to be said as well
     report(Code::UpdateElsewhere, stmt.loc,
            "`" + stmt.name.text + "` is updated in a repeat inside of the body that declares it")
         .note(buffer.loc, "declared here")
@@ -104,8 +105,9 @@ void Elaborator::update(const UpdateStmt &stmt) {
            "`" + stmt.name.text + "` is no buffer" +
                (isParameter ? ": parameters are changed by the optimizer" : ""))
         .note(binding->loc, std::string("this ") + binding->what)
-        .help(isParameter ? "declare it with `buffer` instead of `param`, if it is not to be trained"
-                          : "a buffer is updated by the name that declares it");
+        .help(isParameter
+                  ? "declare it with `buffer` instead of `param`, if it is not to be trained"
+                  : "a buffer is updated by the name that declares it");
     return;
   }
   if (!binding->value.isTensor() || !mayUpdate(stmt, *binding))

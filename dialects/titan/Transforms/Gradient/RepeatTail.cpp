@@ -43,7 +43,8 @@ class TailBody {
 public:
   TailBody(RepeatVariant head, const BatchFlow &flow) : head(head), flow(flow) {
     region.push_back(block = new Block);
-    mapping.map(head.getIndex(), block->addArgument(head.getIndex().getType(), head.getRepeat().getLoc()));
+    mapping.map(head.getIndex(),
+                block->addArgument(head.getIndex().getType(), head.getRepeat().getLoc()));
     for (BlockArgument slice : head.getSliceArgs())
       mapping.map(slice, block->addArgument(slice.getType(), slice.getLoc()));
   }
@@ -171,9 +172,9 @@ LogicalResult titan::ir::splitTail(RepeatOp repeat, const BatchFlow &flow) {
   }
   OpBuilder behind(head->getContext());
   behind.setInsertionPointAfter(head);
-  auto tail = behind.create<RepeatOp>(head.getLoc(), types, head.getDim(), head.getReverse(),
-                                      head.getIterations(), ValueRange(), slices, sliceUsers,
-                                      stackUsers);
+  auto tail =
+      behind.create<RepeatOp>(head.getLoc(), types, head.getDim(), head.getReverse(),
+                              head.getIterations(), ValueRange(), slices, sliceUsers, stackUsers);
   for (auto [to, body] : llvm::zip_equal(tail.getBodies(), bodies))
     to.takeBody(body->region);
   for (auto [number, stack] : llvm::zip_equal(moved, tail.getResults()))
