@@ -13,9 +13,28 @@ namespace titan::driver {
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-std::optional<std::string> emitSource(Session &session, emission::Target target) {
+/// Reports the files that a run names and that are not there.
+static void checkData(const sema::CheckedRun &run, Code code, DiagnosticEngine &diags) {
+  for (const char *option : {"data.path", "eval.data.path"}) {
+    const sema::Option &file = run.run.options.at(option);
+    if (file.value.text.empty() || fs::exists(file.value.text))
+      continue;
+    Diagnostic &diag = diags.report(code, file.loc, "there is no file `" + file.value.text + "`");
+    if (llvm::StringRef(option) == "data.path")
+      diag.help(code == Code::DataMissing
+                    ? "name another one: `titanc run FILE -- --data PATH`"
+                    : "the program looks for it when it starts; `--data PATH` names another one");
+  }
+}
+
+std::optional<std::string> emitSource(Session &session, emission::Target target,
+                                      std::optional<Code> missingData) {
   std::optional<sema::CheckedRun> run = session.check();
   if (!run)
+    return std::nullopt;
+  if (missingData)
+    checkData(*run, *missingData, session.diags);
+  if (session.diags.hasErrors())
     return std::nullopt;
   CompilerContext compiler;
   mlir::OwningOpRef<mlir::ModuleOp> module = compile(session, *run, compiler.context, {});
@@ -46,7 +65,9 @@ static std::string stemOf(const CommonOptions &options) {
 
 int buildCommand(const CommonOptions &options, const BuildOptions &build) {
   Session session(options);
-  std::optional<std::string> source = emitSource(session, build.target);
+  bool runsHere = build.emit == EmitKind::Exe;
+  std::optional<std::string> source =
+      emitSource(session, build.target, runsHere ? std::optional(Code::DataNotHere) : std::nullopt);
   if (!source)
     return session.finish(1);
   std::string name = stemOf(options);
@@ -99,10 +120,21 @@ static std::vector<std::string> launchCommand(const Toolchain &toolchain, const 
       executable};
 }
 
+/// Whether the program's own arguments leave it at the training that the file says: they may name
+/// other data, or another command.
+static bool trainsOnFile(const RunOptions &run) {
+  return llvm::none_of(run.arguments, [](llvm::StringRef argument) {
+    return argument.starts_with("--data") || argument.starts_with("--config") ||
+           argument.contains("data.path") || argument == "--help" || argument == "-h" ||
+           argument == "eval" || argument == "generate" || argument == "export";
+  });
+}
+
 int runCommand(const CommonOptions &options, const RunOptions &run) {
   Session session(options);
   std::vector<std::string> command;
-  if (std::optional<std::string> source = emitSource(session, run.target))
+  std::optional<Code> missing = trainsOnFile(run) ? std::optional(Code::DataMissing) : std::nullopt;
+  if (std::optional<std::string> source = emitSource(session, run.target, missing))
     if (std::optional<Toolchain> toolchain = Toolchain::find(run.target, session.diags)) {
       std::string executable = buildCached(*source, stemOf(options), *toolchain, session.diags);
       if (!executable.empty())

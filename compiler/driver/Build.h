@@ -18,8 +18,10 @@ struct BuildOptions {
   std::string cudaArch; ///< native, or a compute capability such as 90; empty: the runtime's
 };
 
-/// The program's source in C++ or CUDA C++. Nothing after an error, which the session holds.
-std::optional<std::string> emitSource(Session &session, emission::Target target);
+/// The program's source in C++ or CUDA C++. Nothing after an error, which the session holds. Data
+/// that are not there are reported under the code `missingData`, if one is given.
+std::optional<std::string> emitSource(Session &session, emission::Target target,
+                                      std::optional<Code> missingData);
 
 /// Reports that `file` cannot be written.
 void cannotWrite(DiagnosticEngine &diags, llvm::StringRef file, std::error_code why);

@@ -223,7 +223,11 @@ int runTitanc(int argc, char **argv) {
     return runCommand(args.common, args.run);
   if (chosen("explain"))
     return explainCommand(args.code);
-  if (chosen("info") && (args.info.options || !args.common.file.empty()))
+  if (chosen("info") && args.common.file.empty() && !args.info.options) {
+    std::cerr << "titanc: FILE is missing\nsee titanc --help\n";
+    return 2;
+  }
+  if (chosen("info"))
     return infoCommand(args.common, args.info);
   if (chosen("check"))
     return checkCommand(args.common);

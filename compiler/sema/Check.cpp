@@ -91,7 +91,8 @@ bool Checker::specialise(const CheckedRun &checked, int64_t batch, Model &model,
   spec.work = &work;
   Symbol base;
   size_t errorsBefore = diags.errorReports();
-  if (!collectArguments(checked.run.model, spec.arguments, base, 0, diags))
+  std::vector<Derivation> chain;
+  if (!collectArguments(checked.run.model, spec.arguments, base, chain, diags))
     return false;
   for (const auto &[name, option] : checked.run.modelArguments)
     spec.arguments[name] = {option.value, option.loc};
@@ -120,6 +121,21 @@ void Checker::warnUnused(const Model &model) {
     if (!needed.parameters.count(i) && !model.parameters[i].isBuffer) // that may be a result itself
       diags.report(Code::UnusedParameter, model.parameters[i].loc,
                    "the loss does not depend on parameter `" + model.parameters[i].name + "`");
+}
+
+/// A run changes something.
+void Checker::checkTrains(const CheckedRun &checked) {
+  const std::vector<Parameter> &all = checked.train.parameters;
+  if (std::any_of(all.begin(), all.end(), [](const Parameter &one) { return !one.frozen; }))
+    return;
+  Diagnostic &diag =
+      diags.report(Code::NothingToTrain, checked.run.loc,
+                   "run `" + checked.run.name + "` trains nothing: " +
+                       (all.empty() ? "its model has no parameters" : "all parameters are frozen"));
+  if (all.empty())
+    diag.note(checked.train.loc, "the model is declared here").help("declare some: `param ...`");
+  else
+    diag.help("leave some free: `parameters \"" + all.back().name + "\" { frozen = false }`");
 }
 
 /// Every input of a run's model must come from its data.
@@ -200,8 +216,10 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
   checkGroups(checked.run, checked.train, diags);
   if (isTrain)
     checkRecompute(checked, diags);
-  if (isTrain && checked.train.loss)
+  if (isTrain && checked.train.loss) {
     warnUnused(checked.train);
+    checkTrains(checked);
+  }
   if (diags.errorReports() != errorsBefore || !specialise(checked, 1, checked.logits, diags))
     return std::nullopt;
   return checked;

@@ -3,6 +3,7 @@
 #ifndef TITAN_COMPILER_SEMA_CHECK_H
 #define TITAN_COMPILER_SEMA_CHECK_H
 
+#include "compiler/sema/Derivation.h"
 #include "compiler/sema/Elaborator.h"
 #include "compiler/sema/Mesh.h"
 
@@ -48,10 +49,11 @@ private:
   void chooseSizes(CheckedRun &checked);
   bool specialise(const CheckedRun &checked, int64_t batch, Model &model, DiagnosticEngine &diags);
   bool collectArguments(const Symbol &model, std::map<std::string, Argument> &arguments,
-                        Symbol &base, unsigned depth, DiagnosticEngine &diags);
+                        Symbol &base, std::vector<Derivation> &chain, DiagnosticEngine &diags);
   bool checkArguments(const Symbol &base, const std::map<std::string, Argument> &arguments,
                       DiagnosticEngine &diags);
   void warnUnused(const Model &model);
+  void checkTrains(const CheckedRun &checked);
   bool isComplete(const Symbol &model, std::set<std::string> given, unsigned depth) const;
   std::vector<Symbol> declared(bool trains) const;
   std::optional<Symbol> choose();

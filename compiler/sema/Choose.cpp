@@ -100,17 +100,15 @@ std::optional<Symbol> Checker::choose() {
 }
 
 bool Checker::collectArguments(const Symbol &model, std::map<std::string, Argument> &arguments,
-                               Symbol &base, unsigned depth, DiagnosticEngine &diags) {
+                               Symbol &base, std::vector<Derivation> &chain,
+                               DiagnosticEngine &diags) {
   if (model.decl->is<ModelDecl>()) {
     base = model;
     return true;
   }
   const ModelAliasDecl &alias = *model.decl->as<ModelAliasDecl>();
-  if (depth > deepest) {
-    diags.report(Code::AliasCycle, alias.base.loc,
-                 "model `" + alias.name.text + "` would derive from itself");
+  if (!derives(chain, {&alias.name, alias.base.loc}, "model", diags))
     return false;
-  }
   Symbol parent = library.lookup(*model.unit, alias.base);
   if (!parent || !(parent.decl->is<ModelDecl>() || parent.decl->is<ModelAliasDecl>())) {
     Diagnostic &diag = diags.report(Code::UnknownDeclaration, alias.base.loc,
@@ -118,7 +116,7 @@ bool Checker::collectArguments(const Symbol &model, std::map<std::string, Argume
     proposeName(diag, alias.base.loc, alias.base.text(), library.names(*model.unit));
     return false;
   }
-  if (!collectArguments(parent, arguments, base, depth + 1, diags))
+  if (!collectArguments(parent, arguments, base, chain, diags))
     return false;
   std::map<std::string, Location> here;
   for (const Setting &setting : alias.settings) {
@@ -127,11 +125,7 @@ bool Checker::collectArguments(const Symbol &model, std::map<std::string, Argume
                    "a model's arguments are set as `name = value`");
       continue;
     }
-    auto [earlier, fresh] = here.try_emplace(setting.path.text(), setting.path.loc);
-    if (!fresh)
-      diags
-          .report(Code::OptionTwice, setting.path.loc, "`" + setting.path.text() + "` is set twice")
-          .note(earlier->second, "it was set here");
+    setsOnce(here, setting.path.text(), setting.path.loc, diags);
     Value value = Elaborator::evalConstant(*setting.value, library, *model.unit, diags);
     arguments[setting.path.text()] = {value, setting.path.loc};
   }

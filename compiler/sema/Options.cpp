@@ -174,6 +174,15 @@ std::vector<std::string> samplesOf(const OptionSpec &spec) {
   return spec.choices;
 }
 
+bool setsOnce(std::map<std::string, Location> &seen, const std::string &path, Location at,
+              DiagnosticEngine &diags) {
+  auto [earlier, fresh] = seen.try_emplace(path, at);
+  if (!fresh)
+    diags.report(Code::OptionTwice, at, "`" + path + "` is set twice")
+        .note(earlier->second, "it was set here");
+  return fresh;
+}
+
 void reportHalf(Location at, DiagnosticEngine &diags) {
   diags
       .report(Code::HalfPrecision, at,

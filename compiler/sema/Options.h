@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <limits>
+#include <map>
 
 namespace titan::sema {
 
@@ -60,6 +61,11 @@ struct Option {
   Value value;
   Location loc; ///< where it was set; invalid for a default
 };
+
+/// Notes in `seen` that a path is set here. False, once reported, if the same declaration has set
+/// it before.
+bool setsOnce(std::map<std::string, Location> &seen, const std::string &path, Location at,
+              DiagnosticEngine &diags);
 
 /// Refuses f16, with the reason.
 void reportHalf(Location at, DiagnosticEngine &diags);

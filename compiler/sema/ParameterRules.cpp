@@ -40,12 +40,8 @@ entriesOf(const Setting &setting, const std::vector<OptionSpec> &table, Diagnost
   std::map<std::string, Location> seen;
   if (setting.block)
     for (const Setting &entry : *setting.block) {
-      auto [earlier, fresh] = seen.try_emplace(entry.path.text(), entry.path.loc);
-      if (fresh)
+      if (setsOnce(seen, entry.path.text(), entry.path.loc, diags))
         entries.push_back(&entry);
-      else
-        diags.report(Code::OptionTwice, entry.path.loc, "`" + entry.path.text() + "` is set twice")
-            .note(earlier->second, "it was set here");
     }
   if (entries.empty()) {
     std::vector<std::string> known;

@@ -3,8 +3,6 @@
 #include "compiler/sema/Resolver.h"
 #include "compiler/sema/Suggest.h"
 
-#include <algorithm>
-
 namespace titan::sema {
 
 using namespace syntax;
@@ -50,19 +48,6 @@ Symbol Resolver::findBase(const Symbol &symbol, const TrainDecl &decl) {
   return {};
 }
 
-/// Whether the chain may go on with `decl`.
-bool Resolver::mayDerive(const TrainDecl &decl) {
-  constexpr size_t deepest = 64;
-  std::string what = std::find(chain.begin(), chain.end(), &decl) != chain.end()
-                         ? "would derive from itself"
-                     : chain.size() >= deepest
-                         ? "is the end of a chain of over " + std::to_string(deepest) + " runs"
-                         : "";
-  if (!what.empty())
-    diags.report(Code::AliasCycle, decl.base.loc, "run `" + decl.name.text + "` " + what);
-  return what.empty();
-}
-
 bool Resolver::findMap(const Symbol &symbol, const TrainDecl &decl) {
   run.parallel = library.lookup(*symbol.unit, *decl.parallel, Space::Maps);
   if (run.parallel)
@@ -75,9 +60,8 @@ bool Resolver::findMap(const Symbol &symbol, const TrainDecl &decl) {
 
 bool Resolver::addRun(const Symbol &symbol) {
   const TrainDecl &decl = *symbol.decl->as<TrainDecl>();
-  if (!mayDerive(decl))
+  if (!derives(chain, {&decl.name, decl.base.loc}, "run", diags))
     return false;
-  chain.push_back(&decl);
   Symbol base = findBase(symbol, decl);
   if (!base)
     return false;
@@ -125,7 +109,7 @@ void Resolver::fillDefaults(bool demandAll) {
   if (missing.empty())
     return;
   // What a run lacks, those that derive from it lack too: it is said once, of the first.
-  const Name &first = chain.back()->as<TrainDecl>()->name;
+  const Name &first = *chain.back().name;
   std::vector<std::string> paths;
   for (const OptionSpec *spec : missing)
     paths.push_back(spec->path);

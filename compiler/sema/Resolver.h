@@ -2,6 +2,7 @@
 #ifndef TITAN_COMPILER_SEMA_RESOLVER_H
 #define TITAN_COMPILER_SEMA_RESOLVER_H
 
+#include "compiler/sema/Derivation.h"
 #include "compiler/sema/Elaborator.h"
 #include "compiler/sema/Run.h"
 
@@ -23,7 +24,6 @@ private:
   // Resolver.cpp: from declaration to declaration
   void propose(Diagnostic &diag, const syntax::Path &path, const Unit &unit, Space space);
   Symbol findBase(const Symbol &symbol, const syntax::TrainDecl &decl);
-  bool mayDerive(const syntax::TrainDecl &decl);
   bool findMap(const Symbol &symbol, const syntax::TrainDecl &decl);
 
   // Settings.cpp: from setting to setting
@@ -45,7 +45,7 @@ private:
   Run &run;
   const Unit *unit = nullptr;              ///< whose names the settings at hand use
   std::map<std::string, Location> setHere; ///< by the declaration at hand
-  std::vector<const syntax::Decl *> chain;
+  std::vector<Derivation> chain;
   bool fromCommandLine = false;
   bool unknownSeen = false;
 };

@@ -103,12 +103,8 @@ void Resolver::unknown(const std::string &path, Location at) {
 }
 
 void Resolver::set(const std::string &path, Location pathLoc, const Expr &expr) {
-  auto [earlier, fresh] = setHere.try_emplace(path, pathLoc);
-  if (!fresh) {
-    diags.report(Code::OptionTwice, pathLoc, "`" + path + "` is set twice")
-        .note(earlier->second, "it was set here");
+  if (!setsOnce(setHere, path, pathLoc, diags))
     return;
-  }
   auto under = [&](const char *section) { return path.rfind(section, 0) == 0; };
   if (under("model.")) {
     run.modelArguments[path.substr(6)] = {evaluate(expr), pathLoc};
