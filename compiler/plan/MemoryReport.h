@@ -27,8 +27,8 @@ struct ProgramMemory {
   unsigned line = 0;
 };
 
-/// Of a processor's program that has its code and its libraries loaded, and no tensors.
-constexpr int64_t kLoadedLibraries = 120'000'000;
+/// Of a processor's program that has its code and its libraries loaded, once it trains.
+constexpr int64_t kLoadedLibraries = 75'000'000;
 /// What MKL keeps for each thread to pack panels of matrices, as soon as they are large; of bf16;
 /// and what the kernels on a processor's tiles keep instead: of bf16 for each thread, of f32 for
 /// all of them (runtime/lib/kernels/AmxGemm.cpp, GemmOnTiles.cpp).

@@ -7,6 +7,7 @@
 #include "titan/runtime/metrics.h"
 
 #include "launch/CrashReport.h"
+#include "launch/LoadedCode.h"
 #include "train/Evaluation.h"
 #include "train/Export.h"
 #include "train/Generate.h"
@@ -153,6 +154,7 @@ int runCommand(const Options &options, const LaunchInfo &launch) {
     omp_set_num_threads(chooseThreadCount(launch, shareOfCores(*world)));
     // Anew, since its working memory is a block for each thread.
     described = programFor(options.command, degrees);
+    letGoOfLoadedCode(); // when all that starts up has, and before there is an arena
     Session session(std::move(described), std::move(degrees), *world, makeDevice(launch));
     reportCrashes(launch.rank, session.running());
     if (options.dryRun) {

@@ -1,8 +1,11 @@
 #include "titan/runtime/launch.h"
 #include "titan/runtime/error.h"
 
+#include "launch/LoadedCode.h"
+
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <map>
 
 using namespace titan::rt;
@@ -175,6 +178,21 @@ TEST(Launch, ThreadCount) {
       chooseThreadCount(torchrun, 4, fake({{"OMP_NUM_THREADS", "1"}, {"TITAN_NUM_THREADS", "1"}})),
       1);
   EXPECT_THROW(chooseThreadCount(alone, 4, fake({{"TITAN_NUM_THREADS", "x"}})), UserError);
+}
+
+/// Resident pages of files.
+int64_t residentOfFiles() {
+  int64_t size = 0, resident = 0, shared = 0;
+  std::ifstream("/proc/self/statm") >> size >> resident >> shared;
+  return shared;
+}
+
+// What constructors touched of LibTorch is given back, and the code still runs.
+TEST(Launch, LetsGoOfLoadedCode) {
+  const int64_t before = residentOfFiles();
+  letGoOfLoadedCode();
+  EXPECT_LT(2 * residentOfFiles(), before);
+  EXPECT_EQ(std::to_string(std::stod("1.5")), "1.500000");
 }
 
 } // namespace
