@@ -325,11 +325,28 @@ class Body:
             if first:
                 self.let(f"tanh({first.name}) * {weight} + {weight}", value.dims)
 
+    def keep(self):
+        """A buffer: read as the step found it, and moved towards what the step has seen."""
+        value, name = self.pick(), self.program.fresh("k")
+        over = [d for d in value.dims if d in ("batch", "seq")]
+        dims = [d for d in value.dims if d not in over]
+        brackets = f"[{', '.join(self.shuffled(dims))}]" if dims else ""
+        seen = f"mean({value.name}, over {', '.join(over)})" if over else value.name
+        update = f"update {name} = 0.7 * {name} + 0.3 * tanh({seen})"
+        is_first = self.random.random() < 0.3
+        self.emit(f"buffer {name}{brackets} {self.random.choice(['= 0', '= 0.3', '~ normal(0.4)'])}")
+        if is_first:
+            self.emit(update)
+        self.let(self.random.choice(["{} + {}", "{} * tanh({})"]).format(value.name, name), value.dims)
+        if not is_first:
+            self.emit(update)
+
     def draw(self, count: int) -> None:
         kinds = [self.unary] * 3 + [self.binary] * 4 + [self.project] * 3 + [self.norm] * 2 + [
             self.project_back, self.project_back, self.contract, self.reduce, self.softmax,
             self.expand, self.rename, self.split, self.merge, self.slice, self.concat, self.lookup,
-            self.attention, self.attention, self.repeat, self.repeat, self.call, self.share]
+            self.attention, self.attention, self.repeat, self.repeat, self.call, self.share,
+            self.keep]
         for _ in range(count):
             self.random.choice(kinds)()
 

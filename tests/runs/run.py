@@ -10,7 +10,8 @@ report and end. Twenty kills, a hundred with --all.
 Allocations: two runs that differ in their number of steps alone ask the allocator for as much.
 
 Meshes: a run that goes from a sharded mesh to a tensor-parallel one and on to one process, by its
-checkpoints, is the run of one process by the parity rule.
+checkpoints, is the run of one process by the parity rule; so it is where the model has buffers and one of the
+meshes computes its steps in parts.
 
 Padding: a mesh that pads what its axes do not divide starts from the same bits, trains to the same, and reads
 and writes files as if there were no padding: what one process has written, two continue, export and generate
@@ -39,6 +40,7 @@ from titan import (BUILD, CORES, ROOT, TORCHRUN, Failed, Launch, Report, build, 
 OUT = ROOT / "out" / "runs"
 PROGRAM = ROOT / "tests/parity/programs/llama3.titan"
 ODD = ROOT / "tests/parity/programs/gpt2.titan"
+BUFFERS = ROOT / "tests/parity/programs/balanced.titan"
 COUNTER = BUILD / "lib" / "libcount-allocations.so"
 EVERY = 5  # steps between checkpoints
 
@@ -228,19 +230,24 @@ def main() -> None:
     other = write_text(OUT / "other.txt", 3_000, seed=2)
     evaluation = [f'eval.data.path="{other}"']
     with ThreadPoolExecutor(CORES) as pool:
-        one, two, split, narrow, whole, padded = pool.map(lambda made: build(*made), [
+        one, two, split, narrow, whole, padded, kept, kept2, kept_split = pool.map(lambda made: build(*made), [
             (PROGRAM, "parity", "float64", OUT / "one", evaluation),
             (PROGRAM, "on_shard2", "float64", OUT / "two", evaluation),
             (PROGRAM, "on_tp2_seq", "float64", OUT / "split", evaluation),
             (PROGRAM, "parity", "bfloat16", OUT / "narrow", evaluation),
             (ODD, "odd", "float64", OUT / "odd"),
-            (ODD, "on_padded", "float64", OUT / "on_padded")])
+            (ODD, "on_padded", "float64", OUT / "on_padded"),
+            (BUFFERS, "parity", "float64", OUT / "kept"),
+            (BUFFERS, "on_shard2", "float64", OUT / "kept-2", ["accumulate=2"]),
+            (BUFFERS, "on_tp2", "float64", OUT / "kept-split")])
     kills = 100 if arguments.all else 20
     report = Report()
     report.cases([
         (f"{kills} kills of two processes, seed {arguments.seed}",
          partial(try_kills, two, text, kills, arguments.seed)),
         ("from mesh to mesh", partial(try_meshes, [(two, 2), (split, 2), (one, 1)], text)),
+        ("from mesh to mesh, with buffers",
+         partial(try_meshes, [(kept2, 2), (kept_split, 2), (kept, 1)], text)),
         ("padded dimensions, and files without them", partial(try_padding, whole, padded, text)),
         ("from a padded mesh to one process",
          partial(try_meshes, [(padded, 2), (whole, 1)], text)),
