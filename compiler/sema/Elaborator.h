@@ -6,9 +6,9 @@
 // once for every index, because what it does may depend on it; of equal bodies one is kept.
 // Mistakes give Error values, which spread silently, and the interpretation goes on.
 //
-// One class, in several files: Statements, Expressions, Calls, Callables, Arguments, Builtins,
-// Where, Lists, Attention, Ordering, Random, Indexing, Reshaping, Repeat, Carried, Parameters,
-// Buffers, DimNames, Append, Reports.
+// One class, in several files: Statements, Anchors, Expressions, Calls, Callables, Arguments,
+// Builtins, Where, Lists, Attention, Ordering, Random, Indexing, Reshaping, Repeat, Carried,
+// Parameters, Buffers, DimNames, Append, Reports.
 #ifndef TITAN_COMPILER_SEMA_ELABORATOR_H
 #define TITAN_COMPILER_SEMA_ELABORATOR_H
 
@@ -78,6 +78,8 @@ private:
   void setLoss(const syntax::AssignStmt &stmt);
   void branch(const syntax::IfStmt &stmt);
   void island(const syntax::IslandStmt &stmt);
+
+  // Anchors.cpp
   Value anchor(Value value, const DimSet &declared, Location declaredAt, Location valueLoc);
   /// What a map calls a value of this name here: behind the repeats and calls around it.
   std::string nameForMaps(const std::string &name) const;

@@ -94,8 +94,10 @@ def TitanAccumulate : Pass<"titan-accumulate", "::mlir::ModuleOp"> {
     (`BatchFlow.h`), so no operation is known here by name, and scaling by the number of parts never
     arises: the loss is that of the global program.
 
-    A sum over inputs alone (the number of valid tokens) is computed beforehand. An operation that
-    needs another sum over the whole batch while parts are computed is an error.
+    A sum over inputs alone (the number of valid tokens) is computed beforehand. What a repeat computes
+    from its sums and only stacks (the next values of its layers' buffers) is moved to a repeat behind the
+    loop, which slices the stacked sums (`RepeatTail.h`). An operation that needs another sum over the
+    whole batch while parts are computed is an error.
 
     Input:
     ```mlir
