@@ -125,7 +125,8 @@ void Checker::warnUnused(const Model &model) {
 
 /// A run changes something.
 void Checker::checkTrains(const CheckedRun &checked) {
-  const std::vector<Parameter> &all = checked.train.parameters;
+  std::vector<Parameter> all = checked.train.parameters;
+  std::erase_if(all, [](const Parameter &one) { return one.isBuffer; });
   if (std::any_of(all.begin(), all.end(), [](const Parameter &one) { return !one.frozen; }))
     return;
   Diagnostic &diag =
