@@ -5,7 +5,10 @@
 #include "mlir/IR/BuiltinTypes.h"
 
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 using namespace titan;
 
@@ -20,9 +23,17 @@ struct BFloat16 {
   explicit operator double() const { return std::bit_cast<float>(uint32_t{bits} << 16); }
 };
 
+/// A poisoned integer is the least one, which is no index and no count.
+template <typename T> T convert(double value) {
+  if constexpr (std::is_same_v<T, int64_t>)
+    if (std::isnan(value))
+      return std::numeric_limits<T>::min();
+  return T(value);
+}
+
 template <typename T> void store(const std::vector<double> &values, std::byte *to) {
   for (size_t i = 0; i < values.size(); ++i) {
-    T element(values[i]);
+    T element = convert<T>(values[i]);
     std::memcpy(to + i * sizeof(T), &element, sizeof(T));
   }
 }

@@ -42,7 +42,7 @@ config.environment["LC_ALL"] = "C"
 config.environment["NO_COLOR"] = "1"
 # titanc compiles and caches programs: into the build folder, never into the user's home.
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.titan_binary_dir, "tests", "cache")
-for name in ("CCACHE_DIR", "OMP_NUM_THREADS", "HOME"):
+for name in ("CC", "CXX", "CCACHE_DIR", "OMP_NUM_THREADS", "HOME"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
