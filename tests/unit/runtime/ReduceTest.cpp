@@ -1,5 +1,6 @@
 // Sums, maxima and minima of all of a tensor (kernel_loops.h).
 #include "titan/runtime/kernel_loops.h"
+#include "titan/runtime/program.h"
 
 #include <gtest/gtest.h>
 
@@ -13,8 +14,8 @@ namespace {
 
 // The loops take a context for the sake of devices and do not look at it here.
 Context &nowhere() {
-  alignas(64) static char memory[64];
-  return reinterpret_cast<Context &>(memory);
+  static Context context;
+  return context;
 }
 
 template <typename T> class Reduce : public testing::Test {};
