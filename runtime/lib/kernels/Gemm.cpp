@@ -1,33 +1,26 @@
 #include "titan/runtime/gemm.h"
 
 #include "Batch.h"
+#include "Blas.h"
 #include "GemmOnTiles.h"
 
 #include <algorithm>
 #include <type_traits>
 
-// The Fortran interface that LibTorch exports; column-major, everything by address.
-extern "C" {
-void sgemm_(const char *transA, const char *transB, const int *m, const int *n, const int *k,
-            const float *alpha, const float *a, const int *lda, const float *b, const int *ldb,
-            const float *beta, float *c, const int *ldc);
-void dgemm_(const char *transA, const char *transB, const int *m, const int *n, const int *k,
-            const double *alpha, const double *a, const int *lda, const double *b, const int *ldb,
-            const double *beta, double *c, const int *ldc);
-}
-
 namespace titan::rt {
 
 namespace {
 
-void blas(const char *ta, const char *tb, int m, int n, int k, float alpha, const float *a, int lda,
-          const float *b, int ldb, float beta, float *c, int ldc) {
-  sgemm_(ta, tb, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
+template <typename T> BlasProduct<T> *blasProduct() {
+  if constexpr (std::is_same_v<T, float>)
+    return blas().sgemm;
+  else
+    return blas().dgemm;
 }
 
-void blas(const char *ta, const char *tb, int m, int n, int k, double alpha, const double *a,
-          int lda, const double *b, int ldb, double beta, double *c, int ldc) {
-  dgemm_(ta, tb, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
+template <typename T> bool isOnTiles(int64_t m, int64_t n, int64_t k, T alpha, T beta) {
+  return std::is_same_v<T, float> && alpha == 1 && (beta == 0 || beta == 1) &&
+         isFasterOnTiles(m, n, k);
 }
 
 /// Row-major C = A B is column-major C' = B' A': swap operands and extents.
@@ -37,16 +30,17 @@ void product(Trans transA, Trans transB, int64_t m, int64_t n, int64_t k, T alph
   if (m == 0 || n == 0)
     return;
   if constexpr (std::is_same_v<T, float>)
-    if (alpha == 1 && (beta == 0 || beta == 1) && isFasterOnTiles(m, n, k))
+    if (isOnTiles(m, n, k, alpha, beta))
       return multiplyOnTiles({a, lda, transA == Trans::No}, {b, ldb, transB == Trans::Yes},
                              {m, n, k}, beta == 1, c, ldc);
   // BLAS insists on leading dimensions of at least a row, also where there is only one row.
   int64_t rowA = transA == Trans::No ? k : m, rowB = transB == Trans::No ? n : k;
-  lda = std::max({lda, rowA, int64_t{1}});
-  ldb = std::max({ldb, rowB, int64_t{1}});
-  ldc = std::max(ldc, n);
-  blas(transB == Trans::Yes ? "T" : "N", transA == Trans::Yes ? "T" : "N", narrow(n), narrow(m),
-       narrow(k), alpha, b, narrow(ldb), a, narrow(lda), beta, c, narrow(ldc));
+  const int toA = narrow(std::max({lda, rowA, int64_t{1}}));
+  const int toB = narrow(std::max({ldb, rowB, int64_t{1}}));
+  const int toC = narrow(std::max(ldc, n));
+  const int rows = narrow(m), columns = narrow(n), depth = narrow(k);
+  blasProduct<T>()(transB == Trans::Yes ? "T" : "N", transA == Trans::Yes ? "T" : "N", &columns,
+                   &rows, &depth, &alpha, b, &toB, a, &toA, &beta, c, &toC);
 }
 
 template <typename T>
@@ -54,6 +48,8 @@ void batched(std::span<const BatchDim> batch, Trans transA, Trans transB, int64_
              int64_t k, T alpha, const T *a, int64_t lda, const T *b, int64_t ldb, T beta, T *c,
              int64_t ldc) {
   narrow(std::max({m, n, k, lda, ldb, ldc})); // throw here, not inside the parallel region
+  if (!isOnTiles(m, n, k, alpha, beta))
+    blas();
   forEachOfBatch(batch, m * n * k, [&](BatchOffsets at) {
     product(transA, transB, m, n, k, alpha, a + at.a, lda, b + at.b, ldb, beta, c + at.c, ldc);
   });

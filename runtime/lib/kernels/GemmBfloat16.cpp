@@ -3,6 +3,7 @@
 // normal range, which they take for 0).
 #include "Amx.h"
 #include "Batch.h"
+#include "Blas.h"
 #include "Grid.h"
 #include "ThreadScratch.h"
 
@@ -13,12 +14,6 @@
 #include <cstdlib>
 #include <omp.h>
 #include <string_view>
-
-// MKL's name in Fortran; a LibTorch over another BLAS does not have it.
-extern "C" __attribute__((weak)) void
-GEMM_BF16BF16F32(const char *transA, const char *transB, const int *m, const int *n, const int *k,
-                 const float *alpha, const uint16_t *a, const int *lda, const uint16_t *b,
-                 const int *ldb, const float *beta, float *c, const int *ldc);
 
 namespace titan::rt {
 
@@ -36,7 +31,7 @@ Way chooseWay() {
 #ifdef __x86_64__
   isNative |= bool(__builtin_cpu_supports("avx512bf16"));
 #endif
-  return GEMM_BF16BF16F32 && isNative ? Way::Mkl : Way::Widened;
+  return isNative && blas().gemmBf16 ? Way::Mkl : Way::Widened;
 }
 
 Way way() {
@@ -103,8 +98,8 @@ void multiply(const Product &p, bool accumulate, float *c, int64_t ldc, ThreadSc
   const int m = narrow(p.n), n = narrow(p.m), k = narrow(p.k);
   const int lda = narrow(p.b.ld), ldb = narrow(p.a.ld), to = narrow(std::max(ldc, p.n));
   const float one = 1, beta = accumulate ? 1 : 0;
-  GEMM_BF16BF16F32(p.b.transposed ? "T" : "N", p.a.transposed ? "T" : "N", &m, &n, &k, &one,
-                   &p.b.data->bits, &lda, &p.a.data->bits, &ldb, &beta, c, &to);
+  blas().gemmBf16(p.b.transposed ? "T" : "N", p.a.transposed ? "T" : "N", &m, &n, &k, &one,
+                  &p.b.data->bits, &lda, &p.a.data->bits, &ldb, &beta, c, &to);
 }
 
 void productElsewhere(const Product &p, bool accumulate, float *c, int64_t ldc) {
@@ -167,6 +162,8 @@ void batched(std::span<const BatchDim> batch, const Product &p, bool accumulate,
   if (p.m == 0 || p.n == 0)
     return;
   narrow(std::max({p.m, p.n, p.k, p.a.ld, p.b.ld, ldc})); // throw here, not in a parallel region
+  if (way() != Way::Tiles)
+    blas();
   forEachOfBatch(batch, p.m * p.n * p.k, [&](BatchOffsets at) {
     Product shifted = p;
     shifted.a.data += at.a;

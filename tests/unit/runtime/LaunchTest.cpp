@@ -1,10 +1,13 @@
 #include "titan/runtime/launch.h"
 #include "titan/runtime/error.h"
 
+#include "launch/Libraries.h"
 #include "launch/LoadedCode.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <fstream>
 #include <map>
 
@@ -187,12 +190,39 @@ int64_t residentOfFiles() {
   return shared;
 }
 
-// What constructors touched of LibTorch is given back, and the code still runs.
+/// Reads a byte of every page of LibTorch's code.
+void touchLibTorch() {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    uintptr_t begin = 0, end = 0;
+    char mode[5] = "";
+    if (line.find(kLibTorch) == std::string::npos ||
+        std::sscanf(line.c_str(), "%lx-%lx %4s", &begin, &end, mode) != 3 || mode[2] != 'x')
+      continue;
+    for (uintptr_t at = begin; at < end; at += 4096)
+      static_cast<void>(*reinterpret_cast<const volatile char *>(at));
+  }
+}
+
+// What was touched of loaded code, as by LibTorch's constructors, is given back, and it still runs.
 TEST(Launch, LetsGoOfLoadedCode) {
+  openLibrary(kLibTorch, "is tested");
+  touchLibTorch();
   const int64_t before = residentOfFiles();
   letGoOfLoadedCode();
   EXPECT_LT(2 * residentOfFiles(), before);
   EXPECT_EQ(std::to_string(std::stod("1.5")), "1.500000");
+}
+
+// What cannot be loaded is said with what it is for, and what to do.
+TEST(Launch, LibraryThatIsNotThere) {
+  try {
+    openLibrary("libabsent.so", "does nothing");
+    FAIL() << "expected an error";
+  } catch (const Fault &fault) {
+    EXPECT_THAT(fault.what(), testing::StartsWith("cannot load libabsent.so, which does nothing"));
+    EXPECT_THAT(fault.what(), testing::HasSubstr("LD_LIBRARY_PATH"));
+  }
 }
 
 } // namespace
