@@ -138,27 +138,37 @@ static std::string getText(Attribute value) {
   return "[" + list + "]";
 }
 
-/// `, numberFrom(0.0)`: what the program checks a setting by that is read when it starts.
-static std::string getRule(DictionaryAttr setting) {
-  auto takes = setting.getAs<StringAttr>("takes");
+/// `numberFrom(0.0)`: what a setting takes.
+static std::string getTypeRule(StringRef takes, DictionaryAttr setting) {
   auto bound = [&](StringRef name) {
     auto number = setting.getAs<FloatAttr>(name);
     return number ? ir::getLiteral(number.getValueAsDouble()) : std::string();
   };
-  if (!takes)
-    return "";
   if (takes == "integer")
-    return ", integerFrom(" + bound("least") + ")";
+    return "integerFrom(" + bound("least") + ")";
   if (takes == "number" && setting.get("most"))
-    return ", numberWithin(" + bound("least") + ", " + bound("most") + ")";
+    return "numberWithin(" + bound("least") + ", " + bound("most") + ")";
   if (takes == "number")
-    return ", numberFrom(" + bound("least") + ")";
+    return "numberFrom(" + bound("least") + ")";
   if (takes == "text")
-    return ", anyText()";
+    return "anyText()";
   std::string choices;
   for (auto choice : setting.getAs<ArrayAttr>("choices").getAsRange<StringAttr>())
     choices += (choices.empty() ? "" : ", ") + quote(choice.getValue());
-  return ", oneOf({" + choices + "})";
+  return "oneOf({" + choices + "})";
+}
+
+/// What the program checks a setting by that is read when it starts.
+static std::string getRule(DictionaryAttr setting) {
+  auto takes = setting.getAs<StringAttr>("takes");
+  if (!takes)
+    return "";
+  const std::string rule = getTypeRule(takes.getValue(), setting);
+  auto idle = setting.getAs<ArrayAttr>("idle");
+  if (!idle)
+    return ", " + rule;
+  auto word = [&](unsigned i) { return quote(cast<StringAttr>(idle[i]).getValue()); };
+  return ", idle(" + word(0) + ", " + word(1) + ", " + rule + ")";
 }
 
 void ProgramTable::emitSettings() {

@@ -117,6 +117,14 @@ void addRule(const rt::SettingRule &rule, OpBuilder &builder, SmallVector<NamedA
   if (rule.type == Type::Word)
     add("choices",
         builder.getStrArrayAttr(SmallVector<StringRef>(rule.choices.begin(), rule.choices.end())));
+  if (!rule.idleBeside.empty())
+    add("idle", builder.getStrArrayAttr({rule.idleBeside, rule.idleValue}));
+}
+
+/// Whether the program that is emitted depends on the value: also on whether it evaluates at all.
+bool isCompiledIn(const sema::OptionSpec &spec, const sema::Run &run) {
+  return spec.fixed == sema::Fixed::Compile ||
+         (StringRef(spec.path).starts_with("eval.") && run["eval.data.path"].text.empty());
 }
 
 } // namespace
@@ -125,7 +133,7 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
   OpBuilder builder(module.getContext());
   SmallVector<NamedAttribute> settings;
   for (const sema::OptionSpec &spec : sema::optionTable()) {
-    bool compile = spec.fixed == sema::Fixed::Compile;
+    const bool compile = isCompiledIn(spec, run.run);
     SmallVector<NamedAttribute> entry = {
         builder.getNamedAttr("value", attribute(run.run[spec.path], builder)),
         builder.getNamedAttr("compile", builder.getBoolAttr(compile))};

@@ -6,7 +6,10 @@
 
 namespace titan::sema {
 
-rt::SettingRule ruleOf(const OptionSpec &spec) {
+namespace {
+
+/// What its type takes.
+rt::SettingRule typeRule(const OptionSpec &spec) {
   using Type = rt::SettingRule::Type;
   switch (spec.type) {
   case OptionType::Integer:
@@ -27,6 +30,17 @@ rt::SettingRule ruleOf(const OptionSpec &spec) {
   return {};
 }
 
+} // namespace
+
+rt::SettingRule ruleOf(const OptionSpec &spec) {
+  rt::SettingRule rule = typeRule(spec);
+  const std::string needed = spec.needs;
+  if (spec.fixed == Fixed::Compile || needed.empty())
+    return rule;
+  const OptionSpec &beside = *findOption(needed.substr(0, needed.find('=')));
+  return rt::idle(beside.path, beside.initial.text, std::move(rule));
+}
+
 namespace {
 
 rt::SettingValue asSetting(const Value &value) {
@@ -38,16 +52,21 @@ rt::SettingValue asSetting(const Value &value) {
   return {value.kind == Value::Kind::Word ? Kind::Word : Kind::Other, 0, value.print()};
 }
 
+} // namespace
+
 Value report(const rt::SettingMistake &mistake, Location at, DiagnosticEngine &diags) {
   using rt::SettingMistake;
   static_assert(static_cast<int>(Code::OptionType) == SettingMistake::Type &&
                 static_cast<int>(Code::OptionValue) == SettingMistake::Value &&
-                static_cast<int>(Code::UnknownOption) == SettingMistake::Unknown);
+                static_cast<int>(Code::UnknownOption) == SettingMistake::Unknown &&
+                static_cast<int>(Code::OptionWithoutEffect) == SettingMistake::Idle);
   Diagnostic &diag = diags.report(static_cast<Code>(mistake.code), at, mistake.message);
   if (!mistake.help.empty())
     diag.help(mistake.help);
   return {};
 }
+
+namespace {
 
 Value refuse(Code code, const OptionSpec &spec, const std::string &takes, const Value &value,
              Location at, DiagnosticEngine &diags) {

@@ -70,8 +70,11 @@ bool setsOnce(std::map<std::string, Location> &seen, const std::string &path, Lo
 /// Refuses f16, with the reason.
 void reportHalf(Location at, DiagnosticEngine &diags);
 
-/// What an option of one value takes, as the program is told that reads it when it starts.
+/// What an option of one value takes, as the program is told that reads it when it starts. An
+/// option of launch has no effect beside the default of what it needs.
 rt::SettingRule ruleOf(const OptionSpec &spec);
+/// Says what is wrong with a setting in the words that a program has for it, too. An Error value.
+Value report(const rt::SettingMistake &mistake, Location at, DiagnosticEngine &diags);
 
 /// Checks the type and range of a value for an option and converts it (an integer for a float).
 /// An Error value after a report.

@@ -57,24 +57,16 @@ static void checkAccumulation(const Run &run, DiagnosticEngine &diags) {
   diag.help("numbers that divide it: " + listDivisors(batch.value.integer));
 }
 
-static void checkEvaluation(const Run &run, DiagnosticEngine &diags) {
-  for (const char *path : {"eval.every", "eval.batches"})
-    if (const Option &option = run.options.at(path);
-        option.loc.isValid() && run["eval.data.path"].text.empty())
-      diags
-          .report(Code::OptionWithoutEffect, option.loc,
-                  "`" + std::string(path) + "` has no effect: there are no data to evaluate on")
-          .help("name them: `eval { data = text(\"FILE\") }`");
-}
-
-static void checkSchedule(const Run &run, DiagnosticEngine &diags) {
-  const Option &to = run.options.at("schedule.to");
-  if (to.loc.isValid() && run["schedule.decay"].isWord("constant") && to.value.isNumber() &&
-      to.value.number() != 1)
-    diags
-        .report(Code::OptionWithoutEffect, to.loc,
-                "`schedule.to` has no effect: the learning rate does not fall")
-        .help("say how: `schedule.decay = linear` or `cosine`");
+/// What is set beside a setting that leaves it without effect.
+static void checkIdle(const Run &run, DiagnosticEngine &diags) {
+  for (const OptionSpec &spec : optionTable()) {
+    const Option &option = run.options.at(spec.path);
+    const rt::SettingRule rule = ruleOf(spec);
+    if (!option.loc.isValid() || option.value.isError() || rule.idleBeside.empty())
+      continue;
+    if (auto mistake = findIdle(spec.path, rule, run[rule.idleBeside.c_str()].text))
+      report(*mistake, option.loc, diags);
+  }
 }
 
 /// Where `data.tokens` says how large a step is, `data.batch` is what is computed at a time, and
@@ -123,10 +115,9 @@ static void resolveTokens(Run &run, DiagnosticEngine &diags) {
 
 void completeRun(Run &run, DiagnosticEngine &diags) {
   checkPolicies(run, diags);
-  checkSchedule(run, diags);
+  checkIdle(run, diags);
   resolveTokens(run, diags);
   checkAccumulation(run, diags);
-  checkEvaluation(run, diags);
   resolvePrecision(run, diags);
 }
 

@@ -40,6 +40,11 @@ void applySettings(Settings &settings, const Options &options) {
     settings.set(readPair("steps=" + std::to_string(*options.steps), "--steps"));
   if (options.seed)
     settings.set(readPair("seed=" + std::to_string(*options.seed), "--seed"));
+  if (!options.data.empty())
+    settings.set(readPair(std::string(options.command == Command::Eval ? "eval." : "") +
+                              "data.path=\"" + options.data + "\"",
+                          "--data"));
+  settings.check();
 }
 
 /// The entry points that a command runs.

@@ -18,8 +18,8 @@ namespace {
 
 constexpr const char *function = "eval";
 
-std::string pathOf(const Settings &settings, const std::string &given) {
-  std::string path = given.empty() ? settings.text("eval.data.path", "") : given;
+std::string pathOf(const Settings &settings) {
+  std::string path = settings.text("eval.data.path", "");
   if (path.empty())
     throw UserError("there are no data to evaluate on: pass --data FILE");
   return path;
@@ -41,10 +41,10 @@ bool canEvaluate(Session &session) {
   return session.hasFunction(function);
 }
 
-Evaluation::Evaluation(Session &session, const Settings &settings, const std::string &path)
+Evaluation::Evaluation(Session &session, const Settings &settings)
     : session(session), interval(settings.integer("eval.every", 0)),
-      data(openData(session.program(), pathOf(settings, path), 0, /*shuffle=*/false)),
-      batches(countBatches(session.program(), data, pathOf(settings, path),
+      data(openData(session.program(), pathOf(settings), 0, /*shuffle=*/false)),
+      batches(countBatches(session.program(), data, pathOf(settings),
                            settings.integer("eval.batches", 0))),
       reader(session, function) {}
 
@@ -68,7 +68,7 @@ int evaluate(Session &session, const Options &options, const Settings &settings)
                     "build FILE.titan --set 'eval.data.path=\"TEXT\"'");
   if (options.initFrom.empty())
     throw UserError("eval needs weights: pass --init-from DIR or FILE.safetensors");
-  Evaluation evaluation(session, settings, options.data);
+  Evaluation evaluation(session, settings);
   constexpr Role parameters[] = {Role::Parameter};
   loadTensors(session, WeightStore(options.initFrom), parameters);
   EvaluationResult result = evaluation.run();

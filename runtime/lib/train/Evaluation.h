@@ -20,8 +20,8 @@ struct EvaluationResult {
 
 class Evaluation {
 public:
-  /// The set is `path`, or eval.data.path where that is empty.
-  Evaluation(Session &session, const Settings &settings, const std::string &path);
+  /// The set is eval.data.path.
+  Evaluation(Session &session, const Settings &settings);
 
   /// Steps between evaluations of a run; 0: never.
   int64_t every() const { return interval; }

@@ -32,6 +32,15 @@ size_t editDistance(const std::string &a, const std::string &b) {
   return row[b.size()];
 }
 
+/// As a shell takes it for one word, unless it has quotes of its kind.
+std::string forShell(const std::string &word) {
+  const bool isPlain = std::all_of(word.begin(), word.end(), [](unsigned char c) {
+    return std::isalnum(c) ||
+           std::string_view("_-+.,=/").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  return isPlain ? word : "'" + word + "'";
+}
+
 /// With the code of the compiler's diagnostic.
 std::string withCode(const SettingMistake &mistake) {
   return fmt::format("{} [T{:04}]", mistake.message, static_cast<int>(mistake.code));
@@ -62,13 +71,22 @@ void Settings::set(const SettingText &text) {
   std::string given = unquoted(text.value);
   if (current.compileTime && !sameValue(current.text, given))
     refuse(text.valuePlace,
-           "`" + text.path + "` is " + current.text + ", fixed when the program was compiled",
-           "rebuild to change it: `titanc build FILE.titan --set " + text.path + "=" + text.value +
-               "`");
+           "`" + text.path + "` is " + (current.text.empty() ? "empty" : current.text) +
+               ", fixed when the program was compiled",
+           "rebuild to change it: `titanc build FILE.titan --set " +
+               forShell(text.path + "=" + text.value) + "`");
   bool isText = current.rule.type == SettingRule::Type::Text;
   if (auto mistake = findMistake(text.path, current.rule, readValue(text.value, isText)))
     refuse(text.valuePlace, withCode(*mistake), mistake->help);
   current.text = given;
+  current.setAt = text.pathPlace;
+}
+
+void Settings::check() const {
+  for (const auto &[path, value] : values)
+    if (!value.setAt.name.empty())
+      if (auto mistake = findIdle(path, value.rule, text(value.rule.idleBeside, "")))
+        refuse(value.setAt, withCode(*mistake), mistake->help);
 }
 
 std::string Settings::text(const std::string &path, const std::string &otherwise) const {

@@ -21,6 +21,8 @@ public:
   explicit Settings(const Program &program);
 
   void set(const SettingText &text);
+  /// When all is set: refuses what has no effect beside the rest.
+  void check() const;
 
   bool has(const std::string &path) const { return values.count(path) != 0; }
   std::string text(const std::string &path, const std::string &otherwise) const;
@@ -37,6 +39,7 @@ private:
     std::string text;
     bool compileTime;
     SettingRule rule;
+    TextPlace setAt = {}; // at launch, else without a name
   };
   [[noreturn]] void refuseUnknown(const SettingText &text) const;
   std::map<std::string, Value> values;

@@ -60,12 +60,12 @@ public:
 
 private:
   void openSets() {
-    std::string path = options.data.empty() ? settings.text("data.path", "") : options.data;
+    const std::string path = settings.text("data.path", "");
     if (path.empty())
       throw UserError("there are no data to train on: pass --data FILE");
     data.emplace(openData(session.program(), path, seed(), /*shuffle=*/true));
     if (canEvaluate(session) && settings.integer("eval.every", 0) > 0)
-      evaluation.emplace(session, settings, "");
+      evaluation.emplace(session, settings);
   }
 
   uint64_t seed() const { return static_cast<uint64_t>(settings.integer("seed", 0)); }

@@ -243,20 +243,21 @@ Program program(const int64_t *degree) {
   p.functions = {{"train", trained, 3, runTrain},
                  {"logits", predicted, 3, runLogits},
                  {"eval", evaluated, 3, runEval}};
-  p.settings = {{"steps", "40", false, integerFrom(1)},
-                {"seed", "3", false, integerFrom(0)},
-                {"optimizer.lr", "4.0", false, numberFrom(0)},
-                {"schedule.warmup", "2", false, integerFrom(0)},
-                {"schedule.decay", "linear", false, oneOf({"constant", "linear", "cosine"})},
-                {"schedule.to", "0.1", false, numberWithin(0, 1)},
-                {"data.path", "", false, anyText()},
-                {"eval.data.path", "", false, anyText()},
-                {"eval.every", "0", false, integerFrom(0)},
-                {"eval.batches", "0", false, integerFrom(0)},
-                {"checkpoint.every", "0", false, integerFrom(0)},
-                {"checkpoint.keep", "0", false, integerFrom(0)},
-                {"data.batch", "4", true},
-                {"data.seq", "32", true}};
+  p.settings = {
+      {"steps", "40", false, integerFrom(1)},
+      {"seed", "3", false, integerFrom(0)},
+      {"optimizer.lr", "4.0", false, numberFrom(0)},
+      {"schedule.warmup", "2", false, integerFrom(0)},
+      {"schedule.decay", "linear", false, oneOf({"constant", "linear", "cosine"})},
+      {"schedule.to", "0.1", false, idle("schedule.decay", "constant", numberWithin(0, 1))},
+      {"data.path", "", false, anyText()},
+      {"eval.data.path", "", false, anyText()},
+      {"eval.every", "0", false, idle("eval.data.path", "", integerFrom(0))},
+      {"eval.batches", "0", false, idle("eval.data.path", "", integerFrom(0))},
+      {"checkpoint.every", "0", false, integerFrom(0)},
+      {"checkpoint.keep", "0", false, integerFrom(0)},
+      {"data.batch", "4", true},
+      {"data.seq", "32", true}};
   p.dtype = DType::F64;
   p.batch = batch;
   p.seq = seq;

@@ -108,6 +108,14 @@ class ProgramTest(ProgramCase):
         self.assertIn("No such file", err("--data", "absent", status=1))
         self.assertIn("the nearest option is `optimizer.lr`",
                       err("--set", "optimizer.lrr=1", "--data", self.text, status=1))
+        for sets, words in ((["schedule.to=0.5", "schedule.decay=constant"],
+                             "--set:1:1: error: `schedule.to` has no effect while `schedule.decay` "
+                             "is `constant` [T0509]\nschedule.to=0.5\n^~~~~~~~~~~\n"
+                             "help: give `schedule.decay` another value, or leave"),
+                            (["eval.every=5"],
+                             "`eval.every` has no effect without `eval.data.path` [T0509]")):
+            self.assertIn(words, err(*[word for pair in sets for word in ("--set", pair)],
+                                     "--data", self.text, status=1))
         self.assertIn("titanc build", err("--set", "data.seq=64", "--data", self.text, status=1))
         self.assertIn("PATH=VALUE", err("--set", "steps", "--data", self.text, status=2))
         self.assertIn("--set steps:1:1: error: `steps` takes an integer, not x [T0502]\nx\n^",

@@ -19,6 +19,8 @@ struct SettingRule {
   Type type = Type::Any;
   double least = 0, most = std::numeric_limits<double>::infinity(); ///< both included
   std::vector<std::string> choices = {};                            ///< of words
+  /// Another setting, and what this one has no effect beside. No name: it always has.
+  std::string idleBeside = {}, idleValue = {};
 };
 
 // How the table of an emitted program says them.
@@ -36,6 +38,11 @@ inline SettingRule oneOf(std::vector<std::string> choices) {
 }
 inline SettingRule anyText() {
   return {SettingRule::Type::Text};
+}
+inline SettingRule idle(std::string beside, std::string value, SettingRule rule) {
+  rule.idleBeside = std::move(beside);
+  rule.idleValue = std::move(value);
+  return rule;
 }
 
 /// A value as it was given.
@@ -63,7 +70,7 @@ struct SettingValue {
 
 /// The codes are those of the compiler's diagnostics.
 struct SettingMistake {
-  enum Code : uint16_t { Unknown = 501, Type = 502, Value = 503 };
+  enum Code : uint16_t { Unknown = 501, Type = 502, Value = 503, Idle = 509 };
   Code code;
   std::string message, help;
 };
@@ -120,6 +127,21 @@ inline std::optional<SettingMistake> findMistake(const std::string &path, const 
       return std::nullopt;
   return SettingMistake{SettingMistake::Value, "`" + path + "` cannot be " + value.print(),
                         "legal: " + choicesText(rule)};
+}
+
+/// What is wrong with setting this at all beside `other`, the value of `rule.idleBeside`.
+inline std::optional<SettingMistake> findIdle(const std::string &path, const SettingRule &rule,
+                                              const std::string &other) {
+  if (rule.idleBeside.empty() || other != rule.idleValue)
+    return std::nullopt;
+  const std::string beside = "`" + rule.idleBeside + "`";
+  const bool isMissing = other.empty();
+  return SettingMistake{
+      SettingMistake::Idle,
+      "`" + path + "` has no effect " +
+          (isMissing ? "without " + beside : "while " + beside + " is `" + other + "`"),
+      (isMissing ? "set " + beside + " too" : "give " + beside + " another value") +
+          ", or leave `" + path + "` out"};
 }
 
 } // namespace titan::rt
