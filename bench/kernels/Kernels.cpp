@@ -48,15 +48,9 @@ private:
   std::unique_ptr<T, Free> memory;
 };
 
-void multiply(Trans transA, Trans transB, int64_t m, int64_t n, int64_t k, const float *a,
-              const float *b, float *c) {
-  gemm(transA, transB, m, n, k, 1.0f, a, transA == Trans::Yes ? m : k, b,
-       transB == Trans::Yes ? k : n, 0.0f, c, n);
-}
-
-template <typename To>
-void multiply(Trans transA, Trans transB, int64_t m, int64_t n, int64_t k, const bf16 *a,
-              const bf16 *b, To *c) {
+template <typename From, typename To>
+void multiply(Trans transA, Trans transB, int64_t m, int64_t n, int64_t k, const From *a,
+              const From *b, To *c) {
   gemmBatched({}, transA, transB, m, n, k, a, transA == Trans::Yes ? m : k, b,
               transB == Trans::Yes ? k : n, false, c, n);
 }

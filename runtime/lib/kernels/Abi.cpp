@@ -7,18 +7,8 @@ namespace titan::rt {
 
 namespace {
 
-template <typename T> void product(const T *a, const T *b, T *c, const GemmShape &s) {
-  Trans transA = s.transposeA ? Trans::Yes : Trans::No;
-  Trans transB = s.transposeB ? Trans::Yes : Trans::No;
-  T beta = s.accumulate ? T(1) : T(0);
-  if (s.batch == 1)
-    return gemm(transA, transB, s.m, s.n, s.k, T(1), a, s.lda, b, s.ldb, beta, c, s.ldc);
-  BatchDim batch[] = {{s.batch, s.strideA, s.strideB, s.strideC}};
-  gemmBatched(batch, transA, transB, s.m, s.n, s.k, T(1), a, s.lda, b, s.ldb, beta, c, s.ldc);
-}
-
-template <typename To>
-void productOfNarrow(const bf16 *a, const bf16 *b, To *c, const GemmShape &s) {
+template <typename From, typename To>
+void product(const From *a, const From *b, To *c, const GemmShape &s) {
   BatchDim batch[] = {{s.batch, s.strideA, s.strideB, s.strideC}};
   gemmBatched(batch, Trans(s.transposeA), Trans(s.transposeB), s.m, s.n, s.k, a, s.lda, b, s.ldb,
               s.accumulate, c, s.ldc);
@@ -27,11 +17,11 @@ void productOfNarrow(const bf16 *a, const bf16 *b, To *c, const GemmShape &s) {
 } // namespace
 
 void gemm(Context &, const bf16 *a, const bf16 *b, bf16 *c, const GemmShape &shape) {
-  productOfNarrow(a, b, c, shape);
+  product(a, b, c, shape);
 }
 
 void gemm(Context &, const bf16 *a, const bf16 *b, float *c, const GemmShape &shape) {
-  productOfNarrow(a, b, c, shape);
+  product(a, b, c, shape);
 }
 
 void gemm(Context &, const float *a, const float *b, float *c, const GemmShape &shape) {

@@ -44,8 +44,8 @@ void multiply(const Operand &, const Operand &, const Extents &, bool, bf16 *, i
 int64_t panelElements(int64_t) {
   return 0;
 }
-void packLeft(const FloatOperand &, const Part &, uint16_t *) {}
-void packRight(const FloatOperand &, const Part &, uint16_t *) {}
+void packLeft(const FloatOperand &, const Slice &, uint16_t *) {}
+void packRight(const FloatOperand &, const Slice &, uint16_t *) {}
 void multiplyPanels(const uint16_t *, const uint16_t *, const Extents &, bool, float *, int64_t) {}
 
 TileScope::TileScope(bool used) : isUsed(used) {}

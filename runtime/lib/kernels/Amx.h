@@ -2,6 +2,8 @@
 // and f32 as sums of three bf16.
 #pragma once
 
+#include "Operands.h"
+
 #include "titan/runtime/bfloat16.h"
 
 #include <cstddef>
@@ -16,19 +18,7 @@ bool isAvailable();
 /// Extent of the blocks that products are made of, in rows, columns and depth.
 constexpr int64_t kPanel = 32;
 
-/// A factor: an element of line i (row of a left operand, column of a right one) and depth d lies
-/// at i * ld + d if lines run along depth, and at d * ld + i otherwise.
-template <typename E> struct OperandOf {
-  const E *data;
-  int64_t ld;
-  bool alongDepth;
-};
-using Operand = OperandOf<uint16_t>; // bf16
-using FloatOperand = OperandOf<float>;
-
-struct Extents {
-  int64_t m, n, k;
-};
+using Operand = Bfloat16Operand;
 
 /// Working memory of a product of bf16, aligned to 64 bytes.
 size_t scratchBytes(const Extents &extents);

@@ -45,11 +45,11 @@ int64_t panelElements(int64_t depth) {
   return quotient(depth, kPanel) * kParts<float> * kStepElements;
 }
 
-void packLeft(const FloatOperand &from, const Part &part, uint16_t *to) {
+void packLeft(const FloatOperand &from, const Slice &part, uint16_t *to) {
   packPanels<true>(from, part.line, part.lines, part.depth, part.depths, to);
 }
 
-void packRight(const FloatOperand &from, const Part &part, uint16_t *to) {
+void packRight(const FloatOperand &from, const Slice &part, uint16_t *to) {
   packPanels<false>(from, part.line, part.lines, part.depth, part.depths, to);
 }
 

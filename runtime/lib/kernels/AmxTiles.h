@@ -14,12 +14,10 @@
 #pragma once
 
 #include "Amx.h"
+#include "Avx512Squares.h"
 
 #include <cstdint>
-#include <immintrin.h>
 #include <type_traits>
-
-#define TITAN_TILES static inline __attribute__((always_inline))
 
 namespace titan::rt::amx {
 
@@ -37,61 +35,13 @@ struct alignas(64) TileConfig {
 };
 static constexpr TileConfig kAllFull; // what the intrinsic reads must lie in memory already
 
-/// Exchanges rows and columns of 16 x 16 elements of 32 bits.
-TITAN_TILES void transpose(__m512i (&row)[16]) {
-  __m512i pairs[16], quads[16];
-#pragma GCC unroll 8
-  for (int i = 0; i < 16; i += 2) {
-    pairs[i] = _mm512_unpacklo_epi32(row[i], row[i + 1]);
-    pairs[i + 1] = _mm512_unpackhi_epi32(row[i], row[i + 1]);
-  }
-#pragma GCC unroll 4
-  for (int i = 0; i < 16; i += 4)
-#pragma GCC unroll 2
-    for (int j = 0; j < 2; ++j) { // of rows i .. i + 3, column 2j (then 2j + 1) of each lane
-      quads[i + 2 * j] = _mm512_unpacklo_epi64(pairs[i + j], pairs[i + 2 + j]);
-      quads[i + 2 * j + 1] = _mm512_unpackhi_epi64(pairs[i + j], pairs[i + 2 + j]);
-    }
-#pragma GCC unroll 4
-  for (int j = 0; j < 4; ++j) { // columns j, j + 4, j + 8, j + 12
-    __m512i low = _mm512_shuffle_i32x4(quads[j], quads[4 + j], 0x88);
-    __m512i high = _mm512_shuffle_i32x4(quads[8 + j], quads[12 + j], 0x88);
-    row[j] = _mm512_shuffle_i32x4(low, high, 0x88);
-    row[j + 8] = _mm512_shuffle_i32x4(low, high, 0xdd);
-    low = _mm512_shuffle_i32x4(quads[j], quads[4 + j], 0xdd);
-    high = _mm512_shuffle_i32x4(quads[8 + j], quads[12 + j], 0xdd);
-    row[j + 4] = _mm512_shuffle_i32x4(low, high, 0x88);
-    row[j + 12] = _mm512_shuffle_i32x4(low, high, 0xdd);
-  }
-}
-
-TITAN_TILES uint32_t firstBits(int64_t count) {
-  return count >= 32 ? ~uint32_t{0} : count <= 0 ? 0 : (uint32_t{1} << count) - 1;
-}
-
-/// One tile from (line, depth) of the operand on; `lines` and `depths` are left there.
+/// One tile from (line, depth) of the operand on; `lines` and `depths` are left there. The left
+/// operand wants lines in its rows, the right one pairs in depth.
 template <bool isLeft>
-TITAN_TILES void packTile(const Operand &from, int64_t line, int64_t lines, int64_t depth,
-                          int64_t depths, uint16_t *to) {
+TITAN_SQUARES void packTile(const Operand &from, int64_t line, int64_t lines, int64_t depth,
+                            int64_t depths, uint16_t *to) {
   __m512i row[16];
-  if (from.alongDepth) { // rows are lines, as the left operand wants them
-    const uint16_t *at = from.data + line * from.ld + depth;
-    const __mmask32 there = firstBits(depths);
-#pragma GCC unroll 16
-    for (int i = 0; i < 16; ++i)
-      row[i] = _mm512_maskz_loadu_epi16(i < lines ? there : 0, at + i * from.ld);
-  } else { // rows are pairs in depth, as the right operand wants them
-    const uint16_t *at = from.data + depth * from.ld + line;
-    const __mmask16 there = static_cast<__mmask16>(firstBits(lines));
-#pragma GCC unroll 16
-    for (int i = 0; i < 16; ++i) {
-      const uint16_t *first = at + 2 * i * from.ld;
-      __m256i even = _mm256_maskz_loadu_epi16(2 * i < depths ? there : 0, first);
-      __m256i odd = _mm256_maskz_loadu_epi16(2 * i + 1 < depths ? there : 0, first + from.ld);
-      row[i] = _mm512_or_si512(_mm512_cvtepu16_epi32(even),
-                               _mm512_slli_epi32(_mm512_cvtepu16_epi32(odd), 16));
-    }
-  }
+  loadSquare(from, {line, lines, depth, depths}, row);
   if (from.alongDepth != isLeft)
     transpose(row);
 #pragma GCC unroll 16
@@ -109,14 +59,14 @@ struct alignas(64) Interleaving {
 static constexpr Interleaving kInterleaving;
 
 /// Two rows of 16 bf16 that follow each other as one, x[i] and y[i] side by side.
-TITAN_TILES __m512i interleave(__m512bh both) {
+TITAN_SQUARES __m512i interleave(__m512bh both) {
   return _mm512_permutexvar_epi16(_mm512_load_si512(&kInterleaving),
                                   reinterpret_cast<__m512i>(both));
 }
 
 /// Takes the next part off 2 x 16 floats: row[i], the parts of x before those of y, or of each x
 /// beside that of its y.
-template <bool isInterleaved> TITAN_TILES __m512i takePart(__m512 &x, __m512 &y) {
+template <bool isInterleaved> TITAN_SQUARES __m512i takePart(__m512 &x, __m512 &y) {
   const __m512bh both = _mm512_cvtne2ps_pbh(y, x);
   const __m512i pairs = interleave(both);
   x = _mm512_sub_ps(x, _mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16)));
@@ -126,8 +76,8 @@ template <bool isInterleaved> TITAN_TILES __m512i takePart(__m512 &x, __m512 &y)
 
 /// The same of floats, of which each part has its tile.
 template <bool isLeft>
-TITAN_TILES void packTile(const FloatOperand &from, int64_t line, int64_t lines, int64_t depth,
-                          int64_t depths, uint16_t *to) {
+TITAN_SQUARES void packTile(const FloatOperand &from, int64_t line, int64_t lines, int64_t depth,
+                            int64_t depths, uint16_t *to) {
   auto split = [&](auto isInterleaved, int i, __m512 x, __m512 y) {
 #pragma GCC unroll 3
     for (int64_t part = 0; part < kParts<float>; ++part)
@@ -193,7 +143,7 @@ static void packPanels(const OperandOf<E> &from, int64_t line, int64_t lines, in
 constexpr int64_t kSquare = kPanel * kPanel;
 
 /// The tiles of sums, from memory or 0.
-TITAN_TILES void loadSums(const float *from) {
+TITAN_SQUARES void loadSums(const float *from) {
   constexpr int64_t stride = kPanel * sizeof(float), below = kTileLines * kPanel;
   asm volatile("" ::: "memory"); // loads of tiles do not tell GCC that they read memory
   if (from) {
@@ -209,7 +159,7 @@ TITAN_TILES void loadSums(const float *from) {
   }
 }
 
-TITAN_TILES void storeSums(float *to) {
+TITAN_SQUARES void storeSums(float *to) {
   constexpr int64_t stride = kPanel * sizeof(float), below = kTileLines * kPanel;
   _tile_stored(0, to, stride);
   _tile_stored(1, to + kTileLines, stride);
@@ -217,17 +167,17 @@ TITAN_TILES void storeSums(float *to) {
   _tile_stored(3, to + below + kTileLines, stride);
 }
 
-TITAN_TILES void loadLeft(const uint16_t *a) {
+TITAN_SQUARES void loadLeft(const uint16_t *a) {
   _tile_loadd(4, a, 64);
   _tile_loadd(5, a + kTileElements, 64);
 }
 
-TITAN_TILES void loadRight(const uint16_t *b) {
+TITAN_SQUARES void loadRight(const uint16_t *b) {
   _tile_stream_loadd(6, b, 64);
   _tile_stream_loadd(7, b + kTileElements, 64);
 }
 
-TITAN_TILES void addLoaded() {
+TITAN_SQUARES void addLoaded() {
   _tile_dpbf16ps(0, 4, 6);
   _tile_dpbf16ps(1, 4, 7);
   _tile_dpbf16ps(2, 5, 6);
@@ -235,7 +185,7 @@ TITAN_TILES void addLoaded() {
 }
 
 /// A step of bf16. Each load stands as near to its first use as the others let it.
-TITAN_TILES void addStep(const uint16_t *a, const uint16_t *b) {
+TITAN_SQUARES void addStep(const uint16_t *a, const uint16_t *b) {
   _tile_stream_loadd(6, b, 64);
   _tile_loadd(4, a, 64);
   _tile_dpbf16ps(0, 4, 6);
@@ -248,7 +198,7 @@ TITAN_TILES void addStep(const uint16_t *a, const uint16_t *b) {
 
 /// A step of floats: the six products of parts that count, in an order in which the next one
 /// exchanges the parts of one side only.
-TITAN_TILES void addStepOfParts(const uint16_t *a, const uint16_t *b) {
+TITAN_SQUARES void addStepOfParts(const uint16_t *a, const uint16_t *b) {
   loadRight(b);
   loadLeft(a + 2 * kStepElements);
   addLoaded();
@@ -268,7 +218,7 @@ TITAN_TILES void addStepOfParts(const uint16_t *a, const uint16_t *b) {
 /// is to stay in the first cache from call to call, those of B pass through. `beside(step)` is work
 /// for the vector units, which have nothing else to do meanwhile.
 template <typename E = uint16_t, typename Beside>
-TITAN_TILES void addPanels(const uint16_t *a, const uint16_t *b, int64_t steps, Beside &&beside) {
+TITAN_SQUARES void addPanels(const uint16_t *a, const uint16_t *b, int64_t steps, Beside &&beside) {
   constexpr int64_t stride = kParts<E> * kStepElements;
   for (int64_t step = 0; step < steps; ++step, a += stride, b += stride) {
     if constexpr (kParts<E> == 1)
@@ -279,7 +229,7 @@ TITAN_TILES void addPanels(const uint16_t *a, const uint16_t *b, int64_t steps, 
   }
 }
 
-TITAN_TILES void addPanels(const uint16_t *a, const uint16_t *b, int64_t steps) {
+TITAN_SQUARES void addPanels(const uint16_t *a, const uint16_t *b, int64_t steps) {
   addPanels(a, b, steps, [](int64_t) {});
 }
 

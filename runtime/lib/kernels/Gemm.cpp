@@ -2,7 +2,7 @@
 
 #include "Batch.h"
 #include "Blas.h"
-#include "GemmOnTiles.h"
+#include "BlockedGemm.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -11,47 +11,53 @@ namespace titan::rt {
 
 namespace {
 
-template <typename T> BlasProduct<T> *blasProduct() {
-  if constexpr (std::is_same_v<T, float>)
-    return blas().sgemm;
-  else
-    return blas().dgemm;
-}
-
-template <typename T> bool isOnTiles(int64_t m, int64_t n, int64_t k, T alpha, T beta) {
-  return std::is_same_v<T, float> && alpha == 1 && (beta == 0 || beta == 1) &&
-         isFasterOnTiles(m, n, k);
-}
-
 /// Row-major C = A B is column-major C' = B' A': swap operands and extents.
 template <typename T>
-void product(Trans transA, Trans transB, int64_t m, int64_t n, int64_t k, T alpha, const T *a,
-             int64_t lda, const T *b, int64_t ldb, T beta, T *c, int64_t ldc) {
-  if (m == 0 || n == 0)
-    return;
-  if constexpr (std::is_same_v<T, float>)
-    if (isOnTiles(m, n, k, alpha, beta))
-      return multiplyOnTiles({a, lda, transA == Trans::No}, {b, ldb, transB == Trans::Yes},
-                             {m, n, k}, beta == 1, c, ldc);
+void multiplyByBlas(const OperandOf<T> &a, const OperandOf<T> &b, const Extents &e,
+                    const Destination<T> &c) {
   // BLAS insists on leading dimensions of at least a row, also where there is only one row.
-  int64_t rowA = transA == Trans::No ? k : m, rowB = transB == Trans::No ? n : k;
-  const int toA = narrow(std::max({lda, rowA, int64_t{1}}));
-  const int toB = narrow(std::max({ldb, rowB, int64_t{1}}));
-  const int toC = narrow(std::max(ldc, n));
-  const int rows = narrow(m), columns = narrow(n), depth = narrow(k);
-  blasProduct<T>()(transB == Trans::Yes ? "T" : "N", transA == Trans::Yes ? "T" : "N", &columns,
-                   &rows, &depth, &alpha, b, &toB, a, &toA, &beta, c, &toC);
+  const int lda = narrow(std::max({a.ld, a.alongDepth ? e.k : e.m, int64_t{1}}));
+  const int ldb = narrow(std::max({b.ld, b.alongDepth ? e.k : e.n, int64_t{1}}));
+  const int ldc = narrow(std::max(c.ld, e.n));
+  const int rows = narrow(e.m), columns = narrow(e.n), depth = narrow(e.k);
+  const T alpha = 1, beta = c.adds;
+  const char *left = a.alongDepth ? "N" : "T", *right = b.alongDepth ? "T" : "N";
+  if constexpr (std::is_same_v<T, float>)
+    blas().sgemm(right, left, &columns, &rows, &depth, &alpha, b.data, &ldb, a.data, &lda, &beta,
+                 c.to, &ldc);
+  else
+    blas().dgemm(right, left, &columns, &rows, &depth, &alpha, b.data, &ldb, a.data, &lda, &beta,
+                 c.to, &ldc);
+}
+
+void multiply(const FloatOperand &a, const FloatOperand &b, const Extents &e,
+              const Destination<float> &c) {
+  switch (wayOfFloats(e)) {
+  case FloatWay::Tiles:
+    return multiplyOnTiles(a, b, e, c);
+  case FloatWay::Vectors:
+    return multiplyOnVectors(a, b, e, c);
+  case FloatWay::Blas:
+    return multiplyByBlas(a, b, e, c);
+  }
+}
+
+void multiply(const OperandOf<double> &a, const OperandOf<double> &b, const Extents &e,
+              const Destination<double> &c) {
+  multiplyByBlas(a, b, e, c);
 }
 
 template <typename T>
-void batched(std::span<const BatchDim> batch, Trans transA, Trans transB, int64_t m, int64_t n,
-             int64_t k, T alpha, const T *a, int64_t lda, const T *b, int64_t ldb, T beta, T *c,
-             int64_t ldc) {
-  narrow(std::max({m, n, k, lda, ldb, ldc})); // throw here, not inside the parallel region
-  if (!isOnTiles(m, n, k, alpha, beta))
+void batched(std::span<const BatchDim> batch, Trans transA, Trans transB, const Extents &e,
+             const T *a, int64_t lda, const T *b, int64_t ldb, bool accumulate, T *c, int64_t ldc) {
+  if (e.m == 0 || e.n == 0)
+    return;
+  narrow(std::max({e.m, e.n, e.k, lda, ldb, ldc})); // throw here, not inside the parallel region
+  if (std::is_same_v<T, double> || wayOfFloats(e) == FloatWay::Blas)
     blas();
-  forEachOfBatch(batch, m * n * k, [&](BatchOffsets at) {
-    product(transA, transB, m, n, k, alpha, a + at.a, lda, b + at.b, ldb, beta, c + at.c, ldc);
+  forEachOfBatch(batch, e.m * e.n * e.k, [&](BatchOffsets at) {
+    multiply({a + at.a, lda, transA == Trans::No}, {b + at.b, ldb, transB == Trans::Yes}, e,
+             {c + at.c, ldc, accumulate});
   });
 }
 
@@ -83,27 +89,16 @@ template <typename T> double dotImpl(int64_t count, const T *a, const T *b) {
 
 } // namespace
 
-void gemm(Trans transA, Trans transB, int64_t m, int64_t n, int64_t k, float alpha, const float *a,
-          int64_t lda, const float *b, int64_t ldb, float beta, float *c, int64_t ldc) {
-  product(transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-}
-
-void gemm(Trans transA, Trans transB, int64_t m, int64_t n, int64_t k, double alpha,
-          const double *a, int64_t lda, const double *b, int64_t ldb, double beta, double *c,
-          int64_t ldc) {
-  product(transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+void gemmBatched(std::span<const BatchDim> batch, Trans transA, Trans transB, int64_t m, int64_t n,
+                 int64_t k, const float *a, int64_t lda, const float *b, int64_t ldb,
+                 bool accumulate, float *c, int64_t ldc) {
+  batched(batch, transA, transB, {m, n, k}, a, lda, b, ldb, accumulate, c, ldc);
 }
 
 void gemmBatched(std::span<const BatchDim> batch, Trans transA, Trans transB, int64_t m, int64_t n,
-                 int64_t k, float alpha, const float *a, int64_t lda, const float *b, int64_t ldb,
-                 float beta, float *c, int64_t ldc) {
-  batched(batch, transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-}
-
-void gemmBatched(std::span<const BatchDim> batch, Trans transA, Trans transB, int64_t m, int64_t n,
-                 int64_t k, double alpha, const double *a, int64_t lda, const double *b,
-                 int64_t ldb, double beta, double *c, int64_t ldc) {
-  batched(batch, transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+                 int64_t k, const double *a, int64_t lda, const double *b, int64_t ldb,
+                 bool accumulate, double *c, int64_t ldc) {
+  batched(batch, transA, transB, {m, n, k}, a, lda, b, ldb, accumulate, c, ldc);
 }
 
 double dot(int64_t count, const float *a, const float *b) {

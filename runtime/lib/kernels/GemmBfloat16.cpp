@@ -1,9 +1,11 @@
 // Products of bf16. Their terms are exact in float, so the ways to make them, on the processor's
-// tiles, by MKL, and widened, differ in the order of sums alone (and tiles in numbers below the
-// normal range, which they take for 0).
+// tiles or vectors, by MKL, and widened, differ in the order of sums alone (and tiles and vectors
+// in numbers below the normal range, which they take for 0).
 #include "Amx.h"
+#include "Avx512.h"
 #include "Batch.h"
 #include "Blas.h"
+#include "BlockedGemm.h"
 #include "Grid.h"
 #include "ThreadScratch.h"
 
@@ -19,7 +21,7 @@ namespace titan::rt {
 
 namespace {
 
-enum class Way { Tiles, Mkl, Widened };
+enum class Way { Tiles, Vectors, Mkl, Widened };
 
 Way chooseWay() {
   const char *asked = std::getenv("TITAN_BF16");
@@ -27,11 +29,10 @@ Way chooseWay() {
     return Way::Widened;
   if (amx::isAvailable())
     return Way::Tiles;
-  bool isNative = asked && std::string_view(asked) == "native";
-#ifdef __x86_64__
-  isNative |= bool(__builtin_cpu_supports("avx512bf16"));
-#endif
-  return isNative && blas().gemmBf16 ? Way::Mkl : Way::Widened;
+  if (avx512::hasBfloat16())
+    return Way::Vectors;
+  const bool isEmulated = asked && std::string_view(asked) == "native";
+  return isEmulated && blas().gemmBf16 ? Way::Mkl : Way::Widened;
 }
 
 Way way() {
@@ -69,6 +70,8 @@ Product takeRows(Product p, int64_t first, int64_t count) {
   return p;
 }
 
+struct Widening; // has its memory while floats are multiplied
+
 const float *widen(const Matrix &matrix, ThreadScratch &scratch) {
   float *wide = scratch.take<float>(matrix.rows * matrix.columns);
   tm::detail::share(matrix.rows, matrix.rows * matrix.columns, [&](int64_t i) {
@@ -92,8 +95,8 @@ size_t sizeScratch(const Product &p) {
 void multiply(const Product &p, bool accumulate, float *c, int64_t ldc, ThreadScratch &scratch) {
   if (way() == Way::Widened) {
     const float *a = widen(p.a, scratch), *b = widen(p.b, scratch);
-    return gemm(Trans(p.a.transposed), Trans(p.b.transposed), p.m, p.n, p.k, 1.0f, a, p.a.columns,
-                b, p.b.columns, accumulate ? 1.0f : 0.0f, c, ldc);
+    return gemmBatched({}, Trans(p.a.transposed), Trans(p.b.transposed), p.m, p.n, p.k, a,
+                       p.a.columns, b, p.b.columns, accumulate, c, ldc);
   }
   const int m = narrow(p.n), n = narrow(p.m), k = narrow(p.k);
   const int lda = narrow(p.b.ld), ldb = narrow(p.a.ld), to = narrow(std::max(ldc, p.n));
@@ -103,7 +106,7 @@ void multiply(const Product &p, bool accumulate, float *c, int64_t ldc, ThreadSc
 }
 
 void productElsewhere(const Product &p, bool accumulate, float *c, int64_t ldc) {
-  multiply(p, accumulate, c, ldc, ThreadScratch::ofThread(sizeScratch(p)));
+  multiply(p, accumulate, c, ldc, ThreadScratch::ofThread<Widening>(sizeScratch(p)));
 }
 
 /// In blocks of rows that keep the unrounded sums within 64 MiB.
@@ -114,7 +117,7 @@ void productElsewhere(const Product &p, bool accumulate, bf16 *c, int64_t ldc) {
   for (int64_t first = 0; first < p.m; first += rows) {
     const int64_t count = std::min(rows, p.m - first);
     const Product part = takeRows(p, first, count);
-    ThreadScratch &scratch = ThreadScratch::ofThread(sums + sizeScratch(part));
+    ThreadScratch &scratch = ThreadScratch::ofThread<Widening>(sums + sizeScratch(part));
     float *sum = scratch.take<float>(count * p.n);
     bf16 *to = c + first * ldc;
     if (accumulate)
@@ -130,8 +133,8 @@ void productElsewhere(const Product &p, bool accumulate, bf16 *c, int64_t ldc) {
 }
 
 /// Also of no elements, which lie nowhere.
-const uint16_t *bitsOf(const Matrix &matrix) {
-  return reinterpret_cast<const uint16_t *>(matrix.data);
+Bfloat16Operand operandOf(const Matrix &matrix, bool alongDepth) {
+  return {reinterpret_cast<const uint16_t *>(matrix.data), matrix.ld, alongDepth};
 }
 
 template <typename To> void productOnTiles(const Product &p, bool accumulate, To *c, int64_t ldc) {
@@ -140,10 +143,11 @@ template <typename To> void productOnTiles(const Product &p, bool accumulate, To
   auto part = [&](int64_t index) {
     const int64_t row = index / grid.columns * grid.height;
     const int64_t column = index % grid.columns * grid.width;
-    const amx::Extents extents{std::min(grid.height, p.m - row), std::min(grid.width, p.n - column),
-                               p.k};
-    amx::Operand a{bitsOf(p.a) + row * (p.a.transposed ? 1 : p.a.ld), p.a.ld, !p.a.transposed};
-    amx::Operand b{bitsOf(p.b) + column * (p.b.transposed ? p.b.ld : 1), p.b.ld, p.b.transposed};
+    const Extents extents{std::min(grid.height, p.m - row), std::min(grid.width, p.n - column),
+                          p.k};
+    Bfloat16Operand a = operandOf(p.a, !p.a.transposed), b = operandOf(p.b, p.b.transposed);
+    a.data += row * (a.alongDepth ? a.ld : 1);
+    b.data += column * (b.alongDepth ? b.ld : 1);
     const size_t bytes = amx::scratchBytes(extents);
     std::byte *scratch =
         ThreadScratch::ofThread(bytes).take<std::byte>(static_cast<int64_t>(bytes));
@@ -156,22 +160,33 @@ template <typename To> void productOnTiles(const Product &p, bool accumulate, To
     part(index);
 }
 
+template <typename To> void product(const Product &p, bool accumulate, To *c, int64_t ldc) {
+  switch (way()) {
+  case Way::Tiles:
+    return productOnTiles(p, accumulate, c, ldc);
+  case Way::Vectors:
+    return multiplyOnVectors(operandOf(p.a, !p.a.transposed), operandOf(p.b, p.b.transposed),
+                             {p.m, p.n, p.k}, {c, ldc, accumulate});
+  case Way::Mkl:
+  case Way::Widened:
+    return productElsewhere(p, accumulate, c, ldc);
+  }
+}
+
 template <typename To>
 void batched(std::span<const BatchDim> batch, const Product &p, bool accumulate, To *c,
              int64_t ldc) {
   if (p.m == 0 || p.n == 0)
     return;
   narrow(std::max({p.m, p.n, p.k, p.a.ld, p.b.ld, ldc})); // throw here, not in a parallel region
-  if (way() != Way::Tiles)
+  if (way() == Way::Mkl ||
+      (way() == Way::Widened && wayOfFloats({p.m, p.n, p.k}) == FloatWay::Blas))
     blas();
   forEachOfBatch(batch, p.m * p.n * p.k, [&](BatchOffsets at) {
     Product shifted = p;
     shifted.a.data += at.a;
     shifted.b.data += at.b;
-    if (way() == Way::Tiles)
-      productOnTiles(shifted, accumulate, c + at.c, ldc);
-    else
-      productElsewhere(shifted, accumulate, c + at.c, ldc);
+    product(shifted, accumulate, c + at.c, ldc);
   });
 }
 

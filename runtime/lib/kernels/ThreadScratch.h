@@ -1,5 +1,6 @@
 // Working memory of a kernel: one block per thread that grows to the largest request and stays, so
 // that a step after the first allocates nothing. Pieces are cut off it, each aligned to 64 bytes.
+// What calls another kernel while it needs its pieces has a block of its own, named by a type.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@ namespace titan::rt {
 class ThreadScratch {
 public:
   /// This thread's block with room for `bytes` in pieces; what an earlier call cut off is void.
-  static ThreadScratch &ofThread(size_t bytes) {
+  template <typename Owner = void> static ThreadScratch &ofThread(size_t bytes) {
     thread_local ThreadScratch scratch;
     scratch.reserve(bytes);
     scratch.used = 0;

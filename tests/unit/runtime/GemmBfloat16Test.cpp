@@ -51,8 +51,8 @@ template <typename To> struct Product {
   std::vector<To> expected() const {
     std::vector<float> wideA(a.begin(), a.end()), wideB(b.begin(), b.end());
     std::vector<float> sums(start.begin(), start.end());
-    gemm(Trans(s.transA), Trans(s.transB), s.m, s.n, s.k, 1.0f, wideA.data(), lda, wideB.data(),
-         ldb, s.accumulate ? 1.0f : 0.0f, sums.data(), ldc);
+    gemmBatched({}, Trans(s.transA), Trans(s.transB), s.m, s.n, s.k, wideA.data(), lda,
+                wideB.data(), ldb, s.accumulate, sums.data(), ldc);
     std::vector<To> result = start;
     for (int64_t i = 0; i < s.m; ++i)
       for (int64_t j = 0; j < s.n; ++j)

@@ -28,7 +28,7 @@ T at(const std::vector<T> &matrix, int64_t ld, bool transposed, int i, int j) {
   return transposed ? matrix[j * ld + i] : matrix[i * ld + j];
 }
 
-// All four transpositions, with leading dimensions larger than rows, alpha and beta.
+// All four transpositions, with leading dimensions larger than rows, added to what is there.
 TYPED_TEST(Gemm, Transpositions) {
   using T = TypeParam;
   const int m = 5, n = 7, k = 3, ld = 9;
@@ -36,7 +36,8 @@ TYPED_TEST(Gemm, Transpositions) {
   for (bool ta : {false, true})
     for (bool tb : {false, true}) {
       auto c = start;
-      gemm(Trans(ta), Trans(tb), m, n, k, T(2), a.data(), ld, b.data(), ld, T(3), c.data(), ld);
+      gemmBatched({}, Trans(ta), Trans(tb), m, n, k, a.data(), ld, b.data(), ld, true, c.data(),
+                  ld);
       for (int i = 0; i < ld; ++i)
         for (int j = 0; j < ld; ++j) {
           T want = start[i * ld + j];
@@ -44,21 +45,21 @@ TYPED_TEST(Gemm, Transpositions) {
             T sum = 0;
             for (int p = 0; p < k; ++p)
               sum += at(a, ld, ta, i, p) * at(b, ld, tb, p, j);
-            want = 2 * sum + 3 * want;
+            want += sum;
           }
           EXPECT_EQ(c[i * ld + j], want) << i << "," << j << " of " << ta << tb;
         }
     }
 }
 
-// beta = 0 overwrites whatever was there, also NaN; an empty sum is zero.
-TYPED_TEST(Gemm, BetaZeroIgnoresTheOutput) {
+// What is not added to is overwritten, whatever was there, also NaN; an empty sum is zero.
+TYPED_TEST(Gemm, IgnoresWhatItOverwrites) {
   using T = TypeParam;
   std::vector<T> a{1, 2}, b{3, 4}, c{NAN};
-  gemm(Trans::No, Trans::No, 1, 1, 2, T(1), a.data(), 2, b.data(), 1, T(0), c.data(), 1);
+  gemmBatched({}, Trans::No, Trans::No, 1, 1, 2, a.data(), 2, b.data(), 1, false, c.data(), 1);
   EXPECT_EQ(c[0], 11);
   c[0] = NAN;
-  gemm(Trans::No, Trans::No, 1, 1, 0, T(1), a.data(), 2, b.data(), 1, T(0), c.data(), 1);
+  gemmBatched({}, Trans::No, Trans::No, 1, 1, 0, a.data(), 2, b.data(), 1, false, c.data(), 1);
   EXPECT_EQ(c[0], 0);
 }
 
@@ -69,11 +70,10 @@ TYPED_TEST(Gemm, Batches) {
   auto a = integers<T>(outer * inner * m * k, 1), b = integers<T>(outer * k * n, 2);
   std::vector<T> c(outer * inner * m * n, 100), sum(outer * m * n, 1);
   BatchDim separate[] = {{outer, inner * m * k, k * n, inner * m * n}, {inner, m * k, 0, m * n}};
-  gemmBatched(separate, Trans::No, Trans::No, m, n, k, T(1), a.data(), k, b.data(), n, T(0),
-              c.data(), n);
+  gemmBatched(separate, Trans::No, Trans::No, m, n, k, a.data(), k, b.data(), n, false, c.data(),
+              n);
   BatchDim summed[] = {{outer, inner * m * k, k * n, m * n}, {inner, m * k, 0, 0}};
-  gemmBatched(summed, Trans::No, Trans::No, m, n, k, T(1), a.data(), k, b.data(), n, T(1),
-              sum.data(), n);
+  gemmBatched(summed, Trans::No, Trans::No, m, n, k, a.data(), k, b.data(), n, true, sum.data(), n);
   for (int o = 0; o < outer; ++o)
     for (int i = 0; i < m; ++i)
       for (int j = 0; j < n; ++j) {
@@ -94,7 +94,8 @@ TYPED_TEST(Gemm, RefusesHugeExtents) {
   using T = TypeParam;
   T x = 1;
   int64_t huge = int64_t{1} << 32;
-  EXPECT_THROW(gemm(Trans::No, Trans::No, 1, 1, huge, T(1), &x, huge, &x, 1, T(0), &x, 1), Fault);
+  EXPECT_THROW(gemmBatched({}, Trans::No, Trans::No, 1, 1, huge, &x, huge, &x, 1, false, &x, 1),
+               Fault);
 }
 
 // The inner product has the same bits for any number of threads.

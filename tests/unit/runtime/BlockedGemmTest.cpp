@@ -1,12 +1,14 @@
-// Products of floats that are large enough for tiles. Where there are none BLAS makes them, and
-// what is asked of tiles alone is skipped.
+// Products of floats on tiles or vectors. Where there are neither BLAS makes them, and what is not
+// asked of it is skipped.
 #include "titan/runtime/gemm.h"
 
 #include "kernels/Amx.h"
+#include "kernels/Avx512.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <omp.h>
 #include <random>
 #include <vector>
@@ -14,6 +16,11 @@
 using namespace titan::rt;
 
 namespace {
+
+/// Whether the products are ours.
+bool isBlocked() {
+  return !std::getenv("TITAN_F32") && (amx::isAvailable() || avx512::hasFloats());
+}
 
 /// Numbers of all 24 bits, of either sign, whose exponents spread by some powers of two.
 std::vector<float> numbers(int64_t count, int seed, int spread) {
@@ -41,8 +48,8 @@ struct Product {
         c(start) {}
 
   void run() {
-    gemm(Trans(s.transA), Trans(s.transB), s.m, s.n, s.k, 1.0f, a.data(), lda, b.data(), ldb,
-         s.accumulate ? 1.0f : 0.0f, c.data(), ldc);
+    gemmBatched({}, Trans(s.transA), Trans(s.transB), s.m, s.n, s.k, a.data(), lda, b.data(), ldb,
+                s.accumulate, c.data(), ldc);
   }
   double left(int64_t i, int64_t p) const { return a[s.transA ? p * lda + i : i * lda + p]; }
   double right(int64_t p, int64_t j) const { return b[s.transB ? j * ldb + p : p * ldb + j]; }
@@ -76,8 +83,20 @@ void check(const Case &s) {
     }
 }
 
-// Remainders of blocks of 32 and of their halves, in all three extents.
-TEST(GemmOnTiles, RaggedEdges) {
+// Remainders of what vectors hold, and of panels of 14 and 32, in all three extents.
+TEST(BlockedGemm, Small) {
+  int variant = 0;
+  for (int64_t m : {1, 2, 13, 14, 15, 29, 63})
+    for (int64_t n : {1, 15, 16, 17, 31, 32, 33, 63, 200})
+      for (int64_t k : {0, 1, 2, 15, 16, 17, 33, 300})
+        for (bool accumulate : {false, true}) {
+          check({m, n, k, bool(variant & 1), bool(variant & 2), accumulate});
+          ++variant;
+        }
+}
+
+// Remainders of blocks of 32 and of their halves, of products that are large enough for tiles.
+TEST(BlockedGemm, RaggedEdges) {
   int variant = 0;
   for (int64_t m : {128, 129, 143, 144, 161})
     for (int64_t n : {128, 130, 145, 191})
@@ -89,7 +108,7 @@ TEST(GemmOnTiles, RaggedEdges) {
 }
 
 // Beyond what is packed at once, in each extent.
-TEST(GemmOnTiles, Large) {
+TEST(BlockedGemm, Large) {
   for (bool accumulate : {false, true}) {
     check({129, 131, 2100, false, true, accumulate});
     check({1100, 133, 70, true, false, accumulate});
@@ -99,13 +118,13 @@ TEST(GemmOnTiles, Large) {
 }
 
 // Small terms beside large ones count as they do in a product of floats.
-TEST(GemmOnTiles, KeepsWhatTheTermsAllow) {
+TEST(BlockedGemm, KeepsWhatTheTermsAllow) {
   check({128, 128, 600, false, false, false, 12});
   check({128, 128, 600, true, true, true, 30});
 }
 
 // A product of parts errs no more than a sum of floats, one after the other.
-TEST(GemmOnTiles, IsAsAccurateAsFloats) {
+TEST(BlockedGemm, IsAsAccurateAsFloats) {
   for (int spread : {0, 4, 12}) {
     Product product({128, 128, 768, false, false, false, spread});
     product.run();
@@ -128,7 +147,7 @@ TEST(GemmOnTiles, IsAsAccurateAsFloats) {
 }
 
 // All bits of a factor arrive: A times the identity is A.
-TEST(GemmOnTiles, LosesNoBit) {
+TEST(BlockedGemm, LosesNoBit) {
   const int64_t size = 160;
   std::vector<float> a = numbers(size * size, 4, 20), identity(size * size), c(size * size);
   for (int64_t i = 0; i < size; ++i)
@@ -136,8 +155,8 @@ TEST(GemmOnTiles, LosesNoBit) {
   for (bool transposed : {false, true})
     for (bool isLeft : {false, true}) {
       const std::vector<float> &left = isLeft ? a : identity, &right = isLeft ? identity : a;
-      gemm(Trans(isLeft && transposed), Trans(!isLeft && transposed), size, size, size, 1.0f,
-           left.data(), size, right.data(), size, 0.0f, c.data(), size);
+      gemmBatched({}, Trans(isLeft && transposed), Trans(!isLeft && transposed), size, size, size,
+                  left.data(), size, right.data(), size, false, c.data(), size);
       for (int64_t i = 0; i < size; ++i)
         for (int64_t j = 0; j < size; ++j)
           ASSERT_EQ(c[i * size + j], transposed ? a[j * size + i] : a[i * size + j]);
@@ -145,9 +164,9 @@ TEST(GemmOnTiles, LosesNoBit) {
 }
 
 // The same bits for any number of threads, and again, also in a batch that threads share.
-TEST(GemmOnTiles, DoesNotDependOnThreads) {
-  if (!amx::isAvailable())
-    GTEST_SKIP() << "no tiles";
+TEST(BlockedGemm, DoesNotDependOnThreads) {
+  if (!isBlocked())
+    GTEST_SKIP() << "BLAS's";
   Product product({300, 610, 1100, false, true, false});
   const int threads = omp_get_max_threads();
   std::vector<std::vector<float>> results;
@@ -165,8 +184,30 @@ TEST(GemmOnTiles, DoesNotDependOnThreads) {
     ASSERT_EQ(results[other], results[0]);
 }
 
+// On vectors an element has the same bits in any product of its row and column.
+TEST(BlockedGemm, DependsOnDepthAlone) {
+  if (!isBlocked() || amx::isAvailable())
+    GTEST_SKIP() << "not on vectors, or on tiles, too";
+  const int64_t size = 127, depth = 1500;
+  Product whole({size, size, depth, false, true, false});
+  whole.run();
+  for (int64_t rows : {1, 14, 31})
+    for (int64_t columns : {1, 16, 50}) {
+      Product part = whole;
+      part.s.m = rows, part.s.n = columns;
+      const int64_t row = size - rows, column = size - columns;
+      part.a.erase(part.a.begin(), part.a.begin() + row * part.lda);
+      part.b.erase(part.b.begin(), part.b.begin() + column * part.ldb);
+      part.run();
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < columns; ++j)
+          ASSERT_EQ(part.c[i * part.ldc + j], whole.c[(row + i) * whole.ldc + column + j])
+              << rows << "x" << columns << " at " << i << "," << j;
+    }
+}
+
 // What is not a number, or infinite, makes its row and column so, and nothing else.
-TEST(GemmOnTiles, KeepsWhatIsNotFinite) {
+TEST(BlockedGemm, KeepsWhatIsNotFinite) {
   Product product({129, 131, 65, false, false, false});
   product.a[128 * product.lda + 64] = INFINITY;
   product.b[64 * product.ldb + 130] = NAN;
@@ -178,16 +219,16 @@ TEST(GemmOnTiles, KeepsWhatIsNotFinite) {
 }
 
 // Many threads with a product each do not wait for one another.
-TEST(GemmOnTiles, InABatch) {
+TEST(BlockedGemm, InABatch) {
   const int64_t size = 128, count = 9;
   std::vector<float> a = numbers(count * size * size, 5, 0), b = numbers(size * size, 6, 0);
   std::vector<float> c(a.size()), each(a.size());
   const BatchDim batch[] = {{count, size * size, 0, size * size}};
-  gemmBatched(batch, Trans::No, Trans::Yes, size, size, size, 1.0f, a.data(), size, b.data(), size,
-              0.0f, c.data(), size);
+  gemmBatched(batch, Trans::No, Trans::Yes, size, size, size, a.data(), size, b.data(), size, false,
+              c.data(), size);
   for (int64_t i = 0; i < count; ++i)
-    gemm(Trans::No, Trans::Yes, size, size, size, 1.0f, a.data() + i * size * size, size, b.data(),
-         size, 0.0f, each.data() + i * size * size, size);
+    gemmBatched({}, Trans::No, Trans::Yes, size, size, size, a.data() + i * size * size, size,
+                b.data(), size, false, each.data() + i * size * size, size);
   EXPECT_EQ(c, each);
 }
 

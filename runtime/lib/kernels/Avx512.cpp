@@ -1,0 +1,36 @@
+#include "Avx512.h"
+
+namespace titan::rt::avx512 {
+
+// Apart from the kernels, because they run on every processor.
+bool hasFloats() {
+#ifdef TITAN_AVX512
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512vl");
+#else
+  return false;
+#endif
+}
+
+bool hasBfloat16() {
+#ifdef TITAN_AVX512
+  return hasFloats() && __builtin_cpu_supports("avx512bf16");
+#else
+  return false;
+#endif
+}
+
+#ifndef TITAN_AVX512 // nor does the compiler know it, so that nobody gets here
+void packLeft(const FloatOperand &, const Slice &, int64_t, float *) {}
+void packLeft(const Bfloat16Operand &, const Slice &, int64_t, uint32_t *) {}
+void packRight(const FloatOperand &, const Slice &, float *) {}
+void packRight(const Bfloat16Operand &, const Slice &, uint32_t *) {}
+void multiplyPanels(const float *, int64_t, const float *, const Extents &,
+                    const Destination<float> &) {}
+void multiplyPanels(const uint32_t *, int64_t, const uint32_t *, const Extents &,
+                    const Destination<float> &) {}
+void multiplyPanels(const uint32_t *, int64_t, const uint32_t *, const Extents &,
+                    const Destination<bf16> &) {}
+#endif
+
+} // namespace titan::rt::avx512

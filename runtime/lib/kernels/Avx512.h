@@ -1,0 +1,40 @@
+// Products of f32 and of bf16 on vectors of 512 bits, where the processor has them. Operands are
+// packed by panels, which threads may share, and multiplied part by part of the result.
+//
+// Packed is an element of 32 bits: a float, or a pair of bf16 that follow each other in depth. A
+// panel of a left operand has for each step of depth 16 places for at most 14 rows, one of a right
+// operand 32 columns: 28 vectors of sums, two of columns and a row's broadcast element are what 32
+// registers hold. What is missing of a panel's depth is 0.
+#pragma once
+
+#include "Operands.h"
+
+#include "titan/runtime/bfloat16.h"
+
+#include <cstdint>
+
+namespace titan::rt::avx512 {
+
+/// The processor multiplies floats so, and pairs of bf16 (which it takes for 0 below the normal
+/// range, as tiles do).
+bool hasFloats();
+bool hasBfloat16();
+
+constexpr int64_t kMostRows = 14, kRowPlaces = 16, kColumns = 32;
+
+void packLeft(const FloatOperand &from, const Slice &part, int64_t rows, float *to);
+void packLeft(const Bfloat16Operand &from, const Slice &part, int64_t rows, uint32_t *to);
+void packRight(const FloatOperand &from, const Slice &part, float *to);
+void packRight(const Bfloat16Operand &from, const Slice &part, uint32_t *to);
+
+/// C[m, n] = A B from packed panels of so many rows, of a depth k, on the calling thread. An
+/// element's sum is a function of its row, its column and k alone: floats are added up in chunks,
+/// which join C one after the other.
+void multiplyPanels(const float *a, int64_t rows, const float *b, const Extents &extents,
+                    const Destination<float> &c);
+void multiplyPanels(const uint32_t *a, int64_t rows, const uint32_t *b, const Extents &extents,
+                    const Destination<float> &c);
+void multiplyPanels(const uint32_t *a, int64_t rows, const uint32_t *b, const Extents &extents,
+                    const Destination<bf16> &c);
+
+} // namespace titan::rt::avx512

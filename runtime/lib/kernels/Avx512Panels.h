@@ -1,0 +1,152 @@
+// Packing of operands for vectors of 512 bits, and their product. For translation units that are
+// compiled for AVX-512 and run where the processor has it alone; everything is static, as in
+// Avx512Squares.h.
+#pragma once
+
+#include "Avx512.h"
+#include "Avx512Squares.h"
+
+#include <utility>
+
+namespace titan::rt::avx512 {
+
+/// What is packed: P is float, or uint32_t for a pair of bf16.
+template <typename P> constexpr int64_t kDepthOfStep = 1;
+template <> inline constexpr int64_t kDepthOfStep<uint32_t> = 2;
+
+static inline int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+static inline int64_t quotient(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+/// 16 steps of at most 16 lines, whose places of a step are followed by those of the next step so
+/// many elements on.
+template <typename Operand, typename P>
+TITAN_SQUARES void packSquare(const Operand &from, const Slice &part, P *to, int64_t places) {
+  __m512i row[16];
+  loadSquare(from, part, row);
+  if (from.alongDepth)
+    transpose(row);
+  const int64_t steps = quotient(part.depths, kDepthOfStep<P>);
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; ++i)
+    if (i < steps)
+      _mm512_store_si512(to + i * places, row[i]);
+}
+
+/// Panels of `lines` lines, in as many places as squares of 16 take. All panels' next 16 steps come
+/// before those after them, so that rows of memory that go across them are read along.
+template <int64_t Places, typename Operand, typename P>
+static void packPanels(const Operand &from, const Slice &part, int64_t lines, P *to) {
+  constexpr int64_t square = 16 * kDepthOfStep<P>;
+  const int64_t panel = quotient(part.depths, kDepthOfStep<P>) * Places;
+  auto packSteps = [&](int64_t line, int64_t depth) {
+    P *steps = to + line / lines * panel + depth / kDepthOfStep<P> * Places;
+    for (int64_t place = 0; place < Places; place += 16)
+      packSquare(from,
+                 {part.line + line + place, least(lines - place, part.lines - line - place),
+                  part.depth + depth, part.depths - depth},
+                 steps + place, Places);
+  };
+  if (from.alongDepth)
+    for (int64_t line = 0; line < part.lines; line += lines)
+      for (int64_t depth = 0; depth < part.depths; depth += square)
+        packSteps(line, depth);
+  else
+    for (int64_t depth = 0; depth < part.depths; depth += square)
+      for (int64_t line = 0; line < part.lines; line += lines)
+        packSteps(line, depth);
+}
+
+TITAN_SQUARES __m512 addProduct(__m512 sum, float row, __m512 columns) {
+  return _mm512_fmadd_ps(_mm512_set1_ps(row), columns, sum);
+}
+TITAN_SQUARES __m512 addProduct(__m512 sum, uint32_t row, __m512 columns) {
+  return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(_mm512_set1_epi32(static_cast<int>(row))),
+                          reinterpret_cast<__m512bh>(columns));
+}
+
+TITAN_SQUARES void store(__m512 sum, __mmask16 there, const Destination<float> &c) {
+  if (c.adds)
+    sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(there, c.to));
+  _mm512_mask_storeu_ps(c.to, there, sum);
+}
+
+TITAN_SQUARES void store(__m512 sum, __mmask16 there, const Destination<bf16> &c) {
+  if (c.sums)
+    sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(there, c.sums));
+  if (c.adds) {
+    const __m512i old = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(there, c.to));
+    sum = _mm512_add_ps(sum, _mm512_castsi512_ps(_mm512_slli_epi32(old, 16)));
+  }
+  _mm256_mask_storeu_epi16(c.to, there, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(sum)));
+}
+
+/// C[Rows, 16 Vectors] from a panel of either side; of the columns some may be missing.
+template <int Rows, int Vectors, typename P, typename To>
+static void multiplyPanel(const P *a, const P *b, int64_t steps, uint32_t there,
+                          const Destination<To> &c) {
+  __m512 sum[Rows][Vectors];
+#pragma GCC unroll 14
+  for (int r = 0; r < Rows; ++r) {
+#pragma GCC unroll 2
+    for (int v = 0; v < Vectors; ++v)
+      sum[r][v] = _mm512_setzero_ps();
+    __builtin_prefetch(c.to + r * c.ld, 1);
+    __builtin_prefetch(c.to + r * c.ld + 31, 1);
+  }
+#pragma GCC unroll 2
+  for (int64_t step = 0; step < steps; ++step, a += kRowPlaces, b += kColumns) {
+    __m512 columns[Vectors];
+#pragma GCC unroll 2
+    for (int v = 0; v < Vectors; ++v)
+      columns[v] = _mm512_load_ps(b + 16 * v);
+#pragma GCC unroll 14
+    for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 2
+      for (int v = 0; v < Vectors; ++v)
+        sum[r][v] = addProduct(sum[r][v], a[r], columns[v]);
+  }
+#pragma GCC unroll 14
+  for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 2
+    for (int v = 0; v < Vectors; ++v)
+      store(sum[r][v], static_cast<__mmask16>(there >> 16 * v), c.at(r, 16 * v));
+}
+
+template <typename P, typename To>
+using Multiply = void(const P *a, const P *b, int64_t steps, uint32_t there,
+                      const Destination<To> &c);
+
+/// The products of 1 to 14 rows with 1 or 2 vectors of columns.
+template <typename P, typename To> struct Multiplies {
+  template <int... Rows>
+  constexpr Multiplies(std::integer_sequence<int, Rows...>)
+      : of{{multiplyPanel<Rows + 1, 1, P, To>, multiplyPanel<Rows + 1, 2, P, To>}...} {}
+  constexpr Multiplies() : Multiplies(std::make_integer_sequence<int, kMostRows>()) {}
+  Multiply<P, To> *of[kMostRows][2];
+};
+
+/// In chunks of at most so many steps.
+template <typename P, typename To>
+static void multiplyAll(const P *a, int64_t rows, const P *b, const Extents &e, int64_t chunkSteps,
+                        const Destination<To> &c) {
+  static constexpr Multiplies<P, To> multiplies;
+  const int64_t steps = quotient(e.k, kDepthOfStep<P>);
+  const int64_t chunks = steps > 0 ? quotient(steps, chunkSteps) : 1;
+  for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+    const int64_t begin = chunk * steps / chunks, size = (chunk + 1) * steps / chunks - begin;
+    for (int64_t i = 0; i < e.m; i += rows)
+      for (int64_t j = 0; j < e.n; j += kColumns) { // along rows of C, which lie in few pages
+        Destination<To> to = c.at(i, j);
+        to.adds |= chunk > 0;
+        multiplies.of[least(rows, e.m - i) - 1][e.n - j > 16](
+            a + i / rows * kRowPlaces * steps + begin * kRowPlaces,
+            b + j * steps + begin * kColumns, size, firstBits(e.n - j), to);
+      }
+  }
+}
+
+} // namespace titan::rt::avx512

@@ -1,0 +1,244 @@
+// The blocking is that of K. Goto and R. van de Geijn, "Anatomy of High-Performance Matrix
+// Multiplication", 2008: of the packed operands one panel of A stays in the first cache, a block of
+// B in the second. All threads pack, then all multiply.
+#include "BlockedGemm.h"
+
+#include "Amx.h"
+#include "AmxFloat.h"
+#include "Avx512.h"
+#include "Grid.h"
+#include "ThreadScratch.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <omp.h>
+#include <string_view>
+
+namespace titan::rt {
+
+namespace {
+
+int64_t quotient(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+/// An extent in equal parts of at most so much, multiples of a step.
+struct Cut {
+  Cut(int64_t extent, int64_t most, int64_t step)
+      : extent(extent), parts(std::max<int64_t>(1, quotient(extent, most))),
+        size(quotient(quotient(extent, parts), step) * step) {}
+  int64_t begin(int64_t part) const { return std::min(extent, part * size); }
+  int64_t sizeOf(int64_t part) const { return begin(part + 1) - begin(part); }
+  int64_t extent, parts, size;
+};
+
+/// How floats are multiplied on tiles.
+struct FloatsOnTiles {
+  using Element = float;
+  using Packed = uint16_t;
+  static constexpr int64_t rows = 1024, columns = 512, depth = 1024; // most that is packed at once
+  static constexpr int64_t step = amx::kPanel, panelColumns = amx::kPanel;
+
+  explicit FloatsOnTiles(const Extents &) {}
+  static int64_t leftElements(int64_t depths) { return amx::panelElements(depths); }
+  static int64_t rightElements(int64_t depths) { return amx::panelElements(depths); }
+  void packLeft(const FloatOperand &from, const Slice &part, Packed *to) const {
+    amx::packLeft(from, part, to);
+  }
+  void packRight(const FloatOperand &from, const Slice &part, Packed *to) const {
+    amx::packRight(from, part, to);
+  }
+  void multiply(const Packed *a, const Packed *b, const Extents &e,
+                const Destination<float> &c) const {
+    amx::multiplyPanels(a, b, e, c.adds, c.to, c.ld);
+  }
+
+  static constexpr int64_t panelRows = amx::kPanel;
+};
+
+/// How elements are multiplied on vectors, so many of depth a step.
+template <typename E, typename P> struct OnVectors {
+  using Element = E;
+  using Packed = P;
+  static constexpr int64_t step = sizeof(P) / sizeof(E), panelColumns = avx512::kColumns;
+  static constexpr int64_t rows = 1024, columns = 512, depth = 1024 * step;
+
+  /// Panels of equal numbers of rows: one or two would be multiplied as slowly as four.
+  explicit OnVectors(const Extents &e)
+      : panelRows(quotient(e.m, quotient(e.m, avx512::kMostRows))) {}
+  static int64_t leftElements(int64_t depths) {
+    return quotient(depths, step) * avx512::kRowPlaces;
+  }
+  static int64_t rightElements(int64_t depths) { return quotient(depths, step) * avx512::kColumns; }
+  void packLeft(const OperandOf<E> &from, const Slice &part, Packed *to) const {
+    avx512::packLeft(from, part, panelRows, to);
+  }
+  void packRight(const OperandOf<E> &from, const Slice &part, Packed *to) const {
+    avx512::packRight(from, part, to);
+  }
+  template <typename To>
+  void multiply(const Packed *a, const Packed *b, const Extents &e,
+                const Destination<To> &c) const {
+    avx512::multiplyPanels(a, panelRows, b, e, c);
+  }
+
+  const int64_t panelRows;
+};
+
+/// The threads that work on a product. A product within another's parallel region has one.
+struct Team {
+  /// The first and the last but one of the calling thread's share of `count` things.
+  int64_t begin(int64_t count) const { return thread * count / threads; }
+  int64_t end(int64_t count) const { return (thread + 1) * count / threads; }
+  void meet() const {
+    if (threads > 1) {
+#pragma omp barrier
+    }
+  }
+  int64_t thread = 0, threads = 1;
+};
+
+/// One product; every thread of a team goes through all of its steps.
+template <typename Way, typename To> class BlockedProduct {
+  using Operand = OperandOf<typename Way::Element>;
+  using Packed = typename Way::Packed;
+
+public:
+  BlockedProduct(const Operand &a, const Operand &b, const Extents &e, const Destination<To> &c)
+      : way(e), a(a), b(b), c(c), rows(e.m, Way::rows, way.panelRows),
+        columns(e.n, Way::columns, Way::panelColumns), depth(e.k, Way::depth, Way::step) {
+    const int64_t elementsA = rows.size / way.panelRows * way.leftElements(depth.size);
+    const int64_t elementsB = columns.size / way.panelColumns * way.rightElements(depth.size);
+    const int64_t elementsSums = hasSums() ? rows.size * columns.size : 0;
+    const auto bytes = static_cast<size_t>(elementsA + elementsB) * sizeof(Packed);
+    ThreadScratch &scratch = ThreadScratch::ofThread(
+        ThreadScratch::roundUp(bytes) + static_cast<size_t>(elementsSums) * sizeof(float));
+    packedA = scratch.take<Packed>(elementsA + elementsB);
+    packedB = packedA + elementsA;
+    sums = scratch.take<float>(elementsSums);
+  }
+
+  /// Parts of the depth follow each other where their sums stay: in C, or in a block's own place.
+  void run(const Team &team) const {
+    for (int64_t outer = 0; outer < (hasSums() ? 1 : depth.parts); ++outer)
+      for (int64_t row = 0; row < rows.parts; ++row)
+        for (int64_t column = 0; column < columns.parts; ++column)
+          if (hasSums())
+            for (int64_t at = 0; at < depth.parts; ++at)
+              addBlock(team, row, column, at, true);
+          else
+            addBlock(team, row, column, outer, column == 0);
+  }
+
+private:
+  /// Whether what is rounded must wait for more.
+  bool hasSums() const { return !std::is_same_v<To, float> && depth.parts > 1; }
+
+  void addBlock(const Team &team, int64_t row, int64_t column, int64_t at, bool packsLeft) const {
+    const Extents block{rows.sizeOf(row), columns.sizeOf(column), depth.sizeOf(at)};
+    if (packsLeft)
+      packShare(team, block.m, way.panelRows, [&](int64_t line, int64_t lines) {
+        way.packLeft(a, {rows.begin(row) + line, lines, depth.begin(at), block.k},
+                     packedA + line / way.panelRows * way.leftElements(block.k));
+      });
+    packShare(team, block.n, way.panelColumns, [&](int64_t line, int64_t lines) {
+      way.packRight(b, {columns.begin(column) + line, lines, depth.begin(at), block.k},
+                    packedB + line / way.panelColumns * way.rightElements(block.k));
+    });
+    team.meet();
+    Destination<To> to = c.at(rows.begin(row), columns.begin(column));
+    if (!hasSums()) {
+      to.adds |= at > 0;
+      multiply(team, block, to);
+    } else if (at + 1 < depth.parts) {
+      multiply(team, block, Destination<float>{sums, columns.size, at > 0});
+    } else {
+      to.sums = sums;
+      to.ldSums = columns.size;
+      multiply(team, block, to);
+    }
+    team.meet();
+  }
+
+  /// Packs the calling thread's panels of so many lines that all pack.
+  template <typename Pack>
+  static void packShare(const Team &team, int64_t lines, int64_t panel, Pack &&pack) {
+    const int64_t panels = quotient(lines, panel);
+    const int64_t first = team.begin(panels) * panel, end = team.end(panels) * panel;
+    if (first < end)
+      pack(first, std::min(end, lines) - first);
+  }
+
+  /// The calling thread's part of a block.
+  template <typename Sum>
+  void multiply(const Team &team, const Extents &block, const Destination<Sum> &to) const {
+    const Grid grid(block.m, block.n, static_cast<int>(team.threads), way.panelRows,
+                    Way::panelColumns);
+    if (team.thread >= grid.parts)
+      return;
+    const int64_t row = team.thread / grid.columns * grid.height;
+    const int64_t column = team.thread % grid.columns * grid.width;
+    way.multiply(
+        packedA + row / way.panelRows * way.leftElements(block.k),
+        packedB + column / way.panelColumns * way.rightElements(block.k),
+        {std::min(grid.height, block.m - row), std::min(grid.width, block.n - column), block.k},
+        to.at(row, column));
+  }
+
+  const Way way;
+  const Operand a, b;
+  const Destination<To> c;
+  const Cut rows, columns, depth; // what is packed at once
+  Packed *packedA, *packedB;      // panels
+  float *sums;                    // of a block
+};
+
+template <typename Way, typename To>
+void multiply(const OperandOf<typename Way::Element> &a, const OperandOf<typename Way::Element> &b,
+              const Extents &e, const Destination<To> &c) {
+  const BlockedProduct<Way, To> product(a, b, e, c);
+  const bool isShared = !omp_in_parallel() && e.m * e.n * e.k >= int64_t{1} << 18;
+  if (!isShared || omp_get_max_threads() == 1) // for such a team libgomp would ask for memory
+    return product.run({});
+#pragma omp parallel
+  product.run({omp_get_thread_num(), omp_get_num_threads()});
+}
+
+} // namespace
+
+FloatWay wayOfFloats(const Extents &e) {
+  static const bool isLeftToBlas = [] {
+    const char *asked = std::getenv("TITAN_F32");
+    return asked && std::string_view(asked) == "blas";
+  }();
+  if (isLeftToBlas)
+    return FloatWay::Blas;
+  // Packing a factor costs as much as multiplying it by some 50 lines, and a smaller product leaves
+  // the squares at its edges half empty (measured against MKL, see docs/rationale/kernels.md).
+  constexpr int64_t fewest = 128, shallowest = 64;
+  if (amx::isAvailable() && std::min(e.m, e.n) >= fewest && e.k >= shallowest)
+    return FloatWay::Tiles;
+  return avx512::hasFloats() ? FloatWay::Vectors : FloatWay::Blas;
+}
+
+void multiplyOnTiles(const FloatOperand &a, const FloatOperand &b, const Extents &extents,
+                     const Destination<float> &c) {
+  multiply<FloatsOnTiles>(a, b, extents, c);
+}
+
+void multiplyOnVectors(const FloatOperand &a, const FloatOperand &b, const Extents &extents,
+                       const Destination<float> &c) {
+  multiply<OnVectors<float, float>>(a, b, extents, c);
+}
+
+void multiplyOnVectors(const Bfloat16Operand &a, const Bfloat16Operand &b, const Extents &extents,
+                       const Destination<float> &c) {
+  multiply<OnVectors<uint16_t, uint32_t>>(a, b, extents, c);
+}
+
+void multiplyOnVectors(const Bfloat16Operand &a, const Bfloat16Operand &b, const Extents &extents,
+                       const Destination<bf16> &c) {
+  multiply<OnVectors<uint16_t, uint32_t>>(a, b, extents, c);
+}
+
+} // namespace titan::rt
