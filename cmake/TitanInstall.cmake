@@ -18,8 +18,9 @@ foreach(root ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     FILES_MATCHING PATTERN *.h PATTERN *.td PATTERN *.h.inc PATTERN CMakeFiles EXCLUDE)
 endforeach()
 
-# What emitted programs link against.
+# What emitted programs link against, and load.
 install(TARGETS titan_runtime titan_runtime_main ARCHIVE DESTINATION lib)
+install(TARGETS titan_c10d LIBRARY DESTINATION lib)
 if(TARGET titan_runtime_cuda)
   install(TARGETS titan_runtime_cuda ARCHIVE DESTINATION lib)
 endif()

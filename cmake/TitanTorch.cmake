@@ -22,4 +22,3 @@ target_include_directories(titan_torch SYSTEM INTERFACE
   ${TITAN_TORCH_DIR}/include ${TITAN_TORCH_DIR}/include/torch/csrc/api/include)
 target_link_libraries(titan_torch INTERFACE
   ${TITAN_TORCH_DIR}/lib/libtorch_cpu.so ${TITAN_TORCH_DIR}/lib/libc10.so)
-target_link_options(titan_torch INTERFACE "-Wl,-rpath,${TITAN_TORCH_DIR}/lib")

@@ -48,7 +48,7 @@ void printMemory(llvm::raw_ostream &out, const Facts &facts) {
   }
   line("products of matrices", report.products);
   line("together, in training", report.getTraining());
-  out << "and about " << grouped(plan::kLoadedLibraries) << " for loaded libraries\n";
+  out << "and about " << grouped(report.libraries) << " for loaded libraries\n";
 }
 
 llvm::json::Object memoryJson(const Facts &facts) {
@@ -65,12 +65,11 @@ llvm::json::Object memoryJson(const Facts &facts) {
                                           {"operation", memory.operation},
                                           {"file", memory.file},
                                           {"line", memory.line}});
-  return llvm::json::Object{
-      {"parameters", report.parameters},     {"buffers", report.buffers},
-      {"optimizer", report.optimizer},       {"scalars", report.scalars},
-      {"transient", report.getTransient()},  {"products", report.products},
-      {"libraries", plan::kLoadedLibraries}, {"programs", std::move(programs)},
-      {"threads", facts.processor.threads},  {"total", report.getTraining()}};
+  return llvm::json::Object{{"parameters", report.parameters},    {"buffers", report.buffers},
+                            {"optimizer", report.optimizer},      {"scalars", report.scalars},
+                            {"transient", report.getTransient()}, {"products", report.products},
+                            {"libraries", report.libraries},      {"programs", std::move(programs)},
+                            {"threads", facts.processor.threads}, {"total", report.getTraining()}};
 }
 
 } // namespace titan::driver

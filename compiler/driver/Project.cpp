@@ -46,10 +46,11 @@ static std::error_code copyHeaders(const Toolchain &toolchain, const std::string
 }
 
 /// The words of the link line: static libraries are copied into the project; LibTorch's and CUDA's
-/// directories are named by variables, which CMake may be told anew.
+/// directories are named by variables, which CMake may be told anew. What the program loads lies
+/// beside it, wherever that is.
 static std::string getLibraries(const Toolchain &toolchain, std::string &variables) {
-  std::string words;
-  std::vector<std::string> directories;
+  std::string words, rpath = "$ORIGIN";
+  std::vector<std::string> directories{toolchain.torch};
   for (llvm::StringRef word : toolchain.link) {
     if (word.starts_with("-Wl,-rpath"))
       continue;
@@ -66,13 +67,15 @@ static std::string getLibraries(const Toolchain &toolchain, std::string &variabl
       words += " " + word.str();
     }
   }
-  std::string rpath;
   for (auto [i, directory] : llvm::enumerate(directories)) {
     std::string name = "TITAN_LIBRARIES_" + std::to_string(i);
     variables += "set(" + name + " \"" + directory + "\" CACHE PATH \"directory of libraries\")\n";
-    rpath += (rpath.empty() ? "${" : ";${") + name + "}";
+    rpath += ";${" + name + "}";
   }
   variables += "set(CMAKE_BUILD_RPATH \"" + rpath + "\")\n";
+  for (llvm::StringRef library : toolchain.loads)
+    variables += "configure_file(lib/" + path::filename(library).str() +
+                 " ${CMAKE_CURRENT_BINARY_DIR} COPYONLY)\n";
   return words;
 }
 
@@ -129,11 +132,13 @@ bool writeProject(const std::string &source, const std::string &name, const std:
   auto attempt = [&]() -> std::error_code {
     if (std::error_code error = fs::create_directories(join(directory, "lib")))
       return error;
-    for (llvm::StringRef word : toolchain.link)
-      if (word.ends_with(".a"))
-        if (std::error_code error =
-                fs::copy_file(word, join(directory, "lib/" + path::filename(word))))
-          return error;
+    std::vector<std::string> copied = toolchain.loads;
+    llvm::copy_if(toolchain.link, std::back_inserter(copied),
+                  [](llvm::StringRef word) { return word.ends_with(".a"); });
+    for (const std::string &file : copied)
+      if (std::error_code error =
+              fs::copy_file(file, join(directory, "lib/" + path::filename(file))))
+        return error;
     if (std::error_code error = copyHeaders(toolchain, directory))
       return error;
     if (std::error_code error = put(join(directory, name + toolchain.sourceSuffix()), source))

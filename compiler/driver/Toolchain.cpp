@@ -32,6 +32,18 @@ static std::vector<std::string> readList(const llvm::json::Object &object, llvm:
   return list;
 }
 
+static Toolchain readCpu(const llvm::json::Object &object) {
+  std::string compiler = object.getString("compiler")->str();
+  return {emission::Target::Cpu,
+          compiler,
+          compiler,
+          readList(object, "include"),
+          readList(object, "compile"),
+          readList(object, "link"),
+          readList(object, "loads"),
+          object.getString("torch").value_or("").str()};
+}
+
 /// What the emitted lambdas and the constants of kernel_math.h need of nvcc.
 static constexpr const char *kNvccFlags[] = {"--extended-lambda", "--expt-relaxed-constexpr"};
 
@@ -43,12 +55,11 @@ static std::optional<Toolchain> readCuda(const llvm::json::Object &object,
         .help("configure the build with -DTITAN_CUDA=ON to run on CUDA devices");
     return std::nullopt;
   }
-  Toolchain toolchain{emission::Target::Cuda,
-                      cuda->getString("nvcc")->str(),
-                      object.getString("compiler")->str(),
-                      readList(object, "include"),
-                      readList(*cuda, "compile"),
-                      readList(*cuda, "link")};
+  Toolchain toolchain = readCpu(object);
+  toolchain.target = emission::Target::Cuda;
+  toolchain.compiler = cuda->getString("nvcc")->str();
+  toolchain.compile = readList(*cuda, "compile");
+  toolchain.link = readList(*cuda, "link");
   for (std::string &include : readList(*cuda, "include"))
     toolchain.include.push_back(include);
   toolchain.compile.insert(toolchain.compile.end(), std::begin(kNvccFlags), std::end(kNvccFlags));
@@ -78,30 +89,18 @@ std::optional<Toolchain> Toolchain::find(emission::Target target, DiagnosticEngi
         .help("build the runtime again");
     return std::nullopt;
   }
-  if (target == emission::Target::Cuda)
-    return readCuda(*object, diags);
-  std::string compiler = object->getString("compiler")->str();
-  return Toolchain{target,
-                   compiler,
-                   compiler,
-                   readList(*object, "include"),
-                   readList(*object, "compile"),
-                   readList(*object, "link")};
+  return target == emission::Target::Cuda ? readCuda(*object, diags) : readCpu(*object);
 }
 
 std::string Toolchain::findTorchrun() const {
-  // ENV/lib/python3.x/site-packages/torch/lib/libtorch_cpu.so: ENV/bin/torchrun.
-  for (llvm::StringRef library : link) {
-    if (llvm::sys::path::filename(library) != "libtorch_cpu.so")
-      continue;
-    llvm::StringRef directory = library;
-    for (int i = 0; i < 6; ++i)
-      directory = parent_path(directory);
-    llvm::SmallString<256> candidate(directory);
-    append(candidate, "bin", "torchrun");
-    if (llvm::sys::fs::can_execute(candidate))
-      return candidate.str().str();
-  }
+  // ENV/lib/python3.x/site-packages/torch/lib: ENV/bin/torchrun.
+  llvm::StringRef environment = torch;
+  for (int i = 0; i < 5; ++i)
+    environment = parent_path(environment);
+  llvm::SmallString<256> candidate(environment);
+  append(candidate, "bin", "torchrun");
+  if (llvm::sys::fs::can_execute(candidate))
+    return candidate.str().str();
   auto found = llvm::sys::findProgramByName("torchrun");
   return found ? *found : "";
 }

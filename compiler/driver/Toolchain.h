@@ -18,13 +18,15 @@ struct Toolchain {
   std::string compiler;                            ///< of emitted source: a C++ compiler, or nvcc
   std::string linker;                              ///< always a C++ compiler
   std::vector<std::string> include, compile, link; ///< `link` begins with what programs link first
+  std::vector<std::string> loads; ///< libraries of Titan's that programs load when they run
+  std::string torch;              ///< the folder of LibTorch's libraries
 
   /// The toolchain of this titanc. Reports why and returns nothing where it cannot be read, or
   /// where the runtime was not built for `target`.
   static std::optional<Toolchain> find(emission::Target target, DiagnosticEngine &diags);
   /// What emitted files are called.
   const char *sourceSuffix() const { return target == emission::Target::Cuda ? ".cu" : ".cpp"; }
-  /// torchrun of the environment whose LibTorch programs link, else the one on the path; empty:
+  /// torchrun of the environment whose LibTorch programs load, else the one on the path; empty:
   /// none.
   std::string findTorchrun() const;
 };

@@ -123,6 +123,19 @@ int64_t getProductBytes(ir::ContractOp contract, const dist::Degrees &degrees,
   return bytes;
 }
 
+/// Whether BLAS makes products of a contraction, which is more than inner products
+/// (runtime/lib/kernels/Gemm*.cpp).
+bool usesBlas(ir::ContractOp contract, const Processor &processor) {
+  auto lhs = cast<ir::NamedTensorType>(contract.getLhs().getType()),
+       rhs = cast<ir::NamedTensorType>(contract.getRhs().getType());
+  auto hasDimBeside = [](ir::NamedTensorType type, ir::NamedTensorType other) {
+    return llvm::any_of(type.getDims(),
+                        [&](ir::DimAttr dim) { return !other.hasDim(dim.getName()); });
+  };
+  return (hasDimBeside(lhs, rhs) || hasDimBeside(rhs, lhs)) &&
+         !(lhs.getElementType().isBF16() && processor.hasTiles);
+}
+
 /// The kind of each persistent tensor, by its buffer's name.
 llvm::StringMap<int64_t MemoryReport::*> getPersistentKinds(ModuleOp module) {
   llvm::StringMap<int64_t MemoryReport::*> kinds;
@@ -166,14 +179,18 @@ MemoryReport reportMemory(ModuleOp module, const dist::Degrees &degrees,
     report.*(kind == kinds.end() ? &MemoryReport::scalars : kind->second) +=
         support::alignTo(reporter.getBytes(buffer), kAlignment);
   }
+  bool loadsLibTorch = llvm::any_of(degrees, [](const auto &axis) { return axis.second > 1; });
   for (auto function : module.getOps<func::FuncOp>()) {
     if (!function->hasAttr(ir::attr::kProgram))
       continue;
     report.programs.push_back(reporter.report(function));
     function.walk([&](ir::ContractOp contract) {
       report.products = std::max(report.products, getProductBytes(contract, degrees, processor));
+      loadsLibTorch |= usesBlas(contract, processor);
     });
   }
+  if (loadsLibTorch)
+    report.libraries = kLibrariesWithLibTorch;
   return report;
 }
 

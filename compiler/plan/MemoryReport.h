@@ -27,8 +27,10 @@ struct ProgramMemory {
   unsigned line = 0;
 };
 
-/// Of a processor's program that has its code and its libraries loaded, once it trains.
-constexpr int64_t kLoadedLibraries = 75'000'000;
+/// Of a processor's program that has its code and its libraries loaded, once it trains; and of one
+/// that has loaded LibTorch, too, for its BLAS or to meet other processes.
+constexpr int64_t kLibraries = 5'000'000;
+constexpr int64_t kLibrariesWithLibTorch = 75'000'000;
 /// What MKL keeps for each thread to pack panels of matrices, as soon as they are large; of bf16;
 /// and what the kernels on a processor's tiles keep instead: of bf16 for each thread, of f32 for
 /// all of them (runtime/lib/kernels/AmxGemm.cpp, GemmOnTiles.cpp).
@@ -50,6 +52,7 @@ struct MemoryReport {
   int64_t optimizer = 0;
   int64_t scalars = 0;  ///< learning rate, step
   int64_t products = 0; ///< what products of matrices keep beside the arena on processors
+  int64_t libraries = kLibraries;
   std::vector<ProgramMemory> programs;
 
   int64_t getPersistent() const { return parameters + buffers + optimizer + scalars; }

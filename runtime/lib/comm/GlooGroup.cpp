@@ -1,4 +1,6 @@
+// Rendezvous and groups over c10d: all of libtitan_c10d.so, which Rendezvous::connect loads.
 #include "C10d.h"
+#include "C10dModule.h"
 #include "Rendezvous.h"
 
 #include "titan/runtime/error.h"
@@ -10,6 +12,7 @@
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include <cstdlib>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -191,9 +194,12 @@ private:
 
 } // namespace
 
-std::unique_ptr<Rendezvous> Rendezvous::connect(const LaunchInfo &launch, CommOptions options) {
+Rendezvous *titanConnectC10d(const char *interface, const LaunchInfo &launch,
+                             const CommOptions &options) {
+  if (interface != std::string_view(TITAN_C10D_INTERFACE))
+    return nullptr;
   try {
-    return std::make_unique<StoreRendezvous>(launch, options);
+    return new StoreRendezvous(launch, options);
   } catch (const std::exception &error) {
     throw Fault(fmt::format("rank {} of {}: cannot reach the rendezvous at {}:{}: {}", launch.rank,
                             launch.worldSize, launch.masterAddress, launch.masterPort,

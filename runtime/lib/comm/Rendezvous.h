@@ -1,6 +1,6 @@
 // Where the processes of a run meet: a key-value store over TCP and the groups made from it. The
 // header between comm/ and c10d; of its types it only declares the store, so that the transports
-// over c10d alone pay for LibTorch's headers.
+// over c10d alone pay for LibTorch's headers, and programs of one process not for LibTorch.
 #pragma once
 
 #include "titan/runtime/comm.h"
@@ -19,7 +19,8 @@ class Rendezvous {
 public:
   virtual ~Rendezvous() = default;
 
-  /// Meets the other processes. torchrun's agent serves the store itself; elsewhere rank 0 does.
+  /// Loads c10d and meets the other processes. torchrun's agent serves the store itself; elsewhere
+  /// rank 0 does.
   static std::unique_ptr<Rendezvous> connect(const LaunchInfo &launch, CommOptions options);
 
   /// A small key-value store that all processes see. `lookup` waits until the key is there.

@@ -29,18 +29,34 @@ class ProgramTest(ProgramCase):
             self.assertEqual((run / "program.titan").read_text(), "# by hand\n")
             self.assertIn("schedule.decay = \"linear\"", (run / "config.toml").read_text())
 
-    def test_links_no_cuda(self):
-        """The program itself needs no CUDA library; what LibTorch's own build brings along for its
-        profiler does not count, the libraries that computations need would."""
-        def needed(file):
-            listed = subprocess.run(["readelf", "-d", file], capture_output=True, text=True).stdout
-            return re.findall(r"NEEDED.*\[(.*)\]", listed)
-        cuda = re.compile("cuda|cublas|cudnn|nccl|cupti|nvrtc|cufft|cusparse")
-        self.assertFalse([name for name in needed(EXE) if cuda.search(name)])
-        loaded = subprocess.run(["ldd", EXE], capture_output=True, text=True).stdout
-        self.assertIn("libtorch_cpu", loaded)
-        for name in ("libtorch_cuda", "libc10_cuda", "libcublas", "libcudnn", "libnccl"):
-            self.assertNotIn(name, loaded)
+    def test_links_neither_cuda_nor_libtorch(self):
+        """A program needs no library for devices, and LibTorch only when it runs, if then."""
+        listed = subprocess.run(["ldd", EXE], capture_output=True, text=True).stdout
+        names = [os.path.basename(line.split()[0]) for line in listed.splitlines()]
+        self.assertTrue([name for name in names if "stdc++" in name])
+        wrong = re.compile("cuda|cublas|cudnn|nccl|cupti|nvrtc|cufft|cusparse|torch|c10")
+        self.assertFalse([name for name in names if wrong.search(name)])
+
+    def test_loads_libtorch_where_it_is_used(self):
+        """One process without products of matrices never asks for LibTorch; several do, and say what
+        is wrong with it, or with the module over it."""
+        stale = EXE.parent / "stale"
+        for name in ("libtorch_cpu.so", "libtitan_c10d.so"):
+            folder = self.folder / name
+            folder.mkdir()
+            (folder / name).touch()
+        arguments = ["--data", self.text, "--steps", 2, "--out"]
+        several = {"RANK": "0", "WORLD_SIZE": "2", "MASTER_PORT": "1"}
+        for folder, words in ((self.folder / "libtorch_cpu.so", "cannot load libtorch_cpu.so, which "
+                               "connects processes here: .*LD_LIBRARY_PATH"),
+                              (self.folder / "libtitan_c10d.so", "cannot load libtitan_c10d.so"),
+                              (stale, "libtitan_c10d.so is of another build")):
+            environment = {**os.environ, "LD_LIBRARY_PATH": str(folder)}
+            process = self.start(*arguments, f"one-{folder.name}", environment=environment)
+            self.assertEqual((process.communicate(timeout=60)[1], process.returncode), ("", 0))
+            process = self.start(*arguments, "two", environment={**environment, **several})
+            self.assertRegex(process.communicate(timeout=60)[1], f"error: rank 0: {words}")
+            self.assertEqual(process.returncode, 70)
 
     def test_evaluation(self):
         """The loss on other data: the same number on any mesh, on the command line, during a run

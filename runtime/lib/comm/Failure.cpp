@@ -1,0 +1,18 @@
+// In the runtime and in its module over c10d alike.
+#include "Rendezvous.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace titan::rt {
+
+std::string describeFailure(const Group &group, const char *operation, Site site,
+                            const std::string &cause, double seconds) {
+  std::string what = site.action && *site.action ? site.action : operation;
+  std::string where = site.source && *site.source ? fmt::format(" ({})", site.source) : "";
+  return fmt::format("rank {}: {}{} failed after {:.1f} s in the group of ranks {{{}}}: {}",
+                     group.ranks()[group.rank()], what, where, seconds,
+                     fmt::join(group.ranks(), ", "), cause);
+}
+
+} // namespace titan::rt

@@ -1,0 +1,24 @@
+#include "Rendezvous.h"
+#include "C10dModule.h"
+
+#include "launch/Libraries.h"
+
+#include "titan/runtime/error.h"
+
+#include <dlfcn.h>
+
+namespace titan::rt {
+
+std::unique_ptr<Rendezvous> Rendezvous::connect(const LaunchInfo &launch, CommOptions options) {
+  const char *use = "connects processes", *file = "libtitan_c10d.so";
+  openLibrary(kLibTorch, use); // where the program says; the module takes what is there
+  void *module = openLibrary(file, use);
+  auto *connect = reinterpret_cast<decltype(&titanConnectC10d)>(dlsym(module, "titanConnectC10d"));
+  Rendezvous *met = connect ? connect(TITAN_C10D_INTERFACE, launch, options) : nullptr;
+  if (!met)
+    throw Fault(std::string(file) + " is of another build of Titan than this program: build the "
+                                    "program again");
+  return std::unique_ptr<Rendezvous>(met);
+}
+
+} // namespace titan::rt
