@@ -37,7 +37,7 @@ const std::vector<RuleWords> &ruleWords() {
       {Parser::RuleTrainBase, "the name of a model or of a run"},
       {Parser::RuleParallelName, "the name of a `parallel`"},
       {Parser::RuleAxisName, "the name of an axis"},
-      {Parser::RuleStoredKind, "`params`, `grads` or `optimizer`"},
+      {Parser::RuleStoredKind, ""}, // its words are listed one by one
       {Parser::RuleTypeName, "a type such as `int` or `f32`"},
       {Parser::RuleDimsArgument, "a dimension name"},
       {Parser::RuleDimName, "a dimension name"},
@@ -220,6 +220,11 @@ std::string tokenWords(size_t token) {
 
 } // namespace
 
+const std::vector<std::string> &storedKinds() {
+  static const std::vector<std::string> kinds = {"params", "grads", "optimizer"};
+  return kinds;
+}
+
 bool Expectation::wantsName() const {
   static const size_t naming[] = {
       Parser::RuleExpr,         Parser::RuleArgument,     Parser::RuleFormal,
@@ -251,11 +256,14 @@ std::vector<std::string> Expectation::words() const {
   bool ends = rules.count(Parser::RuleTerminator) || tokens.count(antlr4::Token::EOF);
   if (tokens.count(Parser::PLUS) && ends)
     add("an operator");
-  if (rules.count(Parser::RuleEntryEnd))
+  if (rules.count(Parser::RuleEntryEnd) || (defines && ends && tokens.count(Parser::COMMA)))
     add(tokenWords(Parser::COMMA));
   for (const RuleWords &entry : ruleWords())
     if (rules.count(entry.rule))
       add(entry.words);
+  if (rules.count(Parser::RuleStoredKind))
+    for (const std::string &kind : storedKinds())
+      add("`" + kind + "`");
   for (size_t token : tokens) {
     bool minor = continuesExpression(token) || token == antlr4::Token::EOF ||
                  token == Parser::ASSIGN ||

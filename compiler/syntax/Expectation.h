@@ -28,6 +28,9 @@ struct Expectation {
   std::vector<std::string> words() const;
 };
 
+/// What an axis may store.
+const std::vector<std::string> &storedKinds();
+
 /// Runs the automaton from the start of `context` over `consumed`, the types of all tokens from
 /// there up to the one that failed.
 Expectation expectationAfter(const antlr4::atn::ATN &atn, const antlr4::ParserRuleContext &context,

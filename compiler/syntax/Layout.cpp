@@ -1,5 +1,7 @@
 #include "compiler/syntax/LayoutPass.h"
 
+#include <cctype>
+
 namespace titan::syntax {
 namespace detail {
 namespace {
@@ -61,30 +63,47 @@ void Pass::endStatement(const Token &before) {
     insert(Lex::NEWLINE, before);
 }
 
-/// What to write for a character that Titan does not have, where other languages do.
-const char *remedyFor(std::string_view text) {
+/// What to write for a character that Titan does not have, where other languages and word
+/// processors do.
+static const char *remedyFor(std::string_view text) {
   struct Entry {
     std::string_view stray;
     const char *remedy;
   };
+  static const char *quote = "strings are written in double quotes: `\"`";
+  static const char *space = "this is no plain space: write one instead";
   static const Entry entries[] = {
       {"!", "write `not`"},
       {"&", "write `and`"},
-      {"&&", "write `and`"},
       {"|", "write `or`"},
-      {"||", "write `or`"},
-      {"'", "strings are written in double quotes"},
-      {"^", "a power is written `**`"},
-      {"\xE2\x80\x9C", "write `\"`"},
-      {"\xE2\x80\x9D", "write `\"`"},
+      {"^", "a power is `**`"},
+      {"?", "write `if c then a else b`"},
+      {"'", quote},
+      {"\xE2\x80\x9C", quote},
+      {"\xE2\x80\x9D", quote},
+      {"\xE2\x80\x98", quote},
+      {"\xE2\x80\x99", quote},
       {"\xE2\x80\x93", "write `-`"},
       {"\xE2\x88\x92", "write `-`"},
       {"\xC3\x97", "write `*`"},
+      {"\xC2\xA0", space},
+      {"\xE2\x80\x8B", space},
+      {"\xE3\x80\x80", space},
+      {"\xE2\x80\xAF", space},
+      {"\\", "a line goes on after an operator or a comma, and inside of brackets"},
   };
   for (const Entry &entry : entries)
-    if (entry.stray == text)
+    if (text.substr(0, entry.stray.size()) == entry.stray)
       return entry.remedy;
   return "";
+}
+
+/// Whether text stands in a word, of whose characters it would be one.
+static bool isInWord(std::string_view text, const Token &t) {
+  auto isWord = [&](size_t at) {
+    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0);
+  };
+  return isWord(size_t{t.offset} - 1) || isWord(t.end());
 }
 
 /// Reports text that is no token. True if nothing can stand for it.
@@ -92,13 +111,20 @@ bool Pass::isDropped(const Token &t) {
   if (t.is(Lex::OPEN_STRING)) {
     diags.report(Code::OpenString, at(t), "this string is not closed on its line")
         .fix(sources.locate(file, t.end(), 0), "\"");
+    openStrings.insert(at(t).line);
     damage(t);
     complained();
   }
   if (!t.is(Lex::STRAY))
     return false;
-  std::string_view text = t.text(sources.text(file));
-  diags.report(Code::StrayCharacter, at(t), "unexpected " + quoted(t)).help(remedyFor(text));
+  std::string_view source = sources.text(file);
+  const char *remedy = remedyFor(t.text(source));
+  if (!*remedy && isInWord(source, t))
+    remedy = "names are ASCII letters, digits and `_`";
+  Stray here{at(t).line, remedy};
+  if (here != lastStray || !*remedy) // two quotes around a word are one mistake
+    diags.report(Code::StrayCharacter, at(t), "unexpected " + quoted(t)).help(remedy);
+  lastStray = here;
   damage(t);
   complained();
   return true;

@@ -26,6 +26,8 @@ void Pass::reportUnclosed(const Token &before, const std::string &why, bool onNe
   if (out()[index].is(Lex::LBRACE) && suspect)
     index = *suspect;
   const Token &opener = out()[index];
+  if (openStrings.count(at(opener).line)) // its closer stands in the string
+    return;
   Diagnostic &diag =
       diags.report(Code::UnclosedBracket, at(opener), quoted(opener) + " is never closed");
   diag.note(at(before), why);

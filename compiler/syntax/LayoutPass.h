@@ -7,6 +7,7 @@
 #include "compiler/syntax/Layout.h"
 
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -82,8 +83,11 @@ private:
   size_t depth = 0; // what is counted, at all open levels together
   size_t topOperators = 0;
   size_t complaints = 0;
-  bool entriesAtTop = false; // indented lines outside of all braces
-  size_t inserted = 0;       // `}` put in before a declaration; theirs may still come
+  using Stray = std::pair<uint32_t, const char *>; // the line, and the remedy
+  Stray lastStray = {0, nullptr};
+  std::set<uint32_t> openStrings; // lines with a string that is not closed
+  bool entriesAtTop = false;      // indented lines outside of all braces
+  size_t inserted = 0;            // `}` put in before a declaration; theirs may still come
   /// The first `{` whose `}` stands further to the left than the line that opened it: when some `{`
   /// turns out to lack its `}`, that is where it was forgotten.
   std::optional<uint32_t> suspect;

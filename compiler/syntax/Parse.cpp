@@ -17,7 +17,11 @@ bool checkEncoding(const SourceManager &sources, FileId file, DiagnosticEngine &
   if (legal && nul == std::string_view::npos)
     return true;
   size_t offset = std::min(nul, legal ? std::string_view::npos : static_cast<size_t>(bad - begin));
-  diags.report(Code::BadEncoding, sources.locate(file, offset, 1), "this is not UTF-8 text");
+  bool isWide = text.substr(0, 2) == "\xFF\xFE" || text.substr(0, 2) == "\xFE\xFF";
+  diags
+      .report(Code::BadEncoding, sources.locate(file, offset, 1),
+              isWide ? "this is UTF-16, not UTF-8 text" : "this is not UTF-8 text")
+      .help("save the file as UTF-8");
   return false;
 }
 

@@ -2,8 +2,6 @@
 
 #include "TitanParser.h"
 
-#include "llvm/ADT/StringRef.h"
-
 namespace titan::syntax {
 namespace {
 
@@ -21,39 +19,6 @@ bool isList(size_t rule) {
   return rule == Parser::RuleFile || rule == Parser::RuleBody || rule == Parser::RuleSettings ||
          rule == Parser::RuleAxes || rule == Parser::RuleOverrides || rule == Parser::RuleArms ||
          rule == Parser::RuleOnlySettings;
-}
-
-/// Keywords that join parts: nobody means them as a name.
-bool isConnective(const Token &token) {
-  return token.isOneOf(Parser::THEN, Parser::ELSE, Parser::AS, Parser::SPLITS, Parser::STORES,
-                       Parser::AND, Parser::OR, Parser::LET);
-}
-
-/// The keyword from `first` to `last` that was meant, for words of other languages and for slips of
-/// the finger; empty if none is near.
-std::string keywordFor(const std::string &word, uint32_t first, uint32_t last) {
-  static const std::pair<const char *, uint32_t> foreign[] = {
-      {"def", Parser::FN},         {"func", Parser::FN},       {"function", Parser::FN},
-      {"class", Parser::BLOCK},    {"module", Parser::BLOCK},  {"use", Parser::IMPORT},
-      {"from", Parser::IMPORT},    {"mesh", Parser::PARALLEL}, {"run", Parser::TRAIN},
-      {"include", Parser::IMPORT}, {"var", Parser::LET},       {"const", Parser::LET},
-      {"for", Parser::REPEAT},     {"while", Parser::REPEAT},  {"loop", Parser::REPEAT},
-      {"weight", Parser::PARAM},   {"dim", Parser::DIMS},      {"switch", Parser::MATCH},
-  };
-  for (const auto &[theirs, ours] : foreign)
-    if (word == theirs && ours >= first && ours <= last)
-      return std::string(fixedSpelling(ours));
-  std::string best;
-  unsigned bestDistance = word.size() > 4 ? 3 : word.size() > 2 ? 2 : 0; // exclusive
-  for (uint32_t type = first; type <= last; ++type) {
-    std::string keyword(fixedSpelling(type));
-    unsigned distance = llvm::StringRef(word).edit_distance(keyword, true, bestDistance);
-    if (distance < bestDistance) {
-      bestDistance = distance;
-      best = keyword;
-    }
-  }
-  return best;
 }
 
 /// "a, b or c".
@@ -87,51 +52,6 @@ Location Recovery::place(size_t index) const {
 /// Whether a mistake here follows from one that was reported.
 bool Recovery::isNoise(size_t index) const {
   return laidOut.damagedLines.count(place(index).line) != 0;
-}
-
-/// What may have been meant.
-void Recovery::addHints(Diagnostic &diagnostic, size_t index, const Expectation &expected) const {
-  const Token &token = laidOut.tokens[index];
-  Location here = place(index);
-  bool afterComma = index > 0 && laidOut.tokens[index - 1].is(Parser::COMMA);
-  if (token.is(Parser::STORES) && afterComma) {
-    diagnostic.fix(place(index - 1), "");
-    return;
-  }
-  if (isKeyword(token.type) && !isConnective(token) && expected.wantsName()) {
-    diagnostic.help("`" + text(index) + "` is a keyword, so it cannot be a name");
-    return;
-  }
-  if (token.is(Parser::EQ) && expected.tokens.count(Parser::ASSIGN)) {
-    diagnostic.fix(here, "=");
-    return;
-  }
-  if (token.is(Parser::ASSIGN) && laidOut.tokens[entryStart(index)].is(Parser::IF)) {
-    diagnostic.fix(here, "==");
-    return;
-  }
-  if (token.is(Parser::SLASH) && index > 0 && laidOut.tokens[index - 1].is(Parser::SLASH)) {
-    diagnostic.help("comments begin with `#`");
-    return;
-  }
-  // A misspelt keyword at the start of a statement was taken for a name.
-  size_t first = entryStart(index);
-  if (index - first > 1 || !laidOut.tokens[first].is(Parser::IDENT) ||
-      expected.rules.count(Parser::RuleSettings))
-    return;
-  bool declares = expected.rules.count(Parser::RuleDeclaration) != 0;
-  std::string keyword = declares ? keywordFor(text(first), Parser::IMPORT, Parser::TRAIN)
-                                 : keywordFor(text(first), Parser::DIMS, Parser::IF);
-  if (!keyword.empty())
-    diagnostic.fix(place(first), keyword);
-}
-
-/// The first token of the statement that a token is in.
-size_t Recovery::entryStart(size_t index) const {
-  while (index > 0 && !laidOut.tokens[index - 1].isOneOf(Parser::NEWLINE, Parser::SEMI,
-                                                         Parser::LBRACE, Parser::RBRACE))
-    --index;
-  return index;
 }
 
 Diagnostic *Recovery::report(size_t index, const Expectation &expected) {

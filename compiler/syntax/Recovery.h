@@ -25,6 +25,8 @@ private:
   /// Null when nothing was said, since it follows from another mistake.
   Diagnostic *report(size_t index, const Expectation &expected);
   void addHints(Diagnostic &diagnostic, size_t index, const Expectation &expected) const;
+  bool addWordHint(Diagnostic &diagnostic, size_t index, const Expectation &expected) const;
+  bool isInAxis(size_t index) const;
   void noteBraceBefore(Diagnostic &diagnostic, size_t index) const;
   void skipStatement(antlr4::Parser *parser) const;
   size_t entryStart(size_t index) const;

@@ -1,0 +1,181 @@
+// What may have been meant at a syntax error: slips of the finger, and habits from other languages.
+#include "compiler/syntax/Recovery.h"
+
+#include "TitanParser.h"
+
+#include "llvm/ADT/StringRef.h"
+
+namespace titan::syntax {
+namespace {
+
+using Parser = TitanParser;
+
+/// How other languages write what Titan writes otherwise: the token at the mistake with its
+/// neighbours.
+struct Habit {
+  uint32_t before, here, after;
+  const char *remedy;
+};
+constexpr uint32_t any = Token::noPartner;
+
+const char *remedyFor(uint32_t before, uint32_t here, uint32_t after) {
+  static const char *comment = "comments begin with `#`";
+  static const char *update = "write the operation out: `x = x + y`";
+  static const char *method = "values have no members: call a function, `f(x)`; dimensions go by "
+                              "their names, so nothing is transposed or reshaped";
+  static const Habit habits[] = {
+      {Parser::SLASH, Parser::SLASH, any, comment},
+      {Parser::SLASH, Parser::STAR, any, comment},
+      {any, Parser::SLASH, Parser::SLASH, comment},
+      {any, Parser::SLASH, Parser::STAR, comment},
+      {any, Parser::PLUS, Parser::ASSIGN, update},
+      {any, Parser::MINUS, Parser::ASSIGN, update},
+      {any, Parser::STAR, Parser::ASSIGN, update},
+      {any, Parser::SLASH, Parser::ASSIGN, update},
+      {any, Parser::DOT, Parser::INT, "a number begins with a digit: `0.5`"},
+      {Parser::INT, Parser::DOT, any, "a number does not end in a point: `1.0`"},
+      {Parser::RPAREN, Parser::DOT, any, method},
+      {Parser::RBRACKET, Parser::DOT, any, method},
+      {Parser::LBRACKET, Parser::COLON, any,
+       "an index names its dimension: `x[seq: 0]`, `x[seq: 0..4 as part]`"},
+      {Parser::ELSE, Parser::COLON, any, "what an `else` holds stands in braces"},
+      {Parser::INT, Parser::IF, any, "write `if c then a else b`"},
+      {Parser::FLOAT, Parser::IF, any, "write `if c then a else b`"},
+      {Parser::IDENT, Parser::IF, any, "write `if c then a else b`"},
+      {Parser::RPAREN, Parser::IF, any, "write `if c then a else b`"},
+      {Parser::RBRACKET, Parser::IF, any, "write `if c then a else b`"},
+  };
+  auto fits = [](uint32_t wanted, uint32_t type) { return wanted == any || wanted == type; };
+  for (const Habit &habit : habits)
+    if (fits(habit.before, before) && habit.here == here && fits(habit.after, after))
+      return habit.remedy;
+  return nullptr;
+}
+
+/// Keywords that join parts: nobody means them as a name.
+bool isConnective(const Token &token) {
+  return token.isOneOf(Parser::THEN, Parser::ELSE, Parser::AS, Parser::SPLITS, Parser::STORES,
+                       Parser::AND, Parser::OR, Parser::LET);
+}
+
+/// The nearest of some words, if a slip of the finger makes one from the other.
+std::string nearestWord(const std::string &word, const std::vector<std::string> &candidates) {
+  std::string best;
+  unsigned bestDistance = word.size() > 4 ? 3 : word.size() > 2 ? 2 : 0; // exclusive
+  for (const std::string &candidate : candidates) {
+    unsigned distance = llvm::StringRef(word).edit_distance(candidate, true, bestDistance);
+    if (distance < bestDistance) {
+      bestDistance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+/// The keyword from `first` to `last` that was meant, for words of other languages and for slips of
+/// the finger; empty if none is near.
+std::string keywordFor(const std::string &word, uint32_t first, uint32_t last) {
+  static const std::pair<const char *, uint32_t> foreign[] = {
+      {"def", Parser::FN},         {"func", Parser::FN},       {"function", Parser::FN},
+      {"class", Parser::BLOCK},    {"module", Parser::BLOCK},  {"use", Parser::IMPORT},
+      {"from", Parser::IMPORT},    {"mesh", Parser::PARALLEL}, {"run", Parser::TRAIN},
+      {"include", Parser::IMPORT}, {"var", Parser::LET},       {"const", Parser::LET},
+      {"weight", Parser::PARAM},   {"dim", Parser::DIMS},      {"switch", Parser::MATCH},
+  };
+  for (const auto &[theirs, ours] : foreign)
+    if (word == theirs && ours >= first && ours <= last)
+      return std::string(fixedSpelling(ours));
+  std::vector<std::string> keywords;
+  for (uint32_t type = first; type <= last; ++type)
+    keywords.emplace_back(fixedSpelling(type));
+  return nearestWord(word, keywords);
+}
+
+bool isLoop(const std::string &word) {
+  return word == "for" || word == "while" || word == "loop";
+}
+
+} // namespace
+
+/// What may have been meant.
+void Recovery::addHints(Diagnostic &diagnostic, size_t index, const Expectation &expected) const {
+  const Token &token = laidOut.tokens[index];
+  bool afterComma = index > 0 && laidOut.tokens[index - 1].is(Parser::COMMA);
+  if (token.is(Parser::STORES) && afterComma) {
+    diagnostic.fix(place(index - 1), "");
+    return;
+  }
+  if (isKeyword(token.type) && !isConnective(token) && expected.wantsName()) {
+    diagnostic.help("`" + text(index) + "` is a keyword, so it cannot be a name");
+    return;
+  }
+  if (token.is(Parser::EQ) && expected.tokens.count(Parser::ASSIGN)) {
+    diagnostic.fix(place(index), "=");
+    return;
+  }
+  if (token.is(Parser::ASSIGN) && laidOut.tokens[entryStart(index)].is(Parser::IF)) {
+    diagnostic.fix(place(index), "==");
+    return;
+  }
+  uint32_t before = index > 0 ? laidOut.tokens[index - 1].type : Token::endOfFile;
+  uint32_t after = token.is(Token::endOfFile) ? token.type : laidOut.tokens[index + 1].type;
+  if (const char *remedy = remedyFor(before, token.type, after)) {
+    diagnostic.help(remedy);
+    return;
+  }
+  if (addWordHint(diagnostic, index, expected))
+    return;
+  if (token.is(Parser::ASSIGN) && isInAxis(index))
+    diagnostic.help("every axis stands on a line of its own");
+}
+
+/// Where a keyword was mistyped, or stands for one of another language.
+bool Recovery::addWordHint(Diagnostic &diagnostic, size_t index,
+                           const Expectation &expected) const {
+  std::vector<std::string> wanted; // in the middle of a statement
+  for (size_t type : expected.tokens)
+    if (isKeyword(static_cast<uint32_t>(type)) && laidOut.tokens[index].is(Parser::IDENT))
+      wanted.emplace_back(fixedSpelling(static_cast<uint32_t>(type)));
+  if (expected.rules.count(Parser::RuleStoredKind))
+    wanted.insert(wanted.end(), storedKinds().begin(), storedKinds().end());
+  if (std::string meant = nearestWord(text(index), wanted); !meant.empty()) {
+    diagnostic.fix(place(index), meant);
+    return true;
+  }
+  // A misspelt keyword at the start of a statement was taken for a name.
+  size_t first = entryStart(index);
+  if (index - first > 1 || !laidOut.tokens[first].is(Parser::IDENT) ||
+      expected.rules.count(Parser::RuleSettings))
+    return false;
+  bool declares = expected.rules.count(Parser::RuleDeclaration) != 0;
+  if (!declares && isLoop(text(first))) {
+    diagnostic.help("layers are repeated by `repeat layers as l { ... }`");
+    return true;
+  }
+  std::string keyword = declares ? keywordFor(text(first), Parser::IMPORT, Parser::TRAIN)
+                                 : keywordFor(text(first), Parser::DIMS, Parser::IF);
+  bool isCall = laidOut.tokens[index].is(Parser::LPAREN) && index > first;
+  if (!keyword.empty())
+    diagnostic.fix(place(first), keyword);
+  else if (isCall && !declares)
+    diagnostic.help("what a call gives takes a name: `let y = " + text(first) + "(...)`");
+  return !keyword.empty() || (isCall && !declares);
+}
+
+/// Whether a token stands in an axis, behind what that splits or stores.
+bool Recovery::isInAxis(size_t index) const {
+  for (size_t i = entryStart(index); i < index; ++i)
+    if (laidOut.tokens[i].isOneOf(Parser::SPLITS, Parser::STORES))
+      return true;
+  return false;
+}
+
+/// The first token of the statement that a token is in.
+size_t Recovery::entryStart(size_t index) const {
+  while (index > 0 && !laidOut.tokens[index - 1].isOneOf(Parser::NEWLINE, Parser::SEMI,
+                                                         Parser::LBRACE, Parser::RBRACE))
+    --index;
+  return index;
+}
+
+} // namespace titan::syntax
