@@ -31,6 +31,8 @@ Value Elaborator::valueOf(const Actual &actual) {
 bool Elaborator::bindFormals(const std::vector<Formal> &formals, const Call &call, Frame &callee) {
   std::vector<bool> used(call.args.size());
   bool good = bindCallName(formals, call, used, callee);
+  if (reportUnknownKeywords(formals, call, used))
+    return false; // what it was meant for would seem to be missing
   // Dimensions first: the types of the others may mention them.
   for (const Formal &formal : formals)
     if (formal.kind != FormalKind::Value)
@@ -92,6 +94,7 @@ bool Elaborator::bindDimFormal(const Formal &formal, const Call &call, std::vect
                             "`" + call.name + "` needs `" + word + " " + formal.name.text +
                                 "`: the dimension it works " + word);
   diag.note(formal.name.loc, "declared here");
+  diag.help(std::string("name one: `") + call.name + "(..., " + word + " embed)`");
   notePassing(diag, call);
   return false;
 }
@@ -193,6 +196,53 @@ void Elaborator::checkFormalType(const Formal &formal, Value &value, Location at
   value = {};
 }
 
+namespace {
+
+std::vector<std::string> namesOf(const std::vector<Formal> &formals) {
+  std::vector<std::string> names;
+  for (const Formal &formal : formals)
+    names.push_back(formal.name.text);
+  return names;
+}
+
+/// "`x`, `over d` and `eps`".
+std::string listFormals(const std::vector<Formal> &formals) {
+  std::vector<std::string> shown;
+  for (const Formal &formal : formals)
+    shown.push_back((formal.kind == FormalKind::Over    ? "over "
+                     : formal.kind == FormalKind::Along ? "along "
+                                                        : "") +
+                    formal.name.text);
+  return listNames(shown);
+}
+
+} // namespace
+
+bool Elaborator::reportUnknownKeywords(const std::vector<Formal> &formals, const Call &call,
+                                       const std::vector<bool> &used) {
+  std::vector<std::string> names = namesOf(formals);
+  bool found = false;
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    const Actual &actual = call.args[i];
+    if (used[i] || actual.kind != ArgKind::Keyword ||
+        std::count(names.begin(), names.end(), actual.name->text))
+      continue;
+    found = true;
+    Diagnostic &diag = report(Code::BadArgument, actual.loc,
+                              "`" + call.name + "` takes no argument `" + actual.name->text + "`");
+    diag.note(nameOf(*call.callee.symbol.decl).loc, "it takes " + listFormals(formals));
+    notePassing(diag, call);
+    bool isDim = actual.name->text == "dim" || actual.name->text == "axis";
+    for (const Formal &formal : formals)
+      if (isDim && formal.kind != FormalKind::Value)
+        diag.help(std::string("a dimension is named: `") +
+                  (formal.kind == FormalKind::Over ? "over" : "along") + " embed`");
+    if (diag.remedy.empty())
+      proposeName(diag, actual.name->loc, actual.name->text, names);
+  }
+  return found;
+}
+
 bool Elaborator::reportUnusedArgs(const std::vector<Formal> &formals, const Call &call,
                                   const std::vector<bool> &used) {
   bool good = true;
@@ -201,18 +251,12 @@ bool Elaborator::reportUnusedArgs(const std::vector<Formal> &formals, const Call
     if (used[i])
       continue;
     good = false;
-    std::vector<std::string> names;
-    for (const Formal &formal : formals)
-      names.push_back(formal.name.text);
-    bool isKeyword = actual.kind == ArgKind::Keyword;
     Diagnostic &diag = report(Code::BadArgument, actual.loc,
-                              "`" + call.name + "` takes no " +
-                                  (isKeyword ? "argument `" + actual.name->text + "`"
-                                             : std::string("further argument like this")));
-    diag.note(nameOf(*call.callee.symbol.decl).loc, "it takes " + listNames(names));
+                              actual.kind == ArgKind::Keyword
+                                  ? "`" + call.name + "` is given `" + actual.name->text + "` twice"
+                                  : "`" + call.name + "` takes no further argument like this");
+    diag.note(nameOf(*call.callee.symbol.decl).loc, "it takes " + listFormals(formals));
     notePassing(diag, call);
-    if (isKeyword)
-      proposeName(diag, actual.name->loc, actual.name->text, names);
   }
   return good;
 }

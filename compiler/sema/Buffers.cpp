@@ -97,8 +97,10 @@ Value Elaborator::nextValue(const UpdateStmt &stmt, const TensorType &type) {
 
 void Elaborator::update(const UpdateStmt &stmt) {
   Binding *binding = lookup(stmt.name);
-  if (!binding)
-    return reportUnknownName(stmt.name, stmt.name.loc);
+  if (!binding) {
+    reportUnknownName(stmt.name, stmt.name.loc);
+    return;
+  }
   if (std::string_view(binding->what) != "buffer") {
     bool isParameter = std::string_view(binding->what) == "parameter";
     report(Code::NotABuffer, stmt.name.loc,

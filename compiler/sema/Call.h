@@ -68,7 +68,8 @@ struct Frame {
   unsigned id = 0; ///< no two calls have the same
   const Callable *through = nullptr;
   std::optional<Value> returned = {};
-  std::string prefix = {}; ///< of this call's parameters: `encoder.`
+  std::string prefix = {};      ///< of this call's parameters: `encoder.`
+  bool declaresWrongly = false; ///< a function that has parameters: reported
 };
 
 } // namespace titan::sema

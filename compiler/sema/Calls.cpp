@@ -80,9 +80,12 @@ void Elaborator::reportUnknownCallee(const CallExpr &expr) {
         .help("a name that begins with `_` is not imported");
     return;
   }
+  if (reportMember(callee))
+    return;
   Diagnostic &diag = report(Code::UnknownFunction, callee.loc,
                             "no function or block is named `" + callee.text() + "` here");
-  bool isMeant = library.noteImports(diag, *frame->unit, callee);
+  bool isMeant = library.noteImports(diag, *frame->unit, callee) ||
+                 (!diags.isFull() && library.offerImport(diag, callee));
   auto candidates = [&] {
     std::vector<std::string> all = library.names(*frame->unit);
     all.insert(all.end(), reshapingFunctions().begin(), reshapingFunctions().end());
@@ -173,6 +176,8 @@ Value Elaborator::runBody(Frame &callee, const Call &call) {
 }
 
 Value Elaborator::collectResults(const std::vector<Name> &results, Frame &callee) {
+  if (results.empty() && callee.returned) // which is wrong in a block: that was said
+    return {};
   if (results.empty()) {
     const Name &name = nameOf(*callee.decl);
     report(Code::NoResult, name.loc, "block `" + name.text + "` names no result")

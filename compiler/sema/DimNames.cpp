@@ -22,16 +22,23 @@ std::vector<DimId> Elaborator::asDims(const std::string &name, Binding &binding,
   if (!binding.dims.empty() || binding.value.isError())
     return binding.dims;
   auto refuse = [&](std::string why) {
-    report(Code::NotADimension, at, "`" + name + "` cannot be a dimension: " + why)
-        .note(binding.loc, "`" + name + "` comes from here");
+    Diagnostic &diag =
+        report(Code::NotADimension, at, "`" + name + "` cannot be a dimension: " + why);
+    diag.note(binding.loc, "`" + name + "` comes from here");
+    if (binding.value.isTensor() && typeOf(binding.value).dtype == DType::I64)
+      diag.help("to take elements by it, name the dimension they lie along: `x[vocab: " + name +
+                "]`");
     if (binding.mayBeDim)
       binding.value = {}; // that was said; a tensor may be right elsewhere
     return std::vector<DimId>();
   };
   if (!binding.mayBeDim)
     return refuse(std::string("it is ") + binding.value.describe());
-  if (!binding.value.isInt())
-    return refuse("its value is " + binding.value.print() + ", not an integer");
+  if (!binding.value.isInt()) {
+    std::string shown = binding.value.print();
+    bool looksWhole = shown.find_first_not_of("-0123456789") == std::string::npos;
+    return refuse("its value is " + shown + (looksWhole ? ".0" : "") + ", not an integer");
+  }
   if (binding.value.integer < 1)
     return refuse("its size would be " + binding.value.print());
   binding.dims = {model.dims.add(name, binding.value.integer)};

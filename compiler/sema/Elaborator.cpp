@@ -31,7 +31,8 @@ bool Elaborator::run(const Symbol &symbol, const Specialisation &given) {
     } else {
       report(Code::ArgumentMissing, model.loc,
              "model `" + model.name + "` needs a value for `" + formal.name.text + "`")
-          .note(formal.name.loc, "declared here, without a default");
+          .note(formal.name.loc, "declared here, without a default")
+          .help("a run gives it: `model { " + formal.name.text + " = ... }`");
     }
     std::string_view kind = value.describe(); // with its article
     model.arguments.push_back(

@@ -76,6 +76,7 @@ private:
   void assign(const syntax::AssignStmt &stmt);
   void assignTo(const syntax::Name &name, Value value, Location valueLoc);
   void setLoss(const syntax::AssignStmt &stmt);
+  void giveBack(const syntax::ReturnStmt &stmt);
   void branch(const syntax::IfStmt &stmt);
   void island(const syntax::IslandStmt &stmt);
 
@@ -86,6 +87,7 @@ private:
 
   // Parameters.cpp
   void param(const syntax::ParamStmt &stmt);
+  bool refuseParameter(const syntax::ParamStmt &stmt, const char *what);
   std::optional<Initialiser> initialiser(const syntax::ParamStmt &stmt);
   std::optional<Initialiser> constantInitialiser(const syntax::Expr &expr);
   bool isFrozen(const syntax::ParamStmt &stmt);
@@ -209,6 +211,8 @@ private:
                        Frame &frame);
   void reportMissing(const syntax::Formal &formal, const Call &call);
   void checkFormalType(const syntax::Formal &formal, Value &value, Location at, Frame &frame);
+  bool reportUnknownKeywords(const std::vector<syntax::Formal> &formals, const Call &call,
+                             const std::vector<bool> &used);
   bool reportUnusedArgs(const std::vector<syntax::Formal> &formals, const Call &call,
                         const std::vector<bool> &used);
 
@@ -267,7 +271,10 @@ private:
   /// while reports are still shown: collecting them for each of many mistakes would take long.
   void propose(Diagnostic &diag, const syntax::Path &path, const Candidates &candidates);
   void propose(Diagnostic &diag, const syntax::Name &name, const Candidates &candidates);
-  void reportUnknownName(const syntax::Name &name, Location at);
+  Diagnostic &reportUnknownName(const syntax::Name &name, Location at);
+  Diagnostic &reportUnknownName(const syntax::Path &path, Location at);
+  /// Reports `x.shape`, where `x` is a value; false if it is none.
+  bool reportMember(const syntax::Path &path);
   /// The dimensions that a name stands for; empty after a report.
   std::vector<DimId> dimsOf(const syntax::Path &path);
   std::optional<DimId> dimOf(const syntax::Path &path);

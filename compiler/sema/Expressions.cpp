@@ -84,7 +84,8 @@ Value Elaborator::evalName(const NameExpr &expr) {
   }
   if (std::optional<Value> callee = evalCallee(expr))
     return *callee;
-  reportUnknownName(name, expr.loc);
+  if (!reportMember(expr.path))
+    reportUnknownName(expr.path, expr.loc);
   return {};
 }
 

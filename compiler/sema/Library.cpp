@@ -170,32 +170,6 @@ bool Library::reportCycle(const std::string &path, Location at) {
   return true;
 }
 
-/// What stands beside the file that an import names, as it would be imported from there.
-std::vector<std::string> Library::importable(const Unit &unit, const ImportDecl::Item &item) const {
-  fs::path folder;
-  for (size_t i = 0; !item.file && i + 1 < item.path.parts.size(); ++i)
-    folder /= item.path.parts[i].text;
-  std::string before;
-  for (const fs::path &part : folder)
-    before += part.string() + ".";
-  std::vector<fs::path> places = {fs::path(unit.path).parent_path()};
-  places.insert(places.end(), searchDirs.begin(), searchDirs.end());
-  std::vector<std::string> names;
-  constexpr size_t most = 1000; // a folder may hold anything
-  for (const fs::path &place : places) {
-    fs::path dir = place / folder;
-    std::error_code error;
-    fs::directory_iterator entries(dir.empty() ? "." : dir, error);
-    for (; !error && entries != fs::directory_iterator() && names.size() < most;
-         entries.increment(error))
-      if (entries->path().extension() == ".titan")
-        names.push_back(item.file ? '"' + entries->path().filename().string() + '"'
-                                  : before + entries->path().stem().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 void Library::import(Unit &unit, const ImportDecl::Item &item) {
   std::vector<std::string> tried;
   std::string path = find(unit, item, tried);
@@ -205,7 +179,10 @@ void Library::import(Unit &unit, const ImportDecl::Item &item) {
         diags.report(Code::ImportNotFound, item.loc, "no file for the import `" + name + "`");
     for (const std::string &place : tried)
       diag.note("looked for " + place);
-    proposeName(diag, item.loc, name, importable(unit, item));
+    if (!item.file && item.path.last().text == "titan")
+      diag.help("a file stands in quotes: `import \"" + name + "\"`");
+    else
+      proposeName(diag, item.loc, name, importable(unit, item));
     return;
   }
   std::string key = canonical(path);

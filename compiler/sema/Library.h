@@ -84,6 +84,9 @@ public:
   /// if there are none such.
   bool noteImports(Diagnostic &diag, const Unit &unit, const syntax::Path &path,
                    Space space = Space::Code) const;
+  /// Says which module of the library declares what a path names that nothing is known of; false if
+  /// none does.
+  bool offerImport(Diagnostic &diag, const syntax::Path &path) const;
   /// Names that `unit` can use, for suggestions.
   std::vector<std::string> names(const Unit &unit, Space space = Space::Code) const;
 
@@ -93,6 +96,8 @@ private:
   std::string find(const Unit &unit, const syntax::ImportDecl::Item &item,
                    std::vector<std::string> &tried) const;
   std::vector<std::string> importable(const Unit &unit, const syntax::ImportDecl::Item &item) const;
+  /// `std.norm` for `rms_norm`; nothing if no module of the library declares it.
+  std::string moduleThatDeclares(const std::string &name) const;
   void declare(Unit &unit);
   void addPrelude(Unit &unit);
   void bind(Unit &unit, const Unit &from);

@@ -33,7 +33,7 @@ public:
     for (const AxisDecl &axis : decl.axes)
       if (!isProduct(axis))
         setDegree(axis.degree.get(), *findAxis(axis.name));
-    checkDegreeNames(decl.name);
+    checkDegreeNames("`" + decl.name.text + "`", decl.name.loc);
     readOverrides(decl.overrides, mesh, diags);
     return std::move(mesh);
   }
@@ -46,7 +46,7 @@ public:
     shard.splitLocs = {Location()};
     setDegree(nullptr, shard);
     mesh.axes.push_back(std::move(shard));
-    checkDegreeNames({"the default map", {}});
+    checkDegreeNames("the map of a run without one", {});
     return std::move(mesh);
   }
 
@@ -58,14 +58,12 @@ private:
     return names;
   }
 
-  void checkDegreeNames(const Name &map) {
+  void checkDegreeNames(const std::string &map, Location at) {
     for (const auto &[name, option] : run.degrees)
       if (std::none_of(mesh.axes.begin(), mesh.axes.end(),
                        [&](const Axis &axis) { return axis.name == name; }))
-        diags
-            .report(Code::UnknownOption, option.loc,
-                    "`" + map.text + "` has no axis `" + name + "`")
-            .note(map.loc, "its axes are " + listNames(axisNames()));
+        diags.report(Code::UnknownOption, option.loc, map + " has no axis `" + name + "`")
+            .note(at, "it has " + listNames(axisNames()));
   }
 
   bool isTooLarge(const ParallelDecl &decl, const AxisDecl &axis) {

@@ -62,7 +62,12 @@ std::optional<Initialiser> Elaborator::drawn(const CallExpr &call) {
       numbers.push_back(value.number());
   }
   if (numbers.empty() || numbers.size() > found->second.mostNumbers) {
-    report(Code::BadArgument, call.loc, "`" + found->first + "` takes its scale");
+    Diagnostic &diag =
+        report(Code::BadArgument, call.loc, "`" + found->first + "` takes its scale");
+    if (numbers.size() == 2 && numbers[0] == 0 && init.kind == Initialiser::Kind::Normal)
+      diag.help("its mean is 0: write `normal(" + Value::ofFloat(numbers[1]).print() + ")`");
+    else
+      diag.help("write `" + found->first + "(scale)`");
     return std::nullopt;
   }
   init.scale = numbers[0];
@@ -100,6 +105,14 @@ std::optional<Initialiser> Elaborator::constantInitialiser(const Expr &expr) {
         .help("write `~` instead of `=`");
     return std::nullopt;
   }
+  auto *call = expr.as<CallExpr>();
+  auto *name = expr.as<NameExpr>();
+  std::string word = call ? call->callee.last().text : name ? name->path.last().text : "";
+  if ((word == "zeros" || word == "ones") && (call || !lookup(name->path.last()))) {
+    report(Code::BadInitialValue, expr.loc, "a parameter starts as a number")
+        .help(word == "zeros" ? "write `= 0`" : "write `= 1`");
+    return std::nullopt;
+  }
   Value value = eval(expr);
   if (value.isNumber())
     return Initialiser{Initialiser::Kind::Constant, value.number(), 0};
@@ -127,19 +140,30 @@ bool Elaborator::isFrozen(const ParamStmt &stmt) {
   return frozen;
 }
 
+/// A function that declares parameters was meant to be a block: once said, all is said.
+bool Elaborator::refuseParameter(const ParamStmt &stmt, const char *what) {
+  if (!frame->decl->is<FnDecl>())
+    return false;
+  if (!frame->declaresWrongly)
+    report(Code::MisplacedStatement, stmt.loc,
+           std::string("a function has no ") + what + "s of its own")
+        .help("make it a block, or pass the tensor in");
+  frame->declaresWrongly = true;
+  frame->returned = Value();
+  return true;
+}
+
 void Elaborator::param(const ParamStmt &stmt) {
+  const char *what = stmt.isBuffer ? "buffer" : "parameter";
+  if (refuseParameter(stmt, what))
+    return;
   Value value;
   variable = stmt.name.text;
   std::optional<DimSet> dims = stmt.type.dims ? dimSet(*stmt.type.dims) : DimSet();
   std::optional<Initialiser> init = initialiser(stmt);
   bool frozen = isFrozen(stmt);
   std::optional<DType> dtype = storedType(stmt);
-  const char *what = stmt.isBuffer ? "buffer" : "parameter";
-  if (frame->decl && frame->decl->is<FnDecl>()) {
-    report(Code::MisplacedStatement, stmt.loc,
-           std::string("a function has no ") + what + "s of its own")
-        .help("make it a block, or pass the tensor in");
-  } else if (dims && init && dtype && mayStart(stmt, *dtype, *init)) {
+  if (dims && init && dtype && mayStart(stmt, *dtype, *init)) {
     Parameter fresh;
     fresh.type = {*dtype, *dims};
     fresh.initialisers = {*init};

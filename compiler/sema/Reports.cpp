@@ -75,15 +75,46 @@ void Elaborator::propose(Diagnostic &diag, const Name &name, const Candidates &c
   propose(diag, Path{{name}, name.loc}, candidates);
 }
 
-void Elaborator::reportUnknownName(const Name &name, Location at) {
-  Diagnostic &diag = report(Code::UnknownName, at, "nothing is named `" + name.text + "` here");
-  propose(diag, name, [&] {
-    std::vector<std::string> candidates = library.names(*frame->unit);
-    frame->scope->collect(candidates, false);
-    candidates.insert(candidates.end(), languageWords().begin(), languageWords().end());
-    candidates.insert(candidates.end(), {"none", "true", "false"});
-    return candidates;
-  });
+bool Elaborator::reportMember(const Path &path) {
+  Binding *binding = path.isSimple() ? nullptr : lookup(path.parts[0]);
+  if (!binding)
+    return false;
+  if (binding->value.isError())
+    return true; // that was said
+  const std::string &base = path.parts[0].text, &member = path.last().text;
+  Diagnostic &diag =
+      report(Code::UnknownName, path.loc,
+             "`" + base + "` is " + binding->value.describe() + " and has no `" + member + "`");
+  if (member == "T" || member == "transpose" || member == "permute")
+    diag.help("nothing is transposed: `@` finds the dimensions by their names");
+  else if (member == "shape" || member == "size")
+    diag.help("the name of a dimension is its size: `embed / 2`");
+  else if (member == "view" || member == "reshape" || member == "flatten")
+    diag.help("dimensions are parted and joined by name: `split(x, embed as (heads, head))`, "
+              "`merge(x, (heads, head) as embed)`");
+  else
+    diag.help("a function is called with its values: `" + member + "(" + base + ")`");
+  return true;
+}
+
+Diagnostic &Elaborator::reportUnknownName(const Name &name, Location at) {
+  return reportUnknownName(Path{{name}, name.loc}, at);
+}
+
+Diagnostic &Elaborator::reportUnknownName(const Path &path, Location at) {
+  const Name &name = path.parts[0];
+  Diagnostic &diag = report(Code::UnknownName, at, "nothing is named `" + path.text() + "` here");
+  bool isOffered = !diags.isFull() && library.offerImport(diag, path);
+  if (!isOffered)
+    propose(diag, path, [&] {
+      std::vector<std::string> candidates = library.names(*frame->unit);
+      frame->scope->collect(candidates, false);
+      candidates.insert(candidates.end(), languageWords().begin(), languageWords().end());
+      candidates.insert(candidates.end(), {"none", "true", "false"});
+      return candidates;
+    });
+  if (!path.isSimple())
+    return diag;
   if (Binding *outer = findDimInCallers(name.text, frame)) {
     diag.note(outer->loc, "the model has this " + std::string(outer->what));
     diag.help("a block sees what it declares: add `dims " + name.text +
@@ -91,6 +122,7 @@ void Elaborator::reportUnknownName(const Name &name, Location at) {
   }
   // One message for one mistake: from here on the name stands for something wrong.
   frame->scope->define(name.text, {{}, {}, true, at, "name"});
+  return diag;
 }
 
 void Elaborator::reportUnknownDim(const Name &name) {

@@ -8,7 +8,8 @@ namespace titan::sema {
 using namespace syntax;
 
 void Resolver::propose(Diagnostic &diag, const Path &path, const Unit &unit, Space space) {
-  if (diags.isFull() || library.noteImports(diag, unit, path, space))
+  if (diags.isFull() || library.noteImports(diag, unit, path, space) ||
+      (space == Space::Code && library.offerImport(diag, path)))
     return;
   std::string near = nearestName(path.text(), library.names(unit, space));
   if (near.empty())
@@ -52,6 +53,16 @@ bool Resolver::findMap(const Symbol &symbol, const TrainDecl &decl) {
   run.parallel = library.lookup(*symbol.unit, *decl.parallel, Space::Maps);
   if (run.parallel)
     return true;
+  for (Space space : {Space::Code, Space::Runs})
+    if (Symbol wrong = library.lookup(*symbol.unit, *decl.parallel, space)) {
+      diags
+          .report(Code::WrongKindOfDeclaration, decl.parallel->loc,
+                  "`" + decl.parallel->text() + "` is a " + kindOf(*wrong.decl) +
+                      ", but a parallel map is needed here")
+          .note(nameOf(*wrong.decl).loc, "declared here")
+          .help("a map says what is split: `parallel pod { shard = 2 splits batch }`");
+      return false;
+    }
   Diagnostic &diag = diags.report(Code::UnknownDeclaration, decl.parallel->loc,
                                   "no parallel map is named `" + decl.parallel->text() + "`");
   propose(diag, *decl.parallel, *symbol.unit, Space::Maps);
@@ -83,7 +94,7 @@ bool Resolver::addRun(const Symbol &symbol) {
 }
 
 void Resolver::addOverrides(const std::vector<Override> &overrides) {
-  unit = run.model.unit;
+  unit = unit ? unit : run.model.unit; // where there is no run
   fromCommandLine = true;
   setHere.clear();
   for (size_t i = 0; i < overrides.size(); ++i) {

@@ -33,12 +33,11 @@ private:
   void setData(const std::string &path, const syntax::CallExpr &call);
   void set(const std::string &path, Location pathLoc, const syntax::Expr &value);
   void unknown(const std::string &path, Location at);
+  bool isModelArgument(const std::string &name) const;
   Value evaluateWords(const syntax::Expr &value);
   void forgetOtherPolicy(const std::string &path);
   std::string besideFile(const std::string &path) const;
-  Value evaluate(const syntax::Expr &value) {
-    return Elaborator::evalConstant(value, library, *unit, diags);
-  }
+  Value evaluate(const syntax::Expr &value);
 
   const Library &library;
   DiagnosticEngine &diags;

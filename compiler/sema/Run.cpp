@@ -35,6 +35,15 @@ std::optional<Override> parseOverride(const std::string &argument, SourceManager
   }
   std::string path = argument.substr(0, equals);
   FileId value = sources.addBuffer("--set " + path, argument.substr(equals + 1));
+  const OptionSpec *option = findOption(path);
+  DiagnosticEngine quiet(sources);
+  if (option && option->type == OptionType::String && !parseExpr(sources, value, quiet)) {
+    diags
+        .report(Code::OptionType, sources.locate(value, 0, argument.size() - equals - 1),
+                "`" + path + "` takes a string in double quotes")
+        .help("keep them from the shell: `--set '" + path + "=\"...\"'`");
+    return std::nullopt;
+  }
   ExprPtr expr = parseExpr(sources, value, diags);
   if (!expr)
     return std::nullopt;
@@ -45,7 +54,9 @@ std::optional<Override> parseOverride(const std::string &argument, SourceManager
   made.setting.loc = all;
   if (path.find('"') != std::string::npos && !readPattern(path, at, made.setting)) {
     diags.report(Code::BadSetArgument, at, "a pattern stands within a path")
-        .help("write `optimizer.group.\"*norm\".weight_decay=0`");
+        .help(path.rfind("parameters", 0) == 0
+                  ? "write `parameters.\"*norm\".frozen=true`"
+                  : "write `optimizer.group.\"*norm\".weight_decay=0`");
     return std::nullopt;
   }
   return made;

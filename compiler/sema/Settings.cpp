@@ -77,13 +77,17 @@ void Resolver::unknown(const std::string &path, Location at) {
   for (const OptionSpec &spec : optionTable())
     paths.push_back(spec.path);
   Diagnostic &diag = diags.report(Code::UnknownOption, at, "there is no option `" + path + "`");
+  std::vector<std::string> elsewhere; // the right name in the wrong section
+  std::string last = path.substr(path.rfind('.') + 1);
+  for (const std::string &known : paths)
+    if (known.substr(known.rfind('.') + 1) == last)
+      elsewhere.push_back(known);
   std::string near = nearestName(path, paths);
-  if (near.empty()) { // the right name in the wrong section
-    std::string last = path.substr(path.rfind('.') + 1);
-    for (const std::string &known : paths)
-      if (known.size() > last.size() &&
-          known.compare(known.size() - last.size() - 1, std::string::npos, "." + last) == 0)
-        near = known;
+  if (elsewhere.size() == 1 || (near.empty() && !elsewhere.empty()))
+    near = elsewhere.back();
+  if (isModelArgument(path)) {
+    diag.help("an argument of the model is set as `model." + path + "`");
+    return;
   }
   std::string section = path;
   auto inSection = [&](const OptionSpec &spec) { return spec.path.rfind(section + ".", 0) == 0; };
@@ -102,6 +106,20 @@ void Resolver::unknown(const std::string &path, Location at) {
     diag.help("`titanc info --options` lists all options");
 }
 
+/// Whether the run's model, or what that derives from, has an argument of this name.
+bool Resolver::isModelArgument(const std::string &name) const {
+  Symbol model = run.model;
+  constexpr size_t longest = 64; // of a chain of models; those that go on are refused elsewhere
+  for (size_t i = 0; model && i < longest; ++i) {
+    if (auto *decl = model.decl->as<ModelDecl>())
+      return std::any_of(decl->formals.begin(), decl->formals.end(),
+                         [&](const Formal &formal) { return formal.name.text == name; });
+    auto *alias = model.decl->as<ModelAliasDecl>();
+    model = alias ? library.lookup(*model.unit, alias->base) : Symbol{};
+  }
+  return false;
+}
+
 void Resolver::set(const std::string &path, Location pathLoc, const Expr &expr) {
   if (!setsOnce(setHere, path, pathLoc, diags))
     return;
@@ -117,6 +135,11 @@ void Resolver::set(const std::string &path, Location pathLoc, const Expr &expr) 
   const OptionSpec *spec = findOption(path);
   if (!spec)
     return unknown(path, pathLoc);
+  if (auto *name = expr.as<NameExpr>(); name && spec->type == OptionType::String) {
+    diags.report(Code::OptionType, expr.loc, "`" + path + "` takes a string in double quotes")
+        .fix(expr.loc, '"' + name->path.text() + '"');
+    return;
+  }
   bool takesWords = spec->type == OptionType::Choice || spec->type == OptionType::Words;
   Value value = takesWords ? evaluateWords(expr) : evaluate(expr);
   forgetOtherPolicy(path);
@@ -125,6 +148,17 @@ void Resolver::set(const std::string &path, Location pathLoc, const Expr &expr) 
   if (isFile && !checked.isError() && !fromCommandLine)
     checked.text = besideFile(checked.text);
   run.options[path] = {checked, expr.loc};
+}
+
+/// The command line is read as if it stood in the run; what is not known there may be known where
+/// the model stands.
+Value Resolver::evaluate(const Expr &expr) {
+  auto *name = expr.as<NameExpr>();
+  auto *call = expr.as<CallExpr>();
+  const Path *path = name ? &name->path : call ? &call->callee : nullptr;
+  bool isOfModel = fromCommandLine && path && !library.lookup(*unit, *path) &&
+                   library.lookup(*run.model.unit, *path);
+  return Elaborator::evalConstant(expr, library, isOfModel ? *run.model.unit : *unit, diags);
 }
 
 /// Names stand for themselves, alone and in a list.

@@ -9,6 +9,8 @@ using namespace syntax;
 
 void Elaborator::elaborate(const Body &body) {
   for (const StmtPtr &stmt : body.stmts) {
+    if (frame->declaresWrongly)
+      return;
     if (frame->returned) {
       report(Code::CodeAfterReturn, stmt->loc, "nothing after `return` is reached");
       return;
@@ -42,9 +44,23 @@ void Elaborator::statement(const Stmt &stmt) {
   case StmtKind::Return:
     break;
   }
+  giveBack(*stmt.as<ReturnStmt>());
+}
+
+void Elaborator::giveBack(const ReturnStmt &stmt) {
   std::vector<Value> values;
-  for (const ExprPtr &value : stmt.as<ReturnStmt>()->values)
-    values.push_back(eval(*value));
+  if (frame->decl->is<FnDecl>()) {
+    for (const ExprPtr &value : stmt.values)
+      values.push_back(eval(*value));
+  } else {
+    bool isBlock = frame->decl->is<BlockDecl>();
+    report(Code::MisplacedStatement, stmt.loc,
+           std::string("a ") + (isBlock ? "block" : "model") + " does not `return`")
+        .help(isBlock ? "it names what it gives behind its arguments: `-> y`, which its body "
+                        "defines by `let y = ...`"
+                      : "name what it gives: `output y[...] = ...`");
+    values.emplace_back();
+  }
   frame->returned = values.size() == 1 ? values[0] : Value::ofList(std::move(values));
 }
 
@@ -216,7 +232,9 @@ void Elaborator::assignTo(const Name &name, Value value, Location valueLoc) {
     return;
   }
   if (!binding) {
-    reportUnknownName(name, name.loc);
+    Diagnostic &diag = reportUnknownName(name, name.loc);
+    if (diag.remedy.empty() && !diag.fixIt)
+      diag.help("a new name takes a `let`: `let " + name.text + " = ...`");
     return;
   }
   if (binding->value.isTensor() && refuseCallable(value, valueLoc))
