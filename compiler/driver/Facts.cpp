@@ -55,8 +55,10 @@ std::optional<Facts> gatherFacts(Session &session, const sema::CheckedRun &run, 
   if (auto flops = (*module)->getAttrOfType<mlir::FloatAttr>("titan.model_flops_per_token"))
     facts.modelFlopsPerToken = flops.getValueAsDouble();
   int64_t cores = std::thread::hardware_concurrency();
-  facts.processor = {threads ? threads : std::max<int64_t>(1, cores / facts.ranks),
-                     llvm::sys::getHostCPUFeatures().lookup("amx-bf16")};
+  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  facts.processor = {
+      threads ? threads : std::max<int64_t>(1, cores / facts.ranks), features.lookup("amx-bf16"),
+      features.lookup("avx512f") && features.lookup("avx512bw") && features.lookup("avx512vl")};
   facts.memory = plan::reportMemory(*module, degrees, facts.processor);
   for (auto function : module->getOps<mlir::func::FuncOp>())
     if (auto program = function->getAttrOfType<mlir::StringAttr>(ir::attr::kProgram);

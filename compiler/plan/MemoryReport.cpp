@@ -133,7 +133,7 @@ bool usesBlas(ir::ContractOp contract, const Processor &processor) {
                         [&](ir::DimAttr dim) { return !other.hasDim(dim.getName()); });
   };
   return (hasDimBeside(lhs, rhs) || hasDimBeside(rhs, lhs)) &&
-         !(lhs.getElementType().isBF16() && processor.hasTiles);
+         (lhs.getElementType().isF64() || !processor.hasVectors);
 }
 
 /// The kind of each persistent tensor, by its buffer's name.

@@ -42,7 +42,8 @@ constexpr int64_t kTilePackingOfFloats = 9'437'184;
 /// What a rank runs on.
 struct Processor {
   int64_t threads = 1;
-  bool hasTiles = false; ///< it multiplies on tiles (AMX)
+  bool hasTiles = false;   ///< it multiplies on tiles (AMX)
+  bool hasVectors = false; ///< the runtime has products of its own for it (AVX-512)
 };
 
 /// Bytes on one rank. One program runs at a time, so programs share memory.
