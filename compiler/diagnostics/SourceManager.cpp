@@ -3,6 +3,8 @@
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 
 namespace titan {
 
@@ -16,6 +18,17 @@ FileId SourceManager::addBuffer(std::string name, std::string text) {
 }
 
 std::optional<FileId> SourceManager::loadFile(const std::string &path, std::string &error) {
+  // A device may have no end, and no program is as large as that.
+  constexpr std::streamsize most = 1 << 28;
+  std::error_code known;
+  if (std::filesystem::is_character_file(path, known)) {
+    std::ifstream device(path, std::ios::binary);
+    std::string text(static_cast<size_t>(most), '\0');
+    device.read(text.data(), most);
+    text.resize(static_cast<size_t>(device.gcount()));
+    error = "it has no end";
+    return device.eof() ? std::optional(addBuffer(path, std::move(text))) : std::nullopt;
+  }
   auto read = llvm::MemoryBuffer::getFile(path);
   if (!read) {
     error = read.getError().message();

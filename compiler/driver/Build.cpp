@@ -1,12 +1,15 @@
 // `titanc build` and `titanc run`.
 #include "compiler/driver/Build.h"
 #include "compiler/driver/Compile.h"
+#include "compiler/driver/Processes.h"
 #include "compiler/emission/EmitCpp.h"
 #include "dialects/dist/IR/AutoAxis.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <cstdlib>
 
 namespace titan::driver {
 
@@ -27,22 +30,24 @@ static void checkData(const sema::CheckedRun &run, Code code, DiagnosticEngine &
   }
 }
 
-std::optional<std::string> emitSource(Session &session, emission::Target target,
-                                      std::optional<Code> missingData) {
+/// The checked run; nothing after an error. Data that are not there are reported under the code
+/// `missingData`, if one is given.
+static std::optional<sema::CheckedRun> checkRun(Session &session, std::optional<Code> missingData) {
   std::optional<sema::CheckedRun> run = session.check();
-  if (!run)
-    return std::nullopt;
-  if (missingData)
+  if (run && missingData)
     checkData(*run, *missingData, session.diags);
-  if (session.diags.hasErrors())
-    return std::nullopt;
+  return session.diags.hasErrors() ? std::nullopt : std::move(run);
+}
+
+std::optional<std::string> emitSource(Session &session, const sema::CheckedRun &run,
+                                      emission::Target target) {
   CompilerContext compiler;
-  mlir::OwningOpRef<mlir::ModuleOp> module = compile(session, *run, compiler.context, {});
+  mlir::OwningOpRef<mlir::ModuleOp> module = compile(session, run, compiler.context, {});
   if (!module)
     return std::nullopt;
   mlir::OwningOpRef<mlir::ModuleOp> undivided;
   if (dist::findAutoAxis(dist::MeshOp::lookup(*module)))
-    if (!(undivided = compile(session, *run, compiler.context, {}, 1)))
+    if (!(undivided = compile(session, run, compiler.context, {}, 1)))
       return std::nullopt;
   std::string source;
   llvm::raw_string_ostream stream(source);
@@ -66,8 +71,9 @@ static std::string stemOf(const CommonOptions &options) {
 int buildCommand(const CommonOptions &options, const BuildOptions &build) {
   Session session(options);
   bool runsHere = build.emit == EmitKind::Exe;
-  std::optional<std::string> source =
-      emitSource(session, build.target, runsHere ? std::optional(Code::DataNotHere) : std::nullopt);
+  std::optional<sema::CheckedRun> run =
+      checkRun(session, runsHere ? std::optional(Code::DataNotHere) : std::nullopt);
+  std::optional<std::string> source = run ? emitSource(session, *run, build.target) : std::nullopt;
   if (!source)
     return session.finish(1);
   std::string name = stemOf(options);
@@ -93,31 +99,37 @@ int buildCommand(const CommonOptions &options, const BuildOptions &build) {
       buildCached(*source, path::filename(output).str(), *toolchain, session.diags);
   if (executable.empty())
     return session.finish(1);
+  if (fs::is_directory(output)) {
+    cannotWrite(session.diags, output, std::make_error_code(std::errc::is_a_directory));
+    return session.finish(1);
+  }
   // A program that runs may not be overwritten, so the old file goes first.
   fs::remove(output);
   if (std::error_code error = fs::copy_file(executable, output)) {
     cannotWrite(session.diags, output, error);
     return session.finish(1);
   }
-  fs::setPermissions(output, fs::all_read | fs::owner_write | fs::all_exe);
+  if (fs::is_regular_file(output)) // not /dev/null
+    fs::setPermissions(output, fs::all_read | fs::owner_write | fs::all_exe);
   return session.finish();
 }
 
 /// How the program is started; empty after an error.
-static std::vector<std::string> launchCommand(const Toolchain &toolchain, const RunOptions &run,
+static std::vector<std::string> launchCommand(const Toolchain &toolchain, int64_t processes,
                                               const std::string &executable,
                                               DiagnosticEngine &diags) {
-  if (run.processes <= 1)
+  if (processes <= 1)
     return {executable};
+  // torchrun would set this itself, and warn of it; a program takes it for torchrun's.
+  ::setenv("OMP_NUM_THREADS", "1", /*overwrite=*/0);
   std::string torchrun = toolchain.findTorchrun();
   if (torchrun.empty()) {
     diags.report(Code::ToolMissing, {}, "cannot find torchrun, which starts several processes")
         .help("is the environment that scripts/setup made still there?");
     return {};
   }
-  return {
-      torchrun,  "--no-python", "--standalone", "--nproc-per-node", std::to_string(run.processes),
-      executable};
+  return {torchrun,  "--no-python", "--standalone", "--nproc-per-node", std::to_string(processes),
+          executable};
 }
 
 /// Whether the program's own arguments leave it at the training that the file says: they may name
@@ -134,16 +146,20 @@ int runCommand(const CommonOptions &options, const RunOptions &run) {
   Session session(options);
   std::vector<std::string> command;
   std::optional<Code> missing = trainsOnFile(run) ? std::optional(Code::DataMissing) : std::nullopt;
-  if (std::optional<std::string> source = emitSource(session, run.target, missing))
+  std::optional<sema::CheckedRun> checked = checkRun(session, missing);
+  int64_t processes = !checked || run.processes ? run.processes : leastProcesses(checked->mesh);
+  if (!checked || !autoDegree(checked->mesh, processes, session.diags))
+    return session.finish(1);
+  if (std::optional<std::string> source = emitSource(session, *checked, run.target))
     if (std::optional<Toolchain> toolchain = Toolchain::find(run.target, session.diags)) {
       std::string executable = buildCached(*source, stemOf(options), *toolchain, session.diags);
       if (!executable.empty())
-        command = launchCommand(*toolchain, run, executable, session.diags);
+        command = launchCommand(*toolchain, processes, executable, session.diags);
     }
   if (int status = session.finish(command.empty() ? 1 : 0))
     return status;
   command.insert(command.end(), run.arguments.begin(), run.arguments.end());
-  return runProgram(command);
+  return becomeProgram(command);
 }
 
 } // namespace titan::driver

@@ -18,10 +18,9 @@ struct BuildOptions {
   std::string cudaArch; ///< native, or a compute capability such as 90; empty: the runtime's
 };
 
-/// The program's source in C++ or CUDA C++. Nothing after an error, which the session holds. Data
-/// that are not there are reported under the code `missingData`, if one is given.
-std::optional<std::string> emitSource(Session &session, emission::Target target,
-                                      std::optional<Code> missingData);
+/// The program's source in C++ or CUDA C++. Nothing after an error, which the session holds.
+std::optional<std::string> emitSource(Session &session, const sema::CheckedRun &run,
+                                      emission::Target target);
 
 /// Reports that `file` cannot be written.
 void cannotWrite(DiagnosticEngine &diags, llvm::StringRef file, std::error_code why);
@@ -43,10 +42,11 @@ int buildCommand(const CommonOptions &options, const BuildOptions &build);
 
 struct RunOptions {
   emission::Target target = emission::Target::Cpu;
-  int processes = 1;
+  int processes = 0;                  ///< 0: as many as the mesh has at least
   std::vector<std::string> arguments; ///< for the program
 };
 /// `titanc run`: builds into the cache and launches, by torchrun where there are several processes.
+/// The program takes titanc's place, so that signals reach it and its status is the command's.
 int runCommand(const CommonOptions &options, const RunOptions &run);
 
 } // namespace titan::driver

@@ -11,12 +11,14 @@ int checkCommand(const CommonOptions &options) {
 }
 
 int explainCommand(const std::string &text) {
-  const CodeInfo *info = findCode(text);
+  std::string digits = text.substr(text.find_first_not_of("Tt") == 1 ? 1 : 0);
+  const CodeInfo *info =
+      findCode("T" + std::string(4 - std::min<size_t>(4, digits.size()), '0') + digits);
   if (!info) {
     std::cerr << "titanc: `" << text << "` is no code of a diagnostic; codes look like T0301\n";
     return 2;
   }
-  std::cout << text << ": " << info->title << "\n\n" << info->explanation << '\n';
+  std::cout << codeText(info->code) << ": " << info->title << "\n\n" << info->explanation << '\n';
   return 0;
 }
 

@@ -7,6 +7,8 @@
 #include "compiler/sema/Suggest.h"
 #include "runtime/lib/cli/Arguments.h"
 
+#include "llvm/Support/raw_ostream.h"
+
 #include <iostream>
 
 namespace titan::driver {
@@ -93,7 +95,8 @@ void addRun(CLI::App &app, CommonOptions &options, RunOptions &run) {
   addCommon(*command, options, true);
   addPlugins(*command, options);
   addTarget(*command, run.target);
-  cli::addNumber<int>(*command, "--nproc", 1, run.processes, "processes to start, by torchrun");
+  cli::addNumber<int>(*command, "--nproc", 1, run.processes,
+                      "processes to start, by torchrun; default: the least that the map needs");
   command->add_option("ARGS", run.arguments, "after --: arguments of the program")->type_name("");
 }
 
@@ -168,6 +171,9 @@ int refuse(const CLI::App &app, const CLI::ParseError &error, int argc, char **a
       if (message.find("`" + std::string(argv[i])) != std::string::npos)
         near = sema::nearestName(argv[i], isWord ? commands : options);
   }
+  bool isExtra = dynamic_cast<const CLI::ExtrasError *>(&error) != nullptr;
+  if (isExtra && first == "run" && near.empty())
+    message += "; arguments of the program stand behind `--`";
   std::cerr << "titanc: " << message << (near.empty() ? "" : "; did you mean `" + near + "`?")
             << "\nsee titanc --help" << '\n';
   return 2;
@@ -188,10 +194,25 @@ int askForCommand(const CLI::App &app, const std::string &word) {
   return 2;
 }
 
+/// `titanc help build`, as other tools have it, is `titanc build --help`.
+std::vector<char *> readHelp(const CLI::App &app, int argc, char **argv) {
+  static std::string flag = "--help";
+  std::vector<char *> words(argv, argv + argc);
+  bool isHelp = argc >= 2 && std::string_view(argv[1]) == "help";
+  auto isMeant = [&](const CLI::App *command) { return command->get_name() == argv[2]; };
+  std::vector<const CLI::App *> commands = app.get_subcommands({});
+  if (isHelp && (argc == 2 || std::any_of(commands.begin(), commands.end(), isMeant))) {
+    words.erase(words.begin() + 1);
+    words.push_back(flag.data());
+  }
+  return words;
+}
+
 /// Parses alone; nothing where a command is to run.
 std::optional<int> parse(CLI::App &app, int argc, char **argv) {
   try {
-    app.parse(argc, argv);
+    std::vector<char *> words = readHelp(app, argc, argv);
+    app.parse(static_cast<int>(words.size()), words.data());
     return std::nullopt;
   } catch (const CLI::Success &done) { // help, version
     return app.exit(done);
@@ -202,7 +223,19 @@ std::optional<int> parse(CLI::App &app, int argc, char **argv) {
 
 } // namespace
 
-int runTitanc(int argc, char **argv) {
+/// What is printed is a command's result: it failed if nobody received it.
+static int finishOutput(int status) {
+  llvm::outs().flush();
+  std::cout.flush();
+  if (!llvm::outs().has_error() && std::cout)
+    return status;
+  std::string why = llvm::outs().has_error() ? ": " + llvm::outs().error().message() : "";
+  llvm::outs().clear_error(); // it is reported by us
+  std::cerr << "titanc: cannot write to the standard output" << why << '\n';
+  return status ? status : 1;
+}
+
+static int runCommandLine(int argc, char **argv) {
   CLI::App app{"Titan's compiler: .titan files become native training programs", "titanc"};
   Arguments args;
   addAll(app, args);
@@ -235,6 +268,10 @@ int runTitanc(int argc, char **argv) {
   if (prints && !args.common.file.empty())
     return printCommand(args.common, args.print);
   return askForCommand(app, args.common.file);
+}
+
+int runTitanc(int argc, char **argv) {
+  return finishOutput(runCommandLine(argc, argv));
 }
 
 } // namespace titan::driver

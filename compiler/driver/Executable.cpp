@@ -25,7 +25,12 @@ bool writeFile(llvm::StringRef file, llvm::StringRef content, DiagnosticEngine &
     return false;
   }
   out << content;
-  return true;
+  out.close();
+  if (!out.has_error())
+    return true;
+  cannotWrite(diags, file, out.error());
+  out.clear_error(); // it is reported by us
+  return false;
 }
 
 static std::string cacheDirectory() {

@@ -1,5 +1,6 @@
 #include "compiler/driver/Facts.h"
 #include "compiler/driver/Compile.h"
+#include "compiler/driver/Processes.h"
 #include "dialects/dist/IR/AutoAxis.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -9,21 +10,11 @@
 
 namespace titan::driver {
 
-/// The degree that `auto` gets when `processes` are started; 0 where they do not fit the mesh.
-static int64_t getAutoDegree(dist::MeshOp mesh, int64_t processes) {
-  int64_t fixed = 1;
-  bool hasAuto = false;
-  for (auto axis : mesh.getAxes().getAsRange<dist::MeshAxisAttr>()) {
-    hasAuto |= axis.isAuto();
-    fixed *= axis.isAuto() ? 1 : axis.getDegree();
-  }
-  if (processes == 0)
-    return 1;
-  return processes % fixed == 0 && (hasAuto || processes == fixed) ? processes / fixed : 0;
-}
-
 std::optional<Facts> gatherFacts(Session &session, const sema::CheckedRun &run, int64_t processes,
                                  int64_t threads) {
+  int64_t degree = processes ? autoDegree(run.mesh, processes, session.diags) : 1;
+  if (degree == 0)
+    return {};
   CompilerContext compiler;
   Facts facts;
   pipelines::PhaseRun phases;
@@ -36,15 +27,9 @@ std::optional<Facts> gatherFacts(Session &session, const sema::CheckedRun &run, 
     return {};
   dist::Degrees degrees;
   if (dist::MeshOp mesh = dist::MeshOp::lookup(*module)) {
-    int64_t autoDegree = getAutoDegree(mesh, processes);
-    if (autoDegree == 0) {
-      session.diags.report(Code::ProcessesDoNotFit, {},
-                           std::to_string(processes) + " processes do not fit the mesh");
-      return {};
-    }
-    degrees = dist::getDegrees(mesh, autoDegree);
+    degrees = dist::getDegrees(mesh, degree);
     // What the executable runs then is compiled for this degree (emission/EmitCpp.h).
-    if (autoDegree == 1 && dist::findAutoAxis(mesh))
+    if (degree == 1 && dist::findAutoAxis(mesh))
       if (!(module = compile(session, run, compiler.context, {}, 1)))
         return {};
     for (auto &axis : degrees)

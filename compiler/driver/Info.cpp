@@ -1,6 +1,7 @@
 // `titanc info`: what is known of a run before it runs.
 #include "compiler/driver/Commands.h"
 #include "compiler/driver/Facts.h"
+#include "compiler/sema/Suggest.h"
 
 namespace titan::driver {
 
@@ -44,6 +45,9 @@ int infoCommand(const CommonOptions &options, const InfoOptions &info) {
     options.json ? printJson(*run, *facts) : printText(*run, *facts);
   if (facts && info.byLine && !options.json)
     printLines(llvm::outs(), *facts, session.sources);
+  std::vector<std::string> models = session.choosable();
+  if (facts && !options.json && options.model.empty() && options.train.empty() && models.size() > 1)
+    llvm::outs() << "\n`--model NAME` looks at another model: " << sema::listNames(models) << '\n';
   return session.finish(facts ? 0 : 1);
 }
 

@@ -33,6 +33,8 @@ public:
   std::optional<sema::CheckedRun> check();
   /// Loads the file and checks everything in it.
   bool checkAll();
+  /// The models among which `check` chose the last, since nobody said which.
+  std::vector<std::string> choosable() const { return checker.choosable(); }
   /// Prints the diagnostics; 1 if there was an error, else `status`.
   int finish(int status = 0);
 

@@ -7,7 +7,10 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 
+#include <cerrno>
+#include <cstring>
 #include <iostream>
+#include <unistd.h>
 
 namespace titan::driver {
 
@@ -117,6 +120,17 @@ int runProgram(const std::vector<std::string> &command) {
   if (!message.empty())
     std::cerr << "titanc: " << command[0] << ": " << message << '\n';
   return status < 0 ? 127 : status;
+}
+
+int becomeProgram(const std::vector<std::string> &command) {
+  std::vector<char *> arguments;
+  for (const std::string &word : command)
+    arguments.push_back(const_cast<char *>(word.c_str())); // which execv leaves as it is
+  arguments.push_back(nullptr);
+  std::cout.flush();
+  ::execv(command[0].c_str(), arguments.data());
+  std::cerr << "titanc: " << command[0] << ": " << std::strerror(errno) << '\n';
+  return 127;
 }
 
 } // namespace titan::driver

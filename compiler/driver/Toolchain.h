@@ -33,6 +33,8 @@ struct Toolchain {
 
 /// Runs a program with the terminal's output; its exit status, or 127 with a message.
 int runProgram(const std::vector<std::string> &command);
+/// Runs a program in the place of this one; returns only where it cannot, with 127 and a message.
+int becomeProgram(const std::vector<std::string> &command);
 
 } // namespace titan::driver
 

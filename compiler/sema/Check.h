@@ -42,6 +42,9 @@ public:
   std::optional<CheckedRun> check();
   /// Checks every run, and every model that is complete without one.
   bool checkAll();
+  /// The complete models of a file without runs, of which `check` takes the last unless the request
+  /// names one.
+  std::vector<std::string> choosable() const;
 
 private:
   std::optional<CheckedRun> checkRun(const Symbol &symbol);

@@ -48,6 +48,14 @@ const Decl *Checker::modelOf(Symbol run) const {
   return nullptr;
 }
 
+std::vector<std::string> Checker::choosable() const {
+  std::vector<std::string> names;
+  if (declared(true).empty())
+    for (const Symbol &model : declared(false))
+      names.push_back(nameOf(*model.decl).text);
+  return names;
+}
+
 std::optional<Symbol> Checker::chooseModel() {
   std::vector<std::string> names;
   for (const Symbol &model : declared(false)) {

@@ -69,7 +69,7 @@ const Unit *Library::loadRoot(const std::string &path, std::optional<FileId> tex
   std::string error;
   std::optional<FileId> file = text ? text : sources.loadFile(path, error);
   if (!file) {
-    diags.report(Code::CannotReadFile, {}, "cannot read `" + path + "`: " + error);
+    offerFile(diags.report(Code::CannotReadFile, {}, "cannot read `" + path + "`: " + error), path);
     return nullptr;
   }
   const Unit *unit = load(path, *file, {});

@@ -98,6 +98,8 @@ private:
   std::vector<std::string> importable(const Unit &unit, const syntax::ImportDecl::Item &item) const;
   /// `std.norm` for `rms_norm`; nothing if no module of the library declares it.
   std::string moduleThatDeclares(const std::string &name) const;
+  /// What was meant by the path of a file that is not there.
+  static void offerFile(Diagnostic &diag, const std::string &path);
   void declare(Unit &unit);
   void addPrelude(Unit &unit);
   void bind(Unit &unit, const Unit &from);

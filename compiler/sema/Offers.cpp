@@ -1,5 +1,6 @@
 // What stands in files that were not imported, for remedies: nothing here is part of a program.
 #include "compiler/sema/Library.h"
+#include "compiler/sema/Suggest.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -60,6 +61,21 @@ std::vector<std::string> Library::importable(const Unit &unit, const ImportDecl:
                                 : before + file.stem().string());
   std::sort(names.begin(), names.end());
   return names;
+}
+
+void Library::offerFile(Diagnostic &diag, const std::string &path) {
+  std::error_code error;
+  if (fs::exists(path, error))
+    return;
+  std::vector<std::string> names;
+  fs::path folder = fs::path(path).parent_path();
+  for (const fs::path &file : filesIn(folder))
+    names.push_back((folder / file.filename()).string());
+  std::string near = std::count(names.begin(), names.end(), path + ".titan")
+                         ? path + ".titan"
+                         : nearestName(path, names);
+  if (!near.empty())
+    diag.help("did you mean `" + near + "`?");
 }
 
 std::string Library::moduleThatDeclares(const std::string &name) const {
