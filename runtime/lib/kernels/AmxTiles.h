@@ -41,7 +41,15 @@ template <bool isLeft>
 TITAN_SQUARES void packTile(const Operand &from, int64_t line, int64_t lines, int64_t depth,
                             int64_t depths, uint16_t *to) {
   __m512i row[16];
-  loadSquare(from, {line, lines, depth, depths}, row);
+  if (from.alongDepth) {
+    loadLines(from.data + line * from.ld + depth, from.ld, lines, depths, row);
+  } else {
+    const uint16_t *at = from.data + depth * from.ld + line;
+    const auto there = static_cast<__mmask16>(firstBits(lines));
+#pragma GCC unroll 16
+    for (int i = 0; i < 16; ++i)
+      row[i] = loadStep(at + 2 * i * from.ld, from.ld, depths - 2 * i, there);
+  }
   if (from.alongDepth != isLeft)
     transpose(row);
 #pragma GCC unroll 16

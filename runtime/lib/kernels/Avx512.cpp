@@ -31,6 +31,12 @@ void multiplyPanels(const uint32_t *, int64_t, const uint32_t *, const Extents &
                     const Destination<float> &) {}
 void multiplyPanels(const uint32_t *, int64_t, const uint32_t *, const Extents &,
                     const Destination<bf16> &) {}
+void multiplyFew(const float *, int64_t, const FloatOperand &, const Slice &,
+                 const Destination<float> &) {}
+void multiplyFew(const uint32_t *, int64_t, const Bfloat16Operand &, const Slice &,
+                 const Destination<float> &) {}
+void multiplyFew(const uint32_t *, int64_t, const Bfloat16Operand &, const Slice &,
+                 const Destination<bf16> &) {}
 #endif
 
 } // namespace titan::rt::avx512

@@ -37,4 +37,13 @@ void multiplyPanels(const uint32_t *a, int64_t rows, const uint32_t *b, const Ex
 void multiplyPanels(const uint32_t *a, int64_t rows, const uint32_t *b, const Extents &extents,
                     const Destination<bf16> &c);
 
+/// The same of at most three rows, whose columns are not packed.
+constexpr int64_t kFewRows = 3;
+void multiplyFew(const float *a, int64_t m, const FloatOperand &b, const Slice &part,
+                 const Destination<float> &c);
+void multiplyFew(const uint32_t *a, int64_t m, const Bfloat16Operand &b, const Slice &part,
+                 const Destination<float> &c);
+void multiplyFew(const uint32_t *a, int64_t m, const Bfloat16Operand &b, const Slice &part,
+                 const Destination<bf16> &c);
+
 } // namespace titan::rt::avx512

@@ -21,33 +21,40 @@ static inline int64_t quotient(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
-/// 16 steps of at most 16 lines, whose places of a step are followed by those of the next step so
-/// many elements on.
-template <typename Operand, typename P>
-TITAN_SQUARES void packSquare(const Operand &from, const Slice &part, P *to, int64_t places) {
-  __m512i row[16];
-  loadSquare(from, part, row);
-  if (from.alongDepth)
+/// At most 16 steps of at most 16 lines from `at` on; the places of a step are so many elements
+/// before those of the next. (Scalars, since GCC would read an operand's anew for each row.)
+template <typename E, typename P>
+TITAN_SQUARES void packSquare(const E *at, int64_t ld, bool alongDepth, int64_t lines,
+                              int64_t depths, P *to, int64_t places) {
+  constexpr int64_t deep = kDepthOfStep<P>;
+  const int64_t steps = least(16, quotient(depths, deep));
+  if (alongDepth) {
+    __m512i row[16];
+    loadLines(at, ld, lines, depths, row);
     transpose(row);
-  const int64_t steps = quotient(part.depths, kDepthOfStep<P>);
 #pragma GCC unroll 16
-  for (int i = 0; i < 16; ++i)
-    if (i < steps)
-      _mm512_store_si512(to + i * places, row[i]);
+    for (int i = 0; i < 16; ++i)
+      if (i < steps)
+        _mm512_store_si512(to + i * places, row[i]);
+  } else {
+    const auto there = static_cast<__mmask16>(firstBits(lines));
+    for (int64_t i = 0; i < steps; ++i)
+      _mm512_store_si512(to + i * places,
+                         loadStep(at + i * deep * ld, ld, depths - i * deep, there));
+  }
 }
 
 /// Panels of `lines` lines, in as many places as squares of 16 take. All panels' next 16 steps come
 /// before those after them, so that rows of memory that go across them are read along.
-template <int64_t Places, typename Operand, typename P>
-static void packPanels(const Operand &from, const Slice &part, int64_t lines, P *to) {
+template <int64_t Places, typename E, typename P>
+static void packPanels(const OperandOf<E> &from, const Slice &part, int64_t lines, P *to) {
   constexpr int64_t square = 16 * kDepthOfStep<P>;
   const int64_t panel = quotient(part.depths, kDepthOfStep<P>) * Places;
-  auto packSteps = [&](int64_t line, int64_t depth) {
+  auto packSteps = [=](int64_t line, int64_t depth) {
     P *steps = to + line / lines * panel + depth / kDepthOfStep<P> * Places;
     for (int64_t place = 0; place < Places; place += 16)
-      packSquare(from,
-                 {part.line + line + place, least(lines - place, part.lines - line - place),
-                  part.depth + depth, part.depths - depth},
+      packSquare(from.at(part.line + line + place, part.depth + depth), from.ld, from.alongDepth,
+                 least(lines - place, part.lines - line - place), part.depths - depth,
                  steps + place, Places);
   };
   if (from.alongDepth)
@@ -84,6 +91,21 @@ TITAN_SQUARES void store(__m512 sum, __mmask16 there, const Destination<bf16> &c
   _mm256_mask_storeu_epi16(c.to, there, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(sum)));
 }
 
+/// What a row of 32 sums is added to and stored in.
+TITAN_SQUARES void prefetch(const Destination<float> &c, int64_t row) {
+  __builtin_prefetch(c.to + row * c.ld, 1);
+  __builtin_prefetch(c.to + row * c.ld + 31, 1);
+}
+
+TITAN_SQUARES void prefetch(const Destination<bf16> &c, int64_t row) {
+  __builtin_prefetch(c.to + row * c.ld, 1);
+  __builtin_prefetch(c.to + row * c.ld + 31, 1);
+  if (c.sums) {
+    __builtin_prefetch(c.sums + row * c.ldSums);
+    __builtin_prefetch(c.sums + row * c.ldSums + 31);
+  }
+}
+
 /// C[Rows, 16 Vectors] from a panel of either side; of the columns some may be missing.
 template <int Rows, int Vectors, typename P, typename To>
 static void multiplyPanel(const P *a, const P *b, int64_t steps, uint32_t there,
@@ -94,8 +116,7 @@ static void multiplyPanel(const P *a, const P *b, int64_t steps, uint32_t there,
 #pragma GCC unroll 2
     for (int v = 0; v < Vectors; ++v)
       sum[r][v] = _mm512_setzero_ps();
-    __builtin_prefetch(c.to + r * c.ld, 1);
-    __builtin_prefetch(c.to + r * c.ld + 31, 1);
+    prefetch(c, r);
   }
 #pragma GCC unroll 2
   for (int64_t step = 0; step < steps; ++step, a += kRowPlaces, b += kColumns) {
@@ -129,24 +150,30 @@ template <typename P, typename To> struct Multiplies {
   Multiply<P, To> *of[kMostRows][2];
 };
 
-/// In chunks of at most so many steps.
+/// Calls body(first step, steps, C) for chunks of at most so many steps, of which all but the first
+/// are added to C.
+template <typename To, typename Body>
+static void forEachChunk(int64_t steps, int64_t most, const Destination<To> &c, Body &&body) {
+  const int64_t chunks = steps > 0 ? quotient(steps, most) : 1;
+  Destination<To> to = c;
+  for (int64_t chunk = 0; chunk < chunks; ++chunk, to.adds = true) {
+    const int64_t begin = chunk * steps / chunks, end = (chunk + 1) * steps / chunks;
+    body(begin, end - begin, to);
+  }
+}
+
 template <typename P, typename To>
-static void multiplyAll(const P *a, int64_t rows, const P *b, const Extents &e, int64_t chunkSteps,
+static void multiplyAll(const P *a, int64_t rows, const P *b, const Extents &e, int64_t mostSteps,
                         const Destination<To> &c) {
   static constexpr Multiplies<P, To> multiplies;
   const int64_t steps = quotient(e.k, kDepthOfStep<P>);
-  const int64_t chunks = steps > 0 ? quotient(steps, chunkSteps) : 1;
-  for (int64_t chunk = 0; chunk < chunks; ++chunk) {
-    const int64_t begin = chunk * steps / chunks, size = (chunk + 1) * steps / chunks - begin;
+  forEachChunk(steps, mostSteps, c, [&](int64_t begin, int64_t size, const Destination<To> &to) {
     for (int64_t i = 0; i < e.m; i += rows)
-      for (int64_t j = 0; j < e.n; j += kColumns) { // along rows of C, which lie in few pages
-        Destination<To> to = c.at(i, j);
-        to.adds |= chunk > 0;
+      for (int64_t j = 0; j < e.n; j += kColumns) // along rows of C, which lie in few pages
         multiplies.of[least(rows, e.m - i) - 1][e.n - j > 16](
-            a + i / rows * kRowPlaces * steps + begin * kRowPlaces,
-            b + j * steps + begin * kColumns, size, firstBits(e.n - j), to);
-      }
-  }
+            a + (i / rows * steps + begin) * kRowPlaces, b + j * steps + begin * kColumns, size,
+            firstBits(e.n - j), to.at(i, j));
+  });
 }
 
 } // namespace titan::rt::avx512

@@ -4,8 +4,6 @@
 // processor for one that others call.
 #pragma once
 
-#include "Operands.h"
-
 #include <cstdint>
 #include <immintrin.h>
 
@@ -46,38 +44,30 @@ TITAN_SQUARES void transpose(__m512i (&row)[16]) {
   }
 }
 
-/// The square from (line, depth) of an operand on; `lines` and `depths` are left there, the rest is
-/// 0. Its rows are lines if they run along depth, and steps of depth otherwise.
-TITAN_SQUARES void loadSquare(const FloatOperand &from, const Slice &part, __m512i (&row)[16]) {
-  const int64_t rows = from.alongDepth ? part.lines : part.depths;
-  const int64_t columns = from.alongDepth ? part.depths : part.lines;
-  const float *at = from.data + (from.alongDepth ? part.line * from.ld + part.depth
-                                                 : part.depth * from.ld + part.line);
-  const auto there = static_cast<__mmask16>(firstBits(columns));
+/// 16 lines that run along depth, from `at` on, each so far as 16 elements of 32 bits hold it. What
+/// is missing of lines and depths is 0.
+template <typename E>
+TITAN_SQUARES void loadLines(const E *at, int64_t ld, int64_t lines, int64_t depths,
+                             __m512i (&row)[16]) {
+  const uint32_t there = firstBits(depths);
 #pragma GCC unroll 16
   for (int i = 0; i < 16; ++i)
-    row[i] = _mm512_maskz_loadu_epi32(i < rows ? there : 0, at + i * from.ld);
+    if constexpr (sizeof(E) == 4)
+      row[i] = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(i < lines ? there : 0), at + i * ld);
+    else
+      row[i] = _mm512_maskz_loadu_epi16(i < lines ? there : 0, at + i * ld);
 }
 
-TITAN_SQUARES void loadSquare(const Bfloat16Operand &from, const Slice &part, __m512i (&row)[16]) {
-  if (from.alongDepth) {
-    const uint16_t *at = from.data + part.line * from.ld + part.depth;
-    const __mmask32 there = firstBits(part.depths);
-#pragma GCC unroll 16
-    for (int i = 0; i < 16; ++i)
-      row[i] = _mm512_maskz_loadu_epi16(i < part.lines ? there : 0, at + i * from.ld);
-  } else {
-    const uint16_t *at = from.data + part.depth * from.ld + part.line;
-    const auto there = static_cast<__mmask16>(firstBits(part.lines));
-#pragma GCC unroll 16
-    for (int i = 0; i < 16; ++i) {
-      const uint16_t *first = at + 2 * i * from.ld;
-      __m256i even = _mm256_maskz_loadu_epi16(2 * i < part.depths ? there : 0, first);
-      __m256i odd = _mm256_maskz_loadu_epi16(2 * i + 1 < part.depths ? there : 0, first + from.ld);
-      row[i] = _mm512_or_si512(_mm512_cvtepu16_epi32(even),
-                               _mm512_slli_epi32(_mm512_cvtepu16_epi32(odd), 16));
-    }
-  }
+/// A step of depth of 16 lines that lie side by side, of which some are there.
+TITAN_SQUARES __m512i loadStep(const float *at, int64_t, int64_t depths, __mmask16 there) {
+  return _mm512_maskz_loadu_epi32(depths > 0 ? there : 0, at);
+}
+
+TITAN_SQUARES __m512i loadStep(const uint16_t *at, int64_t ld, int64_t depths, __mmask16 there) {
+  const __m256i even = _mm256_maskz_loadu_epi16(depths > 0 ? there : 0, at);
+  const __m256i odd = _mm256_maskz_loadu_epi16(depths > 1 ? there : 0, at + ld);
+  return _mm512_or_si512(_mm512_cvtepu16_epi32(even),
+                         _mm512_slli_epi32(_mm512_cvtepu16_epi32(odd), 16));
 }
 
 } // namespace titan::rt

@@ -37,7 +37,8 @@ struct FloatsOnTiles {
   using Element = float;
   using Packed = uint16_t;
   static constexpr int64_t rows = 1024, columns = 512, depth = 1024; // most that is packed at once
-  static constexpr int64_t step = amx::kPanel, panelColumns = amx::kPanel;
+  static constexpr int64_t step = amx::kPanel, panelRows = amx::kPanel, panelColumns = amx::kPanel;
+  static constexpr bool packsRight = true;
 
   explicit FloatsOnTiles(const Extents &) {}
   static int64_t leftElements(int64_t depths) { return amx::panelElements(depths); }
@@ -48,12 +49,10 @@ struct FloatsOnTiles {
   void packRight(const FloatOperand &from, const Slice &part, Packed *to) const {
     amx::packRight(from, part, to);
   }
-  void multiply(const Packed *a, const Packed *b, const Extents &e,
-                const Destination<float> &c) const {
-    amx::multiplyPanels(a, b, e, c.adds, c.to, c.ld);
+  void multiply(const Packed *a, int64_t m, const Packed *b, const FloatOperand &,
+                const Slice &part, const Destination<float> &c) const {
+    amx::multiplyPanels(a, b, {m, part.lines, part.depths}, c.adds, c.to, c.ld);
   }
-
-  static constexpr int64_t panelRows = amx::kPanel;
 };
 
 /// How elements are multiplied on vectors, so many of depth a step.
@@ -61,11 +60,12 @@ template <typename E, typename P> struct OnVectors {
   using Element = E;
   using Packed = P;
   static constexpr int64_t step = sizeof(P) / sizeof(E), panelColumns = avx512::kColumns;
-  static constexpr int64_t rows = 1024, columns = 512, depth = 1024 * step;
+  static constexpr int64_t rows = 1024, columns = 512, depth = step == 1 ? 512 : 2048;
 
   /// Panels of equal numbers of rows: one or two would be multiplied as slowly as four.
   explicit OnVectors(const Extents &e)
-      : panelRows(quotient(e.m, quotient(e.m, avx512::kMostRows))) {}
+      : panelRows(quotient(e.m, quotient(e.m, avx512::kMostRows))),
+        packsRight(e.m > avx512::kFewRows) {}
   static int64_t leftElements(int64_t depths) {
     return quotient(depths, step) * avx512::kRowPlaces;
   }
@@ -76,13 +76,18 @@ template <typename E, typename P> struct OnVectors {
   void packRight(const OperandOf<E> &from, const Slice &part, Packed *to) const {
     avx512::packRight(from, part, to);
   }
+  /// From panels of A and of a part of B's columns, or, where it is not packed, from B itself.
   template <typename To>
-  void multiply(const Packed *a, const Packed *b, const Extents &e,
-                const Destination<To> &c) const {
-    avx512::multiplyPanels(a, panelRows, b, e, c);
+  void multiply(const Packed *a, int64_t m, const Packed *b, const OperandOf<E> &from,
+                const Slice &part, const Destination<To> &c) const {
+    if (packsRight)
+      avx512::multiplyPanels(a, panelRows, b, {m, part.lines, part.depths}, c);
+    else
+      avx512::multiplyFew(a, m, from, part, c);
   }
 
   const int64_t panelRows;
+  const bool packsRight;
 };
 
 /// The threads that work on a product. A product within another's parallel region has one.
@@ -106,9 +111,11 @@ template <typename Way, typename To> class BlockedProduct {
 public:
   BlockedProduct(const Operand &a, const Operand &b, const Extents &e, const Destination<To> &c)
       : way(e), a(a), b(b), c(c), rows(e.m, Way::rows, way.panelRows),
-        columns(e.n, Way::columns, Way::panelColumns), depth(e.k, Way::depth, Way::step) {
+        columns(e.n, way.packsRight ? Way::columns : e.n, Way::panelColumns),
+        depth(e.k, Way::depth, Way::step) {
     const int64_t elementsA = rows.size / way.panelRows * way.leftElements(depth.size);
-    const int64_t elementsB = columns.size / way.panelColumns * way.rightElements(depth.size);
+    const int64_t panelsB = way.packsRight ? columns.size / way.panelColumns : 0;
+    const int64_t elementsB = panelsB * way.rightElements(depth.size);
     const int64_t elementsSums = hasSums() ? rows.size * columns.size : 0;
     const auto bytes = static_cast<size_t>(elementsA + elementsB) * sizeof(Packed);
     ThreadScratch &scratch = ThreadScratch::ofThread(
@@ -135,54 +142,60 @@ private:
   bool hasSums() const { return !std::is_same_v<To, float> && depth.parts > 1; }
 
   void addBlock(const Team &team, int64_t row, int64_t column, int64_t at, bool packsLeft) const {
-    const Extents block{rows.sizeOf(row), columns.sizeOf(column), depth.sizeOf(at)};
+    const int64_t begin = depth.begin(at), depths = depth.sizeOf(at);
+    const Slice left{rows.begin(row), rows.sizeOf(row), begin, depths};
+    const Slice right{columns.begin(column), columns.sizeOf(column), begin, depths};
     if (packsLeft)
-      packShare(team, block.m, way.panelRows, [&](int64_t line, int64_t lines) {
-        way.packLeft(a, {rows.begin(row) + line, lines, depth.begin(at), block.k},
-                     packedA + line / way.panelRows * way.leftElements(block.k));
+      packShare(team, left, way.panelRows, [&](const Slice &part, int64_t panel) {
+        way.packLeft(a, part, packedA + panel * way.leftElements(depths));
       });
-    packShare(team, block.n, way.panelColumns, [&](int64_t line, int64_t lines) {
-      way.packRight(b, {columns.begin(column) + line, lines, depth.begin(at), block.k},
-                    packedB + line / way.panelColumns * way.rightElements(block.k));
-    });
+    if (way.packsRight)
+      packShare(team, right, way.panelColumns, [&](const Slice &part, int64_t panel) {
+        way.packRight(b, part, packedB + panel * way.rightElements(depths));
+      });
     team.meet();
-    Destination<To> to = c.at(rows.begin(row), columns.begin(column));
+    Destination<To> to = c.at(left.line, right.line);
     if (!hasSums()) {
       to.adds |= at > 0;
-      multiply(team, block, to);
+      multiply(team, left, right, to);
     } else if (at + 1 < depth.parts) {
-      multiply(team, block, Destination<float>{sums, columns.size, at > 0});
+      multiply(team, left, right, Destination<float>{sums, columns.size, at > 0});
     } else {
       to.sums = sums;
       to.ldSums = columns.size;
-      multiply(team, block, to);
+      multiply(team, left, right, to);
     }
     team.meet();
   }
 
-  /// Packs the calling thread's panels of so many lines that all pack.
+  /// Packs the calling thread's panels, of so many lines, of what all pack.
   template <typename Pack>
-  static void packShare(const Team &team, int64_t lines, int64_t panel, Pack &&pack) {
-    const int64_t panels = quotient(lines, panel);
-    const int64_t first = team.begin(panels) * panel, end = team.end(panels) * panel;
-    if (first < end)
-      pack(first, std::min(end, lines) - first);
+  static void packShare(const Team &team, Slice part, int64_t lines, Pack &&pack) {
+    const int64_t panels = quotient(part.lines, lines);
+    const int64_t first = team.begin(panels), end = team.end(panels);
+    if (first == end)
+      return;
+    part.lines = std::min(end * lines, part.lines) - first * lines;
+    part.line += first * lines;
+    pack(part, first);
   }
 
   /// The calling thread's part of a block.
   template <typename Sum>
-  void multiply(const Team &team, const Extents &block, const Destination<Sum> &to) const {
-    const Grid grid(block.m, block.n, static_cast<int>(team.threads), way.panelRows,
+  void multiply(const Team &team, const Slice &left, Slice right,
+                const Destination<Sum> &to) const {
+    const Grid grid(left.lines, right.lines, static_cast<int>(team.threads), way.panelRows,
                     Way::panelColumns);
     if (team.thread >= grid.parts)
       return;
     const int64_t row = team.thread / grid.columns * grid.height;
     const int64_t column = team.thread % grid.columns * grid.width;
-    way.multiply(
-        packedA + row / way.panelRows * way.leftElements(block.k),
-        packedB + column / way.panelColumns * way.rightElements(block.k),
-        {std::min(grid.height, block.m - row), std::min(grid.width, block.n - column), block.k},
-        to.at(row, column));
+    right.line += column;
+    right.lines = std::min(grid.width, right.lines - column);
+    way.multiply(packedA + row / way.panelRows * way.leftElements(left.depths),
+                 std::min(grid.height, left.lines - row),
+                 packedB + column / way.panelColumns * way.rightElements(left.depths), b, right,
+                 to.at(row, column));
   }
 
   const Way way;
@@ -193,13 +206,33 @@ private:
   float *sums;                    // of a block
 };
 
+/// Every thread makes some columns of its own: where rows are few, packing them is cheaper than
+/// meeting.
+template <typename Way, typename To>
+void multiplyApart(const OperandOf<typename Way::Element> &a,
+                   const OperandOf<typename Way::Element> &b, const Extents &e,
+                   const Destination<To> &c, int threads) {
+  const Cut columns(e.n, quotient(e.n, threads), Way::panelColumns);
+#pragma omp parallel for schedule(static)
+  for (int64_t part = 0; part < columns.parts; ++part) {
+    const int64_t column = columns.begin(part), count = columns.sizeOf(part);
+    if (count > 0)
+      BlockedProduct<Way, To>(a, b.from(column), {e.m, count, e.k}, c.at(0, column)).run({});
+  }
+}
+
 template <typename Way, typename To>
 void multiply(const OperandOf<typename Way::Element> &a, const OperandOf<typename Way::Element> &b,
               const Extents &e, const Destination<To> &c) {
-  const BlockedProduct<Way, To> product(a, b, e, c);
+  if (e.n == 1 && e.m > 1 && c.ld == 1) // A column lies as a row does.
+    return multiply<Way>(b, a, Extents{1, e.m, e.k}, Destination<To>{c.to, e.m, c.adds});
   const bool isShared = !omp_in_parallel() && e.m * e.n * e.k >= int64_t{1} << 18;
-  if (!isShared || omp_get_max_threads() == 1) // for such a team libgomp would ask for memory
-    return product.run({});
+  const int threads = isShared ? omp_get_max_threads() : 1;
+  if (threads == 1) // for such a team libgomp would ask for memory
+    return BlockedProduct<Way, To>(a, b, e, c).run({});
+  if (!Way(e).packsRight)
+    return multiplyApart<Way>(a, b, e, c, threads);
+  const BlockedProduct<Way, To> product(a, b, e, c);
 #pragma omp parallel
   product.run({omp_get_thread_num(), omp_get_num_threads()});
 }

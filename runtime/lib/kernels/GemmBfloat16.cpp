@@ -145,13 +145,12 @@ template <typename To> void productOnTiles(const Product &p, bool accumulate, To
     const int64_t column = index % grid.columns * grid.width;
     const Extents extents{std::min(grid.height, p.m - row), std::min(grid.width, p.n - column),
                           p.k};
-    Bfloat16Operand a = operandOf(p.a, !p.a.transposed), b = operandOf(p.b, p.b.transposed);
-    a.data += row * (a.alongDepth ? a.ld : 1);
-    b.data += column * (b.alongDepth ? b.ld : 1);
     const size_t bytes = amx::scratchBytes(extents);
     std::byte *scratch =
         ThreadScratch::ofThread(bytes).take<std::byte>(static_cast<int64_t>(bytes));
-    amx::multiply(a, b, extents, accumulate, c + row * ldc + column, ldc, scratch);
+    amx::multiply(operandOf(p.a, !p.a.transposed).from(row),
+                  operandOf(p.b, p.b.transposed).from(column), extents, accumulate,
+                  c + row * ldc + column, ldc, scratch);
   };
   if (grid.parts == 1) // a team of one thread would have libgomp ask for memory
     return part(0);

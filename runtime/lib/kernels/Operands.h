@@ -8,6 +8,12 @@ namespace titan::rt {
 /// A factor: an element of line i (row of a left operand, column of a right one) and depth d lies
 /// at i * ld + d if lines run along depth, and at d * ld + i otherwise.
 template <typename E> struct OperandOf {
+  /// (Inlined always, since files for other processors have it, too.)
+  [[gnu::always_inline]] const E *at(int64_t line, int64_t depth) const {
+    return data + (alongDepth ? line * ld + depth : depth * ld + line);
+  }
+  /// The operand without the lines before this one.
+  OperandOf from(int64_t line) const { return {at(line, 0), ld, alongDepth}; }
   const E *data;
   int64_t ld;
   bool alongDepth;

@@ -86,7 +86,7 @@ void check(const Case &s) {
 // Remainders of what vectors hold, and of panels of 14 and 32, in all three extents.
 TEST(BlockedGemm, Small) {
   int variant = 0;
-  for (int64_t m : {1, 2, 13, 14, 15, 29, 63})
+  for (int64_t m : {1, 2, 3, 13, 14, 15, 29, 63})
     for (int64_t n : {1, 15, 16, 17, 31, 32, 33, 63, 200})
       for (int64_t k : {0, 1, 2, 15, 16, 17, 33, 300})
         for (bool accumulate : {false, true}) {
@@ -189,21 +189,23 @@ TEST(BlockedGemm, DependsOnDepthAlone) {
   if (!isBlocked() || amx::isAvailable())
     GTEST_SKIP() << "not on vectors, or on tiles, too";
   const int64_t size = 127, depth = 1500;
-  Product whole({size, size, depth, false, true, false});
-  whole.run();
-  for (int64_t rows : {1, 14, 31})
-    for (int64_t columns : {1, 16, 50}) {
-      Product part = whole;
-      part.s.m = rows, part.s.n = columns;
-      const int64_t row = size - rows, column = size - columns;
-      part.a.erase(part.a.begin(), part.a.begin() + row * part.lda);
-      part.b.erase(part.b.begin(), part.b.begin() + column * part.ldb);
-      part.run();
-      for (int64_t i = 0; i < rows; ++i)
-        for (int64_t j = 0; j < columns; ++j)
-          ASSERT_EQ(part.c[i * part.ldc + j], whole.c[(row + i) * whole.ldc + column + j])
-              << rows << "x" << columns << " at " << i << "," << j;
-    }
+  for (bool transB : {false, true}) {
+    Product whole({size, size, depth, false, transB, false});
+    whole.run();
+    for (int64_t rows : {1, 3, 14, 31})
+      for (int64_t columns : {1, 16, 50}) {
+        const int64_t row = size - rows, column = size - columns;
+        std::vector<float> c(static_cast<size_t>(rows * columns));
+        gemmBatched({}, Trans::No, Trans(transB), rows, columns, depth,
+                    whole.a.data() + row * whole.lda, whole.lda,
+                    whole.b.data() + column * (transB ? whole.ldb : 1), whole.ldb, false, c.data(),
+                    columns);
+        for (int64_t i = 0; i < rows; ++i)
+          for (int64_t j = 0; j < columns; ++j)
+            ASSERT_EQ(c[i * columns + j], whole.c[(row + i) * whole.ldc + column + j])
+                << rows << "x" << columns << (transB ? " B'" : "") << " at " << i << "," << j;
+      }
+  }
 }
 
 // What is not a number, or infinite, makes its row and column so, and nothing else.

@@ -1,9 +1,12 @@
 // Products of bf16, whichever way this processor makes them; CMakeLists.txt runs them widened, too.
 #include "titan/runtime/gemm.h"
 
+#include "kernels/Avx512.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <omp.h>
 #include <vector>
 
@@ -99,6 +102,9 @@ TYPED_TEST(GemmBfloat16, Large) {
     check<TypeParam>({70, 45, 3200, false, true, accumulate});
     check<TypeParam>({1100, 40, 800, true, false, accumulate});
     check<TypeParam>({33, 2100, 1700, false, false, accumulate});
+    check<TypeParam>({1, 300, 4500, false, true, accumulate});
+    check<TypeParam>({3, 150, 4500, true, false, accumulate});
+    check<TypeParam>({700, 1, 4500, false, false, accumulate});
     check<TypeParam>({600, 700, 900, true, true, accumulate});
   }
 }
@@ -119,6 +125,27 @@ TYPED_TEST(GemmBfloat16, DoesNotDependOnThreads) {
   for (size_t other = 1; other < results.size(); ++other)
     for (size_t i = 0; i < results[0].size(); ++i)
       ASSERT_EQ(float(results[other][i]), float(results[0][i]));
+}
+
+// A row has the same bits whether few or many are made, however the columns lie.
+TYPED_TEST(GemmBfloat16, DoesNotDependOnRows) {
+  if (!avx512::hasFloats() || std::getenv("TITAN_F32"))
+    GTEST_SKIP() << "BLAS's";
+  for (bool transB : {false, true}) {
+    Product<TypeParam> many({40, 150, 4500, false, transB, false});
+    many.a = fractions(static_cast<int64_t>(many.a.size()), 4);
+    many.b = fractions(static_cast<int64_t>(many.b.size()), 5);
+    Product<TypeParam> few = many;
+    many.run();
+    for (int64_t rows : {1, 2, 3, 15}) {
+      few.s.m = rows;
+      few.run();
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < 150; ++j)
+          ASSERT_EQ(float(few.c[i * few.ldc + j]), float(many.c[i * many.ldc + j]))
+              << rows << " rows" << (transB ? " B'" : "") << " at " << i << "," << j;
+    }
+  }
 }
 
 // Sums that round come close to those in double: their error is float's, not bf16's.
