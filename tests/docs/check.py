@@ -21,14 +21,16 @@ In a page, a fenced block's first line says what it is:
     ```LANGUAGE part of PATH         an excerpt of that file
 
 `in`, `wrong` and `file` go together, and options of titanc follow `--`. Commands run by bash in
-the page's folder, with the tools in PATH and an empty folder for what they write in `out`. Between `<!-- generated: TITLE -->` and `<!-- end -->`
-stands what the function of that title below makes.
+the page's folder, with the tools in PATH and an empty folder for what they write in `out`; those of
+a page that has a folder of its own name run in a copy of that. Between `<!-- generated: TITLE -->`
+and `<!-- end -->` stands what the function of that title below makes.
 """
 
 import argparse
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -134,7 +136,7 @@ class Page:
             self.count += 1
             commands = COMMANDS.match(body)[0]
             script = re.sub(r"^\$ ", "", commands, flags=re.M)
-            status, output = self.tools.run(f"out={self.folder}\n{script}", self.path.parent)
+            status, output = self.tools.run(f"out={self.folder}\n{script}", self.workplace())
             if status:
                 self.complain(match.start(), f"`{script.strip()}` failed")
             return self.generated(match, commands + output)
@@ -144,6 +146,16 @@ class Page:
             if not source.exists() or body not in source.read_text():
                 self.complain(match.start(), f"this is no excerpt of {source.name}")
         return match[0]
+
+    def workplace(self):
+        """Where the page's commands run."""
+        own = self.path.with_suffix("")
+        if not own.is_dir():
+            return self.path.parent
+        copy = self.folder / "copy"
+        if not copy.exists():
+            shutil.copytree(own, copy)
+        return copy
 
     def generated(self, match, output):
         made = f"```{match[1]}{match[2]}\n{output.rstrip()}\n```"

@@ -21,7 +21,7 @@ public:
       : session(session), tokens(session.find(Role::Input, "tokens", "logits")),
         logits(session.find(Role::Output, "logits", "logits")) {
     if (!session.hasFunction("logits") || !tokens || !logits)
-      throw UserError("the program has no entry point that predicts tokens");
+      throw UserError("this program writes no text: its model has no output called logits");
     length = tokens->info.dims[1].size;
   }
 

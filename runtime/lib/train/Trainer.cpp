@@ -12,6 +12,8 @@
 
 #include "titan/runtime/error.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -72,7 +74,11 @@ private:
 
   void prepareDirectory() {
     if (session.isFirst()) {
-      fs::create_directories(directory);
+      std::error_code error;
+      fs::create_directories(directory, error);
+      if (error)
+        throw UserError(
+            fmt::format("cannot make the run's directory '{}': {}", directory, error.message()));
       writeFileAtomically(file("config.toml"), settings.toToml());
       writeFileAtomically(file("program.titan"), session.program().source);
     }
