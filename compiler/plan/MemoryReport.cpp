@@ -92,6 +92,21 @@ ProgramMemory Reporter::report(func::FuncOp function) const {
   return memory;
 }
 
+/// What packing the factors of large products takes.
+int64_t getPackingBytes(Type factor, const Processor &processor) {
+  if (factor.isBF16()) {
+    if (processor.hasTiles)
+      return processor.threads * kTilePackingPerThread;
+    return processor.hasNarrowVectors ? kVectorPackingOfBfloat16
+                                      : processor.threads * kNarrowPackingPerThread;
+  }
+  if (factor.isF32() && processor.hasTiles)
+    return kTilePackingOfFloats;
+  if (factor.isF32() && processor.hasVectors)
+    return kVectorPackingOfFloats;
+  return processor.threads * kPackingPerThread;
+}
+
 /// What a contraction makes processors keep beside the arena: panels, as soon as no dimension is
 /// small, and sums of bf16 products before they are rounded (runtime/lib/kernels/Gemm*.cpp).
 int64_t getProductBytes(ir::ContractOp contract, const dist::Degrees &degrees,
@@ -107,18 +122,12 @@ int64_t getProductBytes(ir::ContractOp contract, const dist::Degrees &degrees,
   auto getType = [](Value value) {
     return cast<ir::NamedTensorType>(value.getType()).getElementType();
   };
-  Type factor = getType(contract.getLhs());
-  int64_t packing = processor.threads * kPackingPerThread;
-  if (factor.isBF16())
-    packing =
-        processor.threads * (processor.hasTiles ? kTilePackingPerThread : kNarrowPackingPerThread);
-  else if (factor.isF32() && processor.hasTiles)
-    packing = kTilePackingOfFloats;
   int64_t bytes = 0;
   // Of m k, k n and m n, two by the third are the squares of k, m and n.
   if (std::min({a * b / c, a * c / b, b * c / a}) >= kLarge * kLarge)
-    bytes = packing;
-  if (getType(contract.getResult()).isBF16() && !processor.hasTiles)
+    bytes = getPackingBytes(getType(contract.getLhs()), processor);
+  bool isElsewhere = !processor.hasTiles && !processor.hasNarrowVectors;
+  if (getType(contract.getResult()).isBF16() && isElsewhere)
     bytes += std::min<int64_t>(kMostSums, elements * static_cast<int64_t>(sizeof(float)));
   return bytes;
 }
