@@ -85,7 +85,7 @@ void Elaborator::reportUnknownCallee(const CallExpr &expr) {
   Diagnostic &diag = report(Code::UnknownFunction, callee.loc,
                             "no function or block is named `" + callee.text() + "` here");
   bool isMeant = library.noteImports(diag, *frame->unit, callee) ||
-                 (!diags.isFull() && library.offerImport(diag, callee));
+                 (!diags.isFull() && library.offerImport(diag, *frame->unit, callee));
   auto candidates = [&] {
     std::vector<std::string> all = library.names(*frame->unit);
     all.insert(all.end(), reshapingFunctions().begin(), reshapingFunctions().end());

@@ -44,7 +44,10 @@ std::optional<Table> readTable(std::string_view line, Location at, DiagnosticEng
     return std::nullopt;
   };
   Table table{at.line, {{}, at}, {}, at};
-  std::string_view rest = line.substr(1);
+  auto skipBlanks = [](std::string_view text) {
+    return text.substr(std::min(text.find_first_not_of(blanks), text.size()));
+  };
+  std::string_view rest = skipBlanks(line.substr(1));
   while (true) {
     bool isQuoted = !rest.empty() && rest[0] == '"';
     size_t end = isQuoted ? rest.find('"', 1) : rest.find_first_of(".]\" \t#");
@@ -54,7 +57,7 @@ std::optional<Table> readTable(std::string_view line, Location at, DiagnosticEng
       table.pattern = Name{std::string(rest.substr(1, end - 1)), at};
     else
       table.section.parts.push_back({std::string(rest.substr(0, end)), at});
-    rest.remove_prefix(end + isQuoted);
+    rest = skipBlanks(rest.substr(end + isQuoted));
     if (rest.empty() || rest[0] != '.')
       break;
     rest.remove_prefix(1);

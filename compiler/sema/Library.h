@@ -86,7 +86,7 @@ public:
                    Space space = Space::Code) const;
   /// Says which module of the library declares what a path names that nothing is known of; false if
   /// none does.
-  bool offerImport(Diagnostic &diag, const syntax::Path &path) const;
+  bool offerImport(Diagnostic &diag, const Unit &unit, const syntax::Path &path) const;
   /// Names that `unit` can use, for suggestions.
   std::vector<std::string> names(const Unit &unit, Space space = Space::Code) const;
 

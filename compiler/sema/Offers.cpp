@@ -89,14 +89,16 @@ std::string Library::moduleThatDeclares(const std::string &name) const {
   return "";
 }
 
-bool Library::offerImport(Diagnostic &diag, const Path &path) const {
+bool Library::offerImport(Diagnostic &diag, const Unit &unit, const Path &path) const {
   std::string module = moduleThatDeclares(path.last().text);
   bool isMeant = !module.empty();
   if (!path.isSimple()) { // `norm.rms_norm`, `std.norm.rms_norm`
     std::string given = path.text().substr(0, path.text().rfind('.'));
     isMeant = isMeant && (module == given || module.substr(module.find('.') + 1) == given);
   }
-  if (isMeant)
+  if (isMeant && lookup(unit, path.last().text))
+    diag.fix(path.loc, path.last().text);
+  else if (isMeant)
     diag.help("`" + path.last().text + "` is in the library: add `import " + module +
               "` to the file" + (path.isSimple() ? "" : ", and write `" + path.last().text + "`"));
   return isMeant;

@@ -104,7 +104,7 @@ Diagnostic &Elaborator::reportUnknownName(const Name &name, Location at) {
 Diagnostic &Elaborator::reportUnknownName(const Path &path, Location at) {
   const Name &name = path.parts[0];
   Diagnostic &diag = report(Code::UnknownName, at, "nothing is named `" + path.text() + "` here");
-  bool isOffered = !diags.isFull() && library.offerImport(diag, path);
+  bool isOffered = !diags.isFull() && library.offerImport(diag, *frame->unit, path);
   if (!isOffered)
     propose(diag, path, [&] {
       std::vector<std::string> candidates = library.names(*frame->unit);

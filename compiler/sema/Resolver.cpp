@@ -9,7 +9,7 @@ using namespace syntax;
 
 void Resolver::propose(Diagnostic &diag, const Path &path, const Unit &unit, Space space) {
   if (diags.isFull() || library.noteImports(diag, unit, path, space) ||
-      (space == Space::Code && library.offerImport(diag, path)))
+      (space == Space::Code && library.offerImport(diag, unit, path)))
     return;
   std::string near = nearestName(path.text(), library.names(unit, space));
   if (near.empty())
@@ -100,6 +100,7 @@ void Resolver::addOverrides(const std::vector<Override> &overrides) {
   for (size_t i = 0; i < overrides.size(); ++i) {
     if (i && overrides[i - 1].fromFile != overrides[i].fromFile)
       setHere.clear(); // the command line overrides what a file says
+    fromConfig = overrides[i].fromFile;
     addSetting("", overrides[i].setting);
   }
 }

@@ -38,6 +38,8 @@ private:
   void forgetOtherPolicy(const std::string &path);
   std::string besideFile(const std::string &path) const;
   Value evaluate(const syntax::Expr &value);
+  Value evaluateArgument(const std::string &name, const syntax::Expr &value);
+  bool takesCallable(const std::string &name) const;
 
   const Library &library;
   DiagnosticEngine &diags;
@@ -46,6 +48,7 @@ private:
   std::map<std::string, Location> setHere; ///< by the declaration at hand
   std::vector<Derivation> chain;
   bool fromCommandLine = false;
+  bool fromConfig = false; ///< where words are strings
   bool unknownSeen = false;
 };
 

@@ -106,26 +106,12 @@ void Resolver::unknown(const std::string &path, Location at) {
     diag.help("`titanc info --options` lists all options");
 }
 
-/// Whether the run's model, or what that derives from, has an argument of this name.
-bool Resolver::isModelArgument(const std::string &name) const {
-  Symbol model = run.model;
-  constexpr size_t longest = 64; // of a chain of models; those that go on are refused elsewhere
-  for (size_t i = 0; model && i < longest; ++i) {
-    if (auto *decl = model.decl->as<ModelDecl>())
-      return std::any_of(decl->formals.begin(), decl->formals.end(),
-                         [&](const Formal &formal) { return formal.name.text == name; });
-    auto *alias = model.decl->as<ModelAliasDecl>();
-    model = alias ? library.lookup(*model.unit, alias->base) : Symbol{};
-  }
-  return false;
-}
-
 void Resolver::set(const std::string &path, Location pathLoc, const Expr &expr) {
   if (!setsOnce(setHere, path, pathLoc, diags))
     return;
   auto under = [&](const char *section) { return path.rfind(section, 0) == 0; };
   if (under("model.")) {
-    run.modelArguments[path.substr(6)] = {evaluate(expr), pathLoc};
+    run.modelArguments[path.substr(6)] = {evaluateArgument(path.substr(6), expr), pathLoc};
     return;
   }
   if (under("parallel.")) {
@@ -148,17 +134,6 @@ void Resolver::set(const std::string &path, Location pathLoc, const Expr &expr) 
   if (isFile && !checked.isError() && !fromCommandLine)
     checked.text = besideFile(checked.text);
   run.options[path] = {checked, expr.loc};
-}
-
-/// The command line is read as if it stood in the run; what is not known there may be known where
-/// the model stands.
-Value Resolver::evaluate(const Expr &expr) {
-  auto *name = expr.as<NameExpr>();
-  auto *call = expr.as<CallExpr>();
-  const Path *path = name ? &name->path : call ? &call->callee : nullptr;
-  bool isOfModel = fromCommandLine && path && !library.lookup(*unit, *path) &&
-                   library.lookup(*run.model.unit, *path);
-  return Elaborator::evalConstant(expr, library, isOfModel ? *run.model.unit : *unit, diags);
 }
 
 /// Names stand for themselves, alone and in a list.
