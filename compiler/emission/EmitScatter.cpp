@@ -7,16 +7,6 @@ using namespace titan;
 using namespace titan::ir;
 using namespace titan::emission;
 
-/// True if every element of the result takes at most one update: then it is an elementwise choice.
-static bool isOneHot(FunctionEmitter &emitter, PutOp op) {
-  Access result = makeAccess("", emitter.getSpace(op.getResult()));
-  for (Value operand : {op.getUpdates(), op.getIndices()})
-    for (const Index &dim : emitter.getSpace(operand))
-      if (!result.strides.count(dim.key))
-        return false;
-  return true;
-}
-
 /// The dimensions of updates and indices together, those that the result lacks first.
 static SmallVector<Index> getScatterSpace(FunctionEmitter &emitter, PutOp op) {
   Access result = makeAccess("", emitter.getSpace(op.getResult()));
@@ -142,16 +132,26 @@ void Scatter::emit(bool isCuda, const Extent &work) {
     emitForThreads();
 }
 
+/// What the sums begin with: zeros or a tensor, which may lie there already.
+static void emitBeginning(FunctionEmitter &emitter, PutOp op) {
+  NamedTensorType type = op.getResult().getType();
+  const std::string to = emitter.getPointer(op.getResult()),
+                    count = emitter.sizes().getCount(type).str();
+  if (!op.getInto())
+    emitter.out().line("tm::fill(ctx, " + to + ", " + count + ", " +
+                       getElementType(type.getElementType()) + "(0));");
+  else if (const std::string from = emitter.getPointer(op.getInto()); from != to)
+    emitter.out().line("tm::copy(ctx, " + to + ", " + from + ", " + count + ");");
+}
+
 LogicalResult emission::emitScatter(FunctionEmitter &emitter, PutOp op) {
-  if (isOneHot(emitter, op))
+  if (op.isOneHot())
     return emitRows(emitter, op);
   NamedTensorType type = op.getResult().getType();
   if (type.getElementType().isBF16())
     return op.emitError("cannot emit sums of many updates in bf16: sum in f32 and cast");
   Scatter scatter(emitter, op);
-  emitter.out().line("tm::fill(ctx, " + emitter.getPointer(op.getResult()) + ", " +
-                     emitter.sizes().getCount(type).str() + ", " +
-                     getElementType(type.getElementType()) + "(0));");
+  emitBeginning(emitter, op);
   scatter.emit(emitter.isCuda(), emitter.sizes().getCount(op.getUpdates().getType()));
   return success();
 }

@@ -57,7 +57,8 @@ static Case drawTake(Draw &draw) {
           {named(draw, "along", indexing.along)}};
 }
 
-/// The updates may have dimensions that are summed over: of the indices, or their own.
+/// The updates may have dimensions that are summed over: of the indices, or their own. The sums may
+/// begin with a tensor.
 static Case drawPut(Draw &draw) {
   Indexing indexing(draw);
   Dims updates = unite(indexing.indices, indexing.rows), result = {indexing.along};
@@ -65,9 +66,12 @@ static Case drawPut(Draw &draw) {
     if (draw.chance(0.6))
       result.push_back(dim);
   int64_t size = indexing.along.getSize();
-  return {{draw.real(draw.reorder(updates)), draw.integer(indexing.indices, 0, size - 1)},
-          {draw.type(draw.reorder(result))},
-          {named(draw, "along", indexing.along)}};
+  result = draw.reorder(result);
+  std::vector<Tensor> operands = {draw.real(draw.reorder(updates)),
+                                  draw.integer(indexing.indices, 0, size - 1)};
+  if (draw.chance())
+    operands.push_back(draw.real(result));
+  return {operands, {draw.type(result)}, {named(draw, "along", indexing.along)}};
 }
 
 static Case drawRename(Draw &draw) {

@@ -101,13 +101,14 @@ def take(attributes, results, x, indices):
     return (x.to(dims + [along]) * hot.to(dims + [along])).sum(-1)
 
 
-def put(attributes, results, updates, indices):
+def put(attributes, results, updates, indices, into=None):
     along = attributes["along"]
     dims, shape = results[0]
     hot = one_hot(indices, along, shape[dims.index(along)])
     summed = [d for d in dict.fromkeys(updates.dims + indices.dims) if d not in dims]
     product = updates.to(dims + summed) * hot.to(dims + summed)
-    return product.sum(list(range(len(dims), len(dims) + len(summed)))) if summed else product
+    put = product.sum(list(range(len(dims), len(dims) + len(summed)))) if summed else product
+    return put if into is None else put + into.to(dims)
 
 
 def reshape(attributes, results, x):

@@ -88,6 +88,8 @@ static LogicalResult flow(TakeOp op, Vjp &v) {
 
 /// Every update lies at the place its index names, so it receives what the cotangent has there.
 static LogicalResult flow(PutOp op, Vjp &v) {
+  if (op.getInto())
+    v.flowTo(2, [&] { return v.cotangent(); });
   v.flowTo(0, [&] {
     NamedTensorType table = op.getResult().getType();
     SmallVector<DimAttr> rest;

@@ -69,7 +69,10 @@ struct PutModel : EvaluableOpInterface::ExternalModel<PutModel, PutOp> {
                              *operands[1], put.getUpdates(), *operands[0], place);
     if (failed(lookup))
       return failure();
-    std::fill(results[0].data.begin(), results[0].data.end(), 0.0);
+    if (put.getInto())
+      results[0].data = operands[2]->data;
+    else
+      std::fill(results[0].data.begin(), results[0].data.end(), 0.0);
     lookup->space.walk(lookup->strides, [&](const std::vector<int64_t> &at) {
       int64_t row = static_cast<int64_t>(operands[1]->data[at[1]]) - lookup->along.offset;
       if (row >= 0 && row < lookup->along.size)

@@ -89,8 +89,18 @@ LogicalResult PutOp::verify() {
        result = getResult().getType().getElementType();
   if (!mayHoldSums(updates, result))
     return emitOpError("(C4) element types differ: ") << updates << " and " << result;
+  if (getInto() && (getInto().getType().getDims() != getResult().getType().getDims() ||
+                    getInto().getType().getElementType() != result))
+    return emitOpError("(C5) `into` is ")
+           << getInto().getType() << ", the result " << getResult().getType();
   return verifyIndexing(*this, getAlongAttr(), getResult().getType(), getIndices().getType(),
                         getUpdates().getType(), getResult().getType());
+}
+
+bool PutOp::isOneHot() {
+  auto isKept = [&](DimAttr dim) { return getResult().getType().hasDim(dim.getName()); };
+  return !getInto() && llvm::all_of(getUpdates().getType().getDims(), isKept) &&
+         llvm::all_of(getIndices().getType().getDims(), isKept);
 }
 
 LogicalResult RenameOp::verify() {

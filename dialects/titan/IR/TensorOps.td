@@ -109,18 +109,32 @@ def Titan_PutOp : Titan_Op<"put", [Pure]> {
     result[..., indices[i], ...] += updates[i, ...]; everything else is 0. Dimensions of the updates
     that the result lacks are summed over. Sums are made in f32 at least and rounded once.
 
+    With `into`, the result begins as that tensor instead of zeros, and may take its place: so a
+    table's gradient from its rows joins the one it has from elsewhere without a second table.
+
     Constraints:
     - (C1) the result has the dimension `along`, updates and indices have not.
     - (C2) the other dimensions of the result are dimensions of the updates or indices.
     - (C3) the indices are i64.
     - (C4) the element type is the same, or the result's is a wider floating-point type.
+    - (C5) `into` has the dimensions and the element type of the result.
 
     Example: `%dtable = titan.put %dx along "vocab" at %tokens : (!titan.tensor<f32[seq = 8, embed = 4]>,
     !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[vocab = 16, embed = 4]>`
   }];
-  let arguments = (ins Titan_Tensor:$updates, Titan_Tensor:$indices, StrAttr:$along);
+  let arguments = (ins Titan_Tensor:$updates, Titan_Tensor:$indices, StrAttr:$along,
+                       Optional<Titan_Tensor>:$into);
   let results = (outs Titan_Tensor:$result);
-  let assemblyFormat = "$updates `along` $along `at` $indices attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "$updates `along` $along `at` $indices (`into` $into^)? attr-dict `:` functional-type(operands, results)";
+  let builders = [
+    OpBuilder<(ins "mlir::Type":$result, "mlir::Value":$updates, "mlir::Value":$indices,
+                   "mlir::StringAttr":$along),
+              [{ build($_builder, $_state, result, updates, indices, along, mlir::Value()); }]>
+  ];
+  let extraClassDeclaration = [{
+    /// Every element of the result takes one update at most, and begins as 0: an elementwise choice.
+    bool isOneHot();
+  }];
   let hasVerifier = 1;
 }
 

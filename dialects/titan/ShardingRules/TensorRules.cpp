@@ -81,7 +81,8 @@ private:
 
 /// Take and put: by name; `along` of take is a sum (other ranks hold 0), that of put is a
 /// dimension of the result alone; both are linear in their data. No index points into padding, so
-/// take never reads it and put leaves zeros there; but a padded index may be any number.
+/// take never reads it and put leaves zeros there; but a padded index may be any number. What a put
+/// begins with would be added by every rank that sums other updates.
 template <typename Op>
 struct IndexingRule : ShardingRuleOpInterface::ExternalModel<IndexingRule<Op>, Op> {
   dist::ShardingRule getShardingRule(Operation *op) const {
@@ -93,7 +94,20 @@ struct IndexingRule : ShardingRuleOpInterface::ExternalModel<IndexingRule<Op>, O
         factor.padding = dist::Padding::Forbidden;
       else if (factor.name == cast<Op>(op).getAlong())
         factor.padding = isa<TakeOp>(op) ? dist::Padding::Apart : dist::Padding::Zeroed;
+    if (auto put = dyn_cast<PutOp>(op); put && put.getInto())
+      beginWithTensor(put, rule);
     return rule;
+  }
+
+private:
+  static void beginWithTensor(PutOp put, dist::ShardingRule &rule) {
+    rule.linearSets = {{0, 2}};
+    for (dist::Factor &factor : rule.factors)
+      factor.padding = dist::Padding::Forbidden;
+    for (Value operand : {put.getUpdates(), put.getIndices()})
+      for (DimAttr dim : cast<NamedTensorType>(operand.getType()).getDims())
+        if (!put.getResult().getType().hasDim(dim.getName()))
+          forbidSplitting(rule, dim.getName());
   }
 };
 

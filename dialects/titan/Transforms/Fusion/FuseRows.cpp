@@ -75,12 +75,14 @@ std::unique_ptr<Pass> fusion::createFuseRowsPass() {
 }
 
 void fusion::buildFusePhase(OpPassManager &passes) {
+  passes.addNestedPass<func::FuncOp>(createPutIntoPass());
   // Operations that need one another's rows twice would not fit into one region.
   passes.addNestedPass<func::FuncOp>(createRecomputeRowsPass());
   passes.addNestedPass<func::FuncOp>(createFuseRowsPass());
 }
 
 void fusion::registerFusionPasses() {
+  registerPass(createPutIntoPass);
   registerPass(createRecomputeRowsPass);
   registerPass(createFuseRowsPass);
 }

@@ -18,12 +18,13 @@ class Pass;
 
 namespace titan::fusion {
 
+std::unique_ptr<mlir::Pass> createPutIntoPass();
 std::unique_ptr<mlir::Pass> createRecomputeRowsPass();
 std::unique_ptr<mlir::Pass> createFuseRowsPass();
 
 void buildFusePhase(mlir::OpPassManager &passes);
 
-/// Registers the pass.
+/// Registers the passes.
 void registerFusionPasses();
 
 } // namespace titan::fusion

@@ -63,15 +63,6 @@ SmallVector<StringAttr> Grouping::getPossibleRows(Operation *op) {
   return rows;
 }
 
-/// A put is elementwise only where every element takes one update at most.
-static bool isOneHot(PutOp put) {
-  for (Value operand : {put.getUpdates(), put.getIndices()})
-    for (DimAttr dim : typeOf(operand).getDims())
-      if (!typeOf(put.getResult()).hasDim(dim.getName()))
-        return false;
-  return true;
-}
-
 bool Grouping::agreeOnSizes(ArrayRef<Operation *> members, ArrayRef<StringAttr> rows) {
   DenseMap<StringAttr, std::pair<int64_t, ArrayAttr>> seen;
   for (Operation *op : members)
@@ -158,7 +149,7 @@ std::optional<SmallVector<StringAttr>> Grouping::chooseRows(ArrayRef<Operation *
   for (Operation *op : members) {
     if (auto take = dyn_cast<TakeOp>(op); take && llvm::is_contained(rows, take.getAlongAttr()))
       return std::nullopt;
-    if (auto put = dyn_cast<PutOp>(op); put && !isOneHot(put))
+    if (auto put = dyn_cast<PutOp>(op); put && !put.isOneHot())
       return std::nullopt;
   }
   return rows;

@@ -21,6 +21,8 @@ static bool worksInPlace(Operation *op) {
   // Where a repeat carries what is in flight, the next one lands while this one is used.
   if (auto wait = dyn_cast<dist::WaitOp>(op))
     return llvm::none_of(wait.getFlights(), llvm::IsaPred<BlockArgument>);
+  if (auto put = dyn_cast<PutOp>(op)) // its other operands are no tables and lie elsewhere
+    return put.getInto() != nullptr;
   return op->hasTrait<Elementwise>() || isa<RotaryOp, dist::AllReduceOp, dist::MakePartialOp>(op);
 }
 

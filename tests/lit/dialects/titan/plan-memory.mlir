@@ -88,3 +88,15 @@ func.func @sum(%x: !hidden {titan.input = "x"}, %y: !row {titan.input = "y"})
   %g = titan.add %a, %b : (!titan.tensor<f32[embed = 4]>, !titan.tensor<f32[embed = 4]>) -> !titan.tensor<f32[embed = 4]>
   return %g : !titan.tensor<f32[embed = 4]>
 }
+
+// Updates are put where the tensor lies that they join, for it is read for the last time.
+// CHECK-LABEL: func.func @puts
+func.func @puts(%x: !hidden {titan.input = "x"}, %u: !titan.tensor<f32[tokens = 2, embed = 4]> {titan.input = "u"},
+                %t: !titan.tensor<i64[tokens = 2]> {titan.input = "t"}) -> (!hidden {titan.output = "y"})
+    attributes {titan.program = "puts"} {
+  // CHECK: titan.neg {{.*}}titan.places = [#titan.place<transient [[TABLE:.*]]>]
+  %a = titan.neg %x : !hidden -> !hidden
+  // CHECK: titan.put {{.*}}titan.places = [#titan.place<transient [[TABLE]]>]
+  %y = titan.put %u along "seq" at %t into %a : (!titan.tensor<f32[tokens = 2, embed = 4]>, !titan.tensor<i64[tokens = 2]>, !hidden) -> !hidden
+  return %y : !hidden
+}

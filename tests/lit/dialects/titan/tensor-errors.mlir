@@ -141,3 +141,11 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>, %i: !titan.tensor<i64[seq = 8]>) {
   %0 = titan.put %x along "vocab" at %i : (!titan.tensor<f32[seq = 8]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<bf16[vocab = 4]>
   return
 }
+
+// -----
+
+func.func @put_into_another_type(%x: !titan.tensor<f32[seq = 8]>, %i: !titan.tensor<i64[seq = 8]>, %t: !titan.tensor<f32[vocab = 5]>) {
+  // expected-error @below {{(C5) `into` is}}
+  %0 = titan.put %x along "vocab" at %i into %t : (!titan.tensor<f32[seq = 8]>, !titan.tensor<i64[seq = 8]>, !titan.tensor<f32[vocab = 5]>) -> !titan.tensor<f32[vocab = 4]>
+  return
+}

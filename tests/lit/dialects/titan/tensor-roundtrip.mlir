@@ -33,6 +33,8 @@ func.func @index(%table: !titan.tensor<f32[vocab = 16, embed = 4]>, %i: !titan.t
   %0 = titan.take %table along "vocab" at %i : (!titan.tensor<f32[vocab = 16, embed = 4]>, !titan.tensor<i64[seq = 8]>) -> !x
   // CHECK: titan.put %{{.*}} along "vocab" at
   %1 = titan.put %0 along "vocab" at %i : (!x, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[vocab = 16, embed = 4]>
+  // CHECK: titan.put %{{.*}} along "vocab" at %{{.*}} into %{{.*}} :
+  %into = titan.put %0 along "vocab" at %i into %1 : (!x, !titan.tensor<i64[seq = 8]>, !titan.tensor<f32[vocab = 16, embed = 4]>) -> !titan.tensor<f32[vocab = 16, embed = 4]>
   return %1 : !titan.tensor<f32[vocab = 16, embed = 4]>
 }
 

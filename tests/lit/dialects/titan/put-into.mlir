@@ -1,0 +1,33 @@
+// RUN: titan-opt --titan-put-into %s | FileCheck %s
+
+!table = !titan.tensor<f32[vocab = 16, embed = 4]>
+!rows = !titan.tensor<f32[seq = 8, embed = 4]>
+!tokens = !titan.tensor<i64[seq = 8]>
+!hot = !titan.tensor<f32[seq = 8, vocab = 16]>
+!labels = !titan.tensor<f32[seq = 8]>
+
+// The updates join the other gradient, on whichever side it stands.
+// CHECK-LABEL: func.func @joins(
+// CHECK-SAME: %[[G:[a-z0-9]*]]: {{[^%]*}}%[[U:[a-z0-9]*]]: {{[^%]*}}%[[T:[a-z0-9]*]]:
+// CHECK-NEXT: %[[A:.*]] = titan.put %[[U]] along "vocab" at %[[T]] into %[[G]] :
+// CHECK-NEXT: %[[B:.*]] = titan.put %[[U]] along "vocab" at %[[T]] into %[[A]] :
+// CHECK-NEXT: return %[[B]]
+func.func @joins(%g: !table, %u: !rows, %t: !tokens) -> !table {
+  %p = titan.put %u along "vocab" at %t : (!rows, !tokens) -> !table
+  %a = titan.add %g, %p : (!table, !table) -> !table
+  %q = titan.put %u along "vocab" at %t : (!rows, !tokens) -> !table
+  %b = titan.add %q, %a : (!table, !table) -> !table
+  return %b : !table
+}
+
+// What is read elsewhere, too, stays a table; so does what is one update an element, which is
+// fused with other elementwise operations.
+// CHECK-LABEL: func.func @stays(
+// CHECK-NOT: into
+func.func @stays(%g: !table, %u: !rows, %t: !tokens, %h: !hot, %l: !labels) -> (!table, !table, !hot) {
+  %p = titan.put %u along "vocab" at %t : (!rows, !tokens) -> !table
+  %a = titan.add %g, %p : (!table, !table) -> !table
+  %o = titan.put %l along "vocab" at %t : (!labels, !tokens) -> !hot
+  %b = titan.add %h, %o : (!hot, !hot) -> !hot
+  return %a, %p, %b : !table, !table, !hot
+}
