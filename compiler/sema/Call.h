@@ -69,7 +69,7 @@ struct Frame {
   const Callable *through = nullptr;
   std::optional<Value> returned = {};
   std::string prefix = {};      ///< of this call's parameters: `encoder.`
-  bool declaresWrongly = false; ///< a function that has parameters: reported
+  bool declaresWrongly = false; ///< parameters, of which a mistake was reported
 };
 
 } // namespace titan::sema

@@ -176,7 +176,8 @@ Value Elaborator::runBody(Frame &callee, const Call &call) {
 }
 
 Value Elaborator::collectResults(const std::vector<Name> &results, Frame &callee) {
-  if (results.empty() && callee.returned) // which is wrong in a block: that was said
+  bool isWrong = callee.declaresWrongly || (results.empty() && callee.returned);
+  if (isWrong) // that was said
     return {};
   if (results.empty()) {
     const Name &name = nameOf(*callee.decl);

@@ -34,9 +34,14 @@ Value Elaborator::take(const Value &base, const IndexItem &item, DimId dim) {
   TensorType type = typeOf(base);
   if (index.isInt()) { // one element: a slice of one, summed away
     if (index.integer < 0 || index.integer >= model.dims[dim].size) {
-      report(Code::IndexOutOfRange, item.index->loc,
-             "index " + index.print() + " is outside of `" + model.dims[dim].name +
-                 "`, which has " + std::to_string(model.dims[dim].size) + " elements");
+      const std::string &name = model.dims[dim].name;
+      Diagnostic &diag =
+          report(Code::IndexOutOfRange, item.index->loc,
+                 "index " + index.print() + " is outside of `" + name + "`, which has " +
+                     std::to_string(model.dims[dim].size) + " elements");
+      if (index.integer < 0 && -index.integer <= model.dims[dim].size)
+        diag.help("elements are counted from 0; from the end, `" + name + " - " +
+                  std::to_string(-index.integer) + "`");
       return {};
     }
     DimId one = derivedDim(dim, model.dims[dim].name + "_at", 1, item.loc);

@@ -223,6 +223,7 @@ std::optional<uint32_t> Elaborator::recordParameter(const ParamStmt &stmt, Param
         .help("name the second call: `Block(x, named = \"second\")` puts `second.` before the "
               "names of "
               "its parameters");
+    frame->declaresWrongly = frame->caller; // so would all others of the call be
     return std::nullopt;
   }
   if (known.type != fresh.type) {

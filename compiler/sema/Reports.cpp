@@ -105,7 +105,10 @@ Diagnostic &Elaborator::reportUnknownName(const Path &path, Location at) {
   const Name &name = path.parts[0];
   Diagnostic &diag = report(Code::UnknownName, at, "nothing is named `" + path.text() + "` here");
   bool isOffered = !diags.isFull() && library.offerImport(diag, *frame->unit, path);
-  if (!isOffered)
+  bool isInside = !path.isSimple() && lookup(path.last()); // `self.wq`
+  if (isInside)
+    diag.fix(path.loc, path.last().text);
+  else if (!isOffered)
     propose(diag, path, [&] {
       std::vector<std::string> candidates = library.names(*frame->unit);
       frame->scope->collect(candidates, false);

@@ -47,10 +47,11 @@ void Resolver::assign(const std::string &path, Location pathLoc, const Expr &val
   bool isData = findOption(path + ".format");
   if (isData && call)
     setData(path, *call);
-  else if (isData)
+  else if (isData) {
+    unknownSeen = true; // what it would have said is not missing
     diags.report(Code::OptionType, value.loc,
                  "`" + path + "` takes a source such as `text(\"FILE\")`");
-  else
+  } else
     set(path == "optimizer" ? "optimizer.name" : path, pathLoc, value);
 }
 
@@ -83,6 +84,10 @@ void Resolver::unknown(const std::string &path, Location at) {
     if (known.substr(known.rfind('.') + 1) == last)
       elsewhere.push_back(known);
   std::string near = nearestName(path, paths);
+  size_t dot = path.rfind('.') + 1; // behind the section, if there is one
+  bool isOfSection = dot != 0 && near.compare(0, dot, path, 0, dot) == 0;
+  if (isOfSection && nearestName(last, {near.substr(dot)}).empty())
+    near.clear(); // alike in nothing but the section
   if (elsewhere.size() == 1 || (near.empty() && !elsewhere.empty()))
     near = elsewhere.back();
   if (isModelArgument(path)) {

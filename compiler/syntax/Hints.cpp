@@ -19,10 +19,12 @@ struct Habit {
 constexpr uint32_t any = Token::noPartner;
 
 const char *remedyFor(uint32_t before, uint32_t here, uint32_t after) {
-  static const char *comment = "comments begin with `#`";
+  static const char *comment = "comments begin with `#`; `/` divides";
   static const char *update = "write the operation out: `x = x + y`";
   static const char *method = "values have no members: call a function, `f(x)`; dimensions go by "
                               "their names, so nothing is transposed or reshaped";
+  static const char *index = "an index names its dimension: `x[seq: 0]`, `x[seq: 0..4 as part]`; "
+                             "of a list it is `element(list, 0)`";
   static const Habit habits[] = {
       {Parser::SLASH, Parser::SLASH, any, comment},
       {Parser::SLASH, Parser::STAR, any, comment},
@@ -36,8 +38,11 @@ const char *remedyFor(uint32_t before, uint32_t here, uint32_t after) {
       {Parser::INT, Parser::DOT, any, "a number does not end in a point: `1.0`"},
       {Parser::RPAREN, Parser::DOT, any, method},
       {Parser::RBRACKET, Parser::DOT, any, method},
-      {Parser::LBRACKET, Parser::COLON, any,
-       "an index names its dimension: `x[seq: 0]`, `x[seq: 0..4 as part]`"},
+      {Parser::LBRACKET, Parser::COLON, any, index},
+      {Parser::LBRACKET, Parser::INT, any, index},
+      {Parser::INT, Parser::COLON, any, "a range is written `0..4`"},
+      {Parser::RPAREN, Parser::LPAREN, any,
+       "what a call gives is no function: write all arguments in one call"},
       {Parser::ELSE, Parser::COLON, any, "what an `else` holds stands in braces"},
       {Parser::INT, Parser::IF, any, "write `if c then a else b`"},
       {Parser::FLOAT, Parser::IF, any, "write `if c then a else b`"},
@@ -105,6 +110,11 @@ void Recovery::addHints(Diagnostic &diagnostic, size_t index, const Expectation 
     diagnostic.fix(place(index - 1), "");
     return;
   }
+  bool declares = token.type >= Parser::IMPORT && token.type <= Parser::TRAIN;
+  if (declares && expected.rules.count(Parser::RuleStatement)) {
+    diagnostic.help("a declaration stands outside of all others");
+    return;
+  }
   if (isKeyword(token.type) && !isConnective(token) && expected.wantsName()) {
     diagnostic.help("`" + text(index) + "` is a keyword, so it cannot be a name");
     return;
@@ -132,6 +142,10 @@ void Recovery::addHints(Diagnostic &diagnostic, size_t index, const Expectation 
 /// Where a keyword was mistyped, or stands for one of another language.
 bool Recovery::addWordHint(Diagnostic &diagnostic, size_t index,
                            const Expectation &expected) const {
+  if (text(index) == "elif" || text(entryStart(index)) == "elif") {
+    diagnostic.help("write `} else if c {`, on the line of the brace before it");
+    return true;
+  }
   std::vector<std::string> wanted; // in the middle of a statement
   for (size_t type : expected.tokens)
     if (isKeyword(static_cast<uint32_t>(type)) && laidOut.tokens[index].is(Parser::IDENT))
