@@ -5,7 +5,7 @@
 namespace titan::rt::avx512 {
 
 // Most steps of a sum of floats, longer ones would err more; and of bf16, whose products are exact.
-constexpr int64_t kChunk = 256, kAll = INT64_MAX / 2;
+constexpr int64_t kChunk = 192, kAll = INT64_MAX / 2;
 
 void packLeft(const FloatOperand &from, const Slice &part, int64_t rows, float *to) {
   packPanels<kRowPlaces>(from, part, rows, to);

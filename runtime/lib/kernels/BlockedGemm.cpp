@@ -60,7 +60,7 @@ template <typename E, typename P> struct OnVectors {
   using Element = E;
   using Packed = P;
   static constexpr int64_t step = sizeof(P) / sizeof(E), panelColumns = avx512::kColumns;
-  static constexpr int64_t rows = 1024, columns = 512, depth = step == 1 ? 512 : 2048;
+  static constexpr int64_t rows = 1024, columns = 768, depth = 512 * step; // at once
 
   /// Panels of equal numbers of rows: one or two would be multiplied as slowly as four.
   explicit OnVectors(const Extents &e)
