@@ -5,6 +5,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 
 from program import EXE, ProgramCase, losses, main
 
@@ -28,6 +29,17 @@ class ProgramTest(ProgramCase):
             self.assertEqual((status["state"], status["step"]), ("finished", 40))
             self.assertEqual((run / "program.titan").read_text(), "# by hand\n")
             self.assertIn("schedule.decay = \"linear\"", (run / "config.toml").read_text())
+
+    def test_memory_is_its_own(self):
+        """What the process held before it became the program is not the program's."""
+        launcher = ("import os, sys; held = bytearray(1 << 29); "
+                    "held[::4096] = b'1' * (1 << 17); os.execv(sys.argv[1], sys.argv[1:])")
+        out = subprocess.run([sys.executable, "-c", launcher, EXE, "--data", self.text, "--out",
+                              self.folder / "run", "--steps", "2", "--log-every", "1"],
+                             capture_output=True, text=True, check=True).stdout
+        held = [float(number) for number in re.findall(r"  (\d+) MiB", out)]
+        self.assertEqual(len(held), 2, out)
+        self.assertLess(max(held), 400)
 
     def test_links_neither_cuda_nor_libtorch(self):
         """A program needs no library for devices, and LibTorch only when it runs, if then."""
