@@ -86,7 +86,8 @@ void Resolver::unknown(const std::string &path, Location at) {
   std::string near = nearestName(path, paths);
   size_t dot = path.rfind('.') + 1; // behind the section, if there is one
   bool isOfSection = dot != 0 && near.compare(0, dot, path, 0, dot) == 0;
-  if (isOfSection && nearestName(last, {near.substr(dot)}).empty())
+  std::string its = isOfSection ? near.substr(dot) : "";
+  if (isOfSection && last.rfind(its, 0) != 0 && nearestName(last, {its}).empty())
     near.clear(); // alike in nothing but the section
   if (elsewhere.size() == 1 || (near.empty() && !elsewhere.empty()))
     near = elsewhere.back();

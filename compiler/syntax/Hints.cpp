@@ -43,7 +43,6 @@ const char *remedyFor(uint32_t before, uint32_t here, uint32_t after) {
       {Parser::INT, Parser::COLON, any, "a range is written `0..4`"},
       {Parser::RPAREN, Parser::LPAREN, any,
        "what a call gives is no function: write all arguments in one call"},
-      {Parser::ELSE, Parser::COLON, any, "what an `else` holds stands in braces"},
       {Parser::INT, Parser::IF, any, "write `if c then a else b`"},
       {Parser::FLOAT, Parser::IF, any, "write `if c then a else b`"},
       {Parser::IDENT, Parser::IF, any, "write `if c then a else b`"},
@@ -125,6 +124,10 @@ void Recovery::addHints(Diagnostic &diagnostic, size_t index, const Expectation 
   }
   if (token.is(Parser::ASSIGN) && laidOut.tokens[entryStart(index)].is(Parser::IF)) {
     diagnostic.fix(place(index), "==");
+    return;
+  }
+  if (token.is(Parser::COLON) && laidOut.tokens[entryStart(index)].is(Parser::IF)) {
+    diagnostic.help("what an `if` holds stands in braces");
     return;
   }
   uint32_t before = index > 0 ? laidOut.tokens[index - 1].type : Token::endOfFile;
