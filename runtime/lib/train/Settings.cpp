@@ -41,6 +41,19 @@ std::string forShell(const std::string &word) {
   return isPlain ? word : "'" + word + "'";
 }
 
+std::string rebuildHelp(const SettingText &text) {
+  return "rebuild to change it: `titanc build FILE.titan --set " +
+         forShell(text.path + "=" + text.value) + "`";
+}
+
+/// What the compiler takes beside its options: arguments of the model, and rules for parameters.
+bool isOfModel(const std::string &path) {
+  for (const char *beginning : {"model.", "parameters.", "optimizer.group."})
+    if (path.rfind(beginning, 0) == 0)
+      return true;
+  return false;
+}
+
 /// With the code of the compiler's diagnostic.
 std::string withCode(const SettingMistake &mistake) {
   return fmt::format("{} [T{:04}]", mistake.message, static_cast<int>(mistake.code));
@@ -54,6 +67,9 @@ Settings::Settings(const Program &program) {
 }
 
 void Settings::refuseUnknown(const SettingText &text) const {
+  if (isOfModel(text.path))
+    refuse(text.pathPlace, "`" + text.path + "` was fixed when the program was compiled",
+           rebuildHelp(text));
   auto nearest = std::min_element(values.begin(), values.end(), [&](auto &a, auto &b) {
     return editDistance(text.path, a.first) < editDistance(text.path, b.first);
   });
@@ -73,8 +89,7 @@ void Settings::set(const SettingText &text) {
     refuse(text.valuePlace,
            "`" + text.path + "` is " + (current.text.empty() ? "empty" : current.text) +
                ", fixed when the program was compiled",
-           "rebuild to change it: `titanc build FILE.titan --set " +
-               forShell(text.path + "=" + text.value) + "`");
+           rebuildHelp(text));
   bool isText = current.rule.type == SettingRule::Type::Text;
   if (auto mistake = findMistake(text.path, current.rule, readValue(text.value, isText)))
     refuse(text.valuePlace, withCode(*mistake), mistake->help);

@@ -144,6 +144,8 @@ class ProgramTest(ProgramCase):
                              "`eval.every` has no effect without `eval.data.path` [T0509]")):
             self.assertIn(words, err(*[word for pair in sets for word in ("--set", pair)],
                                      "--data", self.text, status=1))
+        self.assertIn("`model.embed` was fixed when the program was compiled",
+                      err("--set", "model.embed=64", "--data", self.text, status=1))
         self.assertIn("titanc build", err("--set", "data.seq=64", "--data", self.text, status=1))
         self.assertIn("PATH=VALUE", err("--set", "steps", "--data", self.text, status=2))
         self.assertIn("--set steps:1:1: error: `steps` takes an integer, not x [T0502]\nx\n^",
