@@ -83,13 +83,16 @@ static void multiplyAcross(const P *a, int64_t m, const OperandOf<E> &b, const S
   auto multiply = m == 1   ? multiplyRows<AlongDepth, 1, E, P, To>
                   : m == 2 ? multiplyRows<AlongDepth, 2, E, P, To>
                            : multiplyRows<AlongDepth, 3, E, P, To>;
-  forEachChunk(quotient(part.depths, deep), mostSteps, c,
-               [&](int64_t begin, int64_t size, const Destination<To> &to) {
-                 const int64_t depths = least(size * deep, part.depths - begin * deep);
-                 for (int64_t j = 0; j < part.lines; j += group)
-                   multiply(a + begin * kRowPlaces, b.at(part.line + j, part.depth + begin * deep),
-                            b.ld, depths, part.lines - j, to.at(0, j));
-               });
+  forEachChunk(
+      quotient(part.depths, deep), mostSteps, c,
+      [&](int64_t begin, int64_t size, const Destination<To> &to) {
+        const int64_t depths = least(size * deep, part.depths - begin * deep);
+        for (int64_t j = 0; j < part.lines; j += group) {
+          // What has no depth lies nowhere.
+          const E *columns = depths > 0 ? b.at(part.line + j, part.depth + begin * deep) : nullptr;
+          multiply(a + begin * kRowPlaces, columns, b.ld, depths, part.lines - j, to.at(0, j));
+        }
+      });
 }
 
 template <typename E, typename P, typename To>
