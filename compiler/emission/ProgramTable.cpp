@@ -308,7 +308,7 @@ void ProgramTable::emit(StringRef undivided) {
   emitMesh();
   out.open("Program titan::rt::program(const int64_t *degree)");
   out.line("Program p;");
-  if (auto name = module->getAttrOfType<StringAttr>("titan.model"))
+  if (auto name = module->getAttrOfType<StringAttr>("titan.run_name"))
     out.line("p.name = " + quote(name) + ";");
   if (auto source = module->getAttrOfType<StringAttr>("titan.source"))
     out.line("p.source = " + quote(source) + ";");

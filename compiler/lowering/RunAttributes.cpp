@@ -142,6 +142,7 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
     settings.push_back(builder.getNamedAttr(spec.path, builder.getDictionaryAttr(entry)));
   }
   module->setAttr(ir::attr::kRun, builder.getDictionaryAttr(settings));
+  module->setAttr("titan.run_name", builder.getStringAttr(run.run.name));
   module->setAttr("titan.model", builder.getStringAttr(run.modelName));
   module->setAttr("titan.source", builder.getStringAttr(wholeText(sources)));
   auto size = [&](StringRef name, int64_t value) {

@@ -52,6 +52,7 @@ Manifest parse(const Json &json) {
   manifest.seed = json.at("random").at("seed").get<uint64_t>();
   manifest.sample = json.at("data").at("sample").get<int64_t>();
   manifest.samplesInEpoch = json.at("data").at("samples_in_epoch").get<int64_t>();
+  manifest.run = json.value("run", "");
   for (const Json &entry : json.at("files"))
     manifest.files.push_back(parseFile(entry));
   return manifest;
@@ -94,6 +95,7 @@ Manifest readManifest(const std::string &directory) {
 void writeManifest(const std::string &directory, const Manifest &manifest) {
   Json json = {
       {"format", format},
+      {"run", manifest.run},
       {"step", manifest.step},
       {"random", {{"generator", "philox4x32-10"}, {"seed", manifest.seed}}},
       {"data", {{"sample", manifest.sample}, {"samples_in_epoch", manifest.samplesInEpoch}}},

@@ -48,6 +48,15 @@ void removeCheckpoint(const fs::path &directory) {
   fs::remove_all(doomed);
 }
 
+/// What a run has left that was given up: the next to go on here would take it for its own.
+void removeLaterThan(const std::string &runDirectory, const fs::path &saved) {
+  for (const std::string &directory : listCheckpoints(runDirectory)) { // newest first
+    if (fs::path(directory) == saved)
+      return;
+    removeCheckpoint(directory);
+  }
+}
+
 void removeAllBut(const std::string &runDirectory, int64_t keep) {
   std::vector<std::string> all = listCheckpoints(runDirectory);
   for (size_t i = static_cast<size_t>(keep); keep > 0 && i < all.size(); ++i)
@@ -107,13 +116,26 @@ Manifest examine(Session &session, const std::string &directory, std::string &pr
   return manifest;
 }
 
+/// Who wrote a checkpoint, where that is worth saying: another run than this one.
+std::string writerOf(const Session &session, const Manifest &manifest) {
+  bool isOwn = manifest.run.empty() || manifest.run == session.program().name;
+  return isOwn ? "" : "run `" + manifest.run + "`";
+}
+
 void load(Session &session, const std::string &directory, const Manifest &manifest) {
   constexpr Role parameters[] = {Role::Parameter}, state[] = {Role::State};
-  loadTensors(session, {directory, manifest.paths(directory, Content::Parameters)}, parameters);
-  loadTensors(session, {directory, manifest.paths(directory, Content::Optimizer)}, state);
+  std::string writer = writerOf(session, manifest);
+  try {
+    loadTensors(session, {directory, manifest.paths(directory, Content::Parameters)}, parameters);
+    loadTensors(session, {directory, manifest.paths(directory, Content::Optimizer)}, state);
+  } catch (const UserError &error) {
+    throw UserError(fmt::format("{}; {} wrote this checkpoint: pass another --out DIR, or begin "
+                                "anew with --resume none",
+                                error.what(), writer.empty() ? "another program" : writer));
+  }
   if (session.isFirst())
-    std::printf("resuming after step %lld from %s\n", static_cast<long long>(manifest.step),
-                directory.c_str());
+    std::printf("resuming after step %lld from %s%s\n", static_cast<long long>(manifest.step),
+                directory.c_str(), writer.empty() ? "" : (", which " + writer + " wrote").c_str());
 }
 
 /// The run's checkpoints as rank 0 sees them: all ranks must try the same ones.
@@ -151,6 +173,7 @@ void saveCheckpoint(Session &session, const std::string &runDirectory, Manifest 
       removeCheckpoint(target);
     fs::rename(partial, target);
     syncDirectory(checkpoints);
+    removeLaterThan(runDirectory, target);
     removeAllBut(runDirectory, keep);
   }
   session.barrier("finishing a checkpoint");

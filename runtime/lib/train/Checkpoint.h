@@ -11,8 +11,8 @@
 
 namespace titan::rt {
 
-/// Saves parameters and optimizer state as OUT/checkpoints/step-N, then removes all but the latest
-/// `keep` (0: none is removed). `position` says where the run stands.
+/// Saves parameters and optimizer state as OUT/checkpoints/step-N, then removes those of later
+/// steps, and all but the latest `keep` (0: none). `position` says where the run stands.
 void saveCheckpoint(Session &session, const std::string &runDirectory, Manifest position,
                     int64_t keep);
 

@@ -19,7 +19,7 @@ struct Options {
   std::string data;
   std::string initFrom;
   std::string resume = "auto"; ///< auto, none, or a checkpoint's directory
-  std::string out;             ///< empty: runs/NAME
+  std::string out;             ///< empty: runs/RUN
   std::optional<int64_t> steps;
   std::optional<int64_t> stopAt;
   std::optional<int64_t> seed;

@@ -44,8 +44,9 @@ public:
 
   int run() {
     openSets();
-    prepareDirectory();
-    loadState();
+    makeDirectory();
+    loadState(); // what cannot be gone on from is left as it is
+    beginFiles();
     report.status("running", step, ExitSuccess, "");
     catchStopSignals();
     try {
@@ -72,17 +73,25 @@ private:
 
   uint64_t seed() const { return static_cast<uint64_t>(settings.integer("seed", 0)); }
 
-  void prepareDirectory() {
+  void makeDirectory() {
     if (session.isFirst()) {
       std::error_code error;
       fs::create_directories(directory, error);
       if (error)
         throw UserError(
             fmt::format("cannot make the run's directory '{}': {}", directory, error.message()));
+    }
+    session.barrier("creating the run's directory");
+  }
+
+  void beginFiles() {
+    if (session.isFirst()) {
       writeFileAtomically(file("config.toml"), settings.toToml());
       writeFileAtomically(file("program.titan"), session.program().source);
     }
-    session.barrier("creating the run's directory");
+    if (!options.saveInitial.empty())
+      save(options.saveInitial, Role::Parameter);
+    report.begin(step);
   }
 
   /// A checkpoint wins over --init-from, that over fresh values.
@@ -95,9 +104,6 @@ private:
     } else {
       initializeParameters(session, seed());
     }
-    if (!options.saveInitial.empty())
-      save(options.saveInitial, Role::Parameter);
-    report.begin(step);
   }
 
   void continueFrom(const Manifest &found) {
@@ -159,8 +165,8 @@ private:
       return;
     compareReplicas();
     profiler.during("checkpoint", [&] {
-      saveCheckpoint(session, directory, {step, seed(), sample, data->order().windows(), {}},
-                     settings.integer("checkpoint.keep", 0));
+      Manifest position{step, seed(), sample, data->order().windows(), session.program().name, {}};
+      saveCheckpoint(session, directory, position, settings.integer("checkpoint.keep", 0));
     });
     saved = step;
   }

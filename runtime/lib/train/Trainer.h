@@ -13,7 +13,7 @@ namespace titan::rt {
 /// the run after it was saved).
 int train(Session &session, const Options &options, const Settings &settings);
 
-/// The directory of the run: --out, or runs/NAME.
+/// The directory of the run: --out, or runs/ and the run's name.
 std::string runDirectory(const Program &program, const Options &options);
 
 } // namespace titan::rt

@@ -71,6 +71,17 @@ class ResumeTest(ProgramCase):
         self.assertIn("resuming after step 45", text)
         self.assertIn("seed 3", self.train("whole", "--seed", 4, status=1)[1])
 
+    def test_begun_anew(self):
+        """What an earlier run has left in the folder does not crowd out what a new one saves, nor is
+        it gone on from later."""
+        settings = ["--set", "checkpoint.every=10", "--set", "checkpoint.keep=2"]
+        self.train("run", *settings, "--steps", 40)
+        run, text = self.train("run", *settings, "--steps", 40, "--stop-at", 10, "--resume", "none")
+        self.assertNotIn("resuming", text)
+        self.assertEqual([path.name for path in (run / "checkpoints").iterdir()], ["step-10"])
+        _, text = self.train("run", *settings, "--steps", 40)
+        self.assertIn("resuming after step 10", text)
+
     def test_damaged_checkpoints(self):
         """A changed bit, a cut or missing file, a damaged manifest: refused with the file's name
         when asked for, passed over by `--resume auto` for the one before."""

@@ -3,8 +3,9 @@
 //   model-00001-of-00002.safetensors ...      parameters; model.safetensors.index.json lists them,
 //                                             so that other software reads them too
 //   optimizer-00001-of-00003.safetensors ...  optimizer state
-//   checkpoint.json                           the manifest: step, seed, position in the data, and
-//                                             size and checksum of every file
+//   checkpoint.json                           the manifest: step, seed, position in the data, the
+//                                             run that wrote it, and size and checksum of
+//                                             every file
 // It is written as step-N.partial and renamed when everything in it has reached the disk, so a
 // directory of the right name is complete; what is damaged later, the checksums tell. Nothing in it
 // depends on the mesh.
@@ -31,6 +32,7 @@ struct Manifest {
   uint64_t seed = 0;          ///< all random numbers are functions of it, names and the step
   int64_t sample = 0;         ///< the first that was not trained on
   int64_t samplesInEpoch = 0; ///< of the data, to notice others
+  std::string run;            ///< which wrote it; empty: not known
   std::vector<File> files;
 
   /// Paths of the files with this content.
