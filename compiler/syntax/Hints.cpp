@@ -136,7 +136,7 @@ void Recovery::addHints(Diagnostic &diagnostic, size_t index, const Expectation 
     diagnostic.help(remedy);
     return;
   }
-  if (addWordHint(diagnostic, index, expected))
+  if (addBracesHint(diagnostic, index, expected) || addWordHint(diagnostic, index, expected))
     return;
   if (token.is(Parser::ASSIGN) && isInAxis(index))
     diagnostic.help("every axis stands on a line of its own");

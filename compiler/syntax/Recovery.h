@@ -26,13 +26,16 @@ private:
   Diagnostic *report(size_t index, const Expectation &expected);
   void addHints(Diagnostic &diagnostic, size_t index, const Expectation &expected) const;
   bool addWordHint(Diagnostic &diagnostic, size_t index, const Expectation &expected) const;
+  bool addBracesHint(Diagnostic &diagnostic, size_t index, const Expectation &expected) const;
   bool isInAxis(size_t index) const;
+  bool isRun(const std::string &name) const;
   void noteBraceBefore(Diagnostic &diagnostic, size_t index) const;
   void skipStatement(antlr4::Parser *parser) const;
   size_t entryStart(size_t index) const;
   bool isNoise(size_t index) const;
   Location place(size_t index) const;
   std::string text(size_t index) const;
+  std::string between(size_t first, size_t last) const;
 
   const SourceManager &sources;
   FileId file;
