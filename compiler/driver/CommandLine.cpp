@@ -4,7 +4,6 @@
 #include "compiler/driver/Completion.h"
 #include "compiler/driver/Plugins.h"
 #include "compiler/pipelines/Phases.h"
-#include "compiler/sema/Suggest.h"
 #include "runtime/lib/cli/Arguments.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -153,29 +152,19 @@ void addAll(CLI::App &app, Arguments &args) {
 
 /// Wrong usage, and what was probably meant.
 int refuse(const CLI::App &app, const CLI::ParseError &error, int argc, char **argv) {
-  std::string message = cli::explain(error), first = argc > 1 ? argv[1] : "";
-  std::vector<std::string> commands, options;
-  for (const CLI::App *command : app.get_subcommands({})) {
-    commands.push_back(command->get_name());
-    for (const CLI::Option *option : command->get_options())
-      for (const std::string &name : option->get_lnames())
-        options.push_back("--" + name);
-  }
-  std::string near;
-  if (dynamic_cast<const CLI::ExtrasError *>(&error)) {
+  std::string message = cli::explain(error), first = argc > 1 ? argv[1] : "", near;
+  if (std::string unknown = cli::unknownArgument(error); !unknown.empty()) {
+    std::vector<std::string> commands = cli::commandsOf(app);
     bool isCommand = std::count(commands.begin(), commands.end(), first) != 0;
     bool isWord = !isCommand && first[0] != '-' && first.find('.') == std::string::npos;
     if (isWord)
       message = "there is no command `" + first + "`";
-    for (int i = 1; i < argc && near.empty(); ++i)
-      if (message.find("`" + std::string(argv[i])) != std::string::npos)
-        near = sema::nearestName(argv[i], isWord ? commands : options);
+    near =
+        isWord ? cli::didYouMean(first, commands) : cli::didYouMean(unknown, cli::optionsOf(app));
+    if (first == "run" && near.empty())
+      message += "; arguments of the program stand behind `--`";
   }
-  bool isExtra = dynamic_cast<const CLI::ExtrasError *>(&error) != nullptr;
-  if (isExtra && first == "run" && near.empty())
-    message += "; arguments of the program stand behind `--`";
-  std::cerr << "titanc: " << message << (near.empty() ? "" : "; did you mean `" + near + "`?")
-            << "\nsee titanc --help" << '\n';
+  std::cerr << "titanc: " << message << near << "\nsee titanc --help" << '\n';
   return 2;
 }
 
@@ -186,7 +175,8 @@ int askForCommand(const CLI::App &app, const std::string &word) {
     return 2;
   }
   if (word.find('.') == std::string::npos)
-    std::cerr << "titanc: there is no command `" << word << "`\n";
+    std::cerr << "titanc: there is no command `" << word << "`"
+              << cli::didYouMean(word, cli::commandsOf(app)) << "\n";
   else
     std::cerr << "titanc: what is to be done with `" << word << "`? For example `titanc check "
               << word << "`\n";

@@ -34,6 +34,7 @@ private:
   void set(const std::string &path, Location pathLoc, const syntax::Expr &value);
   void unknown(const std::string &path, Location at);
   bool isModelArgument(const std::string &name) const;
+  Value evaluateFor(const OptionSpec &spec, const syntax::Expr &value);
   Value evaluateWords(const syntax::Expr &value);
   void forgetOtherPolicy(const std::string &path);
   std::string besideFile(const std::string &path) const;

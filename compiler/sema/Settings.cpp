@@ -1,7 +1,8 @@
 // What one setting means: which option it is for, and what its value is there.
 #include "compiler/sema/ParameterRules.h"
 #include "compiler/sema/Resolver.h"
-#include "compiler/sema/Suggest.h"
+
+#include "titan/runtime/unknown_setting.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -77,39 +78,9 @@ void Resolver::unknown(const std::string &path, Location at) {
   std::vector<std::string> paths;
   for (const OptionSpec &spec : optionTable())
     paths.push_back(spec.path);
-  Diagnostic &diag = diags.report(Code::UnknownOption, at, "there is no option `" + path + "`");
-  std::vector<std::string> elsewhere; // the right name in the wrong section
-  std::string last = path.substr(path.rfind('.') + 1);
-  for (const std::string &known : paths)
-    if (known.substr(known.rfind('.') + 1) == last)
-      elsewhere.push_back(known);
-  std::string near = nearestName(path, paths);
-  size_t dot = path.rfind('.') + 1; // behind the section, if there is one
-  bool isOfSection = dot != 0 && near.compare(0, dot, path, 0, dot) == 0;
-  std::string its = isOfSection ? near.substr(dot) : "";
-  if (isOfSection && last.rfind(its, 0) != 0 && nearestName(last, {its}).empty())
-    near.clear(); // alike in nothing but the section
-  if (elsewhere.size() == 1 || (near.empty() && !elsewhere.empty()))
-    near = elsewhere.back();
-  if (isModelArgument(path)) {
-    diag.help("an argument of the model is set as `model." + path + "`");
-    return;
-  }
-  std::string section = path;
-  auto inSection = [&](const OptionSpec &spec) { return spec.path.rfind(section + ".", 0) == 0; };
-  bool isSection = std::any_of(optionTable().begin(), optionTable().end(), inSection);
-  if (!isSection && path.find('.') != std::string::npos)
-    section = path.substr(0, path.rfind('.'));
-  std::vector<std::string> others;
-  for (const OptionSpec &spec : optionTable())
-    if (inSection(spec))
-      others.push_back(spec.path.substr(section.size() + 1));
-  if (!near.empty() && !isSection)
-    diag.help("the nearest option is `" + near + "`");
-  else if (!others.empty())
-    diag.help("`" + section + " { ... }` has " + listNames(others));
-  else
-    diag.help("`titanc info --options` lists all options");
+  diags.report(Code::UnknownOption, at, "there is no option `" + path + "`")
+      .help(isModelArgument(path) ? "an argument of the model is set as `model." + path + "`"
+                                  : rt::helpForUnknown(path, paths));
 }
 
 void Resolver::set(const std::string &path, Location pathLoc, const Expr &expr) {
@@ -132,14 +103,22 @@ void Resolver::set(const std::string &path, Location pathLoc, const Expr &expr) 
         .fix(expr.loc, '"' + name->path.text() + '"');
     return;
   }
-  bool takesWords = spec->type == OptionType::Choice || spec->type == OptionType::Words;
-  Value value = takesWords ? evaluateWords(expr) : evaluate(expr);
+  Value value = evaluateFor(*spec, expr);
   forgetOtherPolicy(path);
   Value checked = checkOption(*spec, value, expr.loc, diags);
   bool isFile = path == "data.path" || path == "eval.data.path";
   if (isFile && !checked.isError() && !fromCommandLine)
     checked.text = besideFile(checked.text);
   run.options[path] = {checked, expr.loc};
+}
+
+/// A name that nothing has is no mistake of its own, but what the option does not take.
+Value Resolver::evaluateFor(const OptionSpec &spec, const Expr &expr) {
+  if (spec.type == OptionType::Choice || spec.type == OptionType::Words)
+    return evaluateWords(expr);
+  auto *name = expr.as<NameExpr>();
+  bool isWord = name && name->path.isSimple() && !library.lookup(*unit, name->path);
+  return isWord ? Value::ofWord(name->path.text()) : evaluate(expr);
 }
 
 /// Names stand for themselves, alone and in a list.

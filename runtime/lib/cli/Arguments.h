@@ -2,6 +2,8 @@
 // said in Titan's words instead of CLI11's, with the option, what it takes and what was given.
 #pragma once
 
+#include "titan/runtime/nearest_name.h"
+
 #include <charconv>
 #include <limits>
 #include <map>
@@ -52,17 +54,44 @@ CLI::Option *addWord(CLI::App &app, const std::string &name, const std::map<std:
   return app.add_option_function<std::string>(name, read, help)->type_name(legal);
 }
 
+/// The commands of an application, or all its options and theirs.
+inline std::vector<std::string> commandsOf(const CLI::App &app) {
+  std::vector<std::string> names;
+  for (const CLI::App *command : app.get_subcommands({}))
+    names.push_back(command->get_name());
+  return names;
+}
+inline std::vector<std::string> optionsOf(const CLI::App &app) {
+  std::vector<const CLI::App *> all = app.get_subcommands({});
+  all.push_back(&app);
+  std::vector<std::string> names;
+  for (const CLI::App *one : all)
+    for (const CLI::Option *option : one->get_options())
+      for (const std::string &name : option->get_lnames())
+        names.push_back("--" + name);
+  return names;
+}
+
+/// "; did you mean `--steps`?", for a name that is none of `known`; empty where none is near.
+inline std::string didYouMean(const std::string &name, const std::vector<std::string> &known) {
+  std::string near = rt::nearestName(name.substr(0, name.find('=')), known);
+  return near.empty() ? "" : "; did you mean `" + near + "`?";
+}
+
+/// The argument of which nothing is known; empty where the mistake is another one.
+inline std::string unknownArgument(const CLI::ParseError &error) {
+  if (!dynamic_cast<const CLI::ExtrasError *>(&error))
+    return "";
+  std::string text = error.what(), mark = "expected: ";
+  std::string arguments = text.substr(text.find(mark) + mark.size()); // in reverse order
+  return arguments.substr(arguments.rfind(' ') + 1);
+}
+
 /// Any other mistake, in a sentence: unknown arguments, missing values.
 inline std::string explain(const CLI::ParseError &error) {
   std::string text = error.what();
-  auto after = [&](const std::string &mark) {
-    size_t at = text.find(mark);
-    return at == std::string::npos ? "" : text.substr(at + mark.size());
-  };
-  if (dynamic_cast<const CLI::ExtrasError *>(&error)) { // in reverse order
-    std::string arguments = after("expected: ");
-    return "nothing is known of the argument `" + arguments.substr(arguments.rfind(' ') + 1) + "`";
-  }
+  if (std::string unknown = unknownArgument(error); !unknown.empty())
+    return "nothing is known of the argument `" + unknown + "`";
   if (dynamic_cast<const CLI::ArgumentMismatch *>(&error)) {
     bool isTwice = text.find("At Most") != std::string::npos;
     return text.substr(0, text.find(':')) +

@@ -2,6 +2,7 @@
 #include "Arguments.h"
 
 #include "titan/runtime/error.h"
+#include "titan/runtime/unknown_setting.h"
 
 #include <iostream>
 
@@ -27,7 +28,7 @@ void addRunOptions(CLI::App &app, Options &o) {
   app.add_option("--resume", o.resume,
                  "auto: the latest checkpoint of --out, if there is one; none; or a checkpoint")
       ->type_name("auto|none|DIR");
-  app.add_option("--out", o.out, "the run's directory; default runs/NAME")->type_name("DIR");
+  app.add_option("--out", o.out, "the run's directory; default runs/RUN")->type_name("DIR");
   cli::addNumber<int64_t>(app, "--steps", 1, o.steps,
                           "steps to train; moves the horizon of the schedule too");
   cli::addNumber<int64_t>(app, "--stop-at", 0, o.stopAt, "end after this step; the schedule stays");
@@ -68,6 +69,20 @@ void addCommands(CLI::App &app, Options &o) {
   hf->add_option("--hf", o.exportDirectory, "as a Hugging Face directory")->type_name("DIR");
 }
 
+/// What is wrong, and what was probably meant.
+std::string explain(const CLI::App &app, const CLI::ParseError &error) {
+  std::string unknown = cli::unknownArgument(error);
+  if (unknown.empty())
+    return cli::explain(error);
+  if (unknown[0] == '-')
+    return cli::explain(error) + cli::didYouMean(unknown, cli::optionsOf(app));
+  if (!app.get_subcommands().empty()) // a command was given
+    return cli::explain(error);
+  std::string meant = cli::didYouMean(unknown, cli::commandsOf(app));
+  return "there is no command `" + unknown + "`" +
+         (meant.empty() ? "; the commands are " + listNames(cli::commandsOf(app)) : meant);
+}
+
 } // namespace
 
 std::optional<Options> parseCommandLine(int argc, const char *const *argv,
@@ -87,7 +102,7 @@ std::optional<Options> parseCommandLine(int argc, const char *const *argv,
     app.exit(help, std::cout, std::cout);
     return std::nullopt;
   } catch (const CLI::ParseError &error) {
-    throw UsageError(cli::explain(error));
+    throw UsageError(explain(app, error));
   }
   return options;
 }

@@ -78,8 +78,7 @@ void describePlan(Session &session, const Settings &settings) {
   std::printf("%s", fmt::format("{}: {} parameters in {}, on {} rank{} ({})\n"
                                 "each step: {} x {} tokens\n"
                                 "memory of this rank: {} from step to step, {} in all\n\n{}",
-                                program.name, program.parameters,
-                                program.dtype == DType::F64 ? "float64" : "float32",
+                                program.name, program.parameters, nameOf(program.dtype),
                                 session.world().size(), session.world().size() == 1 ? "" : "s",
                                 session.mesh().describe(), program.batch, program.seq,
                                 formatBytes(arena.persistentBytes()), formatBytes(arena.bytes()),
@@ -125,7 +124,7 @@ template <typename Body> int orLeave(const LaunchInfo &launch, bool alike, Body 
   try {
     return body();
   } catch (const UsageError &error) {
-    leave(launch, true, ExitUsage, error.what() + std::string("; see --help"));
+    leave(launch, true, ExitUsage, error.what() + std::string("\nsee --help"));
   } catch (const PlacedError &error) {
     leave(launch, alike, ExitUserError, error.what(), error.place + ": error", error.shown);
   } catch (const UserError &error) {

@@ -1,10 +1,10 @@
 #include "Settings.h"
 
 #include "titan/runtime/error.h"
+#include "titan/runtime/unknown_setting.h"
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -15,21 +15,6 @@ namespace {
 bool sameValue(const std::string &a, const std::string &b) {
   auto x = parseNumber(a), y = parseNumber(b);
   return x && y ? *x == *y : a == b;
-}
-
-/// Letters to insert, delete or change to get from one word to the other.
-size_t editDistance(const std::string &a, const std::string &b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0]++;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
 }
 
 /// As a shell takes it for one word, unless it has quotes of its kind.
@@ -70,13 +55,12 @@ void Settings::refuseUnknown(const SettingText &text) const {
   if (isOfModel(text.path))
     refuse(text.pathPlace, "`" + text.path + "` was fixed when the program was compiled",
            rebuildHelp(text));
-  auto nearest = std::min_element(values.begin(), values.end(), [&](auto &a, auto &b) {
-    return editDistance(text.path, a.first) < editDistance(text.path, b.first);
-  });
-  std::string help =
-      nearest == values.end() ? "" : "the nearest option is `" + nearest->first + "`";
+  std::vector<std::string> known;
+  for (const auto &[path, value] : values)
+    known.push_back(path);
   refuse(text.pathPlace,
-         withCode({SettingMistake::Unknown, "there is no option `" + text.path + "`", {}}), help);
+         withCode({SettingMistake::Unknown, "there is no option `" + text.path + "`", {}}),
+         helpForUnknown(text.path, known));
 }
 
 void Settings::set(const SettingText &text) {

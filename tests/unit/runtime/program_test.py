@@ -132,10 +132,21 @@ class ProgramTest(ProgramCase):
         def err(*arguments, status, ranks=1):
             return self.run_exe(*arguments, status=status, ranks=ranks)[1]
         self.assertIn("--help", err("--nonsense", status=2))
+        for arguments, words in (
+                (["trian"], "there is no command `trian`; did you mean `train`?\nsee --help"),
+                (["--steps", 1, "evla"], "there is no command `evla`; did you mean `eval`?"),
+                (["frobnicate"], "there is no command `frobnicate`; the commands are `train`, `eval`, "
+                                 "`generate` and `export`"),
+                (["train", "more"], "nothing is known of the argument `more`"),
+                (["--setps", 1], "nothing is known of the argument `--setps`; did you mean `--steps`?")):
+            self.assertIn("error: " + words, err(*arguments, status=2))
         self.assertIn("--data", err("--steps", 1, status=1))
         self.assertIn("No such file", err("--data", "absent", status=1))
         self.assertIn("the nearest option is `optimizer.lr`",
                       err("--set", "optimizer.lrr=1", "--data", self.text, status=1))
+        self.assertIn("there is no option `schedule.up` [T0501]\nschedule.up=1\n^~~~~~~~~~~\nhelp: "
+                      "`schedule { ... }` has `decay`, `to` and `warmup`",
+                      err("--set", "schedule.up=1", "--data", self.text, status=1))
         for sets, words in ((["schedule.to=0.5", "schedule.decay=constant"],
                              "--set:1:1: error: `schedule.to` has no effect while `schedule.decay` "
                              "is `constant` [T0509]\nschedule.to=0.5\n^~~~~~~~~~~\n"
