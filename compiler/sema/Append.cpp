@@ -1,6 +1,8 @@
 // How operations get into the program under construction.
 #include "compiler/sema/Elaborator.h"
 
+#include <utility>
+
 namespace titan::sema {
 
 using namespace syntax;
@@ -34,7 +36,8 @@ bool Elaborator::checkElements(const TensorType &type, Location at) {
     count *= static_cast<double>(model.dims[loop.dim].size);
   for (DimId id : type.dims)
     count *= static_cast<double>(model.dims[id].size);
-  if (count > most)
+  // One size is to blame, and what it makes too large are many tensors.
+  if (count > most && !std::exchange(uncountable, true))
     report(Code::TooLarge, at,
            "a tensor with " + printSizes(type.dims) + " has over 2**53 elements");
   return count <= most;

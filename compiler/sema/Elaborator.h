@@ -344,7 +344,7 @@ private:
   unsigned frames = 0;     ///< calls so far
   size_t declarations = 0; ///< of parameters, those of a repeat in each iteration
   size_t iterations = 0;   ///< of all repeats
-  bool tooLarge = false;
+  bool tooLarge = false, uncountable = false; ///< said once of a program, of its tensors
   size_t ownWork = 0;
   bool declarationFailed = false; ///< the value at hand has declared dimensions, but wrong ones
 };
