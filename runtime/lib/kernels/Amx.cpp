@@ -1,6 +1,6 @@
 #include "Amx.h"
-#include "AmxAttention.h"
 #include "AmxFloat.h"
+#include "MatrixUnit.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -21,7 +21,7 @@ bool isAvailable() {
     constexpr unsigned bf16OnTiles = 1u << 22, tiles = 1u << 24; // without names in clang 14
     unsigned a = 0, b = 0, c = 0, d = 0;
     const char *asked = std::getenv("TITAN_BF16");
-    if (asked && std::strcmp(asked, "widen") == 0)
+    if (asked && (std::strcmp(asked, "vectors") == 0 || std::strcmp(asked, "widen") == 0))
       return false;
     return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & bf16OnTiles) && (d & tiles) &&
            __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") &&
@@ -47,16 +47,9 @@ int64_t panelElements(int64_t) {
 void packLeft(const FloatOperand &, const Slice &, uint16_t *) {}
 void packRight(const FloatOperand &, const Slice &, uint16_t *) {}
 void multiplyPanels(const uint16_t *, const uint16_t *, const Extents &, bool, float *, int64_t) {}
-
-TileScope::TileScope(bool used) : isUsed(used) {}
-TileScope::~TileScope() = default;
-void packLeft(const Operand &, int64_t, int64_t, uint16_t *) {}
-void packRight(const Operand &, int64_t, int64_t, uint16_t *) {}
-void splitDepth(const float *, int64_t, const Halves &) {}
-void splitLines(const float *, int64_t, int64_t, const Halves &) {}
-void multiply(const uint16_t *, int64_t, const uint16_t *, int64_t, float *) {}
-void add(const uint16_t *, int64_t, int64_t, const Halves &, int64_t, float *) {}
-void addAcross(const Halves &, int64_t, const uint16_t *, int64_t, int64_t, float *) {}
+const MatrixUnit *matrixUnit() {
+  return nullptr;
+}
 #endif
 
 } // namespace titan::rt::amx

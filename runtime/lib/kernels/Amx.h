@@ -11,8 +11,8 @@
 
 namespace titan::rt::amx {
 
-/// The processor has them, the system lets this process use them, and TITAN_BF16 does not ask to
-/// widen instead.
+/// The processor has them, the system lets this process use them, and TITAN_BF16 does not ask to do
+/// without.
 bool isAvailable();
 
 /// Extent of the blocks that products are made of, in rows, columns and depth.

@@ -1,26 +1,7 @@
-#include "AmxAttention.h"
-
 #include "AmxTiles.h"
+#include "MatrixUnit.h"
 
 namespace titan::rt::amx {
-
-TileScope::TileScope(bool isUsed) : isUsed(isUsed) {
-  if (isUsed)
-    _tile_loadconfig(&kAllFull);
-}
-
-TileScope::~TileScope() {
-  if (isUsed)
-    _tile_release();
-}
-
-void packLeft(const Operand &from, int64_t lines, int64_t depth, uint16_t *to) {
-  packPanels<true>(from, 0, lines, 0, depth, to);
-}
-
-void packRight(const Operand &from, int64_t lines, int64_t depth, uint16_t *to) {
-  packPanels<false>(from, 0, lines, 0, depth, to);
-}
 
 namespace {
 
@@ -41,60 +22,92 @@ __m512i pair(__m256i even, __m256i odd) {
                          _mm512_slli_epi32(_mm512_cvtepu16_epi32(odd), 16));
 }
 
+void scale(float *square, float factor) {
+  const __m512 factors = _mm512_set1_ps(factor);
+  for (int64_t i = 0; i < kSquare; i += 16)
+    _mm512_store_ps(square + i, _mm512_mul_ps(_mm512_load_ps(square + i), factors));
+}
+
+/// A block is a step.
+class Tiles final : public MatrixUnit {
+  static_assert(kUnitPanel == kPanel && kUnitSquare == kSquare && kUnitSquare == kStepElements);
+
+public:
+  void begin() const override { _tile_loadconfig(&kAllFull); }
+  void end() const override { _tile_release(); }
+
+  void packLeft(const Operand &from, int64_t lines, int64_t depth, uint16_t *to) const override {
+    packPanels<true>(from, 0, lines, 0, depth, to);
+  }
+  void packRight(const Operand &from, int64_t lines, int64_t depth, uint16_t *to) const override {
+    packPanels<false>(from, 0, lines, 0, depth, to);
+  }
+
+  void splitDepth(const float *rows, int64_t count, const Halves &to) const override {
+    const __mmask16 all = 0xffff;
+    for (int64_t row = 0; row < unitPanels(count) * kPanel; row += 2)
+      for (int64_t half = 0; half < 2; ++half) {
+        const float *from = rows + row * kPanel + half * kTileLines;
+        const Split even = split(from, row < count, all);
+        const Split odd = split(from + kPanel, row + 1 < count, all);
+        const int64_t at = row / kPanel * kStepElements + half * kTileElements + row % kPanel * 16;
+        _mm512_store_si512(to.high + at, pair(even.high, odd.high));
+        _mm512_store_si512(to.low + at, pair(even.low, odd.low));
+      }
+  }
+
+  void splitLines(const float *rows, int64_t count, int64_t depth,
+                  const Halves &to) const override {
+    const uint32_t wanted = firstBits(depth);
+    for (int64_t row = 0; row < unitPanels(count) * kPanel; ++row)
+      for (int64_t half = 0; half < 2; ++half) {
+        const Split parts = split(rows + row * kPanel + half * 16, row < count,
+                                  static_cast<__mmask16>(wanted >> 16 * half));
+        const int64_t at = row * kPanel + half * 16; // a tile's 16 rows follow each other
+        _mm256_store_si256(reinterpret_cast<__m256i *>(to.high + at), parts.high);
+        _mm256_store_si256(reinterpret_cast<__m256i *>(to.low + at), parts.low);
+      }
+  }
+
+  void multiply(const uint16_t *a, int64_t lines, const uint16_t *b, int64_t depth, float factor,
+                float *c) const override {
+    const int64_t steps = unitPanels(depth);
+    for (int64_t i = 0; i < unitPanels(lines); ++i, c += kSquare) {
+      loadSums(nullptr);
+      addPanels(a + i * steps * kStepElements, b, steps);
+      storeSums(c);
+      if (factor != 1)
+        scale(c, factor);
+    }
+  }
+
+  void add(const uint16_t *a, int64_t lines, int64_t stride, const Halves &b, int64_t depth,
+           float *c) const override {
+    for (int64_t i = 0; i < unitPanels(lines); ++i) {
+      loadSums(c + i * kSquare);
+      addPanels(a + i * stride, b.high, unitPanels(depth));
+      addPanels(a + i * stride, b.low, unitPanels(depth));
+      storeSums(c + i * kSquare);
+    }
+  }
+
+  void addAcross(const Halves &a, int64_t lines, int64_t, const uint16_t *b, int64_t columns,
+                 int64_t stride, float *c) const override {
+    for (int64_t i = 0; i < unitPanels(lines); ++i)
+      for (int64_t j = 0; j < unitPanels(columns); ++j, c += kSquare) {
+        loadSums(c);
+        addPanels(a.high + i * kStepElements, b + j * stride, 1);
+        addPanels(a.low + i * kStepElements, b + j * stride, 1);
+        storeSums(c);
+      }
+  }
+};
+
 } // namespace
 
-void splitDepth(const float *rows, int64_t count, const Halves &to) {
-  const __mmask16 all = 0xffff;
-  for (int64_t row = 0; row < panelsFor(count) * kPanel; row += 2)
-    for (int64_t half = 0; half < 2; ++half) {
-      const float *from = rows + row * kPanel + half * kTileLines;
-      const Split even = split(from, row < count, all);
-      const Split odd = split(from + kPanel, row + 1 < count, all);
-      const int64_t at = row / kPanel * kStepElements + half * kTileElements + row % kPanel * 16;
-      _mm512_store_si512(to.high + at, pair(even.high, odd.high));
-      _mm512_store_si512(to.low + at, pair(even.low, odd.low));
-    }
-}
-
-void splitLines(const float *rows, int64_t count, int64_t depth, const Halves &to) {
-  const uint32_t wanted = firstBits(depth);
-  for (int64_t row = 0; row < panelsFor(count) * kPanel; ++row)
-    for (int64_t half = 0; half < 2; ++half) {
-      const Split parts = split(rows + row * kPanel + half * 16, row < count,
-                                static_cast<__mmask16>(wanted >> 16 * half));
-      const int64_t at = row * kPanel + half * 16; // a tile's 16 rows follow each other
-      _mm256_store_si256(reinterpret_cast<__m256i *>(to.high + at), parts.high);
-      _mm256_store_si256(reinterpret_cast<__m256i *>(to.low + at), parts.low);
-    }
-}
-
-void multiply(const uint16_t *a, int64_t panels, const uint16_t *b, int64_t steps, float *c) {
-  for (int64_t i = 0; i < panels; ++i) {
-    loadSums(nullptr);
-    addPanels(a + i * steps * kStepElements, b, steps);
-    storeSums(c + i * kSquare);
-  }
-}
-
-void add(const uint16_t *a, int64_t panels, int64_t stride, const Halves &b, int64_t steps,
-         float *c) {
-  for (int64_t i = 0; i < panels; ++i) {
-    loadSums(c + i * kSquare);
-    addPanels(a + i * stride, b.high, steps);
-    addPanels(a + i * stride, b.low, steps);
-    storeSums(c + i * kSquare);
-  }
-}
-
-void addAcross(const Halves &a, int64_t panelsA, const uint16_t *b, int64_t panelsB, int64_t stride,
-               float *c) {
-  for (int64_t i = 0; i < panelsA; ++i)
-    for (int64_t j = 0; j < panelsB; ++j, c += kSquare) {
-      loadSums(c);
-      addPanels(a.high + i * kStepElements, b + j * stride, 1);
-      addPanels(a.low + i * kStepElements, b + j * stride, 1);
-      storeSums(c);
-    }
+const MatrixUnit *matrixUnit() {
+  static constexpr Tiles tiles;
+  return &tiles;
 }
 
 } // namespace titan::rt::amx

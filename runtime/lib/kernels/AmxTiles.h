@@ -57,31 +57,6 @@ TITAN_SQUARES void packTile(const Operand &from, int64_t line, int64_t lines, in
     _mm512_store_si512(to + 32 * i, row[i]);
 }
 
-struct alignas(64) Interleaving {
-  constexpr Interleaving() {
-    for (uint16_t i = 0; i < 32; ++i)
-      from[i] = static_cast<uint16_t>(i / 2 + i % 2 * 16);
-  }
-  uint16_t from[32] = {};
-};
-static constexpr Interleaving kInterleaving;
-
-/// Two rows of 16 bf16 that follow each other as one, x[i] and y[i] side by side.
-TITAN_SQUARES __m512i interleave(__m512bh both) {
-  return _mm512_permutexvar_epi16(_mm512_load_si512(&kInterleaving),
-                                  reinterpret_cast<__m512i>(both));
-}
-
-/// Takes the next part off 2 x 16 floats: row[i], the parts of x before those of y, or of each x
-/// beside that of its y.
-template <bool isInterleaved> TITAN_SQUARES __m512i takePart(__m512 &x, __m512 &y) {
-  const __m512bh both = _mm512_cvtne2ps_pbh(y, x);
-  const __m512i pairs = interleave(both);
-  x = _mm512_sub_ps(x, _mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16)));
-  y = _mm512_sub_ps(y, _mm512_castsi512_ps(_mm512_and_si512(pairs, _mm512_set1_epi32(~0xffff))));
-  return isInterleaved ? pairs : reinterpret_cast<__m512i>(both);
-}
-
 /// The same of floats, of which each part has its tile.
 template <bool isLeft>
 TITAN_SQUARES void packTile(const FloatOperand &from, int64_t line, int64_t lines, int64_t depth,

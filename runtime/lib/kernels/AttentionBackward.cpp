@@ -1,5 +1,5 @@
+#include "PackedBackward.h"
 #include "Scratch.h"
-#include "TiledBackward.h"
 #include "VectorBackward.h"
 #include "Visibility.h"
 
@@ -7,7 +7,6 @@
 #include "titan/runtime/vector_math.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace titan::rt {
 
@@ -108,7 +107,10 @@ private:
         sums[l] += static_cast<T>(a[(d + l) * stride]) * static_cast<T>(b[(d + l) * stride]);
     for (int64_t l = 0; d + l < s.valueHead; ++l)
       sums[l] += static_cast<T>(a[(d + l) * stride]) * static_cast<T>(b[(d + l) * stride]);
-    return std::accumulate(sums, sums + width, T(0));
+    for (int64_t half = width / 2; half > 0; half /= 2)
+      for (int64_t l = 0; l < half; ++l)
+        sums[l] += sums[l + half];
+    return sums[0];
   }
 
   void storeQueries(Range some) {
@@ -134,11 +136,9 @@ private:
       }
     if (wanted == Wanted::Queries)
       return;
-    T scale = static_cast<T>(s.scale);
-    storeLines(products.dkeys, s.head, scale, all.dk + startOf(s.k) + block.begin * s.k.position,
-               linesOf(s.k), count);
-    storeLines(products.dvalues, s.valueHead, T(1),
-               all.dv + startOf(s.v) + block.begin * s.v.position, linesOf(s.v), count);
+    products.storeKeys(static_cast<T>(s.scale), count,
+                       all.dk + startOf(s.k) + block.begin * s.k.position,
+                       all.dv + startOf(s.v) + block.begin * s.v.position);
   }
 
   /// Some queries of head g.
@@ -255,8 +255,8 @@ void backwardBy(const AttentionShape &shape, const BackwardTensors<E> &all) {
 template <typename E> void backward(const AttentionShape &given, const BackwardTensors<E> &all) {
   const AttentionShape shape = withStrides(given);
   if constexpr (std::is_same_v<E, bf16>)
-    if (TiledBackward::fits(shape))
-      return backwardBy<TiledBackward>(shape, all);
+    if (PackedBackward::fits(shape))
+      return backwardBy<PackedBackward>(shape, all);
   backwardBy<VectorBackward<E>>(shape, all);
 }
 

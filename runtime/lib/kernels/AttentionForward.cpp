@@ -1,5 +1,5 @@
+#include "PackedForward.h"
 #include "Scratch.h"
-#include "TiledForward.h"
 #include "VectorForward.h"
 #include "Visibility.h"
 
@@ -92,7 +92,7 @@ private:
     for (int64_t lane = 0; lane < lanes; ++lane)
       rescale[lane] = T(1) / total[lane];
     rescaleSums();
-    storeLines(sums, s.valueHead, T(1), all.out + start(s.out), linesOf(s.out), count);
+    products.store(all.out + start(s.out), count);
   }
 
   void rescaleSums() {
@@ -216,8 +216,8 @@ void forwardBy(const AttentionShape &shape, const ForwardTensors<E> &all) {
 template <typename E> void forward(const AttentionShape &given, const ForwardTensors<E> &all) {
   const AttentionShape shape = withStrides(given);
   if constexpr (std::is_same_v<E, bf16>)
-    if (TiledForward::fits(shape))
-      return forwardBy<TiledForward>(shape, all);
+    if (PackedForward::fits(shape))
+      return forwardBy<PackedForward>(shape, all);
   forwardBy<VectorForward<E>>(shape, all);
 }
 

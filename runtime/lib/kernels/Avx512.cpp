@@ -1,5 +1,10 @@
 #include "Avx512.h"
 
+#include "MatrixUnit.h"
+
+#include <cstdlib>
+#include <string_view>
+
 namespace titan::rt::avx512 {
 
 // Apart from the kernels, because they run on every processor.
@@ -14,7 +19,14 @@ bool hasFloats() {
 
 bool hasBfloat16() {
 #ifdef TITAN_AVX512
-  return hasFloats() && __builtin_cpu_supports("avx512bf16");
+  static const bool has = [] {
+    const char *asked = std::getenv("TITAN_BF16");
+    const std::string_view way = asked ? asked : "";
+    // Intel's (to Emerald Rapids) take four times as long for a pair's as for a float's.
+    const bool pays = !__builtin_cpu_is("intel") || way == "vectors";
+    return hasFloats() && __builtin_cpu_supports("avx512bf16") && pays && way != "widen";
+  }();
+  return has;
 #else
   return false;
 #endif
@@ -37,6 +49,10 @@ void multiplyFew(const uint32_t *, int64_t, const Bfloat16Operand &, const Slice
                  const Destination<float> &) {}
 void multiplyFew(const uint32_t *, int64_t, const Bfloat16Operand &, const Slice &,
                  const Destination<bf16> &) {}
+const MatrixUnit *matrixUnit() {
+  return nullptr;
+}
+void storeLines(const float *, int64_t, float, bf16 *, int64_t, int64_t) {}
 #endif
 
 } // namespace titan::rt::avx512

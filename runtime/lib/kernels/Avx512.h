@@ -15,8 +15,8 @@
 
 namespace titan::rt::avx512 {
 
-/// The processor multiplies floats so, and pairs of bf16 (which it takes for 0 below the normal
-/// range, as tiles do).
+/// The processor multiplies floats so; and pairs of bf16 (which it takes for 0 below the normal
+/// range, as tiles do), and faster, or TITAN_BF16 asks for them, and not to widen.
 bool hasFloats();
 bool hasBfloat16();
 
@@ -45,5 +45,9 @@ void multiplyFew(const uint32_t *a, int64_t m, const Bfloat16Operand &b, const S
                  const Destination<float> &c);
 void multiplyFew(const uint32_t *a, int64_t m, const Bfloat16Operand &b, const Slice &part,
                  const Destination<bf16> &c);
+
+/// lanes[depth, rounded up to 16][32], times a factor, back into lines that run along depth.
+void storeLines(const float *lanes, int64_t depth, float factor, bf16 *to, int64_t ld,
+                int64_t lines);
 
 } // namespace titan::rt::avx512

@@ -24,13 +24,11 @@ namespace {
 enum class Way { Tiles, Vectors, Mkl, Widened };
 
 Way chooseWay() {
-  const char *asked = std::getenv("TITAN_BF16");
-  if (asked && std::string_view(asked) == "widen")
-    return Way::Widened;
   if (amx::isAvailable())
     return Way::Tiles;
   if (avx512::hasBfloat16())
     return Way::Vectors;
+  const char *asked = std::getenv("TITAN_BF16");
   const bool isEmulated = asked && std::string_view(asked) == "native";
   return isEmulated && blas().gemmBf16 ? Way::Mkl : Way::Widened;
 }

@@ -1,5 +1,5 @@
 // What the products of attention are given, whether vectors or tiles make them: each of
-// Vector{Forward,Backward}.h and Tiled{Forward,Backward}.h is one way, and the passes do not know
+// Vector{Forward,Backward}.h and Packed{Forward,Backward}.h is one way, and the passes do not know
 // which they have.
 #pragma once
 

@@ -17,8 +17,8 @@ public:
   static bool fits(const AttentionShape &) { return true; }
 
   VectorBackward(const AttentionShape &s, const BackwardMemory<T> &memory)
-      : dkeys(memory.dkeysT), dvalues(memory.dvaluesT), s(s), memory(memory),
-        width(scratchSizes<T>(s).width()), rows(attention_scratch::wholePanels(s.queries)) {}
+      : s(s), memory(memory), width(scratchSizes<T>(s).width()),
+        rows(attention_scratch::wholePanels(s.queries)) {}
 
   void loadKeys(const E *k, const E *v) {
     keys = k;
@@ -45,8 +45,8 @@ public:
     for (int64_t lane = 0; lane < count; ++lane)
       scaleRow(keys + (block.begin + lane) * s.k.position, s.k.element, T(1), s.head,
                memory.keys + lane * width, 1);
-    std::fill_n(dkeys, s.head * lanes, T(0));
-    std::fill_n(dvalues, s.valueHead * lanes, T(0));
+    std::fill_n(memory.dkeysT, s.head * lanes, T(0));
+    std::fill_n(memory.dvaluesT, s.valueHead * lanes, T(0));
   }
 
   /// scores[count][lanes] and the cotangents of probabilities.
@@ -55,10 +55,11 @@ public:
     multiplyLines(doutsAt(at), at.count, s.valueHead, memory.valuesT, dprobabilities);
   }
 
-  /// dvalues[valueHead][lanes] and dkeys[head][lanes] from probabilities and dscores[count][lanes].
+  /// dvaluesT[valueHead][lanes] and dkeysT[head][lanes] from probabilities and
+  /// dscores[count][lanes].
   void addToKeys(const Place &at, const T *probabilities, const T *dscores) {
-    addAcrossLines(doutsAt(at), at.count, s.valueHead, probabilities, dvalues);
-    addAcrossLines(queriesAt(at), at.count, s.head, dscores, dkeys);
+    addAcrossLines(doutsAt(at), at.count, s.valueHead, probabilities, memory.dvaluesT);
+    addAcrossLines(queriesAt(at), at.count, s.head, dscores, memory.dkeysT);
   }
 
   void addToQueries(const Place &at, const T *dscores) {
@@ -69,7 +70,11 @@ public:
     scaleRow(dquery(g, i), 1, scale, s.head, to, s.q.element);
   }
 
-  T *const dkeys, *const dvalues; // [head][lanes], [valueHead][lanes]
+  /// The gradients of so many keys, times the scale, and of their values.
+  void storeKeys(T scale, int64_t count, E *dk, E *dv) const {
+    storeLines(memory.dkeysT, s.head, scale, dk, linesOf(s.k), count);
+    storeLines(memory.dvaluesT, s.valueHead, T(1), dv, linesOf(s.v), count);
+  }
 
 private:
   const T *queriesAt(const Place &at) const {

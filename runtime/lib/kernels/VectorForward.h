@@ -36,6 +36,11 @@ public:
     addAcrossLines(memory.values + firstKey * s.valueHead, count, s.valueHead, probabilities, sums);
   }
 
+  /// Rounds the sums of so many lanes.
+  void store(E *out, int64_t count) const {
+    storeLines(sums, s.valueHead, T(1), out, linesOf(s.out), count);
+  }
+
   T *const sums; // [valueHead][lanes]
 
 private:

@@ -1,6 +1,7 @@
 // Products of bf16, whichever way this processor makes them; CMakeLists.txt runs them widened, too.
 #include "titan/runtime/gemm.h"
 
+#include "kernels/Amx.h"
 #include "kernels/Avx512.h"
 
 #include <gtest/gtest.h>
@@ -8,6 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <omp.h>
+#include <string>
 #include <vector>
 
 using namespace titan::rt;
@@ -146,6 +148,14 @@ TYPED_TEST(GemmBfloat16, DoesNotDependOnRows) {
               << rows << " rows" << (transB ? " B'" : "") << " at " << i << "," << j;
     }
   }
+}
+
+// A processor with tiles may be asked to do as one without.
+TEST(GemmBfloat16Ways, VectorsDoWithoutTiles) {
+  const char *asked = std::getenv("TITAN_BF16");
+  if (!asked || asked != std::string("vectors"))
+    GTEST_SKIP() << "not asked";
+  EXPECT_FALSE(amx::isAvailable());
 }
 
 // Sums that round come close to those in double: their error is float's, not bf16's.
