@@ -49,7 +49,6 @@ void OpLowering::lowerUnmarked(const Op &op) {
 }
 
 Value OpLowering::simple(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
-  auto name = [&](size_t i) { return translation.dimName(op.dims[i]); };
   switch (op.kind) {
   case OpKind::Parameter:
     return parameters.lookup(op.index);
@@ -57,54 +56,58 @@ Value OpLowering::simple(const Op &op, mlir::Location loc, ir::NamedTensorType t
     return inputs.lookup(op.index);
   case OpKind::Constant:
     return builder.create<ir::ConstantOp>(loc, type, builder.getF64FloatAttr(op.number));
+  case OpKind::Iota:
+    return builder.create<ir::IotaOp>(loc, type);
   case OpKind::Elementwise:
     return elementwise(op, loc, type);
   case OpKind::Contract:
     return builder.create<ir::ContractOp>(loc, type, operand(op, 0), operand(op, 1));
-  case OpKind::Reduce:
-    return builder.create<ir::ReduceOp>(loc, type, *dist::symbolizeReductionKind(op.word),
-                                        operand(op, 0));
   case OpKind::Gather:
-    return builder.create<ir::TakeOp>(loc, type, operand(op, 0), operand(op, 1), name(0));
-  case OpKind::Iota:
-    return builder.create<ir::IotaOp>(loc, type);
-  case OpKind::Cast:
-    return builder.create<ir::CastOp>(loc, type, operand(op, 0));
-  case OpKind::Rename:
-    return builder.create<ir::RenameOp>(loc, type, operand(op, 0));
-  case OpKind::Slice:
-    return builder.create<ir::SliceOp>(loc, type, operand(op, 0), name(0), op.index);
-  case OpKind::Pad:
-    return builder.create<ir::PadOp>(loc, type, operand(op, 0), name(1), op.index);
-  case OpKind::Split:
-    return builder.create<ir::SplitOp>(loc, type, operand(op, 0), name(0));
-  case OpKind::Merge:
-    return builder.create<ir::MergeOp>(loc, type, operand(op, 0), name(0));
-  case OpKind::Expand:
-    return builder.create<ir::ExpandOp>(loc, type, operand(op, 0));
-  case OpKind::StopGradient:
-    return builder.create<ir::StopGradientOp>(loc, type, operand(op, 0));
-  case OpKind::Anchor:
-    return anchored(operand(op, 0), type, loc, op.names[0]);
+    return builder.create<ir::TakeOp>(loc, type, operand(op, 0), operand(op, 1),
+                                      translation.dimName(op.dims[0]));
   case OpKind::Rotary:
     return rotary(op, loc, type);
-  case OpKind::Cumulate:
-    return builder.create<ir::CumulativeSumOp>(loc, type, operand(op, 0), name(0),
-                                               op.word == "reverse" ? builder.getUnitAttr()
-                                                                    : UnitAttr());
   case OpKind::Scatter:
     return scatter(op, loc, type);
   case OpKind::Random:
     return random(*ir::symbolizeRandomKind(op.word), op, loc, type);
   case OpKind::Dropout:
     return dropout(op, loc, type);
-  case OpKind::Attention:
-  case OpKind::TopK:
-  case OpKind::Repeat:
-  case OpKind::Update:
-    break;
+  default:
+    return ofOne(op, operand(op, 0), loc, type);
   }
-  llvm_unreachable("has not one result");
+}
+
+/// What takes one tensor and says with dimensions what becomes of it.
+Value OpLowering::ofOne(const Op &op, Value x, mlir::Location loc, ir::NamedTensorType type) {
+  auto name = [&](size_t i) { return translation.dimName(op.dims[i]); };
+  switch (op.kind) {
+  case OpKind::Reduce:
+    return builder.create<ir::ReduceOp>(loc, type, *dist::symbolizeReductionKind(op.word), x);
+  case OpKind::Cumulate:
+    return builder.create<ir::CumulativeSumOp>(
+        loc, type, x, name(0), op.word == "reverse" ? builder.getUnitAttr() : UnitAttr());
+  case OpKind::Cast:
+    return builder.create<ir::CastOp>(loc, type, x);
+  case OpKind::Rename:
+    return builder.create<ir::RenameOp>(loc, type, x);
+  case OpKind::Slice:
+    return builder.create<ir::SliceOp>(loc, type, x, name(0), op.index);
+  case OpKind::Pad:
+    return builder.create<ir::PadOp>(loc, type, x, name(1), op.index);
+  case OpKind::Split:
+    return builder.create<ir::SplitOp>(loc, type, x, name(0));
+  case OpKind::Merge:
+    return builder.create<ir::MergeOp>(loc, type, x, name(0));
+  case OpKind::Expand:
+    return builder.create<ir::ExpandOp>(loc, type, x);
+  case OpKind::StopGradient:
+    return builder.create<ir::StopGradientOp>(loc, type, x);
+  case OpKind::Anchor:
+    return anchored(x, type, loc, op.names[0]);
+  default:
+    llvm_unreachable("has not one operand and one result");
+  }
 }
 
 Value OpLowering::elementwise(const Op &op, mlir::Location loc, ir::NamedTensorType type) {

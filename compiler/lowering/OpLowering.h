@@ -39,6 +39,8 @@ private:
   void lower(const sema::Op &op);
   void lowerUnmarked(const sema::Op &op);
   mlir::Value simple(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
+  mlir::Value ofOne(const sema::Op &op, mlir::Value x, mlir::Location loc,
+                    ir::NamedTensorType type);
   mlir::Value elementwise(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
   mlir::Value rotary(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
   mlir::Value scatter(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);

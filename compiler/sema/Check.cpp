@@ -41,7 +41,7 @@ bool Checker::checkAll() {
   std::vector<CheckedRun> checked;
   bool good = true;
   auto add = [&](const Symbol &symbol) {
-    if (work > Elaborator::mostWork) // that was said
+    if (work > mostWork) // that was said
       return;
     std::optional<CheckedRun> one = checkRun(symbol);
     good &= one.has_value();
@@ -109,7 +109,7 @@ bool Checker::specialise(const CheckedRun &checked, int64_t batch, Model &model,
   auto dtype = [&](const char *path) { return *floatCalled(checked.run[path].print()); };
   spec.params = dtype("precision.params");
   spec.compute = dtype("precision.compute");
-  if (!Elaborator(library, diags, model).run(base, spec))
+  if (!elaborate(base, spec, library, diags, model))
     return false;
   applyRules(checked.run, model, diags);
   return diags.errorReports() == errorsBefore;

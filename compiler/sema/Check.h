@@ -7,6 +7,8 @@
 #include "compiler/sema/Elaborator.h"
 #include "compiler/sema/Mesh.h"
 
+#include <set>
+
 namespace titan::sema {
 
 struct CheckRequest {

@@ -134,7 +134,7 @@ bool Checker::collectArguments(const Symbol &model, std::map<std::string, Argume
       continue;
     }
     setsOnce(here, setting.path.text(), setting.path.loc, diags);
-    Value value = Elaborator::evalConstant(*setting.value, library, *model.unit, diags);
+    Value value = evalConstant(*setting.value, library, *model.unit, diags);
     arguments[setting.path.text()] = {value, setting.path.loc};
   }
   return true;

@@ -207,7 +207,7 @@ private:
       degree = given->second.value;
       axis.degreeLoc = given->second.loc;
     } else if (written) {
-      degree = Elaborator::evalConstant(*written, library, *run.parallel.unit, diags);
+      degree = evalConstant(*written, library, *run.parallel.unit, diags);
     }
     if (degree.isWord("auto"))
       return checkAuto(axis);

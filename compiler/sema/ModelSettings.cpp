@@ -71,7 +71,7 @@ bool Resolver::takesCallable(const std::string &name) const {
     }
   });
   DiagnosticEngine quiet(diags.sourceManager()); // a default may use the arguments before it
-  return usual && Elaborator::evalConstant(*usual, library, *home, quiet).isCallable();
+  return usual && evalConstant(*usual, library, *home, quiet).isCallable();
 }
 
 /// In a configuration file a block is a string, as all words are: `mlp = "SwiGlu"`.
@@ -104,7 +104,7 @@ Value Resolver::evaluate(const Expr &expr) {
   const Path *path = name ? &name->path : call ? &call->callee : nullptr;
   bool isOfModel = fromCommandLine && path && !library.lookup(*unit, *path) &&
                    library.lookup(*run.model.unit, *path);
-  return Elaborator::evalConstant(expr, library, isOfModel ? *run.model.unit : *unit, diags);
+  return evalConstant(expr, library, isOfModel ? *run.model.unit : *unit, diags);
 }
 
 } // namespace titan::sema

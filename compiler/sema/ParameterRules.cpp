@@ -62,7 +62,7 @@ void readGroup(const Setting &setting, const Library &library, const Unit &unit,
   Group group{setting.label->text, {}, setting.label->loc};
   for (const Setting *entry : entriesOf(setting, groupOptions(), diags))
     if (const OptionSpec *spec = findEntry(*entry, groupOptions(), "a group has", diags)) {
-      Value value = Elaborator::evalConstant(*entry->value, library, unit, diags);
+      Value value = evalConstant(*entry->value, library, unit, diags);
       value = checkOption(*spec, value, entry->value->loc, diags);
       if (!value.isError())
         group.values[spec->path] = value;
@@ -80,10 +80,10 @@ void readRule(const Setting &setting, const Library &library, const Unit &unit, 
     if (!spec)
       continue;
     if (spec->type == OptionType::Initialiser) {
-      rule.init = Elaborator::evalInitialiser(*entry->value, library, unit, diags);
+      rule.init = evalInitialiser(*entry->value, library, unit, diags);
       continue;
     }
-    Value frozen = Elaborator::evalConstant(*entry->value, library, unit, diags);
+    Value frozen = evalConstant(*entry->value, library, unit, diags);
     frozen = checkOption(*spec, frozen, entry->value->loc, diags);
     if (!frozen.isError())
       rule.frozen = frozen.truth();

@@ -1,5 +1,5 @@
 #include "compiler/sema/Value.h"
-#include "compiler/sema/Call.h"
+#include "compiler/sema/elaboration/Call.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,0 +1,256 @@
+#include "compiler/sema/elaboration/ArgumentBinder.h"
+#include "compiler/sema/Suggest.h"
+#include "compiler/sema/elaboration/Elaboration.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace titan::sema {
+
+using namespace syntax;
+
+namespace {
+
+/// `over d, e`.
+bool takesSeveralDims(const Actual &actual) {
+  return actual.kind != ArgKind::Keyword && actual.arg->dims && actual.arg->dims->from.size() > 1;
+}
+
+/// Of what was passed on, the call says little: it may suit others.
+void notePassing(Diagnostic &diag, const Call &call) {
+  if (call.through)
+    diag.note(call.through->loc, "`" + call.name + "` was passed on from here");
+}
+
+} // namespace
+
+Value ArgumentBinder::valueOf(const Actual &actual) {
+  return actual.value ? *actual.value : eval(*actual.arg->value);
+}
+
+bool ArgumentBinder::bind() {
+  bool good = bindCallName();
+  if (reportUnknownKeywords())
+    return false; // what it was meant for would seem to be missing
+  // Dimensions first: the types of the others may mention them.
+  for (const Formal &formal : formals)
+    if (formal.kind != FormalKind::Value)
+      good &= bindDim(formal);
+  for (const Formal &formal : formals)
+    if (formal.kind == FormalKind::Value)
+      good &= bindValue(formal);
+  // What is left over often is what seems to be missing: one message says enough.
+  return good && reportUnused();
+}
+
+/// `Block(x, named = "encoder")`: the parameters of this call are called `encoder.w`, so that a
+/// block can be called more than once. An argument of that name of the callee's own goes first.
+bool ArgumentBinder::bindCallName() {
+  bool isFormal = std::any_of(formals.begin(), formals.end(),
+                              [](const Formal &formal) { return formal.name.text == "named"; });
+  if (isFormal)
+    return true;
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    const Actual &actual = call.args[i];
+    if (!actual.isKeyword("named"))
+      continue;
+    used[i] = true;
+    Value name = valueOf(actual);
+    auto isPart = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    bool legal = name.kind == Value::Kind::String && !name.text.empty() &&
+                 std::all_of(name.text.begin(), name.text.end(), isPart);
+    if (!legal) {
+      if (!name.isError())
+        report(Code::BadArgument, actual.arg->value->loc,
+               "`named` takes a string of letters, digits and `_`, not " + name.print());
+      return false;
+    }
+    callee.prefix = name.text + ".";
+  }
+  return true;
+}
+
+bool ArgumentBinder::bindDim(const Formal &formal) {
+  ArgKind wanted = formal.kind == FormalKind::Over ? ArgKind::Over : ArgKind::Along;
+  // Until it is known which it is: defaults of arguments may name it, and would be wrong as well.
+  callee.scope->define(formal.name.text, {{}, {}, true, formal.name.loc, "dimension"});
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    const Actual &actual = call.args[i];
+    if (used[i] || actual.kind != wanted || !actual.arg->dims)
+      continue;
+    used[i] = true;
+    std::vector<DimId> ids = actual.dims ? *actual.dims : parts.dims.dimsAfter(*actual.arg);
+    if (ids.empty())
+      return false;
+    Value size = ids.size() == 1 ? Value::ofInt(model.dims[ids[0]].size) : Value::none();
+    callee.scope->define(formal.name.text, {size, ids, true, actual.loc, "dimension"});
+    return true;
+  }
+  const char *word = formal.kind == FormalKind::Over ? "over" : "along";
+  Diagnostic &diag = report(Code::ArgumentMissing, call.loc,
+                            "`" + call.name + "` needs `" + word + " " + formal.name.text +
+                                "`: the dimension it works " + word);
+  diag.note(formal.name.loc, "declared here");
+  diag.help(std::string("name one: `") + call.name + "(..., " + word + " embed)`");
+  notePassing(diag, call);
+  return false;
+}
+
+std::optional<size_t> ArgumentBinder::positionOf(const Formal &formal) const {
+  for (size_t i = 0; i < call.args.size(); ++i)
+    if (!used[i] && call.args[i].isKeyword(formal.name.text))
+      return i;
+  for (size_t i = 0; i < call.args.size(); ++i)
+    if (!used[i] && call.args[i].kind == ArgKind::Positional)
+      return i;
+  return std::nullopt;
+}
+
+bool ArgumentBinder::bindValue(const Formal &formal) {
+  Value value;
+  Location at = formal.loc;
+  if (std::optional<size_t> position = positionOf(formal)) {
+    const Actual &actual = call.args[*position];
+    used[*position] = true;
+    at = actual.loc;
+    if (!actual.arg->value) {
+      report(Code::BadArgument, at, "a value is needed here, not dimensions");
+      return false;
+    }
+    value = valueOf(actual);
+  } else if (formal.defaultValue) {
+    Frame *caller = here.frame;
+    here.frame = &callee; // a default may use the parameters before it
+    value = eval(*formal.defaultValue);
+    here.frame = caller;
+  } else {
+    reportMissing(formal);
+    return false;
+  }
+  if (!value.isError())
+    checkType(formal, value, at);
+  bool isNumber = value.isInt();
+  bool good = !value.isError();
+  callee.scope->define(formal.name.text, {std::move(value), {}, isNumber, at, "argument"});
+  return good;
+}
+
+void ArgumentBinder::reportMissing(const Formal &formal) {
+  Diagnostic &diag = report(Code::ArgumentMissing, call.loc,
+                            "`" + call.name + "` needs a value for `" + formal.name.text + "`");
+  diag.note(formal.name.loc, "declared here, without a default");
+  notePassing(diag, call);
+  bool hasValues = std::any_of(call.args.begin(), call.args.end(), [](const Actual &actual) {
+    return actual.kind == ArgKind::Positional;
+  });
+  if (std::any_of(call.args.begin(), call.args.end(), takesSeveralDims))
+    diag.help("after `over` or `along`, every bare name is one more dimension: write `" +
+              formal.name.text + " = ...`");
+  else if (!hasValues && call.callee.isBlock())
+    diag.help("to pass the block itself on, write `" + call.name +
+              "` alone, or `_` for what is left open: `" + call.name +
+              (call.args.empty() ? "(_)`" : "(_, ...)`"));
+}
+
+/// Dimensions in the type of a block's parameter are the model's; the argument must have exactly
+/// those. A function is polymorphic: the argument must have them among others.
+void ArgumentBinder::checkType(const Formal &formal, Value &value, Location at) {
+  if (!formal.type.dims)
+    return;
+  if (!expectTensor(value, at, ("`" + formal.name.text + "`").c_str())) {
+    value = {};
+    return;
+  }
+  Frame *caller = here.frame;
+  here.frame = &callee;
+  for (const DimRef &ref : formal.type.dims->dims) {
+    const Name &name = ref.dim.last();
+    if (callee.scope->find(name.text))
+      continue;
+    if (Binding *outer = findDimInCallers(name.text, &callee)) {
+      parts.dims.asDims(name.text, *outer, name.loc);
+      callee.scope->define(name.text, *outer);
+    }
+  }
+  std::optional<DimSet> declared = parts.dims.dimSet(*formal.type.dims);
+  here.frame = caller;
+  if (!declared) {
+    value = {};
+    return;
+  }
+  DimSet actual = typeOf(value).dims;
+  bool fits =
+      callee.decl->is<FnDecl>() ? actual.containsAll(*declared) : actual.sameDims(*declared);
+  if (fits)
+    return;
+  report(Code::ArgumentDimensionsDiffer, at,
+         "`" + formal.name.text + "` of `" + nameOf(*callee.decl).text + "` has " +
+             print(*declared) + ", but this has " + print(actual))
+      .note(formal.loc, "declared here");
+  value = {};
+}
+
+namespace {
+
+std::vector<std::string> namesOf(const std::vector<Formal> &formals) {
+  std::vector<std::string> names;
+  for (const Formal &formal : formals)
+    names.push_back(formal.name.text);
+  return names;
+}
+
+/// "`x`, `over d` and `eps`".
+std::string listFormals(const std::vector<Formal> &formals) {
+  std::vector<std::string> shown;
+  for (const Formal &formal : formals)
+    shown.push_back((formal.kind == FormalKind::Over    ? "over "
+                     : formal.kind == FormalKind::Along ? "along "
+                                                        : "") +
+                    formal.name.text);
+  return listNames(shown);
+}
+
+} // namespace
+
+bool ArgumentBinder::reportUnknownKeywords() {
+  std::vector<std::string> names = namesOf(formals);
+  bool found = false;
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    const Actual &actual = call.args[i];
+    if (used[i] || actual.kind != ArgKind::Keyword ||
+        std::count(names.begin(), names.end(), actual.name->text))
+      continue;
+    found = true;
+    Diagnostic &diag = report(Code::BadArgument, actual.loc,
+                              "`" + call.name + "` takes no argument `" + actual.name->text + "`");
+    diag.note(nameOf(*call.callee.symbol.decl).loc, "it takes " + listFormals(formals));
+    notePassing(diag, call);
+    bool isDim = actual.name->text == "dim" || actual.name->text == "axis";
+    for (const Formal &formal : formals)
+      if (isDim && formal.kind != FormalKind::Value)
+        diag.help(std::string("a dimension is named: `") +
+                  (formal.kind == FormalKind::Over ? "over" : "along") + " embed`");
+    if (diag.remedy.empty())
+      proposeName(diag, actual.name->loc, actual.name->text, names);
+  }
+  return found;
+}
+
+bool ArgumentBinder::reportUnused() {
+  bool good = true;
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    const Actual &actual = call.args[i];
+    if (used[i])
+      continue;
+    good = false;
+    Diagnostic &diag = report(Code::BadArgument, actual.loc,
+                              actual.kind == ArgKind::Keyword
+                                  ? "`" + call.name + "` is given `" + actual.name->text + "` twice"
+                                  : "`" + call.name + "` takes no further argument like this");
+    diag.note(nameOf(*call.callee.symbol.decl).loc, "it takes " + listFormals(formals));
+    notePassing(diag, call);
+  }
+  return good;
+}
+
+} // namespace titan::sema

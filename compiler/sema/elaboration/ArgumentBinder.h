@@ -1,0 +1,38 @@
+// How the arguments of one call reach the names that a function or block has for them.
+#ifndef TITAN_COMPILER_SEMA_ELABORATION_ARGUMENTBINDER_H
+#define TITAN_COMPILER_SEMA_ELABORATION_ARGUMENTBINDER_H
+
+#include "compiler/sema/elaboration/Part.h"
+
+namespace titan::sema {
+
+class ArgumentBinder : Part {
+public:
+  ArgumentBinder(Elaboration &parts, const std::vector<syntax::Formal> &formals, const Call &call,
+                 Frame &callee)
+      : Part(parts), formals(formals), call(call), callee(callee), used(call.args.size()) {}
+
+  /// False after a report.
+  bool bind();
+
+private:
+  Value valueOf(const Actual &actual);
+  bool bindCallName();
+  bool bindDim(const syntax::Formal &formal);
+  bool bindValue(const syntax::Formal &formal);
+  /// The argument for a formal: that of its name, or else the next by position.
+  std::optional<size_t> positionOf(const syntax::Formal &formal) const;
+  void checkType(const syntax::Formal &formal, Value &value, Location at);
+  void reportMissing(const syntax::Formal &formal);
+  bool reportUnknownKeywords();
+  bool reportUnused();
+
+  const std::vector<syntax::Formal> &formals;
+  const Call &call;
+  Frame &callee;
+  std::vector<bool> used; ///< arguments, so far
+};
+
+} // namespace titan::sema
+
+#endif

@@ -1,0 +1,246 @@
+#include "compiler/sema/elaboration/Elaboration.h"
+
+#include <cmath>
+
+namespace titan::sema {
+
+using namespace syntax;
+
+namespace {
+
+const char *elementwiseWord(BinaryOp op) {
+  switch (op) {
+  case BinaryOp::Add:
+    return "add";
+  case BinaryOp::Sub:
+    return "sub";
+  case BinaryOp::Mul:
+    return "mul";
+  case BinaryOp::Div:
+    return "div";
+  default:
+    return "";
+  }
+}
+
+const char *compareWord(BinaryOp op) {
+  switch (op) {
+  case BinaryOp::Eq:
+    return "eq";
+  case BinaryOp::Ne:
+    return "ne";
+  case BinaryOp::Lt:
+    return "lt";
+  case BinaryOp::Le:
+    return "le";
+  case BinaryOp::Gt:
+    return "gt";
+  default:
+    return "ge";
+  }
+}
+
+bool holds(BinaryOp op, double a, double b) {
+  switch (op) {
+  case BinaryOp::Eq:
+    return a == b;
+  case BinaryOp::Ne:
+    return a != b;
+  case BinaryOp::Lt:
+    return a < b;
+  case BinaryOp::Le:
+    return a <= b;
+  case BinaryOp::Gt:
+    return a > b;
+  default:
+    return a >= b;
+  }
+}
+
+/// Nothing on overflow, or where the result is not an integer.
+std::optional<int64_t> integerResult(BinaryOp op, int64_t a, int64_t b) {
+  int64_t result = 0;
+  switch (op) {
+  case BinaryOp::Add:
+    return __builtin_add_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+  case BinaryOp::Sub:
+    return __builtin_sub_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+  case BinaryOp::Mul:
+    return __builtin_mul_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+  case BinaryOp::Div:
+    return b == -1 || a % b ? std::nullopt : std::optional(a / b);
+  default: // Mod, with the sign of the divisor, so that `l % 2` is 0 or 1
+    if (b == -1)
+      return 0;
+    return (a % b + b) % b;
+  }
+}
+
+double realResult(BinaryOp op, double a, double b) {
+  switch (op) {
+  case BinaryOp::Add:
+    return a + b;
+  case BinaryOp::Sub:
+    return a - b;
+  case BinaryOp::Mul:
+    return a * b;
+  case BinaryOp::Div:
+    return a / b;
+  default:
+    return a - std::floor(a / b) * b;
+  }
+}
+
+} // namespace
+
+Value mapped(const Value &list, const std::function<Value(const Value &)> &each) {
+  std::vector<Value> results;
+  for (const Value &element : list.elements) {
+    results.push_back(each(element));
+    if (results.back().isError()) // the others would say the same
+      return {};
+  }
+  return Value::ofList(std::move(results));
+}
+
+std::optional<Value> Arithmetic::zipped(const Value &lhs, const Value &rhs, Location at,
+                                        const Combine &each) {
+  if (lhs.isNumberList() && rhs.isNumber())
+    return mapped(lhs, [&](const Value &element) { return each(element, rhs); });
+  if (lhs.isNumber() && rhs.isNumberList())
+    return mapped(rhs, [&](const Value &element) { return each(lhs, element); });
+  if (!lhs.isNumberList() || !rhs.isNumberList())
+    return std::nullopt;
+  if (lhs.elements.size() != rhs.elements.size()) {
+    report(Code::BadOperands, at,
+           "lists combine element by element, but these have " +
+               std::to_string(lhs.elements.size()) + " and " + std::to_string(rhs.elements.size()));
+    return Value();
+  }
+  size_t next = 0;
+  return mapped(lhs, [&](const Value &element) { return each(element, rhs.elements[next++]); });
+}
+
+Value Arithmetic::finite(double number, Location at) {
+  if (std::isfinite(number))
+    return Value::ofFloat(number);
+  report(Code::BadOperands, at, "the result is no finite number");
+  return {};
+}
+
+/// Of numbers, and lists of them.
+Value Arithmetic::ofNumbers(const BinaryExpr &expr, const Value &lhs, const Value &rhs) {
+  if (lhs.isNumber() && rhs.isNumber()) {
+    bool divides = expr.op == BinaryOp::Div || expr.op == BinaryOp::Mod;
+    if (divides && rhs.number() == 0) {
+      report(Code::DivisionByZero, expr.opLoc, "division by zero");
+      return {};
+    }
+    if (lhs.isInt() && rhs.isInt())
+      if (std::optional<int64_t> exact = integerResult(expr.op, lhs.integer, rhs.integer))
+        return Value::ofInt(*exact);
+    return finite(realResult(expr.op, lhs.number(), rhs.number()), expr.opLoc);
+  }
+  auto each = [&](const Value &a, const Value &b) { return ofNumbers(expr, a, b); };
+  if (std::optional<Value> list = zipped(lhs, rhs, expr.opLoc, each))
+    return *list;
+  report(Code::BadOperands, expr.opLoc,
+         std::string("`") + syntax::spelling(expr.op) + "` of " + lhs.describe() + " and " +
+             rhs.describe());
+  return {};
+}
+
+Value Arithmetic::arithmetic(const BinaryExpr &expr, const Value &lhs, const Value &rhs) {
+  if (!lhs.isTensor() && !rhs.isTensor())
+    return ofNumbers(expr, lhs, rhs);
+  if (expr.op == BinaryOp::Div && rhs.isNumber() && rhs.number() == 0) {
+    report(Code::DivisionByZero, expr.opLoc, "division by zero");
+    return {};
+  }
+  if (expr.op == BinaryOp::Mod) {
+    report(Code::BadOperands, expr.opLoc, "`%` works on compile-time numbers, not on tensors");
+    return {};
+  }
+  return parts.tensors.elementwise(elementwiseWord(expr.op), lhs, rhs, expr.opLoc, expr.lhs->loc,
+                                   expr.rhs->loc, &expr);
+}
+
+Value Arithmetic::power(const BinaryExpr &expr, const Value &lhs, const Value &rhs) {
+  if (lhs.isNumber() && rhs.isNumber()) {
+    double result = std::pow(lhs.number(), rhs.number());
+    bool exact = lhs.isInt() && rhs.isInt() && rhs.integer >= 0 && std::abs(result) < 0x1p53;
+    return exact ? Value::ofInt(static_cast<int64_t>(result)) : finite(result, expr.opLoc);
+  }
+  auto each = [&](const Value &a, const Value &b) { return power(expr, a, b); };
+  if (std::optional<Value> list = zipped(lhs, rhs, expr.opLoc, each))
+    return *list;
+  if (!expectTensor(lhs, expr.lhs->loc, "the base of `**`"))
+    return {};
+  if (!rhs.isInt() || rhs.integer < 1 || rhs.integer > 8) {
+    report(Code::BadOperands, expr.rhs->loc,
+           "a tensor can be raised to an integer from 1 to 8, not to " + rhs.print())
+        .help("for other powers write `exp(y * log(x))`, or `sqrt(x)`");
+    return {};
+  }
+  Value result = lhs;
+  for (int64_t i = 1; i < rhs.integer; ++i)
+    result =
+        parts.tensors.elementwise("mul", result, lhs, expr.opLoc, expr.lhs->loc, expr.lhs->loc);
+  return result;
+}
+
+Value Arithmetic::compare(const BinaryExpr &expr, const Value &lhs, const Value &rhs) {
+  if (lhs.isNumber() && rhs.isNumber())
+    return Value::ofBool(holds(expr.op, lhs.number(), rhs.number()));
+  if (lhs.isTensor() || rhs.isTensor())
+    return parts.tensors.elementwise(compareWord(expr.op), lhs, rhs, expr.opLoc, expr.lhs->loc,
+                                     expr.rhs->loc);
+  if (expr.op == BinaryOp::Eq || expr.op == BinaryOp::Ne)
+    return Value::ofBool((lhs == rhs) == (expr.op == BinaryOp::Eq));
+  report(Code::BadOperands, expr.opLoc,
+         std::string("`") + syntax::spelling(expr.op) + "` of " + lhs.describe() + " and " +
+             rhs.describe());
+  return {};
+}
+
+Value Arithmetic::contraction(const BinaryExpr &expr, const Value &lhs, const Value &rhs,
+                              Expected expected) {
+  if (!expectTensor(lhs, expr.lhs->loc, "the left side of `@`") ||
+      !expectTensor(rhs, expr.rhs->loc, "the right side of `@`"))
+    return {};
+  const TensorType left = typeOf(lhs), right = typeOf(rhs);
+  if (!expected && parts.statements.declarationFailed) // reported where it was written
+    return {};
+  if (!expected) {
+    Diagnostic &diag = report(Code::ContractionUndeclared, expr.opLoc,
+                              "`@` needs a declared result, to know what to sum");
+    parts.reports.noteOperand(diag, *expr.lhs, left.dims);
+    parts.reports.noteOperand(diag, *expr.rhs, right.dims);
+    diag.help("state the dimensions: `(a @ b)" +
+              print(left.dims.unite(right.dims).without(left.dims.intersect(right.dims))) +
+              "`, or in `let name[...] = ...`");
+    return {};
+  }
+  if (!mayJoin(left.dtype, right.dtype)) {
+    report(Code::DTypeMismatch, expr.opLoc,
+           std::string("`@` of ") + spelling(left.dtype) + " and " + spelling(right.dtype));
+    return {};
+  }
+  Contraction typed = contract(left.dims, right.dims, *expected);
+  if (!typed.valid()) {
+    DimSet lost = typed.lostLeft.unite(typed.lostRight);
+    Diagnostic &diag = report(
+        Code::ContractionLosesDimension, expr.opLoc,
+        quote(lost) + (lost.size() == 1 ? " would be lost: it is" : " would be lost: they are") +
+            " in one operand alone and not in the declared result " + print(*expected));
+    parts.reports.noteOperand(diag, *expr.lhs, left.dims);
+    parts.reports.noteOperand(diag, *expr.rhs, right.dims);
+    diag.help("a contraction sums only what both operands have; add " + quote(lost) +
+              " to the declared result, or sum it first with `sum(x, over " +
+              model.dims[lost[0]].name + ")`");
+    return {};
+  }
+  return emit(Op(OpKind::Contract, {lhs.tensor, rhs.tensor}), {left.dtype, typed.result}, expr.loc);
+}
+
+} // namespace titan::sema

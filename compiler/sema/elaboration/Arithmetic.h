@@ -1,0 +1,35 @@
+// Binary operators, on compile-time numbers, lists of them, and tensors.
+#ifndef TITAN_COMPILER_SEMA_ELABORATION_ARITHMETIC_H
+#define TITAN_COMPILER_SEMA_ELABORATION_ARITHMETIC_H
+
+#include "compiler/sema/elaboration/Part.h"
+
+#include <functional>
+
+namespace titan::sema {
+
+class Arithmetic : Part {
+public:
+  explicit Arithmetic(Elaboration &parts) : Part(parts) {}
+
+  Value arithmetic(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
+  Value power(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
+  Value compare(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
+  Value contraction(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs,
+                    Expected expected);
+
+  using Combine = std::function<Value(const Value &, const Value &)>;
+  /// Of two lists of numbers, or of one and a number; nothing if they are something else.
+  std::optional<Value> zipped(const Value &lhs, const Value &rhs, Location at, const Combine &each);
+
+private:
+  Value ofNumbers(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
+  Value finite(double number, Location at);
+};
+
+/// The list of what `each` makes of a list's elements.
+Value mapped(const Value &list, const std::function<Value(const Value &)> &each);
+
+} // namespace titan::sema
+
+#endif

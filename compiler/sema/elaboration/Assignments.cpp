@@ -1,0 +1,137 @@
+// `x = ...`: the next value of a name, and the model's loss.
+#include "compiler/sema/elaboration/Elaboration.h"
+
+#include <algorithm>
+
+namespace titan::sema {
+
+using namespace syntax;
+
+void Statements::assign(const AssignStmt &stmt) {
+  bool isModel = here.frame->decl && here.frame->decl->is<ModelDecl>();
+  if (isModel && stmt.targets.size() == 1 && stmt.targets[0].text == "loss" &&
+      !lookup(stmt.targets[0]))
+    return setLoss(stmt);
+  std::string outerVariable = here.variable;
+  here.variable = stmt.targets[0].text;
+  // What the name holds already declares the dimensions of its next value.
+  std::optional<DimSet> declared;
+  if (Binding *known = lookup(stmt.targets[0]); known && known->value.isTensor())
+    declared = typeOf(known->value).dims;
+  Value value = eval(*stmt.value, declared && stmt.targets.size() == 1 ? &*declared : nullptr);
+  here.variable = outerVariable;
+  if (stmt.targets.size() == 1)
+    return assignTo(stmt.targets[0], value, stmt.value->loc);
+  bool fits = value.kind == Value::Kind::List && value.elements.size() == stmt.targets.size();
+  if (!fits && !value.isError())
+    report(Code::ResultCount, stmt.value->loc,
+           "this does not give the " + std::to_string(stmt.targets.size()) +
+               " values that the names before `=` take");
+  for (size_t i = 0; i < stmt.targets.size(); ++i)
+    assignTo(stmt.targets[i], fits ? value.elements[i] : Value(), stmt.value->loc);
+}
+
+/// Whether the body at hand gives what has this name.
+static bool isResult(const Decl *decl, const std::string &name) {
+  const std::vector<Name> *results = nullptr;
+  if (auto *fn = decl ? decl->as<FnDecl>() : nullptr)
+    results = &fn->results;
+  if (auto *block = decl ? decl->as<BlockDecl>() : nullptr)
+    results = &block->results;
+  return results && std::any_of(results->begin(), results->end(),
+                                [&](const Name &result) { return result.text == name; });
+}
+
+/// Whether a tensor's name may take this value, of the same dimensions and, but for conversions,
+/// element type; reports otherwise.
+bool Statements::mayReplace(const Name &name, const Binding &binding, const Value &value,
+                            Location valueLoc) {
+  auto refuse = [&](std::string what, const char *help) {
+    report(Code::AssignmentChangesType, valueLoc, "`" + name.text + "` " + std::move(what))
+        .note(binding.loc, "`" + name.text + "` was defined here")
+        .help(help);
+    return false;
+  };
+  if (parts.reports.refuseCallable(value, valueLoc))
+    return false;
+  if (parts.buffers.refuseAssignment(name, binding))
+    return false;
+  if (value.isError())
+    return true;
+  if (!value.isTensor())
+    return refuse(std::string("is a tensor, but this is ") + value.describe(),
+                  "a new value of another kind takes a `let`");
+  const TensorType &before = typeOf(binding.value), &after = typeOf(value);
+  if (!before.dims.sameDims(after.dims))
+    return refuse("has " + print(before.dims) + ", but this has " + print(after.dims),
+                  "a new value of other dimensions takes a `let`");
+  if (!mayJoin(before.dtype, after.dtype))
+    return refuse(std::string("is ") + spelling(before.dtype) + ", but this is " +
+                      spelling(after.dtype),
+                  "a new value of another element type takes a `let`");
+  return true;
+}
+
+void Statements::assignTo(const Name &name, Value value, Location valueLoc) {
+  Binding *binding = lookup(name);
+  if (!binding && isResult(here.frame->decl, name.text)) {
+    bindLet(name, std::move(value));
+    return;
+  }
+  if (!binding) {
+    Diagnostic &diag = parts.reports.unknownName(name);
+    if (diag.remedy.empty() && !diag.fixIt)
+      diag.help("a new name takes a `let`: `let " + name.text + " = ...`");
+    return;
+  }
+  if (!binding->value.isTensor()) {
+    if (!parts.buffers.refuseAssignment(name, *binding))
+      binding->value = std::move(value);
+    return;
+  }
+  if (!mayReplace(name, *binding, value, valueLoc))
+    return;
+  if (value.isTensor())
+    value = Value::ofTensor(
+        parts.recorder.converted(value.tensor, typeOf(binding->value).dtype, valueLoc));
+  binding->value = std::move(value);
+}
+
+/// The mean of many values of few digits has few digits: what `loss =` says is an island.
+Value Statements::lossValue(const Expr &expr) {
+  DType dtype = wider(parts.recorder.computeType, DType::F32);
+  Island island(parts.recorder, dtype);
+  Value value = eval(expr);
+  return value.isTensor() ? Value::ofTensor(parts.recorder.converted(value.tensor, dtype, expr.loc))
+                          : value;
+}
+
+void Statements::setLoss(const AssignStmt &stmt) {
+  here.variable = "loss";
+  Value value = lossValue(*stmt.value);
+  here.variable.clear();
+  if (!expectTensor(value, stmt.value->loc, "the loss"))
+    return;
+  if (model.loss) {
+    report(Code::LossTwice, stmt.loc, "the model has a loss already")
+        .note(model.values[*model.loss].loc, "the other one is here");
+    return;
+  }
+  const TensorType &type = typeOf(value);
+  if (type.dims.empty() && !isFloat(type.dtype)) {
+    report(Code::LossNotScalar, stmt.value->loc,
+           std::string("the loss must be a floating-point number, but this is ") +
+               spelling(type.dtype))
+        .help("convert it with `float(x)`; no gradient passes through integers");
+    return;
+  }
+  if (!type.dims.empty()) {
+    report(Code::LossNotScalar, stmt.value->loc,
+           "the loss must be one number, but this has " + print(type.dims))
+        .help("average it: `mean(x, over ...)`");
+    return;
+  }
+  model.loss = value.tensor;
+}
+
+} // namespace titan::sema

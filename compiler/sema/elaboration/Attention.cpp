@@ -1,0 +1,197 @@
+// `attention(q, k, v, over d, along s, mask = causal and window(64))` and what masks are made of.
+#include "compiler/sema/elaboration/CallArgs.h"
+#include "compiler/sema/elaboration/Masks.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace titan::sema {
+
+namespace {
+
+class AttentionCall : Part {
+public:
+  AttentionCall(Elaboration &parts, CallArgs &args) : Part(parts), args(args) {}
+  Value run();
+
+private:
+  bool check();
+  std::optional<Mask> mask();
+  std::optional<double> softCap();
+  bool addDocuments(const Mask &mask, Op &op);
+  Value addSink(const Value &result, const Value &logSum);
+  Value shareBeside(const Value &sink, const Value &logSum);
+
+  CallArgs &args;
+};
+
+} // namespace
+
+/// `window(n)`: positions that are less than n apart; `window(none)` lets all through.
+Value Builtins::window(CallArgs &args) {
+  if (!args.expect(1, 1, false, false))
+    return {};
+  if (args[0].kind == Value::Kind::None)
+    return Value::ofMask({});
+  if (args[0].isInt() && args[0].integer > 0)
+    return Value::ofMask({.window = args[0].integer});
+  report(Code::BadMask, args.locOf(0),
+         "`window` takes a positive integer or `none`, not " + args[0].print());
+  return {};
+}
+
+/// `document(ids)`: positions with equal numbers.
+Value Builtins::document(CallArgs &args) {
+  if (!args.expect(1, 1, false, false) ||
+      !expectTensor(args[0], args.locOf(0), "the argument of `document`"))
+    return {};
+  if (DType dtype = typeOf(args[0]).dtype; dtype != DType::I64) {
+    report(Code::DTypeMismatch, args.locOf(0),
+           std::string("documents are numbered by an int tensor, not ") + spelling(dtype));
+    return {};
+  }
+  return Value::ofMask({.documents = args[0].tensor});
+}
+
+/// Queries, keys and values fit.
+bool AttentionCall::check() {
+  DimId head = args.over[0], along = args.along[0];
+  const char *names[] = {"the queries", "the keys", "the values"};
+  for (size_t i = 0; i < 3; ++i) {
+    if (!expectTensor(args[i], args.locOf(i), names[i]))
+      return false;
+    for (DimId id : {head, along})
+      if (!typeOf(args[i]).dims.contains(id) && (id == along || i < 2)) {
+        report(Code::DimensionNotThere, args.locOf(i),
+               std::string(names[i]) + " of `attention` need `" + model.dims[id].name +
+                   "`, but have " + print(typeOf(args[i]).dims));
+        return false;
+      }
+  }
+  const TensorType q = typeOf(args[0]), k = typeOf(args[1]), v = typeOf(args[2]);
+  DimSet own = v.dims.without(k.dims); // of the values, in place of the head
+  bool valuesFit = own.empty() ? k.dims.sameDims(v.dims)
+                               : own.size() == 1 && !q.dims.contains(own[0]) &&
+                                     v.dims.without(own).sameDims(k.dims.without({head}));
+  if (valuesFit && q.dims.containsAll(k.dims))
+    return true;
+  report(Code::AttentionDimensions, args.loc(),
+         "keys and values must have equal dimensions, all of them among the queries'")
+      .note(args.locOf(0), "the queries have " + print(q.dims))
+      .note(args.locOf(1), "the keys have " + print(k.dims))
+      .note(args.locOf(2), "the values have " + print(v.dims))
+      .help("only in place of `" + model.dims[head].name +
+            "` the values may have one dimension of their own");
+  return false;
+}
+
+bool AttentionCall::addDocuments(const Mask &mask, Op &op) {
+  if (!mask.documents)
+    return true;
+  const TensorType k = typeOf(args[1]), ids = model.values[*mask.documents].type;
+  DimId head = args.over[0], along = args.along[0];
+  if (!ids.dims.contains(along) || !k.dims.without({head}).containsAll(ids.dims)) {
+    report(Code::BadMask, args.keywordLoc("mask"),
+           "the documents have " + print(ids.dims) + ", but must have `" + model.dims[along].name +
+               "`, and otherwise only dimensions of the keys")
+        .note(args.locOf(1), "the keys have " + print(k.dims));
+    return false;
+  }
+  op.operands.push_back(*mask.documents);
+  return true;
+}
+
+/// A sink is a logit that joins every softmax and has no value: with l the log-sum-exp of the
+/// scores, the probabilities shrink by exp(l) / (exp(l) + exp(sink)).
+Value AttentionCall::addSink(const Value &result, const Value &logSum) {
+  const Value *sink = args.keyword("sink");
+  if (!sink || sink->kind == Value::Kind::None)
+    return result;
+  Location at = args.keywordLoc("sink");
+  if (!expectTensor(*sink, at, "`sink`"))
+    return {};
+  if (!typeOf(logSum).dims.containsAll(typeOf(*sink).dims)) {
+    report(Code::AttentionDimensions, at,
+           "a sink has dimensions of the queries other than `" + model.dims[args.over[0]].name +
+               "`, but this has " + print(typeOf(*sink).dims))
+        .note(args.locOf(0), "the queries have " + print(typeOf(args[0]).dims));
+    return {};
+  }
+  Value share = shareBeside(*sink, logSum);
+  if (share.isError())
+    return {};
+  return parts.tensors.elementwise("mul", result, share, args.loc(), args.loc(), at);
+}
+
+/// What a sink leaves to the keys. It is computed as the softmax is.
+Value AttentionCall::shareBeside(const Value &sink, const Value &logSum) {
+  Island island(parts.recorder, wider(parts.recorder.computeType, DType::F32));
+  Value share = parts.tensors.elementwise("sub", logSum, sink, args.loc(), args.loc(),
+                                          args.keywordLoc("sink"));
+  return share.isError() ? share : parts.tensors.unary("sigmoid", share, args.loc());
+}
+
+/// The mask that is given; nothing after a report.
+std::optional<Mask> AttentionCall::mask() {
+  const Value *given = args.keyword("mask");
+  if (!given || given->kind == Value::Kind::None)
+    return Mask();
+  std::optional<Mask> mask = asMask(*given);
+  if (!mask)
+    report(Code::BadMask, args.keywordLoc("mask"), "`mask` cannot be " + given->print())
+        .help("it is `none`, or `causal`, `window(n)`, `document(ids)`, several joined by `and`");
+  return mask;
+}
+
+/// The bound of the scores, 0 where there is none; nothing after a report.
+std::optional<double> AttentionCall::softCap() {
+  const Value *given = args.keyword("soft_cap");
+  if (!given || given->kind == Value::Kind::None)
+    return 0;
+  std::optional<double> cap = args.number("soft_cap", 0);
+  if (!cap || (*cap > 0 && std::isfinite(*cap)))
+    return cap;
+  report(Code::BadArgument, args.keywordLoc("soft_cap"),
+         "`soft_cap` bounds the scores and must be positive, not " + given->print())
+      .help("`soft_cap = none` leaves them as they are");
+  return std::nullopt;
+}
+
+Value AttentionCall::run() {
+  if (!args.expect(3, 3, true, true, {"mask", "scale", "soft_cap", "sink"}) ||
+      !args.expectOneOver() || !check())
+    return {};
+  DimId head = args.over[0];
+  std::optional<Mask> seen = mask();
+  if (!seen)
+    return {};
+  std::optional<double> scale =
+      args.number("scale", 1 / std::sqrt(static_cast<double>(model.dims[head].size)));
+  std::optional<double> cap = softCap();
+  if (!scale || !cap)
+    return {};
+  const TensorType q = typeOf(args[0]), v = typeOf(args[2]);
+  DimSet own = v.dims.without(typeOf(args[1]).dims), dims;
+  for (DimId id : q.dims)
+    dims.insert(id == head && !own.empty() ? own[0] : id);
+  Op op(OpKind::Attention, {args[0].tensor, args[1].tensor, args[2].tensor});
+  op.dims = {head, args.along[0]};
+  op.word = seen->causal ? "causal" : "full";
+  op.number = *scale;
+  op.index = seen->window;
+  if (*cap)
+    op.numbers = {*cap};
+  if (!addDocuments(*seen, op))
+    return {};
+  // The log-sum-exp of the scores keeps more digits than they have.
+  DType type = parts.recorder.computeType;
+  Value both = parts.recorder.emitAll(
+      std::move(op), {{type, dims}, {wider(type, DType::F32), q.dims.without({head})}}, args.loc());
+  return both.isError() ? both : addSink(both.elements[0], both.elements[1]);
+}
+
+Value Builtins::attention(CallArgs &args) {
+  return AttentionCall(parts, args).run();
+}
+
+} // namespace titan::sema

@@ -1,0 +1,144 @@
+#include "compiler/sema/ParameterRules.h"
+#include "compiler/sema/elaboration/Elaboration.h"
+
+#include <utility>
+
+namespace titan::sema {
+
+using namespace syntax;
+
+/// Parameters have the type that the run says. A buffer may have one of its own: a mean over
+/// thousands of steps needs more digits than a weight, a counter is an integer.
+std::optional<DType> Buffers::storedType(const ParamStmt &stmt) {
+  if (!stmt.type.dtype)
+    return spec.params;
+  if (!stmt.isBuffer) {
+    report(Code::UnknownOption, stmt.type.dtype->loc,
+           "a parameter's element type comes from the run: `precision { params = ... }`");
+    return spec.params;
+  }
+  std::optional<DType> dtype = parts.dims.dtypeOf(*stmt.type.dtype);
+  if (dtype == DType::Bool) {
+    report(Code::DTypeMismatch, stmt.type.dtype->loc, "a buffer holds numbers, not truth values")
+        .help("an `int` may be 0 or 1");
+    return std::nullopt;
+  }
+  // A run in f64 is there to check numbers with, as for islands.
+  return dtype && isFloat(*dtype) && spec.params == DType::F64 ? DType::F64 : dtype;
+}
+
+/// Whether a tensor of this type can start as it is declared to.
+bool Buffers::mayStart(const ParamStmt &stmt, DType dtype, const Initialiser &init) {
+  if (canStart(dtype, init))
+    return true;
+  report(Code::BadInitialValue, stmt.initValue->loc,
+         "`" + stmt.name.text + "` is int and starts as a whole number");
+  return false;
+}
+
+/// Whether this is the body that declares the buffer, and its first update there.
+bool Buffers::mayUpdate(const UpdateStmt &stmt, const Binding &buffer) {
+  std::optional<uint32_t> index = parts.parameters.indexOf(stmt.name.text);
+  if (!index || model.parameters[*index].loc != buffer.loc) {
+    for (Parameter &parameter : model.parameters)
+      parameter.isUpdated |=
+          parameter.loc == buffer.loc; // that it never is, is not to be said as well
+    report(Code::UpdateElsewhere, stmt.loc,
+           "`" + stmt.name.text + "` is updated in a repeat inside of the body that declares it")
+        .note(buffer.loc, "declared here")
+        .help("carry a value out of the repeat and update the buffer behind it, or declare the "
+              "buffer inside: then every iteration has its own");
+    return false;
+  }
+  if (buffer.updated.isValid()) {
+    report(Code::BufferUpdatedTwice, stmt.loc, "`" + stmt.name.text + "` is updated a second time")
+        .note(buffer.updated, "the first update is here")
+        .help("a step has one next value of it: compute that with `let` and update once");
+    return false;
+  }
+  return true;
+}
+
+/// The value in the buffer's type. A mean over many steps moves by little in each, so what an
+/// update says is an island of the buffer's type where that is the wider one.
+Value Buffers::nextValue(const UpdateStmt &stmt, const TensorType &type) {
+  DType computed = parts.recorder.computeType;
+  Value value;
+  {
+    Island island(parts.recorder, isFloat(type.dtype) ? wider(computed, type.dtype) : computed);
+    value = eval(*stmt.value, &type.dims);
+  }
+  Location at = stmt.value->loc;
+  if (!expectTensor(value, at, "the next value of a buffer"))
+    return {};
+  TensorType given = typeOf(value);
+  if (!given.dims.sameDims(type.dims)) {
+    report(Code::UpdateDimensions, at,
+           "`" + stmt.name.text + "` has " + print(type.dims) + ", but this has " +
+               print(given.dims))
+        .help("what a buffer lacks must be summed or averaged: `mean(x, over ...)`");
+    return {};
+  }
+  if (!mayJoin(type.dtype, given.dtype)) {
+    report(Code::DTypeMismatch, at,
+           "`" + stmt.name.text + "` is " + spelling(type.dtype) + ", but this is " +
+               spelling(given.dtype));
+    return {};
+  }
+  return Value::ofTensor(parts.recorder.converted(value.tensor, type.dtype, at));
+}
+
+void Buffers::update(const UpdateStmt &stmt) {
+  Binding *binding = lookup(stmt.name);
+  if (!binding) {
+    parts.reports.unknownName(stmt.name);
+    return;
+  }
+  if (std::string_view(binding->what) != "buffer") {
+    bool isParameter = std::string_view(binding->what) == "parameter";
+    report(Code::NotABuffer, stmt.name.loc,
+           "`" + stmt.name.text + "` is no buffer" +
+               (isParameter ? ": parameters are changed by the optimizer" : ""))
+        .note(binding->loc, std::string("this ") + binding->what)
+        .help(isParameter
+                  ? "declare it with `buffer` instead of `param`, if it is not to be trained"
+                  : "a buffer is updated by the name that declares it");
+    return;
+  }
+  if (!binding->value.isTensor() || !mayUpdate(stmt, *binding))
+    return;
+  binding->updated = stmt.loc;
+  uint32_t index = *parts.parameters.indexOf(stmt.name.text);
+  model.parameters[index].isUpdated = true;
+  std::string outerVariable = std::exchange(here.variable, stmt.name.text);
+  Value next = nextValue(stmt, model.parameters[index].type);
+  here.variable = outerVariable;
+  if (!next.isTensor())
+    return;
+  Op op(OpKind::Update, {next.tensor});
+  op.index = index;
+  op.loc = parts.recorder.placeOf(stmt.loc);
+  op.name = stmt.name.text;
+  parts.recorder.region->ops.push_back(std::move(op));
+}
+
+/// `mean = ...` would hold for the rest of the step only.
+bool Buffers::refuseAssignment(const Name &name, const Binding &binding) {
+  if (std::string_view(binding.what) != "buffer")
+    return false;
+  report(Code::BufferAssigned, name.loc,
+         "`" + name.text + "` is a buffer, which keeps its value until the step ends")
+      .note(binding.loc, "declared here")
+      .help("say what it is from the next step on: `update " + name.text + " = ...`");
+  return true;
+}
+
+void Buffers::checkUpdated() {
+  for (const Parameter &parameter : model.parameters)
+    if (parameter.isBuffer && !parameter.isUpdated)
+      report(Code::BufferNeverUpdated, parameter.loc,
+             "buffer `" + parameter.name + "` would never change: no `update` says its next value")
+          .help("a tensor that stays as it starts is `param NAME[...] ... { frozen = true }`");
+}
+
+} // namespace titan::sema

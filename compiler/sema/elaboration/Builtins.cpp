@@ -1,0 +1,195 @@
+#include "compiler/sema/Suggest.h"
+#include "compiler/sema/elaboration/CallArgs.h"
+
+#include <cmath>
+
+namespace titan::sema {
+
+using namespace syntax;
+
+namespace {
+
+double compute(const std::string &function, double x) {
+  if (function == "exp")
+    return std::exp(x);
+  if (function == "log")
+    return std::log(x);
+  if (function == "sqrt")
+    return std::sqrt(x);
+  if (function == "rsqrt")
+    return 1 / std::sqrt(x);
+  if (function == "tanh")
+    return std::tanh(x);
+  if (function == "erf")
+    return std::erf(x);
+  if (function == "sin")
+    return std::sin(x);
+  if (function == "cos")
+    return std::cos(x);
+  return 1 / (1 + std::exp(-x)); // sigmoid
+}
+
+} // namespace
+
+const std::map<std::string, Builtins::Builtin> &Builtins::table() {
+  static const std::map<std::string, Builtin> table = {
+      {"exp", &Builtins::unary},
+      {"log", &Builtins::unary},
+      {"sqrt", &Builtins::unary},
+      {"rsqrt", &Builtins::unary},
+      {"tanh", &Builtins::unary},
+      {"sigmoid", &Builtins::unary},
+      {"erf", &Builtins::unary},
+      {"sin", &Builtins::unary},
+      {"cos", &Builtins::unary},
+      {"float", &Builtins::toFloat},
+      {"max", &Builtins::maxMin},
+      {"min", &Builtins::maxMin},
+      {"sum", &Builtins::reduce},
+      {"mean", &Builtins::mean},
+      {"where", &Builtins::where},
+      {"index", &Builtins::index},
+      {"range", &Builtins::range},
+      {"element", &Builtins::element},
+      {"length", &Builtins::length},
+      {"stop_gradient", &Builtins::stopGradient},
+      {"expand", &Builtins::expand},
+      {"rotary", &Builtins::rotary},
+      {"attention", &Builtins::attention},
+      {"window", &Builtins::window},
+      {"document", &Builtins::document},
+      {"cumulative_sum", &Builtins::cumulativeSum},
+      {"scatter", &Builtins::scatter},
+      {"random_uniform", &Builtins::random},
+      {"random_normal", &Builtins::random},
+      {"dropout", &Builtins::dropout},
+  };
+  return table;
+}
+
+Value Builtins::call(const Call &call) {
+  CallArgs args(parts, call);
+  return args.hasErrors() ? Value() : (this->*table().at(call.callee.builtin))(args);
+}
+
+Value Builtins::unary(CallArgs &args) {
+  if (!args.expect(1, 1, false, false))
+    return {};
+  std::string function = args.name();
+  auto ofNumber = [&](const Value &x) -> Value {
+    double result = compute(function, x.number());
+    if (std::isfinite(result))
+      return Value::ofFloat(result);
+    report(Code::BadOperands, args.locOf(0),
+           "`" + function + "` of " + x.print() + " is no finite number");
+    return {};
+  };
+  if (args[0].isNumber())
+    return ofNumber(args[0]);
+  if (args[0].isNumberList())
+    return mapped(args[0], ofNumber);
+  if (!expectTensor(args[0], args.locOf(0), ("the argument of `" + function + "`").c_str()))
+    return {};
+  return parts.tensors.unary(function.c_str(), args[0], args.loc());
+}
+
+/// `float(x)`: integers and truth values as what the model computes in.
+Value Builtins::toFloat(CallArgs &args) {
+  if (!args.expect(1, 1, false, false))
+    return {};
+  if (args[0].isNumber())
+    return Value::ofFloat(args[0].number());
+  if (!expectTensor(args[0], args.locOf(0), "the argument of `float`"))
+    return {};
+  const TensorType type = typeOf(args[0]);
+  if (isFloat(type.dtype)) {
+    report(Code::DTypeMismatch, args.locOf(0),
+           std::string("`float` converts int and bool, but this is ") + spelling(type.dtype))
+        .help(
+            "leave it out; where the element type matters, compute in an island: `in f32 { ... }`");
+    return {};
+  }
+  return emit(Op(OpKind::Cast, {args[0].tensor}), {parts.recorder.computeType, type.dims},
+              args.loc());
+}
+
+Value Builtins::maxMin(CallArgs &args) {
+  bool isMax = args.name() == "max";
+  if (!args.over.empty())
+    return reduce(args);
+  if (args.count() == 1) {
+    report(Code::BadArgument, args.loc(), "`" + args.name() + "` of one tensor needs `over`")
+        .help("write `" + args.name() + "(x, over d)`, or give two values");
+    return {};
+  }
+  if (!args.expect(2, 2, false, false))
+    return {};
+  auto ofNumbers = [&](const Value &a, const Value &b) {
+    return (a.number() >= b.number()) == isMax ? a : b;
+  };
+  if (args[0].isNumber() && args[1].isNumber())
+    return ofNumbers(args[0], args[1]);
+  if (std::optional<Value> list = parts.arithmetic.zipped(args[0], args[1], args.loc(), ofNumbers))
+    return *list;
+  return parts.tensors.elementwise(isMax ? "maximum" : "minimum", args[0], args[1], args.loc(),
+                                   args.locOf(0), args.locOf(1));
+}
+
+Value Builtins::reduce(CallArgs &args) {
+  if (!args.expect(1, 1, true, false) ||
+      !expectTensor(args[0], args.locOf(0), ("the argument of `" + args.name() + "`").c_str()))
+    return {};
+  return parts.tensors.reduce(args.name().c_str(), args[0], args.over, args.loc());
+}
+
+Value Builtins::mean(CallArgs &args) {
+  if (!args.expect(1, 1, true, false) ||
+      !expectTensor(args[0], args.locOf(0), "the argument of `mean`"))
+    return {};
+  double count = 1;
+  for (DimId id : args.over)
+    count *= static_cast<double>(model.dims[id].size);
+  Value total = parts.tensors.reduce("sum", args[0], args.over, args.loc());
+  if (total.isError())
+    return {};
+  return parts.tensors.elementwise("mul", total, Value::ofFloat(1 / count), args.loc(),
+                                   args.locOf(0), args.loc());
+}
+
+Value Builtins::index(CallArgs &args) {
+  if (!args.expect(1, 1, false, false))
+    return {};
+  std::optional<DimId> dim = args.dim(0);
+  if (!dim)
+    return {};
+  Op op(OpKind::Iota);
+  op.dims = {*dim};
+  return emit(std::move(op), {DType::I64, {*dim}}, args.loc());
+}
+
+Value Builtins::stopGradient(CallArgs &args) {
+  if (!args.expect(1, 1, false, false) ||
+      !expectTensor(args[0], args.locOf(0), "the argument of `stop_gradient`"))
+    return {};
+  return emit(Op(OpKind::StopGradient, {args[0].tensor}), typeOf(args[0]), args.loc());
+}
+
+Value Builtins::expand(CallArgs &args) {
+  if (!args.expect(2, 8, false, false) ||
+      !expectTensor(args[0], args.locOf(0), "the first argument of `expand`"))
+    return {};
+  TensorType type = typeOf(args[0]);
+  for (size_t i = 1; i < args.count(); ++i) {
+    std::optional<DimId> dim = args.dim(i);
+    if (!dim)
+      return {};
+    if (!type.dims.insert(*dim)) {
+      report(Code::DimensionTwice, args.locOf(i),
+             "the tensor has `" + model.dims[*dim].name + "` already");
+      return {};
+    }
+  }
+  return emit(Op(OpKind::Expand, {args[0].tensor}), type, args.loc());
+}
+
+} // namespace titan::sema

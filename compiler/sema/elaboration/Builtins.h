@@ -1,0 +1,51 @@
+// The functions of the language itself. Everything that can be composed of these lies in stdlib/.
+// What takes dimensions as they are written, and so is no value, is in Reshaping.h.
+#ifndef TITAN_COMPILER_SEMA_ELABORATION_BUILTINS_H
+#define TITAN_COMPILER_SEMA_ELABORATION_BUILTINS_H
+
+#include "compiler/sema/elaboration/Part.h"
+
+namespace titan::sema {
+
+class CallArgs;
+
+class Builtins : Part {
+public:
+  explicit Builtins(Elaboration &parts) : Part(parts) {}
+
+  using Builtin = Value (Builtins::*)(CallArgs &);
+  static const std::map<std::string, Builtin> &table();
+  Value call(const Call &call);
+
+private:
+  // Builtins.cpp
+  Value unary(CallArgs &args);
+  Value toFloat(CallArgs &args);
+  Value maxMin(CallArgs &args);
+  Value reduce(CallArgs &args);
+  Value mean(CallArgs &args);
+  Value index(CallArgs &args);
+  Value stopGradient(CallArgs &args);
+  Value expand(CallArgs &args);
+  // Choices.cpp
+  Value where(CallArgs &args);
+  // Lists.cpp
+  Value range(CallArgs &args);
+  Value element(CallArgs &args);
+  Value length(CallArgs &args);
+  // Attention.cpp, Rotary.cpp
+  Value attention(CallArgs &args);
+  Value window(CallArgs &args);
+  Value document(CallArgs &args);
+  Value rotary(CallArgs &args);
+  // Ordering.cpp
+  Value cumulativeSum(CallArgs &args);
+  Value scatter(CallArgs &args);
+  // Random.cpp
+  Value random(CallArgs &args);
+  Value dropout(CallArgs &args);
+};
+
+} // namespace titan::sema
+
+#endif

@@ -1,0 +1,59 @@
+// The arguments of a call of a built-in function, evaluated, with what such functions ask of them.
+#ifndef TITAN_COMPILER_SEMA_ELABORATION_CALLARGS_H
+#define TITAN_COMPILER_SEMA_ELABORATION_CALLARGS_H
+
+#include "compiler/sema/elaboration/Elaboration.h"
+
+namespace titan::sema {
+
+class CallArgs : Part {
+public:
+  CallArgs(Elaboration &parts, const Call &call);
+
+  /// An argument was wrong in itself, and reported.
+  bool hasErrors() const { return errors; }
+  Location loc() const { return call.loc; }
+  std::string name() const { return call.callee.builtin; }
+
+  size_t count() const { return values.size(); }
+  const Value &operator[](size_t i) const { return values[i]; }
+  Location locOf(size_t i) const { return valueLocs[i]; }
+
+  /// The dimension that positional argument `i` names, as in `index(seq)`; nothing after a report.
+  std::optional<DimId> dim(size_t i);
+
+  /// Checks the number of positional values and that nothing is left over; reports otherwise.
+  /// `keywords` are those that the function knows.
+  bool expect(size_t least, size_t most, bool over, bool along,
+              const std::vector<std::string> &keywords = {});
+  /// Checks that one dimension stands after `over`, not several.
+  bool expectOneOver();
+  /// The value of a keyword, or null.
+  const Value *keyword(const std::string &name) const;
+  Location keywordLoc(const std::string &name) const;
+  /// A number given by keyword, or its default; nothing after a report.
+  std::optional<double> number(const std::string &name, double otherwise);
+  /// A list of numbers given by keyword, empty if it is absent or `none`; nothing after a report.
+  std::optional<std::vector<double>> numbers(const std::string &name);
+  /// A word out of `legal` given by keyword (`none` is the word "none"), or its default.
+  std::optional<std::string> word(const std::string &name, const std::vector<std::string> &legal,
+                                  const std::string &otherwise);
+
+  std::vector<DimId> over, along;
+  Location overLoc, alongLoc;
+
+private:
+  void read(const Actual &actual);
+  void readDims(const Actual &actual);
+  Value evaluate(const Actual &actual);
+
+  const Call &call;
+  std::vector<Value> values;
+  std::vector<Location> valueLocs;
+  std::map<std::string, std::pair<Value, Location>> keywords;
+  bool errors = false;
+};
+
+} // namespace titan::sema
+
+#endif

@@ -1,0 +1,197 @@
+#include "compiler/sema/Suggest.h"
+#include "compiler/sema/elaboration/Elaboration.h"
+
+#include <algorithm>
+
+namespace titan::sema {
+
+using namespace syntax;
+
+namespace {
+
+constexpr unsigned deepestGiven = 32;
+
+/// How many callables are given to one another in a value.
+unsigned depthOf(const Value &value) {
+  if (value.isCallable())
+    return value.callable->depth;
+  unsigned depth = 0;
+  for (const Value &element : value.elements)
+    depth = std::max(depth, depthOf(element));
+  return depth;
+}
+
+bool isOpen(const Arg &arg) {
+  auto *name = arg.value ? arg.value->as<NameExpr>() : nullptr;
+  return name && name->path.isSimple() && name->path.last().text == "_";
+}
+
+} // namespace
+
+bool Callables::reportAmbiguous(const Path &path) {
+  std::vector<std::string> owners = library.ambiguous(*here.frame->unit, path);
+  if (owners.empty())
+    return false;
+  report(Code::AmbiguousName, path.loc,
+         "`" + path.text() + "` is declared by several imports: " + listNames(owners))
+      .help("say which one: `" + owners[0] + "`");
+  return true;
+}
+
+Callee Callables::calleeOf(const Path &path) const {
+  Symbol symbol = library.lookup(*here.frame->unit, path);
+  if (symbol && (symbol.decl->is<FnDecl>() || symbol.decl->is<BlockDecl>()))
+    return {symbol, {}};
+  if (!symbol && path.isSimple() && Builtins::table().count(path.last().text))
+    return {{}, path.last().text};
+  return {};
+}
+
+std::shared_ptr<const Callable> Callables::callableNamed(const Path &path) {
+  Binding *binding = path.isSimple() ? lookup(path.last()) : nullptr;
+  return binding && binding->value.isCallable() ? binding->value.callable : nullptr;
+}
+
+std::vector<unsigned> Callables::framesAround() const {
+  std::vector<unsigned> ids;
+  for (const Frame *at = here.frame; at; at = at->sees)
+    ids.push_back(at->id);
+  return ids;
+}
+
+/// The innermost call that was around the place of the name and goes on; the model's always does.
+Frame *Callables::frameOf(const Callable &callable) const {
+  Frame *outermost = here.frame;
+  for (unsigned id : callable.home)
+    for (Frame *at = here.frame; at; at = at->caller) {
+      if (at->id == id)
+        return at;
+      outermost = at;
+    }
+  return outermost;
+}
+
+Value Callables::callableOf(Callee callee, std::vector<Actual> given, std::vector<unsigned> home,
+                            Location at) {
+  unsigned depth = 1;
+  for (const Actual &actual : given)
+    if (actual.value)
+      depth = std::max(depth, depthOf(*actual.value) + 1);
+  if (depth > deepestGiven) {
+    report(Code::TooLarge, at,
+           "functions are given to one another over " + std::to_string(deepestGiven) + " deep");
+    return {};
+  }
+  return Value::ofCallable(std::make_shared<const Callable>(
+      Callable{std::move(callee), std::move(given), std::move(home), at, depth}));
+}
+
+std::optional<Value> Callables::evalCallee(const NameExpr &expr) {
+  if (expr.path.isSimple() && Reshaping::functions().count(expr.path.last().text)) {
+    report(Code::NotAValue, expr.loc,
+           "`" + expr.path.text() + "` can only be called: dimensions are written in its call")
+        .help("write a function that calls it, and pass that on");
+    return Value();
+  }
+  if (Callee callee = calleeOf(expr.path))
+    return reportAmbiguous(expr.path) ? Value()
+                                      : callableOf(std::move(callee), {}, framesAround(), expr.loc);
+  Symbol symbol = library.lookup(*here.frame->unit, expr.path);
+  if (!symbol)
+    return std::nullopt;
+  report(Code::NotAValue, expr.loc,
+         "`" + expr.path.text() + "` is a " + kindOf(*symbol.decl) + ", which is no value")
+      .note(nameOf(*symbol.decl).loc, "declared here");
+  return Value();
+}
+
+std::optional<Call> Callables::readCall(const CallExpr &expr) {
+  Call call{calleeOf(expr.callee), expr.callee.text(), expr.loc, {}};
+  call.through = callableNamed(expr.callee);
+  for (const Arg &arg : expr.args)
+    call.args.push_back({arg.kind, arg.name, &arg, arg.loc, isOpen(arg)});
+  if (!call.through)
+    return call;
+  call.callee = call.through->callee;
+  call.name = call.callee.name();
+  return fillOpen(*call.through, call.args, expr.loc) ? std::optional(std::move(call))
+                                                      : std::nullopt;
+}
+
+bool Callables::fillOpen(const Callable &callable, std::vector<Actual> &args, Location at) {
+  std::vector<Actual> all;
+  size_t next = 0; // of `args`; those by position come first
+  for (const Actual &given : callable.given) {
+    auto twice = std::find_if(args.begin(), args.end(), [&](const Actual &actual) {
+      return given.name && actual.isKeyword(given.name->text);
+    });
+    if (twice != args.end() && !given.isOpen) {
+      report(Code::BadArgument, twice->loc, "`" + given.name->text + "` was given already")
+          .note(given.loc, "it was given here");
+      return false;
+    }
+    if (!given.isOpen) {
+      all.push_back(given);
+      continue;
+    }
+    if (twice != args.end()) { // left open by name, given by name
+      all.push_back(*twice);
+      args.erase(twice);
+      continue;
+    }
+    if (next == args.size() || args[next].kind != ArgKind::Positional) {
+      report(Code::ArgumentMissing, at,
+             "`" + callable.callee.name() + "` was given in part and needs what was left open")
+          .note(given.loc, "this was left open");
+      return false;
+    }
+    Actual filled = args[next++];
+    filled.kind = given.kind;
+    filled.name = given.name;
+    all.push_back(std::move(filled));
+  }
+  // Arguments by position go on behind the last of those that were given so.
+  auto isNamed = [](const Actual &actual) { return actual.kind != ArgKind::Positional; };
+  auto behind = std::find_if(all.begin(), all.end(), isNamed);
+  auto rest = args.begin() + static_cast<std::ptrdiff_t>(next);
+  auto named = std::find_if(rest, args.end(), isNamed);
+  all.insert(all.end(), named, args.end());
+  behind = std::find_if(all.begin(), all.end(), isNamed);
+  all.insert(behind, rest, named);
+  args = std::move(all);
+  return true;
+}
+
+/// The value of an argument where it stands. Functions of the language take dimensions by name
+/// alone: a name that may be one becomes one.
+bool Callables::evaluateNow(Actual &actual, bool ofBuiltin) {
+  if (actual.isOpen || actual.value || actual.dims)
+    return true;
+  const Arg &arg = *actual.arg;
+  if (arg.dims && arg.kind != ArgKind::Positional) {
+    actual.dims = parts.dims.dimsAfter(arg);
+    return !actual.dims->empty();
+  }
+  if (!arg.value || arg.along) {
+    report(Code::BadArgument, arg.loc, "a value is needed here, not dimensions");
+    return false;
+  }
+  auto *name = arg.value->as<NameExpr>();
+  Binding *binding = name && name->path.isSimple() ? lookup(name->path.last()) : nullptr;
+  if (ofBuiltin && binding && binding->mayBeDim && arg.kind == ArgKind::Positional &&
+      (!binding->dims.empty() || (binding->value.isInt() && binding->value.integer > 0)))
+    actual.dims = parts.dims.asDims(name->path.last().text, *binding, arg.loc);
+  actual.value = eval(*arg.value);
+  return !actual.value->isError();
+}
+
+/// `f(_, a)`: what is given is evaluated here and now.
+Value Callables::partOf(Call call) {
+  for (Actual &actual : call.args)
+    if (!evaluateNow(actual, !call.callee.symbol))
+      return {};
+  std::vector<unsigned> home = call.through ? call.through->home : framesAround();
+  return callableOf(call.callee, std::move(call.args), std::move(home), call.loc);
+}
+
+} // namespace titan::sema

@@ -1,0 +1,195 @@
+#include "compiler/sema/Suggest.h"
+#include "compiler/sema/elaboration/ArgumentBinder.h"
+#include "compiler/sema/elaboration/Elaboration.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace titan::sema {
+
+using namespace syntax;
+
+namespace {
+
+constexpr unsigned deepestCall = 64;
+
+const std::vector<Formal> &formalsOf(const Decl &decl) {
+  if (auto *fn = decl.as<FnDecl>())
+    return fn->formals;
+  return decl.as<BlockDecl>()->formals;
+}
+
+} // namespace
+
+Value Calls::evalCall(const CallExpr &expr) {
+  if (!parts.budget.withinBounds(expr.loc))
+    return {};
+  constexpr size_t mostArguments = 1000;
+  if (expr.args.size() > mostArguments) {
+    report(Code::TooLarge, expr.loc,
+           "a call has at most " + std::to_string(mostArguments) + " arguments");
+    return {};
+  }
+  bool isOwn = parts.callables.callableNamed(expr.callee) != nullptr;
+  if (!isOwn && parts.callables.reportAmbiguous(expr.callee))
+    return {};
+  bool reshapes = expr.callee.isSimple() && Reshaping::functions().count(expr.callee.last().text);
+  if (reshapes && !isOwn && !library.lookup(*here.frame->unit, expr.callee))
+    return parts.reshaping.call(expr);
+  if (!isOwn && !parts.callables.calleeOf(expr.callee)) {
+    reportUnknownCallee(expr);
+    return {};
+  }
+  std::optional<Call> call = parts.callables.readCall(expr);
+  if (!call)
+    return {};
+  bool isPart = std::any_of(call->args.begin(), call->args.end(),
+                            [](const Actual &actual) { return actual.isOpen; });
+  if (isPart)
+    return parts.callables.partOf(std::move(*call));
+  return call->callee.symbol ? callDecl(*call) : parts.builtins.call(*call);
+}
+
+void Calls::reportUnknownCallee(const CallExpr &expr) {
+  const Path &callee = expr.callee;
+  if (Symbol symbol = library.lookup(*here.frame->unit, callee)) {
+    report(Code::NotCallable, callee.loc,
+           "`" + callee.text() + "` is a " + kindOf(*symbol.decl) + " and cannot be called")
+        .note(nameOf(*symbol.decl).loc, "declared here");
+    return;
+  }
+  if (Binding *binding = callee.isSimple() ? lookup(callee.last()) : nullptr) {
+    if (!binding->value.isError())
+      report(Code::NotCallable, callee.loc,
+             "`" + callee.text() + "` is " + binding->value.describe() + " and cannot be called")
+          .note(binding->loc, "`" + callee.text() + "` comes from here");
+    return;
+  }
+  if (Symbol hidden = library.lookupPrivate(*here.frame->unit, callee)) {
+    report(Code::PrivateName, callee.loc,
+           "`" + callee.last().text + "` is private to the file that declares it")
+        .note(nameOf(*hidden.decl).loc, "declared here")
+        .help("a name that begins with `_` is not imported");
+    return;
+  }
+  if (parts.reports.member(callee))
+    return;
+  Diagnostic &diag = report(Code::UnknownFunction, callee.loc,
+                            "no function or block is named `" + callee.text() + "` here");
+  bool isMeant = library.noteImports(diag, *here.frame->unit, callee) ||
+                 (!diags.isFull() && library.offerImport(diag, *here.frame->unit, callee));
+  auto candidates = [&] {
+    std::vector<std::string> all = library.names(*here.frame->unit);
+    all.insert(all.end(), Reshaping::functions().begin(), Reshaping::functions().end());
+    for (const auto &entry : Builtins::table())
+      all.push_back(entry.first);
+    return all;
+  };
+  if (!isMeant)
+    parts.reports.propose(diag, callee, candidates);
+  for (const Arg &arg : expr.args) // its own mistakes are worth a report too
+    if (arg.value)
+      eval(*arg.value);
+}
+
+/// Calls are inlined, so what a body names must not lead back to it. A body may well be entered
+/// again by a value that was passed to it: `Residual(_, Residual(_, f))` ends. What never does is a
+/// value that is passed to itself.
+bool Calls::reportRecursion(const Call &call, const Frame *namedIn) {
+  const Frame *again = namedIn;
+  while (again && again->decl != call.callee.symbol.decl)
+    again = again->sees;
+  bool isPassedToItself = false;
+  for (const Frame *at = here.frame; at && call.through; at = at->caller)
+    isPassedToItself |= at->through == call.through.get();
+  if (!again && !isPassedToItself)
+    return false;
+  std::string name = call.callee.name(), cycle = name;
+  for (const Frame *at = namedIn; again && at != again->sees; at = at->sees)
+    cycle = nameOf(*at->decl).text + " -> " + cycle;
+  bool isDirect = again == namedIn || !again;
+  report(Code::RecursiveCall, call.loc,
+         "`" + name + "` calls itself" + (isDirect ? "" : ": " + cycle))
+      .help("calls are inlined, so they must end: write layers with `repeat`");
+  return true;
+}
+
+Value Calls::callDecl(const Call &call) {
+  const Symbol &symbol = call.callee.symbol;
+  Frame *namedIn = call.through ? parts.callables.frameOf(*call.through) : here.frame;
+  if (reportRecursion(call, namedIn))
+    return {};
+  if (depth >= deepestCall) {
+    report(Code::RecursiveCall, call.loc,
+           "calls nest deeper than " + std::to_string(deepestCall) + ": `" + call.callee.name() +
+               "` is one too many");
+    return {};
+  }
+  Scope scope;
+  Frame callee{symbol.decl, symbol.unit, &scope,   here.frame,
+               call.loc,    namedIn,     ++frames, call.through.get()};
+  if (!ArgumentBinder(parts, formalsOf(*symbol.decl), call, callee).bind())
+    return {};
+  return inlined(callee, call);
+}
+
+Value Calls::inlined(Frame &callee, const Call &call) {
+  size_t declared = parts.parameters.declarations, errors = diags.errorReports();
+  std::string outerVariable = here.variable;
+  Frame *caller = std::exchange(here.frame, &callee);
+  ++depth;
+  Value result = runBody(callee, call);
+  --depth;
+  here.frame = caller;
+  here.variable = outerVariable;
+  bool namesNothing = !callee.prefix.empty() && parts.parameters.declarations == declared;
+  if (namesNothing && !call.through && diags.errorReports() == errors) {
+    report(Code::BadArgument, call.loc,
+           "`named` has no effect here: this call of `" + call.name + "` makes no parameters")
+        .help("leave it out");
+    return {};
+  }
+  return result;
+}
+
+Value Calls::runBody(Frame &callee, const Call &call) {
+  if (auto *block = callee.decl->as<BlockDecl>()) {
+    parts.statements.elaborate(block->body);
+    return collectResults(block->results, callee);
+  }
+  auto *fn = callee.decl->as<FnDecl>();
+  if (fn->value)
+    return eval(*fn->value);
+  parts.statements.elaborate(*fn->body);
+  if (callee.returned)
+    return *callee.returned;
+  if (!fn->results.empty())
+    return collectResults(fn->results, callee);
+  report(Code::NoResult, fn->name.loc, "function `" + call.callee.name() + "` returns nothing")
+      .help("end its body in `return value`");
+  return {};
+}
+
+Value Calls::collectResults(const std::vector<Name> &results, Frame &callee) {
+  bool isWrong = callee.declaresWrongly || (results.empty() && callee.returned);
+  if (isWrong) // that was said
+    return {};
+  if (results.empty()) {
+    const Name &name = nameOf(*callee.decl);
+    report(Code::NoResult, name.loc, "block `" + name.text + "` names no result")
+        .help("name what it gives after `->`");
+    return {};
+  }
+  std::vector<Value> values;
+  for (const Name &name : results) {
+    if (Binding *binding = callee.scope->find(name.text)) {
+      values.push_back(binding->value);
+      continue;
+    }
+    parts.reports.unknownName(name);
+    values.push_back({});
+  }
+  return values.size() == 1 ? values[0] : Value::ofList(std::move(values));
+}
+
+} // namespace titan::sema

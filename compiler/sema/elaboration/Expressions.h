@@ -1,0 +1,32 @@
+// Operators, conditionals and names.
+#ifndef TITAN_COMPILER_SEMA_ELABORATION_EXPRESSIONS_H
+#define TITAN_COMPILER_SEMA_ELABORATION_EXPRESSIONS_H
+
+#include "compiler/sema/elaboration/Part.h"
+
+namespace titan::sema {
+
+class Expressions : Part {
+public:
+  explicit Expressions(Elaboration &parts) : Part(parts) {}
+
+  Value eval(const syntax::Expr &expr, Expected expected = nullptr);
+  /// Of a condition; nothing after a report.
+  std::optional<bool> condition(const syntax::Expr &expr);
+
+private:
+  Value name(const syntax::NameExpr &expr);
+  Value unary(const syntax::UnaryExpr &expr, Expected expected);
+  Value binary(const syntax::BinaryExpr &expr, Expected expected);
+  Value joinMasks(const syntax::BinaryExpr &expr, const Mask &mask);
+  Value logic(const syntax::BinaryExpr &expr);
+  Value conditional(const syntax::IfExpr &expr, Expected expected);
+  Value match(const syntax::MatchExpr &expr, Expected expected);
+  Value typed(const syntax::TypedExpr &expr);
+  Value listed(const syntax::Expr &expr);
+  std::optional<bool> truthOf(const Value &value, Location at);
+};
+
+} // namespace titan::sema
+
+#endif

@@ -1,0 +1,152 @@
+// `table[vocab: tokens]`, `x[seq: 0..n as prefix]`, `k[seq as keys]`.
+#include "compiler/sema/elaboration/Elaboration.h"
+
+namespace titan::sema {
+
+using namespace syntax;
+
+Value Indexing::evalIndex(const IndexExpr &expr) {
+  Value value = eval(*expr.base);
+  if (!expectTensor(value, expr.base->loc, "what is indexed"))
+    return {};
+  for (const IndexItem &item : expr.items) {
+    std::optional<DimId> dim = dimOf(item.dim);
+    if (!dim)
+      return {};
+    if (!typeOf(value).dims.contains(*dim)) {
+      report(Code::DimensionNotThere, item.dim.loc,
+             "the tensor has no dimension `" + item.dim.text() + "`; it has " +
+                 print(typeOf(value).dims))
+          .note(expr.base->loc, "this is indexed");
+      return {};
+    }
+    value = item.kind == IndexKind::Take    ? take(value, item, *dim)
+            : item.kind == IndexKind::Slice ? slice(value, item, *dim)
+                                            : renamed(value, item, *dim);
+    if (value.isError())
+      return {};
+  }
+  return value;
+}
+
+/// One element: a slice of one, summed away.
+Value Indexing::takeOne(const Value &base, int64_t index, const IndexItem &item, DimId dim) {
+  const std::string name = model.dims[dim].name;
+  int64_t size = model.dims[dim].size;
+  if (index < 0 || index >= size) {
+    Diagnostic &diag = report(Code::IndexOutOfRange, item.index->loc,
+                              "index " + std::to_string(index) + " is outside of `" + name +
+                                  "`, which has " + std::to_string(size) + " elements");
+    if (index < 0 && -index <= size)
+      diag.help("elements are counted from 0; from the end, `" + name + " - " +
+                std::to_string(-index) + "`");
+    return {};
+  }
+  TensorType type = typeOf(base);
+  DimId one = parts.dims.derivedDim(dim, name + "_at", 1, item.loc);
+  DimSet dims;
+  for (DimId id : type.dims)
+    dims.insert(id == dim ? one : id);
+  Op op(OpKind::Slice, {base.tensor});
+  op.dims = {dim, one};
+  op.index = index;
+  Value sliced = emit(std::move(op), {type.dtype, dims}, item.loc);
+  return parts.tensors.reduce("sum", sliced, {one}, item.loc);
+}
+
+Value Indexing::take(const Value &base, const IndexItem &item, DimId dim) {
+  Value index = eval(*item.index);
+  if (index.isInt())
+    return takeOne(base, index.integer, item, dim);
+  if (!expectTensor(index, item.index->loc, "an index"))
+    return {};
+  TensorType type = typeOf(base), indexType = typeOf(index);
+  if (indexType.dtype != DType::I64) {
+    report(Code::DTypeMismatch, item.index->loc,
+           std::string("an index must be an int tensor, not ") + spelling(indexType.dtype));
+    return {};
+  }
+  if (indexType.dims.contains(dim)) {
+    report(Code::DimensionTwice, item.index->loc,
+           "the index has the dimension `" + model.dims[dim].name + "` that it indexes")
+        .help("rename it in one of the two: `x[" + model.dims[dim].name + " as other]`");
+    return {};
+  }
+  if (!parts.recorder.indexFits(index, dim, item.index->loc))
+    return {};
+  Op op(OpKind::Gather, {base.tensor, index.tensor});
+  op.dims = {dim};
+  return emit(std::move(op), {type.dtype, gather(type.dims, dim, indexType.dims)}, item.loc);
+}
+
+Value Indexing::slice(const Value &base, const IndexItem &item, DimId dim) {
+  int64_t size = model.dims[dim].size, bounds[2] = {0, size};
+  const Expr *ends[2] = {item.lower.get(), item.upper.get()};
+  for (int i = 0; i < 2; ++i) {
+    if (!ends[i])
+      continue;
+    Value end = eval(*ends[i]);
+    if (!end.isInt()) {
+      if (!end.isError())
+        report(Code::IndexOutOfRange, ends[i]->loc,
+               std::string("an end of a range must be an integer, not ") + end.describe());
+      return {};
+    }
+    bounds[i] = end.integer;
+  }
+  if (bounds[0] < 0 || bounds[1] > size || bounds[0] >= bounds[1]) {
+    report(Code::IndexOutOfRange, item.loc,
+           "the range " + std::to_string(bounds[0]) + ".." + std::to_string(bounds[1]) +
+               " is empty or outside of `" + model.dims[dim].name + "`, which has " +
+               std::to_string(size) + " elements");
+    if (item.rename) // one message for one mistake
+      here.frame->scope->define(item.rename->text, {{}, {}, true, item.rename->loc, "dimension"});
+    return {};
+  }
+  int64_t length = bounds[1] - bounds[0];
+  if (length == size)
+    return item.rename ? renamed(base, item, dim) : base;
+  if (!item.rename) {
+    report(Code::SliceNeedsName, item.loc,
+           "a part of `" + model.dims[dim].name + "` is another dimension and needs a name")
+        .help("add one: `as prefix`");
+    return {};
+  }
+  DimId part = parts.dims.newOrKnown(*item.rename, dim, length);
+  if (part == noDim)
+    return {};
+  TensorType type = typeOf(base);
+  if (type.dims.contains(part)) {
+    report(Code::DimensionTwice, item.loc,
+           "the tensor has `" + model.dims[part].name + "` already; it has " + print(type.dims));
+    return {};
+  }
+  DimSet dims;
+  for (DimId id : type.dims)
+    dims.insert(id == dim ? part : id);
+  Op op(OpKind::Slice, {base.tensor});
+  op.dims = {dim, part};
+  op.index = bounds[0];
+  return emit(std::move(op), {type.dtype, dims}, item.loc);
+}
+
+Value Indexing::renamed(const Value &base, const IndexItem &item, DimId dim) {
+  int64_t size = model.dims[dim].size;
+  DimId to = parts.dims.namedDim(*item.rename, dim, size, item.loc);
+  TensorType type = typeOf(base);
+  if (to != dim && type.dims.contains(to)) {
+    report(Code::DimensionTwice, item.loc,
+           "the tensor has `" + model.dims[to].name + "` already; it has " + print(type.dims));
+    return {};
+  }
+  DimSet dims;
+  for (DimId id : type.dims)
+    dims.insert(id == dim ? to : id);
+  here.frame->scope->define(item.rename->text,
+                            {Value::ofInt(size), {to}, true, item.rename->loc, "dimension"});
+  Op op(OpKind::Rename, {base.tensor});
+  op.dims = {dim, to};
+  return emit(std::move(op), {type.dtype, dims}, item.loc);
+}
+
+} // namespace titan::sema

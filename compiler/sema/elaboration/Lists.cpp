@@ -1,0 +1,57 @@
+// Functions of lists, which exist at compile time alone.
+#include "compiler/sema/elaboration/CallArgs.h"
+
+namespace titan::sema {
+
+namespace {
+
+constexpr int64_t longestRange = 1 << 16;
+
+} // namespace
+
+/// `range(n)`: the list 0, 1, ..., n - 1.
+Value Builtins::range(CallArgs &args) {
+  if (!args.expect(1, 1, false, false))
+    return {};
+  if (!args[0].isInt() || args[0].integer < 1 || args[0].integer > longestRange) {
+    report(Code::BadArgument, args.locOf(0),
+           "`range` takes an integer from 1 to " + std::to_string(longestRange) + ", not " +
+               args[0].print());
+    return {};
+  }
+  std::vector<Value> numbers;
+  for (int64_t i = 0; i < args[0].integer; ++i)
+    numbers.push_back(Value::ofInt(i));
+  return Value::ofList(std::move(numbers));
+}
+
+/// `element(list, i)`: one value of a list, counted from 0.
+Value Builtins::element(CallArgs &args) {
+  if (!args.expect(2, 2, false, false))
+    return {};
+  if (args[0].kind != Value::Kind::List) {
+    report(Code::BadArgument, args.locOf(0),
+           std::string("`element` takes a list, not ") + args[0].describe());
+    return {};
+  }
+  auto size = static_cast<int64_t>(args[0].elements.size());
+  if (args[1].isInt() && args[1].integer >= 0 && args[1].integer < size)
+    return args[0].elements[static_cast<size_t>(args[1].integer)];
+  report(Code::IndexOutOfRange, args.locOf(1),
+         "the list has " + std::to_string(size) + " elements, counted from 0; none is number " +
+             args[1].print());
+  return {};
+}
+
+/// `length(list)`: how many values a list has.
+Value Builtins::length(CallArgs &args) {
+  if (!args.expect(1, 1, false, false))
+    return {};
+  if (args[0].kind == Value::Kind::List)
+    return Value::ofInt(static_cast<int64_t>(args[0].elements.size()));
+  report(Code::BadArgument, args.locOf(0),
+         std::string("`length` takes a list, not ") + args[0].describe());
+  return {};
+}
+
+} // namespace titan::sema

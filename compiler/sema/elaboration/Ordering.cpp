@@ -1,0 +1,77 @@
+// What depends on places along a dimension: `cumulative_sum`, `scatter`.
+#include "compiler/sema/elaboration/CallArgs.h"
+
+namespace titan::sema {
+
+Value Builtins::cumulativeSum(CallArgs &args) {
+  if (!args.expect(1, 1, false, true, {"reverse"}) ||
+      !expectTensor(args[0], args.locOf(0), "the argument of `cumulative_sum`"))
+    return {};
+  const TensorType type = typeOf(args[0]);
+  if (type.dtype == DType::Bool) {
+    report(Code::DTypeMismatch, args.locOf(0), "`cumulative_sum` adds numbers, not truth values")
+        .help("choose numbers first: `where(x, 1.0, zeros)`");
+    return {};
+  }
+  if (!type.dims.contains(args.along[0])) {
+    report(Code::DimensionNotThere, args.alongLoc,
+           "the tensor has no dimension `" + model.dims[args.along[0]].name + "`; it has " +
+               print(type.dims));
+    return {};
+  }
+  const Value *reverse = args.keyword("reverse");
+  if (reverse && reverse->kind != Value::Kind::Bool) {
+    report(Code::BadArgument, args.keywordLoc("reverse"),
+           std::string("`reverse` is true or false, not ") + reverse->print());
+    return {};
+  }
+  Op op(OpKind::Cumulate, {args[0].tensor});
+  op.dims = {args.along[0]};
+  op.word = reverse && reverse->truth() ? "reverse" : "forward";
+  return emit(std::move(op), type, args.loc());
+}
+
+/// `scatter(updates, index, along experts, over chosen)`: the transpose of `x[experts: index]`.
+Value Builtins::scatter(CallArgs &args) {
+  if (!args.expect(2, 2, !args.over.empty(), true))
+    return {};
+  for (size_t i = 0; i < 2; ++i)
+    if (!expectTensor(args[i], args.locOf(i),
+                      i == 0 ? "what `scatter` puts" : "the places of `scatter`"))
+      return {};
+  const TensorType updates = typeOf(args[0]), index = typeOf(args[1]);
+  if (index.dtype != DType::I64) {
+    report(Code::DTypeMismatch, args.locOf(1),
+           std::string("places are an int tensor, not ") + spelling(index.dtype));
+    return {};
+  }
+  if (updates.dtype == DType::Bool) {
+    report(Code::DTypeMismatch, args.locOf(0), "`scatter` adds numbers, not truth values");
+    return {};
+  }
+  DimId along = args.along[0];
+  DimSet joined = updates.dims.unite(index.dims), summed;
+  for (DimId id : args.over) {
+    if (!joined.contains(id)) {
+      report(Code::DimensionNotThere, args.overLoc,
+             "neither the values nor their places have `" + model.dims[id].name + "`");
+      return {};
+    }
+    summed.insert(id);
+  }
+  if (joined.contains(along)) {
+    report(Code::DimensionTwice, args.alongLoc,
+           "the values or their places have the dimension `" + model.dims[along].name +
+               "` already");
+    return {};
+  }
+  if (!parts.recorder.indexFits(args[1], along, args.locOf(1)))
+    return {};
+  DimSet dims = joined.without(summed);
+  dims.insert(along);
+  Op op(OpKind::Scatter, {args[0].tensor, args[1].tensor});
+  op.dims = {along};
+  return emit(std::move(op), {updates.dtype, dims}, args.loc());
+}
+
+} // namespace titan::sema

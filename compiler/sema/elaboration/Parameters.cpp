@@ -1,0 +1,186 @@
+#include "compiler/sema/elaboration/Elaboration.h"
+
+#include <algorithm>
+
+namespace titan::sema {
+
+using namespace syntax;
+
+bool Parameters::isFrozen(const ParamStmt &stmt) {
+  bool frozen = false;
+  for (const Setting &option : stmt.options) {
+    if (stmt.isBuffer) {
+      report(Code::UnknownOption, option.path.loc, "a buffer has no options");
+      continue;
+    }
+    if (option.path.text() != "frozen" || !option.value) {
+      report(Code::UnknownOption, option.path.loc,
+             "a parameter has no option `" + option.path.text() + "`")
+          .help("the options of parameters are `frozen`");
+      continue;
+    }
+    frozen = parts.expressions.condition(*option.value).value_or(false);
+  }
+  return frozen;
+}
+
+/// A function that declares parameters was meant to be a block: once said, all is said.
+bool Parameters::refuse(const ParamStmt &stmt, const char *what) {
+  if (!here.frame->decl->is<FnDecl>())
+    return false;
+  if (!here.frame->declaresWrongly)
+    report(Code::MisplacedStatement, stmt.loc,
+           std::string("a function has no ") + what + "s of its own")
+        .help("make it a block, or pass the tensor in");
+  here.frame->declaresWrongly = true;
+  here.frame->returned = Value();
+  return true;
+}
+
+void Parameters::declare(const ParamStmt &stmt) {
+  const char *what = stmt.isBuffer ? "buffer" : "parameter";
+  if (refuse(stmt, what))
+    return;
+  Value value;
+  here.variable = stmt.name.text;
+  std::optional<DimSet> dims = stmt.type.dims ? parts.dims.dimSet(*stmt.type.dims) : DimSet();
+  std::optional<Initialiser> init = parts.initialisers.of(stmt);
+  bool frozen = isFrozen(stmt);
+  std::optional<DType> dtype = parts.buffers.storedType(stmt);
+  if (dims && init && dtype && parts.buffers.mayStart(stmt, *dtype, *init)) {
+    Parameter fresh;
+    fresh.type = {*dtype, *dims};
+    fresh.initialisers = {*init};
+    fresh.frozen = frozen;
+    fresh.isBuffer = stmt.isBuffer;
+    fresh.loc = stmt.name.loc;
+    value = recorded(stmt, std::move(fresh));
+  }
+  here.variable.clear();
+  here.frame->scope->define(stmt.name.text, {value, {}, false, stmt.name.loc, what});
+}
+
+Value Parameters::recorded(const ParamStmt &stmt, Parameter fresh) {
+  ++declarations;
+  TensorType type = fresh.type;
+  std::vector<int64_t> instance;
+  if (!placeInRepeats(stmt, fresh, instance))
+    return {};
+  std::optional<uint32_t> index = enter(stmt, std::move(fresh), std::move(instance));
+  if (!index)
+    return {};
+  Op op(OpKind::Parameter);
+  op.index = *index;
+  return parts.recorder.append(std::move(op), type, stmt.name.loc);
+}
+
+/// `layers.encoder.wq`, behind the repeats and named calls around it.
+std::string Parameters::fullName(const std::string &name) const {
+  std::string repeats, calls;
+  for (const Loop &loop : here.loops)
+    repeats += model.dims[loop.dim].name + ".";
+  for (const Frame *at = here.frame; at; at = at->caller)
+    calls = at->prefix + calls;
+  return repeats + calls + name;
+}
+
+std::optional<uint32_t> Parameters::indexOf(const std::string &name) const {
+  auto found = record.index.find(fullName(name));
+  return found == record.index.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// Notes the repeats around a parameter, and which iteration of each this is.
+bool Parameters::placeInRepeats(const ParamStmt &stmt, Parameter &fresh,
+                                std::vector<int64_t> &instance) {
+  for (const Loop &loop : here.loops) {
+    if (std::find(fresh.repeats.begin(), fresh.repeats.end(), loop.dim) != fresh.repeats.end()) {
+      report(Code::DimensionTwice, stmt.name.loc,
+             "parameter `" + stmt.name.text + "` would have dimension `" +
+                 model.dims[loop.dim].name + "` twice: two repeats around it run over it")
+          .help("give one of the repeats a dimension of its own: `dims inner = ...`");
+      return false;
+    }
+    fresh.repeats.push_back(loop.dim);
+    instance.push_back(loop.index);
+  }
+  return true;
+}
+
+/// Inside a repeat the first iteration that has it makes the parameter; the others add how theirs
+/// starts.
+std::optional<uint32_t> Parameters::enter(const ParamStmt &stmt, Parameter fresh,
+                                          std::vector<int64_t> instance) {
+  fresh.name = fullName(stmt.name.text);
+  auto [entry, isNew] =
+      record.index.try_emplace(fresh.name, static_cast<uint32_t>(model.parameters.size()));
+  if (isNew) {
+    model.parameters.push_back(std::move(fresh));
+    record.instances.push_back({std::move(instance)});
+    return entry->second;
+  }
+  Parameter &known = model.parameters[entry->second];
+  std::vector<std::vector<int64_t>> &seen = record.instances[entry->second];
+  if (seen.back() == instance || known.loc != fresh.loc) {
+    report(Code::ParameterTwice, stmt.name.loc,
+           "two parameters would be called `" + fresh.name + "`")
+        .note(known.loc, "the other one is here")
+        .help("name the second call: `Block(x, named = \"second\")` puts `second.` before the "
+              "names of "
+              "its parameters");
+    here.frame->declaresWrongly = here.frame->caller; // so would all others of the call be
+    return std::nullopt;
+  }
+  if (!mayRecur(stmt, known, fresh, instance))
+    return std::nullopt;
+  known.initialisers.push_back(fresh.initialisers[0]);
+  seen.push_back(std::move(instance));
+  return entry->second;
+}
+
+/// Whether an iteration's parameter may be the one of iterations before it; reports otherwise.
+bool Parameters::mayRecur(const ParamStmt &stmt, const Parameter &known, const Parameter &fresh,
+                          const std::vector<int64_t> &instance) {
+  if (known.type != fresh.type) {
+    report(Code::IterationsDiffer, stmt.name.loc,
+           "parameter `" + stmt.name.text + "` has " + printSizes(known.type.dims) +
+               " in one iteration of the repeat and " + printSizes(fresh.type.dims) +
+               " in another");
+    return false;
+  }
+  const Initialiser &first = known.initialisers[0], &next = fresh.initialisers[0];
+  if (known.frozen == fresh.frozen && first.kind == next.kind && first.cut == next.cut)
+    return true;
+  report(Code::IterationsDiffer, stmt.name.loc,
+         "parameter `" + stmt.name.text + "` starts in another way in iteration " +
+             std::to_string(instance.back()) + " of the repeat")
+      .help("only the scale may differ from iteration to iteration");
+  return false;
+}
+
+void Parameters::finishFrom(size_t first) {
+  for (size_t i = first; i < model.parameters.size(); ++i)
+    finish(model.parameters[i], record.instances[i]);
+}
+
+void Parameters::finish(Parameter &parameter, const std::vector<std::vector<int64_t>> &instances) {
+  std::vector<Initialiser> &all = parameter.initialisers;
+  if (std::all_of(all.begin(), all.end(), [&](const Initialiser &one) { return one == all[0]; }))
+    all.resize(1);
+  size_t product = 1;
+  for (size_t level = 0; level < parameter.repeats.size(); ++level) {
+    std::set<int64_t> iterations;
+    for (const std::vector<int64_t> &instance : instances)
+      iterations.insert(instance[level]);
+    parameter.iterations.emplace_back(iterations.begin(), iterations.end());
+    product *= iterations.size();
+  }
+  if (product != instances.size())
+    report(Code::IterationsDiffer, parameter.loc,
+           "parameter `" + parameter.name +
+               "` is in other iterations of the inner repeat as the outer one goes on")
+        .help(
+            "give it to the same iterations of the inner repeat wherever the outer one has it, or "
+            "call the two cases by different names (`named = ...`)");
+}
+
+} // namespace titan::sema

@@ -1,0 +1,53 @@
+#include "compiler/sema/elaboration/Part.h"
+#include "compiler/sema/Suggest.h"
+#include "compiler/sema/elaboration/Elaboration.h"
+
+namespace titan::sema {
+
+Part::Part(Elaboration &parts)
+    : parts(parts), library(parts.library), diags(parts.diags), model(parts.model),
+      spec(parts.spec), here(parts.here) {}
+
+Value Part::eval(const syntax::Expr &expr, Expected expected) {
+  return parts.expressions.eval(expr, expected);
+}
+
+Value Part::emit(Op op, TensorType type, Location at) {
+  return parts.recorder.emit(std::move(op), std::move(type), at);
+}
+
+std::optional<DimId> Part::dimOf(const syntax::Path &path) {
+  return parts.dims.dimOf(path);
+}
+
+Diagnostic &Part::report(Code code, Location at, std::string message) {
+  return parts.reports.report(code, at, std::move(message));
+}
+
+bool Part::expectTensor(const Value &value, Location at, const char *what) {
+  return parts.reports.expectTensor(value, at, what);
+}
+
+std::string Part::print(const DimSet &dims) const {
+  std::string all;
+  for (DimId id : dims)
+    all += (all.empty() ? "" : ", ") + model.dims[id].name;
+  return "[" + all + "]";
+}
+
+std::string Part::printSizes(const DimSet &dims) const {
+  std::string all;
+  for (DimId id : dims)
+    all += (all.empty() ? "" : ", ") + model.dims[id].name + " = " +
+           std::to_string(model.dims[id].size);
+  return "[" + all + "]";
+}
+
+std::string Part::quote(const DimSet &dims) const {
+  std::vector<std::string> names;
+  for (DimId id : dims)
+    names.push_back(model.dims[id].name);
+  return listNames(names);
+}
+
+} // namespace titan::sema

@@ -1,0 +1,68 @@
+// What all parts of the elaboration have: the program under construction, the place in the text
+// where the interpretation stands, and the words that every part says. Each part does one thing and
+// asks the others, by `parts`, for what is theirs (Elaboration.h).
+#ifndef TITAN_COMPILER_SEMA_ELABORATION_PART_H
+#define TITAN_COMPILER_SEMA_ELABORATION_PART_H
+
+#include "compiler/sema/Elaborator.h"
+#include "compiler/sema/elaboration/Call.h"
+
+#include <set>
+
+namespace titan::sema {
+
+struct Elaboration;
+
+inline constexpr size_t mostDims = 64; ///< of a tensor
+
+/// Declared dimensions that `@` may rely on; null: none.
+using Expected = const DimSet *;
+
+struct Loop {
+  DimId dim;
+  int64_t index;
+};
+
+/// Where the interpretation stands.
+struct Place {
+  Frame *frame = nullptr;
+  std::vector<Loop> loops;
+  std::string variable; ///< that the expression at hand is computed for
+};
+
+/// Where element types of operands may differ: floating-point ones are converted.
+inline bool mayJoin(DType a, DType b) {
+  return a == b || (isFloat(a) && isFloat(b));
+}
+
+class Part {
+protected:
+  explicit Part(Elaboration &parts);
+  Part(const Part &) = delete;
+  Part &operator=(const Part &) = delete;
+  ~Part() = default;
+
+  /// Of the parts that do this; see there.
+  Value eval(const syntax::Expr &expr, Expected expected = nullptr);
+  Value emit(Op op, TensorType type, Location at);
+  std::optional<DimId> dimOf(const syntax::Path &path);
+  Diagnostic &report(Code code, Location at, std::string message);
+  bool expectTensor(const Value &value, Location at, const char *what);
+
+  const TensorType &typeOf(const Value &value) const { return model.values[value.tensor].type; }
+  Binding *lookup(const syntax::Name &name) const { return here.frame->scope->find(name.text); }
+  std::string print(const DimSet &dims) const;
+  std::string printSizes(const DimSet &dims) const;
+  std::string quote(const DimSet &dims) const;
+
+  Elaboration &parts;
+  const Library &library;
+  DiagnosticEngine &diags;
+  Model &model;
+  const Specialisation &spec;
+  Place &here;
+};
+
+} // namespace titan::sema
+
+#endif

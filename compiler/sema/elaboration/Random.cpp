@@ -1,0 +1,50 @@
+// Random tensors. What they hold is decided when the program runs, by the run's seed, the step, the
+// iteration of the repeats around, and the place of each element (titan.random).
+#include "compiler/sema/elaboration/CallArgs.h"
+
+namespace titan::sema {
+
+/// `random_normal(batch, seq)`: a tensor with these dimensions.
+Value Builtins::random(CallArgs &args) {
+  if (!args.expect(1, 8, false, false))
+    return {};
+  DimSet dims;
+  for (size_t i = 0; i < args.count(); ++i) {
+    std::optional<DimId> dim = args.dim(i);
+    if (!dim)
+      return {};
+    if (!dims.insert(*dim)) {
+      report(Code::DimensionTwice, args.locOf(i),
+             "dimension `" + model.dims[*dim].name + "` stands twice in one tensor");
+      return {};
+    }
+  }
+  Op op(OpKind::Random);
+  op.word = args.name().substr(std::string("random_").size());
+  return emit(std::move(op), {parts.recorder.computeType, dims}, args.loc());
+}
+
+/// `dropout(x, 0.1)`: in training, an element is 0 with this probability, and else x / (1 - rate).
+Value Builtins::dropout(CallArgs &args) {
+  if (!args.expect(2, 2, false, false) ||
+      !expectTensor(args[0], args.locOf(0), "the first argument of `dropout`"))
+    return {};
+  if (!isFloat(typeOf(args[0]).dtype)) {
+    report(Code::DTypeMismatch, args.locOf(0),
+           std::string("`dropout` scales what it keeps, which ") + spelling(typeOf(args[0]).dtype) +
+               " cannot be");
+    return {};
+  }
+  if (!args[1].isNumber() || args[1].number() < 0 || args[1].number() >= 1) {
+    report(Code::BadArgument, args.locOf(1),
+           "`dropout` takes a probability, 0 or more and less than 1, not " + args[1].print());
+    return {};
+  }
+  if (args[1].number() == 0)
+    return args[0];
+  Op op(OpKind::Dropout, {args[0].tensor});
+  op.number = args[1].number();
+  return emit(std::move(op), typeOf(args[0]), args.loc());
+}
+
+} // namespace titan::sema

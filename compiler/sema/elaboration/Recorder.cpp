@@ -1,0 +1,141 @@
+// How operations get into the program under construction.
+#include "compiler/sema/elaboration/Elaboration.h"
+
+#include <utility>
+
+namespace titan::sema {
+
+using namespace syntax;
+
+Recorder::Recorder(Elaboration &parts)
+    : Part(parts), region(&model.body), computeType(spec.compute) {}
+
+/// Ops of an inlined function belong to the line that called it: that is the line a reader of the
+/// emitted program wants to see. Blocks keep their own lines.
+Location Recorder::placeOf(Location at) const {
+  Location place = at;
+  for (const Frame *inner = here.frame; inner && inner->decl && inner->decl->is<FnDecl>();
+       inner = inner->caller)
+    place = inner->callSite;
+  return place;
+}
+
+ValueId Recorder::newValue(TensorType type, Location at) {
+  model.values.push_back(
+      {std::move(type), here.variable.empty() ? "value" : here.variable, placeOf(at)});
+  auto id = static_cast<ValueId>(model.values.size() - 1);
+  known.positions.erase(id); // a repeat's next iteration uses numbers again
+  return id;
+}
+
+/// Sizes are products of what a user writes; beyond this bound they could not even be counted.
+bool Recorder::checkElements(const TensorType &type, Location at) {
+  constexpr double most = 0x1p53;
+  if (type.dims.size() > mostDims) {
+    report(Code::TooLarge, at, "a tensor has at most " + std::to_string(mostDims) + " dimensions");
+    return false;
+  }
+  double count = 1;
+  for (const Loop &loop : here.loops)
+    count *= static_cast<double>(model.dims[loop.dim].size);
+  for (DimId id : type.dims)
+    count *= static_cast<double>(model.dims[id].size);
+  // One size is to blame, and what it makes too large are many tensors.
+  if (count > most && !std::exchange(uncountable, true))
+    report(Code::TooLarge, at,
+           "a tensor with " + printSizes(type.dims) + " has over 2**53 elements");
+  return count <= most;
+}
+
+ValueId Recorder::converted(ValueId value, DType dtype, Location at) {
+  const TensorType type = model.values[value].type;
+  if (!isFloat(type.dtype) || type.dtype == dtype)
+    return value;
+  if (auto made = known.conversions.find({value, dtype}); made != known.conversions.end())
+    return made->second;
+  std::string outer = here.variable; // the copy is called what it is a copy of
+  here.variable = model.values[value].name;
+  Value copy = append(Op(OpKind::Cast, {value}), {dtype, type.dims}, at);
+  here.variable = outer;
+  if (!copy.isTensor())
+    return value;
+  known.conversions[{value, dtype}] = copy.tensor;
+  return copy.tensor;
+}
+
+Value Recorder::emit(Op op, TensorType type, Location at) {
+  if (isFloat(type.dtype))
+    type.dtype = computeType;
+  Value all = emitAll(std::move(op), {std::move(type)}, at);
+  return all.isError() ? all : all.elements[0];
+}
+
+Value Recorder::emitAll(Op op, std::vector<TensorType> types, Location at) {
+  for (ValueId &operand : op.operands)
+    operand = converted(operand, computeType, at);
+  return appendAll(std::move(op), std::move(types), at);
+}
+
+Value Recorder::append(Op op, TensorType type, Location at) {
+  Value all = appendAll(std::move(op), {std::move(type)}, at);
+  return all.isError() ? all : all.elements[0];
+}
+
+Value Recorder::appendAll(Op op, std::vector<TensorType> types, Location at) {
+  std::vector<Value> results;
+  for (TensorType &type : types) {
+    if (!checkElements(type, at))
+      return {};
+    op.results.push_back(newValue(std::move(type), at));
+    results.push_back(Value::ofTensor(op.results.back()));
+  }
+  op.loc = model.values[op.results[0]].loc;
+  op.name = model.values[op.results[0]].name;
+  for (Frame *called = here.frame; called; called = called->caller)
+    if (called->decl && called->decl->is<BlockDecl>())
+      op.blocks.push_back(nameOf(*called->decl).text);
+  notePositions(op);
+  region->ops.push_back(std::move(op));
+  return Value::ofList(std::move(results));
+}
+
+void Recorder::notePositions(const Op &op) {
+  ValueId id = op.results[0];
+  if (model.values[id].type.dtype != DType::I64)
+    return;
+  std::vector<const Positions *> operands;
+  for (ValueId operand : op.operands) {
+    auto found = known.positions.find(operand);
+    operands.push_back(found == known.positions.end() ? nullptr : &found->second);
+  }
+  if (std::optional<Positions> followed = followPositions(op, model.dims, operands))
+    known.positions[id] = std::move(*followed);
+}
+
+/// Where `index(d)` decides an index, its range is known.
+bool Recorder::indexFits(const Value &index, DimId dim, Location at) {
+  auto found = known.positions.find(index.tensor);
+  if (found == known.positions.end())
+    return true;
+  auto [least, most] = found->second.range(model.dims);
+  const Dim &indexed = model.dims[dim];
+  if (least >= 0 && most < indexed.size)
+    return true;
+  Diagnostic &diag =
+      report(Code::IndexOutOfRange, at,
+             "the index runs from " + std::to_string(least) + " to " + std::to_string(most) +
+                 ", but `" + indexed.name + "` has " + std::to_string(indexed.size) + " elements");
+  diag.note("the index has " + printSizes(typeOf(index).dims));
+  Binding *binding = here.frame->scope->find(indexed.name);
+  if (binding && binding->dims == std::vector{dim} && binding->loc.isValid())
+    diag.note(binding->loc, "`" + indexed.name + "` comes from here");
+  return false;
+}
+
+void Recorder::dropFrom(size_t value) {
+  model.values.resize(value);
+  known.positions.erase(known.positions.lower_bound(static_cast<ValueId>(value)),
+                        known.positions.end());
+}
+
+} // namespace titan::sema

@@ -1,0 +1,157 @@
+// What the elaboration says when something is wrong, with what leads to it.
+#include "compiler/sema/Suggest.h"
+#include "compiler/sema/Words.h"
+#include "compiler/sema/elaboration/Elaboration.h"
+
+namespace titan::sema {
+
+using namespace syntax;
+
+/// "Called from here" for every call that is being inlined.
+static void noteCalls(Diagnostic &diag, const Frame *frame) {
+  size_t shown = 0;
+  for (const Frame *at = frame; at && at->caller && shown < 4; at = at->caller, ++shown) {
+    const std::string &name = nameOf(*at->decl).text;
+    diag.note(at->callSite, "in the call of `" + name + "` here");
+    if (at->through)
+      diag.note(at->through->loc, "`" + name + "` was passed on from here");
+  }
+}
+
+Diagnostic &Reports::report(Code code, Location at, std::string message) {
+  Diagnostic &diag = diags.report(code, at, std::move(message));
+  noteCalls(diag, here.frame);
+  return diag;
+}
+
+/// The names that the factors of a product, or what is indexed, are known by.
+static void collectFactors(const Expr &expr, std::vector<const Name *> &names) {
+  if (auto *index = expr.as<IndexExpr>())
+    collectFactors(*index->base, names);
+  else if (auto *typed = expr.as<TypedExpr>())
+    collectFactors(*typed->base, names);
+  else if (auto *name = expr.as<NameExpr>(); name && name->path.isSimple())
+    names.push_back(&name->path.last());
+  else if (auto *product = expr.as<BinaryExpr>();
+           product && (product->op == BinaryOp::Contract || product->op == BinaryOp::Mul)) {
+    collectFactors(*product->lhs, names);
+    collectFactors(*product->rhs, names);
+  }
+}
+
+void Reports::noteOperand(Diagnostic &diag, const Expr &expr, const DimSet &dims) {
+  diag.note(expr.loc, "this has " + print(dims));
+  std::vector<const Name *> names;
+  collectFactors(expr, names);
+  for (const Name *name : names)
+    if (Binding *binding = lookup(*name);
+        binding && (std::string_view(binding->what) == "parameter" ||
+                    std::string_view(binding->what) == "buffer"))
+      diag.note(binding->loc, "`" + name->text + "` is declared here");
+}
+
+bool Reports::expectTensor(const Value &value, Location at, const char *what) {
+  if (value.isTensor())
+    return true;
+  if (!value.isError() && !refuseCallable(value, at))
+    report(Code::ExpectedTensor, at,
+           std::string(what) + " must be a tensor, not " + value.describe());
+  return false;
+}
+
+bool Reports::refuseCallable(const Value &value, Location at) {
+  if (!value.isCallable())
+    return false;
+  const Callable &callable = *value.callable;
+  std::string name = callable.callee.name();
+  Diagnostic &diag = report(Code::NotAValue, at,
+                            "`" + name + "` is " + value.describe() +
+                                ", which can be called or passed on, not computed with");
+  if (callable.callee.symbol)
+    diag.note(nameOf(*callable.callee.symbol.decl).loc, "declared here");
+  diag.help("call it: `" + name + "(...)`");
+  return true;
+}
+
+void Reports::propose(Diagnostic &diag, const Path &path, const Candidates &candidates) {
+  if (diags.isFull())
+    return;
+  std::string near = nearestName(path.text(), candidates());
+  if (near.empty())
+    return;
+  diag.fix(path.loc, near);
+  if (Binding *known = here.frame->scope->find(near))
+    diag.note(known->loc, "`" + near + "` is declared here");
+  else if (Symbol symbol = library.lookup(*here.frame->unit, near))
+    diag.note(nameOf(*symbol.decl).loc, "`" + near + "` is declared here");
+}
+
+bool Reports::member(const Path &path) {
+  Binding *binding = path.isSimple() ? nullptr : lookup(path.parts[0]);
+  if (!binding)
+    return false;
+  if (binding->value.isError())
+    return true; // that was said
+  const std::string &base = path.parts[0].text, &member = path.last().text;
+  Diagnostic &diag =
+      report(Code::UnknownName, path.loc,
+             "`" + base + "` is " + binding->value.describe() + " and has no `" + member + "`");
+  if (member == "T" || member == "transpose" || member == "permute")
+    diag.help("nothing is transposed: `@` finds the dimensions by their names");
+  else if (member == "shape" || member == "size")
+    diag.help("the name of a dimension is its size: `embed / 2`");
+  else if (member == "view" || member == "reshape" || member == "flatten")
+    diag.help("dimensions are parted and joined by name: `split(x, embed as (heads, head))`, "
+              "`merge(x, (heads, head) as embed)`");
+  else
+    diag.help("a function is called with its values: `" + member + "(" + base + ")`");
+  return true;
+}
+
+Diagnostic &Reports::unknownName(const Name &name) {
+  return unknownName(Path{{name}, name.loc}, name.loc);
+}
+
+Diagnostic &Reports::unknownName(const Path &path, Location at) {
+  const Name &name = path.parts[0];
+  Diagnostic &diag = report(Code::UnknownName, at, "nothing is named `" + path.text() + "` here");
+  bool isOffered = !diags.isFull() && library.offerImport(diag, *here.frame->unit, path);
+  bool isInside = !path.isSimple() && lookup(path.last()); // `self.wq`
+  if (isInside)
+    diag.fix(path.loc, path.last().text);
+  else if (!isOffered)
+    propose(diag, path, [&] {
+      std::vector<std::string> candidates = library.names(*here.frame->unit);
+      here.frame->scope->collect(candidates, false);
+      candidates.insert(candidates.end(), languageWords().begin(), languageWords().end());
+      candidates.insert(candidates.end(), {"none", "true", "false"});
+      return candidates;
+    });
+  if (!path.isSimple())
+    return diag;
+  if (Binding *outer = findDimInCallers(name.text, here.frame)) {
+    diag.note(outer->loc, "the model has this " + std::string(outer->what));
+    diag.help("a block sees what it declares: add `dims " + name.text +
+              "`, or make it a parameter of `" + nameOf(*here.frame->decl).text + "`");
+  }
+  // One message for one mistake: from here on the name stands for something wrong.
+  here.frame->scope->define(name.text, {{}, {}, true, at, "name"});
+  return diag;
+}
+
+void Reports::unknownDim(const Name &name) {
+  Diagnostic &diag =
+      report(Code::UnknownDimension, name.loc, "no dimension is named `" + name.text + "` here");
+  propose(diag, Path{{name}, name.loc}, [&] {
+    std::vector<std::string> candidates;
+    here.frame->scope->collect(candidates, true);
+    return candidates;
+  });
+  if (Binding *outer = findDimInCallers(name.text, here.frame)) {
+    diag.note(outer->loc, "the model has a dimension of this name");
+    diag.help("a block sees the dimensions that it declares: add `dims " + name.text + "`");
+  }
+  here.frame->scope->define(name.text, {{}, {}, true, name.loc, "dimension"});
+}
+
+} // namespace titan::sema

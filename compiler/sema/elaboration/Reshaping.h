@@ -1,0 +1,40 @@
+// Functions whose calls have dimensions as they are written, so that they are no values:
+//
+//   split(x, head as (pair, two))          sizes multiply; at most one of the new names is unknown
+//   merge(x, (heads, head) as embed)
+//   concat(a along nope, b along rope as qk)
+//   top_k(x, 2, over experts as chosen)
+#ifndef TITAN_COMPILER_SEMA_ELABORATION_RESHAPING_H
+#define TITAN_COMPILER_SEMA_ELABORATION_RESHAPING_H
+
+#include "compiler/sema/elaboration/Part.h"
+
+namespace titan::sema {
+
+class Reshaping : Part {
+public:
+  explicit Reshaping(Elaboration &parts) : Part(parts) {}
+
+  static const std::set<std::string> &functions();
+  Value call(const syntax::CallExpr &expr);
+
+private:
+  Value split(const Value &base, DimId dim, const syntax::DimBinding &binding);
+  Value merge(Value base, const std::vector<DimId> &from, const syntax::DimBinding &binding);
+
+  /// What is put along a dimension with others.
+  struct Piece {
+    Value value;
+    DimId dim;
+    Location loc;
+  };
+  Value concat(const syntax::CallExpr &expr);
+  std::optional<Piece> piece(const syntax::Arg &arg);
+  Value joined(const std::vector<Piece> &pieces, DimId whole, Location at);
+
+  Value topK(const syntax::CallExpr &expr);
+};
+
+} // namespace titan::sema
+
+#endif

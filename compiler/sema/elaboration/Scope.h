@@ -1,0 +1,57 @@
+// Names in force while a model is elaborated.
+//
+// One name may be a number and a dimension at once: a model's argument `heads = 16` is the number
+// in `embed / heads` and the dimension in `q[batch, heads]`. It becomes a dimension when it is
+// first used as one. A function's `over d` may stand for several dimensions.
+#ifndef TITAN_COMPILER_SEMA_ELABORATION_SCOPE_H
+#define TITAN_COMPILER_SEMA_ELABORATION_SCOPE_H
+
+#include "compiler/sema/Value.h"
+
+#include <map>
+
+namespace titan::sema {
+
+struct Binding {
+  Value value;
+  std::vector<DimId> dims; ///< of a name that is (also) a dimension; empty if not used as one yet
+  bool mayBeDim = false;   ///< model arguments and declared dimensions; a plain `let` is a number
+  Location loc;
+  const char *what = "name"; ///< "parameter", "input", "argument", ...: for notes
+  Location updated = {};     ///< of a buffer: where its next value is said
+};
+
+class Scope {
+public:
+  explicit Scope(Scope *parent = nullptr) : parent(parent) {}
+
+  Binding *find(const std::string &name) {
+    for (Scope *scope = this; scope; scope = scope->parent)
+      if (Binding *own = scope->findOwn(name))
+        return own;
+    return nullptr;
+  }
+  Binding *findOwn(const std::string &name) {
+    auto found = names.find(name);
+    return found == names.end() ? nullptr : &found->second;
+  }
+  /// Replaces what the name meant in this scope: `let` may shadow.
+  Binding &define(const std::string &name, Binding binding) {
+    return names[name] = std::move(binding);
+  }
+  void collect(std::vector<std::string> &all, bool dimsOnly) const {
+    for (const auto &[name, binding] : names)
+      if (!dimsOnly || binding.mayBeDim)
+        all.push_back(name);
+    if (parent)
+      parent->collect(all, dimsOnly);
+  }
+
+private:
+  Scope *parent;
+  std::map<std::string, Binding> names; // nodes stay where they are
+};
+
+} // namespace titan::sema
+
+#endif

@@ -1,0 +1,220 @@
+#include "compiler/sema/elaboration/Elaboration.h"
+
+#include <utility>
+
+namespace titan::sema {
+
+using namespace syntax;
+
+void Statements::elaborate(const Body &body) {
+  for (const StmtPtr &stmt : body.stmts) {
+    if (here.frame->declaresWrongly)
+      return;
+    if (here.frame->returned) {
+      report(Code::CodeAfterReturn, stmt->loc, "nothing after `return` is reached");
+      return;
+    }
+    statement(*stmt);
+  }
+}
+
+void Statements::statement(const Stmt &stmt) {
+  switch (stmt.kind) {
+  case StmtKind::Dims:
+    return dims(*stmt.as<DimsStmt>());
+  case StmtKind::Param:
+    return parts.parameters.declare(*stmt.as<ParamStmt>());
+  case StmtKind::Update:
+    return parts.buffers.update(*stmt.as<UpdateStmt>());
+  case StmtKind::Input:
+    return input(*stmt.as<InputStmt>());
+  case StmtKind::Output:
+    return output(*stmt.as<OutputStmt>());
+  case StmtKind::Let:
+    return let(*stmt.as<LetStmt>());
+  case StmtKind::Assign:
+    return assign(*stmt.as<AssignStmt>());
+  case StmtKind::Repeat:
+    return parts.repeats.repeat(*stmt.as<RepeatStmt>());
+  case StmtKind::If:
+    return branch(*stmt.as<IfStmt>());
+  case StmtKind::Island:
+    return island(*stmt.as<IslandStmt>());
+  case StmtKind::Return:
+    break;
+  }
+  giveBack(*stmt.as<ReturnStmt>());
+}
+
+void Statements::giveBack(const ReturnStmt &stmt) {
+  std::vector<Value> values;
+  if (here.frame->decl->is<FnDecl>()) {
+    for (const ExprPtr &value : stmt.values)
+      values.push_back(eval(*value));
+  } else {
+    bool isBlock = here.frame->decl->is<BlockDecl>();
+    report(Code::MisplacedStatement, stmt.loc,
+           std::string("a ") + (isBlock ? "block" : "model") + " does not `return`")
+        .help(isBlock ? "it names what it gives behind its arguments: `-> y`, which its body "
+                        "defines by `let y = ...`"
+                      : "name what it gives: `output y[...] = ...`");
+    values.emplace_back();
+  }
+  here.frame->returned = values.size() == 1 ? values[0] : Value::ofList(std::move(values));
+}
+
+void Statements::dims(const DimsStmt &stmt) {
+  for (const DimsStmt::Item &item : stmt.items) {
+    if (item.size) {
+      Value size = eval(*item.size);
+      if (!size.isError() && (!size.isInt() || size.integer < 1)) {
+        report(Code::BadDimensionSize, item.size->loc,
+               "the size of dimension `" + item.name.text + "` must be a positive integer, not " +
+                   size.print());
+        size = {};
+      }
+      std::vector<DimId> ids;
+      if (size.isInt()) // one dimension for all iterations of a repeat around this block
+        ids = {parts.dims.derivedDim(noDim, item.name.text, size.integer, item.loc)};
+      here.frame->scope->define(item.name.text, {size, ids, true, item.name.loc, "dimension"});
+      continue;
+    }
+    Binding *outer = findDimInCallers(item.name.text, here.frame);
+    if (!outer) {
+      parts.reports.unknownDim(item.name);
+      here.frame->scope->define(item.name.text, {{}, {}, true, item.name.loc, "dimension"});
+      continue;
+    }
+    parts.dims.asDims(item.name.text, *outer, item.loc);
+    here.frame->scope->define(item.name.text, *outer);
+  }
+}
+
+void Statements::input(const InputStmt &stmt) {
+  Value value;
+  std::optional<DType> dtype = spec.compute;
+  if (stmt.type.dtype)
+    dtype = parts.dims.dtypeOf(*stmt.type.dtype);
+  std::optional<DimSet> dims = stmt.type.dims ? parts.dims.dimSet(*stmt.type.dims) : DimSet();
+  if (!here.loops.empty() || !here.frame->decl->is<ModelDecl>()) {
+    report(Code::MisplacedStatement, stmt.loc, "an input belongs to a model, outside of `repeat`");
+  } else if (dtype && dims) {
+    here.variable = stmt.name.text;
+    Op op(OpKind::Input);
+    op.index = static_cast<uint32_t>(model.inputs.size());
+    TensorType type{*dtype, *dims};
+    model.inputs.push_back({stmt.name.text, type, stmt.name.loc});
+    value = parts.recorder.append(std::move(op), type, stmt.name.loc);
+    here.variable.clear();
+  }
+  here.frame->scope->define(stmt.name.text, {value, {}, false, stmt.name.loc, "input"});
+}
+
+void Statements::output(const OutputStmt &stmt) {
+  if (!here.loops.empty() || !here.frame->decl->is<ModelDecl>()) {
+    report(Code::MisplacedStatement, stmt.loc, "an output belongs to a model, outside of `repeat`");
+    return;
+  }
+  std::optional<DimSet> declared;
+  if (stmt.type.dims)
+    declared = parts.dims.dimSet(*stmt.type.dims);
+  here.variable = stmt.name.text;
+  Value value;
+  if (stmt.value) {
+    value = eval(*stmt.value, declared ? &*declared : nullptr);
+  } else if (Binding *known = lookup(stmt.name)) {
+    value = known->value;
+  } else {
+    parts.reports.unknownName(stmt.name);
+  }
+  Location at = stmt.value ? stmt.value->loc : stmt.name.loc;
+  if (!value.isError() && expectTensor(value, at, "an output")) {
+    if (declared)
+      value = parts.tensors.anchor(value, *declared, stmt.type.dims->loc, at);
+    if (value.isTensor())
+      model.outputs.push_back({stmt.name.text, value.tensor, stmt.name.loc});
+  }
+  here.variable.clear();
+  if (stmt.value)
+    here.frame->scope->define(stmt.name.text, {value, {}, false, stmt.name.loc, "output"});
+}
+
+void Statements::let(const LetStmt &stmt) {
+  if (stmt.targets.size() == 1)
+    return letOne(stmt.targets[0], *stmt.value);
+  Value all = eval(*stmt.value);
+  bool fits = all.kind == Value::Kind::List && all.elements.size() == stmt.targets.size();
+  if (!fits && !all.isError())
+    report(Code::ResultCount, stmt.value->loc,
+           "this gives " +
+               (all.kind == Value::Kind::List ? std::to_string(all.elements.size()) + " values"
+                                              : std::string("one value")) +
+               ", but " + std::to_string(stmt.targets.size()) + " names take it");
+  for (size_t i = 0; i < stmt.targets.size(); ++i) {
+    const LetStmt::Target &target = stmt.targets[i];
+    Value value = fits ? all.elements[i] : Value();
+    if (target.type.dims)
+      if (std::optional<DimSet> declared = parts.dims.dimSet(*target.type.dims);
+          declared && value.isTensor()) {
+        std::string outer = std::exchange(here.variable, target.name.text);
+        value = parts.tensors.anchor(value, *declared, target.type.dims->loc, stmt.value->loc);
+        here.variable = outer;
+      }
+    bindLet(target.name, value);
+  }
+}
+
+void Statements::letOne(const LetStmt::Target &target, const Expr &value) {
+  std::string outerVariable = here.variable;
+  here.variable = target.name.text;
+  std::optional<DimSet> declared;
+  if (target.type.dims)
+    declared = parts.dims.dimSet(*target.type.dims);
+  declarationFailed = target.type.dims && !declared;
+  Value result = eval(value, declared ? &*declared : nullptr);
+  declarationFailed = false;
+  if (target.type.dims && !result.isError()) {
+    if (!expectTensor(result, value.loc, "a value with dimensions") || !declared)
+      result = {};
+    else
+      result = parts.tensors.anchor(result, *declared, target.type.dims->loc, value.loc);
+  }
+  here.variable = outerVariable;
+  bindLet(target.name, std::move(result));
+}
+
+void Statements::bindLet(const Name &name, Value value) {
+  Binding *outer = lookup(name);
+  if (!here.loops.empty() && outer && !here.frame->scope->findOwn(name.text) &&
+      outer->value.isTensor())
+    report(Code::LetHidesCarried, name.loc,
+           "this `let` makes a second `" + name.text + "` that ends with the iteration")
+        .note(outer->loc, "the value of this one would stay the same")
+        .help("to carry the new value on, assign it without `let`");
+  here.frame->scope->define(name.text, {std::move(value), {}, false, name.loc, "value"});
+}
+
+void Statements::branch(const IfStmt &stmt) {
+  for (const IfStmt::Branch &branch : stmt.branches) {
+    std::optional<bool> truth = parts.expressions.condition(*branch.cond);
+    if (!truth)
+      return;
+    if (*truth)
+      return elaborate(branch.body);
+  }
+  if (stmt.elseBody)
+    elaborate(*stmt.elseBody);
+}
+
+/// A run in f64 is there to check numbers with, so it is f64 in islands too.
+void Statements::island(const IslandStmt &stmt) {
+  std::optional<DType> dtype = parts.dims.dtypeOf(stmt.type);
+  if (dtype && !isFloat(*dtype))
+    report(Code::IslandType, stmt.type.loc,
+           "nothing can be computed in " + stmt.type.text + ": an island is f32, f64 or bf16");
+  bool isChanged = dtype && isFloat(*dtype) && spec.compute != DType::F64;
+  Island island(parts.recorder, isChanged ? *dtype : parts.recorder.computeType);
+  elaborate(stmt.body);
+}
+
+} // namespace titan::sema

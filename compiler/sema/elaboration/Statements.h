@@ -1,0 +1,39 @@
+// Statements of bodies.
+#ifndef TITAN_COMPILER_SEMA_ELABORATION_STATEMENTS_H
+#define TITAN_COMPILER_SEMA_ELABORATION_STATEMENTS_H
+
+#include "compiler/sema/elaboration/Part.h"
+
+namespace titan::sema {
+
+class Statements : Part {
+public:
+  explicit Statements(Elaboration &parts) : Part(parts) {}
+
+  void elaborate(const syntax::Body &body);
+  /// The value at hand has declared dimensions, but wrong ones, as was said.
+  bool declarationFailed = false;
+
+private:
+  void statement(const syntax::Stmt &stmt);
+  void dims(const syntax::DimsStmt &stmt);
+  void input(const syntax::InputStmt &stmt);
+  void output(const syntax::OutputStmt &stmt);
+  void let(const syntax::LetStmt &stmt);
+  void letOne(const syntax::LetStmt::Target &target, const syntax::Expr &value);
+  void bindLet(const syntax::Name &name, Value value);
+  void branch(const syntax::IfStmt &stmt);
+  void island(const syntax::IslandStmt &stmt);
+  void giveBack(const syntax::ReturnStmt &stmt);
+  // Assignments.cpp
+  void assign(const syntax::AssignStmt &stmt);
+  void assignTo(const syntax::Name &name, Value value, Location valueLoc);
+  bool mayReplace(const syntax::Name &name, const Binding &binding, const Value &value,
+                  Location valueLoc);
+  Value lossValue(const syntax::Expr &expr);
+  void setLoss(const syntax::AssignStmt &stmt);
+};
+
+} // namespace titan::sema
+
+#endif

@@ -1,0 +1,147 @@
+#include "compiler/sema/elaboration/Elaboration.h"
+
+namespace titan::sema {
+
+using namespace syntax;
+
+Value TensorOps::constantLike(double number, const TensorType &type, Location at) {
+  Op op(OpKind::Constant);
+  op.number = number;
+  return emit(std::move(op), {type.dtype, {}}, at);
+}
+
+Value TensorOps::unary(const char *word, const Value &operand, Location at) {
+  TensorType type = typeOf(operand);
+  if (!isFloat(type.dtype)) {
+    report(Code::DTypeMismatch, at,
+           std::string("`") + word + "` works on floating-point tensors, not on " +
+               spelling(type.dtype));
+    return {};
+  }
+  Op op(OpKind::Elementwise, {operand.tensor});
+  op.word = word;
+  return emit(std::move(op), type, at);
+}
+
+/// A number among tensors is a constant of the other one's element type.
+Value TensorOps::asOperand(const Value &value, const Value &other, Location at) {
+  if (value.isTensor())
+    return value;
+  if (value.isNumber() && typeOf(other).dtype == DType::I64 && !value.isInt()) {
+    report(Code::DTypeMismatch, at,
+           "the tensor is int, but " + value.print() + " is no whole number")
+        .help("convert the tensor: `float(x)`");
+    return {};
+  }
+  if (value.isNumber() && typeOf(other).dtype != DType::Bool)
+    return constantLike(value.number(), typeOf(other), at);
+  if (value.isNumber()) {
+    report(Code::DTypeMismatch, at, "a comparison gives bool, which is combined with no number")
+        .help("make a number of it: `where(x, 1, 0)`, or `float(x)`");
+    return {};
+  }
+  if (!value.isError())
+    report(Code::BadOperands, at,
+           std::string("a tensor cannot be combined with ") + value.describe());
+  return {};
+}
+
+Value TensorOps::refuseOuterProduct(const Join &join, const TensorType &lhs, const TensorType &rhs,
+                                    Location at, Location lhsLoc, Location rhsLoc,
+                                    const BinaryExpr *expr) {
+  Diagnostic &diag =
+      report(Code::OuterProduct, at,
+             "only the left side has " + quote(join.onlyLeft) + ", only the right side has " +
+                 quote(join.onlyRight) + ": this would be an outer product");
+  if (expr) {
+    parts.reports.noteOperand(diag, *expr->lhs, lhs.dims);
+    parts.reports.noteOperand(diag, *expr->rhs, rhs.dims);
+  } else {
+    diag.note(lhsLoc, "this has " + print(lhs.dims)).note(rhsLoc, "this has " + print(rhs.dims));
+  }
+  diag.help("elementwise, one side's dimensions must all be on the other; if the product is "
+            "meant, write `expand(x, " +
+            model.dims[join.onlyRight[0]].name + ")`");
+  return {};
+}
+
+Value TensorOps::elementwise(const char *word, const Value &lhs, const Value &rhs, Location at,
+                             Location lhsLoc, Location rhsLoc, const BinaryExpr *expr) {
+  Value left = asOperand(lhs, rhs, lhsLoc), right = asOperand(rhs, lhs, rhsLoc);
+  if (left.isError() || right.isError())
+    return {};
+  const TensorType a = typeOf(left), b = typeOf(right);
+  if (!mayJoin(a.dtype, b.dtype)) {
+    report(Code::DTypeMismatch, at,
+           std::string("element types differ: ") + spelling(a.dtype) + " and " + spelling(b.dtype))
+        .note(lhsLoc, std::string("this is ") + spelling(a.dtype))
+        .note(rhsLoc, std::string("this is ") + spelling(b.dtype));
+    return {};
+  }
+  Join join = joinElementwise(a.dims, b.dims);
+  if (!join.valid())
+    return refuseOuterProduct(join, a, b, at, lhsLoc, rhsLoc, expr);
+  bool isCompare = std::string(word).size() == 2; // eq, ne, lt, le, gt, ge
+  Op op(OpKind::Elementwise, {left.tensor, right.tensor});
+  op.word = word;
+  return emit(std::move(op), {isCompare ? DType::Bool : a.dtype, join.result}, at);
+}
+
+Value TensorOps::reduce(const char *word, const Value &operand, const std::vector<DimId> &over,
+                        Location at) {
+  TensorType type = typeOf(operand);
+  DimSet removed;
+  for (DimId id : over) {
+    if (!type.dims.contains(id)) {
+      report(Code::DimensionNotThere, at,
+             "the tensor has no dimension `" + model.dims[id].name + "` to reduce over; it has " +
+                 print(type.dims));
+      return {};
+    }
+    removed.insert(id);
+  }
+  Op op(OpKind::Reduce, {operand.tensor});
+  op.word = word;
+  op.dims = over;
+  return emit(std::move(op), {type.dtype, type.dims.without(removed)}, at);
+}
+
+std::string TensorOps::nameForMaps(const std::string &name) const {
+  std::string calls, repeats;
+  for (const Frame *at = here.frame; at && at->caller; at = at->caller)
+    calls = at->prefix + nameOf(*at->decl).text + "." + calls;
+  for (const Loop &loop : here.loops)
+    repeats += model.dims[loop.dim].name + ".";
+  return repeats + calls + name;
+}
+
+Value TensorOps::anchor(Value value, const DimSet &declared, Location declaredAt,
+                        Location valueLoc) {
+  const TensorType type = typeOf(value);
+  DimSet missing = declared.without(type.dims), extra = type.dims.without(declared);
+  if (missing.empty() && extra.empty()) {
+    Op op(OpKind::Anchor, {value.tensor});
+    op.names = {nameForMaps(here.variable)};
+    return emit(std::move(op), type, valueLoc);
+  }
+  std::string what;
+  if (!missing.empty())
+    what = quote(missing) + (missing.size() == 1 ? " is" : " are") +
+           " declared, but the value has " +
+           (missing.size() == 1 ? "no such dimension" : "no such dimensions");
+  if (!extra.empty())
+    what += (what.empty() ? "" : ", and ") + quote(extra) +
+            (extra.size() == 1 ? " is a dimension" : " are dimensions") +
+            " of the value that the declaration lacks";
+  Diagnostic &diag = report(Code::DeclaredDimensionsDiffer, declaredAt, what);
+  diag.note(valueLoc, "the value has " + print(type.dims));
+  if (!extra.empty())
+    diag.help("nothing is summed silently: write `sum(x, over " + model.dims[extra[0]].name +
+              ")`, or add the dimension");
+  else
+    diag.help("nothing is repeated silently: write `expand(x, " + model.dims[missing[0]].name +
+              ")`, or leave the dimension out");
+  return {};
+}
+
+} // namespace titan::sema

@@ -1,0 +1,36 @@
+// Operations on tensors, with their typing rules: what operators and built-in functions are made
+// of.
+#ifndef TITAN_COMPILER_SEMA_ELABORATION_TENSOROPS_H
+#define TITAN_COMPILER_SEMA_ELABORATION_TENSOROPS_H
+
+#include "compiler/sema/elaboration/Part.h"
+
+namespace titan::sema {
+
+class TensorOps : Part {
+public:
+  explicit TensorOps(Elaboration &parts) : Part(parts) {}
+
+  /// Joins by name; reports an outer product. `word` is the function's name in the program, `expr`
+  /// the operator that calls for it, if one does.
+  Value elementwise(const char *word, const Value &lhs, const Value &rhs, Location at,
+                    Location lhsLoc, Location rhsLoc, const syntax::BinaryExpr *expr = nullptr);
+  Value unary(const char *word, const Value &operand, Location at);
+  Value constantLike(double number, const TensorType &type, Location at);
+  Value reduce(const char *word, const Value &operand, const std::vector<DimId> &over, Location at);
+
+  /// The value with its declared dimensions checked, recorded as an anchor of the parallel map.
+  Value anchor(Value value, const DimSet &declared, Location declaredAt, Location valueLoc);
+  /// What a map calls a value of this name here: behind the repeats and calls around it.
+  std::string nameForMaps(const std::string &name) const;
+
+private:
+  Value asOperand(const Value &value, const Value &other, Location at);
+  Value refuseOuterProduct(const Join &join, const TensorType &lhs, const TensorType &rhs,
+                           Location at, Location lhsLoc, Location rhsLoc,
+                           const syntax::BinaryExpr *expr);
+};
+
+} // namespace titan::sema
+
+#endif
