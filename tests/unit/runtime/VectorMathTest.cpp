@@ -1,3 +1,4 @@
+#include "titan/runtime/kernel_math.h"
 #include "titan/runtime/vector_erf.h"
 #include "titan/runtime/vector_math.h"
 #include "titan/runtime/vector_periodic.h"
@@ -188,6 +189,35 @@ TYPED_TEST(VectorMath, LoopsGiveTheSame) {
     y[i] = vexp(x[i]);
   for (size_t i = 0; i < x.size(); ++i)
     EXPECT_LE(ulps(y[i], std::exp(static_cast<long double>(x[i]))), 1.5);
+}
+
+// The angles of rotary positions: their error is that of two roundings of the angle and of its
+// frequency's logarithm.
+template <typename T> void checkRotation(int64_t position, double theta, int64_t n) {
+  std::vector<T> cosines(n), sines(n), ofList(n), ignored(n);
+  std::vector<double> frequencies(n);
+  for (int64_t i = 0; i < n; ++i)
+    frequencies[i] = tm::frequency(theta, i, n);
+  tm::rotation(position, theta, n, cosines.data(), sines.data());
+  tm::rotation(position, static_cast<const double *>(frequencies.data()), n, ofList.data(),
+               ignored.data());
+  for (int64_t i = 0; i < n; ++i) {
+    const long double angle =
+        position * std::pow((long double)theta, -(long double)i / (long double)n);
+    const double logarithm = std::log(theta) * double(i) / double(n);
+    const double bound =
+        0x1p-52 * (2 + logarithm) * double(angle) + 2 * std::numeric_limits<T>::epsilon();
+    ASSERT_NEAR(cosines[i], double(std::cos(angle)), bound) << position << ", " << i << "/" << n;
+    ASSERT_NEAR(sines[i], double(std::sin(angle)), bound) << position << ", " << i << "/" << n;
+    ASSERT_NEAR(ofList[i], double(std::cos(angle)), bound) << position << ", " << i << "/" << n;
+  }
+}
+
+TYPED_TEST(VectorMath, Rotation) {
+  for (int64_t position : {0, 1, 2, 511, 4095, 131071})
+    for (double theta : {10000.0, 500000.0, 2.0})
+      for (int64_t n : {1, 3, 32, 64})
+        checkRotation<TypeParam>(position, theta, n);
 }
 
 } // namespace
