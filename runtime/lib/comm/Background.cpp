@@ -1,5 +1,7 @@
 #include "comm/Background.h"
 
+#include "profile/Trace.h"
+
 namespace titan::rt {
 
 Background::Background(Staging &staging) : staging(staging) {
@@ -23,7 +25,10 @@ uint64_t Background::start(const Exchange &exchange) {
   Exchange &slot = slots[started % kSlots];
   std::vector<Share> kept = std::move(slot.shares);
   kept.assign(exchange.shares.begin(), exchange.shares.end());
-  slot = {exchange.kind, exchange.group, exchange.type, exchange.op, exchange.site, {}};
+  slot = {exchange.kind, exchange.group, exchange.type, exchange.op, exchange.site, {},
+          exchange.trace};
+  if (slot.trace)
+    slot.started = std::chrono::system_clock::now();
   slot.shares = std::move(kept);
   ++started;
   hasWork.notify_one();
@@ -37,6 +42,18 @@ void Background::waitFor(uint64_t number) {
     std::rethrow_exception(fault);
 }
 
+std::exception_ptr Background::perform(const Exchange &exchange) {
+  auto begin = std::chrono::system_clock::now();
+  try {
+    carryOut(exchange, staging);
+  } catch (...) {
+    return std::current_exception();
+  }
+  if (exchange.trace)
+    exchange.trace->exchange(exchange.site.source, exchange.site.action, exchange.started, begin);
+  return nullptr;
+}
+
 void Background::loop() {
   std::unique_lock lock(mutex);
   while (true) {
@@ -46,12 +63,7 @@ void Background::loop() {
     const Exchange &next = slots[done % kSlots];
     if (!fault) {
       lock.unlock();
-      std::exception_ptr problem;
-      try {
-        carryOut(next, staging);
-      } catch (...) {
-        problem = std::current_exception();
-      }
+      std::exception_ptr problem = perform(next);
       lock.lock();
       fault = problem;
     }

@@ -33,6 +33,8 @@ public:
 
 private:
   void loop();
+  /// Returns what went wrong, null if nothing did.
+  std::exception_ptr perform(const Exchange &exchange);
 
   static constexpr size_t kSlots = 32, kValues = 64;
   std::array<Exchange, kSlots> slots;

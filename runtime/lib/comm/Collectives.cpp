@@ -110,7 +110,7 @@ void exchange(Context &ctx, GroupRef axes, DType type, Reduction op, Exchange::K
   shares.clear();
   for (const Part *part = parts; part < parts + count; ++part)
     shares.push_back({part->in, part->out, part->outer, part->d * part->inner});
-  Exchange whole{kind, &ctx.collectives->group(axes), type, op, {action, ctx.place}, {}};
+  Exchange whole{kind, &ctx.collectives->group(axes), type, op, {action, ctx.place}, {}, ctx.trace};
   whole.shares.swap(shares);
   ctx.collectives->exchange(whole, channel);
   whole.shares.swap(shares);

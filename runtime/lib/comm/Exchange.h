@@ -4,9 +4,12 @@
 
 #include "titan/runtime/comm.h"
 
+#include <chrono>
 #include <vector>
 
 namespace titan::rt {
+
+class Trace;
 
 struct Exchange {
   enum Kind : uint8_t { AllGather, ReduceScatter, AllReduce } kind;
@@ -15,6 +18,8 @@ struct Exchange {
   Reduction op;
   Site site;
   std::vector<Share> shares;
+  Trace *trace = nullptr;                             ///< where a profile is being taken
+  std::chrono::system_clock::time_point started = {}; ///< for the profile
 };
 
 /// Two stretches of memory for packing, which grow to what was asked for and stay.

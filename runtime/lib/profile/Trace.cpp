@@ -10,9 +10,10 @@ namespace titan::rt {
 
 namespace {
 
-constexpr size_t most = 1 << 20; // of marks; later ones are not taken
+constexpr size_t most = 1 << 20;          // of marks; later ones are not taken
+constexpr size_t mostExchanges = 1 << 16; // likewise
 
-enum Lane { Operations, Loop }; // "threads" of a rank
+enum Lane { Operations, Loop, Communication }; // "threads" of a rank
 
 std::string quoted(const std::string &text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -22,13 +23,14 @@ double microseconds(std::chrono::system_clock::duration time) {
   return std::chrono::duration<double, std::micro>(time).count();
 }
 
+/// `more`: further arguments, each after a comma.
 std::string spanText(int rank, Lane lane, const std::string &name, const std::string &place,
                      std::chrono::system_clock::time_point begin,
-                     std::chrono::system_clock::time_point end) {
+                     std::chrono::system_clock::time_point end, const std::string &more = "") {
   return fmt::format(R"({{"ph": "X", "pid": {}, "tid": {}, "ts": {:.3f}, "dur": {:.3f}, )"
-                     R"("name": {}, "args": {{"line": {}}}}})",
+                     R"("name": {}, "args": {{"line": {}{}}}}})",
                      rank, static_cast<int>(lane), microseconds(begin.time_since_epoch()),
-                     microseconds(end - begin), quoted(name), quoted(place));
+                     microseconds(end - begin), quoted(name), quoted(place), more);
 }
 
 std::string nameText(int rank, int lane, const char *kind, const std::string &name) {
@@ -44,6 +46,7 @@ void mark(Trace &trace, const char *place, const char *action) {
 
 Trace::Trace(Device &device, int rank) : device(device), rank(rank) {
   marks.reserve(most);
+  exchanges.reserve(mostExchanges);
 }
 
 void Trace::mark(const char *place, const char *action) {
@@ -57,16 +60,27 @@ void Trace::span(const char *name, Clock::time_point begin) {
   spans.push_back({begin, Clock::now(), name});
 }
 
+void Trace::exchange(const char *place, const char *action, Clock::time_point started,
+                     Clock::time_point begin) {
+  if (exchanges.size() < mostExchanges)
+    exchanges.push_back({started, begin, Clock::now(), place, action});
+}
+
 void Trace::write(const std::string &path) const {
   std::string text = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n";
   text += nameText(rank, Operations, "process_name", fmt::format("rank {}", rank)) + ",\n";
   text += nameText(rank, Operations, "thread_name", "operations") + ",\n";
-  text += nameText(rank, Loop, "thread_name", "training loop");
+  text += nameText(rank, Loop, "thread_name", "training loop") + ",\n";
+  text += nameText(rank, Communication, "thread_name", "communication");
+  auto operation = [](const auto &of) { return fmt::format("{} {}", of.place, of.action); };
   for (size_t i = 0; i + 1 < marks.size(); ++i)
-    if (*marks[i].place)
-      text +=
-          ",\n" + spanText(rank, Operations, fmt::format("{} {}", marks[i].place, marks[i].action),
-                           marks[i].place, marks[i].time, marks[i + 1].time);
+    if (const Mark &mark = marks[i]; *mark.place)
+      text += ",\n" +
+              spanText(rank, Operations, operation(mark), mark.place, mark.time, marks[i + 1].time);
+  for (const Carried &each : exchanges)
+    text += ",\n" + spanText(rank, Communication, operation(each), each.place, each.begin, each.end,
+                             fmt::format(R"(, "started": {:.3f})",
+                                         microseconds(each.started.time_since_epoch())));
   for (const Span &span : spans)
     text += ",\n" + spanText(rank, Loop, span.name, "", span.begin, span.end);
   writeFileAtomically(path, text + "\n]}\n");
