@@ -18,6 +18,8 @@ and writes files as if there were no padding: what one process has written, two 
 from alike.
 
 Evaluation: the same number on one process and on two, during the run and after it; it changes no loss.
+
+Overlap: a profile shows that collectives go on beside computation (overlap.py).
 """
 
 import argparse
@@ -31,6 +33,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+
+from overlap import check_overlap
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "parity"))
 from compare import bitwise_equal, compare
@@ -218,6 +222,15 @@ def try_evaluation(one: Path, two: Path, text: Path, other: Path):
     return good, f"    one process {found[0]}, two {found[1]}"
 
 
+def try_overlap(exe: Path, text: Path, layers: int, steps: int = 3):
+    out = OUT / "profiled"
+    Run([exe, "--data", text, "--out", out, "--resume", "none", "--stop-at", steps + 3,
+         f"--profile={steps}"]).wait()
+    faults = [f"    rank {rank}: {fault}" for rank in range(2)
+              for fault in check_overlap(out / f"profile/rank-{rank}.json", layers, steps)]
+    return not faults, "\n".join(faults)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--all", action="store_true", help="a hundred kills")
@@ -230,7 +243,7 @@ def main() -> None:
     other = write_text(OUT / "other.txt", 3_000, seed=2)
     evaluation = [f'eval.data.path="{other}"']
     with ThreadPoolExecutor(CORES) as pool:
-        one, two, split, narrow, whole, padded, kept, kept2, kept_split = pool.map(lambda made: build(*made), [
+        one, two, split, narrow, whole, padded, kept, kept2, kept_split, deep = pool.map(lambda made: build(*made), [
             (PROGRAM, "parity", "float64", OUT / "one", evaluation),
             (PROGRAM, "on_shard2", "float64", OUT / "two", evaluation),
             (PROGRAM, "on_tp2_seq", "float64", OUT / "split", evaluation),
@@ -239,7 +252,9 @@ def main() -> None:
             (ODD, "on_padded", "float64", OUT / "on_padded"),
             (BUFFERS, "parity", "float64", OUT / "kept"),
             (BUFFERS, "on_shard2", "float64", OUT / "kept-2", ["accumulate=2"]),
-            (BUFFERS, "on_tp2", "float64", OUT / "kept-split")])
+            (BUFFERS, "on_tp2", "float64", OUT / "kept-split"),
+            (PROGRAM, "on_shard2", "float32", OUT / "deep",
+             ["model.layers=4", "model.embed=256", "model.ffn=1024"])])
     kills = 100 if arguments.all else 20
     report = Report()
     report.cases([
@@ -251,7 +266,8 @@ def main() -> None:
         ("padded dimensions, and files without them", partial(try_padding, whole, padded, text)),
         ("from a padded mesh to one process",
          partial(try_meshes, [(padded, 2), (whole, 1)], text)),
-        ("evaluation on one process and on two", partial(try_evaluation, one, two, text, other))])
+        ("evaluation on one process and on two", partial(try_evaluation, one, two, text, other)),
+        ("collectives beside computation", partial(try_overlap, deep, text, 4))])
     # A busy machine keeps ranks waiting for one another.
     report.case("allocations of a step", lambda: try_allocations(
         {"one rank": (one, 1), "two ranks": (split, 2), "bf16": (narrow, 1)}, text))

@@ -28,3 +28,11 @@ std::vector<Bucket> titan::dist::chooseBuckets(const std::vector<Exchange> &exch
   }
   return buckets;
 }
+
+int64_t titan::dist::halfAhead(const std::vector<Exchange> &exchanges, int64_t limit,
+                               int64_t least) {
+  int64_t sum = 0;
+  for (const Exchange &exchange : exchanges)
+    sum += exchange.bytes;
+  return sum < least ? limit : std::min(limit, (sum + 1) / 2);
+}

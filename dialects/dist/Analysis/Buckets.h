@@ -31,6 +31,11 @@ struct Bucket {
 /// latency, and larger buckets would only keep more values alive at once.
 std::vector<Bucket> chooseBuckets(const std::vector<Exchange> &exchanges, int64_t limit);
 
+/// A limit, up to this one, for exchanges of what a block makes bit by bit. All in one bucket would
+/// wait for the last of them, with nothing left to compute beside it: half of them go ahead, unless
+/// all together are less than `least` bytes, where a second message is not worth its latency.
+int64_t halfAhead(const std::vector<Exchange> &exchanges, int64_t limit, int64_t least);
+
 } // namespace titan::dist
 
 #endif // TITAN_DIALECTS_DIST_ANALYSIS_BUCKETS_H

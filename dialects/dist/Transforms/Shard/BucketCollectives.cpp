@@ -20,6 +20,9 @@ using ir::typeOf;
 /// A message of this size takes so long that the latency of another one is nothing.
 static constexpr int64_t kBucketBytes = int64_t{32} << 20;
 
+/// From this size on, what a block reduces goes in two messages rather than one.
+static constexpr int64_t kWorthTwo = int64_t{1} << 20;
+
 namespace {
 
 /// Collectives with equal keys can be one: the operation, its axes, the element type and the kind
@@ -103,11 +106,12 @@ private:
         exchanges.push_back(describe(op));
       }
     SmallVector<Operation *> merged; // kept until the end, as they mark positions
-    for (const Bucket &bucket : chooseBuckets(exchanges, kBucketBytes)) {
+    // What grows is exchanged as late as possible, what shrinks as early.
+    bool grows = std::get<OperationName>(key).getStringRef() == AllGatherOp::getOperationName();
+    int64_t limit = grows ? kBucketBytes : halfAhead(exchanges, kBucketBytes, kWorthTwo);
+    for (const Bucket &bucket : chooseBuckets(exchanges, limit)) {
       if (bucket.members.size() < 2)
         continue;
-      // What grows is exchanged as late as possible, what shrinks as early.
-      bool grows = isa<AllGatherOp>(ops[bucket.members.front()]);
       SmallVector<Operation *> members;
       for (size_t member : bucket.members)
         members.push_back(ops[member]);

@@ -89,3 +89,30 @@ func.func @large(%x: !c, %y: !c) -> (!r, !r) {
   %1 = dist.all_reduce %y over ["a"] : !c -> !r
   return %0, %1 : !r, !r
 }
+
+// -----
+
+dist.mesh @mesh [#dist.axis<a = 2>]
+!x = !titan.tensor<f32[x = 131072], <[{}]>>
+!c = !titan.tensor<f32[x = 131072], <[{}] partial sum {a}>>
+!r = !titan.tensor<f32[x = 131072], <[{}]>>
+
+// Of two megabytes, the first half goes while the second is made.
+// CHECK-LABEL: func.func @halves
+// CHECK: %[[A:.*]] = dist.make_partial %arg0
+// CHECK-NEXT: %[[B:.*]] = dist.make_partial %arg1
+// CHECK-NEXT: dist.all_reduce %[[A]], %[[B]] over ["a"]
+// CHECK-NEXT: %[[C:.*]] = dist.make_partial %arg2
+// CHECK-NEXT: %[[D:.*]] = dist.make_partial %arg3
+// CHECK-NEXT: dist.all_reduce %[[C]], %[[D]] over ["a"]
+func.func @halves(%x: !x, %y: !x, %z: !x, %v: !x) -> (!r, !r, !r, !r) {
+  %0 = dist.make_partial %x over ["a"] : !x -> !c
+  %1 = dist.all_reduce %0 over ["a"] : !c -> !r
+  %2 = dist.make_partial %y over ["a"] : !x -> !c
+  %3 = dist.all_reduce %2 over ["a"] : !c -> !r
+  %4 = dist.make_partial %z over ["a"] : !x -> !c
+  %5 = dist.all_reduce %4 over ["a"] : !c -> !r
+  %6 = dist.make_partial %v over ["a"] : !x -> !c
+  %7 = dist.all_reduce %6 over ["a"] : !c -> !r
+  return %1, %3, %5, %7 : !r, !r, !r, !r
+}

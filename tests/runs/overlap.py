@@ -1,0 +1,81 @@
+"""Whether collectives go on beside computation, read off a profile of two ranks: the order of events, not
+their lengths.
+
+Of a repeat's layers, the next one's parameters must be under way while one is computed, and so must
+gradients' reductions: between the operation that starts such an exchange and the one that waits for it,
+products are computed. A thread of its own must carry exchanges out: some that end after their start has
+returned, and some that begin before the program waits for them.
+"""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+OPERATIONS, LOOP, COMMUNICATION = range(3)  # lanes of a profile
+PRODUCTS = {"contract", "dgrad", "wgrad"}
+
+
+@dataclass
+class Exchange:
+    """What the communicating thread carried out, with the program's events from its start to its wait."""
+
+    span: dict
+    events: list[dict]
+
+    @property
+    def kind(self) -> str:
+        return self.span["name"].split()[-1]
+
+    @cached_property
+    def spans_products(self) -> bool:
+        return any(event["name"].split()[-1] in PRODUCTS for event in self.events[1:-1])
+
+    @property
+    def outlives_start(self) -> bool:
+        return end(self.span) > end(self.events[0])
+
+    @property
+    def precedes_wait(self) -> bool:
+        return self.span["ts"] < self.events[-1]["ts"]
+
+    @property
+    def is_in_time(self) -> bool:
+        """From its start on, and over when the wait is; clocks are read to a microsecond."""
+        return (self.events[0]["ts"] <= self.span["args"]["started"] <= self.span["ts"] + 1
+                and end(self.span) <= end(self.events[-1]) + 1)
+
+
+def end(span: dict) -> float:
+    return span["ts"] + span["dur"]
+
+
+def exchanges_of(profile: Path) -> list[Exchange]:
+    spans = [e for e in json.loads(profile.read_text())["traceEvents"] if e["ph"] == "X"]
+    program = sorted((e for e in spans if e["tid"] == OPERATIONS), key=lambda e: e["ts"])
+    return [exchange_of(e, program) for e in spans if e["tid"] == COMMUNICATION]
+
+
+def exchange_of(span: dict, program: list[dict]) -> Exchange:
+    """From the last operation of its name before it was started to the first wait of its line after."""
+    started, line = span["args"]["started"], span["args"]["line"]
+    first = max(i for i, e in enumerate(program) if e["ts"] <= started and e["name"] == span["name"])
+    last = next(i for i, e in enumerate(program) if i > first and e["name"] == f"{line} wait")
+    return Exchange(span, program[first:last + 1])
+
+
+def check_overlap(profile: Path, layers: int, steps: int) -> list[str]:
+    """What is missing. A step has a forward and a backward pass over the layers, each of which gathers
+    all layers but its first ahead; the backward reduces the gradients of all."""
+    found = exchanges_of(profile)
+    faults = [f"{e.span['name']} is carried out outside of its start and wait" for e in found
+              if not e.is_in_time]
+    for kind, least in (("all_gather", 2 * (layers - 1)), ("reduce_scatter", layers)):
+        beside = [e for e in found if e.kind == kind and e.spans_products]
+        if len(beside) < steps * least:
+            faults.append(f"{len(beside)} of {kind} have products beside them, not {steps * least}")
+        if not any(e.outlives_start for e in beside):
+            faults.append(f"every {kind} ends before its start returns")
+        if not any(e.precedes_wait for e in beside):
+            faults.append(f"every {kind} begins only when it is waited for")
+    return faults
