@@ -113,6 +113,23 @@ __device__ Accumulated<E> scoreAt(const Row &row, int64_t key, const AttentionSh
                  slope);
 }
 
+/// A vector of `size` elements, `stride` apart in memory, that a warp's lanes hold together.
+template <typename T> struct Spread {
+  T part[perLane] = {};
+
+  template <typename E>
+  __device__ void add(T factor, const E *vector, int64_t stride, int64_t size) {
+    for (int i = 0; i < perLane; ++i)
+      if (int64_t d = threadIdx.x + i * warpSize32; d < size)
+        part[i] += factor * vector[d * stride];
+  }
+  template <typename E> __device__ void store(E *to, int64_t stride, int64_t size) const {
+    for (int i = 0; i < perLane; ++i)
+      if (int64_t d = threadIdx.x + i * warpSize32; d < size)
+        to[d * stride] = part[i];
+  }
+};
+
 template <typename E>
 __global__ void forwardKernel(AttentionShape s, const E *q, const E *k, const E *v, E *out,
                               Accumulated<E> *lse) {
@@ -134,7 +151,7 @@ __global__ void forwardKernel(AttentionShape s, const E *q, const E *k, const E 
     top = highest;
   }
   mergeLanes(top, total);
-  T sum[perLane] = {};
+  Spread<T> sum;
   for (int64_t j0 = seen.begin; j0 < seen.end; j0 += warpSize32) {
     int64_t j = j0 + threadIdx.x;
     T mine = j < seen.end && inOneDocument(keyRow, row.position, j, s)
@@ -142,16 +159,10 @@ __global__ void forwardKernel(AttentionShape s, const E *q, const E *k, const E 
                  : T(0);
     for (int lane = 0; lane < warpSize32 && j0 + lane < seen.end; ++lane) {
       T p = __shfl_sync(~0u, mine, lane);
-      const E *value = v + offsetAt(keyRow, j0 + lane, s.v);
-      for (int i = 0; i < perLane; ++i)
-        if (int64_t d = threadIdx.x + i * warpSize32; d < s.valueHead)
-          sum[i] += p * value[d * s.v.element];
+      sum.add(p, v + offsetAt(keyRow, j0 + lane, s.v), s.v.element, s.valueHead);
     }
   }
-  E *to = out + offsetOf(row, s.out);
-  for (int i = 0; i < perLane; ++i)
-    if (int64_t d = threadIdx.x + i * warpSize32; d < s.valueHead)
-      to[d * s.out.element] = sum[i];
+  sum.store(out + offsetOf(row, s.out), s.out.element, s.valueHead);
   if (lse && threadIdx.x == 0)
     lse[offsetOf(row, s.lse)] = top + log(total);
 }
@@ -188,7 +199,7 @@ __global__ void queryGradientKernel(AttentionShape s, Cotangents<E> c, E *dq) {
   Row row = rowOf(index, s, s.queries, s.group), keyRow = row;
   keyRow.g = 0;
   const Span seen = keysOf(row.position, s);
-  T sum[perLane] = {};
+  Spread<T> sum;
   for (int64_t j0 = seen.begin; j0 < seen.end; j0 += warpSize32) {
     int64_t j = j0 + threadIdx.x;
     T mine = 0, p;
@@ -196,16 +207,10 @@ __global__ void queryGradientKernel(AttentionShape s, Cotangents<E> c, E *dq) {
       mine = pairGradient(c, s, row, keyRow, j, p);
     for (int lane = 0; lane < warpSize32 && j0 + lane < seen.end; ++lane) {
       T ds = __shfl_sync(~0u, mine, lane);
-      const E *key = c.k + offsetAt(keyRow, j0 + lane, s.k);
-      for (int i = 0; i < perLane; ++i)
-        if (int64_t d = threadIdx.x + i * warpSize32; d < s.head)
-          sum[i] += ds * key[d * s.k.element];
+      sum.add(ds, c.k + offsetAt(keyRow, j0 + lane, s.k), s.k.element, s.head);
     }
   }
-  E *to = dq + offsetOf(row, s.q);
-  for (int i = 0; i < perLane; ++i)
-    if (int64_t d = threadIdx.x + i * warpSize32; d < s.head)
-      to[d * s.q.element] = sum[i];
+  sum.store(dq + offsetOf(row, s.q), s.q.element, s.head);
 }
 
 /// A warp a key: dk and dv, over all query heads and positions that see it.
@@ -216,7 +221,7 @@ __global__ void keyGradientKernel(AttentionShape s, Cotangents<E> c, E *dk, E *d
   if (index >= s.outer * s.keys * s.kvHeads)
     return;
   const Row keyRow = rowOf(index, s, s.keys, 1);
-  T keySum[perLane] = {}, valueSum[perLane] = {};
+  Spread<T> keySum, valueSum;
   const Span seeing = queriesOf(keyRow.position, s);
   for (int64_t g = 0; g < s.group; ++g)
     for (int64_t i0 = seeing.begin; i0 < seeing.end; i0 += warpSize32) {
@@ -229,23 +234,12 @@ __global__ void keyGradientKernel(AttentionShape s, Cotangents<E> c, E *dk, E *d
       for (int lane = 0; lane < warpSize32 && i0 + lane < seeing.end; ++lane) {
         T pLane = __shfl_sync(~0u, p, lane), dsLane = __shfl_sync(~0u, ds, lane);
         row.position = i0 + lane;
-        const E *cotangent = c.dOut + offsetOf(row, s.out), *query = c.q + offsetOf(row, s.q);
-        for (int i = 0; i < perLane; ++i) {
-          int64_t d = threadIdx.x + i * warpSize32;
-          if (d < s.valueHead)
-            valueSum[i] += pLane * cotangent[d * s.out.element];
-          if (d < s.head)
-            keySum[i] += dsLane * query[d * s.q.element];
-        }
+        valueSum.add(pLane, c.dOut + offsetOf(row, s.out), s.out.element, s.valueHead);
+        keySum.add(dsLane, c.q + offsetOf(row, s.q), s.q.element, s.head);
       }
     }
-  for (int i = 0; i < perLane; ++i) {
-    int64_t d = threadIdx.x + i * warpSize32;
-    if (d < s.head)
-      dk[offsetOf(keyRow, s.k) + d * s.k.element] = keySum[i];
-    if (d < s.valueHead)
-      dv[offsetOf(keyRow, s.v) + d * s.v.element] = valueSum[i];
-  }
+  keySum.store(dk + offsetOf(keyRow, s.k), s.k.element, s.head);
+  valueSum.store(dv + offsetOf(keyRow, s.v), s.v.element, s.valueHead);
 }
 
 unsigned blocksFor(int64_t rows) {
