@@ -100,18 +100,18 @@ def make_data(folder: Path) -> Path:
     return data
 
 
-def build(titanc: str, case: str, dtype: str, folder: Path) -> Path:
-    program = folder / f"{case}-{dtype}"
-    options = ["--set", f"precision.compute={dtype}"] if dtype != "f32" else []
-    subprocess.run([titanc, "build", str(CASES[case].program), *options, "-o", str(program)],
-                   check=True)
-    return program
+def build(titanc: str, case: str, dtype: str, folder: Path, data: Path) -> None:
+    """With the text that it is measured on: the one that the program names does not lie beside it."""
+    options = ["--set", f'data.path="{data.resolve()}"']
+    options += ["--set", f"precision.compute={dtype}"] if dtype != "f32" else []
+    subprocess.run([titanc, "build", "-Werror", str(CASES[case].program), *options, "-o",
+                    str(folder / f"{case}-{dtype}")], check=True)
 
 
 def command_of(kind: str, case: str, dtype: str, run_folder: Path, a) -> list[str]:
     if kind == "titan":
-        return [str(a.folder / f"{case}-{dtype}"), "--data", str(a.data), "--steps", str(a.steps),
-                "--out", str(run_folder), "--log-every", "1"]
+        return [str(a.folder / f"{case}-{dtype}"), "--steps", str(a.steps), "--out", str(run_folder),
+                "--log-every", "1"]
     return [sys.executable, str(PEER), kind, case, "--data", str(a.data), "--steps", str(a.steps),
             "--threads", str(a.threads), "--dtype", dtype]
 
@@ -119,7 +119,7 @@ def command_of(kind: str, case: str, dtype: str, run_folder: Path, a) -> list[st
 def measure(case: str, dtype: str, kinds: list[str], a) -> dict[str, Measured]:
     """All kinds in turns, so that what changes on the machine meanwhile meets all of them."""
     if "titan" in kinds:
-        build(a.titanc, case, dtype, a.folder)
+        build(a.titanc, case, dtype, a.folder, a.data)
     results = {kind: Measured() for kind in kinds}
     for turn in range(a.rounds):
         for kind in kinds:

@@ -20,6 +20,8 @@ config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.titan_binary_dir, "tests", "lit")
 
 config.substitutions += [
+    # A module holds the text that it was made from, where checks would find themselves.
+    ("%without_text", "sed 's/titan.source = \"[^\"]*\"//'"),
     ("%examples", os.path.join(config.titan_source_dir, "examples")),
     ("%stdlib", os.path.join(config.titan_source_dir, "stdlib")),
     ("%titan_source", config.titan_source_dir),

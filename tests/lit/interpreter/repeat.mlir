@@ -1,13 +1,13 @@
-// RUN: titan-interpret %s --gather --program forward | FileCheck %s --check-prefix=FORWARD
-// RUN: titan-interpret %s --gather --program reverse | FileCheck %s --check-prefix=REVERSE
-// RUN: titan-interpret %s --gather --program swap | FileCheck %s --check-prefix=SWAP
+// RUN: titan-interpret %s --gather --program forward | FileCheck %s --check-prefix=CHECK-FORWARD
+// RUN: titan-interpret %s --gather --program reverse | FileCheck %s --check-prefix=CHECK-REVERSE
+// RUN: titan-interpret %s --gather --program swap | FileCheck %s --check-prefix=CHECK-SWAP
 
 !x = !titan.tensor<f64[]>
 !stack = !titan.tensor<f64[layers = 3]>
 // x becomes 10 x + w, for w = 1, 2, 3; the stack holds what each layer started from.
-// FORWARD: value 0 = 123
-// FORWARD: value 1:
-// FORWARD-NEXT: [0, 1, 12]
+// CHECK-FORWARD: value 0 = 123
+// CHECK-FORWARD: value 1:
+// CHECK-FORWARD-NEXT: [0, 1, 12]
 func.func @forward(%w: !stack {titan.value = array<f64: 1.0, 2.0, 3.0>}) -> (!x, !stack) {
   %zero = titan.constant 0.0 : !x
   %ten = titan.constant 10.0 : !x
@@ -21,11 +21,11 @@ func.func @forward(%w: !stack {titan.value = array<f64: 1.0, 2.0, 3.0>}) -> (!x,
 }
 
 // The last layer comes first; stacks are still written at the layer's place.
-// REVERSE: value 0 = 321
-// REVERSE: value 1:
-// REVERSE-NEXT: [32, 3, 0]
-// REVERSE: value 2:
-// REVERSE-NEXT: [0, 1, 2]
+// CHECK-REVERSE: value 0 = 321
+// CHECK-REVERSE: value 1:
+// CHECK-REVERSE-NEXT: [32, 3, 0]
+// CHECK-REVERSE: value 2:
+// CHECK-REVERSE-NEXT: [0, 1, 2]
 func.func @reverse(%w: !stack {titan.value = array<f64: 1.0, 2.0, 3.0>}) -> (!x, !stack, !titan.tensor<i64[layers = 3]>) {
   %zero = titan.constant 0.0 : !x
   %ten = titan.constant 10.0 : !x
@@ -40,8 +40,8 @@ func.func @reverse(%w: !stack {titan.value = array<f64: 1.0, 2.0, 3.0>}) -> (!x,
 
 // Carried values may trade places; a nested repeat runs anew in each layer.
 // (1, 2), (2, 5), (5, 6), (6, 9).
-// SWAP: value 0 = 6
-// SWAP: value 1 = 9
+// CHECK-SWAP: value 0 = 6
+// CHECK-SWAP: value 1 = 9
 func.func @swap() -> (!x, !x) {
   %a = titan.constant 1.0 : !x
   %b = titan.constant 2.0 : !x

@@ -5,62 +5,62 @@
 // RUN: sed 's/POLICY/recompute.save = {value = ["matmul"]}/' %t/program.mlir > %t/save.mlir
 // RUN: sed 's/POLICY/recompute = {value = "none"}/' %t/program.mlir > %t/none.mlir
 // RUN: sed 's/POLICY/recompute.blocks = {value = ["Tall"]}/' %t/program.mlir > %t/blocks.mlir
-// RUN: titan-opt %t/full.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=FULL
-// RUN: titan-opt %t/every.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=EVERY
-// RUN: titan-opt %t/layers.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=LAYERS
-// RUN: titan-opt %t/save.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=SAVE
-// RUN: titan-opt %t/none.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=NONE
+// RUN: titan-opt %t/full.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=CHECK-FULL
+// RUN: titan-opt %t/every.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=CHECK-EVERY
+// RUN: titan-opt %t/layers.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=CHECK-LAYERS
+// RUN: titan-opt %t/save.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=CHECK-SAVE
+// RUN: titan-opt %t/none.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=CHECK-NONE
 
 // All operations of all layers.
-// FULL: titan.repeat <layers = 3> carry(
-// FULL: titan.contract {{.*}} {titan.recompute}
-// FULL: titan.reduce max {{.*}} {titan.recompute}
+// CHECK-FULL: titan.repeat <layers = 3> carry(
+// CHECK-FULL: titan.contract {{.*}} {titan.recompute}
+// CHECK-FULL: titan.reduce max {{.*}} {titan.recompute}
 
 // Every second layer: the second one here. The body becomes two, which take the same slices.
-// EVERY: titan.repeat <layers = 3> table [0, 1, 0] carry(%{{.*}}) slices(%{{[^ ]*}}) :
-// EVERY: titan.contract
-// EVERY-NOT: titan.recompute
-// EVERY: }, {
-// EVERY: titan.contract {{.*}} {titan.recompute}
+// CHECK-EVERY: titan.repeat <layers = 3> table [0, 1, 0] carry(%{{.*}}) slices(%{{[^ ]*}}) :
+// CHECK-EVERY: titan.contract
+// CHECK-EVERY-NOT: titan.recompute
+// CHECK-EVERY: }, {
+// CHECK-EVERY: titan.contract {{.*}} {titan.recompute}
 
 // The layers of the list.
-// LAYERS: titan.repeat <layers = 3> table [0, 1, 1]
-// LAYERS: titan.contract {{.*}} {titan.recompute}
-// LAYERS: }, {
-// LAYERS-NOT: titan.recompute
+// CHECK-LAYERS: titan.repeat <layers = 3> table [0, 1, 1]
+// CHECK-LAYERS: titan.contract {{.*}} {titan.recompute}
+// CHECK-LAYERS: }, {
+// CHECK-LAYERS-NOT: titan.recompute
 
 // All but products.
-// SAVE-NOT: titan.contract {{.*}} {titan.recompute}
-// SAVE: titan.reduce max {{.*}} {titan.recompute}
+// CHECK-SAVE-NOT: titan.contract {{.*}} {titan.recompute}
+// CHECK-SAVE: titan.reduce max {{.*}} {titan.recompute}
 
 // Those that stand in the block.
-// RUN: titan-opt %t/blocks.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=BLOCKS
-// BLOCKS-NOT: titan.recompute
-// BLOCKS: titan.reduce max {{.*}} {titan.recompute}
-// BLOCKS-NOT: titan.recompute
-// BLOCKS-NOT: titan.blocks
+// RUN: titan-opt %t/blocks.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=CHECK-BLOCKS
+// CHECK-BLOCKS-NOT: titan.recompute
+// CHECK-BLOCKS: titan.reduce max {{.*}} {titan.recompute}
+// CHECK-BLOCKS-NOT: titan.recompute
+// CHECK-BLOCKS-NOT: titan.blocks
 
-// NONE-NOT: titan.recompute
+// CHECK-NONE-NOT: titan.recompute
 
 // With everything computed again the forward stacks what it carries, and the backward has the
 // contraction and the maximum; with the products kept it has the maximum.
-// RUN: titan-opt %t/full.mlir --titan-mark-recomputed --titan-differentiate | FileCheck %s --check-prefix=FULL-GRADIENT
-// FULL-GRADIENT: titan.repeat <layers = 3> carry({{.*}} -> (!titan.tensor<f64[seq = 3, in = 2]>, !titan.tensor<f64[layers = 3, seq = 3, in = 2]>) {
-// FULL-GRADIENT: titan.repeat <layers = 3> reverse
-// FULL-GRADIENT: titan.contract
-// FULL-GRADIENT: titan.reduce max
+// RUN: titan-opt %t/full.mlir --titan-mark-recomputed --titan-differentiate | FileCheck %s --check-prefix=CHECK-FULL-GRADIENT
+// CHECK-FULL-GRADIENT: titan.repeat <layers = 3> carry({{.*}} -> (!titan.tensor<f64[seq = 3, in = 2]>, !titan.tensor<f64[layers = 3, seq = 3, in = 2]>) {
+// CHECK-FULL-GRADIENT: titan.repeat <layers = 3> reverse
+// CHECK-FULL-GRADIENT: titan.contract
+// CHECK-FULL-GRADIENT: titan.reduce max
 // FULL-GRADIENT-NOT: titan.recompute
-// RUN: titan-opt %t/save.mlir --titan-mark-recomputed --titan-differentiate | FileCheck %s --check-prefix=SAVE-GRADIENT
-// SAVE-GRADIENT: titan.repeat <layers = 3> reverse
-// SAVE-GRADIENT: titan.reduce max
-// RUN: titan-opt %t/none.mlir --titan-mark-recomputed --titan-differentiate | FileCheck %s --check-prefix=NONE-GRADIENT
-// NONE-GRADIENT: titan.repeat <layers = 3> reverse
+// RUN: titan-opt %t/save.mlir --titan-mark-recomputed --titan-differentiate | FileCheck %s --check-prefix=CHECK-SAVE-GRADIENT
+// CHECK-SAVE-GRADIENT: titan.repeat <layers = 3> reverse
+// CHECK-SAVE-GRADIENT: titan.reduce max
+// RUN: titan-opt %t/none.mlir --titan-mark-recomputed --titan-differentiate | FileCheck %s --check-prefix=CHECK-NONE-GRADIENT
+// CHECK-NONE-GRADIENT: titan.repeat <layers = 3> reverse
 // NONE-GRADIENT-NOT: titan.reduce max
 
 // Whatever is computed again, the bits are the same.
 // RUN: titan-opt %t/none.mlir --titan-mark-recomputed --titan-differentiate -o %t/none.out.mlir
-// RUN: for policy in full every layers save blocks; do titan-opt %t/$policy.mlir --titan-mark-recomputed --titan-differentiate | titan-interpret - --program train --compare %t/none.out.mlir || exit 1; done | FileCheck %s --check-prefix=SAME
-// SAME-COUNT-5: equal: 4 results compared, greatest deviation 0 in
+// RUN: for policy in full every layers save blocks; do titan-opt %t/$policy.mlir --titan-mark-recomputed --titan-differentiate | titan-interpret - --program train --compare %t/none.out.mlir || exit 1; done | FileCheck %s --check-prefix=CHECK-ALIKE
+// CHECK-ALIKE-COUNT-5: equal: 4 results compared, greatest deviation 0 in
 
 //--- program.mlir
 !t = !titan.tensor<f64[seq = 3, in = 2]>
