@@ -15,7 +15,6 @@ options { tokenVocab = TitanLexer; }
 
 file: NEWLINE? declaration* EOF;
 onlyExpr: expr NEWLINE? EOF;
-onlySettings: entryEnd? setting* EOF;
 
 terminator: (NEWLINE | SEMI)+;
 

@@ -88,7 +88,7 @@ int64_t vocabulary(const sema::Model &model) {
 /// every setting of the command line, under its name.
 std::string wholeText(const SourceManager &sources) {
   std::string all;
-  StringSet<> seen; // a configuration file is there as it is, and without what begins its tables
+  StringSet<> seen; // of a configuration file there are copies, for what is parsed
   for (size_t i = 0; i < sources.bufferCount(); ++i) {
     FileId file = static_cast<FileId>(i);
     StringRef name = sources.name(file);

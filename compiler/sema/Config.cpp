@@ -1,6 +1,6 @@
 #include "compiler/sema/Config.h"
 
-#include <algorithm>
+#include "titan/runtime/toml.h"
 
 namespace titan::sema {
 
@@ -8,88 +8,99 @@ using namespace syntax;
 
 namespace {
 
-/// A line that begins a table, and the path that it puts before the keys below it.
-struct Table {
-  uint32_t line;
-  Path section;
-  std::optional<Name> pattern;
-  Location loc;
-};
+class ConfigReader {
+public:
+  ConfigReader(FileId file, SourceManager &sources, DiagnosticEngine &diags)
+      : file(file), sources(sources), diags(diags) {}
 
-constexpr std::string_view blanks = " \t\r";
-
-/// How many brackets a line leaves open, besides those in strings and comments.
-int bracketsIn(std::string_view line) {
-  int open = 0;
-  bool inString = false;
-  for (size_t i = 0; i < line.size(); ++i) {
-    char c = line[i];
-    if (inString && c == '\\')
-      ++i;
-    else if (c == '"')
-      inString = !inString;
-    else if (!inString && c == '#')
-      break;
-    else if (!inString)
-      open += (c == '[') - (c == ']');
+  std::vector<Override> read() {
+    rt::TomlFile toml = rt::readToml(sources.text(file));
+    if (!toml.mistake.empty())
+      diags.report(Code::BadConfig, locate(toml.mistakePlace), toml.mistake);
+    std::vector<Override> overrides;
+    for (const rt::TomlSetting &setting : toml.settings)
+      overrides.push_back({settingOf(setting), true});
+    return overrides;
   }
-  return open;
-}
 
-/// What stands between the brackets of `[optimizer.group."*norm"]`; nothing after a report.
-std::optional<Table> readTable(std::string_view line, Location at, DiagnosticEngine &diags) {
-  auto refuse = [&]() -> std::optional<Table> {
-    diags.report(Code::BadConfig, at, "this begins no table of settings")
-        .help("write `[optimizer]`, or with a pattern `[optimizer.group.\"*norm\"]`");
-    return std::nullopt;
-  };
-  Table table{at.line, {{}, at}, {}, at};
-  auto skipBlanks = [](std::string_view text) {
-    return text.substr(std::min(text.find_first_not_of(blanks), text.size()));
-  };
-  std::string_view rest = skipBlanks(line.substr(1));
-  while (true) {
-    bool isQuoted = !rest.empty() && rest[0] == '"';
-    size_t end = isQuoted ? rest.find('"', 1) : rest.find_first_of(".]\" \t#");
-    if (end == std::string_view::npos || (end == 0) || table.pattern)
-      return refuse();
-    if (isQuoted)
-      table.pattern = Name{std::string(rest.substr(1, end - 1)), at};
-    else
-      table.section.parts.push_back({std::string(rest.substr(0, end)), at});
-    rest = skipBlanks(rest.substr(end + isQuoted));
-    if (rest.empty() || rest[0] != '.')
-      break;
-    rest.remove_prefix(1);
+private:
+  Location locate(const rt::TomlPlace &place) const {
+    return sources.locate(file, place.offset, place.length);
   }
-  size_t behind = rest.empty() || rest[0] != ']' ? 0 : rest.find_first_not_of(blanks, 1);
-  bool ends = behind == std::string_view::npos || (behind != 0 && rest[behind] == '#');
-  return ends && !table.section.parts.empty() ? std::optional(table) : refuse();
-}
 
-/// Takes the lines that begin tables out of the text: what is left are settings, each at its place.
-std::vector<Table> takeTables(FileId file, std::string &text, const SourceManager &sources,
-                              DiagnosticEngine &diags) {
-  std::vector<Table> tables;
-  int open = 0;
-  size_t begin = 0;
-  for (uint32_t number = 1; number <= sources.lineCount(file); ++number) {
-    std::string_view line = sources.line(file, number);
-    size_t end = std::min(text.find('\n', begin), text.size());
-    size_t first = std::min(line.find_first_not_of(blanks), line.size());
-    if (open <= 0 && first < line.size() && line[first] == '[') {
-      Location at = sources.locate(file, begin + first, line.size() - first);
-      if (std::optional<Table> table = readTable(line.substr(first), at, diags))
-        tables.push_back(std::move(*table));
-      std::fill(text.begin() + static_cast<std::ptrdiff_t>(begin),
-                text.begin() + static_cast<std::ptrdiff_t>(end), ' ');
-    } else {
-      open = std::max(0, open + bracketsIn(line));
+  Path pathOf(const std::vector<rt::TomlKey> &keys, size_t first, size_t end) const {
+    Path path{{}, locate(keys[end - 1].place)};
+    for (size_t i = first; i < end; ++i)
+      path.parts.push_back({keys[i].text, locate(keys[i].place)});
+    return path;
+  }
+
+  /// How many keys lead to a pattern, as in `[optimizer.group."*norm"]`; 0: there is none.
+  static size_t keysBeforePattern(const std::vector<rt::TomlKey> &keys) {
+    if (keys.size() > 2 && keys[0].text == "parameters")
+      return 1;
+    return keys.size() > 3 && keys[0].text == "optimizer" && keys[1].text == "group" ? 2 : 0;
+  }
+
+  Setting settingOf(const rt::TomlSetting &given) {
+    const std::vector<rt::TomlKey> &keys = given.path;
+    size_t before = keysBeforePattern(keys);
+    Setting setting;
+    setting.path = pathOf(keys, before ? before + 1 : 0, keys.size());
+    setting.loc = setting.path.loc;
+    bool isInitial = before == 1 && setting.path.text() == "init";
+    setting.value = isInitial ? initialOf(given.value) : valueOf(given.value);
+    if (!before)
+      return setting;
+    Setting whole;
+    whole.path = pathOf(keys, 0, before);
+    whole.label = Name{keys[before].text, locate(keys[before].place)};
+    whole.loc = setting.loc;
+    if (setting.value) // null: it was reported
+      whole.block.emplace().push_back(std::move(setting));
+    return whole;
+  }
+
+  ExprPtr valueOf(const rt::TomlValue &value) const {
+    using Kind = rt::TomlValue::Kind;
+    auto made = [&]<typename Node>(std::unique_ptr<Node> node, auto &&content) -> ExprPtr {
+      node->value = content;
+      return node;
+    };
+    Location at = locate(value.place);
+    switch (value.kind) {
+    case Kind::Integer:
+      return made(std::make_unique<IntExpr>(at), value.integer);
+    case Kind::Number:
+      return made(std::make_unique<FloatExpr>(at), value.number);
+    case Kind::Truth:
+      return made(std::make_unique<BoolExpr>(at), value.truth);
+    case Kind::Text:
+      return made(std::make_unique<StringExpr>(at), value.text);
+    case Kind::List:
+      break;
     }
-    begin = end + 1;
+    auto list = std::make_unique<ListExpr>(at);
+    for (const rt::TomlValue &element : value.elements)
+      list->elements.push_back(valueOf(element));
+    return list;
   }
-  return tables;
-}
+
+  /// A distribution is an expression, `init = "normal(0.01)"`: it is parsed where it stands.
+  ExprPtr initialOf(const rt::TomlValue &value) {
+    if (value.kind != rt::TomlValue::Kind::Text)
+      return valueOf(value);
+    std::string text(sources.text(file).substr(0, value.place.offset + 1));
+    for (char &c : text)
+      c = c == '\n' ? c : ' ';
+    return parseExpr(sources, sources.addBuffer(std::string(sources.name(file)), text + value.text),
+                     diags);
+  }
+
+  FileId file;
+  SourceManager &sources;
+  DiagnosticEngine &diags;
+};
 
 } // namespace
 
@@ -101,29 +112,7 @@ std::vector<Override> readConfig(const std::string &path, SourceManager &sources
     diags.report(Code::CannotReadFile, {}, "cannot read `" + path + "`: " + reason);
     return {};
   }
-  std::string text(sources.text(*file));
-  std::vector<Table> tables = takeTables(*file, text, sources, diags);
-  std::vector<Setting> settings =
-      parseSettings(sources, sources.addBuffer(path, std::move(text)), diags);
-
-  std::vector<Override> overrides;
-  for (Setting &setting : settings) {
-    auto next =
-        std::upper_bound(tables.begin(), tables.end(), setting.loc.line,
-                         [](uint32_t line, const Table &table) { return line < table.line; });
-    Override made{{}, true};
-    if (next == tables.begin()) {
-      made.setting = std::move(setting);
-    } else {
-      const Table &table = *(next - 1);
-      made.setting.path = table.section;
-      made.setting.label = table.pattern;
-      made.setting.loc = table.loc;
-      made.setting.block.emplace().push_back(std::move(setting));
-    }
-    overrides.push_back(std::move(made));
-  }
-  return overrides;
+  return ConfigReader(*file, sources, diags).read();
 }
 
 } // namespace titan::sema

@@ -8,9 +8,8 @@
 
 namespace titan::sema {
 
-/// Reads a TOML file of settings: keys with dots, tables (`[optimizer]`, and with a pattern
-/// `[optimizer.group."*norm"]`), numbers, truth values, strings in double quotes, arrays. Such a
-/// file is, but for the lines that begin tables, text that the language's own parser takes.
+/// Reads a TOML file of settings. A pattern is a key (`[optimizer.group."*norm"]`), a word or a
+/// distribution a string.
 std::vector<Override> readConfig(const std::string &path, SourceManager &sources,
                                  DiagnosticEngine &diags);
 

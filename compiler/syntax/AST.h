@@ -25,11 +25,6 @@ std::unique_ptr<Module> parse(const SourceManager &sources, FileId file, Diagnos
 /// Parses text as one expression, as `--set path=value` needs it. Null after an error.
 ExprPtr parseExpr(const SourceManager &sources, FileId file, DiagnosticEngine &diags);
 
-/// Parses text as settings, without braces around them, as a configuration file has them. Mistakes
-/// go to `diags`; what could be understood is returned.
-std::vector<Setting> parseSettings(const SourceManager &sources, FileId file,
-                                   DiagnosticEngine &diags);
-
 /// Prints the tree, one node a line, children indented; no locations, so that tests stay readable.
 void dump(const Module &module, std::ostream &os);
 void dump(const Expr &expr, std::ostream &os);

@@ -29,10 +29,6 @@ TypeSpec Builder::buildType(P::TypedNameContext &context) {
   return type;
 }
 
-std::vector<Setting> Builder::build(P::OnlySettingsContext &context) {
-  return buildSettings(context.setting());
-}
-
 std::vector<Setting> Builder::buildSettings(P::SettingsContext &context) {
   return buildSettings(context.setting());
 }

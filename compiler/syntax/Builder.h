@@ -19,7 +19,6 @@ public:
 
   void build(TitanParser::FileContext &file, Module &module);
   ExprPtr build(TitanParser::ExprContext &expr);
-  std::vector<Setting> build(TitanParser::OnlySettingsContext &settings);
 
 private:
   using P = TitanParser;

@@ -90,12 +90,4 @@ ExprPtr parseExpr(const SourceManager &sources, FileId file, DiagnosticEngine &d
   }
 }
 
-std::vector<Setting> parseSettings(const SourceManager &sources, FileId file,
-                                   DiagnosticEngine &diags) {
-  Parse run(sources, file, diags);
-  if (run.hopeless())
-    return {};
-  return Builder(sources, file, diags).build(*(*run).onlySettings());
-}
-
 } // namespace titan::syntax

@@ -17,8 +17,7 @@ bool isEntry(size_t rule) {
 /// These consist of entries.
 bool isList(size_t rule) {
   return rule == Parser::RuleFile || rule == Parser::RuleBody || rule == Parser::RuleSettings ||
-         rule == Parser::RuleAxes || rule == Parser::RuleOverrides || rule == Parser::RuleArms ||
-         rule == Parser::RuleOnlySettings;
+         rule == Parser::RuleAxes || rule == Parser::RuleOverrides || rule == Parser::RuleArms;
 }
 
 /// "a, b or c".

@@ -32,7 +32,7 @@ namespace {
 
 void applySettings(Settings &settings, const Options &options) {
   if (!options.configFile.empty())
-    for (const SettingText &text : readToml(options.configFile))
+    for (const SettingText &text : readConfig(options.configFile))
       settings.set(text);
   for (const std::string &pair : options.sets)
     settings.set(readPair(pair, "--set"));

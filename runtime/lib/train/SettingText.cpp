@@ -1,14 +1,15 @@
 #include "SettingText.h"
 
 #include "titan/runtime/error.h"
+#include "titan/runtime/toml.h"
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <fstream>
-#include <map>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace titan::rt {
@@ -53,86 +54,75 @@ SettingText readPair(const std::string &pair, const std::string &option) {
   size_t equals = pair.find('=');
   if (equals == std::string::npos || equals == 0)
     throw UsageError(fmt::format("{} takes PATH=VALUE, not '{}'", option, pair));
-  std::string path = pair.substr(0, equals), value = pair.substr(equals + 1);
-  return {
-      path, value, {option, pair, 1, 0, equals}, {option + " " + path, value, 1, 0, value.size()}};
+  std::string path = pair.substr(0, pair.find_last_not_of(' ', equals - 1) + 1);
+  std::string value = pair.substr(std::min(pair.find_first_not_of(' ', equals + 1), pair.size()));
+  return {path,
+          value,
+          {option, pair, 1, 0, path.size()},
+          {option + " " + path, value, 1, 0, value.size()}};
 }
 
 namespace {
 
-std::string trimmed(const std::string &text) {
-  size_t first = text.find_first_not_of(" \t\r"), last = text.find_last_not_of(" \t\r");
-  return first == std::string::npos ? "" : text.substr(first, last - first + 1);
+/// The line that a place is on, and where.
+TextPlace placeIn(const std::string &name, const std::string &text, const TomlPlace &place) {
+  size_t begin = text.rfind('\n', place.offset == 0 ? 0 : place.offset - 1);
+  begin = place.offset == 0 || begin == std::string::npos ? 0 : begin + 1;
+  size_t end = std::min(text.find_first_of("\r\n", place.offset), text.size());
+  auto above = text.begin() + static_cast<std::ptrdiff_t>(begin);
+  return {name, text.substr(begin, end - begin),
+          static_cast<size_t>(std::count(text.begin(), above, '\n')) + 1, place.offset - begin,
+          place.length};
 }
 
-/// The path of a key, without blanks around its dots.
-std::string joined(const std::string &section, const std::string &key) {
-  std::string path = section.empty() ? key : section + "." + key;
-  path.erase(std::remove_if(path.begin(), path.end(),
-                            [](unsigned char c) { return std::isspace(c) || c == '"'; }),
-             path.end());
-  return path;
+/// A key as it is written in a path: with quotes where it has more than letters.
+std::string written(const std::string &key) {
+  bool isBare = std::all_of(key.begin(), key.end(), [](unsigned char c) {
+    return std::isalnum(c) || c == '_' || c == '-';
+  });
+  return isBare ? key : '"' + key + '"';
 }
 
-/// Where a line's value ends: before a comment that no string contains.
-size_t endOfValue(const std::string &line, size_t begin) {
-  bool inString = false;
-  size_t end = begin;
-  for (; end < line.size() && (inString || line[end] != '#'); ++end)
-    inString ^= line[end] == '"' && (end == 0 || line[end - 1] != '\\');
-  return end;
-}
-
-/// The library that reads the file knows no places; they are found again by the keys.
-std::map<std::string, SettingText> findPlaces(const std::string &name) {
-  std::map<std::string, SettingText> found;
-  std::ifstream stream(name);
-  std::string section, line;
-  for (size_t number = 1; std::getline(stream, line); ++number) {
-    std::string text = trimmed(line);
-    size_t equals = line.find('=');
-    if (text.size() > 1 && text[0] == '[' && text.find(']') != std::string::npos)
-      section = text.substr(1, text.find(']') - 1);
-    else if (equals != std::string::npos && text[0] != '#') {
-      size_t key = line.find_first_not_of(" \t");
-      std::string own = trimmed(line.substr(key, equals - key));
-      size_t begin = std::min(line.find_first_not_of(" \t", equals + 1), line.size());
-      std::string value = trimmed(line.substr(begin, endOfValue(line, begin) - begin));
-      found[joined(section, own)] = {{},
-                                     value,
-                                     {name, line, number, key, own.size()},
-                                     {name, line, number, begin, value.size()}};
-    }
+std::string written(const TomlValue &value, const std::string &text) {
+  using Kind = TomlValue::Kind;
+  switch (value.kind) {
+  case Kind::Integer:
+    return std::to_string(value.integer);
+  case Kind::Truth:
+    return value.truth ? "true" : "false";
+  case Kind::Text:
+    return '"' + value.text + '"';
+  case Kind::Number: { // digit by digit: 5.0 is no integer
+    std::string number = text.substr(value.place.offset, value.place.length);
+    return number[0] == '+' ? number.substr(1) : number;
   }
-  return found;
+  case Kind::List:
+    break;
+  }
+  std::string list;
+  for (const TomlValue &element : value.elements)
+    list += (list.empty() ? "" : ", ") + written(element, text);
+  return "[" + list + "]";
 }
 
 } // namespace
 
-std::vector<SettingText> readToml(const std::string &path) {
+std::vector<SettingText> readConfig(const std::string &path) {
   std::ifstream stream(path);
   if (!stream)
-    throw UserError("cannot read '" + path + "'");
-  std::map<std::string, SettingText> places = findPlaces(path);
+    throw UserError("cannot read '" + path + "': " + std::strerror(errno));
+  std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  TomlFile file = readToml(text);
+  if (!file.mistake.empty())
+    refuse(placeIn(path, text, file.mistakePlace), file.mistake + " [T0512]", "");
   std::vector<SettingText> settings;
-  try {
-    for (const CLI::ConfigItem &item : CLI::ConfigTOML().from_config(stream)) {
-      if (item.name == "++" || item.name == "--") // where a table begins and ends
-        continue;
-      std::string key = CLI::detail::join(item.parents, ".");
-      key += (key.empty() ? "" : ".") + item.name;
-      std::string value = CLI::detail::join(item.inputs, ", ");
-      if (item.inputs.size() > 1)
-        value = "(" + value + ")";
-      auto found = places.find(key);
-      SettingText text = found == places.end() ? readPair(key + "=" + value, path) : found->second;
-      if (item.inputs.size() > 1 || text.value.empty())
-        text.value = value;
-      text.path = key;
-      settings.push_back(std::move(text));
-    }
-  } catch (const CLI::Error &error) {
-    throw UserError(path + ": " + error.what());
+  for (const TomlSetting &setting : file.settings) {
+    std::string whole;
+    for (const TomlKey &key : setting.path)
+      whole += (whole.empty() ? "" : ".") + written(key.text);
+    settings.push_back({whole, written(setting.value, text),
+                        placeIn(path, text, setting.path.back().place),
+                        placeIn(path, text, setting.value.place)});
   }
   return settings;
 }

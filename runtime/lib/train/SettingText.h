@@ -26,9 +26,8 @@ struct SettingText {
 /// "path=value", as `option` takes it.
 SettingText readPair(const std::string &pair, const std::string &option);
 
-/// The settings of a TOML file, keys joined by dots; tables, dotted keys, strings, numbers,
-/// booleans and arrays on one line are read.
-std::vector<SettingText> readToml(const std::string &path);
+/// The settings of a TOML file, keys joined by dots. What is no TOML throws PlacedError.
+std::vector<SettingText> readConfig(const std::string &path);
 
 /// A number as the language writes it, with underscores between digits; nothing if it is none.
 std::optional<double> parseNumber(std::string text);

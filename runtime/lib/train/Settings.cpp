@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,7 +13,28 @@ namespace titan::rt {
 
 namespace {
 
+/// As the language writes lists, `(0.9, 0.95)`, or TOML, `[0.9, 0.95]`.
+bool isList(const std::string &text) {
+  return text.size() >= 2 && (text.front() == '(' || text.front() == '[');
+}
+
+/// Numbers and words: no list has lists.
+std::vector<std::string> elementsOf(const std::string &list) {
+  std::vector<std::string> elements;
+  std::string inner = list.substr(1, list.size() - 2), element;
+  for (char c : inner + ",")
+    if (c == ',' && !element.empty())
+      elements.push_back(unquoted(std::exchange(element, "")));
+    else if (c != ',' && c != ' ')
+      element += c;
+  return elements;
+}
+
 bool sameValue(const std::string &a, const std::string &b) {
+  if (isList(a) && isList(b)) {
+    std::vector<std::string> x = elementsOf(a), y = elementsOf(b);
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(), sameValue);
+  }
   auto x = parseNumber(a), y = parseNumber(b);
   return x && y ? *x == *y : a == b;
 }
