@@ -257,6 +257,10 @@ static int runCommandLine(int argc, char **argv) {
   bool prints = !args.print.phase.empty() || !args.print.dumpDirectory.empty();
   if (prints && !args.common.file.empty())
     return printCommand(args.common, args.print);
+  if (prints) {
+    std::cerr << "titanc: FILE is missing\nsee titanc --help\n";
+    return 2;
+  }
   return askForCommand(app, args.common.file);
 }
 

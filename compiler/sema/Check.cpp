@@ -139,13 +139,38 @@ void Checker::checkTrains(const CheckedRun &checked) {
     diag.help("leave some free: `parameters \"" + all.back().name + "\" { frozen = false }`");
 }
 
-/// Every input of a run's model must come from its data.
+/// Every input of a run's model must come from its data, and be what they give.
 static void checkInputs(const CheckedRun &checked, DiagnosticEngine &diags) {
-  for (const Input &input : checked.train.inputs)
-    if (input.name != "tokens" && input.name != "labels")
+  const Model &model = checked.train;
+  for (const Input &input : model.inputs) {
+    if (input.name != "tokens" && input.name != "labels") {
       diags.report(Code::UnfedInput, input.loc, "no data feeds input `" + input.name + "`")
           .note(checked.run.modelLoc, "for this run")
           .help("text gives the inputs `tokens` and `labels`");
+      continue;
+    }
+    std::string dims; // in their order, which is that of the data in memory
+    for (DimId dim : input.type.dims)
+      dims += (dims.empty() ? "" : ", ") + model.dims[dim].name;
+    if (input.type.dtype != DType::I64 || dims != "batch, seq")
+      diags
+          .report(Code::UnfedInput, input.loc,
+                  "text gives `" + input.name + "` as int[batch, seq], not " +
+                      spelling(input.type.dtype) + "[" + dims + "]")
+          .note(checked.run.modelLoc, "for this run")
+          .help("write `input " + input.name + ": int[batch, seq]`");
+  }
+}
+
+/// A loss that was declared as a value, if there is one.
+static void noteLossValue(Diagnostic &diag, const Model &model) {
+  auto isLoss = [](const ValueInfo &value) { return value.name == "loss"; };
+  auto found = std::find_if(model.values.begin(), model.values.end(), isLoss);
+  if (found == model.values.end())
+    diag.help("add `loss = mean(..., over batch, seq)`");
+  else
+    diag.note(found->loc, "this `loss` is a value as any other")
+        .help("to minimise it write `loss = ...`, without `let`");
 }
 
 /// A model that no run gives its data is looked at with one sample of one token, unless the model
@@ -203,11 +228,11 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
   checked.mesh = std::move(*mesh);
   size_t errorsBefore = diags.errorReports();
   if (isTrain && !checked.train.loss)
-    diags
-        .report(Code::ModelWithoutLoss, checked.run.modelLoc,
-                "model `" + checked.train.name + "` has no loss to minimise")
-        .note(checked.train.loc, "declared here")
-        .help("add `loss = mean(..., over batch, seq)`");
+    noteLossValue(diags
+                      .report(Code::ModelWithoutLoss, checked.run.modelLoc,
+                              "model `" + checked.train.name + "` has no loss to minimise")
+                      .note(checked.train.loc, "declared here"),
+                  checked.train);
   if (isTrain)
     checkInputs(checked, diags);
   matchOverrides(checked.mesh, {&checked.train}, diags);

@@ -28,10 +28,14 @@ bool Checker::isComplete(const Symbol &model, std::set<std::string> given, unsig
 /// Runs, or else models that need no further argument, in source order.
 std::vector<Symbol> Checker::declared(bool trains) const {
   std::vector<Symbol> found;
+  std::set<std::string> given; // by the command line
+  for (const Override &override : overrides)
+    if (std::string path = override.setting.path.text(); path.rfind("model.", 0) == 0)
+      given.insert(path.substr(6));
   for (const DeclPtr &decl : unit->module->decls) {
     Symbol symbol{decl.get(), unit};
     bool isModel = decl->is<ModelDecl>() || decl->is<ModelAliasDecl>();
-    if (trains ? decl->is<TrainDecl>() : isModel && isComplete(symbol, {}, 0))
+    if (trains ? decl->is<TrainDecl>() : isModel && isComplete(symbol, given, 0))
       found.push_back(symbol);
   }
   return found;
@@ -102,8 +106,18 @@ std::optional<Symbol> Checker::choose() {
   std::vector<Symbol> models = declared(false);
   if (!models.empty())
     return models.back();
-  diags.report(Code::NothingToCompile, {},
-               "`" + request.file + "` has no run, and no model whose arguments are all given");
+  Diagnostic &diag =
+      diags.report(Code::NothingToCompile, {},
+                   "`" + request.file + "` has no run, and no model whose arguments are all given");
+  for (const DeclPtr &decl : unit->module->decls)
+    if (auto *model = decl->as<ModelDecl>())
+      for (const Formal &formal : model->formals)
+        if (!formal.defaultValue) {
+          diag.help("model `" + model->name.text + "` needs `" + formal.name.text +
+                    "`: give it a run, or `--set model." + formal.name.text + "=...`");
+          return std::nullopt;
+        }
+  diag.help("write one: `train NAME = MODEL { data = text(\"FILE\") { seq = 256, batch = 8 } }`");
   return std::nullopt;
 }
 

@@ -207,7 +207,10 @@ private:
       degree = given->second.value;
       axis.degreeLoc = given->second.loc;
     } else if (written) {
-      degree = evalConstant(*written, library, *run.parallel.unit, diags);
+      auto *name = written->as<NameExpr>();
+      bool isWord = name && !library.lookup(*run.parallel.unit, name->path);
+      degree = isWord ? Value::ofWord(name->path.text())
+                      : evalConstant(*written, library, *run.parallel.unit, diags);
     }
     if (degree.isWord("auto"))
       return checkAuto(axis);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace titan::sema {
 
@@ -89,8 +90,18 @@ Value checkChoice(const OptionSpec &spec, const Value &value, Location at,
   std::optional<rt::SettingMistake> mistake = findMistake(spec.path, rule, asSetting(value));
   if (!mistake)
     return Value::ofWord(given);
-  if (given != "f16" || !isElementType(spec))
+  static const std::map<std::string, std::string> foreign = {
+      {"float32", "f32"}, {"fp32", "f32"},      {"float", "f32"},  {"float64", "f64"},
+      {"fp64", "f64"},    {"double", "f64"},    {"half", "f16"},   {"float16", "f16"},
+      {"fp16", "f16"},    {"bfloat16", "bf16"}, {"bfloat", "bf16"}};
+  if (auto theirs = foreign.find(given); isElementType(spec) && theirs != foreign.end())
+    given = theirs->second;
+  if (given != "f16" || !isElementType(spec)) {
+    bool isMeant = std::count(spec.choices.begin(), spec.choices.end(), given) != 0;
+    if (isMeant)
+      mistake->help = "write `" + given + "`";
     return report(*mistake, at, diags);
+  }
   reportHalf(at, diags);
   return {};
 }

@@ -33,7 +33,7 @@ std::optional<Override> parseOverride(const std::string &argument, SourceManager
     diags.report(Code::BadSetArgument, all, "`--set` takes path=value");
     return std::nullopt;
   }
-  std::string path = argument.substr(0, equals);
+  std::string path = argument.substr(0, argument.find_last_not_of(' ', equals - 1) + 1);
   FileId value = sources.addBuffer("--set " + path, argument.substr(equals + 1));
   const OptionSpec *option = findOption(path);
   DiagnosticEngine quiet(sources);

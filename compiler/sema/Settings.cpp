@@ -78,9 +78,12 @@ void Resolver::unknown(const std::string &path, Location at) {
   std::vector<std::string> paths;
   for (const OptionSpec &spec : optionTable())
     paths.push_back(spec.path);
+  bool isPattern = path.rfind("optimizer.group.", 0) == 0 || path.rfind("parameters.", 0) == 0;
   diags.report(Code::UnknownOption, at, "there is no option `" + path + "`")
-      .help(isModelArgument(path) ? "an argument of the model is set as `model." + path + "`"
-                                  : rt::helpForUnknown(path, paths));
+      .help(isPattern ? "a pattern stands in quotes: `parameters.\"*norm\".frozen=true`, "
+                        "`optimizer.group.\"*norm\".weight_decay=0`"
+            : isModelArgument(path) ? "an argument of the model is set as `model." + path + "`"
+                                    : rt::helpForUnknown(path, paths));
 }
 
 void Resolver::set(const std::string &path, Location pathLoc, const Expr &expr) {
@@ -114,6 +117,12 @@ void Resolver::set(const std::string &path, Location pathLoc, const Expr &expr) 
 
 /// A name that nothing has is no mistake of its own, but what the option does not take.
 Value Resolver::evaluateFor(const OptionSpec &spec, const Expr &expr) {
+  if (auto *call = expr.as<CallExpr>(); call && spec.type == OptionType::Choice) {
+    const std::string name = call->callee.text();
+    diags.report(Code::OptionType, expr.loc, "`" + spec.path + "` takes a word, not a call")
+        .help("what belongs to it stands in braces: `" + name + " { ... }`");
+    return {};
+  }
   if (spec.type == OptionType::Choice || spec.type == OptionType::Words)
     return evaluateWords(expr);
   auto *name = expr.as<NameExpr>();

@@ -130,6 +130,15 @@ void Recovery::addHints(Diagnostic &diagnostic, size_t index, const Expectation 
     diagnostic.help("what an `if` holds stands in braces");
     return;
   }
+  if (token.is(Parser::COLON) && expected.tokens.count(Parser::ASSIGN) &&
+      expected.rules.count(Parser::RuleSettings)) {
+    diagnostic.fix(place(index), "=");
+    return;
+  }
+  if (const char *remedy = remedyIn(entryStart(index), index)) {
+    diagnostic.help(remedy);
+    return;
+  }
   uint32_t before = index > 0 ? laidOut.tokens[index - 1].type : Token::endOfFile;
   uint32_t after = token.is(Token::endOfFile) ? token.type : laidOut.tokens[index + 1].type;
   if (const char *remedy = remedyFor(before, token.type, after)) {
@@ -140,6 +149,19 @@ void Recovery::addHints(Diagnostic &diagnostic, size_t index, const Expectation 
     return;
   if (token.is(Parser::ASSIGN) && isInAxis(index))
     diagnostic.help("every axis stands on a line of its own");
+}
+
+/// What is written otherwise in this kind of statement.
+const char *Recovery::remedyIn(size_t start, size_t index) const {
+  const Token &first = laidOut.tokens[start], &here = laidOut.tokens[index];
+  const bool followsName = index == start + 2;
+  if (first.is(Parser::TRAIN) && here.is(Parser::ON) && followsName)
+    return "the map stands behind the model: `train NAME = MODEL on MAP { ... }`";
+  if (first.isOneOf(Parser::PARAM, Parser::BUFFER) && here.is(Parser::LPAREN) && followsName)
+    return "dimensions stand in brackets: `param up[embed, ffn]`";
+  if (here.is(Parser::STAR) && (text(start) == "group" || text(start) == "parameters"))
+    return "a pattern stands in quotes: `group \"*norm\" { ... }`";
+  return nullptr;
 }
 
 /// Where a keyword was mistyped, or stands for one of another language.

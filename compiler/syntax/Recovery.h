@@ -27,6 +27,7 @@ private:
   void addHints(Diagnostic &diagnostic, size_t index, const Expectation &expected) const;
   bool addWordHint(Diagnostic &diagnostic, size_t index, const Expectation &expected) const;
   bool addBracesHint(Diagnostic &diagnostic, size_t index, const Expectation &expected) const;
+  const char *remedyIn(size_t start, size_t index) const;
   bool isInAxis(size_t index) const;
   bool isRun(const std::string &name) const;
   void noteBraceBefore(Diagnostic &diagnostic, size_t index) const;

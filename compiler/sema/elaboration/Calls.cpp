@@ -85,7 +85,11 @@ void Calls::reportUnknownCallee(const CallExpr &expr) {
       all.push_back(entry.first);
     return all;
   };
-  if (!isMeant)
+  const std::vector<std::string> known = isMeant ? std::vector<std::string>() : candidates();
+  bool isOurs = std::count(known.begin(), known.end(), callee.last().text) != 0;
+  if (isOurs) // `torch.tanh`
+    diag.fix(callee.loc, callee.last().text);
+  else if (!isMeant)
     parts.reports.propose(diag, callee, candidates);
   for (const Arg &arg : expr.args) // its own mistakes are worth a report too
     if (arg.value)

@@ -117,8 +117,11 @@ Diagnostic &Reports::unknownName(const Path &path, Location at) {
   Diagnostic &diag = report(Code::UnknownName, at, "nothing is named `" + path.text() + "` here");
   bool isOffered = !diags.isFull() && library.offerImport(diag, *here.frame->unit, path);
   bool isInside = !path.isSimple() && lookup(path.last()); // `self.wq`
+  bool isFed = path.isSimple() && (name.text == "tokens" || name.text == "labels");
   if (isInside)
     diag.fix(path.loc, path.last().text);
+  else if (isFed && here.frame->decl && here.frame->decl->is<ModelDecl>())
+    diag.help("what a run's data give is declared: `input " + name.text + ": int[batch, seq]`");
   else if (!isOffered)
     propose(diag, path, [&] {
       std::vector<std::string> candidates = library.names(*here.frame->unit);
