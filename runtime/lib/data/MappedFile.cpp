@@ -20,11 +20,16 @@ namespace {
 } // namespace
 
 MappedFile::MappedFile(const std::string &path) : filePath(path) {
-  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe would wait for who writes into it.
+  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0)
     fail(path, errno);
   struct stat status;
   int error = ::fstat(file, &status) != 0 ? errno : S_ISDIR(status.st_mode) ? EISDIR : 0;
+  if (error == 0 && !S_ISREG(status.st_mode)) {
+    ::close(file);
+    throw UserError("cannot read '" + path + "': it is no regular file");
+  }
   if (error == 0 && status.st_size > 0) {
     size = static_cast<size_t>(status.st_size);
     void *mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0);

@@ -82,6 +82,9 @@ void validate(const LaunchInfo &launch) {
                     std::to_string(launch.localWorldSize) + by + ", which cannot be");
   if (launch.worldSize > 1 && launch.masterPort == 0)
     throw UserError("several processes were started, but MASTER_PORT is not set" + by);
+  if (launch.masterPort > 65535)
+    throw UserError("MASTER_PORT is " + std::to_string(launch.masterPort) + by +
+                    ", and ports end at 65535");
 }
 
 LaunchInfo fromTorchrun(const Reader &read) {

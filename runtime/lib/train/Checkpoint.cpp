@@ -179,6 +179,11 @@ void saveCheckpoint(Session &session, const std::string &runDirectory, Manifest 
   session.barrier("finishing a checkpoint");
 }
 
+void removeUnfinishedCheckpoints(const std::string &runDirectory) {
+  if (fs::path checkpoints = fs::path(runDirectory) / "checkpoints"; fs::is_directory(checkpoints))
+    removeUnfinished(checkpoints);
+}
+
 std::optional<Manifest> resumeFrom(Session &session, const std::string &runDirectory,
                                    const std::string &choice) {
   if (choice == "none")

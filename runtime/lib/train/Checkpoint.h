@@ -22,4 +22,7 @@ void saveCheckpoint(Session &session, const std::string &runDirectory, Manifest 
 std::optional<Manifest> resumeFrom(Session &session, const std::string &runDirectory,
                                    const std::string &choice);
 
+/// Removes what a run that ended while it saved has left.
+void removeUnfinishedCheckpoints(const std::string &runDirectory);
+
 } // namespace titan::rt

@@ -42,7 +42,7 @@ int exportWeights(Session &session, const Options &options, const Settings &sett
   loadTensors(session, WeightStore(options.initFrom), parameters);
   fs::path directory(options.exportDirectory);
   if (session.isFirst())
-    fs::create_directories(directory);
+    makeDirectory(directory.string(), "the directory of an export");
   session.barrier("creating the directory of an export");
   std::vector<Shard> shards =
       saveShards(session, directory.string(), "model", parameters, shardBytes);

@@ -116,6 +116,13 @@ void writeFile(Session &session, const std::string &path, std::span<const Piece>
 
 } // namespace
 
+void makeDirectory(const std::string &path, const char *what) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error)
+    throw UserError(fmt::format("cannot make {} '{}': {}", what, path, error.message()));
+}
+
 void initializeParameters(Session &session, uint64_t seed) {
   constexpr int64_t longest = 4096; // of a stretch, so that threads share the work evenly
   constexpr Role roles[] = {Role::Parameter};

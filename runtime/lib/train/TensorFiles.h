@@ -16,6 +16,9 @@
 
 namespace titan::rt {
 
+/// Makes a directory that files are written to; `what` it is, for the message where that fails.
+void makeDirectory(const std::string &path, const char *what);
+
 /// Parameters by their distributions, seed and names; the same bits on any mesh.
 void initializeParameters(Session &session, uint64_t seed);
 

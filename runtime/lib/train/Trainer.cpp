@@ -44,7 +44,7 @@ public:
 
   int run() {
     openSets();
-    makeDirectory();
+    openDirectory();
     loadState(); // what cannot be gone on from is left as it is
     beginFiles();
     report.status("running", step, ExitSuccess, "");
@@ -73,13 +73,15 @@ private:
 
   uint64_t seed() const { return static_cast<uint64_t>(settings.integer("seed", 0)); }
 
-  void makeDirectory() {
-    if (session.isFirst()) {
-      std::error_code error;
-      fs::create_directories(directory, error);
-      if (error)
+  void openDirectory() {
+    for (const std::string &path : {options.saveInitial, options.saveGradients})
+      if (fs::path folder = fs::path(path).parent_path();
+          !folder.empty() && !fs::is_directory(folder))
         throw UserError(
-            fmt::format("cannot make the run's directory '{}': {}", directory, error.message()));
+            fmt::format("cannot write '{}': there is no directory '{}'", path, folder.string()));
+    if (session.isFirst()) {
+      makeDirectory(directory, "the run's directory");
+      removeUnfinishedCheckpoints(directory); // they may be what fills the disk
     }
     session.barrier("creating the run's directory");
   }

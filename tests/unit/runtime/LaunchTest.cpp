@@ -51,6 +51,15 @@ TEST(Launch, Torchrun) {
   EXPECT_TRUE(launch.agentServesStore);
 }
 
+// A port beyond the last one would silently be another.
+TEST(Launch, PortsEnd) {
+  std::map<std::string, std::string> variables = {
+      {"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "65535"}};
+  EXPECT_EQ(detectLaunch(fake(variables)).masterPort, 65535);
+  variables["MASTER_PORT"] = "99999";
+  EXPECT_THROW(detectLaunch(fake(variables)), UserError);
+}
+
 // torchrun started inside a Slurm step is torchrun: the inner launcher wins.
 TEST(Launch, TorchrunInsideSlurm) {
   LaunchInfo launch = detectLaunch(fake({{"RANK", "0"},

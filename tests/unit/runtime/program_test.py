@@ -113,6 +113,8 @@ class ProgramTest(ProgramCase):
             self.assertEqual((again / "model.safetensors").read_bytes(),
                              (run / "model.safetensors").read_bytes())
         self.assertIn("--hf", self.run_exe("export", "--init-from", run, status=1)[1])
+        self.assertIn("error: cannot make the directory of an export",
+                      self.run_exe("export", "--init-from", run, "--hf", self.text, status=1)[1])
 
     def test_settings(self):
         """The command line wins over TOML, that over the file; all of it is written down."""
@@ -166,6 +168,23 @@ class ProgramTest(ProgramCase):
         self.assertIn(f"{config}:3:6: error: `optimizer.lr` takes a number from 0 on, not -1 "
                       "[T0503]\nlr = -1\n     ^~",
                       err("--config", config, "--data", self.text, status=1))
+        for text, place, why in (("seed = 1\n[schedule]\nto = 0.5\n[schedule]\n", "4:1",
+                                  "cannot redefine existing table 'schedule'"),
+                                 ("seed = 1,\n", "1:9", ""), ("seed = 1979-05-27\n", "1:8",
+                                 "no setting is a date or a time")):
+            config.write_text(text)
+            self.assertRegex(err("--config", config, "--data", self.text, status=1),
+                             f"{config}:{place}: error: .*{why}.* .T0512.")
+        config.write_text("[optimizer.group.'*norm']\nweight_decay = 0\n")
+        self.assertIn("""titanc build FILE.titan --set 'optimizer.group."*norm".weight_decay=0'""",
+                      err("--config", config, "--data", self.text, status=1))
+        os.mkfifo(self.folder / "pipe")
+        for arguments, words in (
+                (["--data", "pipe"], "cannot read 'pipe': it is no regular file"),
+                (["--data", self.text, "--save-initial", "nowhere/x"],
+                 "cannot write 'nowhere/x': there is no directory 'nowhere'"),
+                (["--data", self.text, "--out", self.text], "cannot make the run's directory")):
+            self.assertIn("error: " + words, err(*arguments, status=1))
         self.assertIn("--init-from", err("generate", "--prompt", "a", status=1))
         self.assertIn("no weights", err("generate", "--prompt", "a", "--init-from", self.folder,
                                         status=1))

@@ -76,6 +76,9 @@ class ResumeTest(ProgramCase):
         it gone on from later."""
         settings = ["--set", "checkpoint.every=10", "--set", "checkpoint.keep=2"]
         self.train("run", *settings, "--steps", 40)
+        (self.folder / "run/checkpoints/step-50.partial").mkdir() # what a full disk has left
+        self.train("run", *settings, "--steps", 40)
+        self.assertFalse((self.folder / "run/checkpoints/step-50.partial").exists())
         run, text = self.train("run", *settings, "--steps", 40, "--stop-at", 10, "--resume", "none")
         self.assertNotIn("resuming", text)
         self.assertEqual([path.name for path in (run / "checkpoints").iterdir()], ["step-10"])
