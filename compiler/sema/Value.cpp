@@ -97,6 +97,8 @@ const char *Value::describe() const {
 bool Value::operator==(const Value &other) const {
   if (isNumber() && other.isNumber())
     return number() == other.number();
+  if (kind == Kind::List && other.kind == Kind::List)
+    return elements == other.elements; // -0 is 0, and digits beyond those printed count
   if (isCallable() && other.isCallable()) {
     const Callee &a = callable->callee, &b = other.callable->callee;
     bool areNames = callable->given.empty() && other.callable->given.empty();
