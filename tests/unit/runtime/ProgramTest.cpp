@@ -140,7 +140,7 @@ TEST(SettingsTest, MistakesInFiles) {
   std::string path = testing::TempDir() + "settings.toml";
   std::ofstream(path) << "# of a run\nsteps = 20 # short\n\n[optimizer]\nlr   = -0.5  # \"wrong\"\n"
                          "[schedule]\ndecay = \"linear\"\n";
-  std::vector<SettingText> texts = readToml(path);
+  std::vector<SettingText> texts = readConfig(path);
   ASSERT_EQ(texts.size(), 3u);
   EXPECT_EQ(complaint(texts[0]), "accepted");
   EXPECT_EQ(complaint(texts[1]),
@@ -150,7 +150,7 @@ TEST(SettingsTest, MistakesInFiles) {
   texts[1].path = "optimizer.rate";
   EXPECT_EQ(complaint(texts[1]).substr(path.size()),
             ":5:1: there is no option `optimizer.rate` [T0501]\nlr   = -0.5  # \"wrong\"\n^~\n"
-            "help: the nearest option is `optimizer.lr`");
+            "help: `optimizer { ... }` has `lr`");
 }
 
 // What is written as TOML is what a run can be started from again.
