@@ -43,7 +43,7 @@ static void emitShape(Writer &out, const GemmPlan &plan, const std::string &accu
 }
 
 static void emitGemm(FunctionEmitter &emitter, GemmPlan &plan, const GemmOperand &a,
-                     const GemmOperand &b, const GemmOperand &c) {
+                     const GemmOperand &b, const GemmOperand &c, bool joins) {
   nameLoops(plan.loops);
   Writer &out = emitter.out();
   openLoops(out, plan.loops);
@@ -51,15 +51,24 @@ static void emitGemm(FunctionEmitter &emitter, GemmPlan &plan, const GemmOperand
     std::string offset = getOffset(operand.access, plan.loops);
     return operand.access.pointer + (offset == "0" ? "" : " + " + offset);
   };
-  // The first of the products that are summed starts the sum.
-  std::string accumulate;
+  // The first of the products that are summed starts the sum, unless they join a tensor.
+  std::string accumulate = joins ? "true" : "";
   for (const Loop &loop : plan.loops)
-    if (!c.access.strides.count(loop.getKey()))
+    if (!joins && !c.access.strides.count(loop.getKey()))
       accumulate += (accumulate.empty() ? "" : " || ") + loop.variable + " > 0";
   const GemmOperand &left = plan.swapped ? b : a, &right = plan.swapped ? a : b;
   out.line("gemm(ctx, " + at(left) + ", " + at(right) + ", " + at(c) + ",");
   emitShape(out, plan, accumulate);
   closeLoops(out, plan.loops);
+}
+
+void emission::emitJoined(FunctionEmitter &emitter, Operation *op) {
+  auto type = cast<NamedTensorType>(op->getResult(0).getType());
+  const std::string to = emitter.getPointer(op->getResult(0)),
+                    from = emitter.getPointer(getJoined(op));
+  if (from != to)
+    emitter.out().line("tm::copy(ctx, " + to + ", " + from + ", " +
+                       emitter.sizes().getCount(type).str() + ");");
 }
 
 LogicalResult emission::emitContract(FunctionEmitter &emitter, ContractOp op) {
@@ -69,8 +78,11 @@ LogicalResult emission::emitContract(FunctionEmitter &emitter, ContractOp op) {
   GemmPlan plan;
   if (hasFreeDimension(a, b))
     plan = planGemm(a, b, c);
+  bool joins = op.getInto() != nullptr;
+  if (joins)
+    emitJoined(emitter, op);
   if (plan.isGemm) {
-    emitGemm(emitter, plan, a, b, c);
+    emitGemm(emitter, plan, a, b, c, joins);
     return success();
   }
   Type element = op.getResult().getType().getElementType();
@@ -78,6 +90,7 @@ LogicalResult emission::emitContract(FunctionEmitter &emitter, ContractOp op) {
                           {a.access, b.access},
                           c.access,
                           dist::ReductionKind::Sum,
-                          getRegisterType(element)});
+                          getRegisterType(element),
+                          joins});
   return success();
 }

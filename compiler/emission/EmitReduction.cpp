@@ -30,6 +30,7 @@ private:
   std::string getTerm(ArrayRef<Loop> loops);
   std::string combine(const std::string &sum, const std::string &term);
   std::string getNeutral();
+  std::string getStore() { return r.joins ? " += " : " = "; }
   Extent getCount();
 
   Writer &out;
@@ -100,7 +101,7 @@ void ReductionEmitter::emitColumns() {
   out.line("  " + combine("total[" + last.variable + "]", getTerm(at)));
   closeLoops(out, reduced);
   out.line(loop);
-  out.line("  " + getElement(r.result, at) + " = total[" + last.variable + "];");
+  out.line("  " + getElement(r.result, at) + getStore() + "total[" + last.variable + "];");
   out.close();
   closeLoops(out, kept);
 }
@@ -121,7 +122,7 @@ void ReductionEmitter::emitPoints() {
   openLoops(out, inner);
   out.line(combine("total", getTerm(all)));
   closeLoops(out, reduced);
-  out.line(getElement(r.result, kept) + " = total;");
+  out.line(getElement(r.result, kept) + getStore() + "total;");
   closeLoops(out, kept);
 }
 
@@ -132,7 +133,7 @@ void ReductionEmitter::emitThreads() {
   openLoops(out, reduced);
   out.line(combine("total", getTerm(all)));
   closeLoops(out, reduced);
-  out.line(getElement(r.result, kept) + " = total;");
+  out.line(getElement(r.result, kept) + getStore() + "total;");
   closeKernel(out);
 }
 
@@ -144,7 +145,7 @@ void ReductionEmitter::emit() {
   nameLoops(all);
   for (const Loop &loop : all)
     (r.result.strides.count(loop.getKey()) ? kept : reduced).push_back(loop);
-  if (kept.empty() && all.size() == 1)
+  if (kept.empty() && all.size() == 1 && !r.joins)
     return emitWhole();
   if (isCuda)
     return emitThreads();

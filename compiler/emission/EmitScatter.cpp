@@ -132,16 +132,15 @@ void Scatter::emit(bool isCuda, const Extent &work) {
     emitForThreads();
 }
 
-/// What the sums begin with: zeros or a tensor, which may lie there already.
+/// What the sums begin with: zeros or a tensor.
 static void emitBeginning(FunctionEmitter &emitter, PutOp op) {
   NamedTensorType type = op.getResult().getType();
-  const std::string to = emitter.getPointer(op.getResult()),
-                    count = emitter.sizes().getCount(type).str();
-  if (!op.getInto())
-    emitter.out().line("tm::fill(ctx, " + to + ", " + count + ", " +
+  if (op.getInto())
+    emitJoined(emitter, op);
+  else
+    emitter.out().line("tm::fill(ctx, " + emitter.getPointer(op.getResult()) + ", " +
+                       emitter.sizes().getCount(type).str() + ", " +
                        getElementType(type.getElementType()) + "(0));");
-  else if (const std::string from = emitter.getPointer(op.getInto()); from != to)
-    emitter.out().line("tm::copy(ctx, " + to + ", " + from + ", " + count + ");");
 }
 
 LogicalResult emission::emitScatter(FunctionEmitter &emitter, PutOp op) {

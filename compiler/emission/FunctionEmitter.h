@@ -113,6 +113,8 @@ std::string getScalarType(mlir::Operation *op);
 mlir::LogicalResult emitRows(FunctionEmitter &emitter, mlir::Operation *op);
 mlir::LogicalResult emitFused(FunctionEmitter &emitter, ir::FusedOp op);
 mlir::LogicalResult emitReduce(FunctionEmitter &emitter, ir::ReduceOp op);
+/// Before the sums of an operation join a tensor: that tensor, where they will be.
+void emitJoined(FunctionEmitter &emitter, mlir::Operation *op);
 mlir::LogicalResult emitContract(FunctionEmitter &emitter, ir::ContractOp op);
 mlir::LogicalResult emitScatter(FunctionEmitter &emitter, ir::PutOp op);
 mlir::LogicalResult emitTopK(FunctionEmitter &emitter, ir::TopKOp op);
@@ -130,7 +132,8 @@ struct Reduction {
   llvm::SmallVector<Access> factors;
   Access result;
   dist::ReductionKind kind;
-  std::string type; ///< in which it is summed, in C++
+  std::string type;   ///< in which it is summed, in C++
+  bool joins = false; ///< sums are added to what lies in `result`
 };
 void emitReduction(FunctionEmitter &emitter, Reduction reduction);
 

@@ -241,8 +241,8 @@ static bool worksInPlace(Operation *op) {
 
 /// Where several values are exchanged at once, each may only take the place of its own operand.
 static bool mayShare(Operation *op, size_t result, size_t operand) {
-  if (auto put = dyn_cast<ir::PutOp>(op))
-    return put.getInto() && operand == put.getIntoMutable().begin()->getOperandNumber();
+  if (Value joined = ir::getJoined(op))
+    return op->getOperand(operand) == joined;
   return worksInPlace(op) && (!isa<dist::DistDialect>(op->getDialect()) || result == operand);
 }
 

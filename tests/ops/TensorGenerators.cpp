@@ -16,7 +16,7 @@ static Case drawIdentity(Draw &draw) {
   return {{input}, {input.type}};
 }
 
-/// Dimensions batched, of one side alone, and summed over.
+/// Dimensions batched, of one side alone, and summed over. The sums may join a tensor.
 static Case drawContract(Draw &draw) {
   if (draw.chance(0.15)) { // a whole product, as in the norm of gradients
     Dims dims = draw.dims(1, 3);
@@ -27,7 +27,10 @@ static Case drawContract(Draw &draw) {
   Dims lhs = draw.reorder(unite(unite(batch, left), sum)),
        rhs = draw.reorder(unite(unite(batch, sum), right)),
        result = draw.reorder(unite(unite(batch, left), right));
-  return {{draw.real(lhs), draw.real(rhs)}, {draw.type(result)}};
+  std::vector<Tensor> operands = {draw.real(lhs), draw.real(rhs)};
+  if (draw.chance(0.3))
+    operands.push_back(draw.real(result));
+  return {operands, {draw.type(result)}};
 }
 
 static Case drawReduce(Draw &draw) {

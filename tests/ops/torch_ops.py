@@ -74,12 +74,13 @@ def adamw(attributes, results, parameter, gradient, m, v, lr, step, scale):
     return decayed - lr.data / (1 - b1**t) * m / denominator, m, v
 
 
-def contract(attributes, results, x, y):
+def contract(attributes, results, x, y, into=None):
     dims, shape = results[0]
     summed = [d for d in x.dims if d not in dims]
     product = x.to(dims + summed) * y.to(dims + summed)
-    return (product.sum(list(range(len(dims), len(dims) + len(summed)))) if summed
+    sums = (product.sum(list(range(len(dims), len(dims) + len(summed)))) if summed
             else product).reshape(shape)
+    return sums if into is None else sums + into.to(dims)
 
 
 def reduce(attributes, results, x):

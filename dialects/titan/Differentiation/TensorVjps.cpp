@@ -58,6 +58,8 @@ static LogicalResult flow(ContractOp op, Vjp &v) {
   Value lhs = op.getLhs(), rhs = op.getRhs();
   v.flowTo(0, [&] { return contractWith(v.cotangent(), rhs, lhs, v); });
   v.flowTo(1, [&] { return contractWith(lhs, v.cotangent(), rhs, v); });
+  if (op.getInto())
+    v.flowTo(2, [&] { return v.cotangent(); });
   return success();
 }
 

@@ -133,6 +133,9 @@ struct ContractModel : EvaluableOpInterface::ExternalModel<ContractModel, Contra
         return op->emitOpError("only one tensor holds \"") << space.getDim(d).name << '"';
     runContraction(classify(space, strides, present[0], present[1], present[2]), *operands[0],
                    *operands[1], results[0]);
+    if (cast<ContractOp>(op).getInto())
+      for (auto [sum, term] : llvm::zip_equal(results[0].data, operands[2]->data))
+        sum += term;
     return success();
   }
 };

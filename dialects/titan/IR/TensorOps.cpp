@@ -1,6 +1,7 @@
 //===- TensorOps.cpp - Constraints of contraction, indexing and the like --===//
 
 #include "dialects/titan/IR/ElementTypes.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace titan::ir;
@@ -28,6 +29,18 @@ LogicalResult StopGradientOp::verify() {
   return success();
 }
 
+Value titan::ir::getJoined(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case<PutOp, ContractOp>([](auto sums) { return sums.getInto(); })
+      .Default(Value());
+}
+
+/// What sums join is of their shape and type.
+static bool mayJoin(Value into, NamedTensorType result) {
+  auto type = into ? cast<NamedTensorType>(into.getType()) : result;
+  return type.getDims() == result.getDims() && type.getElementType() == result.getElementType();
+}
+
 LogicalResult ContractOp::verify() {
   NamedTensorType lhs = getLhs().getType(), rhs = getRhs().getType(),
                   result = getResult().getType();
@@ -46,6 +59,8 @@ LogicalResult ContractOp::verify() {
                "one, got ")
            << lhs.getElementType() << ", " << rhs.getElementType() << " and "
            << result.getElementType();
+  if (!mayJoin(getInto(), result))
+    return emitOpError("(C4) `into` is ") << getInto().getType() << ", the result " << result;
   return success();
 }
 
@@ -89,8 +104,7 @@ LogicalResult PutOp::verify() {
        result = getResult().getType().getElementType();
   if (!mayHoldSums(updates, result))
     return emitOpError("(C4) element types differ: ") << updates << " and " << result;
-  if (getInto() && (getInto().getType().getDims() != getResult().getType().getDims() ||
-                    getInto().getType().getElementType() != result))
+  if (!mayJoin(getInto(), getResult().getType()))
     return emitOpError("(C5) `into` is ")
            << getInto().getType() << ", the result " << getResult().getType();
   return verifyIndexing(*this, getAlongAttr(), getResult().getType(), getIndices().getType(),

@@ -49,17 +49,24 @@ def Titan_ContractOp : Titan_Op<"contract", [Pure]> {
     Dimensions that both operands and the result have are batched. Sums are made in f32 at least and
     rounded once, to the result's type.
 
+    With `into`, the sums join that tensor, whose place the result may take.
+
     Constraints:
     - (C1) every dimension of the result is a dimension of an operand, of the same size.
     - (C2) a dimension that the result lacks is a dimension of both operands.
     - (C3) the operands have one element type; the result has it too, or a wider floating-point type.
+    - (C4) `into` has the dimensions and the element type of the result.
 
     Example: `%q = titan.contract %h, %wq : (!titan.tensor<f32[seq = 8, embed = 4]>,
     !titan.tensor<f32[embed = 4, heads = 2, head = 2]>) -> !titan.tensor<f32[seq = 8, heads = 2, head = 2]>`
   }];
-  let arguments = (ins Titan_Tensor:$lhs, Titan_Tensor:$rhs);
+  let arguments = (ins Titan_Tensor:$lhs, Titan_Tensor:$rhs, Optional<Titan_Tensor>:$into);
   let results = (outs Titan_Tensor:$result);
-  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "$lhs `,` $rhs (`into` $into^)? attr-dict `:` functional-type(operands, results)";
+  let builders = [
+    OpBuilder<(ins "mlir::Type":$result, "mlir::Value":$lhs, "mlir::Value":$rhs),
+              [{ build($_builder, $_state, result, lhs, rhs, mlir::Value()); }]>
+  ];
   let hasVerifier = 1;
 }
 

@@ -95,4 +95,12 @@ DimAttr getValueHeadOf(NamedTensorType key, NamedTensorType value, mlir::StringA
 
 #include "dialects/titan/IR/RepeatVariant.h"
 
+namespace titan::ir {
+
+/// The tensor that an operation's sums join, its operand `into`; null where there is none. Of all
+/// operands the result may take the place of that one alone.
+mlir::Value getJoined(mlir::Operation *op);
+
+} // namespace titan::ir
+
 #endif // TITAN_DIALECTS_TITAN_IR_TITAN_H

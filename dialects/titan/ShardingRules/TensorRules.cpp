@@ -39,12 +39,28 @@ struct IdentityRule : ShardingRuleOpInterface::ExternalModel<IdentityRule<Op>, O
   }
 };
 
+/// What sums join would be added by every rank that makes a part of them: what they go over stays
+/// whole, and nothing is padded.
+static void joinTensor(dist::ShardingRule &rule, NamedTensorType result, ValueRange terms) {
+  for (dist::Factor &factor : rule.factors)
+    factor.padding = dist::Padding::Forbidden;
+  for (Value term : terms)
+    for (DimAttr dim : cast<NamedTensorType>(term.getType()).getDims())
+      if (!result.hasDim(dim.getName()))
+        forbidSplitting(rule, dim.getName());
+}
+
 struct ContractRule : ShardingRuleOpInterface::ExternalModel<ContractRule, ContractOp> {
   dist::ShardingRule getShardingRule(Operation *op) const {
     auto contract = cast<ContractOp>(op);
     dist::ShardingRule rule = buildRuleByName(op);
     rule.linearSets = {{0}, {1}};
     reducePadding(rule);
+    if (contract.getInto()) {
+      rule.linearSets = {{0, 2}, {1, 2}};
+      joinTensor(rule, contract.getResult().getType(), contract.getLhs());
+      return rule;
+    }
     rule.contractsFlat =
         contract.getResult().getType().getRank() == 0 &&
         contract.getLhs().getType().getDims() == contract.getRhs().getType().getDims();
@@ -81,8 +97,7 @@ private:
 
 /// Take and put: by name; `along` of take is a sum (other ranks hold 0), that of put is a
 /// dimension of the result alone; both are linear in their data. No index points into padding, so
-/// take never reads it and put leaves zeros there; but a padded index may be any number. What a put
-/// begins with would be added by every rank that sums other updates.
+/// take never reads it and put leaves zeros there; but a padded index may be any number.
 template <typename Op>
 struct IndexingRule : ShardingRuleOpInterface::ExternalModel<IndexingRule<Op>, Op> {
   dist::ShardingRule getShardingRule(Operation *op) const {
@@ -94,20 +109,11 @@ struct IndexingRule : ShardingRuleOpInterface::ExternalModel<IndexingRule<Op>, O
         factor.padding = dist::Padding::Forbidden;
       else if (factor.name == cast<Op>(op).getAlong())
         factor.padding = isa<TakeOp>(op) ? dist::Padding::Apart : dist::Padding::Zeroed;
-    if (auto put = dyn_cast<PutOp>(op); put && put.getInto())
-      beginWithTensor(put, rule);
+    if (auto put = dyn_cast<PutOp>(op); put && put.getInto()) {
+      rule.linearSets = {{0, 2}};
+      joinTensor(rule, put.getResult().getType(), {put.getUpdates(), put.getIndices()});
+    }
     return rule;
-  }
-
-private:
-  static void beginWithTensor(PutOp put, dist::ShardingRule &rule) {
-    rule.linearSets = {{0, 2}};
-    for (dist::Factor &factor : rule.factors)
-      factor.padding = dist::Padding::Forbidden;
-    for (Value operand : {put.getUpdates(), put.getIndices()})
-      for (DimAttr dim : cast<NamedTensorType>(operand.getType()).getDims())
-        if (!put.getResult().getType().hasDim(dim.getName()))
-          forbidSplitting(rule, dim.getName());
   }
 };
 

@@ -75,14 +75,14 @@ std::unique_ptr<Pass> fusion::createFuseRowsPass() {
 }
 
 void fusion::buildFusePhase(OpPassManager &passes) {
-  passes.addNestedPass<func::FuncOp>(createPutIntoPass());
+  passes.addNestedPass<func::FuncOp>(createAddIntoPass());
   // Operations that need one another's rows twice would not fit into one region.
   passes.addNestedPass<func::FuncOp>(createRecomputeRowsPass());
   passes.addNestedPass<func::FuncOp>(createFuseRowsPass());
 }
 
 void fusion::registerFusionPasses() {
-  registerPass(createPutIntoPass);
+  registerPass(createAddIntoPass);
   registerPass(createRecomputeRowsPass);
   registerPass(createFuseRowsPass);
 }

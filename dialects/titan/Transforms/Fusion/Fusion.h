@@ -18,7 +18,7 @@ class Pass;
 
 namespace titan::fusion {
 
-std::unique_ptr<mlir::Pass> createPutIntoPass();
+std::unique_ptr<mlir::Pass> createAddIntoPass();
 std::unique_ptr<mlir::Pass> createRecomputeRowsPass();
 std::unique_ptr<mlir::Pass> createFuseRowsPass();
 

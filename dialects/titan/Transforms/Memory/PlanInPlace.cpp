@@ -21,9 +21,13 @@ static bool worksInPlace(Operation *op) {
   // Where a repeat carries what is in flight, the next one lands while this one is used.
   if (auto wait = dyn_cast<dist::WaitOp>(op))
     return llvm::none_of(wait.getFlights(), llvm::IsaPred<BlockArgument>);
-  if (auto put = dyn_cast<PutOp>(op)) // its other operands are no tables and lie elsewhere
-    return put.getInto() != nullptr;
-  return op->hasTrait<Elementwise>() || isa<RotaryOp, dist::AllReduceOp, dist::MakePartialOp>(op);
+  return getJoined(op) || op->hasTrait<Elementwise>() ||
+         isa<RotaryOp, dist::AllReduceOp, dist::MakePartialOp>(op);
+}
+
+/// Sums are written while their terms are read.
+static bool mayTakePlace(Operation *op, Value operand) {
+  return !getJoined(op) || getJoined(op) == operand;
 }
 
 static bool liesAlike(NamedTensorType a, NamedTensorType b) {
@@ -41,7 +45,7 @@ void Planner::wishInPlace(OpResult result, PlaceAttr place) {
     return;
   for (Value operand : op->getOperands())
     if (Operation *producer = operand.getDefiningOp();
-        producer && producer->getBlock() == op->getBlock() &&
+        producer && mayTakePlace(op, operand) && producer->getBlock() == op->getBlock() &&
         !isa<dist::DistDialect>(producer->getDialect()) &&
         liesAlike(typeOf(operand), typeOf(result)) &&
         liveness.getLastUse(operand) == liveness.getStart(op))
@@ -91,6 +95,7 @@ PlaceAttr Planner::findDyingOperand(OpResult result) {
   auto fits = [&](Value operand) {
     return liesAlike(cast<NamedTensorType>(operand.getType()),
                      cast<NamedTensorType>(result.getType())) &&
+           mayTakePlace(op, operand) &&
            (!fused || mayOverwrite(fused, operand, result.getResultNumber()));
   };
   SmallVector<Value> read = getRead(op), candidates = read;

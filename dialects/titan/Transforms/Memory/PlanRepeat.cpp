@@ -34,14 +34,27 @@ void Planner::placeStacks(RepeatOp repeat, SmallVectorImpl<Attribute> &results) 
     }
 }
 
+/// What is carried starts where it ends, unless others start with the same.
+void Planner::wishInit(OpResult result, PlaceAttr place) {
+  auto repeat = dyn_cast<RepeatOp>(result.getOwner());
+  if (!repeat || result.getResultNumber() >= repeat.getNumCarried())
+    return;
+  Value init = repeat.getInits()[result.getResultNumber()];
+  if (init.getDefiningOp() && init.hasOneUse() && getRoot(init) == init)
+    wish(init, place, /*whenFree=*/true);
+}
+
 void Planner::placeCarried(RepeatOp repeat, SmallVectorImpl<Attribute> &results) {
   int64_t begin = liveness.getStart(repeat), end = liveness.getEnd(repeat);
   for (auto [i, init] : llvm::enumerate(repeat.getInits())) {
     PlaceAttr place;
     PlaceAttr initPlace = places.lookup(init);
-    if (auto wished = wishes.find(repeat.getResult(i)); wished != wishes.end())
-      if (!wished->second.whenFree || getBusyUntil(wished->second.place) < begin)
+    if (auto wished = wishes.find(repeat.getResult(i)); wished != wishes.end()) {
+      int64_t busy = getBusyUntil(wished->second.place);
+      bool isInit = wished->second.place == initPlace && busy == begin;
+      if (!wished->second.whenFree || busy < begin || isInit)
         place = wished->second.place;
+    }
     if (!place && initPlace.getSpace() == MemorySpace::Transient && initPlace.getLevels().empty() &&
         getBusyUntil(initPlace) <= begin && !llvm::is_contained(results, initPlace))
       place = initPlace;

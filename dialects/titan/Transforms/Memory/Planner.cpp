@@ -100,8 +100,10 @@ static Value getFlight(Value value) {
 void Planner::wish(Value value, PlaceAttr place, bool whenFree) {
   value = getRoot(value);
   if (isa<OpResult>(value) && !isInline(value))
-    if (wishes.try_emplace(value, Wish{place, whenFree}).second)
+    if (wishes.try_emplace(value, Wish{place, whenFree}).second) {
       wishInPlace(cast<OpResult>(value), place);
+      wishInit(cast<OpResult>(value), place);
+    }
   if (Value flight = getFlight(value))
     wish(flight, place, whenFree);
 }

@@ -59,6 +59,7 @@ private:
   mlir::FailureOr<ir::PlaceAttr> getResultPlace(mlir::OpOperand &returned);
   void wish(mlir::Value value, ir::PlaceAttr place, bool whenFree);
   void wishInPlace(mlir::OpResult result, ir::PlaceAttr place);
+  void wishInit(mlir::OpResult result, ir::PlaceAttr place);
   mlir::LogicalResult planBlock(mlir::Block &block);
   void planOp(mlir::Operation *op);
   ir::PlaceAttr choosePlace(mlir::OpResult result);

@@ -36,6 +36,15 @@ func.func @f(%x: !titan.tensor<f32[embed = 4]>, %w: !titan.tensor<f64[embed = 4]
 
 // -----
 
+// Sums join a tensor of their shape.
+func.func @f(%x: !titan.tensor<f32[embed = 4]>, %w: !titan.tensor<f32[embed = 4, ffn = 8]>) {
+  // expected-error @+1 {{(C4) `into` is}}
+  %0 = titan.contract %x, %w into %x : (!titan.tensor<f32[embed = 4]>, !titan.tensor<f32[embed = 4, ffn = 8]>, !titan.tensor<f32[embed = 4]>) -> !titan.tensor<f32[ffn = 8]>
+  return
+}
+
+// -----
+
 // A reduction's result has dimensions of its operand.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C1) the operand lacks the result's dimension "embed"}}

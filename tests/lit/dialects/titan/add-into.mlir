@@ -1,4 +1,4 @@
-// RUN: titan-opt --titan-put-into %s | FileCheck %s
+// RUN: titan-opt --titan-add-into %s | FileCheck %s
 
 !table = !titan.tensor<f32[vocab = 16, embed = 4]>
 !rows = !titan.tensor<f32[seq = 8, embed = 4]>
@@ -30,4 +30,34 @@ func.func @stays(%g: !table, %u: !rows, %t: !tokens, %h: !hot, %l: !labels) -> (
   %o = titan.put %l along "vocab" at %t : (!labels, !tokens) -> !hot
   %b = titan.add %h, %o : (!hot, !hot) -> !hot
   return %a, %p, %b : !table, !table, !hot
+}
+
+!x = !titan.tensor<f32[seq = 8, embed = 4]>
+!y = !titan.tensor<f32[seq = 8, vocab = 16]>
+!w = !titan.tensor<f32[embed = 4, vocab = 16]>
+!xs = !titan.tensor<f32[parts = 2, seq = 8, embed = 4]>
+!ys = !titan.tensor<f32[parts = 2, seq = 8, vocab = 16]>
+
+// Products that a repeat adds up join the sum.
+// CHECK-LABEL: func.func @adds_up(
+// CHECK: ^bb0(%{{.*}}: {{.*}}, %[[SUM:.*]]: !titan.tensor<f32[embed = 4, vocab = 16]>, %[[X:.*]]: {{.*}}, %[[Y:.*]]: {{.*}}):
+// CHECK-NEXT: %[[NEXT:.*]] = titan.contract %[[X]], %[[Y]] into %[[SUM]] {titan.part = "wgrad"}
+// CHECK-NEXT: titan.yield %[[NEXT]]
+func.func @adds_up(%zero: !w, %xs: !xs, %ys: !ys) -> !w {
+  %sum = titan.repeat <parts = 2> carry(%zero) slices(%xs, %ys) : (!w, !xs, !ys) -> !w {
+  ^bb0(%p: !titan.tensor<i64[]>, %s: !w, %x: !x, %y: !y):
+    %term = titan.contract %x, %y {titan.part = "wgrad"} : (!x, !y) -> !w
+    %next = titan.add %s, %term : (!w, !w) -> !w
+    titan.yield %next : !w
+  }
+  return %sum : !w
+}
+
+// One that is added to what is kept stays a tensor: it would begin with a copy.
+// CHECK-LABEL: func.func @adds_to_what_is_kept(
+// CHECK-NOT: into
+func.func @adds_to_what_is_kept(%w: !w, %x: !x, %y: !y) -> (!w, !w) {
+  %term = titan.contract %x, %y : (!x, !y) -> !w
+  %next = titan.add %w, %term : (!w, !w) -> !w
+  return %next, %w : !w, !w
 }
