@@ -162,6 +162,8 @@ OwningOpRef<ModuleOp> lower(const sema::CheckedRun &run, const SourceManager &so
                      builder.getDictionaryAttr(
                          {builder.getNamedAttr("dim", builder.getStringAttr("batch")),
                           builder.getNamedAttr("parts", builder.getI64IntegerAttr(parts))}));
+    if (int64_t parts = run.run["loss_parts"].integer)
+      train->setAttr(ir::attr::kLossParts, builder.getI64IntegerAttr(parts));
     module->push_back(train);
     if (!run.run["eval.data.path"].text.empty())
       module->push_back(program.lower("eval", {{"loss", *run.train.loss, run.train.loc}}));

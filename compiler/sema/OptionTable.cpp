@@ -148,6 +148,10 @@ std::vector<OptionSpec> stepOptions() {
              "largest norm of the gradient over all parameters; 0: no clipping"),
       integer("accumulate", Value::ofInt(1), Fixed::Compile, 1,
               "parts of the batch that a step computes one after the other, adding up gradients"),
+      integer(
+          "loss_parts", Value::ofInt(0), Fixed::Compile, 0,
+          "parts of the sequence in which logits, loss and their gradient are computed one after "
+          "the other; 0: as many as save memory"),
   };
 }
 

@@ -444,11 +444,13 @@ class Program:
                     "{ save = [matmul, attention] }", "{ save = reduce, layers = 0 }"]
         policies += [f"{{ blocks = {block} }}" for block in repeated]
         recompute = pick(policies) if repeats else "= none"
+        loss_parts = pick([0, 1])  # 0: as many as titan-check-programs makes the compiler choose
         return [f"train t = M{' on map' if parallel else ''} {{",
                 f"  data = text(\"none.txt\") {{ seq = {self.sizes['seq']}, batch = {self.sizes['batch']} }}",
                 "  precision { params = f64, compute = f64 }",
                 f"  optimizer = adamw {{ lr = 1e-3, eps = 1e-4, weight_decay = {pick(['0', '0.1'])} }}",
                 f"  recompute {recompute}",
+                f"  loss_parts = {loss_parts}",
                 f"  sharding {{ reshard_after_forward = {reshard} }}",
                 f"  clip = {pick(['0', '0.5', '10.0'])}", "}"]
 

@@ -27,12 +27,9 @@ public:
   void run();
 
 private:
-  NamedTensorType cut(NamedTensorType type, unsigned at);
   void cutInputs();
   void collectSums();
   RepeatOp buildLoop();
-  void retype(Operation *original, Operation *copy);
-  void retype(Value original, Value copy);
   void finish(RepeatOp loop);
 
   func::FuncOp function;
@@ -48,13 +45,6 @@ private:
 
 } // namespace
 
-NamedTensorType Accumulator::cut(NamedTensorType type, unsigned at) {
-  SmallVector<DimAttr> dims(type.getDims());
-  dims[at] = DimAttr::get(type.getContext(), dims[at].getName(), dims[at].getSize() / parts,
-                          dims[at].getOrigin());
-  return NamedTensorType::get(type.getElementType(), dims);
-}
-
 /// An input arrives in parts, `[parts, dim / parts, ...]`, so that what is mapped to the machine is
 /// a part. Whoever needs it whole sees both dimensions merged.
 void Accumulator::cutInputs() {
@@ -68,7 +58,7 @@ void Accumulator::cutInputs() {
     auto type = cast<NamedTensorType>(argument.getType());
     auto merge = builder.create<MergeOp>(argument.getLoc(), type, argument, dim);
     argument.replaceAllUsesExcept(merge, merge);
-    SmallVector<DimAttr> dims(cut(type, whole.dim).getDims());
+    SmallVector<DimAttr> dims(cutType(type, whole.dim, parts).getDims());
     dims.insert(dims.begin() + whole.dim, partsDim);
     argument.setType(NamedTensorType::get(type.getElementType(), dims));
     cuts.push_back({merge, argument});
@@ -85,23 +75,6 @@ void Accumulator::collectSums() {
       if (flow.get(result).kind == Flow::Sum &&
           llvm::any_of(result.getUsers(), [&](Operation *user) { return !flow.isInLoop(user); }))
         sums.push_back(result);
-  }
-}
-
-void Accumulator::retype(Value original, Value copy) {
-  Flow is = flow.get(original);
-  if (is.kind == Flow::Split)
-    copy.setType(cut(cast<NamedTensorType>(original.getType()), is.dim));
-}
-
-void Accumulator::retype(Operation *original, Operation *copy) {
-  for (auto [from, to] : llvm::zip_equal(original->getResults(), copy->getResults()))
-    retype(from, to);
-  for (auto [from, to] : llvm::zip_equal(original->getRegions(), copy->getRegions())) {
-    for (auto [a, b] : llvm::zip_equal(from.getArguments(), to.getArguments()))
-      retype(a, b);
-    for (auto [a, b] : llvm::zip_equal(from.getOps(), to.getOps()))
-      retype(&a, &b);
   }
 }
 
@@ -124,7 +97,7 @@ RepeatOp Accumulator::buildLoop() {
     mapping.map(pair.first, slice);
   for (Operation *op : body) {
     Operation *copy = inside.clone(*op, mapping);
-    retype(op, copy);
+    cutTypes(op, copy, [&](Value value) { return flow.get(value); }, parts);
     // Every part draws numbers of its own.
     copy->walk([&](RandomOp random) {
       if (random.getType().hasDim(dim))

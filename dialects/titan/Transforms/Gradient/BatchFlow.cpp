@@ -63,50 +63,14 @@ void BatchFlow::setResults(Operation *op, Flow flow) {
     set(result, flow);
 }
 
-/// The one factor that the cut operands walk; null where there is none or several.
-static const dist::Factor *findFactor(Operation *op, const dist::ShardingRule &rule,
-                                      llvm::function_ref<Flow(Value)> get) {
-  const dist::Factor *found = nullptr;
-  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-    Flow flow = get(operand);
-    if (flow.kind != Flow::Split)
-      continue;
-    const dist::Factor *here = nullptr;
-    for (const dist::Factor &factor : rule.factors)
-      if (factor.operandDims[i] == static_cast<int>(flow.dim))
-        here = &factor;
-    if (!here || (found && found != here))
-      return nullptr;
-    found = here;
-  }
-  return found;
-}
-
 LogicalResult BatchFlow::followSplit(Operation *op) {
-  auto complain = [&] {
+  auto results = cutResults(op, [&](Value value) { return get(value); });
+  if (!results)
     return op->emitError(
                "needs the whole batch at once, so the step cannot be computed a part of `")
            << dim.getValue() << "` at a time";
-  };
-  auto ruled = dyn_cast<ShardingRuleOpInterface>(op);
-  if (!ruled || hasKind(op, Flow::Sum) || hasKind(op, Flow::After))
-    return complain();
-  dist::ShardingRule rule = ruled.getShardingRule();
-  const dist::Factor *factor = findFactor(op, rule, [&](Value value) { return get(value); });
-  if (!factor)
-    return complain();
-  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-    if (factor->operandDims[i] >= 0 && get(operand).kind != Flow::Split)
-      return complain();
-  for (auto [i, result] : llvm::enumerate(op->getResults())) {
-    int at = factor->resultDims[i];
-    if (factor->kind == dist::FactorKind::Parallel && at >= 0)
-      set(result, {Flow::Split, static_cast<unsigned>(at)});
-    else if (factor->kind == dist::FactorKind::Sum)
-      set(result, at < 0 ? Flow{Flow::Sum} : Flow{Flow::Split, static_cast<unsigned>(at)});
-    else
-      return complain();
-  }
+  for (auto [result, flow] : llvm::zip_equal(op->getResults(), *results))
+    set(result, flow);
   return success();
 }
 

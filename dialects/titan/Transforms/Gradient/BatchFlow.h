@@ -10,25 +10,13 @@
 #ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_BATCHFLOW_H
 #define TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_BATCHFLOW_H
 
-#include "dialects/titan/IR/Titan.h"
+#include "dialects/titan/Transforms/Gradient/Parts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace titan::ir {
-
-struct Flow {
-  enum Kind {
-    Whole, ///< the same whatever part is computed
-    Split, ///< one part at a time, along dimension `dim`
-    Sum,   ///< what the parts give is added up
-    Zero,  ///< a sum of nothing yet: what a repeat starts to add to
-    After  ///< computed from complete sums
-  } kind = Whole;
-  unsigned dim = 0;
-  bool operator==(const Flow &) const = default;
-};
 
 class BatchFlow {
 public:

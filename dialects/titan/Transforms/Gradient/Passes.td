@@ -129,6 +129,51 @@ def TitanAccumulate : Pass<"titan-accumulate", "::mlir::ModuleOp"> {
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }
 
+def TitanComputeInParts : Pass<"titan-compute-in-parts", "::mlir::ModuleOp"> {
+  let summary = "Computes the largest values, the logits, a part of the sequence at a time";
+  let description = [{
+    In every function with `titan.program = "train"`, what makes and reads the largest values of its
+    block moves into a `titan.repeat` over parts of a dimension, so that
+    logits and their gradient are never whole in memory. What enters is sliced, what each part
+    gives for itself is stacked, and what all parts give together (the loss, the head's gradient) is
+    a sum, carried from zero. The result is the same but for the order of the sums.
+
+    Sharding rules say which values are cut (`Parts.h`); no operation is known here by name.
+
+    `titan.loss_parts = 4` says how many parts, of the outermost dimension of the largest value that
+    no parameter has, no mesh axis splits, and that has parts of equal size. If none can be cut so, that is an error,
+    at the operation which stands in the way. Without it the compiler chooses: as few parts as make
+    the largest value half as large on a rank as the largest sum, or 32 MiB. More would save little,
+    since the sum is there anyway and each part moves it through memory. Values of 32 MiB stay whole
+    (`titan.keep_whole` says how many bytes instead).
+
+    Input:
+    ```mlir
+    func.func @train(%x: <f32[seq = 8, embed = 2]>, %w: <f32[embed = 2, vocab = 64]>, %one: <f32[seq = 8]>) ...
+        attributes {titan.program = "train", titan.loss_parts = 2 : i64} {
+      %logits = titan.contract %x, %w : ... -> <f32[seq = 8, vocab = 64]>
+      %d = titan.exp %logits : ...
+      %d_w = titan.contract %x, %d : ... -> <f32[embed = 2, vocab = 64]>
+      return %d_w
+    }
+    ```
+
+    Output:
+    ```mlir
+      %xs = titan.split %x dim "seq" : ... -> <f32[seq.parts = 2, seq = 4, embed = 2]>
+      %d_w = titan.repeat <seq.parts = 2> carry(%zero) slices(%xs) : ... {
+      ^bb0(%p: !titan.tensor<i64[]>, %sum: <f32[embed = 2, vocab = 64]>, %part: <f32[seq = 4, embed = 2]>):
+        %logits = titan.contract %part, %w : ... -> <f32[seq = 4, vocab = 64]>
+        %d = titan.exp %logits : ...
+        %term = titan.contract %part, %d : ... -> <f32[embed = 2, vocab = 64]>
+        %next = titan.add %sum, %term : ...
+        titan.yield %next
+      }
+    ```
+  }];
+  let dependentDialects = ["::titan::ir::TitanDialect"];
+}
+
 def TitanAddOptimizer : Pass<"titan-add-optimizer", "::mlir::ModuleOp"> {
   let summary = "Adds clipping and the optimizer's update of every parameter";
   let description = [{

@@ -16,6 +16,8 @@ void titan::ir::buildGradientPhase(OpPassManager &manager) {
   // The gradient's residuals go by the marks.
   manager.addPass(createTitanMarkRecomputed());
   manager.addPass(createTitanDifferentiate());
+  // The gradient of the logits stands beside them now, and nothing yet hides what needs them whole.
+  manager.addPass(createTitanComputeInParts());
   // The gradients of all parts are there to be summed, and nothing yet reads the sums.
   manager.addPass(createTitanAccumulate());
   // The optimizer reads the gradients where they are results, so it stands behind.

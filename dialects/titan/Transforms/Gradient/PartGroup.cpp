@@ -1,0 +1,172 @@
+//===- PartGroup.cpp - What is computed in parts of a dimension -----------===//
+
+#include "dialects/titan/Transforms/Gradient/PartGroup.h"
+#include "dialects/titan/Interfaces/TitanInterfaces.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+static bool hasDim(Value value, StringAttr dim) {
+  return cast<NamedTensorType>(value.getType()).hasDim(dim);
+}
+
+bool PartGroup::isLarge(Value value, SizeOf sizeOf) const {
+  return hasDim(value, dim) && 2 * sizeOf(value) > largest;
+}
+
+/// Of what the block's plain operations compute: repeats have residuals and gradients of their own.
+void PartGroup::findLargest(SizeOf sizeOf) {
+  for (Operation &op : block->without_terminator())
+    if (op.getNumRegions() == 0)
+      for (Value result : op.getResults())
+        if (hasDim(result, dim))
+          largest = std::max(largest, sizeOf(result));
+}
+
+/// What touches large values, and what depends on that and is needed by that.
+void PartGroup::collect(SizeOf sizeOf) {
+  llvm::DenseSet<Operation *> core, before;
+  auto large = [&](Value value) { return isLarge(value, sizeOf); };
+  for (Operation &op : block->without_terminator())
+    if (op.getNumRegions() == 0 &&
+        (llvm::any_of(op.getResults(), large) || llvm::any_of(op.getOperands(), large)))
+      core.insert(&op);
+  auto isOf = [](const llvm::DenseSet<Operation *> &set, Operation *op) {
+    return op && set.contains(op);
+  };
+  for (Operation &op : block->without_terminator()) {
+    bool reads = false;
+    op.walk([&](Operation *inner) {
+      reads |= llvm::any_of(inner->getOperands(), [&](Value value) {
+        return isOf(core, value.getDefiningOp()) || isOf(behind, value.getDefiningOp());
+      });
+    });
+    if (reads)
+      behind.insert(&op);
+  }
+  for (Operation &op : llvm::reverse(block->without_terminator()))
+    if (llvm::any_of(op.getUsers(), [&](Operation *user) {
+          Operation *ancestor = block->findAncestorOpInBlock(*user);
+          return isOf(core, ancestor) || isOf(before, ancestor);
+        }))
+      before.insert(&op);
+  for (Operation &op : block->without_terminator())
+    if (core.contains(&op) || (behind.contains(&op) && before.contains(&op)))
+      ops.insert(&op);
+}
+
+/// The factor of an operation that is cut: the one that a cut operand of the group walks, else the
+/// one that walks `dim` in what comes from outside, else in results.
+const dist::Factor *PartGroup::findFactor(Operation *op, const dist::ShardingRule &rule) const {
+  auto find = [&](auto has) {
+    auto it = llvm::find_if(rule.factors, has);
+    return it == rule.factors.end() ? nullptr : &*it;
+  };
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    if (Flow flow = get(operand); contains(operand.getDefiningOp()) && flow.kind == Flow::Split)
+      return find([&, i = i](const dist::Factor &factor) {
+        return factor.operandDims[i] == static_cast<int>(flow.dim);
+      });
+  auto walks = [&](Value value, int at) {
+    return at >= 0 && cast<NamedTensorType>(value.getType()).getDims()[at].getName() == dim;
+  };
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    if (!contains(operand.getDefiningOp()) && hasDim(operand, dim))
+      return find([&, i = i, operand = operand](const dist::Factor &factor) {
+        return walks(operand, factor.operandDims[i]);
+      });
+  for (auto [i, result] : llvm::enumerate(op->getResults()))
+    if (hasDim(result, dim))
+      return find([&, i = i, result = Value(result)](const dist::Factor &factor) {
+        return walks(result, factor.resultDims[i]);
+      });
+  return nullptr;
+}
+
+/// What an operation of the group makes of its operands. False if it needs them whole.
+bool PartGroup::follow(Operation *op) {
+  auto ruled = dyn_cast<ShardingRuleOpInterface>(op);
+  if (!ruled || isa<IotaOp, RandomOp>(op))
+    return false;
+  dist::ShardingRule rule = ruled.getShardingRule();
+  const dist::Factor *factor = findFactor(op, rule);
+  auto touches = [&](ValueRange values) {
+    return llvm::any_of(
+        values, [&](Value value) { return hasDim(value, dim) || get(value).kind != Flow::Whole; });
+  };
+  if (!factor) // what all parts share
+    return !touches(op->getOperands()) && !touches(op->getResults());
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    if (int at = factor->operandDims[i]; at >= 0 && !contains(operand.getDefiningOp())) {
+      Flow flow{Flow::Split, static_cast<unsigned>(at)};
+      // Read along two dimensions, it cannot be cut along both.
+      if (!cut.insert(operand) && get(operand) != flow)
+        return false;
+      flows[operand] = flow;
+    }
+  if (llvm::none_of(factor->operandDims, [](int at) { return at >= 0; })) {
+    // No operand has the dimension: made anew for every part.
+    for (auto [result, at] : llvm::zip_equal(op->getResults(), factor->resultDims))
+      if (at >= 0)
+        flows[result] = {Flow::Split, static_cast<unsigned>(at)};
+    return !touches(op->getOperands());
+  }
+  auto results = cutResults(op, [&](Value value) { return get(value); });
+  if (results)
+    for (auto [result, flow] : llvm::zip_equal(op->getResults(), *results))
+      flows[result] = flow;
+  return results.has_value();
+}
+
+/// Sorts what others read.
+void PartGroup::followResults() {
+  for (Operation *op : ops)
+    for (Value result : op->getResults()) {
+      bool isRead = llvm::any_of(result.getUsers(), [&](Operation *user) {
+        return !contains(block->findAncestorOpInBlock(*user));
+      });
+      Flow::Kind kind = get(result).kind;
+      if (isRead && kind != Flow::Whole)
+        (kind == Flow::Sum ? sums : stacked).push_back(result);
+    }
+}
+
+/// A large value that stays whole, since others make or read it.
+Value PartGroup::findLargeOutside(SizeOf sizeOf) const {
+  for (ArrayRef<Value> values : {cut.getArrayRef(), ArrayRef<Value>(stacked)})
+    for (Value value : values)
+      if (isLarge(value, sizeOf))
+        return value;
+  return nullptr;
+}
+
+int64_t PartGroup::getSize() const {
+  int64_t size = 0;
+  for (auto [value, flow] : flows)
+    if (flow.kind == Flow::Split)
+      size = std::gcd(size, cast<NamedTensorType>(value.getType()).getShape()[flow.dim]);
+  return size;
+}
+
+FailureOr<PartGroup> PartGroup::find(Block &block, StringAttr dim, SizeOf sizeOf,
+                                     Obstacle &obstacle) {
+  PartGroup group(block, dim);
+  group.findLargest(sizeOf);
+  group.collect(sizeOf);
+  auto fail = [&](Operation *op, StringRef what) {
+    obstacle = {op, (what + " `" + dim.getValue() + "`").str()};
+    return failure();
+  };
+  for (Operation *op : group.ops)
+    if (!group.follow(op))
+      return fail(op, "this cannot be computed a part at a time of");
+  group.followResults();
+  if (Value value = group.findLargeOutside(sizeOf)) {
+    Operation *op = value.getDefiningOp();
+    return fail(op ? op : block.getParentOp(),
+                "this is as large, and is read elsewhere, so nothing is gained by parts of");
+  }
+  return group;
+}

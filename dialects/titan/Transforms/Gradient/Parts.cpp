@@ -1,0 +1,74 @@
+//===- Parts.cpp - Values that are computed a part at a time --------------===//
+
+#include "dialects/titan/Transforms/Gradient/Parts.h"
+#include "dialects/titan/Interfaces/TitanInterfaces.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+/// The one factor that the cut operands walk; null where there is none or several.
+static const dist::Factor *findFactor(Operation *op, const dist::ShardingRule &rule, FlowOf flows) {
+  const dist::Factor *found = nullptr;
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    Flow flow = flows(operand);
+    if (flow.kind != Flow::Split)
+      continue;
+    const dist::Factor *here = nullptr;
+    for (const dist::Factor &factor : rule.factors)
+      if (factor.operandDims[i] == static_cast<int>(flow.dim))
+        here = &factor;
+    if (!here || (found && found != here))
+      return nullptr;
+    found = here;
+  }
+  return found;
+}
+
+std::optional<SmallVector<Flow>> titan::ir::cutResults(Operation *op, FlowOf flows) {
+  auto ruled = dyn_cast<ShardingRuleOpInterface>(op);
+  if (!ruled)
+    return std::nullopt;
+  dist::ShardingRule rule = ruled.getShardingRule();
+  const dist::Factor *factor = findFactor(op, rule, flows);
+  if (!factor)
+    return std::nullopt;
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    Flow::Kind kind = flows(operand).kind;
+    if (kind == Flow::Sum || kind == Flow::After ||
+        (factor->operandDims[i] >= 0 && kind != Flow::Split))
+      return std::nullopt;
+  }
+  SmallVector<Flow> results;
+  for (int at : factor->resultDims) {
+    bool isSum = factor->kind == dist::FactorKind::Sum;
+    if (!isSum && (factor->kind != dist::FactorKind::Parallel || at < 0))
+      return std::nullopt;
+    results.push_back(at < 0 ? Flow{Flow::Sum} : Flow{Flow::Split, static_cast<unsigned>(at)});
+  }
+  return results;
+}
+
+NamedTensorType titan::ir::cutType(NamedTensorType type, unsigned at, int64_t parts) {
+  SmallVector<DimAttr> dims(type.getDims());
+  dims[at] = DimAttr::get(type.getContext(), dims[at].getName(), dims[at].getSize() / parts,
+                          dims[at].getOrigin());
+  return NamedTensorType::get(type.getElementType(), dims);
+}
+
+static void cutValue(Value original, Value copy, FlowOf flows, int64_t parts) {
+  Flow is = flows(original);
+  if (is.kind == Flow::Split)
+    copy.setType(cutType(cast<NamedTensorType>(original.getType()), is.dim, parts));
+}
+
+void titan::ir::cutTypes(Operation *original, Operation *copy, FlowOf flows, int64_t parts) {
+  for (auto [from, to] : llvm::zip_equal(original->getResults(), copy->getResults()))
+    cutValue(from, to, flows, parts);
+  for (auto [from, to] : llvm::zip_equal(original->getRegions(), copy->getRegions())) {
+    for (auto [a, b] : llvm::zip_equal(from.getArguments(), to.getArguments()))
+      cutValue(a, b, flows, parts);
+    for (auto [a, b] : llvm::zip_equal(from.getOps(), to.getOps()))
+      cutTypes(&a, &b, flows, parts);
+  }
+}

@@ -1,0 +1,67 @@
+// RUN: titan-opt %s --titan-compute-in-parts --split-input-file --verify-diagnostics
+
+!s = !titan.tensor<f32[]>
+!y = !titan.tensor<f32[seq = 8, vocab = 64]>
+
+// What is larger than everything else is read whole.
+// expected-error @below {{cannot compute the loss in 2 parts}}
+func.func @train(%x: !titan.tensor<f32[seq = 8]> {titan.input = "x"}, %w: !titan.tensor<f32[vocab = 64]> {titan.param = "w"}) -> !y
+    attributes {titan.program = "train", titan.loss_parts = 2 : i64} {
+  // expected-note @below {{this is as large, and is read elsewhere, so nothing is gained by parts of `seq`}}
+  %y = titan.mul %x, %w : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[vocab = 64]>) -> !y
+  return %y : !y
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+!x = !titan.tensor<f32[seq = 8]>
+!v = !titan.tensor<f32[vocab = 64]>
+!y = !titan.tensor<f32[seq = 8, vocab = 64]>
+
+// A maximum over the sequence is no sum.
+// expected-error @below {{cannot compute the loss in 2 parts}}
+func.func @train(%x: !x {titan.input = "x"}, %w: !v {titan.param = "w"}) -> !v
+    attributes {titan.program = "train", titan.loss_parts = 2 : i64} {
+  %y = titan.mul %x, %w : (!x, !v) -> !y
+  // expected-note @below {{this cannot be computed a part at a time of `seq`}}
+  %max = titan.reduce max %y : !y -> !v
+  return %max : !v
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+!x = !titan.tensor<f32[seq = 8]>
+!v = !titan.tensor<f32[vocab = 64]>
+!y = !titan.tensor<f32[seq = 8, vocab = 64]>
+
+// A sum over all of it that the gradient needs.
+// expected-error @below {{cannot compute the loss in 4 parts}}
+func.func @train(%x: !x {titan.input = "x"}, %w: !v {titan.param = "w"}) -> !v
+    attributes {titan.program = "train", titan.loss_parts = 4 : i64} {
+  %y = titan.mul %x, %w : (!x, !v) -> !y
+  %sum = titan.reduce sum %y : !y -> !s
+  // expected-note @below {{this cannot be computed a part at a time of `seq`}}
+  %d = titan.mul %y, %sum : (!y, !s) -> !y
+  %dw = titan.reduce sum %d : !y -> !v
+  return %dw : !v
+}
+
+// -----
+
+!x = !titan.tensor<f32[seq = 8]>
+!v = !titan.tensor<f32[vocab = 64]>
+!y = !titan.tensor<f32[seq = 8, vocab = 64]>
+dist.mesh @mesh [#dist.axis<tp = 2>]
+dist.map "tp" splits ["vocab"] otherwise [] stores []
+
+// Equal parts alone, and of what no axis splits.
+// expected-error @below {{cannot compute the loss in 3 parts}}
+// expected-note @below {{no dimension of the largest value that is neither a parameter's nor split by an axis is a multiple of 3}}
+func.func @train(%x: !x {titan.input = "x"}, %w: !v {titan.param = "w"}) -> !v
+    attributes {titan.program = "train", titan.loss_parts = 3 : i64} {
+  %y = titan.mul %x, %w : (!x, !v) -> !y
+  %dw = titan.reduce sum %y : !y -> !v
+  return %dw : !v
+}

@@ -1,0 +1,107 @@
+// RUN: titan-opt %s --titan-compute-in-parts --split-input-file | FileCheck %s
+
+!s = !titan.tensor<f32[]>
+!i = !titan.tensor<i64[batch = 2, seq = 8]>
+!n = !titan.tensor<f32[batch = 2, seq = 8]>
+!x = !titan.tensor<f32[batch = 2, seq = 8, embed = 4]>
+!w = !titan.tensor<f32[embed = 4, vocab = 64]>
+!y = !titan.tensor<f32[batch = 2, seq = 8, vocab = 64]>
+
+dist.mesh @mesh [#dist.axis<shard = 2>]
+dist.map "shard" splits ["batch"] otherwise [] stores []
+
+// The batch is split by an axis, so the sequence is cut; of what stands between, the lookup of the
+// labels' logits moves, too. A sum starts at zero; what is one part's is stacked and laid together.
+// CHECK-LABEL: func.func @train(
+// CHECK-SAME: %[[X:[a-z0-9]*]]: {{[^%]*}}%[[W:[a-z0-9]*]]: {{[^%]*}}%[[L:[a-z0-9]*]]:
+// CHECK-NOT: loss_parts
+// CHECK: %[[BEFORE:.*]] = titan.exp %[[X]]
+// CHECK: %[[CUT:.*]] = titan.split %[[X]] dim "seq" : {{.*}} -> <f32[batch = 2, seq.parts = 4, seq = 2, embed = 4]>
+// CHECK: %[[XS:.*]] = titan.expand %[[CUT]] : {{.*}} -> <f32[seq.parts = 4, batch = 2, seq = 2, embed = 4]>
+// CHECK: %[[R:.*]]:3 = titan.repeat <seq.parts = 4> carry(%{{.*}}) slices(%[[XS]], %{{.*}})
+// CHECK: ^bb0(%{{.*}}, %[[DW:.*]]: !titan.tensor<f32[embed = 4, vocab = 64]>, %[[P:.*]]: !titan.tensor<f32[batch = 2, seq = 2, embed = 4]>, %[[PL:.*]]: !titan.tensor<i64[batch = 2, seq = 2]>):
+// CHECK: %[[LOGITS:.*]] = titan.contract %[[P]], %[[W]] : {{.*}} -> !titan.tensor<f32[batch = 2, seq = 2, vocab = 64]>
+// CHECK: %[[HIT:.*]] = titan.take %[[LOGITS]] along "vocab" at %[[PL]]
+// CHECK: %[[E:.*]] = titan.exp %[[LOGITS]]
+// CHECK: %[[D:.*]] = titan.mul %[[E]], %[[HIT]]
+// CHECK: %[[TERM:.*]] = titan.contract %[[P]], %[[D]]
+// CHECK: %[[DX:.*]] = titan.contract %[[D]], %[[W]]
+// CHECK: %[[DNEXT:.*]] = titan.add %[[DW]], %[[TERM]]
+// CHECK: titan.yield %[[DNEXT]], %[[HIT]], %[[DX]]
+// CHECK: %[[BACK:.*]] = titan.expand %[[R]]#2 : {{.*}} -> <f32[batch = 2, seq.parts = 4, seq = 2, embed = 4]>
+// CHECK: %[[WHOLE:.*]] = titan.merge %[[BACK]] dim "seq"
+// CHECK: %[[LOSS:.*]] = titan.reduce sum
+// CHECK: %[[LATER:.*]] = titan.exp %[[LOSS]]
+// CHECK: return %[[LATER]], %[[R]]#0, %[[WHOLE]], %[[BEFORE]]
+func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}, %labels: !i {titan.input = "labels"})
+    -> (!s, !w, !x, !x) attributes {titan.program = "train", titan.loss_parts = 4 : i64} {
+  %logits = titan.contract %x, %w : (!x, !w) -> !y
+  %hit = titan.take %logits along "vocab" at %labels : (!y, !i) -> !n
+  %loss = titan.reduce sum %hit : !n -> !s
+  %later = titan.exp %loss : !s -> !s
+  %before = titan.exp %x : !x -> !x
+  %e = titan.exp %logits : !y -> !y
+  %d = titan.mul %e, %hit : (!y, !n) -> !y
+  %dw = titan.contract %x, %d : (!x, !y) -> !w
+  %dx = titan.contract %d, %w : (!y, !w) -> !x
+  return %later, %dw, %dx, %before : !s, !w, !x, !x
+}
+
+// -----
+
+!x = !titan.tensor<f32[batch = 8, seq = 512, embed = 64]>
+!w = !titan.tensor<f32[embed = 64, vocab = 4096]>
+!y = !titan.tensor<f32[batch = 8, seq = 512, vocab = 4096]>
+
+// Without a number: 64 MiB become two parts, of the outermost dimension, which needs no copy.
+// CHECK-LABEL: func.func @train(
+// CHECK: titan.split %{{.*}} dim "batch" : {{.*}} -> <f32[batch.parts = 2, batch = 4, seq = 512, embed = 64]>
+// CHECK-NOT: expand %{{.*}} : <f32[batch.parts
+// CHECK: titan.repeat <batch.parts = 2>
+func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w attributes {titan.program = "train"} {
+  %logits = titan.contract %x, %w : (!x, !w) -> !y
+  %d = titan.exp %logits : !y -> !y
+  %dw = titan.contract %x, %d : (!x, !y) -> !w
+  return %dw : !w
+}
+
+// -----
+
+!x = !titan.tensor<f32[batch = 8, seq = 512, embed = 64]>
+!w = !titan.tensor<f32[embed = 64, vocab = 4096]>
+!y = !titan.tensor<f32[batch = 8, seq = 512, vocab = 4096]>
+dist.mesh @mesh [#dist.axis<shard = auto>, #dist.axis<tp = 4>]
+dist.map "shard" splits ["batch"] otherwise [] stores []
+dist.map "tp" splits ["vocab"] otherwise [] stores []
+
+// A rank has at least one sample, and a quarter of the vocabulary: 2 MiB stay whole.
+// CHECK-LABEL: func.func @train(
+// CHECK-NOT: titan.repeat
+func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w attributes {titan.program = "train"} {
+  %logits = titan.contract %x, %w : (!x, !w) -> !y
+  %d = titan.exp %logits : !y -> !y
+  %dw = titan.contract %x, %d : (!x, !y) -> !w
+  return %dw : !w
+}
+
+// -----
+
+!x = !titan.tensor<f32[batch = 8, seq = 512, embed = 64]>
+!w = !titan.tensor<f32[embed = 64, vocab = 4096]>
+!y = !titan.tensor<f32[batch = 8, seq = 512, vocab = 4096]>
+
+// What is returned must be whole, and a single part is no loop.
+// CHECK-LABEL: func.func @train(
+// CHECK-NOT: titan.repeat
+func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !y attributes {titan.program = "train"} {
+  %logits = titan.contract %x, %w : (!x, !w) -> !y
+  return %logits : !y
+}
+// CHECK-LABEL: func.func @one(
+// CHECK-NOT: titan.repeat
+func.func @one(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w attributes {titan.program = "train", titan.loss_parts = 1 : i64} {
+  %logits = titan.contract %x, %w : (!x, !w) -> !y
+  %d = titan.exp %logits : !y -> !y
+  %dw = titan.contract %x, %d : (!x, !y) -> !w
+  return %dw : !w
+}
