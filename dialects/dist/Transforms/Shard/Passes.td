@@ -183,8 +183,9 @@ def DistBucketCollectives : Pass<"dist-bucket-collectives", "::mlir::ModuleOp"> 
     After it, collectives of one kind over the same axes that may stand at one place of their block are
     one collective of several values, up to a size from which bandwidth counts and not latency
     (`Analysis/Buckets.h`). None crosses a repeat. What grows (a gather) is exchanged before the first
-    use, what shrinks (a reduction) where the last of its values is made. Each value is reduced as it
-    was alone, in the same order.
+    use, what shrinks (a reduction) where the last of its values is made; from a MiB a block on, half of
+    the bytes that are reduced go ahead, so that something is left to compute beside them. Each value
+    is reduced as it was alone, in the same order.
 
     ```mlir
     %q = dist.all_gather %wq over ["shard"] : T -> U

@@ -1,13 +1,11 @@
 //===- ComputeInParts.cpp - The pass --titan-compute-in-parts -------------===//
 
-#include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/Transforms/Gradient/CleanUp.h"
-#include "dialects/titan/Transforms/Gradient/PartGroup.h"
+#include "dialects/titan/Transforms/Gradient/PartPlan.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "dialects/titan/Transforms/Gradient/Programs.h"
 #include "mlir/IR/IRMapping.h"
-#include <numeric>
 
 namespace titan::ir {
 #define GEN_PASS_DEF_TITANCOMPUTEINPARTS
@@ -23,53 +21,10 @@ namespace {
 /// Values of so many bytes are not worth a loop.
 constexpr int64_t kKeptWhole = int64_t{32} << 20;
 
-/// How much of a value lies on one rank, by what the maps bind: an axis takes the first dimension
-/// that it lists. Of one whose degree the launch chooses, a single index is assumed.
-class LocalSizes {
-public:
-  explicit LocalSizes(ModuleOp module)
-      : maps(module.getOps<dist::MapOp>()), meshes(module.getOps<dist::MeshOp>()) {}
-
-  int64_t getNumElements(Value value) {
-    auto type = cast<NamedTensorType>(value.getType());
-    SmallVector<int64_t> sizes(type.getShape());
-    for (dist::MapOp map : maps)
-      for (auto name : map.getSplits().getAsRange<StringAttr>())
-        if (int64_t at = type.indexOf(name); at >= 0) {
-          int64_t degree = (*meshes.begin()).getDegree(map.getAxisAttr());
-          sizes[at] = degree == 0 ? 1 : std::max<int64_t>(1, sizes[at] / degree);
-          break;
-        }
-    return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
-  }
-  int64_t getBytes(Value value) {
-    Type element = cast<NamedTensorType>(value.getType()).getElementType();
-    return getNumElements(value) * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-  }
-
-  /// Whether an axis splits `dim` before any other: parts of it would be parts of shards.
-  bool isSplit(StringAttr dim) {
-    return llvm::any_of(maps, [&](dist::MapOp map) {
-      return llvm::is_contained(map.getSplits().getAsRange<StringAttr>(), dim);
-    });
-  }
-
-private:
-  decltype(std::declval<ModuleOp>().getOps<dist::MapOp>()) maps;
-  decltype(std::declval<ModuleOp>().getOps<dist::MeshOp>()) meshes;
-};
-
-/// A group of operations, the dimension that is cut, and into how many parts.
-struct Plan {
-  PartGroup group;
-  DimAttr dim;
-  int64_t parts;
-};
-
 /// Replaces the operations of a group by a repeat over parts of a dimension.
 class PartsBuilder {
 public:
-  PartsBuilder(Block &block, const Plan &plan)
+  PartsBuilder(Block &block, const PartPlan &plan)
       : block(block), group(plan.group), dim(plan.dim), parts(plan.parts),
         builder(group.getOps().back()), math(builder, group.getOps().back()->getLoc()) {
     partsDim = DimAttr::get(builder.getContext(),
@@ -190,118 +145,6 @@ void PartsBuilder::run() {
       op->erase();
 }
 
-/// The fewest parts of which each takes at most `most` bytes; of all sizes that divide the
-/// dimension. One index at a time where that is not enough.
-static int64_t countParts(int64_t size, int64_t bytes, int64_t most) {
-  int64_t parts = 1;
-  while (parts < size && (size % parts || bytes / parts > most))
-    ++parts;
-  return parts;
-}
-
-/// Parts that are half as large as what they are summed up to: smaller ones would save little, and
-/// each moves the sum through memory once more. Elementwise operations do not count, since they
-/// will be fused with others.
-static int64_t chooseParts(const PartGroup &group, LocalSizes &sizes, int64_t keptWhole) {
-  int64_t largest = 0, sum = 0;
-  for (Operation *op : group.getOps())
-    for (Value result : op->getResults())
-      if (group.get(result).kind == Flow::Split && !op->hasTrait<Elementwise>())
-        largest = std::max(largest, sizes.getBytes(result));
-  for (Value value : group.getSums())
-    sum = std::max(sum, sizes.getBytes(value));
-  return largest <= keptWhole ? 1
-                              : countParts(group.getSize(), largest, std::max(keptWhole, sum / 2));
-}
-
-static bool isParameterDim(func::FuncOp function, StringAttr dim) {
-  return llvm::any_of(function.getArguments(), [&](BlockArgument argument) {
-    return function.getArgAttr(argument.getArgNumber(), attr::kParam) &&
-           cast<NamedTensorType>(argument.getType()).hasDim(dim);
-  });
-}
-
-/// Dimensions that may be cut, outer ones first, of the function's largest plain value that has
-/// any: no parameter's, and none that is cut already, by an axis or as `batch`.
-static SmallVector<DimAttr> getCandidates(func::FuncOp function, LocalSizes &sizes,
-                                          StringAttr batch) {
-  auto mayCut = [&](DimAttr dim) {
-    return !sizes.isSplit(dim.getName()) && dim.getName() != batch &&
-           !isParameterDim(function, dim.getName());
-  };
-  SmallVector<DimAttr> dims;
-  int64_t largest = 0;
-  for (Operation &op : function.getBody().front().without_terminator()) {
-    if (op.getNumRegions())
-      continue;
-    for (Value result : op.getResults()) {
-      auto own = llvm::to_vector(
-          llvm::make_filter_range(cast<NamedTensorType>(result.getType()).getDims(), mayCut));
-      if (own.empty() || sizes.getNumElements(result) <= largest)
-        continue;
-      largest = sizes.getNumElements(result);
-      dims = std::move(own);
-    }
-  }
-  return dims;
-}
-
-namespace {
-
-/// Chooses what a function computes in parts.
-class Planner {
-public:
-  Planner(func::FuncOp function, LocalSizes &sizes, StringAttr batch)
-      : block(function.getBody().front()), sizes(sizes),
-        dims(getCandidates(function, sizes, batch)) {}
-
-  /// The dimension by which the largest value becomes smallest, if it has more than `keptWhole`
-  /// bytes.
-  std::optional<Plan> choose(int64_t keptWhole);
-  /// So many parts, of the outermost dimension that can be cut into them.
-  std::optional<Plan> find(int64_t parts);
-  /// Why there is nothing to find.
-  const PartGroup::Obstacle &getObstacle() const { return obstacle; }
-
-private:
-  FailureOr<PartGroup> findGroup(DimAttr dim);
-
-  Block &block;
-  LocalSizes &sizes;
-  SmallVector<DimAttr> dims;
-  PartGroup::Obstacle obstacle;
-};
-
-} // namespace
-
-FailureOr<PartGroup> Planner::findGroup(DimAttr dim) {
-  PartGroup::Obstacle here;
-  auto group = PartGroup::find(
-      block, dim.getName(), [&](Value value) { return sizes.getNumElements(value); }, here);
-  if (failed(group) && !obstacle.op)
-    obstacle = here;
-  return group;
-}
-
-std::optional<Plan> Planner::choose(int64_t keptWhole) {
-  std::optional<Plan> best;
-  for (DimAttr dim : dims) {
-    auto group = findGroup(dim);
-    int64_t parts = succeeded(group) ? chooseParts(*group, sizes, keptWhole) : 1;
-    if (parts > (best ? best->parts : 1))
-      best = Plan{std::move(*group), dim, parts};
-  }
-  return best;
-}
-
-std::optional<Plan> Planner::find(int64_t parts) {
-  for (DimAttr dim : dims)
-    if (dim.getSize() % parts == 0)
-      if (auto group = findGroup(dim); succeeded(group) && group->getSize() % parts == 0)
-        return Plan{std::move(*group), dim, parts};
-  return std::nullopt;
-}
-
 static InFlightDiagnostic refuse(func::FuncOp function, int64_t parts,
                                  const PartGroup::Obstacle &obstacle) {
   InFlightDiagnostic error = function.emitError("cannot compute the loss in ") << parts << " parts";
@@ -325,9 +168,8 @@ static LogicalResult computeInParts(func::FuncOp function) {
   int64_t parts = takeAttr(function, attr::kLossParts, 0);
   int64_t keptWhole = takeAttr(function, attr::kKeepWhole, kKeptWhole);
   auto accumulate = function->getAttrOfType<DictionaryAttr>(attr::kAccumulate);
-  LocalSizes sizes(function->getParentOfType<ModuleOp>());
-  Planner planner(function, sizes, accumulate ? accumulate.getAs<StringAttr>("dim") : StringAttr());
-  std::optional<Plan> plan = parts == 0 ? planner.choose(keptWhole) : planner.find(parts);
+  PartPlanner planner(function, accumulate ? accumulate.getAs<StringAttr>("dim") : StringAttr());
+  std::optional<PartPlan> plan = parts == 0 ? planner.choose(keptWhole) : planner.find(parts);
   if (plan && plan->parts > 1) {
     PartsBuilder(function.getBody().front(), *plan).run();
     cleanUp(function);

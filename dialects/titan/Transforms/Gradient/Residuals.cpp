@@ -13,6 +13,17 @@ static bool isView(Operation *op) {
   return isa<RenameOp, SplitOp, MergeOp, ExpandOp>(op);
 }
 
+/// The same numbers in more bytes.
+static bool isWidening(Operation *op) {
+  auto cast = dyn_cast<CastOp>(op);
+  if (!cast)
+    return false;
+  Type from = cast.getInput().getType().getElementType(),
+       to = cast.getResult().getType().getElementType();
+  return isa<FloatType>(from) && isa<FloatType>(to) &&
+         from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth();
+}
+
 static bool isComputedAgain(Operation *op) {
   return op->hasAttr(attr::kRecompute) || op->hasTrait<Elementwise>() || isView(op) ||
          isa<AnchorOp, StopGradientOp, SliceOp>(op);
@@ -55,8 +66,8 @@ void Residuals::collectNeeded() {
   });
 }
 
-/// Adds `value`; instead of a view that cannot be rebuilt, and of what shall be computed again,
-/// what it is made of is kept.
+/// Adds `value`; instead of a view or wider copy that cannot be rebuilt, and of what shall be
+/// computed again, what it is made of is kept.
 void Residuals::need(Value value) {
   if (!needed.insert(value))
     return;
@@ -65,7 +76,7 @@ void Residuals::need(Value value) {
     for (Value read : getRead(op))
       if (isFromForward(read) && !isTakenAgain(read))
         need(isa<AnchorOp>(op) ? read : getAnchored(read));
-  } else if (op && isView(op) && !isAtHand(op->getOperand(0))) {
+  } else if (op && (isView(op) || isWidening(op)) && !isAtHand(op->getOperand(0))) {
     need(getAnchored(op->getOperand(0)));
   }
 }

@@ -32,3 +32,36 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}, %b: !b 
   %loss = titan.reduce sum %3 : !f -> !s
   return %loss : !s
 }
+
+!x1 = !titan.tensor<bf16[seq = 8]>
+!t1 = !titan.tensor<bf16[to = 8]>
+!f1 = !titan.tensor<f32[to = 8]>
+!ws = !titan.tensor<bf16[layers = 3, seq = 8, to = 8]>
+!wl = !titan.tensor<bf16[seq = 8, to = 8]>
+
+// What an island of f32 computes with is kept as narrow as it came, and widened again.
+// CHECK-LABEL: func.func @keeps_what_is_narrow
+// CHECK: titan.repeat <layers = 3> carry(%{{.*}}) slices(%{{.*}}) : {{.*}} -> (!titan.tensor<bf16[seq = 8]>, !titan.tensor<bf16[layers = 3, to = 8]>, !titan.tensor<bf16[layers = 3, seq = 8]>)
+// CHECK: %[[NARROW:.*]] = titan.contract
+// CHECK: titan.cast %[[NARROW]] : <bf16[to = 8]> -> <f32[to = 8]>
+// CHECK: titan.yield %{{.*}}, %[[NARROW]], %{{.*}} :
+// CHECK: titan.repeat <layers = 3> reverse
+// CHECK: ^bb0({{.*}}, %[[KEPT:[^:]*]]: !titan.tensor<bf16[to = 8]>, %{{[^:]*}}: !titan.tensor<bf16[seq = 8]>):
+// CHECK: titan.cast %[[KEPT]] : <bf16[to = 8]> -> <f32[to = 8]>
+func.func @keeps_what_is_narrow(%x: !x1 {titan.input = "x"}, %w: !ws {titan.param = "w"})
+    -> (!s {titan.output = "loss"})
+    attributes {titan.program = "train",
+                titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 0.0}} {
+  %y = titan.repeat <layers = 3> carry(%x) slices(%w) : (!x1, !ws) -> !x1 {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !x1, %wl: !wl):
+    %0 = titan.contract %c, %wl : (!x1, !wl) -> !t1
+    %1 = titan.cast %0 : !t1 -> !f1
+    %2 = titan.sin %1 : !f1 -> !f1
+    %3 = titan.cast %2 : !f1 -> !t1
+    %4 = titan.rename %3 : !t1 -> !x1
+    titan.yield %4 : !x1
+  }
+  %wide = titan.cast %y : !x1 -> !titan.tensor<f32[seq = 8]>
+  %loss = titan.reduce sum %wide : !titan.tensor<f32[seq = 8]> -> !s
+  return %loss : !s
+}

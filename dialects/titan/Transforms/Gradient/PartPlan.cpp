@@ -1,0 +1,122 @@
+//===- PartPlan.cpp - Which values are computed in how many parts ---------===//
+
+#include "dialects/titan/Transforms/Gradient/PartPlan.h"
+#include "dialects/dist/IR/DistOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+PartPlanner::PartPlanner(func::FuncOp function, StringAttr batch) : function(function) {
+  auto module = function->getParentOfType<ModuleOp>();
+  dist::MeshOp mesh = dist::MeshOp::lookup(function);
+  for (auto map : module.getOps<dist::MapOp>())
+    axes.push_back({llvm::to_vector(map.getSplits().getAsRange<StringAttr>()),
+                    mesh.getDegree(map.getAxisAttr())});
+  findCandidates(batch);
+}
+
+/// On one rank: an axis takes the first dimension that it lists. Of one whose degree the launch
+/// chooses, a single index is assumed.
+int64_t PartPlanner::getNumElements(Value value) const {
+  auto type = cast<NamedTensorType>(value.getType());
+  SmallVector<int64_t> sizes(type.getShape());
+  for (const Axis &axis : axes)
+    for (StringAttr name : axis.splits)
+      if (int64_t at = type.indexOf(name); at >= 0) {
+        sizes[at] = axis.degree == 0 ? 1 : std::max<int64_t>(1, sizes[at] / axis.degree);
+        break;
+      }
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
+}
+
+int64_t PartPlanner::getBytes(Value value) const {
+  Type element = cast<NamedTensorType>(value.getType()).getElementType();
+  return getNumElements(value) * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+}
+
+/// No parameter's dimension, and none that is cut already: parts of what an axis splits would be
+/// parts of shards.
+bool PartPlanner::mayCut(DimAttr dim, StringAttr batch) {
+  auto isParameters = [&](BlockArgument argument) {
+    return function.getArgAttr(argument.getArgNumber(), attr::kParam) &&
+           cast<NamedTensorType>(argument.getType()).hasDim(dim.getName());
+  };
+  auto isSplit = [&](const Axis &axis) { return llvm::is_contained(axis.splits, dim.getName()); };
+  return dim.getName() != batch && llvm::none_of(axes, isSplit) &&
+         llvm::none_of(function.getArguments(), isParameters);
+}
+
+/// Those of the function's largest plain value that has any.
+void PartPlanner::findCandidates(StringAttr batch) {
+  int64_t largest = 0;
+  for (Operation &op : function.getBody().front().without_terminator()) {
+    if (op.getNumRegions())
+      continue;
+    for (Value result : op.getResults()) {
+      auto own =
+          llvm::to_vector(llvm::make_filter_range(cast<NamedTensorType>(result.getType()).getDims(),
+                                                  [&](DimAttr dim) { return mayCut(dim, batch); }));
+      if (own.empty() || getNumElements(result) <= largest)
+        continue;
+      largest = getNumElements(result);
+      dims = std::move(own);
+    }
+  }
+}
+
+/// The fewest parts of which each takes at most `most` bytes; of all sizes that divide the
+/// dimension. One index at a time where that is not enough.
+static int64_t countParts(int64_t size, int64_t bytes, int64_t most) {
+  int64_t parts = 1;
+  while (parts < size && (size % parts || bytes / parts > most))
+    ++parts;
+  return parts;
+}
+
+/// Parts that are half as large as what they are summed up to: smaller ones would save little, and
+/// each moves the sum through memory once more. Elementwise operations do not count, since they
+/// will be fused with others.
+int64_t PartPlanner::chooseParts(const PartGroup &group, int64_t keptWhole) const {
+  int64_t largest = 0, sum = 0;
+  for (Operation *op : group.getOps())
+    for (Value result : op->getResults())
+      if (group.get(result).kind == Flow::Split && !op->hasTrait<Elementwise>())
+        largest = std::max(largest, getBytes(result));
+  for (Value value : group.getSums())
+    sum = std::max(sum, getBytes(value));
+  if (largest <= keptWhole)
+    return 1;
+  return countParts(group.getSize(), largest, std::max(keptWhole, sum / 2));
+}
+
+FailureOr<PartGroup> PartPlanner::findGroup(DimAttr dim) {
+  PartGroup::Obstacle here;
+  auto group = PartGroup::find(
+      function.getBody().front(), dim.getName(), [&](Value value) { return getNumElements(value); },
+      here);
+  if (failed(group) && !obstacle.op)
+    obstacle = here;
+  return group;
+}
+
+std::optional<PartPlan> PartPlanner::choose(int64_t keptWhole) {
+  std::optional<PartPlan> best;
+  for (DimAttr dim : dims) {
+    auto group = findGroup(dim);
+    int64_t parts = succeeded(group) ? chooseParts(*group, keptWhole) : 1;
+    if (parts > (best ? best->parts : 1))
+      best = PartPlan{std::move(*group), dim, parts};
+  }
+  return best;
+}
+
+std::optional<PartPlan> PartPlanner::find(int64_t parts) {
+  for (DimAttr dim : dims)
+    if (dim.getSize() % parts == 0)
+      if (auto group = findGroup(dim); succeeded(group) && group->getSize() % parts == 0)
+        return PartPlan{std::move(*group), dim, parts};
+  return std::nullopt;
+}
