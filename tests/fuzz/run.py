@@ -21,9 +21,8 @@ ROOT = Path(__file__).resolve().parents[2]
 def dictionary():
     """Keywords and signs of the grammar, and the words that the checker knows."""
     words = set(re.findall(r"^[A-Z_]+: '([^']+)';", (ROOT / "grammar/TitanLexer.g4").read_text(), re.M))
-    for source in ("Builtins.cpp", "Reshaping.cpp", "Expressions.cpp", "Options.cpp", "Parameters.cpp"):
-        text = (ROOT / "compiler/sema" / source).read_text()
-        words.update(re.findall(r'"([a-z][a-z0-9_.]{1,24})"', text))
+    for source in sorted((ROOT / "compiler/sema").rglob("*.cpp")):
+        words.update(re.findall(r'"([a-z][a-z0-9_.]{1,24})"', source.read_text()))
     escaped = (word.replace("\\", "\\\\").replace('"', '\\"') for word in sorted(words))
     return "".join(f'"{word}"\n' for word in escaped)
 

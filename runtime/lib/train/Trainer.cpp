@@ -73,10 +73,15 @@ private:
 
   uint64_t seed() const { return static_cast<uint64_t>(settings.integer("seed", 0)); }
 
+  /// The one that is made below.
+  bool isRunDirectory(const fs::path &folder) const {
+    return fs::weakly_canonical(folder) == fs::weakly_canonical(directory);
+  }
+
   void openDirectory() {
     for (const std::string &path : {options.saveInitial, options.saveGradients})
       if (fs::path folder = fs::path(path).parent_path();
-          !folder.empty() && !fs::is_directory(folder))
+          !folder.empty() && !fs::is_directory(folder) && !isRunDirectory(folder))
         throw UserError(
             fmt::format("cannot write '{}': there is no directory '{}'", path, folder.string()));
     if (session.isFirst()) {

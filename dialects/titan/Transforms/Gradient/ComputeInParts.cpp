@@ -146,15 +146,19 @@ void PartsBuilder::run() {
 }
 
 static InFlightDiagnostic refuse(func::FuncOp function, int64_t parts,
-                                 const PartGroup::Obstacle &obstacle) {
+                                 const PartPlanner &planner) {
   InFlightDiagnostic error = function.emitError("cannot compute the loss in ") << parts << " parts";
-  if (obstacle.op)
-    error.attachNote(obstacle.op->getLoc()) << obstacle.why;
-  else
-    error.attachNote()
-        << "no dimension of the largest value that is neither a parameter's nor split "
-           "by an axis is a multiple of "
-        << parts;
+  if (Operation *op = planner.getObstacle().op) {
+    error.attachNote(op->getLoc()) << planner.getObstacle().why;
+    return error;
+  }
+  std::string sizes;
+  for (DimAttr dim : planner.getCandidates())
+    sizes += (sizes.empty() ? "" : ", ") + dim.getName().str() + " = " +
+             std::to_string(dim.getSize());
+  error.attachNote() << "what may be cut of the largest value, "
+                     << (sizes.empty() ? "nothing" : sizes)
+                     << ", is no multiple of that (nothing that an axis splits or a parameter has)";
   return error;
 }
 
@@ -175,7 +179,7 @@ static LogicalResult computeInParts(func::FuncOp function) {
     cleanUp(function);
   }
   if (!plan && parts > 1)
-    return refuse(function, parts, planner.getObstacle());
+    return refuse(function, parts, planner);
   return success();
 }
 

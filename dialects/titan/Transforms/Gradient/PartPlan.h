@@ -30,6 +30,8 @@ public:
   std::optional<PartPlan> choose(int64_t keptWhole);
   /// So many parts, of the outermost dimension that can be cut into them.
   std::optional<PartPlan> find(int64_t parts);
+  /// The dimensions that may be cut, outer ones first.
+  llvm::ArrayRef<DimAttr> getCandidates() const { return dims; }
   /// Why there is nothing to find.
   const PartGroup::Obstacle &getObstacle() const { return obstacle; }
 

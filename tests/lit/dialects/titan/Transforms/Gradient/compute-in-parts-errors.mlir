@@ -58,7 +58,7 @@ dist.map "tp" splits ["vocab"] otherwise [] stores []
 
 // Equal parts alone, and of what no axis splits.
 // expected-error @below {{cannot compute the loss in 3 parts}}
-// expected-note @below {{no dimension of the largest value that is neither a parameter's nor split by an axis is a multiple of 3}}
+// expected-note @below {{what may be cut of the largest value, seq = 8, is no multiple of that}}
 func.func @train(%x: !x {titan.input = "x"}, %w: !v {titan.param = "w"}) -> !v
     attributes {titan.program = "train", titan.loss_parts = 3 : i64} {
   %y = titan.mul %x, %w : (!x, !v) -> !y
