@@ -76,14 +76,18 @@ static int64_t countParts(int64_t size, int64_t bytes, int64_t most) {
   return parts;
 }
 
+/// Likely to be computed together with others, row by row, so that what it makes is not in memory.
+static bool willBeFused(Operation *op) {
+  return op->hasTrait<Elementwise>() || isa<ReduceOp, TakeOp, PutOp>(op);
+}
+
 /// Parts that are half as large as what they are summed up to: smaller ones would save little, and
-/// each moves the sum through memory once more. Elementwise operations do not count, since they
-/// will be fused with others.
+/// each moves the sum through memory once more.
 int64_t PartPlanner::chooseParts(const PartGroup &group, int64_t keptWhole) const {
   int64_t largest = 0, sum = 0;
   for (Operation *op : group.getOps())
     for (Value result : op->getResults())
-      if (group.get(result).kind == Flow::Split && !op->hasTrait<Elementwise>())
+      if (group.get(result).kind == Flow::Split && !willBeFused(op))
         largest = std::max(largest, getBytes(result));
   for (Value value : group.getSums())
     sum = std::max(sum, getBytes(value));
