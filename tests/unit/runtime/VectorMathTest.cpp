@@ -197,10 +197,10 @@ template <typename T> void checkRotation(int64_t position, double theta, int64_t
   std::vector<T> cosines(n), sines(n), ofList(n), ignored(n);
   std::vector<double> frequencies(n);
   for (int64_t i = 0; i < n; ++i)
-    frequencies[i] = tm::frequency(theta, i, n);
-  tm::rotation(position, theta, n, cosines.data(), sines.data());
-  tm::rotation(position, static_cast<const double *>(frequencies.data()), n, ofList.data(),
-               ignored.data());
+    frequencies[i] = titan::rt::tm::frequency(theta, i, n);
+  titan::rt::tm::rotation(position, theta, n, cosines.data(), sines.data());
+  titan::rt::tm::rotation(position, static_cast<const double *>(frequencies.data()), n,
+                          ofList.data(), ignored.data());
   for (int64_t i = 0; i < n; ++i) {
     const long double angle =
         position * std::pow((long double)theta, -(long double)i / (long double)n);
