@@ -145,8 +145,7 @@ void PartsBuilder::run() {
       op->erase();
 }
 
-static InFlightDiagnostic refuse(func::FuncOp function, int64_t parts,
-                                 const PartPlanner &planner) {
+static InFlightDiagnostic refuse(func::FuncOp function, int64_t parts, const PartPlanner &planner) {
   InFlightDiagnostic error = function.emitError("cannot compute the loss in ") << parts << " parts";
   if (Operation *op = planner.getObstacle().op) {
     error.attachNote(op->getLoc()) << planner.getObstacle().why;
@@ -154,8 +153,8 @@ static InFlightDiagnostic refuse(func::FuncOp function, int64_t parts,
   }
   std::string sizes;
   for (DimAttr dim : planner.getCandidates())
-    sizes += (sizes.empty() ? "" : ", ") + dim.getName().str() + " = " +
-             std::to_string(dim.getSize());
+    sizes +=
+        (sizes.empty() ? "" : ", ") + dim.getName().str() + " = " + std::to_string(dim.getSize());
   error.attachNote() << "what may be cut of the largest value, "
                      << (sizes.empty() ? "nothing" : sizes)
                      << ", is no multiple of that (nothing that an axis splits or a parameter has)";
