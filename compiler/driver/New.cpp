@@ -1,7 +1,7 @@
 // `titanc new DIR`: a small project to start from, copied from stdlib/start.
 #include "compiler/driver/Commands.h"
+#include "compiler/driver/Paths.h"
 
-#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -10,13 +10,6 @@
 namespace titan::driver {
 
 namespace fs = llvm::sys::fs;
-namespace path = llvm::sys::path;
-
-static std::string join(llvm::StringRef directory, llvm::StringRef name) {
-  llvm::SmallString<128> full(directory);
-  path::append(full, name);
-  return full.str().str();
-}
 
 int newCommand(const CommonOptions &options, const std::string &directory) {
   Session session(options);

@@ -1,5 +1,6 @@
 // `titanc build --emit=project`: a directory that needs neither titanc nor this tree to build.
 #include "compiler/driver/Build.h"
+#include "compiler/driver/Paths.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -13,12 +14,6 @@ namespace titan::driver {
 
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
-
-static std::string join(llvm::StringRef directory, const llvm::Twine &name) {
-  llvm::SmallString<256> file(directory);
-  path::append(file, name);
-  return file.str().str();
-}
 
 static std::error_code put(const std::string &file, llvm::StringRef content) {
   std::error_code error;

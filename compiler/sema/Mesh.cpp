@@ -10,7 +10,7 @@ using namespace syntax;
 
 namespace {
 
-const std::vector<std::string> kinds = {"params", "grads", "optimizer"};
+const std::vector<std::string> storable = {"params", "grads", "optimizer"};
 
 class Builder {
 public:
@@ -42,7 +42,7 @@ public:
     Axis shard;
     shard.name = "shard";
     shard.splits = {"batch"};
-    shard.stores = kinds;
+    shard.stores = storable;
     shard.splitLocs = {Location()};
     setDegree(nullptr, shard);
     mesh.axes.push_back(std::move(shard));
@@ -300,13 +300,13 @@ AxisLists readUse(const AxisUse &use, DiagnosticEngine &diags) {
   if (!use.stores)
     return lists;
   for (const Name &name : *use.stores) {
-    if (std::find(kinds.begin(), kinds.end(), name.text) != kinds.end()) {
+    if (std::find(storable.begin(), storable.end(), name.text) != storable.end()) {
       lists.stores.push_back(name.text);
       continue;
     }
     Diagnostic &diag = diags.report(Code::UnknownStore, name.loc,
                                     "`" + name.text + "` is nothing that can be stored");
-    proposeName(diag, name.loc, name.text, kinds, "an axis can store ");
+    proposeName(diag, name.loc, name.text, storable, "an axis can store ");
   }
   return lists;
 }

@@ -9,9 +9,9 @@
 namespace titan::sema {
 namespace {
 
-class Checker {
+class MeshChecker {
 public:
-  Checker(const Mesh &mesh, const Model &model, int64_t microbatches, DiagnosticEngine &diags)
+  MeshChecker(const Mesh &mesh, const Model &model, int64_t microbatches, DiagnosticEngine &diags)
       : mesh(mesh), model(model), microbatches(microbatches), diags(diags) {}
 
   void run() {
@@ -176,7 +176,7 @@ void checkNames(const Mesh &mesh, const std::vector<const Model *> &models,
 
 void checkMesh(const Mesh &mesh, const Model &model, int64_t microbatches,
                DiagnosticEngine &diags) {
-  Checker(mesh, model, microbatches, diags).run();
+  MeshChecker(mesh, model, microbatches, diags).run();
 }
 
 void checkShardingOptions(const Run &run, const Mesh &mesh, DiagnosticEngine &diags) {

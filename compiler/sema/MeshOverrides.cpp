@@ -13,17 +13,17 @@ using namespace syntax;
 
 namespace {
 
-const std::vector<std::string> kinds = {"parameters", "values"};
+const std::vector<std::string> overridable = {"parameters", "values"};
 
 class Reader {
 public:
   Reader(Mesh &mesh, DiagnosticEngine &diags) : mesh(mesh), diags(diags) {}
 
   void read(const OverrideDecl &decl) {
-    if (std::find(kinds.begin(), kinds.end(), decl.kind.text) == kinds.end()) {
+    if (std::find(overridable.begin(), overridable.end(), decl.kind.text) == overridable.end()) {
       Diagnostic &diag = diags.report(Code::UnknownOverride, decl.kind.loc,
                                       "a map says nothing of `" + decl.kind.text + "`");
-      proposeName(diag, decl.kind.loc, decl.kind.text, kinds,
+      proposeName(diag, decl.kind.loc, decl.kind.text, overridable,
                   "it can override what its axes do to ");
       return;
     }
@@ -40,7 +40,7 @@ public:
 private:
   void addLine(const OverrideDecl &decl, const OverrideDecl::Line &line) {
     MeshOverride made;
-    made.ofParameters = decl.kind.text == kinds[0];
+    made.ofParameters = decl.kind.text == overridable[0];
     made.pattern = decl.pattern.text;
     made.patternLoc = decl.pattern.loc;
     made.axis = line.axis.text;

@@ -5,16 +5,18 @@
 #include "TitanLexer.h"
 
 namespace titan::syntax {
-namespace {
 
 using Lex = TitanLexer;
 
-bool isOpener(const Item &i) {
-  return i.token.isOneOf(Lex::LPAREN, Lex::LBRACKET, Lex::LBRACE);
+bool isOpener(const Item &item) {
+  return item.token.isOneOf(Lex::LPAREN, Lex::LBRACKET, Lex::LBRACE);
 }
-bool isCloser(const Item &i) {
-  return i.token.isOneOf(Lex::RPAREN, Lex::RBRACKET, Lex::RBRACE);
+
+bool isCloser(const Item &item) {
+  return item.token.isOneOf(Lex::RPAREN, Lex::RBRACKET, Lex::RBRACE);
 }
+
+namespace {
 
 Items collect(std::string_view source) {
   Items items;

@@ -31,6 +31,10 @@ struct Item {
 
 using Items = std::vector<Item>;
 
+/// A bracket, of whatever kind.
+bool isOpener(const Item &item);
+bool isCloser(const Item &item);
+
 /// The tokens of a program that parses, line ends turned into counts and needless `;` dropped.
 Items analyse(std::string_view source);
 void decideBreaks(Items &items);

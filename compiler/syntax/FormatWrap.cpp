@@ -10,13 +10,6 @@ namespace {
 using Lex = TitanLexer;
 constexpr size_t maxWidth = 100;
 
-bool isOpener(const Item &i) {
-  return i.token.isOneOf(Lex::LPAREN, Lex::LBRACKET, Lex::LBRACE);
-}
-bool isCloser(const Item &i) {
-  return i.token.isOneOf(Lex::RPAREN, Lex::RBRACKET, Lex::RBRACE);
-}
-
 /// A binary operator: what stands after it on the next line belongs to it.
 bool isJoining(const Items &items, size_t at) {
   const Token &t = items[at].token;

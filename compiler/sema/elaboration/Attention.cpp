@@ -135,7 +135,7 @@ Value AttentionCall::shareBeside(const Value &sink, const Value &logSum) {
 std::optional<Mask> AttentionCall::mask() {
   const Value *given = args.keyword("mask");
   if (!given || given->kind == Value::Kind::None)
-    return Mask();
+    return std::make_optional<Mask>();
   std::optional<Mask> mask = asMask(*given);
   if (!mask)
     report(Code::BadMask, args.keywordLoc("mask"), "`mask` cannot be " + given->print())

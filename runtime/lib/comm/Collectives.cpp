@@ -1,6 +1,7 @@
 #include "titan/runtime/collectives.h"
 
 #include "comm/Background.h"
+#include "comm/Bytes.h"
 #include "device/Device.h"
 
 #include <algorithm>
@@ -95,13 +96,6 @@ void Collectives::finish(int channel) {
 }
 
 namespace {
-
-const std::byte *at(const void *data, int64_t bytes) {
-  return static_cast<const std::byte *>(data) + bytes;
-}
-std::byte *at(void *data, int64_t bytes) {
-  return static_cast<std::byte *>(data) + bytes;
-}
 
 void exchange(Context &ctx, GroupRef axes, DType type, Reduction op, Exchange::Kind kind,
               const char *action, const Part *parts, size_t count, int channel) {

@@ -1,15 +1,10 @@
 #include "comm/Exchange.h"
 
+#include "comm/Bytes.h"
+
 namespace titan::rt {
 
 namespace {
-
-const std::byte *at(const void *data, int64_t bytes) {
-  return static_cast<const std::byte *>(data) + bytes;
-}
-std::byte *at(void *data, int64_t bytes) {
-  return static_cast<std::byte *>(data) + bytes;
-}
 
 /// The shares one after the other: what a member contributes, or gets.
 class Packer {

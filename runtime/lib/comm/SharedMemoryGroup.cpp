@@ -1,5 +1,7 @@
 #include "SharedMemoryGroup.h"
 
+#include "Bytes.h"
+
 #include "Rendezvous.h"
 
 #include "titan/runtime/dtype.h"
@@ -12,13 +14,6 @@
 namespace titan::rt {
 
 namespace {
-
-const std::byte *at(const void *data, int64_t bytes) {
-  return static_cast<const std::byte *>(data) + bytes;
-}
-std::byte *at(void *data, int64_t bytes) {
-  return static_cast<std::byte *>(data) + bytes;
-}
 
 template <typename T> T combine(T a, T b, Reduction op) {
   switch (op) {

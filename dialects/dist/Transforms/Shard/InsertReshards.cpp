@@ -16,10 +16,6 @@ using namespace titan;
 using namespace titan::dist;
 using ir::NamedTensorType;
 
-static ShardingAttr getShardingOf(Value value) {
-  return cast<NamedTensorType>(value.getType()).getShardingOrReplicated();
-}
-
 static void setSharding(Value value, ShardingAttr sharding) {
   value.setType(cast<NamedTensorType>(value.getType()).withSharding(sharding));
 }

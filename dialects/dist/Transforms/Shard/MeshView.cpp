@@ -125,6 +125,10 @@ bool MeshView::isFlatEven(ir::NamedTensorType type) const {
   return parts > 0 && elements % parts == 0; // 0: the degree of some axis is not known yet
 }
 
+ShardingAttr dist::getShardingOf(Value value) {
+  return cast<ir::NamedTensorType>(value.getType()).getShardingOrReplicated();
+}
+
 LogicalResult
 dist::forEachFunction(ModuleOp module,
                       function_ref<LogicalResult(func::FuncOp, const MeshView &)> visit) {

@@ -63,6 +63,9 @@ mlir::LogicalResult forEachFunction(
     mlir::ModuleOp module,
     llvm::function_ref<mlir::LogicalResult(mlir::func::FuncOp, const MeshView &)> visit);
 
+/// How a value lies: the sharding of its type, replicated if that names none.
+ShardingAttr getShardingOf(mlir::Value value);
+
 } // namespace titan::dist
 
 #endif // TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_MESHVIEW_H

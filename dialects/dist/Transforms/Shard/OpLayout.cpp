@@ -8,10 +8,6 @@ using namespace titan;
 using namespace titan::dist;
 using ir::NamedTensorType;
 
-static ShardingAttr getShardingOf(Value value) {
-  return cast<NamedTensorType>(value.getType()).getShardingOrReplicated();
-}
-
 /// Padding of flat storage holds 0 in what functions and reshards give, in stacks of it and slices
 /// of those, but not in what is computed from it.
 static bool hasZeroPadding(Value value) {

@@ -1,0 +1,22 @@
+// Names of files.
+#ifndef TITAN_COMPILER_DRIVER_PATHS_H
+#define TITAN_COMPILER_DRIVER_PATHS_H
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/Path.h"
+
+#include <string>
+
+namespace titan::driver {
+
+/// The name of what lies in a directory.
+inline std::string join(llvm::StringRef directory, const llvm::Twine &name) {
+  llvm::SmallString<256> file(directory);
+  llvm::sys::path::append(file, name);
+  return file.str().str();
+}
+
+} // namespace titan::driver
+
+#endif

@@ -1,0 +1,16 @@
+// Addresses within untyped memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace titan::rt {
+
+inline const std::byte *at(const void *data, int64_t bytes) {
+  return static_cast<const std::byte *>(data) + bytes;
+}
+inline std::byte *at(void *data, int64_t bytes) {
+  return static_cast<std::byte *>(data) + bytes;
+}
+
+} // namespace titan::rt
