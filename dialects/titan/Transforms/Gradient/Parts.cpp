@@ -25,13 +25,36 @@ static const dist::Factor *findFactor(Operation *op, const dist::ShardingRule &r
   return found;
 }
 
+/// Whether a dimension that the factor cuts stays whole elsewhere in the operation under the same
+/// name, as that of keys does where queries are cut: a name has one size.
+static bool staysWhole(Operation *op, const dist::Factor &factor) {
+  llvm::SmallDenseSet<StringAttr> cut;
+  auto forEachDim = [&](auto visit) {
+    auto see = [&](Value value, int at) {
+      for (auto [i, dim] : llvm::enumerate(cast<NamedTensorType>(value.getType()).getDims()))
+        visit(dim.getName(), static_cast<int>(i) == at);
+    };
+    for (auto [value, at] : llvm::zip_equal(op->getOperands(), factor.operandDims))
+      see(value, at);
+    for (auto [value, at] : llvm::zip_equal(op->getResults(), factor.resultDims))
+      see(value, at);
+  };
+  forEachDim([&](StringAttr name, bool isCut) {
+    if (isCut)
+      cut.insert(name);
+  });
+  bool stays = false;
+  forEachDim([&](StringAttr name, bool isCut) { stays |= !isCut && cut.contains(name); });
+  return stays;
+}
+
 std::optional<SmallVector<Flow>> titan::ir::cutResults(Operation *op, FlowOf flows) {
   auto ruled = dyn_cast<ShardingRuleOpInterface>(op);
   if (!ruled)
     return std::nullopt;
   dist::ShardingRule rule = ruled.getShardingRule();
   const dist::Factor *factor = findFactor(op, rule, flows);
-  if (!factor)
+  if (!factor || staysWhole(op, *factor))
     return std::nullopt;
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
     Flow::Kind kind = flows(operand).kind;

@@ -1,8 +1,8 @@
 """Whether programs that differ by their map alone have the same functions at the model phase.
 
-    mappings.py TITANC OUT FOLDER...
+    mappings.py TITANC OUT FOLDER
 
-For every run in the folders' files, and for every published model where a file has no runs: alone,
+For every run in the folder's files, and for every published model where a file has no runs: alone,
 and on maps that split and store different things. OUT is for the programs made.
 """
 
@@ -70,7 +70,7 @@ def check(file: Path, name: str, is_run: bool) -> int:
 def main() -> None:
     OUT.mkdir(parents=True, exist_ok=True)
     count = 0
-    for file in sorted(file for folder in sys.argv[3:] for file in Path(folder).resolve().glob("*.titan")):
+    for file in sorted(Path(sys.argv[3]).resolve().glob("*.titan")):
         runs = re.findall(r"^train (\w+) = (?!.* on )", file.read_text(), re.M)
         models = re.findall(r"^model (\w+) = ", file.read_text(), re.M)
         for name in runs or models:

@@ -65,3 +65,20 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !v {titan.param = "w"}) -> !v
   %dw = titan.reduce sum %y : !y -> !v
   return %dw : !v
 }
+
+// -----
+
+!q = !titan.tensor<f32[seq = 8, head = 2]>
+!l = !titan.tensor<f32[seq = 8]>
+!w = !titan.tensor<f32[head = 2]>
+
+// Queries would be cut along what keys have whole, under the same name.
+// expected-error @below {{cannot compute the loss in 2 parts}}
+func.func @train(%q: !q {titan.input = "q"}, %k: !q {titan.input = "k"}, %w: !w {titan.param = "w"}) -> !w
+    attributes {titan.program = "train", titan.loss_parts = 2 : i64} {
+  // expected-note @below {{this cannot be computed a part at a time of `seq`}}
+  %a, %l = titan.attention %q, %k, %k along "seq" head "head" {scale = 1.0} : (!q, !q, !q) -> (!q, !l)
+  %y = titan.mul %a, %w : (!q, !w) -> !q
+  %dw = titan.reduce sum %y : !q -> !w
+  return %dw : !w
+}
