@@ -104,6 +104,7 @@ private:
   LogicalResult replayRepeat(RepeatOp repeat) {
     if (failed(checkFlights(repeat)))
       return failure();
+    findTwins(repeat);
     for (int round = 0; round < 2; ++round)
       for (Region &body : repeat.getBodies()) {
         for (Value argument : body.getArguments())
@@ -112,6 +113,25 @@ private:
           return failure();
       }
     return success();
+  }
+
+  /// Slices of views of one stack at one place are one value.
+  void findTwins(RepeatOp repeat) {
+    for (unsigned v = 0; v < repeat.getBodies().size(); ++v) {
+      DenseMap<std::pair<Value, PlaceAttr>, Value> firsts;
+      for (const RepeatVariant::Slice &slice : repeat.getVariant(v).getSlices()) {
+        std::pair key(memory::getRoot(slice.stack), memory::getPlace(slice.slice));
+        if (key.second)
+          twins[slice.slice] = firsts.try_emplace(key, slice.slice).first->second;
+      }
+    }
+  }
+
+  /// The value whose bytes these are.
+  Value getSource(Value value) const {
+    Value root = memory::getRoot(value);
+    auto it = twins.find(root);
+    return it == twins.end() ? root : it->second;
   }
 
   /// Values that operations of the op's regions read are read by the op, for fused ones.
@@ -143,7 +163,7 @@ private:
     if (isEarlyStack(op, value))
       return success();
     Value held = content.lookup(place);
-    if (held != memory::getRoot(value))
+    if (held != getSource(value))
       return op->emitError("reads a value whose place ") << place << " holds another";
     if (place.getSpace() != MemorySpace::Transient)
       return success();
@@ -165,13 +185,14 @@ private:
     if (!place || place.getSpace() == MemorySpace::Inline)
       return;
     // A slot belongs to its stack, whose value stays what it is.
-    content[place] = memory::getRoot(value);
+    content[place] = getSource(value);
   }
 
   func::FuncOp function;
   memory::Liveness liveness;
   ArrayAttr buffers;
   DenseMap<PlaceAttr, Value> content;
+  DenseMap<Value, Value> twins; ///< of a slice, the first that is the same
 };
 
 /// Refuses plans in which a value is overwritten before its last use, or read outside of its

@@ -45,6 +45,28 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 
 // -----
 
+// Two slices of one stack are one value; what is written there ends both.
+!t = !titan.tensor<f32[a = 2]>
+!s = !titan.tensor<f32[layers = 2, a = 2]>
+func.func @train(%x: !t {titan.input = "x"}, %s: !s {titan.input = "s"}) -> (!t {titan.output = "y"}) attributes {
+    titan.program = "train", titan.arguments = [#titan.place<persistent 0>, #titan.place<transient 1>],
+    titan.buffers = [#titan.buffer<"a", !t, 0 to 9>, #titan.buffer<"s", !s, 0 to 9>]} {
+  %y = titan.repeat <layers = 2> carry(%x) slices(%s, %s) {titan.places = [#titan.place<transient 0>],
+      titan.arguments = [#titan.place<inline 0>, #titan.place<transient 0>, #titan.place<transient 1 at[0]>,
+                         #titan.place<transient 1 at[0]>]} : (!t, !s, !s) -> !t {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !t, %p: !t, %q: !t):
+    %a = titan.add %c, %p {titan.places = [#titan.place<transient 0>]} : (!t, !t) -> !t
+    %b = titan.add %a, %q {titan.places = [#titan.place<transient 0>]} : (!t, !t) -> !t
+    %d = titan.exp %q {titan.places = [#titan.place<transient 1 at[0]>]} : !t -> !t
+    // expected-error@+1 {{reads a value whose place #titan.place<transient 1 at[0]> holds another}}
+    %e = titan.add %b, %p {titan.places = [#titan.place<transient 0>]} : (!t, !t) -> !t
+    titan.yield %e : !t
+  }
+  return %y : !t
+}
+
+// -----
+
 // A value that is written before its buffer's lifetime is found.
 !t = !titan.tensor<f32[a = 2]>
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
