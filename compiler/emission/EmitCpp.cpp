@@ -65,7 +65,7 @@ static void emitHead(ModuleOp module, dist::MeshOp mesh, Writer &out) {
   out.line("// Emitted by titanc" + (model ? " from the model " + model.getValue() : "") +
            ". Sizes are those of one rank.");
   out.line("#include \"titan/runtime/kernel_loops.h\"");
-  out.line("#include \"titan/runtime/program.h\"");
+  out.line("#include \"titan/runtime/program_table.h\"");
   out.blank();
   out.line("using namespace titan::rt;");
   out.blank();

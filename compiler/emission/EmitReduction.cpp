@@ -23,6 +23,7 @@ public:
   void emit();
 
 private:
+  bool emitPlainSum();
   void emitWhole();
   void emitColumns();
   void emitPoints();
@@ -68,8 +69,24 @@ Extent ReductionEmitter::getCount() {
   return count;
 }
 
+/// Sums of a tensor or of the products of two, as they lie: calls of one function each, which is
+/// compiled once for all tensors.
+bool ReductionEmitter::emitPlainSum() {
+  auto isPlain = [&](const Access &factor) { return getOffset(factor, all) == all[0].variable; };
+  if (r.kind != dist::ReductionKind::Sum || !llvm::all_of(r.factors, isPlain))
+    return false;
+  std::string operands;
+  for (const Access &factor : r.factors)
+    operands += factor.pointer + ", ";
+  out.line("tm::" + Twine(r.factors.size() == 1 ? "sum" : "dot") + "(ctx, " + r.result.pointer +
+           ", " + operands + all[0].size.str() + ");");
+  return true;
+}
+
 /// Everything becomes one number, in chunks whose sizes depend on the shape alone.
 void ReductionEmitter::emitWhole() {
+  if (emitPlainSum())
+    return;
   StringRef kind = r.kind == dist::ReductionKind::Sum   ? "sum"
                    : r.kind == dist::ReductionKind::Max ? "maximum"
                                                         : "minimum";

@@ -187,11 +187,11 @@ void ProgramTable::emitSettings() {
 }
 
 void ProgramTable::emitPersistent() {
-  out.open("p.persistent =");
+  out.open("setPersistent(p,");
   if (auto buffers = module->getAttrOfType<ArrayAttr>(memory::kPersistent))
     for (auto buffer : buffers.getAsRange<BufferAttr>())
       out.line(getBuffer(buffer) + ",");
-  out.close(";");
+  out.close(");");
 }
 
 /// `Init::...`, scales and cut of a parameter.
@@ -266,7 +266,7 @@ void ProgramTable::emitTensors(func::FuncOp function) {
 void ProgramTable::emitFunction(func::FuncOp function, StringRef name) {
   auto program = function->getAttrOfType<StringAttr>(attr::kProgram);
   auto events = function->getAttrOfType<IntegerAttr>(memory::kEvents);
-  out.open("p.functions.push_back({" + quote(program.getValue()) + ",");
+  out.open("addFunction(p, {" + quote(program.getValue()) + ",");
   for (auto buffer : function->getAttrOfType<ArrayAttr>(memory::kBuffers).getAsRange<BufferAttr>())
     out.line(getBuffer(buffer) + ",");
   std::vector<support::Handover> handovers = memory::getHandovers(function);
@@ -285,10 +285,11 @@ void ProgramTable::emitDescription(ArrayRef<func::FuncOp> functions,
   out.line("// Runs once: cold, so that compilers spend little on it.");
   out.open("[[gnu::cold]] void describe(Program &p, [[maybe_unused]] const int64_t *degree)");
   emitPersistent();
-  out.open("p.tensors =");
+  out.open("static constexpr List<TensorRow> tensors =");
   for (func::FuncOp function : functions)
     emitTensors(function);
   out.close(";");
+  out.line("setTensors(p, tensors);");
   for (auto [function, name] : llvm::zip_equal(functions, namespaces))
     emitFunction(function, name);
   out.close();

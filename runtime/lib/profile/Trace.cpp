@@ -40,8 +40,11 @@ std::string nameText(int rank, int lane, const char *kind, const std::string &na
 
 } // namespace
 
-void mark(Trace &trace, const char *place, const char *action) {
-  trace.mark(place, action);
+void at(Context &ctx, const char *place, const char *action) {
+  ctx.place = place;
+  ctx.action = action;
+  if (ctx.trace)
+    ctx.trace->mark(place, action);
 }
 
 Trace::Trace(Device &device, int rank) : device(device), rank(rank) {

@@ -34,7 +34,7 @@ func.func @train(%x: !hidden {titan.input = "x"}, %w: !titan.tensor<f32[embed = 
   // CHECK: tm::launch(ctx, embed, [=] __device__(int64_t j) {
   // CHECK: total += y[i * embed + j];
   %columns = titan.reduce sum %y : !hidden -> !titan.tensor<f32[embed = 64]> loc("columns")
-  // CHECK: tm::sum(ctx, all, seq * embed, [=] TM_LAMBDA(int64_t i) { return y[i]; });
+  // CHECK: tm::sum(ctx, all, y, seq * embed);
   %all = titan.reduce sum %y : !hidden -> !titan.tensor<f32[]> loc("all")
   return %b, %y, %top, %columns, %all : !hidden, !hidden, !row, !titan.tensor<f32[embed = 64]>, !titan.tensor<f32[]>
 }

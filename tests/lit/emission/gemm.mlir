@@ -40,7 +40,7 @@ func.func @train(%x: !hidden {titan.input = "x"}, %w: !weight {titan.param = "w"
       -> !titan.tensor<f32[batch = 4, heads = 2, seq = 8, keys = 8 of seq]> loc("scores")
   %scores1 = titan.rename %scores : !titan.tensor<f32[batch = 4, heads = 2, seq = 8, keys = 8 of seq]> -> !titan.tensor<f32[batch = 4, heads = 2, seq = 8, keys = 8]>
   // A product without a free dimension is a sum, in chunks that do not depend on the threads.
-  // CHECK: tm::sum(ctx, norm, batch * seq * embed, [=] TM_LAMBDA(int64_t i) { return x[i] * x[i]; });
+  // CHECK: tm::dot(ctx, norm, x, x, batch * seq * embed);
   %norm = titan.contract %x, %x : (!hidden, !hidden) -> !titan.tensor<f32[]> loc("norm")
   // A result whose rows vary fastest is computed transposed, with the operands exchanged.
   // CHECK: gemm(ctx, u, x, t,

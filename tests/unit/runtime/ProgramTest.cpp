@@ -1,5 +1,6 @@
 #include "titan/runtime/degrees.h"
 #include "titan/runtime/error.h"
+#include "titan/runtime/program_table.h"
 
 #include "train/Generate.h"
 #include "train/Settings.h"
@@ -41,6 +42,40 @@ TEST(Degrees, Auto) {
   EXPECT_EQ(resolveDegrees(mesh, 8, ""), (std::vector<int64_t>{2, 1, 4}));
   std::vector<Axis> two{{"a", 0}, {"b", 0}};
   EXPECT_EQ(resolveDegrees(two, 6, ""), (std::vector<int64_t>{6, 1}));
+}
+
+// What an emitted table says is what the program holds; what it leaves out has its default.
+TEST(ProgramTable, Rows) {
+  static constexpr List<TensorRow> tensors = {
+      {.role = Role::Parameter,
+       .name = "layers.w",
+       .info = {DType::F64, {{"layers", 3, {}}, {"embed", 8, {1}, 2}}, {0, 1}, 1},
+       .buffer = 4,
+       .stacked = true,
+       .iterations = {{0, 2, 4}},
+       .init = Init::Normal,
+       .scale = {0.5, 0.25, 0.125},
+       .cut = 3.0},
+      {.role = Role::Scalar, .name = "lr", .info = {DType::F32, {}, {}, 0}, .buffer = 5}};
+  Program p;
+  setTensors(p, tensors);
+  setPersistent(p, {{"layers.w", 192, 0, 0}});
+  addFunction(p, {"train", {{"x", 64, 1, 7}}, 9, nullptr, {{{0}, {1, 2}, 2, 3, {{1, 0}}, {}}}});
+  ASSERT_EQ(p.tensors.size(), 2u);
+  const Tensor &weight = p.tensors[0];
+  EXPECT_EQ(weight.name, "layers.w");
+  EXPECT_EQ(weight.info.dims[1].name, "embed");
+  EXPECT_EQ(weight.info.dims[1].axes, std::vector<int>{1});
+  EXPECT_EQ(weight.info.dims[1].padding, 2);
+  EXPECT_EQ(weight.info.flatAxes, (std::vector<int>{0, 1}));
+  EXPECT_EQ(weight.iterations, (std::vector<std::vector<int64_t>>{{0, 2, 4}}));
+  EXPECT_EQ(weight.scale, (std::vector<double>{0.5, 0.25, 0.125}));
+  EXPECT_EQ(p.tensors[1].scale, std::vector<double>{0});
+  EXPECT_EQ(p.tensors[1].function, "");
+  EXPECT_EQ(p.persistent[0].bytes, 192);
+  EXPECT_EQ(p.functions[0].transient[0].last, 7);
+  EXPECT_EQ(p.functions[0].handovers[0].filled, (std::vector<size_t>{1, 2}));
+  EXPECT_EQ(p.functions[0].handovers[0].filledAbove[0].below, 1);
 }
 
 // The learning rate's course: TorchTitan's linear warm-up and decay.

@@ -47,12 +47,14 @@ inline int64_t threads() {
   return omp_get_max_threads();
 }
 
-template <typename T> void fill(Context &, T *to, int64_t count, T value) {
+// A program calls these for every other tensor. Copies inlined at each call would cost compilers
+// more than the calls cost a step.
+template <typename T> [[gnu::noinline]] void fill(Context &, T *to, int64_t count, T value) {
   detail::share(count, count, [=](int64_t i) { to[i] = value; });
 }
 
 /// The ranges may touch but not overlap.
-template <typename T> void copy(Context &, T *to, const T *from, int64_t count) {
+template <typename T> [[gnu::noinline]] void copy(Context &, T *to, const T *from, int64_t count) {
   detail::share(count, count, [=](int64_t i) { to[i] = from[i]; });
 }
 
@@ -123,6 +125,19 @@ template <typename To, typename Term> void minimum(Context &, To *to, int64_t co
 }
 
 #endif // __CUDACC__
+
+/// The sum of x[0] ... x[count - 1].
+template <typename To, typename X>
+[[gnu::noinline]] void sum(Context &ctx, To *to, const X *x, int64_t count) {
+  sum(ctx, to, count, [=] TM_LAMBDA(int64_t i) { return Accumulated<X>(x[i]); });
+}
+
+/// The sum of x[0] * y[0] ... x[count - 1] * y[count - 1].
+template <typename To, typename X, typename Y>
+[[gnu::noinline]] void dot(Context &ctx, To *to, const X *x, const Y *y, int64_t count) {
+  sum(ctx, to, count,
+      [=] TM_LAMBDA(int64_t i) { return Accumulated<X>(x[i]) * Accumulated<Y>(y[i]); });
+}
 
 /// Part `part` of `count` elements in parts of `size`, the missing ones 0.
 template <typename T>

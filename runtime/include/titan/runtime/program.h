@@ -130,16 +130,9 @@ template <typename T> T *transient(const Context &ctx, int index) {
   return reinterpret_cast<T *>(ctx.arena + ctx.transient[index]);
 }
 
-/// A profile's span begins here and ends where the next one does.
-void mark(Trace &, const char *place, const char *action);
-
-/// Emitted before every operation. Without a profile it costs two stores and a branch.
-inline void at(Context &ctx, const char *place, const char *action) {
-  ctx.place = place;
-  ctx.action = action;
-  if (ctx.trace)
-    mark(*ctx.trace, place, action);
-}
+/// Emitted before every operation; where a profile is being taken, its span begins here and ends
+/// where the next one does. Not inline: that would cost compilers more than it saves a step.
+void at(Context &, const char *place, const char *action);
 
 /// An entry point: "train" (one step), "logits" (inference).
 struct Function {

@@ -1,0 +1,67 @@
+// How an emitted program's source describes it: rows of literals, which a compiler lays out as data
+// and the runtime turns into the strings and vectors of program.h. (Compiling code that fills those
+// in place took a third as long as compiling the whole step.)
+//
+// The fields mean what they mean there.
+#pragma once
+
+#include "titan/runtime/program.h"
+
+#include <initializer_list>
+
+namespace titan::rt {
+
+template <typename T> using List = std::initializer_list<T>;
+
+struct DimRow {
+  const char *name;
+  int64_t size;
+  List<int> axes;
+  int64_t padding = 0;
+};
+
+struct TensorInfoRow {
+  DType dtype;
+  List<DimRow> dims;
+  List<int> flatAxes;
+  int flatFrom = 0;
+};
+
+struct TensorRow {
+  Role role;
+  const char *name;
+  TensorInfoRow info;
+  int buffer;
+  const char *function = "";
+  bool stacked = false;
+  List<List<int64_t>> iterations = {};
+  Init init = Init::Constant;
+  List<double> scale = {}; // none: 0
+  double cut = 0;
+};
+
+struct BufferRow {
+  const char *name;
+  int64_t bytes;
+  int64_t first = 0, last = 0;
+};
+
+struct HandoverRow {
+  List<size_t> emptied, filled;
+  int64_t emptiedSlots, filledSlots;
+  List<Handover::Corner> filledAbove, filledBelow;
+};
+
+struct FunctionRow {
+  const char *name;
+  List<BufferRow> transient;
+  int64_t events;
+  void (*run)(Context &);
+  List<HandoverRow> handovers = {};
+};
+
+void setPersistent(Program &, List<BufferRow>);
+void setTensors(Program &, List<TensorRow>);
+void addFunction(Program &, const FunctionRow &);
+
+} // namespace titan::rt
