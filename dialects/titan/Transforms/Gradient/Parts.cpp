@@ -28,7 +28,7 @@ static const dist::Factor *findFactor(Operation *op, const dist::ShardingRule &r
 /// Whether a dimension that the factor cuts stays whole elsewhere in the operation under the same
 /// name, as that of keys does where queries are cut: a name has one size.
 static bool staysWhole(Operation *op, const dist::Factor &factor) {
-  llvm::SmallDenseSet<StringAttr> cut;
+  llvm::DenseSet<StringAttr> cut;
   auto forEachDim = [&](auto visit) {
     auto see = [&](Value value, int at) {
       for (auto [i, dim] : llvm::enumerate(cast<NamedTensorType>(value.getType()).getDims()))
