@@ -15,6 +15,10 @@ static constexpr int64_t kLeastRows = 16;
 /// Shorter inner loops waste vector lanes.
 static constexpr int64_t kLeastInner = 64;
 
+int64_t fusion::getKeptBytes(Type element) {
+  return element.isBF16() ? 4 : (element.getIntOrFloatBitWidth() + 7) / 8;
+}
+
 SmallVector<Block *> fusion::getBodies(func::FuncOp function) {
   SmallVector<Block *> blocks{&function.getBody().front()};
   function.walk([&](RepeatOp repeat) {
@@ -113,8 +117,10 @@ bool Grouping::fitsRow(ArrayRef<Operation *> members, ArrayRef<StringAttr> rows)
       isUsedLater |= it != schedule.innerOf.end() && it->second > schedule.innerOf[op];
     }
     NamedTensorType type = typeOf(op->getResult(0));
-    if (isUsedLater && !leaves)
-      kept += *getInnerSize(type, rows) * ((type.getElementType().getIntOrFloatBitWidth() + 7) / 8);
+    // Sums in bf16 are made beside the memory that they go to.
+    bool isBeside = isa<ReduceOp>(op) && type.getElementType().isBF16();
+    if (isBeside || (isUsedLater && !leaves))
+      kept += *getInnerSize(type, rows) * getKeptBytes(type.getElementType());
   }
   return kept <= kMostRowBytes;
 }

@@ -23,6 +23,9 @@ namespace titan::fusion {
 /// block's shared memory, of which 48 KiB are there without asking.
 inline constexpr int64_t kMostRowBytes = 40 * 1024;
 
+/// Bytes that an element takes there: numbers are kept as they are computed with, bf16 as float.
+int64_t getKeptBytes(mlir::Type element);
+
 /// The blocks in which a function's operations are fused: its own, and those of its repeats. Listed
 /// before any of them changes.
 llvm::SmallVector<mlir::Block *> getBodies(mlir::func::FuncOp function);

@@ -49,7 +49,8 @@ private:
   bool isLong(NamedTensorType row, NamedTensorType rest) const {
     return rest.getRank() > 0 && rest.getRank() < row.getRank() &&
            row.getDims().take_front(rest.getRank()) == rest.getDims() &&
-           getBytes(row) > fusion::kMostRowBytes * dist::getLocalNumElements(rest, degrees);
+           dist::getLocalNumElements(row, degrees) * fusion::getKeptBytes(row.getElementType()) >
+               fusion::kMostRowBytes * dist::getLocalNumElements(rest, degrees);
   }
 
   /// Reading one element of a row needs all of it, unless a loop looks for it on its way.
