@@ -43,15 +43,36 @@ void RowNest::openDeviceLoops(const Inner &inner, ArrayRef<Loop> loops) {
   text.line("__syncthreads();");
   if (loops.empty())
     return;
-  openLoops(text, loops.drop_back());
   const Loop &last = loops.back();
   // Elements of a buffer that are sums may be shared between threads only where they differ.
   bool isSerial = llvm::any_of(inner.ops, [&](Operation *op) {
     auto access = isa<ReduceOp>(op) ? accesses.find(op->getResult(0)) : accesses.end();
     return access != accesses.end() && !access->second.strides.count(last.getKey());
   });
+  openBlockLoops(loops, isSerial);
+}
+
+void RowNest::openBlockLoops(ArrayRef<Loop> loops, bool isSerial) {
+  openLoops(text, loops.drop_back());
+  const Loop &last = loops.back();
   std::string first = isSerial ? "threadIdx.x == 0 ? 0 : " + last.size.str() : "threadIdx.x";
   text.open("for (int64_t " + last.variable + " = " + first + "; " + last.variable + " < " +
             last.size.str() + "; " + last.variable + " += " + (isSerial ? "1" : "blockDim.x") +
             ")");
+}
+
+void RowNest::openSums(ArrayRef<Loop> loops) {
+  if (!inRows)
+    return openLoops(text, loops);
+  // Where the sums go, threads may still read what was there.
+  text.line("__syncthreads();");
+  if (loops.empty())
+    return text.open("if (threadIdx.x == 0)");
+  openBlockLoops(loops, /*isSerial=*/false);
+}
+
+void RowNest::closeSums(ArrayRef<Loop> loops) {
+  closeLoops(text, loops);
+  if (inRows && loops.empty())
+    text.close();
 }

@@ -240,9 +240,9 @@ void RowNest::startReduce(ReduceOp op) {
   nameLoops(loops, rowLoops.size() == 1 ? 0 : rowLoops.size());
   SmallVector<Loop> all = rowLoops;
   llvm::append_range(all, loops);
-  openLoops(text, loops);
+  openSums(loops);
   text.line(getElement(access, all) + " = " + getNeutral(op) + ";");
-  closeLoops(text, loops);
+  closeSums(loops);
 }
 
 void RowNest::emitReduce(ReduceOp op) {
@@ -293,13 +293,11 @@ void RowNest::roundSums(ReduceOp op) {
   nameLoops(loops, rowLoops.size() == 1 ? 0 : rowLoops.size());
   SmallVector<Loop> at = rowLoops;
   llvm::append_range(at, loops);
-  if (inRows)
-    text.line("__syncthreads();");
-  openLoops(text, loops);
+  openSums(loops);
   std::string sum = getElement(buffer, at);
   text.line(sum + " = float(bf16(" + sum + "));");
   if (wanted != targets.end())
     for (const Access &target : wanted->second)
       text.line(getElement(target, at) + " = " + sum + ";");
-  closeLoops(text, loops);
+  closeSums(loops);
 }

@@ -38,6 +38,11 @@ private:
   /// The nest as kernels: one thread an element where nothing is shared, else one block a row.
   void emitDevice();
   void openDeviceLoops(const Inner &inner, llvm::ArrayRef<Loop> loops);
+  /// Loops whose innermost is shared by a block's threads, or done by the first one alone.
+  void openBlockLoops(llvm::ArrayRef<Loop> loops, bool isSerial);
+  /// Loops over the elements of a buffer of sums, before and after they are summed.
+  void openSums(llvm::ArrayRef<Loop> loops);
+  void closeSums(llvm::ArrayRef<Loop> loops);
   void prepareInner(unsigned index);
   void emitInner(unsigned index);
   void emitOp(mlir::Operation *op);

@@ -38,3 +38,28 @@ func.func @train(%x: !hidden {titan.input = "x"}, %w: !titan.tensor<f32[embed = 
   %all = titan.reduce sum %y : !hidden -> !titan.tensor<f32[]> loc("all")
   return %b, %y, %top, %columns, %all : !hidden, !hidden, !row, !titan.tensor<f32[embed = 64]>, !titan.tensor<f32[]>
 }
+
+// A block's threads share the sums that a row keeps in a buffer: each clears, adds and rounds its
+// own, and what another one may still read is not cleared before all are there.
+// CHECK-LABEL: void run(Context &ctx) {
+// CHECK: __shared__ float sums_row[b];
+// CHECK-NEXT: __syncthreads();
+// CHECK-NEXT: for (int64_t i = threadIdx.x; i < b; i += blockDim.x) {
+// CHECK-NEXT: sums_row[i] = float(0);
+// CHECK-NEXT: }
+// CHECK-NEXT: __syncthreads();
+// CHECK-NEXT: for (int64_t i = 0; i < a; ++i) {
+// CHECK-NEXT: for (int64_t j = threadIdx.x; j < b; j += blockDim.x) {
+// CHECK: __syncthreads();
+// CHECK-NEXT: for (int64_t i = threadIdx.x; i < b; i += blockDim.x) {
+// CHECK-NEXT: sums_row[i] = float(bf16(sums_row[i]));
+func.func @logits(%x: !titan.tensor<bf16[seq = 16, a = 3, b = 40]> {titan.input = "x"})
+    -> (!titan.tensor<bf16[seq = 16, b = 40]> {titan.output = "sums"})
+    attributes {titan.program = "logits"} {
+  %sums = titan.fused rows ["seq"] : !titan.tensor<bf16[seq = 16, b = 40]> {
+    %e = titan.exp %x : !titan.tensor<bf16[seq = 16, a = 3, b = 40]> -> !titan.tensor<bf16[seq = 16, a = 3, b = 40]>
+    %s = titan.reduce sum %e : !titan.tensor<bf16[seq = 16, a = 3, b = 40]> -> !titan.tensor<bf16[seq = 16, b = 40]> loc("sums")
+    titan.yield %s : !titan.tensor<bf16[seq = 16, b = 40]>
+  }
+  return %sums : !titan.tensor<bf16[seq = 16, b = 40]>
+}
