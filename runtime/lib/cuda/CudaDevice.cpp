@@ -38,7 +38,8 @@ public:
                                   bytes * 0x1p-30, free * 0x1p-30, total * 0x1p-30));
     }
     check(status, "allocating memory");
-    check(cudaMemset(memory, 0, static_cast<size_t>(bytes)), "clearing memory");
+    // On the queue: the default stream, which cudaMemset takes, is not ordered with it.
+    check(cudaMemsetAsync(memory, 0, static_cast<size_t>(bytes), queue), "clearing memory");
     allocated += bytes;
     return static_cast<std::byte *>(memory);
   }
@@ -84,6 +85,7 @@ public:
       }
     }
     check(status, "waiting for the step");
+    check(cudaGetLastError(), "launching a kernel"); // what no kernel ran of shows nowhere else
   }
   void *stream() override { return queue; }
   int64_t peakMemoryBytes() override { return allocated; }
