@@ -194,6 +194,7 @@ private:
 
   /// All ranks evaluate; the first one writes.
   void log(bool evaluated) {
+    session.device().synchronize(); // what a device still computes is time of these steps
     double seconds = secondsSince(logged);
     // First, since an evaluation lies where the step's outputs do.
     MetricsRow row = makeRow(seconds);
