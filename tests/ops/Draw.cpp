@@ -17,7 +17,11 @@ double Draw::fraction(double from, double to) {
 }
 
 DimAttr Draw::dim(int64_t size) {
-  constexpr int64_t sizes[] = {1, 2, 2, 3, 4, 4, 4, 6};
+  constexpr int64_t sizes[] = {1, 2, 2, 3, 4, 4, 4, 6}, largeSizes[] = {33, 70, 257, 300};
+  if (!size && mayBeLarge && chance(0.4)) {
+    mayBeLarge = false;
+    size = largeSizes[number(0, 3)];
+  }
   std::string name(1, static_cast<char>('a' + numDims++));
   return DimAttr::get(builder.getContext(), builder.getStringAttr(name),
                       size ? size : sizes[number(0, 7)]);

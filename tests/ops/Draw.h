@@ -1,7 +1,8 @@
 //===- Draw.h - Random dimensions and values --------------------*- C++ -*-===//
 //
 // Everything follows from a seed, on every machine. Sizes are small and mostly divisible by 2 and
-// 4, so that meshes have something to split; 1 and 3 occur too.
+// 4, so that meshes have something to split; 1 and 3 occur too. Where asked for, one dimension of a
+// case may be longer than the groups of threads that devices work in.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +17,8 @@ namespace titan::ops {
 
 class Draw {
 public:
-  Draw(mlir::MLIRContext *context, uint64_t seed) : builder(context), random(seed) {}
+  Draw(mlir::MLIRContext *context, uint64_t seed, bool large = false)
+      : builder(context), random(seed), mayBeLarge(large) {}
 
   /// Between both ends, which are included.
   int64_t number(int64_t from, int64_t to);
@@ -42,6 +44,7 @@ public:
 private:
   std::mt19937_64 random;
   int64_t numDims = 0, numTensors = 0;
+  bool mayBeLarge; ///< the next dimension
 };
 
 /// The names in `a`, then those that only `b` has.

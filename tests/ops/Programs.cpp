@@ -65,6 +65,20 @@ func::FuncOp ops::addFunction(ModuleOp module, const Case &c, ArrayRef<NamedTens
   return function;
 }
 
+void ops::addProgram(ModuleOp module, const Case &c, StringRef name) {
+  SmallVector<NamedTensorType> operands;
+  for (const Tensor &operand : c.operands)
+    operands.push_back(operand.type);
+  func::FuncOp function = addFunction(module, c, operands, c.results);
+  OpBuilder b(module.getContext());
+  function.setName(name);
+  function->setAttr(ir::attr::kProgram, b.getStringAttr(name));
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    function.setArgAttr(i, ir::attr::kInput, b.getStringAttr(std::to_string(i)));
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    function.setResultAttr(i, ir::attr::kOutput, b.getStringAttr(std::to_string(i)));
+}
+
 /// The sum of `value` times `weight`.
 static Value weigh(OpBuilder &b, Value value, Value weight) {
   auto scalar = NamedTensorType::get(b.getF64Type(), {});

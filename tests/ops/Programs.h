@@ -23,6 +23,10 @@ mlir::func::FuncOp addFunction(mlir::ModuleOp module, const Case &c,
                                llvm::ArrayRef<ir::NamedTensorType> operands,
                                llvm::ArrayRef<ir::NamedTensorType> results);
 
+/// A program `name` that is the operation alone; operands and results are its inputs and outputs
+/// "0", "1", ...
+void addProgram(mlir::ModuleOp module, const Case &c, llvm::StringRef name);
+
 /// A training program `@train`: operands are parameters where real ("p0", "p1", ...), and the loss
 /// is the sum of all real results, each weighed by a tensor of `weights` (null: not in the loss).
 mlir::OwningOpRef<mlir::ModuleOp> makeTraining(mlir::MLIRContext *context, const Case &c,

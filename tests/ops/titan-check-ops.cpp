@@ -2,6 +2,7 @@
 //
 //   titan-check-ops [--count N] [--seed N] [OP...]    gradients and all shardings
 //   titan-check-ops --describe [--count N] [OP...]    cases as JSON, one a line, for PyTorch
+//   titan-check-ops --module [--count N] [OP...]      the same cases as programs of one module
 //
 // The operations are those that the dialect registers; one without a generator is a failure.
 //
@@ -10,6 +11,7 @@
 #include "dialects/registration/RegisterAll.h"
 #include "tests/ops/Checks.h"
 #include "tests/ops/Generators.h"
+#include "tests/ops/Programs.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
 
@@ -22,6 +24,8 @@ static cl::list<std::string> only(cl::Positional, cl::desc("OP..."));
 static cl::opt<unsigned> count("count", cl::init(20), cl::desc("cases an operation"));
 static cl::opt<uint64_t> firstSeed("seed", cl::init(0), cl::desc("seed of the first case"));
 static cl::opt<bool> describeOnly("describe", cl::desc("print cases as JSON instead"));
+static cl::opt<bool> moduleOnly("module", cl::desc("print a module of programs instead"));
+static cl::opt<bool> large("large", cl::desc("let some dimensions be longer than a warp"));
 static cl::opt<Break> broken("break", cl::init(Break::Nothing),
                              cl::desc("make every rule wrong, to see that it is noticed"),
                              cl::values(clEnumValN(Break::Linear, "linear", "any operand partial"),
@@ -57,21 +61,25 @@ static bool print(MLIRContext &context, const Case &c, Draw &draw) {
   return described.has_value();
 }
 
-/// Runs cases until one fails.
-static bool checkOperation(MLIRContext &context, const std::string &name,
-                           Case (*generate)(Draw &)) {
+/// Runs cases until one fails, or adds them to `module`.
+static bool checkOperation(MLIRContext &context, const std::string &name, Case (*generate)(Draw &),
+                           ModuleOp module) {
   Counts counts;
   for (uint64_t seed = firstSeed; seed < firstSeed + count; ++seed) {
-    Draw draw(&context, seed);
+    Draw draw(&context, seed, large);
     Case c = generate(draw);
     c.op = "titan." + name;
+    if (moduleOnly) {
+      addProgram(module, c, name + "_" + std::to_string(seed));
+      continue;
+    }
     if (describeOnly ? !print(context, c, draw) : !check(context, c, draw, counts)) {
       llvm::errs() << "FAILED titan." << name << ": try titan-check-ops --count=1 --seed=" << seed
                    << ' ' << name << '\n';
       return false;
     }
   }
-  if (!describeOnly)
+  if (!describeOnly && !moduleOnly)
     llvm::outs() << llvm::format(
         "ok     %-16s %5u cases, %5u gradients, %6u shardings, %5u paddings\n", name.c_str(),
         counts.cases, counts.gradients, counts.shardings, counts.paddings);
@@ -89,15 +97,19 @@ int main(int argc, char **argv) {
   addTensorGenerators(generators);
   addNeuralGenerators(generators);
   std::vector<std::string> names = getOperations(context);
+  OwningOpRef<ModuleOp> module = makeModule(&context);
   unsigned failures = 0;
   for (const std::string &name : names) {
     auto generator = generators.find(name);
     if (generator == generators.end())
       llvm::errs() << "FAILED titan." << name << ": has no generator in tests/ops\n";
-    failures += generator == generators.end() || !checkOperation(context, name, generator->second);
+    failures +=
+        generator == generators.end() || !checkOperation(context, name, generator->second, *module);
     llvm::outs().flush();
   }
-  if (!describeOnly)
+  if (moduleOnly)
+    module->print(llvm::outs());
+  else if (!describeOnly)
     llvm::outs() << names.size() - failures << " out of " << names.size() << " operations passed\n";
   return failures || names.empty() ? 1 : 0;
 }

@@ -1,0 +1,145 @@
+// Every read and write of a kernel comes by here: device sources are compiled with
+// -fsanitize=thread, which puts a call before each, and these are the functions it calls instead of
+// ThreadSanitizer's. An access must be aligned, to memory that a device reaches, of bytes that were
+// written if they are read; and no other thread may have touched them without a barrier in between,
+// if one of the two writes.
+#include "Kernels.h"
+#include "Memory.h"
+
+#include "cuda_runtime.h"
+
+#include <sys/mman.h>
+#include <vector>
+
+extern char __executable_start, __data_start, _end; // by the linker
+
+namespace cuda_host {
+
+namespace {
+
+constexpr uint16_t kSeveral = 0xffff;
+
+/// Who touched what begins at this address last, and when.
+struct Trace {
+  uint32_t write = 0, read = 0; // intervals
+  uint16_t writer = 0, reader = 0;
+};
+
+Trace *makeTraces(size_t count) {
+  return static_cast<Trace *>(mmap(nullptr, count * sizeof(Trace), PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+}
+
+size_t distance(const void *from, const void *to) {
+  return static_cast<size_t>(static_cast<const char *>(to) - static_cast<const char *>(from));
+}
+
+/// Another thread did that, and no barrier stands between.
+bool meets(uint32_t interval, uint16_t thread) {
+  return (interval >= running.launchBegan && interval < running.blockBegan) ||
+         (interval == running.interval && thread != running.thread);
+}
+
+void follow(Trace &trace, bool writes, const char *where) {
+  if (meets(trace.write, trace.writer))
+    fail("a thread %s %s memory that thread %u writes, without a barrier between them",
+         writes ? "writes" : "reads", where, unsigned{trace.writer});
+  if (writes) {
+    if (meets(trace.read, trace.reader))
+      fail("a thread writes %s memory that thread %u reads, without a barrier between them", where,
+           unsigned{trace.reader});
+    trace.write = running.interval;
+    trace.writer = running.thread;
+  } else if (trace.read != running.interval) {
+    // An earlier reader in another block of this launch must not be forgotten.
+    const bool others = trace.read >= running.launchBegan && trace.read < running.blockBegan;
+    if (!others)
+      trace.read = running.interval, trace.reader = running.thread;
+  } else if (trace.reader != running.thread) {
+    trace.reader = kSeveral;
+  }
+}
+
+void touchDevice(void *address, size_t bytes, bool writes) {
+  static Trace *traces = makeTraces(kDeviceBytes);
+  const size_t at = offsetOf(address);
+  const State *states = deviceMemory.states + at;
+  if (writes)
+    checkWrite(address, bytes, "a thread");
+  else
+    for (size_t i = 0; i < bytes; ++i)
+      if (states[i] != State::Written)
+        checkRead(address, bytes, "a thread");
+  follow(traces[at], writes, "the device's");
+  if (writes)
+    markWritten(address, bytes);
+}
+
+void touchShared(void *address, bool writes) {
+  static Trace *traces = makeTraces(distance(&__data_start, &_end));
+  Trace &trace = traces[distance(&__data_start, address)];
+  // Each block has shared memory of its own.
+  if (trace.write < running.blockBegan)
+    trace.write = 0;
+  if (trace.read < running.blockBegan)
+    trace.read = 0;
+  if (!writes && trace.write == 0)
+    fail("a thread reads shared memory that its block has not written");
+  follow(trace, writes, "shared");
+}
+
+void touch(void *address, size_t bytes, bool writes) {
+  if (!running.active || distance(running.stacks, address) < running.stackBytes)
+    return;
+  if (reinterpret_cast<uintptr_t>(address) % bytes != 0)
+    fail("an access of %zu bytes is not aligned", bytes);
+  if (isDevice(address))
+    return touchDevice(address, bytes, writes);
+  if (distance(&builtIn, address) < sizeof builtIn)
+    return;
+  if (distance(&__data_start, address) < distance(&__data_start, &_end))
+    return touchShared(address, writes);
+  const bool isConstant =
+      distance(&__executable_start, address) < distance(&__executable_start, &__data_start);
+  if (writes || !isConstant)
+    fail("a thread %s memory of the host", writes ? "writes" : "reads");
+}
+
+} // namespace
+
+} // namespace cuda_host
+
+#define TOUCH(bytes)                                                                               \
+  void __tsan_read##bytes(void *address) {                                                         \
+    cuda_host::touch(address, bytes, false);                                                       \
+  }                                                                                                \
+  void __tsan_write##bytes(void *address) {                                                        \
+    cuda_host::touch(address, bytes, true);                                                        \
+  }                                                                                                \
+  void __tsan_unaligned_read##bytes(void *address) {                                               \
+    cuda_host::touch(address, bytes, false);                                                       \
+  }                                                                                                \
+  void __tsan_unaligned_write##bytes(void *address) {                                              \
+    cuda_host::touch(address, bytes, true);                                                        \
+  }
+
+extern "C" {
+TOUCH(1)
+TOUCH(2)
+TOUCH(4)
+TOUCH(8)
+TOUCH(16)
+void __tsan_init() {}
+void __tsan_func_entry(void *) {}
+void __tsan_func_exit() {}
+void __tsan_vptr_update(void **, void *) {}
+void __tsan_vptr_read(void **) {}
+void __tsan_read_range(void *address, size_t bytes) {
+  for (size_t i = 0; i < bytes; ++i)
+    cuda_host::touch(static_cast<char *>(address) + i, 1, false);
+}
+void __tsan_write_range(void *address, size_t bytes) {
+  for (size_t i = 0; i < bytes; ++i)
+    cuda_host::touch(static_cast<char *>(address) + i, 1, true);
+}
+}

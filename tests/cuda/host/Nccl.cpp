@@ -1,0 +1,242 @@
+// NCCL's collectives between processes of one machine: each writes what it has into a slot of
+// shared memory, all meet, each reads what it needs, all meet again.
+#include "Memory.h"
+#include "Streams.h"
+
+#include "process_group.h"
+
+#include "titan/runtime/bfloat16.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <functional>
+#include <sys/mman.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace cuda_host;
+using titan::rt::bf16;
+
+namespace {
+
+constexpr size_t kSlotBytes = size_t{64} << 20; // of which only what is used takes memory
+constexpr std::chrono::seconds kPatience{120};
+
+cudaStream_t current = nullptr; // the one of the guard
+
+size_t sizeOf(at::ScalarType type) {
+  switch (type) {
+  case at::kFloat:
+    return 4;
+  case at::kBFloat16:
+    return 2;
+  case at::kBool:
+    return 1;
+  default:
+    return 8;
+  }
+}
+
+/// Runs `body` with a null pointer to the type.
+template <typename Body> void withType(at::ScalarType type, Body body) {
+  switch (type) {
+  case at::kFloat:
+    return body(static_cast<float *>(nullptr));
+  case at::kDouble:
+    return body(static_cast<double *>(nullptr));
+  case at::kBFloat16:
+    return body(static_cast<bf16 *>(nullptr));
+  case at::kLong:
+    return body(static_cast<int64_t *>(nullptr));
+  case at::kBool:
+    return body(static_cast<bool *>(nullptr));
+  }
+}
+
+template <typename T> T combine(T a, T b, c10d::ReduceOp::RedOpType op) {
+  return op == c10d::ReduceOp::SUM ? T(a + b) : (op == c10d::ReduceOp::MAX) == (b > a) ? b : a;
+}
+
+} // namespace
+
+c10::cuda::CUDAStreamGuard::CUDAStreamGuard(CUDAStream stream) : before(current) {
+  current = stream.handle;
+}
+c10::cuda::CUDAStreamGuard::~CUDAStreamGuard() {
+  current = before;
+}
+
+namespace c10d {
+
+void Work::wait() {
+  queueWork(current, [stream = stream, number = number] { finishUntil(stream, number); });
+}
+bool Work::isCompleted() const {
+  return lastFinished(stream) >= number;
+}
+
+/// What the members share.
+struct ProcessGroupNCCL::Shared {
+  std::atomic<uint64_t> *arrivals;
+  std::byte *slots;
+  uint64_t meetings = 0;
+  std::byte *slot(int member) const { return slots + member * kSlotBytes; }
+};
+
+/// torchrun gives each run a port of its own, which names its memory too.
+ProcessGroupNCCL::ProcessGroupNCCL(c10::intrusive_ptr<Store>, int rank, int size,
+                                   c10::intrusive_ptr<Options> options)
+    : position(rank), size(size), shared(std::make_unique<Shared>()) {
+  const char *port = std::getenv("MASTER_PORT");
+  const std::string run = port && size > 1 ? port : "alone-" + std::to_string(getpid());
+  const std::string name = "/titan-cuda-host-" + run + "-" +
+                           std::to_string(std::hash<std::string>()(options->group_name));
+  const size_t bytes = 4096 + size * kSlotBytes;
+  const int file = shm_open(name.c_str(), O_CREAT | O_RDWR, 0600);
+  if (file < 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0)
+    fail("no shared memory %s", name.c_str());
+  void *mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  close(file);
+  if (mapped == MAP_FAILED)
+    fail("no shared memory %s", name.c_str());
+  shared->arrivals = static_cast<std::atomic<uint64_t> *>(mapped);
+  shared->slots = static_cast<std::byte *>(mapped) + 4096;
+  meet();
+  shm_unlink(name.c_str()); // it lives until nobody has it
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+}
+
+ProcessGroupNCCL::~ProcessGroupNCCL() = default;
+
+void ProcessGroupNCCL::meet() {
+  const uint64_t all = ++shared->meetings * static_cast<uint64_t>(size);
+  const auto begin = std::chrono::steady_clock::now();
+  for (++*shared->arrivals; *shared->arrivals < all; std::this_thread::yield())
+    if (std::chrono::steady_clock::now() - begin > kPatience)
+      fail("a collective's peers do not come");
+}
+
+/// Behind what the current stream holds; it goes on without waiting.
+template <typename Exchange> ProcessGroupNCCL::Started ProcessGroupNCCL::start(Exchange exchange) {
+  const uint64_t before = lastQueued(current);
+  queueWork(stream, [this, program = current, before, exchange] {
+    finishUntil(program, before);
+    exchange();
+    meet(); // nobody reads the slots any more
+  });
+  return c10::make_intrusive<Work>(stream, lastQueued(stream));
+}
+
+/// Everybody's tensor is in its slot.
+void ProcessGroupNCCL::gather(const at::Tensor &from) {
+  const size_t bytes = from.count * sizeOf(from.type);
+  if (bytes > kSlotBytes)
+    fail("a collective of %zu bytes is too large here", bytes);
+  checkRead(from.data, bytes, "a collective");
+  std::memcpy(shared->slot(position), from.data, bytes);
+  meet();
+}
+
+/// `to` becomes the slots' elements from `start` on, reduced.
+void ProcessGroupNCCL::reduce(const at::Tensor &to, int64_t start, ReduceOp::RedOpType op) {
+  checkWrite(to.data, to.count * sizeOf(to.type), "a collective");
+  withType(to.type, [&](auto *type) {
+    using T = std::remove_pointer_t<decltype(type)>;
+    for (int64_t i = 0; i < to.count; ++i) {
+      T total = reinterpret_cast<T *>(shared->slot(0))[start + i];
+      for (int member = 1; member < size; ++member)
+        total = combine(total, reinterpret_cast<T *>(shared->slot(member))[start + i], op);
+      static_cast<T *>(to.data)[i] = total;
+    }
+  });
+  markWritten(to.data, to.count * sizeOf(to.type));
+}
+
+namespace {
+
+/// `count` elements of a slot, from `start` on, become those of `to` from `at` on.
+void take(const std::byte *slot, int64_t start, const at::Tensor &to, int64_t at, int64_t count) {
+  const size_t size = sizeOf(to.type);
+  auto *target = static_cast<std::byte *>(to.data) + at * size;
+  checkWrite(target, count * size, "a collective");
+  std::memcpy(target, slot + start * size, count * size);
+  markWritten(target, count * size);
+}
+
+} // namespace
+
+ProcessGroupNCCL::Started
+ProcessGroupNCCL::allreduce_coalesced(Tensors &tensors, const AllreduceCoalescedOptions &options) {
+  return start([this, tensors, op = options.reduceOp] {
+    for (const at::Tensor &tensor : tensors) {
+      gather(tensor);
+      reduce(tensor, 0, op);
+      meet();
+    }
+  });
+}
+ProcessGroupNCCL::Started ProcessGroupNCCL::allreduce(Tensors &tensors,
+                                                      const AllreduceOptions &options) {
+  return allreduce_coalesced(tensors, options);
+}
+
+ProcessGroupNCCL::Started ProcessGroupNCCL::allgather_into_tensor_coalesced(Tensors &to,
+                                                                            Tensors &from) {
+  return start([this, to, from] {
+    for (size_t i = 0; i < to.size(); ++i) {
+      gather(from[i]);
+      for (int member = 0; member < size; ++member)
+        take(shared->slot(member), 0, to[i], member * from[i].count, from[i].count);
+      meet();
+    }
+  });
+}
+ProcessGroupNCCL::Started ProcessGroupNCCL::_allgather_base(at::Tensor &to, at::Tensor &from) {
+  Tensors tos{to}, froms{from};
+  return allgather_into_tensor_coalesced(tos, froms);
+}
+
+ProcessGroupNCCL::Started
+ProcessGroupNCCL::reduce_scatter_tensor_coalesced(Tensors &to, Tensors &from,
+                                                  const ReduceScatterOptions &options) {
+  return start([this, to, from, op = options.reduceOp] {
+    for (size_t i = 0; i < to.size(); ++i) {
+      gather(from[i]);
+      reduce(to[i], position * to[i].count, op);
+      meet();
+    }
+  });
+}
+ProcessGroupNCCL::Started
+ProcessGroupNCCL::_reduce_scatter_base(at::Tensor &to, at::Tensor &from,
+                                       const ReduceScatterOptions &options) {
+  Tensors tos{to}, froms{from};
+  return reduce_scatter_tensor_coalesced(tos, froms, options);
+}
+
+ProcessGroupNCCL::Started ProcessGroupNCCL::alltoall_base(at::Tensor &to, at::Tensor &from,
+                                                          const std::vector<int64_t> &,
+                                                          const std::vector<int64_t> &) {
+  return start([this, to, from] {
+    gather(from);
+    const int64_t count = to.count / size;
+    for (int member = 0; member < size; ++member)
+      take(shared->slot(member), position * count, to, member * count, count);
+  });
+}
+
+ProcessGroupNCCL::Started ProcessGroupNCCL::broadcast(Tensors &tensors,
+                                                      const BroadcastOptions &options) {
+  return start([this, tensor = tensors[0], root = options.rootRank] {
+    gather(tensor);
+    take(shared->slot(root), 0, tensor, 0, tensor.count);
+  });
+}
+
+ProcessGroupNCCL::Started ProcessGroupNCCL::barrier(const BarrierOptions &) {
+  return start([] {});
+}
+
+} // namespace c10d

@@ -1,0 +1,90 @@
+// Runs every program of an emitted file once: inputs come from the files FOLDER/PROGRAM.INPUT.in,
+// outputs go to FOLDER/PROGRAM.OUTPUT.out. Nothing of a program may run before the host waits.
+#include "device/Device.h"
+#include "train/Arena.h"
+
+#include "titan/runtime/launch.h"
+
+#include "Streams.h"
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+using namespace titan::rt;
+
+namespace {
+
+int64_t bytesOf(const TensorInfo &info) {
+  int64_t bytes = sizeOf(info.dtype);
+  for (const Dim &dim : info.dims)
+    bytes *= dim.size;
+  return bytes;
+}
+
+std::string fileOf(const std::string &folder, const Tensor &tensor, const char *ending) {
+  return folder + "/" + tensor.function + "." + tensor.name + ending;
+}
+
+class Runner {
+public:
+  Runner(const Program &program, std::string folder)
+      : program(program), folder(std::move(folder)), device(makeDevice(LaunchInfo())),
+        arena(program, *device) {}
+
+  void run(size_t index) {
+    Context ctx;
+    ctx.arena = arena.base();
+    ctx.persistent = arena.persistent().data();
+    ctx.transient = arena.transient(index).data();
+    ctx.stream = device->stream();
+    each(index, Role::Input, [&](const Tensor &tensor, std::byte *data) { load(tensor, data); });
+    const uint64_t before = cuda_host::lastFinished(static_cast<cudaStream_t>(ctx.stream));
+    program.functions[index].run(ctx);
+    if (cuda_host::lastFinished(static_cast<cudaStream_t>(ctx.stream)) != before)
+      throw std::runtime_error(program.functions[index].name + " waits for the device");
+    each(index, Role::Output, [&](const Tensor &tensor, std::byte *data) { save(tensor, data); });
+  }
+
+private:
+  template <typename Do> void each(size_t index, Role role, Do action) {
+    for (const Tensor &tensor : program.tensors)
+      if (tensor.role == role && tensor.function == program.functions[index].name)
+        action(tensor, arena.base() + arena.transient(index)[tensor.buffer]);
+  }
+
+  void load(const Tensor &tensor, std::byte *data) {
+    std::ifstream file(fileOf(folder, tensor, ".in"), std::ios::binary);
+    std::string bytes(std::istreambuf_iterator<char>(file), {});
+    if (static_cast<int64_t>(bytes.size()) != bytesOf(tensor.info))
+      throw std::runtime_error(fileOf(folder, tensor, ".in") + " has another size");
+    device->upload(data, bytes.data(), static_cast<int64_t>(bytes.size()));
+  }
+
+  void save(const Tensor &tensor, const std::byte *data) {
+    std::string bytes(bytesOf(tensor.info), '\0');
+    device->download(bytes.data(), data, static_cast<int64_t>(bytes.size()));
+    std::ofstream(fileOf(folder, tensor, ".out"), std::ios::binary) << bytes;
+  }
+
+  const Program &program;
+  std::string folder;
+  std::unique_ptr<Device> device;
+  Arena arena;
+};
+
+} // namespace
+
+int main(int count, char **arguments) {
+  try {
+    const int64_t degrees[] = {1};
+    const Program whole = program(degrees);
+    Runner runner(whole, count > 1 ? arguments[1] : ".");
+    for (size_t i = 0; i < whole.functions.size(); ++i)
+      runner.run(i);
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

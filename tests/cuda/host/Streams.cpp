@@ -1,0 +1,195 @@
+#include "Streams.h"
+#include "Memory.h"
+
+#include <cstring>
+#include <deque>
+#include <set>
+#include <utility>
+#include <vector>
+
+struct CUstream_st {
+  std::deque<std::function<void()>> work;
+  uint64_t queued = 0, finished = 0; // numbers of what is in `work`: finished + 1 to queued
+  bool wasAsked = false;             // since work was queued: then it is done
+};
+
+namespace cuda_host {
+
+namespace {
+
+CUstream_st defaultStream; // nothing that others hold waits for it: theirs do not block
+std::set<CUstream_st *> streams{&defaultStream};
+cudaError_t lastError = cudaSuccess;
+
+CUstream_st &streamOf(cudaStream_t stream) {
+  return stream ? *stream : defaultStream;
+}
+
+void finish(CUstream_st &stream, uint64_t number) {
+  OnDevice here;
+  while (stream.finished < number) {
+    auto work = std::move(stream.work.front());
+    stream.work.pop_front();
+    work();
+    ++stream.finished;
+  }
+}
+void finish(CUstream_st &stream) {
+  finish(stream, stream.queued);
+}
+
+void copyRows(void *to, size_t toPitch, const void *from, size_t fromPitch, size_t width,
+              size_t height) {
+  for (size_t row = 0; row < height; ++row) {
+    auto *target = static_cast<std::byte *>(to) + row * toPitch;
+    auto *source = static_cast<const std::byte *>(from) + row * fromPitch;
+    checkRead(source, width, "a copy");
+    checkWrite(target, width, "a copy");
+    std::memcpy(target, source, width);
+    markWritten(target, width);
+  }
+}
+
+} // namespace
+
+void queueWork(cudaStream_t stream, std::function<void()> work) {
+  streamOf(stream).work.push_back(std::move(work));
+  streamOf(stream).wasAsked = false;
+  ++streamOf(stream).queued;
+}
+
+uint64_t lastQueued(cudaStream_t stream) {
+  return streamOf(stream).queued;
+}
+uint64_t lastFinished(cudaStream_t stream) {
+  return streamOf(stream).finished;
+}
+void finishUntil(cudaStream_t stream, uint64_t number) {
+  finish(streamOf(stream), number);
+}
+
+void setLastError(cudaError_t error) {
+  lastError = error;
+}
+
+} // namespace cuda_host
+
+using namespace cuda_host;
+
+const char *cudaGetErrorString(cudaError_t error) {
+  switch (error) {
+  case cudaSuccess:
+    return "no error";
+  case cudaErrorMemoryAllocation:
+    return "out of memory";
+  case cudaErrorInvalidConfiguration:
+    return "invalid configuration argument";
+  case cudaErrorNotReady:
+    return "device not ready";
+  default:
+    return "invalid argument";
+  }
+}
+
+cudaError_t cudaGetLastError() {
+  return std::exchange(lastError, cudaSuccess);
+}
+
+cudaError_t cudaGetDeviceCount(int *count) {
+  *count = 8;
+  return cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int) {
+  return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void **memory, size_t bytes) {
+  *memory = allocate(bytes);
+  return *memory ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+cudaError_t cudaFree(void *memory) {
+  for (CUstream_st *stream : streams)
+    finish(*stream);
+  if (memory)
+    release(memory);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemGetInfo(size_t *free, size_t *total) {
+  *total = kDeviceBytes;
+  *free = kDeviceBytes - bytesInUse();
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemset(void *to, int byte, size_t bytes) {
+  return cudaMemsetAsync(to, byte, bytes, nullptr); // the host does not wait for it
+}
+
+cudaError_t cudaMemsetAsync(void *to, int byte, size_t bytes, cudaStream_t stream) {
+  queueWork(stream, [=] {
+    checkWrite(to, bytes, "a fill");
+    std::memset(to, byte, bytes);
+    markWritten(to, bytes);
+  });
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  if (isDevice(to) != (kind != cudaMemcpyDeviceToHost) ||
+      isDevice(from) != (kind != cudaMemcpyHostToDevice))
+    return cudaErrorInvalidValue;
+  if (kind == cudaMemcpyDeviceToDevice)
+    return cudaMemcpy2DAsync(to, bytes, from, bytes, bytes, 1, kind, stream);
+  if (kind == cudaMemcpyHostToDevice) { // pageable memory is read before the call returns
+    auto *host = static_cast<const std::byte *>(from);
+    queueWork(stream, [=, copied = std::vector<std::byte>(host, host + bytes)] {
+      checkWrite(to, bytes, "a copy");
+      std::memcpy(to, copied.data(), bytes);
+      markWritten(to, bytes);
+    });
+    return cudaSuccess;
+  }
+  finish(streamOf(stream)); // and written before it returns
+  OnDevice here;
+  checkRead(from, bytes, "a copy to the host");
+  std::memcpy(to, from, bytes);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy2DAsync(void *to, size_t toPitch, const void *from, size_t fromPitch,
+                              size_t width, size_t height, cudaMemcpyKind kind,
+                              cudaStream_t stream) {
+  if (kind != cudaMemcpyDeviceToDevice || !isDevice(to) || !isDevice(from) || toPitch < width ||
+      fromPitch < width)
+    return cudaErrorInvalidValue;
+  queueWork(stream, [=] { copyRows(to, toPitch, from, fromPitch, width, height); });
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
+  if (flags != cudaStreamNonBlocking)
+    fail("streams that block others are not emulated");
+  streams.insert(*stream = new CUstream_st);
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  finish(*stream);
+  streams.erase(stream);
+  delete stream;
+  return cudaSuccess;
+}
+
+/// Work is under way when it is asked for the first time, and done the second time.
+cudaError_t cudaStreamQuery(cudaStream_t handle) {
+  CUstream_st &stream = streamOf(handle);
+  if (stream.work.empty())
+    return cudaSuccess;
+  if (!std::exchange(stream.wasAsked, true))
+    return cudaErrorNotReady;
+  finish(stream);
+  return cudaSuccess;
+}

@@ -1,0 +1,100 @@
+"""Sources that are broken on purpose: the emulation, or the comparison, must notice."""
+
+from functools import partial
+from pathlib import Path
+
+import attention
+import launches
+import titan
+from compare import compare
+from emulated import CACHE, DEVICE, HERE, OUT, ROOT, RUNTIME, compile_device, emit, link
+from titan import Failed, Launch, call
+
+CUDA = ROOT / "runtime" / "lib" / "cuda"
+HEADER = ROOT / "runtime" / "include" / "titan" / "runtime" / "kernel_cuda.h"
+PROGRAM = ROOT / "tests" / "golden" / "bigram.titan"
+
+
+def replaced(text: str, old: str, new: str, times: int = 1) -> str:
+    if old not in text:
+        raise Failed(f"nothing to break: {old!r} is not there")
+    return text.replace(old, new, times)
+
+
+def in_emission(old: str, new: str, folder: Path):
+    source = folder / "program.cu"
+    # The program for one process comes last.
+    general, mark, alone = source.read_text().partition("namespace shard_1 {")
+    source.write_text(general + mark + replaced(alone, old, new, -1))
+    return [compile_device(source)], ""
+
+
+def in_header(old: str, new: str, folder: Path):
+    header = folder / "include" / "titan" / "runtime" / "kernel_cuda.h"
+    header.parent.mkdir(parents=True)
+    header.write_text(replaced(launches.translate(HEADER.read_text()), old, new))
+    return [compile_device(folder / "program.cu", folder)], ""
+
+
+def in_device(old: str, new: str, folder: Path):
+    source = folder / "CudaDevice.cpp"
+    source.write_text(replaced((CUDA / "CudaDevice.cpp").read_text(), old, new))
+    includes = [HERE / "include", CUDA, CUDA.parent, *RUNTIME["include"]]
+    call([*CACHE, RUNTIME["compiler"], "-std=c++20", "-DFMT_HEADER_ONLY", *[f"-I{i}" for i in includes],
+          "-c", source, "-o", source.with_suffix(".o")])
+    return [compile_device(folder / "program.cu"), source.with_suffix(".o")], "CudaDevice.cpp.o"
+
+
+def unchanged(folder: Path):
+    return [compile_device(folder / "program.cu")], ""
+
+
+def program_differs(folder: Path, make) -> tuple[bool, str]:
+    """Whether two steps of a small program end otherwise than on the processor, or not at all."""
+    folder.mkdir(parents=True)
+    text = titan.write_text(folder / "text.txt", 3000)
+    emit(PROGRAM, "bigram", "float32", "cuda", folder / "program.cu")
+    titan.build(PROGRAM, "bigram", "float32", folder / "processor")
+    objects, instead_of = make(folder)
+    exe = link(objects, folder / "device", instead_of=instead_of)
+    Launch(2).run(folder / "processor", text, folder / "on-processor")
+    try:
+        Launch(2).run(exe, text, folder / "on-device")
+    except Failed as failure:
+        return True, "    " + str(failure).strip().splitlines()[-1].strip()
+    result = compare(folder / "on-device", folder / "on-processor", "float32")
+    return not result.passed(), result.table()
+
+
+def unchanged_agrees(folder: Path) -> tuple[bool, str]:
+    differs, text = program_differs(folder, unchanged)
+    return not differs, text
+
+
+def attention_differs(old: str, new: str, folder: Path) -> tuple[bool, str]:
+    folder.mkdir(parents=True)
+    source = folder / "Attention.cpp"
+    source.write_text(replaced(launches.translate((CUDA / "Attention.cu").read_text()), old, new))
+    call([RUNTIME["compiler"], *DEVICE, *[f"-I{i}" for i in [HERE / "include", CUDA, *RUNTIME["include"]]],
+          "-c", source, "-o", folder / "Attention.o"])
+    good, text = attention.check(folder, [folder / "Attention.o"], "Attention.cpp.o")
+    return not good, text
+
+
+def cases():
+    yield "nothing broken", partial(unchanged_agrees, OUT / "unchanged")
+    programs = {
+        "barriers of emitted kernels": partial(in_emission, "__syncthreads();", ""),
+        "an emitted stride": partial(in_emission, "[row * vocab + i] = ", "[row + i] = "),
+        "a barrier of reduceBlock": partial(
+            in_header, "values[threadIdx.x] = value;\n  __syncthreads();", "values[threadIdx.x] = value;"),
+        "a thread's first element": partial(in_header, "blockDim.x + threadIdx.x", "blockDim.x"),
+        "which stream clears memory": partial(
+            in_device, "cudaMemsetAsync(memory, 0, static_cast<size_t>(bytes), queue)",
+            "cudaMemset(memory, 0, static_cast<size_t>(bytes))"),
+    }
+    for i, (name, make) in enumerate(programs.items()):
+        yield f"broken: {name}", partial(program_differs, OUT / f"broken-{i}", make)
+    yield "broken: a stride of attention", partial(
+        attention_differs, "k + offsetAt(row, key, s.k)", "k + offsetAt(row, key, s.v)",
+        OUT / "broken-stride")

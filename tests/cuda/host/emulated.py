@@ -1,0 +1,54 @@
+"""Builds programs for CUDA that run on a processor (README.md)."""
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "parity"))
+from titan import BUILD, ROOT, TITANC, call, precision, turn_to_make
+
+HERE = Path(__file__).resolve().parent
+OUT = ROOT / "out" / "cuda-host"
+FOLDER = BUILD / "tests" / "cuda" / "host"
+RUNTIME = json.loads((BUILD / "lib" / "titan-runtime.json").read_text())
+# As nvcc: the device's keywords are known from the start. Every access of a kernel calls Accesses.cpp.
+DEVICE = ["-x", "c++", "-std=c++20", "-O1", "-g1", "-D__CUDACC__", "-D__CUDA_ARCH__=900", "-include",
+          "cuda_runtime.h", "-fsanitize=thread"]
+CACHE = [shutil.which("ccache")] if shutil.which("ccache") else []
+
+
+def compile_device(source: Path, folder: Path = FOLDER) -> Path:
+    """An object of an emitted source; `folder` has the header whose launches are calls."""
+    result = source.with_suffix(".o")
+    includes = [folder / "include", HERE / "include", *RUNTIME["include"]]
+    call([*CACHE, RUNTIME["compiler"], *DEVICE, *[f"-I{i}" for i in includes], "-c", source, "-o", result],
+         env={**os.environ, "CCACHE_NOHASHDIR": "1"})
+    return result
+
+
+def link(objects: list[Path], exe: Path, library: str = "libtitan_runtime_main.a",
+         instead_of: str = "") -> Path:
+    """As titanc links for CUDA: what is CUDA's whole, before what there is for processors.
+    `library` has main(); the objects may hold one of CUDA's anew, `instead_of` which."""
+    host = exe.with_suffix(".a")
+    shutil.copy(BUILD / "lib" / "libcuda-host.a", host)
+    if instead_of:
+        call(["ar", "d", host, instead_of])
+    rest = [word for word in RUNTIME["link"] if not word.endswith("libtitan_runtime_main.a")]
+    call([RUNTIME["compiler"], *objects, BUILD / "lib" / library, "-Wl,--whole-archive", host,
+          "-Wl,--no-whole-archive", *rest, "-o", exe])
+    host.unlink()
+    return exe
+
+
+def emit(program: Path, train: str, dtype: str, target: str, source: Path) -> Path:
+    source.parent.mkdir(parents=True, exist_ok=True)
+    call([TITANC, "build", program, "--train", train, "--target", target, "--emit=cpp", "-o", source,
+          *precision(dtype)])
+    return source
+
+
+def build_for_device(program: Path, train: str, dtype: str, exe: Path) -> Path:
+    return link([compile_device(emit(program, train, dtype, "cuda", exe.with_suffix(".cu")))], exe)

@@ -1,0 +1,72 @@
+// What CUDA C++ has beyond C++, for a compiler that has only that. A launch, `f<<<c>>>(a)`, reaches
+// it as a call of launch() below (../launches.py).
+#pragma once
+
+#include "cuda_runtime_api.h"
+
+#include <cmath>
+#include <cstring>
+#include <math.h>
+#include <source_location>
+#include <type_traits>
+#include <typeinfo>
+
+#define __global__
+#define __device__
+#define __host__
+#define __shared__ static // blocks run one after the other
+
+namespace cuda_host {
+
+/// Where the thread that runs now stands.
+struct BuiltIn {
+  dim3 thread, block, blockSize, gridSize;
+};
+extern BuiltIn builtIn;
+
+struct Config {
+  Config(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr)
+      : grid(grid), block(block), shared(shared), stream(stream) {}
+  dim3 grid, block;
+  size_t shared;
+  cudaStream_t stream;
+};
+
+/// What a thread does: a call with its arguments, which are copied for every thread.
+struct Kernel {
+  const void *arguments;
+  size_t bytes;
+  void (*call)(const void *arguments);
+  const std::type_info *name;
+};
+void queue(const Config &, const Kernel &);
+
+template <typename Call> void launch(const Config &config, Call call) {
+  static_assert(std::is_trivially_copyable_v<Call>, "a kernel's arguments are copied as bytes");
+  queue(config,
+        {&call, sizeof call, [](const void *copied) { (*static_cast<const Call *>(copied))(); },
+         &typeid(Call)});
+}
+
+/// Waits until all threads of the warp are there; gives what the thread on `lane` brought.
+void exchange(unsigned mask, void *value, size_t bytes, unsigned lane);
+unsigned laneOfThread();
+
+} // namespace cuda_host
+
+#define threadIdx (::cuda_host::builtIn.thread)
+#define blockIdx (::cuda_host::builtIn.block)
+#define blockDim (::cuda_host::builtIn.blockSize)
+#define gridDim (::cuda_host::builtIn.gridSize)
+
+void __syncthreads(std::source_location = std::source_location::current());
+
+template <typename T> T __shfl_sync(unsigned mask, T value, int lane) {
+  ::cuda_host::exchange(mask, &value, sizeof value, static_cast<unsigned>(lane) % 32);
+  return value;
+}
+template <typename T> T __shfl_xor_sync(unsigned mask, T value, int bits) {
+  ::cuda_host::exchange(mask, &value, sizeof value,
+                        ::cuda_host::laneOfThread() ^ static_cast<unsigned>(bits));
+  return value;
+}

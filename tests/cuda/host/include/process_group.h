@@ -1,0 +1,167 @@
+// LibTorch's NCCL groups as far as Titan uses them, between the processes of one machine. All of
+// LibTorch's headers that NcclGroup.cpp includes lead here.
+#pragma once
+
+#include "cuda_runtime_api.h"
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace c10 {
+
+using DeviceIndex = int8_t;
+enum class ScalarType { Float, Double, BFloat16, Long, Bool };
+struct Device {
+  DeviceIndex index;
+};
+
+template <typename T> struct intrusive_ptr : std::shared_ptr<T> {
+  using std::shared_ptr<T>::shared_ptr;
+  static intrusive_ptr reclaim_copy(T *) { return {}; } // members meet without the store
+};
+template <typename T, typename... Arguments>
+intrusive_ptr<T> make_intrusive(Arguments &&...arguments) {
+  return intrusive_ptr<T>(new T(std::forward<Arguments>(arguments)...));
+}
+
+namespace cuda {
+
+struct CUDAStream {
+  cudaStream_t handle;
+  DeviceIndex index;
+  Device device() const { return {index}; }
+  DeviceIndex device_index() const { return index; }
+};
+inline CUDAStream getStreamFromExternal(cudaStream_t handle, DeviceIndex index) {
+  return {handle, index};
+}
+/// While one exists, groups order what they do with this stream.
+class CUDAStreamGuard {
+public:
+  explicit CUDAStreamGuard(CUDAStream);
+  ~CUDAStreamGuard();
+
+private:
+  cudaStream_t before;
+};
+
+} // namespace cuda
+} // namespace c10
+
+namespace at {
+
+using c10::ScalarType;
+constexpr ScalarType kFloat = ScalarType::Float, kDouble = ScalarType::Double,
+                     kBFloat16 = ScalarType::BFloat16, kLong = ScalarType::Long,
+                     kBool = ScalarType::Bool;
+enum DeviceType { kCUDA };
+struct Context {
+  void lazyInitDevice(DeviceType) {}
+};
+inline Context globalContext() {
+  return {};
+}
+
+/// Elements in a row, which somebody else owns.
+struct Tensor {
+  void *data;
+  int64_t count;
+  ScalarType type;
+};
+struct TensorOptions {
+  explicit TensorOptions(ScalarType type) : type(type) {}
+  TensorOptions device(c10::Device) const { return *this; }
+  ScalarType type;
+};
+struct TensorMaker {
+  TensorMaker options(TensorOptions options) const { return {data, count, options.type}; }
+  TensorMaker target_device(c10::Device) const { return *this; }
+  Tensor make_tensor() const { return {data, count, type}; }
+  void *data;
+  int64_t count;
+  ScalarType type;
+};
+inline TensorMaker for_blob(void *data, std::initializer_list<int64_t> sizes) {
+  return {data, *sizes.begin(), kFloat};
+}
+
+} // namespace at
+
+namespace c10d {
+
+struct ReduceOp {
+  enum RedOpType { SUM, MIN, MAX };
+};
+class Store {};
+class HashStore : public Store {};
+class PrefixStore : public Store {
+public:
+  PrefixStore(std::string, c10::intrusive_ptr<Store>) {}
+};
+struct AllreduceOptions {
+  ReduceOp::RedOpType reduceOp = ReduceOp::SUM;
+};
+using AllreduceCoalescedOptions = AllreduceOptions;
+using ReduceScatterOptions = AllreduceOptions;
+struct BroadcastOptions {
+  int rootRank = 0;
+};
+struct BarrierOptions {
+  std::vector<int64_t> device_ids;
+};
+
+class Work {
+public:
+  Work(cudaStream_t stream, uint64_t number) : stream(stream), number(number) {}
+  void wait(); // the current stream waits
+  bool isCompleted() const;
+  std::exception_ptr exception() const { return nullptr; }
+
+private:
+  cudaStream_t stream;
+  uint64_t number;
+};
+
+class ProcessGroupNCCL {
+public:
+  struct Options {
+    static c10::intrusive_ptr<Options> create() { return c10::make_intrusive<Options>(); }
+    std::chrono::milliseconds timeout{0};
+    std::string group_name;
+    std::vector<uint64_t> global_ranks_in_group;
+  };
+  using Started = c10::intrusive_ptr<Work>;
+  using Tensors = std::vector<at::Tensor>;
+
+  ProcessGroupNCCL(c10::intrusive_ptr<Store>, int rank, int size, c10::intrusive_ptr<Options>);
+  ~ProcessGroupNCCL();
+  void abort() {}
+
+  Started allreduce(Tensors &, const AllreduceOptions &);
+  Started allreduce_coalesced(Tensors &, const AllreduceCoalescedOptions &);
+  Started _allgather_base(at::Tensor &to, at::Tensor &from);
+  Started allgather_into_tensor_coalesced(Tensors &to, Tensors &from);
+  Started _reduce_scatter_base(at::Tensor &to, at::Tensor &from, const ReduceScatterOptions &);
+  Started reduce_scatter_tensor_coalesced(Tensors &to, Tensors &from, const ReduceScatterOptions &);
+  Started alltoall_base(at::Tensor &to, at::Tensor &from, const std::vector<int64_t> &,
+                        const std::vector<int64_t> &);
+  Started broadcast(Tensors &, const BroadcastOptions &);
+  Started barrier(const BarrierOptions &);
+
+private:
+  struct Shared;
+  template <typename Exchange> Started start(Exchange);
+  void gather(const at::Tensor &from);
+  void reduce(const at::Tensor &to, int64_t start, ReduceOp::RedOpType);
+  void meet();
+
+  int position, size;
+  cudaStream_t stream = nullptr;
+  std::unique_ptr<Shared> shared;
+};
+
+} // namespace c10d

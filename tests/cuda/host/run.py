@@ -1,0 +1,108 @@
+"""The CUDA target without a device: its sources, unchanged, on a processor (README.md).
+
+    run.py [--all] [-v] [NAME...]
+
+Single operations, attention, and whole programs are held against the processors' kernels; runs are
+resumed, and split over processes; then sources are broken on purpose, which must be noticed.
+"""
+
+import json
+from functools import partial
+from pathlib import Path
+
+import attention
+import broken
+import emulated
+import operations
+import titan
+from compare import compare, read_losses
+from emulated import OUT, ROOT
+from titan import Launch, Report, read_arguments, turn_to_make, write_text
+
+PROGRAMS = ROOT / "tests" / "parity" / "programs"
+STEPS, TEXT_BYTES = 3, 4000
+# File, run and element type.
+CASES = [("llama3", "parity", "float32"), ("families", "mistral", "float64"),
+         ("families", "phi", "float64")]
+MORE = [("gpt2", "odd", "float64"), ("gpt2", "odd", "bfloat16"), ("cloze", "parity", "float32")] + [
+    ("families", run, dtype) for run in
+    ("gemma2", "mixtral", "llama3_1", "qwen3_yarn", "deepseek", "tide", "gpt_oss")
+    for dtype in ("float32", "bfloat16")] + [
+    (file, "parity", "float32") for file in ("balanced", "relay", "strata", "towers", "vaswani")]
+
+
+def built(file: str, run: str, dtype: str) -> Path:
+    exe = OUT / f"{file}-{run}-{dtype}" / "device"
+    with turn_to_make(exe):
+        return exe if exe.exists() else emulated.build_for_device(
+            PROGRAMS / f"{file}.titan", run, dtype, exe)
+
+
+def against_processor(text: Path, file: str, run: str, dtype: str):
+    exe = built(file, run, dtype)
+    own = titan.build(PROGRAMS / f"{file}.titan", run, dtype, exe.with_name("processor"))
+    device, processor = exe.with_name("on-device"), exe.with_name("on-processor")
+    for program, out in ((exe, device), (own, processor)):
+        Launch(STEPS).run(program, text, out)
+    result = compare(device, processor, dtype)
+    return result.passed(), result.table()
+
+
+def split(text: Path, file: str, run: str, dtype: str, processes: int):
+    """Over processes, whose devices exchange by NCCL's calls, against one process."""
+    exe = built(file, run, dtype)
+    whole = built(file, "parity", dtype)
+    one, many = exe.with_name("alone"), exe.with_name("split")
+    Launch(STEPS).run(whole, text, one)
+    Launch(STEPS, processes=processes).run(exe, text, many, ["--check-replicas"])
+    result = compare(many, one, dtype)
+    return result.passed(), result.table()
+
+
+def resumed(text: Path, file: str, run: str, dtype: str):
+    """Losses are the same bits, whether or not the run was stopped and read its checkpoint."""
+    exe = built(file, run, dtype)
+    whole, parts = exe.with_name("whole"), exe.with_name("parts")
+    Launch(4).run(exe, text, whole)
+    command = [exe, "--data", text, "--steps", 4, "--seed", 7, "--out", parts, "--log-every", 1]
+    for more in (["--stop-at", 2, "--set", "checkpoint.every=2", "--resume", "none"], []):
+        titan.call(command + more, env=titan.environment_of({}))
+    good = read_losses(parts) == read_losses(whole) and times_add_up(whole)
+    return good, f"    {read_losses(parts)}\n    {read_losses(whole)}"
+
+
+def times_add_up(out: Path) -> bool:
+    """The rates that a run reports are those of steps that are done, not of steps that are queued."""
+    rows = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+    taken = sum((row["tokens"] - before) / row["tokens_per_second"]
+                for before, row in zip([0] + [row["tokens"] for row in rows], rows))
+    return taken > 0.8 * rows[-1]["time"]
+
+
+def cases(everything: bool, text: Path):
+    yield "operations against the interpreter", operations.check
+    yield "attention against the processor's", attention.check
+    for case in CASES + (MORE if everything else []):
+        yield " ".join(case) + " against the processor", partial(against_processor, text, *case)
+    yield "llama3 parity float32 resumed", partial(resumed, text, *CASES[0])
+    yield "llama3 auto on 2 processes", partial(split, text, *CASES[0], 2)
+    if everything:
+        yield "llama3 on_shard2_tp2", partial(split, text, "llama3", "on_shard2_tp2", "float64", 4)
+        yield "llama3 on_tp2_seq", partial(split, text, "llama3", "on_tp2_seq", "float64", 2)
+    yield from broken.cases()
+
+
+def add_arguments(parser) -> None:
+    parser.add_argument("--all", action="store_true", help="every model")
+
+
+def main() -> None:
+    arguments = read_arguments(__doc__, OUT, add_arguments)
+    text = write_text(OUT / "text.txt", TEXT_BYTES)
+    report = Report()
+    report.cases(cases(arguments.all, text), arguments.names)
+    report.end()
+
+
+if __name__ == "__main__":
+    main()
