@@ -84,7 +84,6 @@ def attention_differs(old: str, new: str, folder: Path) -> tuple[bool, str]:
 def cases():
     yield "nothing broken", partial(unchanged_agrees, OUT / "unchanged")
     programs = {
-        "barriers of emitted kernels": partial(in_emission, "__syncthreads();", ""),
         "an emitted stride": partial(in_emission, "[row * vocab + i] = ", "[row + i] = "),
         "a barrier of reduceBlock": partial(
             in_header, "values[threadIdx.x] = value;\n  __syncthreads();", "values[threadIdx.x] = value;"),
