@@ -1,6 +1,7 @@
 #include "StopSignal.h"
 
 #include <csignal>
+#include <initializer_list>
 
 namespace titan::rt {
 
@@ -19,8 +20,13 @@ void catchStopSignals() {
   action.sa_handler = remember;
   // Reset after the first one, so that the second has the system's default effect.
   action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
-  sigaction(SIGTERM, &action, nullptr);
-  sigaction(SIGINT, &action, nullptr);
+  for (int signal : {SIGTERM, SIGINT, SIGHUP}) {
+    struct sigaction inherited = {};
+    sigaction(signal, nullptr, &inherited);
+    if (inherited.sa_handler != SIG_IGN) // as nohup starts it, and a shell in the background
+      sigaction(signal, &action, nullptr);
+  }
+  std::signal(SIGPIPE, SIG_IGN);
 }
 
 int stopSignal() {

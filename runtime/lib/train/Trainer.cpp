@@ -185,7 +185,7 @@ private:
 
   int stopped() {
     saveRun();
-    std::string signal = stopSignal() == SIGINT ? "SIGINT" : "SIGTERM";
+    std::string signal = std::string("SIG") + sigabbrev_np(stopSignal());
     report.status("stopped", step, ExitStoppedBySignal,
                   "by " + signal + ", after saving a checkpoint");
     report.say("stopped by {} after step {}; the same command resumes", signal, step);

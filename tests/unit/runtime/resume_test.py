@@ -9,14 +9,20 @@ from program import ProgramCase, losses, main
 
 
 class ResumeTest(ProgramCase):
+    def begin(self, name, *arguments, **options):
+        """A run of 300 steps, of which some are done."""
+        folder = self.folder / name
+        process = self.start("--data", self.text, "--out", folder, "--log-every", 1, "--steps", 300,
+                             *arguments, **options)
+        while not (folder / "metrics.jsonl").exists() or len(losses(folder)) < 3:
+            time.sleep(0.01)
+        return process
+
     def test_stopped_and_resumed(self):
         """SIGTERM saves and exits 75; the same command goes on and ends where one without a stop
         ends, bit by bit, with no step missing or double in the metrics."""
         whole, _ = self.train("whole", "--steps", 300)
-        process = self.start("--data", self.text, "--out", self.folder / "cut", "--log-every", 1,
-                             "--steps", 300)
-        while not (self.folder / "cut/metrics.jsonl").exists() or len(losses(self.folder / "cut")) < 3:
-            time.sleep(0.01)
+        process = self.begin("cut")
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 75, out + err)
@@ -34,10 +40,7 @@ class ResumeTest(ProgramCase):
         what they saved."""
         whole, _ = self.train("whole", "--steps", 300)
         cut = self.folder / "cut"
-        process = self.start("--data", self.text, "--out", cut, "--log-every", 1, "--steps", 300,
-                             ranks=2)
-        while not (cut / "metrics.jsonl").exists() or len(losses(cut)) < 3:
-            time.sleep(0.01)
+        process = self.begin("cut", ranks=2)
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1)
@@ -47,6 +50,28 @@ class ResumeTest(ProgramCase):
         self.assertEqual(len(losses(cut)), 300)
         for a, b in zip(losses(cut), losses(whole)):
             self.assertLessEqual(abs(a - b), 1e-11 * abs(b))
+
+    def test_its_terminal_closes(self):
+        """The run saves and stops; one that was started by nohup goes on."""
+        process = self.begin("cut")
+        process.send_signal(signal.SIGHUP)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 75, out + err)
+        self.assertIn("stopped by SIGHUP", out)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a child inherits it
+        self.addCleanup(signal.signal, signal.SIGHUP, signal.SIG_DFL)
+        process = self.begin("whole")
+        process.send_signal(signal.SIGHUP)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, out + err)
+
+    def test_its_reader_leaves(self):
+        """What was to be read from a pipe is lost, the run is not."""
+        process = self.begin("alone")
+        process.stdout.close()
+        process.stderr.close()
+        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertEqual(len(losses(self.folder / "alone")), 300)
 
     def test_checkpoints_and_retention(self):
         """Checkpoints come at their interval and at the end, the latest are kept; a run that is
