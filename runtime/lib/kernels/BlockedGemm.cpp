@@ -10,6 +10,7 @@
 #include "ThreadScratch.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <omp.h>
 #include <string_view>
@@ -90,17 +91,31 @@ template <typename E, typename P> struct OnVectors {
   const bool packsRight;
 };
 
-/// The threads that work on a product. A product within another's parallel region has one.
-struct Team {
-  /// The first and the last but one of the calling thread's share of `count` things.
-  int64_t begin(int64_t count) const { return thread * count / threads; }
-  int64_t end(int64_t count) const { return (thread + 1) * count / threads; }
-  void meet() const {
-    if (threads > 1) {
-#pragma omp barrier
+/// The calling thread among those that work on a product, which take the next piece of work as soon
+/// as they are free. A product within another's parallel region has one thread.
+class Team {
+public:
+  Team() = default;
+  Team(std::atomic<int64_t> &next, int64_t threads) : threads(threads), next(&next) {}
+  int64_t size() const { return threads; }
+  /// Calls work(i) for each i below `count` on one of the threads, all of which deal out the same,
+  /// and returns when all is done.
+  template <typename Work> void deal(int64_t count, Work &&work) {
+    if (threads == 1) {
+      for (int64_t i = 0; i < count; ++i)
+        work(i);
+      return;
     }
+    for (int64_t i; (i = next->fetch_add(1, std::memory_order_relaxed) - dealt) < count;)
+      work(i);
+    dealt += count + threads; // each thread has asked once in vain
+#pragma omp barrier
   }
-  int64_t thread = 0, threads = 1;
+
+private:
+  int64_t threads = 1;
+  std::atomic<int64_t> *next = nullptr;
+  int64_t dealt = 0; // how often `next` was asked when the work at hand began
 };
 
 /// One product; every thread of a team goes through all of its steps.
@@ -126,7 +141,7 @@ public:
   }
 
   /// Parts of the depth follow each other where their sums stay: in C, or in a block's own place.
-  void run(const Team &team) const {
+  void run(Team team) const {
     for (int64_t outer = 0; outer < (hasSums() ? 1 : depth.parts); ++outer)
       for (int64_t row = 0; row < rows.parts; ++row)
         for (int64_t column = 0; column < columns.parts; ++column)
@@ -141,19 +156,11 @@ private:
   /// Whether what is rounded must wait for more.
   bool hasSums() const { return !std::is_same_v<To, float> && depth.parts > 1; }
 
-  void addBlock(const Team &team, int64_t row, int64_t column, int64_t at, bool packsLeft) const {
+  void addBlock(Team &team, int64_t row, int64_t column, int64_t at, bool packsLeft) const {
     const int64_t begin = depth.begin(at), depths = depth.sizeOf(at);
     const Slice left{rows.begin(row), rows.sizeOf(row), begin, depths};
     const Slice right{columns.begin(column), columns.sizeOf(column), begin, depths};
-    if (packsLeft)
-      packShare(team, left, way.panelRows, [&](const Slice &part, int64_t panel) {
-        way.packLeft(a, part, packedA + panel * way.leftElements(depths));
-      });
-    if (way.packsRight)
-      packShare(team, right, way.panelColumns, [&](const Slice &part, int64_t panel) {
-        way.packRight(b, part, packedB + panel * way.rightElements(depths));
-      });
-    team.meet();
+    pack(team, left, packsLeft, right);
     Destination<To> to = c.at(left.line, right.line);
     if (!hasSums()) {
       to.adds |= at > 0;
@@ -165,37 +172,53 @@ private:
       to.ldSums = columns.size;
       multiply(team, left, right, to);
     }
-    team.meet();
   }
 
-  /// Packs the calling thread's panels, of so many lines, of what all pack.
-  template <typename Pack>
-  static void packShare(const Team &team, Slice part, int64_t lines, Pack &&pack) {
-    const int64_t panels = quotient(part.lines, lines);
-    const int64_t first = team.begin(panels), end = team.end(panels);
-    if (first == end)
-      return;
-    part.lines = std::min(end * lines, part.lines) - first * lines;
-    part.line += first * lines;
-    pack(part, first);
+  /// Some panels of an operand, of so many lines, which are packed at a time.
+  struct Share {
+    Share(const Slice &all, int64_t lines, int64_t threads)
+        : all(all), lines(lines), panels(quotient(all.lines, lines)),
+          atOnce(std::clamp<int64_t>(panels / (4 * threads), 1, 4)) {}
+    int64_t parts() const { return quotient(panels, atOnce); }
+    int64_t firstPanel(int64_t part) const { return part * atOnce; }
+    Slice operator[](int64_t part) const {
+      const int64_t first = part * atOnce * lines;
+      return {all.line + first, std::min(atOnce * lines, all.lines - first), all.depth, all.depths};
+    }
+    const Slice &all;
+    int64_t lines, panels, atOnce;
+  };
+
+  void pack(Team &team, const Slice &left, bool packsLeft, const Slice &right) const {
+    const Share shareA(left, way.panelRows, team.size());
+    const Share shareB(right, way.panelColumns, team.size());
+    const int64_t partsA = packsLeft ? shareA.parts() : 0;
+    team.deal(partsA + (way.packsRight ? shareB.parts() : 0), [&](int64_t part) {
+      if (part < partsA)
+        way.packLeft(a, shareA[part],
+                     packedA + shareA.firstPanel(part) * way.leftElements(left.depths));
+      else
+        way.packRight(b, shareB[part - partsA],
+                      packedB + shareB.firstPanel(part - partsA) * way.rightElements(left.depths));
+    });
   }
 
-  /// The calling thread's part of a block.
   template <typename Sum>
-  void multiply(const Team &team, const Slice &left, Slice right,
+  void multiply(Team &team, const Slice &left, const Slice &right,
                 const Destination<Sum> &to) const {
-    const Grid grid(left.lines, right.lines, static_cast<int>(team.threads), way.panelRows,
-                    Way::panelColumns);
-    if (team.thread >= grid.parts)
-      return;
-    const int64_t row = team.thread / grid.columns * grid.height;
-    const int64_t column = team.thread % grid.columns * grid.width;
-    right.line += column;
-    right.lines = std::min(grid.width, right.lines - column);
-    way.multiply(packedA + row / way.panelRows * way.leftElements(left.depths),
-                 std::min(grid.height, left.lines - row),
-                 packedB + column / way.panelColumns * way.rightElements(left.depths), b, right,
-                 to.at(row, column));
+    const Grid grid(left.lines, right.lines, partsToDeal(left.lines * right.lines, team.size()),
+                    way.panelRows, Way::panelColumns);
+    team.deal(grid.parts, [&](int64_t part) {
+      const int64_t row = part / grid.columns * grid.height;
+      const int64_t column = part % grid.columns * grid.width;
+      Slice some = right;
+      some.line += column;
+      some.lines = std::min(grid.width, right.lines - column);
+      way.multiply(packedA + row / way.panelRows * way.leftElements(left.depths),
+                   std::min(grid.height, left.lines - row),
+                   packedB + column / way.panelColumns * way.rightElements(left.depths), b, some,
+                   to.at(row, column));
+    });
   }
 
   const Way way;
@@ -233,8 +256,9 @@ void multiply(const OperandOf<typename Way::Element> &a, const OperandOf<typenam
   if (!Way(e).packsRight)
     return multiplyApart<Way>(a, b, e, c, threads);
   const BlockedProduct<Way, To> product(a, b, e, c);
+  std::atomic<int64_t> next = 0;
 #pragma omp parallel
-  product.run({omp_get_thread_num(), omp_get_num_threads()});
+  product.run(Team(next, omp_get_num_threads()));
 }
 
 } // namespace

@@ -137,24 +137,29 @@ Bfloat16Operand operandOf(const Matrix &matrix, bool alongDepth) {
 
 template <typename To> void productOnTiles(const Product &p, bool accumulate, To *c, int64_t ldc) {
   const bool isShared = !omp_in_parallel() && p.m * p.n * p.k >= int64_t{1} << 18;
-  const Grid grid(p.m, p.n, isShared ? omp_get_max_threads() : 1);
-  auto part = [&](int64_t index) {
+  const Grid grid(p.m, p.n, partsToDeal(p.m * p.n, isShared ? omp_get_max_threads() : 1));
+  const auto bytes = static_cast<int64_t>(amx::scratchBytes({grid.height, grid.width, p.k}));
+  auto makePart = [&](int64_t index, std::byte *scratch) {
     const int64_t row = index / grid.columns * grid.height;
     const int64_t column = index % grid.columns * grid.width;
     const Extents extents{std::min(grid.height, p.m - row), std::min(grid.width, p.n - column),
                           p.k};
-    const size_t bytes = amx::scratchBytes(extents);
-    std::byte *scratch =
-        ThreadScratch::ofThread(bytes).take<std::byte>(static_cast<int64_t>(bytes));
     amx::multiply(operandOf(p.a, !p.a.transposed).from(row),
                   operandOf(p.b, p.b.transposed).from(column), extents, accumulate,
                   c + row * ldc + column, ldc, scratch);
   };
+  auto takeScratch = [&] {
+    return ThreadScratch::ofThread(static_cast<size_t>(bytes)).take<std::byte>(bytes);
+  };
   if (grid.parts == 1) // a team of one thread would have libgomp ask for memory
-    return part(0);
-#pragma omp parallel for schedule(static)
-  for (int64_t index = 0; index < grid.parts; ++index)
-    part(index);
+    return makePart(0, takeScratch());
+#pragma omp parallel
+  {
+    std::byte *scratch = takeScratch(); // also for who comes too late this time
+#pragma omp for schedule(dynamic)
+    for (int64_t index = 0; index < grid.parts; ++index)
+      makePart(index, scratch);
+  }
 }
 
 template <typename To> void product(const Product &p, bool accumulate, To *c, int64_t ldc) {
