@@ -9,8 +9,8 @@ namespace {
 
 constexpr int warpSize32 = 32;
 constexpr int warpsPerBlock = 4;
-constexpr int largestHead = 256;
-constexpr int perLane = largestHead / warpSize32;
+constexpr int atOnce = 256; // elements of a head that a warp holds; larger ones take several passes
+constexpr int perLane = atOnce / warpSize32;
 
 struct Row {
   int64_t outer, position, kvHead, g;
@@ -113,19 +113,21 @@ __device__ Accumulated<E> scoreAt(const Row &row, int64_t key, const AttentionSh
                  slope);
 }
 
-/// A vector of `size` elements, `stride` apart in memory, that a warp's lanes hold together.
+/// As many elements of a vector as a warp's lanes hold together, from `first` on. There are `size`,
+/// `stride` apart in memory.
 template <typename T> struct Spread {
+  int64_t first;
   T part[perLane] = {};
 
   template <typename E>
   __device__ void add(T factor, const E *vector, int64_t stride, int64_t size) {
     for (int i = 0; i < perLane; ++i)
-      if (int64_t d = threadIdx.x + i * warpSize32; d < size)
+      if (int64_t d = first + threadIdx.x + i * warpSize32; d < size)
         part[i] += factor * vector[d * stride];
   }
   template <typename E> __device__ void store(E *to, int64_t stride, int64_t size) const {
     for (int i = 0; i < perLane; ++i)
-      if (int64_t d = threadIdx.x + i * warpSize32; d < size)
+      if (int64_t d = first + threadIdx.x + i * warpSize32; d < size)
         to[d * stride] = part[i];
   }
 };
@@ -151,18 +153,20 @@ __global__ void forwardKernel(AttentionShape s, const E *q, const E *k, const E 
     top = highest;
   }
   mergeLanes(top, total);
-  Spread<T> sum;
-  for (int64_t j0 = seen.begin; j0 < seen.end; j0 += warpSize32) {
-    int64_t j = j0 + threadIdx.x;
-    T mine = j < seen.end && inOneDocument(keyRow, row.position, j, s)
-                 ? exp(scoreAt(keyRow, j, s, query, k, slope) - top) / total
-                 : T(0);
-    for (int lane = 0; lane < warpSize32 && j0 + lane < seen.end; ++lane) {
-      T p = __shfl_sync(~0u, mine, lane);
-      sum.add(p, v + offsetAt(keyRow, j0 + lane, s.v), s.v.element, s.valueHead);
+  for (int64_t first = 0; first < s.valueHead; first += atOnce) {
+    Spread<T> sum{first};
+    for (int64_t j0 = seen.begin; j0 < seen.end; j0 += warpSize32) {
+      int64_t j = j0 + threadIdx.x;
+      T mine = j < seen.end && inOneDocument(keyRow, row.position, j, s)
+                   ? exp(scoreAt(keyRow, j, s, query, k, slope) - top) / total
+                   : T(0);
+      for (int lane = 0; lane < warpSize32 && j0 + lane < seen.end; ++lane) {
+        T p = __shfl_sync(~0u, mine, lane);
+        sum.add(p, v + offsetAt(keyRow, j0 + lane, s.v), s.v.element, s.valueHead);
+      }
     }
+    sum.store(out + offsetOf(row, s.out), s.out.element, s.valueHead);
   }
-  sum.store(out + offsetOf(row, s.out), s.out.element, s.valueHead);
   if (lse && threadIdx.x == 0)
     lse[offsetOf(row, s.lse)] = top + log(total);
 }
@@ -199,18 +203,20 @@ __global__ void queryGradientKernel(AttentionShape s, Cotangents<E> c, E *dq) {
   Row row = rowOf(index, s, s.queries, s.group), keyRow = row;
   keyRow.g = 0;
   const Span seen = keysOf(row.position, s);
-  Spread<T> sum;
-  for (int64_t j0 = seen.begin; j0 < seen.end; j0 += warpSize32) {
-    int64_t j = j0 + threadIdx.x;
-    T mine = 0, p;
-    if (j < seen.end && inOneDocument(keyRow, row.position, j, s))
-      mine = pairGradient(c, s, row, keyRow, j, p);
-    for (int lane = 0; lane < warpSize32 && j0 + lane < seen.end; ++lane) {
-      T ds = __shfl_sync(~0u, mine, lane);
-      sum.add(ds, c.k + offsetAt(keyRow, j0 + lane, s.k), s.k.element, s.head);
+  for (int64_t first = 0; first < s.head; first += atOnce) {
+    Spread<T> sum{first};
+    for (int64_t j0 = seen.begin; j0 < seen.end; j0 += warpSize32) {
+      int64_t j = j0 + threadIdx.x;
+      T mine = 0, p;
+      if (j < seen.end && inOneDocument(keyRow, row.position, j, s))
+        mine = pairGradient(c, s, row, keyRow, j, p);
+      for (int lane = 0; lane < warpSize32 && j0 + lane < seen.end; ++lane) {
+        T ds = __shfl_sync(~0u, mine, lane);
+        sum.add(ds, c.k + offsetAt(keyRow, j0 + lane, s.k), s.k.element, s.head);
+      }
     }
+    sum.store(dq + offsetOf(row, s.q), s.q.element, s.head);
   }
-  sum.store(dq + offsetOf(row, s.q), s.q.element, s.head);
 }
 
 /// A warp a key: dk and dv, over all query heads and positions that see it.
@@ -221,25 +227,27 @@ __global__ void keyGradientKernel(AttentionShape s, Cotangents<E> c, E *dk, E *d
   if (index >= s.outer * s.keys * s.kvHeads)
     return;
   const Row keyRow = rowOf(index, s, s.keys, 1);
-  Spread<T> keySum, valueSum;
   const Span seeing = queriesOf(keyRow.position, s);
-  for (int64_t g = 0; g < s.group; ++g)
-    for (int64_t i0 = seeing.begin; i0 < seeing.end; i0 += warpSize32) {
-      Row row = keyRow;
-      row.g = g;
-      row.position = i0 + threadIdx.x;
-      T p = 0, ds = 0;
-      if (row.position < seeing.end && inOneDocument(keyRow, row.position, keyRow.position, s))
-        ds = pairGradient(c, s, row, keyRow, keyRow.position, p);
-      for (int lane = 0; lane < warpSize32 && i0 + lane < seeing.end; ++lane) {
-        T pLane = __shfl_sync(~0u, p, lane), dsLane = __shfl_sync(~0u, ds, lane);
-        row.position = i0 + lane;
-        valueSum.add(pLane, c.dOut + offsetOf(row, s.out), s.out.element, s.valueHead);
-        keySum.add(dsLane, c.q + offsetOf(row, s.q), s.q.element, s.head);
+  for (int64_t first = 0; first < s.head || first < s.valueHead; first += atOnce) {
+    Spread<T> keySum{first}, valueSum{first};
+    for (int64_t g = 0; g < s.group; ++g)
+      for (int64_t i0 = seeing.begin; i0 < seeing.end; i0 += warpSize32) {
+        Row row = keyRow;
+        row.g = g;
+        row.position = i0 + threadIdx.x;
+        T p = 0, ds = 0;
+        if (row.position < seeing.end && inOneDocument(keyRow, row.position, keyRow.position, s))
+          ds = pairGradient(c, s, row, keyRow, keyRow.position, p);
+        for (int lane = 0; lane < warpSize32 && i0 + lane < seeing.end; ++lane) {
+          T pLane = __shfl_sync(~0u, p, lane), dsLane = __shfl_sync(~0u, ds, lane);
+          row.position = i0 + lane;
+          valueSum.add(pLane, c.dOut + offsetOf(row, s.out), s.out.element, s.valueHead);
+          keySum.add(dsLane, c.q + offsetOf(row, s.q), s.q.element, s.head);
+        }
       }
-    }
-  keySum.store(dk + offsetOf(keyRow, s.k), s.k.element, s.head);
-  valueSum.store(dv + offsetOf(keyRow, s.v), s.v.element, s.valueHead);
+    keySum.store(dk + offsetOf(keyRow, s.k), s.k.element, s.head);
+    valueSum.store(dv + offsetOf(keyRow, s.v), s.v.element, s.valueHead);
+  }
 }
 
 unsigned blocksFor(int64_t rows) {
@@ -249,8 +257,6 @@ unsigned blocksFor(int64_t rows) {
 template <typename E>
 cudaError_t forward(const AttentionShape &s, const E *q, const E *k, const E *v, E *out,
                     Accumulated<E> *lse, cudaStream_t stream) {
-  if (s.head > largestHead || s.valueHead > largestHead)
-    return cudaErrorInvalidValue;
   dim3 threads(warpSize32, warpsPerBlock);
   int64_t rows = s.outer * s.queries * s.kvHeads * s.group;
   forwardKernel<E><<<blocksFor(rows), threads, 0, stream>>>(s, q, k, v, out, lse);
@@ -260,8 +266,6 @@ cudaError_t forward(const AttentionShape &s, const E *q, const E *k, const E *v,
 template <typename E>
 cudaError_t backward(const AttentionShape &s, const Cotangents<E> &c, E *dq, E *dk, E *dv,
                      cudaStream_t stream) {
-  if (s.head > largestHead || s.valueHead > largestHead)
-    return cudaErrorInvalidValue;
   dim3 threads(warpSize32, warpsPerBlock);
   int64_t pairs = s.outer * s.kvHeads;
   queryGradientKernel<E><<<blocksFor(pairs * s.queries * s.group), threads, 0, stream>>>(s, c, dq);

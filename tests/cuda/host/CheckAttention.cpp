@@ -4,7 +4,8 @@
 #include "device/Device.h"
 
 #include "titan/runtime/attention.h"
-#include "titan/runtime/random_stream.h"
+
+#include "tests/unit/runtime/RandomValues.h"
 
 #include <cmath>
 #include <cstdio>
@@ -23,14 +24,6 @@ struct Tensors {
         out(s.outer * s.queries * s.kvHeads * s.group * s.valueHead),
         lse(s.outer * s.queries * s.kvHeads * s.group) {}
 };
-
-template <typename T> std::vector<T> randomValues(const char *name, int64_t count) {
-  RandomStream stream(1, "test", name);
-  std::vector<T> values(count);
-  for (int64_t i = 0; i < count; ++i)
-    values[i] = static_cast<T>(stream.normal(i));
-  return values;
-}
 
 /// A vector's copy in the device's memory.
 template <typename T> class OnDevice {
@@ -148,6 +141,15 @@ AttentionShape drawShape() {
   return s;
 }
 
+/// A warp does not hold such heads at once.
+AttentionShape drawLargeHeads() {
+  AttentionShape s = drawShape();
+  s.outer = s.group = 1;
+  s.head = draw(257, 300);
+  s.valueHead = draw(0, 1) ? 40 : draw(513, 520);
+  return s;
+}
+
 } // namespace
 
 int main() {
@@ -155,9 +157,9 @@ int main() {
   std::vector<int64_t> documents(10000);
   for (size_t i = 0; i < documents.size(); ++i)
     documents[i] = static_cast<int64_t>(i / 11 % 5);
-  constexpr int kCases = 60;
+  constexpr int kCases = 66;
   for (int i = 0; i < kCases; ++i) {
-    AttentionShape s = drawShape();
+    AttentionShape s = i % 11 == 10 ? drawLargeHeads() : drawShape();
     s.documents = draw(0, 2) == 0 ? documents.data() : nullptr;
     if (i % 3 == 0)
       check<double>(*device, "f64", s, 1e-12);

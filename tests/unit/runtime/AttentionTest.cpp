@@ -1,5 +1,6 @@
 #include "titan/runtime/attention.h"
-#include "titan/runtime/random_stream.h"
+
+#include "tests/unit/runtime/RandomValues.h"
 
 #include <gtest/gtest.h>
 
@@ -22,14 +23,6 @@ void PrintTo(const AttentionShape &s, std::ostream *os) {
 } // namespace titan::rt
 
 namespace {
-
-template <typename T> std::vector<T> randomValues(const char *name, int64_t count) {
-  RandomStream stream(1, "test", name);
-  std::vector<T> values(count);
-  for (int64_t i = 0; i < count; ++i)
-    values[i] = static_cast<T>(stream.normal(i));
-  return values;
-}
 
 /// Documents of unequal lengths, one of which goes on after another one, and a lone position.
 const int64_t *someDocuments() {
