@@ -66,6 +66,10 @@ DeviceStaging &Collectives::quietStaging() {
   return *staging;
 }
 
+void Collectives::prepare(const Exchange &exchange) {
+  reserve(exchange, quietStaging());
+}
+
 void Collectives::exchange(const Exchange &exchange, int channel) {
   if (channel == kAtOnce)
     return carryOut(exchange, quietStaging());
@@ -106,7 +110,10 @@ void exchange(Context &ctx, GroupRef axes, DType type, Reduction op, Exchange::K
     shares.push_back({part->in, part->out, part->outer, part->d * part->inner});
   Exchange whole{kind, &ctx.collectives->group(axes), type, op, {action, ctx.place}, {}, ctx.trace};
   whole.shares.swap(shares);
-  ctx.collectives->exchange(whole, channel);
+  if (ctx.preparing)
+    ctx.collectives->prepare(whole);
+  else
+    ctx.collectives->exchange(whole, channel);
   whole.shares.swap(shares);
 }
 
@@ -146,7 +153,8 @@ void allReduce(Context &ctx, GroupRef axes, DType type, Reduction op,
 }
 
 void finish(Context &ctx, int channel) {
-  ctx.collectives->finish(channel);
+  if (!ctx.preparing)
+    ctx.collectives->finish(channel);
 }
 
 void allToAll(Context &ctx, GroupRef axes, DType type, const void *in, void *out, int64_t a,
@@ -158,6 +166,8 @@ void allToAll(Context &ctx, GroupRef axes, DType type, const void *in, void *out
   DeviceStaging &staging = ctx.collectives->quietStaging();
   std::byte *sent = staging.packed(bytes * ranks);
   std::byte *received = staging.received(bytes * ranks);
+  if (ctx.preparing)
+    return;
   // A chunk keeps the order of the input's dimensions; only `s` is cut.
   int64_t before = gatherFirst ? a * gLocal * b : a; // dimensions outside s
   int64_t run = (gatherFirst ? part * c : part * b * gLocal * c) * size;

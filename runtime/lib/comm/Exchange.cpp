@@ -16,12 +16,25 @@ public:
       count += share.outer * share.block;
   }
 
+  /// Of one member's side of a gathering or a reduction, and of the other side.
+  int64_t sentBytes() const {
+    return count * width * (exchange.kind == Exchange::ReduceScatter ? size : 1);
+  }
+  int64_t receivedBytes() const {
+    return count * width * (exchange.kind == Exchange::AllGather ? size : 1);
+  }
+  void reserve() {
+    staging.packed(sentBytes());
+    if (exchange.kind != Exchange::AllReduce)
+      staging.received(receivedBytes());
+  }
+
   void run() {
     Group &group = *exchange.group;
     switch (exchange.kind) {
     case Exchange::AllGather: {
-      std::byte *sent = staging.packed(count * width);
-      std::byte *received = staging.received(count * width * size);
+      std::byte *sent = staging.packed(sentBytes());
+      std::byte *received = staging.received(receivedBytes());
       forEach([&](const Share &share, int64_t begin) {
         copy(at(share.in, 0), share.block, sent + begin, share.block, share);
       });
@@ -33,8 +46,8 @@ public:
       return;
     }
     case Exchange::ReduceScatter: {
-      std::byte *sent = staging.packed(count * width * size);
-      std::byte *received = staging.received(count * width);
+      std::byte *sent = staging.packed(sentBytes());
+      std::byte *received = staging.received(receivedBytes());
       forEachMember([&](const Share &share, int64_t begin, int64_t member) {
         copy(at(share.in, member * share.block * width), size * share.block,
              sent + member * count * width + begin, share.block, share);
@@ -46,7 +59,7 @@ public:
       return;
     }
     case Exchange::AllReduce: {
-      std::byte *data = staging.packed(count * width);
+      std::byte *data = staging.packed(sentBytes());
       forEach([&](const Share &share, int64_t begin) {
         copy(at(share.in, 0), share.block, data + begin, share.block, share);
       });
@@ -83,12 +96,23 @@ private:
   int64_t size, width, count = 0;
 };
 
+/// A single value that lies as the group's plain collectives want it.
+bool isOneStretch(const Exchange &exchange) {
+  return exchange.shares.size() == 1 &&
+         (exchange.shares[0].outer == 1 || exchange.group->size() == 1);
+}
+
 } // namespace
+
+void reserve(const Exchange &exchange, Staging &staging) {
+  if (!isOneStretch(exchange) && !exchange.group->takes(exchange.shares))
+    Packer(exchange, staging).reserve();
+}
 
 void carryOut(const Exchange &exchange, Staging &staging) {
   Group &group = *exchange.group;
   const std::vector<Share> &shares = exchange.shares;
-  bool isOne = shares.size() == 1 && (shares[0].outer == 1 || group.size() == 1);
+  bool isOne = isOneStretch(exchange);
   int64_t count = isOne ? shares[0].outer * shares[0].block : 0;
   bool takes = !isOne && group.takes(shares);
   if (!isOne && !takes)

@@ -33,6 +33,8 @@ public:
                           int64_t toStride, int64_t rows, int64_t bytes) = 0;
 };
 
+/// Makes staging as large as carrying the exchange out will need it.
+void reserve(const Exchange &exchange, Staging &staging);
 /// Carries out the exchange: by the group itself if it takes the values as they lie, else packed
 /// into one stretch of memory.
 void carryOut(const Exchange &exchange, Staging &staging);

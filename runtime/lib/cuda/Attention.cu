@@ -273,7 +273,24 @@ cudaError_t backward(const AttentionShape &s, const Cotangents<E> &c, E *dq, E *
   return cudaGetLastError();
 }
 
+template <typename E> cudaError_t loadKernels() {
+  cudaFuncAttributes attributes;
+  cudaError_t status = cudaFuncGetAttributes(&attributes, forwardKernel<E>);
+  if (status == cudaSuccess)
+    status = cudaFuncGetAttributes(&attributes, queryGradientKernel<E>);
+  if (status == cudaSuccess)
+    status = cudaFuncGetAttributes(&attributes, keyGradientKernel<E>);
+  return status;
+}
+
 } // namespace
+
+cudaError_t loadAttention() {
+  cudaError_t status = loadKernels<bf16>();
+  if (status == cudaSuccess)
+    status = loadKernels<float>();
+  return status == cudaSuccess ? loadKernels<double>() : status;
+}
 
 cudaError_t attentionForward(const AttentionShape &shape, const float *q, const float *k,
                              const float *v, float *out, float *lse, cudaStream_t stream) {

@@ -9,6 +9,9 @@
 
 namespace titan::rt::cuda {
 
+/// Brings the kernels below onto the device, which their first launch would do otherwise.
+cudaError_t loadAttention();
+
 cudaError_t attentionForward(const AttentionShape &shape, const float *q, const float *k,
                              const float *v, float *out, float *lse, cudaStream_t stream);
 cudaError_t attentionForward(const AttentionShape &shape, const double *q, const double *k,

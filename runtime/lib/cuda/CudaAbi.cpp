@@ -1,5 +1,5 @@
 // What emitted functions call (program.h), on a CUDA device: products by cuBLAS, attention by the
-// kernels of Attention.cu. Everything is queued on the context's stream.
+// kernels of Attention.cu. Everything is queued on the context's stream, or made ready for that.
 #include "AttentionKernels.h"
 #include "Check.h"
 
@@ -19,15 +19,31 @@ void checkBlas(cublasStatus_t status, const Context &ctx) {
                 cublasGetStatusString(status));
 }
 
+/// cuBLAS with a stream, and with memory to work in: left to itself it allocates that when it needs
+/// it, in a step that is captured too.
+struct Blas {
+  static constexpr size_t bytes = size_t{32} << 20; // what NVIDIA advises for the largest devices
+  cublasHandle_t handle = nullptr;
+  void *stream = nullptr, *memory = nullptr;
+
+  explicit Blas(const Context &ctx) {
+    checkBlas(cublasCreate(&handle), ctx);
+    check(cudaMalloc(&memory, bytes), "allocating memory for products");
+    use(ctx);
+  }
+  void use(const Context &ctx) {
+    stream = ctx.stream;
+    checkBlas(cublasSetStream(handle, static_cast<cudaStream_t>(stream)), ctx);
+    checkBlas(cublasSetWorkspace(handle, memory, bytes), ctx); // a new stream has its own again
+  }
+};
+
 /// One handle for the process: one rank drives one device from one thread.
 cublasHandle_t handleFor(const Context &ctx) {
-  static cublasHandle_t handle = [&] {
-    cublasHandle_t created = nullptr;
-    checkBlas(cublasCreate(&created), ctx);
-    return created;
-  }();
-  checkBlas(cublasSetStream(handle, static_cast<cudaStream_t>(ctx.stream)), ctx);
-  return handle;
+  static Blas blas(ctx);
+  if (blas.stream != ctx.stream)
+    blas.use(ctx);
+  return blas.handle;
 }
 
 cublasStatus_t blas(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int64_t m,
@@ -66,8 +82,11 @@ template <typename T, typename To>
 void product(const Context &ctx, const T *a, const T *b, To *c, const GemmShape &s) {
   using Scalar = Accumulated<To>;
   auto transposed = [](bool yes) { return yes ? CUBLAS_OP_T : CUBLAS_OP_N; };
-  checkBlas(blas(handleFor(ctx), transposed(s.transposeB), transposed(s.transposeA), s.n, s.m, s.k,
-                 b, s.ldb, s.strideB, a, s.lda, s.strideA, s.accumulate ? Scalar(1) : Scalar(0), c,
+  cublasHandle_t handle = handleFor(ctx);
+  if (ctx.preparing)
+    return;
+  checkBlas(blas(handle, transposed(s.transposeB), transposed(s.transposeA), s.n, s.m, s.k, b,
+                 s.ldb, s.strideB, a, s.lda, s.strideA, s.accumulate ? Scalar(1) : Scalar(0), c,
                  s.ldc, s.strideC, s.batch),
             ctx);
 }
@@ -75,6 +94,8 @@ void product(const Context &ctx, const T *a, const T *b, To *c, const GemmShape 
 template <typename E>
 void forward(Context &ctx, const E *q, const E *k, const E *v, E *out, Accumulated<E> *lse,
              const AttentionShape &shape) {
+  if (ctx.preparing)
+    return check(cuda::loadAttention(), "loading attention");
   check(cuda::attentionForward(withStrides(shape), q, k, v, out, lse,
                                static_cast<cudaStream_t>(ctx.stream)),
         "attention");
@@ -84,6 +105,8 @@ template <typename E>
 void backward(Context &ctx, const E *dOut, const E *q, const E *k, const E *v, const E *out,
               const Accumulated<E> *lse, const Accumulated<E> *through, E *dq, E *dk, E *dv,
               const AttentionShape &shape) {
+  if (ctx.preparing)
+    return check(cuda::loadAttention(), "loading attention");
   check(cuda::attentionBackward(withStrides(shape), dOut, q, k, v, out, lse, through, dq, dk, dv,
                                 static_cast<cudaStream_t>(ctx.stream)),
         "the gradient of attention");

@@ -80,11 +80,11 @@ public:
       auto waited = std::chrono::steady_clock::now() - begin;
       if (waited > std::chrono::milliseconds(1)) {
         std::this_thread::sleep_for(std::chrono::microseconds(50));
-        for (auto &[ranks, group] : groups)
-          group->checkPeers(waited);
+        checkGroups(waited);
       }
     }
     check(status, "waiting for the step");
+    checkGroups({});
     check(cudaGetLastError(), "launching a kernel"); // what no kernel ran of shows nowhere else
   }
   void *stream() override { return queue; }
@@ -102,6 +102,11 @@ public:
   }
 
 private:
+  void checkGroups(std::chrono::duration<double> waited) {
+    for (auto &[ranks, group] : groups)
+      group->checkPeers(waited);
+  }
+
   int index;
   cudaStream_t queue = nullptr;
   int64_t allocated = 0;

@@ -1,5 +1,7 @@
 #include "NcclGroup.h"
 
+#include "Check.h"
+
 #include "comm/C10d.h"
 #include "comm/Rendezvous.h"
 
@@ -34,6 +36,13 @@ c10::intrusive_ptr<c10d::Store> storeOf(Rendezvous *rendezvous) {
   return c10::intrusive_ptr<c10d::Store>::reclaim_copy(&rendezvous->store());
 }
 
+/// What is captured runs when its graph does: whether it is done cannot be asked.
+bool isCaptured(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream, &status), "asking whether a step is captured");
+  return status != cudaStreamCaptureStatusNone;
+}
+
 } // namespace
 
 NcclGroup::NcclGroup(World &world, const std::vector<int> &ranks, int position,
@@ -49,6 +58,7 @@ NcclGroup::NcclGroup(World &world, const std::vector<int> &ranks, int position,
     options->global_ranks_in_group.assign(ranks.begin(), ranks.end());
     auto store = c10::make_intrusive<c10d::PrefixStore>(name, storeOf(world.rendezvous()));
     nccl = c10::make_intrusive<c10d::ProcessGroupNCCL>(store, position, size(), options);
+    nccl->eagerConnectSingleDevice(stream.device()); // the first collective would, in a step
   } catch (const std::exception &error) {
     throw Fault(fmt::format("rank {}: cannot connect the devices of ranks {{{}}}: {}", world.rank(),
                             fmt::join(ranks, ", "), firstLine(error)));
@@ -75,7 +85,6 @@ at::Tensor NcclGroup::view(const void *data, int64_t count, DType type) const {
 }
 
 template <typename Start> void NcclGroup::queue(const char *operation, Site site, Start start) {
-  retire({});
   try {
     c10::cuda::CUDAStreamGuard current(stream);
     c10::intrusive_ptr<c10d::Work> work = start();
@@ -84,7 +93,8 @@ template <typename Start> void NcclGroup::queue(const char *operation, Site site
     else
       deferred[deferTo] = work;
     deferTo = -1;
-    pending.push_back({work, operation, site});
+    if (!isCaptured(stream))
+      pending.push_back({work, operation, site});
   } catch (const std::exception &error) {
     throw Fault(describeFailure(*this, operation, site, firstLine(error), 0));
   }

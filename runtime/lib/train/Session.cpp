@@ -46,6 +46,7 @@ Session::Session(Program program, std::vector<int64_t> resolved, World &world,
   context.coordinate = coordinates.data();
   context.collectives = &collectives;
   context.stream = ownDevice->stream();
+  prepared.assign(info.functions.size(), ownDevice->isHost());
 }
 
 const Tensor *Session::find(Role role, const std::string &name, const std::string &function) const {
@@ -92,12 +93,27 @@ bool Session::hasFunction(const std::string &name) const {
   return false;
 }
 
-void Session::run(const std::string &name) {
-  size_t index = functionIndex(name);
+void Session::runFunction(size_t index) {
   context.transient = memory.transient(index).data();
   context.place = context.action = "";
   info.functions[index].run(context);
   at(context, "", "");
+}
+
+void Session::prepare(const std::string &name) {
+  size_t index = functionIndex(name);
+  if (prepared[index])
+    return;
+  context.preparing = true;
+  runFunction(index);
+  context.preparing = false;
+  ownDevice->synchronize(); // shows what failed
+  prepared[index] = true;
+}
+
+void Session::run(const std::string &name) {
+  prepare(name);
+  runFunction(functionIndex(name));
 }
 
 double Session::readScalar(const std::string &name, const std::string &function) const {

@@ -40,6 +40,10 @@ public:
   /// Where functions mark what they do from now on; null: nowhere.
   void setTrace(Trace *trace) { context.trace = trace; }
   bool hasFunction(const std::string &name) const;
+  /// Makes what a function will use of a device and of the ranks' devices, so that its first run
+  /// does what every other one does: queue work. On processors there is nothing to make. Runs do it
+  /// themselves unless it was done before.
+  void prepare(const std::string &function);
   /// Runs a function of the program on this rank's data; an exception names the source line.
   void run(const std::string &function);
 
@@ -55,6 +59,7 @@ public:
 
 private:
   size_t functionIndex(const std::string &name) const;
+  void runFunction(size_t index);
 
   Program info;
   std::unique_ptr<Device> ownDevice;
@@ -63,6 +68,7 @@ private:
   Collectives collectives;
   Arena memory;
   Context context;
+  std::vector<bool> prepared; // by function
 };
 
 } // namespace titan::rt

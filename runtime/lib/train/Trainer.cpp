@@ -50,6 +50,7 @@ public:
     report.status("running", step, ExitSuccess, "");
     catchStopSignals();
     try {
+      session.prepare("train");
       return loop();
     } catch (const Fault &fault) {
       std::string message = fmt::format("{}; in step {}", fault.what(), step);

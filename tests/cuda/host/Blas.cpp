@@ -1,3 +1,4 @@
+#include "Capture.h"
 #include "Memory.h"
 #include "Streams.h"
 #include "cublas_v2.h"
@@ -8,6 +9,7 @@
 
 struct cublasContext {
   cudaStream_t stream = nullptr;
+  bool hasWorkspace = false; // else cuBLAS allocates one in time
 };
 
 namespace cuda_host {
@@ -64,6 +66,8 @@ cublasStatus_t product(cublasHandle_t handle, cublasOperation_t ta, cublasOperat
   if (m < 0 || n < 0 || k < 0 || batch < 0 || alpha != 1 || !left.isLegal() || !right.isLegal() ||
       !result.isLegal())
     return CUBLAS_STATUS_INVALID_VALUE;
+  if (!handle->hasWorkspace && forbidWhileCapturing("cuBLAS' allocation of a workspace"))
+    return CUBLAS_STATUS_ALLOC_FAILED;
   queueWork(handle->stream,
             [=] { multiply(transposeA, transposeB, k, left, right, beta, result, batch); });
   return CUBLAS_STATUS_SUCCESS;
@@ -76,16 +80,28 @@ cublasStatus_t product(cublasHandle_t handle, cublasOperation_t ta, cublasOperat
 using titan::rt::bf16;
 
 const char *cublasGetStatusString(cublasStatus_t status) {
-  return status == CUBLAS_STATUS_SUCCESS ? "success" : "an argument is not valid";
+  return status == CUBLAS_STATUS_SUCCESS        ? "success"
+         : status == CUBLAS_STATUS_ALLOC_FAILED ? "the resource allocation failed"
+                                                : "an argument is not valid";
 }
 
 cublasStatus_t cublasCreate(cublasHandle_t *handle) {
+  if (cuda_host::forbidWhileCapturing("cublasCreate"))
+    return CUBLAS_STATUS_ALLOC_FAILED;
   *handle = new cublasContext;
   return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream) {
   handle->stream = stream;
+  handle->hasWorkspace = false;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void *workspace, size_t) {
+  if (!cuda_host::isDevice(workspace) || reinterpret_cast<uintptr_t>(workspace) % 256 != 0)
+    return CUBLAS_STATUS_INVALID_VALUE;
+  handle->hasWorkspace = true;
   return CUBLAS_STATUS_SUCCESS;
 }
 

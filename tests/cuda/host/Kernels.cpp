@@ -2,6 +2,7 @@
 // thread there is. They take turns where they wait for each other, in an order that is always the
 // same.
 #include "Kernels.h"
+#include "Capture.h"
 #include "Memory.h"
 #include "Streams.h"
 
@@ -13,6 +14,7 @@
 #include <cstdlib>
 #include <cxxabi.h>
 #include <memory>
+#include <set>
 #include <setjmp.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -45,6 +47,7 @@ struct Thread {
   std::array<std::array<char, 8>, 2> brought; // to the warp
 };
 
+std::set<const void *> loaded; // kernels that are on the device
 std::array<Fiber, kMostThreads> fibers;
 std::vector<int> idle;
 std::vector<Thread> threads;
@@ -206,6 +209,11 @@ void queue(const Config &config, const Kernel &given) {
     fail("a kernel has %zu bytes of arguments", given.bytes);
   if (!isLaunchable(config))
     return setLastError(cudaErrorInvalidConfiguration);
+  if (!loaded.count(given.function)) {
+    if (cudaError_t error = forbidWhileCapturing("a kernel's first launch, which loads it"))
+      return setLastError(error);
+    loadKernel(given.function);
+  }
   auto *bytes = static_cast<const char *>(given.arguments);
   std::shared_ptr<std::vector<char>> copy =
       std::make_shared<std::vector<char>>(bytes, bytes + given.bytes);
@@ -215,6 +223,10 @@ void queue(const Config &config, const Kernel &given) {
     kernel.arguments = copy->data();
     runGrid(config, kernel);
   });
+}
+
+void loadKernel(const void *function) {
+  loaded.insert(function);
 }
 
 unsigned laneOfThread() {

@@ -1,5 +1,6 @@
 // NCCL's collectives between processes of one machine: each writes what it has into a slot of
 // shared memory, all meet, each reads what it needs, all meet again.
+#include "Capture.h"
 #include "Memory.h"
 #include "Streams.h"
 
@@ -12,6 +13,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <functional>
+#include <stdexcept>
 #include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
@@ -59,6 +61,12 @@ template <typename T> T combine(T a, T b, c10d::ReduceOp::RedOpType op) {
   return op == c10d::ReduceOp::SUM ? T(a + b) : (op == c10d::ReduceOp::MAX) == (b > a) ? b : a;
 }
 
+/// As c10d turns errors of NCCL and CUDA into exceptions.
+void refuseWhileCapturing(const char *call) {
+  if (cudaError_t error = forbidWhileCapturing(call))
+    throw std::runtime_error(cudaGetErrorString(error));
+}
+
 } // namespace
 
 c10::cuda::CUDAStreamGuard::CUDAStreamGuard(CUDAStream stream) : before(current) {
@@ -71,9 +79,10 @@ c10::cuda::CUDAStreamGuard::~CUDAStreamGuard() {
 namespace c10d {
 
 void Work::wait() {
-  queueWork(current, [stream = stream, number = number] { finishUntil(stream, number); });
+  queueWait(current, stream, number);
 }
 bool Work::isCompleted() const {
+  refuseWhileCapturing("cudaEventQuery");
   return lastFinished(stream) >= number;
 }
 
@@ -85,26 +94,29 @@ struct ProcessGroupNCCL::Shared {
   std::byte *slot(int member) const { return slots + member * kSlotBytes; }
 };
 
-/// torchrun gives each run a port of its own, which names its memory too.
 ProcessGroupNCCL::ProcessGroupNCCL(c10::intrusive_ptr<Store>, int rank, int size,
                                    c10::intrusive_ptr<Options> options)
-    : position(rank), size(size), shared(std::make_unique<Shared>()) {
+    : name(options->group_name), position(rank), size(size), shared(std::make_unique<Shared>()) {}
+
+/// torchrun gives each run a port of its own, which names its memory too.
+void ProcessGroupNCCL::eagerConnectSingleDevice(c10::Device) {
+  refuseWhileCapturing("ncclCommInitRankConfig");
   const char *port = std::getenv("MASTER_PORT");
   const std::string run = port && size > 1 ? port : "alone-" + std::to_string(getpid());
-  const std::string name = "/titan-cuda-host-" + run + "-" +
-                           std::to_string(std::hash<std::string>()(options->group_name));
+  const std::string file =
+      "/titan-cuda-host-" + run + "-" + std::to_string(std::hash<std::string>()(name));
   const size_t bytes = 4096 + size * kSlotBytes;
-  const int file = shm_open(name.c_str(), O_CREAT | O_RDWR, 0600);
-  if (file < 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0)
-    fail("no shared memory %s", name.c_str());
-  void *mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  close(file);
+  const int memory = shm_open(file.c_str(), O_CREAT | O_RDWR, 0600);
+  if (memory < 0 || ftruncate(memory, static_cast<off_t>(bytes)) != 0)
+    fail("no shared memory %s", file.c_str());
+  void *mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+  close(memory);
   if (mapped == MAP_FAILED)
-    fail("no shared memory %s", name.c_str());
+    fail("no shared memory %s", file.c_str());
   shared->arrivals = static_cast<std::atomic<uint64_t> *>(mapped);
   shared->slots = static_cast<std::byte *>(mapped) + 4096;
   meet();
-  shm_unlink(name.c_str()); // it lives until nobody has it
+  shm_unlink(file.c_str()); // it lives until nobody has it
   cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
 }
 
@@ -120,9 +132,10 @@ void ProcessGroupNCCL::meet() {
 
 /// Behind what the current stream holds; it goes on without waiting.
 template <typename Exchange> ProcessGroupNCCL::Started ProcessGroupNCCL::start(Exchange exchange) {
-  const uint64_t before = lastQueued(current);
-  queueWork(stream, [this, program = current, before, exchange] {
-    finishUntil(program, before);
+  if (!stream)
+    eagerConnectSingleDevice({});
+  queueWait(stream, current, lastQueued(current));
+  queueWork(stream, [this, exchange] {
     exchange();
     meet(); // nobody reads the slots any more
   });

@@ -1,17 +1,11 @@
 #include "Streams.h"
+#include "Capture.h"
 #include "Memory.h"
 
 #include <cstring>
-#include <deque>
 #include <set>
 #include <utility>
 #include <vector>
-
-struct CUstream_st {
-  std::deque<std::function<void()>> work;
-  uint64_t queued = 0, finished = 0; // numbers of what is in `work`: finished + 1 to queued
-  bool wasAsked = false;             // since work was queued: then it is done
-};
 
 namespace cuda_host {
 
@@ -53,13 +47,21 @@ void copyRows(void *to, size_t toPitch, const void *from, size_t fromPitch, size
 } // namespace
 
 void queueWork(cudaStream_t stream, std::function<void()> work) {
+  if (isCaptured(stream))
+    return captureWork(stream, std::move(work));
   streamOf(stream).work.push_back(std::move(work));
   streamOf(stream).wasAsked = false;
   ++streamOf(stream).queued;
 }
 
+void queueWait(cudaStream_t stream, cudaStream_t other, uint64_t number) {
+  if (isCapturing())
+    return captureWait(stream, other, number);
+  queueWork(stream, [=] { finishUntil(other, number); });
+}
+
 uint64_t lastQueued(cudaStream_t stream) {
-  return streamOf(stream).queued;
+  return isCaptured(stream) ? lastCaptured(stream) : streamOf(stream).queued;
 }
 uint64_t lastFinished(cudaStream_t stream) {
   return streamOf(stream).finished;
@@ -86,6 +88,12 @@ const char *cudaGetErrorString(cudaError_t error) {
     return "invalid configuration argument";
   case cudaErrorNotReady:
     return "device not ready";
+  case cudaErrorStreamCaptureUnsupported:
+    return "operation not permitted when stream is capturing";
+  case cudaErrorStreamCaptureInvalidated:
+    return "operation failed due to a previous error during capture";
+  case cudaErrorStreamCaptureUnjoined:
+    return "capturing stream has unjoined work";
   default:
     return "invalid argument";
   }
@@ -105,11 +113,15 @@ cudaError_t cudaSetDevice(int) {
 }
 
 cudaError_t cudaMalloc(void **memory, size_t bytes) {
+  if (cudaError_t error = forbidWhileCapturing("cudaMalloc"))
+    return error;
   *memory = allocate(bytes);
   return *memory ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
 cudaError_t cudaFree(void *memory) {
+  if (cudaError_t error = forbidWhileCapturing("cudaFree"))
+    return error;
   for (CUstream_st *stream : streams)
     finish(*stream);
   if (memory)
@@ -124,6 +136,8 @@ cudaError_t cudaMemGetInfo(size_t *free, size_t *total) {
 }
 
 cudaError_t cudaMemset(void *to, int byte, size_t bytes) {
+  if (cudaError_t error = forbidWhileCapturing("cudaMemset"))
+    return error;
   return cudaMemsetAsync(to, byte, bytes, nullptr); // the host does not wait for it
 }
 
@@ -143,6 +157,8 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
     return cudaErrorInvalidValue;
   if (kind == cudaMemcpyDeviceToDevice)
     return cudaMemcpy2DAsync(to, bytes, from, bytes, bytes, 1, kind, stream);
+  if (cudaError_t error = forbidWhileCapturing("cudaMemcpyAsync with pageable memory"))
+    return error;
   if (kind == cudaMemcpyHostToDevice) { // pageable memory is read before the call returns
     auto *host = static_cast<const std::byte *>(from);
     queueWork(stream, [=, copied = std::vector<std::byte>(host, host + bytes)] {
@@ -185,6 +201,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 
 /// Work is under way when it is asked for the first time, and done the second time.
 cudaError_t cudaStreamQuery(cudaStream_t handle) {
+  if (cudaError_t error = forbidWhileCapturing("cudaStreamQuery"))
+    return error;
   CUstream_st &stream = streamOf(handle);
   if (stream.work.empty())
     return cudaSuccess;

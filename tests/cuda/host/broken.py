@@ -7,12 +7,16 @@ import attention
 import launches
 import titan
 from compare import compare
-from emulated import CACHE, DEVICE, HERE, OUT, ROOT, RUNTIME, compile_device, emit, link
+from emulated import DEVICE, HERE, OUT, ROOT, RUNTIME, captured, compile_device, compile_host, emit, link
 from titan import Failed, Launch, call
 
 CUDA = ROOT / "runtime" / "lib" / "cuda"
 HEADER = ROOT / "runtime" / "include" / "titan" / "runtime" / "kernel_cuda.h"
-PROGRAM = ROOT / "tests" / "golden" / "bigram.titan"
+PROGRAM = HERE / "gates.titan"
+
+# Behind it, each thread reads the weights of all heads.
+WEIGHTS = "y_1[row * heads + i] = e[row * heads + i] / y_3;\n    }\n"
+WITHOUT_BARRIER = WEIGHTS + "    __syncthreads();\n", WEIGHTS
 
 
 def replaced(text: str, old: str, new: str, times: int = 1) -> str:
@@ -29,20 +33,20 @@ def in_emission(old: str, new: str, folder: Path):
     return [compile_device(source)], ""
 
 
-def in_header(old: str, new: str, folder: Path):
+def in_header(old: str, new: str, folder: Path, capture=False):
     header = folder / "include" / "titan" / "runtime" / "kernel_cuda.h"
     header.parent.mkdir(parents=True)
     header.write_text(replaced(launches.translate(HEADER.read_text()), old, new))
-    return [compile_device(folder / "program.cu", folder)], ""
+    program = compile_device(folder / "program.cu", folder)
+    return captured(program) if capture else [program], ""
 
 
-def in_device(old: str, new: str, folder: Path):
-    source = folder / "CudaDevice.cpp"
-    source.write_text(replaced((CUDA / "CudaDevice.cpp").read_text(), old, new))
-    includes = [HERE / "include", CUDA, CUDA.parent, *RUNTIME["include"]]
-    call([*CACHE, RUNTIME["compiler"], "-std=c++20", "-DFMT_HEADER_ONLY", *[f"-I{i}" for i in includes],
-          "-c", source, "-o", source.with_suffix(".o")])
-    return [compile_device(folder / "program.cu"), source.with_suffix(".o")], "CudaDevice.cpp.o"
+def in_library(name: str, old: str, new: str, folder: Path, capture=False):
+    source = folder / name
+    source.write_text(replaced((CUDA / name).read_text(), old, new))
+    broken = compile_host(source, source.with_suffix(".o"), [CUDA, CUDA.parent])
+    program = compile_device(folder / "program.cu")
+    return [broken, *(captured(program) if capture else [program])], f"{name}.o"
 
 
 def unchanged(folder: Path):
@@ -53,8 +57,8 @@ def program_differs(folder: Path, make) -> tuple[bool, str]:
     """Whether two steps of a small program end otherwise than on the processor, or not at all."""
     folder.mkdir(parents=True)
     text = titan.write_text(folder / "text.txt", 3000)
-    emit(PROGRAM, "bigram", "float32", "cuda", folder / "program.cu")
-    titan.build(PROGRAM, "bigram", "float32", folder / "processor")
+    emit(PROGRAM, "gates", "float32", "cuda", folder / "program.cu")
+    titan.build(PROGRAM, "gates", "float32", folder / "processor")
     objects, instead_of = make(folder)
     exe = link(objects, folder / "device", instead_of=instead_of)
     Launch(2).run(folder / "processor", text, folder / "on-processor")
@@ -85,12 +89,21 @@ def cases():
     yield "nothing broken", partial(unchanged_agrees, OUT / "unchanged")
     programs = {
         "an emitted stride": partial(in_emission, "[row * vocab + i] = ", "[row + i] = "),
+        "a barrier of emitted rows": partial(in_emission, *WITHOUT_BARRIER),
         "a barrier of reduceBlock": partial(
             in_header, "values[threadIdx.x] = value;\n  __syncthreads();", "values[threadIdx.x] = value;"),
         "a thread's first element": partial(in_header, "blockDim.x + threadIdx.x", "blockDim.x"),
         "which stream clears memory": partial(
-            in_device, "cudaMemsetAsync(memory, 0, static_cast<size_t>(bytes), queue)",
+            in_library, "CudaDevice.cpp", "cudaMemsetAsync(memory, 0, static_cast<size_t>(bytes), queue)",
             "cudaMemset(memory, 0, static_cast<size_t>(bytes))"),
+        "captured: what products work in": partial(
+            in_library, "CudaAbi.cpp", "checkBlas(cublasSetWorkspace(handle, memory, bytes), ctx);", "",
+            capture=True),
+        "captured: when cuBLAS begins": partial(
+            in_library, "CudaAbi.cpp", "cublasHandle_t handle = handleFor(ctx);\n  if (ctx.preparing)\n    return;",
+            "if (ctx.preparing)\n    return;\n  cublasHandle_t handle = handleFor(ctx);", capture=True),
+        "captured: when a kernel is loaded": partial(
+            in_header, "cudaFuncGetAttributes(&attributes, kernel);", "", capture=True),
     }
     for i, (name, make) in enumerate(programs.items()):
         yield f"broken: {name}", partial(program_differs, OUT / f"broken-{i}", make)

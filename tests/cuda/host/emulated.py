@@ -28,6 +28,21 @@ def compile_device(source: Path, folder: Path = FOLDER) -> Path:
     return result
 
 
+def compile_host(source: Path, result: Path, includes: list[Path] = ()) -> Path:
+    """An object of a source that runs on the host, and sees the headers in place of CUDA's."""
+    folders = [HERE / "include", *includes, *RUNTIME["include"]]
+    call([*CACHE, RUNTIME["compiler"], "-std=c++20", "-DFMT_HEADER_ONLY", *[f"-I{f}" for f in folders],
+          "-c", source, "-o", result])
+    return result
+
+
+def captured(program: Path) -> list[Path]:
+    """The objects of a program whose steps are captured and launched as graphs: CaptureSteps.cpp."""
+    renamed = program.with_suffix(".renamed.o")
+    call(["objcopy", "--redefine-sym", "_ZN5titan2rt7programEPKl=emittedProgram", program, renamed])
+    return [renamed, compile_host(HERE / "CaptureSteps.cpp", program.with_suffix(".capture.o"))]
+
+
 def link(objects: list[Path], exe: Path, library: str = "libtitan_runtime_main.a",
          instead_of: str = "") -> Path:
     """As titanc links for CUDA: what is CUDA's whole, before what there is for processors.

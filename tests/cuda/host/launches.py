@@ -6,9 +6,9 @@
 
 becomes
 
-    ::cuda_host::launch({grid, block, shared, stream}, [=] { name(arguments); });
+    ::cuda_host::launch({grid, block, shared, stream}, (const void *)name, [=] { name(arguments); });
 
-which copies the arguments as a launch does. Names may have template arguments; the arguments are variables and
+which copies the arguments as a launch does. Names have all their template arguments; the arguments are variables and
 must not hold `[=]` themselves. Lines keep their numbers.
 """
 
@@ -36,7 +36,8 @@ def translate(text: str) -> str:
         if not name or end < 0 or text[end + 3] != "(":
             raise ValueError(f"not a launch: {text[max(0, at - 40):at + 40]!r}")
         close = end_of_call(text, end + 3)
-        call = f"::cuda_host::launch({{{text[at + 3:end]}}}, [=] {{ {name[0]}{text[end + 3:close]}; }})"
+        call = (f"::cuda_host::launch({{{text[at + 3:end]}}}, (const void *){name[0]}, "
+                f"[=] {{ {name[0]}{text[end + 3:close]}; }})")
         text = text[:name.start()] + call + text[close:]
     return text
 

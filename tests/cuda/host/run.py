@@ -48,6 +48,18 @@ def against_processor(text: Path, file: str, run: str, dtype: str):
     return result.passed(), result.table()
 
 
+def in_graphs(text: Path, file: str, run: str, dtype: str, processes: int = 1):
+    """Every step is a graph that was captured in the first one. What CUDA forbids meanwhile fails."""
+    exe = built(file, run, dtype)
+    graphs = emulated.link(emulated.captured(exe.with_suffix(".o")), exe.with_name(f"graphs-{processes}"))
+    queued, launched = exe.with_name(f"queued-{processes}"), exe.with_name(f"launched-{processes}")
+    for program, out in ((exe, queued), (graphs, launched)):
+        Launch(STEPS, processes=processes).run(program, text, out)
+    result = compare(launched, queued, dtype)
+    same = read_losses(launched) == read_losses(queued)
+    return result.passed() and same, result.table()
+
+
 def split(text: Path, file: str, run: str, dtype: str, processes: int):
     """Over processes, whose devices exchange by NCCL's calls, against one process."""
     exe = built(file, run, dtype)
@@ -86,9 +98,13 @@ def cases(everything: bool, text: Path):
         yield " ".join(case) + " against the processor", partial(against_processor, text, *case)
     yield "llama3 parity float32 resumed", partial(resumed, text, *CASES[0])
     yield "llama3 auto on 2 processes", partial(split, text, *CASES[0], 2)
+    yield "llama3 captured, on 2 processes", partial(in_graphs, text, *CASES[0], 2)
     if everything:
         yield "llama3 on_shard2_tp2", partial(split, text, "llama3", "on_shard2_tp2", "float64", 4)
         yield "llama3 on_tp2_seq", partial(split, text, "llama3", "on_tp2_seq", "float64", 2)
+        for run in ("on_shard2_tp2", "on_tp2_seq"):
+            yield f"llama3 {run} captured", partial(
+                in_graphs, text, "llama3", run, "float64", 4 if run == "on_shard2_tp2" else 2)
     yield from broken.cases()
 
 

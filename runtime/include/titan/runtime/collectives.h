@@ -31,6 +31,8 @@ public:
   /// The group that varies in these axes, in their order.
   Group &group(GroupRef axes);
 
+  /// Makes what the exchange will need: its group is there already.
+  void prepare(const Exchange &exchange);
   /// Carries out the exchange behind all that were started, or starts it on `channel`.
   void exchange(const Exchange &exchange, int channel);
   void finish(int channel);

@@ -35,18 +35,31 @@ template <typename Kernel> __global__ void forRows(int64_t count, Kernel kernel)
   }
 }
 
+/// Brings a kernel onto the device, which its first launch would do otherwise. What fails shows
+/// where the host waits, as for launches.
+template <typename Function> void load(Function *kernel) {
+  cudaFuncAttributes attributes;
+  cudaFuncGetAttributes(&attributes, kernel);
+}
+
 /// Calls kernel(i) for 0 <= i < count, a thread each.
 template <typename Kernel> void launch(Context &ctx, int64_t count, Kernel kernel) {
   const int64_t blocks = chunk(count, kThreads);
-  if (count > 0)
-    forElements<<<static_cast<unsigned>(blocks < 65536 ? blocks : 65536), kThreads, 0,
-                  streamOf(ctx)>>>(count, kernel);
+  const auto function = forElements<Kernel>;
+  if (ctx.preparing)
+    load(function);
+  else if (count > 0)
+    function<<<static_cast<unsigned>(blocks < 65536 ? blocks : 65536), kThreads, 0,
+               streamOf(ctx)>>>(count, kernel);
 }
 
 /// Calls kernel(row) for 0 <= row < count, all threads of a block together.
 template <typename Kernel> void launchRows(Context &ctx, int64_t count, Kernel kernel) {
-  if (count > 0)
-    forRows<<<static_cast<unsigned>(count < 65536 ? count : 65536), kThreads, 0, streamOf(ctx)>>>(
+  const auto function = forRows<Kernel>;
+  if (ctx.preparing)
+    load(function);
+  else if (count > 0)
+    function<<<static_cast<unsigned>(count < 65536 ? count : 65536), kThreads, 0, streamOf(ctx)>>>(
         count, kernel);
 }
 

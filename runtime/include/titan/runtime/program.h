@@ -120,6 +120,8 @@ struct Context {
   const char *action = ""; // and the operation
   Trace *trace = nullptr;  // where a profile is being taken
   void *stream = nullptr;  // CUDA: the stream (cudaStream_t) that everything is queued on
+  // CUDA: nothing is queued; what the function will use is made, so that a step only queues.
+  bool preparing = false;
 };
 
 /// Where buffer `index` lies.

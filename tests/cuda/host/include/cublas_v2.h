@@ -5,7 +5,11 @@
 
 #include <cstdint>
 
-enum cublasStatus_t { CUBLAS_STATUS_SUCCESS = 0, CUBLAS_STATUS_INVALID_VALUE = 7 };
+enum cublasStatus_t {
+  CUBLAS_STATUS_SUCCESS = 0,
+  CUBLAS_STATUS_ALLOC_FAILED = 3,
+  CUBLAS_STATUS_INVALID_VALUE = 7
+};
 enum cublasOperation_t { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1 };
 enum cublasComputeType_t { CUBLAS_COMPUTE_32F = 68 };
 enum cublasGemmAlgo_t { CUBLAS_GEMM_DEFAULT = -1 };
@@ -17,6 +21,7 @@ using cublasHandle_t = cublasContext *;
 const char *cublasGetStatusString(cublasStatus_t);
 cublasStatus_t cublasCreate(cublasHandle_t *);
 cublasStatus_t cublasSetStream(cublasHandle_t, cudaStream_t);
+cublasStatus_t cublasSetWorkspace(cublasHandle_t, void *workspace, size_t bytes);
 cublasStatus_t cublasSgemmStridedBatched_64(cublasHandle_t, cublasOperation_t, cublasOperation_t,
                                             int64_t m, int64_t n, int64_t k, const float *alpha,
                                             const float *a, int64_t lda, long long strideA,

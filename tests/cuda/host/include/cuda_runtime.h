@@ -34,6 +34,7 @@ struct Config {
 
 /// What a thread does: a call with its arguments, which are copied for every thread.
 struct Kernel {
+  const void *function;
   const void *arguments;
   size_t bytes;
   void (*call)(const void *arguments);
@@ -41,18 +42,25 @@ struct Kernel {
 };
 void queue(const Config &, const Kernel &);
 
-template <typename Call> void launch(const Config &config, Call call) {
+template <typename Call> void launch(const Config &config, const void *function, Call call) {
   static_assert(std::is_trivially_copyable_v<Call>, "a kernel's arguments are copied as bytes");
   queue(config,
-        {&call, sizeof call, [](const void *copied) { (*static_cast<const Call *>(copied))(); },
-         &typeid(Call)});
+        {function, &call, sizeof call,
+         [](const void *copied) { (*static_cast<const Call *>(copied))(); }, &typeid(Call)});
 }
 
+void loadKernel(const void *function);
 /// Waits until all threads of the warp are there; gives what the thread on `lane` brought.
 void exchange(unsigned mask, void *value, size_t bytes, unsigned lane);
 unsigned laneOfThread();
 
 } // namespace cuda_host
+
+template <typename Function>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *, Function *function) {
+  ::cuda_host::loadKernel(reinterpret_cast<const void *>(function));
+  return cudaSuccess;
+}
 
 #define threadIdx (::cuda_host::builtIn.thread)
 #define blockIdx (::cuda_host::builtIn.block)

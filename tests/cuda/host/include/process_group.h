@@ -35,6 +35,7 @@ struct CUDAStream {
   DeviceIndex index;
   Device device() const { return {index}; }
   DeviceIndex device_index() const { return index; }
+  operator cudaStream_t() const { return handle; }
 };
 inline CUDAStream getStreamFromExternal(cudaStream_t handle, DeviceIndex index) {
   return {handle, index};
@@ -140,6 +141,8 @@ public:
   ProcessGroupNCCL(c10::intrusive_ptr<Store>, int rank, int size, c10::intrusive_ptr<Options>);
   ~ProcessGroupNCCL();
   void abort() {}
+  /// Makes the communicator, which the first collective does otherwise.
+  void eagerConnectSingleDevice(c10::Device);
 
   Started allreduce(Tensors &, const AllreduceOptions &);
   Started allreduce_coalesced(Tensors &, const AllreduceCoalescedOptions &);
@@ -159,8 +162,9 @@ private:
   void reduce(const at::Tensor &to, int64_t start, ReduceOp::RedOpType);
   void meet();
 
+  std::string name;
   int position, size;
-  cudaStream_t stream = nullptr;
+  cudaStream_t stream = nullptr; // once there is a communicator
   std::unique_ptr<Shared> shared;
 };
 

@@ -1,0 +1,56 @@
+// Stands between an emitted program and the runtime, which take it for each other: the first run of
+// a function is captured, and every run launches the graph. Linked with a program whose `program()`
+// was renamed to `emittedProgram` (emulated.py).
+#include "titan/runtime/error.h"
+#include "titan/runtime/program.h"
+
+#include "cuda_runtime_api.h"
+
+namespace titan::rt {
+
+Program emittedProgram(const int64_t *degree) asm("emittedProgram");
+
+namespace {
+
+using Run = void (*)(Context &);
+constexpr size_t most = 3;
+Run functions[most];
+cudaGraphExec_t graphs[most];
+
+void check(cudaError_t status) {
+  if (status != cudaSuccess)
+    throw Fault(std::string("capturing a step: ") + cudaGetErrorString(status));
+}
+
+cudaGraphExec_t capture(Run run, Context &ctx) {
+  auto stream = static_cast<cudaStream_t>(ctx.stream);
+  cudaGraph_t graph;
+  cudaGraphExec_t result;
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  run(ctx);
+  check(cudaStreamEndCapture(stream, &graph));
+  check(cudaGraphInstantiate(&result, graph, 0));
+  return result;
+}
+
+template <size_t i> void launch(Context &ctx) {
+  if (ctx.preparing)
+    return functions[i](ctx);
+  if (!graphs[i])
+    graphs[i] = capture(functions[i], ctx);
+  check(cudaGraphLaunch(graphs[i], static_cast<cudaStream_t>(ctx.stream)));
+}
+
+} // namespace
+
+Program program(const int64_t *degree) {
+  Program result = emittedProgram(degree);
+  constexpr Run launched[most] = {launch<0>, launch<1>, launch<2>};
+  for (size_t i = 0; i < result.functions.size(); ++i) {
+    functions[i] = result.functions.at(i).run;
+    result.functions[i].run = launched[i];
+  }
+  return result;
+}
+
+} // namespace titan::rt
