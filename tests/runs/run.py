@@ -60,8 +60,8 @@ class Run:
         for rank in range(2):
             place = {"RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": str(rank),
                      "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
-                     # How long the one waits for the other that was killed before they met.
-                     "TITAN_COMM_TIMEOUT": "30"}
+                     # How long the one waits for the other that was killed, before they met or after.
+                     "TITAN_CONNECT_TIMEOUT": "10", "TITAN_COMM_TIMEOUT": "30"}
             if rank == 0:
                 place.update(variables or {})
             self.ranks.append(subprocess.Popen(

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -60,19 +61,28 @@ private:
   std::map<std::vector<int>, std::unique_ptr<Group>> groups;
 };
 
+/// What an environment variable says, where it is set.
+std::optional<std::chrono::seconds> secondsOf(const char *variable) {
+  const char *text = std::getenv(variable);
+  if (!text)
+    return std::nullopt;
+  char *end = nullptr;
+  long value = std::strtol(text, &end, 10);
+  if (end == text || *end != '\0' || value <= 0)
+    throw UserError(fmt::format("the environment variable {} is '{}', expected a number of seconds "
+                                "greater than 0",
+                                variable, text));
+  return std::chrono::seconds(value);
+}
+
 } // namespace
 
 std::unique_ptr<World> World::connect(const LaunchInfo &launch, CommOptions options) {
-  if (const char *seconds = std::getenv("TITAN_COMM_TIMEOUT")) {
-    char *end = nullptr;
-    long value = std::strtol(seconds, &end, 10);
-    if (end == seconds || *end != '\0' || value <= 0)
-      throw UserError(fmt::format("the environment variable TITAN_COMM_TIMEOUT is '{}', expected "
-                                  "a number of seconds greater than 0",
-                                  seconds));
-    options.timeout = std::chrono::seconds(value);
-    options.connectTimeout = std::max(options.timeout, std::chrono::seconds(30));
+  if (std::optional<std::chrono::seconds> seconds = secondsOf("TITAN_COMM_TIMEOUT")) {
+    options.timeout = *seconds;
+    options.connectTimeout = std::max(*seconds, std::chrono::seconds(30));
   }
+  options.connectTimeout = secondsOf("TITAN_CONNECT_TIMEOUT").value_or(options.connectTimeout);
   if (const char *transport = std::getenv("TITAN_COMM"))
     options.avoidSharedMemory = transport == std::string("gloo");
   return std::make_unique<ConnectedWorld>(launch, options);

@@ -9,6 +9,12 @@ import time
 from program import ProgramCase, losses, main
 
 
+def free_port() -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
 class FaultsTest(ProgramCase):
     TORCHRUN = {"RANK": "{rank}", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}
     OPEN_MPI = {"OMPI_COMM_WORLD_RANK": "{rank}", "OMPI_COMM_WORLD_SIZE": "2",
@@ -20,15 +26,12 @@ class FaultsTest(ProgramCase):
     def start_ranks(self, out, *, variables, fate, environment=None):
         """Two ranks without a launcher, told their place by its variables. In the fourth step one of
         them meets its fate, a signal: RANK:SIGNAL."""
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        ranks = []
+        port, ranks = free_port(), []
         for rank in range(2):
             place = {name: value.format(rank=rank) for name, value in variables.items()}
             ranks.append(self.start("--data", self.text, "--out", out, "--log-every", 1,
                                     environment={**os.environ, **(environment or {}), **place,
-                                                 "MASTER_PORT": str(port), "BIGRAM_FATE": fate}))
+                                                 "MASTER_PORT": port, "BIGRAM_FATE": fate}))
         return ranks
 
     def test_a_lost_rank_is_a_fault(self):
@@ -63,6 +66,17 @@ class FaultsTest(ProgramCase):
             ranks[1].communicate()
             self.assertEqual(ranks[0].returncode, 70, err)
             self.assertRegex(err, r"error: rank 0: .*bigram.titan:9.*step 4")
+
+    def test_a_rank_that_never_comes(self):
+        """A rank that is alone of two ends after TITAN_CONNECT_TIMEOUT, which is a number."""
+        for seconds, status, words in (("1", 70, "error: rank 0: the rendezvous at .* failed"),
+                                       ("soon", 1, "TITAN_CONNECT_TIMEOUT is 'soon', expected a number")):
+            place = {name: value.format(rank=0) for name, value in self.TORCHRUN.items()}
+            rank = self.start("--data", self.text, environment={
+                **os.environ, **place, "MASTER_PORT": free_port(), "TITAN_CONNECT_TIMEOUT": seconds})
+            _, err = rank.communicate(timeout=60)
+            self.assertEqual(rank.returncode, status, err)
+            self.assertRegex(err, words)
 
     def test_a_crash_names_its_place(self):
         """What the system ends a process for is reported by rank and source line, too."""

@@ -86,7 +86,8 @@ private:
 struct CommOptions {
   /// How long a collective waits for its peers. TITAN_COMM_TIMEOUT (seconds) overrides.
   std::chrono::seconds timeout{300};
-  /// How long to wait at start-up until all processes are there.
+  /// How long to wait at start-up until all processes are there. TITAN_CONNECT_TIMEOUT (seconds)
+  /// overrides; without it TITAN_COMM_TIMEOUT does, from 30 on.
   std::chrono::seconds connectTimeout{300};
   /// Use sockets even between processes of one machine. TITAN_COMM=gloo sets it.
   bool avoidSharedMemory = false;
