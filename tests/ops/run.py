@@ -11,6 +11,7 @@ import argparse
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -80,6 +81,10 @@ def judge_gradients(case) -> str | None:
     return None
 
 
+def against_one_rank(arguments):
+    return True, call([TOOL, *arguments])
+
+
 def against_torch(arguments):
     lines = call([TOOL, "--describe", *arguments]).splitlines()
     for line in lines:
@@ -104,17 +109,16 @@ def main() -> None:
     torch.set_default_dtype(torch.float64)
     torch.set_num_threads(1)
     times = 20 if arguments.all else 1
-    seed = [f"--seed={arguments.seed}", *arguments.names]
+    first, names = arguments.seed, arguments.names
+    cases = [(f"gradients, and every sharding on 2 and 2x2 ranks, seeds from {seed}",
+              partial(against_one_rank, [f"--count={100 * times}", f"--seed={seed}", *names]))
+             for seed in (first, first + 100 * times)]
+    cases.append(("results and gradients against PyTorch",
+                  partial(against_torch, [f"--count={50 * times}", f"--seed={first}", *names])))
+    cases += [(f"a wrong {kind} rule of {op} is noticed", partial(is_noticed, kind, op))
+              for kind, ops in WRONG.items() for op in ops if op in (names or ops)]
     report = Report()
-    report.case("gradients, and every sharding on 2 and 2x2 ranks",
-                lambda: (True, call([TOOL, f"--count={200 * times}", *seed])))
-    report.case("results and gradients against PyTorch",
-                lambda: against_torch([f"--count={50 * times}", *seed]))
-    for kind, ops in WRONG.items():
-        for op in ops:
-            if op in (arguments.names or ops):
-                report.case(f"a wrong {kind} rule of {op} is noticed",
-                            lambda kind=kind, op=op: is_noticed(kind, op))
+    report.cases(cases)
     report.end()
 
 
