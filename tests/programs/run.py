@@ -15,6 +15,7 @@ import random
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from generate import Program
@@ -22,12 +23,12 @@ from maps import PROGRAMS, draw_program
 from shrink import shrink
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "parity"))
-from titan import BUILD  # noqa: E402
+from titan import BUILD, CORES  # noqa: E402
 
 TOOL = BUILD / "bin" / "titan-check-programs"
 OUT = BUILD / "tests/programs"
 FOUND = Path(__file__).parent / "found"
-BATCH = 50
+BATCH = 20
 SHOWN = 3  # failures that are shrunk
 
 
@@ -84,12 +85,24 @@ def draw(seed: int, kind: str) -> Path:
     return path
 
 
+def batches(seeds: range) -> list[list[tuple[int, str]]]:
+    """Seeds and kinds of what is checked by one process."""
+    kinds = {"program": seeds, **{name: seeds[:max(1, len(seeds) // 10)] for name in PROGRAMS}}
+    return [[(seed, kind) for seed in part[first:first + BATCH]]
+            for kind, part in kinds.items() for first in range(0, len(part), BATCH)]
+
+
+def draw_and_check(batch: list[tuple[int, str]]) -> tuple[list[Path], list[tuple[str, str]]]:
+    files = [draw(seed, kind) for seed, kind in batch]
+    return files, check(files)
+
+
 class Tally:
     def __init__(self):
         self.counts = {"equal": 0, "refused": 0, "FAILED": 0}
 
-    def add(self, files: list[Path], keep: bool) -> None:
-        for path, verdict in zip(files, check(files)):
+    def add(self, files: list[Path], verdicts: list[tuple[str, str]], keep: bool) -> None:
+        for path, verdict in zip(files, verdicts):
             self.counts[verdict[0]] += 1
             if verdict[0] == "FAILED":
                 print(f"FAILED {path}\n{verdict[1]}", flush=True)
@@ -115,13 +128,15 @@ def main() -> None:
     arguments = parser.parse_args()
     OUT.mkdir(parents=True, exist_ok=True)
     tally, begun = Tally(), time.perf_counter()
-    tally.add(arguments.files or sorted(FOUND.glob("*.titan")), keep=True)
     count = 0 if arguments.files else arguments.count or (10_000 if arguments.all else 200)
     seeds = range(arguments.seed, arguments.seed + count)
-    kinds = {"program": seeds, **{name: seeds[:max(1, count // 10)] for name in PROGRAMS}}
-    for kind, part in kinds.items() if count else ():
-        for first in range(0, len(part), BATCH):
-            tally.add([draw(seed, kind) for seed in part[first:first + BATCH]], keep=False)
+    with ThreadPoolExecutor(CORES) as pool:
+        given = arguments.files or sorted(FOUND.glob("*.titan"))
+        kept = pool.submit(check, given)
+        drawn = pool.map(draw_and_check, batches(seeds)) if count else ()
+        tally.add(given, kept.result(), keep=True)
+        for files, verdicts in drawn:
+            tally.add(files, verdicts, keep=False)
     counts = tally.counts
     print(f"seeds {seeds}: {counts['equal']} equal, {counts['refused']} refused, "
           f"{time.perf_counter() - begun:.0f} s")
