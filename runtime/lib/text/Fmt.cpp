@@ -1,6 +1,6 @@
-// fmt's functions, compiled once: with FMT_HEADER_ONLY every file that formats anything compiles all
-// of them again, five seconds each. Debian's fmt is a shared library, which a program would have to
-// find wherever it is taken.
+// fmt's functions, compiled once: with FMT_HEADER_ONLY every file that formats anything compiles
+// all of them again, five seconds each. Debian's fmt is a shared library, which a program would
+// have to find wherever it is taken.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE
