@@ -9,6 +9,7 @@ keeps its own part instead. Without --all, a sample of them.
 
 import random
 import re
+import shutil
 from functools import partial
 from pathlib import Path
 
@@ -51,7 +52,8 @@ namespace {
 
 
 class Project:
-    """The program as `--emit=project` writes it, and copies of it with one call replaced."""
+    """The program as `--emit=project` writes it, and copies of it with one call replaced, each in a
+    folder of its own."""
 
     def __init__(self):
         self.folder = OUT / "project"
@@ -86,9 +88,11 @@ class Project:
             last_include = text.rindex("#include", 0, match.start())
             line_end = text.index("\n", last_include)
             text = text[:line_end] + "\n" + REPLACEMENT + text[line_end:]
-        self.source.write_text(text)
-        build = self.folder / "build"
-        call(["cmake", "-G", "Ninja", "-S", self.folder, "-B", build])
+        folder = self.folder.with_name("whole" if index is None else f"without-{index}")
+        shutil.copytree(self.folder, folder)
+        (folder / self.source.relative_to(self.folder)).write_text(text)
+        build = folder / "build"
+        call(["cmake", "-G", "Ninja", "-S", folder, "-B", build])
         call(["cmake", "--build", build])
         made = [f for f in build.iterdir() if f.is_file() and f.stat().st_mode & 0o100]
         if len(made) != 1:
@@ -134,7 +138,7 @@ def main() -> None:
     report = Report()
     report.cases(((f"without {project.place(index)}",
                    partial(is_caught, project, index, text, plain)) for index in chosen),
-                 arguments.names, at_once=1)  # they are built in one folder
+                 arguments.names)
     report.end()
 
 
