@@ -2,12 +2,15 @@
 // c10d's NCCL groups for collectives, which run on streams of theirs between two events on ours.
 #include "Check.h"
 #include "NcclGroup.h"
+#include "PinnedRing.h"
 
 #include "device/Device.h"
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <map>
+#include <optional>
 #include <thread>
 
 #include <fmt/format.h>
@@ -21,6 +24,7 @@ public:
   explicit CudaDevice(int index) : index(index) {
     check(cudaSetDevice(index), "choosing a device");
     check(cudaStreamCreateWithFlags(&queue, cudaStreamNonBlocking), "creating a stream");
+    uploads.emplace();
   }
   ~CudaDevice() override {
     groups.clear(); // their work ends before the stream that it waits for
@@ -49,10 +53,18 @@ public:
   }
 
   bool isHost() const override { return false; }
+  /// A step's data and numbers are on their way when this returns; the host need not wait for the
+  /// step before.
   void upload(std::byte *to, const void *from, int64_t bytes) override {
-    check(cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), cudaMemcpyHostToDevice, queue),
-          "copying to the device");
-    synchronize();
+    if (bytes > PinnedRing::blockBytes) {
+      send(to, from, bytes);
+      return synchronize();
+    }
+    PinnedRing::Block &block = uploads->next();
+    wait([&] { return cudaEventQuery(block.sent); });
+    std::memcpy(block.memory, from, static_cast<size_t>(bytes));
+    send(to, block.memory, bytes);
+    check(cudaEventRecord(block.sent, queue), "recording an event");
   }
   void download(void *to, const std::byte *from, int64_t bytes) override {
     synchronize();
@@ -72,20 +84,8 @@ public:
           "copying blocks");
   }
 
-  /// Waits by asking, so that a collective whose peer vanished is found and does not hang.
   void synchronize() override {
-    auto begin = std::chrono::steady_clock::now();
-    cudaError_t status;
-    while ((status = cudaStreamQuery(queue)) == cudaErrorNotReady) {
-      auto waited = std::chrono::steady_clock::now() - begin;
-      if (waited > std::chrono::milliseconds(1)) {
-        std::this_thread::sleep_for(std::chrono::microseconds(50));
-        checkGroups(waited);
-      }
-    }
-    check(status, "waiting for the step");
-    checkGroups({});
-    check(cudaGetLastError(), "launching a kernel"); // what no kernel ran of shows nowhere else
+    wait([&] { return cudaStreamQuery(queue); });
   }
   void *stream() override { return queue; }
   int64_t peakMemoryBytes() override { return allocated; }
@@ -102,6 +102,28 @@ public:
   }
 
 private:
+  void send(std::byte *to, const void *from, int64_t bytes) {
+    check(cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), cudaMemcpyHostToDevice, queue),
+          "copying to the device");
+  }
+
+  /// Waits by asking, so that a collective whose peer vanished is found and does not hang.
+  template <typename Query> void wait(Query query) {
+    check(cudaGetLastError(), "launching a kernel"); // what no kernel ran of shows nowhere else
+    auto begin = std::chrono::steady_clock::now();
+    cudaError_t status;
+    while ((status = query()) == cudaErrorNotReady) {
+      cudaGetLastError(); // to CUDA that answer is an error too
+      auto waited = std::chrono::steady_clock::now() - begin;
+      if (waited > std::chrono::milliseconds(1)) {
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+        checkGroups(waited);
+      }
+    }
+    check(status, "waiting for the device");
+    checkGroups({});
+  }
+
   void checkGroups(std::chrono::duration<double> waited) {
     for (auto &[ranks, group] : groups)
       group->checkPeers(waited);
@@ -109,6 +131,7 @@ private:
 
   int index;
   cudaStream_t queue = nullptr;
+  std::optional<PinnedRing> uploads; // as long as the device is chosen
   int64_t allocated = 0;
   std::map<std::vector<int>, std::unique_ptr<NcclGroup>> groups;
 };

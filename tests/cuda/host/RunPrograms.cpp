@@ -1,5 +1,6 @@
 // Runs every program of an emitted file once: inputs come from the files FOLDER/PROGRAM.INPUT.in,
-// outputs go to FOLDER/PROGRAM.OUTPUT.out. Nothing of a program may run before the host waits.
+// outputs go to FOLDER/PROGRAM.OUTPUT.out. Nothing of a program may run before the host waits, and
+// to give inputs it need not wait.
 #include "device/Device.h"
 #include "train/Arena.h"
 
@@ -38,8 +39,8 @@ public:
     ctx.persistent = arena.persistent().data();
     ctx.transient = arena.transient(index).data();
     ctx.stream = device->stream();
-    each(index, Role::Input, [&](const Tensor &tensor, std::byte *data) { load(tensor, data); });
     const uint64_t before = cuda_host::lastFinished(static_cast<cudaStream_t>(ctx.stream));
+    each(index, Role::Input, [&](const Tensor &tensor, std::byte *data) { load(tensor, data); });
     program.functions[index].run(ctx);
     if (cuda_host::lastFinished(static_cast<cudaStream_t>(ctx.stream)) != before)
       throw std::runtime_error(program.functions[index].name + " waits for the device");

@@ -3,13 +3,30 @@
 #include "Memory.h"
 
 #include <cstring>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
 
+struct CUevent_st {
+  cudaStream_t stream = nullptr; // none: never recorded
+  uint64_t number = 0;
+  bool wasAsked = false;
+};
+
 namespace cuda_host {
 
 namespace {
+
+std::map<const std::byte *, std::vector<std::byte>> pinned;
+
+/// Of memory that is not page-locked, CUDA takes a copy before the call returns; the other is read
+/// when the copy's turn comes.
+bool isPinned(const void *address) {
+  auto *at = static_cast<const std::byte *>(address);
+  auto block = pinned.upper_bound(at);
+  return block != pinned.begin() && at < (--block)->first + block->second.size();
+}
 
 CUstream_st defaultStream; // nothing that others hold waits for it: theirs do not block
 std::set<CUstream_st *> streams{&defaultStream};
@@ -129,6 +146,20 @@ cudaError_t cudaFree(void *memory) {
   return cudaSuccess;
 }
 
+cudaError_t cudaMallocHost(void **memory, size_t bytes) {
+  if (cudaError_t error = forbidWhileCapturing("cudaMallocHost"))
+    return error;
+  std::vector<std::byte> block(bytes);
+  *memory = block.data();
+  pinned.emplace(block.data(), std::move(block));
+  return cudaSuccess;
+}
+
+cudaError_t cudaFreeHost(void *memory) {
+  pinned.erase(static_cast<std::byte *>(memory));
+  return cudaSuccess;
+}
+
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total) {
   *total = kDeviceBytes;
   *free = kDeviceBytes - bytesInUse();
@@ -157,9 +188,17 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
     return cudaErrorInvalidValue;
   if (kind == cudaMemcpyDeviceToDevice)
     return cudaMemcpy2DAsync(to, bytes, from, bytes, bytes, 1, kind, stream);
-  if (cudaError_t error = forbidWhileCapturing("cudaMemcpyAsync with pageable memory"))
+  if (cudaError_t error = forbidWhileCapturing("a copy from or to the host"))
     return error;
-  if (kind == cudaMemcpyHostToDevice) { // pageable memory is read before the call returns
+  if (kind == cudaMemcpyHostToDevice && isPinned(from)) {
+    queueWork(stream, [=] {
+      checkWrite(to, bytes, "a copy");
+      std::memcpy(to, from, bytes);
+      markWritten(to, bytes);
+    });
+    return cudaSuccess;
+  }
+  if (kind == cudaMemcpyHostToDevice) {
     auto *host = static_cast<const std::byte *>(from);
     queueWork(stream, [=, copied = std::vector<std::byte>(host, host + bytes)] {
       checkWrite(to, bytes, "a copy");
@@ -207,7 +246,34 @@ cudaError_t cudaStreamQuery(cudaStream_t handle) {
   if (stream.work.empty())
     return cudaSuccess;
   if (!std::exchange(stream.wasAsked, true))
-    return cudaErrorNotReady;
+    return lastError = cudaErrorNotReady;
   finish(stream);
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
+  *event = new CUevent_st;
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  delete event;
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  *event = {stream, lastQueued(stream)};
+  return cudaSuccess;
+}
+
+/// As for streams.
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  if (cudaError_t error = forbidWhileCapturing("cudaEventQuery"))
+    return error;
+  if (!event->stream || lastFinished(event->stream) >= event->number)
+    return cudaSuccess;
+  if (!std::exchange(event->wasAsked, true))
+    return lastError = cudaErrorNotReady;
+  finishUntil(event->stream, event->number);
   return cudaSuccess;
 }
