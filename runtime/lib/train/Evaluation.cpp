@@ -46,7 +46,9 @@ Evaluation::Evaluation(Session &session, const Settings &settings)
       data(openData(session.program(), pathOf(settings), 0, /*shuffle=*/false)),
       batches(countBatches(session.program(), data, pathOf(settings),
                            settings.integer("eval.batches", 0))),
-      reader(session, function) {}
+      reader(session, function) {
+  session.prepare(function); // beside a run, before its first step
+}
 
 EvaluationResult Evaluation::run() {
   auto begin = std::chrono::steady_clock::now();
