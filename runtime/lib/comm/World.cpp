@@ -66,12 +66,13 @@ std::optional<std::chrono::seconds> secondsOf(const char *variable) {
   const char *text = std::getenv(variable);
   if (!text)
     return std::nullopt;
+  constexpr long most = 1'000'000; // a week and a half; far more would be none in milliseconds
   char *end = nullptr;
   long value = std::strtol(text, &end, 10);
-  if (end == text || *end != '\0' || value <= 0)
+  if (end == text || *end != '\0' || value <= 0 || value > most)
     throw UserError(fmt::format("the environment variable {} is '{}', expected a number of seconds "
-                                "greater than 0",
-                                variable, text));
+                                "from 1 to {}",
+                                variable, text, most));
   return std::chrono::seconds(value);
 }
 
