@@ -1,6 +1,7 @@
 //===- RepeatEdit.cpp - A repeat that carries or stacks more --------------===//
 
 #include "dialects/dist/Transforms/RepeatEdit.h"
+#include "dialects/dist/IR/DistOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -29,9 +30,12 @@ RepeatOp dist::addCarried(RepeatOp repeat, ValueRange added) {
   unsigned carried = repeat.getNumCarried();
   for (const ir::RepeatVariant &body : repeat.getVariants()) {
     SmallVector<Value> arguments;
-    for (auto [i, init] : llvm::enumerate(added))
-      arguments.push_back(body.getBlock().insertArgument(static_cast<unsigned>(1 + carried + i),
-                                                         init.getType(), init.getLoc()));
+    for (auto [i, init] : llvm::enumerate(added)) {
+      auto result = dyn_cast<OpResult>(init);
+      arguments.push_back(
+          body.getBlock().insertArgument(static_cast<unsigned>(1 + carried + i), init.getType(),
+                                         result ? getValueLocation(result) : init.getLoc()));
+    }
     body.getYield()->insertOperands(carried, arguments);
   }
   SmallVector<Value> inits(repeat.getInits());
