@@ -4,7 +4,9 @@
 #include "compiler/driver/Processes.h"
 #include "compiler/emission/EmitCpp.h"
 #include "dialects/dist/IR/AutoAxis.h"
+#include "titan/runtime/token_index.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -16,14 +18,26 @@ namespace titan::driver {
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
+/// The files that data are read from.
+static std::vector<std::string> listFiles(const std::string &format, const std::string &path) {
+  if (path.empty())
+    return {};
+  if (format != "indexed")
+    return {path};
+  const std::string prefix = rt::tokenFilePrefix(path);
+  return {prefix + ".idx", prefix + ".bin"};
+}
+
 /// Reports the files that a run names and that are not there.
 static void checkData(const sema::CheckedRun &run, Code code, DiagnosticEngine &diags) {
-  for (const char *option : {"data.path", "eval.data.path"}) {
-    const sema::Option &file = run.run.options.at(option);
-    if (file.value.text.empty() || fs::exists(file.value.text))
+  for (const std::string section : {"data", "eval.data"}) {
+    const sema::Option &path = run.run.options.at(section + ".path");
+    auto files = listFiles(run.run.options.at(section + ".format").value.text, path.value.text);
+    auto missing = llvm::find_if_not(files, [](auto &file) { return fs::exists(file); });
+    if (missing == files.end())
       continue;
-    Diagnostic &diag = diags.report(code, file.loc, "there is no file `" + file.value.text + "`");
-    if (llvm::StringRef(option) == "data.path")
+    Diagnostic &diag = diags.report(code, path.loc, "there is no file `" + *missing + "`");
+    if (section == "data")
       diag.help(code == Code::DataMissing
                     ? "name another one: `titanc run FILE -- --data PATH`"
                     : "the program looks for it when it starts; `--data PATH` names another one");

@@ -55,8 +55,9 @@ OptionSpec tokens() {
 
 std::vector<OptionSpec> dataOptions() {
   return {
-      choice("data.format", Fixed::Compile, {"text"},
-             "how the data are read: text takes bytes as tokens; written `data = text(\"FILE\")`"),
+      choice("data.format", Fixed::Launch, {"text", "indexed"},
+             "how the data are read: text takes bytes as tokens, indexed the tokens of FILE.bin as "
+             "FILE.idx lists them (Megatron-LM's files); written `data = text(\"FILE\")`"),
       text("data.path", "the file to train on, relative to the .titan file"),
       integer("data.batch", {}, Fixed::Compile, 1, "samples in a step, on all processes together"),
       integer("data.seq", {}, Fixed::Compile, 1, "tokens in a sample"),
@@ -66,7 +67,7 @@ std::vector<OptionSpec> dataOptions() {
 
 std::vector<OptionSpec> evaluationOptions() {
   return {
-      choice("eval.data.format", Fixed::Compile, {"text"},
+      choice("eval.data.format", Fixed::Launch, {"text", "indexed"},
              "how the evaluation's data are read; written `eval { data = text(\"FILE\") }`"),
       text("eval.data.path",
            "the file to evaluate on; a program without one is compiled without evaluation"),

@@ -21,7 +21,7 @@ void addRunOptions(CLI::App &app, Options &o) {
       ->type_name("PATH=VALUE")
       ->take_all()
       ->expected(1);
-  app.add_option("--data", o.data, "the text to train on, instead of data.path")->type_name("PATH");
+  app.add_option("--data", o.data, "the data to train on, instead of data.path")->type_name("PATH");
   app.add_option("--init-from", o.initFrom,
                  "start from these weights: model.safetensors or a directory that has it")
       ->type_name("DIR|FILE");
@@ -59,7 +59,10 @@ void addCommands(CLI::App &app, Options &o) {
   command("train", "train the model (what happens without a command)", Command::Train);
   command("eval", "loss on a data set", Command::Eval);
   CLI::App *generate = command("generate", "write text with trained weights", Command::Generate);
-  generate->add_option("--prompt", o.prompt, "what the text begins with")->type_name("TEXT");
+  generate
+      ->add_option("--prompt", o.prompt,
+                   "what the text begins with; where data are indexed, tokens' numbers")
+      ->type_name("TEXT");
   cli::addNumber<int64_t>(*generate, "--max-tokens", 0, o.maxTokens, "how many tokens to add")
       ->default_str(std::to_string(o.maxTokens));
   cli::addNumber<double>(*generate, "--temperature", 0, o.temperature,

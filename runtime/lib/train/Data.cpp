@@ -3,6 +3,7 @@
 #include "titan/runtime/error.h"
 
 #include <algorithm>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -10,27 +11,56 @@ namespace titan::rt {
 
 namespace {
 
-void checkVocabulary(const TokenStream &stream, const std::string &path, int64_t vocabulary) {
-  if (stream.vocabulary() <= vocabulary)
-    return;
-  std::vector<int64_t> part(1 << 16);
-  for (int64_t at = 0; at < stream.size(); at += static_cast<int64_t>(part.size())) {
-    int64_t count = std::min<int64_t>(part.size(), stream.size() - at);
-    stream.read(at, count, part.data());
+/// Tokens of a storage that could hold larger ids than the model has rows for: each is looked at
+/// when it is read, so that none reads foreign memory.
+class BoundedTokens final : public TokenStream {
+public:
+  BoundedTokens(std::unique_ptr<TokenStream> stream, std::string path, int64_t bound)
+      : stream(std::move(stream)), path(std::move(path)), bound(bound) {}
+
+  int64_t size() const override { return stream->size(); }
+  int64_t vocabulary() const override { return bound; }
+  void read(int64_t first, int64_t count, int64_t *out) const override {
+    stream->read(first, count, out);
     for (int64_t i = 0; i < count; ++i)
-      if (part[i] >= vocabulary)
+      if (out[i] < 0 || out[i] >= bound)
         throw UserError(fmt::format("'{}' holds the token {} at position {}, but the model's "
                                     "vocabulary has {} tokens",
-                                    path, part[i], at + i, vocabulary));
+                                    path, out[i], first + i, bound));
   }
+
+private:
+  std::unique_ptr<TokenStream> stream;
+  std::string path;
+  int64_t bound;
+};
+
+/// What is looked through before a run begins: about a second's reading. A wrong vocabulary shows
+/// there; a stray token behind it is found when it is read.
+constexpr int64_t lookedThrough = int64_t(1) << 30;
+
+void lookThrough(const TokenStream &stream) {
+  std::vector<int64_t> part(1 << 16);
+  const int64_t end = std::min(stream.size(), lookedThrough);
+  for (int64_t at = 0; at < end; at += static_cast<int64_t>(part.size()))
+    stream.read(at, std::min<int64_t>(part.size(), end - at), part.data());
+}
+
+std::unique_ptr<TokenStream> openBounded(const std::string &format, const std::string &path,
+                                         int64_t vocabulary) {
+  auto stream = openTokens(format, path);
+  if (stream->vocabulary() <= vocabulary)
+    return stream;
+  auto bounded = std::make_unique<BoundedTokens>(std::move(stream), path, vocabulary);
+  lookThrough(*bounded);
+  return bounded;
 }
 
 } // namespace
 
-DataSource openData(const Program &program, const std::string &path, uint64_t seed, bool shuffle) {
-  auto stream = openTextBytes(path);
-  checkVocabulary(*stream, path, program.vocab);
-  return DataSource(std::move(stream), path, program.seq, seed, shuffle);
+DataSource openData(const Program &program, const std::string &format, const std::string &path,
+                    uint64_t seed, bool shuffle) {
+  return DataSource(openBounded(format, path, program.vocab), path, program.seq, seed, shuffle);
 }
 
 } // namespace titan::rt

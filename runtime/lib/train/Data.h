@@ -9,8 +9,10 @@
 
 namespace titan::rt {
 
-/// Samples of the program's sequence length from a text. Refuses tokens that the model has no row
-/// for: they would read foreign memory. `shuffle` false keeps the order of the file.
-DataSource openData(const Program &program, const std::string &path, uint64_t seed, bool shuffle);
+/// Samples of the program's sequence length from a file of this format (openTokens). Refuses tokens
+/// that the model has no row for, most when the file is opened, all before they are used. `shuffle`
+/// false keeps the order of the file.
+DataSource openData(const Program &program, const std::string &format, const std::string &path,
+                    uint64_t seed, bool shuffle);
 
 } // namespace titan::rt

@@ -43,7 +43,8 @@ bool canEvaluate(Session &session) {
 
 Evaluation::Evaluation(Session &session, const Settings &settings)
     : session(session), interval(settings.integer("eval.every", 0)),
-      data(openData(session.program(), pathOf(settings), 0, /*shuffle=*/false)),
+      data(openData(session.program(), settings.text("eval.data.format", "text"), pathOf(settings),
+                    0, /*shuffle=*/false)),
       batches(countBatches(session.program(), data, pathOf(settings),
                            settings.integer("eval.batches", 0))),
       reader(session, function) {

@@ -6,8 +6,10 @@
 #include "titan/runtime/random_stream.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -33,6 +35,8 @@ public:
     return collect(static_cast<int64_t>(text.size() - first) - 1);
   }
 
+  int64_t vocabulary() const { return logits->info.dims.back().size; }
+
 private:
   void loadPrefix(const std::vector<int64_t> &text, size_t first) {
     HostView host = session.view(*tokens, HostView::Access::Write);
@@ -46,18 +50,18 @@ private:
 
   /// Row `position` of the logits, put together from the ranks that hold parts of it.
   std::vector<double> collect(int64_t position) {
-    int64_t vocabulary = logits->info.dims.back().size;
-    std::vector<double> row(vocabulary);
+    const int64_t columns = vocabulary();
+    std::vector<double> row(columns);
     Layout layout = session.layoutOf(logits->info);
     HostView host = session.view(*logits, HostView::Access::Read);
     const std::byte *data = host.data();
     if (layout.isWriter())
       layout.forEachRun([&](const Run &run) {
         for (int64_t i = 0; i < run.count; ++i)
-          if ((run.global + i) / vocabulary == position)
-            row[(run.global + i) % vocabulary] = valueAt(data, run.local + i);
+          if ((run.global + i) / columns == position)
+            row[(run.global + i) % columns] = valueAt(data, run.local + i);
       });
-    session.world().everyone().allReduce(row.data(), vocabulary, DType::F64, Reduction::Sum,
+    session.world().everyone().allReduce(row.data(), columns, DType::F64, Reduction::Sum,
                                          {"collecting logits", ""});
     return row;
   }
@@ -76,6 +80,48 @@ private:
   Session &session;
   const Tensor *tokens, *logits;
   int64_t length; // of the sequence the program was compiled for
+};
+
+/// Tokens as a person writes and reads them: bytes of a text, or numbers where nothing is known of
+/// what they stand for.
+class Spelling {
+public:
+  Spelling(bool isText, int64_t vocabulary) : isText(isText), vocabulary(vocabulary) {}
+
+  std::vector<int64_t> read(const std::string &prompt) const {
+    std::vector<int64_t> tokens;
+    if (isText)
+      for (unsigned char byte : prompt)
+        tokens.push_back(byte);
+    else
+      readNumbers(prompt, tokens);
+    if (tokens.empty())
+      throw UserError(isText ? "generate needs at least one byte to go on from: pass --prompt TEXT"
+                             : "generate needs at least one token to go on from: pass --prompt "
+                               "'NUMBER ...'");
+    return tokens;
+  }
+  std::string write(int64_t token) const {
+    return isText ? std::string(1, static_cast<char>(token)) : fmt::format(" {}", token);
+  }
+
+private:
+  void readNumbers(const std::string &prompt, std::vector<int64_t> &tokens) const {
+    std::istringstream words(prompt);
+    for (std::string word; words >> word;) {
+      int64_t token = -1;
+      auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), token);
+      if (error != std::errc() || end != word.data() + word.size() || token < 0 ||
+          token >= vocabulary)
+        throw UserError(fmt::format("--prompt takes numbers of tokens, 0 to {}, as the data have; "
+                                    "'{}' is none",
+                                    vocabulary - 1, word));
+      tokens.push_back(token);
+    }
+  }
+
+  bool isText;
+  int64_t vocabulary;
 };
 
 } // namespace
@@ -99,14 +145,11 @@ int generate(Session &session, const Options &options, const Settings &settings)
   Generator generator(session);
   if (options.initFrom.empty())
     throw UserError("generate needs weights: pass --init-from DIR or FILE.safetensors");
-  if (options.prompt.empty())
-    throw UserError("generate needs at least one byte to go on from: pass --prompt TEXT");
+  const Spelling spelling(settings.text("data.format", "text") == "text", generator.vocabulary());
+  std::vector<int64_t> text = spelling.read(options.prompt);
   constexpr Role parameters[] = {Role::Parameter};
   loadTensors(session, WeightStore(options.initFrom), parameters);
 
-  std::vector<int64_t> text;
-  for (unsigned char byte : options.prompt)
-    text.push_back(byte);
   auto print = [&](const std::string &part) {
     if (session.isFirst())
       std::fwrite(part.data(), 1, part.size(), stdout);
@@ -117,7 +160,7 @@ int generate(Session &session, const Options &options, const Settings &settings)
   for (int64_t i = 0; i < options.maxTokens; ++i) {
     text.push_back(
         chooseToken(generator.next(text), options.temperature, random.uniform(text.size())));
-    print(std::string(1, static_cast<char>(text.back())));
+    print(spelling.write(text.back()));
   }
   print("\n");
   return 0;

@@ -67,7 +67,8 @@ private:
     const std::string path = settings.text("data.path", "");
     if (path.empty())
       throw UserError("there are no data to train on: pass --data FILE");
-    data.emplace(openData(session.program(), path, seed(), /*shuffle=*/true));
+    data.emplace(openData(session.program(), settings.text("data.format", "text"), path, seed(),
+                          /*shuffle=*/true));
     if (canEvaluate(session) && settings.integer("eval.every", 0) > 0)
       evaluation.emplace(session, settings);
   }

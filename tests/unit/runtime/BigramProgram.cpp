@@ -250,6 +250,7 @@ Program program(const int64_t *degree) {
       {"schedule.warmup", "2", false, integerFrom(0)},
       {"schedule.decay", "linear", false, oneOf({"constant", "linear", "cosine"})},
       {"schedule.to", "0.1", false, idle("schedule.decay", "constant", numberWithin(0, 1))},
+      {"data.format", "text", false, oneOf({"text", "indexed"})},
       {"data.path", "", false, anyText()},
       {"eval.data.path", "", false, anyText()},
       {"eval.every", "0", false, idle("eval.data.path", "", integerFrom(0))},

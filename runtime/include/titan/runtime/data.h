@@ -2,8 +2,8 @@
 // order-free: sample g of a run is a function of (seed, g) alone, so every mesh trains on the same
 // batches, any rank reads just its rows, and resuming needs one number.
 //
-// TokenStream hides the storage: bytes of a raw text file today (every byte is a token), indexed
-// token files by the same interface later. SampleOrder is the arithmetic of the order alone.
+// TokenStream hides the storage: the bytes of a text, each a token, or the tokens of an indexed
+// file. SampleOrder is the arithmetic of the order alone.
 //
 // Sample of length S: window w covers tokens [w * S, w * S + S], S + 1 of them; inputs are the
 // first S, labels the last S, so label t is the token after input t. Windows do not overlap but for
@@ -26,7 +26,7 @@ public:
   virtual ~TokenStream() = default;
   /// Number of tokens.
   virtual int64_t size() const = 0;
-  /// One more than the largest id that may occur (256 for bytes).
+  /// One more than the largest id that the storage can hold (256 for bytes).
   virtual int64_t vocabulary() const = 0;
   /// Copies tokens [first, first + count) to out. The range lies within the stream.
   virtual void read(int64_t first, int64_t count, int64_t *out) const = 0;
@@ -34,6 +34,13 @@ public:
 
 /// The bytes of a file, memory-mapped: nothing is read before it is used.
 std::unique_ptr<TokenStream> openTextBytes(const std::string &path);
+
+/// The tokens of PREFIX.bin, memory-mapped, after all of PREFIX.idx was checked (token_index.h).
+/// `path` is the prefix or one of the files. Documents follow one another as they lie.
+std::unique_ptr<TokenStream> openIndexedTokens(const std::string &path);
+
+/// By the name of a format, `text` or `indexed`.
+std::unique_ptr<TokenStream> openTokens(const std::string &format, const std::string &path);
 
 /// Which window the run's sample number g is: epoch e = g / windows, and within it a permutation
 /// seeded by (seed, e).

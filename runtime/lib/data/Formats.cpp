@@ -1,0 +1,47 @@
+#include "titan/runtime/data.h"
+#include "titan/runtime/error.h"
+#include "titan/runtime/token_index.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+namespace titan::rt {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Numbers of 2 or 4 bytes, taken for text, train without an error and to no purpose.
+void refuseTokensAsText(const std::string &path) {
+  const std::string prefix = tokenFilePrefix(path);
+  if (prefix != path && fs::exists(prefix + ".idx") && fs::exists(prefix + ".bin"))
+    throw UserError(fmt::format("'{}' is no text: '{}.idx' lists the tokens of '{}.bin'. "
+                                "--set data.format=indexed (for eval, eval.data.format) reads them",
+                                path, prefix, prefix));
+}
+
+void refuseTextAsTokens(const std::string &path) {
+  const std::string tokens = tokenFilePrefix(path) + ".bin";
+  if (fs::is_regular_file(path) && !fs::exists(tokens))
+    throw UserError(
+        fmt::format("'{}' is no indexed file: there is no '{}'. --set data.format=text (for "
+                    "eval, eval.data.format) takes its bytes as tokens",
+                    path, tokens));
+}
+
+} // namespace
+
+std::unique_ptr<TokenStream> openTokens(const std::string &format, const std::string &path) {
+  if (format == "text") {
+    refuseTokensAsText(path);
+    return openTextBytes(path);
+  }
+  if (format == "indexed") {
+    refuseTextAsTokens(path);
+    return openIndexedTokens(path);
+  }
+  throw UserError("data cannot be read as '" + format + "'");
+}
+
+} // namespace titan::rt

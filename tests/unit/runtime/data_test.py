@@ -1,0 +1,77 @@
+"""Data that a program reads: tokens of indexed files, and what is wrong with them."""
+
+import struct
+import unittest
+
+from program import TEXT, ProgramCase, losses, main
+
+
+class DataTest(ProgramCase):
+    def write_indexed(self, tokens, code="H", kind=8):
+        """corpus.idx and corpus.bin as Megatron-LM writes them, of three sequences."""
+        cuts = [0, len(tokens) // 3, len(tokens) // 3, len(tokens)]
+        lengths = [b - a for a, b in zip(cuts, cuts[1:])]
+        width = struct.calcsize("<" + code)
+        (self.folder / "corpus.idx").write_bytes(
+            b"MMIDIDX\0\0" + struct.pack("<QBQQ", 1, kind, 3, 4) + struct.pack("<3i", *lengths) +
+            struct.pack("<3q", *(width * cut for cut in cuts[:3])) + struct.pack("<4q", 0, 1, 2, 3))
+        (self.folder / "corpus.bin").write_bytes(struct.pack(f"<{len(tokens)}{code}", *tokens))
+
+    def train_indexed(self, name, *arguments, **options):
+        out, err = self.run_exe("--data", self.folder / "corpus", "--set", "data.format=indexed",
+                                "--out", self.folder / name, "--log-every", 1, *arguments, **options)
+        return self.folder / name, out + err
+
+    def test_trains_as_on_the_same_tokens_of_a_text(self):
+        text, _ = self.train("bytes")
+        for code, kind in (("H", 8), ("i", 4), ("q", 5)):
+            self.write_indexed(list(TEXT), code, kind)
+            run, _ = self.train_indexed(f"indexed-{code}")
+            self.assertEqual(losses(run), losses(text))
+        several, _ = self.train_indexed("several", ranks=2)
+        for one, two in zip(losses(text), losses(several), strict=True):
+            self.assertAlmostEqual(one, two, places=5)
+
+    def test_a_token_that_the_model_does_not_know(self):
+        for stray in (256, -1):
+            self.write_indexed([*TEXT[:700], stray, *TEXT[701:]], "i", 4)
+            _, said = self.train_indexed("stray", status=1)
+            self.assertIn(f"holds the token {stray} at position 700, but the model's vocabulary has "
+                          "256 tokens", said)
+
+    def test_files_that_do_not_belong_together(self):
+        self.write_indexed(list(TEXT))
+        with open(self.folder / "corpus.bin", "ab") as file:
+            file.write(b"more")
+        _, said = self.train_indexed("longer", status=1)
+        self.assertIn(f"corpus.idx' lists {2 * len(TEXT)} bytes of tokens, but ", said)
+
+    def test_one_format_taken_for_the_other(self):
+        self.write_indexed(list(TEXT))
+        for file in ("corpus.bin", "corpus.idx"):
+            _, said = self.run_exe("--data", file, status=1)
+            self.assertIn(f"'{file}' is no text", said)
+            self.assertIn("--set data.format=indexed", said)
+        _, said = self.run_exe("--data", "text", "--set", "data.format=indexed", status=1)
+        self.assertIn("'text' is no indexed file: there is no 'text.bin'. --set data.format=text", said)
+
+    def test_generates_numbers(self):
+        """The same tokens as a program that writes text."""
+        run, _ = self.train("bytes")
+        weights = ("--init-from", run, "--max-tokens", 5)
+        text, _ = self.run_exe("generate", *weights, "--prompt", "In")
+        numbers, _ = self.run_exe("generate", *weights, "--prompt", "73 110", "--set",
+                                  "data.format=indexed")
+        self.assertEqual([int(n) for n in numbers.split()], list(text.rstrip("\n").encode()))
+        for prompt, mistake in (("73 256", "'256' is none"), ("1.5", "'1.5' is none"),
+                                ("In", "'In' is none"), (" ", "at least one token")):
+            _, said = self.run_exe("generate", *weights, "--prompt", prompt, "--set",
+                                   "data.format=indexed", status=1)
+            self.assertIn(mistake, said)
+
+    def test_a_format_that_does_not_exist(self):
+        _, said = self.train("parquet", "--set", "data.format=parquet", status=1)
+        self.assertIn("legal: `text` and `indexed`", said)
+
+
+main()
