@@ -55,8 +55,9 @@ def check(file: Path, name: str, is_run: bool) -> int:
     text = f'import "{file}" as one\n\n'
     text += f"train alone = {base} on each with {{}}\n" if is_run else f"train alone = {base} {end}\n"
     text += "parallel each { all = auto splits batch }\n"
+    dims = split_dims(file, name)
     for i, axes in enumerate(MAPS):
-        axes = axes.replace("{dims}", split_dims(file, name))
+        axes = axes.replace("{dims}", dims)
         text += f"parallel map{i} {{\n  {axes}\n}}\ntrain run{i} = {base} on map{i} {end}\n"
     program = OUT / f"{file.stem}_{name}.titan"
     program.write_text(text)
