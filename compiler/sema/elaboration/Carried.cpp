@@ -1,7 +1,7 @@
 // What a `repeat` carries from one iteration to the next: the tensors that its body assigns to.
 //
 // A sum often starts as a number: `let total = 0`. Whether the body makes a tensor of it is known
-// only once it was interpreted, so one iteration is tried for that and taken back.
+// only once it was interpreted, so iterations are tried for that and taken back.
 #include "compiler/sema/elaboration/Elaboration.h"
 
 #include <algorithm>
@@ -51,28 +51,37 @@ bool Repeats::startAsTensors(const RepeatStmt &stmt, DimId dim) {
   for (const Name &name : assigned)
     if (Binding *binding = lookup(name); binding && !binding->value.isTensor())
       before.emplace(name.text, binding->value);
-  if (before.empty())
-    return true;
+  // A later iteration may be the first that adds something.
+  bool good = true;
+  for (int64_t index = 0; good && !before.empty() && index < model.dims[dim].size; ++index)
+    good = tryIteration(stmt, dim, index, before);
+  for (const auto &[name, value] : before)
+    here.frame->scope->find(name)->value = value;
+  return good;
+}
 
+bool Repeats::tryIteration(const RepeatStmt &stmt, DimId dim, int64_t index,
+                           std::map<std::string, Value> &before) {
   // Dimensions may stay: names from outside that became such refer to them.
   auto saved = std::tuple(model.parameters, parts.recorder.known, parts.parameters.record,
                           parts.budget.iterations);
   Iteration trial;
-  if (!iterate(stmt, carriedNames(stmt.body), dim, 0, trial))
+  if (!iterate(stmt, carriedNames(stmt.body), dim, index, trial))
     return false;
   std::map<std::string, TensorType> turned;
-  for (auto &[name, value] : before) {
-    Binding *binding = here.frame->scope->find(name);
-    if (binding->value.isTensor())
+  for (const auto &[name, value] : before)
+    if (Binding *binding = here.frame->scope->find(name); binding->value.isTensor()) {
       turned[name] = typeOf(binding->value);
-    binding->value = value;
-  }
+      binding->value = value;
+    }
   model.values.resize(trial.firstValue);
   std::tie(model.parameters, parts.recorder.known, parts.parameters.record,
            parts.budget.iterations) = std::move(saved);
   bool good = true;
-  for (const auto &[name, type] : turned)
+  for (const auto &[name, type] : turned) {
     good &= startAsTensor(name, type, stmt);
+    before.erase(name);
+  }
   return good;
 }
 

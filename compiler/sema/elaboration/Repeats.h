@@ -35,6 +35,9 @@ private:
   /// Numbers that the repeat's body turns into tensors become such before it, so that they are
   /// carried.
   bool startAsTensors(const syntax::RepeatStmt &stmt, DimId dim);
+  /// Of the numbers `before`, those that this iteration makes tensors of leave them.
+  bool tryIteration(const syntax::RepeatStmt &stmt, DimId dim, int64_t index,
+                    std::map<std::string, Value> &before);
   bool startAsTensor(const std::string &name, const TensorType &type,
                      const syntax::RepeatStmt &stmt);
 };
