@@ -5,9 +5,12 @@
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/TensorAttributes.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSet.h"
+#include <algorithm>
 
 #include <cmath>
+#include <optional>
 
 using namespace mlir;
 
@@ -72,17 +75,38 @@ Attribute attribute(const sema::Value &value, OpBuilder &builder) {
   }
 }
 
-/// How many different tokens the model can take: the size of the dimension that an input indexes.
-int64_t vocabulary(const sema::Model &model) {
-  llvm::DenseMap<sema::ValueId, bool> isInput;
-  for (const sema::Op &op : model.body.ops) {
-    if (op.kind == sema::OpKind::Input)
-      isInput[op.results[0]] = true;
-    if (op.kind == sema::OpKind::Gather && isInput.lookup(op.operands[1]))
-      return model.dims[op.dims[0]].size;
+/// How many different tokens a model can take.
+class Vocabulary {
+public:
+  explicit Vocabulary(const sema::Model &model) : dims(model.dims) { visit(model.body); }
+
+  /// The least size of what tokens index; `all` where they index nothing.
+  int64_t sizeOr(int64_t all) const { return least.value_or(all); }
+
+private:
+  /// What an input holds, perhaps in another place.
+  void visit(const sema::Region &region) {
+    for (const sema::Op &op : region.ops) {
+      if (op.kind == sema::OpKind::Input || (isMove(op.kind) && hasTokens.count(op.operands[0])))
+        hasTokens.insert(op.results[0]);
+      if (op.kind == sema::OpKind::Gather && hasTokens.count(op.operands[1]))
+        least = std::min(least.value_or(INT64_MAX), dims[op.dims[0]].size);
+      for (const sema::Region &body : op.body)
+        visit(body);
+    }
   }
-  return 0;
-}
+
+  static bool isMove(sema::OpKind kind) {
+    using Kind = sema::OpKind;
+    return kind == Kind::Rename || kind == Kind::Slice || kind == Kind::Pad ||
+           kind == Kind::Split || kind == Kind::Merge || kind == Kind::Expand ||
+           kind == Kind::Anchor;
+  }
+
+  const sema::DimTable &dims;
+  llvm::DenseSet<sema::ValueId> hasTokens;
+  std::optional<int64_t> least;
+};
 
 /// Everything that was read, so that a run's folder can say later what was trained: every file and
 /// every setting of the command line, under its name.
@@ -148,10 +172,12 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
   auto size = [&](StringRef name, int64_t value) {
     return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
   };
+  // A text has bytes, other data have ids of 32 bits.
+  const int64_t tokens = run.run["data.format"].print() == "text" ? 256 : INT32_MAX;
   module->setAttr("titan.sizes",
                   builder.getDictionaryAttr({size("batch", run.run["data.batch"].integer),
                                              size("seq", run.run["data.seq"].integer),
-                                             size("vocab", vocabulary(run.train))}));
+                                             size("vocab", Vocabulary(run.train).sizeOr(tokens))}));
 }
 
 DictionaryAttr optimizerAttribute(const sema::Run &run, OpBuilder &builder) {
