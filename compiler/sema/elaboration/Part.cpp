@@ -2,6 +2,8 @@
 #include "compiler/sema/Suggest.h"
 #include "compiler/sema/elaboration/Elaboration.h"
 
+#include <algorithm>
+
 namespace titan::sema {
 
 Part::Part(Elaboration &parts)
@@ -31,7 +33,7 @@ bool Part::expectTensor(const Value &value, Location at, const char *what) {
 std::string Part::print(const DimSet &dims) const {
   std::string all;
   for (DimId id : dims)
-    all += (all.empty() ? "" : ", ") + model.dims[id].name;
+    all += (all.empty() ? "" : ", ") + nameHere(id);
   return "[" + all + "]";
 }
 
@@ -46,8 +48,16 @@ std::string Part::printSizes(const DimSet &dims) const {
 std::string Part::quote(const DimSet &dims) const {
   std::vector<std::string> names;
   for (DimId id : dims)
-    names.push_back(model.dims[id].name);
+    names.push_back(nameHere(id));
   return listNames(names);
+}
+
+std::string Part::nameHere(DimId id) const {
+  const std::string &name = model.dims[id].name;
+  const Binding *known = here.frame ? here.frame->scope->find(name) : nullptr;
+  bool isOther = known && !known->dims.empty() &&
+                 std::find(known->dims.begin(), known->dims.end(), id) == known->dims.end();
+  return (isOther ? "another " : "") + name;
 }
 
 } // namespace titan::sema

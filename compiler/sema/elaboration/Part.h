@@ -54,6 +54,8 @@ protected:
   std::string print(const DimSet &dims) const;
   std::string printSizes(const DimSet &dims) const;
   std::string quote(const DimSet &dims) const;
+  /// "half"; "another half" where `half` stands for another one here: a function made it.
+  std::string nameHere(DimId id) const;
 
   Elaboration &parts;
   const Library &library;
