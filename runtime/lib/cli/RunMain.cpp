@@ -128,7 +128,7 @@ template <typename Body> int orLeave(const LaunchInfo &launch, bool alike, Body 
   } catch (const PlacedError &error) {
     leave(launch, alike, ExitUserError, error.what(), error.place + ": error", error.shown);
   } catch (const UserError &error) {
-    leave(launch, alike, ExitUserError, error.what());
+    leave(launch, alike || error.isShared, ExitUserError, error.what());
   } catch (const std::exception &error) {
     leave(launch, false, ExitFault, error.what());
   }
@@ -149,13 +149,15 @@ int runCommand(const Options &options, const LaunchInfo &launch) {
   std::vector<int64_t> degrees =
       resolveDegrees(programMesh(), launch.worldSize, options.executable);
   Program described = program(degrees.data());
+  Session::refuseUneven(described, degrees);
   Settings settings(described);
   applySettings(settings, options);
 
   std::unique_ptr<World> world = World::connect(launch);
   // Inside, so that the world is still there when a fault ends the process: taking it down waits.
   return orLeave(launch, false, [&]() -> int {
-    omp_set_num_threads(chooseThreadCount(launch, shareOfCores(*world)));
+    int share = shareOfCores(*world);
+    world->together([&] { omp_set_num_threads(chooseThreadCount(launch, share)); });
     // Anew, since its working memory is a block for each thread.
     described = programFor(options.command, degrees);
     letGoOfLoadedCode(); // when all that starts up has, and before there is an arena

@@ -128,7 +128,7 @@ std::string SharedMemory::waitFor(int member, uint32_t target, Clock::time_point
     sleepWhile(&other.arrivals, seen, 200);
     if (came())
       break;
-    if (watchProcesses && isGone(member))
+    if (watchProcesses && isGone(member) && !came()) // it may have come and ended since
       problem = fmt::format("rank {} is gone", ranks[member]);
     else if (Clock::now() > deadline)
       problem = fmt::format("rank {} did not come in time", ranks[member]);

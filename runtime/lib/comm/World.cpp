@@ -2,6 +2,7 @@
 #include "SelfGroup.h"
 #include "SharedMemoryGroup.h"
 
+#include "titan/runtime/checksum.h"
 #include "titan/runtime/comm.h"
 #include "titan/runtime/error.h"
 
@@ -96,6 +97,28 @@ Group &World::everyone() {
     all = &group(ranks);
   }
   return *all;
+}
+
+void World::together(const std::function<void()> &body) {
+  if (size() == 1)
+    return body();
+  std::string mistake;
+  try {
+    body();
+  } catch (const UserError &error) {
+    mistake = error.what();
+  }
+  int64_t found = mistake.empty() ? 0 : std::max<int64_t>(1, crc32c(mistake));
+  std::vector<int64_t> all(static_cast<size_t>(size()));
+  everyone().allGather(&found, all.data(), 1, DType::I64, {"agreement to begin", ""});
+  auto first = std::find_if(all.begin(), all.end(), [](int64_t one) { return one != 0; });
+  if (first == all.end())
+    return;
+  bool isShared = std::count(all.begin(), all.end(), *first) == size();
+  if (found)
+    throw UserError(mistake, isShared);
+  // Who found it says what it is.
+  throw UserError(fmt::format("rank {} cannot go on", first - all.begin()), /*isShared=*/true);
 }
 
 } // namespace titan::rt

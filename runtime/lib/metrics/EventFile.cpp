@@ -89,14 +89,14 @@ std::string nameOfFile() {
 
 EventFile::EventFile(const std::string &directory, int64_t resumedAfter) {
   std::filesystem::create_directories(directory);
-  std::string path = (std::filesystem::path(directory) / nameOfFile()).string();
+  path = (std::filesystem::path(directory) / nameOfFile()).string();
   file = std::fopen(path.c_str(), "we");
   if (!file)
     throw UserError("cannot write '" + path + "': " + std::strerror(errno));
   writeRecord(event(0).text(3, "brain.Event:2").str());
   // SessionLog { SessionStatus status = 1; }, START = 1, is field 7: later steps begin anew.
   writeRecord(event(resumedAfter + 1).text(7, Message().number(1, 1).str()).str());
-  std::fflush(file);
+  flush();
 }
 
 EventFile::~EventFile() {
@@ -108,7 +108,12 @@ void EventFile::append(int64_t step, const std::vector<std::pair<std::string, do
   for (const auto &[tag, value] : scalars)
     summary.text(1, Message().text(1, tag).real32(2, static_cast<float>(value)).str());
   writeRecord(event(step).text(5, summary.str()).str());
-  std::fflush(file);
+  flush();
+}
+
+void EventFile::flush() {
+  if (std::fflush(file) != 0 || std::ferror(file))
+    throw Fault("cannot write '" + path + "': " + std::strerror(errno));
 }
 
 void EventFile::writeRecord(const std::string &data) {

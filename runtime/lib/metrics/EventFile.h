@@ -3,7 +3,7 @@
 // each followed by a masked CRC-32C (tensorflow/core/lib/io/record_writer.h); the messages are
 // those of tensorflow/core/util/event.proto.
 //
-// Errors: UserError if the file cannot be written.
+// Errors: UserError if the file cannot be made, Fault if it cannot be written any more.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,9 @@ public:
 
 private:
   void writeRecord(const std::string &data);
+  void flush();
+
+  std::string path;
   std::FILE *file;
 };
 

@@ -34,7 +34,8 @@ std::string rowsUpTo(const std::string &path, int64_t step) {
 
 } // namespace
 
-MetricsFile::MetricsFile(const std::string &path, int digits, int64_t keep) : digits(digits) {
+MetricsFile::MetricsFile(const std::string &path, int digits, int64_t keep)
+    : path(path), digits(digits) {
   writeFileAtomically(path, keep > 0 ? rowsUpTo(path, keep) : "");
   file = std::fopen(path.c_str(), "ae");
   if (!file)
@@ -47,7 +48,8 @@ MetricsFile::~MetricsFile() {
 
 void MetricsFile::append(const MetricsRow &row) {
   std::fputs((toJson(row, digits) + "\n").c_str(), file);
-  std::fflush(file);
+  if (std::fflush(file) != 0 || std::ferror(file))
+    throw Fault("cannot write '" + path + "': " + std::strerror(errno));
 }
 
 void writeFileAtomically(const std::string &path, const std::string &content) {

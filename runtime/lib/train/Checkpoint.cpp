@@ -125,14 +125,16 @@ std::string writerOf(const Session &session, const Manifest &manifest) {
 void load(Session &session, const std::string &directory, const Manifest &manifest) {
   constexpr Role parameters[] = {Role::Parameter}, state[] = {Role::State};
   std::string writer = writerOf(session, manifest);
-  try {
-    loadTensors(session, {directory, manifest.paths(directory, Content::Parameters)}, parameters);
-    loadTensors(session, {directory, manifest.paths(directory, Content::Optimizer)}, state);
-  } catch (const UserError &error) {
-    throw UserError(fmt::format("{}; {} wrote this checkpoint: pass another --out DIR, or begin "
-                                "anew with --resume none",
-                                error.what(), writer.empty() ? "another program" : writer));
-  }
+  session.world().together([&] {
+    try {
+      loadTensors(session, {directory, manifest.paths(directory, Content::Parameters)}, parameters);
+      loadTensors(session, {directory, manifest.paths(directory, Content::Optimizer)}, state);
+    } catch (const UserError &error) {
+      throw UserError(fmt::format("{}; {} wrote this checkpoint: pass another --out DIR, or begin "
+                                  "anew with --resume none",
+                                  error.what(), writer.empty() ? "another program" : writer));
+    }
+  });
   if (session.isFirst())
     std::printf("resuming after step %lld from %s%s\n", static_cast<long long>(manifest.step),
                 directory.c_str(), writer.empty() ? "" : (", which " + writer + " wrote").c_str());
@@ -200,7 +202,7 @@ std::optional<Manifest> resumeFrom(Session &session, const std::string &runDirec
       return manifest;
     }
     if (!any)
-      throw UserError(problem);
+      session.world().together([&] { throw UserError(problem); });
     if (session.isFirst())
       std::fprintf(stderr, "warning: %s; trying the checkpoint before it\n", problem.c_str());
   }

@@ -35,6 +35,18 @@ int64_t countBatches(const Program &program, const DataSource &data, const std::
   return most == 0 ? all : std::min(all, most);
 }
 
+/// Opened by all ranks, and seen to hold a batch.
+DataSource openSet(Session &session, const Settings &settings) {
+  std::optional<DataSource> set;
+  session.world().together([&] {
+    std::string path = pathOf(settings);
+    set.emplace(openData(session.program(), settings.text("eval.data.format", "text"), path, 0,
+                         /*shuffle=*/false));
+    countBatches(session.program(), *set, path, 0);
+  });
+  return std::move(*set);
+}
+
 } // namespace
 
 bool canEvaluate(Session &session) {
@@ -43,8 +55,7 @@ bool canEvaluate(Session &session) {
 
 Evaluation::Evaluation(Session &session, const Settings &settings)
     : session(session), interval(settings.integer("eval.every", 0)),
-      data(openData(session.program(), settings.text("eval.data.format", "text"), pathOf(settings),
-                    0, /*shuffle=*/false)),
+      data(openSet(session, settings)),
       batches(countBatches(session.program(), data, pathOf(settings),
                            settings.integer("eval.batches", 0))),
       reader(session, function) {
@@ -66,14 +77,15 @@ EvaluationResult Evaluation::run() {
 }
 
 int evaluate(Session &session, const Options &options, const Settings &settings) {
-  if (!canEvaluate(session))
-    throw UserError("this program was compiled without evaluation; rebuild it with a set: titanc "
-                    "build FILE.titan --set 'eval.data.path=\"TEXT\"'");
-  if (options.initFrom.empty())
-    throw UserError("eval needs weights: pass --init-from DIR or FILE.safetensors");
+  session.world().together([&] {
+    if (!canEvaluate(session))
+      throw UserError("this program was compiled without evaluation; rebuild it with a set: titanc "
+                      "build FILE.titan --set 'eval.data.path=\"TEXT\"'");
+    if (options.initFrom.empty())
+      throw UserError("eval needs weights: pass --init-from DIR or FILE.safetensors");
+  });
   Evaluation evaluation(session, settings);
-  constexpr Role parameters[] = {Role::Parameter};
-  loadTensors(session, WeightStore(options.initFrom), parameters);
+  loadWeights(session, options.initFrom);
   EvaluationResult result = evaluation.run();
   int digits = session.program().dtype == DType::F64 ? 17 : 9;
   if (session.isFirst())

@@ -34,16 +34,19 @@ std::string configOf(const Program &program, const Settings &settings) {
 } // namespace
 
 int exportWeights(Session &session, const Options &options, const Settings &settings) {
-  if (options.exportDirectory.empty())
-    throw UserError("export needs a place to write to: pass --hf DIR");
-  if (options.initFrom.empty())
-    throw UserError("export needs weights: pass --init-from DIR or FILE.safetensors");
+  session.world().together([&] {
+    if (options.exportDirectory.empty())
+      throw UserError("export needs a place to write to: pass --hf DIR");
+    if (options.initFrom.empty())
+      throw UserError("export needs weights: pass --init-from DIR or FILE.safetensors");
+  });
+  loadWeights(session, options.initFrom);
   constexpr Role parameters[] = {Role::Parameter};
-  loadTensors(session, WeightStore(options.initFrom), parameters);
   fs::path directory(options.exportDirectory);
-  if (session.isFirst())
-    makeDirectory(directory.string(), "the directory of an export");
-  session.barrier("creating the directory of an export");
+  session.world().together([&] {
+    if (session.isFirst())
+      makeDirectory(directory.string(), "the directory of an export");
+  });
   std::vector<Shard> shards =
       saveShards(session, directory.string(), "model", parameters, shardBytes);
   if (session.isFirst()) {

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -142,13 +143,17 @@ int64_t chooseToken(const std::vector<double> &logits, double temperature, doubl
 }
 
 int generate(Session &session, const Options &options, const Settings &settings) {
-  Generator generator(session);
-  if (options.initFrom.empty())
-    throw UserError("generate needs weights: pass --init-from DIR or FILE.safetensors");
-  const Spelling spelling(settings.text("data.format", "text") == "text", generator.vocabulary());
-  std::vector<int64_t> text = spelling.read(options.prompt);
-  constexpr Role parameters[] = {Role::Parameter};
-  loadTensors(session, WeightStore(options.initFrom), parameters);
+  std::optional<Generator> generator;
+  std::optional<Spelling> spelling;
+  std::vector<int64_t> text;
+  session.world().together([&] {
+    generator.emplace(session);
+    if (options.initFrom.empty())
+      throw UserError("generate needs weights: pass --init-from DIR or FILE.safetensors");
+    spelling.emplace(settings.text("data.format", "text") == "text", generator->vocabulary());
+    text = spelling->read(options.prompt);
+  });
+  loadWeights(session, options.initFrom);
 
   auto print = [&](const std::string &part) {
     if (session.isFirst())
@@ -159,8 +164,8 @@ int generate(Session &session, const Options &options, const Settings &settings)
   print(options.prompt);
   for (int64_t i = 0; i < options.maxTokens; ++i) {
     text.push_back(
-        chooseToken(generator.next(text), options.temperature, random.uniform(text.size())));
-    print(spelling.write(text.back()));
+        chooseToken(generator->next(text), options.temperature, random.uniform(text.size())));
+    print(spelling->write(text.back()));
   }
   print("\n");
   return 0;

@@ -23,7 +23,9 @@ std::vector<int64_t> coordinatesOf(const Mesh &mesh, int rank) {
   return {narrow.begin(), narrow.end()};
 }
 
-void refuseUneven(const Program &program, const std::vector<int64_t> &degrees) {
+} // namespace
+
+void Session::refuseUneven(const Program &program, const std::vector<int64_t> &degrees) {
   for (const Tensor &tensor : program.tensors) {
     std::string problem = checkDivisible(tensor.info, program.mesh, degrees);
     if (!problem.empty())
@@ -32,12 +34,9 @@ void refuseUneven(const Program &program, const std::vector<int64_t> &degrees) {
   }
 }
 
-} // namespace
-
 Session::Session(Program program, std::vector<int64_t> resolved, World &world,
                  std::unique_ptr<Device> device)
-    : info((refuseUneven(program, resolved), std::move(program))), ownDevice(std::move(device)),
-      degrees(std::move(resolved)),
+    : info(std::move(program)), ownDevice(std::move(device)), degrees(std::move(resolved)),
       coordinates(coordinatesOf(makeMesh(info, degrees), world.rank())),
       collectives(world, makeMesh(info, degrees), *ownDevice), memory(info, *ownDevice) {
   context.arena = memory.base();

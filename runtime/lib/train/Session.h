@@ -16,9 +16,12 @@ namespace titan::rt {
 
 class Session {
 public:
-  /// `degrees` are resolved (resolveDegrees). Refuses sizes that do not divide.
+  /// `degrees` are resolved (resolveDegrees), and divide what they split.
   Session(Program program, std::vector<int64_t> degrees, World &world,
           std::unique_ptr<Device> device);
+
+  /// Complains of sizes that degrees do not divide.
+  static void refuseUneven(const Program &program, const std::vector<int64_t> &degrees);
 
   const Program &program() const { return info; }
   const Arena &arena() const { return memory; }

@@ -3,6 +3,7 @@
 #include "BatchReader.h"
 #include "Checkpoint.h"
 #include "Data.h"
+#include "DirectoryLock.h"
 #include "Evaluation.h"
 #include "Profiler.h"
 #include "Replicas.h"
@@ -54,10 +55,10 @@ public:
       return loop();
     } catch (const Fault &fault) {
       std::string message = fmt::format("{}; in step {}", fault.what(), step);
-      report.status("failed", step, ExitFault, message);
+      reportFailure(message);
       throw Fault(message);
     } catch (const std::exception &error) {
-      report.status("failed", step, ExitFault, error.what());
+      reportFailure(error.what());
       throw;
     }
   }
@@ -65,10 +66,12 @@ public:
 private:
   void openSets() {
     const std::string path = settings.text("data.path", "");
-    if (path.empty())
-      throw UserError("there are no data to train on: pass --data FILE");
-    data.emplace(openData(session.program(), settings.text("data.format", "text"), path, seed(),
-                          /*shuffle=*/true));
+    session.world().together([&] {
+      if (path.empty())
+        throw UserError("there are no data to train on: pass --data FILE");
+      data.emplace(openData(session.program(), settings.text("data.format", "text"), path, seed(),
+                            /*shuffle=*/true));
+    });
     if (canEvaluate(session) && settings.integer("eval.every", 0) > 0)
       evaluation.emplace(session, settings);
   }
@@ -81,16 +84,18 @@ private:
   }
 
   void openDirectory() {
-    for (const std::string &path : {options.saveInitial, options.saveGradients})
-      if (fs::path folder = fs::path(path).parent_path();
-          !folder.empty() && !fs::is_directory(folder) && !isRunDirectory(folder))
-        throw UserError(
-            fmt::format("cannot write '{}': there is no directory '{}'", path, folder.string()));
-    if (session.isFirst()) {
+    session.world().together([&] {
+      for (const std::string &path : {options.saveInitial, options.saveGradients})
+        if (fs::path folder = fs::path(path).parent_path();
+            !folder.empty() && !fs::is_directory(folder) && !isRunDirectory(folder))
+          throw UserError(
+              fmt::format("cannot write '{}': there is no directory '{}'", path, folder.string()));
+      if (!session.isFirst())
+        return;
       makeDirectory(directory, "the run's directory");
+      lock.emplace(directory);
       removeUnfinishedCheckpoints(directory); // they may be what fills the disk
-    }
-    session.barrier("creating the run's directory");
+    });
   }
 
   void beginFiles() {
@@ -108,19 +113,20 @@ private:
     if (std::optional<Manifest> found = resumeFrom(session, directory, options.resume)) {
       continueFrom(*found);
     } else if (!options.initFrom.empty()) {
-      constexpr Role parameters[] = {Role::Parameter};
-      loadTensors(session, WeightStore(options.initFrom), parameters);
+      loadWeights(session, options.initFrom);
     } else {
       initializeParameters(session, seed());
     }
   }
 
   void continueFrom(const Manifest &found) {
-    if (found.seed != seed())
-      throw UserError(fmt::format("the checkpoint is of a run with seed {}, this one has seed {}: "
-                                  "samples would come twice; pass --seed {}, or begin anew with "
-                                  "--resume none or --init-from",
-                                  found.seed, seed(), found.seed));
+    session.world().together([&] {
+      if (found.seed != seed())
+        throw UserError(fmt::format("the checkpoint is of a run with seed {}, this one has seed "
+                                    "{}: samples would come twice; pass --seed {}, or begin anew "
+                                    "with --resume none or --init-from",
+                                    found.seed, seed(), found.seed));
+    });
     if (found.samplesInEpoch != data->order().windows())
       report.say("note: the data have {} samples, and had {} when the checkpoint was saved; from "
                  "here on their order is another",
@@ -178,6 +184,13 @@ private:
       saveCheckpoint(session, directory, position, settings.integer("checkpoint.keep", 0));
     });
     saved = step;
+  }
+
+  void reportFailure(const std::string &message) {
+    try {
+      report.status("failed", step, ExitFault, message);
+    } catch (const std::exception &) { // a full disk, perhaps; what it was is said all the same
+    }
   }
 
   void compareReplicas() {
@@ -248,8 +261,9 @@ private:
   const Settings &settings;
   Schedule schedule;
   std::string directory;
-  int64_t last;      // the step to end after
-  int64_t saveEvery; // steps between checkpoints; 0: only when stopped
+  std::optional<DirectoryLock> lock; // of rank 0
+  int64_t last;                      // the step to end after
+  int64_t saveEvery;                 // steps between checkpoints; 0: only when stopped
   double peakRate;
   Reporter report;
   BatchReader reader;

@@ -2,11 +2,13 @@
 
 import json
 import os
+import resource
 import signal
 import socket
+import subprocess
 import time
 
-from program import ProgramCase, losses, main
+from program import EXE, ProgramCase, losses, main
 
 
 def free_port() -> str:
@@ -89,6 +91,21 @@ class FaultsTest(ProgramCase):
         ranks[1].communicate(timeout=60)
         self.assertEqual(ranks[0].returncode, -signal.SIGSEGV, err)
         self.assertRegex(err, r"error: rank 0: SIGSEGV .*\(bigram.titan:4\)")
+
+    def test_a_full_disk(self):
+        """A file that cannot grow any more ends the run as a fault, which names the file; what was
+        saved before is there."""
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 12, 1 << 12))
+        run = self.folder / "run"
+        process = subprocess.run([EXE, "--data", self.text, "--out", run, "--log-every", "1"],
+                                 capture_output=True, text=True, timeout=60, preexec_fn=limit)
+        self.assertEqual(process.returncode, 70, process.stderr)
+        self.assertRegex(process.stderr, "error: cannot write '.*(jsonl|tfevents.*)': File too large; in "
+                                         "step [0-9]+")
+        self.assertEqual(json.loads((run / "status.json").read_text())["state"], "failed")
+        self.assertGreater((run / "metrics.jsonl").stat().st_size, 1000)
 
     def test_replicas(self):
         """--check-replicas ends a run whose ranks hold different bits of what ought to be the same,

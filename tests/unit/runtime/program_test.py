@@ -191,6 +191,22 @@ class ProgramTest(ProgramCase):
         message = err("--data", self.text, "--dry-run", ranks=3, status=1)
         self.assertIn("batch = 4 cannot be split evenly by data = 3", message)
 
+    def test_mistakes_of_all_ranks_are_said_once(self):
+        """What every rank finds wrong, one says, also when they have met; what one finds, it says."""
+        run, _ = self.train("run", "--steps", 2)
+        short = self.folder / "short"
+        short.write_bytes(b"short")
+        for arguments, words in (
+                (["--data", short], "'.*short' holds 5 tokens"),
+                (["--data", self.text, "--out", "new", "--init-from", self.folder], "no weights"),
+                (["--data", self.text, "--out", self.text], "rank 0: cannot make the run's directory"),
+                (["eval", "--data", short, "--init-from", run], "'.*short' holds 5 tokens"),
+                (["export", "--init-from", run], "--hf DIR")):
+            err = self.run_exe(*arguments, ranks=2, status=1)[1]
+            said = [line for line in err.splitlines() if line.startswith("error: ")]
+            self.assertEqual(len(said), 1, err)
+            self.assertRegex(said[0], words)
+
     def test_help_and_dry_run(self):
         """--help explains; --dry-run says what would run and writes nothing."""
         out, _ = self.run_exe("--help")

@@ -51,6 +51,21 @@ class ResumeTest(ProgramCase):
         for a, b in zip(losses(cut), losses(whole)):
             self.assertLessEqual(abs(a - b), 1e-11 * abs(b))
 
+    def test_one_run_in_a_directory(self):
+        """A second run does not touch the directory of one that goes on; a killed one leaves it free."""
+        first = self.start("--data", self.text, "--out", "run", "--log-every", 1, "--steps", 10_000_000)
+        for line in first.stdout:
+            if line.startswith("step "):
+                break
+        for ranks in (1, 2):
+            _, err = self.run_exe("--data", self.text, "--out", "run", "--resume", "none", ranks=ranks,
+                                  status=1)
+            self.assertRegex(err, fr"another run writes to 'run' \(process {first.pid} on .*\): pass "
+                                  "another --out")
+        first.kill()
+        first.communicate()
+        self.train("run", "--resume", "none", "--steps", 2)
+
     def test_its_terminal_closes(self):
         """The run saves and stops; one that was started by nohup goes on."""
         process = self.begin("cut")

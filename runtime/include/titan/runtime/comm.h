@@ -16,6 +16,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -114,6 +115,9 @@ public:
   virtual Rendezvous *rendezvous() = 0;
   /// The group of all ranks.
   Group &everyone();
+  /// Runs `body` on every rank, which may not communicate there. What one of them finds to be a
+  /// user's mistake ends all: it is a shared UserError where all find the same.
+  void together(const std::function<void()> &body);
 
 private:
   Group *all = nullptr; // once it was asked for

@@ -30,7 +30,10 @@ public:
 
 class UserError : public std::runtime_error {
 public:
-  using std::runtime_error::runtime_error;
+  explicit UserError(const std::string &message, bool isShared = false)
+      : std::runtime_error(message), isShared(isShared) {}
+
+  const bool isShared; ///< every rank knows of it, so that one is to say it
 };
 
 /// A mistake in what the user wrote, shown as the compiler would: `place` is "--set steps:1:1",

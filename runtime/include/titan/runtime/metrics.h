@@ -45,6 +45,7 @@ public:
   void append(const MetricsRow &row);
 
 private:
+  std::string path;
   std::FILE *file;
   int digits;
 };
