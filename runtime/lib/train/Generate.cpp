@@ -26,6 +26,7 @@ public:
     if (!session.hasFunction("logits") || !tokens || !logits)
       throw UserError("this program writes no text: its model has no output called logits");
     length = tokens->info.dims[1].size;
+    findAxes();
   }
 
   /// Logits of the token after `text`, the same on every rank.
@@ -36,9 +37,34 @@ public:
     return collect(static_cast<int64_t>(text.size() - first) - 1);
   }
 
-  int64_t vocabulary() const { return logits->info.dims.back().size; }
+  int64_t vocabulary() const { return columns.size; }
 
 private:
+  /// A dimension of the logits: its size, and how far apart its elements lie in the whole tensor.
+  struct Axis {
+    int64_t size = 1, stride = 1;
+    int64_t at(int64_t element) const { return element / stride % size; }
+  };
+
+  /// The model may declare its logits in any order.
+  void findAxes() {
+    int64_t stride = 1;
+    const std::vector<Dim> &dims = logits->info.dims;
+    auto has = [&](const char *name) {
+      return std::count_if(dims.begin(), dims.end(),
+                           [&](const Dim &dim) { return dim.name == name; });
+    };
+    if (dims.size() != 3 || !has("batch") || !has("seq"))
+      throw UserError(
+          "this program writes no text: the output logits of its model must have batch, "
+          "seq and one dimension more");
+    for (auto dim = dims.rbegin(); dim != dims.rend(); stride *= dim++->size)
+      if (dim->name == std::string("seq"))
+        rows = {dim->size, stride};
+      else if (dim->name != std::string("batch")) // of which there is one
+        columns = {dim->size, stride};
+  }
+
   void loadPrefix(const std::vector<int64_t> &text, size_t first) {
     HostView host = session.view(*tokens, HostView::Access::Write);
     session.layoutOf(tokens->info).forEachRun([&](const Run &run) {
@@ -51,18 +77,17 @@ private:
 
   /// Row `position` of the logits, put together from the ranks that hold parts of it.
   std::vector<double> collect(int64_t position) {
-    const int64_t columns = vocabulary();
-    std::vector<double> row(columns);
+    std::vector<double> row(columns.size);
     Layout layout = session.layoutOf(logits->info);
     HostView host = session.view(*logits, HostView::Access::Read);
     const std::byte *data = host.data();
     if (layout.isWriter())
       layout.forEachRun([&](const Run &run) {
         for (int64_t i = 0; i < run.count; ++i)
-          if ((run.global + i) / columns == position)
-            row[(run.global + i) % columns] = valueAt(data, run.local + i);
+          if (rows.at(run.global + i) == position)
+            row[columns.at(run.global + i)] = valueAt(data, run.local + i);
       });
-    session.world().everyone().allReduce(row.data(), columns, DType::F64, Reduction::Sum,
+    session.world().everyone().allReduce(row.data(), columns.size, DType::F64, Reduction::Sum,
                                          {"collecting logits", ""});
     return row;
   }
@@ -80,6 +105,7 @@ private:
 
   Session &session;
   const Tensor *tokens, *logits;
+  Axis rows, columns;
   int64_t length; // of the sequence the program was compiled for
 };
 

@@ -153,11 +153,12 @@ void runEval(Context &ctx) {
   *transient(ctx, Loss) = loss;
 }
 
+/// In an order of dimensions that the language allows, too.
 void runLogits(Context &ctx) {
   gatherParameters(ctx);
   for (int64_t i = 0; i < seq; ++i)
     for (int64_t v = 0; v < vocab; ++v)
-      transient(ctx, Logits)[i * vocab + v] = logit(ctx, transient<int64_t>(ctx, OneRow)[i], v);
+      transient(ctx, Logits)[v * seq + i] = logit(ctx, transient<int64_t>(ctx, OneRow)[i], v);
 }
 
 /// `function`: whose transient buffer it is; none: it is persistent.
@@ -223,7 +224,7 @@ Program program(const int64_t *degree) {
   p.tensors.push_back(tensor(Role::Output, "grad_norm", DType::F64, {}, GradNorm, "train"));
   p.tensors.push_back(tensor(Role::Input, "tokens", DType::I64, row, OneRow, "logits"));
   p.tensors.push_back(tensor(Role::Output, "logits", DType::F64,
-                             {{"batch", 1, {}}, {"seq", seq, {}}, {"vocab", vocab, {}}}, Logits,
+                             {{"vocab", vocab, {}}, {"seq", seq, {}}, {"batch", 1, {}}}, Logits,
                              "logits"));
   std::vector<Buffer> full = {{"table", table * ranks, 0, 2}, {"bias", bias * ranks, 0, 2}};
   std::vector<Buffer> evaluated = full;
