@@ -6,6 +6,7 @@
 #include "compiler/interpreter/Rounding.h"
 #include "dialects/titan/IR/Stacked.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "titan/runtime/feed.h"
 #include "titan/runtime/random_stream.h"
 
 using namespace mlir;
@@ -95,12 +96,34 @@ int64_t findVocab(func::FuncOp function, const Settings &settings) {
   return 0;
 }
 
+/// Documents and places in them, as data have them: a new one begins at an eighth of the positions.
+void generatePlaces(HostTensor &tensor, int64_t columns, rt::Feed feed, uint64_t firstSample,
+                    const Settings &settings) {
+  rt::RandomStream stream(settings.seed, "input", "documents");
+  int64_t document = 0, begin = 0;
+  for (size_t i = 0; i < tensor.data.size(); ++i) {
+    const int64_t column = static_cast<int64_t>(i) % columns;
+    const bool begins = stream.uniform(firstSample * static_cast<uint64_t>(columns) + i) < 0.125;
+    if (column == 0)
+      document = begin = 0;
+    else if (begins) {
+      ++document;
+      begin = column;
+    }
+    tensor.data[i] = static_cast<double>(feed == rt::Feed::Documents ? document : column - begin);
+  }
+}
+
 /// Sequences of positions + 1 tokens, of which `labels` drops the first and all else the last.
 FailureOr<HostTensor> generateInput(func::FuncOp function, NamedTensorType type, StringRef name,
                                     const Settings &settings, int64_t step) {
   HostTensor tensor = makeZeros(type);
   int64_t columns = type.getRank() ? type.getShape().back() : 1,
           rows = tensor.data.size() / columns;
+  if (std::optional<rt::Feed> feed = rt::findFeed(name); feed && !rt::givesTokens(*feed)) {
+    generatePlaces(tensor, columns, *feed, static_cast<uint64_t>((step - 1) * rows), settings);
+    return tensor;
+  }
   bool isInteger = type.getElementType().isInteger(64);
   int64_t vocab = isInteger ? findVocab(function, settings) : 0, shift = name == "labels";
   if (isInteger && vocab <= 0)

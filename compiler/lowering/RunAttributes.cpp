@@ -4,6 +4,7 @@
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/TensorAttributes.h"
+#include "titan/runtime/feed.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSet.h"
@@ -78,7 +79,7 @@ Attribute attribute(const sema::Value &value, OpBuilder &builder) {
 /// How many different tokens a model can take.
 class Vocabulary {
 public:
-  explicit Vocabulary(const sema::Model &model) : dims(model.dims) { visit(model.body); }
+  explicit Vocabulary(const sema::Model &model) : model(model) { visit(model.body); }
 
   /// The least size of what tokens index; `all` where they index nothing.
   int64_t sizeOr(int64_t all) const { return least.value_or(all); }
@@ -87,13 +88,22 @@ private:
   /// What an input holds, perhaps in another place.
   void visit(const sema::Region &region) {
     for (const sema::Op &op : region.ops) {
-      if (op.kind == sema::OpKind::Input || (isMove(op.kind) && hasTokens.count(op.operands[0])))
+      if (isInput(op) || (isMove(op.kind) && hasTokens.count(op.operands[0])))
         hasTokens.insert(op.results[0]);
-      if (op.kind == sema::OpKind::Gather && hasTokens.count(op.operands[1]))
-        least = std::min(least.value_or(INT64_MAX), dims[op.dims[0]].size);
+      const bool isIndexed = op.kind == sema::OpKind::Gather || op.kind == sema::OpKind::Scatter;
+      if (isIndexed && hasTokens.count(op.operands[1]))
+        least = std::min(least.value_or(INT64_MAX), model.dims[op.dims[0]].size);
       for (const sema::Region &body : op.body)
         visit(body);
     }
+  }
+
+  /// Of tokens, not of places in documents.
+  bool isInput(const sema::Op &op) const {
+    if (op.kind != sema::OpKind::Input)
+      return false;
+    std::optional<rt::Feed> feed = rt::findFeed(model.inputs[static_cast<size_t>(op.index)].name);
+    return !feed || rt::givesTokens(*feed);
   }
 
   static bool isMove(sema::OpKind kind) {
@@ -103,7 +113,7 @@ private:
            kind == Kind::Anchor;
   }
 
-  const sema::DimTable &dims;
+  const sema::Model &model;
   llvm::DenseSet<sema::ValueId> hasTokens;
   std::optional<int64_t> least;
 };

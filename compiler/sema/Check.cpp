@@ -4,6 +4,7 @@
 #include "compiler/sema/ParameterRules.h"
 #include "compiler/sema/Reachability.h"
 #include "compiler/sema/Suggest.h"
+#include "titan/runtime/feed.h"
 
 #include <algorithm>
 
@@ -139,14 +140,21 @@ void Checker::checkTrains(const CheckedRun &checked) {
     diag.help("leave some free: `parameters \"" + all.back().name + "\" { frozen = false }`");
 }
 
+static std::string listFeeds() {
+  std::vector<std::string> names;
+  for (const rt::NamedFeed &feed : rt::feeds)
+    names.push_back(feed.name);
+  return listNames(names);
+}
+
 /// Every input of a run's model must come from its data, and be what they give.
 static void checkInputs(const CheckedRun &checked, DiagnosticEngine &diags) {
   const Model &model = checked.train;
   for (const Input &input : model.inputs) {
-    if (input.name != "tokens" && input.name != "labels") {
+    if (!rt::findFeed(input.name)) {
       diags.report(Code::UnfedInput, input.loc, "no data feeds input `" + input.name + "`")
           .note(checked.run.modelLoc, "for this run")
-          .help("text gives the inputs `tokens` and `labels`");
+          .help("data give the inputs " + listFeeds());
       continue;
     }
     std::string dims; // in their order, which is that of the data in memory
@@ -155,7 +163,7 @@ static void checkInputs(const CheckedRun &checked, DiagnosticEngine &diags) {
     if (input.type.dtype != DType::I64 || dims != "batch, seq")
       diags
           .report(Code::UnfedInput, input.loc,
-                  "text gives `" + input.name + "` as int[batch, seq], not " +
+                  "data give `" + input.name + "` as int[batch, seq], not " +
                       spelling(input.type.dtype) + "[" + dims + "]")
           .note(checked.run.modelLoc, "for this run")
           .help("write `input " + input.name + ": int[batch, seq]`");

@@ -19,6 +19,8 @@ from alike.
 
 Evaluation: the same number on one process and on two, during the run and after it; it changes no loss.
 
+Documents: a model that is told where documents begin trains as one that finds it in its tokens (documents.py).
+
 Overlap: a profile shows that collectives go on beside computation (overlap.py).
 """
 
@@ -38,12 +40,14 @@ from overlap import check_overlap
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "parity"))
 from compare import bitwise_equal, compare
+from documents import try_documents
 from titan import (BUILD, CORES, ROOT, TORCHRUN, Failed, Launch, Report, build, call,
                    environment_of, require_titanc, write_text)
 
 OUT = ROOT / "out" / "runs"
 PROGRAM = ROOT / "tests/parity/programs/llama3.titan"
 ODD = ROOT / "tests/parity/programs/gpt2.titan"
+DOCUMENTS = ROOT / "tests/runs/documents.titan"
 BUFFERS = ROOT / "tests/parity/programs/balanced.titan"
 COUNTER = BUILD / "lib" / "libcount-allocations.so"
 EVERY = 5  # steps between checkpoints
@@ -243,7 +247,7 @@ def main() -> None:
     other = write_text(OUT / "other.txt", 3_000, seed=2)
     evaluation = [f'eval.data.path="{other}"']
     with ThreadPoolExecutor(CORES) as pool:
-        one, two, split, narrow, whole, padded, kept, kept2, kept_split, deep = pool.map(lambda made: build(*made), [
+        one, two, split, narrow, whole, padded, kept, kept2, kept_split, deep, *packed = pool.map(lambda made: build(*made), [
             (PROGRAM, "parity", "float64", OUT / "one", evaluation),
             (PROGRAM, "on_shard2", "float64", OUT / "two", evaluation),
             (PROGRAM, "on_tp2_seq", "float64", OUT / "split", evaluation),
@@ -254,7 +258,8 @@ def main() -> None:
             (BUFFERS, "on_shard2", "float64", OUT / "kept-2", ["accumulate=2"]),
             (BUFFERS, "on_tp2", "float64", OUT / "kept-split"),
             (PROGRAM, "on_shard2", "float32", OUT / "deep",
-             ["model.layers=4", "model.embed=256", "model.ffn=1024"])])
+             ["model.layers=4", "model.embed=256", "model.ffn=1024"]),
+            *((DOCUMENTS, train, "float64", OUT / train) for train in ("found", "packed", "on_cp"))])
     kills = 100 if arguments.all else 20
     report = Report()
     report.cases([
@@ -266,6 +271,7 @@ def main() -> None:
         ("padded dimensions, and files without them", partial(try_padding, whole, padded, text)),
         ("from a padded mesh to one process",
          partial(try_meshes, [(padded, 2), (whole, 1)], text)),
+        ("documents of an indexed file", partial(try_documents, *packed, OUT)),
         ("evaluation on one process and on two", partial(try_evaluation, one, two, text, other)),
         ("collectives beside computation", partial(try_overlap, deep, text, 4))])
     # A busy machine keeps ranks waiting for one another.

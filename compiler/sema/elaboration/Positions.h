@@ -1,6 +1,7 @@
-// What is known at compile time of integer tensors that `index(d)` brings forth: each element is a
-// constant plus a multiple of its place along some dimensions. Whatever keeps that form is followed
-// exactly, anything else is given up, so a range read off it is attained, never guessed.
+// What is known at compile time of integer tensors that `index(d)` brings forth, and of places in
+// the data's documents, which may be as large: each element is a constant plus a multiple of its
+// place along some dimensions. Whatever keeps that form is followed exactly, anything else is given
+// up, so a range read off it is attained, never guessed.
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_POSITIONS_H
 #define TITAN_COMPILER_SEMA_ELABORATION_POSITIONS_H
 

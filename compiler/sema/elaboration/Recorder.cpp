@@ -1,5 +1,6 @@
 // How operations get into the program under construction.
 #include "compiler/sema/elaboration/Elaboration.h"
+#include "titan/runtime/feed.h"
 
 #include <utility>
 
@@ -108,8 +109,17 @@ void Recorder::notePositions(const Op &op) {
     auto found = known.positions.find(operand);
     operands.push_back(found == known.positions.end() ? nullptr : &found->second);
   }
+  if (op.kind == OpKind::Input)
+    return notePlaces(model.inputs[static_cast<size_t>(op.index)], id);
   if (std::optional<Positions> followed = followPositions(op, model.dims, operands))
     known.positions[id] = std::move(*followed);
+}
+
+/// What data give besides tokens numbers places of a sample: in the worst of them, all.
+void Recorder::notePlaces(const Input &input, ValueId id) {
+  std::optional<rt::Feed> feed = rt::findFeed(input.name);
+  if (feed && !rt::givesTokens(*feed) && !input.type.dims.empty())
+    known.positions[id] = Positions{0, {{input.type.dims[input.type.dims.size() - 1], 1}}};
 }
 
 /// Where `index(d)` decides an index, its range is known.

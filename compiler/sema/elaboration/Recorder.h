@@ -42,6 +42,7 @@ private:
   Value appendAll(Op op, std::vector<TensorType> types, Location at);
   bool checkElements(const TensorType &type, Location at);
   void notePositions(const Op &op);
+  void notePlaces(const Input &input, ValueId id);
 
   bool uncountable = false; ///< that a tensor is was said
 };

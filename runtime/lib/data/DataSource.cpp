@@ -31,13 +31,26 @@ DataSource::DataSource(std::unique_ptr<TokenStream> tokens, std::string name, in
     : stream(std::move(tokens)), sequenceLength(sequence),
       samples(countWindows(*stream, name, sequence), seed, shuffle) {}
 
-void DataSource::row(int64_t sample, int64_t firstColumn, int64_t columns, int64_t *inputs,
-                     int64_t *labels) const {
-  int64_t first = samples.window(sample) * sequenceLength + firstColumn;
-  if (inputs)
-    stream->read(first, columns, inputs);
-  if (labels)
-    stream->read(first + 1, columns, labels);
+void DataSource::row(int64_t sample, int64_t firstColumn, int64_t columns, Feed feed,
+                     int64_t *out) const {
+  const int64_t start = samples.window(sample) * sequenceLength;
+  if (givesTokens(feed))
+    stream->read(start + firstColumn + (feed == Feed::Labels), columns, out);
+  else
+    placesInDocuments(start, firstColumn, columns, feed, out);
+}
+
+void DataSource::placesInDocuments(int64_t start, int64_t firstColumn, int64_t columns, Feed feed,
+                                   int64_t *out) const {
+  int64_t document = 0, begin = start, next = stream->nextDocument(start);
+  for (int64_t i = 0; i < columns; ++i) {
+    const int64_t position = start + firstColumn + i;
+    for (; next <= position; next = stream->nextDocument(next)) {
+      begin = next;
+      ++document;
+    }
+    out[i] = feed == Feed::Documents ? document : position - begin;
+  }
 }
 
 } // namespace titan::rt

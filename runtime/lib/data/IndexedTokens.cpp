@@ -12,27 +12,39 @@ namespace {
 /// Tokens that are stored as `T`, the sequences one behind the other.
 template <class T> class IndexedTokens final : public TokenStream {
 public:
-  IndexedTokens(const std::string &path, int64_t tokens) : file(path), tokens(tokens) {}
+  IndexedTokens(const std::string &prefix, const TokenIndex &what)
+      : tokens(prefix + ".bin"), index(prefix + ".idx"), what(what) {}
 
-  int64_t size() const override { return tokens; }
+  int64_t size() const override { return what.tokens; }
   int64_t vocabulary() const override {
     constexpr auto most = std::numeric_limits<T>::max();
     return sizeof(T) < sizeof(int64_t) ? static_cast<int64_t>(most) + 1
                                        : static_cast<int64_t>(most);
   }
   void read(int64_t first, int64_t count, int64_t *out) const override {
-    const std::byte *from = file.bytes().data() + first * static_cast<int64_t>(sizeof(T));
+    const std::byte *from = tokens.bytes().data() + first * static_cast<int64_t>(sizeof(T));
     for (int64_t i = 0; i < count; ++i) {
       T token;
       std::memcpy(&token, from + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
       out[i] = static_cast<int64_t>(token);
     }
-    file.release();
+    tokens.release();
+  }
+  int64_t nextDocument(int64_t position) const override {
+    int64_t before = 0, behind = what.documents; // of the first that begins behind the position
+    while (before < behind) {
+      const int64_t middle = before + (behind - before) / 2;
+      if (documentStart(index.bytes(), what, middle) > position)
+        behind = middle;
+      else
+        before = middle + 1;
+    }
+    return before < what.documents ? documentStart(index.bytes(), what, before) : what.tokens;
   }
 
 private:
-  MappedFile file;
-  int64_t tokens;
+  MappedFile tokens, index;
+  TokenIndex what;
 };
 
 TokenIndex checkIndex(const std::string &prefix) {
@@ -43,21 +55,21 @@ TokenIndex checkIndex(const std::string &prefix) {
 } // namespace
 
 std::unique_ptr<TokenStream> openIndexedTokens(const std::string &path) {
-  const std::string prefix = tokenFilePrefix(path), file = prefix + ".bin";
+  const std::string prefix = tokenFilePrefix(path);
   const TokenIndex index = checkIndex(prefix);
   switch (index.type) {
   case TokenType::U8:
-    return std::make_unique<IndexedTokens<uint8_t>>(file, index.tokens);
+    return std::make_unique<IndexedTokens<uint8_t>>(prefix, index);
   case TokenType::I8:
-    return std::make_unique<IndexedTokens<int8_t>>(file, index.tokens);
+    return std::make_unique<IndexedTokens<int8_t>>(prefix, index);
   case TokenType::I16:
-    return std::make_unique<IndexedTokens<int16_t>>(file, index.tokens);
+    return std::make_unique<IndexedTokens<int16_t>>(prefix, index);
   case TokenType::I32:
-    return std::make_unique<IndexedTokens<int32_t>>(file, index.tokens);
+    return std::make_unique<IndexedTokens<int32_t>>(prefix, index);
   case TokenType::I64:
-    return std::make_unique<IndexedTokens<int64_t>>(file, index.tokens);
+    return std::make_unique<IndexedTokens<int64_t>>(prefix, index);
   case TokenType::U16:
-    return std::make_unique<IndexedTokens<uint16_t>>(file, index.tokens);
+    return std::make_unique<IndexedTokens<uint16_t>>(prefix, index);
   }
   __builtin_unreachable();
 }

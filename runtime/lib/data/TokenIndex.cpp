@@ -12,6 +12,25 @@ namespace titan::rt {
 namespace {
 
 constexpr std::array<char, 9> magic = {'M', 'M', 'I', 'D', 'I', 'D', 'X', 0, 0};
+constexpr size_t headSize = magic.size() + 8 + 1 + 8 + 8;
+constexpr size_t perSequence = sizeof(int32_t) + sizeof(int64_t); // length and offset
+
+template <class T> T load(std::span<const std::byte> bytes, size_t offset) {
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof(T));
+  return value;
+}
+/// Number `i` of a list that begins at `offset`.
+template <class T> T load(std::span<const std::byte> bytes, size_t offset, int64_t i) {
+  return load<T>(bytes, offset + static_cast<size_t>(i) * sizeof(T));
+}
+
+size_t offsetsAt(int64_t sequences) {
+  return headSize + static_cast<size_t>(sequences) * sizeof(int32_t);
+}
+size_t documentsAt(int64_t sequences) {
+  return headSize + static_cast<size_t>(sequences) * perSequence;
+}
 
 class IndexReader {
 public:
@@ -35,20 +54,14 @@ private:
         fmt::format("'{}.idx' {}", prefix, fmt::format(reason, std::forward<Args>(args)...)));
   }
 
-  template <class T> T load(size_t offset) const {
-    T value;
-    std::memcpy(&value, bytes.data() + offset, sizeof(T));
-    return value;
-  }
   /// Of the head, whose size was checked.
   template <class T> T next() {
-    T value = load<T>(at);
+    T value = load<T>(bytes, at);
     at += sizeof(T);
     return value;
   }
 
   TokenType readHead() {
-    constexpr size_t headSize = magic.size() + 8 + 1 + 8 + 8;
     if (bytes.size() < magic.size() || std::memcmp(bytes.data(), magic.data(), magic.size()) != 0)
       refuse("is no index of tokens: it does not begin with MMIDIDX");
     if (bytes.size() < headSize)
@@ -78,7 +91,7 @@ private:
 
   /// By division: the counts are the file's word, and their product may be anything.
   void checkSize(uint64_t sequences, uint64_t documents) const {
-    const uint64_t left = bytes.size() - at, perSequence = sizeof(int32_t) + sizeof(int64_t);
+    const uint64_t left = bytes.size() - headSize;
     const bool fits = sequences <= left / perSequence &&
                       documents <= (left - sequences * perSequence) / sizeof(int64_t);
     if (!fits)
@@ -88,11 +101,10 @@ private:
 
   /// Sequences that lie one behind the other and fill the file.
   int64_t countTokens(int64_t sequences, int64_t width, uint64_t tokenBytes) const {
-    const size_t offsets = at + static_cast<size_t>(sequences) * sizeof(int32_t);
     int64_t end = 0;
     for (int64_t i = 0; i < sequences; ++i) {
-      const auto length = load<int32_t>(at + static_cast<size_t>(i) * sizeof(int32_t));
-      const auto offset = load<int64_t>(offsets + static_cast<size_t>(i) * sizeof(int64_t));
+      const auto length = load<int32_t>(bytes, headSize, i);
+      const auto offset = load<int64_t>(bytes, offsetsAt(sequences), i);
       if (length < 0)
         refuse("gives sequence {} the length {}", i, length);
       if (offset != end)
@@ -109,10 +121,9 @@ private:
   }
 
   void checkDocuments(const TokenIndex &index) const {
-    const size_t first = at + static_cast<size_t>(index.sequences) * 12;
     int64_t before = 0;
     for (int64_t i = 0; i < index.documents; ++i) {
-      const auto sequence = load<int64_t>(first + static_cast<size_t>(i) * sizeof(int64_t));
+      const auto sequence = load<int64_t>(bytes, documentsAt(index.sequences), i);
       if (sequence < before || sequence > index.sequences)
         refuse("says that document {} begins with sequence {}; it can be {} to {}", i, sequence,
                before, index.sequences);
@@ -146,6 +157,13 @@ int64_t widthOf(TokenType type) {
 TokenIndex readTokenIndex(std::span<const std::byte> index, uint64_t tokenBytes,
                           const std::string &prefix) {
   return IndexReader(index, prefix).read(tokenBytes);
+}
+
+int64_t documentStart(std::span<const std::byte> index, const TokenIndex &what, int64_t document) {
+  const auto sequence = load<int64_t>(index, documentsAt(what.sequences), document);
+  if (sequence == what.sequences)
+    return what.tokens;
+  return load<int64_t>(index, offsetsAt(what.sequences), sequence) / widthOf(what.type);
 }
 
 } // namespace titan::rt

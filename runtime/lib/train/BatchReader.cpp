@@ -6,13 +6,12 @@ namespace titan::rt {
 
 BatchReader::BatchReader(Session &session, const std::string &function)
     : session(session), sequence(session.program().seq) {
-  for (const char *name : {"tokens", "labels"}) {
+  for (const auto &[name, feed] : feeds) {
     const Tensor *tensor = session.find(Role::Input, name, function);
     if (!tensor)
       continue;
     Layout layout = session.layoutOf(tensor->info);
-    Target target{
-        name == std::string("labels"), session.dataOf(*tensor), layout.localElements(), {}, {}};
+    Target target{feed, session.dataOf(*tensor), layout.localElements(), {}, {}};
     // A stretch of the [batch, seq] tensor may go over several rows.
     layout.forEachRun([&](const Run &run) {
       for (int64_t done = 0; done < run.count;) {
@@ -35,7 +34,7 @@ void BatchReader::load(const DataSource &data, int64_t firstSample) {
     for (const Run &piece : target.pieces) {
       int64_t *to = out + piece.local;
       data.row(firstSample + piece.global / sequence, piece.global % sequence, piece.count,
-               target.labels ? nullptr : to, target.labels ? to : nullptr);
+               target.feed, to);
     }
     if (!direct)
       session.device().upload(target.memory, out,

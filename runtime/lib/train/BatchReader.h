@@ -21,7 +21,7 @@ public:
 
 private:
   struct Target {
-    bool labels;
+    Feed feed;
     std::byte *memory;         ///< on the device
     int64_t elements;          ///< of this rank's part
     std::vector<Run> pieces;   ///< `global` counts tokens of the batch

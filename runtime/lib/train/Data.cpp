@@ -29,6 +29,8 @@ public:
                                     path, out[i], first + i, bound));
   }
 
+  int64_t nextDocument(int64_t position) const override { return stream->nextDocument(position); }
+
 private:
   std::unique_ptr<TokenStream> stream;
   std::string path;

@@ -32,7 +32,14 @@ public:
   /// Logits of the token after `text`, the same on every rank.
   std::vector<double> next(const std::vector<int64_t> &text) {
     size_t first = text.size() > static_cast<size_t>(length) ? text.size() - length : 0;
-    loadPrefix(text, first);
+    load(*tokens, [&](int64_t column) {
+      size_t position = first + static_cast<size_t>(column);
+      return position < text.size() ? text[position] : 0;
+    });
+    if (const Tensor *documents = session.find(Role::Input, "documents", "logits"))
+      load(*documents, [](int64_t) { return 0; });
+    if (const Tensor *positions = session.find(Role::Input, "positions", "logits"))
+      load(*positions, [](int64_t column) { return column; });
     session.run("logits");
     return collect(static_cast<int64_t>(text.size() - first) - 1);
   }
@@ -65,13 +72,12 @@ private:
         columns = {dim->size, stride};
   }
 
-  void loadPrefix(const std::vector<int64_t> &text, size_t first) {
-    HostView host = session.view(*tokens, HostView::Access::Write);
-    session.layoutOf(tokens->info).forEachRun([&](const Run &run) {
-      for (int64_t i = 0; i < run.count; ++i) {
-        size_t position = first + static_cast<size_t>((run.global + i) % length);
-        host.as<int64_t>()[run.local + i] = position < text.size() ? text[position] : 0;
-      }
+  /// Every sample is the same.
+  template <class Number> void load(const Tensor &input, Number at) {
+    HostView host = session.view(input, HostView::Access::Write);
+    session.layoutOf(input.info).forEachRun([&](const Run &run) {
+      for (int64_t i = 0; i < run.count; ++i)
+        host.as<int64_t>()[run.local + i] = at((run.global + i) % length);
     });
   }
 

@@ -24,6 +24,11 @@ public:
     ASSERT_LE(first + count, length);
     std::iota(out, out + count, static_cast<int64_t>(first));
   }
+  /// Documents of 3 and 4 tokens in turn.
+  int64_t nextDocument(int64_t position) const override {
+    int64_t next = position - position % 7 + (position % 7 < 3 ? 3 : 7);
+    return std::min(next, length);
+  }
 
 private:
   int64_t length;
@@ -77,7 +82,8 @@ TEST(DataSource, LabelsFollowInputs) {
   DataSource data = counting(101, 10);
   for (int64_t sample = 0; sample < 4; ++sample) {
     std::vector<int64_t> inputs(10), labels(10);
-    data.row(sample, 0, 10, inputs.data(), labels.data());
+    data.row(sample, 0, 10, Feed::Tokens, inputs.data());
+    data.row(sample, 0, 10, Feed::Labels, labels.data());
     EXPECT_EQ(inputs[0] % 10, 0);
     for (int t = 0; t < 10; ++t) {
       EXPECT_EQ(inputs[t], inputs[0] + t);
@@ -93,7 +99,7 @@ TEST(DataSource, EverySampleOnceAnEpoch) {
   std::vector<int64_t> orders[2];
   for (int64_t sample = 0; sample < 20; ++sample) {
     int64_t first;
-    data.row(sample, 0, 1, &first, nullptr);
+    data.row(sample, 0, 1, Feed::Tokens, &first);
     epochs[sample / 10].insert(first);
     orders[sample / 10].push_back(first);
   }
@@ -108,21 +114,40 @@ TEST(DataSource, EverySampleOnceAnEpoch) {
 TEST(DataSource, PartsAgreeWithTheWholeSample) {
   DataSource data = counting(1001, 10);
   std::vector<int64_t> whole(10), wholeLabels(10), part(4), partLabels(4);
-  data.row(20, 0, 10, whole.data(), wholeLabels.data());
-  data.row(20, 5, 4, part.data(), partLabels.data());
+  data.row(20, 0, 10, Feed::Tokens, whole.data());
+  data.row(20, 0, 10, Feed::Labels, wholeLabels.data());
+  data.row(20, 5, 4, Feed::Tokens, part.data());
+  data.row(20, 5, 4, Feed::Labels, partLabels.data());
   for (int t = 0; t < 4; ++t) {
     EXPECT_EQ(part[t], whole[t + 5]);
     EXPECT_EQ(partLabels[t], wholeLabels[t + 5]);
   }
 }
 
+// Documents are counted from the sample's start, and places from their own.
+TEST(DataSource, DocumentsAndPlaces) {
+  DataSource data = counting(101, 10, 1, false);
+  auto row = [&](int64_t sample, int64_t first, int64_t columns, Feed feed) {
+    std::vector<int64_t> out(static_cast<size_t>(columns));
+    data.row(sample, first, columns, feed, out.data());
+    return out;
+  };
+  using Row = std::vector<int64_t>;
+  EXPECT_EQ(row(0, 0, 10, Feed::Documents), (Row{0, 0, 0, 1, 1, 1, 1, 2, 2, 2}));
+  EXPECT_EQ(row(0, 0, 10, Feed::Positions), (Row{0, 1, 2, 0, 1, 2, 3, 0, 1, 2}));
+  EXPECT_EQ(row(2, 0, 10, Feed::Documents), (Row{0, 1, 1, 1, 2, 2, 2, 2, 3, 3})) << "from token 20";
+  EXPECT_EQ(row(2, 0, 10, Feed::Positions), (Row{0, 0, 1, 2, 0, 1, 2, 3, 0, 1}));
+  EXPECT_EQ(row(2, 6, 3, Feed::Documents), (Row{2, 2, 3})) << "a rank's part";
+  EXPECT_EQ(row(2, 6, 3, Feed::Positions), (Row{2, 3, 0}));
+}
+
 // Without shuffling, samples come in the order of the file.
 TEST(DataSource, KeepsOrderWhenAsked) {
   DataSource data = counting(101, 10, 1, false);
   int64_t first;
-  data.row(3, 0, 1, &first, nullptr);
+  data.row(3, 0, 1, Feed::Tokens, &first);
   EXPECT_EQ(first, 30);
-  data.row(10, 0, 1, &first, nullptr);
+  data.row(10, 0, 1, Feed::Tokens, &first);
   EXPECT_EQ(first, 0) << "the next epoch";
 }
 

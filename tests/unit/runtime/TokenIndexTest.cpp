@@ -142,6 +142,10 @@ protected:
     index.offsets = {0};
     index.documents = {0, 1};
     index.sequences = 1;
+    write(index, tokens);
+  }
+
+  template <class T> void write(const Index &index, const std::vector<T> &tokens) {
     const Bytes bytes = index.build();
     std::ofstream(prefix + ".idx", std::ios::binary)
         .write(reinterpret_cast<const char *>(bytes.data()), static_cast<long>(bytes.size()));
@@ -173,6 +177,16 @@ TEST_F(IndexedTokens, ReadsEveryType) {
   readsBack<uint16_t>(TokenType::U16, 1 << 16);
   readsBack<int32_t>(TokenType::I32, int64_t(1) << 31);
   readsBack<int64_t>(TokenType::I64, std::numeric_limits<int64_t>::max());
+}
+
+// Empty documents begin where the next one does; behind the last there is none.
+TEST_F(IndexedTokens, FindsDocuments) {
+  Index index; // of 7 tokens, whose sequences have 3, 0 and 4
+  index.documents = {0, 1, 1, 2, 3};
+  write(index, std::vector<uint16_t>(7));
+  auto stream = openIndexedTokens(prefix);
+  for (int64_t position = 0; position < 7; ++position)
+    EXPECT_EQ(stream->nextDocument(position), position < 3 ? 3 : 7) << position;
 }
 
 TEST_F(IndexedTokens, NamesTheFileThatIsMissing) {

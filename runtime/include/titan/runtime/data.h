@@ -12,6 +12,7 @@
 // Errors: UserError naming file and reason.
 #pragma once
 
+#include "titan/runtime/feed.h"
 #include "titan/runtime/permutation.h"
 
 #include <cstdint>
@@ -30,6 +31,8 @@ public:
   virtual int64_t vocabulary() const = 0;
   /// Copies tokens [first, first + count) to out. The range lies within the stream.
   virtual void read(int64_t first, int64_t count, int64_t *out) const = 0;
+  /// Where the first document begins behind this position; size() if none does.
+  virtual int64_t nextDocument(int64_t position) const = 0;
 };
 
 /// The bytes of a file, memory-mapped: nothing is read before it is used.
@@ -71,12 +74,13 @@ public:
   int64_t vocabulary() const { return stream->vocabulary(); }
   const SampleOrder &order() const { return samples; }
 
-  /// Positions [firstColumn, firstColumn + columns) of a sample: inputs and labels. Either output
-  /// may be null.
-  void row(int64_t sample, int64_t firstColumn, int64_t columns, int64_t *inputs,
-           int64_t *labels) const;
+  /// What stands in columns [firstColumn, firstColumn + columns) of a sample.
+  void row(int64_t sample, int64_t firstColumn, int64_t columns, Feed feed, int64_t *out) const;
 
 private:
+  void placesInDocuments(int64_t start, int64_t firstColumn, int64_t columns, Feed feed,
+                         int64_t *out) const;
+
   std::unique_ptr<TokenStream> stream;
   int64_t sequenceLength;
   SampleOrder samples;

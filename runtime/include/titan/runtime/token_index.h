@@ -34,6 +34,10 @@ int64_t widthOf(TokenType type);
 TokenIndex readTokenIndex(std::span<const std::byte> index, uint64_t tokenBytes,
                           const std::string &prefix);
 
+/// Where a document begins among the tokens, in an index that was checked; behind the last one's
+/// sequences, the number of tokens.
+int64_t documentStart(std::span<const std::byte> index, const TokenIndex &what, int64_t document);
+
 /// The part of the path that both files share, where any of the two or that part is named.
 inline std::string tokenFilePrefix(const std::string &path) {
   for (const char *ending : {".idx", ".bin"})
