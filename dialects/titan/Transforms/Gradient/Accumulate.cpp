@@ -121,9 +121,12 @@ void Accumulator::finish(RepeatOp loop) {
     sum.replaceUsesWithIf(total, [&](OpOperand &use) {
       return use.getOwner()->getBlock() == &block && !flow.isInLoop(use.getOwner());
     });
-  for (Operation &op : llvm::make_early_inc_range(block.without_terminator()))
+  SmallVector<Operation *> later; // before any is moved, or those that were would come again
+  for (Operation &op : block.without_terminator())
     if (op.getNumResults() && flow.get(op.getResult(0)).kind == Flow::After)
-      op.moveBefore(block.getTerminator());
+      later.push_back(&op);
+  for (Operation *op : later)
+    op->moveBefore(block.getTerminator());
   for (Operation *op : llvm::reverse(body))
     if (op->use_empty())
       op->erase();
