@@ -44,13 +44,20 @@ public:
     letPartsBeSmall(*module);
     for (const pipelines::Phase &phase : pipelines::getPhases())
       if (failed(checkPhase(*module, phase)))
-        return {Verdict::Failed, phase.name.str() + ": " + errors};
+        return {asksForParts() ? Verdict::Refused : Verdict::Failed,
+                phase.name.str() + ": " + errors};
     std::string text;
     llvm::raw_string_ostream(text) << llvm::format("%.2g", greatest);
     return {Verdict::Equal, text};
   }
 
 private:
+  /// Whether a run wants its step in parts of a batch that its model needs whole, which the
+  /// gradient phase alone can tell.
+  bool asksForParts() const {
+    return StringRef(errors).contains("so the step cannot be computed a part");
+  }
+
   /// What large programs compute in parts, these do, too, although their values are small.
   static void letPartsBeSmall(ModuleOp module) {
     Builder builder(module.getContext());

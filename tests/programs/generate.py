@@ -254,7 +254,11 @@ class Body:
             return
         group = [d for d in self.program.model_dims if d not in (*own, "heads", "head", "vocab")][:1]
         group = group if self.random.random() < 0.4 else []
-        shapes = [["heads", *group, "head"], ["heads", "head"], ["heads", "head"]]
+        heads = [] if self.random.random() < 0.2 else ["heads"]  # else all share keys and values
+        shapes = [["heads", *group, "head"], [*heads, "head"], [*heads, "head"]]
+        if self.random.random() < 0.2:  # values of another size than keys
+            shapes[2][-1] = self.program.new_dim(self.random.choice([2, 3]))
+            self.emit(f"dims {shapes[2][-1]} = {self.program.sizes[shapes[2][-1]]}")
         parts = []
         for shape in shapes:
             weight = self.param(own + shape)
@@ -265,8 +269,61 @@ class Body:
         if self.random.random() < 0.6:
             turn = self.random.choice(["rope", "rope_half"])
             q, k = (f"{turn}({p}, over head, along seq, theta = 100)" for p in (q, k))
-        mask = self.random.choice(["none", "causal"])
-        self.let(f"attention({q}, {k}, {v}, over head, along seq, mask = {mask})", parts[0].dims)
+        dims = [*parts[0].dims[:-1], shapes[2][-1]]
+        self.let(f"attention({q}, {k}, {v}, over head, along seq{self.attention_options()})", dims)
+
+    def attention_options(self) -> str:
+        """A mask of some parts, a cap on the scores, a sink."""
+        chance, masks = self.random.random, []
+        masks += ["causal"] if chance() < 0.5 else []
+        masks += [f"window({self.random.randint(1, 4)})"] if chance() < 0.3 else []
+        masks += ["document(tokens)"] if chance() < 0.2 and self.is_model else []
+        options = f", mask = {' and '.join(masks) or 'none'}"
+        options += ", soft_cap = 1.5" if chance() < 0.25 else ""
+        if chance() < 0.25:
+            options += f", sink = {self.param(['heads'])}"
+        return options
+
+    def accumulate(self):
+        value = self.pick()
+        over = self.dim_of(value)
+        if over:
+            reverse = self.random.choice(["", ", reverse = true"])
+            self.let(f"0.4 * cumulative_sum({value.name}, along {over}{reverse})", value.dims)
+
+    def choose(self):
+        """The greatest elements along a dimension, and these put back to where they were."""
+        value = self.pick()
+        over = self.dim_of(value)
+        if not over or self.program.sizes[over] < 2 or len(value.dims) < 2:
+            return
+        chosen = self.program.new_dim(self.random.randint(1, self.program.sizes[over] - 1))
+        best, at = self.program.fresh("v"), self.program.fresh("i")
+        self.emit(f"let {best}, {at} = top_k({value.name}, {self.program.sizes[chosen]}, over {over} as {chosen})")
+        dims = [chosen if d == over else d for d in value.dims]
+        self.values.append(Value(best, dims))
+        if self.random.random() < 0.6:
+            rest = [d for d in dims if d != chosen]
+            self.let(f"scatter(tanh({best}), {at}, along {over}, over {chosen})", [over, *rest])
+
+    def noise(self):
+        value = self.pick()
+        if self.random.random() < 0.5:
+            self.let(f"dropout({value.name}, 0.3)", value.dims)
+        else:
+            draw = self.random.choice(["random_normal", "random_uniform"])
+            some = self.random.sample(value.dims, self.random.randint(1, len(value.dims)))
+            self.let(f"{value.name} + 0.2 * {draw}({', '.join(some)})", value.dims)
+
+    def positions(self):
+        """What depends on where an element stands."""
+        value = self.pick()
+        over = self.dim_of(value, ())
+        if over:
+            at = f"index({over})"
+            self.let(self.random.choice(
+                ["{0} * (0.2 * float({1}) + 0.1)", "where({1} < 2, {0}, -0.5 * {0})",
+                 "where({1} == 1, 0.3, {0})"]).format(value.name, at), value.dims)
 
     def repeat(self):
         """Carries one or two values; what it reads from outside is captured."""
@@ -346,7 +403,7 @@ class Body:
             self.project_back, self.project_back, self.contract, self.reduce, self.softmax,
             self.expand, self.rename, self.split, self.merge, self.slice, self.concat, self.lookup,
             self.attention, self.attention, self.repeat, self.repeat, self.call, self.share,
-            self.keep]
+            self.keep, self.accumulate, self.choose, self.noise, self.positions]
         for _ in range(count):
             self.random.choice(kinds)()
 
@@ -434,9 +491,34 @@ class Program:
             parts += [f" stores {', '.join(stores)}"] if stores else []
             parts += [f" {{ pad = [{', '.join(uneven)}] }}"] if uneven else []
             lines.append(f"  {name} = {'auto' if name == auto else degree} {''.join(parts)}")
-        return ["parallel map {", *lines, "}"] if lines else []
+        if len(lines) > 1 and self.random.random() < 0.25:
+            lines += self.draw_joint(lines, used, left)
+        return ["parallel map {", *lines, *self.draw_exceptions(lines, used), "}"] if lines else []
 
-    def draw_run(self, parallel: list[str], repeats: bool, repeated: list[str]) -> list[str]:
+    def draw_joint(self, lines: list[str], used: set[str], left: dict[str, int]) -> list[str]:
+        """An axis made of the map's first and last."""
+        axes = [line.split()[0] for line in lines if "auto" not in line]
+        fitting = [d for d in self.model_dims if d in used and left[d] % 8 == 0]
+        if len(axes) < 2 or not fitting:
+            return []
+        return [f"  both = ({axes[0]}, {axes[-1]}) splits {self.random.choice(fitting)}"]
+
+    def draw_exceptions(self, lines: list[str], used: set[str]) -> list[str]:
+        """Lines about single parameters and values; some of these have no effect and are refused."""
+        axes = [line.split()[0] for line in lines if "auto" not in line and "both" not in line]
+        found = []
+        while axes and self.random.random() < 0.2:
+            axis, kind = self.random.choice(axes), self.random.choice(["parameters", "values"])
+            name = "w" if kind == "parameters" else "v"
+            name = f"*{name}{self.random.randint(1, max(1, self.names.get(name, 1)))}"
+            what = self.random.choice(["splits none", f"splits {self.random.choice(sorted(used))}"])
+            if kind == "parameters" and self.random.random() < 0.5:
+                what = "stores " + self.random.choice(["none", "optimizer", "params, grads"])
+            found.append(f'  {kind} "{name}" {{ {axis} {what} }}')
+        return found
+
+    def draw_run(self, parallel: list[str], repeats: bool, repeated: list[str],
+                 draws: bool) -> list[str]:
         pick = self.random.choice
         stores = any("params" in line for line in parallel)
         reshard = pick(["default", "default", "always", "never"]) if stores else "default"
@@ -445,12 +527,17 @@ class Program:
         policies += [f"{{ blocks = {block} }}" for block in repeated]
         recompute = pick(policies) if repeats else "= none"
         loss_parts = pick([0, 1])  # 0: as many as titan-check-programs makes the compiler choose
+        # Every part draws random numbers of its own, so the loss would be another; and what an `auto`
+        # axis becomes need not divide a part's samples.
+        fits = not draws and not any(" auto " in line for line in parallel)
+        accumulate = pick([1, 1, 1, 1, 2]) if fits else 1
         return [f"train t = M{' on map' if parallel else ''} {{",
                 f"  data = text(\"none.txt\") {{ seq = {self.sizes['seq']}, batch = {self.sizes['batch']} }}",
                 "  precision { params = f64, compute = f64 }",
                 f"  optimizer = adamw {{ lr = 1e-3, eps = 1e-4, weight_decay = {pick(['0', '0.1'])} }}",
                 f"  recompute {recompute}",
                 f"  loss_parts = {loss_parts}",
+                f"  accumulate = {accumulate}",
                 f"  sharding {{ reshard_after_forward = {reshard} }}",
                 f"  clip = {pick(['0', '0.5', '10.0'])}", "}"]
 
@@ -465,7 +552,8 @@ class Program:
                               "\n".join(blocks + model))
         repeats = any("repeat " in line for line in blocks + model)
         parallel = self.draw_map({d for dims in declared for d in dims.split(", ")})
-        run = self.draw_run(parallel, repeats, repeated)
+        draws = any("dropout" in line or "random_" in line for line in blocks + model)
+        run = self.draw_run(parallel, repeats, repeated, draws)
         return "\n".join(["import std.activation, std.loss, std.norm, std.rotary", "",
                           "fn sin_like(x) = x * (1 - x * x / 6) * exp(-(x * x) / 4)",
                           "fn blend(a, b, share = 0.3) = share * a + (1 - share) * b", "",

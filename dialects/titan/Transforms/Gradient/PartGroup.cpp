@@ -107,7 +107,9 @@ bool PartGroup::follow(Operation *op) {
       flows[operand] = flow;
     }
   if (llvm::none_of(factor->operandDims, [](int at) { return at >= 0; })) {
-    // No operand has the dimension: made anew for every part.
+    // No operand has the dimension: made anew for every part, unless it is a choice among all.
+    if (factor->kind != dist::FactorKind::Parallel)
+      return false;
     for (auto [result, at] : llvm::zip_equal(op->getResults(), factor->resultDims))
       if (at >= 0)
         flows[result] = {Flow::Split, static_cast<unsigned>(at)};
