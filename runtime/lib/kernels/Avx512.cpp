@@ -35,14 +35,14 @@ bool hasBfloat16() {
 #ifndef TITAN_AVX512 // nor does the compiler know it, so that nobody gets here
 void packLeft(const FloatOperand &, const Slice &, int64_t, float *) {}
 void packLeft(const Bfloat16Operand &, const Slice &, int64_t, uint32_t *) {}
-void packRight(const FloatOperand &, const Slice &, float *) {}
-void packRight(const Bfloat16Operand &, const Slice &, uint32_t *) {}
-void multiplyPanels(const float *, int64_t, const float *, const Extents &,
+void multiplyPanels(const float *, int64_t, int64_t, const FloatOperand &, const Slice &, float *,
                     const Destination<float> &) {}
-void multiplyPanels(const uint32_t *, int64_t, const uint32_t *, const Extents &,
-                    const Destination<float> &) {}
-void multiplyPanels(const uint32_t *, int64_t, const uint32_t *, const Extents &,
-                    const Destination<bf16> &) {}
+void multiplyPanels(const uint32_t *, int64_t, int64_t, const Bfloat16Operand &, const Slice &,
+                    uint32_t *, const Destination<float> &) {}
+void multiplyPanels(const uint32_t *, int64_t, int64_t, const Bfloat16Operand &, const Slice &,
+                    uint32_t *, const Destination<bf16> &) {}
+void multiplyInPlace(const FloatOperand &, const Slice &, int64_t, const FloatOperand &,
+                     const Slice &, float *, const Destination<float> &) {}
 void multiplyFew(const float *, int64_t, const FloatOperand &, const Slice &,
                  const Destination<float> &) {}
 void multiplyFew(const uint32_t *, int64_t, const Bfloat16Operand &, const Slice &,

@@ -24,20 +24,26 @@ constexpr int64_t kMostRows = 14, kRowPlaces = 16, kColumns = 32;
 
 void packLeft(const FloatOperand &from, const Slice &part, int64_t rows, float *to);
 void packLeft(const Bfloat16Operand &from, const Slice &part, int64_t rows, uint32_t *to);
-void packRight(const FloatOperand &from, const Slice &part, float *to);
-void packRight(const Bfloat16Operand &from, const Slice &part, uint32_t *to);
 
-/// C[m, n] = A B from packed panels of so many rows, of a depth k, on the calling thread. An
-/// element's sum is a function of its row, its column and k alone: floats are added up in chunks,
-/// which join C one after the other.
-void multiplyPanels(const float *a, int64_t rows, const float *b, const Extents &extents,
-                    const Destination<float> &c);
-void multiplyPanels(const uint32_t *a, int64_t rows, const uint32_t *b, const Extents &extents,
-                    const Destination<float> &c);
-void multiplyPanels(const uint32_t *a, int64_t rows, const uint32_t *b, const Extents &extents,
-                    const Destination<bf16> &c);
+/// Most steps of depth that are added up before they join C: of floats as many as MKL takes, for
+/// longer sums err more; of pairs, whose products are exact, as many as the caches like.
+template <typename P> constexpr int64_t kMostSteps = 384;
+template <> inline constexpr int64_t kMostSteps<uint32_t> = 512;
 
-/// The same of at most three rows, whose columns are not packed.
+/// C[m, n] = A B from packed panels of so many rows and a part of B, on the calling thread. The
+/// part's columns are packed first, into `room`, which holds them in whole panels.
+void multiplyPanels(const float *a, int64_t rows, int64_t m, const FloatOperand &b,
+                    const Slice &part, float *room, const Destination<float> &c);
+void multiplyPanels(const uint32_t *a, int64_t rows, int64_t m, const Bfloat16Operand &b,
+                    const Slice &part, uint32_t *room, const Destination<float> &c);
+void multiplyPanels(const uint32_t *a, int64_t rows, int64_t m, const Bfloat16Operand &b,
+                    const Slice &part, uint32_t *room, const Destination<bf16> &c);
+
+/// The same, bit by bit, of rows that lie along the depth, which are read as they lie.
+void multiplyInPlace(const FloatOperand &a, const Slice &left, int64_t rows, const FloatOperand &b,
+                     const Slice &part, float *room, const Destination<float> &c);
+
+/// The same, bit by bit, of at most three rows, whose columns are not packed.
 constexpr int64_t kFewRows = 3;
 void multiplyFew(const float *a, int64_t m, const FloatOperand &b, const Slice &part,
                  const Destination<float> &c);

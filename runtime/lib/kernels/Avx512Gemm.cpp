@@ -4,9 +4,6 @@
 
 namespace titan::rt::avx512 {
 
-// Most steps of a sum of floats, longer ones would err more; and of bf16, whose products are exact.
-constexpr int64_t kChunk = 192, kAll = INT64_MAX / 2;
-
 void packLeft(const FloatOperand &from, const Slice &part, int64_t rows, float *to) {
   packPanels<kRowPlaces>(from, part, rows, to);
 }
@@ -15,42 +12,44 @@ void packLeft(const Bfloat16Operand &from, const Slice &part, int64_t rows, uint
   packPanels<kRowPlaces>(from, part, rows, to);
 }
 
-void packRight(const FloatOperand &from, const Slice &part, float *to) {
-  packPanels<kColumns>(from, part, kColumns, to);
+void multiplyPanels(const float *a, int64_t rows, int64_t m, const FloatOperand &b,
+                    const Slice &part, float *room, const Destination<float> &c) {
+  packPanels<kColumns>(b, part, kColumns, room);
+  multiplyAll<PackedRows<float>>(a, 0, rows, room, {m, part.lines, part.depths}, c);
 }
 
-void packRight(const Bfloat16Operand &from, const Slice &part, uint32_t *to) {
-  packPanels<kColumns>(from, part, kColumns, to);
+void multiplyInPlace(const FloatOperand &a, const Slice &left, int64_t rows, const FloatOperand &b,
+                     const Slice &part, float *room, const Destination<float> &c) {
+  packPanels<kColumns>(b, part, kColumns, room);
+  multiplyAll<RowsInPlace>(a.at(left.line, left.depth), a.ld, rows, room,
+                           {left.lines, part.lines, part.depths}, c);
 }
 
-void multiplyPanels(const float *a, int64_t rows, const float *b, const Extents &extents,
-                    const Destination<float> &c) {
-  multiplyAll(a, rows, b, extents, kChunk, c);
+void multiplyPanels(const uint32_t *a, int64_t rows, int64_t m, const Bfloat16Operand &b,
+                    const Slice &part, uint32_t *room, const Destination<float> &c) {
+  packPanels<kColumns>(b, part, kColumns, room);
+  multiplyAll<PackedRows<uint32_t>>(a, 0, rows, room, {m, part.lines, part.depths}, c);
 }
 
-void multiplyPanels(const uint32_t *a, int64_t rows, const uint32_t *b, const Extents &extents,
-                    const Destination<float> &c) {
-  multiplyAll(a, rows, b, extents, kAll, c);
-}
-
-void multiplyPanels(const uint32_t *a, int64_t rows, const uint32_t *b, const Extents &extents,
-                    const Destination<bf16> &c) {
-  multiplyAll(a, rows, b, extents, kAll, c);
+void multiplyPanels(const uint32_t *a, int64_t rows, int64_t m, const Bfloat16Operand &b,
+                    const Slice &part, uint32_t *room, const Destination<bf16> &c) {
+  packPanels<kColumns>(b, part, kColumns, room);
+  multiplyAll<PackedRows<uint32_t>>(a, 0, rows, room, {m, part.lines, part.depths}, c);
 }
 
 void multiplyFew(const float *a, int64_t m, const FloatOperand &b, const Slice &part,
                  const Destination<float> &c) {
-  multiplyFew(a, m, b, part, kChunk, c);
+  multiplyRowsOf(a, m, b, part, c);
 }
 
 void multiplyFew(const uint32_t *a, int64_t m, const Bfloat16Operand &b, const Slice &part,
                  const Destination<float> &c) {
-  multiplyFew(a, m, b, part, kAll, c);
+  multiplyRowsOf(a, m, b, part, c);
 }
 
 void multiplyFew(const uint32_t *a, int64_t m, const Bfloat16Operand &b, const Slice &part,
                  const Destination<bf16> &c) {
-  multiplyFew(a, m, b, part, kAll, c);
+  multiplyRowsOf(a, m, b, part, c);
 }
 
 } // namespace titan::rt::avx512

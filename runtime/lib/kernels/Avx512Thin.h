@@ -78,30 +78,25 @@ static void multiplyRows(const P *a, const E *b, int64_t ld, int64_t depths, int
 
 template <bool AlongDepth, typename E, typename P, typename To>
 static void multiplyAcross(const P *a, int64_t m, const OperandOf<E> &b, const Slice &part,
-                           int64_t mostSteps, const Destination<To> &c) {
-  constexpr int64_t deep = kDepthOfStep<P>, group = 16 * kVectors<AlongDepth>;
+                           const Destination<To> &c) {
+  constexpr int64_t group = 16 * kVectors<AlongDepth>;
   auto multiply = m == 1   ? multiplyRows<AlongDepth, 1, E, P, To>
                   : m == 2 ? multiplyRows<AlongDepth, 2, E, P, To>
                            : multiplyRows<AlongDepth, 3, E, P, To>;
-  forEachChunk(
-      quotient(part.depths, deep), mostSteps, c,
-      [&](int64_t begin, int64_t size, const Destination<To> &to) {
-        const int64_t depths = least(size * deep, part.depths - begin * deep);
-        for (int64_t j = 0; j < part.lines; j += group) {
-          // What has no depth lies nowhere.
-          const E *columns = depths > 0 ? b.at(part.line + j, part.depth + begin * deep) : nullptr;
-          multiply(a + begin * kRowPlaces, columns, b.ld, depths, part.lines - j, to.at(0, j));
-        }
-      });
+  for (int64_t j = 0; j < part.lines; j += group) {
+    // What has no depth lies nowhere.
+    const E *columns = part.depths > 0 ? b.at(part.line + j, part.depth) : nullptr;
+    multiply(a, columns, b.ld, part.depths, part.lines - j, c.at(0, j));
+  }
 }
 
 template <typename E, typename P, typename To>
-static void multiplyFew(const P *a, int64_t m, const OperandOf<E> &b, const Slice &part,
-                        int64_t mostSteps, const Destination<To> &c) {
+static void multiplyRowsOf(const P *a, int64_t m, const OperandOf<E> &b, const Slice &part,
+                           const Destination<To> &c) {
   if (b.alongDepth)
-    multiplyAcross<true>(a, m, b, part, mostSteps, c);
+    multiplyAcross<true>(a, m, b, part, c);
   else
-    multiplyAcross<false>(a, m, b, part, mostSteps, c);
+    multiplyAcross<false>(a, m, b, part, c);
 }
 
 } // namespace titan::rt::avx512

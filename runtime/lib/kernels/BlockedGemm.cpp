@@ -1,6 +1,7 @@
 // The blocking is that of K. Goto and R. van de Geijn, "Anatomy of High-Performance Matrix
 // Multiplication", 2008: of the packed operands one panel of A stays in the first cache, a block of
-// B in the second. All threads pack, then all multiply.
+// B in the second. All threads pack, then all multiply; on vectors each packs what it needs of B
+// itself, since what another core packed lies in that core's cache.
 #include "BlockedGemm.h"
 
 #include "Amx.h"
@@ -27,7 +28,9 @@ int64_t quotient(int64_t a, int64_t b) {
 struct Cut {
   Cut(int64_t extent, int64_t most, int64_t step)
       : extent(extent), parts(std::max<int64_t>(1, quotient(extent, most))),
-        size(quotient(quotient(extent, parts), step) * step) {}
+        size(quotient(quotient(extent, parts), step) * step) {
+    parts = size > 0 ? quotient(extent, size) : 1; // rounding up may leave nothing for the last
+  }
   int64_t begin(int64_t part) const { return std::min(extent, part * size); }
   int64_t sizeOf(int64_t part) const { return begin(part + 1) - begin(part); }
   int64_t extent, parts, size;
@@ -39,9 +42,11 @@ struct FloatsOnTiles {
   using Packed = uint16_t;
   static constexpr int64_t rows = 1024, columns = 512, depth = 1024; // most that is packed at once
   static constexpr int64_t step = amx::kPanel, panelRows = amx::kPanel, panelColumns = amx::kPanel;
-  static constexpr bool packsRight = true;
+  static constexpr bool sharesRight = true; // B is packed by all threads for all of them
 
-  explicit FloatsOnTiles(const Extents &) {}
+  static constexpr bool packsLeft = true;
+
+  FloatsOnTiles(const FloatOperand &, const Extents &) {}
   static int64_t leftElements(int64_t depths) { return amx::panelElements(depths); }
   static int64_t rightElements(int64_t depths) { return amx::panelElements(depths); }
   void packLeft(const FloatOperand &from, const Slice &part, Packed *to) const {
@@ -50,9 +55,12 @@ struct FloatsOnTiles {
   void packRight(const FloatOperand &from, const Slice &part, Packed *to) const {
     amx::packRight(from, part, to);
   }
-  void multiply(const Packed *a, int64_t m, const Packed *b, const FloatOperand &,
-                const Slice &part, const Destination<float> &c) const {
-    amx::multiplyPanels(a, b, {m, part.lines, part.depths}, c.adds, c.to, c.ld);
+  static Grid deal(int64_t m, int64_t n, int64_t threads) {
+    return Grid(m, n, partsToDeal(m * n, threads), panelRows, panelColumns);
+  }
+  void multiply(const FloatOperand &, const Slice &left, const Packed *a, const FloatOperand &,
+                const Slice &right, Packed *b, const Destination<float> &c) const {
+    amx::multiplyPanels(a, b, {left.lines, right.lines, right.depths}, c.adds, c.to, c.ld);
   }
 };
 
@@ -61,34 +69,47 @@ template <typename E, typename P> struct OnVectors {
   using Element = E;
   using Packed = P;
   static constexpr int64_t step = sizeof(P) / sizeof(E), panelColumns = avx512::kColumns;
-  static constexpr int64_t rows = 1024, columns = 768, depth = 512 * step; // at once
+  static constexpr int64_t rows = 1024, columns = 768, depth = avx512::kMostSteps<P> * step;
+  static constexpr bool sharesRight = false;
 
+  static bool isLarge(const Extents &e) { return e.m > avx512::kFewRows; }
+  /// Whether packing A does: what lies along the depth, only where it is used for many columns.
+  static bool pays(const OperandOf<E> &a, const Extents &e) {
+    return sizeof(P) > sizeof(E) || !a.alongDepth || !isLarge(e) || e.n > 4096;
+  }
   /// Panels of equal numbers of rows: one or two would be multiplied as slowly as four.
-  explicit OnVectors(const Extents &e)
-      : panelRows(quotient(e.m, quotient(e.m, avx512::kMostRows))),
-        packsRight(e.m > avx512::kFewRows) {}
+  OnVectors(const OperandOf<E> &a, const Extents &e)
+      : panelRows(quotient(e.m, quotient(e.m, avx512::kMostRows))), packsLeft(pays(a, e)),
+        packsRight(isLarge(e)) {}
   static int64_t leftElements(int64_t depths) {
     return quotient(depths, step) * avx512::kRowPlaces;
   }
-  static int64_t rightElements(int64_t depths) { return quotient(depths, step) * avx512::kColumns; }
   void packLeft(const OperandOf<E> &from, const Slice &part, Packed *to) const {
     avx512::packLeft(from, part, panelRows, to);
   }
-  void packRight(const OperandOf<E> &from, const Slice &part, Packed *to) const {
-    avx512::packRight(from, part, to);
+  Grid deal(int64_t m, int64_t n, int64_t threads) const {
+    return packsRight ? Grid::byColumns(m, n, threads, panelRows) : Grid(m, n, 1);
   }
-  /// From panels of A and of a part of B's columns, or, where it is not packed, from B itself.
+  /// What `multiply` needs beside its operands.
+  int64_t roomElements(int64_t depths) const {
+    return packsRight ? quotient(depths, step) * Grid::widest : 0;
+  }
+  /// From panels of A, or where it is not packed from A itself, and some columns of B, which are
+  /// packed into the room; a few rows from B itself.
   template <typename To>
-  void multiply(const Packed *a, int64_t m, const Packed *b, const OperandOf<E> &from,
-                const Slice &part, const Destination<To> &c) const {
-    if (packsRight)
-      avx512::multiplyPanels(a, panelRows, b, {m, part.lines, part.depths}, c);
-    else
-      avx512::multiplyFew(a, m, from, part, c);
+  void multiply(const OperandOf<E> &a, const Slice &left, const Packed *packed,
+                const OperandOf<E> &b, const Slice &right, Packed *room,
+                const Destination<To> &c) const {
+    if (!packsRight)
+      return avx512::multiplyFew(packed, left.lines, b, right, c);
+    if constexpr (std::is_same_v<E, float>)
+      if (!packsLeft)
+        return avx512::multiplyInPlace(a, left, panelRows, b, right, room, c);
+    avx512::multiplyPanels(packed, panelRows, left.lines, b, right, room, c);
   }
 
   const int64_t panelRows;
-  const bool packsRight;
+  const bool packsLeft, packsRight;
 };
 
 /// The calling thread among those that work on a product, which take the next piece of work as soon
@@ -125,12 +146,13 @@ template <typename Way, typename To> class BlockedProduct {
 
 public:
   BlockedProduct(const Operand &a, const Operand &b, const Extents &e, const Destination<To> &c)
-      : way(e), a(a), b(b), c(c), rows(e.m, Way::rows, way.panelRows),
-        columns(e.n, way.packsRight ? Way::columns : e.n, Way::panelColumns),
-        depth(e.k, Way::depth, Way::step) {
-    const int64_t elementsA = rows.size / way.panelRows * way.leftElements(depth.size);
-    const int64_t panelsB = way.packsRight ? columns.size / way.panelColumns : 0;
-    const int64_t elementsB = panelsB * way.rightElements(depth.size);
+      : way(a, e), a(a), b(b), c(c), depth(e.k, Way::depth, Way::step),
+        rows(e.m, Way::rows, way.panelRows),
+        columns(e.n, Way::sharesRight || hasSums() ? Way::columns : std::max<int64_t>(1, e.n),
+                Way::panelColumns) {
+    const int64_t panelsA = way.packsLeft ? rows.size / way.panelRows : 0;
+    const int64_t elementsA = panelsA * way.leftElements(depth.size);
+    const int64_t elementsB = sharedElements();
     const int64_t elementsSums = hasSums() ? rows.size * columns.size : 0;
     const auto bytes = static_cast<size_t>(elementsA + elementsB) * sizeof(Packed);
     ThreadScratch &scratch = ThreadScratch::ofThread(
@@ -142,21 +164,40 @@ public:
 
   /// Parts of the depth follow each other where their sums stay: in C, or in a block's own place.
   void run(Team team) const {
+    Packed *const room = takeRoom(); // by every thread, also one that comes too late this time
     for (int64_t outer = 0; outer < (hasSums() ? 1 : depth.parts); ++outer)
       for (int64_t row = 0; row < rows.parts; ++row)
         for (int64_t column = 0; column < columns.parts; ++column)
           if (hasSums())
             for (int64_t at = 0; at < depth.parts; ++at)
-              addBlock(team, row, column, at, true);
+              addBlock(team, room, row, column, at, true);
           else
-            addBlock(team, row, column, outer, column == 0);
+            addBlock(team, room, row, column, outer, column == 0);
   }
 
 private:
   /// Whether what is rounded must wait for more.
   bool hasSums() const { return !std::is_same_v<To, float> && depth.parts > 1; }
 
-  void addBlock(Team &team, int64_t row, int64_t column, int64_t at, bool packsLeft) const {
+  int64_t sharedElements() const {
+    if constexpr (Way::sharesRight)
+      return columns.size / Way::panelColumns * Way::rightElements(depth.size);
+    return 0;
+  }
+
+  /// Where the calling thread packs what it does not share.
+  Packed *takeRoom() const {
+    if constexpr (Way::sharesRight)
+      return nullptr;
+    else {
+      const int64_t elements = way.roomElements(depth.size);
+      const auto bytes = static_cast<size_t>(elements) * sizeof(Packed);
+      return ThreadScratch::ofThread<Way>(bytes).template take<Packed>(elements);
+    }
+  }
+
+  void addBlock(Team &team, Packed *room, int64_t row, int64_t column, int64_t at,
+                bool packsLeft) const {
     const int64_t begin = depth.begin(at), depths = depth.sizeOf(at);
     const Slice left{rows.begin(row), rows.sizeOf(row), begin, depths};
     const Slice right{columns.begin(column), columns.sizeOf(column), begin, depths};
@@ -164,13 +205,13 @@ private:
     Destination<To> to = c.at(left.line, right.line);
     if (!hasSums()) {
       to.adds |= at > 0;
-      multiply(team, left, right, to);
+      multiply(team, room, left, right, to);
     } else if (at + 1 < depth.parts) {
-      multiply(team, left, right, Destination<float>{sums, columns.size, at > 0});
+      multiply(team, room, left, right, Destination<float>{sums, columns.size, at > 0});
     } else {
       to.sums = sums;
       to.ldSums = columns.size;
-      multiply(team, left, right, to);
+      multiply(team, room, left, right, to);
     }
   }
 
@@ -191,40 +232,44 @@ private:
 
   void pack(Team &team, const Slice &left, bool packsLeft, const Slice &right) const {
     const Share shareA(left, way.panelRows, team.size());
-    const Share shareB(right, way.panelColumns, team.size());
-    const int64_t partsA = packsLeft ? shareA.parts() : 0;
-    team.deal(partsA + (way.packsRight ? shareB.parts() : 0), [&](int64_t part) {
+    const Share shareB(right, Way::panelColumns, team.size());
+    const int64_t partsA = packsLeft && way.packsLeft ? shareA.parts() : 0;
+    if (!Way::sharesRight && partsA == 0)
+      return;
+    team.deal(partsA + (Way::sharesRight ? shareB.parts() : 0), [&](int64_t part) {
       if (part < partsA)
-        way.packLeft(a, shareA[part],
-                     packedA + shareA.firstPanel(part) * way.leftElements(left.depths));
-      else
+        return way.packLeft(a, shareA[part],
+                            packedA + shareA.firstPanel(part) * way.leftElements(left.depths));
+      if constexpr (Way::sharesRight)
         way.packRight(b, shareB[part - partsA],
                       packedB + shareB.firstPanel(part - partsA) * way.rightElements(left.depths));
     });
   }
 
   template <typename Sum>
-  void multiply(Team &team, const Slice &left, const Slice &right,
+  void multiply(Team &team, Packed *room, const Slice &left, const Slice &right,
                 const Destination<Sum> &to) const {
-    const Grid grid(left.lines, right.lines, partsToDeal(left.lines * right.lines, team.size()),
-                    way.panelRows, Way::panelColumns);
+    const Grid grid = way.deal(left.lines, right.lines, team.size());
     team.deal(grid.parts, [&](int64_t part) {
       const int64_t row = part / grid.columns * grid.height;
       const int64_t column = part % grid.columns * grid.width;
-      Slice some = right;
-      some.line += column;
-      some.lines = std::min(grid.width, right.lines - column);
-      way.multiply(packedA + row / way.panelRows * way.leftElements(left.depths),
-                   std::min(grid.height, left.lines - row),
-                   packedB + column / way.panelColumns * way.rightElements(left.depths), b, some,
-                   to.at(row, column));
+      Slice rowsOf = left, columnsOf = right;
+      rowsOf.line += row;
+      rowsOf.lines = std::min(grid.height, left.lines - row);
+      columnsOf.line += column;
+      columnsOf.lines = std::min(grid.width, right.lines - column);
+      const Packed *panels = packedA + row / way.panelRows * way.leftElements(left.depths);
+      Packed *columns = room;
+      if constexpr (Way::sharesRight)
+        columns = packedB + column / Way::panelColumns * Way::rightElements(left.depths);
+      way.multiply(a, rowsOf, panels, b, columnsOf, columns, to.at(row, column));
     });
   }
 
   const Way way;
   const Operand a, b;
   const Destination<To> c;
-  const Cut rows, columns, depth; // what is packed at once
+  const Cut depth, rows, columns; // what is packed at once
   Packed *packedA, *packedB;      // panels
   float *sums;                    // of a block
 };
@@ -253,8 +298,9 @@ void multiply(const OperandOf<typename Way::Element> &a, const OperandOf<typenam
   const int threads = isShared ? omp_get_max_threads() : 1;
   if (threads == 1) // for such a team libgomp would ask for memory
     return BlockedProduct<Way, To>(a, b, e, c).run({});
-  if (!Way(e).packsRight)
-    return multiplyApart<Way>(a, b, e, c, threads);
+  if constexpr (!Way::sharesRight)
+    if (!Way::isLarge(e))
+      return multiplyApart<Way>(a, b, e, c, threads);
   const BlockedProduct<Way, To> product(a, b, e, c);
   std::atomic<int64_t> next = 0;
 #pragma omp parallel

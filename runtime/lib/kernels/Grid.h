@@ -19,9 +19,6 @@ inline int64_t partsToDeal(int64_t elements, int64_t threads) {
 /// much as their products with some lines more.
 struct Grid {
   Grid(int64_t m, int64_t n, int64_t most, int64_t panelRows = 32, int64_t panelColumns = 32) {
-    auto share = [](int64_t lines, int64_t parts, int64_t panel) {
-      return (lines + parts * panel - 1) / (parts * panel) * panel;
-    };
     constexpr int64_t lines = 128;
     int64_t least = INT64_MAX;
     for (int64_t across = 1; across <= most; ++across) {
@@ -33,11 +30,33 @@ struct Grid {
       height = high;
       width = wide;
     }
-    columns = (n + width - 1) / width;
-    parts = (m + height - 1) / height * columns;
+    columns = quotient(n, width);
+    parts = quotient(m, height) * columns;
   }
-  int64_t height = 1, width = 1; // of a part
-  int64_t columns, parts;
+
+  /// Two parts for each of so many threads, of whole columns where these suffice: who multiplies a
+  /// part packs its columns, whose panels then lie in its core's second cache.
+  static Grid byColumns(int64_t m, int64_t n, int64_t threads, int64_t panelRows) {
+    const int64_t wanted = threads == 1 ? 1 : 2 * threads;
+    Grid grid;
+    grid.width = std::clamp(share(n, wanted, 32), narrowest, widest);
+    grid.columns = quotient(n, grid.width);
+    grid.height = share(m, quotient(wanted, grid.columns), panelRows);
+    grid.parts = quotient(m, grid.height) * grid.columns;
+    return grid;
+  }
+
+  static constexpr int64_t narrowest = 128, widest = 256; // of columns that a part packs
+  int64_t height = 1, width = 1;                          // of a part
+  int64_t columns = 0, parts = 0;
+
+private:
+  Grid() = default;
+  static int64_t quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
+  /// One of so many parts, in whole panels.
+  static int64_t share(int64_t lines, int64_t parts, int64_t panel) {
+    return quotient(lines, parts * panel) * panel;
+  }
 };
 
 } // namespace titan::rt

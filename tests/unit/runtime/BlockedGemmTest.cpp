@@ -117,6 +117,11 @@ TEST(BlockedGemm, Large) {
   }
 }
 
+// So many rows that blocks of whole panels come out one fewer than blocks of equal size.
+TEST(BlockedGemm, ManyRows) {
+  check({262144, 4, 1, false, false, false});
+}
+
 // Small terms beside large ones count as they do in a product of floats.
 TEST(BlockedGemm, KeepsWhatTheTermsAllow) {
   check({128, 128, 600, false, false, false, 12});

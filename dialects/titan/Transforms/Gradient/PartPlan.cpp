@@ -82,7 +82,8 @@ static bool willBeFused(Operation *op) {
 }
 
 /// Parts that are half as large as what they are summed up to: smaller ones would save little, and
-/// each moves the sum through memory once more.
+/// each moves the sum through memory once more. Up to 128 MiB they are as large as the sum:
+/// products of few rows are slow, since their other operand is packed for each.
 int64_t PartPlanner::chooseParts(const PartGroup &group, int64_t keptWhole) const {
   int64_t largest = 0, sum = 0;
   for (Operation *op : group.getOps())
@@ -93,7 +94,9 @@ int64_t PartPlanner::chooseParts(const PartGroup &group, int64_t keptWhole) cons
     sum = std::max(sum, getBytes(value));
   if (largest <= keptWhole)
     return 1;
-  return countParts(group.getSize(), largest, std::max(keptWhole, sum / 2));
+  constexpr int64_t large = int64_t{128} << 20;
+  const int64_t most = std::max({keptWhole, sum / 2, std::min(sum, large)});
+  return countParts(group.getSize(), largest, most);
 }
 
 FailureOr<PartGroup> PartPlanner::findGroup(DimAttr dim) {

@@ -143,7 +143,8 @@ def TitanComputeInParts : Pass<"titan-compute-in-parts", "::mlir::ModuleOp"> {
     `titan.loss_parts = 4` says how many parts, of the outermost dimension of the largest value that
     no parameter has, no mesh axis splits, and that has parts of equal size. If none can be cut so, that is an error,
     at the operation which stands in the way. Without it the compiler chooses: as few parts as make
-    the largest value half as large on a rank as the largest sum, or 32 MiB. More would save little,
+    the largest value half as large on a rank as the largest sum (as large, up to 128 MiB, since products of few
+    rows are slow), or 32 MiB. More would save little,
     since the sum is there anyway and each part moves it through memory. Values of 32 MiB stay whole
     (`titan.keep_whole` says how many bytes instead).
 

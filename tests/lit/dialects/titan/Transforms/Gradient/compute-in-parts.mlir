@@ -67,6 +67,24 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w a
 
 // -----
 
+!x = !titan.tensor<f32[batch = 16, seq = 64, embed = 512]>
+!w = !titan.tensor<f32[embed = 512, vocab = 65536]>
+!y = !titan.tensor<f32[batch = 16, seq = 64, vocab = 65536]>
+
+// Parts may be as large as the sum, up to 128 MiB, so that 256 MiB are two: half the sum would be four.
+// CHECK-LABEL: func.func @train(
+// CHECK: titan.split %{{.*}} dim "batch" : {{.*}} -> <f32[batch.parts = 2, batch = 8, seq = 64, embed = 512]>
+// CHECK-NOT: expand %{{.*}} : <f32[batch.parts
+// CHECK: titan.repeat <batch.parts = 2>
+func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w attributes {titan.program = "train"} {
+  %logits = titan.contract %x, %w : (!x, !w) -> !y
+  %d = titan.exp %logits : !y -> !y
+  %dw = titan.contract %x, %d : (!x, !y) -> !w
+  return %dw : !w
+}
+
+// -----
+
 !x = !titan.tensor<f32[batch = 8, seq = 512, embed = 64]>
 !w = !titan.tensor<f32[embed = 64, vocab = 4096]>
 !y = !titan.tensor<f32[batch = 8, seq = 512, vocab = 4096]>
