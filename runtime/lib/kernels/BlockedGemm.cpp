@@ -5,9 +5,10 @@
 #include "BlockedGemm.h"
 
 #include "Amx.h"
-#include "AmxFloat.h"
 #include "Avx512.h"
+#include "GemmWays.h"
 #include "Grid.h"
+#include "Team.h"
 #include "ThreadScratch.h"
 
 #include <algorithm>
@@ -19,125 +20,6 @@
 namespace titan::rt {
 
 namespace {
-
-int64_t quotient(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
-/// An extent in equal parts of at most so much, multiples of a step.
-struct Cut {
-  Cut(int64_t extent, int64_t most, int64_t step)
-      : extent(extent), parts(std::max<int64_t>(1, quotient(extent, most))),
-        size(quotient(quotient(extent, parts), step) * step) {
-    parts = size > 0 ? quotient(extent, size) : 1; // rounding up may leave nothing for the last
-  }
-  int64_t begin(int64_t part) const { return std::min(extent, part * size); }
-  int64_t sizeOf(int64_t part) const { return begin(part + 1) - begin(part); }
-  int64_t extent, parts, size;
-};
-
-/// How floats are multiplied on tiles.
-struct FloatsOnTiles {
-  using Element = float;
-  using Packed = uint16_t;
-  static constexpr int64_t rows = 1024, columns = 512, depth = 1024; // most that is packed at once
-  static constexpr int64_t step = amx::kPanel, panelRows = amx::kPanel, panelColumns = amx::kPanel;
-  static constexpr bool sharesRight = true; // B is packed by all threads for all of them
-
-  static constexpr bool packsLeft = true;
-
-  FloatsOnTiles(const FloatOperand &, const Extents &) {}
-  static int64_t leftElements(int64_t depths) { return amx::panelElements(depths); }
-  static int64_t rightElements(int64_t depths) { return amx::panelElements(depths); }
-  void packLeft(const FloatOperand &from, const Slice &part, Packed *to) const {
-    amx::packLeft(from, part, to);
-  }
-  void packRight(const FloatOperand &from, const Slice &part, Packed *to) const {
-    amx::packRight(from, part, to);
-  }
-  static Grid deal(int64_t m, int64_t n, int64_t threads) {
-    return Grid(m, n, partsToDeal(m * n, threads), panelRows, panelColumns);
-  }
-  void multiply(const FloatOperand &, const Slice &left, const Packed *a, const FloatOperand &,
-                const Slice &right, Packed *b, const Destination<float> &c) const {
-    amx::multiplyPanels(a, b, {left.lines, right.lines, right.depths}, c.adds, c.to, c.ld);
-  }
-};
-
-/// How elements are multiplied on vectors, so many of depth a step.
-template <typename E, typename P> struct OnVectors {
-  using Element = E;
-  using Packed = P;
-  static constexpr int64_t step = sizeof(P) / sizeof(E), panelColumns = avx512::kColumns;
-  static constexpr int64_t rows = 1024, columns = 768, depth = avx512::kMostSteps<P> * step;
-  static constexpr bool sharesRight = false;
-
-  static bool isLarge(const Extents &e) { return e.m > avx512::kFewRows; }
-  /// Whether packing A does: what lies along the depth, only where it is used for many columns.
-  static bool pays(const OperandOf<E> &a, const Extents &e) {
-    return sizeof(P) > sizeof(E) || !a.alongDepth || !isLarge(e) || e.n > 4096;
-  }
-  /// Panels of equal numbers of rows: one or two would be multiplied as slowly as four.
-  OnVectors(const OperandOf<E> &a, const Extents &e)
-      : panelRows(quotient(e.m, quotient(e.m, avx512::kMostRows))), packsLeft(pays(a, e)),
-        packsRight(isLarge(e)) {}
-  static int64_t leftElements(int64_t depths) {
-    return quotient(depths, step) * avx512::kRowPlaces;
-  }
-  void packLeft(const OperandOf<E> &from, const Slice &part, Packed *to) const {
-    avx512::packLeft(from, part, panelRows, to);
-  }
-  Grid deal(int64_t m, int64_t n, int64_t threads) const {
-    return packsRight ? Grid::byColumns(m, n, threads, panelRows) : Grid(m, n, 1);
-  }
-  /// What `multiply` needs beside its operands.
-  int64_t roomElements(int64_t depths) const {
-    return packsRight ? quotient(depths, step) * Grid::widest : 0;
-  }
-  /// From panels of A, or where it is not packed from A itself, and some columns of B, which are
-  /// packed into the room; a few rows from B itself.
-  template <typename To>
-  void multiply(const OperandOf<E> &a, const Slice &left, const Packed *packed,
-                const OperandOf<E> &b, const Slice &right, Packed *room,
-                const Destination<To> &c) const {
-    if (!packsRight)
-      return avx512::multiplyFew(packed, left.lines, b, right, c);
-    if constexpr (std::is_same_v<E, float>)
-      if (!packsLeft)
-        return avx512::multiplyInPlace(a, left, panelRows, b, right, room, c);
-    avx512::multiplyPanels(packed, panelRows, left.lines, b, right, room, c);
-  }
-
-  const int64_t panelRows;
-  const bool packsLeft, packsRight;
-};
-
-/// The calling thread among those that work on a product, which take the next piece of work as soon
-/// as they are free. A product within another's parallel region has one thread.
-class Team {
-public:
-  Team() = default;
-  Team(std::atomic<int64_t> &next, int64_t threads) : threads(threads), next(&next) {}
-  int64_t size() const { return threads; }
-  /// Calls work(i) for each i below `count` on one of the threads, all of which deal out the same,
-  /// and returns when all is done.
-  template <typename Work> void deal(int64_t count, Work &&work) {
-    if (threads == 1) {
-      for (int64_t i = 0; i < count; ++i)
-        work(i);
-      return;
-    }
-    for (int64_t i; (i = next->fetch_add(1, std::memory_order_relaxed) - dealt) < count;)
-      work(i);
-    dealt += count + threads; // each thread has asked once in vain
-#pragma omp barrier
-  }
-
-private:
-  int64_t threads = 1;
-  std::atomic<int64_t> *next = nullptr;
-  int64_t dealt = 0; // how often `next` was asked when the work at hand began
-};
 
 /// One product; every thread of a team goes through all of its steps.
 template <typename Way, typename To> class BlockedProduct {

@@ -1,10 +1,27 @@
-// How threads share a product.
+// How a product is cut: into what is packed at once, and into what threads share.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
 namespace titan::rt {
+
+/// Rounded up.
+inline int64_t quotient(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+/// An extent in equal parts of at most so much, multiples of a step.
+struct Cut {
+  Cut(int64_t extent, int64_t most, int64_t step)
+      : extent(extent), parts(std::max<int64_t>(1, quotient(extent, most))),
+        size(quotient(quotient(extent, parts), step) * step) {
+    parts = size > 0 ? quotient(extent, size) : 1; // rounding up may leave nothing for the last
+  }
+  int64_t begin(int64_t part) const { return std::min(extent, part * size); }
+  int64_t sizeOf(int64_t part) const { return begin(part + 1) - begin(part); }
+  int64_t extent, parts, size;
+};
 
 /// How many parts of so many elements of C are dealt out to threads: some for each, so that none
 /// waits long for one whose core is slower, or shares its units with another's threads, but none
@@ -52,7 +69,6 @@ struct Grid {
 
 private:
   Grid() = default;
-  static int64_t quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
   /// One of so many parts, in whole panels.
   static int64_t share(int64_t lines, int64_t parts, int64_t panel) {
     return quotient(lines, parts * panel) * panel;
