@@ -140,7 +140,9 @@ private:
       rowsOf.lines = std::min(grid.height, left.lines - row);
       columnsOf.line += column;
       columnsOf.lines = std::min(grid.width, right.lines - column);
-      const Packed *panels = packedA + row / way.panelRows * way.leftElements(left.depths);
+      const Packed *panels = nullptr;
+      if (way.packsLeft)
+        panels = packedA + row / way.panelRows * way.leftElements(left.depths);
       Packed *columns = room;
       if constexpr (Way::sharesRight)
         columns = packedB + column / Way::panelColumns * Way::rightElements(left.depths);
