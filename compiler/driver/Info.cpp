@@ -41,14 +41,15 @@ int infoCommand(const CommonOptions &options, const InfoOptions &info) {
   std::optional<Facts> facts;
   if (run)
     facts = gatherFacts(session, *run, info.processes, info.threads);
-  if (facts)
-    options.json ? printJson(*run, *facts) : printText(*run, *facts);
-  if (facts && info.byLine && !options.json)
+  if (!facts)
+    return session.finish(1);
+  options.json ? printJson(*run, *facts) : printText(*run, *facts);
+  if (info.byLine && !options.json)
     printLines(llvm::outs(), *facts, session.sources);
   std::vector<std::string> models = session.choosable();
-  if (facts && !options.json && options.model.empty() && options.train.empty() && models.size() > 1)
+  if (!options.json && options.model.empty() && options.train.empty() && models.size() > 1)
     llvm::outs() << "\n`--model NAME` looks at another model: " << sema::listNames(models) << '\n';
-  return session.finish(facts ? 0 : 1);
+  return session.finish(0);
 }
 
 } // namespace titan::driver
