@@ -183,7 +183,7 @@ void multiply(const OperandOf<typename Way::Element> &a, const OperandOf<typenam
   if (threads == 1) // for such a team libgomp would ask for memory
     return BlockedProduct<Way, To>(a, b, e, c).run({});
   if constexpr (!Way::sharesRight)
-    if (!Way::isLarge(e))
+    if (!Way::hasManyRows(e))
       return multiplyApart<Way>(a, b, e, c, threads);
   const BlockedProduct<Way, To> product(a, b, e, c);
   std::atomic<int64_t> next = 0;

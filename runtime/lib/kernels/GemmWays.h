@@ -18,7 +18,6 @@ struct FloatsOnTiles {
   static constexpr int64_t rows = 1024, columns = 512, depth = 1024; // most that is packed at once
   static constexpr int64_t step = amx::kPanel, panelRows = amx::kPanel, panelColumns = amx::kPanel;
   static constexpr bool sharesRight = true; // B is packed by all threads for all of them
-
   static constexpr bool packsLeft = true;
 
   FloatsOnTiles(const FloatOperand &, const Extents &) {}
@@ -47,15 +46,15 @@ template <typename E, typename P> struct OnVectors {
   static constexpr int64_t rows = 1024, columns = 768, depth = avx512::kMostSteps<P> * step;
   static constexpr bool sharesRight = false;
 
-  static bool isLarge(const Extents &e) { return e.m > avx512::kFewRows; }
-  /// Whether packing A does: what lies along the depth, only where it is used for many columns.
-  static bool pays(const OperandOf<E> &a, const Extents &e) {
-    return sizeof(P) > sizeof(E) || !a.alongDepth || !isLarge(e) || e.n > 4096;
+  static bool hasManyRows(const Extents &e) { return e.m > avx512::kFewRows; }
+  /// Of what lies along the depth, only where many columns use it.
+  static bool packingLeftPays(const OperandOf<E> &a, const Extents &e) {
+    return sizeof(P) > sizeof(E) || !a.alongDepth || !hasManyRows(e) || e.n > 4096;
   }
   /// Panels of equal numbers of rows: one or two would be multiplied as slowly as four.
   OnVectors(const OperandOf<E> &a, const Extents &e)
-      : panelRows(quotient(e.m, quotient(e.m, avx512::kMostRows))), packsLeft(pays(a, e)),
-        packsRight(isLarge(e)) {}
+      : panelRows(quotient(e.m, quotient(e.m, avx512::kMostRows))),
+        packsLeft(packingLeftPays(a, e)), packsRight(hasManyRows(e)) {}
   static int64_t leftElements(int64_t depths) {
     return quotient(depths, step) * avx512::kRowPlaces;
   }
