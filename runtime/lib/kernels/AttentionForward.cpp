@@ -29,7 +29,8 @@ template <typename E> struct ForwardTensors {
 template <typename E, typename Products> class ForwardHead {
   using T = Accumulated<E>;
   static constexpr int64_t lanes = Lanes<T>::block;
-  using Vector = typename Lanes<T>::Vector;
+  static constexpr int registers = Lanes<T>::registers;
+  using Register = typename Lanes<T>::Register;
 
 public:
   ForwardHead(const AttentionShape &shape, const ForwardTensors<E> &all)
@@ -155,36 +156,41 @@ private:
     }
   }
 
+  /// Combines a block's row with all rows of scores, one after the other.
+  template <typename Combine>
+  TITAN_VECTOR_INLINE void overKeys(int64_t count, Register (&row)[registers],
+                                    Combine &&combine) const {
+    for (int64_t j = 0; j < count; ++j)
+#pragma GCC unroll 8
+      for (int v = 0; v < registers; ++v)
+        row[v] = combine(row[v], reinterpret_cast<const Register *>(scores + j * lanes)[v]);
+  }
+
   /// highest = max(highest, scores over keys); rescale = 2^(old - new).
   void raiseMaximum(int64_t count) {
-    auto *old = reinterpret_cast<Vector *>(highest);
-    Vector a = old[0], b = old[1];
-    for (int64_t j = 0; j < count; ++j) {
-      const auto *row = reinterpret_cast<const Vector *>(scores + j * lanes);
-      a = row[0] > a ? row[0] : a;
-      b = row[1] > b ? row[1] : b;
+    auto *old = reinterpret_cast<Register *>(highest);
+    auto *factor = reinterpret_cast<Register *>(rescale);
+    Register row[registers];
+    std::copy_n(old, registers, row);
+    overKeys(count, row, [](Register a, Register b) { return b > a ? b : a; });
+#pragma GCC unroll 8
+    for (int v = 0; v < registers; ++v) {
+      factor[v] = old[v] - row[v];
+      old[v] = row[v];
     }
-    auto *factor = reinterpret_cast<Vector *>(rescale);
-    factor[0] = old[0] - a;
-    factor[1] = old[1] - b;
-    old[0] = a;
-    old[1] = b;
 #pragma omp simd
     for (int64_t lane = 0; lane < lanes; ++lane)
       rescale[lane] = vexp2NonPositive(rescale[lane]);
   }
 
   void addToTotal(int64_t count) {
-    Vector a{}, b{};
-    for (int64_t j = 0; j < count; ++j) {
-      const auto *row = reinterpret_cast<const Vector *>(scores + j * lanes);
-      a += row[0];
-      b += row[1];
-    }
-    auto *sum = reinterpret_cast<Vector *>(total);
-    const auto *factor = reinterpret_cast<const Vector *>(rescale);
-    sum[0] = sum[0] * factor[0] + a;
-    sum[1] = sum[1] * factor[1] + b;
+    auto *sum = reinterpret_cast<Register *>(total);
+    const auto *factor = reinterpret_cast<const Register *>(rescale);
+    Register row[registers] = {};
+    overKeys(count, row, [](Register a, Register b) { return a + b; });
+#pragma GCC unroll 8
+    for (int v = 0; v < registers; ++v)
+      sum[v] = sum[v] * factor[v] + row[v];
   }
 
   const AttentionShape &s;

@@ -1,7 +1,8 @@
-// Attention's products on vectors: pairs of bf16, as in Avx512Panels.h, 8 lines of the left operand
+// Attention's products on vectors: pairs of bf16, as in VectorPanels.h, 8 lines of the left operand
 // against one or two vectors of lanes.
-#include "Avx512Panels.h"
+#include "Avx512Vectors.h"
 #include "MatrixUnit.h"
+#include "VectorPanels.h"
 
 namespace titan::rt::avx512 {
 
@@ -61,7 +62,7 @@ TITAN_SQUARES void addStep(Sums<Vectors> &sums, const uint32_t *lines,
     for (int i = 0; i < Rows; ++i)
 #pragma GCC unroll 2
       for (int v = 0; v < Vectors; ++v)
-        sums[r][v] = addProduct(sums[r][v], lines[r * Apart], lanes[i][v]);
+        sums[r][v] = Avx512::addProduct(sums[r][v], lines[r * Apart], lanes[i][v]);
 }
 
 const uint32_t *pairsOf(const uint16_t *packed) {
@@ -81,14 +82,14 @@ const uint32_t *linesAt(const uint16_t *packed, int64_t line, int64_t panel) {
 void packBlock(const Bfloat16Operand &from, int64_t line, int64_t lines, int64_t depth,
                int64_t depths, uint16_t *to) {
   for (int64_t place = 0; place < kPlaces; place += 16)
-    packSquare(from.at(line + place, depth), from.ld, from.alongDepth, lines - place, depths,
-               reinterpret_cast<uint32_t *>(to) + place, kPlaces);
+    packSquare<Avx512>(from.at(line + place, depth), from.ld, from.alongDepth, lines - place,
+                       depths, reinterpret_cast<uint32_t *>(to) + place, kPlaces);
 }
 
 /// Whole lines, as they lie in memory.
 void copyLines(const Bfloat16Operand &from, int64_t lines, int64_t depth, uint16_t *to) {
   const int64_t blocks = unitPanels(depth);
-  for (int64_t line = 0; line < quotient(lines, kLines) * kLines; ++line)
+  for (int64_t line = 0; line < quotientUp(lines, kLines) * kLines; ++line)
     for (int64_t block = 0; block < blocks; ++block) {
       const uint32_t there = line < lines ? firstBits(depth - block * kUnitPanel) : 0;
       _mm512_store_si512(to + (line / kUnitPanel * blocks + block) * kUnitSquare +
@@ -161,7 +162,7 @@ public:
   void splitLines(const float *rows, int64_t count, int64_t depth,
                   const Halves &to) const override {
     const uint32_t there = firstBits(depth);
-    for (int64_t row = 0; row < quotient(count, kLines) * kLines; ++row) {
+    for (int64_t row = 0; row < quotientUp(count, kLines) * kLines; ++row) {
       const uint32_t wanted = row < count ? there : 0;
       const float *from = rows + row * kUnitPanel;
       __m512 first = _mm512_maskz_load_ps(static_cast<__mmask16>(wanted), from);
@@ -178,7 +179,7 @@ public:
       const uint32_t *from = linesAt(a, line, panel), *lanes = pairsOf(b);
       Sums<2> sums;
       clear<2>(sums);
-      for (int64_t steps = quotient(depth, 2); steps > 0; steps -= kLine, from += kBlock) {
+      for (int64_t steps = quotientUp(depth, 2); steps > 0; steps -= kLine, from += kBlock) {
         const int64_t end = least(kLine, steps);
 #pragma GCC unroll 2
         for (int64_t step = 0; step < end; ++step, lanes += kPlaces) {
@@ -192,7 +193,7 @@ public:
 
   void add(const uint16_t *a, int64_t lines, int64_t stride, const Halves &b, int64_t depth,
            float *c) const override {
-    const int64_t steps = quotient(depth, 2);
+    const int64_t steps = quotientUp(depth, 2);
     for (int64_t line = 0; line < lines; line += kLines) {
       const uint32_t *from = placesAt(a, line, stride);
       Sums<2> sums;
@@ -209,7 +210,7 @@ public:
 
   void addAcross(const Halves &a, int64_t lines, int64_t depth, const uint16_t *b, int64_t columns,
                  int64_t stride, float *c) const override {
-    const int64_t panels = unitPanels(columns), steps = quotient(depth, 2);
+    const int64_t panels = unitPanels(columns), steps = quotientUp(depth, 2);
     for (int64_t line = 0; line < lines; line += kLines)
       for (int64_t j = 0; j < panels; ++j) {
         float *to =

@@ -5,7 +5,6 @@
 #include "BlockedGemm.h"
 
 #include "Amx.h"
-#include "Avx512.h"
 #include "GemmWays.h"
 #include "Grid.h"
 #include "Team.h"
@@ -27,8 +26,9 @@ template <typename Way, typename To> class BlockedProduct {
   using Packed = typename Way::Packed;
 
 public:
-  BlockedProduct(const Operand &a, const Operand &b, const Extents &e, const Destination<To> &c)
-      : way(a, e), a(a), b(b), c(c), depth(e.k, Way::depth, Way::step),
+  BlockedProduct(const typename Way::Unit &unit, const Operand &a, const Operand &b,
+                 const Extents &e, const Destination<To> &c)
+      : way(unit, a, e), a(a), b(b), c(c), depth(e.k, way.depth, Way::step),
         rows(e.m, Way::rows, way.panelRows),
         columns(e.n, Way::sharesRight || hasSums() ? Way::columns : std::max<int64_t>(1, e.n),
                 Way::panelColumns) {
@@ -161,7 +161,7 @@ private:
 /// Every thread makes some columns of its own: where rows are few, packing them is cheaper than
 /// meeting.
 template <typename Way, typename To>
-void multiplyApart(const OperandOf<typename Way::Element> &a,
+void multiplyApart(const typename Way::Unit &unit, const OperandOf<typename Way::Element> &a,
                    const OperandOf<typename Way::Element> &b, const Extents &e,
                    const Destination<To> &c, int threads) {
   const Cut columns(e.n, quotient(e.n, threads), Way::panelColumns);
@@ -169,23 +169,24 @@ void multiplyApart(const OperandOf<typename Way::Element> &a,
   for (int64_t part = 0; part < columns.parts; ++part) {
     const int64_t column = columns.begin(part), count = columns.sizeOf(part);
     if (count > 0)
-      BlockedProduct<Way, To>(a, b.from(column), {e.m, count, e.k}, c.at(0, column)).run({});
+      BlockedProduct<Way, To>(unit, a, b.from(column), {e.m, count, e.k}, c.at(0, column)).run({});
   }
 }
 
 template <typename Way, typename To>
-void multiply(const OperandOf<typename Way::Element> &a, const OperandOf<typename Way::Element> &b,
-              const Extents &e, const Destination<To> &c) {
+void multiply(const typename Way::Unit &unit, const OperandOf<typename Way::Element> &a,
+              const OperandOf<typename Way::Element> &b, const Extents &e,
+              const Destination<To> &c) {
   if (e.n == 1 && e.m > 1 && c.ld == 1) // A column lies as a row does.
-    return multiply<Way>(b, a, Extents{1, e.m, e.k}, Destination<To>{c.to, e.m, c.adds});
+    return multiply<Way>(unit, b, a, Extents{1, e.m, e.k}, Destination<To>{c.to, e.m, c.adds});
   const bool isShared = !omp_in_parallel() && e.m * e.n * e.k >= int64_t{1} << 18;
   const int threads = isShared ? omp_get_max_threads() : 1;
   if (threads == 1) // for such a team libgomp would ask for memory
-    return BlockedProduct<Way, To>(a, b, e, c).run({});
+    return BlockedProduct<Way, To>(unit, a, b, e, c).run({});
   if constexpr (!Way::sharesRight)
     if (!Way::hasManyRows(e))
-      return multiplyApart<Way>(a, b, e, c, threads);
-  const BlockedProduct<Way, To> product(a, b, e, c);
+      return multiplyApart<Way>(unit, a, b, e, c, threads);
+  const BlockedProduct<Way, To> product(unit, a, b, e, c);
   std::atomic<int64_t> next = 0;
 #pragma omp parallel
   product.run(Team(next, omp_get_num_threads()));
@@ -193,39 +194,52 @@ void multiply(const OperandOf<typename Way::Element> &a, const OperandOf<typenam
 
 } // namespace
 
-FloatWay wayOfFloats(const Extents &e) {
-  static const bool isLeftToBlas = [] {
+bool isLeftToBlas() {
+  static const bool isLeft = [] {
     const char *asked = std::getenv("TITAN_F32");
     return asked && std::string_view(asked) == "blas";
   }();
-  if (isLeftToBlas)
+  return isLeft;
+}
+
+FloatWay wayOfFloats(const Extents &e) {
+  if (isLeftToBlas())
     return FloatWay::Blas;
   // Packing a factor costs as much as multiplying it by some 50 lines, and a smaller product leaves
   // the squares at its edges half empty (measured against MKL, see docs/rationale/kernels.md).
   constexpr int64_t fewest = 128, shallowest = 64;
   if (amx::isAvailable() && std::min(e.m, e.n) >= fewest && e.k >= shallowest)
     return FloatWay::Tiles;
-  return avx512::hasFloats() ? FloatWay::Vectors : FloatWay::Blas;
+  return floatVectors() ? FloatWay::Vectors : FloatWay::Blas;
 }
 
 void multiplyOnTiles(const FloatOperand &a, const FloatOperand &b, const Extents &extents,
                      const Destination<float> &c) {
-  multiply<FloatsOnTiles>(a, b, extents, c);
+  multiply<FloatsOnTiles>({}, a, b, extents, c);
 }
 
-void multiplyOnVectors(const FloatOperand &a, const FloatOperand &b, const Extents &extents,
-                       const Destination<float> &c) {
-  multiply<OnVectors<float, float>>(a, b, extents, c);
+void multiplyOnVectors(const FloatVectors &unit, const FloatOperand &a, const FloatOperand &b,
+                       const Extents &extents, const Destination<float> &c) {
+  multiply<OnVectors<float, float, FloatVectors>>(unit, a, b, extents, c);
 }
 
-void multiplyOnVectors(const Bfloat16Operand &a, const Bfloat16Operand &b, const Extents &extents,
-                       const Destination<float> &c) {
-  multiply<OnVectors<uint16_t, uint32_t>>(a, b, extents, c);
+template <typename P, typename To>
+void multiplyOnVectors(const Bfloat16Vectors<P> &unit, const Bfloat16Operand &a,
+                       const Bfloat16Operand &b, const Extents &extents, const Destination<To> &c) {
+  multiply<OnVectors<uint16_t, P, Bfloat16Vectors<P>>>(unit, a, b, extents, c);
 }
 
-void multiplyOnVectors(const Bfloat16Operand &a, const Bfloat16Operand &b, const Extents &extents,
-                       const Destination<bf16> &c) {
-  multiply<OnVectors<uint16_t, uint32_t>>(a, b, extents, c);
-}
+template void multiplyOnVectors(const Bfloat16Vectors<float> &, const Bfloat16Operand &,
+                                const Bfloat16Operand &, const Extents &,
+                                const Destination<float> &);
+template void multiplyOnVectors(const Bfloat16Vectors<float> &, const Bfloat16Operand &,
+                                const Bfloat16Operand &, const Extents &,
+                                const Destination<bf16> &);
+template void multiplyOnVectors(const Bfloat16Vectors<uint32_t> &, const Bfloat16Operand &,
+                                const Bfloat16Operand &, const Extents &,
+                                const Destination<float> &);
+template void multiplyOnVectors(const Bfloat16Vectors<uint32_t> &, const Bfloat16Operand &,
+                                const Bfloat16Operand &, const Extents &,
+                                const Destination<bf16> &);
 
 } // namespace titan::rt

@@ -1,16 +1,18 @@
 // Products by blocks that all threads pack and multiply: of floats on the processor's tiles
-// (AmxFloat.h), of floats and of bf16 on its vectors (Avx512.h).
+// (AmxFloat.h), of floats and of bf16 on its vectors (VectorUnit.h).
 #pragma once
 
 #include "Operands.h"
-
-#include "titan/runtime/bfloat16.h"
+#include "VectorUnit.h"
 
 namespace titan::rt {
 
+/// TITAN_F32=blas asks for BLAS's products of floats.
+bool isLeftToBlas();
+
 /// How floats are multiplied here: on tiles where there are some, TITAN_BF16 does not ask to do
 /// without, and packing operands in parts pays; else on vectors. By BLAS where there are neither,
-/// or if TITAN_F32=blas asks. A function of the extents alone.
+/// or it was asked for. A function of the extents alone.
 enum class FloatWay { Tiles, Vectors, Blas };
 FloatWay wayOfFloats(const Extents &extents);
 
@@ -18,11 +20,11 @@ FloatWay wayOfFloats(const Extents &extents);
 /// extents but the depth.
 void multiplyOnTiles(const FloatOperand &a, const FloatOperand &b, const Extents &extents,
                      const Destination<float> &c);
-void multiplyOnVectors(const FloatOperand &a, const FloatOperand &b, const Extents &extents,
-                       const Destination<float> &c);
-void multiplyOnVectors(const Bfloat16Operand &a, const Bfloat16Operand &b, const Extents &extents,
-                       const Destination<float> &c);
-void multiplyOnVectors(const Bfloat16Operand &a, const Bfloat16Operand &b, const Extents &extents,
-                       const Destination<bf16> &c);
+void multiplyOnVectors(const FloatVectors &unit, const FloatOperand &a, const FloatOperand &b,
+                       const Extents &extents, const Destination<float> &c);
+/// Of bf16, widened or in pairs, for To of float or bf16.
+template <typename P, typename To>
+void multiplyOnVectors(const Bfloat16Vectors<P> &unit, const Bfloat16Operand &a,
+                       const Bfloat16Operand &b, const Extents &extents, const Destination<To> &c);
 
 } // namespace titan::rt

@@ -36,7 +36,7 @@ void multiply(const FloatOperand &a, const FloatOperand &b, const Extents &e,
   case FloatWay::Tiles:
     return multiplyOnTiles(a, b, e, c);
   case FloatWay::Vectors:
-    return multiplyOnVectors(a, b, e, c);
+    return multiplyOnVectors(*floatVectors(), a, b, e, c);
   case FloatWay::Blas:
     return multiplyByBlas(a, b, e, c);
   }

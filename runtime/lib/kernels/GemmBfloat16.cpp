@@ -1,13 +1,13 @@
 // Products of bf16. Their terms are exact in float, so the ways to make them, on the processor's
 // tiles or vectors, by MKL, and widened, differ in the order of sums alone (and tiles and vectors
-// in numbers below the normal range, which they take for 0).
+// of pairs in numbers below the normal range, which they take for 0).
 #include "Amx.h"
-#include "Avx512.h"
 #include "Batch.h"
 #include "Blas.h"
 #include "BlockedGemm.h"
 #include "Grid.h"
 #include "ThreadScratch.h"
+#include "VectorUnit.h"
 
 #include "titan/runtime/gemm.h"
 #include "titan/runtime/kernel_loops.h"
@@ -21,16 +21,19 @@ namespace titan::rt {
 
 namespace {
 
-enum class Way { Tiles, Vectors, Mkl, Widened };
+/// On tiles; on vectors by pairs, or widened while they are packed; by MKL; widened for BLAS.
+enum class Way { Tiles, Pairs, Widening, Mkl, Widened };
 
 Way chooseWay() {
   if (amx::isAvailable())
     return Way::Tiles;
-  if (avx512::hasBfloat16())
-    return Way::Vectors;
+  if (pairVectors())
+    return Way::Pairs;
   const char *asked = std::getenv("TITAN_BF16");
   const bool isEmulated = asked && std::string_view(asked) == "native";
-  return isEmulated && blas().gemmBf16 ? Way::Mkl : Way::Widened;
+  if (isEmulated && blas().gemmBf16)
+    return Way::Mkl;
+  return wideningVectors() && !isLeftToBlas() ? Way::Widening : Way::Widened;
 }
 
 Way way() {
@@ -162,13 +165,21 @@ template <typename To> void productOnTiles(const Product &p, bool accumulate, To
   }
 }
 
+template <typename P, typename To>
+void productOnVectors(const Bfloat16Vectors<P> &unit, const Product &p, bool accumulate, To *c,
+                      int64_t ldc) {
+  multiplyOnVectors(unit, operandOf(p.a, !p.a.transposed), operandOf(p.b, p.b.transposed),
+                    {p.m, p.n, p.k}, Destination<To>{c, ldc, accumulate});
+}
+
 template <typename To> void product(const Product &p, bool accumulate, To *c, int64_t ldc) {
   switch (way()) {
   case Way::Tiles:
     return productOnTiles(p, accumulate, c, ldc);
-  case Way::Vectors:
-    return multiplyOnVectors(operandOf(p.a, !p.a.transposed), operandOf(p.b, p.b.transposed),
-                             {p.m, p.n, p.k}, {c, ldc, accumulate});
+  case Way::Pairs:
+    return productOnVectors(*pairVectors(), p, accumulate, c, ldc);
+  case Way::Widening:
+    return productOnVectors(*wideningVectors(), p, accumulate, c, ldc);
   case Way::Mkl:
   case Way::Widened:
     return productElsewhere(p, accumulate, c, ldc);
@@ -181,8 +192,7 @@ void batched(std::span<const BatchDim> batch, const Product &p, bool accumulate,
   if (p.m == 0 || p.n == 0)
     return;
   narrow(std::max({p.m, p.n, p.k, p.a.ld, p.b.ld, ldc})); // throw here, not in a parallel region
-  if (way() == Way::Mkl ||
-      (way() == Way::Widened && wayOfFloats({p.m, p.n, p.k}) == FloatWay::Blas))
+  if (way() == Way::Mkl || way() == Way::Widened)
     blas();
   forEachOfBatch(batch, p.m * p.n * p.k, [&](BatchOffsets at) {
     Product shifted = p;

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "AmxFloat.h"
-#include "Avx512.h"
 #include "Grid.h"
 #include "Operands.h"
+#include "VectorUnit.h"
 
 #include <type_traits>
 
@@ -20,7 +20,8 @@ struct FloatsOnTiles {
   static constexpr bool sharesRight = true; // B is packed by all threads for all of them
   static constexpr bool packsLeft = true;
 
-  FloatsOnTiles(const FloatOperand &, const Extents &) {}
+  struct Unit {};
+  FloatsOnTiles(const Unit &, const FloatOperand &, const Extents &) {}
   static int64_t leftElements(int64_t depths) { return amx::panelElements(depths); }
   static int64_t rightElements(int64_t depths) { return amx::panelElements(depths); }
   void packLeft(const FloatOperand &from, const Slice &part, Packed *to) const {
@@ -38,50 +39,49 @@ struct FloatsOnTiles {
   }
 };
 
-/// How elements are multiplied on vectors, so many of depth a step.
-template <typename E, typename P> struct OnVectors {
+/// How elements are multiplied on vectors.
+template <typename E, typename P, typename U> struct OnVectors {
   using Element = E;
   using Packed = P;
-  static constexpr int64_t step = sizeof(P) / sizeof(E), panelColumns = avx512::kColumns;
-  static constexpr int64_t rows = 1024, columns = 768, depth = avx512::kMostSteps<P> * step;
+  using Unit = U;
+  static constexpr int64_t step = kDepthOfStep<P>, panelColumns = 32;
+  static constexpr int64_t rows = 1024, columns = 768;
   static constexpr bool sharesRight = false;
 
-  static bool hasManyRows(const Extents &e) { return e.m > avx512::kFewRows; }
+  static bool hasManyRows(const Extents &e) { return e.m > kFewRows; }
   /// Of what lies along the depth, only where many columns use it.
   static bool packingLeftPays(const OperandOf<E> &a, const Extents &e) {
-    return sizeof(P) > sizeof(E) || !a.alongDepth || !hasManyRows(e) || e.n > 4096;
+    return !std::is_same_v<E, P> || !a.alongDepth || !hasManyRows(e) || e.n > 4096;
   }
-  /// Panels of equal numbers of rows: one or two would be multiplied as slowly as four.
-  OnVectors(const OperandOf<E> &a, const Extents &e)
-      : panelRows(quotient(e.m, quotient(e.m, avx512::kMostRows))),
+  /// Panels of equal numbers of rows: one or two would be multiplied as slowly as four. (So there
+  /// are no more than kFewRows in a panel only where there are no more at all.)
+  OnVectors(const Unit &unit, const OperandOf<E> &a, const Extents &e)
+      : unit(unit), depth(unit.shape.mostSteps * step),
+        panelRows(quotient(e.m, quotient(e.m, unit.shape.mostRows))),
         packsLeft(packingLeftPays(a, e)), packsRight(hasManyRows(e)) {}
-  static int64_t leftElements(int64_t depths) {
-    return quotient(depths, step) * avx512::kRowPlaces;
+  int64_t leftElements(int64_t depths) const {
+    return quotient(depths, step) * unit.shape.rowPlaces;
   }
   void packLeft(const OperandOf<E> &from, const Slice &part, Packed *to) const {
-    avx512::packLeft(from, part, panelRows, to);
+    unit.packLeft(from, part, panelRows, to);
   }
   Grid deal(int64_t m, int64_t n, int64_t threads) const {
-    return packsRight ? Grid::byColumns(m, n, threads, panelRows) : Grid(m, n, 1);
+    return packsRight ? Grid::byColumns(m, n, threads, panelRows, unit.shape.mostColumns)
+                      : Grid(m, n, 1);
   }
   /// What `multiply` needs beside its operands.
   int64_t roomElements(int64_t depths) const {
-    return packsRight ? quotient(depths, step) * Grid::widest : 0;
+    return packsRight ? quotient(depths, step) * unit.shape.mostColumns : 0;
   }
-  /// From panels of A, or where it is not packed from A itself, and some columns of B, which are
-  /// packed into the room; a few rows from B itself.
   template <typename To>
   void multiply(const OperandOf<E> &a, const Slice &left, const Packed *packed,
                 const OperandOf<E> &b, const Slice &right, Packed *room,
                 const Destination<To> &c) const {
-    if (!packsRight)
-      return avx512::multiplyFew(packed, left.lines, b, right, c);
-    if constexpr (std::is_same_v<E, float>)
-      if (!packsLeft)
-        return avx512::multiplyInPlace(a, left, panelRows, b, right, room, c);
-    avx512::multiplyPanels(packed, panelRows, left.lines, b, right, room, c);
+    unit.multiply(LeftRows<E, P>{packed, a, left, panelRows}, b, right, room, c);
   }
 
+  const Unit &unit;
+  const int64_t depth; // most that is packed at once
   const int64_t panelRows;
   const bool packsLeft, packsRight;
 };

@@ -51,9 +51,11 @@ struct Grid {
     parts = quotient(m, height) * columns;
   }
 
-  /// Two parts for each of so many threads, of whole columns where these suffice: who multiplies a
-  /// part packs its columns, whose panels then lie in its core's second cache.
-  static Grid byColumns(int64_t m, int64_t n, int64_t threads, int64_t panelRows) {
+  /// Two parts for each of so many threads, of whole columns where these suffice, at most `widest`
+  /// at once: who multiplies a part packs its columns, whose panels then lie in its core's second
+  /// cache.
+  static Grid byColumns(int64_t m, int64_t n, int64_t threads, int64_t panelRows, int64_t widest) {
+    constexpr int64_t narrowest = 128;
     const int64_t wanted = threads == 1 ? 1 : 2 * threads;
     Grid grid;
     grid.width = std::clamp(share(n, wanted, 32), narrowest, widest);
@@ -63,8 +65,7 @@ struct Grid {
     return grid;
   }
 
-  static constexpr int64_t narrowest = 128, widest = 256; // of columns that a part packs
-  int64_t height = 1, width = 1;                          // of a part
+  int64_t height = 1, width = 1; // of a part
   int64_t columns = 0, parts = 0;
 
 private:

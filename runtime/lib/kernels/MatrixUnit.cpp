@@ -1,14 +1,14 @@
 #include "MatrixUnit.h"
 
 #include "Amx.h"
-#include "Avx512.h"
+#include "VectorUnit.h"
 
 namespace titan::rt {
 
 const MatrixUnit *matrixUnit() {
   if (amx::isAvailable())
     return amx::matrixUnit();
-  return avx512::hasBfloat16() ? avx512::matrixUnit() : nullptr;
+  return pairVectors() ? avx512::matrixUnit() : nullptr;
 }
 
 } // namespace titan::rt

@@ -1,11 +1,11 @@
 // Attention's tensors as operands of a unit that multiplies packed bf16.
 #pragma once
 
-#include "Avx512.h"
 #include "MatrixUnit.h"
 #include "Panel.h"
 #include "Products.h"
 #include "ThreadScratch.h"
+#include "VectorUnit.h"
 
 #include <initializer_list>
 

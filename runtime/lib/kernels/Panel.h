@@ -15,10 +15,20 @@
 
 namespace titan::rt {
 
+#if defined(__AVX512F__)
+constexpr int64_t kRegisterBytes = 64;
+#elif defined(__AVX__)
+constexpr int64_t kRegisterBytes = 32;
+#else
+constexpr int64_t kRegisterBytes = 16;
+#endif
+
 template <typename T> struct Lanes {
-  static constexpr int64_t vector = 64 / sizeof(T);
+  static constexpr int64_t vector = attention_scratch::kVectorBytes / sizeof(T);
   static constexpr int64_t block = 2 * vector; // queries or keys that are worked on at once
-  typedef T Vector __attribute__((vector_size(64), may_alias));
+  static constexpr int64_t inRegister = kRegisterBytes / sizeof(T);
+  static constexpr int registers = block / inRegister; // of a block
+  typedef T Register __attribute__((vector_size(kRegisterBytes), may_alias));
 };
 
 /// to[d * toStride] = from[d * fromStride] * factor. Strides of 1 are the usual case and worth
@@ -73,22 +83,22 @@ void storeLines(const T *lanes, int64_t depth, T factor, E *to, LineStrides at, 
       to[line * at.line + d * at.element] = lanes[d * Lanes<T>::block + line] * factor;
 }
 
-/// `Rows` rows of `Vectors` vectors each, held in registers over a whole sum.
-template <typename T, int Rows, int Vectors> struct Tile {
-  using Vector = typename Lanes<T>::Vector;
+/// `Rows` rows of `Registers` registers each, held over a whole sum.
+template <typename T, int Rows, int Registers> struct Tile {
+  using Register = typename Lanes<T>::Register;
 
   TITAN_VECTOR_INLINE void clear() {
-    forEach([&](int r, int v) { sum[r][v] = Vector{}; });
+    forEach([&](int r, int v) { sum[r][v] = Register{}; });
   }
   TITAN_VECTOR_INLINE void load(const T *c, int64_t ldc) {
-    forEach([&](int r, int v) { sum[r][v] = reinterpret_cast<const Vector *>(c + r * ldc)[v]; });
+    forEach([&](int r, int v) { sum[r][v] = reinterpret_cast<const Register *>(c + r * ldc)[v]; });
   }
   TITAN_VECTOR_INLINE void store(T *c, int64_t ldc) {
-    forEach([&](int r, int v) { reinterpret_cast<Vector *>(c + r * ldc)[v] = sum[r][v]; });
+    forEach([&](int r, int v) { reinterpret_cast<Register *>(c + r * ldc)[v] = sum[r][v]; });
   }
   /// Adds one step of depth: row r gets its factor, so far from the one before, times the lanes.
   template <int64_t Stride> TITAN_VECTOR_INLINE void add(const T *factors, const T *lanes) {
-    const auto *row = reinterpret_cast<const Vector *>(lanes);
+    const auto *row = reinterpret_cast<const Register *>(lanes);
     forEach([&](int r, int v) { sum[r][v] += factors[r * Stride] * row[v]; });
   }
 
@@ -97,12 +107,16 @@ private:
 #pragma GCC unroll 8
     for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 2
-      for (int v = 0; v < Vectors; ++v)
+      for (int v = 0; v < Registers; ++v)
         body(r, v);
   }
 
-  Vector sum[Rows][Vectors];
+  Register sum[Rows][Registers];
 };
+
+/// Sums of 8 rows: 16 of AVX-512's 32 registers, 8 of the 16 that other processors have.
+constexpr int kTileRegisters = kRegisterBytes == 64 ? 2 : 1;
+template <typename T> constexpr int64_t kTileLanes = kTileRegisters * Lanes<T>::inRegister;
 
 /// Calls body(first row, number of rows as a constant) for rows in eights, then fours, then ones.
 template <typename Body> inline void forEachTile(int64_t rows, Body &&body) {
@@ -119,13 +133,14 @@ template <typename Body> inline void forEachTile(int64_t rows, Body &&body) {
 template <typename T>
 void multiplyLines(const T *lines, int64_t count, int64_t depth, const T *a, T *c) {
   constexpr int64_t block = Lanes<T>::block;
-  for (int64_t line = 0; line < count; line += kLines) {
-    Tile<T, kLines, 2> tile;
-    tile.clear();
-    for (int64_t d = 0; d < depth; ++d)
-      tile.template add<1>(lines + line * depth + d * kLines, a + d * block);
-    tile.store(c + line * block, block);
-  }
+  for (int64_t line = 0; line < count; line += kLines)
+    for (int64_t lane = 0; lane < block; lane += kTileLanes<T>) {
+      Tile<T, kLines, kTileRegisters> tile;
+      tile.clear();
+      for (int64_t d = 0; d < depth; ++d)
+        tile.template add<1>(lines + line * depth + d * kLines, a + d * block + lane);
+      tile.store(c + line * block + lane, block);
+    }
 }
 
 /// C[depth, lanes] += L' A for so many lines, A[lines, lanes].
@@ -133,35 +148,39 @@ template <typename T>
 void addAcrossLines(const T *lines, int64_t count, int64_t depth, const T *a, T *c) {
   constexpr int64_t block = Lanes<T>::block;
   forEachTile(depth, [&](int64_t d, auto rows) {
-    Tile<T, decltype(rows)::value, 2> tile;
-    tile.load(c + d * block, block);
-    int64_t line = 0;
-    for (; line + kLines <= count; line += kLines)
+    for (int64_t lane = 0; lane < block; lane += kTileLanes<T>) {
+      Tile<T, decltype(rows)::value, kTileRegisters> tile;
+      tile.load(c + d * block + lane, block);
+      int64_t line = 0;
+      for (; line + kLines <= count; line += kLines)
 #pragma GCC unroll 8
-      for (int64_t i = 0; i < kLines; ++i)
-        tile.template add<kLines>(lines + (line * depth + d * kLines) + i, a + (line + i) * block);
-    for (int64_t i = 0; line + i < count; ++i)
-      tile.template add<kLines>(lines + (line * depth + d * kLines) + i, a + (line + i) * block);
-    tile.store(c + d * block, block);
+        for (int64_t i = 0; i < kLines; ++i)
+          tile.template add<kLines>(lines + (line * depth + d * kLines) + i,
+                                    a + (line + i) * block + lane);
+      for (int64_t i = 0; line + i < count; ++i)
+        tile.template add<kLines>(lines + (line * depth + d * kLines) + i,
+                                  a + (line + i) * block + lane);
+      tile.store(c + d * block + lane, block);
+    }
   });
 }
 
 /// C[rows, width] += B A for B[rows, lanes], of which the first `depth` lanes count, and
-/// A[depth, width], where width is any number of vectors.
+/// A[depth, width], where width is any number of registers.
 template <typename T>
 void addRows(const T *b, int64_t rows, int64_t depth, const T *a, int64_t width, T *c) {
   constexpr int64_t block = Lanes<T>::block;
   forEachTile(rows, [&](int64_t row, auto count) {
-    auto columns = [&](int64_t at, auto vectors) {
-      Tile<T, decltype(count)::value, decltype(vectors)::value> tile;
+    auto columns = [&](int64_t at, auto registers) {
+      Tile<T, decltype(count)::value, decltype(registers)::value> tile;
       tile.load(c + row * width + at, width);
       for (int64_t d = 0; d < depth; ++d)
         tile.template add<block>(b + row * block + d, a + d * width + at);
       tile.store(c + row * width + at, width);
     };
     int64_t at = 0;
-    for (; at + block <= width; at += block)
-      columns(at, std::integral_constant<int, 2>());
+    for (; at + kTileLanes<T> <= width; at += kTileLanes<T>)
+      columns(at, std::integral_constant<int, kTileRegisters>());
     if (at < width)
       columns(at, std::integral_constant<int, 1>());
   });

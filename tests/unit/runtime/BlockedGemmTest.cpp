@@ -3,7 +3,7 @@
 #include "titan/runtime/gemm.h"
 
 #include "kernels/Amx.h"
-#include "kernels/Avx512.h"
+#include "kernels/VectorUnit.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 /// Whether the products are ours.
 bool isBlocked() {
-  return !std::getenv("TITAN_F32") && (amx::isAvailable() || avx512::hasFloats());
+  return !std::getenv("TITAN_F32") && (amx::isAvailable() || floatVectors());
 }
 
 /// Numbers of all 24 bits, of either sign, whose exponents spread by some powers of two.

@@ -2,7 +2,7 @@
 #include "titan/runtime/gemm.h"
 
 #include "kernels/Amx.h"
-#include "kernels/Avx512.h"
+#include "kernels/VectorUnit.h"
 
 #include <gtest/gtest.h>
 
@@ -131,7 +131,7 @@ TYPED_TEST(GemmBfloat16, DoesNotDependOnThreads) {
 
 // A row has the same bits whether few or many are made, however the columns lie.
 TYPED_TEST(GemmBfloat16, DoesNotDependOnRows) {
-  if (!avx512::hasFloats() || std::getenv("TITAN_F32"))
+  if (!floatVectors() || std::getenv("TITAN_F32"))
     GTEST_SKIP() << "BLAS's";
   for (bool transB : {false, true}) {
     Product<TypeParam> many({40, 150, 4500, false, transB, false});

@@ -1,7 +1,7 @@
 // What attention multiplies in bf16, on every unit that this processor has.
 #include "kernels/MatrixUnit.h"
 #include "kernels/Amx.h"
-#include "kernels/Avx512.h"
+#include "kernels/VectorUnit.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 bool hasPairs() {
 #if defined(__x86_64__)
-  return avx512::hasFloats() && __builtin_cpu_supports("avx512bf16");
+  return hasVectors512() && __builtin_cpu_supports("avx512bf16");
 #else
   return false;
 #endif

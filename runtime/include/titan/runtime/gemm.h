@@ -46,9 +46,10 @@ void gemmBatched(std::span<const BatchDim> batch, Trans transA, Trans transB, in
 /// Products of bf16, summed in float and, into bf16, rounded once. Where the processor has tiles
 /// (AMX), they are made there, where it multiplies bf16 in vectors (AVX-512) faster than floats
 /// (not Intel's), in these; elsewhere the operands are widened, since float is faster there than
-/// emulation. The choice is made at the first call. `TITAN_BF16=vectors` does without tiles, for
-/// floats too, but with vectors of bf16 whose ever they are, `widen` widens everywhere, `native`
-/// never: MKL emulates what the processor lacks.
+/// emulation: where floats are multiplied on vectors while they are packed, else whole, for BLAS.
+/// The choice is made at the first call. `TITAN_BF16=vectors` does without tiles, for floats too,
+/// but with vectors of bf16 whose ever they are, `widen` widens everywhere, `native` never: MKL
+/// emulates what the processor lacks.
 void gemmBatched(std::span<const BatchDim> batch, Trans transA, Trans transB, int64_t m, int64_t n,
                  int64_t k, const bf16 *a, int64_t lda, const bf16 *b, int64_t ldb, bool accumulate,
                  float *c, int64_t ldc);

@@ -1,0 +1,19 @@
+#include "Avx2Vectors.h"
+#include "VectorProducts.h"
+
+namespace titan::rt::avx2 {
+
+// Sums are as long as on vectors of 512 bits, so that both have the same bits.
+constexpr int64_t kSteps = 384, kColumns = 128;
+
+const FloatVectors *floatVectors() {
+  static constexpr FloatsOn<Avx2> unit(kSteps, kColumns);
+  return &unit;
+}
+
+const Bfloat16Vectors<float> *wideningVectors() {
+  static constexpr Bfloat16On<Avx2, float> unit(kSteps, kColumns);
+  return &unit;
+}
+
+} // namespace titan::rt::avx2

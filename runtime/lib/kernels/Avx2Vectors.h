@@ -1,0 +1,130 @@
+// Vectors of 256 bits, as VectorPanels.h wants them. They know no masks for 16 bits, and store what
+// is masked slowly: lines that are not whole take a way of their own.
+#pragma once
+
+#include "VectorUnit.h"
+
+#include <cstdint>
+#include <cstring>
+#include <immintrin.h>
+
+namespace titan::rt {
+
+struct Avx2 {
+  using Floats = __m256;
+  using Words = __m256i;                   // what is packed, 32 bits each
+  static constexpr int64_t width = 8;      // of a vector, in either
+  static constexpr int64_t mostRows = 6;   // whose sums, two vectors each, registers hold
+  static constexpr int64_t fewVectors = 4; // that registers hold of three rows' sums
+
+  // Of A that are multiplied by one panel of B: 24 KiB of it stay in the first cache, these panels
+  // in the second.
+  static constexpr int64_t panelsAtOnce = 16;
+  using There = int64_t; // how many elements are there, from the first on
+  TITAN_LANES There first(int64_t count) { return count; }
+
+  TITAN_LANES Floats zero() { return _mm256_setzero_ps(); }
+  TITAN_LANES Floats load(const float *at) { return _mm256_load_ps(at); }
+  TITAN_LANES Floats asFloats(Words words) { return _mm256_castsi256_ps(words); }
+  TITAN_LANES void store(void *to, Words words) {
+    _mm256_store_si256(static_cast<Words *>(to), words);
+  }
+
+  /// Exchanges rows and columns of 8 x 8 elements of 32 bits.
+  TITAN_LANES void transpose(Words (&row)[width]) {
+    Floats pairs[8], quads[8];
+#pragma GCC unroll 4
+    for (int i = 0; i < 8; i += 2) {
+      pairs[i] = _mm256_unpacklo_ps(asFloats(row[i]), asFloats(row[i + 1]));
+      pairs[i + 1] = _mm256_unpackhi_ps(asFloats(row[i]), asFloats(row[i + 1]));
+    }
+#pragma GCC unroll 2
+    for (int i = 0; i < 8; i += 4)
+#pragma GCC unroll 2
+      for (int j = 0; j < 2; ++j) { // of rows i .. i + 3, column 2j (then 2j + 1) of each half
+        quads[i + 2 * j] = _mm256_shuffle_ps(pairs[i + j], pairs[i + 2 + j], 0x44);
+        quads[i + 2 * j + 1] = _mm256_shuffle_ps(pairs[i + j], pairs[i + 2 + j], 0xee);
+      }
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) { // columns j and j + 4
+      row[j] = _mm256_castps_si256(_mm256_permute2f128_ps(quads[j], quads[4 + j], 0x20));
+      row[j + 4] = _mm256_castps_si256(_mm256_permute2f128_ps(quads[j], quads[4 + j], 0x31));
+    }
+  }
+
+  /// Eight elements that follow each other, as P; what is not there is 0.
+  template <typename P> TITAN_LANES Words loadLine(const float *at, There there) {
+    return _mm256_castps_si256(loadSome(at, there));
+  }
+  template <typename P> TITAN_LANES Words loadLine(const uint16_t *at, There there) {
+    return _mm256_slli_epi32(_mm256_cvtepu16_epi32(loadSome(at, there)), 16);
+  }
+  /// A step of depth of lines that lie side by side; of the depth, something is there.
+  template <typename P, typename E>
+  TITAN_LANES Words loadStep(const E *at, int64_t, int64_t, There there) {
+    return loadLine<P>(at, there);
+  }
+
+  TITAN_LANES Floats addProduct(Floats sum, float row, Floats columns) {
+    return _mm256_fmadd_ps(_mm256_set1_ps(row), columns, sum);
+  }
+
+  /// Adds sums to what they join, and stores them.
+  template <typename P>
+  TITAN_LANES void store(Floats sum, There there, const Destination<float> &c) {
+    if (c.adds)
+      sum = _mm256_add_ps(sum, loadSome(c.to, there));
+    if (there >= width)
+      _mm256_storeu_ps(c.to, sum);
+    else
+      _mm256_maskstore_ps(c.to, mask(there), sum);
+  }
+  template <typename P>
+  TITAN_LANES void store(Floats sum, There there, const Destination<bf16> &c) {
+    if (c.sums)
+      sum = _mm256_add_ps(sum, loadSome(c.sums, there));
+    if (c.adds)
+      sum = _mm256_add_ps(sum, asFloats(loadLine<P>(&c.to->bits, there)));
+    storeSome(&c.to->bits, there, round(sum));
+  }
+
+private:
+  TITAN_LANES __m256i mask(There there) {
+    const __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const int count = there > 0 ? static_cast<int>(there) : 0;
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), places);
+  }
+  TITAN_LANES Floats loadSome(const float *at, There there) {
+    return there >= width ? _mm256_loadu_ps(at) : _mm256_maskload_ps(at, mask(there));
+  }
+  TITAN_LANES __m128i loadSome(const uint16_t *at, There there) {
+    if (there >= width)
+      return _mm_loadu_si128(reinterpret_cast<const __m128i_u *>(at));
+    alignas(16) uint16_t some[width] = {};
+    if (there > 0)
+      std::memcpy(some, at, static_cast<size_t>(there) * sizeof(uint16_t));
+    return _mm_load_si128(reinterpret_cast<const __m128i *>(some));
+  }
+  TITAN_LANES void storeSome(uint16_t *to, There there, __m128i numbers) {
+    if (there >= width)
+      return _mm_storeu_si128(reinterpret_cast<__m128i_u *>(to), numbers);
+    alignas(16) uint16_t some[width];
+    _mm_store_si128(reinterpret_cast<__m128i *>(some), numbers);
+    if (there > 0)
+      std::memcpy(to, some, static_cast<size_t>(there) * sizeof(uint16_t));
+  }
+
+  /// As bf16 does.
+  TITAN_LANES __m128i round(Floats sum) {
+    const Words bits = _mm256_castps_si256(sum), upper = _mm256_srli_epi32(bits, 16);
+    const Words odd = _mm256_and_si256(upper, _mm256_set1_epi32(1));
+    const Words half = _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff));
+    const Words rounded = _mm256_srli_epi32(_mm256_add_epi32(bits, half), 16);
+    const Words quiet = _mm256_or_si256(upper, _mm256_set1_epi32(0x40));
+    const Words isNan = _mm256_castps_si256(_mm256_cmp_ps(sum, sum, _CMP_UNORD_Q));
+    const Words chosen = _mm256_blendv_epi8(rounded, quiet, isNan);
+    return _mm_packus_epi32(_mm256_castsi256_si128(chosen), _mm256_extracti128_si256(chosen, 1));
+  }
+};
+
+} // namespace titan::rt

@@ -1,0 +1,95 @@
+// Vectors of 512 bits, as VectorPanels.h wants them.
+#pragma once
+
+#include "Avx512Squares.h"
+#include "VectorUnit.h"
+
+namespace titan::rt {
+
+struct Avx512 {
+  using Floats = __m512;
+  using Words = __m512i;                   // what is packed, 32 bits each
+  static constexpr int64_t width = 16;     // of a vector, in either
+  static constexpr int64_t mostRows = 14;  // whose sums, two vectors each, registers hold
+  static constexpr int64_t fewVectors = 8; // that registers hold of three rows' sums
+
+  // Of A that are multiplied by one panel of B, of which 48 KiB are too much for the first cache:
+  // A's stays there instead.
+  static constexpr int64_t panelsAtOnce = 1;
+  using There = uint32_t; // which elements are there
+  TITAN_LANES There first(int64_t count) { return firstBits(count); }
+
+  TITAN_LANES Floats zero() { return _mm512_setzero_ps(); }
+  TITAN_LANES Floats load(const void *at) { return _mm512_load_ps(at); }
+  TITAN_LANES Floats asFloats(Words words) { return _mm512_castsi512_ps(words); }
+  TITAN_LANES void store(void *to, Words words) { _mm512_store_si512(to, words); }
+  TITAN_LANES void transpose(Words (&row)[width]) { titan::rt::transpose(row); }
+
+  /// As many elements that follow each other as a vector of P holds; what is not there is 0.
+  template <typename P> TITAN_LANES Words loadLine(const float *at, There there) {
+    return _mm512_maskz_loadu_epi32(static_cast<__mmask16>(there), at);
+  }
+  template <typename P> TITAN_LANES Words loadLine(const uint16_t *at, There there) {
+    if constexpr (kDepthOfStep<P> == 2)
+      return _mm512_maskz_loadu_epi16(there, at);
+    else
+      return widen(_mm256_maskz_loadu_epi16(static_cast<__mmask16>(there), at));
+  }
+  /// A step of depth of lines that lie side by side; of the depth, something is there.
+  template <typename P> TITAN_LANES Words loadStep(const float *at, int64_t, int64_t, There there) {
+    return loadLine<P>(at, there);
+  }
+  template <typename P>
+  TITAN_LANES Words loadStep(const uint16_t *at, int64_t ld, int64_t depths, There there) {
+    if constexpr (kDepthOfStep<P> == 2)
+      return titan::rt::loadStep(at, ld, depths, static_cast<__mmask16>(there));
+    else
+      return loadLine<P>(at, there);
+  }
+
+  TITAN_LANES Floats addProduct(Floats sum, float row, Floats columns) {
+    return _mm512_fmadd_ps(_mm512_set1_ps(row), columns, sum);
+  }
+  TITAN_LANES Floats addProduct(Floats sum, uint32_t row, Floats columns) {
+    return _mm512_dpbf16_ps(sum,
+                            reinterpret_cast<__m512bh>(_mm512_set1_epi32(static_cast<int>(row))),
+                            reinterpret_cast<__m512bh>(columns));
+  }
+
+  /// Adds sums of products of P to what they join, and stores them.
+  template <typename P>
+  TITAN_LANES void store(Floats sum, There there, const Destination<float> &c) {
+    const auto lanes = static_cast<__mmask16>(there);
+    if (c.adds)
+      sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(lanes, c.to));
+    _mm512_mask_storeu_ps(c.to, lanes, sum);
+  }
+  template <typename P>
+  TITAN_LANES void store(Floats sum, There there, const Destination<bf16> &c) {
+    const auto lanes = static_cast<__mmask16>(there);
+    if (c.sums)
+      sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(lanes, c.sums));
+    if (c.adds)
+      sum = _mm512_add_ps(sum, asFloats(widen(_mm256_maskz_loadu_epi16(lanes, c.to))));
+    _mm256_mask_storeu_epi16(c.to, lanes, round<P>(sum));
+  }
+
+private:
+  TITAN_LANES Words widen(__m256i numbers) {
+    return _mm512_slli_epi32(_mm512_cvtepu16_epi32(numbers), 16);
+  }
+  /// As bf16 does; only who multiplies pairs has an instruction for it.
+  template <typename P> TITAN_LANES __m256i round(Floats sum) {
+    if constexpr (kDepthOfStep<P> == 2)
+      return reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(sum));
+    const Words bits = _mm512_castps_si512(sum), upper = _mm512_srli_epi32(bits, 16);
+    const Words odd = _mm512_and_si512(upper, _mm512_set1_epi32(1));
+    const Words half = _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff));
+    const Words rounded = _mm512_srli_epi32(_mm512_add_epi32(bits, half), 16);
+    const __mmask16 isNan = _mm512_cmp_ps_mask(sum, sum, _CMP_UNORD_Q);
+    return _mm512_cvtepi32_epi16(
+        _mm512_mask_or_epi32(rounded, isNan, upper, _mm512_set1_epi32(0x40)));
+  }
+};
+
+} // namespace titan::rt

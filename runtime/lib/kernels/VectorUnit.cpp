@@ -1,0 +1,78 @@
+// Apart from the kernels, because it runs on every processor.
+#include "VectorUnit.h"
+
+#include "MatrixUnit.h"
+
+#include <cstdlib>
+#include <string_view>
+
+namespace titan::rt {
+
+bool hasVectors256() {
+#ifdef TITAN_AVX2
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+  return false;
+#endif
+}
+
+bool hasVectors512() {
+#ifdef TITAN_AVX512
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512vl");
+#else
+  return false;
+#endif
+}
+
+const FloatVectors *floatVectors(int mostBits) {
+  if (mostBits >= 512 && hasVectors512())
+    return avx512::floatVectors();
+  return mostBits >= 256 && hasVectors256() ? avx2::floatVectors() : nullptr;
+}
+
+const Bfloat16Vectors<float> *wideningVectors(int mostBits) {
+  if (mostBits >= 512 && hasVectors512())
+    return avx512::wideningVectors();
+  return mostBits >= 256 && hasVectors256() ? avx2::wideningVectors() : nullptr;
+}
+
+#ifdef TITAN_AVX512
+const Bfloat16Vectors<uint32_t> *pairVectors() {
+  static const bool pays = [] {
+    const char *asked = std::getenv("TITAN_BF16");
+    const std::string_view way = asked ? asked : "";
+    // Intel's (to Emerald Rapids) take four times as long for a pair's as for a float's.
+    const bool areFast = !__builtin_cpu_is("intel") || way == "vectors";
+    return hasVectors512() && __builtin_cpu_supports("avx512bf16") && areFast && way != "widen";
+  }();
+  return pays ? avx512::pairVectors() : nullptr;
+}
+#endif
+
+// What the compiler does not know, so that nobody gets there.
+#ifndef TITAN_AVX2
+const FloatVectors *avx2::floatVectors() {
+  return nullptr;
+}
+const Bfloat16Vectors<float> *avx2::wideningVectors() {
+  return nullptr;
+}
+#endif
+#ifndef TITAN_AVX512
+const Bfloat16Vectors<uint32_t> *pairVectors() {
+  return nullptr;
+}
+const FloatVectors *avx512::floatVectors() {
+  return nullptr;
+}
+const Bfloat16Vectors<float> *avx512::wideningVectors() {
+  return nullptr;
+}
+const MatrixUnit *avx512::matrixUnit() {
+  return nullptr;
+}
+void avx512::storeLines(const float *, int64_t, float, bf16 *, int64_t, int64_t) {}
+#endif
+
+} // namespace titan::rt
