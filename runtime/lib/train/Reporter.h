@@ -35,6 +35,12 @@ public:
     std::fflush(stdout);
   }
 
+  template <typename... Args> void warn(fmt::format_string<Args...> format, Args &&...args) {
+    if (session.isFirst())
+      std::fprintf(stderr, "warning: %s\n",
+                   fmt::format(format, std::forward<Args>(args)...).c_str());
+  }
+
 private:
   Session &session;
   std::string directory;

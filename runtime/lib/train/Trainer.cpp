@@ -106,6 +106,11 @@ private:
     if (!options.saveInitial.empty())
       save(options.saveInitial, Role::Parameter);
     report.begin(step);
+    if (schedule.warmup > schedule.steps)
+      report.warn(
+          "the learning rate rises over {} steps (`schedule.warmup`), but the run has {}: it "
+          "stays below `optimizer.lr`",
+          schedule.warmup, schedule.steps);
   }
 
   /// A checkpoint wins over --init-from, that over fresh values.

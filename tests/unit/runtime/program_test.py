@@ -129,6 +129,13 @@ class ProgramTest(ProgramCase):
         self.assertEqual([row["lr"] for row in rows], [0.125, 0.25, 0.25])
         self.assertEqual(rows[2]["tokens"], 3 * 4 * 32)
 
+    def test_warmup_beyond_the_run(self):
+        """Trains, and says why the learning rate stays low."""
+        process = self.start("--data", self.text, "--steps", 1, "--out", "short")
+        self.assertRegex(process.communicate(timeout=60)[1], "^warning: the learning rate rises over 2 "
+                         r"steps \(`schedule.warmup`\), but the run has 1: [^\n]*\n$")
+        self.assertEqual(process.returncode, 0)
+
     def test_mistakes(self):
         """Each mistake of a user has its exit status and a message that helps."""
         def err(*arguments, status, ranks=1):

@@ -123,3 +123,42 @@ func.func @one(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w att
   %dw = titan.contract %x, %d : (!x, !y) -> !w
   return %dw : !w
 }
+
+// -----
+
+!x = !titan.tensor<f32[batch = 4, seq = 8, embed = 2]>
+!w = !titan.tensor<f32[embed = 2, vocab = 64]>
+!y = !titan.tensor<f32[batch = 4, seq = 8, vocab = 64]>
+
+// What is small stays whole, unless the program says from which size on it is cut; the attribute goes.
+// CHECK-LABEL: func.func @small(
+// CHECK-NOT: titan.repeat
+// CHECK: return
+func.func @small(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w attributes {titan.program = "train"} {
+  %logits = titan.contract %x, %w : (!x, !w) -> !y
+  %d = titan.exp %logits : !y -> !y
+  %dw = titan.contract %x, %d : (!x, !y) -> !w
+  return %dw : !w
+}
+
+// CHECK-LABEL: func.func @nothing_kept_whole(
+// CHECK-NOT: keep_whole
+// CHECK: titan.repeat <seq.parts = 8>
+func.func @nothing_kept_whole(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w
+    attributes {titan.program = "train", titan.keep_whole = 0 : i64} {
+  %logits = titan.contract %x, %w : (!x, !w) -> !y
+  %d = titan.exp %logits : !y -> !y
+  %dw = titan.contract %x, %d : (!x, !y) -> !w
+  return %dw : !w
+}
+
+// CHECK-LABEL: func.func @as_large_as_is_kept(
+// CHECK-NOT: titan.repeat
+// CHECK: return
+func.func @as_large_as_is_kept(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w
+    attributes {titan.program = "train", titan.keep_whole = 8192 : i64} {
+  %logits = titan.contract %x, %w : (!x, !w) -> !y
+  %d = titan.exp %logits : !y -> !y
+  %dw = titan.contract %x, %d : (!x, !y) -> !w
+  return %dw : !w
+}
