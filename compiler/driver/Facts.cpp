@@ -41,11 +41,9 @@ std::optional<Facts> gatherFacts(Session &session, const sema::CheckedRun &run, 
     facts.modelFlopsPerToken = flops.getValueAsDouble();
   int64_t cores = std::thread::hardware_concurrency();
   llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
-  bool hasVectors =
-      features.lookup("avx512f") && features.lookup("avx512bw") && features.lookup("avx512vl");
   facts.processor = {threads ? threads : std::max<int64_t>(1, cores / facts.ranks),
-                     features.lookup("amx-bf16"), hasVectors,
-                     hasVectors && features.lookup("avx512bf16")};
+                     features.lookup("amx-bf16"), // tiles, then vectors
+                     features.lookup("avx2") && features.lookup("fma")};
   facts.memory = plan::reportMemory(*module, degrees, facts.processor);
   for (auto function : module->getOps<mlir::func::FuncOp>())
     if (auto program = function->getAttrOfType<mlir::StringAttr>(ir::attr::kProgram);

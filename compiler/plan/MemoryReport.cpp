@@ -93,22 +93,17 @@ ProgramMemory Reporter::report(func::FuncOp function) const {
 }
 
 /// What packing the factors of large products takes.
-int64_t getPackingBytes(Type factor, const Processor &processor) {
-  if (factor.isBF16()) {
-    if (processor.hasTiles)
-      return processor.threads * kTilePackingPerThread;
-    return processor.hasNarrowVectors ? kVectorPackingOfBfloat16
-                                      : processor.threads * kNarrowPackingPerThread;
-  }
+int64_t getPackingBytes(Type factor, Type result, const Processor &processor) {
+  const int64_t threads = processor.threads;
+  if (factor.isBF16() && processor.hasTiles)
+    return threads * kTilePackingPerThread;
   if (factor.isF32() && processor.hasTiles)
     return kTilePackingOfFloats;
-  if (factor.isF32() && processor.hasVectors)
-    return kVectorPackingOfFloats;
-  return processor.threads * kPackingPerThread;
+  if (!factor.isF64() && processor.hasVectors)
+    return kVectorPacking + threads * kVectorPackingPerThread + (result.isBF16() ? kVectorSums : 0);
+  return threads * (factor.isBF16() ? kNarrowPackingPerThread : kPackingPerThread);
 }
 
-/// What a contraction makes processors keep beside the arena: panels, as soon as no dimension is
-/// small, and sums of bf16 products before they are rounded (runtime/lib/kernels/Gemm*.cpp).
 int64_t getProductBytes(ir::ContractOp contract, const dist::Degrees &degrees,
                         const Processor &processor) {
   constexpr double kLarge = 256;
@@ -125,8 +120,8 @@ int64_t getProductBytes(ir::ContractOp contract, const dist::Degrees &degrees,
   int64_t bytes = 0;
   // Of m k, k n and m n, two by the third are the squares of k, m and n.
   if (std::min({a * b / c, a * c / b, b * c / a}) >= kLarge * kLarge)
-    bytes = getPackingBytes(getType(contract.getLhs()), processor);
-  bool isElsewhere = !processor.hasTiles && !processor.hasNarrowVectors;
+    bytes = getPackingBytes(getType(contract.getLhs()), getType(contract.getResult()), processor);
+  bool isElsewhere = !processor.hasTiles && !processor.hasVectors;
   if (getType(contract.getResult()).isBF16() && isElsewhere)
     bytes += std::min<int64_t>(kMostSums, elements * static_cast<int64_t>(sizeof(float)));
   return bytes;

@@ -33,21 +33,21 @@ constexpr int64_t kLibraries = 5'000'000;
 constexpr int64_t kLibrariesWithLibTorch = 75'000'000;
 /// What MKL keeps for each thread to pack panels of matrices, as soon as they are large; of bf16;
 /// and what the kernels on a processor's tiles keep instead, of bf16 for each thread, of f32 for
-/// all of them; and those on its vectors, for all (runtime/lib/kernels/AmxGemm.cpp,
-/// BlockedGemm.cpp).
+/// all of them; and at most those on its vectors, for all, for each thread, and of sums that wait
+/// to be rounded to bf16 (runtime/lib/kernels/AmxGemm.cpp, BlockedGemm.cpp).
 constexpr int64_t kPackingPerThread = 21'000'000;
 constexpr int64_t kNarrowPackingPerThread = 10'000'000;
 constexpr int64_t kTilePackingPerThread = 2'621'440;
 constexpr int64_t kTilePackingOfFloats = 9'437'184;
-constexpr int64_t kVectorPackingOfFloats = 3'500'000;
-constexpr int64_t kVectorPackingOfBfloat16 = 9'100'000;
+constexpr int64_t kVectorPacking = 2'424'832;
+constexpr int64_t kVectorPackingPerThread = 524'288;
+constexpr int64_t kVectorSums = 3'145'728;
 
 /// What a rank runs on.
 struct Processor {
   int64_t threads = 1;
-  bool hasTiles = false;         ///< it multiplies on tiles (AMX)
-  bool hasVectors = false;       ///< and, with tiles or without, floats on vectors of AVX-512
-  bool hasNarrowVectors = false; ///< and bf16
+  bool hasTiles = false;   ///< it multiplies on tiles (AMX)
+  bool hasVectors = false; ///< and, with tiles or without, on vectors of AVX-512 or AVX2
 };
 
 /// Bytes on one rank. One program runs at a time, so programs share memory.
