@@ -44,25 +44,17 @@ TITAN_SQUARES void transpose(__m512i (&row)[16]) {
   }
 }
 
-/// 16 lines that run along depth, from `at` on, each so far as 16 elements of 32 bits hold it. What
-/// is missing of lines and depths is 0.
-template <typename E>
-TITAN_SQUARES void loadLines(const E *at, int64_t ld, int64_t lines, int64_t depths,
+/// 16 lines of bf16 that run along depth, from `at` on, each so far as 16 elements of 32 bits hold
+/// it. What is missing of lines and depths is 0.
+TITAN_SQUARES void loadLines(const uint16_t *at, int64_t ld, int64_t lines, int64_t depths,
                              __m512i (&row)[16]) {
   const uint32_t there = firstBits(depths);
 #pragma GCC unroll 16
   for (int i = 0; i < 16; ++i)
-    if constexpr (sizeof(E) == 4)
-      row[i] = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(i < lines ? there : 0), at + i * ld);
-    else
-      row[i] = _mm512_maskz_loadu_epi16(i < lines ? there : 0, at + i * ld);
+    row[i] = _mm512_maskz_loadu_epi16(i < lines ? there : 0, at + i * ld);
 }
 
-/// A step of depth of 16 lines that lie side by side, of which some are there.
-TITAN_SQUARES __m512i loadStep(const float *at, int64_t, int64_t depths, __mmask16 there) {
-  return _mm512_maskz_loadu_epi32(depths > 0 ? there : 0, at);
-}
-
+/// A step of depth, two numbers, of 16 lines that lie side by side, of which some are there.
 TITAN_SQUARES __m512i loadStep(const uint16_t *at, int64_t ld, int64_t depths, __mmask16 there) {
   const __m256i even = _mm256_maskz_loadu_epi16(depths > 0 ? there : 0, at);
   const __m256i odd = _mm256_maskz_loadu_epi16(depths > 1 ? there : 0, at + ld);
