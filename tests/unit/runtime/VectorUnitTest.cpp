@@ -48,10 +48,10 @@ template <typename E> struct Factor {
   bool alongDepth;
 };
 
-/// In memory with lines longer than needed.
+/// In memory whose lines follow each other at once, or are longer than needed.
 template <typename E>
 Factor<E> factor(int64_t lines, int64_t depth, bool alongDepth, unsigned seed) {
-  const int64_t ld = (alongDepth ? depth : lines) + 3;
+  const int64_t ld = (alongDepth ? depth : lines) + lines % 2 * 3;
   const std::vector<float> values = numbers(ld * (alongDepth ? lines : depth), seed);
   if constexpr (std::is_same_v<E, float>)
     return {values, ld, alongDepth};
