@@ -6,6 +6,7 @@
 #include "titan/runtime/main.h"
 #include "titan/runtime/metrics.h"
 
+#include "kernels/Request.h"
 #include "launch/CrashReport.h"
 #include "launch/LoadedCode.h"
 #include "train/Evaluation.h"
@@ -188,6 +189,7 @@ int runMain(int argc, char **argv) {
   LaunchInfo launch;
   return orLeave(launch, true, [&]() -> int {
     launch = detectLaunch();
+    checkRequests();
     std::string name = argc > 0 ? argv[0] : "program";
     auto options = parseCommandLine(argc, argv, name.substr(name.find_last_of('/') + 1));
     return options ? runCommand(*options, launch) : static_cast<int>(ExitSuccess);

@@ -2,6 +2,8 @@
 #include "SelfGroup.h"
 #include "SharedMemoryGroup.h"
 
+#include "launch/EnvironmentVariable.h"
+
 #include "titan/runtime/checksum.h"
 #include "titan/runtime/comm.h"
 #include "titan/runtime/error.h"
@@ -85,8 +87,8 @@ std::unique_ptr<World> World::connect(const LaunchInfo &launch, CommOptions opti
     options.connectTimeout = std::max(*seconds, std::chrono::seconds(30));
   }
   options.connectTimeout = secondsOf("TITAN_CONNECT_TIMEOUT").value_or(options.connectTimeout);
-  if (const char *transport = std::getenv("TITAN_COMM"))
-    options.avoidSharedMemory = transport == std::string("gloo");
+  static constexpr std::string_view transports[] = {"shared", "gloo"};
+  options.avoidSharedMemory |= wordOf("TITAN_COMM", transports) == 1;
   return std::make_unique<ConnectedWorld>(launch, options);
 }
 

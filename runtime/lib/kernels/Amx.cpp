@@ -1,9 +1,7 @@
 #include "Amx.h"
 #include "AmxFloat.h"
 #include "MatrixUnit.h"
-
-#include <cstdlib>
-#include <cstring>
+#include "Request.h"
 
 #if defined(__x86_64__) && defined(__linux__)
 #include <cpuid.h>
@@ -20,8 +18,8 @@ bool isAvailable() {
     constexpr int requestPermission = 0x1023, tileData = 18;     // ARCH_REQ_XCOMP_PERM, XTILEDATA
     constexpr unsigned bf16OnTiles = 1u << 22, tiles = 1u << 24; // without names in clang 14
     unsigned a = 0, b = 0, c = 0, d = 0;
-    const char *asked = std::getenv("TITAN_BF16");
-    if (asked && (std::strcmp(asked, "vectors") == 0 || std::strcmp(asked, "widen") == 0))
+    const Bfloat16Request asked = requestForBfloat16();
+    if (asked == Bfloat16Request::Vectors || asked == Bfloat16Request::Widen)
       return false;
     return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & bf16OnTiles) && (d & tiles) &&
            __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") &&

@@ -38,7 +38,7 @@ static constexpr TileConfig kAllFull; // what the intrinsic reads must lie in me
 /// One tile from (line, depth) of the operand on; `lines` and `depths` are left there. The left
 /// operand wants lines in its rows, the right one pairs in depth.
 template <bool isLeft>
-TITAN_SQUARES void packTile(const Operand &from, int64_t line, int64_t lines, int64_t depth,
+TITAN_INLINED void packTile(const Operand &from, int64_t line, int64_t lines, int64_t depth,
                             int64_t depths, uint16_t *to) {
   __m512i row[16];
   if (from.alongDepth) {
@@ -59,7 +59,7 @@ TITAN_SQUARES void packTile(const Operand &from, int64_t line, int64_t lines, in
 
 /// The same of floats, of which each part has its tile.
 template <bool isLeft>
-TITAN_SQUARES void packTile(const FloatOperand &from, int64_t line, int64_t lines, int64_t depth,
+TITAN_INLINED void packTile(const FloatOperand &from, int64_t line, int64_t lines, int64_t depth,
                             int64_t depths, uint16_t *to) {
   auto split = [&](auto isInterleaved, int i, __m512 x, __m512 y) {
 #pragma GCC unroll 3
@@ -126,7 +126,7 @@ static void packPanels(const OperandOf<E> &from, int64_t line, int64_t lines, in
 constexpr int64_t kSquare = kPanel * kPanel;
 
 /// The tiles of sums, from memory or 0.
-TITAN_SQUARES void loadSums(const float *from) {
+TITAN_INLINED void loadSums(const float *from) {
   constexpr int64_t stride = kPanel * sizeof(float), below = kTileLines * kPanel;
   asm volatile("" ::: "memory"); // loads of tiles do not tell GCC that they read memory
   if (from) {
@@ -142,7 +142,7 @@ TITAN_SQUARES void loadSums(const float *from) {
   }
 }
 
-TITAN_SQUARES void storeSums(float *to) {
+TITAN_INLINED void storeSums(float *to) {
   constexpr int64_t stride = kPanel * sizeof(float), below = kTileLines * kPanel;
   _tile_stored(0, to, stride);
   _tile_stored(1, to + kTileLines, stride);
@@ -150,17 +150,17 @@ TITAN_SQUARES void storeSums(float *to) {
   _tile_stored(3, to + below + kTileLines, stride);
 }
 
-TITAN_SQUARES void loadLeft(const uint16_t *a) {
+TITAN_INLINED void loadLeft(const uint16_t *a) {
   _tile_loadd(4, a, 64);
   _tile_loadd(5, a + kTileElements, 64);
 }
 
-TITAN_SQUARES void loadRight(const uint16_t *b) {
+TITAN_INLINED void loadRight(const uint16_t *b) {
   _tile_stream_loadd(6, b, 64);
   _tile_stream_loadd(7, b + kTileElements, 64);
 }
 
-TITAN_SQUARES void addLoaded() {
+TITAN_INLINED void addLoaded() {
   _tile_dpbf16ps(0, 4, 6);
   _tile_dpbf16ps(1, 4, 7);
   _tile_dpbf16ps(2, 5, 6);
@@ -168,7 +168,7 @@ TITAN_SQUARES void addLoaded() {
 }
 
 /// A step of bf16. Each load stands as near to its first use as the others let it.
-TITAN_SQUARES void addStep(const uint16_t *a, const uint16_t *b) {
+TITAN_INLINED void addStep(const uint16_t *a, const uint16_t *b) {
   _tile_stream_loadd(6, b, 64);
   _tile_loadd(4, a, 64);
   _tile_dpbf16ps(0, 4, 6);
@@ -181,7 +181,7 @@ TITAN_SQUARES void addStep(const uint16_t *a, const uint16_t *b) {
 
 /// A step of floats: the six products of parts that count, in an order in which the next one
 /// exchanges the parts of one side only.
-TITAN_SQUARES void addStepOfParts(const uint16_t *a, const uint16_t *b) {
+TITAN_INLINED void addStepOfParts(const uint16_t *a, const uint16_t *b) {
   loadRight(b);
   loadLeft(a + 2 * kStepElements);
   addLoaded();
@@ -201,7 +201,7 @@ TITAN_SQUARES void addStepOfParts(const uint16_t *a, const uint16_t *b) {
 /// is to stay in the first cache from call to call, those of B pass through. `beside(step)` is work
 /// for the vector units, which have nothing else to do meanwhile.
 template <typename E = uint16_t, typename Beside>
-TITAN_SQUARES void addPanels(const uint16_t *a, const uint16_t *b, int64_t steps, Beside &&beside) {
+TITAN_INLINED void addPanels(const uint16_t *a, const uint16_t *b, int64_t steps, Beside &&beside) {
   constexpr int64_t stride = kParts<E> * kStepElements;
   for (int64_t step = 0; step < steps; ++step, a += stride, b += stride) {
     if constexpr (kParts<E> == 1)
@@ -212,7 +212,7 @@ TITAN_SQUARES void addPanels(const uint16_t *a, const uint16_t *b, int64_t steps
   }
 }
 
-TITAN_SQUARES void addPanels(const uint16_t *a, const uint16_t *b, int64_t steps) {
+TITAN_INLINED void addPanels(const uint16_t *a, const uint16_t *b, int64_t steps) {
   addPanels(a, b, steps, [](int64_t) {});
 }
 

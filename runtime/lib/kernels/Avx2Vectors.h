@@ -21,17 +21,17 @@ struct Avx2 {
   // in the second.
   static constexpr int64_t panelsAtOnce = 16;
   using There = int64_t; // how many elements are there, from the first on
-  TITAN_LANES There first(int64_t count) { return count; }
+  TITAN_INLINED There first(int64_t count) { return count; }
 
-  TITAN_LANES Floats zero() { return _mm256_setzero_ps(); }
-  TITAN_LANES Floats load(const float *at) { return _mm256_load_ps(at); }
-  TITAN_LANES Floats asFloats(Words words) { return _mm256_castsi256_ps(words); }
-  TITAN_LANES void store(void *to, Words words) {
+  TITAN_INLINED Floats zero() { return _mm256_setzero_ps(); }
+  TITAN_INLINED Floats load(const float *at) { return _mm256_load_ps(at); }
+  TITAN_INLINED Floats asFloats(Words words) { return _mm256_castsi256_ps(words); }
+  TITAN_INLINED void store(void *to, Words words) {
     _mm256_store_si256(static_cast<Words *>(to), words);
   }
 
   /// Exchanges rows and columns of 8 x 8 elements of 32 bits.
-  TITAN_LANES void transpose(Words (&row)[width]) {
+  TITAN_INLINED void transpose(Words (&row)[width]) {
     Floats pairs[8], quads[8];
 #pragma GCC unroll 4
     for (int i = 0; i < 8; i += 2) {
@@ -53,25 +53,25 @@ struct Avx2 {
   }
 
   /// Eight elements that follow each other, as P; what is not there is 0.
-  template <typename P> TITAN_LANES Words loadLine(const float *at, There there) {
+  template <typename P> TITAN_INLINED Words loadLine(const float *at, There there) {
     return _mm256_castps_si256(loadSome(at, there));
   }
-  template <typename P> TITAN_LANES Words loadLine(const uint16_t *at, There there) {
+  template <typename P> TITAN_INLINED Words loadLine(const uint16_t *at, There there) {
     return _mm256_slli_epi32(_mm256_cvtepu16_epi32(loadSome(at, there)), 16);
   }
   /// A step of depth of lines that lie side by side; of the depth, something is there.
   template <typename P, typename E>
-  TITAN_LANES Words loadStep(const E *at, int64_t, int64_t, There there) {
+  TITAN_INLINED Words loadStep(const E *at, int64_t, int64_t, There there) {
     return loadLine<P>(at, there);
   }
 
-  TITAN_LANES Floats addProduct(Floats sum, float row, Floats columns) {
+  TITAN_INLINED Floats addProduct(Floats sum, float row, Floats columns) {
     return _mm256_fmadd_ps(_mm256_set1_ps(row), columns, sum);
   }
 
   /// Adds sums to what they join, and stores them.
   template <typename P>
-  TITAN_LANES void store(Floats sum, There there, const Destination<float> &c) {
+  TITAN_INLINED void store(Floats sum, There there, const Destination<float> &c) {
     if (c.adds)
       sum = _mm256_add_ps(sum, loadSome(c.to, there));
     if (there >= width)
@@ -80,7 +80,7 @@ struct Avx2 {
       _mm256_maskstore_ps(c.to, mask(there), sum);
   }
   template <typename P>
-  TITAN_LANES void store(Floats sum, There there, const Destination<bf16> &c) {
+  TITAN_INLINED void store(Floats sum, There there, const Destination<bf16> &c) {
     if (c.sums)
       sum = _mm256_add_ps(sum, loadSome(c.sums, there));
     if (c.adds)
@@ -89,15 +89,15 @@ struct Avx2 {
   }
 
 private:
-  TITAN_LANES __m256i mask(There there) {
+  TITAN_INLINED __m256i mask(There there) {
     const __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     const int count = there > 0 ? static_cast<int>(there) : 0;
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), places);
   }
-  TITAN_LANES Floats loadSome(const float *at, There there) {
+  TITAN_INLINED Floats loadSome(const float *at, There there) {
     return there >= width ? _mm256_loadu_ps(at) : _mm256_maskload_ps(at, mask(there));
   }
-  TITAN_LANES __m128i loadSome(const uint16_t *at, There there) {
+  TITAN_INLINED __m128i loadSome(const uint16_t *at, There there) {
     if (there >= width)
       return _mm_loadu_si128(reinterpret_cast<const __m128i_u *>(at));
     alignas(16) uint16_t some[width] = {};
@@ -105,7 +105,7 @@ private:
       std::memcpy(some, at, static_cast<size_t>(there) * sizeof(uint16_t));
     return _mm_load_si128(reinterpret_cast<const __m128i *>(some));
   }
-  TITAN_LANES void storeSome(uint16_t *to, There there, __m128i numbers) {
+  TITAN_INLINED void storeSome(uint16_t *to, There there, __m128i numbers) {
     if (there >= width)
       return _mm_storeu_si128(reinterpret_cast<__m128i_u *>(to), numbers);
     alignas(16) uint16_t some[width];
@@ -115,7 +115,7 @@ private:
   }
 
   /// As bf16 does.
-  TITAN_LANES __m128i round(Floats sum) {
+  TITAN_INLINED __m128i round(Floats sum) {
     const Words bits = _mm256_castps_si256(sum), upper = _mm256_srli_epi32(bits, 16);
     const Words odd = _mm256_and_si256(upper, _mm256_set1_epi32(1));
     const Words half = _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff));

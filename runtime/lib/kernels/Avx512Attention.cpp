@@ -13,7 +13,7 @@ constexpr int64_t kPlaces = kUnitPanel, kLine = kUnitPanel / 2, kBlock = kPlaces
 
 template <int Vectors> using Sums = __m512[kLines][Vectors];
 
-template <int Vectors> TITAN_SQUARES void clear(Sums<Vectors> &sums) {
+template <int Vectors> TITAN_INLINED void clear(Sums<Vectors> &sums) {
 #pragma GCC unroll 8
   for (int r = 0; r < kLines; ++r)
 #pragma GCC unroll 2
@@ -21,7 +21,7 @@ template <int Vectors> TITAN_SQUARES void clear(Sums<Vectors> &sums) {
       sums[r][v] = _mm512_setzero_ps();
 }
 
-template <int Vectors> TITAN_SQUARES void load(Sums<Vectors> &sums, const float *c) {
+template <int Vectors> TITAN_INLINED void load(Sums<Vectors> &sums, const float *c) {
 #pragma GCC unroll 8
   for (int r = 0; r < kLines; ++r)
 #pragma GCC unroll 2
@@ -29,7 +29,7 @@ template <int Vectors> TITAN_SQUARES void load(Sums<Vectors> &sums, const float 
       sums[r][v] = _mm512_load_ps(c + r * kUnitPanel + 16 * v);
 }
 
-template <int Vectors> TITAN_SQUARES void store(const Sums<Vectors> &sums, float factor, float *c) {
+template <int Vectors> TITAN_INLINED void store(const Sums<Vectors> &sums, float factor, float *c) {
 #pragma GCC unroll 8
   for (int r = 0; r < kLines; ++r)
 #pragma GCC unroll 2
@@ -38,7 +38,7 @@ template <int Vectors> TITAN_SQUARES void store(const Sums<Vectors> &sums, float
                       _mm512_mul_ps(sums[r][v], _mm512_set1_ps(factor)));
 }
 
-template <int Vectors> TITAN_SQUARES void store(const Sums<Vectors> &sums, float *c) {
+template <int Vectors> TITAN_INLINED void store(const Sums<Vectors> &sums, float *c) {
 #pragma GCC unroll 8
   for (int r = 0; r < kLines; ++r)
 #pragma GCC unroll 2
@@ -48,7 +48,7 @@ template <int Vectors> TITAN_SQUARES void store(const Sums<Vectors> &sums, float
 
 /// Adds a step: lines so many pairs apart, times rows of lanes, one or two to whose sum it goes.
 template <int64_t Apart, int Rows, int Vectors>
-TITAN_SQUARES void addStep(Sums<Vectors> &sums, const uint32_t *lines,
+TITAN_INLINED void addStep(Sums<Vectors> &sums, const uint32_t *lines,
                            const uint32_t *const (&rows)[Rows]) {
   __m512 lanes[Rows][Vectors];
 #pragma GCC unroll 2

@@ -1,23 +1,22 @@
 // Squares of 16 x 16 elements of 32 bits in registers: numbers in float, or pairs of bf16 that
 // follow each other in depth. For translation units that are compiled for AVX-512 and run where the
-// processor has it alone. Everything is static, lest the linker take a function compiled for this
-// processor for one that others call.
+// processor has it alone.
 #pragma once
+
+#include "Inlined.h"
 
 #include <cstdint>
 #include <immintrin.h>
 
-#define TITAN_SQUARES static inline __attribute__((always_inline))
-
 namespace titan::rt {
 
 /// A mask of the first so many lanes.
-TITAN_SQUARES uint32_t firstBits(int64_t count) {
+TITAN_INLINED uint32_t firstBits(int64_t count) {
   return count >= 32 ? ~uint32_t{0} : count <= 0 ? 0 : (uint32_t{1} << count) - 1;
 }
 
 /// Exchanges rows and columns of 16 x 16 elements of 32 bits.
-TITAN_SQUARES void transpose(__m512i (&row)[16]) {
+TITAN_INLINED void transpose(__m512i (&row)[16]) {
   __m512i pairs[16], quads[16];
 #pragma GCC unroll 8
   for (int i = 0; i < 16; i += 2) {
@@ -46,7 +45,7 @@ TITAN_SQUARES void transpose(__m512i (&row)[16]) {
 
 /// 16 lines of bf16 that run along depth, from `at` on, each so far as 16 elements of 32 bits hold
 /// it. What is missing of lines and depths is 0.
-TITAN_SQUARES void loadLines(const uint16_t *at, int64_t ld, int64_t lines, int64_t depths,
+TITAN_INLINED void loadLines(const uint16_t *at, int64_t ld, int64_t lines, int64_t depths,
                              __m512i (&row)[16]) {
   const uint32_t there = firstBits(depths);
 #pragma GCC unroll 16
@@ -55,7 +54,7 @@ TITAN_SQUARES void loadLines(const uint16_t *at, int64_t ld, int64_t lines, int6
 }
 
 /// A step of depth, two numbers, of 16 lines that lie side by side, of which some are there.
-TITAN_SQUARES __m512i loadStep(const uint16_t *at, int64_t ld, int64_t depths, __mmask16 there) {
+TITAN_INLINED __m512i loadStep(const uint16_t *at, int64_t ld, int64_t depths, __mmask16 there) {
   const __m256i even = _mm256_maskz_loadu_epi16(depths > 0 ? there : 0, at);
   const __m256i odd = _mm256_maskz_loadu_epi16(depths > 1 ? there : 0, at + ld);
   return _mm512_or_si512(_mm512_cvtepu16_epi32(even),
@@ -72,14 +71,14 @@ struct alignas(64) Interleaving {
 static constexpr Interleaving kInterleaving;
 
 /// Two rows of 16 bf16 that follow each other as one, x[i] and y[i] side by side.
-TITAN_SQUARES __m512i interleave(__m512bh both) {
+TITAN_INLINED __m512i interleave(__m512bh both) {
   return _mm512_permutexvar_epi16(_mm512_load_si512(&kInterleaving),
                                   reinterpret_cast<__m512i>(both));
 }
 
 /// Takes the next part off 2 x 16 floats: row[i], the parts of x before those of y, or of each x
 /// beside that of its y.
-template <bool isInterleaved> TITAN_SQUARES __m512i takePart(__m512 &x, __m512 &y) {
+template <bool isInterleaved> TITAN_INLINED __m512i takePart(__m512 &x, __m512 &y) {
   const __m512bh both = _mm512_cvtne2ps_pbh(y, x);
   const __m512i pairs = interleave(both);
   x = _mm512_sub_ps(x, _mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16)));

@@ -17,40 +17,41 @@ struct Avx512 {
   // A's stays there instead.
   static constexpr int64_t panelsAtOnce = 1;
   using There = uint32_t; // which elements are there
-  TITAN_LANES There first(int64_t count) { return firstBits(count); }
+  TITAN_INLINED There first(int64_t count) { return firstBits(count); }
 
-  TITAN_LANES Floats zero() { return _mm512_setzero_ps(); }
-  TITAN_LANES Floats load(const void *at) { return _mm512_load_ps(at); }
-  TITAN_LANES Floats asFloats(Words words) { return _mm512_castsi512_ps(words); }
-  TITAN_LANES void store(void *to, Words words) { _mm512_store_si512(to, words); }
-  TITAN_LANES void transpose(Words (&row)[width]) { titan::rt::transpose(row); }
+  TITAN_INLINED Floats zero() { return _mm512_setzero_ps(); }
+  TITAN_INLINED Floats load(const void *at) { return _mm512_load_ps(at); }
+  TITAN_INLINED Floats asFloats(Words words) { return _mm512_castsi512_ps(words); }
+  TITAN_INLINED void store(void *to, Words words) { _mm512_store_si512(to, words); }
+  TITAN_INLINED void transpose(Words (&row)[width]) { titan::rt::transpose(row); }
 
   /// As many elements that follow each other as a vector of P holds; what is not there is 0.
-  template <typename P> TITAN_LANES Words loadLine(const float *at, There there) {
+  template <typename P> TITAN_INLINED Words loadLine(const float *at, There there) {
     return _mm512_maskz_loadu_epi32(static_cast<__mmask16>(there), at);
   }
-  template <typename P> TITAN_LANES Words loadLine(const uint16_t *at, There there) {
+  template <typename P> TITAN_INLINED Words loadLine(const uint16_t *at, There there) {
     if constexpr (kDepthOfStep<P> == 2)
       return _mm512_maskz_loadu_epi16(there, at);
     else
       return widen(_mm256_maskz_loadu_epi16(static_cast<__mmask16>(there), at));
   }
   /// A step of depth of lines that lie side by side; of the depth, something is there.
-  template <typename P> TITAN_LANES Words loadStep(const float *at, int64_t, int64_t, There there) {
+  template <typename P>
+  TITAN_INLINED Words loadStep(const float *at, int64_t, int64_t, There there) {
     return loadLine<P>(at, there);
   }
   template <typename P>
-  TITAN_LANES Words loadStep(const uint16_t *at, int64_t ld, int64_t depths, There there) {
+  TITAN_INLINED Words loadStep(const uint16_t *at, int64_t ld, int64_t depths, There there) {
     if constexpr (kDepthOfStep<P> == 2)
       return titan::rt::loadStep(at, ld, depths, static_cast<__mmask16>(there));
     else
       return loadLine<P>(at, there);
   }
 
-  TITAN_LANES Floats addProduct(Floats sum, float row, Floats columns) {
+  TITAN_INLINED Floats addProduct(Floats sum, float row, Floats columns) {
     return _mm512_fmadd_ps(_mm512_set1_ps(row), columns, sum);
   }
-  TITAN_LANES Floats addProduct(Floats sum, uint32_t row, Floats columns) {
+  TITAN_INLINED Floats addProduct(Floats sum, uint32_t row, Floats columns) {
     return _mm512_dpbf16_ps(sum,
                             reinterpret_cast<__m512bh>(_mm512_set1_epi32(static_cast<int>(row))),
                             reinterpret_cast<__m512bh>(columns));
@@ -58,14 +59,14 @@ struct Avx512 {
 
   /// Adds sums of products of P to what they join, and stores them.
   template <typename P>
-  TITAN_LANES void store(Floats sum, There there, const Destination<float> &c) {
+  TITAN_INLINED void store(Floats sum, There there, const Destination<float> &c) {
     const auto lanes = static_cast<__mmask16>(there);
     if (c.adds)
       sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(lanes, c.to));
     _mm512_mask_storeu_ps(c.to, lanes, sum);
   }
   template <typename P>
-  TITAN_LANES void store(Floats sum, There there, const Destination<bf16> &c) {
+  TITAN_INLINED void store(Floats sum, There there, const Destination<bf16> &c) {
     const auto lanes = static_cast<__mmask16>(there);
     if (c.sums)
       sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(lanes, c.sums));
@@ -75,11 +76,11 @@ struct Avx512 {
   }
 
 private:
-  TITAN_LANES Words widen(__m256i numbers) {
+  TITAN_INLINED Words widen(__m256i numbers) {
     return _mm512_slli_epi32(_mm512_cvtepu16_epi32(numbers), 16);
   }
   /// As bf16 does; only who multiplies pairs has an instruction for it.
-  template <typename P> TITAN_LANES __m256i round(Floats sum) {
+  template <typename P> TITAN_INLINED __m256i round(Floats sum) {
     if constexpr (kDepthOfStep<P> == 2)
       return reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(sum));
     const Words bits = _mm512_castps_si512(sum), upper = _mm512_srli_epi32(bits, 16);

@@ -7,14 +7,13 @@
 #include "Amx.h"
 #include "GemmWays.h"
 #include "Grid.h"
+#include "Request.h"
 #include "Team.h"
 #include "ThreadScratch.h"
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <omp.h>
-#include <string_view>
 
 namespace titan::rt {
 
@@ -193,14 +192,6 @@ void multiply(const typename Way::Unit &unit, const OperandOf<typename Way::Elem
 }
 
 } // namespace
-
-bool isLeftToBlas() {
-  static const bool isLeft = [] {
-    const char *asked = std::getenv("TITAN_F32");
-    return asked && std::string_view(asked) == "blas";
-  }();
-  return isLeft;
-}
 
 FloatWay wayOfFloats(const Extents &e) {
   if (isLeftToBlas())

@@ -7,9 +7,6 @@
 
 namespace titan::rt {
 
-/// TITAN_F32=blas asks for BLAS's products of floats.
-bool isLeftToBlas();
-
 /// How floats are multiplied here: on tiles where there are some, TITAN_BF16 does not ask to do
 /// without, and packing operands in parts pays; else on vectors. By BLAS where there are neither,
 /// or it was asked for. A function of the extents alone.

@@ -6,6 +6,7 @@
 #include "Blas.h"
 #include "BlockedGemm.h"
 #include "Grid.h"
+#include "Request.h"
 #include "ThreadScratch.h"
 #include "VectorUnit.h"
 
@@ -13,9 +14,7 @@
 #include "titan/runtime/kernel_loops.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <omp.h>
-#include <string_view>
 
 namespace titan::rt {
 
@@ -29,9 +28,7 @@ Way chooseWay() {
     return Way::Tiles;
   if (pairVectors())
     return Way::Pairs;
-  const char *asked = std::getenv("TITAN_BF16");
-  const bool isEmulated = asked && std::string_view(asked) == "native";
-  if (isEmulated && blas().gemmBf16)
+  if (requestForBfloat16() == Bfloat16Request::Native && blas().gemmBf16)
     return Way::Mkl;
   return wideningVectors() && !isLeftToBlas() ? Way::Widening : Way::Widened;
 }

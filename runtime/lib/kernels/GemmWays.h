@@ -49,16 +49,23 @@ template <typename E, typename P, typename U> struct OnVectors {
   static constexpr bool sharesRight = false;
 
   static bool hasManyRows(const Extents &e) { return e.m > kFewRows; }
-  /// Of what lies along the depth, only where many columns use it.
-  static bool packingLeftPays(const OperandOf<E> &a, const Extents &e) {
-    return !std::is_same_v<E, P> || !a.alongDepth || !hasManyRows(e) || e.n > 4096;
+  /// Of what lies along the depth, only where many columns use it, or where its rows collide.
+  static bool packingLeftPays(const Unit &unit, const OperandOf<E> &a, const Extents &e) {
+    return !std::is_same_v<E, P> || !a.alongDepth || !hasManyRows(e) || e.n > 4096 ||
+           rowsCollide(unit, a);
+  }
+  /// All rows begin at the same place of a page, so that they share what the first cache keeps for
+  /// it, and are half as many again. (With fewer too many they take less time than packing.)
+  static bool rowsCollide(const Unit &unit, const OperandOf<E> &a) {
+    constexpr int64_t page = 4096 / sizeof(E);
+    return a.ld % page == 0 && 2 * unit.shape.mostRows > 3 * waysOfFirstCache();
   }
   /// Panels of equal numbers of rows: one or two would be multiplied as slowly as four. (So there
   /// are no more than kFewRows in a panel only where there are no more at all.)
   OnVectors(const Unit &unit, const OperandOf<E> &a, const Extents &e)
       : unit(unit), depth(unit.shape.mostSteps * step),
         panelRows(quotient(e.m, quotient(e.m, unit.shape.mostRows))),
-        packsLeft(packingLeftPays(a, e)), packsRight(hasManyRows(e)) {}
+        packsLeft(packingLeftPays(unit, a, e)), packsRight(hasManyRows(e)) {}
   int64_t leftElements(int64_t depths) const {
     return quotient(depths, step) * unit.shape.rowPlaces;
   }

@@ -32,8 +32,8 @@ struct Ahead {
 /// step are so many elements before those of the next. (Scalars, since GCC would read an operand's
 /// anew for each row.)
 template <typename V, typename E, typename P>
-TITAN_LANES void packSquare(const E *at, int64_t ld, bool alongDepth, int64_t lines, int64_t depths,
-                            P *to, int64_t places) {
+TITAN_INLINED void packSquare(const E *at, int64_t ld, bool alongDepth, int64_t lines,
+                              int64_t depths, P *to, int64_t places) {
   constexpr int64_t deep = kDepthOfStep<P>;
   const int64_t steps = least(V::width, quotientUp(depths, deep));
   if (alongDepth) {
@@ -85,7 +85,7 @@ static void packPanels(const OperandOf<E> &from, const Slice &part, int64_t line
 
 /// What a row of a panel's sums is added to and stored in.
 template <typename V, typename To>
-TITAN_LANES void prefetchRow(const Destination<To> &c, int64_t row) {
+TITAN_INLINED void prefetchRow(const Destination<To> &c, int64_t row) {
   constexpr int64_t last = kPanelColumns<V> - 1;
   __builtin_prefetch(c.to + row * c.ld, 1);
   __builtin_prefetch(c.to + row * c.ld + last, 1);

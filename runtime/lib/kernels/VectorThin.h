@@ -12,8 +12,8 @@ constexpr int kVectorsAtOnce = AlongDepth ? 2 : V::fewVectors;
 
 /// A step of depth of a vector of columns for every row.
 template <typename V, int Rows, typename P>
-TITAN_LANES void addStep(typename V::Floats (&sum)[Rows], const P *rows,
-                         typename V::Words columns) {
+TITAN_INLINED void addStep(typename V::Floats (&sum)[Rows], const P *rows,
+                           typename V::Words columns) {
 #pragma GCC unroll 3
   for (int r = 0; r < Rows; ++r)
     sum[r] = V::addProduct(sum[r], rows[r], V::asFloats(columns));
@@ -21,8 +21,8 @@ TITAN_LANES void addStep(typename V::Floats (&sum)[Rows], const P *rows,
 
 /// As many steps as a vector has elements of columns that run along depth, or as are there.
 template <typename V, int Rows, int Vectors, typename E, typename P>
-TITAN_LANES void addSquares(typename V::Floats (&sum)[Vectors][Rows], const P *a, const E *b,
-                            int64_t ld, int64_t columns, int64_t depths) {
+TITAN_INLINED void addSquares(typename V::Floats (&sum)[Vectors][Rows], const P *a, const E *b,
+                              int64_t ld, int64_t columns, int64_t depths) {
   constexpr int64_t ahead = 256 / sizeof(E);
   const int64_t steps = quotientUp(depths, kDepthOfStep<P>);
   const typename V::There there = V::first(depths);
@@ -45,8 +45,8 @@ TITAN_LANES void addSquares(typename V::Floats (&sum)[Vectors][Rows], const P *a
 
 /// As many steps of columns that lie side by side.
 template <typename V, int Rows, int Vectors, typename E, typename P>
-TITAN_LANES void addRows(typename V::Floats (&sum)[Vectors][Rows], const P *a, const E *b,
-                         int64_t ld, int64_t columns, int64_t depths) {
+TITAN_INLINED void addRows(typename V::Floats (&sum)[Vectors][Rows], const P *a, const E *b,
+                           int64_t ld, int64_t columns, int64_t depths) {
   constexpr int64_t deep = kDepthOfStep<P>, ahead = 8;
   for (int64_t step = 0; step < V::width && depths > 0; ++step, depths -= deep, b += deep * ld)
 #pragma GCC unroll 8

@@ -2,9 +2,9 @@
 #include "VectorUnit.h"
 
 #include "MatrixUnit.h"
+#include "Request.h"
 
-#include <cstdlib>
-#include <string_view>
+#include <unistd.h>
 
 namespace titan::rt {
 
@@ -25,6 +25,16 @@ bool hasVectors512() {
 #endif
 }
 
+int64_t waysOfFirstCache() {
+  constexpr int64_t usual = 8;
+#ifdef _SC_LEVEL1_DCACHE_ASSOC
+  static const int64_t ways = sysconf(_SC_LEVEL1_DCACHE_ASSOC);
+  return ways > 0 ? ways : usual; // some systems do not know
+#else
+  return usual;
+#endif
+}
+
 const FloatVectors *floatVectors(int mostBits) {
   if (mostBits >= 512 && hasVectors512())
     return avx512::floatVectors();
@@ -40,11 +50,11 @@ const Bfloat16Vectors<float> *wideningVectors(int mostBits) {
 #ifdef TITAN_AVX512
 const Bfloat16Vectors<uint32_t> *pairVectors() {
   static const bool pays = [] {
-    const char *asked = std::getenv("TITAN_BF16");
-    const std::string_view way = asked ? asked : "";
+    const Bfloat16Request asked = requestForBfloat16();
     // Intel's (to Emerald Rapids) take four times as long for a pair's as for a float's.
-    const bool areFast = !__builtin_cpu_is("intel") || way == "vectors";
-    return hasVectors512() && __builtin_cpu_supports("avx512bf16") && areFast && way != "widen";
+    const bool areFast = !__builtin_cpu_is("intel") || asked == Bfloat16Request::Vectors;
+    return hasVectors512() && __builtin_cpu_supports("avx512bf16") && areFast &&
+           asked != Bfloat16Request::Widen;
   }();
   return pays ? avx512::pairVectors() : nullptr;
 }

@@ -9,14 +9,12 @@
 // of a panel's depth is 0.
 #pragma once
 
+#include "Inlined.h"
 #include "Operands.h"
 
 #include "titan/runtime/bfloat16.h"
 
 #include <cstdint>
-
-/// Of what headers define for a kind of vectors, each file has its own.
-#define TITAN_LANES [[gnu::always_inline]] static inline
 
 namespace titan::rt {
 
@@ -86,6 +84,9 @@ const Bfloat16Vectors<uint32_t> *pairVectors();
 /// Whether the processor knows all that code for such vectors is compiled for.
 bool hasVectors256();
 bool hasVectors512();
+
+/// How many lines that begin at the same place of a page a core's first cache keeps.
+int64_t waysOfFirstCache();
 
 // Null where the compiler did not know them. They run on the processors that have such vectors.
 namespace avx2 {

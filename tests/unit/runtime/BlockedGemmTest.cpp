@@ -107,6 +107,12 @@ TEST(BlockedGemm, RaggedEdges) {
       }
 }
 
+// Rows that begin at the same place of a page, which are not read as they lie on wide vectors.
+TEST(BlockedGemm, RowsAPageApart) {
+  for (bool transB : {false, true})
+    check({29, 63, 1021, false, transB, false}); // in memory, 3 more
+}
+
 // Beyond what is packed at once, in each extent.
 TEST(BlockedGemm, Large) {
   for (bool accumulate : {false, true}) {

@@ -81,6 +81,15 @@ class FaultsTest(ProgramCase):
             self.assertEqual(rank.returncode, status, err)
             self.assertRegex(err, words)
 
+    def test_unknown_words_in_the_environment(self):
+        """A word that a variable does not know is refused, with those it knows."""
+        for variable, words in (("TITAN_BF16", "vectors or widen or native"), ("TITAN_F32", "blas"),
+                                ("TITAN_COMM", "shared or gloo")):
+            rank = self.start("--data", self.text, environment={**os.environ, variable: "fast"})
+            _, err = rank.communicate(timeout=60)
+            self.assertEqual(rank.returncode, 1, err)
+            self.assertRegex(err, f"{variable} is 'fast', expected {words}\n")
+
     def test_a_crash_names_its_place(self):
         """What the system ends a process for is reported by rank and source line, too."""
         errors = self.folder / "crash.json"

@@ -1,0 +1,145 @@
+// How long it takes to gather a layer's parameters and to reduce and scatter its gradients, for
+// three ways of storing a layer's shards (docs/rationale/communication.md):
+//   each flat   every parameter in equal chunks, all in one message (what Titan does)
+//   one buffer  the whole layer in equal chunks: one value, which nothing is copied in or out of
+//   copied      every parameter in equal chunks that lie behind one another, exchanged as one value
+//               and copied between there and where each parameter is whole
+// Build the target bench-buckets and start it with a launcher on a quiet machine, also with
+// TITAN_COMM=gloo:
+//   torchrun --no-python --nproc-per-node 2 build/bin/bench-buckets
+// Turns alternate; medians of 25 are printed.
+#include "titan/runtime/collectives.h"
+
+#include "comm/Exchange.h"
+#include "device/Device.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+using namespace titan::rt;
+
+namespace {
+
+using Sizes = std::vector<int64_t>; // elements of each parameter of a layer
+
+/// A layer's parameters, whole behind one another, and this rank's chunks of them.
+class Layer {
+public:
+  Layer(Collectives &collectives, Group &group, Sizes parameters)
+      : collectives(collectives), group(group), sizes(std::move(parameters)), whole(sum(), 1),
+        mixed(sum()), own(sum() / group.size(), 1) {}
+
+  int64_t sum() const { return std::accumulate(sizes.begin(), sizes.end(), int64_t{0}); }
+
+  void gatherEachFlat() { exchange(Exchange::AllGather, eachFlat(Exchange::AllGather)); }
+  void scatterEachFlat() { exchange(Exchange::ReduceScatter, eachFlat(Exchange::ReduceScatter)); }
+
+  void gatherOneBuffer() { exchange(Exchange::AllGather, {share(own, whole)}); }
+  void scatterOneBuffer() { exchange(Exchange::ReduceScatter, {share(whole, own)}); }
+
+  void gatherCopied() {
+    exchange(Exchange::AllGather, {share(own, mixed)});
+    forEachChunk([&](int64_t inWhole, int64_t inMixed, int64_t count) {
+      std::memcpy(&whole[inWhole], &mixed[inMixed], count * sizeof(float));
+    });
+  }
+  void scatterCopied() {
+    forEachChunk([&](int64_t inWhole, int64_t inMixed, int64_t count) {
+      std::memcpy(&mixed[inMixed], &whole[inWhole], count * sizeof(float));
+    });
+    exchange(Exchange::ReduceScatter, {share(mixed, own)});
+  }
+
+private:
+  void exchange(Exchange::Kind kind, std::vector<Share> shares) {
+    collectives.exchange(
+        {kind, &group, DType::F32, Reduction::Sum, {"measuring", ""}, std::move(shares)}, kAtOnce);
+  }
+
+  Share share(const std::vector<float> &from, std::vector<float> &to) const {
+    return {from.data(), to.data(), 1, static_cast<int64_t>(own.size())};
+  }
+
+  std::vector<Share> eachFlat(Exchange::Kind kind) {
+    std::vector<Share> list;
+    int64_t at = 0;
+    for (int64_t size : sizes) {
+      float *all = &whole[at], *part = &own[at / group.size()];
+      const bool gathers = kind == Exchange::AllGather;
+      list.push_back({gathers ? part : all, gathers ? all : part, 1, size / group.size()});
+      at += size;
+    }
+    return list;
+  }
+
+  template <typename Visit> void forEachChunk(Visit visit) {
+    int64_t before = 0;
+    for (int64_t size : sizes) {
+      const int64_t chunk = size / group.size();
+      for (int64_t rank = 0; rank < group.size(); ++rank)
+        visit(before + rank * chunk,
+              rank * static_cast<int64_t>(own.size()) + before / group.size(), chunk);
+      before += size;
+    }
+  }
+
+  Collectives &collectives;
+  Group &group;
+  Sizes sizes;
+  std::vector<float> whole, mixed, own;
+};
+
+struct Way {
+  const char *name;
+  void (Layer::*run)();
+  std::vector<double> seconds = {};
+};
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  return values[values.size() / 2];
+}
+
+void measure(World &world, Collectives &collectives, const char *name, Sizes sizes) {
+  Layer layer(collectives, world.everyone(), std::move(sizes));
+  std::array<Way, 6> ways = {{{"gathered, each flat", &Layer::gatherEachFlat},
+                              {"gathered, one buffer", &Layer::gatherOneBuffer},
+                              {"gathered, copied", &Layer::gatherCopied},
+                              {"scattered, each flat", &Layer::scatterEachFlat},
+                              {"scattered, one buffer", &Layer::scatterOneBuffer},
+                              {"scattered, copied", &Layer::scatterCopied}}};
+  for (int turn = 0; turn < 26; ++turn)
+    for (Way &way : ways) {
+      world.everyone().barrier({"measuring", ""});
+      const auto begin = std::chrono::steady_clock::now();
+      (layer.*way.run)();
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+      if (turn > 0)
+        way.seconds.push_back(took.count());
+    }
+  if (world.rank() != 0)
+    return;
+  std::printf("%s, %.1f MB on %d ranks\n", name, layer.sum() * 4e-6, world.size());
+  for (const Way &way : ways)
+    std::printf("  %-22s %9.3f ms\n", way.name, median(way.seconds) * 1e3);
+}
+
+} // namespace
+
+int main() {
+  std::unique_ptr<World> world = World::connect(detectLaunch());
+  const std::unique_ptr<Device> device = makeDevice(world->launch());
+  Collectives collectives(*world, Mesh({{"shard", world->size()}}), *device);
+  // Norms, q, k, v, o and the feed-forward's three.
+  measure(
+      *world, collectives, "a layer of Llama 134 M",
+      {768, 768 * 768, 768 * 256, 768 * 256, 768 * 768, 768, 768 * 2048, 768 * 2048, 2048 * 768});
+  measure(*world, collectives, "a layer of the debug model",
+          {256, 256 * 256, 256 * 256, 256 * 256, 256 * 256, 256, 256 * 768, 256 * 768, 768 * 256});
+  return 0;
+}
