@@ -12,7 +12,6 @@
 #include "ThreadScratch.h"
 
 #include <algorithm>
-#include <atomic>
 #include <omp.h>
 
 namespace titan::rt {
@@ -131,9 +130,11 @@ private:
   void multiply(Team &team, Packed *room, const Slice &left, const Slice &right,
                 const Destination<Sum> &to) const {
     const Grid grid = way.deal(left.lines, right.lines, team.size());
+    const int64_t down = grid.parts / grid.columns;
+    int64_t inRoom = -1; // the columns that this thread packed last
     team.deal(grid.parts, [&](int64_t part) {
-      const int64_t row = part / grid.columns * grid.height;
-      const int64_t column = part % grid.columns * grid.width;
+      const int64_t row = part % down * grid.height;
+      const int64_t column = part / down * grid.width;
       Slice rowsOf = left, columnsOf = right;
       rowsOf.line += row;
       rowsOf.lines = std::min(grid.height, left.lines - row);
@@ -145,7 +146,8 @@ private:
       Packed *columns = room;
       if constexpr (Way::sharesRight)
         columns = packedB + column / Way::panelColumns * Way::rightElements(left.depths);
-      way.multiply(a, rowsOf, panels, b, columnsOf, columns, to.at(row, column));
+      way.multiply(a, rowsOf, panels, b, columnsOf, columns, inRoom == column, to.at(row, column));
+      inRoom = column;
     });
   }
 
@@ -186,9 +188,9 @@ void multiply(const typename Way::Unit &unit, const OperandOf<typename Way::Elem
     if (!Way::hasManyRows(e))
       return multiplyApart<Way>(unit, a, b, e, c, threads);
   const BlockedProduct<Way, To> product(unit, a, b, e, c);
-  std::atomic<int64_t> next = 0;
+  Pieces pieces;
 #pragma omp parallel
-  product.run(Team(next, omp_get_num_threads()));
+  product.run(Team(pieces, omp_get_num_threads(), omp_get_thread_num()));
 }
 
 } // namespace

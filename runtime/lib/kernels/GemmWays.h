@@ -34,7 +34,8 @@ struct FloatsOnTiles {
     return Grid(m, n, partsToDeal(m * n, threads), panelRows, panelColumns);
   }
   void multiply(const FloatOperand &, const Slice &left, const Packed *a, const FloatOperand &,
-                const Slice &right, Packed *b, const Destination<float> &c) const {
+                const Slice &right, Packed *b, bool /*isPacked*/,
+                const Destination<float> &c) const {
     amx::multiplyPanels(a, b, {left.lines, right.lines, right.depths}, c.adds, c.to, c.ld);
   }
 };
@@ -82,9 +83,9 @@ template <typename E, typename P, typename U> struct OnVectors {
   }
   template <typename To>
   void multiply(const OperandOf<E> &a, const Slice &left, const Packed *packed,
-                const OperandOf<E> &b, const Slice &right, Packed *room,
+                const OperandOf<E> &b, const Slice &right, Packed *room, bool isPacked,
                 const Destination<To> &c) const {
-    unit.multiply(LeftRows<E, P>{packed, a, left, panelRows}, b, right, room, c);
+    unit.multiply(LeftRows<E, P>{packed, a, left, panelRows}, b, right, {room, isPacked}, c);
   }
 
   const Unit &unit;

@@ -51,16 +51,16 @@ struct Grid {
     parts = quotient(m, height) * columns;
   }
 
-  /// Two parts for each of so many threads, of whole columns where these suffice, at most `widest`
-  /// at once: who multiplies a part packs its columns, whose panels then lie in its core's second
-  /// cache.
+  /// Some parts for each of so many threads, those of the same columns behind one another, of which
+  /// there are at most `widest`: who multiplies one packs its columns, whose panels then lie in its
+  /// core's second cache, where the next part finds them.
   static Grid byColumns(int64_t m, int64_t n, int64_t threads, int64_t panelRows, int64_t widest) {
     constexpr int64_t narrowest = 128;
     const int64_t wanted = threads == 1 ? 1 : 2 * threads;
     Grid grid;
     grid.width = std::clamp(share(n, wanted, 32), narrowest, widest);
     grid.columns = quotient(n, grid.width);
-    grid.height = share(m, quotient(wanted, grid.columns), panelRows);
+    grid.height = share(m, threads == 1 ? 1 : 4 * quotient(wanted, grid.columns), panelRows);
     grid.parts = quotient(m, grid.height) * grid.columns;
     return grid;
   }

@@ -10,18 +10,19 @@ namespace titan::rt {
 
 template <typename V, typename E, typename P, typename To>
 static void multiplyOn(const LeftRows<E, P> &left, const OperandOf<E> &b, const Slice &part,
-                       P *room, const Destination<To> &c) {
+                       const Room<P> &room, const Destination<To> &c) {
   const Extents extents{left.slice.lines, part.lines, part.depths};
   if (left.panelRows <= kFewRows)
     return multiplyFew<V>(left.packed, extents.m, b, part, c);
-  packPanels<V, kPanelColumns<V>>(b, part, kPanelColumns<V>, room);
+  if (!room.isPacked)
+    packPanels<V, kPanelColumns<V>>(b, part, kPanelColumns<V>, room.panels);
   if constexpr (std::is_same_v<E, float>)
     if (!left.packed) {
       const float *rows = left.operand.at(left.slice.line, left.slice.depth);
-      return multiplyAll<V, RowsInPlace<V>>(rows, left.operand.ld, left.panelRows, room, extents,
-                                            c);
+      return multiplyAll<V, RowsInPlace<V>>(rows, left.operand.ld, left.panelRows, room.panels,
+                                            extents, c);
     }
-  multiplyAll<V, PackedRows<V, P>>(left.packed, 0, left.panelRows, room, extents, c);
+  multiplyAll<V, PackedRows<V, P>>(left.packed, 0, left.panelRows, room.panels, extents, c);
 }
 
 /// What a unit of either kind does.
@@ -32,8 +33,8 @@ public:
   void packLeft(const OperandOf<E> &from, const Slice &part, int64_t rows, P *to) const override {
     packPanels<V, V::width>(from, part, rows, to);
   }
-  void multiply(const LeftRows<E, P> &left, const OperandOf<E> &b, const Slice &part, P *room,
-                const Destination<float> &c) const override {
+  void multiply(const LeftRows<E, P> &left, const OperandOf<E> &b, const Slice &part,
+                const Room<P> &room, const Destination<float> &c) const override {
     multiplyOn<V>(left, b, part, room, c);
   }
 
@@ -53,7 +54,7 @@ public:
   using Base::Base;
   using Base::multiply;
   void multiply(const LeftRows<uint16_t, P> &left, const Bfloat16Operand &b, const Slice &part,
-                P *room, const Destination<bf16> &c) const override {
+                const Room<P> &room, const Destination<bf16> &c) const override {
     multiplyOn<V>(left, b, part, room, c);
   }
 };

@@ -31,6 +31,12 @@ template <typename E, typename P> struct LeftRows {
   int64_t panelRows;
 };
 
+/// Where a thread packs columns, in whole panels.
+template <typename P> struct Room {
+  P *panels;
+  bool isPacked; // by the call before, which had the same columns
+};
+
 /// How a kind of vectors likes operands to be packed.
 struct VectorShape {
   int64_t mostRows;    // of a panel of a left operand
@@ -44,11 +50,10 @@ template <typename E, typename P> class VectorUnit {
 public:
   virtual void packLeft(const OperandOf<E> &from, const Slice &part, int64_t rows, P *to) const = 0;
   /// C[m, n] = A B of some rows and a part of B, on the calling thread. The part's columns are
-  /// packed first, into `room`, which holds them in whole panels; but rows in panels of at most
-  /// kFewRows, which are packed, take columns as they lie, and no room. All that gives the same
-  /// bits.
+  /// packed first, unless the room holds them already; but rows in panels of at most kFewRows,
+  /// which are packed, take columns as they lie, and no room. All that gives the same bits.
   virtual void multiply(const LeftRows<E, P> &left, const OperandOf<E> &b, const Slice &part,
-                        P *room, const Destination<float> &c) const = 0;
+                        const Room<P> &room, const Destination<float> &c) const = 0;
 
   const VectorShape shape;
 
@@ -66,7 +71,8 @@ template <typename P> class Bfloat16Vectors : public VectorUnit<uint16_t, P> {
 public:
   using VectorUnit<uint16_t, P>::multiply;
   virtual void multiply(const LeftRows<uint16_t, P> &left, const Bfloat16Operand &b,
-                        const Slice &part, P *room, const Destination<bf16> &c) const = 0;
+                        const Slice &part, const Room<P> &room,
+                        const Destination<bf16> &c) const = 0;
 
 protected:
   using VectorUnit<uint16_t, P>::VectorUnit;
