@@ -9,6 +9,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdlib>
@@ -82,6 +83,27 @@ static std::string stemOf(const CommonOptions &options) {
   return path::stem(options.file).str();
 }
 
+/// Copies beside `output` and renames: a program that runs may not be overwritten, and where the
+/// disk is full the old one stays.
+static std::error_code deliver(const std::string &executable, const std::string &output) {
+  if (fs::exists(output) && !fs::is_regular_file(output)) // /dev/null
+    return fs::copy_file(executable, output);
+  int file = -1;
+  llvm::SmallString<128> partial;
+  if (std::error_code error = fs::createUniqueFile(output + ".%%%%%%.partial", file, partial))
+    return error;
+  std::error_code error = fs::copy_file(executable, file);
+  if (std::error_code closed = llvm::sys::Process::SafelyCloseFileDescriptor(file); !error)
+    error = closed;
+  if (!error)
+    error = fs::setPermissions(partial, fs::all_read | fs::owner_write | fs::all_exe);
+  if (!error)
+    error = fs::rename(partial, output);
+  if (error)
+    fs::remove(partial);
+  return error;
+}
+
 int buildCommand(const CommonOptions &options, const BuildOptions &build) {
   Session session(options);
   bool runsHere = build.emit == EmitKind::Exe;
@@ -117,14 +139,10 @@ int buildCommand(const CommonOptions &options, const BuildOptions &build) {
     cannotWrite(session.diags, output, std::make_error_code(std::errc::is_a_directory));
     return session.finish(1);
   }
-  // A program that runs may not be overwritten, so the old file goes first.
-  fs::remove(output);
-  if (std::error_code error = fs::copy_file(executable, output)) {
+  if (std::error_code error = deliver(executable, output)) {
     cannotWrite(session.diags, output, error);
     return session.finish(1);
   }
-  if (fs::is_regular_file(output)) // not /dev/null
-    fs::setPermissions(output, fs::all_read | fs::owner_write | fs::all_exe);
   return session.finish();
 }
 

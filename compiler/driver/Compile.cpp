@@ -31,7 +31,7 @@ static Location findSource(const SourceManager &sources, mlir::Location place) {
 
 static mlir::LogicalResult show(Session &session, mlir::Diagnostic &from) {
   if (from.getSeverity() != mlir::DiagnosticSeverity::Error)
-    return mlir::success();
+    return mlir::success(); // of passes, for who works on them (titan-opt shows it)
   Diagnostic &to = session.diags.report(
       Code::PhaseFailed, findSource(session.sources, from.getLocation()), from.str());
   for (mlir::Diagnostic &note : from.getNotes())
@@ -55,9 +55,11 @@ mlir::OwningOpRef<mlir::ModuleOp> compile(Session &session, const sema::CheckedR
   pipelines::PhaseRun extended = phases;
   for (const std::string &text : session.options.insertions) // which the command line has checked
     extended.insertions.push_back(llvm::cantFail(pipelines::readInsertion(text)));
-  if (!module || mlir::failed(pipelines::runPhases(*module, extended)))
-    return {};
-  return module;
+  if (module && mlir::succeeded(pipelines::runPhases(*module, extended)))
+    return module;
+  if (session.diags.errorCount() == 0) // a pass of a user's may fail without a word
+    session.diags.report(Code::PhaseFailed, run.train.loc, "a pass failed and did not say why");
+  return {};
 }
 
 } // namespace titan::driver

@@ -10,6 +10,15 @@ namespace titan::sema {
 
 using namespace syntax;
 
+const std::vector<Formal> *formalsOf(const Decl &decl) {
+  if (auto *model = decl.as<ModelDecl>())
+    return &model->formals;
+  if (auto *block = decl.as<BlockDecl>())
+    return &block->formals;
+  auto *fn = decl.as<FnDecl>();
+  return fn ? &fn->formals : nullptr;
+}
+
 const Name &nameOf(const Decl &decl) {
   static const Name none;
   if (auto *model = decl.as<ModelDecl>())
@@ -105,6 +114,22 @@ void Library::declare(Unit &unit) {
     if (!fresh)
       diags.report(Code::Redeclared, name.loc, "`" + name.text + "` is declared twice")
           .note(nameOf(*entry->second.decl).loc, "the first declaration is here");
+    checkFormals(*decl);
+  }
+}
+
+void Library::checkFormals(const Decl &decl) {
+  const std::vector<Formal> *formals = formalsOf(decl);
+  if (!formals)
+    return;
+  std::map<std::string, Location> known;
+  for (const Formal &formal : *formals) {
+    const Name &name = formal.name;
+    if (auto [entry, fresh] = known.try_emplace(name.text, name.loc); !fresh)
+      diags
+          .report(Code::Redeclared, name.loc,
+                  "`" + nameOf(decl).text + "` has two parameters called `" + name.text + "`")
+          .note(entry->second, "the first is here");
   }
 }
 

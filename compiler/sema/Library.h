@@ -56,6 +56,8 @@ struct Unit {
 
 /// Name and place of a declaration.
 const syntax::Name &nameOf(const syntax::Decl &decl);
+/// The parameters of a model, block or function; null of what has none.
+const std::vector<syntax::Formal> *formalsOf(const syntax::Decl &decl);
 /// "model", "function", ...
 const char *kindOf(const syntax::Decl &decl);
 
@@ -101,6 +103,7 @@ private:
   /// What was meant by the path of a file that is not there.
   static void offerFile(Diagnostic &diag, const std::string &path);
   void declare(Unit &unit);
+  void checkFormals(const syntax::Decl &decl);
   void addPrelude(Unit &unit);
   void bind(Unit &unit, const Unit &from);
   bool reportCycle(const std::string &path, Location at);

@@ -13,12 +13,6 @@ namespace {
 
 constexpr unsigned deepestCall = 64;
 
-const std::vector<Formal> &formalsOf(const Decl &decl) {
-  if (auto *fn = decl.as<FnDecl>())
-    return fn->formals;
-  return decl.as<BlockDecl>()->formals;
-}
-
 } // namespace
 
 Value Calls::evalCall(const CallExpr &expr) {
@@ -132,7 +126,7 @@ Value Calls::callDecl(const Call &call) {
   Scope scope;
   Frame callee{symbol.decl, symbol.unit, &scope,   here.frame,
                call.loc,    namedIn,     ++frames, call.through.get()};
-  if (!ArgumentBinder(parts, formalsOf(*symbol.decl), call, callee).bind())
+  if (!ArgumentBinder(parts, *formalsOf(*symbol.decl), call, callee).bind())
     return {};
   return inlined(callee, call);
 }

@@ -1,5 +1,6 @@
 #include "compiler/sema/elaboration/Elaboration.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace titan::sema {
@@ -90,7 +91,21 @@ void Statements::dims(const DimsStmt &stmt) {
   }
 }
 
+/// Whether none of the model's inputs or outputs has the name, which data and users know it by.
+template <typename Named>
+bool Statements::isNew(const std::vector<Named> &known, const Name &name, const char *what) {
+  auto first = std::find_if(known.begin(), known.end(),
+                            [&](const Named &other) { return other.name == name.text; });
+  if (first == known.end())
+    return true;
+  report(Code::Redeclared, name.loc, std::string("two ") + what + " are called `" + name.text + "`")
+      .note(first->loc, "the first is here");
+  return false;
+}
+
 void Statements::input(const InputStmt &stmt) {
+  if (!isNew(model.inputs, stmt.name, "inputs"))
+    return;
   Value value;
   std::optional<DType> dtype = spec.compute;
   if (stmt.type.dtype)
@@ -115,6 +130,8 @@ void Statements::output(const OutputStmt &stmt) {
     report(Code::MisplacedStatement, stmt.loc, "an output belongs to a model, outside of `repeat`");
     return;
   }
+  if (!isNew(model.outputs, stmt.name, "outputs"))
+    return;
   std::optional<DimSet> declared;
   if (stmt.type.dims)
     declared = parts.dims.dimSet(*stmt.type.dims);

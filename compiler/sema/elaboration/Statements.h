@@ -19,6 +19,8 @@ private:
   void dims(const syntax::DimsStmt &stmt);
   void input(const syntax::InputStmt &stmt);
   void output(const syntax::OutputStmt &stmt);
+  template <typename Named>
+  bool isNew(const std::vector<Named> &known, const syntax::Name &name, const char *what);
   void let(const syntax::LetStmt &stmt);
   void letOne(const syntax::LetStmt::Target &target, const syntax::Expr &value);
   void bindLet(const syntax::Name &name, Value value);

@@ -78,6 +78,11 @@ std::vector<std::string> Manifest::paths(const std::string &directory, Content c
   return found;
 }
 
+bool isCheckpoint(const std::string &directory) {
+  std::error_code unknown;
+  return fs::exists(fs::path(directory) / fileName, unknown);
+}
+
 Manifest readManifest(const std::string &directory) {
   std::string path = (fs::path(directory) / fileName).string();
   std::ifstream stream(path);

@@ -41,7 +41,8 @@ void addRunOptions(CLI::App &app, Options &o) {
                "before every checkpoint and at the end, compare what several ranks hold alike, bit "
                "by bit");
   app.add_flag("--profile{5}", o.profile,
-               "write a profile of some steps, from the third on (--profile=STEPS), for Perfetto");
+               "write a profile of some steps, from the third on (--profile=STEPS), for Perfetto")
+      ->check(CLI::PositiveNumber);
   app.add_option("--save-initial", o.saveInitial, "write the parameters before the first step")
       ->type_name("FILE.safetensors");
   app.add_option("--save-gradients", o.saveGradients,

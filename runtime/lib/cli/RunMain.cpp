@@ -167,6 +167,7 @@ int runCommand(const Options &options, const LaunchInfo &launch) {
     if (options.dryRun) {
       if (session.isFirst())
         describePlan(session, settings);
+      flushOutput();
       return ExitSuccess;
     }
     switch (options.command) {

@@ -1,5 +1,8 @@
 #include "titan/runtime/metrics.h"
 
+#include "titan/runtime/error.h"
+
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -43,6 +46,11 @@ std::string toLine(const MetricsRow &row, int64_t steps, double secondsLeft, boo
 bool wantsColor() {
   const char *off = std::getenv("NO_COLOR");
   return isatty(STDOUT_FILENO) && !(off && *off);
+}
+
+void flushOutput() {
+  if (std::fflush(stdout) != 0 && errno != EPIPE)
+    throw UserError(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
 }
 
 std::string formatDuration(double seconds) {

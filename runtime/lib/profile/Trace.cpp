@@ -23,14 +23,21 @@ double microseconds(std::chrono::system_clock::duration time) {
   return std::chrono::duration<double, std::micro>(time).count();
 }
 
+/// Since 2026, equal on all ranks: readers hold times in doubles, which tell no nanoseconds since
+/// 1970, so that neighbours would overlap.
+double timestamp(std::chrono::system_clock::time_point time) {
+  constexpr std::chrono::sys_days begin = std::chrono::year(2026) / 1 / 1;
+  return microseconds(time - begin);
+}
+
 /// `more`: further arguments, each after a comma.
 std::string spanText(int rank, Lane lane, const std::string &name, const std::string &place,
                      std::chrono::system_clock::time_point begin,
                      std::chrono::system_clock::time_point end, const std::string &more = "") {
   return fmt::format(R"({{"ph": "X", "pid": {}, "tid": {}, "ts": {:.3f}, "dur": {:.3f}, )"
                      R"("name": {}, "args": {{"line": {}{}}}}})",
-                     rank, static_cast<int>(lane), microseconds(begin.time_since_epoch()),
-                     microseconds(end - begin), quoted(name), quoted(place), more);
+                     rank, static_cast<int>(lane), timestamp(begin), microseconds(end - begin),
+                     quoted(name), quoted(place), more);
 }
 
 std::string nameText(int rank, int lane, const char *kind, const std::string &name) {
@@ -82,8 +89,7 @@ void Trace::write(const std::string &path) const {
               spanText(rank, Operations, operation(mark), mark.place, mark.time, marks[i + 1].time);
   for (const Carried &each : exchanges)
     text += ",\n" + spanText(rank, Communication, operation(each), each.place, each.begin, each.end,
-                             fmt::format(R"(, "started": {:.3f})",
-                                         microseconds(each.started.time_since_epoch())));
+                             fmt::format(R"(, "started": {:.3f})", timestamp(each.started)));
   for (const Span &span : spans)
     text += ",\n" + spanText(rank, Loop, span.name, "", span.begin, span.end);
   writeFileAtomically(path, text + "\n]}\n");

@@ -53,6 +53,7 @@ void removeLaterThan(const std::string &runDirectory, const fs::path &saved) {
   for (const std::string &directory : listCheckpoints(runDirectory)) { // newest first
     if (fs::path(directory) == saved)
       return;
+    std::printf("removing %s, which comes after %s\n", directory.c_str(), saved.filename().c_str());
     removeCheckpoint(directory);
   }
 }
@@ -85,11 +86,12 @@ std::vector<Manifest::File> measure(Session &session, const std::string &directo
   return files;
 }
 
-/// What is wrong with a checkpoint's files; empty if they are as they were written.
-std::string damageOf(Session &session, const std::string &directory, const Manifest &manifest) {
-  std::vector<Manifest::File> now = measure(session, directory, manifest.files);
+/// What is wrong with files of a checkpoint; empty if they are as they were written.
+std::string damageOf(Session &session, const std::string &directory,
+                     const std::vector<Manifest::File> &files) {
+  std::vector<Manifest::File> now = measure(session, directory, files);
   for (size_t i = 0; i < now.size(); ++i) {
-    const Manifest::File &then = manifest.files[i];
+    const Manifest::File &then = files[i];
     std::string path = (fs::path(directory) / then.name).string();
     if (now[i].bytes != then.bytes)
       return fmt::format("{} has {} bytes, {} were written", path, now[i].bytes, then.bytes);
@@ -110,7 +112,7 @@ Manifest examine(Session &session, const std::string &directory, std::string &pr
   }
   // All ranks see the same directory; if one does not, none goes on.
   if (!session.anyRank(!problem.empty()))
-    problem = damageOf(session, directory, manifest);
+    problem = damageOf(session, directory, manifest.files);
   else if (problem.empty())
     problem = "another rank cannot read " + directory;
   return manifest;
@@ -184,6 +186,25 @@ void saveCheckpoint(Session &session, const std::string &runDirectory, Manifest 
 void removeUnfinishedCheckpoints(const std::string &runDirectory) {
   if (fs::path checkpoints = fs::path(runDirectory) / "checkpoints"; fs::is_directory(checkpoints))
     removeUnfinished(checkpoints);
+}
+
+void loadWeights(Session &session, const std::string &path) {
+  std::vector<Manifest::File> files;
+  std::string directory;
+  session.world().together([&] {
+    directory = WeightStore(path).directory();
+    if (isCheckpoint(directory))
+      files = readManifest(directory).files;
+  });
+  std::erase_if(files,
+                [](const Manifest::File &file) { return file.content != Content::Parameters; });
+  const std::string problem = files.empty() ? "" : damageOf(session, directory, files);
+  constexpr Role parameters[] = {Role::Parameter};
+  session.world().together([&] {
+    if (!problem.empty())
+      throw UserError(problem);
+    loadTensors(session, WeightStore(path), parameters);
+  });
 }
 
 std::optional<Manifest> resumeFrom(Session &session, const std::string &runDirectory,

@@ -22,6 +22,10 @@ void saveCheckpoint(Session &session, const std::string &runDirectory, Manifest 
 std::optional<Manifest> resumeFrom(Session &session, const std::string &runDirectory,
                                    const std::string &choice);
 
+/// Loads the parameters of a user's file or directory, which may be a run's or a checkpoint's: one
+/// that is damaged is refused. Every rank calls it.
+void loadWeights(Session &session, const std::string &path);
+
 /// Removes what a run that ended while it saved has left.
 void removeUnfinishedCheckpoints(const std::string &runDirectory);
 

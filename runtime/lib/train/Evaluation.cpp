@@ -1,6 +1,6 @@
 #include "Evaluation.h"
 
-#include "TensorFiles.h"
+#include "Checkpoint.h"
 
 #include "titan/runtime/error.h"
 #include "titan/runtime/metrics.h"
@@ -92,7 +92,7 @@ int evaluate(Session &session, const Options &options, const Settings &settings)
     std::printf("loss %.*g  perplexity %.*g  %lld tokens in %s\n", digits, result.loss, digits,
                 std::exp(result.loss), static_cast<long long>(result.tokens),
                 formatDuration(result.seconds).c_str());
-  std::fflush(stdout);
+  flushOutput();
   return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "Export.h"
 
+#include "Checkpoint.h"
 #include "TensorFiles.h"
 
 #include "titan/runtime/error.h"

@@ -1,8 +1,9 @@
 #include "Generate.h"
 
-#include "TensorFiles.h"
+#include "Checkpoint.h"
 
 #include "titan/runtime/error.h"
+#include "titan/runtime/metrics.h"
 #include "titan/runtime/random_stream.h"
 
 #include <algorithm>
@@ -190,7 +191,7 @@ int generate(Session &session, const Options &options, const Settings &settings)
   auto print = [&](const std::string &part) {
     if (session.isFirst())
       std::fwrite(part.data(), 1, part.size(), stdout);
-    std::fflush(stdout);
+    flushOutput();
   };
   RandomStream random(static_cast<uint64_t>(settings.integer("seed", 0)), "generate", "");
   print(options.prompt);

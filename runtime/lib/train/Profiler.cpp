@@ -7,8 +7,10 @@
 
 namespace titan::rt {
 
+/// They are not like others.
+static constexpr int64_t skipped = 2;
+
 void Profiler::beforeStep() {
-  constexpr int64_t skipped = 2;
   if (steps == 0)
     return;
   if (seen == skipped) {
@@ -21,6 +23,9 @@ void Profiler::beforeStep() {
 }
 
 void Profiler::finish() {
+  if (steps > 0 && seen <= skipped && session.isFirst())
+    std::fprintf(stderr, "warning: there is no profile: it begins with the third step, and the run "
+                         "had no more than two\n");
   if (!trace)
     return;
   session.setTrace(nullptr);

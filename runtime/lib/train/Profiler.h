@@ -13,7 +13,7 @@ namespace titan::rt {
 
 class Profiler {
 public:
-  /// Of `steps` steps (0: none). The first two of a process are left out: they are not like others.
+  /// Of `steps` steps (0: none). The first two of a process are left out.
   Profiler(Session &session, std::string runDirectory, int64_t steps)
       : session(session), runDirectory(std::move(runDirectory)), steps(steps) {}
 

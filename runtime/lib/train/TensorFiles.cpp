@@ -157,11 +157,6 @@ void loadTensors(Session &session, const WeightStore &store, std::span<const Rol
   }
 }
 
-void loadWeights(Session &session, const std::string &path) {
-  constexpr Role parameters[] = {Role::Parameter};
-  session.world().together([&] { loadTensors(session, WeightStore(path), parameters); });
-}
-
 void saveTensors(Session &session, const std::string &path, std::span<const Role> roles,
                  const std::map<std::string, std::string> &metadata) {
   writeFile(session, path, piecesOf(session, roles), metadata);

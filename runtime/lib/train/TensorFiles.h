@@ -26,9 +26,6 @@ void initializeParameters(Session &session, uint64_t seed);
 /// name. Another floating-point type is converted.
 void loadTensors(Session &session, const WeightStore &store, std::span<const Role> roles);
 
-/// The parameters of a user's file or directory. Every rank calls it.
-void loadWeights(Session &session, const std::string &path);
-
 /// Writes all tensors of these roles into one file. Every rank calls it.
 void saveTensors(Session &session, const std::string &path, std::span<const Role> roles,
                  const std::map<std::string, std::string> &metadata = {});

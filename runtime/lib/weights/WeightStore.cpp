@@ -135,6 +135,10 @@ WeightStore::WeightStore(std::string name, const std::vector<std::string> &paths
   }
 }
 
+std::string WeightStore::directory() const {
+  return fs::path(files.front()->path()).parent_path().string();
+}
+
 std::vector<std::string> WeightStore::names() const {
   std::vector<std::string> all;
   for (const auto &[name, tensor] : byName)

@@ -4,9 +4,10 @@ import json
 import os
 import shutil
 import socket
+import subprocess
 import unittest
 
-from program import COUNTER, ProgramCase, losses, main
+from program import COUNTER, EXE, ProgramCase, losses, main
 
 
 class ObserveTest(ProgramCase):
@@ -56,12 +57,32 @@ class ObserveTest(ProgramCase):
             self.assertEqual({e["name"] for e in operations},
                              {"bigram.titan:3 all_gather", "bigram.titan:4 all_gather",
                               "bigram.titan:9 all_reduce"})
+            for one, next_one in zip(operations, operations[1:]):
+                self.assertLessEqual(one["ts"] + one["dur"], next_one["ts"] + 1e-2)
             steps = [e for e in spans if e["name"] == "step"]
             for e in operations:
                 self.assertTrue(any(s["ts"] <= e["ts"] and e["ts"] + e["dur"] <= s["ts"] + s["dur"] + 1
                                     for s in steps))
         plain, _ = self.train("plain")
         self.assertFalse((plain / "profile").exists())
+
+    def test_no_profile(self):
+        """A run that ends before its profile begins says so; a profile of no steps is refused."""
+        run, said = self.train("short", "--profile=5", "--steps", 2)
+        self.assertIn("warning: there is no profile", said)
+        self.assertFalse((run / "profile").exists())
+        self.train("none", "--profile=0", status=2)
+
+    def test_output_that_cannot_be_written(self):
+        """What a command prints is its result: it fails where that cannot be written."""
+        run, _ = self.train("run", "--steps", 2)
+        for command in (("eval", "--data", self.text), ("generate", "--prompt", "a")):
+            with open("/dev/full", "w") as full:
+                ended = subprocess.run([EXE, *map(str, command), "--init-from", run], stdout=full,
+                                       stderr=subprocess.PIPE, text=True, cwd=self.folder,
+                                       env={**os.environ, "TITAN_NUM_THREADS": "1"})
+            self.assertEqual(ended.returncode, 1, ended.stderr)
+            self.assertIn("cannot write to standard output: No space left", ended.stderr)
 
     def test_tensorboard(self):
         """TensorBoard reads the events, under TorchTitan's names; steps that a resumed run repeats

@@ -1,6 +1,7 @@
 """What a program saves and goes on from: when it is stopped, at checkpoints, from weights of others."""
 
 import json
+import re
 import shutil
 import signal
 import time
@@ -121,6 +122,7 @@ class ResumeTest(ProgramCase):
         self.assertFalse((self.folder / "run/checkpoints/step-50.partial").exists())
         run, text = self.train("run", *settings, "--steps", 40, "--stop-at", 10, "--resume", "none")
         self.assertNotIn("resuming", text)
+        self.assertRegex(text, "removing .*step-40, which comes after step-10")
         self.assertEqual([path.name for path in (run / "checkpoints").iterdir()], ["step-10"])
         _, text = self.train("run", *settings, "--steps", 40)
         self.assertIn("resuming after step 10", text)
@@ -156,6 +158,26 @@ class ResumeTest(ProgramCase):
         _, text = self.train("missing", *settings)
         self.assertNotIn("resuming", text)
         self.assertEqual(losses(missing), losses(whole))
+
+    def test_weights_of_a_damaged_checkpoint(self):
+        """--init-from refuses a checkpoint whose parameters changed, whoever reads it; optimizer
+        state is none of its business."""
+        run, _ = self.train("once", "--steps", 4, "--set", "checkpoint.every=4")
+        step = run / "checkpoints" / "step-4"
+        state = next(step.glob("optimizer-*.safetensors"))
+        state.write_bytes(state.read_bytes()[:-1] + b"x")
+        self.run_exe("eval", "--data", self.text, "--init-from", step)
+        model = next(step.glob("model-*.safetensors"))
+        model.write_bytes(model.read_bytes()[:-1] + b"x")
+        (run / "model.safetensors").unlink()
+        for path in (step, run, model):
+            for command in ("eval", "export", "generate"):
+                given = {"eval": ("--data", self.text), "export": ("--hf", self.folder / "file"),
+                         "generate": ("--prompt", "a")}[command]
+                _, err = self.run_exe(command, *given, "--init-from", path, status=1)
+                self.assertIn(f"{model} is damaged: its checksum is", err)
+            err = self.train(f"of-{path.name}", "--init-from", path, ranks=2, status=1)[1]
+            self.assertEqual(len(re.findall("^error: .* is damaged", err, re.M)), 1, err)
 
     def test_weights_of_a_stopped_run(self):
         """generate and --init-from take a run's directory before the run has come to its end."""

@@ -39,6 +39,9 @@ struct Manifest {
   std::vector<std::string> paths(const std::string &directory, Content content) const;
 };
 
+/// Whether there is a DIRECTORY/checkpoint.json.
+bool isCheckpoint(const std::string &directory);
+
 /// Reads and writes DIRECTORY/checkpoint.json, which has a checksum of its own.
 Manifest readManifest(const std::string &directory);
 void writeManifest(const std::string &directory, const Manifest &manifest);

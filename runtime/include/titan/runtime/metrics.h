@@ -57,6 +57,10 @@ std::string toLine(const MetricsRow &row, int64_t steps, double secondsLeft, boo
 /// True if standard output is a terminal and the user did not switch colours off (NO_COLOR).
 bool wantsColor();
 
+/// Hands on what was printed to standard output; UserError where that cannot be written. A reader
+/// that has left is none.
+void flushOutput();
+
 /// "3:07", "2:03:07", "4 d 2:03:07".
 std::string formatDuration(double seconds);
 /// "441 MiB", "1.4 GiB".
