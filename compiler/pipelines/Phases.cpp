@@ -47,7 +47,9 @@ static LogicalResult dump(ModuleOp module, llvm::StringRef directory, size_t num
   llvm::SmallString<32> file;
   llvm::raw_svector_ostream(file) << llvm::format("%02zu-", number) << phase.name << ".mlir";
   llvm::sys::path::append(path, file);
-  std::error_code error = llvm::sys::fs::create_directories(directory);
+  if (std::error_code error = llvm::sys::fs::create_directories(directory))
+    return module.emitError("cannot make the directory ") << directory << ": " << error.message();
+  std::error_code error;
   llvm::raw_fd_ostream out(path, error);
   if (error)
     return module.emitError("cannot write ") << path << ": " << error.message();

@@ -142,14 +142,25 @@ LaunchInfo fromSlurm(const Reader &read) {
   return launch;
 }
 
+/// Whether a launcher has set its variables. One without the other would let each process train
+/// alone.
+bool hasBoth(const Reader &read, const std::string &rank, const std::string &size) {
+  const bool hasRank = read.has(rank);
+  if (hasRank != read.has(size))
+    throw UserError("the environment variable " + (hasRank ? rank : size) + " is set and " +
+                    (hasRank ? size : rank) +
+                    " is not: set both, or neither for a process that is alone");
+  return hasRank;
+}
+
 } // namespace
 
 LaunchInfo detectLaunch(const EnvironmentLookup &environment) {
   Reader read(environment);
   LaunchInfo launch;
-  if (read.has("RANK") && read.has("WORLD_SIZE"))
+  if (hasBoth(read, "RANK", "WORLD_SIZE"))
     launch = fromTorchrun(read);
-  else if (read.has("OMPI_COMM_WORLD_RANK") && read.has("OMPI_COMM_WORLD_SIZE"))
+  else if (hasBoth(read, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"))
     launch = fromOpenMpi(read);
   else if (read.has("SLURM_PROCID") && read.has("SLURM_STEP_ID"))
     launch = fromSlurm(read);

@@ -134,6 +134,9 @@ TEST(Launch, RefusesNonsense) {
                UserError);
   EXPECT_THROW(detectLaunch(fake({{"RANK", "x"}, {"WORLD_SIZE", "4"}})), UserError);
   EXPECT_THROW(detectLaunch(fake({{"RANK", "0"}, {"WORLD_SIZE", "4"}})), UserError);
+  EXPECT_THROW(detectLaunch(fake({{"RANK", "0"}})), UserError);
+  EXPECT_THROW(detectLaunch(fake({{"WORLD_SIZE", "1"}})), UserError);
+  EXPECT_THROW(detectLaunch(fake({{"OMPI_COMM_WORLD_RANK", "0"}})), UserError);
 }
 
 // The first host is found in every form of Slurm's node lists.
