@@ -42,7 +42,7 @@ void addRunOptions(CLI::App &app, Options &o) {
                "by bit");
   app.add_flag("--profile{5}", o.profile,
                "write a profile of some steps, from the third on (--profile=STEPS), for Perfetto")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20).description(""));
   app.add_option("--save-initial", o.saveInitial, "write the parameters before the first step")
       ->type_name("FILE.safetensors");
   app.add_option("--save-gradients", o.saveGradients,

@@ -71,7 +71,7 @@ class ObserveTest(ProgramCase):
         run, said = self.train("short", "--profile=5", "--steps", 2)
         self.assertIn("warning: there is no profile", said)
         self.assertFalse((run / "profile").exists())
-        self.train("none", "--profile=0", status=2)
+        self.assertIn("--profile: Value 0 not in range", self.train("none", "--profile=0", status=2)[1])
 
     def test_output_that_cannot_be_written(self):
         """What a command prints is its result: it fails where that cannot be written."""
