@@ -51,9 +51,9 @@ struct Grid {
     parts = quotient(m, height) * columns;
   }
 
-  /// Some parts for each of so many threads, those of the same columns behind one another, of which
-  /// there are at most `widest`: who multiplies one packs its columns, whose panels then lie in its
-  /// core's second cache, where the next part finds them.
+  /// Some eight parts for each of so many threads, those of the same columns behind one another, of
+  /// which there are at most `widest`: who multiplies one packs its columns, whose panels then lie
+  /// in its core's second cache, where the next part finds them.
   static Grid byColumns(int64_t m, int64_t n, int64_t threads, int64_t panelRows, int64_t widest) {
     constexpr int64_t narrowest = 128;
     const int64_t wanted = threads == 1 ? 1 : 2 * threads;

@@ -189,10 +189,11 @@ void removeUnfinishedCheckpoints(const std::string &runDirectory) {
 }
 
 void loadWeights(Session &session, const std::string &path) {
+  std::optional<WeightStore> store;
   std::vector<Manifest::File> files;
   std::string directory;
   session.world().together([&] {
-    directory = WeightStore(path).directory();
+    directory = store.emplace(path).directory();
     if (isCheckpoint(directory))
       files = readManifest(directory).files;
   });
@@ -203,7 +204,7 @@ void loadWeights(Session &session, const std::string &path) {
   session.world().together([&] {
     if (!problem.empty())
       throw UserError(problem);
-    loadTensors(session, WeightStore(path), parameters);
+    loadTensors(session, *store, parameters);
   });
 }
 

@@ -7,7 +7,7 @@
 
 namespace titan::rt {
 
-/// They are not like others.
+/// The first steps of a process are not like others.
 static constexpr int64_t skipped = 2;
 
 void Profiler::beforeStep() {
