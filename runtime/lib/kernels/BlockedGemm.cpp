@@ -95,11 +95,12 @@ private:
     }
   }
 
-  /// Some panels of an operand, of so many lines, which are packed at a time.
+  /// Some panels of an operand, of so many lines, which are packed at a time: several, since a line
+  /// of memory across them may belong to three.
   struct Share {
     Share(const Slice &all, int64_t lines, int64_t threads)
         : all(all), lines(lines), panels(quotient(all.lines, lines)),
-          atOnce(std::clamp<int64_t>(panels / (4 * threads), 1, 4)) {}
+          atOnce(std::clamp<int64_t>(panels / (4 * threads), 1, 16)) {}
     int64_t parts() const { return quotient(panels, atOnce); }
     int64_t firstPanel(int64_t part) const { return part * atOnce; }
     Slice operator[](int64_t part) const {

@@ -7,8 +7,6 @@
 #include "Operands.h"
 #include "VectorUnit.h"
 
-#include <type_traits>
-
 namespace titan::rt {
 
 /// How floats are multiplied on tiles.
@@ -52,8 +50,11 @@ template <typename E, typename P, typename U> struct OnVectors {
   static bool hasManyRows(const Extents &e) { return e.m > kFewRows; }
   /// Of what lies along the depth, only where many columns use it, or where its rows collide.
   static bool packingLeftPays(const Unit &unit, const OperandOf<E> &a, const Extents &e) {
-    return !std::is_same_v<E, P> || !a.alongDepth || !hasManyRows(e) || e.n > 4096 ||
-           rowsCollide(unit, a);
+    return !liesInSteps(a, e) || !hasManyRows(e) || e.n > 4096 || rowsCollide(unit, a);
+  }
+  /// A row can be read as it lies: a step of it is there as a whole, in all rows.
+  static bool liesInSteps(const OperandOf<E> &a, const Extents &e) {
+    return kPacksAsItLies<E, P> && a.alongDepth && e.k % step == 0 && a.ld % step == 0;
   }
   /// All rows begin at the same place of a page, so that they share what the first cache keeps for
   /// it, and are half as many again. (With fewer too many they take less time than packing.)

@@ -55,6 +55,17 @@ TITAN_INLINED void packSquare(const E *at, int64_t ld, bool alongDepth, int64_t 
   }
 }
 
+/// Asks for a line of memory of each of so many rows, for the first cache; or the second, where
+/// rows are so far apart that those of a square do not find room for themselves in the first.
+template <typename E> TITAN_INLINED void prefetchRows(const E *at, int64_t ld, int64_t rows) {
+  if (ld * int64_t{sizeof(E)} % 2048 == 0)
+    for (int64_t i = 0; i < rows; ++i)
+      __builtin_prefetch(at + i * ld, 0, 2);
+  else
+    for (int64_t i = 0; i < rows; ++i)
+      __builtin_prefetch(at + i * ld);
+}
+
 /// Panels of `lines` lines, in as many places as some vectors have. All panels' next steps come
 /// before those after them, so that rows of memory that go across them are read along; places
 /// without a line then hold what follows in memory, where there is something, as whole vectors are
@@ -64,6 +75,11 @@ static void packPanels(const OperandOf<E> &from, const Slice &part, int64_t line
   constexpr int64_t square = V::width * kDepthOfStep<P>;
   const int64_t panel = quotientUp(part.depths, kDepthOfStep<P>) * Places;
   auto packSteps = [=](int64_t line, int64_t depth, P *steps) {
+    const E *at = from.at(part.line + line, part.depth + depth);
+    if (from.alongDepth)
+      prefetchRows(at + 2 * square, from.ld, least(Places, part.lines - line));
+    else if (part.depths - depth > square)
+      prefetchRows(at + square * from.ld, from.ld, square);
     for (int64_t place = 0; place < Places; place += V::width) {
       const int64_t rest = part.lines - line - place;
       packSquare<V>(from.at(part.line + line + place, part.depth + depth), from.ld, from.alongDepth,
@@ -115,32 +131,37 @@ private:
   const P *at;
 };
 
-/// Rows of floats as they lie in memory, along the depth. (Three of them are what an address and
-/// the distance between rows reach, and there are not enough registers for an address each.)
-template <typename V> struct RowsInPlace {
-  RowsInPlace(const float *a, int64_t ld) : ld(ld) {
+/// Rows as they lie in memory, along the depth, where an element is packed as it lies there. (Three
+/// of them are what an address and the distance between rows reach, and there are not enough
+/// registers for an address each.)
+template <typename V, typename E, typename P> struct RowsInPlace {
+  RowsInPlace(const P *a, int64_t ld) : ld(ld) {
 #pragma GCC unroll 5
     for (int i = 0; i < addresses; ++i)
-      at[i] = a + 3 * i * ld;
+      at[i] = reinterpret_cast<const E *>(a) + 3 * i * ld;
   }
-  TITAN_MEMBER float operator[](int row) const { return at[row / 3][row % 3 * ld]; }
+  TITAN_MEMBER P operator[](int row) const {
+    P element;
+    __builtin_memcpy(&element, at[row / 3] + row % 3 * ld, sizeof(P));
+    return element;
+  }
   TITAN_MEMBER void step() {
 #pragma GCC unroll 5
     for (int i = 0; i < addresses; ++i)
-      ++at[i];
+      at[i] += kDepthOfStep<P>;
   }
 
-  static int64_t stride(int64_t rows, int64_t, int64_t ld) { return rows * ld; }
-  static Ahead share(const float *panel, int64_t steps, int64_t tile, int64_t tiles, int64_t,
+  static int64_t stride(int64_t rows, int64_t, int64_t ld) { return rows * ld / kDepthOfStep<P>; }
+  static Ahead share(const P *panel, int64_t steps, int64_t tile, int64_t tiles, int64_t,
                      int64_t ld) {
-    constexpr int64_t inLine = kLine / int64_t{sizeof(float)};
+    constexpr int64_t inLine = kLine / int64_t{sizeof(P)};
     const int64_t lines = quotientUp(steps, inLine * tiles);
-    return {panel + tile * lines * inLine, lines, ld * int64_t{sizeof(float)}};
+    return {panel + tile * lines * inLine, lines, ld * int64_t{sizeof(E)}};
   }
 
 private:
   static constexpr int addresses = (V::mostRows + 2) / 3;
-  const float *at[addresses];
+  const E *at[addresses];
   int64_t ld;
 };
 

@@ -4,8 +4,6 @@
 #include "VectorPanels.h"
 #include "VectorThin.h"
 
-#include <type_traits>
-
 namespace titan::rt {
 
 template <typename V, typename E, typename P, typename To>
@@ -16,11 +14,12 @@ static void multiplyOn(const LeftRows<E, P> &left, const OperandOf<E> &b, const 
     return multiplyFew<V>(left.packed, extents.m, b, part, c);
   if (!room.isPacked)
     packPanels<V, kPanelColumns<V>>(b, part, kPanelColumns<V>, room.panels);
-  if constexpr (std::is_same_v<E, float>)
+  if constexpr (kPacksAsItLies<E, P>)
     if (!left.packed) {
-      const float *rows = left.operand.at(left.slice.line, left.slice.depth);
-      return multiplyAll<V, RowsInPlace<V>>(rows, left.operand.ld, left.panelRows, room.panels,
-                                            extents, c);
+      const E *rows = left.operand.at(left.slice.line, left.slice.depth);
+      return multiplyAll<V, RowsInPlace<V, E, P>>(reinterpret_cast<const P *>(rows),
+                                                  left.operand.ld, left.panelRows, room.panels,
+                                                  extents, c);
     }
   multiplyAll<V, PackedRows<V, P>>(left.packed, 0, left.panelRows, room.panels, extents, c);
 }

@@ -21,6 +21,9 @@ namespace titan::rt {
 /// Of an operand's depth, what is packed into one element.
 template <typename P> constexpr int64_t kDepthOfStep = 1;
 template <> inline constexpr int64_t kDepthOfStep<uint32_t> = 2;
+/// Whether that is what lies in memory, along the depth.
+template <typename E, typename P>
+constexpr bool kPacksAsItLies = sizeof(P) == kDepthOfStep<P> * sizeof(E);
 
 /// Some rows of a left operand, in panels of so many: packed, or where nothing is packed as they
 /// lie in memory, along the depth.

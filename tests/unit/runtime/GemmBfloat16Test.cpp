@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <omp.h>
@@ -41,8 +42,8 @@ struct Case {
 
 /// One product in memory with rows longer than needed, and what must come out of it.
 template <typename To> struct Product {
-  explicit Product(const Case &s)
-      : s(s), lda((s.transA ? s.m : s.k) + 3), ldb((s.transB ? s.k : s.n) + 5), ldc(s.n + 2),
+  explicit Product(const Case &s, int64_t longerA = 4)
+      : s(s), lda((s.transA ? s.m : s.k) + longerA), ldb((s.transB ? s.k : s.n) + 5), ldc(s.n + 2),
         a(integers<bf16>(lda * (s.transA ? s.k : s.m), 1)),
         b(integers<bf16>(ldb * (s.transB ? s.n : s.k), 2)), start(integers<To>(ldc * s.m, 3)),
         c(start) {}
@@ -147,6 +148,22 @@ TYPED_TEST(GemmBfloat16, DoesNotDependOnRows) {
           ASSERT_EQ(float(few.c[i * few.ldc + j]), float(many.c[i * many.ldc + j]))
               << rows << " rows" << (transB ? " B'" : "") << " at " << i << "," << j;
     }
+  }
+}
+
+// Pairs of a row are read where they lie if each begins at a whole one, and packed otherwise.
+TYPED_TEST(GemmBfloat16, DoesNotDependOnWhereRowsBegin) {
+  for (int64_t k : {64, 190, 2500}) {
+    const Case rows{45, 70, k, false, false, false};
+    Product<TypeParam> even(rows, 4), odd(rows, 5);
+    even.a = fractions(static_cast<int64_t>(even.a.size()), 4);
+    even.b = odd.b = fractions(static_cast<int64_t>(even.b.size()), 5);
+    for (int64_t i = 0; i < rows.m; ++i)
+      std::copy_n(&even.a[i * even.lda], k, &odd.a[i * odd.lda]);
+    even.run();
+    odd.run();
+    for (size_t i = 0; i < even.c.size(); ++i)
+      ASSERT_EQ(float(even.c[i]), float(odd.c[i])) << "at " << i << " of depth " << k;
   }
 }
 
