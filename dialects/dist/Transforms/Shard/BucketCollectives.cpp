@@ -2,6 +2,7 @@
 
 #include "dialects/dist/Analysis/Buckets.h"
 #include "dialects/dist/IR/DistOps.h"
+#include "dialects/dist/Transforms/Shard/CollectiveMotion.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/titan/IR/TypeOf.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -158,9 +159,13 @@ struct BucketCollectives : titan::dist::impl::DistBucketCollectivesBase<BucketCo
     Degrees degrees = getDegrees(MeshOp::lookup(getOperation()));
     SmallVector<Block *> blocks;
     getOperation()->walk([&](Block *block) { blocks.push_back(block); });
-    for (Block *block : blocks)
-      if (block->getParentOp() != getOperation())
-        Bucketer(*block, degrees).run();
+    for (Block *block : blocks) {
+      if (block->getParentOp() == getOperation())
+        continue;
+      partFromCollectives(*block);
+      Bucketer(*block, degrees).run();
+      joinToCollectives(*block);
+    }
   }
 };
 

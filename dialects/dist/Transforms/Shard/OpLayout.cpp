@@ -9,7 +9,7 @@ using namespace titan::dist;
 using ir::NamedTensorType;
 
 /// Padding of flat storage holds 0 in what functions and reshards give, in stacks of it and slices
-/// of those, but not in what is computed from it.
+/// of those, in whatever type, but not in what is computed from it.
 static bool hasZeroPadding(Value value) {
   if (auto arg = dyn_cast<BlockArgument>(value)) {
     std::optional<ir::RepeatVariant> body = ir::findVariant(arg.getOwner());
@@ -21,6 +21,8 @@ static bool hasZeroPadding(Value value) {
   }
   if (auto repeat = value.getDefiningOp<ir::RepeatOp>())
     return llvm::all_of(repeat.getYielded(cast<OpResult>(value).getResultNumber()), hasZeroPadding);
+  if (auto convert = value.getDefiningOp<ir::CastOp>())
+    return hasZeroPadding(convert.getInput());
   return isa<ReshardOp>(value.getDefiningOp());
 }
 

@@ -116,3 +116,58 @@ func.func @halves(%x: !x, %y: !x, %z: !x, %v: !x) -> (!r, !r, !r, !r) {
   %7 = dist.all_reduce %6 over ["a"] : !c -> !r
   return %1, %3, %5, %7 : !r, !r, !r, !r
 }
+
+// -----
+
+dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
+!s = !titan.tensor<f32[x = 8, y = 8], <[{}, {}] flat 0 {a}>>
+!n = !titan.tensor<bf16[x = 8, y = 8], <[{}, {}] flat 0 {a}>>
+!w = !titan.tensor<bf16[x = 8, y = 8], <[{}, {}]>>
+
+// A cast in front of each does not keep gathers apart; afterwards it is in front of them again.
+// CHECK-LABEL: func.func @casts_before
+// CHECK-NEXT: titan.tanh
+// CHECK-NEXT: %[[P:.*]] = titan.cast %arg0
+// CHECK-NEXT: %[[Q:.*]] = titan.cast %arg1
+// CHECK-NEXT: %[[G:.*]]:2 = dist.all_gather %[[P]], %[[Q]] over ["a"]
+// CHECK-NEXT: titan.mul %{{.*}}, %[[G]]#0
+// CHECK-NEXT: titan.mul %{{.*}}, %[[G]]#1
+func.func @casts_before(%p: !s, %q: !s, %x: !w) -> !w {
+  %t = titan.tanh %x : !w -> !w
+  %0 = titan.cast %p : !s -> !n
+  %1 = dist.all_gather %0 over ["a"] : !n -> !w
+  %2 = titan.mul %t, %1 : (!w, !w) -> !w
+  %3 = titan.cast %q : !s -> !n
+  %4 = dist.all_gather %3 over ["a"] : !n -> !w
+  %5 = titan.mul %2, %4 : (!w, !w) -> !w
+  return %5 : !w
+}
+
+// -----
+
+dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
+!p = !titan.tensor<f32[x = 8], <[{}] partial sum {a, b}>>
+!h = !titan.tensor<f32[x = 8], <[{}] flat 0 {a} partial sum {b}>>
+!f = !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>
+!d = !titan.tensor<f64[x = 8], <[{}] flat 0 {a}>>
+
+// Nor does a second reduction behind each, over the copies, or what it is cast to.
+// CHECK-LABEL: func.func @chains
+// CHECK-NEXT: titan.add
+// CHECK-NEXT: titan.add
+// CHECK-NEXT: %[[S:.*]]:2 = dist.reduce_scatter %{{.*}}, %{{.*}} over ["a"]
+// CHECK-NEXT: %[[R:.*]]:2 = dist.all_reduce %[[S]]#0, %[[S]]#1 over ["b"]
+// CHECK-NEXT: titan.cast %[[R]]#0
+// CHECK-NEXT: titan.cast %[[R]]#1
+// CHECK-NEXT: return
+func.func @chains(%x: !p, %y: !p) -> (!d, !d) {
+  %0 = titan.add %x, %x : (!p, !p) -> !p
+  %1 = dist.reduce_scatter %0 over ["a"] : !p -> !h
+  %2 = dist.all_reduce %1 over ["b"] : !h -> !f
+  %3 = titan.cast %2 : !f -> !d
+  %4 = titan.add %y, %y : (!p, !p) -> !p
+  %5 = dist.reduce_scatter %4 over ["a"] : !p -> !h
+  %6 = dist.all_reduce %5 over ["b"] : !h -> !f
+  %7 = titan.cast %6 : !f -> !d
+  return %3, %7 : !d, !d
+}
