@@ -156,12 +156,12 @@ def cases(model: str, everything: bool):
 
 def main() -> None:
     arguments = read_arguments(__doc__, OUT, lambda parser: parser.add_argument(
-        "--all", action="store_true", help="every model and mesh"))
+        "--all", action="store_true", help="every model and mesh; the default by name"))
     torch.set_num_threads(1)
     report = Report()
     for model in SIZES:
         make_reference(model, SIZES[model], BATCH, SEQ, OUT / model / "reference")
-        report.cases(cases(model, arguments.all), arguments.names)
+        report.cases(cases(model, arguments.all or arguments.names), arguments.names)
     if not arguments.names or "mutants" in arguments.names:
         report.cases(mutants("llama3", "on_cube", arguments.all))
     report.end()

@@ -167,6 +167,8 @@ class Report:
             self.show(name, False, "    not done: a process that runs cases died", 0.0)
 
     def end(self) -> None:
+        if self.passed + self.failed == 0:
+            sys.exit("no case has such a name: nothing was tested")
         print(f"{self.passed} out of {self.passed + self.failed} passed")
         sys.exit(1 if self.failed else 0)
 
