@@ -185,7 +185,8 @@ def DistBucketCollectives : Pass<"dist-bucket-collectives", "::mlir::ModuleOp"> 
     (`Analysis/Buckets.h`). None crosses a repeat. What grows (a gather) is exchanged before the first
     use, what shrinks (a reduction) where the last of its values is made; from a MiB a block on, half of
     the bytes that are reduced go ahead, so that something is left to compute beside them. Each value
-    is reduced as it was alone, in the same order.
+    is reduced as it was alone, in the same order. Casts that gathers read, and what follows a
+    reduction, move out of the way and back (`CollectiveMotion.h`).
 
     ```mlir
     %q = dist.all_gather %wq over ["shard"] : T -> U

@@ -142,6 +142,17 @@ func.func @norm(%a: !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>, %b: !down,
   return %4 : !s
 }
 
+// In another type, too: a cast leaves the zeros of the padding.
+// CHECK-LABEL: func.func @norm_of_cast
+func.func @norm_of_cast(%a: !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>) -> !s {
+  // CHECK-NOT: dist.reshard {{.*}}embed
+  // CHECK: %[[C:.*]] = titan.cast %arg0
+  // CHECK-NEXT: titan.contract %[[C]], %[[C]] : {{.*}} -> {{.*}}<f32[], <[] partial sum {t}>>
+  %0 = titan.cast %a : !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>> -> !titan.tensor<bf16[embed = 4], <[{}] flat 0 {t}>>
+  %1 = titan.contract %0, %0 : (!titan.tensor<bf16[embed = 4], <[{}] flat 0 {t}>>, !titan.tensor<bf16[embed = 4], <[{}] flat 0 {t}>>) -> !s
+  return %1 : !s
+}
+
 // The cotangents of keys and values, which grouped queries share, are partial sums where the group is split.
 !q = !titan.tensor<f32[seq = 8, heads = 2, group = 2, head = 2], <[{}, {}, {t}, {}]>>
 !k = !titan.tensor<f32[seq = 8, heads = 2, head = 2], <[{}, {}, {}]>>
