@@ -45,6 +45,7 @@ static func::FuncOp findProgram(ModuleOp module) {
 std::vector<TensorLayout> reportLayouts(ModuleOp beforeSharding) {
   OwningOpRef<ModuleOp> module = beforeSharding.clone();
   PassManager passes(module->getContext());
+  passes.addPass(dist::createDistPadDimensions()); // which are split by the length that they get
   passes.addPass(dist::createDistBindAnchors());
   func::FuncOp function;
   if (succeeded(passes.run(*module)))
