@@ -162,8 +162,9 @@ def main() -> None:
     for model in SIZES:
         make_reference(model, SIZES[model], BATCH, SEQ, OUT / model / "reference")
         report.cases(cases(model, arguments.all or arguments.names), arguments.names)
-    if not arguments.names or "mutants" in arguments.names:
-        report.cases(mutants("llama3", "on_cube", arguments.all))
+    names = [name for name in arguments.names if name != "mutants"]
+    if not names or "mutants" in arguments.names or any("without the" in name for name in names):
+        report.cases(mutants("llama3", "on_cube", arguments.all or names), names)
     report.end()
 
 

@@ -126,15 +126,15 @@ def is_caught(project: Project, index: int, text: Path, plain: Path):
 
 def main() -> None:
     arguments = read_arguments(__doc__, OUT, lambda parser: parser.add_argument(
-        "--all", action="store_true", help="every call"))
+        "--all", action="store_true", help="every call; the default by name"))
     torch.set_num_threads(1)
     text = write_text(OUT / "text.txt", TEXT_BYTES)
     project = Project()
     plain = Launch(STEPS, SEED, PROCESSES).run(project.build(None), text, OUT / "plain")
     chosen = list(range(len(project.reductions)))
-    if not arguments.all:
+    if not (arguments.all or arguments.names):
         chosen = sorted(random.Random(SEED).sample(chosen, min(SAMPLE, len(chosen))))
-    print(f"{len(project.reductions)} reductions, of which {len(chosen)} are dropped in turn")
+    print(f"{len(chosen)} of {len(project.reductions)} reductions")
     report = Report()
     report.cases(((f"without {project.place(index)}",
                    partial(is_caught, project, index, text, plain)) for index in chosen),

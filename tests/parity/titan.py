@@ -128,6 +128,7 @@ class Report:
 
     def __init__(self):
         self.passed = self.failed = 0
+        self.offered: list[str] = []  # names of cases, chosen or not
 
     def show(self, name: str, good: bool, details: str, seconds: float) -> None:
         self.passed, self.failed = self.passed + good, self.failed + (not good)
@@ -143,6 +144,8 @@ class Report:
         """Those of the pairs of name and `run` whose names contain all of `names`, some at once:
         in copies of this process, each of which takes the next case when it is done with one. What
         several cases make and use, they make inside `turn_to_make`."""
+        cases = list(cases)
+        self.offered += [name for name, _ in cases]
         chosen = [(name, run) for name, run in cases if all(part in name for part in names)]
         fork = multiprocessing.get_context("fork")
         taken, ends, workers = fork.Value("i", 0), [], []
@@ -168,7 +171,9 @@ class Report:
 
     def end(self) -> None:
         if self.passed + self.failed == 0:
-            sys.exit("no case has such a name: nothing was tested")
+            print("error: no case has such a name. There are:", *self.offered, sep="\n  ",
+                  file=sys.stderr)
+            sys.exit(2)
         print(f"{self.passed} out of {self.passed + self.failed} passed")
         sys.exit(1 if self.failed else 0)
 
