@@ -88,10 +88,14 @@ void checkRecompute(const CheckedRun &checked, DiagnosticEngine &diags) {
     return;
   if (checked.run["recompute.every"].integer > layers)
     report("recompute.every", "`recompute.every` has no effect: the longest repeat has " + most);
-  for (const Value &layer : checked.run["recompute.layers"].elements)
+  std::set<int64_t> named;
+  for (const Value &layer : checked.run["recompute.layers"].elements) {
     if (layer.integer >= layers)
       report("recompute.layers", "there is no layer " + layer.print() +
                                      ": the longest repeat has " + most + ", counted from 0");
+    else if (!named.insert(layer.integer).second)
+      report("recompute.layers", "`recompute.layers` names layer " + layer.print() + " twice");
+  }
   checkBlocks(checked, diags);
 }
 
