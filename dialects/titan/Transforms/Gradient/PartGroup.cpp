@@ -16,12 +16,27 @@ bool PartGroup::isLarge(Value value, SizeOf sizeOf) const {
   return hasDim(value, dim) && 2 * sizeOf(value) > largest;
 }
 
-/// Of what the block's plain operations compute: repeats have residuals and gradients of their own.
+/// Plain operations: repeats have residuals and gradients of their own.
+bool PartGroup::covers(Operation &op) const {
+  return op.getNumRegions() == 0 && (!scope || scope->contains(&op));
+}
+
+/// What a repeat gives has the dimensions of `value`.
+static bool isLikeRepeats(Block &block, Value value) {
+  ArrayRef<DimAttr> dims = cast<NamedTensorType>(value.getType()).getDims();
+  return llvm::any_of(block.getOps<RepeatOp>(), [&](RepeatOp repeat) {
+    return llvm::any_of(repeat.getResults(), [&](Value result) {
+      return cast<NamedTensorType>(result.getType()).getDims() == dims;
+    });
+  });
+}
+
+/// In a scope, of what is not as the values are that come from outside and stay whole there.
 void PartGroup::findLargest(SizeOf sizeOf) {
   for (Operation &op : block->without_terminator())
-    if (op.getNumRegions() == 0)
+    if (covers(op))
       for (Value result : op.getResults())
-        if (hasDim(result, dim))
+        if (hasDim(result, dim) && !(scope && isLikeRepeats(*block, result)))
           largest = std::max(largest, sizeOf(result));
 }
 
@@ -30,7 +45,7 @@ void PartGroup::collect(SizeOf sizeOf) {
   llvm::DenseSet<Operation *> core, before;
   auto large = [&](Value value) { return isLarge(value, sizeOf); };
   for (Operation &op : block->without_terminator())
-    if (op.getNumRegions() == 0 &&
+    if (covers(op) &&
         (llvm::any_of(op.getResults(), large) || llvm::any_of(op.getOperands(), large)))
       core.insert(&op);
   auto isOf = [](const llvm::DenseSet<Operation *> &set, Operation *op) {
@@ -152,23 +167,51 @@ int64_t PartGroup::getSize() const {
   return size;
 }
 
+/// An operation that cannot be computed in parts, or null.
+Operation *PartGroup::build(SizeOf sizeOf) {
+  findLargest(sizeOf);
+  collect(sizeOf);
+  for (Operation *op : ops)
+    if (!follow(op))
+      return op;
+  followResults();
+  return nullptr;
+}
+
+static PartGroup::Obstacle getObstacle(Operation *op, const Twine &what, StringAttr dim) {
+  return {op, (what + " `" + dim.getValue() + "`").str()};
+}
+
+static PartGroup::Obstacle isWhole(Operation *op, StringAttr dim) {
+  return getObstacle(op, "this cannot be computed a part at a time of", dim);
+}
+
 FailureOr<PartGroup> PartGroup::find(Block &block, StringAttr dim, SizeOf sizeOf,
                                      Obstacle &obstacle) {
   PartGroup group(block, dim);
-  group.findLargest(sizeOf);
-  group.collect(sizeOf);
-  auto fail = [&](Operation *op, StringRef what) {
-    obstacle = {op, (what + " `" + dim.getValue() + "`").str()};
+  if (Operation *op = group.build(sizeOf)) {
+    obstacle = isWhole(op, dim);
     return failure();
-  };
-  for (Operation *op : group.ops)
-    if (!group.follow(op))
-      return fail(op, "this cannot be computed a part at a time of");
-  group.followResults();
+  }
   if (Value value = group.findLargeOutside(sizeOf)) {
     Operation *op = value.getDefiningOp();
-    return fail(op ? op : block.getParentOp(),
-                "this is as large, and is read elsewhere, so nothing is gained by parts of");
+    obstacle = getObstacle(
+        op ? op : block.getParentOp(),
+        "this is as large, and is read elsewhere, so nothing is gained by parts of", dim);
+    return failure();
   }
   return group;
+}
+
+FailureOr<PartGroup> PartGroup::findIn(const llvm::DenseSet<Operation *> &scope, Block &block,
+                                       StringAttr dim, SizeOf sizeOf, Obstacle &obstacle) {
+  PartGroup group(block, dim);
+  group.scope = &scope;
+  Operation *op = group.build(sizeOf);
+  group.scope = nullptr; // the caller's
+  if (!op && !group.ops.empty())
+    return group;
+  if (op)
+    obstacle = isWhole(op, dim);
+  return failure();
 }

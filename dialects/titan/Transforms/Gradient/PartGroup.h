@@ -32,6 +32,11 @@ public:
   /// of `dim` at a time, or if whole values of that size would remain.
   static mlir::FailureOr<PartGroup> find(mlir::Block &block, mlir::StringAttr dim, SizeOf sizeOf,
                                          Obstacle &obstacle);
+  /// The same of `scope` alone; the largest that no repeat gives counts, and whole values of that
+  /// size may remain.
+  static mlir::FailureOr<PartGroup> findIn(const llvm::DenseSet<mlir::Operation *> &scope,
+                                           mlir::Block &block, mlir::StringAttr dim, SizeOf sizeOf,
+                                           Obstacle &obstacle);
 
   Flow get(mlir::Value value) const { return flows.lookup(value); }
   /// In the order of the block.
@@ -51,6 +56,8 @@ public:
 private:
   PartGroup(mlir::Block &block, mlir::StringAttr dim) : block(&block), dim(dim) {}
 
+  bool covers(mlir::Operation &op) const;
+  mlir::Operation *build(SizeOf sizeOf);
   void findLargest(SizeOf sizeOf);
   void collect(SizeOf sizeOf);
   const dist::Factor *findFactor(mlir::Operation *op, const dist::ShardingRule &rule) const;
@@ -61,6 +68,7 @@ private:
 
   mlir::Block *block;
   mlir::StringAttr dim;
+  const llvm::DenseSet<mlir::Operation *> *scope = nullptr; ///< null: the whole block
   llvm::SetVector<mlir::Operation *> ops;
   llvm::DenseSet<mlir::Operation *> behind;
   llvm::DenseMap<mlir::Value, Flow> flows;

@@ -2,6 +2,7 @@
 
 #include "dialects/titan/Transforms/Gradient/PartPlan.h"
 #include "dialects/dist/IR/DistOps.h"
+#include "dialects/titan/Transforms/Gradient/Programs.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <numeric>
 
@@ -120,10 +121,62 @@ std::optional<PartPlan> PartPlanner::choose(int64_t keptWhole) {
   return best;
 }
 
+/// Adds what `ops` need.
+static void addNeeded(Block &block, llvm::DenseSet<Operation *> &ops) {
+  for (Operation &op : llvm::reverse(block))
+    if (llvm::any_of(op.getUsers(), [&](Operation *user) {
+          return ops.contains(block.findAncestorOpInBlock(*user));
+        }))
+      ops.insert(&op);
+}
+
+/// Adds what depends on `ops`.
+static void addDependent(Block &block, llvm::DenseSet<Operation *> &ops) {
+  for (Operation &op : block)
+    op.walk([&](Operation *inner) {
+      if (llvm::any_of(inner->getOperands(),
+                       [&](Value value) { return ops.contains(value.getDefiningOp()); }))
+        ops.insert(&op);
+    });
+}
+
+/// What lies between the repeats that the loss waits for and those that compute gradients.
+static llvm::DenseSet<Operation *> getHead(func::FuncOp function) {
+  Block &block = function.getBody().front();
+  llvm::DenseSet<Operation *> forward, before, behind, head;
+  if (auto loss = findResult(function, attr::kOutput, "loss"))
+    forward.insert(block.getTerminator()->getOperand(*loss).getDefiningOp());
+  addNeeded(block, forward);
+  for (auto repeat : block.getOps<RepeatOp>())
+    (forward.contains(repeat) ? before : behind).insert(repeat);
+  addNeeded(block, before);
+  addDependent(block, behind);
+  for (Operation &op : block.without_terminator())
+    if (!before.contains(&op) && !behind.contains(&op))
+      head.insert(&op);
+  return head;
+}
+
+/// Where other values of the block are as large as logits, a group of all of them leads through the
+/// repeats. The head alone saves less, which is for the user to weigh.
+FailureOr<PartGroup> PartPlanner::findHead(DimAttr dim) {
+  PartGroup::Obstacle here;
+  auto group = PartGroup::findIn(
+      getHead(function), function.getBody().front(), dim.getName(),
+      [&](Value value) { return getNumElements(value); }, here);
+  obstacle = here;
+  return group;
+}
+
 std::optional<PartPlan> PartPlanner::find(int64_t parts) {
-  for (DimAttr dim : dims)
-    if (dim.getSize() % parts == 0)
-      if (auto group = findGroup(dim); succeeded(group) && group->getSize() % parts == 0)
-        return PartPlan{std::move(*group), dim, parts};
+  for (DimAttr dim : dims) {
+    if (dim.getSize() % parts)
+      continue;
+    auto group = findGroup(dim);
+    if (failed(group) && isa_and_nonnull<RepeatOp>(obstacle.op))
+      group = findHead(dim);
+    if (succeeded(group) && group->getSize() % parts == 0)
+      return PartPlan{std::move(*group), dim, parts};
+  }
   return std::nullopt;
 }

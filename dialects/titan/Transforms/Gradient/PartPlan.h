@@ -42,6 +42,7 @@ private:
   void findCandidates(mlir::StringAttr batch);
   int64_t chooseParts(const PartGroup &group, int64_t keptWhole) const;
   mlir::FailureOr<PartGroup> findGroup(DimAttr dim);
+  mlir::FailureOr<PartGroup> findHead(DimAttr dim);
 
   mlir::func::FuncOp function;
   /// The dimensions that an axis splits, in the order of its map, and its degree; 0: chosen by the
