@@ -6,7 +6,8 @@ Rows are generated: degrees of replicas, shards and tensor parallelism up to 8 r
 stream split along the sequence or not, what is stored in shards, options of the run. Each is
 compiled to its memory plan and a step of that is interpreted on all ranks, on real arenas, in
 float64: loss, gradients and parameters by the rule of compare.py. A spread of the rows is trained
-for 50 steps as real processes too: fifteen, forty with --all.
+for 50 steps (in bfloat16 for 10) as real processes too: fifteen and a few that are always among
+them, forty with --all.
 """
 
 import itertools
@@ -21,7 +22,7 @@ from safetensors.torch import save_file
 import reference
 from compare import compare
 from interpret import OUT as INTERPRET, make_reference, judge
-from run import PROGRAMS, RECIPES, SEED, STEPS
+from run import NARROW_STEPS, PROGRAMS, RECIPES, SEED, STEPS
 from sample_order import batches
 from titan import TITANC, Launch, Report, call, read_arguments, turn_to_make, write_text
 
@@ -53,6 +54,7 @@ OPTIONS = ["accumulate = 2", "loss_parts = 4", TOKENS, GROUP, "recompute = full"
            "recompute { save = [matmul] }",
            "precision { params = f32, compute = f32, reduce = f32 }",
            "precision { params = f32, compute = bf16, reduce = f32 }"]
+POLICIES = [f"sharding {{ reshard_after_forward = {policy} }}" for policy in ("always", "never")]
 FLOAT64 = "precision { params = f64, compute = f64, reduce = f64 }"
 # Rows that also train as real processes: so many with --all, so many without.
 PROCESSES, SAMPLE = 40, 15
@@ -69,6 +71,13 @@ class Row:
 
     def sizes(self) -> dict[str, int]:
         return SIZES[self.model] | (ODD[self.model] if self.is_odd else {})
+
+    def dtype(self) -> str:
+        """That real processes compute in."""
+        given = [s for s in self.settings if s.startswith("precision")]
+        if not given:
+            return "float64"
+        return "bfloat16" if "compute = bf16" in given[0] else "float32"
 
     def name(self) -> str:
         return " | ".join([self.model, f"{self.ranks} ranks", "; ".join(self.axes) or "none",
@@ -117,9 +126,14 @@ def rows() -> list[Row]:
             Row(model, (padded(8, stores=" stores optimizer"),), 8, is_odd=True),
             Row(model, (shard, padded(4)), 8, ("accumulate = 2", "recompute = full", "loss_parts = 2"), is_odd=True),
             Row(model, (shard, padded(2, seq=", else seq")), 4,
-                ("precision { params = f32, compute = bf16, reduce = f32 }",), is_odd=True),
+                ("precision { params = f32, compute = bf16, reduce = f32 }",), is_odd=True,
+                is_shown=model == "llama3"),
         ]
     found += overridden()
+    for model, policy in itertools.product(SIZES, POLICIES):
+        for tp in (1, 2):
+            axes = tuple(axes_of(model, 1, 2, tp, True, STORES[-1]))
+            found.append(Row(model, axes, 2 * tp, (policy,)))
     # More ranks than heads of keys and values: the group is split too.
     found.append(Row("llama3", ("tp = 4 splits kv_heads, ffn, vocab, else seq",
                                 "more = 2 splits group, ffn, vocab, else seq"), 8))
@@ -207,31 +221,43 @@ def is_told_apart(ours: Path, usual: Path):
 
 
 def check_processes(row: Row, number: int, text: Path):
-    """50 steps of the compiled program, as many processes as the row has ranks."""
+    """Steps of the compiled program, as many processes as the row has ranks."""
+    dtype = row.dtype()
+    steps = NARROW_STEPS if dtype == "bfloat16" else STEPS
     folder = OUT / f"processes-{number}"
     program, exe = write_program(row, folder), folder / "program"
     call([TITANC, "build", program, "--train", "row", "-o", exe])
-    ours = Launch(STEPS, SEED, row.ranks).run(exe, text, folder / "ours")
-    save_file({"tokens": batches(text.read_bytes(), STEPS, BATCH, SEQ, SEED)},
+    ours = Launch(steps, SEED, row.ranks).run(exe, text, folder / "ours")
+    save_file({"tokens": batches(text.read_bytes(), steps, BATCH, SEQ, SEED)},
               folder / "batches.safetensors")
     def train(recipe: dict, out: Path) -> Path:
         reference.run(row.model, ours / "initial.safetensors", folder / "batches.safetensors",
-                      out, "float64", replace(RECIPES[row.model], **recipe))
+                      out, dtype, replace(RECIPES[row.model], steps=steps, **recipe))
         return out
-    result = compare(ours, train(recipe_of(row), folder / "theirs"), "float64")
+    result = compare(ours, train(recipe_of(row), folder / "theirs"), dtype)
     if result.passed() and recipe_of(row):
         return is_told_apart(ours, train({}, folder / "usual"))
     return result.passed(), result.table()
 
 
 def spread(table: list[tuple[int, Row]], count: int) -> list[tuple[int, Row]]:
-    """Rows at equal distances, of those that few cores can run in float64."""
-    able = [(n, row) for n, row in table if 1 < row.ranks <= 4
-            and not any(s.startswith("precision") for s in row.settings)]
-    if len(able) > count:
-        chosen = [able[i * len(able) // count] for i in range(count)]
-        able = chosen + [entry for entry in able if entry[1].is_shown and entry not in chosen]
-    return able
+    """Rows at equal distances, of those in float64 that few cores can run; and what is shown always."""
+    able = [(n, row) for n, row in table if 1 < row.ranks <= 4]
+    chosen = [entry for entry in able if entry[1].dtype() == "float64"]
+    if len(chosen) > count:
+        chosen = [chosen[i * len(chosen) // count] for i in range(count)]
+    return chosen + [entry for entry in able if entry[1].is_shown and entry not in chosen]
+
+
+def cases(table: list[tuple[int, Row]], names: list[str], count: int, text: Path):
+    """Of rows that are named, more are processes than of a spread over all."""
+    named = [(n, row) for n, row in table
+             if all(part in f"row {n} as processes: {row.name()}" for part in names)]
+    for number, row in table:
+        yield f"row {number}: {row.name()}", partial(check, row, number)
+    for number, row in spread(named, count):
+        yield (f"row {number} as processes: {row.name()}",
+               partial(check_processes, row, number, text))
 
 
 def add_arguments(parser) -> None:
@@ -246,14 +272,10 @@ def main() -> None:
         print(*(f"{number:3} {row.name()}" for number, row in table), sep="\n")
         return
     torch.set_num_threads(1)
-    table = [(n, row) for n, row in table if all(part in row.name() for part in arguments.names)]
     text = write_text(OUT / "text.txt", 60 * SEQ + 1)
     report = Report()
-    report.cases((f"row {number}: {row.name()}", partial(check, row, number))
-                 for number, row in table)
-    report.cases((f"row {number} as processes: {row.name()}",
-                  partial(check_processes, row, number, text))
-                 for number, row in spread(table, PROCESSES if arguments.all else SAMPLE))
+    count = PROCESSES if arguments.all or arguments.names else SAMPLE
+    report.cases(cases(table, arguments.names, count, text), arguments.names)
     report.end()
 
 
