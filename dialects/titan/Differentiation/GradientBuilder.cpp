@@ -110,14 +110,15 @@ Value GradientBuilder::select(Value condition, Value whenTrue, Value whenFalse) 
                           whenFalse);
 }
 
-Value GradientBuilder::cast(Value value, Type elementType) {
+Value GradientBuilder::cast(Value value, Type elementType, bool roundsTerms) {
   NamedTensorType type = typeOf(value);
   if (type.getElementType() == elementType)
     return value;
-  return create<CastOp>(type.withElementType(elementType), value);
+  roundsTerms &= mayHoldSums(elementType, type.getElementType()); // else nothing is rounded
+  return create<CastOp>(type.withElementType(elementType), value, roundsTerms);
 }
 
-Value GradientBuilder::fitTo(Value value, NamedTensorType type) {
+Value GradientBuilder::fitTo(Value value, NamedTensorType type, bool roundsTerms) {
   SmallVector<DimAttr> kept;
   bool hasAll = true;
   for (DimAttr dim : type.getDims())
@@ -126,7 +127,7 @@ Value GradientBuilder::fitTo(Value value, NamedTensorType type) {
     Type element = getWider(typeOf(value).getElementType(), type.getElementType());
     value = create<ReduceOp>(NamedTensorType::get(element, kept), dist::ReductionKind::Sum, value);
   }
-  value = cast(value, type.getElementType());
+  value = cast(value, type.getElementType(), roundsTerms);
   if (hasAll && typeOf(value).getDims() == type.getDims())
     return value;
   return create<ExpandOp>(type, value);

@@ -33,7 +33,9 @@ public:
     if (!mlir::isa<mlir::FloatType>(type.getElementType()))
       return;
     setLoc(getGradientLoc(op->getLoc(), operand));
-    operandCotangents[i] = fitTo(build(), getCotangentType(operand));
+    // What ranks have of a parameter's gradient is added up in the type declared for it.
+    operandCotangents[i] =
+        fitTo(build(), getCotangentType(operand), /*roundsTerms=*/isFromParameter(operand));
   }
 
   /// The type of a sum of `terms` that becomes the cotangent of `operand`: made in the cotangent's

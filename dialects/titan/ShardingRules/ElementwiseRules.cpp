@@ -36,11 +36,13 @@ LinearSets getLinearSets(SelectOp) {
 LinearSets getLinearSets(ExpandOp) {
   return {{0}};
 }
-/// Widening is exact, so a sum may be taken after it; narrowing rounds.
+/// Widening is exact, so a sum may be taken after it; narrowing rounds, so only where that is asked
+/// for.
 LinearSets getLinearSets(CastOp op) {
   auto from = dyn_cast<FloatType>(op.getInput().getType().getElementType());
   auto to = dyn_cast<FloatType>(op.getResult().getType().getElementType());
-  return from && to && from.getWidth() <= to.getWidth() ? LinearSets{{0}} : LinearSets{};
+  bool isLinear = from && to && (from.getWidth() <= to.getWidth() || op.getRoundsTerms());
+  return isLinear ? LinearSets{{0}} : LinearSets{};
 }
 
 /// Further operand sets that give zeros for zeros.

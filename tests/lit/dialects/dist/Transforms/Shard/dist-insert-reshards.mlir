@@ -164,3 +164,19 @@ func.func @group(%dy: !q, %q: !q, %k: !k, %v: !k, %y: !q, %lse: !lse) -> (!q, !k
   %0, %1, %2 = titan.attention_grad %dy, %q, %k, %v, %y, %lse along "seq" head "head" {scale = 1.0} : (!q, !q, !k, !k, !q, !lse) -> (!q, !k, !k)
   return %0, %1, %2 : !q, !k, !k
 }
+
+// A sum is made before it is narrowed, unless its terms may be rounded: then they are what is sent.
+// CHECK-LABEL: func.func @narrowed_sums
+func.func @narrowed_sums(%x: !titan.tensor<f32[seq = 8, embed = 4], <[{t}, {}]>>) -> (!titan.tensor<bf16[embed = 4], <[{}]>>, !titan.tensor<bf16[embed = 4], <[{}]>>) {
+  // CHECK: %[[SUM:.*]] = titan.reduce sum %arg0 : {{.*}} -> <f32[embed = 4], <[{}] partial sum {t}>>
+  %0 = titan.reduce sum %x : !titan.tensor<f32[seq = 8, embed = 4], <[{t}, {}]>> -> !titan.tensor<f32[embed = 4], <[{}]>>
+  // CHECK-NEXT: %[[WHOLE:.*]] = dist.reshard %[[SUM]]
+  // CHECK-NEXT: titan.cast %[[WHOLE]] : <f32[embed = 4], <[{}]>> -> <bf16[embed = 4], <[{}]>>
+  %1 = titan.cast %0 : !titan.tensor<f32[embed = 4], <[{}]>> -> !titan.tensor<bf16[embed = 4], <[{}]>>
+  // CHECK: %[[TERMS:.*]] = titan.reduce sum
+  %2 = titan.reduce sum %x : !titan.tensor<f32[seq = 8, embed = 4], <[{t}, {}]>> -> !titan.tensor<f32[embed = 4], <[{}]>>
+  // CHECK-NEXT: %[[NARROW:.*]] = titan.cast rounds_terms %[[TERMS]] : <f32[embed = 4], <[{}] partial sum {t}>> -> <bf16[embed = 4], <[{}] partial sum {t}>>
+  // CHECK-NEXT: dist.reshard %[[NARROW]]
+  %3 = titan.cast rounds_terms %2 : !titan.tensor<f32[embed = 4], <[{}]>> -> !titan.tensor<bf16[embed = 4], <[{}]>>
+  return %1, %3 : !titan.tensor<bf16[embed = 4], <[{}]>>, !titan.tensor<bf16[embed = 4], <[{}]>>
+}

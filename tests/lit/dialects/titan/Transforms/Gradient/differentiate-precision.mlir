@@ -65,3 +65,23 @@ func.func @keeps_what_is_narrow(%x: !x1 {titan.input = "x"}, %w: !ws {titan.para
   %loss = titan.reduce sum %wide : !titan.tensor<f32[seq = 8]> -> !s
   return %loss : !s
 }
+
+!e = !titan.tensor<f32[embed = 4]>
+!en = !titan.tensor<bf16[embed = 4]>
+!h = !titan.tensor<f32[seq = 8, embed = 4]>
+
+// A sum in f32 that is to be a gradient in bf16 may be rounded rank by rank: that is the type declared
+// for sums of gradients. What is narrowed on its way elsewhere may not.
+// CHECK-LABEL: func.func @narrow_sums
+// CHECK: %[[SUM:.*]] = titan.reduce sum %{{.*}} : <f32[seq = 8, embed = 4]> -> <f32[embed = 4]>
+// CHECK: titan.cast rounds_terms %[[SUM]] : <f32[embed = 4]> -> <bf16[embed = 4]>
+// CHECK-NOT: rounds_terms
+func.func @narrow_sums(%x: !h {titan.input = "x"}, %w: !e {titan.param = "w"}) -> (!s {titan.output = "loss"})
+    attributes {titan.program = "train",
+                titan.precision = {compute = bf16, reduce = bf16, activations_reduce = bf16, optimizer = f32},
+                titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 0.0}} {
+  %0 = titan.mul %x, %w : (!h, !e) -> !h
+  %1 = titan.exp %0 : !h -> !h
+  %loss = titan.reduce sum %1 : !h -> !s
+  return %loss : !s
+}
