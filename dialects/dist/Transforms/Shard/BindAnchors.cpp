@@ -106,13 +106,21 @@ private:
     return renamed;
   }
 
+  /// Whether `axis` keeps shards of what plays `role`. A gradient lies as the optimizer's state
+  /// does where that is in shards: nothing but the update reads it, so it is summed to shares at
+  /// once.
+  bool keepsShards(size_t axis, const Role &role) const {
+    return maps.stores(axis, role.stored, role.tensor) ||
+           (role.stored == "grads" && maps.stores(axis, "optimizer", role.tensor));
+  }
+
   /// Flat over the axes that store this kind and split no dimension. A stacked scalar has nothing
   /// to flatten below its layers, and a scalar is not worth cutting up.
   void store(Places &places, const Role &role, NamedTensorType type, int64_t from) const {
     if (type.getRank() <= from)
       return;
     for (size_t a = 0; a < mesh.getNumAxes(); ++a)
-      if (places.axes[a] == kNowhere && maps.stores(a, role.stored, role.tensor))
+      if (places.axes[a] == kNowhere && keepsShards(a, role))
         places.axes[a] = kFlat;
     places.flatFrom = static_cast<int>(from);
   }

@@ -20,13 +20,14 @@
 // STORED: 2 dist.all_reduce
 // STORED: 12 dist.reduce_scatter
 
-// Optimizer state alone in shards: gradients are reduced whole, cut, and the updated parameters gathered.
+// Optimizer state alone in shards: gradients are summed to shares, parameters cut, and updated ones gathered.
 // RUN: cat %t/state.mlir %S/Inputs/decoder.mlir | titan-opt --titan-phase-gradient --titan-phase-shard -o %t/state.out
 // RUN: titan-interpret %t/state.out --ranks 2 --vocab 16 --float64 --steps 2 --compare %t/whole | FileCheck %s --check-prefix=EQUAL
 // RUN: grep -oE "dist\.[a-z_]+ %[^ ]+(, %[^ ]+)*" %t/state.out | awk '{for (i = 2; i <= NF; ++i) print $1, ""}' | sort | uniq -c | FileCheck %s --check-prefix=STATE
 // STATE: 12 dist.all_gather
-// STATE: 13 dist.all_reduce
-// STATE: 24 dist.local_slice
+// STATE: 2 dist.all_reduce
+// STATE: 12 dist.local_slice
+// STATE: 12 dist.reduce_scatter
 
 // Heads, feed-forward and vocabulary split, the residual stream by positions: no all-to-all, and one
 // reduction of the norm for tensors that lie differently.
