@@ -30,10 +30,12 @@ static Location findSource(const SourceManager &sources, mlir::Location place) {
 }
 
 static mlir::LogicalResult show(Session &session, mlir::Diagnostic &from) {
-  if (from.getSeverity() != mlir::DiagnosticSeverity::Error)
-    return mlir::success(); // of passes, for who works on them (titan-opt shows it)
-  Diagnostic &to = session.diags.report(
-      Code::PhaseFailed, findSource(session.sources, from.getLocation()), from.str());
+  bool isError = from.getSeverity() == mlir::DiagnosticSeverity::Error;
+  if (!isError && from.getSeverity() != mlir::DiagnosticSeverity::Warning)
+    return mlir::success(); // remarks are for who works on passes (titan-opt shows them)
+  Diagnostic &to =
+      session.diags.report(isError ? Code::PhaseFailed : Code::PhaseWarns,
+                           findSource(session.sources, from.getLocation()), from.str());
   for (mlir::Diagnostic &note : from.getNotes())
     if (Location at = findSource(session.sources, note.getLocation()); at.isValid())
       to.note(at, note.str());

@@ -31,7 +31,7 @@ std::optional<Facts> gatherFacts(Session &session, const sema::CheckedRun &run, 
   pipelines::PhaseRun phases;
   phases.observe = [&](llvm::StringRef phase, mlir::ModuleOp module) {
     if (phase == "gradient")
-      facts.layouts = plan::reportLayouts(module);
+      facts.sharding = plan::reportSharding(module);
   };
   mlir::OwningOpRef<mlir::ModuleOp> module = compile(session, run, compiler.context, phases);
   if (!module)

@@ -22,7 +22,7 @@ struct Facts {
   plan::MemoryReport memory;
   std::vector<dist::CollectiveUse> collectives; ///< of one training step
   std::vector<plan::LineCost> lines;            ///< of one training step, on one rank
-  std::vector<plan::TensorLayout> layouts;      ///< of parameters and of what the map binds
+  plan::ShardingReport sharding;                ///< of parameters and of what the map binds
 };
 
 /// Takes the run through all phases. `processes` fixes the `auto` degree; 0 threads stand for what

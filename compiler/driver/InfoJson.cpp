@@ -18,7 +18,7 @@ llvm::json::Object shardingJson(const plan::TensorLayout &layout) {
 }
 
 const plan::TensorLayout *findLayout(const Facts &facts, const std::string &parameter) {
-  for (const plan::TensorLayout &layout : facts.layouts)
+  for (const plan::TensorLayout &layout : facts.sharding.layouts)
     if (layout.isParameter && layout.name == parameter)
       return &layout;
   return nullptr;
@@ -27,7 +27,7 @@ const plan::TensorLayout *findLayout(const Facts &facts, const std::string &para
 /// What the map binds besides parameters, by the names that an override can use.
 llvm::json::Array valuesJson(const Facts &facts) {
   llvm::json::Array values;
-  for (const plan::TensorLayout &layout : facts.layouts)
+  for (const plan::TensorLayout &layout : facts.sharding.layouts)
     if (!layout.isParameter)
       values.push_back(llvm::json::Object{{"name", layout.name},
                                           {"dims", llvm::json::Array(layout.dims)},
@@ -115,6 +115,32 @@ llvm::json::Array collectivesJson(const std::vector<dist::CollectiveUse> &uses) 
   return out;
 }
 
+llvm::json::Object splitJson(const dist::WantedSplit &split) {
+  return llvm::json::Object{{"dim", split.dim},
+                            {"value", split.origin.name},
+                            {"file", split.origin.file},
+                            {"line", split.origin.line}};
+}
+
+llvm::json::Array conflictsJson(const std::vector<dist::ConflictUse> &conflicts) {
+  llvm::json::Array out;
+  for (const dist::ConflictUse &conflict : conflicts) {
+    llvm::json::Array givenUp;
+    for (const dist::WantedSplit &split : conflict.givenUp)
+      givenUp.push_back(splitJson(split));
+    llvm::json::Value kept = nullptr;
+    if (conflict.kept)
+      kept = splitJson(*conflict.kept);
+    out.push_back(llvm::json::Object{{"axis", conflict.axis},
+                                     {"value", conflict.place.name},
+                                     {"file", conflict.place.file},
+                                     {"line", conflict.place.line},
+                                     {"kept", std::move(kept)},
+                                     {"given_up", std::move(givenUp)}});
+  }
+  return out;
+}
+
 } // namespace
 
 void printJson(const CheckedRun &run, const Facts &facts) {
@@ -125,6 +151,7 @@ void printJson(const CheckedRun &run, const Facts &facts) {
                          {"parameters", parametersJson(run.train, facts, /*buffers=*/false)},
                          {"buffers", parametersJson(run.train, facts, /*buffers=*/true)},
                          {"values", valuesJson(facts)},
+                         {"conflicts", conflictsJson(facts.sharding.conflicts)},
                          {"flops_per_token", facts.flopsPerToken},
                          {"model_flops_per_token", facts.modelFlopsPerToken},
                          {"padding", paddingJson(run)},

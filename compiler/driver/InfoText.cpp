@@ -29,9 +29,18 @@ void printLayouts(const Facts &facts) {
   llvm::outs() << "\nhow they lie (dimension / axis that splits it, over the axes that store it in "
                   "shards):\n";
   TextTable table({Side::Left, Side::Left, Side::Left});
-  for (const plan::TensorLayout &layout : facts.layouts)
+  for (const plan::TensorLayout &layout : facts.sharding.layouts)
     table.add({layout.isParameter ? "parameters" : "values", layout.name, layout.print()});
   table.print(llvm::outs());
+}
+
+/// What the map's order of dimensions decided.
+void printConflicts(const std::vector<dist::ConflictUse> &conflicts) {
+  if (conflicts.empty())
+    return;
+  llvm::outs() << "\nwhat the map's order decided, where an axis could split two dimensions:\n";
+  for (const dist::ConflictUse &conflict : conflicts)
+    llvm::outs() << "  " << conflict.print() << '\n';
 }
 
 /// The parameters, or the buffers.
@@ -82,6 +91,7 @@ void printText(const CheckedRun &run, const Facts &facts) {
   for (const auto &[dim, size] : paddedDims(run))
     llvm::outs() << "  " << dim->name << " = " << dim->size << " is computed as " << size << '\n';
   printLayouts(facts);
+  printConflicts(facts.sharding.conflicts);
   printFacts(facts);
   printSettings(run.run);
 }

@@ -42,17 +42,8 @@ static func::FuncOp findProgram(ModuleOp module) {
   return first;
 }
 
-std::vector<TensorLayout> reportLayouts(ModuleOp beforeSharding) {
-  OwningOpRef<ModuleOp> module = beforeSharding.clone();
-  PassManager passes(module->getContext());
-  passes.addPass(dist::createDistPadDimensions()); // which are split by the length that they get
-  passes.addPass(dist::createDistBindAnchors());
-  func::FuncOp function;
-  if (succeeded(passes.run(*module)))
-    function = findProgram(*module);
+static std::vector<TensorLayout> getLayouts(func::FuncOp function) {
   std::vector<TensorLayout> layouts;
-  if (!function)
-    return layouts;
   for (BlockArgument argument : function.getArguments())
     if (auto name =
             function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), ir::attr::kParam)) {
@@ -70,6 +61,23 @@ std::vector<TensorLayout> reportLayouts(ModuleOp beforeSharding) {
       layouts.push_back(getLayout(name, anchor.getResult()));
   });
   return layouts;
+}
+
+ShardingReport reportSharding(ModuleOp beforeSharding) {
+  OwningOpRef<ModuleOp> module = beforeSharding.clone();
+  PassManager passes(module->getContext());
+  passes.addPass(dist::createDistPadDimensions()); // which are split by the length that they get
+  passes.addPass(dist::createDistBindAnchors());
+  func::FuncOp function;
+  if (succeeded(passes.run(*module)))
+    function = findProgram(*module);
+  if (!function)
+    return {};
+  ShardingReport report{getLayouts(function), {}};
+  if (FailureOr<dist::MeshView> mesh = dist::MeshView::get(*module); succeeded(mesh))
+    if (auto conflicts = dist::reportConflicts(function, *mesh); succeeded(conflicts))
+      report.conflicts = std::move(*conflicts);
+  return report;
 }
 
 static std::string joined(const std::vector<std::string> &names) {

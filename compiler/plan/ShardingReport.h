@@ -1,8 +1,10 @@
-// How the user's map lays every tensor that has a name: parameters as they are computed with and as
-// they are stored, and the values that the map binds. From the program before the shard phase.
+// How the user's map lays every tensor that has a name (parameters as they are computed with and as
+// they are stored, and the values that the map binds), and where that asks for two things at once.
+// From the program before the shard phase.
 #ifndef TITAN_COMPILER_PLAN_SHARDINGREPORT_H
 #define TITAN_COMPILER_PLAN_SHARDINGREPORT_H
 
+#include "dialects/dist/Transforms/Shard/ConflictReport.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <string>
 #include <vector>
@@ -22,8 +24,13 @@ struct TensorLayout {
   std::string print() const;
 };
 
-/// Of the training program, or of the first where there is none: parameters, then values in order.
-std::vector<TensorLayout> reportLayouts(mlir::ModuleOp beforeSharding);
+struct ShardingReport {
+  std::vector<TensorLayout> layouts; ///< parameters, then values in order
+  std::vector<dist::ConflictUse> conflicts;
+};
+
+/// Of the training program, or of the first where there is none.
+ShardingReport reportSharding(mlir::ModuleOp beforeSharding);
 
 } // namespace titan::plan
 

@@ -25,18 +25,6 @@ static int64_t getBytesSent(Operation *op, unsigned i, int64_t ranks, const Degr
   return in * (ranks - 1) / ranks;
 }
 
-static ExchangedValue describe(OpResult result) {
-  ExchangedValue value;
-  Location location = getValueLocation(result);
-  if (auto name = location->findInstanceOf<NameLoc>())
-    value.name = name.getName().str();
-  if (auto place = location->findInstanceOf<FileLineColLoc>()) {
-    value.file = place.getFilename().str();
-    value.line = place.getLine();
-  }
-  return value;
-}
-
 /// How often a collective happens in a step: what starts on the next iteration's slices does not in
 /// the last iteration.
 static int64_t countStarts(Operation *op) {
@@ -72,19 +60,13 @@ std::vector<CollectiveUse> dist::reportCollectives(FunctionOpInterface function,
     use.times = countStarts(op);
     use.isOverlapped = getStartChannel(op).has_value();
     for (OpResult result : op->getResults()) {
-      use.values.push_back(describe(result));
-      use.values.back().bytesSent =
+      int64_t bytes =
           ::getBytesSent(op, result.getResultNumber(), getDegreeProduct(axes, degrees), degrees);
+      use.values.push_back({getSourceValue(getValueLocation(result)), bytes});
     }
     uses.push_back(std::move(use));
   });
   return uses;
-}
-
-static std::string getPlace(const ExchangedValue &value) {
-  if (value.file.empty())
-    return value.name;
-  return llvm::formatv("{0} {1}:{2}", value.name, value.file, value.line).str();
 }
 
 void dist::printCollectives(llvm::raw_ostream &out, const std::vector<CollectiveUse> &uses) {
@@ -92,13 +74,13 @@ void dist::printCollectives(llvm::raw_ostream &out, const std::vector<Collective
   for (const CollectiveUse &use : uses) {
     bool isBucket = use.values.size() > 1;
     std::string what =
-        isBucket ? std::to_string(use.values.size()) + " values" : getPlace(use.values.front());
+        isBucket ? std::to_string(use.values.size()) + " values" : use.values.front().print();
     out << llvm::formatv("{0,-14} over {1,-16} {2,4} x {3,12} bytes  {4}{5}\n", use.kind,
                          llvm::join(use.axes, ", "), use.times, use.getBytesSent(), what,
                          use.isOverlapped ? ", overlapped" : "");
     for (const ExchangedValue &value : use.values)
       if (isBucket)
-        out << llvm::formatv("{0,56} bytes    {1}\n", value.bytesSent, getPlace(value));
+        out << llvm::formatv("{0,56} bytes    {1}\n", value.bytesSent, value.print());
     total += use.times * use.getBytesSent();
   }
   out << llvm::formatv("{0} collectives; a rank sends {1} bytes a step\n", uses.size(), total);

@@ -9,16 +9,14 @@
 #ifndef TITAN_DIALECTS_DIST_ANALYSIS_COLLECTIVEREPORT_H
 #define TITAN_DIALECTS_DIST_ANALYSIS_COLLECTIVEREPORT_H
 
+#include "dialects/dist/Analysis/SourceValue.h"
 #include "dialects/dist/IR/DistOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace titan::dist {
 
 /// One value that a collective moves.
-struct ExchangedValue {
-  std::string name; ///< in the source, empty where there is none
-  std::string file; ///< source file, empty where unknown
-  unsigned line = 0;
+struct ExchangedValue : SourceValue {
   /// Bytes that a rank sends in one execution by the ring algorithms (Thakur, Rabenseifner and
   /// Gropp, IJHPCA 19, 2005, section 4): (n - 1) / n of the whole for all_gather and
   /// reduce_scatter, twice that for all_reduce, (n - 1) / n of its own part for all_to_all.

@@ -2,7 +2,6 @@
 
 #include "dialects/dist/Analysis/FactorPropagation.h"
 #include <algorithm>
-#include <set>
 
 using namespace titan::dist;
 
@@ -14,6 +13,33 @@ int64_t titan::dist::getParts(const FactorGraph &graph, const FactorTensor &tens
   return parts;
 }
 
+std::set<int> titan::dist::findSplitFactors(const FactorGraph &graph, const FactorNode &node,
+                                            size_t axis) {
+  std::set<int> factors;
+  auto add = [&](int f) {
+    if (f >= 0 && node.rule.factors[f].kind != FactorKind::Replicated)
+      factors.insert(f);
+  };
+  for (size_t i = 0; i < node.operands.size(); ++i)
+    add(findOperandFactor(node.rule, i, graph.tensors[node.operands[i]].places[axis]));
+  for (size_t i = 0; i < node.results.size(); ++i)
+    add(findResultFactor(node.rule, i, graph.tensors[node.results[i]].places[axis]));
+  return factors;
+}
+
+int titan::dist::findOrigin(const FactorGraph &graph, const FactorNode &node, size_t axis,
+                            int factor) {
+  for (size_t i = 0; i < node.operands.size(); ++i)
+    if (const FactorTensor &tensor = graph.tensors[node.operands[i]];
+        findOperandFactor(node.rule, i, tensor.places[axis]) == factor)
+      return tensor.origins[axis];
+  for (size_t i = 0; i < node.results.size(); ++i)
+    if (const FactorTensor &tensor = graph.tensors[node.results[i]];
+        findResultFactor(node.rule, i, tensor.places[axis]) == factor)
+      return tensor.origins[axis];
+  return -1;
+}
+
 namespace {
 
 enum class Direction { Forward, Backward };
@@ -23,6 +49,9 @@ public:
   explicit Propagation(FactorGraph &graph) : graph(graph) {}
 
   void run() {
+    for (size_t t = 0; t < graph.tensors.size(); ++t)
+      for (int place : graph.tensors[t].places)
+        graph.tensors[t].origins.push_back(place == kNowhere ? -1 : static_cast<int>(t));
     for (bool choosy : {true, false}) {
       isChoosy = choosy;
       do
@@ -47,7 +76,7 @@ private:
   bool follow(FactorNode &node, Direction direction) {
     bool changed = false;
     for (size_t a = 0; a < graph.axes.size(); ++a) {
-      std::set<int> factors = findSplitFactors(node, a);
+      std::set<int> factors = findSplitFactors(graph, node, a);
       if (factors.size() == 1)
         changed |= spread(node, a, *factors.begin(), direction);
       if (factors.empty() && node.rule.isElementwise)
@@ -57,37 +86,25 @@ private:
     return changed;
   }
 
-  /// The factors that axis `a` splits in some operand or result.
-  std::set<int> findSplitFactors(const FactorNode &node, size_t a) const {
-    std::set<int> factors;
-    auto add = [&](int f) {
-      if (f >= 0 && node.rule.factors[f].kind != FactorKind::Replicated)
-        factors.insert(f);
-    };
-    for (size_t i = 0; i < node.operands.size(); ++i)
-      add(findOperandFactor(node.rule, i, graph.tensors[node.operands[i]].places[a]));
-    for (size_t i = 0; i < node.results.size(); ++i)
-      add(findResultFactor(node.rule, i, graph.tensors[node.results[i]].places[a]));
-    return factors;
-  }
-
   /// Splits `factor` in the results (forward) or operands (backward) that walk it.
   bool spread(FactorNode &node, size_t a, int factor, Direction direction) {
     bool changed = false;
     const Factor &f = node.rule.factors[factor];
     const auto &dims = direction == Direction::Forward ? f.resultDims : f.operandDims;
     const auto &tensors = direction == Direction::Forward ? node.results : node.operands;
+    int origin = findOrigin(graph, node, a, factor);
     for (size_t i = 0; i < tensors.size(); ++i)
-      changed |= split(graph.tensors[tensors[i]], a, dims[i], f.size);
+      changed |= split(graph.tensors[tensors[i]], a, dims[i], f.size, origin);
     return changed;
   }
 
-  bool split(FactorTensor &tensor, size_t a, int dim, int64_t size) {
+  bool split(FactorTensor &tensor, size_t a, int dim, int64_t size, int origin) {
     if (dim < 0 || tensor.fixed || tensor.places[a] != kNowhere ||
         !canSplit(size, getParts(graph, tensor, dim), graph.axes[a]) ||
         (isChoosy && hasBetterDim(tensor, a, dim)))
       return false;
     tensor.places[a] = dim;
+    tensor.origins[a] = origin;
     return true;
   }
 
@@ -104,7 +121,7 @@ private:
   /// What is computed elementwise from storage stays in storage, and what goes into storage is
   /// computed there: `to` follows where all of `from` that are no scalars are flat alike.
   bool spreadFlat(const std::vector<unsigned> &from, const std::vector<unsigned> &to, size_t a) {
-    int flatFrom = -1;
+    int flatFrom = -1, origin = -1;
     for (unsigned i : from) {
       const FactorTensor &tensor = graph.tensors[i];
       if (tensor.dims.empty())
@@ -112,6 +129,7 @@ private:
       if (tensor.places[a] != kFlat || (flatFrom >= 0 && flatFrom != tensor.flatFrom))
         return false;
       flatFrom = tensor.flatFrom;
+      origin = tensor.origins[a];
     }
     bool changed = false;
     for (unsigned i : to) {
@@ -119,6 +137,7 @@ private:
       if (flatFrom < 0 || tensor.dims.empty() || tensor.fixed || tensor.places[a] != kNowhere)
         continue;
       tensor.places[a] = kFlat;
+      tensor.origins[a] = origin;
       tensor.flatFrom = flatFrom;
       changed = true;
     }
@@ -130,7 +149,7 @@ private:
   bool resolveOneConflict() {
     for (FactorNode &node : graph.nodes)
       for (size_t a = 0; a < graph.axes.size(); ++a) {
-        std::set<int> factors = findSplitFactors(node, a);
+        std::set<int> factors = findSplitFactors(graph, node, a);
         if (factors.size() < 2)
           continue;
         int best = *std::min_element(factors.begin(), factors.end(), [&](int x, int y) {

@@ -20,6 +20,7 @@
 #define TITAN_DIALECTS_DIST_ANALYSIS_FACTORPROPAGATION_H
 
 #include "dialects/dist/Analysis/AxisAssignment.h"
+#include <set>
 
 namespace titan::dist {
 
@@ -33,6 +34,9 @@ struct FactorTensor {
   std::vector<int> places; ///< per axis: a dimension, kNowhere or kFlat
   int flatFrom = 0;        ///< first flattened dimension, where some place is kFlat
   bool fixed = false;
+  /// Per axis, the tensor that had it to begin with and from which it came here, as an index; -1
+  /// where the axis is nowhere. Filled in by propagateFactors.
+  std::vector<int> origins = {};
 };
 
 struct FactorNode {
@@ -48,6 +52,13 @@ struct FactorGraph {
 
 /// Gives axes to dimensions of tensors that are not fixed.
 void propagateFactors(FactorGraph &graph);
+
+/// The factors of `node` that `axis` splits in some operand or result.
+std::set<int> findSplitFactors(const FactorGraph &graph, const FactorNode &node, size_t axis);
+
+/// The tensor from which the split of `factor` by `axis` came to the first operand or result of
+/// `node` that has it; -1 where none has.
+int findOrigin(const FactorGraph &graph, const FactorNode &node, size_t axis, int factor);
 
 /// Product of the degrees of the axes that split `dim` of `tensor`; an auto axis counts as 1.
 int64_t getParts(const FactorGraph &graph, const FactorTensor &tensor, int dim);

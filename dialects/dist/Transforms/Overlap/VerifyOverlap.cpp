@@ -18,7 +18,7 @@ using ir::RepeatOp;
 namespace {
 
 /// Walks a function in order with the set of channels on which something is in flight.
-class Checker {
+class InFlightChecker {
 public:
   LogicalResult check(func::FuncOp function) {
     if (failed(visit(function.getBody().front())))
@@ -135,7 +135,7 @@ private:
 struct VerifyOverlap : titan::dist::impl::DistVerifyOverlapBase<VerifyOverlap> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() && failed(Checker().check(function)))
+      if (!function.isExternal() && failed(InFlightChecker().check(function)))
         return signalPassFailure();
     markAllAnalysesPreserved();
   }

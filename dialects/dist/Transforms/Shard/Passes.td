@@ -69,6 +69,10 @@ def DistPropagate : Pass<"dist-propagate", "::mlir::ModuleOp"> {
     An index table (an operation without operands) is copied for each of its users first, so that each
     gets the part that it needs without communication.
 
+    Where what an operation has in common is split in two ways by one axis, the dimension that the axis's map
+    lists first is kept (`--dist-print-conflicts` lists these). Where it lists none of them, which only
+    overrides of the map bring about, that is a warning with both origins.
+
     ```mlir
     %t = titan.tanh %h : !titan.tensor<f32[seq = 8, ffn = 4], <[{}, {tp} ]>> -> !titan.tensor<f32[seq = 8, ffn = 4]>
     // becomes
@@ -223,6 +227,21 @@ def DistPrintCollectives : Pass<"dist-print-collectives", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"autoDegree", "auto", "int64_t", "2", "degree of the axis whose degree is fixed at launch">];
+}
+
+def DistPrintConflicts : Pass<"dist-print-conflicts", "::mlir::ModuleOp"> {
+  let summary = "lists what the map's order decided";
+  let description = [{
+    Read-only; stands after `--dist-bind-anchors`. Prints where `--dist-propagate` finds an operation that one
+    axis could split in several ways: the axis, the dimension that it splits, those that it does not, with the
+    declared tensors that each split came from, and the operation (`Transforms/Shard/ConflictReport.h`).
+    What is given up costs communication.
+
+    ```
+    @train
+    tp  ffn of layers.up net.titan:21, not seq of x net.titan:24; h net.titan:30
+    ```
+  }];
 }
 
 #endif // TITAN_DIST_SHARD_PASSES_TD

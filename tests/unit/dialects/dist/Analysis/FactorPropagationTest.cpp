@@ -14,8 +14,6 @@ FactorTensor makeTensor(std::vector<FactorDim> dims, int place = kNowhere, bool 
   return {std::move(dims), {place}, 0, fixed};
 }
 
-const FactorDim kSeq{"seq", "", 8}, kEmbed{"embed", "", 16}, kFfn{"ffn", "", 32};
-
 /// x[seq, embed], w[embed, ffn] and y[seq, ffn] of one matrix product, x and w placed as given.
 FactorGraph getMatmul(int x, int w, std::vector<std::string> preference = {}) {
   return {{{"a", 2, std::move(preference)}},

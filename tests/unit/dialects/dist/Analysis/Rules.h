@@ -3,9 +3,12 @@
 #ifndef TITAN_TESTS_UNIT_DIALECTS_DIST_ANALYSIS_RULES_H
 #define TITAN_TESTS_UNIT_DIALECTS_DIST_ANALYSIS_RULES_H
 
-#include "dialects/dist/Analysis/AxisAssignment.h"
+#include "dialects/dist/Analysis/FactorPropagation.h"
 
 namespace titan::dist::test {
+
+/// The dimensions of the rules below.
+inline const FactorDim kSeq{"seq", "", 8}, kEmbed{"embed", "", 16}, kFfn{"ffn", "", 32};
 
 /// x[seq, embed] @ w[embed, ffn] -> [seq, ffn]
 inline ShardingRule getMatmulRule() {

@@ -18,3 +18,19 @@ func.func @caller(%x: !titan.tensor<f32[seq = 8]>) {
 func.func @number(%n: i64) {
   return
 }
+
+// -----
+
+// Two splits of one product by one axis whose map lists neither dimension: it says so, with both origins.
+dist.mesh @mesh [#dist.axis<t = 2>]
+dist.map "t" splits [] otherwise [] stores []
+func.func @silent(
+    // expected-note @+1 {{`seq` is split here}}
+    %x: !titan.tensor<f32[seq = 8, embed = 4], <[{t}, {}]>>,
+    // expected-note @+1 {{`ffn` is split here}}
+    %w: !titan.tensor<f32[embed = 4, ffn = 6], <[{}, {t}]>>) {
+  %0 = titan.tanh %x : !titan.tensor<f32[seq = 8, embed = 4], <[{t}, {}]>> -> !titan.tensor<f32[seq = 8, embed = 4]>
+  // expected-warning @+1 {{`t` splits `seq` here, not `ffn`: its map lists none of them, so nothing says which matters more}}
+  %1 = titan.contract %0, %w : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[embed = 4, ffn = 6], <[{}, {t}]>>) -> !titan.tensor<f32[seq = 8, ffn = 6]>
+  return
+}

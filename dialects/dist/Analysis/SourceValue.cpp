@@ -1,0 +1,24 @@
+//===- SourceValue.cpp - What a value is called, and where ----------------===//
+
+#include "dialects/dist/Analysis/SourceValue.h"
+
+using namespace mlir;
+using namespace titan::dist;
+
+std::string SourceValue::print() const {
+  if (file.empty())
+    return name;
+  std::string place = file + ":" + std::to_string(line);
+  return name.empty() ? place : name + " " + place;
+}
+
+SourceValue titan::dist::getSourceValue(Location location) {
+  SourceValue value;
+  if (auto name = location->findInstanceOf<NameLoc>())
+    value.name = name.getName().str();
+  if (auto place = location->findInstanceOf<FileLineColLoc>()) {
+    value.file = place.getFilename().str();
+    value.line = place.getLine();
+  }
+  return value;
+}
