@@ -323,8 +323,10 @@ void ProgramTable::emit(StringRef undivided) {
       out.line("p." + size.getName().getValue() + " = " +
                std::to_string(cast<IntegerAttr>(size.getValue()).getInt()) + ";");
   out.line("p.parameters = " + std::to_string(parameters) + ";");
-  if (auto flops = module->getAttrOfType<FloatAttr>("titan.flops_per_token"))
-    out.line("p.flopsPerToken = " + ir::getLiteral(flops.getValueAsDouble()) + ";");
+  for (auto [attribute, field] : {std::pair("titan.flops_per_token", "flopsPerToken"),
+                                  std::pair("titan.model_flops_per_token", "modelFlopsPerToken")})
+    if (auto flops = module->getAttrOfType<FloatAttr>(attribute))
+      out.line(std::string("p.") + field + " = " + ir::getLiteral(flops.getValueAsDouble()) + ";");
   out.line("return p;");
   out.close();
 }

@@ -88,6 +88,14 @@ std::vector<OptionSpec> checkpointOptions() {
   };
 }
 
+std::vector<OptionSpec> metricsOptions() {
+  return {
+      number("metrics.peak_tflops", 0, Fixed::Launch, 0, unbounded,
+             "what the device of one process can do at best, in TFLOP/s, which `mfu` is held "
+             "against; 0: what is published of it, where that is known"),
+  };
+}
+
 std::vector<OptionSpec> precisionOptions() {
   return {
       elementType("precision.params", {"f32", "f64", "bf16"}, "element type of parameters"),
@@ -182,9 +190,9 @@ std::vector<OptionSpec> lengthOptions() {
 
 std::vector<OptionSpec> joined() {
   std::vector<OptionSpec> all;
-  for (auto section :
-       {dataOptions, evaluationOptions, checkpointOptions, precisionOptions, shardingOptions,
-        optimizerOptions, scheduleOptions, stepOptions, recomputeOptions, lengthOptions})
+  for (auto section : {dataOptions, evaluationOptions, checkpointOptions, metricsOptions,
+                       precisionOptions, shardingOptions, optimizerOptions, scheduleOptions,
+                       stepOptions, recomputeOptions, lengthOptions})
     for (OptionSpec &spec : section())
       all.push_back(std::move(spec));
   return all;

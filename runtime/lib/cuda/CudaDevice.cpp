@@ -88,7 +88,17 @@ public:
     wait([&] { return cudaStreamQuery(queue); });
   }
   void *stream() override { return queue; }
+  std::string name() override {
+    cudaDeviceProp properties;
+    check(cudaGetDeviceProperties(&properties, index), "asking what the device is");
+    return properties.name;
+  }
   int64_t peakMemoryBytes() override { return allocated; }
+  int64_t totalMemoryBytes() override {
+    size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total), "asking for the device's memory");
+    return static_cast<int64_t>(total);
+  }
 
   Group &group(World &world, const std::vector<int> &ranks) override {
     auto &slot = groups[ranks];

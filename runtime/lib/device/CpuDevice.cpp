@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace titan::rt {
 
@@ -42,6 +43,9 @@ public:
   void synchronize() override {}
   void *stream() override { return nullptr; }
   int64_t peakMemoryBytes() override { return titan::rt::peakMemoryBytes(); }
+  int64_t totalMemoryBytes() override {
+    return int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  }
   Group &group(World &world, const std::vector<int> &ranks) override { return world.group(ranks); }
 };
 

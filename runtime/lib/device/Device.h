@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace titan::rt {
@@ -30,12 +31,15 @@ public:
   /// Copies `rows` blocks of `bytes` within the device's memory, that lie so many bytes apart.
   virtual void copyBlocks(const std::byte *from, int64_t fromStride, std::byte *to,
                           int64_t toStride, int64_t rows, int64_t bytes) = 0;
+  /// What the device calls itself; empty for a processor.
+  virtual std::string name() { return ""; }
   /// Waits for everything that was queued.
   virtual void synchronize() = 0;
   /// The queue of a step's work (a cudaStream_t), null on processors.
   virtual void *stream() = 0;
-  /// Most memory that the process used so far, where it matters.
+  /// Most memory that the process used so far, where it matters, and how much there is in all.
   virtual int64_t peakMemoryBytes() = 0;
+  virtual int64_t totalMemoryBytes() = 0;
   /// Collectives on this device's memory among these ranks.
   virtual Group &group(World &world, const std::vector<int> &ranks) = 0;
 };

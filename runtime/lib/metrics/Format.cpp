@@ -23,12 +23,13 @@ std::string number(double value, int digits) {
 } // namespace
 
 std::string toJson(const MetricsRow &row, int digits) {
-  return fmt::format(R"({{"step": {}, "loss": {}, "grad_norm": {}, "lr": {}, "tokens": {}, )"
-                     R"("tokens_per_second": {}, "tflops": {}, "memory_bytes": {}, "time": {}{}}})",
-                     row.step, number(row.loss, digits), number(row.gradNorm, digits),
-                     number(row.lr, digits), row.tokens, number(row.tokensPerSecond, 6),
-                     number(row.tflops, 6), row.memoryBytes, number(row.time, 9),
-                     row.evalLoss ? R"(, "eval_loss": )" + number(*row.evalLoss, digits) : "");
+  return fmt::format(
+      R"({{"step": {}, "loss": {}, "grad_norm": {}, "lr": {}, "tokens": {}, )"
+      R"("tokens_per_second": {}, "tflops": {}{}, "memory_bytes": {}, "time": {}{}}})",
+      row.step, number(row.loss, digits), number(row.gradNorm, digits), number(row.lr, digits),
+      row.tokens, number(row.tokensPerSecond, 6), number(row.tflops, 6),
+      row.mfu ? R"(, "mfu": )" + number(*row.mfu, 6) : "", row.memoryBytes, number(row.time, 9),
+      row.evalLoss ? R"(, "eval_loss": )" + number(*row.evalLoss, digits) : "");
 }
 
 std::string toLine(const MetricsRow &row, int64_t steps, double secondsLeft, bool color) {
@@ -36,11 +37,12 @@ std::string toLine(const MetricsRow &row, int64_t steps, double secondsLeft, boo
     return color ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
   };
   int width = static_cast<int>(std::to_string(steps).size());
-  return fmt::format("step {}/{}  loss {}  grad norm {:.3f}  lr {:.2e}  {:.0f} tok/s  {}  left {}",
-                     paint("1", fmt::format("{:>{}}", row.step, width)), steps,
-                     paint("32;1", fmt::format("{:.4f}", row.loss)), row.gradNorm, row.lr,
-                     row.tokensPerSecond, formatBytes(row.memoryBytes),
-                     formatDuration(secondsLeft));
+  return fmt::format(
+      "step {}/{}  loss {}  grad norm {:.3f}  lr {:.2e}  {:.0f} tok/s{}  {}  left {}",
+      paint("1", fmt::format("{:>{}}", row.step, width)), steps,
+      paint("32;1", fmt::format("{:.4f}", row.loss)), row.gradNorm, row.lr, row.tokensPerSecond,
+      row.mfu ? fmt::format("  mfu {:.1f} %", *row.mfu) : "", formatBytes(row.memoryBytes),
+      formatDuration(secondsLeft));
 }
 
 bool wantsColor() {

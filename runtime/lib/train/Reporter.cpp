@@ -1,7 +1,6 @@
 #include "Reporter.h"
 
 #include <filesystem>
-#include <unistd.h>
 
 namespace titan::rt {
 
@@ -9,8 +8,17 @@ namespace {
 
 constexpr double gibibyte = 1 << 30;
 
-double machineMemoryBytes() {
-  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+using Scalars = std::vector<std::pair<std::string, double>>;
+
+/// An arena is reserved once, whole, and is in use as long: both are one number. There are no
+/// retries of an allocation to count, and one that fails ends the program.
+void addMemory(Scalars &scalars, const std::string &section, Device &device) {
+  const auto bytes = static_cast<double>(device.peakMemoryBytes());
+  const auto total = static_cast<double>(device.totalMemoryBytes());
+  for (const char *name : {"memory/max_active", "memory/max_reserved"}) {
+    scalars.push_back({section + name + "(GiB)", bytes / gibibyte});
+    scalars.push_back({section + name + "(%)", 100 * bytes / total});
+  }
 }
 
 } // namespace
@@ -24,25 +32,25 @@ void Reporter::begin(int64_t step) {
   events.emplace((folder / "tensorboard").string(), step);
 }
 
-/// The tags are TorchTitan's, and so is what they count: throughput and tflops are of one device.
+/// The tags are TorchTitan's, and so is what they count: throughput, tflops and mfu are of one
+/// device, the latter two by its formula.
 void Reporter::row(const MetricsRow &row, double secondsLeft, double seconds, double dataSeconds) {
   if (!session.isFirst())
     return;
   metrics->append(row);
-  double ranks = session.world().size(), memory = static_cast<double>(row.memoryBytes);
-  std::vector<std::pair<std::string, double>> scalars = {
-      {"loss_metrics/global_avg_loss", row.loss},
-      {"grad_norm", row.gradNorm},
-      {"throughput(tps)", row.tokensPerSecond / ranks},
-      {"tflops", row.tflops / ranks},
-      {"time_metrics/end_to_end(s)", seconds},
-      {"time_metrics/data_loading(s)", dataSeconds},
-      {"time_metrics/data_loading(%)", 100 * dataSeconds / seconds},
-      {"memory/max_active(GiB)", memory / gibibyte},
-      {"n_tokens_seen", static_cast<double>(row.tokens)},
-      {"lr/AdamW", row.lr}};
-  if (session.device().isHost()) // of a device's memory the runtime knows its own part alone
-    scalars.push_back({"memory/max_active(%)", 100 * memory / machineMemoryBytes()});
+  double ranks = session.world().size();
+  Scalars scalars = {{"loss_metrics/global_avg_loss", row.loss},
+                     {"grad_norm", row.gradNorm},
+                     {"throughput(tps)", row.tokensPerSecond / ranks},
+                     {"tflops", row.modelTflops / ranks},
+                     {"time_metrics/end_to_end(s)", seconds},
+                     {"time_metrics/data_loading(s)", dataSeconds},
+                     {"time_metrics/data_loading(%)", 100 * dataSeconds / seconds},
+                     {"n_tokens_seen", static_cast<double>(row.tokens)},
+                     {"lr/AdamW", row.lr}};
+  addMemory(scalars, "", session.device());
+  if (row.mfu)
+    scalars.push_back({"mfu(%)", *row.mfu});
   events->append(row.step, scalars);
   std::printf("%s\n", toLine(row, last, secondsLeft, wantsColor()).c_str());
   std::fflush(stdout);
@@ -53,11 +61,11 @@ void Reporter::evaluation(int64_t step, const EvaluationResult &result) {
   if (!session.isFirst())
     return;
   double tokensPerSecond = static_cast<double>(result.tokens) / result.seconds;
-  double memory = static_cast<double>(session.device().peakMemoryBytes());
-  events->append(step,
-                 {{"validation_metrics/loss", result.loss},
-                  {"validation_metrics/throughput(tps)", tokensPerSecond / session.world().size()},
-                  {"validation_metrics/memory/max_active(GiB)", memory / gibibyte}});
+  Scalars scalars = {
+      {"validation_metrics/loss", result.loss},
+      {"validation_metrics/throughput(tps)", tokensPerSecond / session.world().size()}};
+  addMemory(scalars, "validation_metrics/", session.device());
+  events->append(step, scalars);
   say("step {}  evaluation: loss {:.4f} on {} tokens", step, result.loss, result.tokens);
 }
 

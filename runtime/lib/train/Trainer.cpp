@@ -11,6 +11,7 @@
 #include "StopSignal.h"
 #include "TensorFiles.h"
 
+#include "metrics/PublishedPeak.h"
 #include "titan/runtime/error.h"
 
 #include <fmt/format.h>
@@ -32,6 +33,13 @@ double secondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+/// Of one rank's device, in TFLOP/s, where it is said or published.
+std::optional<double> peakTflopsOf(Session &session, const Settings &settings) {
+  if (double said = settings.number("metrics.peak_tflops", 0); said > 0)
+    return said;
+  return publishedPeakTflops(session.device().name(), settings.text("precision.compute", ""));
+}
+
 class Trainer {
 public:
   Trainer(Session &session, const Options &options, const Settings &settings)
@@ -40,6 +48,7 @@ public:
         last(std::min(options.stopAt.value_or(schedule.steps), schedule.steps)),
         saveEvery(settings.integer("checkpoint.every", 0)),
         peakRate(settings.number("optimizer.lr", 1e-3)),
+        peakTflops(peakTflopsOf(session, settings)),
         report(session, directory, last, schedule.steps), reader(session, "train"),
         profiler(session, directory, options.profile) {}
 
@@ -244,6 +253,9 @@ private:
     row.tokensPerSecond =
         static_cast<double>((step - loggedStep) * program.batch * program.seq) / seconds;
     row.tflops = row.tokensPerSecond * program.flopsPerToken * 1e-12;
+    row.modelTflops = row.tokensPerSecond * program.modelFlopsPerToken * 1e-12;
+    if (peakTflops)
+      row.mfu = 100 * row.modelTflops / session.world().size() / *peakTflops;
     row.memoryBytes = session.device().peakMemoryBytes();
     row.time = secondsSince(begin);
     return row;
@@ -270,6 +282,7 @@ private:
   int64_t last;                      // the step to end after
   int64_t saveEvery;                 // steps between checkpoints; 0: only when stopped
   double peakRate;
+  std::optional<double> peakTflops; // of one rank's device
   Reporter report;
   BatchReader reader;
   Profiler profiler;

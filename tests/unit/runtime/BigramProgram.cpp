@@ -258,6 +258,7 @@ Program program(const int64_t *degree) {
       {"eval.batches", "0", false, idle("eval.data.path", "", integerFrom(0))},
       {"checkpoint.every", "0", false, integerFrom(0)},
       {"checkpoint.keep", "0", false, integerFrom(0)},
+      {"metrics.peak_tflops", "0", false, numberFrom(0)},
       {"data.batch", "4", true},
       {"data.seq", "32", true}};
   p.dtype = DType::F64;
@@ -266,6 +267,7 @@ Program program(const int64_t *degree) {
   p.vocab = vocab;
   p.parameters = vocab * vocab + layers * vocab;
   p.flopsPerToken = 1000;
+  p.modelFlopsPerToken = 800;
   return p;
 }
 

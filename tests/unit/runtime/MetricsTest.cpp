@@ -1,5 +1,7 @@
 #include "titan/runtime/metrics.h"
 
+#include "metrics/PublishedPeak.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -44,6 +46,25 @@ TEST_F(Metrics, RowsAsJson) {
   MetricsRow bad = row(1);
   bad.loss = NAN;
   EXPECT_NE(toJson(bad, 9).find(R"("loss": null)"), std::string::npos);
+  MetricsRow fast = row(1);
+  fast.mfu = 41.25;
+  EXPECT_NE(toJson(fast, 9).find(R"("tflops": 0.25, "mfu": 41.25, )"), std::string::npos);
+}
+
+// Peaks are those of data sheets: of the device in full, not of a slice or another form of it, and
+// of bf16 alone.
+TEST(PublishedPeak, KnowsWhatIsPublished) {
+  EXPECT_EQ(publishedPeakTflops("NVIDIA A100-SXM4-80GB", "bf16"), 312);
+  EXPECT_EQ(publishedPeakTflops("NVIDIA H100 80GB HBM3", "bf16"), 989);
+  EXPECT_EQ(publishedPeakTflops("NVIDIA H100 NVL", "bf16"), 835);
+  EXPECT_EQ(publishedPeakTflops("NVIDIA H100 PCIe", "bf16"), 756);
+  EXPECT_EQ(publishedPeakTflops("NVIDIA H200", "bf16"), 989);
+  EXPECT_EQ(publishedPeakTflops("NVIDIA B200", "bf16"), 2250);
+  for (const char *other : {"", "a processor", "NVIDIA H200 NVL", "NVIDIA GB200", "NVIDIA H100",
+                            "NVIDIA A100-SXM4-40GB MIG 3g.20gb"})
+    EXPECT_FALSE(publishedPeakTflops(other, "bf16")) << other;
+  for (const char *type : {"f32", "f64", ""})
+    EXPECT_FALSE(publishedPeakTflops("NVIDIA H200", type)) << type;
 }
 
 // A fresh file starts empty; a resumed one keeps rows up to the checkpoint and no broken line.
@@ -82,6 +103,9 @@ TEST_F(Metrics, Lines) {
       toLine(row(2), 200, 187, false),
       "step   2/200  loss 0.3333  grad norm 0.500  lr 8.00e-04  8000 tok/s  1 MiB  left 3:07");
   EXPECT_NE(toLine(row(2), 200, 187, true).find("\x1b["), std::string::npos);
+  MetricsRow fast = row(2);
+  fast.mfu = 41.25;
+  EXPECT_NE(toLine(fast, 200, 187, false).find("8000 tok/s  mfu 41.2 %  1 MiB"), std::string::npos);
   EXPECT_EQ(formatDuration(59.6), "1:00");
   EXPECT_EQ(formatDuration(3600 * 26 + 61), "1 d 2:01:01");
   EXPECT_EQ(formatDuration(INFINITY), "?");

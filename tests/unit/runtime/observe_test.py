@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -84,28 +85,56 @@ class ObserveTest(ProgramCase):
             self.assertEqual(ended.returncode, 1, ended.stderr)
             self.assertIn("cannot write to standard output: No space left", ended.stderr)
 
-    def test_tensorboard(self):
-        """TensorBoard reads the events, under TorchTitan's names; steps that a resumed run repeats
-        are there once."""
+    def read_events(self, run):
+        """As TensorBoard reads them."""
         try:
             from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
         except ImportError:
             self.skipTest("needs the packages of requirements-tests.txt")
+        events = EventAccumulator(str(run / "tensorboard"))
+        events.Reload()
+        return events
+
+    def test_tensorboard(self):
+        """TensorBoard reads the events, under TorchTitan's names; steps that a resumed run repeats
+        are there once."""
         settings = ["--set", "checkpoint.every=10"]
         run, _ = self.train("run", *settings)
         shutil.rmtree(run / "checkpoints/step-40")
         self.train("run", *settings)
-        events = EventAccumulator(str(run / "tensorboard"))
-        events.Reload()
+        events = self.read_events(run)
         self.assertLessEqual({"loss_metrics/global_avg_loss", "grad_norm", "throughput(tps)", "tflops",
                               "time_metrics/end_to_end(s)", "time_metrics/data_loading(s)",
                               "time_metrics/data_loading(%)", "memory/max_active(GiB)",
-                              "memory/max_active(%)", "n_tokens_seen", "lr/AdamW"},
+                              "memory/max_active(%)", "memory/max_reserved(GiB)",
+                              "memory/max_reserved(%)", "n_tokens_seen", "lr/AdamW"},
                              set(events.Tags()["scalars"]))
+        self.assertNotIn("mfu(%)", events.Tags()["scalars"])
         read = events.Scalars("loss_metrics/global_avg_loss")
         self.assertEqual([e.step for e in read], list(range(1, 41)))
         for event, loss in zip(read, losses(run), strict=True):
             self.assertAlmostEqual(event.value, loss, places=5)
+
+    def test_share_of_the_peak(self):
+        """Where the peak of a rank's device is said, the share of it that the model takes is in the
+        rows, the events and the lines: 800 operations a token by the formula, 1,000 as executed."""
+        run, said = self.train("run", "--set", "metrics.peak_tflops=1e-4", "--steps", 3, ranks=2)
+        rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+        self.assertEqual(len(rows), 3)
+        for row in rows:
+            share = 100 * 800e-12 * row["tokens_per_second"] / 2 / 1e-4
+            self.assertAlmostEqual(row["mfu"] / share, 1, places=4)
+            self.assertAlmostEqual(row["tflops"] / (1000e-12 * row["tokens_per_second"]), 1, places=4)
+        for row, shown in zip(rows, re.findall(r" tok/s  mfu ([0-9.]+) %  ", said), strict=True):
+            self.assertLess(abs(row["mfu"] - float(shown)), 0.051)
+        scalars = self.read_events(run).Scalars
+        for row, mfu, tflops in zip(rows, scalars("mfu(%)"), scalars("tflops"), strict=True):
+            self.assertAlmostEqual(mfu.value / row["mfu"], 1, places=4)
+            self.assertAlmostEqual(tflops.value / (row["mfu"] / 100 * 1e-4), 1, places=4)
+        plain, said = self.train("plain", "--steps", 1)
+        self.assertNotIn("mfu", said + (plain / "metrics.jsonl").read_text())
+        self.assertIn("`metrics.peak_tflops` takes a number from 0 on, not -1",
+                      self.train("none", "--set", "metrics.peak_tflops=-1", status=1)[1])
 
 
 main()

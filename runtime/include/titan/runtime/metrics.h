@@ -2,10 +2,13 @@
 // console for people, and status.json for whoever watches a queue. Only rank 0 writes.
 //
 // metrics.jsonl has one JSON object a line: step, loss, grad_norm, lr, tokens (so far),
-// tokens_per_second and tflops (since the last row), memory_bytes (this process's peak resident
-// set), time (seconds since the run started). Floating-point numbers have 9 significant digits, or
-// 17 in a float64 program; a loss that is not a number is null. `mfu` is left out where the
-// hardware's peak is not known, as on every CPU; `eval_loss` is there where the run was evaluated.
+// tokens_per_second and tflops (since the last row, as executed), mfu, memory_bytes (this process's
+// peak resident set), time (seconds since the run started). Floating-point numbers have 9
+// significant digits, or 17 in a float64 program; a loss that is not a number is null. `mfu` is the
+// share, in per cent, of the devices' peak that the model's operations take by TorchTitan's
+// formula: recomputation does not count, nor does what a mask saves. It is left out where the peak
+// is not known, as on processors unless it is said; `eval_loss` is there where the run was
+// evaluated.
 //
 // Errors: UserError if a file cannot be written.
 #pragma once
@@ -24,10 +27,12 @@ struct MetricsRow {
   double lr = 0;
   int64_t tokens = 0;
   double tokensPerSecond = 0;
-  double tflops = 0;
+  double tflops = 0; ///< executed, on all ranks together
   int64_t memoryBytes = 0;
   double time = 0;
   std::optional<double> evalLoss = {}; ///< where the run was evaluated after this step
+  double modelTflops = 0;              ///< as tflops, by TorchTitan's formula
+  std::optional<double> mfu = {};      ///< per cent; where the devices' peak is known
 };
 
 /// One row as a line of JSON, without the newline.
@@ -51,7 +56,8 @@ private:
 };
 
 /// How a person reads a row: "step  10/200  loss 4.8311  grad norm 1.20  lr 4.0e-04  8396 tok/s
-/// 441 MiB  left 0:04". `color` adds terminal colours.
+/// 441 MiB  left 0:04", with "mfu 41.2 %" behind the tokens where it is known. `color` adds
+/// terminal colours.
 std::string toLine(const MetricsRow &row, int64_t steps, double secondsLeft, bool color);
 
 /// True if standard output is a terminal and the user did not switch colours off (NO_COLOR).

@@ -163,6 +163,7 @@ struct Program {
   int64_t batch = 0, seq = 0, vocab = 0; // global sizes of a training step's data
   int64_t parameters = 0;                // exact count
   double flopsPerToken = 0;              // executed, forward and backward
+  double modelFlopsPerToken = 0;         // of the model as written, by TorchTitan's formula
 };
 
 /// Defined by the emitted program. `degree` holds one degree per axis, `auto` resolved.

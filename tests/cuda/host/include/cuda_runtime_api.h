@@ -32,6 +32,9 @@ struct CUgraph_st;
 using cudaGraph_t = CUgraph_st *;
 using cudaGraphExec_t = CUgraph_st *;
 struct cudaFuncAttributes {};
+struct cudaDeviceProp {
+  char name[256];
+};
 
 struct dim3 {
   dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
@@ -42,6 +45,7 @@ const char *cudaGetErrorString(cudaError_t);
 cudaError_t cudaGetLastError();
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaSetDevice(int index);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *, int index);
 cudaError_t cudaMalloc(void **memory, size_t bytes);
 cudaError_t cudaFree(void *memory);
 cudaError_t cudaMallocHost(void **memory, size_t bytes);
