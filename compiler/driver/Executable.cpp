@@ -1,11 +1,10 @@
 // From emitted source to an executable in the cache.
 #include "compiler/driver/Build.h"
+#include "compiler/driver/CacheKey.h"
 
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
-#include "llvm/Support/SHA1.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace titan::driver {
@@ -43,22 +42,6 @@ static std::string cacheDirectory() {
   return directory.str().str();
 }
 
-/// The hash of the source, the command, and the libraries' sizes and times.
-static std::string hashOf(llvm::StringRef source, const Toolchain &toolchain) {
-  llvm::SHA1 hash;
-  hash.update(source);
-  hash.update(toolchain.compiler);
-  for (const auto *list : {&toolchain.include, &toolchain.compile, &toolchain.link})
-    for (const std::string &word : *list) {
-      hash.update(word);
-      fs::file_status status;
-      if (!fs::status(word, status) && fs::is_regular_file(status))
-        hash.update(std::to_string(status.getSize()) + "," +
-                    std::to_string(status.getLastModificationTime().time_since_epoch().count()));
-    }
-  return llvm::toHex(hash.final(), /*LowerCase=*/true);
-}
-
 /// Says what takes seconds, on a terminal, for as long as it does.
 class Notice {
 public:
@@ -91,10 +74,33 @@ static bool compileProgram(const std::string &file, const std::string &output,
   return succeeded;
 }
 
+/// The folder of these that has hardly any room left, with what is left; empty if all have.
+static std::string describeFullFolder(llvm::ArrayRef<llvm::StringRef> folders) {
+  constexpr uint64_t enough = uint64_t{64} << 20; // for all that compilers write of one program
+  for (llvm::StringRef folder : folders)
+    if (auto space = fs::disk_space(folder); space && space->available < enough)
+      return "`" + folder.str() + "` has " + std::to_string(space->available >> 10) + " KiB left";
+  return "";
+}
+
+/// What is emitted must compile, unless there is no room for what comes of it.
+static void reportFailure(llvm::StringRef source, DiagnosticEngine &diags) {
+  llvm::SmallString<128> temporary;
+  path::system_temp_directory(/*erasedOnReboot=*/true, temporary);
+  std::string full = describeFullFolder({temporary, path::parent_path(source)});
+  if (full.empty())
+    diags.report(Code::EmittedDoesNotCompile, {}, "the emitted program does not compile")
+        .help("this is a fault of titanc; please report it with " + source.str());
+  else
+    diags.report(Code::CannotWriteFile, {}, "the program cannot be compiled: " + full)
+        .help("compilers write there: make room, or name other folders by TMPDIR and "
+              "XDG_CACHE_HOME");
+}
+
 std::string buildCached(const std::string &source, const std::string &name,
                         const Toolchain &toolchain, DiagnosticEngine &diags) {
   llvm::SmallString<256> directory(cacheDirectory());
-  path::append(directory, hashOf(source, toolchain).substr(0, 16));
+  path::append(directory, cacheKey(source, toolchain, describeProcessor()).substr(0, 16));
   llvm::SmallString<256> executable(directory), file(directory);
   path::append(executable, name);
   path::append(file, name + toolchain.sourceSuffix());
@@ -110,8 +116,7 @@ std::string buildCached(const std::string &source, const std::string &name,
   // Compiled under another name first: an interrupted build must not look like a finished one.
   std::string partial = (executable + "." + llvm::Twine(llvm::sys::Process::getProcessId())).str();
   if (!compileProgram(file.str().str(), partial, toolchain) || fs::rename(partial, executable)) {
-    diags.report(Code::EmittedDoesNotCompile, {}, "the emitted program does not compile")
-        .help("this is a fault of titanc; please report it with " + file.str().str());
+    reportFailure(file, diags);
     return "";
   }
   return executable.str().str();
