@@ -220,9 +220,12 @@ private:
       return checkUse(axis);
     }
     axis.degree = 1;
+    const bool isBeyond = degree.isInt() && degree.integer > mostRanks;
     if (!degree.isError())
       diags.report(Code::BadDegree, axis.degreeLoc,
-                   "a degree is a positive integer or `auto`, not " + degree.print());
+                   (isBeyond ? "a degree is at most " + std::to_string(mostRanks)
+                             : std::string("a degree is a positive integer or `auto`")) +
+                       ", not " + degree.print());
   }
 
   void checkAuto(Axis &axis) {

@@ -131,7 +131,8 @@ Value checkIntegers(const OptionSpec &spec, const Value &value, Location at,
     if (!number.isInt())
       return refuse(Code::OptionType, spec, "integers: `(4, 8, 12)`", value, at, diags);
     if (!inRange(spec, number.number()))
-      return refuse(Code::OptionValue, spec, rangeText(ruleOf(spec)), number, at, diags);
+      return refuse(Code::OptionValue, spec, rangeText(ruleOf(spec), number.number()), number, at,
+                    diags);
   }
   return Value::ofList(std::move(numbers));
 }

@@ -26,13 +26,16 @@ CLI::Option *addNumber(CLI::App &app, const std::string &name, T least, Target &
     T value{};
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     bool whole = std::numeric_limits<T>::is_integer;
+    const bool isBeyond = error == std::errc::result_out_of_range && text[0] != '-';
     // Negated, so that not-a-number is refused too.
     if (error != std::errc() || end != text.data() + text.size() || !(value >= least) ||
         value > std::numeric_limits<T>::max())
-      refuse(name,
-             std::string(whole ? "a whole number" : "a number") + " from " +
-                 CLI::detail::to_string(least) + " on",
-             text);
+      refuse(
+          name,
+          std::string(whole ? "a whole number" : "a number") + " from " +
+              CLI::detail::to_string(least) +
+              (whole && isBeyond ? " to " + std::to_string(std::numeric_limits<T>::max()) : " on"),
+          text);
     target = value;
   };
   return app.add_option_function<std::string>(name, read, help)->type_name("N");

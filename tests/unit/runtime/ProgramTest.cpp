@@ -151,6 +151,9 @@ TEST(SettingsTest, Mistakes) {
             "--set steps:1:1: `steps` takes an integer, not 2.5 [T0502]\n2.5\n^~~");
   EXPECT_EQ(set("steps=0"),
             "--set steps:1:1: `steps` takes a number from 1 on, not 0 [T0503]\n0\n^");
+  EXPECT_EQ(set("steps=9223372036854775807"),
+            "--set steps:1:1: `steps` takes a number from 1 to 9007199254740992, not "
+            "9.22337203685e+18 [T0503]\n9223372036854775807\n^~~~~~~~~~~~~~~~~~~");
   EXPECT_EQ(set("steps=20.0"),
             "--set steps:1:1: `steps` takes an integer, not 20.0 [T0502]\n20.0\n^~~~");
   EXPECT_EQ(set("schedule.to=2"), "--set schedule.to:1:1: `schedule.to` takes a number from 0 to "

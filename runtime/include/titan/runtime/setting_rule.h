@@ -75,12 +75,14 @@ struct SettingMistake {
   std::string message, help;
 };
 
-/// "a number from 0 to 1".
-inline std::string rangeText(const SettingRule &rule) {
+/// "a number from 0 to 1". A bound that is as good as none is named only where `given` exceeds it.
+inline std::string rangeText(const SettingRule &rule, double given) {
   auto print = [](double bound) {
-    return SettingValue{SettingValue::Kind::Integer, bound, {}}.print();
+    char digits[32];
+    std::snprintf(digits, sizeof digits, bound < 1e15 ? "%.12g" : "%.0f", bound);
+    return std::string(digits);
   };
-  bool isBounded = rule.most < 1e15;
+  bool isBounded = std::isfinite(rule.most) && (rule.most < 1e15 || given > rule.most);
   return "a number from " + print(rule.least) + (isBounded ? " to " + print(rule.most) : " on");
 }
 
@@ -107,7 +109,7 @@ inline std::optional<SettingMistake> findMistake(const std::string &path, const 
     double number = value.number;
     bool inRange = std::isfinite(number) && number >= rule.least && number <= rule.most;
     if (value.isNumber() && !inRange)
-      return notTaken(SettingMistake::Value, path, rangeText(rule), value);
+      return notTaken(SettingMistake::Value, path, rangeText(rule, number), value);
     return std::nullopt;
   };
   switch (rule.type) {
