@@ -4,6 +4,7 @@
 #include "titan/runtime/error.h"
 #include "titan/runtime/unknown_setting.h"
 
+#include <algorithm>
 #include <iostream>
 
 #include <CLI/CLI.hpp>
@@ -73,6 +74,48 @@ void addCommands(CLI::App &app, Options &o) {
   hf->add_option("--hf", o.exportDirectory, "as a Hugging Face directory")->type_name("DIR");
 }
 
+/// Options that only some commands look at; the others are for all.
+struct Use {
+  const char *option;
+  std::vector<Command> commands;
+  const char *instead = ""; // what is perhaps meant with another one
+};
+
+const std::vector<Use> &uses() {
+  static const std::vector<Use> table = {
+      {"--steps", {Command::Train}, "an evaluation ends early by `--set eval.batches=N`"},
+      {"--stop-at", {Command::Train}, "an evaluation ends early by `--set eval.batches=N`"},
+      {"--resume", {Command::Train}, "`--init-from` takes checkpoints, too"},
+      {"--out", {Command::Train}, "`--init-from DIR` names a run"},
+      {"--log-every", {Command::Train}},
+      {"--check-replicas", {Command::Train}},
+      {"--profile", {Command::Train}},
+      {"--save-initial", {Command::Train}},
+      {"--save-gradients", {Command::Train}},
+      {"--data", {Command::Train, Command::Eval}},
+      {"--seed", {Command::Train, Command::Generate}},
+  };
+  return table;
+}
+
+/// An option without effect would be believed to have one.
+void refuseUseless(const CLI::App &app, const Options &options) {
+  for (const Use &use : uses()) {
+    auto &commands = use.commands;
+    if (app.count(use.option) == 0 ||
+        std::find(commands.begin(), commands.end(), options.command) != commands.end())
+      continue;
+    const std::string command = app.get_subcommands().at(0)->get_name();
+    throw UsageError(std::string(use.option) + " has no effect on `" + command + "`" +
+                     (*use.instead ? std::string("; ") + use.instead : ""));
+  }
+  const bool isNamed = options.resume != "auto" && options.resume != "none";
+  if (isNamed && !options.initFrom.empty())
+    throw UsageError("--resume " + options.resume +
+                     " has weights of its own: leave --init-from out, or pass --resume none to "
+                     "begin anew with its weights");
+}
+
 /// What is wrong, and what was probably meant.
 std::string explain(const CLI::App &app, const CLI::ParseError &error) {
   std::string unknown = cli::unknownArgument(error);
@@ -102,6 +145,7 @@ std::optional<Options> parseCommandLine(int argc, const char *const *argv,
   addCommands(app, options);
   try {
     app.parse(argc, argv);
+    refuseUseless(app, options);
   } catch (const CLI::CallForHelp &help) {
     app.exit(help, std::cout, std::cout);
     return std::nullopt;

@@ -39,19 +39,32 @@ int fairShare(std::span<const CoreSet> ranks, int rank) {
   return std::max(1, static_cast<int>(std::floor(share + 1e-9)));
 }
 
+namespace {
+
+[[noreturn]] void refuseThreads(const char *variable, const std::string &value) {
+  throw UserError("the environment variable " + std::string(variable) + " is '" + value +
+                  "', expected a number of threads from 1 to " + std::to_string(mostThreads));
+}
+
+} // namespace
+
 int chooseThreadCount(const LaunchInfo &launch, int share, const EnvironmentLookup &environment) {
-  // OMP_NUM_THREADS may be a list by nesting level ("4,2"); its first number is the outer level.
-  auto number = [&](const char *name) { return std::atoi(environment(name).value_or("").c_str()); };
+  char *end = nullptr;
+  auto number = [&](const std::string &text) { return std::strtol(text.c_str(), &end, 10); };
   if (auto wanted = environment("TITAN_NUM_THREADS"); wanted && !wanted->empty()) {
-    if (number("TITAN_NUM_THREADS") < 1)
-      throw UserError("the environment variable TITAN_NUM_THREADS is '" + *wanted +
-                      "', expected a number of threads greater than 0");
-    return number("TITAN_NUM_THREADS");
+    const long threads = number(*wanted);
+    if (*end != '\0' || threads < 1 || threads > mostThreads)
+      refuseThreads("TITAN_NUM_THREADS", *wanted);
+    return static_cast<int>(threads);
   }
   bool severalUnderTorchrun = launch.launcher == Launcher::Torchrun && launch.localWorldSize > 1;
-  if (int threads = number("OMP_NUM_THREADS");
-      threads > 1 || (threads == 1 && !severalUnderTorchrun))
-    return threads;
+  // It may be a list by nesting level ("4,2"), whose first number is the outer level.
+  const std::string wanted = environment("OMP_NUM_THREADS").value_or("");
+  const long threads = number(wanted);
+  if (threads > mostThreads)
+    refuseThreads("OMP_NUM_THREADS", wanted);
+  if (threads > 1 || (threads == 1 && !severalUnderTorchrun))
+    return static_cast<int>(threads);
   return share;
 }
 

@@ -20,6 +20,7 @@
 #include <csignal>
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 namespace titan::rt {
 
@@ -55,7 +56,12 @@ public:
   int run() {
     openSets();
     openDirectory();
-    loadState(); // what cannot be gone on from is left as it is
+    try {
+      loadState(); // what cannot be gone on from is left as it is
+    } catch (const std::exception &) {
+      removeNewDirectories();
+      throw;
+    }
     beginFiles();
     report.status("running", step, ExitSuccess, "");
     catchStopSignals();
@@ -101,10 +107,24 @@ private:
               fmt::format("cannot write '{}': there is no directory '{}'", path, folder.string()));
       if (!session.isFirst())
         return;
+      std::error_code ignored;
+      for (fs::path folder = fs::absolute(directory); !fs::exists(folder, ignored);
+           folder = folder.parent_path())
+        newDirectories.push_back(folder); // the innermost first
       makeDirectory(directory, "the run's directory");
       lock.emplace(directory);
       removeUnfinishedCheckpoints(directory); // they may be what fills the disk
     });
+  }
+
+  /// What openDirectory() made is taken back where no run begins in it.
+  void removeNewDirectories() {
+    std::error_code ignored; // a folder that somebody has put something into stays
+    if (!newDirectories.empty())
+      fs::remove(file(".lock"), ignored); // while it is ours
+    lock.reset();
+    for (const fs::path &folder : newDirectories)
+      fs::remove(folder, ignored);
   }
 
   void beginFiles() {
@@ -125,6 +145,8 @@ private:
   /// A checkpoint wins over --init-from, that over fresh values.
   void loadState() {
     if (std::optional<Manifest> found = resumeFrom(session, directory, options.resume)) {
+      if (!options.initFrom.empty())
+        report.say("note: the checkpoint's weights are taken, not those of --init-from");
       continueFrom(*found);
     } else if (!options.initFrom.empty()) {
       loadWeights(session, options.initFrom);
@@ -278,9 +300,10 @@ private:
   const Settings &settings;
   Schedule schedule;
   std::string directory;
-  std::optional<DirectoryLock> lock; // of rank 0
-  int64_t last;                      // the step to end after
-  int64_t saveEvery;                 // steps between checkpoints; 0: only when stopped
+  std::optional<DirectoryLock> lock;    // of rank 0
+  std::vector<fs::path> newDirectories; // which rank 0 has made
+  int64_t last;                         // the step to end after
+  int64_t saveEvery;                    // steps between checkpoints; 0: only when stopped
   double peakRate;
   std::optional<double> peakTflops; // of one rank's device
   Reporter report;

@@ -192,7 +192,12 @@ TEST(Launch, ThreadCount) {
   EXPECT_EQ(
       chooseThreadCount(torchrun, 4, fake({{"OMP_NUM_THREADS", "1"}, {"TITAN_NUM_THREADS", "1"}})),
       1);
-  EXPECT_THROW(chooseThreadCount(alone, 4, fake({{"TITAN_NUM_THREADS", "x"}})), UserError);
+  EXPECT_EQ(chooseThreadCount(alone, 16, fake({{"OMP_NUM_THREADS", "4,2"}})), 4);
+  EXPECT_EQ(chooseThreadCount(alone, 16, fake({{"OMP_NUM_THREADS", "1024"}})), 1024);
+  for (const char *wrong : {"x", "0", "-1", "4x", "1025", "100000", "99999999999999999999"})
+    EXPECT_THROW(chooseThreadCount(alone, 4, fake({{"TITAN_NUM_THREADS", wrong}})), UserError);
+  for (const char *many : {"1025", "100000", "99999999999999999999", "5000,2"})
+    EXPECT_THROW(chooseThreadCount(alone, 4, fake({{"OMP_NUM_THREADS", many}})), UserError);
 }
 
 /// Resident pages of files.

@@ -198,6 +198,48 @@ class ProgramTest(ProgramCase):
         message = err("--data", self.text, "--dry-run", ranks=3, status=1)
         self.assertIn("batch = 4 cannot be split evenly by data = 3", message)
 
+    def test_options_without_effect(self):
+        """An option that a command does not look at is refused; so are two sources of weights."""
+        for command, option, words in (
+                ("eval", ["--steps", 1], "--steps has no effect on `eval`; an evaluation ends early by "
+                                         "`--set eval.batches=N`"),
+                ("generate", ["--out", "run"], "--out has no effect on `generate`"),
+                ("generate", ["--data", "text"], "--data has no effect on `generate`"),
+                ("export", ["--profile=3"], "--profile has no effect on `export`"),
+                ("train", ["--init-from", "run", "--resume", "run/checkpoints/step-4"],
+                 "--resume run/checkpoints/step-4 has weights of its own: leave --init-from out")):
+            self.assertIn("error: " + words, self.run_exe(command, *option, status=2)[1])
+
+    def test_too_many_threads(self):
+        """More threads than any machine has are a mistake, not a crash."""
+        for variable in ("OMP_NUM_THREADS", "TITAN_NUM_THREADS"):
+            environment = {name: value for name, value in os.environ.items() if "NUM_THREADS" not in name}
+            ended = subprocess.run([EXE, "--data", self.text, "--steps", "1", "--out",
+                                    self.folder / "run"], env={**environment, variable: "100000"},
+                                   capture_output=True, text=True, timeout=60)
+            self.assertEqual(ended.returncode, 1, ended.stderr)
+            self.assertIn(f"{variable} is '100000', expected a number of threads from 1 to 1024",
+                          ended.stderr)
+
+    def test_a_run_that_cannot_begin_leaves_nothing(self):
+        """Folders that were made for it are gone, those that were there stay."""
+        there = self.folder / "there"
+        there.mkdir()
+        for ranks in (1, 2):
+            for out in ("new", "deep/er/new", there):
+                self.run_exe("--data", self.text, "--out", out, "--init-from", self.folder / "absent",
+                             ranks=ranks, status=1)
+            self.assertEqual({path.name for path in self.folder.iterdir()}, {"text", "there"})
+
+    def test_extreme_numbers(self):
+        """A number beyond the largest is refused with it."""
+        for setting, bound in (("steps=9223372036854775807", "from 1 to 9007199254740992"),
+                               ("seed=99999999999999999999", "from 0 to 9007199254740992")):
+            self.assertIn(f"takes a number {bound}, not ", self.run_exe(
+                "--data", self.text, "--set", setting, status=1)[1])
+        self.assertIn("--steps takes a whole number from 1 to 9223372036854775807, not `1" + "0" * 19,
+                      self.run_exe("--steps", "1" + "0" * 19, status=2)[1])
+
     def test_mistakes_of_all_ranks_are_said_once(self):
         """What every rank finds wrong, one says, also when they have met; what one finds, it says."""
         run, _ = self.train("run", "--steps", 2)

@@ -186,6 +186,16 @@ class ResumeTest(ProgramCase):
         out, _ = self.run_exe("generate", "--init-from", run, "--prompt", "In th", "--max-tokens", 20)
         self.assertTrue(out.startswith("In the "), out)
 
+    def test_a_checkpoint_wins_over_weights(self):
+        """The same command goes on from its checkpoint, and says that it takes no other weights."""
+        other, _ = self.train("other", "--steps", 2)
+        settings = ["--init-from", other, "--set", "checkpoint.every=5", "--steps", 10]
+        _, text = self.train("run", *settings, "--stop-at", 5)
+        self.assertNotIn("note:", text)
+        _, text = self.train("run", *settings)
+        self.assertIn("resuming after step 5", text)
+        self.assertIn("note: the checkpoint's weights are taken, not those of --init-from", text)
+
     def test_stop_at_keeps_the_schedule(self):
         """--stop-at ends early on the same schedule; --steps moves it; 0 saves the start."""
         whole, _ = self.train("whole")

@@ -66,13 +66,17 @@ CoreSet ownCores();
 /// it: launchers give ranks all cores of a machine, or each its own, or something between.
 int fairShare(std::span<const CoreSet> ranks, int rank);
 
+/// As many threads as CoreSet knows cores. OpenMP keeps something of each on the stack of the
+/// thread that starts them, which 100,000 overrun.
+constexpr long mostThreads = 1024;
+
 /// How many OpenMP threads this rank should use, given its fair share of cores.
 ///
 /// TITAN_NUM_THREADS decides where it is set, then OMP_NUM_THREADS, else the share. One exception:
 /// torchrun sets OMP_NUM_THREADS=1 whenever it starts several processes and the variable was not
 /// set, "to avoid your system being overloaded". A 1 under torchrun with several local ranks is
 /// therefore taken for torchrun's default and not for a wish; who really wants one thread says
-/// TITAN_NUM_THREADS=1.
+/// TITAN_NUM_THREADS=1. More than `mostThreads` are refused.
 int chooseThreadCount(const LaunchInfo &launch, int share,
                       const EnvironmentLookup &environment = processEnvironment());
 
