@@ -29,13 +29,24 @@ static Location findSource(const SourceManager &sources, mlir::Location place) {
   return {};
 }
 
+/// Whether the checks said something of `place`: they find a parameter that nothing uses, whose
+/// gradient is zero then.
+static bool isKnown(const DiagnosticEngine &diags, const Location &place) {
+  return place.isValid() && llvm::any_of(diags.all(), [&](const Diagnostic &known) {
+           return known.code != Code::PhaseWarns && known.location.file == place.file &&
+                  known.location.line == place.line && known.location.col == place.col;
+         });
+}
+
 static mlir::LogicalResult show(Session &session, mlir::Diagnostic &from) {
   bool isError = from.getSeverity() == mlir::DiagnosticSeverity::Error;
   if (!isError && from.getSeverity() != mlir::DiagnosticSeverity::Warning)
     return mlir::success(); // remarks are for who works on passes (titan-opt shows them)
+  Location place = findSource(session.sources, from.getLocation());
+  if (!isError && isKnown(session.diags, place))
+    return mlir::success();
   Diagnostic &to =
-      session.diags.report(isError ? Code::PhaseFailed : Code::PhaseWarns,
-                           findSource(session.sources, from.getLocation()), from.str());
+      session.diags.report(isError ? Code::PhaseFailed : Code::PhaseWarns, place, from.str());
   for (mlir::Diagnostic &note : from.getNotes())
     if (Location at = findSource(session.sources, note.getLocation()); at.isValid())
       to.note(at, note.str());

@@ -4,7 +4,9 @@
 // parameter along one pseudo-random direction d of length 1, with components in all elements. The
 // slope found must be the gradient's component along d. The five-point formula (error h^4,
 // Abramowitz and Stegun, table 25.2) with h = 1e-3 leaves about 1e-11 in float64. Where they differ
-// it is tried again with h = 1e-5: the first step may have crossed the kink of a maximum.
+// it is tried again with h = 1e-5 and 1e-7: the first step may have crossed the kink of a maximum.
+// A loss that jumps at the parameter itself (the first of several equal values is chosen, and it
+// matters which) has no gradient there to be held against.
 //
 //===----------------------------------------------------------------------===//
 

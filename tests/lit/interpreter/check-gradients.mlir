@@ -1,10 +1,15 @@
 // RUN: split-file %s %t
 // RUN: titan-interpret %t/right.mlir --check-gradients | FileCheck %s --check-prefix=RIGHT
 // RUN: not titan-interpret %t/wrong.mlir --check-gradients | FileCheck %s --check-prefix=WRONG
+// RUN: titan-interpret %t/jump.mlir --check-gradients | FileCheck %s --check-prefix=JUMP
+// RUN: not titan-interpret %t/steep.mlir --check-gradients | FileCheck %s --check-prefix=WRONG
 
 // The loss is the sum of squares of w, whose gradient is 2 w.
 // RIGHT: gradient w: agrees
 // WRONG: gradient w: DIFFERS
+
+// It counts what is less than 0, and w is 0: there is no slope. One that is only steep is still a slope.
+// JUMP: gradient w: is not there, the loss jumps
 
 //--- right.mlir
 !w = !titan.tensor<f32[x = 3]>
@@ -20,5 +25,26 @@ func.func @train(%w: !w {titan.param = "w", titan.init = #titan.init<normal, [1.
 func.func @train(%w: !w {titan.param = "w", titan.init = #titan.init<normal, [1.0]>})
     -> (!titan.tensor<f32[]> {titan.output = "loss"}, !w {titan.gradient = "w"}) {
   %loss = titan.contract %w, %w : (!w, !w) -> !titan.tensor<f32[]>
+  return %loss, %w : !titan.tensor<f32[]>, !w
+}
+
+//--- jump.mlir
+!w = !titan.tensor<f32[x = 3]>
+func.func @train(%w: !w {titan.param = "w", titan.init = #titan.init<constant, [0.0]>})
+    -> (!titan.tensor<f32[]> {titan.output = "loss"}, !w {titan.gradient = "w"}) {
+  %zero = titan.constant 0.0 : !titan.tensor<f32[]>
+  %less = titan.compare lt, %w, %zero : (!w, !titan.tensor<f32[]>) -> !titan.tensor<i1[x = 3]>
+  %ones = titan.cast %less : !titan.tensor<i1[x = 3]> -> !w
+  %loss = titan.reduce sum %ones : !w -> !titan.tensor<f32[]>
+  return %loss, %w : !titan.tensor<f32[]>, !w
+}
+
+//--- steep.mlir
+!w = !titan.tensor<f32[x = 3]>
+func.func @train(%w: !w {titan.param = "w", titan.init = #titan.init<constant, [0.0]>})
+    -> (!titan.tensor<f32[]> {titan.output = "loss"}, !w {titan.gradient = "w"}) {
+  %steep = titan.constant 1.0e+06 : !titan.tensor<f32[]>
+  %scaled = titan.mul %w, %steep : (!w, !titan.tensor<f32[]>) -> !w
+  %loss = titan.reduce sum %scaled : !w -> !titan.tensor<f32[]>
   return %loss, %w : !titan.tensor<f32[]>, !w
 }

@@ -232,7 +232,11 @@ private:
     }
     OpBuilder builder(value.getContext());
     builder.setInsertionPointAfterValue(value);
-    insertAnchor(builder, value, type, [](OpOperand &) { return true; });
+    // A value can be the gradient of several parameters (zero of two unused ones), which lie
+    // differently.
+    insertAnchor(builder, value, type, [&](OpOperand &use) {
+      return use.getOwner() != ret || use.getOperandNumber() == operand;
+    });
   }
 
   const MeshView &mesh;

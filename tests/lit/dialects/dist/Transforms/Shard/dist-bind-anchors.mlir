@@ -117,3 +117,17 @@ func.func @values(%a: !titan.tensor<f32[seq = 8, embed = 4]>) -> !titan.tensor<f
   %2 = titan.anchor %1 {titan.name = "other"} : !titan.tensor<f32[seq = 8, embed = 4]> -> !titan.tensor<f32[seq = 8, embed = 4]>
   return %2 : !titan.tensor<f32[seq = 8, embed = 4]>
 }
+
+// One value can be the gradient of two parameters that lie differently (zero, of two without influence). And a
+// gradient lies as the optimizer's state does, by the override of "w" here.
+// CHECK-LABEL: func.func @one_value
+// CHECK-SAME: -> ({{.*}}<f32[embed = 4, ffn = 6], <[{t}, {}] flat 0 {r}>> {titan.gradient = "w"}, {{.*}}<f32[embed = 4, ffn = 6], <[{}, {t}] flat 0 {r}>> {titan.gradient = "w2"})
+// CHECK-DAG: %[[W:.*]] = titan.anchor {{.*}} -> {{.*}}<f32[embed = 4, ffn = 6], <[{t}, {}] flat 0 {r}>>
+// CHECK-DAG: %[[W2:.*]] = titan.anchor {{.*}} -> {{.*}}<f32[embed = 4, ffn = 6], <[{}, {t}] flat 0 {r}>>
+// CHECK: return %[[W]], %[[W2]]
+func.func @one_value(%w: !titan.tensor<f32[embed = 4, ffn = 6]> {titan.param = "w"}, %w2: !titan.tensor<f32[embed = 4, ffn = 6]> {titan.param = "w2"})
+    -> (!titan.tensor<f32[embed = 4, ffn = 6]> {titan.gradient = "w"}, !titan.tensor<f32[embed = 4, ffn = 6]> {titan.gradient = "w2"}) {
+  %0 = titan.constant 0.0 : !titan.tensor<f32[]>
+  %1 = titan.expand %0 : !titan.tensor<f32[]> -> !titan.tensor<f32[embed = 4, ffn = 6]>
+  return %1, %1 : !titan.tensor<f32[embed = 4, ffn = 6]>, !titan.tensor<f32[embed = 4, ffn = 6]>
+}
