@@ -5,6 +5,7 @@
 #include "compiler/interpreter/Report.h"
 #include "titan/runtime/random_stream.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -51,7 +52,7 @@ static FailureOr<double> getSlope(Session &session, unsigned index, const HostTe
 }
 
 namespace {
-enum class Verdict { Agrees, Jumps, Differs };
+enum class Verdict { Agrees, AtKink, Jumps, Differs };
 
 struct Check {
   double slope = 0, expected = 0;
@@ -68,6 +69,24 @@ bool jumps(const std::array<double, 3> &slopes) {
   return std::abs(near) > 1e-9 && std::abs(near) > 0.1 * std::abs(far);
 }
 } // namespace
+
+/// Whether the loss has different slopes on both sides of the parameter, and `expected` lies
+/// between them: any such is a gradient there (a subgradient, where the loss is convex).
+static FailureOr<bool> liesInKink(Session &session, unsigned index, const HostTensor &start,
+                                  const std::vector<double> &direction, double expected,
+                                  double allowed) {
+  const double h = kDistances.back(), rounding = 1e-8; // 1e-15 over h
+  std::array<double, 3> losses{};
+  for (auto [distance, loss] : llvm::zip_equal(std::array{-h, 0.0, h}, losses)) {
+    FailureOr<double> found = evaluateAt(session, index, start, direction, distance);
+    if (failed(found))
+      return failure();
+    loss = *found;
+  }
+  auto [least, greatest] = std::minmax({(losses[1] - losses[0]) / h, (losses[2] - losses[1]) / h});
+  double slack = allowed + rounding;
+  return greatest - least > 10 * slack && expected > least - slack && expected < greatest + slack;
+}
 
 /// Holds the gradient of argument `index` against the slope along a direction.
 static FailureOr<Check> checkGradient(Session &session, unsigned index, StringRef name,
@@ -91,7 +110,10 @@ static FailureOr<Check> checkGradient(Session &session, unsigned index, StringRe
       return check;
     }
   }
-  check.verdict = jumps(slopes) ? Verdict::Jumps : Verdict::Differs;
+  FailureOr<bool> inKink = liesInKink(session, index, *start, direction, check.expected, allowed);
+  if (failed(inKink))
+    return failure();
+  check.verdict = jumps(slopes) ? Verdict::Jumps : *inKink ? Verdict::AtKink : Verdict::Differs;
   return check;
 }
 
@@ -99,6 +121,8 @@ static StringRef getWord(Verdict verdict) {
   switch (verdict) {
   case Verdict::Agrees:
     return "agrees";
+  case Verdict::AtKink:
+    return "lies between the slopes of a kink";
   case Verdict::Jumps:
     return "is not there, the loss jumps";
   case Verdict::Differs:

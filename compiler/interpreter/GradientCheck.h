@@ -5,8 +5,9 @@
 // slope found must be the gradient's component along d. The five-point formula (error h^4,
 // Abramowitz and Stegun, table 25.2) with h = 1e-3 leaves about 1e-11 in float64. Where they differ
 // it is tried again with h = 1e-5 and 1e-7: the first step may have crossed the kink of a maximum.
-// A loss that jumps at the parameter itself (the first of several equal values is chosen, and it
-// matters which) has no gradient there to be held against.
+// A loss whose slopes differ on both sides of the parameter itself (the greatest of equal values)
+// has all between them for gradients. One that jumps there (the first of equal values is chosen,
+// and it matters which) has none to be held against.
 //
 //===----------------------------------------------------------------------===//
 

@@ -2,6 +2,9 @@
 // RUN: titan-interpret %t/right.mlir --check-gradients | FileCheck %s --check-prefix=RIGHT
 // RUN: not titan-interpret %t/wrong.mlir --check-gradients | FileCheck %s --check-prefix=WRONG
 // RUN: titan-interpret %t/jump.mlir --check-gradients | FileCheck %s --check-prefix=JUMP
+// RUN: titan-interpret %t/kink.mlir --check-gradients | FileCheck %s --check-prefix=KINK
+// RUN: sed 's/0.75 : /4.0 : /' %t/kink.mlir > %t/beside.mlir
+// RUN: not titan-interpret %t/beside.mlir --check-gradients | FileCheck %s --check-prefix=WRONG
 // RUN: not titan-interpret %t/steep.mlir --check-gradients | FileCheck %s --check-prefix=WRONG
 
 // The loss is the sum of squares of w, whose gradient is 2 w.
@@ -10,6 +13,9 @@
 
 // It counts what is less than 0, and w is 0: there is no slope. One that is only steep is still a slope.
 // JUMP: gradient w: is not there, the loss jumps
+
+// It is the sum of max(w, 0), and w is 0: from 0 to 1 every slope is right, and 4 is wrong.
+// KINK: gradient w: lies between the slopes of a kink
 
 //--- right.mlir
 !w = !titan.tensor<f32[x = 3]>
@@ -47,4 +53,16 @@ func.func @train(%w: !w {titan.param = "w", titan.init = #titan.init<constant, [
   %scaled = titan.mul %w, %steep : (!w, !titan.tensor<f32[]>) -> !w
   %loss = titan.reduce sum %scaled : !w -> !titan.tensor<f32[]>
   return %loss, %w : !titan.tensor<f32[]>, !w
+}
+
+//--- kink.mlir
+!w = !titan.tensor<f32[x = 3]>
+func.func @train(%w: !w {titan.param = "w", titan.init = #titan.init<constant, [0.0]>})
+    -> (!titan.tensor<f32[]> {titan.output = "loss"}, !w {titan.gradient = "w"}) {
+  %zero = titan.constant 0.0 : !titan.tensor<f32[]>
+  %slope = titan.constant 0.75 : !titan.tensor<f32[]>
+  %most = titan.maximum %w, %zero : (!w, !titan.tensor<f32[]>) -> !w
+  %loss = titan.reduce sum %most : !w -> !titan.tensor<f32[]>
+  %g = titan.expand %slope : !titan.tensor<f32[]> -> !w
+  return %loss, %g : !titan.tensor<f32[]>, !w
 }

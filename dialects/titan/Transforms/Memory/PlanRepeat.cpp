@@ -49,14 +49,17 @@ void Planner::placeCarried(RepeatOp repeat, SmallVectorImpl<Attribute> &results)
   for (auto [i, init] : llvm::enumerate(repeat.getInits())) {
     PlaceAttr place;
     PlaceAttr initPlace = places.lookup(init);
-    if (auto wished = wishes.find(repeat.getResult(i)); wished != wishes.end()) {
+    // Two that are carried may start from one value, but not in its place.
+    auto isTaken = [&](PlaceAttr place) { return llvm::is_contained(results, place); };
+    if (auto wished = wishes.find(repeat.getResult(i));
+        wished != wishes.end() && !isTaken(wished->second.place)) {
       int64_t busy = getBusyUntil(wished->second.place);
       bool isInit = wished->second.place == initPlace && busy == begin;
       if (!wished->second.whenFree || busy < begin || isInit)
         place = wished->second.place;
     }
     if (!place && initPlace.getSpace() == MemorySpace::Transient && initPlace.getLevels().empty() &&
-        getBusyUntil(initPlace) <= begin && !llvm::is_contained(results, initPlace))
+        getBusyUntil(initPlace) <= begin && !isTaken(initPlace))
       place = initPlace;
     if (!place)
       place = makeBuffer(repeat.getResult(i), begin, end);
