@@ -180,7 +180,7 @@ int runCommand(const CommonOptions &options, const RunOptions &run) {
   std::optional<Code> missing = trainsOnFile(run) ? std::optional(Code::DataMissing) : std::nullopt;
   std::optional<sema::CheckedRun> checked = checkRun(session, missing);
   int64_t processes = !checked || run.processes ? run.processes : leastProcesses(checked->mesh);
-  if (!checked || !autoDegree(checked->mesh, processes, session.diags))
+  if (!checked || !autoDegree(session, *checked, processes))
     return session.finish(1);
   if (std::optional<std::string> source = emitSource(session, *checked, run.target))
     if (std::optional<Toolchain> toolchain = Toolchain::find(run.target, session.diags)) {

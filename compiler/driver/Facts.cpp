@@ -10,21 +10,10 @@
 
 namespace titan::driver {
 
-/// Whether the model's dimensions can be split where `auto` has this degree, or why not, reported.
-static bool dividesModel(Session &session, const sema::CheckedRun &run, int64_t degree) {
-  sema::Mesh mesh = run.mesh;
-  for (sema::Axis &axis : mesh.axes)
-    if (axis.degree == 0)
-      axis.degree = degree;
-  size_t errors = session.diags.errorCount();
-  sema::checkMesh(mesh, run.train, run.run["accumulate"].integer, session.diags);
-  return session.diags.errorCount() == errors;
-}
-
 std::optional<Facts> gatherFacts(Session &session, const sema::CheckedRun &run, int64_t processes,
                                  int64_t threads) {
-  int64_t degree = processes ? autoDegree(run.mesh, processes, session.diags) : 1;
-  if (degree == 0 || (degree > 1 && !dividesModel(session, run, degree)))
+  int64_t degree = processes ? autoDegree(session, run, processes) : 1;
+  if (degree == 0)
     return {};
   CompilerContext compiler;
   Facts facts;

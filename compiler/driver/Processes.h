@@ -3,7 +3,7 @@
 #ifndef TITAN_COMPILER_DRIVER_PROCESSES_H
 #define TITAN_COMPILER_DRIVER_PROCESSES_H
 
-#include "compiler/sema/Mesh.h"
+#include "compiler/driver/Session.h"
 
 namespace titan::driver {
 
@@ -12,6 +12,8 @@ int64_t leastProcesses(const sema::Mesh &mesh);
 /// The degree that `auto` gets when so many processes are started, 1 where no axis is `auto`. Zero,
 /// once reported, where they do not fit the mesh.
 int64_t autoDegree(const sema::Mesh &mesh, int64_t processes, DiagnosticEngine &diags);
+/// The same, and zero, too, where the model's dimensions cannot be split so.
+int64_t autoDegree(Session &session, const sema::CheckedRun &run, int64_t processes);
 
 } // namespace titan::driver
 

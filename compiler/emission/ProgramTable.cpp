@@ -280,6 +280,38 @@ void ProgramTable::emitFunction(func::FuncOp function, StringRef name) {
   out.close("});");
 }
 
+void ProgramTable::emitDivided(ArrayRef<func::FuncOp> functions) {
+  dist::MeshAxisAttr automatic = mesh ? dist::findAutoAxis(mesh) : dist::MeshAxisAttr();
+  if (!automatic)
+    return;
+  using DividedDim = std::pair<Attribute, Attribute>; // the dimension, and the axes that split it
+  llvm::SetVector<DividedDim> inTable, found;
+  auto add = [&](llvm::SetVector<DividedDim> &dims, Type type) {
+    auto tensor = dyn_cast<NamedTensorType>(type);
+    if (!tensor)
+      return;
+    for (auto [dim, axes] :
+         llvm::zip_equal(tensor.getDims(), tensor.getShardingOrReplicated().getDimAxes()))
+      if (axes.size() > 1 && llvm::is_contained(axes, automatic.getName()))
+        dims.insert({dim, axes});
+  };
+  for (func::FuncOp function : functions) {
+    for (Type type : function.getArgumentTypes())
+      add(inTable, type);
+    for (Type type : function.getResultTypes())
+      add(inTable, type);
+    function.walk([&](Operation *op) {
+      for (Type type : op->getResultTypes())
+        add(found, type);
+    });
+  }
+  for (auto [dim, axes] : found)
+    if (!inTable.contains({dim, axes}))
+      out.line("p.divided.push_back({" + quote(cast<DimAttr>(dim).getName().getValue()) + ", " +
+               std::to_string(cast<DimAttr>(dim).getSize()) + ", " +
+               getAxes(cast<ArrayAttr>(axes)) + "});");
+}
+
 void ProgramTable::emitDescription(ArrayRef<func::FuncOp> functions,
                                    ArrayRef<std::string> namespaces) {
   out.line("// Runs once: cold, so that compilers spend little on it.");
@@ -290,6 +322,7 @@ void ProgramTable::emitDescription(ArrayRef<func::FuncOp> functions,
     emitTensors(function);
   out.close(";");
   out.line("setTensors(p, tensors);");
+  emitDivided(functions);
   for (auto [function, name] : llvm::zip_equal(functions, namespaces))
     emitFunction(function, name);
   out.close();

@@ -33,6 +33,8 @@ private:
   void emitTensors(mlir::func::FuncOp function);
   void emitTensor(mlir::func::FuncOp function, mlir::DictionaryAttr attributes,
                   ir::NamedTensorType type, ir::PlaceAttr place);
+  /// What a degree of the `auto` axis must divide besides the tensors' dimensions.
+  void emitDivided(llvm::ArrayRef<mlir::func::FuncOp> functions);
   void emitFunction(mlir::func::FuncOp function, llvm::StringRef name);
   std::string getBuffer(ir::BufferAttr buffer);
   /// `unpadded`: the sizes without padding, or null.

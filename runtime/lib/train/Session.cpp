@@ -26,12 +26,16 @@ std::vector<int64_t> coordinatesOf(const Mesh &mesh, int rank) {
 } // namespace
 
 void Session::refuseUneven(const Program &program, const std::vector<int64_t> &degrees) {
-  for (const Tensor &tensor : program.tensors) {
-    std::string problem = checkDivisible(tensor.info, program.mesh, degrees);
+  auto refuse = [&](const TensorInfo &info, const std::string &where) {
+    std::string problem = checkDivisible(info, program.mesh, degrees);
     if (!problem.empty())
-      throw UserError(fmt::format("{} (in '{}'); launch a number of processes that divides it",
-                                  problem, tensor.name));
-  }
+      throw UserError(
+          fmt::format("{} (in {}); launch a number of processes that divides it", problem, where));
+  };
+  for (const Tensor &tensor : program.tensors)
+    refuse(tensor.info, fmt::format("'{}'", tensor.name));
+  for (const Dim &dim : program.divided)
+    refuse({program.dtype, {dim}, {}}, "a value of the model");
 }
 
 Session::Session(Program program, std::vector<int64_t> resolved, World &world,

@@ -157,6 +157,9 @@ struct Program {
   std::vector<Axis> mesh;
   std::vector<Buffer> persistent;
   std::vector<Tensor> tensors;
+  /// Dimensions of values within functions that `auto` and other axes split together, as those of
+  /// no tensor are: a degree must divide these, too.
+  std::vector<Dim> divided;
   std::vector<Function> functions;
   std::vector<Setting> settings;
   DType dtype = DType::F32;              // of parameters
