@@ -5,6 +5,7 @@
 #include "dialects/dist/Transforms/Overlap/Passes.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/titan/Cost/Cost.h"
+#include "dialects/titan/Decomposition/Decomposition.h"
 #include "dialects/titan/Differentiation/Differentiation.h"
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/IR/Titan.h"
@@ -21,6 +22,7 @@ void titan::registerDialects(mlir::DialectRegistry &registry) {
   ir::registerScalarModels(registry);
   ir::registerScratchModels(registry);
   ir::registerVjpModels(registry);
+  ir::registerDecompositions(registry);
   ir::registerEvaluationModels(registry);
   ir::registerCostModels(registry);
   ir::registerShardingRules(registry);
@@ -29,6 +31,7 @@ void titan::registerDialects(mlir::DialectRegistry &registry) {
 void titan::registerPasses() {
   ir::registerCostPasses();
   ir::registerModelPasses();
+  ir::registerDecomposePass();
   ir::registerGradientPasses();
   dist::registerShardPhase();
   fusion::registerFusionPasses();

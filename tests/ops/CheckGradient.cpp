@@ -7,32 +7,13 @@
 #include "mlir/Pass/PassManager.h"
 #include "tests/ops/Checks.h"
 #include "tests/ops/Programs.h"
+#include "tests/ops/Weights.h"
 
 using namespace mlir;
 using namespace titan;
 using namespace titan::ops;
 using interpreter::Session;
 namespace json = llvm::json;
-
-namespace {
-
-/// The loss of a case: a tensor of weights for every result that it contains.
-struct Weights {
-  std::vector<Tensor> tensors;
-  SmallVector<const Tensor *> byResult;
-
-  Weights(const Case &c, Draw &draw) {
-    tensors.reserve(c.results.size());
-    for (auto [i, type] : llvm::enumerate(c.results)) {
-      bool counts = isReal(type) && !llvm::is_contained(c.withoutGradient, i);
-      if (counts)
-        tensors.push_back(draw.real(type.getDims()));
-      byResult.push_back(counts ? &tensors.back() : nullptr);
-    }
-  }
-};
-
-} // namespace
 
 static bool hasGradient(const Case &c) {
   return c.isDifferentiable && llvm::any_of(c.results, isReal) &&

@@ -14,12 +14,16 @@ namespace titan::ops {
 
 /// How many comparisons the checks made.
 struct Counts {
-  unsigned cases = 0, gradients = 0, shardings = 0, paddings = 0;
+  unsigned cases = 0, gradients = 0, decompositions = 0, shardings = 0, paddings = 0;
 };
 
 /// The gradient of a weighed sum of the results along a random direction of every operand is the
 /// slope that differences give.
 bool checkGradient(mlir::MLIRContext *context, const Case &c, Draw &draw, Counts &counts);
+
+/// A composite and the simpler operations that define it have the same results and gradients, to
+/// 1e-12.
+bool checkDecomposition(mlir::MLIRContext *context, const Case &c, Draw &draw, Counts &counts);
 
 /// How a rule is made wrong, to see that it is noticed: every operand may be a partial sum by
 /// itself; what must not be split may be.

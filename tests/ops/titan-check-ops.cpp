@@ -1,6 +1,6 @@
 //===- titan-check-ops.cpp - Every operation of the dialect, generated ----===//
 //
-//   titan-check-ops [--count N] [--seed N] [OP...]    gradients and all shardings
+//   titan-check-ops [--count N] [--seed N] [OP...]    gradients, definitions, all shardings
 //   titan-check-ops --describe [--count N] [OP...]    cases as JSON, one a line, for PyTorch
 //   titan-check-ops --module [--count N] [OP...]      the same cases as programs of one module
 //
@@ -49,6 +49,7 @@ static bool check(MLIRContext &context, const Case &c, Draw &draw, Counts &count
   ++counts.cases;
   const int64_t one[] = {2}, two[] = {2, 2};
   return checkGradient(&context, c, draw, counts) &&
+         checkDecomposition(&context, c, draw, counts) &&
          checkShardings(&context, c, one, broken, counts) &&
          checkShardings(&context, c, two, broken, counts) &&
          (broken != Break::Nothing || checkPadding(&context, c, counts));
@@ -81,8 +82,9 @@ static bool checkOperation(MLIRContext &context, const std::string &name, Case (
   }
   if (!describeOnly && !moduleOnly)
     llvm::outs() << llvm::format(
-        "ok     %-16s %5u cases, %5u gradients, %6u shardings, %5u paddings\n", name.c_str(),
-        counts.cases, counts.gradients, counts.shardings, counts.paddings);
+        "ok     %-16s %5u cases, %5u gradients, %5u definitions, %6u shardings, %5u paddings\n",
+        name.c_str(), counts.cases, counts.gradients, counts.decompositions, counts.shardings,
+        counts.paddings);
   return true;
 }
 

@@ -36,19 +36,29 @@ struct ReduceCost : Base<ReduceCost, ReduceOp> {
   }
 };
 
-/// Two operations for every point of the joined index space.
+/// Points of the index space that two tensors span together.
+double countJoined(Value lhs, Value rhs, const dist::Degrees &degrees) {
+  NamedTensorType left = typeOf(lhs), right = typeOf(rhs);
+  double points = elements(lhs, degrees);
+  if (left.getShardingOrReplicated().isFlat())
+    return points;
+  for (auto [dim, size] : llvm::zip_equal(right.getDims(), dist::getLocalShape(right, degrees)))
+    if (!left.hasDim(dim.getName()))
+      points *= static_cast<double>(size);
+  return points;
+}
+
+/// A multiplication and an addition for every point.
 struct ContractCost : Base<ContractCost, ContractOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
-    auto contract = cast<ContractOp>(op);
-    NamedTensorType lhs = contract.getLhs().getType(), rhs = contract.getRhs().getType();
-    double points = elements(contract.getLhs(), degrees);
-    if (lhs.getShardingOrReplicated().isFlat())
-      return 2 * points;
-    SmallVector<int64_t> shape = dist::getLocalShape(rhs, degrees);
-    for (auto [dim, size] : llvm::zip_equal(rhs.getDims(), shape))
-      if (!lhs.hasDim(dim.getName()))
-        points *= static_cast<double>(size);
-    return 2 * points;
+    return 2 * countJoined(op->getOperand(0), op->getOperand(1), degrees);
+  }
+};
+
+/// An addition for every update.
+struct PutCost : Base<PutCost, PutOp> {
+  double getFlops(Operation *op, const dist::Degrees &degrees) const {
+    return countJoined(op->getOperand(0), op->getOperand(1), degrees);
   }
 };
 
@@ -128,6 +138,7 @@ void ir::registerCostModels(DialectRegistry &registry) {
     AdamWOp::attachInterface<AdamWCost>(*context);
     ReduceOp::attachInterface<ReduceCost>(*context);
     ContractOp::attachInterface<ContractCost>(*context);
+    PutOp::attachInterface<PutCost>(*context);
     AttentionOp::attachInterface<AttentionCost>(*context);
     AttentionGradOp::attachInterface<AttentionGradCost>(*context);
     RotaryOp::attachInterface<RotaryCost>(*context);

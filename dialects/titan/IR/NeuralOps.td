@@ -14,6 +14,8 @@ def Titan_RotaryOp : Titan_Op<"rotary", [Pure]> {
     (2i, 2i+1), otherwise (i, i+n). `inverse` rotates back, which is also the transpose and so the
     gradient. The position is the global index along `along`.
 
+    Decomposition (`--titan-decompose`): split `dim` into pairs, multiply by cosines and sines, merge.
+
     Constraints:
     - (C1) operand and result are equal up to sharding; `along` and `dim` are dimensions of it.
     - (C2) the size of `dim` is even.
@@ -47,8 +49,8 @@ def Titan_AttentionOp : Titan_Op<"attention", [Pure]> {
     positions i of q and j of k: `causal`, j <= i; `window` w, |i - j| < w; `documents`, equal numbers
     at i and j. Every query sees at least its own position.
 
-    Decomposition: rename `along` of k and v, contract, select, reduce, exp, contract. A rank may hold a
-    part of q's positions and all of k's and v's.
+    Decomposition (`--titan-decompose`): rename `along` of k and v, contract, select, reduce, exp, contract.
+    A rank may hold a part of q's positions and all of k's and v's.
 
     Constraints:
     - (C1) q, k and v have the dimension `along`, q and k have `head`.

@@ -3,7 +3,7 @@
 // Every phase that walks programs asks operations through one of these interfaces, so a new
 // operation (also one from a plugin) works everywhere by implementing them. The dialect's own
 // operations implement them by external models, one folder a concern: Differentiation/,
-// ShardingRules/, Evaluation/, Cost/, Kernels/.
+// Decomposition/, ShardingRules/, Evaluation/, Cost/, Kernels/.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,6 +28,16 @@ def Titan_DifferentiableOpInterface : Titan_OpInterface<"DifferentiableOpInterfa
   }], "::mlir::LogicalResult", "buildVjp",
     (ins "::mlir::OpBuilder &":$builder, "::llvm::ArrayRef<::mlir::Value>":$cotangents,
          "::llvm::MutableArrayRef<::mlir::Value>":$operandCotangents)>];
+}
+
+def Titan_DecomposableOpInterface : Titan_OpInterface<"DecomposableOpInterface"> {
+  let description = [{
+    The definition of a composite by simpler operations of the same global view
+    (dialects/titan/Decomposition).
+  }];
+  let methods = [InterfaceMethod<[{
+    Builds what each result is at the builder's insertion point, on whole tensors, differentiable.
+  }], "::llvm::SmallVector<::mlir::Value>", "decompose", (ins "::mlir::OpBuilder &":$builder)>];
 }
 
 def Titan_ShardingRuleOpInterface : Titan_OpInterface<"ShardingRuleOpInterface"> {

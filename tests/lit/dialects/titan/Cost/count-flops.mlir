@@ -33,3 +33,16 @@ module attributes {titan.sizes = {seq = 8 : i64}} {
     return %s : !titan.tensor<f32[]>
   }
 }
+
+// -----
+
+// Rows of a table's gradient: an addition for each of 8 * 4 updates.
+// CHECK: titan.flops_per_token = 4.000000e+00 : f64
+
+!x = !titan.tensor<f32[seq = 8, embed = 4]>
+module attributes {titan.sizes = {seq = 8 : i64}} {
+  func.func @train(%dx: !x, %tokens: !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[vocab = 16, embed = 4]> attributes {titan.program = "train"} {
+    %dtable = titan.put %dx along "vocab" at %tokens : (!x, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[vocab = 16, embed = 4]>
+    return %dtable : !titan.tensor<f32[vocab = 16, embed = 4]>
+  }
+}

@@ -1,0 +1,112 @@
+//===- AttentionDecomposition.cpp - Scores, softmax, sums -----------------===//
+
+#include "dialects/titan/Decomposition/Decomposition.h"
+#include "dialects/titan/Differentiation/GradientBuilder.h"
+#include "dialects/titan/IR/ElementTypes.h"
+#include "dialects/titan/IR/TypeOf.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace titan::ir;
+
+namespace {
+
+/// Attention as its description has it: every score is made, and those that the mask hides are
+/// minus infinity.
+class Scores {
+public:
+  Scores(AttentionOp op, OpBuilder &builder)
+      : op(op), b(builder, op.getLoc()), rows(op.getLse().getType()),
+        element(rows.getElementType()) {}
+
+  SmallVector<Value> build() {
+    Value scores = mask(bound(multiply()));
+    // The softmax is the same for every value that is taken from all scores, so nothing flows
+    // through it.
+    Value top = b.create<ReduceOp>(rows, dist::ReductionKind::Max, scores);
+    top = b.create<StopGradientOp>(rows, top);
+    Value apart = b.sub(scores, top);
+    Value weights = b.create<ExpOp>(apart.getType(), apart);
+    Value sum = b.create<ReduceOp>(rows, dist::ReductionKind::Sum, weights);
+    Value lse = b.add(top, b.create<LogOp>(rows, sum));
+    NamedTensorType type = op.getResult().getType();
+    Value values = b.cast(toKeys(op.getValue()), element);
+    Value shares = b.div(weights, sum);
+    Value result = b.create<ContractOp>(type.withElementType(element), shares, values);
+    return {b.cast(result, type.getElementType()), lse};
+  }
+
+private:
+  /// `value` by positions of keys instead of queries, which are the same positions by another name.
+  Value toKeys(Value value) {
+    MLIRContext *context = op.getContext();
+    NamedTensorType type = typeOf(value);
+    SmallVector<DimAttr> dims(type.getDims());
+    DimAttr &along = dims[type.indexOf(op.getAlongAttr())];
+    along = DimAttr::get(context, StringAttr::get(context, op.getAlong() + ".keys"),
+                         along.getSize(), op.getAlongAttr());
+    return b.create<RenameOp>(NamedTensorType::get(type.getElementType(), dims), value);
+  }
+
+  /// Products of queries and keys.
+  Value multiply() {
+    Value key = toKeys(op.getKey());
+    SmallVector<DimAttr> dims(rows.getDims());
+    for (DimAttr dim : typeOf(key).getDims())
+      if (dim.getOrigin() == op.getAlongAttr() && !rows.hasDim(dim.getName()))
+        dims.push_back(dim);
+    return b.create<ContractOp>(NamedTensorType::get(element, dims), op.getQuery(), key);
+  }
+
+  Value bound(Value products) {
+    double scale = op.getScale().convertToDouble();
+    if (!op.getSoftCap())
+      return b.scale(products, scale);
+    double cap = op.getSoftCap()->convertToDouble();
+    Value scaled = b.scale(products, scale / cap);
+    return b.scale(b.create<TanhOp>(scaled.getType(), scaled), cap);
+  }
+
+  Value mask(Value scores) {
+    if (op.getCausal() || op.getWindow())
+      scores = maskByDistance(scores);
+    if (Value documents = op.getDocuments())
+      scores = hide(scores, b.compare(ComparePredicate::EQ, documents, toKeys(documents)));
+    return scores;
+  }
+  Value maskByDistance(Value scores) {
+    Value positions = b.create<IotaOp>(NamedTensorType::get(
+        IntegerType::get(op.getContext(), 64), rows.getDims()[rows.indexOf(op.getAlongAttr())]));
+    Value before = b.sub(positions, toKeys(positions)); // how far a key lies before its query
+    if (op.getCausal())
+      scores = hide(scores, b.compare(ComparePredicate::GE, before, b.constant(0, before)));
+    if (std::optional<int64_t> window = op.getWindow()) {
+      auto size = static_cast<double>(*window);
+      scores = hide(scores, b.compare(ComparePredicate::LT, before, b.constant(size, before)));
+      scores = hide(scores, b.compare(ComparePredicate::GT, before, b.constant(-size, before)));
+    }
+    return scores;
+  }
+  Value hide(Value scores, Value isVisible) {
+    Value hidden = b.constant(-std::numeric_limits<double>::infinity(), scores);
+    return b.create<SelectOp>(scores.getType(), isVisible, scores, hidden);
+  }
+
+  AttentionOp op;
+  GradientBuilder b;
+  NamedTensorType rows; ///< queries without `head`
+  Type element;         ///< of scores and sums
+};
+
+struct AttentionModel : DecomposableOpInterface::ExternalModel<AttentionModel, AttentionOp> {
+  SmallVector<Value> decompose(Operation *op, OpBuilder &builder) const {
+    return Scores(cast<AttentionOp>(op), builder).build();
+  }
+};
+
+} // namespace
+
+void titan::ir::attachAttentionDecomposition(MLIRContext &context) {
+  AttentionOp::attachInterface<AttentionModel>(context);
+}
