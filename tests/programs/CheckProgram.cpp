@@ -3,6 +3,7 @@
 #include "tests/programs/CheckProgram.h"
 
 #include "compiler/driver/Compile.h"
+#include "compiler/driver/Processes.h"
 #include "compiler/interpreter/Compare.h"
 #include "compiler/interpreter/GradientCheck.h"
 #include "compiler/interpreter/Widen.h"
@@ -74,7 +75,7 @@ private:
     common.file = file;
     driver::Session session(common);
     OwningOpRef<ModuleOp> module;
-    if (std::optional<sema::CheckedRun> run = session.check())
+    if (std::optional<sema::CheckedRun> run = session.check(); run && fits(session, *run))
       module = driver::compile(session, *run, context.context, {"model", ""});
     std::ostringstream stream;
     session.diags.print(stream, ColorMode::Never);
@@ -84,6 +85,14 @@ private:
       return diag.code == Code::PhaseFailed;
     });
     return module;
+  }
+
+  /// Whether the ranks that it is interpreted on may run it: titanc and the program ask when the
+  /// number of processes is known.
+  bool fits(driver::Session &session, const sema::CheckedRun &run) const {
+    bool isAuto = llvm::any_of(run.mesh.axes, [](const sema::Axis &axis) { return !axis.degree; });
+    int64_t ranks = driver::leastProcesses(run.mesh) * (isAuto ? options.autoDegree : 1);
+    return driver::autoDegree(session, run, ranks) > 0;
   }
 
   LogicalResult checkPhase(ModuleOp module, const pipelines::Phase &phase) {
