@@ -129,6 +129,10 @@ def rows() -> list[Row]:
                 ("precision { params = f32, compute = bf16, reduce = f32 }",), is_odd=True,
                 is_shown=model == "llama3"),
         ]
+    for model in SIZES:  # gradients are summed over the ranks in bf16, too
+        axes = tuple(axes_of(model, 1, 2, 2, True, STORES[-1]))
+        narrow = "precision { params = f32, compute = bf16, reduce = bf16 }"
+        found.append(Row(model, axes, 4, (narrow,), is_shown=True))
     found += overridden()
     for model, policy in itertools.product(SIZES, POLICIES):
         for tp in (1, 2):
