@@ -1,22 +1,20 @@
 """Titan against PyTorch: see bench/run.
 
-Speed is counted from outside, the same way for all: a watcher notes when each step's line appears
-and divides the tokens between the first counted step and the last by the time between them.
+Speed is counted from outside, the same way for all: by when each step's line appears, on a clock
+that stands while others have their turn (contender.py).
 """
 
 import argparse
-import json
-import os
 import shutil
 import statistics
 import subprocess
 import sys
-import threading
-import time
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from cases import CASES, ROOT
+from contender import Contender, take_turns
 
 PEER = ROOT / "bench" / "peers" / "train.py"
 WARMUP = 5  # steps that do not count: caches, threads, compilation
@@ -32,49 +30,12 @@ class Measured:
     losses: list[float] = field(default_factory=list)  # of the last step
 
 
-class Watcher(threading.Thread):
-    """Notes when each line of a growing file appears, to a few milliseconds."""
-
-    def __init__(self, file: Path):
-        super().__init__(daemon=True)
-        self.file, self.done = file, threading.Event()
-        self.times, self.lines = [], []
-
-    def run(self):
-        while not self.done.is_set():
-            self.look()
-            time.sleep(0.005)
-        self.look()
-
-    def look(self):
-        if not self.file.exists():
-            return
-        lines = [l for l in self.file.read_text().splitlines(keepends=True) if l.endswith("\n")]
-        for line in lines[len(self.times):]:
-            self.times.append(time.perf_counter())
-            self.lines.append(json.loads(line))
-
-
-def run_once(command: list[str], metrics: Path, threads: int, tokens: int, result: Measured):
-    environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
-    watcher = Watcher(metrics)
-    watcher.start()
-    begun = time.perf_counter()
-    # The peer prints its rows, Titan writes them: the peer's output goes where Titan's file is.
-    output = metrics if str(PEER) in command else metrics.parent / "output"
-    with open(output, "w") as out, open(metrics.parent / "errors", "w") as errors:
-        process = subprocess.Popen(command, stdout=out, stderr=errors, env=environment)
-        _, status, usage = os.wait4(process.pid, 0)
-    watcher.done.set()
-    watcher.join()
-    if status != 0 or len(watcher.times) <= WARMUP + 1:
-        sys.exit(f"error: {' '.join(command)} ended with {os.waitstatus_to_exitcode(status)} after "
-                 f"{len(watcher.times)} steps; its output is in {metrics.parent}")
-    counted = watcher.times[WARMUP:]
+def note(contender: Contender, tokens: int, result: Measured) -> None:
+    counted = contender.times[WARMUP - 1:]
     result.tokens_per_second.append(tokens * (len(counted) - 1) / (counted[-1] - counted[0]))
-    result.first_step.append(watcher.times[0] - begun)
-    result.memory.append(usage.ru_maxrss / 2**20)
-    result.losses.append(watcher.lines[-1]["loss"])
+    result.first_step.append(contender.times[0])
+    result.memory.append(contender.usage.ru_maxrss / 2**20)
+    result.losses.append(contender.rows[-1]["loss"])
 
 
 def table(results: dict[str, Measured]) -> str:
@@ -116,19 +77,25 @@ def command_of(kind: str, case: str, dtype: str, run_folder: Path, a) -> list[st
             "--threads", str(a.threads), "--dtype", dtype]
 
 
+def start(kind: str, case: str, dtype: str, turn: int, a) -> Contender:
+    run_folder = a.folder / f"{case}-{dtype}-{kind}-{turn}"
+    shutil.rmtree(run_folder, ignore_errors=True)
+    run_folder.mkdir()
+    # The peer prints its rows, Titan writes them.
+    return Contender(command_of(kind, case, dtype, run_folder, a), run_folder / "metrics.jsonl",
+                     a.threads, prints_metrics=kind != "titan")
+
+
 def measure(case: str, dtype: str, kinds: list[str], a) -> dict[str, Measured]:
     """All kinds in turns, so that what changes on the machine meanwhile meets all of them."""
     if "titan" in kinds:
         build(a.titanc, case, dtype, a.folder, a.data)
     results = {kind: Measured() for kind in kinds}
     for turn in range(a.rounds):
-        for kind in kinds:
-            run_folder = a.folder / f"{case}-{dtype}-{kind}-{turn}"
-            shutil.rmtree(run_folder, ignore_errors=True)
-            run_folder.mkdir()
-            run_once(command_of(kind, case, dtype, run_folder, a), run_folder / "metrics.jsonl",
-                     a.threads, CASES[case].tokens, results[kind])
-            (run_folder / "model.safetensors").unlink(missing_ok=True)  # half a gigabyte
+        starts = [partial(start, kind, case, dtype, turn, a) for kind in kinds]
+        for kind, contender in zip(kinds, take_turns(starts, WARMUP, a.steps), strict=True):
+            note(contender, CASES[case].tokens, results[kind])
+            (contender.metrics.parent / "model.safetensors").unlink(missing_ok=True)  # half a gigabyte
             print(f"  {case} {dtype}, round {turn + 1}: {kind:8} "
                   f"{results[kind].tokens_per_second[-1]:8,.0f} tokens/s", flush=True)
     return results
@@ -145,6 +112,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--data", type=Path, help="a text; without it Debian's bible-kjv")
     a = parser.parse_args()
+    if a.steps <= WARMUP:
+        parser.error(f"the first {WARMUP} steps do not count: --steps must be more")
     a.cases = list(CASES) if a.cases == "all" else a.cases.split(",")
     for case in a.cases:
         if case not in CASES:

@@ -1,0 +1,90 @@
+"""A training program that takes turns with others, a few steps at a time.
+
+A machine that others use is faster and slower by the minute, more than what programs differ by. So
+programs that are compared run in turns, step by step: all but one are stopped, and a program's clock
+stands while it is.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+LOOK = 0.005  # seconds between two looks at a file
+
+
+class Contender:
+    """A process that writes a line of JSON for each step."""
+
+    def __init__(self, command: list[str], metrics: Path, threads: int, prints_metrics: bool):
+        self.command, self.metrics = command, metrics
+        self.rows: list[dict] = []
+        self.times: list[float] = []  # of its clock, when each row appeared
+        self.clock = 0.0
+        self.status = self.usage = None  # once it has ended
+        environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
+        output = metrics if prints_metrics else metrics.parent / "output"
+        with open(output, "w") as out, open(metrics.parent / "errors", "w") as errors:
+            self.process = subprocess.Popen(command, stdout=out, stderr=errors, env=environment,
+                                            start_new_session=True)
+
+    def run_until(self, steps: int) -> None:
+        """Lets it run until it has so many rows, or has ended."""
+        self.signal(signal.SIGCONT)
+        begun = time.perf_counter() - self.clock
+        while len(self.rows) < steps and self.usage is None:
+            self.look_for_end()
+            self.look(begun)
+            time.sleep(LOOK)
+        self.signal(signal.SIGSTOP)
+        self.clock = time.perf_counter() - begun
+
+    def finish(self) -> None:
+        """Lets it run to its end, which must be a success."""
+        self.run_until(sys.maxsize)
+        if self.status != 0:
+            sys.exit(f"error: {' '.join(self.command)} ended with {self.status} after "
+                     f"{len(self.rows)} steps; its output is in {self.metrics.parent}")
+
+    def end(self) -> None:
+        """Ends it, however far it is."""
+        self.signal(signal.SIGKILL)
+
+    def signal(self, number: int) -> None:
+        if self.usage is None:
+            os.killpg(self.process.pid, number)
+
+    def look_for_end(self) -> None:
+        pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
+        if pid:
+            self.status, self.usage = os.waitstatus_to_exitcode(status), usage
+
+    def look(self, begun: float) -> None:
+        if not self.metrics.exists():
+            return
+        text = self.metrics.read_text()
+        for line in text[:text.rfind("\n") + 1].splitlines()[len(self.rows):]:
+            self.times.append(time.perf_counter() - begun)
+            self.rows.append(json.loads(line))
+
+
+def take_turns(starts: list[Callable[[], Contender]], alone: int, steps: int) -> list[Contender]:
+    """Each one's first `alone` steps by itself, then a step each in turn, then to their ends."""
+    contenders = []
+    try:
+        for start in starts:
+            contenders.append(start())
+            contenders[-1].run_until(alone)
+        for step in range(alone + 1, steps + 1):
+            for contender in contenders:
+                contender.run_until(step)
+        for contender in contenders:
+            contender.finish()
+    finally:
+        for contender in contenders:
+            contender.end()
+    return contenders
