@@ -308,7 +308,7 @@ class Body:
 
     def noise(self):
         value = self.pick()
-        if self.random.random() < 0.5:
+        if self.random.random() < 0.5 or not value.dims:
             self.let(f"dropout({value.name}, 0.3)", value.dims)
         else:
             draw = self.random.choice(["random_normal", "random_uniform"])
