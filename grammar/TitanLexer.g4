@@ -1,8 +1,9 @@
 // Titan's tokens. Line ends are tokens here; which of them end a statement is decided afterwards
 // (compiler/syntax/Layout.h), so this file stays a plain list. Words that only mean something in one
-// place (`auto`, `causal`, `params`, `group`, `loss`) are no keywords: they are good names for
+// place (`auto`, `causal`, `params`, `group`) are no keywords: they are good names for
 // dimensions and settings.
-// `buffer` and `update` are tokens of their own only before a name (lex()): elsewhere they are names.
+// `buffer`, `update` and `loss` are tokens of their own only before a name (lex()): elsewhere they
+// are names.
 // Input is bytes, not code points: text outside ASCII occurs in comments and strings alone.
 lexer grammar TitanLexer;
 
@@ -18,6 +19,7 @@ DIMS: 'dims';
 PARAM: 'param';
 BUFFER: 'buffer';
 UPDATE: 'update';
+LOSS: 'loss';
 INPUT: 'input';
 OUTPUT: 'output';
 LET: 'let';

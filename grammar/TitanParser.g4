@@ -69,6 +69,7 @@ statement
     : ( dimsStmt
       | paramStmt
       | updateStmt
+      | lossStmt
       | inputStmt
       | outputStmt
       | letStmt
@@ -84,6 +85,7 @@ dimsStmt: DIMS dimsItem (COMMA dimsItem)*;
 dimsItem: newDim (ASSIGN expr)?;
 paramStmt: (PARAM | BUFFER) typedName ((ASSIGN | TILDE) expr)? settings?;
 updateStmt: UPDATE bufferName ASSIGN expr;
+lossStmt: LOSS newName ASSIGN expr;
 inputStmt: INPUT typedName;
 outputStmt: OUTPUT typedName (ASSIGN expr)?;
 letStmt: LET typedName (COMMA typedName)* ASSIGN expr;

@@ -141,6 +141,15 @@ private:
   OpBuilder &builder;
 };
 
+/// What training and evaluation give: the loss, and those with names that it is the sum of.
+std::vector<sema::Output> lossOutputs(const sema::Model &model) {
+  std::vector<sema::Output> outputs{{"loss", *model.loss, model.loc}};
+  for (const sema::Output &loss : model.losses)
+    if (!loss.name.empty())
+      outputs.push_back({ir::getLossOutput(loss.name), loss.value, loss.loc});
+  return outputs;
+}
+
 } // namespace
 
 OwningOpRef<ModuleOp> lower(const sema::CheckedRun &run, const SourceManager &sources,
@@ -155,7 +164,7 @@ OwningOpRef<ModuleOp> lower(const sema::CheckedRun &run, const SourceManager &so
   setRunAttributes(run, sources, *module);
   if (run.train.loss) {
     ProgramLowering program(run, run.train, sources, builder);
-    func::FuncOp train = program.lower("train", {{"loss", *run.train.loss, run.train.loc}});
+    func::FuncOp train = program.lower("train", lossOutputs(run.train));
     train->setAttr(ir::attr::kOptimizer, optimizerAttribute(run.run, builder));
     if (int64_t parts = run.run["accumulate"].integer; parts > 1)
       train->setAttr(ir::attr::kAccumulate,
@@ -166,7 +175,7 @@ OwningOpRef<ModuleOp> lower(const sema::CheckedRun &run, const SourceManager &so
       train->setAttr(ir::attr::kLossParts, builder.getI64IntegerAttr(parts));
     module->push_back(train);
     if (!run.run["eval.data.path"].text.empty())
-      module->push_back(program.lower("eval", {{"loss", *run.train.loss, run.train.loc}}));
+      module->push_back(program.lower("eval", lossOutputs(run.train)));
   }
   if (!run.logits.outputs.empty()) {
     ProgramLowering program(run, run.logits, sources, builder);

@@ -154,7 +154,8 @@ struct Model {
   std::vector<Input> inputs;
   Region body; ///< no arguments, no yields
   std::vector<Output> outputs;
-  std::optional<ValueId> loss;
+  std::vector<Output> losses;  ///< in source order; at most one has no name
+  std::optional<ValueId> loss; ///< their sum, which a run minimises
   Location loc;
 
   /// Elements of all parameters, or of all buffers, every iteration counted.

@@ -77,6 +77,8 @@ StmtPtr Builder::buildStmt(P::StatementContext &context) {
     return buildParam(*stmt);
   if (P::UpdateStmtContext *stmt = context.updateStmt())
     return buildUpdate(*stmt);
+  if (P::LossStmtContext *stmt = context.lossStmt())
+    return buildLoss(*stmt);
   if (P::OutputStmtContext *stmt = context.outputStmt())
     return buildOutput(*stmt);
   if (P::LetStmtContext *stmt = context.letStmt())
@@ -131,6 +133,13 @@ StmtPtr Builder::buildParam(P::ParamStmtContext &context) {
 StmtPtr Builder::buildUpdate(P::UpdateStmtContext &context) {
   auto made = std::make_unique<UpdateStmt>(at(context));
   made->name = name(*context.bufferName());
+  made->value = build(*context.expr());
+  return made;
+}
+
+StmtPtr Builder::buildLoss(P::LossStmtContext &context) {
+  auto made = std::make_unique<LossStmt>(at(context));
+  made->name = name(*context.newName());
   made->value = build(*context.expr());
   return made;
 }

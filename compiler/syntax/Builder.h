@@ -67,6 +67,7 @@ private:
   StmtPtr buildDims(P::DimsStmtContext &context);
   StmtPtr buildParam(P::ParamStmtContext &context);
   StmtPtr buildUpdate(P::UpdateStmtContext &context);
+  StmtPtr buildLoss(P::LossStmtContext &context);
   StmtPtr buildOutput(P::OutputStmtContext &context);
   StmtPtr buildLet(P::LetStmtContext &context);
   StmtPtr buildAssign(P::AssignStmtContext &context);

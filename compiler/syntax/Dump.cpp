@@ -33,6 +33,9 @@ void Dumper::stmt(const Stmt &stmt) {
   } else if (const auto *s = stmt.as<UpdateStmt>()) {
     line("Update ") << s->name.text << '\n';
     nested([&] { expr(*s->value); });
+  } else if (const auto *s = stmt.as<LossStmt>()) {
+    line("Loss ") << s->name.text << '\n';
+    nested([&] { expr(*s->value); });
   } else if (const auto *s = stmt.as<InputStmt>()) {
     line("Input ") << s->name.text << text(s->type) << '\n';
   } else if (const auto *s = stmt.as<OutputStmt>()) {

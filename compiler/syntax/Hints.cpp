@@ -91,7 +91,8 @@ std::string keywordFor(const std::string &word, uint32_t first, uint32_t last) {
       return std::string(fixedSpelling(ours));
   std::vector<std::string> keywords;
   for (uint32_t type = first; type <= last; ++type)
-    keywords.emplace_back(fixedSpelling(type));
+    if (fixedSpelling(type) != word) // which is a name here, as what follows says
+      keywords.emplace_back(fixedSpelling(type));
   return nearestWord(word, keywords);
 }
 

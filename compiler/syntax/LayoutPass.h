@@ -26,8 +26,8 @@ inline bool startsDeclaration(const Token &t) {
 }
 inline bool startsStatement(const Token &t) {
   return startsDeclaration(t) ||
-         t.isOneOf(Lex::DIMS, Lex::PARAM, Lex::BUFFER, Lex::UPDATE, Lex::INPUT, Lex::OUTPUT,
-                   Lex::LET, Lex::REPEAT, Lex::RETURN, Lex::IN);
+         t.isOneOf(Lex::DIMS, Lex::PARAM, Lex::BUFFER, Lex::UPDATE, Lex::LOSS, Lex::INPUT,
+                   Lex::OUTPUT, Lex::LET, Lex::REPEAT, Lex::RETURN, Lex::IN);
 }
 
 class Pass {

@@ -24,10 +24,11 @@ public:
   }
 };
 
-/// `buffer` and `update` begin a statement where a name follows on the same line, as nothing else
-/// does; anywhere else they are names, as they were in programs before.
+/// `buffer`, `update` and `loss` begin a statement where a name follows on the same line, as
+/// nothing else does; anywhere else they are names, as they were in programs before.
 bool isNameAfterAll(const Token &word, const Token &next) {
-  return word.isOneOf(TitanLexer::BUFFER, TitanLexer::UPDATE) && !next.is(TitanLexer::IDENT);
+  return word.isOneOf(TitanLexer::BUFFER, TitanLexer::UPDATE, TitanLexer::LOSS) &&
+         !next.is(TitanLexer::IDENT);
 }
 
 } // namespace
@@ -56,7 +57,7 @@ std::vector<Token> lex(std::string_view source) {
   Token end;
   end.offset = static_cast<uint32_t>(source.size());
   tokens.push_back(end);
-  for (size_t i = 0; i + 1 < tokens.size(); ++i)
+  for (size_t i = tokens.size() - 1; i-- > 0;) // from the end: what follows may be a name after all
     if (isNameAfterAll(tokens[i], tokens[i + 1]))
       tokens[i].type = TitanLexer::IDENT;
   return tokens;

@@ -23,7 +23,20 @@ struct Setting {
   Location loc;
 };
 
-enum class StmtKind { Dims, Param, Update, Input, Output, Let, Assign, Return, Repeat, If, Island };
+enum class StmtKind {
+  Dims,
+  Param,
+  Update,
+  Loss,
+  Input,
+  Output,
+  Let,
+  Assign,
+  Return,
+  Repeat,
+  If,
+  Island
+};
 
 struct Stmt : CastMixin<Stmt> {
   const StmtKind kind;
@@ -79,6 +92,14 @@ struct ParamStmt : StmtOf<StmtKind::Param> {
 
 /// `update mean = 0.9 * mean + 0.1 * sample`: what a buffer is from the next step on.
 struct UpdateStmt : StmtOf<StmtKind::Update> {
+  using StmtOf::StmtOf;
+  Name name;
+  ExprPtr value;
+};
+
+/// `loss balance = 0.01 * uneven`: a part of what is minimised, reported by its name. Without a
+/// name it is an assignment, since `loss` may be a name like any other.
+struct LossStmt : StmtOf<StmtKind::Loss> {
   using StmtOf::StmtOf;
   Name name;
   ExprPtr value;

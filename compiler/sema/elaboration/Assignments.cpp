@@ -1,4 +1,4 @@
-// `x = ...`: the next value of a name, and the model's loss.
+// `x = ...`: the next value of a name.
 #include "compiler/sema/elaboration/Elaboration.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ void Statements::assign(const AssignStmt &stmt) {
   bool isModel = here.frame->decl && here.frame->decl->is<ModelDecl>();
   if (isModel && stmt.targets.size() == 1 && stmt.targets[0].text == "loss" &&
       !lookup(stmt.targets[0]))
-    return setLoss(stmt);
+    return parts.losses.add(stmt);
   std::string outerVariable = here.variable;
   here.variable = stmt.targets[0].text;
   // What the name holds already declares the dimensions of its next value.
@@ -95,43 +95,6 @@ void Statements::assignTo(const Name &name, Value value, Location valueLoc) {
     value = Value::ofTensor(
         parts.recorder.converted(value.tensor, typeOf(binding->value).dtype, valueLoc));
   binding->value = std::move(value);
-}
-
-/// The mean of many values of few digits has few digits: what `loss =` says is an island.
-Value Statements::lossValue(const Expr &expr) {
-  DType dtype = wider(parts.recorder.computeType, DType::F32);
-  Island island(parts.recorder, dtype);
-  Value value = eval(expr);
-  return value.isTensor() ? Value::ofTensor(parts.recorder.converted(value.tensor, dtype, expr.loc))
-                          : value;
-}
-
-void Statements::setLoss(const AssignStmt &stmt) {
-  here.variable = "loss";
-  Value value = lossValue(*stmt.value);
-  here.variable.clear();
-  if (!expectTensor(value, stmt.value->loc, "the loss"))
-    return;
-  if (model.loss) {
-    report(Code::LossTwice, stmt.loc, "the model has a loss already")
-        .note(model.values[*model.loss].loc, "the other one is here");
-    return;
-  }
-  const TensorType &type = typeOf(value);
-  if (type.dims.empty() && !isFloat(type.dtype)) {
-    report(Code::LossNotScalar, stmt.value->loc,
-           std::string("the loss must be a floating-point number, but this is ") +
-               spelling(type.dtype))
-        .help("convert it with `float(x)`; no gradient passes through integers");
-    return;
-  }
-  if (!type.dims.empty()) {
-    report(Code::LossNotScalar, stmt.value->loc,
-           "the loss must be one number, but this has " + print(type.dims))
-        .help("average it: `mean(x, over ...)`");
-    return;
-  }
-  model.loss = value.tensor;
 }
 
 } // namespace titan::sema

@@ -20,6 +20,7 @@
 #include "compiler/sema/elaboration/Expressions.h"
 #include "compiler/sema/elaboration/Indexing.h"
 #include "compiler/sema/elaboration/Initialisers.h"
+#include "compiler/sema/elaboration/Losses.h"
 #include "compiler/sema/elaboration/Parameters.h"
 #include "compiler/sema/elaboration/Recorder.h"
 #include "compiler/sema/elaboration/Repeats.h"
@@ -56,6 +57,7 @@ struct Elaboration {
   Initialisers initialisers{*this};
   Parameters parameters{*this};
   Buffers buffers{*this};
+  Losses losses{*this};
   Repeats repeats{*this};
   Statements statements{*this};
 };

@@ -68,6 +68,7 @@ bool elaborate(const Symbol &symbol, const Specialisation &spec, const Library &
   Elaboration parts(library, diags, model, spec, top);
   Opening(parts).define(decl.formals);
   parts.statements.elaborate(decl.body);
+  parts.losses.sum();
   parts.buffers.checkUpdated();
   return diags.errorReports() == errorsBefore;
 }

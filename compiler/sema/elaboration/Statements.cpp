@@ -27,6 +27,8 @@ void Statements::statement(const Stmt &stmt) {
     return parts.parameters.declare(*stmt.as<ParamStmt>());
   case StmtKind::Update:
     return parts.buffers.update(*stmt.as<UpdateStmt>());
+  case StmtKind::Loss:
+    return parts.losses.add(*stmt.as<LossStmt>());
   case StmtKind::Input:
     return input(*stmt.as<InputStmt>());
   case StmtKind::Output:

@@ -32,8 +32,6 @@ private:
   void assignTo(const syntax::Name &name, Value value, Location valueLoc);
   bool mayReplace(const syntax::Name &name, const Binding &binding, const Value &value,
                   Location valueLoc);
-  Value lossValue(const syntax::Expr &expr);
-  void setLoss(const syntax::AssignStmt &stmt);
 };
 
 } // namespace titan::sema

@@ -95,6 +95,17 @@ TEST(Format, Comments) {
                "# end\n");
 }
 
+// Losses line up, with a name or without; a value that is called so stands for itself.
+TEST(Format, Losses) {
+  expectFormat("model M() {\nloss=a\nloss  balance=0.01*b\nlet y=loss\nloss z=c\n}\n",
+               "model M() {\n"
+               "  loss         = a\n"
+               "  loss balance = 0.01 * b\n"
+               "  let y = loss\n"
+               "  loss z = c\n"
+               "}\n");
+}
+
 // Blank lines: one at most, none at the edges of a block.
 TEST(Format, BlankLines) {
   expectFormat("\n\nfn a() = 1\n\n\n\nblock B(x) -> x {\n\n  x = 1\n\n}\n\n\n",

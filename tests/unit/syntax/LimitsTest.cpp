@@ -92,7 +92,7 @@ TEST(Limits, RandomTokens) {
                                "==",     "=",      "~",     "+",        "-",      "@",      ",",
                                ";",      ":",      ".",     "(",        ")",      "[",      "]",
                                "{",      "}",      "\n",    "\n",       "# c\n",  "!",      "\"",
-                               "import", "in",     "match", "buffer",   "update"};
+                               "import", "in",     "match", "buffer",   "update", "loss"};
   std::mt19937 random(7);
   size_t accepted = 0;
   for (int round = 0; round < 3'000; ++round) {

@@ -20,6 +20,14 @@ bool titan::ir::isTrained(func::FuncOp function, unsigned index) {
          !function.getArgAttr(index, attr::kBuffer);
 }
 
+std::string titan::ir::getLossOutput(StringRef name) {
+  return ("loss." + name).str();
+}
+
+bool titan::ir::isLossOutput(StringRef output) {
+  return output == "loss" || output.starts_with(getLossOutput(""));
+}
+
 static bool hasName(Attribute attribute, StringRef name) {
   auto string = dyn_cast_or_null<StringAttr>(attribute);
   return string && string.getValue() == name;

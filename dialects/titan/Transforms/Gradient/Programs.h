@@ -21,6 +21,11 @@ llvm::SmallVector<mlir::func::FuncOp> getTrainPrograms(mlir::ModuleOp module);
 /// buffer.
 bool isTrained(mlir::func::FuncOp function, unsigned index);
 
+/// What a step minimises is the output "loss"; where a model has losses with names it is their sum,
+/// and each is an output besides, "loss.NAME".
+std::string getLossOutput(llvm::StringRef name);
+bool isLossOutput(llvm::StringRef output);
+
 /// The first argument (result) whose string attribute `key` is `name`.
 std::optional<unsigned> findArgument(mlir::func::FuncOp function, llvm::StringRef key,
                                      llvm::StringRef name);

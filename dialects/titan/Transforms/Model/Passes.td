@@ -15,9 +15,9 @@ def TitanVerifyModelPhase : Pass<"titan-verify-model-phase", "::mlir::ModuleOp">
     - (M3) a parameter has the same type, initialiser and trainedness in every program, since one
       buffer serves them all.
     In a program `"train"`:
-    - (M4) one result is the loss: `titan.output = "loss"`, floating-point, without dimensions; every
-      other one is the next value of a buffer (`titan.buffer`), of which each has one
-      (`titan.updates`);
+    - (M4) one result is the loss: `titan.output = "loss"`, floating-point, without dimensions; others
+      are losses with names, `"loss.NAME"`, or the next value of a buffer (`titan.buffer`), of which
+      each has one (`titan.updates`);
     - (M5) `titan.optimizer` says how parameters are updated.
     In the module:
     - (M6) no tensor is mapped to the machine yet: no type has a sharding.

@@ -77,26 +77,33 @@ static LogicalResult verifyArguments(func::FuncOp function, Parameters &paramete
   return success();
 }
 
+/// (M4) One result that is no next value of a buffer.
+static LogicalResult verifyLoss(func::FuncOp function, unsigned index, llvm::StringSet<> &names) {
+  auto role = function.getResultAttrOfType<StringAttr>(index, attr::kOutput);
+  if (!role || !isLossOutput(role.getValue()))
+    return function.emitOpError("(M4) has a result that is neither a loss nor the next value of a "
+                                "buffer: ")
+           << index;
+  if (!names.insert(role.getValue()).second)
+    return function.emitOpError("(M4) has two results ") << attr::kOutput << " = " << role;
+  auto type = dyn_cast<NamedTensorType>(function.getResultTypes()[index]);
+  if (!type || !type.getDims().empty() || !isa<FloatType>(type.getElementType()))
+    return function.emitOpError("(M4) has a loss of type ")
+           << function.getResultTypes()[index] << ", expected a floating-point scalar";
+  return success();
+}
+
 /// (M4) and (M5).
 static LogicalResult verifyTraining(func::FuncOp function) {
-  unsigned numUpdates = 0;
+  llvm::StringSet<> losses;
   for (unsigned r = 0; r < function.getNumResults(); ++r)
-    numUpdates += bool(function.getResultAttr(r, attr::kUpdates));
-  if (function.getNumResults() != numUpdates + 1)
-    return function.emitOpError("(M4) has ")
-           << function.getNumResults() << " results, expected the loss and the next values of "
-           << numUpdates << " buffers alone";
+    if (!function.getResultAttr(r, attr::kUpdates) && failed(verifyLoss(function, r, losses)))
+      return failure();
+  if (!losses.contains("loss"))
+    return function.emitOpError("(M4) has no result ") << attr::kOutput << " = \"loss\"";
   auto isBuffer = [&](unsigned i) { return bool(function.getArgAttr(i, attr::kBuffer)); };
   if (failed(verifyUpdates(function, "M4", isBuffer)))
     return failure();
-  auto role = function.getResultAttrOfType<StringAttr>(0, attr::kOutput);
-  if (!role || role.getValue() != "loss")
-    return function.emitOpError("(M4) has a result that is not `")
-           << attr::kOutput << " = \"loss\"`";
-  auto type = dyn_cast<NamedTensorType>(function.getResultTypes()[0]);
-  if (!type || !type.getDims().empty() || !isa<FloatType>(type.getElementType()))
-    return function.emitOpError("(M4) has a loss of type ")
-           << function.getResultTypes()[0] << ", expected a floating-point scalar";
   if (!function->getAttr(attr::kOptimizer))
     return function.emitOpError("(M5) has no `") << attr::kOptimizer << '`';
   return success();

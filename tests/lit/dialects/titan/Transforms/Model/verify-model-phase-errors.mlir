@@ -82,7 +82,7 @@ func.func @logits(%w: !s {titan.param = "w", titan.init = #titan.init<constant, 
 !s = !titan.tensor<f32[]>
 
 // (M4) A training step without a loss.
-// expected-error @below {{(M4) has 0 results, expected the loss and the next values of 0 buffers alone}}
+// expected-error @below {{(M4) has no result titan.output = "loss"}}
 func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
     attributes {titan.program = "train", titan.optimizer = {}} {
   return
@@ -92,8 +92,8 @@ func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [
 
 !s = !titan.tensor<f32[]>
 
-// (M4) A result that nobody called the loss.
-// expected-error @below {{(M4) has a result that is not `titan.output = "loss"`}}
+// (M4) A result that nobody called a loss.
+// expected-error @below {{(M4) has a result that is neither a loss nor the next value of a buffer: 0}}
 func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>}) -> !s
     attributes {titan.program = "train", titan.optimizer = {}} {
   return %w : !s
@@ -150,6 +150,29 @@ func.func @train(%b: !s {titan.param = "b", titan.buffer, titan.init = #titan.in
 func.func @logits(%b: !s {titan.param = "b", titan.init = #titan.init<constant, [1.0]>}) -> !s
     attributes {titan.program = "logits"} {
   return %b : !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+
+// (M4) A part of the loss without the whole.
+// expected-error @below {{(M4) has no result titan.output = "loss"}}
+func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
+    -> (!s {titan.output = "loss.z"}) attributes {titan.program = "train", titan.optimizer = {}} {
+  return %w : !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+
+// (M4) Two losses of one name.
+// expected-error @below {{(M4) has two results titan.output = "loss.z"}}
+func.func @train(%w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>})
+    -> (!s {titan.output = "loss"}, !s {titan.output = "loss.z"}, !s {titan.output = "loss.z"})
+    attributes {titan.program = "train", titan.optimizer = {}} {
+  return %w, %w, %w : !s, !s, !s
 }
 
 // -----

@@ -10,6 +10,7 @@
 func.func @train(%tokens: !titan.tensor<i64[seq = 2]> {titan.input = "tokens"},
                  %w: !s {titan.param = "w", titan.init = #titan.init<constant, [1.0]>},
                  %b: !s {titan.param = "b", titan.buffer, titan.init = #titan.init<constant, [1.0]>})
-    -> (!s {titan.output = "loss"}, !s {titan.updates = 2}) attributes {titan.program = "train", titan.optimizer = {}} {
-  return %w, %w : !s, !s
+    -> (!s {titan.output = "loss"}, !s {titan.output = "loss.z"}, !s {titan.updates = 2})
+    attributes {titan.program = "train", titan.optimizer = {}} {
+  return %w, %w, %w : !s, !s, !s
 }

@@ -1,0 +1,88 @@
+#include "compiler/sema/elaboration/Elaboration.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace titan::sema {
+
+using namespace syntax;
+
+/// The mean of many values of few digits has few digits: a loss is an island.
+DType Losses::computeType() const {
+  return wider(parts.recorder.computeType, DType::F32);
+}
+
+Value Losses::valueOf(const Expr &expr) {
+  const DType dtype = computeType();
+  Island island(parts.recorder, dtype);
+  Value value = eval(expr);
+  return value.isTensor() ? Value::ofTensor(parts.recorder.converted(value.tensor, dtype, expr.loc))
+                          : value;
+}
+
+bool Losses::mayStandHere(Location at) {
+  if (here.loops.empty() && here.frame->decl->is<ModelDecl>())
+    return true;
+  report(Code::MisplacedStatement, at, "a loss belongs to a model, outside of `repeat`")
+      .help("carry its value out (`total = total + ...`), or make it a result: `-> y, uneven`");
+  return false;
+}
+
+bool Losses::isNumber(const Value &value, Location at, const std::string &what) {
+  const TensorType &type = typeOf(value);
+  if (!type.dims.empty()) {
+    report(Code::LossNotScalar, at, what + " must be one number, but this has " + print(type.dims))
+        .help("average it: `mean(x, over ...)`");
+    return false;
+  }
+  if (isFloat(type.dtype))
+    return true;
+  report(Code::LossNotScalar, at,
+         what + " must be a floating-point number, but this is " + spelling(type.dtype))
+      .help("convert it with `float(x)`; no gradient passes through integers");
+  return false;
+}
+
+bool Losses::isNew(const std::string &name, Location at) {
+  auto other = std::find_if(model.losses.begin(), model.losses.end(),
+                            [&](const Output &one) { return one.name == name; });
+  if (other == model.losses.end())
+    return true;
+  Diagnostic &diag = report(Code::LossTwice, at,
+                            name.empty() ? "the model has a loss already"
+                                         : "the model has a loss `" + name + "` already")
+                         .note(other->loc, "the other one is here");
+  if (name.empty())
+    diag.help("give one of them a name, `loss NAME = ...`: their sum is minimised");
+  return false;
+}
+
+void Losses::add(const std::string &name, const Expr &expr, Location at) {
+  if (!mayStandHere(at))
+    return;
+  const std::string what = name.empty() ? "the loss" : "loss `" + name + "`";
+  std::string outer = std::exchange(here.variable, name.empty() ? "loss" : name);
+  Value value = valueOf(expr);
+  here.variable = std::move(outer);
+  if (expectTensor(value, expr.loc, what.c_str()) && isNew(name, at) &&
+      isNumber(value, expr.loc, what))
+    model.losses.push_back({name, value.tensor, expr.loc});
+}
+
+void Losses::sum() {
+  if (model.losses.empty())
+    return;
+  Island island(parts.recorder, computeType());
+  std::string outer = std::exchange(here.variable, "loss");
+  Value total = Value::ofTensor(model.losses.front().value);
+  for (size_t i = 1; i < model.losses.size() && total.isTensor(); ++i) {
+    const Output &next = model.losses[i];
+    total = parts.tensors.elementwise("add", total, Value::ofTensor(next.value), next.loc,
+                                      model.losses[i - 1].loc, next.loc);
+  }
+  here.variable = std::move(outer);
+  if (total.isTensor())
+    model.loss = total.tensor;
+}
+
+} // namespace titan::sema
