@@ -47,6 +47,22 @@ DataSource openSet(Session &session, const Settings &settings) {
   return std::move(*set);
 }
 
+void add(NamedLosses &sums, const NamedLosses &losses) {
+  if (sums.empty())
+    sums = losses;
+  else
+    for (size_t i = 0; i < losses.size(); ++i)
+      sums[i].second += losses[i].second;
+}
+
+/// " (balance 0.01, z 0.002)"; nothing where no loss has a name.
+std::string listOf(const NamedLosses &losses, int digits) {
+  std::string all;
+  for (const auto &[name, value] : losses)
+    all += fmt::format("{}{} {:.{}g}", all.empty() ? "" : ", ", name, value, digits);
+  return all.empty() ? "" : " (" + all + ")";
+}
+
 } // namespace
 
 bool canEvaluate(Session &session) {
@@ -65,15 +81,20 @@ Evaluation::Evaluation(Session &session, const Settings &settings)
 EvaluationResult Evaluation::run() {
   auto begin = std::chrono::steady_clock::now();
   const Program &program = session.program();
-  double total = 0;
+  EvaluationResult result;
   for (int64_t batch = 0; batch < batches; ++batch) {
     reader.load(data, batch * program.batch);
     session.run(function);
-    total += session.readScalar("loss", function);
+    result.loss += session.readScalar("loss", function);
+    add(result.losses, session.readLosses(function));
   }
+  result.loss /= static_cast<double>(batches);
+  for (auto &[name, value] : result.losses)
+    value /= static_cast<double>(batches);
   std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  return {total / static_cast<double>(batches), batches * program.batch * program.seq,
-          seconds.count()};
+  result.tokens = batches * program.batch * program.seq;
+  result.seconds = seconds.count();
+  return result;
 }
 
 int evaluate(Session &session, const Options &options, const Settings &settings) {
@@ -89,9 +110,9 @@ int evaluate(Session &session, const Options &options, const Settings &settings)
   EvaluationResult result = evaluation.run();
   int digits = session.program().dtype == DType::F64 ? 17 : 9;
   if (session.isFirst())
-    std::printf("loss %.*g  perplexity %.*g  %lld tokens in %s\n", digits, result.loss, digits,
-                std::exp(result.loss), static_cast<long long>(result.tokens),
-                formatDuration(result.seconds).c_str());
+    std::printf("loss %.*g%s  perplexity %.*g  %lld tokens in %s\n", digits, result.loss,
+                listOf(result.losses, digits).c_str(), digits, std::exp(result.loss),
+                static_cast<long long>(result.tokens), formatDuration(result.seconds).c_str());
   flushOutput();
   return 0;
 }

@@ -8,12 +8,15 @@
 #include "Options.h"
 #include "Settings.h"
 
+#include "titan/runtime/metrics.h"
+
 #include <optional>
 
 namespace titan::rt {
 
 struct EvaluationResult {
   double loss = 0;
+  NamedLosses losses; ///< those with names
   int64_t tokens = 0;
   double seconds = 0;
 };

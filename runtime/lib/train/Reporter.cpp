@@ -21,6 +21,11 @@ void addMemory(Scalars &scalars, const std::string &section, Device &device) {
   }
 }
 
+void addLosses(Scalars &scalars, const std::string &section, const NamedLosses &losses) {
+  for (const auto &[name, value] : losses)
+    scalars.push_back({section + "losses/" + name, value});
+}
+
 } // namespace
 
 void Reporter::begin(int64_t step) {
@@ -48,6 +53,7 @@ void Reporter::row(const MetricsRow &row, double secondsLeft, double seconds, do
                      {"time_metrics/data_loading(%)", 100 * dataSeconds / seconds},
                      {"n_tokens_seen", static_cast<double>(row.tokens)},
                      {"lr/AdamW", row.lr}};
+  addLosses(scalars, "loss_metrics/", row.losses);
   addMemory(scalars, "", session.device());
   if (row.mfu)
     scalars.push_back({"mfu(%)", *row.mfu});
@@ -64,6 +70,7 @@ void Reporter::evaluation(int64_t step, const EvaluationResult &result) {
   Scalars scalars = {
       {"validation_metrics/loss", result.loss},
       {"validation_metrics/throughput(tps)", tokensPerSecond / session.world().size()}};
+  addLosses(scalars, "validation_metrics/", result.losses);
   addMemory(scalars, "validation_metrics/", session.device());
   events->append(step, scalars);
   say("step {}  evaluation: loss {:.4f} on {} tokens", step, result.loss, result.tokens);

@@ -138,6 +138,16 @@ double Session::readScalar(const std::string &name, const std::string &function)
   }
 }
 
+NamedLosses Session::readLosses(const std::string &function) const {
+  constexpr std::string_view prefix = "loss.";
+  NamedLosses losses;
+  for (const Tensor &tensor : info.tensors)
+    if (tensor.role == Role::Output && tensor.function == function &&
+        tensor.name.starts_with(prefix))
+      losses.push_back({tensor.name.substr(prefix.size()), readScalar(tensor.name, function)});
+  return losses;
+}
+
 void Session::writeScalar(const std::string &name, double value) {
   for (const Tensor &tensor : info.tensors) {
     if (tensor.role != Role::Scalar || tensor.name != name)

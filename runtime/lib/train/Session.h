@@ -6,6 +6,7 @@
 
 #include "titan/runtime/collectives.h"
 #include "titan/runtime/layout.h"
+#include "titan/runtime/metrics.h"
 #include "titan/runtime/program.h"
 
 #include <memory>
@@ -52,6 +53,8 @@ public:
 
   /// A rank-0 tensor as a number; NaN if the program has none of this name.
   double readScalar(const std::string &name, const std::string &function) const;
+  /// The losses with names that a function gives.
+  NamedLosses readLosses(const std::string &function) const;
   void writeScalar(const std::string &name, double value);
 
   /// True on every rank if it is true on any.

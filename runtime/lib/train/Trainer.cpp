@@ -253,6 +253,7 @@ private:
     if (evaluated) {
       result = evaluation->run();
       row.evalLoss = result->loss;
+      row.evalLosses = result->losses;
       row.time = secondsSince(begin);
     }
     if (session.isFirst())
@@ -269,6 +270,7 @@ private:
     MetricsRow row;
     row.step = step;
     row.loss = session.readScalar("loss", "train");
+    row.losses = session.readLosses("train");
     row.gradNorm = session.readScalar("grad_norm", "train");
     row.lr = rate;
     row.tokens = step * program.batch * program.seq;

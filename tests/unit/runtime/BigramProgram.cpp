@@ -218,6 +218,8 @@ Program program(const int64_t *degree) {
     p.tensors.push_back(tensor(Role::Input, "tokens", DType::I64, rows, Tokens, function));
     p.tensors.push_back(tensor(Role::Input, "labels", DType::I64, rows, Labels, function));
     p.tensors.push_back(tensor(Role::Output, "loss", DType::F64, {}, Loss, function));
+    // One with a name, which is all of it.
+    p.tensors.push_back(tensor(Role::Output, "loss.nll", DType::F64, {}, Loss, function));
   }
   p.tensors.push_back(tensor(Role::Scalar, "lr", DType::F64, {}, Lr));
   p.tensors.push_back(tensor(Role::Scalar, "step", DType::I64, {}, Step));

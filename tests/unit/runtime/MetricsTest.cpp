@@ -51,6 +51,22 @@ TEST_F(Metrics, RowsAsJson) {
   EXPECT_NE(toJson(fast, 9).find(R"("tflops": 0.25, "mfu": 41.25, )"), std::string::npos);
 }
 
+// Losses with names stand behind the whole one, those of an evaluation behind its.
+TEST_F(Metrics, LossesWithNames) {
+  MetricsRow several = row(1);
+  several.losses = {{"balance", 1.0 / 3}, {"z", NAN}};
+  several.evalLoss = 2;
+  several.evalLosses = {{"balance", 0.25}, {"z", 1}};
+  std::string text = toJson(several, 9);
+  EXPECT_NE(text.find(R"("loss": 0.333333333, "losses": {"balance": 0.333333333, "z": null}, )"
+                      R"("grad_norm")"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find(R"("eval_loss": 2, "eval_losses": {"balance": 0.25, "z": 1}})"),
+            std::string::npos)
+      << text;
+}
+
 // Peaks are those of data sheets: of the device in full, not of a slice or another form of it, and
 // of bf16 alone.
 TEST(PublishedPeak, KnowsWhatIsPublished) {

@@ -115,6 +115,27 @@ class ObserveTest(ProgramCase):
         for event, loss in zip(read, losses(run), strict=True):
             self.assertAlmostEqual(event.value, loss, places=5)
 
+    def test_losses_with_names(self):
+        """A loss that has a name is in the rows, the events and the output of `eval`, not in the lines."""
+        settings = ["--set", f"eval.data.path={self.text}", "--set", "eval.every=2"]
+        run, said = self.train("run", *settings, "--steps", 4)
+        rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+        self.assertEqual([row["losses"] for row in rows], [{"nll": row["loss"]} for row in rows])
+        evaluated = [row for row in rows if "eval_loss" in row]
+        self.assertEqual(len(evaluated), 2)
+        for row in rows:
+            expected = {"nll": row["eval_loss"]} if row in evaluated else None
+            self.assertEqual(row.get("eval_losses"), expected)
+        self.assertNotIn("nll", said)
+        out, _ = self.run_exe("eval", "--data", self.text, "--init-from", run)
+        whole = out.split()[1]
+        self.assertTrue(out.startswith(f"loss {whole} (nll {whole})  perplexity "), out)
+        scalars = self.read_events(run).Scalars
+        for event, row in zip(scalars("loss_metrics/losses/nll"), rows, strict=True):
+            self.assertAlmostEqual(event.value, row["loss"], places=5)
+        for event, row in zip(scalars("validation_metrics/losses/nll"), evaluated, strict=True):
+            self.assertAlmostEqual(event.value, row["eval_loss"], places=5)
+
     def test_share_of_the_peak(self):
         """Where the peak of a rank's device is said, the share of it that the model takes is in the
         rows, the events and the lines: 800 operations a token by the formula, 1,000 as executed."""

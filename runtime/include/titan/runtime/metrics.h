@@ -8,7 +8,8 @@
 // share, in per cent, of the devices' peak that the model's operations take by TorchTitan's
 // formula: recomputation does not count, nor does what a mask saves. It is left out where the peak
 // is not known, as on processors unless it is said; `eval_loss` is there where the run was
-// evaluated.
+// evaluated. `losses` and `eval_losses` hold the losses that have names in the model, each by its
+// name; `loss` and `eval_loss` are the sums of all.
 //
 // Errors: UserError if a file cannot be written.
 #pragma once
@@ -17,8 +18,13 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace titan::rt {
+
+/// The losses that a model names, in its order.
+using NamedLosses = std::vector<std::pair<std::string, double>>;
 
 struct MetricsRow {
   int64_t step = 0; ///< from 1
@@ -33,6 +39,7 @@ struct MetricsRow {
   std::optional<double> evalLoss = {}; ///< where the run was evaluated after this step
   double modelTflops = 0;              ///< as tflops, by TorchTitan's formula
   std::optional<double> mfu = {};      ///< per cent; where the devices' peak is known
+  NamedLosses losses = {}, evalLosses = {};
 };
 
 /// One row as a line of JSON, without the newline.

@@ -86,9 +86,9 @@ enum class Role : uint8_t { Parameter, State, Input, Scalar, Output, Gradient };
 struct Tensor {
   Role role;
   /// Parameter: its name ("layers.wq"); State: "m.layers.wq"; Input: "tokens"; Scalar: "lr",
-  /// "step"; Output: "loss", "grad_norm", "logits"; Gradient: the parameter's name. A stacked
-  /// tensor (its first dimension is a repeat) is exchanged and initialised per layer:
-  /// "layers.3.wq".
+  /// "step"; Output: "loss", "loss.NAME" of one that has a name, "grad_norm", "logits"; Gradient:
+  /// the parameter's name. A stacked tensor (its first dimension is a repeat) is exchanged and
+  /// initialised per layer: "layers.3.wq".
   std::string name;
   TensorInfo info;
   int buffer; // index into Program::persistent or, of a function's own, Function::transient
