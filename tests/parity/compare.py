@@ -5,7 +5,7 @@
 A is the run to judge, B the one it is held against; each is a folder with metrics.jsonl,
 gradients.safetensors (step 1, before clipping) and model.safetensors (after the last step).
 
-Losses must agree relatively, and so must the gradients' norms, less closely. A tensor a agrees with
+Losses must agree relatively, the sum and each that has a name, and so must the gradients' norms, less closely. A tensor a agrees with
 b where, in the 2-norm,
 
     |a - b| <= relative |b| + absolute |all|
@@ -81,6 +81,13 @@ def read_losses(folder: Path) -> dict[int, float]:
     return read_metric(folder, "loss")
 
 
+def read_named_losses(folder: Path) -> dict[tuple[int, str], float]:
+    """Of every step, those that have names."""
+    with open(folder / "metrics.jsonl") as file:
+        return {(row["step"], name): loss for row in map(json.loads, file)
+                for name, loss in row.get("losses", {}).items()}
+
+
 def same_keys(kind: str, a, b, result: Result) -> bool:
     for name, missing in (("judged", b.keys() - a.keys()), ("other", a.keys() - b.keys())):
         if missing:
@@ -96,8 +103,8 @@ def not_finite(value: float) -> float:
     return math.inf if math.isnan(value) else value
 
 
-def compare_metric(kind: str, a: dict[int, float], b: dict[int, float], limit: float | None,
-                   result: Result) -> None:
+def compare_metric(kind: str, a: dict, b: dict, limit: float | None, result: Result) -> None:
+    """Of numbers by their step, or by step and name."""
     if not same_keys(kind, a, b, result):
         return
     differences = {s: not_finite(abs(a[s] - b[s]) / abs(b[s])) for s in b}
@@ -136,6 +143,9 @@ def compare(a: Path, b: Path, dtype: str) -> Result:
     rule, result = RULES[dtype], Result()
     for kind, key, limit in (("losses", "loss", rule.loss), ("norms", "grad_norm", rule.norm)):
         compare_metric(kind, read_metric(a, key), read_metric(b, key), limit, result)
+    named = read_named_losses(a), read_named_losses(b)
+    if any(named):
+        compare_metric("each loss", *named, rule.loss, result)
     for kind, file, limits in (("gradients", "gradients", rule.gradients),
                                ("parameters", "model", rule.parameters)):
         name = f"{file}.safetensors"

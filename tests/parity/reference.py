@@ -6,7 +6,7 @@
 W has the initial parameters under the program's names; B has `tokens` [steps, batch, seq + 1],
 each row a sample whose labels are its tokens shifted by one. DIR receives
 
-    metrics.jsonl           step, loss, grad_norm, lr
+    metrics.jsonl           step, loss, losses (those with names), grad_norm, lr
     gradients.safetensors   of step 1, before clipping
     model.safetensors       the parameters and buffers after the last step
 """

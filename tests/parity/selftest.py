@@ -91,14 +91,18 @@ class Parity(unittest.TestCase):
             self.assertTrue(result.passed(), result.table())
 
     def test_damage(self):
-        """A missing tensor, a missing step, a NaN and another shape are faults, not agreement."""
+        """A missing tensor, a missing step, a NaN, another shape and a loss that the other run does not have
+        are faults, not agreement."""
         plain = self.root / "llama3" / "plain-float64"
         gradients = load_file(plain / "gradients.safetensors")
         nan = {**gradients, "norm": torch.full_like(gradients["norm"], torch.nan)}
         short = {n: t for n, t in gradients.items() if n != "norm"}
         flat = {**gradients, "table": gradients["table"].flatten()}
         rows = (plain / "metrics.jsonl").read_text().splitlines(keepends=True)
-        for tensors, text in ((nan, rows), (short, rows), (flat, rows), (gradients, rows[:-1])):
+        named = [row.replace('"losses": {}', '"losses": {"z": 1.0}') for row in rows]
+        self.assertNotEqual(named, rows)
+        for tensors, text in ((nan, rows), (short, rows), (flat, rows), (gradients, rows[:-1]),
+                              (gradients, named)):
             broken = self.root / "broken"
             broken.mkdir(exist_ok=True)
             save_file(tensors, broken / "gradients.safetensors")

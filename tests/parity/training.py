@@ -96,14 +96,22 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     return torch.nn.functional.cross_entropy(wide(logits).flatten(0, 1), labels.flatten())
 
 
-def loss_of(module, parameters: dict[str, Tensor], batch: Tensor, compute=None) -> Tensor:
-    """A model's own loss where it has one, else cross-entropy of its logits. Only the models of the
-    parity table compute in another type than the parameters'."""
+def losses_of(module, parameters: dict[str, Tensor], batch: Tensor,
+              compute=None) -> dict[str, Tensor]:
+    """A model's own losses by their names, or its one loss, whose name is empty, else cross-entropy of its
+    logits. Only the models of the parity table compute in another type than the parameters'."""
     tokens, labels = batch[:, :-1], batch[:, 1:]
+    if hasattr(module, "losses"):
+        return module.losses(parameters, tokens, labels)
     if hasattr(module, "loss"):
-        return module.loss(parameters, tokens, labels)
+        return {"": module.loss(parameters, tokens, labels)}
     narrow = {} if compute is None else {"compute": compute}
-    return cross_entropy(module.logits(parameters, tokens, **narrow), labels)
+    return {"": cross_entropy(module.logits(parameters, tokens, **narrow), labels)}
+
+
+def loss_of(module, parameters: dict[str, Tensor], batch: Tensor) -> Tensor:
+    """What is minimised."""
+    return sum(losses_of(module, parameters, batch).values())
 
 
 def clip(parameters: list[Tensor], limit: float, per_tensor: bool) -> float:
@@ -135,7 +143,8 @@ def train(module, parameters: dict[str, Tensor], batches: Tensor, recipe: Recipe
     for step in range(recipe.steps):
         optimizer.zero_grad()
         everything = parameters | buffers
-        loss = loss_of(module, everything, batches[step], compute)
+        losses = losses_of(module, everything, batches[step], compute)
+        loss = sum(losses.values())
         loss.backward()
         if buffers:
             with torch.no_grad():
@@ -151,8 +160,9 @@ def train(module, parameters: dict[str, Tensor], batches: Tensor, recipe: Recipe
         if mutation == "no-bias-correction":
             uncorrect(optimizer, step, recipe)
         optimizer.step()
-        rows.append({"step": step + 1, "loss": loss.item(), "grad_norm": norm,
-                     "lr": recipe.lr * factor})
+        rows.append({"step": step + 1, "loss": loss.item(),
+                     "losses": {name: one.item() for name, one in losses.items() if name},
+                     "grad_norm": norm, "lr": recipe.lr * factor})
     return rows, first, {n: p.detach().clone() for n, p in (parameters | buffers).items()}
 
 

@@ -58,6 +58,7 @@ def logits(parameters: dict[str, Tensor], tokens: Tensor) -> Tensor:
     return run(parameters, tokens)[0]
 
 
-def loss(parameters: dict[str, Tensor], tokens: Tensor, labels: Tensor) -> Tensor:
+def losses(parameters: dict[str, Tensor], tokens: Tensor, labels: Tensor) -> dict[str, Tensor]:
     logits, uneven = run(parameters, tokens)
-    return cross_entropy(logits.flatten(0, 1), labels.flatten()) + BALANCE * uneven
+    return {"": cross_entropy(logits.flatten(0, 1), labels.flatten()),
+            "imbalance": BALANCE * uneven}

@@ -60,9 +60,9 @@ def logits(parameters: dict[str, Tensor], tokens: Tensor) -> Tensor:
     return run(parameters, tokens)[0]
 
 
-def loss(parameters: dict[str, Tensor], tokens: Tensor, labels: Tensor) -> Tensor:
+def losses(parameters: dict[str, Tensor], tokens: Tensor, labels: Tensor) -> dict[str, Tensor]:
     logits, total = run(parameters, tokens)
     flat = logits.flatten(0, 1)
     smooth = cross_entropy(flat, labels.flatten(), label_smoothing=SMOOTHING)
     tamed = cross_entropy(flat, labels.flatten()) + Z_WEIGHT * flat.logsumexp(-1).square().mean()
-    return smooth + tamed + 0.1 * total
+    return {"": smooth, "tamed": tamed, "spread": 0.1 * total}
