@@ -460,7 +460,11 @@ class Program:
         for value in self.random.sample(body.values, min(len(body.values), self.random.randint(0, 6))):
             if value.dims:
                 terms.append(f"0.3 * mean({value.name} ** 2, over {', '.join(value.dims)})")
-        body.emit("loss = " + " + ".join(terms))
+        if self.random.random() < 0.3:  # each by its name, as a sum of their own
+            for i, term in enumerate(terms):
+                body.emit(f"loss {f'part{i} ' if i else ''}= {term}")
+        else:
+            body.emit("loss = " + " + ".join(terms))
         sizes = {d: self.sizes[d] for d in [*self.model_dims, "layers"]} | {"n1": 1, "n2": 2}
         arguments = ", ".join(f"{name} = {size}" for name, size in sizes.items())
         return [f"model M({arguments}) {{", *body.lines, "}"]
