@@ -13,11 +13,13 @@
 // processor. Header-only, because the compiler's interpreter draws from it, too.
 #pragma once
 
-#include "titan/runtime/philox.h"
+#include "titan/runtime/philox_vectors.h"
 #include "titan/runtime/vector_math.h"
 #include "titan/runtime/vector_periodic.h"
 
+#include <bit>
 #include <cmath>
+#include <cstring>
 
 namespace titan::rt {
 
@@ -64,13 +66,13 @@ public:
 
   /// uniform() and normal() of so many elements from `first` on, in a form that vectorises.
   template <int Count> void uniforms(uint64_t first, double (&out)[Count]) const {
-    uint32_t words[4][Count];
+    uint64_t words[4][Count];
     bits(first, words);
     for (int i = 0; i < Count; ++i)
       out[i] = unitInterval(words[0][i], words[1][i]);
   }
   template <int Count> void normals(uint64_t first, double (&out)[Count]) const {
-    uint32_t words[4][Count];
+    uint64_t words[4][Count];
     bits(first, words);
     for (int i = 0; i < Count; ++i)
       out[i] = gaussian(words[0][i], words[1][i], words[2][i], words[3][i]);
@@ -78,29 +80,32 @@ public:
 
 private:
   /// The words of bits(first) and so on.
-  template <int Count> void bits(uint64_t first, uint32_t (&words)[4][Count]) const {
-    for (int i = 0; i < Count; ++i) {
-      const uint64_t index = first + static_cast<uint64_t>(i);
-      words[0][i] = static_cast<uint32_t>(index);
-      words[1][i] = static_cast<uint32_t>(index >> 32);
-      words[2][i] = static_cast<uint32_t>(seed);
-      words[3][i] = static_cast<uint32_t>(seed >> 32);
-    }
-    PhiloxKey roundKey = key;
-    for (int round = 0; round < kPhiloxRounds; ++round) {
-      for (int i = 0; i < Count; ++i)
-        philoxRound(words[0][i], words[1][i], words[2][i], words[3][i], roundKey);
-      nextKey(roundKey);
+  template <int Count> void bits(uint64_t first, uint64_t (&words)[4][Count]) const {
+    using namespace philox_vectors;
+    static_assert(Count % kLanes == 0);
+    for (int at = 0; at < Count; at += kLanes) {
+      Lanes index{};
+      for (int i = 0; i < kLanes; ++i)
+        index[i] = first + static_cast<uint64_t>(at + i);
+      Lanes block[4] = {index, index >> 32, Lanes{} + (seed & 0xFFFFFFFF), Lanes{} + (seed >> 32)};
+      philox_vectors::philox4x32(block, key);
+      for (int word = 0; word < 4; ++word)
+        std::memcpy(&words[word][at], &block[word], sizeof(Lanes));
     }
   }
 
-  /// The upper 53 of 64 bits, exactly, from halves, since few processors convert 64 at once.
-  static TITAN_VECTOR_INLINE double unitInterval(uint32_t high, uint32_t low) {
-    return (static_cast<double>(high) * 0x1.0p21 + static_cast<double>(low >> 11)) * 0x1.0p-53;
+  /// Of a number below 2^52, exactly; a conversion of 64 bits is an instruction on few processors.
+  static TITAN_VECTOR_INLINE double toDouble(uint64_t number) {
+    return std::bit_cast<double>(number | 0x4330000000000000) - 0x1.0p52;
+  }
+
+  /// The upper 53 of 64 bits, exactly, from words of 32.
+  static TITAN_VECTOR_INLINE double unitInterval(uint64_t high, uint64_t low) {
+    return (toDouble(high) * 0x1.0p21 + toDouble(low >> 11)) * 0x1.0p-53;
   }
 
   /// Box and Muller: sqrt(-2 ln u) cos(2 pi v), u in (0, 1], v in [0, 1).
-  static TITAN_VECTOR_INLINE double gaussian(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+  static TITAN_VECTOR_INLINE double gaussian(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
     double u = 1.0 - unitInterval(a, b);
     double v = unitInterval(c, d);
     return std::sqrt(-2.0 * vlog(u)) * vcosTurns(v);
