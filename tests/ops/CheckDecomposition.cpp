@@ -1,13 +1,8 @@
 //===- CheckDecomposition.cpp - Composites are what defines them ----------===//
 
 #include "compiler/interpreter/Compare.h"
-#include "compiler/interpreter/Widen.h"
 #include "dialects/titan/Decomposition/Decomposition.h"
-#include "dialects/titan/Transforms/Gradient/Passes.h"
-#include "mlir/IR/Verifier.h"
-#include "mlir/Pass/PassManager.h"
 #include "tests/ops/Checks.h"
-#include "tests/ops/Programs.h"
 #include "tests/ops/Weights.h"
 
 using namespace mlir;
@@ -20,27 +15,13 @@ static bool isComposite(MLIRContext *context, const Case &c) {
       ->hasInterface<ir::DecomposableOpInterface>();
 }
 
-/// A training program of the case, differentiated, in double precision throughout.
-static OwningOpRef<ModuleOp> differentiate(MLIRContext *context, const Case &c,
-                                           const Weights &weights, bool isDecomposed) {
-  OwningOpRef<ModuleOp> module = makeTraining(context, c, weights.byResult);
-  PassManager manager(context);
-  if (isDecomposed)
-    manager.addPass(ir::createDecomposePass());
-  manager.addPass(ir::createTitanDifferentiate());
-  if (failed(verify(*module)) || failed(manager.run(*module)))
-    return nullptr;
-  interpreter::widenToFloat64(*module);
-  return module;
-}
-
 bool ops::checkDecomposition(MLIRContext *context, const Case &c, Draw &draw, Counts &counts) {
   if (!isComposite(context, c))
     return true;
   ++counts.decompositions;
   Weights weights(c, draw);
-  OwningOpRef<ModuleOp> whole = differentiate(context, c, weights, /*isDecomposed=*/false);
-  OwningOpRef<ModuleOp> parts = differentiate(context, c, weights, /*isDecomposed=*/true);
+  OwningOpRef<ModuleOp> whole = differentiate(context, c, weights);
+  OwningOpRef<ModuleOp> parts = differentiate(context, c, weights, ir::createDecomposePass());
   if (!whole || !parts)
     return false;
   auto a = Session::create(*whole, "train", 1, {}), b = Session::create(*parts, "train", 1, {});

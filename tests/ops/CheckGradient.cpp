@@ -20,11 +20,12 @@ static bool hasGradient(const Case &c) {
          llvm::any_of(c.operands, [](const Tensor &operand) { return isReal(operand.type); });
 }
 
-/// A training program of the case, differentiated, in double precision throughout.
-static OwningOpRef<ModuleOp> differentiate(MLIRContext *context, const Case &c,
-                                           const Weights &weights) {
+OwningOpRef<ModuleOp> ops::differentiate(MLIRContext *context, const Case &c,
+                                         const Weights &weights, std::unique_ptr<Pass> first) {
   OwningOpRef<ModuleOp> module = makeTraining(context, c, weights.byResult);
   PassManager manager(context);
+  if (first)
+    manager.addPass(std::move(first));
   manager.addPass(ir::createTitanDifferentiate());
   if (failed(verify(*module)) || failed(manager.run(*module)))
     return nullptr;

@@ -3,6 +3,8 @@
 #ifndef TITAN_TESTS_OPS_WEIGHTS_H
 #define TITAN_TESTS_OPS_WEIGHTS_H
 
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
 #include "tests/ops/Draw.h"
 
 namespace titan::ops {
@@ -22,6 +24,12 @@ struct Weights {
     }
   }
 };
+
+/// A training program of the case, differentiated, in double precision throughout; `first` is run
+/// on it before. Null where that fails.
+mlir::OwningOpRef<mlir::ModuleOp> differentiate(mlir::MLIRContext *context, const Case &c,
+                                                const Weights &weights,
+                                                std::unique_ptr<mlir::Pass> first = nullptr);
 
 } // namespace titan::ops
 
