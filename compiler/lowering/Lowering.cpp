@@ -142,11 +142,22 @@ private:
 };
 
 /// What training and evaluation give: the loss, and those with names that it is the sum of.
-std::vector<sema::Output> lossOutputs(const sema::Model &model) {
+std::vector<sema::Output> trainOutputs(const sema::Model &model) {
   std::vector<sema::Output> outputs{{"loss", *model.loss, model.loc}};
   for (const sema::Output &loss : model.losses)
     if (!loss.name.empty())
       outputs.push_back({ir::getLossOutput(loss.name), loss.value, loss.loc});
+  return outputs;
+}
+
+/// Evaluation also gives the one without a name where others make it less than the sum: the
+/// perplexity is its own.
+std::vector<sema::Output> evalOutputs(const sema::Model &model) {
+  std::vector<sema::Output> outputs = trainOutputs(model);
+  if (model.losses.size() > 1)
+    for (const sema::Output &loss : model.losses)
+      if (loss.name.empty())
+        outputs.push_back({ir::getLossOutput(""), loss.value, loss.loc});
   return outputs;
 }
 
@@ -164,7 +175,7 @@ OwningOpRef<ModuleOp> lower(const sema::CheckedRun &run, const SourceManager &so
   setRunAttributes(run, sources, *module);
   if (run.train.loss) {
     ProgramLowering program(run, run.train, sources, builder);
-    func::FuncOp train = program.lower("train", lossOutputs(run.train));
+    func::FuncOp train = program.lower("train", trainOutputs(run.train));
     train->setAttr(ir::attr::kOptimizer, optimizerAttribute(run.run, builder));
     if (int64_t parts = run.run["accumulate"].integer; parts > 1)
       train->setAttr(ir::attr::kAccumulate,
@@ -175,7 +186,7 @@ OwningOpRef<ModuleOp> lower(const sema::CheckedRun &run, const SourceManager &so
       train->setAttr(ir::attr::kLossParts, builder.getI64IntegerAttr(parts));
     module->push_back(train);
     if (!run.run["eval.data.path"].text.empty())
-      module->push_back(program.lower("eval", lossOutputs(run.train)));
+      module->push_back(program.lower("eval", evalOutputs(run.train)));
   }
   if (!run.logits.outputs.empty()) {
     ProgramLowering program(run, run.logits, sources, builder);

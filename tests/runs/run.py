@@ -18,6 +18,7 @@ and writes files as if there were no padding: what one process has written, two 
 from alike.
 
 Evaluation: the same number on one process and on two, during the run and after it; it changes no loss.
+Perplexity is that of the loss without a name; where others have names and none has not, there is none.
 
 Documents: a model that is told where documents begin trains as one that finds it in its tokens (documents.py).
 
@@ -26,7 +27,9 @@ Overlap: a profile shows that collectives go on beside computation (overlap.py).
 
 import argparse
 import json
+import math
 import random
+import re
 import shutil
 import socket
 import subprocess
@@ -48,6 +51,7 @@ OUT = ROOT / "out" / "runs"
 PROGRAM = ROOT / "tests/parity/programs/llama3.titan"
 ODD = ROOT / "tests/parity/programs/gpt2.titan"
 DOCUMENTS = ROOT / "tests/runs/documents.titan"
+LOSSES = ROOT / "tests/lit/meaning/Inputs/losses.titan"
 BUFFERS = ROOT / "tests/parity/programs/balanced.titan"
 COUNTER = BUILD / "lib" / "libcount-allocations.so"
 EVERY = 5  # steps between checkpoints
@@ -226,6 +230,23 @@ def try_evaluation(one: Path, two: Path, text: Path, other: Path):
     return good, f"    one process {found[0]}, two {found[1]}"
 
 
+def evaluate(exe: Path, text: Path) -> tuple[dict[str, float], str]:
+    """The numbers that `eval` prints after a run of two steps, by name, and the line."""
+    out = OUT / f"{exe.name}-run"
+    Launch(steps=2).run(exe, text, out)
+    said = call([exe, "eval", "--data", text, "--init-from", out])
+    return {name: float(value) for name, value in re.findall(r"(\w+) ([\d.e+-]+)", said)}, said
+
+
+def try_perplexity(mixed: Path, named: Path, text: Path):
+    found, line = evaluate(mixed, text)
+    own = found["loss"] - found["z"] - found["uneven"] - found["weights"]
+    good = abs(found["perplexity"] - math.exp(own)) <= 1e-11 * found["perplexity"]
+    _, other = evaluate(named, text)
+    good = good and "perplexity" not in other and "nll " in other
+    return good, f"    {line.strip()}\n    {other.strip()}"
+
+
 def try_overlap(exe: Path, text: Path, layers: int, steps: int = 3):
     out = OUT / "profiled"
     Run([exe, "--data", text, "--out", out, "--resume", "none", "--stop-at", steps + 3,
@@ -246,8 +267,10 @@ def main() -> None:
     text = write_text(OUT / "text.txt", 50_000)
     other = write_text(OUT / "other.txt", 3_000, seed=2)
     evaluation = [f'eval.data.path="{other}"']
+    all_named = OUT / "all-named.titan"
+    all_named.write_text(LOSSES.read_text().replace("    loss         = nll", "    loss nll = nll"))
     with ThreadPoolExecutor(CORES) as pool:
-        one, two, split, narrow, whole, padded, kept, kept2, kept_split, deep, *packed = pool.map(lambda made: build(*made), [
+        one, two, split, narrow, whole, padded, kept, kept2, kept_split, deep, mixed, named, *packed = pool.map(lambda made: build(*made), [
             (PROGRAM, "parity", "float64", OUT / "one", evaluation),
             (PROGRAM, "on_shard2", "float64", OUT / "two", evaluation),
             (PROGRAM, "on_tp2_seq", "float64", OUT / "split", evaluation),
@@ -259,6 +282,8 @@ def main() -> None:
             (BUFFERS, "on_tp2", "float64", OUT / "kept-split"),
             (PROGRAM, "on_shard2", "float32", OUT / "deep",
              ["model.layers=4", "model.embed=256", "model.ffn=1024"]),
+            (LOSSES, "small", "float64", OUT / "mixed", [*evaluation, "model.vocab=256"]),
+            (all_named, "small", "float64", OUT / "named", [*evaluation, "model.vocab=256"]),
             *((DOCUMENTS, train, "float64", OUT / train) for train in ("found", "packed", "on_cp"))])
     kills = 100 if arguments.all else 20
     report = Report()
@@ -273,6 +298,7 @@ def main() -> None:
          partial(try_meshes, [(padded, 2), (whole, 1)], text)),
         ("documents of an indexed file", partial(try_documents, *packed, OUT)),
         ("evaluation on one process and on two", partial(try_evaluation, one, two, text, other)),
+        ("perplexity beside several losses", partial(try_perplexity, mixed, named, other)),
         ("collectives beside computation", partial(try_overlap, deep, text, 4))])
     # A busy machine keeps ranks waiting for one another.
     report.case("allocations of a step", lambda: try_allocations(

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 
 #include <fmt/format.h>
 
@@ -55,6 +54,17 @@ void add(NamedLosses &sums, const NamedLosses &losses) {
       sums[i].second += losses[i].second;
 }
 
+/// Takes the loss without a name out of `losses`, if it is there.
+std::optional<double> takeUnnamed(NamedLosses &losses) {
+  auto unnamed =
+      std::find_if(losses.begin(), losses.end(), [](auto &one) { return one.first.empty(); });
+  if (unnamed == losses.end())
+    return std::nullopt;
+  double value = unnamed->second;
+  losses.erase(unnamed);
+  return value;
+}
+
 /// " (balance 0.01, z 0.002)"; nothing where no loss has a name.
 std::string listOf(const NamedLosses &losses, int digits) {
   std::string all;
@@ -91,6 +101,10 @@ EvaluationResult Evaluation::run() {
   result.loss /= static_cast<double>(batches);
   for (auto &[name, value] : result.losses)
     value /= static_cast<double>(batches);
+  if (std::optional<double> unnamed = takeUnnamed(result.losses))
+    result.perplexity = std::exp(*unnamed);
+  else if (result.losses.size() <= 1)
+    result.perplexity = std::exp(result.loss);
   std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   result.tokens = batches * program.batch * program.seq;
   result.seconds = seconds.count();
@@ -110,9 +124,10 @@ int evaluate(Session &session, const Options &options, const Settings &settings)
   EvaluationResult result = evaluation.run();
   int digits = session.program().dtype == DType::F64 ? 17 : 9;
   if (session.isFirst())
-    std::printf("loss %.*g%s  perplexity %.*g  %lld tokens in %s\n", digits, result.loss,
-                listOf(result.losses, digits).c_str(), digits, std::exp(result.loss),
-                static_cast<long long>(result.tokens), formatDuration(result.seconds).c_str());
+    fmt::print(
+        "loss {:.{}g}{}{}  {} tokens in {}\n", result.loss, digits, listOf(result.losses, digits),
+        result.perplexity ? fmt::format("  perplexity {:.{}g}", *result.perplexity, digits) : "",
+        result.tokens, formatDuration(result.seconds));
   flushOutput();
   return 0;
 }

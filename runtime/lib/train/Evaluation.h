@@ -17,6 +17,9 @@ namespace titan::rt {
 struct EvaluationResult {
   double loss = 0;
   NamedLosses losses; ///< those with names
+  /// Of the loss without a name, or of the only one; none where several have names and none has
+  /// not.
+  std::optional<double> perplexity;
   int64_t tokens = 0;
   double seconds = 0;
 };

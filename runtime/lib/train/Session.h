@@ -53,7 +53,8 @@ public:
 
   /// A rank-0 tensor as a number; NaN if the program has none of this name.
   double readScalar(const std::string &name, const std::string &function) const;
-  /// The losses with names that a function gives.
+  /// The losses with names that a function gives; of evaluation also the one that has none, as "",
+  /// beside others.
   NamedLosses readLosses(const std::string &function) const;
   void writeScalar(const std::string &name, double value);
 

@@ -1,6 +1,7 @@
 """What can be seen of a program while it runs: allocations, a profile, events."""
 
 import json
+import math
 import os
 import re
 import shutil
@@ -130,6 +131,7 @@ class ObserveTest(ProgramCase):
         out, _ = self.run_exe("eval", "--data", self.text, "--init-from", run)
         whole = out.split()[1]
         self.assertTrue(out.startswith(f"loss {whole} (nll {whole})  perplexity "), out)
+        self.assertAlmostEqual(float(out.split()[5]), math.exp(float(whole)), places=9)
         scalars = self.read_events(run).Scalars
         for event, row in zip(scalars("loss_metrics/losses/nll"), rows, strict=True):
             self.assertAlmostEqual(event.value, row["loss"], places=5)

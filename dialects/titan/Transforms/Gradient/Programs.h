@@ -22,7 +22,7 @@ llvm::SmallVector<mlir::func::FuncOp> getTrainPrograms(mlir::ModuleOp module);
 bool isTrained(mlir::func::FuncOp function, unsigned index);
 
 /// What a step minimises is the output "loss"; where a model has losses with names it is their sum,
-/// and each is an output besides, "loss.NAME".
+/// and each is an output besides, "loss.NAME"; "loss." is the summand without a name.
 std::string getLossOutput(llvm::StringRef name);
 bool isLossOutput(llvm::StringRef output);
 
