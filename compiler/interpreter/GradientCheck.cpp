@@ -52,7 +52,7 @@ static FailureOr<double> getSlope(Session &session, unsigned index, const HostTe
 }
 
 namespace {
-enum class Verdict { Agrees, AtKink, Jumps, Differs };
+enum class Verdict { Agrees, AtBend, AtKink, Jumps, Differs };
 
 struct Check {
   double slope = 0, expected = 0;
@@ -60,6 +60,17 @@ struct Check {
 };
 
 const std::array<double, 3> kDistances{1e-3, 1e-5, 1e-7};
+constexpr double kRoundingOfNearest = 1e-8; // of a slope over the last of them: 1e-15 over it
+
+/// Whether the slopes come to `expected` as fast as the distance goes to 0. They do where both
+/// sides of the parameter have the same slope and curve differently; of a smooth loss they are
+/// there at once, and from a wrong gradient they stay away.
+bool bends(const std::array<double, 3> &slopes, double expected) {
+  std::array<double, 3> errors{};
+  for (auto [slope, error] : llvm::zip_equal(slopes, errors))
+    error = std::abs(slope - expected);
+  return errors[1] < errors[0] / 50 && errors[2] < errors[1] / 50 + kRoundingOfNearest;
+}
 
 /// Whether the loss takes a step where the parameter is, found without the gradient. Over a
 /// hundredth of the distance what has a slope changes by a hundredth; a step stays. Rounding makes
@@ -75,7 +86,7 @@ bool jumps(const std::array<double, 3> &slopes) {
 static FailureOr<bool> liesInKink(Session &session, unsigned index, const HostTensor &start,
                                   const std::vector<double> &direction, double expected,
                                   double allowed) {
-  const double h = kDistances.back(), rounding = 1e-8; // 1e-15 over h
+  const double h = kDistances.back();
   std::array<double, 3> losses{};
   for (auto [distance, loss] : llvm::zip_equal(std::array{-h, 0.0, h}, losses)) {
     FailureOr<double> found = evaluateAt(session, index, start, direction, distance);
@@ -84,7 +95,7 @@ static FailureOr<bool> liesInKink(Session &session, unsigned index, const HostTe
     loss = *found;
   }
   auto [least, greatest] = std::minmax({(losses[1] - losses[0]) / h, (losses[2] - losses[1]) / h});
-  double slack = allowed + rounding;
+  double slack = allowed + kRoundingOfNearest;
   return greatest - least > 10 * slack && expected > least - slack && expected < greatest + slack;
 }
 
@@ -113,7 +124,10 @@ static FailureOr<Check> checkGradient(Session &session, unsigned index, StringRe
   FailureOr<bool> inKink = liesInKink(session, index, *start, direction, check.expected, allowed);
   if (failed(inKink))
     return failure();
-  check.verdict = jumps(slopes) ? Verdict::Jumps : *inKink ? Verdict::AtKink : Verdict::Differs;
+  check.verdict = jumps(slopes)                   ? Verdict::Jumps
+                  : *inKink                       ? Verdict::AtKink
+                  : bends(slopes, check.expected) ? Verdict::AtBend
+                                                  : Verdict::Differs;
   return check;
 }
 
@@ -121,6 +135,8 @@ static StringRef getWord(Verdict verdict) {
   switch (verdict) {
   case Verdict::Agrees:
     return "agrees";
+  case Verdict::AtBend:
+    return "is what differences come to";
   case Verdict::AtKink:
     return "lies between the slopes of a kink";
   case Verdict::Jumps:

@@ -32,6 +32,7 @@ public:
   void packLeft(const OperandOf<E> &from, const Slice &part, int64_t rows, P *to) const override {
     packPanels<V, V::width>(from, part, rows, to);
   }
+  using Unit::multiply;
   void multiply(const LeftRows<E, P> &left, const OperandOf<E> &b, const Slice &part,
                 const Room<P> &room, const Destination<float> &c) const override {
     multiplyOn<V>(left, b, part, room, c);

@@ -5,6 +5,9 @@
 // RUN: titan-interpret %t/kink.mlir --check-gradients | FileCheck %s --check-prefix=KINK
 // RUN: sed 's/0.75 : /4.0 : /' %t/kink.mlir > %t/beside.mlir
 // RUN: not titan-interpret %t/beside.mlir --check-gradients | FileCheck %s --check-prefix=WRONG
+// RUN: titan-interpret %t/bend.mlir --check-gradients | FileCheck %s --check-prefix=BEND
+// RUN: sed 's/expand %zero/expand %little/' %t/bend.mlir > %t/off.mlir
+// RUN: not titan-interpret %t/off.mlir --check-gradients | FileCheck %s --check-prefix=WRONG
 // RUN: not titan-interpret %t/steep.mlir --check-gradients | FileCheck %s --check-prefix=WRONG
 
 // The loss is the sum of squares of w, whose gradient is 2 w.
@@ -16,6 +19,10 @@
 
 // It is the sum of max(w, 0), and w is 0: from 0 to 1 every slope is right, and 4 is wrong.
 // KINK: gradient w: lies between the slopes of a kink
+
+// It is the sum of max(w, 0) w, and w is 0: the slope is 0 on both sides, the curvature is not the same. A gradient
+// that is off by a millionth is wrong.
+// BEND: gradient w: is what differences come to
 
 //--- right.mlir
 !w = !titan.tensor<f32[x = 3]>
@@ -64,5 +71,17 @@ func.func @train(%w: !w {titan.param = "w", titan.init = #titan.init<constant, [
   %most = titan.maximum %w, %zero : (!w, !titan.tensor<f32[]>) -> !w
   %loss = titan.reduce sum %most : !w -> !titan.tensor<f32[]>
   %g = titan.expand %slope : !titan.tensor<f32[]> -> !w
+  return %loss, %g : !titan.tensor<f32[]>, !w
+}
+
+//--- bend.mlir
+!w = !titan.tensor<f32[x = 3]>
+func.func @train(%w: !w {titan.param = "w", titan.init = #titan.init<constant, [0.0]>})
+    -> (!titan.tensor<f32[]> {titan.output = "loss"}, !w {titan.gradient = "w"}) {
+  %zero = titan.constant 0.0 : !titan.tensor<f32[]>
+  %little = titan.constant 1.0e-06 : !titan.tensor<f32[]>
+  %most = titan.maximum %w, %zero : (!w, !titan.tensor<f32[]>) -> !w
+  %loss = titan.contract %most, %w : (!w, !w) -> !titan.tensor<f32[]>
+  %g = titan.expand %zero : !titan.tensor<f32[]> -> !w
   return %loss, %g : !titan.tensor<f32[]>, !w
 }
