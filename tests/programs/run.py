@@ -113,6 +113,13 @@ class Tally:
             else:
                 path.unlink()
 
+    def show(self, total: int) -> None:
+        """How far a long run has come, on a terminal."""
+        if sys.stderr.isatty():
+            done = sum(self.counts.values())
+            print(f"\r{done} of {total} checked, {self.counts['FAILED']} failed",
+                  end="\n" if done == total else "", file=sys.stderr, flush=True)
+
     def passed(self) -> bool:
         """Refusals are right where a map asks for what cannot be, and few."""
         done = sum(self.counts.values())
@@ -133,10 +140,12 @@ def main() -> None:
     with ThreadPoolExecutor(CORES) as pool:
         given = arguments.files or sorted(FOUND.glob("*.titan"))
         kept = pool.submit(check, given)
-        drawn = pool.map(draw_and_check, batches(seeds)) if count else ()
+        parts = batches(seeds) if count else []
+        drawn = pool.map(draw_and_check, parts)
         tally.add(given, kept.result(), keep=True)
         for files, verdicts in drawn:
             tally.add(files, verdicts, keep=False)
+            tally.show(len(given) + sum(map(len, parts)))
     counts = tally.counts
     print(f"seeds {seeds}: {counts['equal']} equal, {counts['refused']} refused, "
           f"{time.perf_counter() - begun:.0f} s")
