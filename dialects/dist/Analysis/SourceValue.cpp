@@ -2,6 +2,8 @@
 
 #include "dialects/dist/Analysis/SourceValue.h"
 
+#include "mlir/IR/BuiltinAttributes.h"
+
 using namespace mlir;
 using namespace titan::dist;
 

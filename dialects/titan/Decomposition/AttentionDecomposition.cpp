@@ -8,6 +8,7 @@
 #include <limits>
 
 using namespace mlir;
+using namespace titan;
 using namespace titan::ir;
 
 namespace {
