@@ -7,7 +7,7 @@
 // Build the target bench-buckets and start it with a launcher on a quiet machine, also with
 // TITAN_COMM=gloo:
 //   torchrun --no-python --nproc-per-node 2 build/bin/bench-buckets
-// Turns alternate; medians of 25 are printed.
+// Turns go through them forwards and backwards; medians of 26 are printed.
 #include "titan/runtime/collectives.h"
 
 #include "comm/Exchange.h"
@@ -113,8 +113,10 @@ void measure(World &world, Collectives &collectives, const char *name, Sizes siz
                               {"scattered, each flat", &Layer::scatterEachFlat},
                               {"scattered, one buffer", &Layer::scatterOneBuffer},
                               {"scattered, copied", &Layer::scatterCopied}}};
-  for (int turn = 0; turn < 26; ++turn)
-    for (Way &way : ways) {
+  for (size_t turn = 0; turn < 27; ++turn)
+    for (size_t i = 0; i < ways.size(); ++i) {
+      // Forwards and backwards: what one leaves in the caches counts for the next.
+      Way &way = ways[turn % 2 ? i : ways.size() - 1 - i];
       world.everyone().barrier({"measuring", ""});
       const auto begin = std::chrono::steady_clock::now();
       (layer.*way.run)();

@@ -22,6 +22,8 @@ Perplexity is that of the loss without a name; where others have names and none 
 
 Documents: a model that is told where documents begin trains as one that finds it in its tokens (documents.py).
 
+Transports: a run over sockets has the bits of one through shared memory.
+
 Overlap: a profile shows that collectives go on beside computation (overlap.py).
 """
 
@@ -164,10 +166,23 @@ def try_meshes(meshes: list[tuple[Path, int]], text: Path):
     return result.passed(), result.table()
 
 
+def try_transports(exe: Path, text: Path):
+    files = {}
+    for transport in ("shared", "gloo"):
+        out = OUT / f"transport-{transport}"
+        call([TORCHRUN, "--standalone", "--no-python", "--nproc-per-node", 2, exe, "--data", text,
+              "--out", out, "--steps", EVERY, "--log-every", 1, "--set",
+              f"checkpoint.every={EVERY}"], env=environment_of({"TITAN_COMM": transport}))
+        files[transport] = sorted((out / f"checkpoints/step-{EVERY}").glob("*.safetensors"))
+    good = all(one.read_bytes() == other.read_bytes()
+               for one, other in zip(files["shared"], files["gloo"], strict=True))
+    return good and files["shared"] != [], ""
+
+
 def try_allocations(programs: dict[str, tuple[Path, int]], text: Path):
     """Counted in all threads and libraries. Both runs read metrics twice, which may differ by a few,
     as may a look into /proc for a peer that keeps one waiting. Ranks of one machine meet in shared
-    memory; c10d's sockets, for several machines, are buffers and objects of its own at every call."""
+    memory; sockets, for several machines, are those of c10d, which makes objects of every message."""
     good, notes = True, []
     for name, (exe, processes) in programs.items():
         counts = []
@@ -300,6 +315,7 @@ def main() -> None:
         ("evaluation on one process and on two", partial(try_evaluation, one, two, text, other)),
         ("perplexity beside several losses", partial(try_perplexity, mixed, named, other)),
         ("collectives beside computation", partial(try_overlap, deep, text, 4))])
+    report.case("sockets and shared memory", lambda: try_transports(deep, text))
     # A busy machine keeps ranks waiting for one another.
     report.case("allocations of a step", lambda: try_allocations(
         {"one rank": (one, 1), "two ranks": (split, 2), "bf16": (narrow, 1)}, text))

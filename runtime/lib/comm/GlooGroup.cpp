@@ -1,6 +1,7 @@
 // Rendezvous and groups over c10d: all of libtitan_c10d.so, which Rendezvous::connect loads.
 #include "C10d.h"
 #include "C10dModule.h"
+#include "PeerGroup.h"
 #include "Rendezvous.h"
 
 #include "titan/runtime/error.h"
@@ -24,65 +25,65 @@ namespace {
 using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 
 /// A view of the caller's memory; nothing is owned or copied. Gloo never writes to inputs.
-at::Tensor view(const void *data, int64_t count, DType type) {
-  return at::from_blob(const_cast<void *>(data), {count}, at::TensorOptions(scalarType(type)));
+at::Tensor view(const void *data, int64_t bytes) {
+  return at::from_blob(const_cast<void *>(data), {bytes}, at::TensorOptions(at::kByte));
 }
 
-/// What sums are made in: float for bf16, which Gloo would round after every term.
-at::Tensor widened(const at::Tensor &terms) {
-  return terms.scalar_type() == at::kBFloat16 ? terms.to(at::kFloat) : terms;
-}
+/// Between members of a group, each known to Gloo by its position.
+class GlooMessages final : public Messages {
+public:
+  explicit GlooMessages(c10d::ProcessGroupGloo &gloo) : gloo(gloo) {}
 
-class GlooGroup final : public Group {
+  void send(const std::byte *data, int64_t bytes, int member) override {
+    if (bytes)
+      sends.push_back(gloo.send(*tensor(data, bytes), member, kTag));
+  }
+  void receive(std::byte *data, int64_t bytes, int member) override {
+    receives.push_back(bytes ? gloo.recv(*tensor(data, bytes), member, kTag) : nullptr);
+  }
+  void awaitReceived(size_t count) override {
+    for (; arrived < count; ++arrived)
+      await(receives[arrived]);
+  }
+  void awaitAll() override {
+    awaitReceived(receives.size());
+    for (WorkPtr &work : sends)
+      await(work);
+    sends.clear();
+  }
+
+private:
+  /// Messages between two members keep their order, so one tag does for all.
+  static constexpr int kTag = 0;
+
+  /// As c10d takes it: a list of one.
+  std::vector<at::Tensor> *tensor(const void *data, int64_t bytes) {
+    argument[0] = view(data, bytes);
+    return &argument;
+  }
+  void await(WorkPtr &work) {
+    if (work)
+      work->wait(gloo.getOptions()->timeout);
+    work.reset();
+  }
+
+  c10d::ProcessGroupGloo &gloo;
+  std::vector<at::Tensor> argument{1};
+  std::vector<WorkPtr> sends, receives;
+  size_t arrived = 0;
+};
+
+class GlooGroup final : public PeerGroup {
 public:
   GlooGroup(std::vector<int> ranks, int position, c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo)
-      : Group(std::move(ranks), position), gloo(std::move(gloo)) {}
-
-  void allReduce(void *data, int64_t count, DType type, Reduction op, Site site) override {
-    if (count == 0)
-      return;
-    at::Tensor whole = view(data, count, type);
-    std::vector<at::Tensor> tensors{widened(whole)};
-    run("all_reduce", site, [&] {
-      c10d::AllreduceOptions options;
-      options.reduceOp = reduction(op);
-      return gloo->allreduce(tensors, options);
-    });
-    if (type == DType::BF16)
-      whole.copy_(tensors[0]);
-  }
-
-  void allGather(const void *input, void *output, int64_t count, DType type, Site site) override {
-    if (count == 0)
-      return;
-    run("all_gather", site, [&] {
-      at::Tensor from = view(input, count, type);
-      at::Tensor to = view(output, count * size(), type);
-      return gloo->_allgather_base(to, from);
-    });
-  }
-
-  void reduceScatter(const void *input, void *output, int64_t count, DType type, Reduction op,
-                     Site site) override {
-    if (count == 0)
-      return;
-    at::Tensor part = view(output, count, type), to = widened(part);
-    run("reduce_scatter", site, [&] {
-      at::Tensor from = widened(view(input, count * size(), type));
-      c10d::ReduceScatterOptions options;
-      options.reduceOp = reduction(op);
-      return gloo->_reduce_scatter_base(to, from, options);
-    });
-    if (type == DType::BF16)
-      part.copy_(to);
-  }
+      : PeerGroup(std::move(ranks), position), gloo(std::move(gloo)) {}
 
   void allToAll(const void *input, void *output, int64_t count, DType type, Site site) override {
     if (count == 0)
       return;
     run("all_to_all", site, [&] {
-      at::Tensor from = view(input, count * size(), type);
-      at::Tensor to = view(output, count * size(), type);
+      at::Tensor from = view(input, count * size() * sizeOf(type));
+      at::Tensor to = view(output, count * size() * sizeOf(type));
       std::vector<int64_t> even;
       return gloo->alltoall_base(to, from, even, even);
     });
@@ -92,7 +93,7 @@ public:
     if (count == 0)
       return;
     run("broadcast", site, [&] {
-      std::vector<at::Tensor> tensors{view(data, count, type)};
+      std::vector<at::Tensor> tensors{view(data, count * sizeOf(type))};
       c10d::BroadcastOptions options;
       options.rootRank = root;
       return gloo->broadcast(tensors, options);
@@ -103,12 +104,25 @@ public:
     run("barrier", site, [&] { return gloo->barrier(); });
   }
 
+protected:
+  void converse(const char *operation, Site site,
+                const std::function<void(Messages &)> &body) override {
+    guarded(operation, site, [&] {
+      GlooMessages messages(*gloo);
+      body(messages);
+      messages.awaitAll();
+    });
+  }
+
 private:
   template <typename Start> void run(const char *operation, Site site, Start start) {
+    guarded(operation, site, [&] { start()->wait(gloo->getOptions()->timeout); });
+  }
+
+  template <typename Body> void guarded(const char *operation, Site site, Body body) {
     auto begin = std::chrono::steady_clock::now();
     try {
-      WorkPtr work = start();
-      work->wait(gloo->getOptions()->timeout);
+      body();
     } catch (const std::exception &error) {
       std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
       throw Fault(describeFailure(*this, operation, site, firstLine(error), waited.count()));

@@ -1,43 +1,18 @@
 #include "SharedMemoryGroup.h"
 
 #include "Bytes.h"
+#include "Combine.h"
 
 #include "Rendezvous.h"
 
-#include "titan/runtime/dtype.h"
 #include "titan/runtime/error.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 namespace titan::rt {
 
 namespace {
-
-template <typename T> T combine(T a, T b, Reduction op) {
-  switch (op) {
-  case Reduction::Sum:
-    return a + b;
-  case Reduction::Max:
-    return a < b ? b : a;
-  case Reduction::Min:
-    return b < a ? b : a;
-  }
-  return a;
-}
-
-/// out = out op in.
-template <typename T> void combineInto(T *out, const T *in, int64_t count, Reduction op) {
-  if (op == Reduction::Sum) {
-#pragma omp simd
-    for (int64_t i = 0; i < count; ++i)
-      out[i] += in[i];
-    return;
-  }
-  for (int64_t i = 0; i < count; ++i)
-    out[i] = combine(out[i], in[i], op);
-}
 
 int64_t countElements(std::span<const Share> shares) {
   int64_t count = 0;
@@ -96,18 +71,6 @@ const void *outOf(const Share &share) {
   return share.out;
 }
 
-float widen(uint16_t bits) {
-  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
-}
-
-/// To the nearest bf16, ties to even; NaN stays NaN.
-uint16_t narrow(float value) {
-  auto bits = std::bit_cast<uint32_t>(value);
-  if (value != value)
-    return static_cast<uint16_t>(bits >> 16 | 0x40);
-  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
 } // namespace
 
 size_t SharedMemoryGroup::slotBytes(size_t members) {
@@ -128,34 +91,11 @@ void SharedMemoryGroup::meet(const char *operation, Site site) {
   throw Fault(describeFailure(*this, operation, site, problem, waited.count()));
 }
 
-void SharedMemoryGroup::reduceHalves(void *out, size_t offset, int64_t count, DType type,
-                                     Reduction op) const {
-  auto reduce = [&]<typename T>(T *to) {
-    std::memcpy(to, half(0) + offset, count * sizeof(T));
-    for (int member = 1; member < size(); ++member)
-      combineInto(to, reinterpret_cast<const T *>(half(member) + offset), count, op);
-  };
-  switch (type) {
-  case DType::F32:
-    return reduce(static_cast<float *>(out));
-  case DType::F64:
-    return reduce(static_cast<double *>(out));
-  case DType::I64:
-    return reduce(static_cast<int64_t *>(out));
-  case DType::BF16: // summed in float, rounded once
-    for (int64_t i = 0; i < count; ++i) {
-      auto value = [&](int member) {
-        return widen(reinterpret_cast<const uint16_t *>(half(member) + offset)[i]);
-      };
-      float total = value(0);
-      for (int member = 1; member < size(); ++member)
-        total = combine(total, value(member), op);
-      static_cast<uint16_t *>(out)[i] = narrow(total);
-    }
-    return;
-  case DType::Bool:
-    throw Fault("a reduction of truth values is not defined");
-  }
+void SharedMemoryGroup::reduceHalves(std::byte *out, size_t offset, int64_t count, DType type,
+                                     Reduction op) {
+  for (int member = 0; member < size(); ++member)
+    terms[member] = half(member) + offset;
+  combine(out, terms, count, type, op);
 }
 
 void SharedMemoryGroup::allReduce(void *data, int64_t count, DType type, Reduction op, Site site) {

@@ -20,7 +20,8 @@ class SharedMemoryGroup final : public Group {
 public:
   SharedMemoryGroup(std::vector<int> ranks, int position, std::unique_ptr<SharedMemory> memory,
                     std::chrono::seconds timeout)
-      : Group(std::move(ranks), position), memory(std::move(memory)), timeout(timeout) {}
+      : Group(std::move(ranks), position), memory(std::move(memory)), timeout(timeout),
+        terms(size()) {}
 
   /// Bytes of a slot for a group of so many members.
   static size_t slotBytes(size_t members);
@@ -43,12 +44,13 @@ private:
   std::byte *half(int member) const;
   size_t halfBytes() const { return slotBytes(ranks().size()) / 2; }
   void meet(const char *operation, Site site);
-  /// out = the reduction over all members of `bytes` bytes at `offset` of their halves.
-  void reduceHalves(void *out, size_t offset, int64_t count, DType type, Reduction op) const;
+  /// out = the reduction over all members of `count` elements at byte `offset` of their halves.
+  void reduceHalves(std::byte *out, size_t offset, int64_t count, DType type, Reduction op);
 
   std::unique_ptr<SharedMemory> memory;
   std::chrono::seconds timeout;
-  uint64_t piece = 0; // counted alike by all members
+  uint64_t piece = 0;                   // counted alike by all members
+  std::vector<const std::byte *> terms; // reduceHalves's
 };
 
 } // namespace titan::rt

@@ -85,19 +85,31 @@ template <typename T> void checkGroup(Group &group, DType type, int64_t count) {
   group.barrier({});
 }
 
-/// Replicas must agree to the last bit, also where the order of a sum matters.
-void checkReplicasAgree(Group &group) {
-  std::vector<float> values(1000);
-  for (size_t j = 0; j < values.size(); ++j)
-    values[j] = 1.0f / static_cast<float>(3 + group.rank() * 17 + j);
-  group.allReduce(values.data(), values.size(), DType::F32, Reduction::Sum, {});
-  std::vector<float> all(values.size() * group.size());
-  group.allGather(values.data(), all.data(), values.size(), DType::F32, {});
-  for (int p = 0; p < group.size(); ++p)
-    expect(
-        "replica of a sum", group,
-        std::vector<float>(all.begin() + p * values.size(), all.begin() + (p + 1) * values.size()),
-        values);
+/// Terms of a sum whose order matters, as a member has them.
+std::vector<float> unevenTerms(int member, int64_t count) {
+  std::vector<float> values(count);
+  for (int64_t j = 0; j < count; ++j)
+    values[j] = 1.0f / static_cast<float>(3 + member * 17 + j % 1013);
+  return values;
+}
+
+/// Sums are made in the order of the members, so they have the same bits over every transport.
+void checkOrderOfSums(Group &group) {
+  const int64_t n = group.size(), me = group.rank();
+  for (int64_t count : {int64_t{10}, int64_t{1000}, int64_t{200003}}) {
+    std::vector<float> whole = unevenTerms(0, n * count), part(count);
+    for (int m = 1; m < n; ++m) {
+      std::vector<float> terms = unevenTerms(m, n * count);
+      for (int64_t j = 0; j < n * count; ++j)
+        whole[j] += terms[j];
+    }
+    std::vector<float> values = unevenTerms(group.rank(), n * count);
+    group.reduceScatter(values.data(), part.data(), count, DType::F32, Reduction::Sum, {});
+    expect("order of a scattered sum", group, part,
+           {whole.begin() + me * count, whole.begin() + (me + 1) * count});
+    group.allReduce(values.data(), n * count, DType::F32, Reduction::Sum, {});
+    expect("order of a sum", group, values, whole);
+  }
 }
 
 /// A sum of many small terms and a large one: rounded after every term, it would stay the large
@@ -130,7 +142,7 @@ int runAll(World &world) {
     }
     checkGroup<int64_t>(*group, DType::I64, 5);
     checkSumOfBfloat16(*group);
-    checkReplicasAgree(*group);
+    checkOrderOfSums(*group);
     if (int64_t wrong = titan::test::checkExchanges(*group)) {
       ++failures;
       std::fprintf(stderr, "rank %d: %ld elements of exchanges are wrong\n", world.rank(), wrong);

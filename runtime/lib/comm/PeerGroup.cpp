@@ -1,0 +1,187 @@
+#include "comm/PeerGroup.h"
+
+#include "comm/Bytes.h"
+#include "comm/Combine.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace titan::rt {
+
+namespace {
+
+/// All-reductions of so many bytes or fewer go whole to every member, in one turn instead of two.
+constexpr int64_t kWholeBytes = 4096;
+
+int64_t countElements(std::span<const Share> shares) {
+  int64_t count = 0;
+  for (const Share &share : shares)
+    count += share.outer * share.block;
+  return count;
+}
+
+/// Where member m's part of `count` elements begins that n members share.
+int64_t partBegin(int64_t count, int64_t m, int64_t n) {
+  return count * m / n;
+}
+
+} // namespace
+
+PeerGroup::PeerGroup(std::vector<int> ranks, int position)
+    : Group(std::move(ranks), position), terms(size()) {}
+
+template <typename Visit> void PeerGroup::forEachPeer(Visit visit) const {
+  for (int step = 1; step < size(); ++step)
+    visit((rank() + step) % size());
+}
+
+int64_t PeerGroup::pieceElements(int64_t width) const {
+  constexpr int64_t smallest = 64 << 10, largest = 512 << 10, all = 8 << 20;
+  return std::clamp(all / size(), smallest, largest) / width;
+}
+
+void PeerGroup::sendInPieces(Messages &messages, const std::byte *data, int64_t count,
+                             int64_t width, int peer) const {
+  const int64_t most = pieceElements(width);
+  for (int64_t begin = 0; begin < count; begin += most)
+    messages.send(data + begin * width, std::min(most, count - begin) * width, peer);
+}
+
+void PeerGroup::addPieces(const std::byte *own, std::byte *out, int64_t count, int64_t width) {
+  const int64_t most = pieceElements(width);
+  for (int64_t begin = 0; begin < count; begin += most)
+    pieces.push_back({own + begin * width, out + begin * width, std::min(most, count - begin)});
+}
+
+void PeerGroup::reducePieces(Messages &messages, DType type, Reduction op) {
+  const int64_t width = sizeOf(type), slotBytes = pieceElements(width) * width;
+  const size_t peers = size() - 1;
+  received.resize(2 * size() * slotBytes);
+  auto slot = [&](size_t piece, int member) {
+    return received.data() + (piece % 2 * size() + member) * slotBytes;
+  };
+  auto receive = [&](size_t piece) {
+    forEachPeer([&](int peer) {
+      messages.receive(slot(piece, peer), pieces[piece].count * width, peer);
+    });
+  };
+  if (!pieces.empty())
+    receive(0);
+  for (size_t piece = 0; piece < pieces.size(); ++piece) {
+    if (piece + 1 < pieces.size())
+      receive(piece + 1);
+    messages.awaitReceived((piece + 1) * peers);
+    for (int member = 0; member < size(); ++member)
+      terms[member] = member == rank() ? pieces[piece].own : slot(piece, member);
+    combine(pieces[piece].out, terms, pieces[piece].count, type, op);
+  }
+  pieces.clear();
+}
+
+void PeerGroup::reduceWhole(Messages &messages, std::span<const Share> shares, DType type,
+                            Reduction op) {
+  const int64_t width = sizeOf(type), bytes = countElements(shares) * width;
+  received.resize((size() + 1) * bytes);
+  auto slot = [&](int member) { return received.data() + member * bytes; };
+  std::byte *result = slot(size());
+  auto forEachShare = [&](auto visit) {
+    int64_t begin = 0;
+    for (const Share &share : shares) {
+      visit(share.out, begin, share.outer * share.block * width);
+      begin += share.outer * share.block * width;
+    }
+  };
+  forEachShare([&](void *data, int64_t begin, int64_t length) {
+    std::memcpy(slot(rank()) + begin, data, length);
+  });
+  forEachPeer([&](int peer) {
+    messages.receive(slot(peer), bytes, peer);
+    messages.send(slot(rank()), bytes, peer);
+  });
+  messages.awaitAll();
+  for (int member = 0; member < size(); ++member)
+    terms[member] = slot(member);
+  combine(result, terms, bytes / width, type, op);
+  forEachShare([&](void *data, int64_t begin, int64_t length) {
+    std::memcpy(data, result + begin, length);
+  });
+}
+
+void PeerGroup::allReduce(void *data, int64_t count, DType type, Reduction op, Site site) {
+  Share share{data, data, 1, count};
+  allReduce(std::span(&share, 1), type, op, site);
+}
+
+void PeerGroup::allGather(const void *input, void *output, int64_t count, DType type, Site site) {
+  Share share{input, output, 1, count};
+  allGather(std::span(&share, 1), type, site);
+}
+
+void PeerGroup::reduceScatter(const void *input, void *output, int64_t count, DType type,
+                              Reduction op, Site site) {
+  Share share{input, output, 1, count};
+  reduceScatter(std::span(&share, 1), type, op, site);
+}
+
+bool PeerGroup::takes(std::span<const Share> shares) const {
+  return std::all_of(shares.begin(), shares.end(),
+                     [](const Share &share) { return share.outer == 1; });
+}
+
+void PeerGroup::allReduce(std::span<const Share> shares, DType type, Reduction op, Site site) {
+  const int64_t width = sizeOf(type);
+  auto part = [&](const Share &share, int member) {
+    return at(share.out, partBegin(share.block, member, size()) * width);
+  };
+  auto count = [&](const Share &share, int member) {
+    return partBegin(share.block, member + 1, size()) - partBegin(share.block, member, size());
+  };
+  converse("all_reduce", site, [&](Messages &messages) {
+    if (countElements(shares) * width <= kWholeBytes)
+      return reduceWhole(messages, shares, type, op);
+    for (const Share &share : shares) {
+      forEachPeer([&](int peer) {
+        sendInPieces(messages, part(share, peer), count(share, peer), width, peer);
+      });
+      std::byte *own = part(share, rank());
+      addPieces(own, own, count(share, rank()), width);
+    }
+    reducePieces(messages, type, op);
+    messages.awaitAll(); // what was sent is now overwritten
+    for (const Share &share : shares)
+      forEachPeer([&](int peer) {
+        messages.receive(part(share, peer), count(share, peer) * width, peer);
+        messages.send(part(share, rank()), count(share, rank()) * width, peer);
+      });
+  });
+}
+
+void PeerGroup::allGather(std::span<const Share> shares, DType type, Site site) {
+  const int64_t width = sizeOf(type);
+  converse("all_gather", site, [&](Messages &messages) {
+    for (const Share &share : shares) {
+      const int64_t bytes = share.block * width;
+      forEachPeer([&](int peer) {
+        messages.receive(at(share.out, peer * bytes), bytes, peer);
+        messages.send(at(share.in, 0), bytes, peer);
+      });
+    }
+    for (const Share &share : shares)
+      std::memcpy(at(share.out, rank() * share.block * width), share.in, share.block * width);
+  });
+}
+
+void PeerGroup::reduceScatter(std::span<const Share> shares, DType type, Reduction op, Site site) {
+  const int64_t width = sizeOf(type);
+  converse("reduce_scatter", site, [&](Messages &messages) {
+    for (const Share &share : shares) {
+      forEachPeer([&](int peer) {
+        sendInPieces(messages, at(share.in, peer * share.block * width), share.block, width, peer);
+      });
+      addPieces(at(share.in, rank() * share.block * width), at(share.out, 0), share.block, width);
+    }
+    reducePieces(messages, type, op);
+  });
+}
+
+} // namespace titan::rt

@@ -1,0 +1,77 @@
+// Collectives made of messages between two members each: every member sends every other what that
+// one needs, straight from where it lies to where it belongs. No member sends more bytes than in a
+// ring, nothing is packed, and who reduces an element has all members' terms of it, which it takes
+// in their order (Combine.h): sums have the bits that they have in shared memory.
+//
+// What is received to be reduced comes in pieces that fit a cache; while one is reduced the next
+// is under way.
+#pragma once
+
+#include "titan/runtime/comm.h"
+
+#include <functional>
+#include <vector>
+
+namespace titan::rt {
+
+/// Messages that are under way at the same time. Between two members they arrive in the order in
+/// which they were sent, and what one sends another receives in as many bytes.
+class Messages {
+public:
+  virtual ~Messages() = default;
+  virtual void send(const std::byte *data, int64_t bytes, int member) = 0;
+  virtual void receive(std::byte *data, int64_t bytes, int member) = 0;
+  /// Returns when the first `count` that were to be received are here.
+  virtual void awaitReceived(size_t count) = 0;
+  /// Returns when all that was sent may be overwritten and all that was to be received is here.
+  virtual void awaitAll() = 0;
+};
+
+class PeerGroup : public Group {
+public:
+  void allReduce(void *data, int64_t count, DType type, Reduction op, Site site) override;
+  void allGather(const void *input, void *output, int64_t count, DType type, Site site) override;
+  void reduceScatter(const void *input, void *output, int64_t count, DType type, Reduction op,
+                     Site site) override;
+
+  /// Values whose blocks of a member are one stretch.
+  bool takes(std::span<const Share> shares) const override;
+  void allReduce(std::span<const Share> shares, DType type, Reduction op, Site site) override;
+  void allGather(std::span<const Share> shares, DType type, Site site) override;
+  void reduceScatter(std::span<const Share> shares, DType type, Reduction op, Site site) override;
+
+protected:
+  PeerGroup(std::vector<int> ranks, int position);
+
+  /// Calls `body` and waits for the messages that it leaves. What fails becomes a Fault that names
+  /// operation and site.
+  virtual void converse(const char *operation, Site site,
+                        const std::function<void(Messages &)> &body) = 0;
+
+private:
+  /// Consecutive elements of this member's, and where their reduction goes: the elements
+  /// themselves, or apart from them.
+  struct Piece {
+    const std::byte *own;
+    std::byte *out;
+    int64_t count;
+  };
+
+  /// Calls `visit` with every other member, beginning with the next, so that not all send to one.
+  template <typename Visit> void forEachPeer(Visit visit) const;
+  int64_t pieceElements(int64_t width) const;
+  /// Sends elements in the pieces in which they are received.
+  void sendInPieces(Messages &messages, const std::byte *data, int64_t count, int64_t width,
+                    int peer) const;
+  void addPieces(const std::byte *own, std::byte *out, int64_t count, int64_t width);
+  /// Receives what the others have of the pieces and reduces them.
+  void reducePieces(Messages &messages, DType type, Reduction op);
+  void reduceWhole(Messages &messages, std::span<const Share> shares, DType type, Reduction op);
+
+  // Kept between calls, so that these grow no more.
+  std::vector<Piece> pieces;
+  std::vector<std::byte> received;
+  std::vector<const std::byte *> terms;
+};
+
+} // namespace titan::rt
