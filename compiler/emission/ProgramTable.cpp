@@ -105,8 +105,10 @@ std::string ProgramTable::getInfo(NamedTensorType type, DenseI64ArrayAttr unpadd
             std::to_string(dim.getSize()) + ", " + getAxes(axes) +
             (padding ? ", " + std::to_string(padding) : "") + "}";
   }
+  std::string summed = sharding.isPartial() ? ", " + getAxes(sharding.getPartialAxes()) : "";
   return "{" + getDType(type.getElementType()) + ", {" + dims + "}, " +
-         getAxes(sharding.getFlatAxes()) + ", " + std::to_string(sharding.getFlatFrom()) + "}";
+         getAxes(sharding.getFlatAxes()) + ", " + std::to_string(sharding.getFlatFrom()) + summed +
+         "}";
 }
 
 void ProgramTable::emitMesh() {

@@ -22,6 +22,8 @@ Perplexity is that of the loss without a name; where others have names and none 
 
 Documents: a model that is told where documents begin trains as one that finds it in its tokens (documents.py).
 
+Greatest loss: that of a rank is the loss of its samples, as one process has it that sees these alone.
+
 Transports: a run over sockets has the bits of one through shared memory.
 
 Overlap: a profile shows that collectives go on beside computation (overlap.py).
@@ -166,6 +168,20 @@ def try_meshes(meshes: list[tuple[Path, int]], text: Path):
     return result.passed(), result.table()
 
 
+def try_greatest_loss(two: Path, half: Path, text: Path):
+    """Of the two ranks' samples the first half is the whole batch of `half`."""
+    rows = []
+    for exe, processes in ((two, 2), (half, 1)):
+        out = OUT / f"greatest-{processes}"
+        Launch(1, seed=7, processes=processes).run(exe, text, out)
+        rows.append(json.loads((out / "metrics.jsonl").read_text()))
+    (both, one) = rows
+    losses = (one["loss"], 2 * both["loss"] - one["loss"])
+    differ = abs(losses[0] - losses[1]) > 1e-6
+    good = differ and "max_loss" not in one and abs(both["max_loss"] - max(losses)) < 1e-12
+    return good, f"    {losses[0]:.12f} and {losses[1]:.12f}, the greatest {both['max_loss']:.12f}"
+
+
 def try_transports(exe: Path, text: Path):
     files = {}
     for transport in ("shared", "gloo"):
@@ -285,9 +301,10 @@ def main() -> None:
     all_named = OUT / "all-named.titan"
     all_named.write_text(LOSSES.read_text().replace("    loss         = nll", "    loss nll = nll"))
     with ThreadPoolExecutor(CORES) as pool:
-        one, two, split, narrow, whole, padded, kept, kept2, kept_split, deep, mixed, named, *packed = pool.map(lambda made: build(*made), [
+        one, two, half, split, narrow, whole, padded, kept, kept2, kept_split, deep, mixed, named, *packed = pool.map(lambda made: build(*made), [
             (PROGRAM, "parity", "float64", OUT / "one", evaluation),
             (PROGRAM, "on_shard2", "float64", OUT / "two", evaluation),
+            (PROGRAM, "parity", "float64", OUT / "half", ["data.batch=2"]),
             (PROGRAM, "on_tp2_seq", "float64", OUT / "split", evaluation),
             (PROGRAM, "parity", "bfloat16", OUT / "narrow", evaluation),
             (ODD, "odd", "float64", OUT / "odd"),
@@ -313,6 +330,7 @@ def main() -> None:
          partial(try_meshes, [(padded, 2), (whole, 1)], text)),
         ("documents of an indexed file", partial(try_documents, *packed, OUT)),
         ("evaluation on one process and on two", partial(try_evaluation, one, two, text, other)),
+        ("the greatest loss of a rank", partial(try_greatest_loss, two, half, text)),
         ("perplexity beside several losses", partial(try_perplexity, mixed, named, other)),
         ("collectives beside computation", partial(try_overlap, deep, text, 4))])
     report.case("sockets and shared memory", lambda: try_transports(deep, text))

@@ -61,9 +61,8 @@ void PeerGroup::reducePieces(Messages &messages, DType type, Reduction op) {
     return received.data() + (piece % 2 * size() + member) * slotBytes;
   };
   auto receive = [&](size_t piece) {
-    forEachPeer([&](int peer) {
-      messages.receive(slot(piece, peer), pieces[piece].count * width, peer);
-    });
+    forEachPeer(
+        [&](int peer) { messages.receive(slot(piece, peer), pieces[piece].count * width, peer); });
   };
   if (!pieces.empty())
     receive(0);

@@ -30,7 +30,8 @@ template <typename Row> auto fromRows(List<Row> rows) {
 
 Tensor fromRow(const TensorRow &row) {
   Tensor tensor{row.role, row.name, {}, row.buffer, row.function, row.stacked};
-  tensor.info = {row.info.dtype, fromRows(row.info.dims), row.info.flatAxes, row.info.flatFrom};
+  tensor.info = {row.info.dtype, fromRows(row.info.dims), row.info.flatAxes, row.info.flatFrom,
+                 row.info.sumAxes};
   tensor.iterations.assign(row.iterations.begin(), row.iterations.end());
   tensor.init = row.init;
   if (row.scale.size() > 0)

@@ -45,6 +45,7 @@ void Reporter::row(const MetricsRow &row, double secondsLeft, double seconds, do
   metrics->append(row);
   double ranks = session.world().size();
   Scalars scalars = {{"loss_metrics/global_avg_loss", row.loss},
+                     {"loss_metrics/global_max_loss", row.maxLoss.value_or(row.loss)},
                      {"grad_norm", row.gradNorm},
                      {"throughput(tps)", row.tokensPerSecond / ranks},
                      {"tflops", row.modelTflops / ranks},

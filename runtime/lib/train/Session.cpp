@@ -148,6 +148,19 @@ NamedLosses Session::readLosses(const std::string &function) const {
   return losses;
 }
 
+std::optional<double> Session::readGreatestSummand(const std::string &name,
+                                                   const std::string &function) {
+  const Tensor *tensor = find(Role::Output, name, function);
+  if (!tensor || tensor->info.sumAxes.empty())
+    return std::nullopt;
+  double value = readScalar(name, function);
+  for (int axis : tensor->info.sumAxes)
+    value *= static_cast<double>(degrees[axis]);
+  world().everyone().allReduce(&value, 1, DType::F64, Reduction::Max,
+                               {"the greatest of a metric", ""});
+  return value;
+}
+
 void Session::writeScalar(const std::string &name, double value) {
   for (const Tensor &tensor : info.tensors) {
     if (tensor.role != Role::Scalar || tensor.name != name)

@@ -56,6 +56,10 @@ public:
   /// The losses with names that a function gives; of evaluation also the one that has none, as "",
   /// beside others.
   NamedLosses readLosses(const std::string &function) const;
+  /// The greatest that the ranks' mean would be if each of them alone made it: what a rank adds to
+  /// the output, times the number of ranks that do. Nothing where the ranks have no summands. All
+  /// ranks call it.
+  std::optional<double> readGreatestSummand(const std::string &name, const std::string &function);
   void writeScalar(const std::string &name, double value);
 
   /// True on every rank if it is true on any.

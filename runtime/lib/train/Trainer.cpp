@@ -265,12 +265,13 @@ private:
     dataSeconds = 0;
   }
 
-  MetricsRow makeRow(double seconds) const {
+  MetricsRow makeRow(double seconds) {
     const Program &program = session.program();
     MetricsRow row;
     row.step = step;
     row.loss = session.readScalar("loss", "train");
     row.losses = session.readLosses("train");
+    row.maxLoss = session.readGreatestSummand("own_loss", "train");
     row.gradNorm = session.readScalar("grad_norm", "train");
     row.lr = rate;
     row.tokens = step * program.batch * program.seq;

@@ -49,6 +49,8 @@ TEST_F(Metrics, RowsAsJson) {
   MetricsRow fast = row(1);
   fast.mfu = 41.25;
   EXPECT_NE(toJson(fast, 9).find(R"("tflops": 0.25, "mfu": 41.25, )"), std::string::npos);
+  fast.maxLoss = 0.5;
+  EXPECT_NE(toJson(fast, 9).find(R"("loss": 0.333333333, "max_loss": 0.5, )"), std::string::npos);
 }
 
 // Losses with names stand behind the whole one, those of an evaluation behind its.

@@ -104,7 +104,8 @@ class ObserveTest(ProgramCase):
         shutil.rmtree(run / "checkpoints/step-40")
         self.train("run", *settings)
         events = self.read_events(run)
-        self.assertLessEqual({"loss_metrics/global_avg_loss", "grad_norm", "throughput(tps)", "tflops",
+        self.assertLessEqual({"loss_metrics/global_avg_loss", "loss_metrics/global_max_loss", "grad_norm",
+                              "throughput(tps)", "tflops",
                               "time_metrics/end_to_end(s)", "time_metrics/data_loading(s)",
                               "time_metrics/data_loading(%)", "memory/max_active(GiB)",
                               "memory/max_active(%)", "memory/max_reserved(GiB)",

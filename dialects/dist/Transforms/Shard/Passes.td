@@ -161,6 +161,21 @@ def DistLowerReshards : Pass<"dist-lower-reshards", "::mlir::ModuleOp"> {
   let dependentDialects = ["::titan::dist::DistDialect"];
 }
 
+def DistReturnSummands : Pass<"dist-return-summands", "::mlir::ModuleOp"> {
+  let summary = "gives each rank's summand of an output that may be one";
+  let description = [{
+    After it, a result of a function that has `titan.summands` and was the sum of all ranks' values is
+    these values, a partial sum: the same output, of which a rank can see its own part. Others stay as they are.
+
+    ```mlir
+    %loss = dist.all_reduce %0 over ["dp"] : f32 [] partial sum {dp} -> f32 []
+    return %loss, %loss : ... -> (... {titan.output = "loss"}, ... {titan.output = "own_loss", titan.summands})
+    // becomes
+    return %loss, %0
+    ```
+  }];
+}
+
 def DistKeepGathered : Pass<"dist-keep-gathered", "::mlir::ModuleOp"> {
   let summary = "applies what the run says of gathered parameters between forward and backward";
   let description = [{

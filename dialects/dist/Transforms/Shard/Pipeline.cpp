@@ -17,6 +17,7 @@ void dist::buildShardPhase(mlir::OpPassManager &passes) {
   passes.addPass(createDistWidenReductions());
   passes.addPass(createDistNarrowReshards());
   passes.addPass(createDistLowerReshards());
+  passes.addPass(createDistReturnSummands());
   passes.addPass(createDistKeepGathered());
   passes.addPass(createDistBucketCollectives());
   passes.addPass(createDistVerify());

@@ -47,7 +47,7 @@ private:
   Value getRate(unsigned parameter);
   std::pair<FloatAttr, FloatAttr> getBetas(unsigned parameter);
   void update(const Trained &one, Value scale);
-  void insertNorm(Value norm);
+  void insertOutputs(Value norm);
 
   func::FuncOp function;
   OpBuilder ops;
@@ -208,12 +208,20 @@ void OptimizerBuilder::update(const Trained &one, Value scale) {
   }
 }
 
-/// The norm stands directly behind the loss, before the gradients.
-void OptimizerBuilder::insertNorm(Value norm) {
-  unsigned index = *findResult(function, attr::kOutput, "loss") + 1;
-  NamedAttribute attribute = ops.getNamedAttr(attr::kOutput, ops.getStringAttr("grad_norm"));
-  function.insertResult(index, norm.getType(), ops.getDictionaryAttr(attribute));
-  function.getBody().front().getTerminator()->insertOperands(index, norm);
+/// The norm and each rank's own loss stand directly behind the loss, before the gradients.
+void OptimizerBuilder::insertOutputs(Value norm) {
+  const unsigned loss = *findResult(function, attr::kOutput, "loss");
+  Operation *terminator = function.getBody().front().getTerminator();
+  auto insert = [&](unsigned index, Value value, ArrayRef<NamedAttribute> attributes) {
+    function.insertResult(index, value.getType(), ops.getDictionaryAttr(attributes));
+    terminator->insertOperands(index, value);
+  };
+  auto name = [&](StringRef text) {
+    return ops.getNamedAttr(attr::kOutput, ops.getStringAttr(text));
+  };
+  insert(loss + 1, norm, {name("grad_norm")});
+  insert(loss + 2, terminator->getOperand(loss),
+         {name("own_loss"), ops.getNamedAttr(attr::kSummands, ops.getUnitAttr())});
 }
 
 LogicalResult OptimizerBuilder::run() {
@@ -222,7 +230,7 @@ LogicalResult OptimizerBuilder::run() {
   addArguments();
   Value norm = buildNorm();
   Value scale = buildScale(norm);
-  insertNorm(norm);
+  insertOutputs(norm);
   for (const Trained &one : trained)
     update(one, scale);
   return success();

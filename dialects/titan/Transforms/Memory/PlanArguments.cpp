@@ -62,12 +62,27 @@ FailureOr<PlaceAttr> Planner::getResultPlace(OpOperand &returned) {
   return makeBuffer(name, cast<NamedTensorType>(returned.get().getType()), end, end);
 }
 
+/// An earlier output that is the same value: the two are one buffer.
+static std::optional<unsigned> findSame(func::FuncOp function, OpOperand &returned) {
+  unsigned index = returned.getOperandNumber();
+  if (function.getResultAttr(index, attr::kOutput))
+    for (unsigned i = 0; i < index; ++i)
+      if (returned.getOwner()->getOperand(i) == returned.get() &&
+          function.getResultAttr(i, attr::kOutput))
+        return i;
+  return std::nullopt;
+}
+
 /// An updated argument may be overwritten only after its last use; outputs lie in memory of their
 /// own.
 LogicalResult Planner::wishResults() {
   Operation *terminator = function.getBody().front().getTerminator();
   SmallVector<Attribute> results;
   for (OpOperand &operand : terminator->getOpOperands()) {
+    if (std::optional<unsigned> same = findSame(function, operand)) {
+      results.push_back(results[*same]);
+      continue;
+    }
     FailureOr<PlaceAttr> place = getResultPlace(operand);
     if (failed(place))
       return failure();

@@ -9,7 +9,8 @@
 // formula: recomputation does not count, nor does what a mask saves. It is left out where the peak
 // is not known, as on processors unless it is said; `eval_loss` is there where the run was
 // evaluated. `losses` and `eval_losses` hold the losses that have names in the model, each by its
-// name; `loss` and `eval_loss` are the sums of all.
+// name; `loss` and `eval_loss` are the sums of all. `max_loss` is the greatest mean over the part
+// of the batch that a rank has, where ranks have parts.
 //
 // Errors: UserError if a file cannot be written.
 #pragma once
@@ -40,6 +41,7 @@ struct MetricsRow {
   double modelTflops = 0;              ///< as tflops, by TorchTitan's formula
   std::optional<double> mfu = {};      ///< per cent; where the devices' peak is known
   NamedLosses losses = {}, evalLosses = {};
+  std::optional<double> maxLoss = {}; ///< the greatest of a rank, where ranks have losses
 };
 
 /// One row as a line of JSON, without the newline.

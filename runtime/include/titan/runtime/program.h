@@ -51,11 +51,13 @@ struct Dim {
 /// How a tensor lies in memory on a rank: its dimensions row-major, each divided by its axes'
 /// degrees; where `flatAxes` is not empty, everything below the first `flatFrom` dimensions is
 /// flattened, padded to a multiple of the degree, and split into equal chunks (`#dist.sharding`).
+/// Where `sumAxes` is not empty, the tensor is the sum of what the ranks along these have.
 struct TensorInfo {
   DType dtype;
   std::vector<Dim> dims;
   std::vector<int> flatAxes;
   int flatFrom = 0;
+  std::vector<int> sumAxes = {};
 };
 
 enum class Init : uint8_t { Constant, Normal, TruncatedNormal, Uniform };
@@ -86,9 +88,9 @@ enum class Role : uint8_t { Parameter, State, Input, Scalar, Output, Gradient };
 struct Tensor {
   Role role;
   /// Parameter: its name ("layers.wq"); State: "m.layers.wq"; Input: "tokens"; Scalar: "lr",
-  /// "step"; Output: "loss", "loss.NAME" of one that has a name, "grad_norm", "logits"; Gradient:
-  /// the parameter's name. A stacked tensor (its first dimension is a repeat) is exchanged and
-  /// initialised per layer: "layers.3.wq".
+  /// "step"; Output: "loss", "loss.NAME" of one that has a name, "grad_norm", "own_loss" (what
+  /// this rank adds to the loss), "logits"; Gradient: the parameter's name. A stacked tensor (its
+  /// first dimension is a repeat) is exchanged and initialised per layer: "layers.3.wq".
   std::string name;
   TensorInfo info;
   int buffer; // index into Program::persistent or, of a function's own, Function::transient

@@ -25,6 +25,7 @@ struct TensorInfoRow {
   List<DimRow> dims;
   List<int> flatAxes;
   int flatFrom = 0;
+  List<int> sumAxes = {};
 };
 
 struct TensorRow {

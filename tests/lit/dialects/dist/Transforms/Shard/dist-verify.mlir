@@ -157,6 +157,15 @@ func.func @returned(%x: !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>) -> !t
 
 // -----
 
+// Unless ranks may give their summands.
+dist.mesh @mesh [#dist.axis<a = 2>]
+func.func @summands(%x: !titan.tensor<f32[], <[] partial sum {a}>>)
+    -> (!titan.tensor<f32[], <[] partial sum {a}>> {titan.output = "own_loss", titan.summands}) {
+  return %x : !titan.tensor<f32[], <[] partial sum {a}>>
+}
+
+// -----
+
 // Padded storage is cut once: 6 elements on 4 ranks are chunks of 2, but halves of halves are not.
 dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
 func.func @padded(%x: !titan.tensor<f32[x = 6], <[{}] flat 0 {a}>>) {

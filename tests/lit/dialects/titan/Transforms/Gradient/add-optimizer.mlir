@@ -37,7 +37,7 @@
 // CHECK: %[[QUARTER:.*]] = titan.constant 2.5{{0*}}e-01
 // CHECK: %[[SLOWER:.*]] = titan.mul %[[LR]], %[[QUARTER]]
 // CHECK: %new_b, %{{.*}}, %{{.*}} = titan.adamw %[[B]], %[[DB]], %[[MB]], %[[VB]], %[[SLOWER]], %[[STEP]], %[[SCALE]] {{{.*}}decay = 0.0{{0*}}e+00 : f64
-// CHECK: return %{{.*}}, %[[NORM]], %[[DA]], %[[DB]], %new_a,
+// CHECK: return %[[LOSS:.*]], %[[NORM]], %[[LOSS]], %[[DA]], %[[DB]], %new_a,
 func.func @train(%a: !t {titan.param = "a", titan.decay = 0.1 : f64}, %f: !t {titan.param = "f", titan.frozen},
                  %b: !u {titan.param = "b", titan.stacked, titan.lr_scale = 0.25 : f64})
     -> (!s {titan.output = "loss"}, !t {titan.gradient = "a"}, !u {titan.gradient = "b", titan.stacked})
