@@ -161,6 +161,8 @@ int refuse(const CLI::App &app, const CLI::ParseError &error, int argc, char **a
       message = "there is no command `" + first + "`";
     near =
         isWord ? cli::didYouMean(first, commands) : cli::didYouMean(unknown, cli::optionsOf(app));
+    if (isCommand && app.get_option_no_throw(unknown.substr(0, unknown.find('='))))
+      near = "; it goes without a command";
     if (first == "run" && near.empty())
       message += "; arguments of the program stand behind `--`";
   }
@@ -184,6 +186,16 @@ int askForCommand(const CLI::App &app, const std::string &word) {
   return 2;
 }
 
+/// An option in front of a command that does not look at it.
+void refuseIdle(const CLI::App &app) {
+  for (const CLI::App *command : app.get_subcommands())
+    for (const CLI::Option *option : app.get_options())
+      if (option->count() > 0 && !command->get_option_no_throw(option->get_name()))
+        throw CLI::ParseError("`" + option->get_name() + "` does not go with `" +
+                                  command->get_name() + "`",
+                              2);
+}
+
 /// `titanc help build`, as other tools have it, is `titanc build --help`.
 std::vector<char *> readHelp(const CLI::App &app, int argc, char **argv) {
   static std::string flag = "--help";
@@ -203,6 +215,7 @@ std::optional<int> parse(CLI::App &app, int argc, char **argv) {
   try {
     std::vector<char *> words = readHelp(app, argc, argv);
     app.parse(static_cast<int>(words.size()), words.data());
+    refuseIdle(app);
     return std::nullopt;
   } catch (const CLI::Success &done) { // help, version
     return app.exit(done);
