@@ -131,8 +131,8 @@ int buildCommand(const CommonOptions &options, const BuildOptions &build) {
   chooseArch(*toolchain, build.cudaArch);
   if (build.emit == EmitKind::Project)
     return session.finish(writeProject(*source, name, output, *toolchain, session.diags) ? 0 : 1);
-  std::string executable =
-      buildCached(*source, path::filename(output).str(), *toolchain, session.diags);
+  // By the file's name as `run` does, whatever the output's is: what one made the other finds.
+  std::string executable = buildCached(*source, name, *toolchain, session.diags);
   if (executable.empty())
     return session.finish(1);
   if (fs::is_directory(output)) {
