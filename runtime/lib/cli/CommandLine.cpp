@@ -67,9 +67,13 @@ void addCommands(CLI::App &app, Options &o) {
       ->type_name("TEXT");
   cli::addNumber<int64_t>(*generate, "--max-tokens", 0, o.maxTokens, "how many tokens to add")
       ->default_str(std::to_string(o.maxTokens));
-  cli::addNumber<double>(*generate, "--temperature", 0, o.temperature,
+  cli::addNumber<double>(*generate, "--temperature", 0, o.sampling.temperature,
                          "0 takes the most likely token; above, draws are made by --seed")
       ->default_str("0");
+  cli::addNumber<int64_t>(*generate, "--top-k", 1, o.sampling.topK,
+                          "draw among so many of the most likely tokens");
+  cli::addNumber<double>(*generate, "--top-p", 0, o.sampling.topP,
+                         "draw among the fewest tokens that have this probability together");
   CLI::App *hf = command("export", "write the weights for other software", Command::Export);
   hf->add_option("--hf", o.exportDirectory, "as a Hugging Face directory")->type_name("DIR");
 }
@@ -98,6 +102,13 @@ const std::vector<Use> &uses() {
   return table;
 }
 
+void refuseSampling(const Sampling &sampling) {
+  if (!(sampling.topP > 0 && sampling.topP <= 1))
+    throw UsageError("--top-p takes a probability above 0 and up to 1");
+  if (sampling.temperature == 0 && (sampling.topK > 0 || sampling.topP < 1))
+    throw UsageError("--top-k and --top-p have no effect without a --temperature above 0");
+}
+
 /// An option without effect would be believed to have one.
 void refuseUseless(const CLI::App &app, const Options &options) {
   for (const Use &use : uses()) {
@@ -109,6 +120,7 @@ void refuseUseless(const CLI::App &app, const Options &options) {
     throw UsageError(std::string(use.option) + " has no effect on `" + command + "`" +
                      (*use.instead ? std::string("; ") + use.instead : ""));
   }
+  refuseSampling(options.sampling);
   const bool isNamed = options.resume != "auto" && options.resume != "none";
   if (isNamed && !options.initFrom.empty())
     throw UsageError("--resume " + options.resume +

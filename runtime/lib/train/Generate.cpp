@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <optional>
 #include <sstream>
@@ -160,21 +159,6 @@ private:
 
 } // namespace
 
-int64_t chooseToken(const std::vector<double> &logits, double temperature, double uniform) {
-  auto best = std::max_element(logits.begin(), logits.end());
-  if (temperature <= 0)
-    return best - logits.begin();
-  std::vector<double> weight(logits.size());
-  double total = 0;
-  for (size_t i = 0; i < logits.size(); ++i)
-    total += weight[i] = std::exp((logits[i] - *best) / temperature);
-  double left = uniform * total;
-  for (size_t i = 0; i < weight.size(); ++i)
-    if ((left -= weight[i]) < 0)
-      return static_cast<int64_t>(i);
-  return best - logits.begin();
-}
-
 int generate(Session &session, const Options &options, const Settings &settings) {
   std::optional<Generator> generator;
   std::optional<Spelling> spelling;
@@ -197,7 +181,7 @@ int generate(Session &session, const Options &options, const Settings &settings)
   print(options.prompt);
   for (int64_t i = 0; i < options.maxTokens; ++i) {
     text.push_back(
-        chooseToken(generator->next(text), options.temperature, random.uniform(text.size())));
+        chooseToken(generator->next(text), options.sampling, random.uniform(text.size())));
     print(spelling->write(text.back()));
   }
   print("\n");

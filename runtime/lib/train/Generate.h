@@ -11,8 +11,4 @@ namespace titan::rt {
 /// Prints the prompt and what follows it on rank 0's standard output.
 int generate(Session &session, const Options &options, const Settings &settings);
 
-/// The next token: the largest logit (the lowest index of several), or at a temperature above 0 a
-/// draw from softmax(logits / temperature) with the uniform number given.
-int64_t chooseToken(const std::vector<double> &logits, double temperature, double uniform);
-
 } // namespace titan::rt

@@ -1,6 +1,8 @@
 // What the command line asks for, as plain data. cli/ fills it in; train/ acts on it.
 #pragma once
 
+#include "Sampling.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,7 +34,7 @@ struct Options {
 
   std::string prompt;
   int64_t maxTokens = 100;
-  double temperature = 0; ///< 0: the most likely token
+  Sampling sampling;
 
   std::string exportDirectory;
 };

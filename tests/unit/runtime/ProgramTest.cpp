@@ -2,13 +2,14 @@
 #include "titan/runtime/error.h"
 #include "titan/runtime/program_table.h"
 
-#include "train/Generate.h"
+#include "train/Sampling.h"
 #include "train/Settings.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <fstream>
+#include <set>
 
 using namespace titan::rt;
 
@@ -99,11 +100,36 @@ TEST(ScheduleTest, Factors) {
 // Greedy takes the first largest logit; sampling follows the probabilities.
 TEST(ChooseToken, GreedyAndSampled) {
   std::vector<double> logits{0, std::log(3.0), std::log(3.0), -1e9};
-  EXPECT_EQ(chooseToken(logits, 0, 0.99), 1);
-  EXPECT_EQ(chooseToken(logits, 1, 0.1), 0);  // [0, 1/7)
-  EXPECT_EQ(chooseToken(logits, 1, 0.2), 1);  // [1/7, 4/7)
-  EXPECT_EQ(chooseToken(logits, 1, 0.99), 2); // [4/7, 1)
-  EXPECT_EQ(chooseToken(logits, 0.01, 0.1), 1) << "a low temperature is nearly greedy";
+  EXPECT_EQ(chooseToken(logits, {0}, 0.99), 1);
+  EXPECT_EQ(chooseToken(logits, {1}, 0.1), 0);  // [0, 1/7)
+  EXPECT_EQ(chooseToken(logits, {1}, 0.2), 1);  // [1/7, 4/7)
+  EXPECT_EQ(chooseToken(logits, {1}, 0.99), 2); // [4/7, 1)
+  EXPECT_EQ(chooseToken(logits, {0.01}, 0.1), 1) << "a low temperature is nearly greedy";
+}
+
+/// The tokens that can be drawn.
+std::set<int64_t> drawn(const std::vector<double> &logits, const Sampling &sampling) {
+  std::set<int64_t> tokens;
+  for (int i = 0; i < 1000; ++i)
+    tokens.insert(chooseToken(logits, sampling, i / 1000.0));
+  return tokens;
+}
+
+// Probabilities 0.1, 0.5, 0.2, 0.2: how many may be drawn, and how many it takes to come to a
+// share.
+TEST(ChooseToken, AmongTheMostLikely) {
+  std::vector<double> logits{std::log(0.1), std::log(0.5), std::log(0.2), std::log(0.2)};
+  using Tokens = std::set<int64_t>;
+  EXPECT_EQ(drawn(logits, {1}), (Tokens{0, 1, 2, 3}));
+  EXPECT_EQ(drawn(logits, {1, 1}), Tokens{1});
+  EXPECT_EQ(drawn(logits, {1, 2}), (Tokens{1, 2})) << "of equal ones the first";
+  EXPECT_EQ(drawn(logits, {1, 9}), (Tokens{0, 1, 2, 3}));
+  EXPECT_EQ(drawn(logits, {1, 0, 0.01}), Tokens{1}) << "one is always left";
+  EXPECT_EQ(drawn(logits, {1, 0, 0.6}), (Tokens{1, 2}));
+  EXPECT_EQ(drawn(logits, {1, 0, 0.85}), (Tokens{1, 2, 3}));
+  EXPECT_EQ(drawn(logits, {1, 3, 0.7}), (Tokens{1, 2})) << "of the 0.9 that three have, 0.63";
+  EXPECT_EQ(chooseToken(logits, {1, 2}, 0.70), 1) << "5/7 of what is left";
+  EXPECT_EQ(chooseToken(logits, {1, 2}, 0.72), 2);
 }
 
 Program withSettings() {

@@ -203,6 +203,10 @@ class ProgramTest(ProgramCase):
         for command, option, words in (
                 ("eval", ["--steps", 1], "--steps has no effect on `eval`; an evaluation ends early by "
                                          "`--set eval.batches=N`"),
+                ("generate", ["--top-k", 5], "--top-k and --top-p have no effect without a "
+                                             "--temperature above 0"),
+                ("generate", ["--temperature", 1, "--top-p", 1.5], "--top-p takes a probability above 0 "
+                                                                   "and up to 1"),
                 ("generate", ["--out", "run"], "--out has no effect on `generate`"),
                 ("generate", ["--data", "text"], "--data has no effect on `generate`"),
                 ("export", ["--profile=3"], "--profile has no effect on `export`"),

@@ -221,6 +221,9 @@ class ResumeTest(ProgramCase):
         warm, _ = self.run_exe("generate", "--init-from", run, "--prompt", "I", "--max-tokens", 50,
                                "--temperature", 5, "--seed", 1)
         self.assertNotEqual(warm, out)
+        best, _ = self.run_exe("generate", "--init-from", run, "--prompt", "In th", "--max-tokens", 20,
+                               "--temperature", 5, "--top-k", 1, "--seed", 1)
+        self.assertEqual(best, out)
 
 
 main()
