@@ -191,9 +191,8 @@ void refuseIdle(const CLI::App &app) {
   for (const CLI::App *command : app.get_subcommands())
     for (const CLI::Option *option : app.get_options())
       if (option->count() > 0 && !command->get_option_no_throw(option->get_name()))
-        throw CLI::ParseError("`" + option->get_name() + "` does not go with `" +
-                                  command->get_name() + "`",
-                              2);
+        throw CLI::ParseError(
+            "`" + option->get_name() + "` does not go with `" + command->get_name() + "`", 2);
 }
 
 /// `titanc help build`, as other tools have it, is `titanc build --help`.
