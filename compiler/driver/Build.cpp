@@ -19,11 +19,14 @@ namespace titan::driver {
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-/// The files that data are read from.
-static std::vector<std::string> listFiles(const std::string &format, const std::string &path) {
+constexpr const char *kDataSections[] = {"data", "eval.data"};
+
+/// The files that the data of a section are read from.
+static std::vector<std::string> listFiles(const sema::CheckedRun &run, const std::string &section) {
+  const std::string &path = run.run.options.at(section + ".path").value.text;
   if (path.empty())
     return {};
-  if (format != "indexed")
+  if (run.run.options.at(section + ".format").value.text != "indexed")
     return {path};
   const std::string prefix = rt::tokenFilePrefix(path);
   return {prefix + ".idx", prefix + ".bin"};
@@ -31,13 +34,13 @@ static std::vector<std::string> listFiles(const std::string &format, const std::
 
 /// Reports the files that a run names and that are not there.
 static void checkData(const sema::CheckedRun &run, Code code, DiagnosticEngine &diags) {
-  for (const std::string section : {"data", "eval.data"}) {
-    const sema::Option &path = run.run.options.at(section + ".path");
-    auto files = listFiles(run.run.options.at(section + ".format").value.text, path.value.text);
+  for (const std::string section : kDataSections) {
+    auto files = listFiles(run, section);
     auto missing = llvm::find_if_not(files, [](auto &file) { return fs::exists(file); });
     if (missing == files.end())
       continue;
-    Diagnostic &diag = diags.report(code, path.loc, "there is no file `" + *missing + "`");
+    Diagnostic &diag = diags.report(code, run.run.options.at(section + ".path").loc,
+                                    "there is no file `" + *missing + "`");
     if (section == "data")
       diag.help(code == Code::DataMissing
                     ? "name another one: `titanc run FILE -- --data PATH`"
@@ -48,7 +51,7 @@ static void checkData(const sema::CheckedRun &run, Code code, DiagnosticEngine &
 /// The checked run; nothing after an error. Data that are not there are reported under the code
 /// `missingData`, if one is given.
 static std::optional<sema::CheckedRun> checkRun(Session &session, std::optional<Code> missingData) {
-  std::optional<sema::CheckedRun> run = session.check();
+  std::optional<sema::CheckedRun> run = session.checkRun();
   if (run && missingData)
     checkData(*run, *missingData, session.diags);
   return session.diags.hasErrors() ? std::nullopt : std::move(run);
@@ -83,6 +86,37 @@ static std::string stemOf(const CommonOptions &options) {
   return path::stem(options.file).str();
 }
 
+/// What is written where the command line does not say.
+static std::string nameOutput(const CommonOptions &options, const BuildOptions &build) {
+  if (build.emit != EmitKind::Cpp)
+    return stemOf(options);
+  return stemOf(options) + (build.target == emission::Target::Cuda ? ".cu" : ".cpp");
+}
+
+/// All that a build reads, and the program after it: Titan files, the one of settings, data.
+static std::vector<std::string> listInputs(const Session &session, const sema::CheckedRun &run) {
+  std::vector<std::string> files;
+  for (uint32_t i = 0; i < session.sources.bufferCount(); ++i) // `--set` among them, which is none
+    files.emplace_back(session.sources.name(FileId{i}));
+  for (const char *section : kDataSections)
+    llvm::append_range(files, listFiles(run, section));
+  return files;
+}
+
+/// Whether `output` is none of the inputs, which would be lost; an error if it is. A device may be
+/// read and written.
+static bool sparesInputs(Session &session, const sema::CheckedRun &run, const std::string &output) {
+  std::vector<std::string> inputs = listInputs(session, run);
+  auto isOutput = [&](const std::string &input) { return fs::equivalent(input, output); };
+  if (!fs::is_regular_file(output) || llvm::none_of(inputs, isOutput))
+    return true;
+  session.diags
+      .report(Code::FileExists, {},
+              "`" + output + "` would be overwritten, and this program reads it")
+      .help("name another output: `-o PATH`");
+  return false;
+}
+
 /// Copies beside `output` and renames: a program that runs may not be overwritten, and where the
 /// disk is full the old one stays.
 static std::error_code deliver(const std::string &executable, const std::string &output) {
@@ -109,15 +143,13 @@ int buildCommand(const CommonOptions &options, const BuildOptions &build) {
   bool runsHere = build.emit == EmitKind::Exe;
   std::optional<sema::CheckedRun> run =
       checkRun(session, runsHere ? std::optional(Code::DataNotHere) : std::nullopt);
-  std::optional<std::string> source = run ? emitSource(session, *run, build.target) : std::nullopt;
+  std::string output = build.output.empty() ? nameOutput(options, build) : build.output;
+  if (!run || !sparesInputs(session, *run, output))
+    return session.finish(1);
+  std::optional<std::string> source = emitSource(session, *run, build.target);
   if (!source)
     return session.finish(1);
   std::string name = stemOf(options);
-  std::string output = build.output;
-  if (output.empty())
-    output = name + (build.emit != EmitKind::Cpp              ? ""
-                     : build.target == emission::Target::Cuda ? ".cu"
-                                                              : ".cpp");
   if (build.emit == EmitKind::Cpp) {
     if (output == "-")
       llvm::outs() << *source;

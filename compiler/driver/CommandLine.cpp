@@ -5,7 +5,9 @@
 #include "compiler/driver/Plugins.h"
 #include "compiler/pipelines/Phases.h"
 #include "runtime/lib/cli/Arguments.h"
+#include "titan/runtime/unknown_setting.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <iostream>
@@ -47,7 +49,6 @@ void addCommon(CLI::App &app, CommonOptions &options, bool fileRequired) {
       ->type_name("DIR")
       ->take_all()
       ->allow_extra_args(false);
-  app.add_flag("--json", options.json, "print results as JSON");
   // As compilers spell it: CLI11 reads `-Werror` as `-W` with the value `error`.
   cli::addWord<bool>(app, "-W", {{"error", true}}, options.warningsAsErrors,
                      "-Werror: treat warnings as errors");
@@ -72,6 +73,30 @@ void addTarget(CLI::App &app, emission::Target &target) {
                                  target, "what the program runs on");
 }
 
+/// As nvcc writes them: 90, 90a, 100f.
+bool isComputeCapability(llvm::StringRef text) {
+  llvm::StringRef number = text.take_while(llvm::isDigit);
+  llvm::StringRef suffix = text.drop_front(number.size());
+  return (number.size() == 2 || number.size() == 3) &&
+         (suffix.empty() || suffix == "a" || suffix == "f");
+}
+
+void addArch(CLI::App &command, BuildOptions &build) {
+  auto read = [&build](const std::string &text) {
+    if (text != "native" && !isComputeCapability(text))
+      cli::refuse("--cuda-arch", "native or a compute capability such as 90", text);
+    build.cudaArch = text;
+  };
+  command
+      .add_option_function<std::string>(
+          "--cuda-arch", read, "native or a compute capability such as 90; default: the runtime's")
+      ->type_name("ARCH");
+  command.callback([&build] {
+    if (!build.cudaArch.empty() && build.target != emission::Target::Cuda)
+      throw CLI::ParseError("--cuda-arch has no effect without --target cuda", 2);
+  });
+}
+
 void addBuild(CLI::App &app, CommonOptions &options, BuildOptions &build) {
   CLI::App *command = app.add_subcommand("build", "compile a file to a program");
   addCommon(*command, options, true);
@@ -83,10 +108,7 @@ void addBuild(CLI::App &app, CommonOptions &options, BuildOptions &build) {
       {{"cpp", EmitKind::Cpp}, {"project", EmitKind::Project}, {"exe", EmitKind::Exe}}, build.emit,
       "a program, a directory that builds by itself, or source");
   addTarget(*command, build.target);
-  command
-      ->add_option("--cuda-arch", build.cudaArch,
-                   "native or a compute capability such as 90; default: the runtime's")
-      ->type_name("ARCH");
+  addArch(*command, build);
 }
 
 void addRun(CLI::App &app, CommonOptions &options, RunOptions &run) {
@@ -105,6 +127,7 @@ void addInspection(CLI::App &app, Arguments &args) {
   addModel(*check, args.common);
   CLI::App *info = app.add_subcommand("info", "what is known of a run before it runs");
   addCommon(*info, args.common, false);
+  info->add_flag("--json", args.common.json, "print results as JSON");
   addModel(*info, args.common);
   addPlugins(*info, args.common);
   cli::addNumber<int64_t>(*info, "--nproc", 1, args.info.processes,
@@ -150,6 +173,19 @@ void addAll(CLI::App &app, Arguments &args) {
   addRun(app, args.common, args.run);
 }
 
+/// Who takes an option that stands in the wrong place; empty for what is no option.
+std::string whereItGoes(const CLI::App &app, const std::string &option) {
+  if (option[0] != '-')
+    return "";
+  std::vector<std::string> commands;
+  for (const CLI::App *command : app.get_subcommands({}))
+    if (command->get_option_no_throw(option))
+      commands.push_back(command->get_name());
+  if (!commands.empty())
+    return "; it is an option of " + rt::listNames(commands);
+  return app.get_option_no_throw(option) ? "; it goes without a command" : "";
+}
+
 /// Wrong usage, and what was probably meant.
 int refuse(const CLI::App &app, const CLI::ParseError &error, int argc, char **argv) {
   std::string message = cli::explain(error), first = argc > 1 ? argv[1] : "", near;
@@ -161,8 +197,9 @@ int refuse(const CLI::App &app, const CLI::ParseError &error, int argc, char **a
       message = "there is no command `" + first + "`";
     near =
         isWord ? cli::didYouMean(first, commands) : cli::didYouMean(unknown, cli::optionsOf(app));
-    if (isCommand && app.get_option_no_throw(unknown.substr(0, unknown.find('='))))
-      near = "; it goes without a command";
+    std::string place = whereItGoes(app, unknown.substr(0, unknown.find('=')));
+    if (!isWord && !place.empty())
+      near = place;
     if (first == "run" && near.empty())
       message += "; arguments of the program stand behind `--`";
   }
@@ -215,6 +252,9 @@ std::optional<int> parse(CLI::App &app, int argc, char **argv) {
     std::vector<char *> words = readHelp(app, argc, argv);
     app.parse(static_cast<int>(words.size()), words.data());
     refuseIdle(app);
+    cli::refuseEmpty(app);
+    for (const CLI::App *command : app.get_subcommands())
+      cli::refuseEmpty(*command);
     return std::nullopt;
   } catch (const CLI::Success &done) { // help, version
     return app.exit(done);

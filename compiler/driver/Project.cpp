@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -41,6 +42,19 @@ static std::error_code copyHeaders(const Toolchain &toolchain, const std::string
   return {};
 }
 
+/// Begins variables in every project's CMakeLists.txt, by which it is known again.
+static constexpr llvm::StringLiteral kLibraries = "TITAN_LIBRARIES_";
+
+/// Whether a project replaces nothing here but an earlier one.
+static bool isFree(const std::string &directory) {
+  std::error_code error;
+  fs::directory_iterator first(directory, error);
+  if (error || first == fs::directory_iterator()) // where it cannot be made, making it says why
+    return true;
+  auto earlier = llvm::MemoryBuffer::getFile(join(directory, "CMakeLists.txt"));
+  return earlier && (*earlier)->getBuffer().contains(kLibraries);
+}
+
 /// The words of the link line: static libraries are copied into the project; LibTorch's and CUDA's
 /// directories are named by variables, which CMake may be told anew. What the program loads lies
 /// beside it, wherever that is.
@@ -58,13 +72,13 @@ static std::string getLibraries(const Toolchain &toolchain, std::string &variabl
           std::find(directories.begin(), directories.end(), directory) - directories.begin();
       if (at == directories.size())
         directories.push_back(directory);
-      words += " ${TITAN_LIBRARIES_" + std::to_string(at) + "}/" + path::filename(word).str();
+      words += (" ${" + kLibraries + llvm::Twine(at) + "}/" + path::filename(word)).str();
     } else {
       words += " " + word.str();
     }
   }
   for (auto [i, directory] : llvm::enumerate(directories)) {
-    std::string name = "TITAN_LIBRARIES_" + std::to_string(i);
+    std::string name = (kLibraries + llvm::Twine(i)).str();
     variables += "set(" + name + " \"" + directory + "\" CACHE PATH \"directory of libraries\")\n";
     rpath += ";${" + name + "}";
   }
@@ -125,8 +139,18 @@ static std::string makeCMake(const std::string &name, const Toolchain &toolchain
 
 bool writeProject(const std::string &source, const std::string &name, const std::string &directory,
                   const Toolchain &toolchain, DiagnosticEngine &diags) {
+  if (!isFree(directory)) {
+    diags
+        .report(Code::FileExists, {},
+                "`" + directory + "` is not empty, and no project that titanc wrote")
+        .help("name another directory: `-o DIR`");
+    return false;
+  }
   auto attempt = [&]() -> std::error_code {
     if (std::error_code error = fs::create_directories(join(directory, "lib")))
+      return error;
+    // First, so that what is not written to its end is known as a project, too.
+    if (std::error_code error = put(join(directory, "CMakeLists.txt"), makeCMake(name, toolchain)))
       return error;
     std::vector<std::string> copied = toolchain.loads;
     llvm::copy_if(toolchain.link, std::back_inserter(copied),
@@ -137,9 +161,7 @@ bool writeProject(const std::string &source, const std::string &name, const std:
         return error;
     if (std::error_code error = copyHeaders(toolchain, directory))
       return error;
-    if (std::error_code error = put(join(directory, name + toolchain.sourceSuffix()), source))
-      return error;
-    return put(join(directory, "CMakeLists.txt"), makeCMake(name, toolchain));
+    return put(join(directory, name + toolchain.sourceSuffix()), source);
   };
   std::error_code error = attempt();
   if (error)

@@ -49,6 +49,11 @@ std::optional<sema::CheckedRun> Session::check() {
   return checker.load() ? checker.check() : std::nullopt;
 }
 
+std::optional<sema::CheckedRun> Session::checkRun() {
+  request.needsRun = true;
+  return check();
+}
+
 bool Session::checkAll() {
   return checker.load() && checker.checkAll();
 }

@@ -31,6 +31,8 @@ public:
 
   /// Loads and checks the run that the command line chooses. Nothing after an error.
   std::optional<sema::CheckedRun> check();
+  /// The same for what is to train: a file's models alone are an error.
+  std::optional<sema::CheckedRun> checkRun();
   /// Loads the file and checks everything in it.
   bool checkAll();
   /// The models among which `check` chose the last, since nobody said which.

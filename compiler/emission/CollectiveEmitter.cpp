@@ -13,7 +13,10 @@ int64_t CollectiveEmitter::getSplitDim(NamedTensorType a, NamedTensorType b) {
                                         b.getShardingOrReplicated().getDimAxes()))
     if (x.size() > y.size())
       return i;
-  return -1;
+  // Chunks of chunks: what is flat is the last dimension of what lies in memory. The shard phase
+  // splits it further where nothing is padded alone.
+  dist::ShardingAttr x = a.getShardingOrReplicated(), y = b.getShardingOrReplicated();
+  return y.isFlat() && x.getFlatAxes().size() > y.getFlatAxes().size() ? x.getFlatFrom() : -1;
 }
 
 Blocks CollectiveEmitter::getBlocks(NamedTensorType split, int64_t dim) {
@@ -62,8 +65,6 @@ FailureOr<Part> CollectiveEmitter::gather() {
     part.blocks = getBlocks(from, dim);
     return part;
   }
-  if (to.getShardingOrReplicated().isFlat())
-    return op->emitError("cannot emit a gather of some of the axes of flat storage");
   Extent rows, whole;
   getRow(rows, whole, part.blocks.d);
   if (std::string padded = getPadded(); !padded.empty()) {
@@ -82,8 +83,6 @@ FailureOr<Part> CollectiveEmitter::scatter() {
     part.blocks = getBlocks(to, dim);
     return part;
   }
-  if (from.getShardingOrReplicated().isFlat())
-    return op->emitError("cannot emit a scatter to some of the axes of flat storage");
   Extent rows, whole;
   getRow(rows, whole, part.blocks.d);
   std::string padded = getPadded();
@@ -134,7 +133,8 @@ LogicalResult CollectiveEmitter::localSlice() {
 /// In [a, s, b, gLocal, c] -> [a, s / ranks, b, g, c], or with g before s.
 LogicalResult CollectiveEmitter::allToAll() {
   int64_t gathered = getSplitDim(from, to), split = getSplitDim(to, from);
-  if (gathered < 0 || split < 0)
+  if (gathered < 0 || split < 0 || from.getShardingOrReplicated().isFlat() ||
+      to.getShardingOrReplicated().isFlat())
     return op->emitError("cannot emit an all-to-all of flat storage");
   bool gatherFirst = gathered < split;
   int64_t first = std::min(gathered, split), second = std::max(gathered, split);
@@ -226,8 +226,6 @@ LogicalResult CollectiveEmitter::scatterRows() {
 }
 
 LogicalResult CollectiveEmitter::sliceFlat() {
-  if (from.getShardingOrReplicated().isFlat())
-    return op->emitError("cannot emit a further split of flat storage");
   std::string a = emitter.getPointer(input), b = emitter.getPointer(result);
   Extent rows, whole, part;
   getRow(rows, whole, part);

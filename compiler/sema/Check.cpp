@@ -32,6 +32,10 @@ bool Checker::parseOverrides() {
 
 std::optional<CheckedRun> Checker::check() {
   std::optional<Symbol> chosen = choose();
+  if (chosen && request.needsRun && !chosen->decl->is<TrainDecl>()) {
+    reportNoRun(*chosen);
+    return std::nullopt;
+  }
   return chosen ? checkRun(*chosen) : std::nullopt;
 }
 

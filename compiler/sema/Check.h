@@ -19,6 +19,7 @@ struct CheckRequest {
   std::vector<std::string> overrides;  ///< --set, which wins over the file
   std::vector<std::string> searchDirs; ///< -I, then the standard library
   std::optional<FileId> text;          ///< the file's text, where it is not to be read
+  bool needsRun = false;               ///< a model alone, without data, is not enough
 };
 
 /// What the rest of the compiler needs to know of one run.
@@ -63,6 +64,7 @@ private:
   std::vector<Symbol> declared(bool trains) const;
   std::optional<Symbol> choose();
   std::optional<Symbol> chooseModel();
+  void reportNoRun(const Symbol &model);
   const syntax::Decl *modelOf(Symbol run) const;
   bool parseOverrides();
 

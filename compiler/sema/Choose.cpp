@@ -75,6 +75,22 @@ std::optional<Symbol> Checker::chooseModel() {
   return std::nullopt;
 }
 
+/// The least that makes a model a run.
+static std::string exampleRun(const std::string &model) {
+  return "`train NAME = " + model + " { data = text(\"FILE\") { seq = 256, batch = 8 } }`";
+}
+
+/// A model was chosen, but only a run says what is trained on, and in which batches.
+void Checker::reportNoRun(const Symbol &model) {
+  const Name &name = nameOf(*model.decl);
+  diags
+      .report(Code::NothingToCompile, name.loc,
+              request.train.empty() ? "`" + request.file + "` has no run to build"
+                                    : "`" + name.text + "` is a model, not a run to build")
+      .help("add " + exampleRun(name.text) + ", or look at a model by `titanc info --model " +
+            name.text + " " + request.file + "`");
+}
+
 std::optional<Symbol> Checker::choose() {
   if (!request.model.empty())
     return chooseModel();
@@ -114,10 +130,11 @@ std::optional<Symbol> Checker::choose() {
       for (const Formal &formal : model->formals)
         if (!formal.defaultValue) {
           diag.help("model `" + model->name.text + "` needs `" + formal.name.text +
-                    "`: give it a run, or `--set model." + formal.name.text + "=...`");
+                    "`: give it a run" +
+                    (request.needsRun ? "" : ", or `--set model." + formal.name.text + "=...`"));
           return std::nullopt;
         }
-  diag.help("write one: `train NAME = MODEL { data = text(\"FILE\") { seq = 256, batch = 8 } }`");
+  diag.help("write one: " + exampleRun("MODEL"));
   return std::nullopt;
 }
 

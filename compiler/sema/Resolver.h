@@ -37,7 +37,7 @@ private:
   Value evaluateFor(const OptionSpec &spec, const syntax::Expr &value);
   Value evaluateWords(const syntax::Expr &value);
   void forgetOtherPolicy(const std::string &path);
-  std::string besideFile(const std::string &path) const;
+  std::string besideFile(const std::string &path, Location loc) const;
   Value evaluate(const syntax::Expr &value);
   Value evaluateArgument(const std::string &name, const syntax::Expr &value);
   bool takesCallable(const std::string &name) const;

@@ -110,8 +110,8 @@ void Resolver::set(const std::string &path, Location pathLoc, const Expr &expr) 
   forgetOtherPolicy(path);
   Value checked = checkOption(*spec, value, expr.loc, diags);
   bool isFile = path == "data.path" || path == "eval.data.path";
-  if (isFile && !checked.isError() && !fromCommandLine)
-    checked.text = besideFile(checked.text);
+  if (isFile && !checked.isError())
+    checked.text = besideFile(checked.text, expr.loc);
   run.options[path] = {checked, expr.loc};
 }
 
@@ -163,12 +163,16 @@ void Resolver::forgetOtherPolicy(const std::string &path) {
       run.options.erase(spec.path);
 }
 
-/// Paths in a file are relative to that file, wherever the program will run.
-std::string Resolver::besideFile(const std::string &path) const {
+/// Paths in a file are relative to that file, those of a command line to where it is given,
+/// wherever the program will run.
+std::string Resolver::besideFile(const std::string &path, Location loc) const {
   if (path.empty())
     return path;
   std::error_code error;
-  std::filesystem::path full = std::filesystem::path(unit->path).parent_path() / path;
+  std::filesystem::path file(unit->path), full;
+  if (fromConfig)
+    file = diags.sourceManager().name(loc.file);
+  full = fromCommandLine && !fromConfig ? std::filesystem::path(path) : file.parent_path() / path;
   std::filesystem::path absolute = std::filesystem::absolute(full, error);
   return (error ? full : absolute).lexically_normal().string();
 }

@@ -3,6 +3,7 @@
 #include "dialects/dist/IR/DistOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -114,11 +115,26 @@ static bool isExtension(ArrayAttr longer, ArrayAttr shorter, ArrayAttr axes) {
   return longer.getValue() == ArrayRef(expected);
 }
 
-/// Partial axes are a set: removing any of them is one change.
+/// Partial axes are a set: removing any of them is one change. None occurs twice in `larger`, so as
+/// many different ones are all of them.
 static bool isUnion(ArrayAttr larger, ArrayAttr smaller, ArrayAttr axes) {
-  return larger.size() == smaller.size() + axes.size() &&
-         llvm::all_of(llvm::concat<const Attribute>(smaller.getValue(), axes.getValue()),
-                      [&](Attribute axis) { return llvm::is_contained(larger, axis); });
+  llvm::SmallDenseSet<Attribute> united;
+  auto isNew = [&](Attribute axis) {
+    return llvm::is_contained(larger, axis) && united.insert(axis).second;
+  };
+  return larger.size() == smaller.size() + axes.size() && llvm::all_of(smaller, isNew) &&
+         llvm::all_of(axes, isNew);
+}
+
+/// Moving axes changes nothing else: not how partial values combine (a whole value can only become
+/// a partial sum), nor what flat storage lies on, which is cut from what the dimensions leave.
+static bool keepsRest(ShardingAttr from, ShardingAttr to) {
+  ReductionKind kind = from.isPartial() ? from.getPartialKind() : ReductionKind::Sum;
+  if (to.isPartial() && to.getPartialKind() != kind)
+    return false;
+  bool staysFlat = from.isFlat() && to.isFlat();
+  return !staysFlat ||
+         (from.getFlatFrom() == to.getFlatFrom() && from.getDimAxes() == to.getDimAxes());
 }
 
 /// The changes from one sharding to the other, each by exactly `axes`; failure if one is by others.
@@ -153,10 +169,10 @@ static LogicalResult verifyMove(Operation *op, unsigned i, ArrayAttr axes, Array
   auto result = cast<ir::NamedTensorType>(op->getResult(i).getType());
   if (!input.equalsUpToSharding(result))
     return op->emitOpError("(C1) operand and result differ: ") << input << " and " << result;
-  auto changes =
-      findChanges(input.getShardingOrReplicated(), result.getShardingOrReplicated(), axes);
-  bool fits =
-      succeeded(changes) && changes->size() == size_t(!sources.empty()) + size_t(!targets.empty());
+  ShardingAttr from = input.getShardingOrReplicated(), to = result.getShardingOrReplicated();
+  auto changes = findChanges(from, to, axes);
+  bool fits = keepsRest(from, to) && succeeded(changes) &&
+              changes->size() == size_t(!sources.empty()) + size_t(!targets.empty());
   if (fits)
     for (Change change : *changes)
       fits &= llvm::is_contained(change.appended ? targets : sources, change.place);

@@ -127,7 +127,8 @@ class Dist_CollectiveOp<string mnemonic> : Dist_NamedOp<mnemonic, [Pure, Dist_Co
 def Dist_AllGatherOp : Dist_CollectiveOp<"all_gather"> {
   let summary = "every rank of the group gets all parts";
   let description = "Removes `axes` from the end of one dimension's axis list, or from the flat axes." # rules # [{
-    - (C2) the shardings differ exactly by `axes` at the end of one list.
+    - (C2) the shardings differ exactly by `axes` at the end of one list. Flat storage that stays
+      starts where it did and keeps its dimensions' axes; partial values that stay keep their kind.
 
     Example: `%y = dist.all_gather %x over ["tp"] : T -> T`
   }];
@@ -222,7 +223,9 @@ def Dist_LocalSliceOp : Dist_LocalOp<"local_slice"> {
   let description = [{
     Appends `axes` to one dimension's axis list, or to the flat axes.
 
-    Constraints: as all_gather, in reverse.
+    Constraints:
+    - (C1) the result is equal to the operand up to sharding.
+    - (C2) as all_gather, in reverse.
 
     Example: `%y = dist.local_slice %x over ["tp"] : T -> T`
   }];
@@ -234,7 +237,10 @@ def Dist_MakePartialOp : Dist_LocalOp<"make_partial"> {
     The first rank along `axes` keeps the value, the others hold 0, so that it may be added to partial
     sums before they are reduced.
 
-    Constraints: adds `axes` to the partial axes, whose kind is sum.
+    Constraints:
+    - (C1) the result is equal to the operand up to sharding.
+    - (C2) as all_gather, with `axes` added to the partial axes: none is partial before, and the kind
+      is sum, or what it was.
 
     Example: `%y = dist.make_partial %x over ["tp"] : T -> T`
   }];

@@ -57,6 +57,15 @@ CLI::Option *addWord(CLI::App &app, const std::string &name, const std::map<std:
   return app.add_option_function<std::string>(name, read, help)->type_name(legal);
 }
 
+/// What an unset variable of a shell gives would be taken for an option that is not there.
+/// Positional arguments may be a program's own, and are looked at where they are read.
+inline void refuseEmpty(const CLI::App &app) {
+  for (const CLI::Option *option : app.get_options())
+    for (const std::string &value : option->results())
+      if (value.empty() && !option->get_positional())
+        throw CLI::ParseError(option->get_name() + " needs a value that is not empty", 2);
+}
+
 /// The commands of an application, or all its options and theirs.
 inline std::vector<std::string> commandsOf(const CLI::App &app) {
   std::vector<std::string> names;

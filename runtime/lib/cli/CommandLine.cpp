@@ -55,6 +55,8 @@ void addCommands(CLI::App &app, Options &o) {
   auto command = [&](const char *name, const char *description, Command value) {
     CLI::App *sub = app.add_subcommand(name, description);
     sub->fallthrough(); // the options above may follow the command
+    sub->footer("Options for all commands, such as --init-from and --set: " + o.executable +
+                " --help");
     sub->callback([&o, value] { o.command = value; });
     return sub;
   };
@@ -157,6 +159,7 @@ std::optional<Options> parseCommandLine(int argc, const char *const *argv,
   addCommands(app, options);
   try {
     app.parse(argc, argv);
+    cli::refuseEmpty(app); // not of a command: an empty prompt is refused where it is read
     refuseUseless(app, options);
   } catch (const CLI::CallForHelp &help) {
     app.exit(help, std::cout, std::cout);

@@ -21,6 +21,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <map>
 #include <omp.h>
 #include <unistd.h>
 
@@ -31,20 +32,34 @@ namespace titan::rt {
 
 namespace {
 
+/// What the command line sets, by `--set` and by options of their own.
+std::vector<SettingText> settingsOf(const Options &options) {
+  std::vector<SettingText> texts;
+  for (const std::string &pair : options.sets)
+    texts.push_back(readPair(pair, "--set"));
+  if (options.steps)
+    texts.push_back(readPair("steps=" + std::to_string(*options.steps), "--steps"));
+  if (options.seed)
+    texts.push_back(readPair("seed=" + std::to_string(*options.seed), "--seed"));
+  if (!options.data.empty())
+    texts.push_back(readPair(std::string(options.command == Command::Eval ? "eval." : "") +
+                                 "data.path=\"" + options.data + "\"",
+                             "--data"));
+  return texts;
+}
+
 void applySettings(Settings &settings, const Options &options) {
   if (!options.configFile.empty())
     for (const SettingText &text : readConfig(options.configFile))
       settings.set(text);
-  for (const std::string &pair : options.sets)
-    settings.set(readPair(pair, "--set"));
-  if (options.steps)
-    settings.set(readPair("steps=" + std::to_string(*options.steps), "--steps"));
-  if (options.seed)
-    settings.set(readPair("seed=" + std::to_string(*options.seed), "--seed"));
-  if (!options.data.empty())
-    settings.set(readPair(std::string(options.command == Command::Eval ? "eval." : "") +
-                              "data.path=\"" + options.data + "\"",
-                          "--data"));
+  std::map<std::string, std::string> seen; // paths, and by what they are set
+  for (const SettingText &text : settingsOf(options)) {
+    auto [first, isNew] = seen.emplace(text.path, text.pathPlace.name);
+    if (!isNew)
+      refuse(text.pathPlace, "`" + text.path + "` is set twice [T0504]",
+             "the first is by " + first->second);
+    settings.set(text);
+  }
   settings.check();
 }
 

@@ -4,6 +4,7 @@
 #include "titan/runtime/error.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace titan::rt {
 
@@ -11,6 +12,11 @@ namespace {
 
 /// Elements that are combined at once, in the type that sums are made in.
 constexpr int64_t kBlock = 1024;
+
+/// The greatest or least; a NaN wins, as in kernels.
+template <typename Sum, typename Wins> Sum chosen(Sum a, Sum b, Wins wins) {
+  return wins(b, a) || b != b ? b : a;
+}
 
 template <typename Sum, typename T>
 void combineInto(Sum *sums, const T *terms, int64_t count, Reduction op) {
@@ -21,11 +27,11 @@ void combineInto(Sum *sums, const T *terms, int64_t count, Reduction op) {
     return;
   case Reduction::Max:
     for (int64_t i = 0; i < count; ++i)
-      sums[i] = std::max(sums[i], static_cast<Sum>(terms[i]));
+      sums[i] = chosen(sums[i], static_cast<Sum>(terms[i]), std::greater<Sum>());
     return;
   case Reduction::Min:
     for (int64_t i = 0; i < count; ++i)
-      sums[i] = std::min(sums[i], static_cast<Sum>(terms[i]));
+      sums[i] = chosen(sums[i], static_cast<Sum>(terms[i]), std::less<Sum>());
     return;
   }
 }

@@ -8,6 +8,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/from_blob.h>
+#include <c10/util/Logging.h>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
@@ -185,8 +186,10 @@ private:
     try {
       call();
     } catch (const std::exception &error) {
-      throw Fault(fmt::format("rank {}: the rendezvous at {}:{} failed: {}", launch.rank,
-                              launch.masterAddress, launch.masterPort, firstLine(error)));
+      throw Fault(fmt::format("rank {}: the rendezvous at {}:{} failed: {}; did all {} processes "
+                              "start, with this address?",
+                              launch.rank, launch.masterAddress, launch.masterPort,
+                              firstLine(error), launch.worldSize));
     }
   }
 
@@ -212,6 +215,9 @@ Rendezvous *titanConnectC10d(const char *interface, const LaunchInfo &launch,
                              const CommOptions &options) {
   if (interface != std::string_view(TITAN_C10D_INTERFACE))
     return nullptr;
+  // What fails is thrown and said by us; c10d would log it, too, with its own stack.
+  if (!std::getenv("TORCH_CPP_LOG_LEVEL"))
+    FLAGS_caffe2_log_level = 3; // fatal errors alone
   try {
     return new StoreRendezvous(launch, options);
   } catch (const std::exception &error) {

@@ -1,6 +1,7 @@
 #include "Rendezvous.h"
 #include "SelfGroup.h"
 #include "SharedMemoryGroup.h"
+#include "WaitNotice.h"
 
 #include "launch/EnvironmentVariable.h"
 
@@ -24,8 +25,10 @@ namespace {
 class ConnectedWorld final : public World {
 public:
   ConnectedWorld(const LaunchInfo &launch, CommOptions options) : info(launch), limits(options) {
-    if (info.worldSize > 1)
+    if (info.worldSize > 1) {
+      WaitNotice notice = noticeOf("");
       meeting = Rendezvous::connect(info, options);
+    }
   }
 
   const LaunchInfo &launch() const override { return info; }
@@ -40,6 +43,14 @@ public:
   }
 
 private:
+  WaitNotice noticeOf(const std::string &what) const {
+    return WaitNotice(
+        fmt::format("rank {} of {}: waiting for the other processes at {}:{}{}, for {} "
+                    "seconds at most",
+                    info.rank, info.worldSize, info.masterAddress, info.masterPort, what,
+                    limits.connectTimeout.count()));
+  }
+
   std::unique_ptr<Group> make(const std::vector<int> &ranks) {
     auto self = std::find(ranks.begin(), ranks.end(), info.rank);
     if (self == ranks.end())
@@ -48,6 +59,8 @@ private:
     if (ranks.size() == 1)
       return std::make_unique<SelfGroup>(info.rank);
     int position = static_cast<int>(self - ranks.begin());
+    WaitNotice notice =
+        noticeOf(fmt::format(" for the group of ranks {{{}}}", fmt::join(ranks, ", ")));
     if (info.localWorldSize == info.worldSize && !limits.avoidSharedMemory) {
       size_t bytes = SharedMemoryGroup::slotBytes(ranks.size());
       if (auto memory = SharedMemory::connect(*meeting, ranks, position, bytes))

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -105,13 +106,27 @@ std::string written(const TomlValue &value, const std::string &text) {
   return "[" + list + "]";
 }
 
-} // namespace
+/// No configuration is longer; a device has no end.
+constexpr size_t kLongestConfig = size_t{16} << 20;
 
-std::vector<SettingText> readConfig(const std::string &path) {
+std::string readText(const std::string &path) {
   std::ifstream stream(path);
   if (!stream)
     throw UserError("cannot read '" + path + "': " + std::strerror(errno));
-  std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  if (std::filesystem::is_directory(path))
+    throw UserError("cannot read '" + path + "': it is a directory");
+  std::string text(kLongestConfig + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(stream.gcount()));
+  if (stream.bad() || text.size() > kLongestConfig)
+    throw UserError("cannot read '" + path + "': it has no end within 16 MiB");
+  return text;
+}
+
+} // namespace
+
+std::vector<SettingText> readConfig(const std::string &path) {
+  const std::string text = readText(path);
   TomlFile file = readToml(text);
   if (!file.mistake.empty())
     refuse(placeIn(path, text, file.mistakePlace), file.mistake + " [T0512]", "");

@@ -131,16 +131,50 @@ std::map<std::string, std::string> Settings::all() const {
   return texts;
 }
 
+namespace {
+
+/// A number, a truth, a word or a list of them, as TOML has it.
+std::string inToml(const std::string &text) {
+  if (isList(text)) {
+    std::string list;
+    for (const std::string &element : elementsOf(text))
+      list += (list.empty() ? "" : ", ") + inToml(element);
+    return "[" + list + "]";
+  }
+  if (parseNumber(text) || text == "true" || text == "false")
+    return text;
+  std::string quoted;
+  for (char c : text)
+    quoted += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  return '"' + quoted + '"';
+}
+
+/// What the compiler has for a setting that nobody made.
+bool isNothing(const std::string &text) {
+  return text.empty() || text == "0" || (isList(text) && elementsOf(text).empty());
+}
+
+} // namespace
+
+/// Whether the setting says something that may be said again. In TOML `recompute` and
+/// `recompute.every` cannot both be there; nor is more than one of them in force.
+bool Settings::isInForce(const std::string &path, const Value &value) const {
+  if (value.compileTime && isNothing(value.text))
+    return false;
+  const std::string inner = path + ".";
+  for (auto next = values.lower_bound(inner);
+       next != values.end() && next->first.starts_with(inner); ++next)
+    if (isInForce(next->first, next->second))
+      return false;
+  return !findIdle(path, value.rule, text(value.rule.idleBeside, ""));
+}
+
 std::string Settings::toToml() const {
   std::string toml;
-  for (const auto &[path, value] : values) {
-    bool bare = parseNumber(value.text) || value.text == "true" || value.text == "false";
-    std::string quoted;
-    for (char c : value.text)
-      quoted += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
-    toml += fmt::format("{} = {}{}\n", path, bare ? value.text : "\"" + quoted + "\"",
-                        value.compileTime ? " # fixed when the program was compiled" : "");
-  }
+  for (const auto &[path, value] : values)
+    toml +=
+        fmt::format("{}{} = {}{}\n", isInForce(path, value) ? "" : "# ", path, inToml(value.text),
+                    value.compileTime ? " # fixed when the program was compiled" : "");
   return toml;
 }
 

@@ -31,7 +31,8 @@ public:
 
   /// All settings in force, as text by path.
   std::map<std::string, std::string> all() const;
-  /// The same as TOML (dotted keys).
+  /// The same as TOML (dotted keys), which --config takes again; what would be refused or is not
+  /// said at all is in comments.
   std::string toToml() const;
 
 private:
@@ -41,6 +42,7 @@ private:
     SettingRule rule;
     TextPlace setAt = {}; // at launch, else without a name
   };
+  bool isInForce(const std::string &path, const Value &value) const;
   [[noreturn]] void refuseUnknown(const SettingText &text) const;
   std::map<std::string, Value> values;
 };

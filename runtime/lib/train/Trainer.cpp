@@ -127,8 +127,21 @@ private:
       fs::remove(folder, ignored);
   }
 
+  /// What a user might not expect of files that are there.
+  void explainBeginning() {
+    if (saved < 0 && options.resume != "none" && fs::exists(file("model.safetensors")))
+      report.say(
+          "note: begins anew and replaces the run in '{}', which left no checkpoint to go on "
+          "from",
+          directory);
+    if (saved >= last)
+      report.say("note: the checkpoint is of step {}, so nothing is left to train until step {}",
+                 saved, last);
+  }
+
   void beginFiles() {
     if (session.isFirst()) {
+      explainBeginning();
       writeFileAtomically(file("config.toml"), settings.toToml());
       writeFileAtomically(file("program.titan"), session.program().source);
     }
@@ -188,6 +201,8 @@ private:
         saveRun();
     }
     profiler.finish();
+    if (last < schedule.steps && step > firstStep)
+      saveRun(); // --stop-at: to be continued
     compareReplicas();
     save(file("model.safetensors"), Role::Parameter);
     report.status("finished", step, ExitSuccess, "");

@@ -6,6 +6,7 @@
 #include "titan/runtime/comm.h"
 #include "titan/runtime/error.h"
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -126,6 +127,16 @@ void checkSumOfBfloat16(Group &group) {
            std::vector<float>(3, want));
 }
 
+/// A number that is none stays so, whoever has it.
+void checkNoNumbers(Group &group) {
+  for (int from = 0; from < group.size(); ++from)
+    for (Reduction op : {Reduction::Max, Reduction::Min}) {
+      double value = group.rank() == from ? NAN : 1.0;
+      group.allReduce(&value, 1, DType::F64, op, {});
+      expect("NaN of a member", group, std::vector<bool>{std::isnan(value)}, {true});
+    }
+}
+
 int runAll(World &world) {
   std::vector<int> reversed(world.size());
   std::iota(reversed.rbegin(), reversed.rend(), 0);
@@ -143,6 +154,7 @@ int runAll(World &world) {
     checkGroup<int64_t>(*group, DType::I64, 5);
     checkSumOfBfloat16(*group);
     checkOrderOfSums(*group);
+    checkNoNumbers(*group);
     if (int64_t wrong = titan::test::checkExchanges(*group)) {
       ++failures;
       std::fprintf(stderr, "rank %d: %ld elements of exchanges are wrong\n", world.rank(), wrong);

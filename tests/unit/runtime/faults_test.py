@@ -72,6 +72,7 @@ class FaultsTest(ProgramCase):
     def test_a_rank_that_never_comes(self):
         """A rank that is alone of two ends after TITAN_CONNECT_TIMEOUT, which is a number."""
         for seconds, status, words in (("1", 70, "error: rank 0: the rendezvous at .* failed"),
+                                       ("7", 70, "rank 0 of 2: waiting for the other processes at "),
                                        ("soon", 1, "TITAN_CONNECT_TIMEOUT is 'soon', expected a number"),
                                        ("9" * 20, 1, "TITAN_CONNECT_TIMEOUT is '9+', expected a number")):
             place = {name: value.format(rank=0) for name, value in self.TORCHRUN.items()}

@@ -125,6 +125,9 @@ class ProgramTest(ProgramCase):
         for line in ("seed = 9", "optimizer.lr = 0.25", "schedule.decay = \"constant\"",
                      "steps = 3", "data.seq = 32 # fixed"):
             self.assertIn(line, toml)
+        again, _ = self.run_exe("--config", run / "config.toml", "--out", "again")
+        self.assertIn("finished after step 3", again)
+        self.assertEqual((self.folder / "again/config.toml").read_text(), toml)
         rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
         self.assertEqual([row["lr"] for row in rows], [0.125, 0.25, 0.25])
         self.assertEqual(rows[2]["tokens"], 3 * 4 * 32)
@@ -164,6 +167,13 @@ class ProgramTest(ProgramCase):
                              "`eval.every` has no effect without `eval.data.path` [T0509]")):
             self.assertIn(words, err(*[word for pair in sets for word in ("--set", pair)],
                                      "--data", self.text, status=1))
+        for settings, words in ((["--set", "seed=1", "--set", "seed=2"], "`seed` is set twice [T0504]"),
+                                (["--steps", 2, "--set", "steps=3"], "`steps` is set twice [T0504]"),
+                                (["--config", "."], "cannot read '.': it is a directory"),
+                                (["--config", "/dev/zero"], "it has no end within 16 MiB")):
+            self.assertIn(words, err(*settings, "--data", self.text, status=1))
+        for option in ("--out", "--config", "--init-from", "--data"):
+            self.assertIn(f"error: {option} needs a value that is not empty", err(option, "", status=2))
         self.assertIn("`model.embed` was fixed when the program was compiled",
                       err("--set", "model.embed=64", "--data", self.text, status=1))
         self.assertIn("titanc build", err("--set", "data.seq=64", "--data", self.text, status=1))

@@ -64,7 +64,7 @@ class Binder {
 public:
   Binder(const MeshView &mesh, const TensorMaps &maps) : mesh(mesh), maps(maps) {}
 
-  void bindFunction(func::FuncOp function) {
+  LogicalResult bindFunction(func::FuncOp function) {
     for (BlockArgument arg : function.getArguments())
       if (isa<NamedTensorType>(arg.getType()))
         bindValue(arg, getRole(function.getArgAttrDict(arg.getArgNumber())));
@@ -74,7 +74,7 @@ public:
       if (auto repeat = dyn_cast<ir::RepeatOp>(op))
         bindRepeat(repeat);
     });
-    bindResults(function);
+    return bindResults(function);
   }
 
 private:
@@ -186,25 +186,34 @@ private:
            (!sharding.isFlat() || sharding.getFlatFrom() > 0);
   }
 
-  void bindResults(func::FuncOp function) const {
+  /// A result that updates an argument lies as the argument does.
+  FailureOr<Type> bindResult(func::FuncOp function, unsigned i) const {
+    auto updated = function.getResultAttrOfType<IntegerAttr>(i, ir::attr::kUpdates);
+    if (!updated)
+      return bind(cast<NamedTensorType>(function.getResultTypes()[i]),
+                  getRole(function.getResultAttrDict(i)));
+    if (updated.getInt() < 0 || updated.getInt() >= function.getNumArguments())
+      return function.emitError("result ") << i << " updates no argument";
+    return function.getArgument(updated.getInt()).getType();
+  }
+
+  LogicalResult bindResults(func::FuncOp function) const {
     auto ret = cast<func::ReturnOp>(function.getBody().back().getTerminator());
     SmallVector<Type> results(function.getResultTypes());
     for (unsigned i = 0; i < results.size(); ++i) {
-      auto type = dyn_cast<NamedTensorType>(results[i]);
-      if (!type)
+      if (!isa<NamedTensorType>(results[i]))
         continue;
-      DictionaryAttr attributes = function.getResultAttrDict(i);
-      if (auto updated =
-              attributes ? attributes.getAs<IntegerAttr>(ir::attr::kUpdates) : IntegerAttr())
-        results[i] = function.getArgument(updated.getInt()).getType();
-      else
-        results[i] = bind(type, getRole(attributes));
-      if (attributes && attributes.contains(ir::attr::kGradient))
+      FailureOr<Type> bound = bindResult(function, i);
+      if (failed(bound))
+        return failure();
+      results[i] = *bound;
+      if (function.getResultAttr(i, ir::attr::kGradient))
         bindGradient(ret, i, cast<NamedTensorType>(results[i]));
       anchorOperand(ret, i, results[i]);
     }
     SmallVector<Type> inputs(function.getBody().getArgumentTypes());
     function.setFunctionType(FunctionType::get(function.getContext(), inputs, results));
+    return success();
   }
 
   /// All uses of a gradient see it as it is stored; one that a repeat stacks is bound where the
@@ -246,8 +255,7 @@ private:
 struct BindAnchors : titan::dist::impl::DistBindAnchorsBase<BindAnchors> {
   void runOnOperation() override {
     auto bind = [](func::FuncOp function, const MeshView &mesh) {
-      Binder(mesh, TensorMaps(mesh)).bindFunction(function);
-      return success();
+      return Binder(mesh, TensorMaps(mesh)).bindFunction(function);
     };
     if (failed(forEachFunction(getOperation(), bind)))
       signalPassFailure();

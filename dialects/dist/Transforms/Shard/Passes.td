@@ -165,7 +165,8 @@ def DistReturnSummands : Pass<"dist-return-summands", "::mlir::ModuleOp"> {
   let summary = "gives each rank's summand of an output that may be one";
   let description = [{
     After it, a result of a function that has `titan.summands` and was the sum of all ranks' values is
-    these values, a partial sum: the same output, of which a rank can see its own part. Others stay as they are.
+    these values, a partial sum: the same output, of which a rank can see its own part. Others stay as they are,
+    and so does a sum with a term that all ranks have alike (`dist.make_partial`), which one of them adds.
 
     ```mlir
     %loss = dist.all_reduce %0 over ["dp"] : f32 [] partial sum {dp} -> f32 []

@@ -23,11 +23,33 @@ static Value getSummands(Value value) {
   return isSum ? getSummands(summands) : value;
 }
 
+static bool isPartial(Value value) {
+  auto type = dyn_cast<ir::NamedTensorType>(value.getType());
+  return type && type.getShardingOrReplicated().isPartial();
+}
+
+/// Whether some of a partial sum is what all ranks have alike, which one of them has been given to
+/// add: its summand says nothing of that rank then. Of a repeat, whether anything in it is.
+static bool hasSharedTerm(Value summands) {
+  SmallVector<Value> open{summands};
+  DenseSet<Operation *> seen;
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val().getDefiningOp();
+    if (!op || !seen.insert(op).second)
+      continue;
+    if (op->walk([](MakePartialOp) { return WalkResult::interrupt(); }).wasInterrupted())
+      return true;
+    llvm::copy_if(op->getOperands(), std::back_inserter(open), isPartial);
+  }
+  return false;
+}
+
 static void returnSummands(func::FuncOp function) {
   Operation *terminator = function.getBody().front().getTerminator();
   for (OpOperand &returned : terminator->getOpOperands())
     if (function.getResultAttr(returned.getOperandNumber(), ir::attr::kSummands))
-      returned.set(getSummands(returned.get()));
+      if (Value summands = getSummands(returned.get()); !hasSharedTerm(summands))
+        returned.set(summands);
   function.setFunctionType(FunctionType::get(function.getContext(), function.getArgumentTypes(),
                                              terminator->getOperandTypes()));
 }
@@ -36,7 +58,8 @@ namespace {
 struct ReturnSummands : titan::dist::impl::DistReturnSummandsBase<ReturnSummands> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>())
-      returnSummands(function);
+      if (!function.isDeclaration())
+        returnSummands(function);
   }
 };
 } // namespace

@@ -197,15 +197,11 @@ private:
     return success();
   }
 
-  /// What the operation's own verifier does not see: kinds of partial values, and padded storage,
-  /// of which a chunk's chunk is not the chunk of both axes.
+  /// What the operation's own verifier does not see: padded storage, of which a chunk's chunk is
+  /// not the chunk of both axes.
   LogicalResult checkConversion(Operation *op, Type operand, Type result) const {
     auto from = cast<NamedTensorType>(operand), to = cast<NamedTensorType>(result);
     ShardingAttr before = from.getSharding(), after = to.getSharding();
-    ReductionKind kind = before.isPartial() ? before.getPartialKind() : ReductionKind::Sum;
-    if (after.isPartial() && after.getPartialKind() != kind)
-      return op->emitOpError("turns partial values of one kind into another: ")
-             << from << " to " << to;
     bool cutsFurther =
         before.isFlat() && after.isFlat() && before.getFlatAxes() != after.getFlatAxes();
     if (cutsFurther && !(mesh.isFlatEven(from) && mesh.isFlatEven(to)))

@@ -20,6 +20,8 @@ int64_t fusion::getKeptBytes(Type element) {
 }
 
 SmallVector<Block *> fusion::getBodies(func::FuncOp function) {
+  if (function.isDeclaration())
+    return {};
   SmallVector<Block *> blocks{&function.getBody().front()};
   function.walk([&](RepeatOp repeat) {
     for (Region &body : repeat.getBodies())

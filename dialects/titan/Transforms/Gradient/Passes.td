@@ -212,7 +212,7 @@ def TitanAddOptimizer : Pass<"titan-add-optimizer", "::mlir::ModuleOp"> {
       %norm = titan.sqrt %square : S -> S
       %scale = titan.constant 1.0 : S
       %w1, %m1, %v1 = titan.adamw %w, %d_w, %m, %v, %lr, %step, %scale {...} : ...
-      return %loss, %norm, %d_w, %w1, %m1, %v1 : S, S, T, T, T, T
+      return %loss, %norm, %loss, %d_w, %w1, %m1, %v1 : S, S, S, T, T, T, T
     }
     ```
   }];

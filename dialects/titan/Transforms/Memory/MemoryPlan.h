@@ -50,10 +50,11 @@ mlir::Value getRoot(mlir::Value value);
 /// True for values that need no memory: constants and iotas used by elementwise operations alone.
 bool isInline(mlir::Value value);
 
+std::unique_ptr<mlir::Pass> createCopyExchangedPass();
 std::unique_ptr<mlir::Pass> createPlanMemoryPass();
 std::unique_ptr<mlir::Pass> createVerifyMemoryPass();
 
-/// The phase: the plan, closed by the verifier.
+/// The phase: copies where values change places, the plan, closed by the verifier.
 void buildMemoryPhase(mlir::OpPassManager &passes);
 
 /// Registers the passes.

@@ -9,11 +9,14 @@ using namespace mlir;
 using namespace titan;
 
 void memory::buildMemoryPhase(OpPassManager &passes) {
+  // What the plan cannot bring to its place by one copy after the other.
+  passes.addPass(createCopyExchangedPass());
   passes.addPass(createPlanMemoryPass());
   passes.addPass(createVerifyMemoryPass());
 }
 
 void memory::registerMemoryPasses() {
+  registerPass(createCopyExchangedPass);
   registerPass(createPlanMemoryPass);
   registerPass(createVerifyMemoryPass);
 }

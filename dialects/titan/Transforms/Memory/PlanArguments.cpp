@@ -62,13 +62,19 @@ FailureOr<PlaceAttr> Planner::getResultPlace(OpOperand &returned) {
   return makeBuffer(name, cast<NamedTensorType>(returned.get().getType()), end, end);
 }
 
+/// Whether a result lies in memory of its own: one that updates an argument lies there, whatever
+/// else it is.
+static bool isOutput(func::FuncOp function, unsigned index) {
+  return function.getResultAttr(index, attr::kOutput) &&
+         !function.getResultAttr(index, attr::kUpdates);
+}
+
 /// An earlier output that is the same value: the two are one buffer.
 static std::optional<unsigned> findSame(func::FuncOp function, OpOperand &returned) {
   unsigned index = returned.getOperandNumber();
-  if (function.getResultAttr(index, attr::kOutput))
+  if (isOutput(function, index))
     for (unsigned i = 0; i < index; ++i)
-      if (returned.getOwner()->getOperand(i) == returned.get() &&
-          function.getResultAttr(i, attr::kOutput))
+      if (returned.getOwner()->getOperand(i) == returned.get() && isOutput(function, i))
         return i;
   return std::nullopt;
 }
@@ -91,5 +97,17 @@ LogicalResult Planner::wishResults() {
          function.getResultAttr(operand.getOperandNumber(), attr::kUpdates) != nullptr);
   }
   terminator->setAttr(kArguments, ArrayAttr::get(context, results));
+  return success();
+}
+
+/// The return copies one result after the other, as a yield does.
+LogicalResult Planner::verifyReturn() {
+  Operation *terminator = function.getBody().front().getTerminator();
+  ArrayRef<Attribute> targets = terminator->getAttrOfType<ArrayAttr>(kArguments).getValue();
+  for (unsigned i = 0; i < targets.size(); ++i)
+    for (unsigned j = 0; j < i; ++j)
+      if (places.lookup(terminator->getOperand(i)) == targets[j] &&
+          getRoot(terminator->getOperand(i)) != getRoot(terminator->getOperand(j)))
+        return function.emitError("results ") << j << " and " << i << " trade places";
   return success();
 }

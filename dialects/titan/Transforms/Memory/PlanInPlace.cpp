@@ -104,7 +104,7 @@ PlaceAttr Planner::findDyingOperand(OpResult result) {
     candidates = {op->getOperand(result.getResultNumber())};
   auto isFree = [&](PlaceAttr place) {
     return place.getLevels().empty() && getBusyUntil(place) <= liveness.getStart(op) &&
-           llvm::all_of(read, [&](Value operand) {
+           !blocksYield(result, place) && llvm::all_of(read, [&](Value operand) {
              return places.lookup(operand) != place || fits(operand);
            });
   };

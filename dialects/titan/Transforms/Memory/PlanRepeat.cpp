@@ -59,7 +59,8 @@ void Planner::placeCarried(RepeatOp repeat, SmallVectorImpl<Attribute> &results)
         place = wished->second.place;
     }
     if (!place && initPlace.getSpace() == MemorySpace::Transient && initPlace.getLevels().empty() &&
-        getBusyUntil(initPlace) <= begin && !isTaken(initPlace))
+        getBusyUntil(initPlace) <= begin && !isTaken(initPlace) &&
+        !blocksYield(cast<OpResult>(repeat.getResult(i)), initPlace))
       place = initPlace;
     if (!place)
       place = makeBuffer(repeat.getResult(i), begin, end);
@@ -106,12 +107,27 @@ LogicalResult Planner::planVariant(RepeatVariant body, ArrayRef<Attribute> carri
   return verifyYield(body);
 }
 
-/// The yield copies one value after the other, so none may lie where another must go first.
+/// The yield copies one value after the other: `result`, which it hands on, may not lie where
+/// another one goes.
+bool Planner::blocksYield(OpResult result, PlaceAttr place) {
+  std::optional<RepeatVariant> body = findVariant(result.getOwner()->getBlock());
+  if (!body)
+    return false;
+  OperandRange yielded = body->getYieldedCarried();
+  if (llvm::none_of(yielded, [&](Value value) { return getRoot(value) == result; }))
+    return false;
+  for (auto [value, argument] : llvm::zip_equal(yielded, body->getCarriedArgs()))
+    if (places.lookup(argument) == place && getRoot(value) != result)
+      return true;
+  return false;
+}
+
 LogicalResult Planner::verifyYield(RepeatVariant body) {
   OperandRange yielded = body.getYieldedCarried();
   for (unsigned i = 0; i < yielded.size(); ++i)
     for (unsigned j = 0; j < i; ++j)
-      if (places.lookup(yielded[i]) == places.lookup(body.getCarriedArgs()[j]))
+      if (places.lookup(yielded[i]) == places.lookup(body.getCarriedArgs()[j]) &&
+          getRoot(yielded[i]) != getRoot(yielded[j]))
         return body.getRepeat().emitError("carried values ")
                << j << " and " << i << " trade places";
   return success();

@@ -38,7 +38,7 @@ Planner::Planner(func::FuncOp function, PersistentTable &persistent)
 
 LogicalResult Planner::run() {
   if (failed(placeArguments()) || failed(wishResults()) ||
-      failed(planBlock(function.getBody().front())))
+      failed(planBlock(function.getBody().front())) || failed(verifyReturn()))
     return failure();
   // Only now is it known how long each buffer lives, and which are padded.
   function.walk([&](RepeatOp repeat) { planHandovers(repeat); });

@@ -56,6 +56,7 @@ private:
   mlir::LogicalResult placeArguments();
   mlir::FailureOr<ir::PlaceAttr> getArgumentPlace(mlir::BlockArgument argument);
   mlir::LogicalResult wishResults();
+  mlir::LogicalResult verifyReturn();
   mlir::FailureOr<ir::PlaceAttr> getResultPlace(mlir::OpOperand &returned);
   void wish(mlir::Value value, ir::PlaceAttr place, bool whenFree);
   void wishInPlace(mlir::OpResult result, ir::PlaceAttr place);
@@ -69,6 +70,7 @@ private:
   void placeCarried(ir::RepeatOp repeat, llvm::SmallVectorImpl<mlir::Attribute> &places);
   mlir::LogicalResult planVariant(ir::RepeatVariant body, llvm::ArrayRef<mlir::Attribute> carried,
                                   llvm::SmallVectorImpl<mlir::Attribute> &arguments);
+  bool blocksYield(mlir::OpResult result, ir::PlaceAttr place);
   mlir::LogicalResult verifyYield(ir::RepeatVariant body);
   void planScratch(mlir::Operation *op);
   void planPadding(mlir::Operation *op);

@@ -21,6 +21,34 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
 
+/// Whether `attribute` is a place in one of the function's or the module's buffers, or in none.
+static bool isPlace(Attribute attribute, ArrayAttr transient, ArrayAttr persistent) {
+  auto place = dyn_cast<PlaceAttr>(attribute);
+  if (!place || place.getSpace() == MemorySpace::Inline)
+    return bool(place);
+  ArrayAttr buffers = place.getSpace() == MemorySpace::Transient ? transient : persistent;
+  auto index = static_cast<uint64_t>(place.getBuffer()); // below 0 is far beyond the last
+  return buffers && index < buffers.size() && isa<BufferAttr>(buffers[index]);
+}
+
+/// All that the other checks look up is there, so that they need not ask.
+static LogicalResult checkPlaces(func::FuncOp function) {
+  auto transient = function->getAttrOfType<ArrayAttr>(memory::kBuffers);
+  auto persistent =
+      function->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(memory::kPersistent);
+  WalkResult result = function->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (StringRef name : {memory::kPlaces, memory::kArguments, memory::kScratch})
+      if (auto places = op->getAttrOfType<ArrayAttr>(name))
+        for (Attribute place : places)
+          if (!isPlace(place, transient, persistent)) {
+            op->emitError() << name << " names no buffer that there is: " << place;
+            return WalkResult::interrupt();
+          }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 namespace {
 
 class Replay {
@@ -89,7 +117,11 @@ private:
   /// What is in flight cannot be copied: each next one lands where it is carried.
   LogicalResult checkFlights(RepeatOp repeat) {
     for (auto [i, argument] : llvm::enumerate(repeat.getVariant(0).getCarriedArgs())) {
-      if (llvm::none_of(argument.getUsers(), llvm::IsaPred<dist::WaitOp>))
+      auto isAwaited = [&](Operation *user) {
+        auto wait = dyn_cast<dist::WaitOp>(user);
+        return wait && llvm::is_contained(wait.getFlights(), argument);
+      };
+      if (llvm::none_of(argument.getUsers(), isAwaited))
         continue;
       SmallVector<Value> values = repeat.getYielded(i);
       values.push_back(repeat.getInits()[i]);
@@ -195,8 +227,8 @@ private:
   DenseMap<Value, Value> twins; ///< of a slice, the first that is the same
 };
 
-/// Refuses plans in which a value is overwritten before its last use, or read outside of its
-/// buffer's lifetime. Changes nothing.
+/// Refuses plans in which a value lies in no buffer that there is, is overwritten before its last
+/// use, or is read outside of its buffer's lifetime. Changes nothing.
 struct VerifyMemoryPass : PassWrapper<VerifyMemoryPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(VerifyMemoryPass)
 
@@ -206,8 +238,8 @@ struct VerifyMemoryPass : PassWrapper<VerifyMemoryPass, OperationPass<ModuleOp>>
   void runOnOperation() final {
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function->hasAttr(attr::kProgram))
-        if (!function->hasAttr(memory::kBuffers) || failed(Replay(function).run()) ||
-            failed(memory::verifyHandovers(function)))
+        if (!function->hasAttr(memory::kBuffers) || failed(checkPlaces(function)) ||
+            failed(Replay(function).run()) || failed(memory::verifyHandovers(function)))
           return signalPassFailure();
     markAllAnalysesPreserved();
   }

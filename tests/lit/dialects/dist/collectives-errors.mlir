@@ -114,6 +114,78 @@ func.func @f(%x: !titan.tensor<f32[seq = 8], <[{}]>>) {
 
 // -----
 
+// Axes that are reduced are gone.
+func.func @f(%x: !titan.tensor<f32[], <[] partial sum {a, b}>>) {
+  // expected-error @+1 {{(C2) does not lead from '!titan.tensor<f32[], <[] partial sum {a, b}>>' to '!titan.tensor<f32[], <[] partial sum {a}>>' by ["a"]}}
+  %0 = dist.all_reduce %x over ["a"] : !titan.tensor<f32[], <[] partial sum {a, b}>> -> !titan.tensor<f32[], <[] partial sum {a}>>
+  return
+}
+
+// -----
+
+// Each is reduced once.
+func.func @f(%x: !titan.tensor<f32[], <[] partial sum {a, b}>>) {
+  // expected-error @+1 {{(C2) does not lead from '!titan.tensor<f32[], <[] partial sum {a, b}>>' to '!titan.tensor<f32[], <[]>>' by ["a", "a"]}}
+  %0 = dist.all_reduce %x over ["a", "a"] : !titan.tensor<f32[], <[] partial sum {a, b}>> -> !titan.tensor<f32[], <[]>>
+  return
+}
+
+// -----
+
+// A value becomes partial over axes over which it was not.
+func.func @f(%x: !titan.tensor<f32[], <[] partial sum {a}>>) {
+  // expected-error @+1 {{(C2) does not lead from '!titan.tensor<f32[], <[] partial sum {a}>>' to '!titan.tensor<f32[], <[] partial sum {a, b}>>' by ["a"]}}
+  %0 = dist.make_partial %x over ["a"] : !titan.tensor<f32[], <[] partial sum {a}>> -> !titan.tensor<f32[], <[] partial sum {a, b}>>
+  return
+}
+
+// -----
+
+// What the others hold is 0, which is no maximum.
+func.func @f(%x: !titan.tensor<f32[], <[]>>) {
+  // expected-error @+1 {{(C2) does not lead from '!titan.tensor<f32[], <[]>>' to '!titan.tensor<f32[], <[] partial max {a}>>' by ["a"]}}
+  %0 = dist.make_partial %x over ["a"] : !titan.tensor<f32[], <[]>> -> !titan.tensor<f32[], <[] partial max {a}>>
+  return
+}
+
+// -----
+
+// A sum stays a sum.
+func.func @f(%x: !titan.tensor<f32[x = 4], <[{a}] partial sum {b}>>) {
+  // expected-error @+1 {{(C2) does not lead from '!titan.tensor<f32[x = 4], <[{a}] partial sum {b}>>' to '!titan.tensor<f32[x = 4], <[{}] partial max {b}>>' by ["a"]}}
+  %0 = dist.all_gather %x over ["a"] : !titan.tensor<f32[x = 4], <[{a}] partial sum {b}>> -> !titan.tensor<f32[x = 4], <[{}] partial max {b}>>
+  return
+}
+
+// -----
+
+// A maximum that is reduced over one axis is still a maximum over the other.
+func.func @f(%x: !titan.tensor<f32[x = 6], <[{}] partial max {a, b}>>) {
+  // expected-error @+1 {{(C2) does not lead from '!titan.tensor<f32[x = 6], <[{}] partial max {a, b}>>' to '!titan.tensor<f32[x = 6], <[{}] partial sum {b}>>' by ["a"]}}
+  %0 = dist.all_reduce %x over ["a"] : !titan.tensor<f32[x = 6], <[{}] partial max {a, b}>> -> !titan.tensor<f32[x = 6], <[{}] partial sum {b}>>
+  return
+}
+
+// -----
+
+// Flat storage does not move to other dimensions.
+func.func @f(%x: !titan.tensor<f32[x = 4, y = 4], <[{}, {}] flat 1 {b, a}>>) {
+  // expected-error @+1 {{(C2) does not lead from '!titan.tensor<f32[x = 4, y = 4], <[{}, {}] flat 1 {b, a}>>' to '!titan.tensor<f32[x = 4, y = 4], <[{}, {}] flat 0 {b}>>' by ["a"]}}
+  %0 = dist.all_gather %x over ["a"] : !titan.tensor<f32[x = 4, y = 4], <[{}, {}] flat 1 {b, a}>> -> !titan.tensor<f32[x = 4, y = 4], <[{}, {}] flat 0 {b}>>
+  return
+}
+
+// -----
+
+// It lies on what the dimensions leave, and so they stay.
+func.func @f(%x: !titan.tensor<f32[x = 4], <[{a}] flat 0 {b}>>) {
+  // expected-error @+1 {{(C2) does not lead from '!titan.tensor<f32[x = 4], <[{a}] flat 0 {b}>>' to '!titan.tensor<f32[x = 4], <[{}] flat 0 {b}>>' by ["a"]}}
+  %0 = dist.all_gather %x over ["a"] : !titan.tensor<f32[x = 4], <[{a}] flat 0 {b}>> -> !titan.tensor<f32[x = 4], <[{}] flat 0 {b}>>
+  return
+}
+
+// -----
+
 !a = !titan.tensor<f32[seq = 8], <[{tp}]>>
 !b = !titan.tensor<f32[seq = 8], <[{}]>>
 // What is gathered comes back.

@@ -100,3 +100,13 @@ func.func @puts(%x: !hidden {titan.input = "x"}, %u: !titan.tensor<f32[tokens = 
   %y = titan.put %u along "seq" at %t into %a : (!titan.tensor<f32[tokens = 2, embed = 4]>, !titan.tensor<i64[tokens = 2]>, !hidden) -> !hidden
   return %y : !hidden
 }
+
+// What updates an argument lies there, also where an earlier output is the same value.
+// CHECK-LABEL: func.func @updates
+// CHECK: return {titan.arguments = [#titan.place<transient 0>, #titan.place<persistent 0>]}
+func.func @updates(%w: !hidden {titan.param = "w"})
+    -> (!hidden {titan.output = "y"}, !hidden {titan.output = "new", titan.updates = 0 : i64})
+    attributes {titan.program = "updates"} {
+  %new = titan.exp %w : !hidden -> !hidden
+  return %new, %new : !hidden, !hidden
+}

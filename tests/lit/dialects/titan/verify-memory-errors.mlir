@@ -3,12 +3,12 @@
 // A value that is overwritten before its last use is found.
 !t = !titan.tensor<f32[a = 2]>
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
-    titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
-    titan.buffers = [#titan.buffer<"a", !t, 0 to 3>]} {
+    titan.program = "train", titan.arguments = [#titan.place<transient 1>],
+    titan.buffers = [#titan.buffer<"a", !t, 0 to 3>, #titan.buffer<"x", !t, 0 to 9>, #titan.buffer<"y", !t, 0 to 9>]} {
   %a = titan.exp %x {titan.places = [#titan.place<transient 0>]} : !t -> !t
   %b = titan.neg %a {titan.places = [#titan.place<transient 0>]} : !t -> !t
   // expected-error@+1 {{reads a value whose place #titan.place<transient 0> holds another}}
-  %c = titan.add %a, %b {titan.places = [#titan.place<persistent 1>]} : (!t, !t) -> !t
+  %c = titan.add %a, %b {titan.places = [#titan.place<transient 2>]} : (!t, !t) -> !t
   return %c : !t
 }
 
@@ -17,11 +17,11 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 // A value that is read after its buffer's lifetime is found.
 !t = !titan.tensor<f32[a = 2]>
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
-    titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
-    titan.buffers = [#titan.buffer<"a", !t, 0 to 0>]} {
+    titan.program = "train", titan.arguments = [#titan.place<transient 1>],
+    titan.buffers = [#titan.buffer<"a", !t, 0 to 0>, #titan.buffer<"x", !t, 0 to 9>, #titan.buffer<"y", !t, 0 to 9>]} {
   %a = titan.exp %x {titan.places = [#titan.place<transient 0>]} : !t -> !t
   // expected-error@+1 {{reads from buffer 0 at event 1, after its last, 0}}
-  %b = titan.neg %a {titan.places = [#titan.place<persistent 1>]} : !t -> !t
+  %b = titan.neg %a {titan.places = [#titan.place<transient 2>]} : !t -> !t
   return %b : !t
 }
 
@@ -30,8 +30,8 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 // A carried value that is overwritten while the same iteration still needs it is found.
 !t = !titan.tensor<f32[a = 2]>
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
-    titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
-    titan.buffers = [#titan.buffer<"a", !t, 0 to 9>]} {
+    titan.program = "train", titan.arguments = [#titan.place<transient 1>],
+    titan.buffers = [#titan.buffer<"a", !t, 0 to 9>, #titan.buffer<"x", !t, 0 to 9>]} {
   %y = titan.repeat <layers = 2> carry(%x) slices() {titan.places = [#titan.place<transient 0>],
       titan.arguments = [#titan.place<inline 0>, #titan.place<transient 0>]} : (!t) -> !t {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !t):
@@ -49,8 +49,8 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 !t = !titan.tensor<f32[a = 2]>
 !s = !titan.tensor<f32[layers = 2, a = 2]>
 func.func @train(%x: !t {titan.input = "x"}, %s: !s {titan.input = "s"}) -> (!t {titan.output = "y"}) attributes {
-    titan.program = "train", titan.arguments = [#titan.place<persistent 0>, #titan.place<transient 1>],
-    titan.buffers = [#titan.buffer<"a", !t, 0 to 9>, #titan.buffer<"s", !s, 0 to 9>]} {
+    titan.program = "train", titan.arguments = [#titan.place<transient 2>, #titan.place<transient 1>],
+    titan.buffers = [#titan.buffer<"a", !t, 0 to 9>, #titan.buffer<"s", !s, 0 to 9>, #titan.buffer<"x", !t, 0 to 9>]} {
   %y = titan.repeat <layers = 2> carry(%x) slices(%s, %s) {titan.places = [#titan.place<transient 0>],
       titan.arguments = [#titan.place<inline 0>, #titan.place<transient 0>, #titan.place<transient 1 at[0]>,
                          #titan.place<transient 1 at[0]>]} : (!t, !s, !s) -> !t {
@@ -70,11 +70,11 @@ func.func @train(%x: !t {titan.input = "x"}, %s: !s {titan.input = "s"}) -> (!t 
 // A value that is written before its buffer's lifetime is found.
 !t = !titan.tensor<f32[a = 2]>
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
-    titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
-    titan.buffers = [#titan.buffer<"a", !t, 1 to 1>]} {
+    titan.program = "train", titan.arguments = [#titan.place<transient 1>],
+    titan.buffers = [#titan.buffer<"a", !t, 1 to 1>, #titan.buffer<"x", !t, 0 to 9>, #titan.buffer<"y", !t, 0 to 9>]} {
   // expected-error@+1 {{writes to buffer 0 at event 0, before its first, 1}}
   %a = titan.exp %x {titan.places = [#titan.place<transient 0>]} : !t -> !t
-  %b = titan.neg %a {titan.places = [#titan.place<persistent 1>]} : !t -> !t
+  %b = titan.neg %a {titan.places = [#titan.place<transient 2>]} : !t -> !t
   return %b : !t
 }
 
@@ -83,10 +83,56 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 // What the function gives is read after its end, so it must live until then.
 !t = !titan.tensor<f32[a = 2]>
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}, !t {titan.output = "z"}) attributes {
-    titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
-    titan.buffers = [#titan.buffer<"y", !t, 0 to 2>, #titan.buffer<"z", !t, 1 to 1>]} {
+    titan.program = "train", titan.arguments = [#titan.place<transient 2>],
+    titan.buffers = [#titan.buffer<"y", !t, 0 to 2>, #titan.buffer<"z", !t, 1 to 1>, #titan.buffer<"x", !t, 0 to 9>]} {
   %a = titan.exp %x {titan.places = [#titan.place<transient 0>]} : !t -> !t
   %b = titan.neg %x {titan.places = [#titan.place<transient 1>]} : !t -> !t
   // expected-error@+1 {{gives result 1 in buffer 1, whose last event is 1, not 2}}
   return {titan.arguments = [#titan.place<transient 0>, #titan.place<transient 1>]} %a, %a : !t, !t
+}
+
+// -----
+
+// A value lies in a buffer that there is.
+!t = !titan.tensor<f32[a = 2]>
+func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
+    titan.program = "train", titan.arguments = [#titan.place<transient 0>],
+    titan.buffers = [#titan.buffer<"x", !t, 0 to 2>]} {
+  // expected-error@+1 {{titan.places names no buffer that there is: #titan.place<transient 1>}}
+  %a = titan.exp %x {titan.places = [#titan.place<transient 1>]} : !t -> !t
+  return {titan.arguments = [#titan.place<transient 0>]} %a : !t
+}
+
+// -----
+
+// So does an argument; without persistent buffers, none lies in one.
+!t = !titan.tensor<f32[a = 2]>
+// expected-error@+1 {{titan.arguments names no buffer that there is: #titan.place<persistent 0>}}
+func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
+    titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
+    titan.buffers = [#titan.buffer<"y", !t, 0 to 1>]} {
+  return {titan.arguments = [#titan.place<transient 0>]} %x : !t
+}
+
+// -----
+
+// And a result.
+!t = !titan.tensor<f32[a = 2]>
+func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
+    titan.program = "train", titan.arguments = [#titan.place<transient 0>],
+    titan.buffers = [#titan.buffer<"x", !t, 0 to 1>]} {
+  // expected-error@+1 {{titan.arguments names no buffer that there is: #titan.place<transient -1>}}
+  return {titan.arguments = [#titan.place<transient -1>]} %x : !t
+}
+
+// -----
+
+// And what an operation needs while it runs.
+!t = !titan.tensor<f32[a = 2]>
+func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
+    titan.program = "train", titan.arguments = [#titan.place<transient 0>],
+    titan.buffers = [#titan.buffer<"x", !t, 0 to 2>, #titan.buffer<"y", !t, 0 to 2>]} {
+  // expected-error@+1 {{titan.scratch names no buffer that there is: #titan.place<transient 2>}}
+  %a = titan.exp %x {titan.places = [#titan.place<transient 1>], titan.scratch = [#titan.place<transient 2>]} : !t -> !t
+  return {titan.arguments = [#titan.place<transient 1>]} %a : !t
 }

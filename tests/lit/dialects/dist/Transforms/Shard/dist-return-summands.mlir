@@ -45,3 +45,22 @@ func.func @whole(%x: !m, %y: !p, %z: !s) -> (!s {titan.summands}, !s {titan.summ
   %2 = titan.mul %1, %1 : (!s, !s) -> !s
   return %0, %2, %z : !s, !s, !s
 }
+
+// -----
+
+!s = !titan.tensor<f32[], <[]>>
+!p = !titan.tensor<f32[], <[] partial sum {a}>>
+
+dist.mesh @mesh [#dist.axis<a = 2>]
+
+// One rank adds what all have: its summand is no loss of its own.
+// CHECK-LABEL: func.func @shared
+// CHECK: %[[SUM:.*]] = dist.all_reduce
+// CHECK: return %[[SUM]]
+func.func @shared(%x: !p, %w: !s) -> (!s {titan.output = "own_loss", titan.summands}) {
+  %0 = dist.make_partial %w over ["a"] : !s -> !p
+  %1 = titan.add %x, %0 : (!p, !p) -> !p
+  %2 = titan.neg %1 : !p -> !p
+  %3 = dist.all_reduce %2 over ["a"] : !p -> !s
+  return %3 : !s
+}

@@ -173,13 +173,3 @@ func.func @padded(%x: !titan.tensor<f32[x = 6], <[{}] flat 0 {a}>>) {
   %0 = dist.local_slice %x over ["b"] : !titan.tensor<f32[x = 6], <[{}] flat 0 {a}>> -> !titan.tensor<f32[x = 6], <[{}] flat 0 {a, b}>>
   return
 }
-
-// -----
-
-// A maximum that is reduced over one axis is still a maximum over the other.
-dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
-func.func @other_kind(%x: !titan.tensor<f32[x = 6], <[{}] partial max {a, b}>>) {
-  // expected-error @+1 {{turns partial values of one kind into another}}
-  %0 = dist.all_reduce %x over ["a"] : !titan.tensor<f32[x = 6], <[{}] partial max {a, b}>> -> !titan.tensor<f32[x = 6], <[{}] partial sum {b}>>
-  return
-}
