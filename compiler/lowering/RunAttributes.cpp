@@ -161,6 +161,18 @@ bool isCompiledIn(const sema::OptionSpec &spec, const sema::Run &run) {
          (StringRef(spec.path).starts_with("eval.") && run["eval.data.path"].text.empty());
 }
 
+/// What a run chose of its model and its map: the program takes the same again, as of all that was
+/// compiled in, so that one configuration serves both.
+void addChosen(const std::string &section, const std::map<std::string, sema::Option> &chosen,
+               OpBuilder &builder, SmallVector<NamedAttribute> &settings) {
+  for (const auto &[name, option] : chosen)
+    settings.push_back(builder.getNamedAttr(
+        section + name,
+        builder.getDictionaryAttr(
+            {builder.getNamedAttr("value", attribute(option.value, builder)),
+             builder.getNamedAttr("compile", builder.getBoolAttr(true))})));
+}
+
 } // namespace
 
 void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources, ModuleOp module) {
@@ -175,6 +187,8 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
       addRule(sema::ruleOf(spec), builder, entry);
     settings.push_back(builder.getNamedAttr(spec.path, builder.getDictionaryAttr(entry)));
   }
+  addChosen("model.", run.run.modelArguments, builder, settings);
+  addChosen("parallel.", run.run.degrees, builder, settings);
   module->setAttr(ir::attr::kRun, builder.getDictionaryAttr(settings));
   module->setAttr("titan.run_name", builder.getStringAttr(run.run.name));
   module->setAttr("titan.model", builder.getStringAttr(run.modelName));

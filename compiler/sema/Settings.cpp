@@ -95,7 +95,10 @@ void Resolver::set(const std::string &path, Location pathLoc, const Expr &expr) 
     return;
   }
   if (under("parallel.")) {
-    run.degrees[path.substr(9)] = {evaluate(expr), expr.loc};
+    Value degree = evaluate(expr);
+    if (fromConfig && degree.kind == Value::Kind::String)
+      degree = Value::ofWord(degree.text);
+    run.degrees[path.substr(9)] = {degree, expr.loc};
     return;
   }
   const OptionSpec *spec = findOption(path);

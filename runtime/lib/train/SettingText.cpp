@@ -125,6 +125,19 @@ std::string readText(const std::string &path) {
 
 } // namespace
 
+namespace {
+
+/// A file that a configuration names is relative to it, as for the compiler.
+std::string besideConfig(const std::string &config, const std::string &path,
+                         const std::string &value) {
+  const std::string file = unquoted(value);
+  if ((path != "data.path" && path != "eval.data.path") || file.empty())
+    return value;
+  return '"' + (std::filesystem::path(config).parent_path() / file).string() + '"';
+}
+
+} // namespace
+
 std::vector<SettingText> readConfig(const std::string &path) {
   const std::string text = readText(path);
   TomlFile file = readToml(text);
@@ -135,7 +148,7 @@ std::vector<SettingText> readConfig(const std::string &path) {
     std::string whole;
     for (const TomlKey &key : setting.path)
       whole += (whole.empty() ? "" : ".") + written(key.text);
-    settings.push_back({whole, written(setting.value, text),
+    settings.push_back({whole, besideConfig(path, whole, written(setting.value, text)),
                         placeIn(path, text, setting.path.back().place),
                         placeIn(path, text, setting.value.place)});
   }

@@ -18,7 +18,7 @@ static void copyExchanged(Operation *terminator, OpOperand &handedOn) {
 }
 
 /// The terminator's operand i takes the place of `kept[i]`, where that is not null. Operands that
-/// are such values are copied, if something else takes their places.
+/// are such values are copied, if something else takes their places. Further operands stay.
 static void copyExchanged(Operation *terminator, ArrayRef<Value> kept) {
   auto takenBy = [&](Value place) {
     const auto *it = llvm::find(kept, place);
