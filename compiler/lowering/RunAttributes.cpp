@@ -168,9 +168,8 @@ void addChosen(const std::string &section, const std::map<std::string, sema::Opt
   for (const auto &[name, option] : chosen)
     settings.push_back(builder.getNamedAttr(
         section + name,
-        builder.getDictionaryAttr(
-            {builder.getNamedAttr("value", attribute(option.value, builder)),
-             builder.getNamedAttr("compile", builder.getBoolAttr(true))})));
+        builder.getDictionaryAttr({builder.getNamedAttr("value", attribute(option.value, builder)),
+                                   builder.getNamedAttr("compile", builder.getBoolAttr(true))})));
 }
 
 } // namespace
