@@ -342,8 +342,11 @@ class Body:
         is_irregular = self.random.random() < 0.3
         if is_irregular:
             inner.branch(index, carried[0])
-        for value in carried:
-            inner.advance(value)
+        if len(carried) == 2 and self.random.random() < 0.4:
+            inner.hand_on(*carried)
+        else:
+            for value in carried:
+                inner.advance(value)
         head = f" as {index}" if is_irregular or self.random.random() < 0.3 else ""
         self.lines += ["  " * self.depth + f"repeat {count}{head} {{", *inner.lines,
                        "  " * self.depth + "}"]
@@ -353,6 +356,19 @@ class Body:
         same = [v for v in self.values if sorted(v.dims) == sorted(value.dims)]
         new = same[-1] if self.random.random() < 0.7 else self.random.choice(same)
         self.emit(f"{value.name} = 0.5 * {value.name} + tanh({new.name})")
+
+    def hand_on(self, value: Value, other: Value) -> None:
+        """What one carried value was, the other becomes."""
+        if sorted(value.dims) != sorted(other.dims):
+            self.advance(value)
+            return self.advance(other)
+        old = self.program.fresh("o")
+        self.emit(f"let {old} = {value.name}")
+        if self.random.random() < 0.5:
+            self.advance(value)
+        else:
+            self.emit(f"{value.name} = {other.name}")
+        self.emit(f"{other.name} = {old}")
 
     def branch(self, index: str, value: Value) -> None:
         """What only some iterations do."""
@@ -397,6 +413,16 @@ class Body:
         self.let(self.random.choice(["{} + {}", "{} * tanh({})"]).format(value.name, name), value.dims)
         if not is_first:
             self.emit(update)
+        if self.random.random() < 0.4:
+            self.remember(value, name, dims)
+
+    def remember(self, value: Value, name: str, dims: list[str]) -> None:
+        """A buffer that becomes what another was when the step began."""
+        older = self.program.fresh("k")
+        brackets = f"[{', '.join(dims)}]" if dims else ""
+        self.emit(f"buffer {older}{brackets} = {self.random.choice(['0', '0.2'])}")
+        self.emit(f"update {older} = {name}")
+        self.let(f"{value.name} + {older} * {name}", value.dims)
 
     def draw(self, count: int) -> None:
         kinds = [self.unary] * 3 + [self.binary] * 4 + [self.project] * 3 + [self.norm] * 2 + [
