@@ -207,7 +207,7 @@ def try_allocations(programs: dict[str, tuple[Path, int]], text: Path):
             variables = {"LD_PRELOAD": str(COUNTER), "ALLOCATIONS_FILE": str(counted),
                          "TITAN_NUM_THREADS": "2"}
             command = [exe, "--data", text, "--out", OUT / "counted", "--resume", "none",
-                       "--steps", 100, "--stop-at", steps, "--log-every", 1000]
+                       "--steps", steps, "--log-every", 1000]
             if processes == 1:
                 call(command, env=environment_of(variables))
             else:
