@@ -13,13 +13,6 @@ namespace {
 /// All-reductions of so many bytes or fewer go whole to every member, in one turn instead of two.
 constexpr int64_t kWholeBytes = 4096;
 
-int64_t countElements(std::span<const Share> shares) {
-  int64_t count = 0;
-  for (const Share &share : shares)
-    count += share.outer * share.block;
-  return count;
-}
-
 /// Where member m's part of `count` elements begins that n members share.
 int64_t partBegin(int64_t count, int64_t m, int64_t n) {
   return count * m / n;
@@ -28,7 +21,7 @@ int64_t partBegin(int64_t count, int64_t m, int64_t n) {
 } // namespace
 
 PeerGroup::PeerGroup(std::vector<int> ranks, int position)
-    : Group(std::move(ranks), position), terms(size()) {}
+    : SharesGroup(std::move(ranks), position), terms(size()) {}
 
 template <typename Visit> void PeerGroup::forEachPeer(Visit visit) const {
   for (int step = 1; step < size(); ++step)
@@ -53,22 +46,27 @@ void PeerGroup::addPieces(const std::byte *own, std::byte *out, int64_t count, i
     pieces.push_back({own + begin * width, out + begin * width, std::min(most, count - begin)});
 }
 
+std::byte *PeerGroup::receive(int64_t bytes) {
+  received.resize(std::max(received.size(), static_cast<size_t>(bytes)));
+  return received.data();
+}
+
 void PeerGroup::reducePieces(Messages &messages, DType type, Reduction op) {
   const int64_t width = sizeOf(type), slotBytes = pieceElements(width) * width;
   const size_t peers = size() - 1;
-  received.resize(2 * size() * slotBytes);
+  std::byte *slots = receive(2 * size() * slotBytes);
   auto slot = [&](size_t piece, int member) {
-    return received.data() + (piece % 2 * size() + member) * slotBytes;
+    return slots + (piece % 2 * size() + member) * slotBytes;
   };
-  auto receive = [&](size_t piece) {
+  auto receivePiece = [&](size_t piece) {
     forEachPeer(
         [&](int peer) { messages.receive(slot(piece, peer), pieces[piece].count * width, peer); });
   };
   if (!pieces.empty())
-    receive(0);
+    receivePiece(0);
   for (size_t piece = 0; piece < pieces.size(); ++piece) {
     if (piece + 1 < pieces.size())
-      receive(piece + 1);
+      receivePiece(piece + 1);
     messages.awaitReceived((piece + 1) * peers);
     for (int member = 0; member < size(); ++member)
       terms[member] = member == rank() ? pieces[piece].own : slot(piece, member);
@@ -80,8 +78,8 @@ void PeerGroup::reducePieces(Messages &messages, DType type, Reduction op) {
 void PeerGroup::reduceWhole(Messages &messages, std::span<const Share> shares, DType type,
                             Reduction op) {
   const int64_t width = sizeOf(type), bytes = countElements(shares) * width;
-  received.resize((size() + 1) * bytes);
-  auto slot = [&](int member) { return received.data() + member * bytes; };
+  std::byte *slots = receive((size() + 1) * bytes);
+  auto slot = [&](int member) { return slots + member * bytes; };
   std::byte *result = slot(size());
   auto forEachShare = [&](auto visit) {
     int64_t begin = 0;
@@ -104,22 +102,6 @@ void PeerGroup::reduceWhole(Messages &messages, std::span<const Share> shares, D
   forEachShare([&](void *data, int64_t begin, int64_t length) {
     std::memcpy(data, result + begin, length);
   });
-}
-
-void PeerGroup::allReduce(void *data, int64_t count, DType type, Reduction op, Site site) {
-  Share share{data, data, 1, count};
-  allReduce(std::span(&share, 1), type, op, site);
-}
-
-void PeerGroup::allGather(const void *input, void *output, int64_t count, DType type, Site site) {
-  Share share{input, output, 1, count};
-  allGather(std::span(&share, 1), type, site);
-}
-
-void PeerGroup::reduceScatter(const void *input, void *output, int64_t count, DType type,
-                              Reduction op, Site site) {
-  Share share{input, output, 1, count};
-  reduceScatter(std::span(&share, 1), type, op, site);
 }
 
 bool PeerGroup::takes(std::span<const Share> shares) const {

@@ -7,7 +7,7 @@
 // is under way.
 #pragma once
 
-#include "titan/runtime/comm.h"
+#include "comm/SharesGroup.h"
 
 #include <functional>
 #include <vector>
@@ -27,12 +27,11 @@ public:
   virtual void awaitAll() = 0;
 };
 
-class PeerGroup : public Group {
+class PeerGroup : public SharesGroup {
 public:
-  void allReduce(void *data, int64_t count, DType type, Reduction op, Site site) override;
-  void allGather(const void *input, void *output, int64_t count, DType type, Site site) override;
-  void reduceScatter(const void *input, void *output, int64_t count, DType type, Reduction op,
-                     Site site) override;
+  using SharesGroup::allGather;
+  using SharesGroup::allReduce;
+  using SharesGroup::reduceScatter;
 
   /// Values whose blocks of a member are one stretch.
   bool takes(std::span<const Share> shares) const override;
@@ -67,6 +66,9 @@ private:
   /// Receives what the others have of the pieces and reduces them.
   void reducePieces(Messages &messages, DType type, Reduction op);
   void reduceWhole(Messages &messages, std::span<const Share> shares, DType type, Reduction op);
+
+  /// `received`, of so many bytes at least: it only grows, so that no step clears it again.
+  std::byte *receive(int64_t bytes);
 
   // Kept between calls, so that these grow no more.
   std::vector<Piece> pieces;

@@ -14,13 +14,6 @@ namespace titan::rt {
 
 namespace {
 
-int64_t countElements(std::span<const Share> shares) {
-  int64_t count = 0;
-  for (const Share &share : shares)
-    count += share.outer * share.block;
-  return count;
-}
-
 /// Walks what one member has of some shares, as one long buffer: `data` is where a share lies, in
 /// which the member's blocks are `stride` blocks apart, starting with number `first`.
 class Walk {
@@ -96,23 +89,6 @@ void SharedMemoryGroup::reduceHalves(std::byte *out, size_t offset, int64_t coun
   for (int member = 0; member < size(); ++member)
     terms[member] = half(member) + offset;
   combine(out, terms, count, type, op);
-}
-
-void SharedMemoryGroup::allReduce(void *data, int64_t count, DType type, Reduction op, Site site) {
-  Share share{data, data, 1, count};
-  allReduce(std::span(&share, 1), type, op, site);
-}
-
-void SharedMemoryGroup::allGather(const void *input, void *output, int64_t count, DType type,
-                                  Site site) {
-  Share share{input, output, 1, count};
-  allGather(std::span(&share, 1), type, site);
-}
-
-void SharedMemoryGroup::reduceScatter(const void *input, void *output, int64_t count, DType type,
-                                      Reduction op, Site site) {
-  Share share{input, output, 1, count};
-  reduceScatter(std::span(&share, 1), type, op, site);
 }
 
 void SharedMemoryGroup::allReduce(std::span<const Share> shares, DType type, Reduction op,

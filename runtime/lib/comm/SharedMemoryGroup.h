@@ -12,24 +12,24 @@
 
 #include "SharedMemory.h"
 
-#include "titan/runtime/comm.h"
+#include "SharesGroup.h"
 
 namespace titan::rt {
 
-class SharedMemoryGroup final : public Group {
+class SharedMemoryGroup final : public SharesGroup {
 public:
+  using SharesGroup::allGather;
+  using SharesGroup::allReduce;
+  using SharesGroup::reduceScatter;
+
   SharedMemoryGroup(std::vector<int> ranks, int position, std::unique_ptr<SharedMemory> memory,
                     std::chrono::seconds timeout)
-      : Group(std::move(ranks), position), memory(std::move(memory)), timeout(timeout),
+      : SharesGroup(std::move(ranks), position), memory(std::move(memory)), timeout(timeout),
         terms(size()) {}
 
   /// Bytes of a slot for a group of so many members.
   static size_t slotBytes(size_t members);
 
-  void allReduce(void *data, int64_t count, DType type, Reduction op, Site site) override;
-  void allGather(const void *input, void *output, int64_t count, DType type, Site site) override;
-  void reduceScatter(const void *input, void *output, int64_t count, DType type, Reduction op,
-                     Site site) override;
   void allToAll(const void *input, void *output, int64_t count, DType type, Site site) override;
   void broadcast(void *data, int64_t count, DType type, int root, Site site) override;
   void barrier(Site site) override;
