@@ -1,6 +1,7 @@
 // How long it takes to gather a layer's parameters and to reduce and scatter its gradients, for
 // three ways of storing a layer's shards (docs/rationale/communication.md):
-//   each flat   every parameter in equal chunks, all in one message (what Titan does)
+//   by block    every parameter in equal chunks that lie behind one another (what Titan does)
+//   each flat   every parameter in equal chunks, each somewhere else
 //   one buffer  the whole layer in equal chunks: one value, which nothing is copied in or out of
 //   copied      every parameter in equal chunks that lie behind one another, exchanged as one value
 //               and copied between there and where each parameter is whole
@@ -32,12 +33,15 @@ class Layer {
 public:
   Layer(Collectives &collectives, Group &group, Sizes parameters)
       : collectives(collectives), group(group), sizes(std::move(parameters)), whole(sum(), 1),
-        mixed(sum()), own(sum() / group.size(), 1) {}
+        mixed(sum()), own(sum() / group.size() + static_cast<int64_t>(sizes.size()) * kApart, 1) {}
 
   int64_t sum() const { return std::accumulate(sizes.begin(), sizes.end(), int64_t{0}); }
 
-  void gatherEachFlat() { exchange(Exchange::AllGather, eachFlat(Exchange::AllGather)); }
-  void scatterEachFlat() { exchange(Exchange::ReduceScatter, eachFlat(Exchange::ReduceScatter)); }
+  void gatherByBlock() { exchange(Exchange::AllGather, eachFlat(Exchange::AllGather, 0)); }
+  void gatherEachFlat() { exchange(Exchange::AllGather, eachFlat(Exchange::AllGather, kApart)); }
+  void scatterEachFlat() {
+    exchange(Exchange::ReduceScatter, eachFlat(Exchange::ReduceScatter, kApart));
+  }
 
   void gatherOneBuffer() { exchange(Exchange::AllGather, {share(own, whole)}); }
   void scatterOneBuffer() { exchange(Exchange::ReduceScatter, {share(whole, own)}); }
@@ -62,14 +66,16 @@ private:
   }
 
   Share share(const std::vector<float> &from, std::vector<float> &to) const {
-    return {from.data(), to.data(), 1, static_cast<int64_t>(own.size())};
+    return {from.data(), to.data(), 1, sum() / group.size()};
   }
 
-  std::vector<Share> eachFlat(Exchange::Kind kind) {
+  /// Chunks `apart` elements from one another.
+  std::vector<Share> eachFlat(Exchange::Kind kind, int64_t apart) {
     std::vector<Share> list;
     int64_t at = 0;
     for (int64_t size : sizes) {
-      float *all = &whole[at], *part = &own[at / group.size()];
+      float *all = &whole[at];
+      float *part = &own[at / group.size() + static_cast<int64_t>(list.size()) * apart];
       const bool gathers = kind == Exchange::AllGather;
       list.push_back({gathers ? part : all, gathers ? all : part, 1, size / group.size()});
       at += size;
@@ -82,11 +88,12 @@ private:
     for (int64_t size : sizes) {
       const int64_t chunk = size / group.size();
       for (int64_t rank = 0; rank < group.size(); ++rank)
-        visit(before + rank * chunk,
-              rank * static_cast<int64_t>(own.size()) + before / group.size(), chunk);
+        visit(before + rank * chunk, rank * (sum() / group.size()) + before / group.size(), chunk);
       before += size;
     }
   }
+
+  static constexpr int64_t kApart = 4096;
 
   Collectives &collectives;
   Group &group;
@@ -107,7 +114,8 @@ double median(std::vector<double> values) {
 
 void measure(World &world, Collectives &collectives, const char *name, Sizes sizes) {
   Layer layer(collectives, world.everyone(), std::move(sizes));
-  std::array<Way, 6> ways = {{{"gathered, each flat", &Layer::gatherEachFlat},
+  std::array<Way, 7> ways = {{{"gathered, by block", &Layer::gatherByBlock},
+                              {"gathered, each flat", &Layer::gatherEachFlat},
                               {"gathered, one buffer", &Layer::gatherOneBuffer},
                               {"gathered, copied", &Layer::gatherCopied},
                               {"scattered, each flat", &Layer::scatterEachFlat},

@@ -57,7 +57,9 @@ void addCommon(CLI::App &app, CommonOptions &options, bool fileRequired) {
 }
 
 void addModel(CLI::App &app, CommonOptions &options) {
-  app.add_option("--model", options.model, "look at this model, without a run")->type_name("NAME");
+  app.add_option("--model", options.model, "look at this model, without a run")
+      ->type_name("NAME")
+      ->excludes("--train");
 }
 
 std::string phaseNames() {

@@ -1,6 +1,7 @@
 #include "compiler/driver/Facts.h"
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/Processes.h"
+#include "dialects/dist/Analysis/DividedDims.h"
 #include "dialects/dist/IR/AutoAxis.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -34,6 +35,9 @@ std::optional<Facts> gatherFacts(Session &session, const sema::CheckedRun &run, 
         return {};
     for (auto &axis : degrees)
       facts.ranks *= axis.second;
+    DiagnosticScope scope(session, compiler.context);
+    if (failed(dist::checkDividedDims(*module, degrees)))
+      return {};
   }
   if (auto flops = (*module)->getAttrOfType<mlir::FloatAttr>("titan.flops_per_token"))
     facts.flopsPerToken = flops.getValueAsDouble();

@@ -25,10 +25,10 @@ static std::error_code put(const std::string &file, llvm::StringRef content) {
 }
 
 /// The headers that emitted source includes, directly or not.
-static constexpr const char *kHeaders[] = {"bfloat16.h",      "kernel_cuda.h",    "kernel_loops.h",
-                                           "kernel_math.h",   "philox.h",         "program.h",
-                                           "program_table.h", "setting_rule.h",   "vector_erf.h",
-                                           "vector_math.h",   "vector_periodic.h"};
+static constexpr const char *kHeaders[] = {
+    "alignment.h",    "bfloat16.h",   "kernel_cuda.h", "kernel_loops.h",
+    "kernel_math.h",  "philox.h",     "program.h",     "program_table.h",
+    "setting_rule.h", "vector_erf.h", "vector_math.h", "vector_periodic.h"};
 
 static std::error_code copyHeaders(const Toolchain &toolchain, const std::string &directory) {
   std::string target = join(directory, "include/titan/runtime");

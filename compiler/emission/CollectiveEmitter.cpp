@@ -204,7 +204,8 @@ LogicalResult CollectiveEmitter::gatherRows() {
   Extent rows, whole, part;
   getRow(rows, whole, part);
   std::string row = openRows(rows), target = padded.empty() ? at(b, row, whole) : padded;
-  out.line(start() + ", " + at(a, row, part) + ", " + target + ", 1, " + part.str() + ", 1);");
+  out.line(start() + ", " + at(a, row, emitter.getRowDistance(input)) + ", " + target + ", 1, " +
+           part.str() + ", 1);");
   if (!padded.empty())
     out.line("tm::copy(ctx, " + at(b, row, whole) + ", " + padded + ", " + whole.str() + ");");
   if (!row.empty())

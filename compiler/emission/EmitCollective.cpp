@@ -46,13 +46,30 @@ static void emitCall(FunctionEmitter &emitter, Operation *op, ArrayRef<Part> par
     out.unindent();
 }
 
+/// Where a value is stored among the persistent buffers; -1 for what lies elsewhere.
+static int64_t getStoragePosition(Value value) {
+  if (auto layer = value.getDefiningOp<dist::LayerOp>())
+    value = layer.getStack();
+  PlaceAttr place = memory::getPlace(value);
+  return place && place.getSpace() == MemorySpace::Persistent ? place.getBuffer() : -1;
+}
+
+/// Operands as they lie in a block's bucket, so that a transport can take them as one stretch.
+static SmallVector<unsigned> getStorageOrder(Operation *op) {
+  SmallVector<unsigned> order = llvm::to_vector(llvm::seq(op->getNumOperands()));
+  llvm::stable_sort(order, [&](unsigned a, unsigned b) {
+    return getStoragePosition(op->getOperand(a)) < getStoragePosition(op->getOperand(b));
+  });
+  return order;
+}
+
 static LogicalResult emitExchange(FunctionEmitter &emitter, Operation *op) {
   CollectiveEmitter first(emitter, op, 0);
   bool isAlone = op->getNumOperands() == 1 && !dist::getStartChannel(op);
   if (isAlone && first.hasRows())
     return isa<dist::AllGatherOp>(op) ? first.gatherRows() : first.scatterRows();
   SmallVector<Part> parts;
-  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+  for (unsigned i : getStorageOrder(op)) {
     CollectiveEmitter value(emitter, op, i);
     if (value.hasRows())
       return op->emitError("cannot emit an exchange of a whole stack together with others");

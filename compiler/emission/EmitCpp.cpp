@@ -23,7 +23,8 @@ static void declareTables(RepeatOp repeat, Sizes &sizes) {
 }
 
 /// Declares every size that the function's types have, so that local names can avoid them.
-static void declareSizes(func::FuncOp function, Sizes &sizes) {
+static void declareSizes(func::FuncOp function, ProgramState &state) {
+  Sizes &sizes = state.sizes;
   auto declare = [&](Type type) {
     if (auto tensor = dyn_cast<NamedTensorType>(type)) {
       sizes.getCountBeforeFlat(tensor);
@@ -31,6 +32,8 @@ static void declareSizes(func::FuncOp function, Sizes &sizes) {
     }
   };
   llvm::for_each(function.getArgumentTypes(), declare);
+  for (Value argument : function.getArguments())
+    state.getBucket(memory::getPlace(argument));
   function.walk([&](Operation *op) {
     llvm::for_each(op->getResultTypes(), declare);
     for (Region &region : op->getRegions())
@@ -41,10 +44,10 @@ static void declareSizes(func::FuncOp function, Sizes &sizes) {
   });
 }
 
-static LogicalResult emitProgram(func::FuncOp function, dist::MeshOp mesh, StringRef name,
-                                 Target target, Writer &out) {
-  ProgramState state(mesh, target);
-  declareSizes(function, state.sizes);
+static LogicalResult emitProgram(func::FuncOp function, StringRef name, Target target,
+                                 Writer &out) {
+  ProgramState state(function->getParentOfType<ModuleOp>(), target);
+  declareSizes(function, state);
   state.sizes.reserveNames(state.functionNames);
   FunctionEmitter emitter(state, {});
   if (failed(emitter.emitFunction("run", function.getBody().front())))
@@ -98,7 +101,7 @@ static LogicalResult emitPrograms(ModuleOp module, ProgramTable &table, Target t
       continue;
     functions.push_back(function);
     namespaces.push_back(scope.pick(function.getSymName()));
-    if (failed(emitProgram(function, dist::MeshOp::lookup(module), namespaces.back(), target, out)))
+    if (failed(emitProgram(function, namespaces.back(), target, out)))
       return failure();
   }
   table.emitDescription(functions, namespaces);

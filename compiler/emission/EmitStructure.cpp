@@ -72,13 +72,6 @@ LogicalResult FunctionEmitter::emitOp(Operation *op) {
       });
 }
 
-/// Copies where the memory phase could not make the value's place the one it must have.
-void FunctionEmitter::copyToPlace(Value value, PlaceAttr target) {
-  auto type = cast<NamedTensorType>(value.getType());
-  if (target != memory::getPlace(value))
-    copyTo(value, getPlacePointer(target, type.getElementType(), sizes().getCount(type)));
-}
-
 std::string emission::getVariantTable(Sizes &sizes, RepeatOp repeat) {
   return sizes.getTable((repeat.getDim().getName().getValue() + "_variant").str(),
                         repeat.getIterations().getVariants());

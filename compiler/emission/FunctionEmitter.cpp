@@ -58,6 +58,25 @@ std::string emission::getScalarType(Operation *op) {
   return isFloat ? "float" : "double";
 }
 
+ProgramState::ProgramState(ModuleOp module, Target target)
+    : target(target), sizes(dist::MeshOp::lookup(module)) {
+  auto buffers = module->getAttrOfType<ArrayAttr>(memory::kPersistent);
+  persistent = llvm::to_vector(buffers.getAsRange<BufferAttr>());
+}
+
+std::optional<Extent> ProgramState::getBucket(PlaceAttr place) {
+  if (!place || place.getSpace() != MemorySpace::Persistent)
+    return std::nullopt;
+  StringAttr bucket = persistent[place.getBuffer()].getBucket();
+  if (!bucket)
+    return std::nullopt;
+  SmallVector<NamedTensorType> types;
+  for (BufferAttr buffer : persistent)
+    if (buffer.getBucket() == bucket)
+      types.push_back(cast<NamedTensorType>(buffer.getType()));
+  return Extent(sizes.getBucket(bucket.getValue(), types));
+}
+
 FunctionEmitter::FunctionEmitter(ProgramState &program, SmallVector<Enclosing> repeats)
     : program(program), repeats(std::move(repeats)) {
   for (const Enclosing &repeat : this->repeats)
@@ -71,19 +90,46 @@ SmallVector<Index> FunctionEmitter::getSpace(Value value) {
   return space;
 }
 
-Access FunctionEmitter::getAccess(Value value) {
-  SmallVector<Index> space = getSpace(value);
+Extent FunctionEmitter::getDistance(PlaceAttr place, NamedTensorType type) {
+  std::optional<Extent> bucket = program.getBucket(place);
+  if (!bucket)
+    return sizes().getCount(type);
+  Extent slots;
+  SmallVector<LocalDim> dims = sizes().getDims(type);
+  for (const LocalDim &dim : ArrayRef(dims).drop_back())
+    slots = slots * dim.size;
+  return slots * *bucket;
+}
+
+Extent FunctionEmitter::getRowDistance(Value flat) {
+  if (std::optional<Extent> bucket = program.getBucket(memory::getPlace(flat)))
+    return *bucket;
+  return sizes().getDims(cast<NamedTensorType>(flat.getType())).back().size;
+}
+
+Access FunctionEmitter::getAccess(Value value, ArrayRef<Index> space) {
   Access access = makeAccess(getPointer(value), space);
-  access.isNarrow = cast<NamedTensorType>(value.getType()).getElementType().isBF16();
+  auto type = cast<NamedTensorType>(value.getType());
+  access.isNarrow = type.getElementType().isBF16();
+  if (std::optional<Extent> distance = program.getBucket(memory::getPlace(value)))
+    for (const Index &slots : llvm::reverse(space.drop_back())) {
+      access.strides[slots.key] = *distance;
+      distance = slots.size * *distance;
+    }
   return access;
 }
 
-std::string FunctionEmitter::getPlacePointer(PlaceAttr place, Type element, const Extent &count) {
+Access FunctionEmitter::getAccess(Value value) {
+  return getAccess(value, getSpace(value));
+}
+
+std::string FunctionEmitter::getPlacePointer(PlaceAttr place, Type element,
+                                             const Extent &distance) {
   bool persistent = place.getSpace() == MemorySpace::Persistent;
   std::string text = (persistent ? "persistent<" : "transient<") + getElementType(element) +
                      ">(ctx, " + std::to_string(place.getBuffer()) + ")";
   // Slots are row-major in the enclosing repeats' indices; of those, the innermost varies fastest.
-  Extent stride = count;
+  Extent stride = distance;
   size_t depth = place.getLevels().size();
   for (int64_t level : llvm::reverse(place.getLevels())) {
     ArrayRef<int64_t> users = place.getLevelUsers(--depth);
@@ -110,17 +156,18 @@ std::string FunctionEmitter::getPointer(Value value) {
   pointers[value] = name;
   auto type = cast<NamedTensorType>(value.getType());
   auto layer = value.getDefiningOp<dist::LayerOp>();
-  std::string place = layer ? getLayerPointer(layer)
-                            : getPlacePointer(memory::getPlace(value), type.getElementType(),
-                                              sizes().getCount(type));
+  PlaceAttr where = memory::getPlace(value);
+  std::string place = layer
+                          ? getLayerPointer(layer)
+                          : getPlacePointer(where, type.getElementType(), getDistance(where, type));
   body.line(getElementType(type.getElementType()) + " *" + name + " = " + place + ";");
   return name;
 }
 
 std::string FunctionEmitter::getLayerPointer(dist::LayerOp layer) {
   NamedTensorType stack = layer.getStack().getType();
-  std::string text = getPlacePointer(memory::getPlace(layer.getStack()), stack.getElementType(),
-                                     sizes().getCount(stack));
+  PlaceAttr place = memory::getPlace(layer.getStack());
+  std::string text = getPlacePointer(place, stack.getElementType(), getDistance(place, stack));
   DimAttr dim = stack.getDims().front();
   std::string count = sizes().getSize(dim, ArrayAttr::get(layer.getContext(), {})).name;
   int64_t offset = layer.getOffset();
@@ -136,7 +183,8 @@ std::string FunctionEmitter::getLayerPointer(dist::LayerOp layer) {
     // By name, so that a program differs from a deeper one in a constant alone.
     position = "(" + count + " - 1)";
   }
-  return position == "0" ? text : text + " + " + scale(position, sizes().getCount(layer.getType()));
+  return position == "0" ? text
+                         : text + " + " + scale(position, getDistance(place, layer.getType()));
 }
 
 std::string FunctionEmitter::getScratch(Operation *op, unsigned index, Type type) {
@@ -212,4 +260,27 @@ std::string FunctionEmitter::getGroup(ArrayAttr axes) {
 void FunctionEmitter::copyTo(Value value, StringRef target) {
   std::string count = sizes().getCount(cast<NamedTensorType>(value.getType())).str();
   body.line("tm::copy(ctx, " + target + ", " + getPointer(value) + ", " + count + ");");
+}
+
+/// Slot by slot where these lie apart on either side.
+void FunctionEmitter::copyToPlace(Value value, PlaceAttr target) {
+  auto type = cast<NamedTensorType>(value.getType());
+  PlaceAttr source = memory::getPlace(value);
+  if (target == source)
+    return;
+  std::string to = getPlacePointer(target, type.getElementType(), getDistance(target, type));
+  std::optional<Extent> sourceBucket = program.getBucket(source),
+                        targetBucket = program.getBucket(target);
+  SmallVector<LocalDim> dims = sizes().getDims(type);
+  if (!(sourceBucket || targetBucket) || dims.size() == 1)
+    return copyTo(value, to);
+  Extent slots, part = dims.back().size;
+  for (const LocalDim &dim : ArrayRef(dims).drop_back())
+    slots = slots * dim.size;
+  Loop loop{{"slots"}, slots, "slot"};
+  std::string from = getPointer(value);
+  openLoops(body, loop);
+  body.line("tm::copy(ctx, " + to + " + " + scale("slot", targetBucket.value_or(part)) + ", " +
+            from + " + " + scale("slot", sourceBucket.value_or(part)) + ", " + part.str() + ");");
+  closeLoops(body, loop);
 }

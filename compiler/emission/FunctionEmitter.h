@@ -19,8 +19,12 @@ namespace titan::emission {
 
 /// What the functions of one program share.
 struct ProgramState {
-  ProgramState(dist::MeshOp mesh, Target target) : target(target), sizes(mesh) {}
+  ProgramState(mlir::ModuleOp module, Target target);
+  /// The size of the bucket in which `place` is, in elements: from one slot of a buffer to the
+  /// next. None for other places.
+  std::optional<Extent> getBucket(ir::PlaceAttr place);
   Target target;
+  llvm::SmallVector<ir::BufferAttr> persistent;
   Sizes sizes;
   NameScope functionNames;
   std::string functions; ///< text of the finished ones, callees first
@@ -51,6 +55,12 @@ public:
   std::string getScratch(mlir::Operation *op, unsigned index, mlir::Type type);
   /// Row-major access of the value's local part.
   Access getAccess(mlir::Value value);
+  /// The same with the names that the dimensions have in `space`.
+  Access getAccess(mlir::Value value, llvm::ArrayRef<Index> space);
+  /// Elements between a value of this type at `place` and the one in the next slot.
+  Extent getDistance(ir::PlaceAttr place, ir::NamedTensorType type);
+  /// Elements between the rows of a flat value: its slots, which lie apart in a bucket.
+  Extent getRowDistance(mlir::Value flat);
   llvm::SmallVector<Index> getSpace(mlir::Value value);
   /// The expression of a value that has no memory and does not vary over elements (a constant, a
   /// repeat's index); empty for others.
@@ -62,7 +72,8 @@ public:
   void setPlace(mlir::Operation *op);
   /// Copies `value` to `target`, a pointer expression.
   void copyTo(mlir::Value value, llvm::StringRef target);
-  std::string getPlacePointer(ir::PlaceAttr place, mlir::Type element, const Extent &count);
+  /// `distance`: elements from one slot of the place's buffer to the next.
+  std::string getPlacePointer(ir::PlaceAttr place, mlir::Type element, const Extent &distance);
   /// A `constexpr` array of mesh axes and the GroupRef of it.
   std::string getGroup(mlir::ArrayAttr axes);
 
@@ -75,6 +86,7 @@ private:
                                   std::string &name);
   void emitEarlyStacks(ir::RepeatVariant variant);
   std::string getLayerPointer(dist::LayerOp layer);
+  /// Copies where the memory phase could not make the value's place the one it must have.
   void copyToPlace(mlir::Value value, ir::PlaceAttr target);
   /// The slot of a stack of the innermost repeat.
   ir::PlaceAttr getSlot(mlir::OpResult stack);

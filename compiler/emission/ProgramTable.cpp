@@ -3,9 +3,11 @@
 #include "compiler/emission/ProgramTable.h"
 
 #include "compiler/emission/FunctionEmitter.h"
+#include "dialects/dist/Analysis/DividedDims.h"
 #include "dialects/dist/IR/AutoAxis.h"
 #include "dialects/titan/IR/Stacked.h"
 #include "dialects/titan/Kernels/ScalarText.h"
+#include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/Handovers.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 
@@ -75,7 +77,11 @@ std::string ProgramTable::getBuffer(BufferAttr buffer) {
     count = "tm::threads() * " + count;
   return "{" + quote(buffer.getName().getValue()) + ", " + count + " * sizeOf(" +
          getDType(type.getElementType()) + "), " + std::to_string(buffer.getFirst()) + ", " +
-         std::to_string(buffer.getLast()) + "}";
+         std::to_string(buffer.getLast()) +
+         (buffer.getBucket() ? ", " + quote(buffer.getBucket().getValue()) + ", " +
+                                   std::to_string(memory::countSlots(type))
+                             : "") +
+         "}";
 }
 
 /// Stacks that are filled while others empty.
@@ -286,32 +292,9 @@ void ProgramTable::emitDivided(ArrayRef<func::FuncOp> functions) {
   dist::MeshAxisAttr automatic = mesh ? dist::findAutoAxis(mesh) : dist::MeshAxisAttr();
   if (!automatic)
     return;
-  using DividedDim = std::pair<Attribute, Attribute>; // the dimension, and the axes that split it
-  llvm::SetVector<DividedDim> inTable, found;
-  auto add = [&](llvm::SetVector<DividedDim> &dims, Type type) {
-    auto tensor = dyn_cast<NamedTensorType>(type);
-    if (!tensor)
-      return;
-    for (auto [dim, axes] :
-         llvm::zip_equal(tensor.getDims(), tensor.getShardingOrReplicated().getDimAxes()))
-      if (axes.size() > 1 && llvm::is_contained(axes, automatic.getName()))
-        dims.insert({dim, axes});
-  };
-  for (func::FuncOp function : functions) {
-    for (Type type : function.getArgumentTypes())
-      add(inTable, type);
-    for (Type type : function.getResultTypes())
-      add(inTable, type);
-    function.walk([&](Operation *op) {
-      for (Type type : op->getResultTypes())
-        add(found, type);
-    });
-  }
-  for (auto [dim, axes] : found)
-    if (!inTable.contains({dim, axes}))
-      out.line("p.divided.push_back({" + quote(cast<DimAttr>(dim).getName().getValue()) + ", " +
-               std::to_string(cast<DimAttr>(dim).getSize()) + ", " +
-               getAxes(cast<ArrayAttr>(axes)) + "});");
+  for (const dist::DividedDim &found : dist::findDividedDims(functions, automatic.getName()))
+    out.line("p.divided.push_back({" + quote(found.dim.getName().getValue()) + ", " +
+             std::to_string(found.dim.getSize()) + ", " + getAxes(found.axes) + "});");
 }
 
 void ProgramTable::emitDescription(ArrayRef<func::FuncOp> functions,

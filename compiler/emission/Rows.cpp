@@ -86,9 +86,7 @@ void RowNest::prepareAccesses() {
   for (auto &[value, places] : outputs)
     for (Value place : places) {
       // The place may have other dimension names than the value; the memory is the same.
-      Access access = makeAccess(emitter.getPointer(place), emitter.getSpace(value));
-      access.isNarrow = isNarrow(value);
-      targets[value].push_back(access);
+      targets[value].push_back(emitter.getAccess(place, emitter.getSpace(value)));
     }
   // A slice is an access that starts further on, perhaps under another name.
   for (Operation *op : ops)
@@ -221,8 +219,9 @@ std::string RowNest::getSimd(const Inner &inner, ArrayRef<Loop> loops) {
                                                                     : "min";
     sums += (" reduction(" + sign + ":" + acc->second + ")").str();
   }
-  bool share = rowLoops.empty() && sums.empty() && loops.size() == 1 && inners.size() == 1;
-  std::optional<int64_t> work = getWork().getValue();
+  // Loops around the last one step from slot to slot of what is stored by block.
+  bool share = rowLoops.empty() && sums.empty() && inners.size() == 1;
+  std::optional<int64_t> work = loops.back().size.getValue();
   if (share && (!work || *work >= 16384))
     return "#pragma omp parallel for simd";
   return "#pragma omp simd" + sums;

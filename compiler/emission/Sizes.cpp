@@ -2,6 +2,9 @@
 
 #include "compiler/emission/Sizes.h"
 
+#include "compiler/emission/FunctionEmitter.h"
+#include "compiler/support/ArenaConflicts.h"
+
 using namespace mlir;
 using namespace titan;
 using namespace titan::emission;
@@ -126,6 +129,21 @@ SmallVector<LocalDim> Sizes::getDims(ir::NamedTensorType type) {
   dims.push_back(
       {"flat", declare(wanted, "tm::chunk(" + below.str() + ", " + degree.name + ")", part)});
   return dims;
+}
+
+Factor Sizes::getBucket(StringRef name, ArrayRef<ir::NamedTensorType> buffers) {
+  std::string text;
+  int64_t total = 0;
+  bool isKnown = true;
+  for (ir::NamedTensorType type : buffers) {
+    Factor part = getDims(type).back().size;
+    const auto bytes = static_cast<int64_t>(type.getElementType().getIntOrFloatBitWidth() / 8);
+    text += (text.empty() ? "" : " + ") +
+            ("tm::aligned<" + getElementType(type.getElementType()) + ">(" + part.name + ")");
+    total += support::alignTo(part.value * bytes, support::kArenaAlignment) / bytes;
+    isKnown &= part.value != 0;
+  }
+  return declare(makeIdentifier(name) + "_bucket", text, isKnown ? total : 0);
 }
 
 Extent Sizes::getCount(ir::NamedTensorType type) {

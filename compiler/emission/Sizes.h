@@ -32,6 +32,8 @@ public:
   Extent getCount(ir::NamedTensorType type);
   /// Elements without flat storage: what all ranks of the flat axes hold together.
   Extent getCountBeforeFlat(ir::NamedTensorType type);
+  /// Elements of a bucket in which these buffers lie: from one slot of a buffer to its next.
+  Factor getBucket(llvm::StringRef name, llvm::ArrayRef<ir::NamedTensorType> buffers);
   /// Size of dimension `dim` split over `axes` (an array of names).
   Factor getSize(ir::DimAttr dim, mlir::ArrayAttr axes);
   /// Product of the degrees of `axes`, as an expression.

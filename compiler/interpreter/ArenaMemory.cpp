@@ -13,7 +13,9 @@
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Memory.h"
 #include "compiler/support/ArenaPlanner.h"
+#include "compiler/support/KeptPlan.h"
 #include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/Handovers.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
@@ -62,6 +64,7 @@ private:
     Range range;
     std::string name;
     int64_t last;
+    int64_t stride = 0; ///< from slot to slot in its bucket; 0 for what lies in one piece
   };
 
   /// Null for values that have room of their own.
@@ -73,7 +76,19 @@ private:
     bool persistent = place.getSpace() == ir::MemorySpace::Persistent;
     return (persistent ? persistents : transients)[place.getBuffer()];
   }
+  int64_t getBytes(NamedTensorType type) const {
+    return dist::getLocalNumElements(type, mesh.getDegrees()) *
+           getElementBytes(type.getElementType());
+  }
+  /// From the beginning of a value of this type to that of the one in the next slot.
+  int64_t getDistance(const Buffer &buffer, NamedTensorType type) const {
+    return buffer.stride ? buffer.stride * memory::countSlots(type) : getBytes(type);
+  }
+  /// From the first byte to the last one; between the slots of a bucket lie those of others.
   Range getRange(PlaceAttr place, NamedTensorType type) const;
+  /// Calls `visit` with each stretch of the value, in order.
+  template <typename Visit>
+  void forEachStretch(PlaceAttr place, NamedTensorType type, Visit visit) const;
   LogicalResult store(PlaceAttr place, NamedTensorType type, const HostTensor &tensor,
                       Location location);
   TensorRef load(PlaceAttr place, NamedTensorType type) const;
@@ -93,7 +108,7 @@ private:
 };
 
 /// Bytes of a buffer on every rank.
-int64_t getBytes(ir::BufferAttr buffer, const RankMesh &mesh) {
+int64_t getBufferBytes(ir::BufferAttr buffer, const RankMesh &mesh) {
   auto type = cast<NamedTensorType>(buffer.getType());
   int64_t elements = dist::getLocalNumElements(type, mesh.getDegrees());
   if (buffer.getPad())
@@ -107,7 +122,7 @@ LogicalResult ArenaMemory::plan() {
   std::vector<support::ArenaItem> items;
   auto planned = function->getAttrOfType<ArrayAttr>(memory::kBuffers);
   for (auto buffer : planned.getAsRange<ir::BufferAttr>())
-    items.push_back({getBytes(buffer, mesh), buffer.getFirst(), buffer.getLast()});
+    items.push_back({getBufferBytes(buffer, mesh), buffer.getFirst(), buffer.getLast()});
   support::ArenaPlan plan = support::planArena(items, memory::getHandovers(function));
   for (auto [i, buffer] : llvm::enumerate(planned.getAsRange<ir::BufferAttr>()))
     transients.push_back({{plan.offsets[i], plan.offsets[i] + items[i].bytes},
@@ -116,20 +131,29 @@ LogicalResult ArenaMemory::plan() {
   auto kept = function->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(memory::kPersistent);
   if (!kept)
     return function.emitError("the module lists no persistent buffers");
-  int64_t end = plan.bytes;
-  for (auto buffer : kept.getAsRange<ir::BufferAttr>()) {
-    persistents.push_back({{end, end + getBytes(buffer, mesh)}, buffer.getName().str(), -1});
-    end = support::alignTo(persistents.back().range.end, 64);
+  std::vector<support::KeptItem> keptItems;
+  for (auto buffer : kept.getAsRange<ir::BufferAttr>())
+    keptItems.push_back(
+        {getBufferBytes(buffer, mesh), buffer.getBucket() ? buffer.getBucket().str() : "",
+         buffer.getBucket() ? memory::countSlots(cast<NamedTensorType>(buffer.getType())) : 1});
+  support::KeptPlan keptPlan = support::planKept(keptItems);
+  const int64_t begin = support::alignTo(plan.bytes, support::kArenaAlignment);
+  for (auto [i, buffer] : llvm::enumerate(kept.getAsRange<ir::BufferAttr>())) {
+    auto [size, bucket, slots] = keptItems[i];
+    int64_t first = begin + keptPlan.offsets[i], stride = keptPlan.strides[i];
+    int64_t last = bucket.empty() ? first : first + (slots - 1) * stride;
+    persistents.push_back({{first, last + size / slots}, buffer.getName().str(), -1, stride});
   }
-  bytes.assign(end, std::byte{0xFF});
+  bytes.assign(begin + keptPlan.bytes, std::byte{0xFF});
   return success();
 }
 
 /// Slots are row-major in the enclosing repeats' indices.
 Range ArenaMemory::getRange(PlaceAttr place, NamedTensorType type) const {
-  int64_t size =
-      dist::getLocalNumElements(type, mesh.getDegrees()) * getElementBytes(type.getElementType());
-  int64_t begin = getBuffer(place).range.begin, stride = size;
+  const Buffer &buffer = getBuffer(place);
+  int64_t begin = buffer.range.begin, stride = getDistance(buffer, type);
+  int64_t slots = buffer.stride ? memory::countSlots(type) : 1;
+  int64_t length = (slots - 1) * buffer.stride + getBytes(type) / slots;
   size_t depth = place.getLevels().size();
   for (int64_t level : llvm::reverse(place.getLevels())) {
     ir::RepeatOp repeat = loops[level].repeat;
@@ -138,7 +162,16 @@ Range ArenaMemory::getRange(PlaceAttr place, NamedTensorType type) const {
     begin += (users.empty() ? index : repeat.getIterations().getSlots(users)[index]) * stride;
     stride *= users.empty() ? repeat.getDim().getSize() : repeat.getIterations().getCount(users);
   }
-  return {begin, begin + size};
+  return {begin, begin + length};
+}
+
+template <typename Visit>
+void ArenaMemory::forEachStretch(PlaceAttr place, NamedTensorType type, Visit visit) const {
+  const Buffer &buffer = getBuffer(place);
+  const int64_t begin = getRange(place, type).begin;
+  const int64_t slots = buffer.stride ? memory::countSlots(type) : 1;
+  for (int64_t slot = 0; slot < slots; ++slot)
+    visit(begin + slot * buffer.stride, getBytes(type) / slots);
 }
 
 LogicalResult ArenaMemory::store(PlaceAttr place, NamedTensorType type, const HostTensor &tensor,
@@ -147,13 +180,23 @@ LogicalResult ArenaMemory::store(PlaceAttr place, NamedTensorType type, const Ho
   if (range.end > getBuffer(place).range.end)
     return emitError(location, "a value of ")
            << type << " does not fit into buffer \"" << getBuffer(place).name << '"';
-  storeElements(type.getElementType(), tensor.data, bytes.data() + range.begin);
+  std::vector<std::byte> packed(getBytes(type));
+  storeElements(type.getElementType(), tensor.data, packed.data());
+  const std::byte *from = packed.data();
+  forEachStretch(place, type, [&](int64_t begin, int64_t length) {
+    std::memcpy(bytes.data() + begin, from, length);
+    from += length;
+  });
   return success();
 }
 
 TensorRef ArenaMemory::load(PlaceAttr place, NamedTensorType type) const {
   auto tensor = std::make_shared<HostTensor>(makePoisoned(type, mesh));
-  loadElements(type.getElementType(), bytes.data() + getRange(place, type).begin, tensor->data);
+  std::vector<std::byte> packed;
+  forEachStretch(place, type, [&](int64_t begin, int64_t length) {
+    packed.insert(packed.end(), bytes.begin() + begin, bytes.begin() + begin + length);
+  });
+  loadElements(type.getElementType(), packed.data(), tensor->data);
   return tensor;
 }
 
@@ -174,16 +217,15 @@ LogicalResult ArenaMemory::slice(BlockArgument argument, Value whole, int64_t sl
   PlaceAttr wholePlace = getPlace(whole), place = getPlace(argument);
   Range range = place ? getRange(place, typeOf(argument)) : Range{0, 0};
   int64_t begin = wholePlace ? getRange(wholePlace, typeOf(whole)).begin : -1;
-  if (range.begin != begin + slot * (range.end - range.begin))
+  if (!place || range.begin != begin + slot * getDistance(getBuffer(place), typeOf(argument)))
     return emitError(argument.getLoc(), "the slice does not lie in what it is a slice of");
   return success();
 }
 
 TensorRef ArenaMemory::layer(Value stack, int64_t slot, NamedTensorType type) const {
   auto tensor = std::make_shared<HostTensor>(makePoisoned(type, mesh));
-  int64_t size =
-      dist::getLocalNumElements(type, mesh.getDegrees()) * getElementBytes(type.getElementType());
-  int64_t begin = getRange(getPlace(stack), typeOf(stack)).begin + slot * size;
+  PlaceAttr place = getPlace(stack);
+  int64_t begin = getRange(place, typeOf(stack)).begin + slot * getDistance(getBuffer(place), type);
   loadElements(type.getElementType(), bytes.data() + begin, tensor->data);
   return tensor;
 }
@@ -258,6 +300,9 @@ LogicalResult ArenaMemory::checkOverlap(Operation *op) const {
       PlaceAttr to = getPlace(result), from = getPlace(operand);
       if (!to || !from)
         continue;
+      if (to.getSpace() == ir::MemorySpace::Persistent && from.getSpace() == to.getSpace() &&
+          to.getBuffer() != from.getBuffer())
+        continue; // in one bucket they lie between one another
       Range written = getRange(to, typeOf(result)), kept = getRange(from, typeOf(operand));
       bool same = written.begin == kept.begin && written.end == kept.end;
       if (written.overlaps(kept) && !(same && mayShare(op, result.getResultNumber(), i)))

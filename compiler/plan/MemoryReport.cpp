@@ -1,6 +1,8 @@
 #include "compiler/plan/MemoryReport.h"
 #include "compiler/support/ArenaPlanner.h"
+#include "compiler/support/KeptPlan.h"
 #include "dialects/titan/IR/Titan.h"
+#include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/Handovers.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
@@ -10,9 +12,6 @@ using namespace mlir;
 
 namespace titan::plan {
 namespace {
-
-/// The runtime aligns buffers to a cache line.
-constexpr int64_t kAlignment = 64;
 
 using Kind = int64_t ProgramMemory::*;
 
@@ -81,11 +80,11 @@ ProgramMemory Reporter::report(func::FuncOp function) const {
   for (auto buffer : buffers.getAsRange<ir::BufferAttr>())
     items.push_back({getBytes(buffer), buffer.getFirst(), buffer.getLast()});
   std::vector<support::Handover> handovers = memory::getHandovers(function);
-  memory.bytes = support::planArena(items, handovers, kAlignment).bytes;
-  auto [most, event, shared] = support::findPeak(items, handovers, kAlignment);
+  memory.bytes = support::planArena(items, handovers).bytes;
+  auto [most, event, shared] = support::findPeak(items, handovers);
   for (auto [item, kind] : llvm::zip_equal(items, getKinds(function, buffers)))
     if (item.first <= event && event <= item.last)
-      memory.*kind += support::alignTo(item.bytes, kAlignment);
+      memory.*kind += support::alignTo(item.bytes, support::kArenaAlignment);
   // What is emptied is activations; as much of it as gradients, or others, have taken is gone.
   memory.activations -= shared;
   locate(function, event, memory);
@@ -180,8 +179,9 @@ MemoryReport reportMemory(ModuleOp module, const dist::Degrees &degrees,
   for (auto buffer :
        module->getAttrOfType<ArrayAttr>(memory::kPersistent).getAsRange<ir::BufferAttr>()) {
     auto kind = kinds.find(buffer.getName().getValue());
-    report.*(kind == kinds.end() ? &MemoryReport::scalars : kind->second) +=
-        support::alignTo(reporter.getBytes(buffer), kAlignment);
+    report.*(kind == kinds.end() ? &MemoryReport::scalars : kind->second) += support::getKeptBytes(
+        {reporter.getBytes(buffer), buffer.getBucket() ? buffer.getBucket().str() : "",
+         buffer.getBucket() ? memory::countSlots(cast<ir::NamedTensorType>(buffer.getType())) : 1});
   }
   bool loadsLibTorch = llvm::any_of(degrees, [](const auto &axis) { return axis.second > 1; });
   for (auto function : module.getOps<func::FuncOp>()) {

@@ -29,6 +29,9 @@ struct ArenaItem {
   }
 };
 
+/// A cache line, and the widest vectors.
+inline constexpr int64_t kArenaAlignment = 64;
+
 /// Rounds up, so that every buffer starts on a cache line and vector loads are aligned.
 constexpr int64_t alignTo(int64_t bytes, int64_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;

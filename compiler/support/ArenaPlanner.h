@@ -56,13 +56,14 @@ inline Peak findPeak(const std::vector<ArenaItem> &items, const ArenaConflicts &
   return peak;
 }
 inline Peak findPeak(const std::vector<ArenaItem> &items,
-                     const std::vector<Handover> &handovers = {}, int64_t alignment = 64) {
+                     const std::vector<Handover> &handovers = {},
+                     int64_t alignment = kArenaAlignment) {
   return findPeak(items, ArenaConflicts(items, handovers, alignment));
 }
 
 /// Places items in the given order, as if there were no handovers.
 inline ArenaPlan placeInOrder(const std::vector<ArenaItem> &items, const std::vector<size_t> &order,
-                              int64_t alignment = 64) {
+                              int64_t alignment = kArenaAlignment) {
   ArenaConflicts conflicts(items, {}, alignment);
   ArenaPlacement placement(items, conflicts);
   placement.place(order, /*withMates=*/false);
@@ -184,7 +185,8 @@ private:
 };
 
 inline ArenaPlan planArena(const std::vector<ArenaItem> &items,
-                           const std::vector<Handover> &handovers = {}, int64_t alignment = 64) {
+                           const std::vector<Handover> &handovers = {},
+                           int64_t alignment = kArenaAlignment) {
   ArenaConflicts conflicts(items, handovers, alignment);
   ArenaPlan apart = ArenaSearch(items, conflicts).search(/*withMates=*/false);
   if (handovers.empty())

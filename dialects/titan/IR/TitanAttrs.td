@@ -66,12 +66,17 @@ def Titan_BufferAttr : Titan_Attr<"Buffer", "buffer"> {
     `#titan.buffer<"q", !titan.tensor<f32[seq = 8]>, 3 to 17>` holds a tensor of this type on every rank
     and is used from event 3 to event 17 of the function's linear order, both included. `pad ["shard"]`:
     there is room for one more element per rank of these axes. `per "thread"`: the working memory of a
-    kernel, of which each thread has one; on devices, whose kernels need none, it is empty.
+    kernel, of which each thread has one; on devices, whose kernels need none, it is empty. `in "layers"`:
+    the tensor is stacked by repeats and stored flat, and its slots lie in the bucket of this name, which
+    holds for every iteration, one behind the other, the slots of all buffers that are in it.
   }];
   let parameters = (ins "::mlir::StringAttr":$name, "::mlir::Type":$type, "int64_t":$first,
                         "int64_t":$last, OptionalParameter<"::mlir::ArrayAttr">:$pad,
-                        OptionalParameter<"::mlir::StringAttr">:$per);
-  let assemblyFormat = "`<` $name `,` $type `,` $first `to` $last (`pad` $pad^)? (`per` $per^)? `>`";
+                        OptionalParameter<"::mlir::StringAttr">:$per,
+                        OptionalParameter<"::mlir::StringAttr">:$bucket);
+  let assemblyFormat = [{
+    `<` $name `,` $type `,` $first `to` $last (`pad` $pad^)? (`per` $per^)? (`in` $bucket^)? `>`
+  }];
 }
 
 #endif // TITAN_TITAN_ATTRS_TD

@@ -3,6 +3,8 @@
 #include "comm/Bytes.h"
 #include "comm/Combine.h"
 
+#include "titan/runtime/alignment.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -12,6 +14,14 @@ namespace {
 
 /// All-reductions of so many bytes or fewer go whole to every member, in one turn instead of two.
 constexpr int64_t kWholeBytes = 4096;
+
+/// Values of more bytes than these go alone, and others together in messages of so many at most: up
+/// to there a message costs more than the copies that it saves (bench/buckets).
+constexpr int64_t kLargeBytes = 512 << 10, kBundleBytes = 2 << 20;
+
+constexpr int64_t alignUp(int64_t bytes) {
+  return tm::aligned<std::byte>(bytes);
+}
 
 /// Where member m's part of `count` elements begins that n members share.
 int64_t partBegin(int64_t count, int64_t m, int64_t n) {
@@ -137,18 +147,83 @@ void PeerGroup::allReduce(std::span<const Share> shares, DType type, Reduction o
   });
 }
 
+void PeerGroup::makeBundles(std::span<const Share> shares, int64_t width) {
+  bundles.clear();
+  size_t begin = 0;
+  int64_t bytes = 0, staged = 0;
+  auto close = [&](size_t end) {
+    if (begin < end)
+      bundles.push_back({shares.subspan(begin, end - begin), bytes, staged});
+    staged += end - begin > 1 ? alignUp(bytes) : 0;
+    begin = end;
+    bytes = 0;
+  };
+  for (size_t i = 0; i < shares.size(); ++i) {
+    const int64_t own = shares[i].block * width;
+    if (own > kLargeBytes || alignUp(bytes) + own > kBundleBytes)
+      close(i);
+    bytes = alignUp(bytes) + own;
+    if (own > kLargeBytes)
+      close(i + 1);
+  }
+  close(shares.size());
+  packed.resize(std::max(packed.size(), static_cast<size_t>(staged)));
+  receive(size() * staged);
+}
+
+const std::byte *PeerGroup::getMessage(const Bundle &bundle, int64_t width) {
+  const std::byte *first = at(bundle.shares.front().in, 0);
+  int64_t begin = 0;
+  bool liesSo = true;
+  for (const Share &share : bundle.shares) {
+    liesSo &= at(share.in, 0) == first + begin;
+    begin = alignUp(begin + share.block * width);
+  }
+  if (liesSo)
+    return first;
+  std::byte *to = packed.data() + bundle.staged;
+  begin = 0;
+  for (const Share &share : bundle.shares) {
+    std::memcpy(to + begin, share.in, share.block * width);
+    begin = alignUp(begin + share.block * width);
+  }
+  return to;
+}
+
+void PeerGroup::unpack(const Bundle &bundle, const std::byte *message, int peer, int64_t width) {
+  for (const Share &share : bundle.shares) {
+    const int64_t bytes = share.block * width;
+    std::memcpy(at(share.out, peer * bytes), message, bytes);
+    message += alignUp(bytes);
+  }
+}
+
 void PeerGroup::allGather(std::span<const Share> shares, DType type, Site site) {
   const int64_t width = sizeOf(type);
+  makeBundles(shares, width);
   converse("all_gather", site, [&](Messages &messages) {
-    for (const Share &share : shares) {
-      const int64_t bytes = share.block * width;
+    auto isAlone = [](const Bundle &bundle) { return bundle.shares.size() == 1; };
+    auto slot = [&](const Bundle &bundle, int peer) {
+      return isAlone(bundle)
+                 ? at(bundle.shares.front().out, peer * bundle.bytes)
+                 : received.data() + bundle.staged * size() + peer * alignUp(bundle.bytes);
+    };
+    for (const Bundle &bundle : bundles) {
+      const std::byte *own = getMessage(bundle, width);
       forEachPeer([&](int peer) {
-        messages.receive(at(share.out, peer * bytes), bytes, peer);
-        messages.send(at(share.in, 0), bytes, peer);
+        messages.receive(slot(bundle, peer), bundle.bytes, peer);
+        messages.send(own, bundle.bytes, peer);
       });
     }
     for (const Share &share : shares)
       std::memcpy(at(share.out, rank() * share.block * width), share.in, share.block * width);
+    const size_t peers = size() - 1;
+    for (size_t i = 0; i < bundles.size(); ++i) {
+      if (isAlone(bundles[i]))
+        continue;
+      messages.awaitReceived((i + 1) * peers);
+      forEachPeer([&](int peer) { unpack(bundles[i], slot(bundles[i], peer), peer, width); });
+    }
   });
 }
 

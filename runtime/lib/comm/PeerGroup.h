@@ -1,10 +1,12 @@
 // Collectives made of messages between two members each: every member sends every other what that
 // one needs, straight from where it lies to where it belongs. No member sends more bytes than in a
-// ring, nothing is packed, and who reduces an element has all members' terms of it, which it takes
+// ring, and who reduces an element has all members' terms of it, which it takes
 // in their order (Combine.h): sums have the bits that they have in shared memory.
 //
 // What is received to be reduced comes in pieces that fit a cache; while one is reduced the next
-// is under way.
+// is under way. Small values that are gathered go together, as one message: as they lie where they
+// are stored by block (each at the next multiple of `tm::alignment` behind the one before), else
+// packed like that.
 #pragma once
 
 #include "comm/SharesGroup.h"
@@ -56,6 +58,18 @@ private:
     int64_t count;
   };
 
+  /// Values that are gathered as one message, in which each begins at such a multiple.
+  struct Bundle {
+    std::span<const Share> shares;
+    int64_t bytes;  ///< of one member
+    int64_t staged; ///< where it begins among what is not received where it belongs
+  };
+  void makeBundles(std::span<const Share> shares, int64_t width);
+  /// Where a bundle of this member's lies as a message: where it is stored, or in `packed`.
+  const std::byte *getMessage(const Bundle &bundle, int64_t width);
+  /// Copies what came of `peer` to where it belongs.
+  static void unpack(const Bundle &bundle, const std::byte *message, int peer, int64_t width);
+
   /// Calls `visit` with every other member, beginning with the next, so that not all send to one.
   template <typename Visit> void forEachPeer(Visit visit) const;
   int64_t pieceElements(int64_t width) const;
@@ -72,7 +86,8 @@ private:
 
   // Kept between calls, so that these grow no more.
   std::vector<Piece> pieces;
-  std::vector<std::byte> received;
+  std::vector<Bundle> bundles;
+  std::vector<std::byte> received, packed;
   std::vector<const std::byte *> terms;
 };
 

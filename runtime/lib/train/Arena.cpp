@@ -1,6 +1,9 @@
 #include "Arena.h"
 
 #include "compiler/support/ArenaPlanner.h"
+#include "compiler/support/KeptPlan.h"
+
+#include "titan/runtime/alignment.h"
 
 #include <algorithm>
 
@@ -8,7 +11,8 @@ namespace titan::rt {
 
 namespace {
 
-constexpr int64_t alignment = 64; // a cache line, and the widest vectors
+constexpr int64_t alignment = support::kArenaAlignment;
+static_assert(alignment == tm::alignment, "emitted programs step through buckets by this");
 
 std::vector<support::Corner> getCorners(const std::vector<Handover::Corner> &corners) {
   std::vector<support::Corner> same;
@@ -29,10 +33,13 @@ std::vector<support::Handover> getHandovers(const Function &function) {
 } // namespace
 
 Arena::Arena(const Program &program, Device &device) : device(device) {
-  for (const Buffer &buffer : program.persistent) {
-    persistentOffsets.push_back(persistentEnd);
-    persistentEnd += support::alignTo(buffer.bytes, alignment);
-  }
+  std::vector<support::KeptItem> kept;
+  for (const Buffer &buffer : program.persistent)
+    kept.push_back({buffer.bytes, buffer.bucket, buffer.slots});
+  support::KeptPlan keptPlan = support::planKept(kept, alignment);
+  persistentOffsets = std::move(keptPlan.offsets);
+  slotDistances = std::move(keptPlan.strides);
+  persistentEnd = keptPlan.bytes;
   int64_t shared = 0;
   for (const Function &function : program.functions) {
     std::vector<support::ArenaItem> items;

@@ -1,6 +1,7 @@
 // The one block of memory that a rank's program works in. All offsets are known before the first
-// step: persistent buffers one after the other, then one region that the functions' transient
-// buffers share, since only one function runs at a time. Pages are zero when first touched.
+// step: persistent buffers one after the other or block by block (KeptPlan.h), then one region that
+// the functions' transient buffers share, since only one function runs at a time. Pages are zero
+// when first touched.
 #pragma once
 
 #include "device/Device.h"
@@ -21,15 +22,17 @@ public:
   std::byte *base() const { return memory; }
   int64_t bytes() const { return size; }
   int64_t persistentBytes() const { return persistentEnd; }
-  /// Byte offsets from base().
+  /// Byte offsets from base(); of what is in a bucket, that of its first slot.
   const std::vector<int64_t> &persistent() const { return persistentOffsets; }
+  /// Bytes from slot to slot of a persistent buffer that is in a bucket; 0 for others.
+  int64_t slotDistance(size_t persistent) const { return slotDistances[persistent]; }
   const std::vector<int64_t> &transient(size_t function) const {
     return transientOffsets[function];
   }
 
 private:
   Device &device;
-  std::vector<int64_t> persistentOffsets;
+  std::vector<int64_t> persistentOffsets, slotDistances;
   std::vector<std::vector<int64_t>> transientOffsets;
   int64_t persistentEnd = 0;
   int64_t size = 0;

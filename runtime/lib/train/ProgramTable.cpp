@@ -6,7 +6,7 @@ namespace {
 
 /// What each row becomes.
 Buffer fromRow(const BufferRow &row) {
-  return {row.name, row.bytes, row.first, row.last};
+  return {row.name, row.bytes, row.first, row.last, row.bucket, row.slots};
 }
 
 Dim fromRow(const DimRow &row) {

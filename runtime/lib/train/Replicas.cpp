@@ -15,14 +15,15 @@ namespace {
 
 /// Of this rank's elements in the order of its memory. Padding is nobody's business.
 uint32_t checksumOf(Session &session, const Tensor &tensor) {
-  Layout layout = session.layoutOf(tensor.stacked ? layerInfo(tensor.info) : tensor.info);
-  int64_t layers = tensor.stacked ? tensor.info.dims[0].size : 1, size = sizeOf(tensor.info.dtype);
-  HostView host = session.view(tensor, HostView::Access::Read);
+  Session::Slots slots = session.slotsOf(tensor);
+  Layout layout = session.layoutOf(slots.info);
+  const int64_t size = sizeOf(tensor.info.dtype);
   uint32_t sum = 0;
-  for (int64_t layer = 0; layer < layers; ++layer) {
-    const std::byte *data = host.data() + layer * layout.localElements() * size;
+  for (int64_t slot = 0; slot < slots.count; ++slot) {
+    HostView host(session.device(), session.dataOf(tensor) + slot * slots.distance, slots.bytes,
+                  HostView::Access::Read);
     layout.forEachRun([&](const Run &run) {
-      sum = crc32c({data + run.local * size, static_cast<size_t>(run.count * size)}, sum);
+      sum = crc32c({host.data() + run.local * size, static_cast<size_t>(run.count * size)}, sum);
     });
   }
   return sum;

@@ -67,15 +67,20 @@ std::byte *Session::dataOf(const Tensor &tensor) const {
   return memory.base() + offsets[tensor.buffer];
 }
 
+Session::Slots Session::slotsOf(const Tensor &tensor) const {
+  std::vector<std::vector<int64_t>> levels = stackedIterations(tensor);
+  Slots slots{layerInfo(tensor.info, levels.size()), 1, 0, 0};
+  for (const std::vector<int64_t> &iterations : levels)
+    slots.count *= static_cast<int64_t>(iterations.size());
+  slots.bytes = layoutOf(slots.info).localElements() * sizeOf(slots.info.dtype);
+  int64_t apart = tensor.function.empty() ? memory.slotDistance(tensor.buffer) : 0;
+  slots.distance = apart ? apart : slots.bytes;
+  return slots;
+}
+
 HostView Session::view(const Tensor &tensor, HostView::Access access) const {
-  int64_t bytes = layoutOf(tensor.info).localElements() * sizeOf(tensor.info.dtype);
-  if (std::vector<std::vector<int64_t>> levels = stackedIterations(tensor); !levels.empty()) {
-    bytes =
-        layoutOf(layerInfo(tensor.info, levels.size())).localElements() * sizeOf(tensor.info.dtype);
-    for (const std::vector<int64_t> &iterations : levels)
-      bytes *= static_cast<int64_t>(iterations.size());
-  }
-  return HostView(*ownDevice, dataOf(tensor), bytes, access);
+  Slots slots = slotsOf(tensor);
+  return HostView(*ownDevice, dataOf(tensor), slots.count * slots.bytes, access);
 }
 
 Layout Session::layoutOf(const TensorInfo &tensor) const {

@@ -35,7 +35,15 @@ public:
   /// Where a tensor lies. What a function gives is there until another one runs.
   std::byte *dataOf(const Tensor &tensor) const;
   Device &device() const { return *ownDevice; }
-  /// The host's view of this rank's part of a tensor.
+  /// A tensor's parts that files know: a stacked one's for each iteration, or the whole.
+  struct Slots {
+    TensorInfo info; ///< of one
+    int64_t count;
+    int64_t bytes;    ///< of one on this rank
+    int64_t distance; ///< bytes from one to the next, between which others may lie
+  };
+  Slots slotsOf(const Tensor &tensor) const;
+  /// The host's view of this rank's part of a tensor that lies in one piece.
   HostView view(const Tensor &tensor, HostView::Access access) const;
   Layout layoutOf(const TensorInfo &tensor) const;
 

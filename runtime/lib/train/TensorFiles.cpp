@@ -42,19 +42,12 @@ std::vector<Piece> piecesOf(Session &session, std::span<const Role> roles) {
     if (std::find(roles.begin(), roles.end(), tensor.role) == roles.end())
       continue;
     std::byte *data = session.dataOf(tensor);
-    if (!tensor.stacked) {
-      int64_t bytes = session.layoutOf(tensor.info).localElements() * sizeOf(tensor.info.dtype);
-      pieces.push_back({tensor.name, tensor.info, data, bytes, &tensor, 0});
-      continue;
-    }
-    std::vector<std::vector<int64_t>> levels = stackedIterations(tensor);
-    TensorInfo info = layerInfo(tensor.info, levels.size());
-    int64_t bytes = session.layoutOf(info).localElements() * sizeOf(info.dtype);
+    Session::Slots slots = session.slotsOf(tensor);
     int prefix = tensor.role == Role::State ? 1 : 0;
     int64_t layer = 0;
-    forEachSlot(levels, [&](std::span<const int64_t> iterations) {
-      pieces.push_back({layerName(tensor.name, iterations, prefix), info, data + layer * bytes,
-                        bytes, &tensor, layer});
+    forEachSlot(stackedIterations(tensor), [&](std::span<const int64_t> iterations) {
+      pieces.push_back({layerName(tensor.name, iterations, prefix), slots.info,
+                        data + layer * slots.distance, slots.bytes, &tensor, layer});
       ++layer;
     });
   }

@@ -80,6 +80,40 @@ inline int64_t checkKind(Group &group, Exchange::Kind kind,
   return wrong;
 }
 
+/// Small values and large ones, each of which lies `apart` elements behind where it would lie in a
+/// bucket of bf16; bits of a number tell element, value and member. Returns wrong elements.
+inline int64_t checkBucket(Group &group, int64_t apart,
+                           const std::function<void(const Exchange &)> &run) {
+  const std::vector<int64_t> blocks = {5, 64, 0, 300001, 1, 900000, 7, 900000, 2, 3};
+  auto element = [](int64_t v, int64_t m, int64_t j) {
+    return static_cast<uint16_t>((j * 31 + v * 7 + m) & 0x7FFF);
+  };
+  std::vector<int64_t> begins;
+  int64_t end = 0;
+  for (int64_t block : blocks) {
+    begins.push_back(end);
+    end += (block + 31) / 32 * 32 + apart;
+  }
+  std::vector<uint16_t> own(end);
+  std::vector<std::vector<uint16_t>> whole;
+  Exchange exchange{Exchange::AllGather,  &group, DType::BF16, Reduction::Sum,
+                    {"bucket", "test:9"}, {}};
+  for (size_t v = 0; v < blocks.size(); ++v) {
+    for (int64_t j = 0; j < blocks[v]; ++j)
+      own[begins[v] + j] = element(v, group.rank(), j);
+    whole.emplace_back(blocks[v] * group.size());
+  }
+  for (size_t v = 0; v < blocks.size(); ++v)
+    exchange.shares.push_back({own.data() + begins[v], whole[v].data(), 1, blocks[v]});
+  run(exchange);
+  int64_t wrong = 0;
+  for (size_t v = 0; v < blocks.size(); ++v)
+    for (int64_t m = 0; m < group.size(); ++m)
+      for (int64_t j = 0; j < blocks[v]; ++j)
+        wrong += whole[v][m * blocks[v] + j] != element(v, m, j);
+  return wrong;
+}
+
 /// All kinds, at once and several in the background.
 inline int64_t checkExchanges(Group &group) {
   HostStaging staging;
@@ -88,6 +122,8 @@ inline int64_t checkExchanges(Group &group) {
                                       Exchange::AllReduce};
   for (Exchange::Kind kind : kinds)
     wrong += checkKind(group, kind, [&](const Exchange &e) { carryOut(e, staging); });
+  for (int64_t apart : {0, 32, 5})
+    wrong += checkBucket(group, apart, [&](const Exchange &e) { carryOut(e, staging); });
   Background background(staging);
   for (int round = 0; round < 3; ++round)
     for (Exchange::Kind kind : kinds)

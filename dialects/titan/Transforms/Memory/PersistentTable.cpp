@@ -10,7 +10,8 @@ using namespace titan::memory;
 FailureOr<int64_t> PersistentTable::get(StringAttr name, NamedTensorType type, Operation *at) {
   auto [entry, isNew] = indices.try_emplace(name, buffers.size());
   if (isNew)
-    buffers.push_back(BufferAttr::get(name.getContext(), name, type, 0, 0, nullptr, nullptr));
+    buffers.push_back(BufferAttr::get(name.getContext(), name, type, 0, 0, nullptr, nullptr,
+                                      storage.getBucket(name)));
   else if (buffers[entry->second].getType() != type)
     return at->emitError("'") << name.getValue() << "' is " << type << " here and "
                               << buffers[entry->second].getType() << " in another function";

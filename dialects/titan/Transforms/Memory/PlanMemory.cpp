@@ -24,7 +24,8 @@ struct PlanMemoryPass : PassWrapper<PlanMemoryPass, OperationPass<ModuleOp>> {
   StringRef getDescription() const final { return "Give every value a buffer with a lifetime"; }
 
   void runOnOperation() final {
-    memory::PersistentTable persistent;
+    const memory::BlockStorage storage(getOperation());
+    memory::PersistentTable persistent(storage);
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function->hasAttr(ir::attr::kProgram) &&
           failed(memory::Planner(function, persistent).run()))

@@ -99,6 +99,8 @@ static Value getFlight(Value value) {
 
 void Planner::wish(Value value, PlaceAttr place, bool whenFree) {
   value = getRoot(value);
+  if (isApart(place, persistent.getBuffers()) && !walksSlots(value.getDefiningOp()))
+    return;
   if (isa<OpResult>(value) && !isInline(value))
     if (wishes.try_emplace(value, Wish{place, whenFree}).second) {
       wishInPlace(cast<OpResult>(value), place);
@@ -156,7 +158,8 @@ void Planner::writeAttributes() {
   SmallVector<Attribute> described;
   for (const Buffer &buffer : buffers)
     described.push_back(BufferAttr::get(context, StringAttr::get(context, buffer.name), buffer.type,
-                                        buffer.first, buffer.last, buffer.pad, buffer.per));
+                                        buffer.first, buffer.last, buffer.pad, buffer.per,
+                                        nullptr));
   function->setAttr(kBuffers, ArrayAttr::get(context, described));
   function->setAttr(kEvents, Builder(context).getI64IntegerAttr(liveness.getNumEvents()));
 }

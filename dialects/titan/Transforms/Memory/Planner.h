@@ -12,6 +12,7 @@
 #define TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_PLANNER_H
 
 #include "dialects/dist/IR/DistOps.h"
+#include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,13 +22,16 @@ namespace titan::memory {
 /// The buffers that all functions of a module share.
 class PersistentTable {
 public:
+  explicit PersistentTable(const BlockStorage &storage) : storage(storage) {}
   /// The buffer called `name`, made where there is none yet. Emits an error at `at` when it exists
   /// with another type.
   mlir::FailureOr<int64_t> get(mlir::StringAttr name, ir::NamedTensorType type,
                                mlir::Operation *at);
   mlir::ArrayAttr toAttribute(mlir::MLIRContext *context) const;
+  llvm::ArrayRef<ir::BufferAttr> getBuffers() const { return buffers; }
 
 private:
+  const BlockStorage &storage;
   llvm::DenseMap<mlir::StringAttr, int64_t> indices;
   llvm::SmallVector<ir::BufferAttr> buffers;
 };

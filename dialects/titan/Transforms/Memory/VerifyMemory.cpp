@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/dist/IR/DistOps.h"
+#include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/Handovers.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
@@ -44,6 +45,32 @@ static LogicalResult checkPlaces(func::FuncOp function) {
             op->emitError() << name << " names no buffer that there is: " << place;
             return WalkResult::interrupt();
           }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// What is stored by block is only touched slot by slot.
+static LogicalResult checkSlots(func::FuncOp function) {
+  SmallVector<BufferAttr> persistent;
+  if (auto all =
+          function->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(memory::kPersistent))
+    persistent = llvm::to_vector(all.getAsRange<BufferAttr>());
+  auto isApart = [&](Value value) {
+    PlaceAttr place = memory::getPlace(value);
+    return place && memory::isApart(place, persistent);
+  };
+  WalkResult result = function->walk([&](Operation *op) {
+    for (OpOperand &use : op->getOpOperands())
+      if (isApart(use.get()) && !memory::readsSlots(use)) {
+        op->emitError("reads the whole of operand ")
+            << use.getOperandNumber() << ", which is stored by block";
+        return WalkResult::interrupt();
+      }
+    if (llvm::any_of(op->getResults(), isApart) && !memory::walksSlots(op)) {
+      op->emitError("writes the whole of what is stored by block");
+      return WalkResult::interrupt();
+    }
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
@@ -236,10 +263,13 @@ struct VerifyMemoryPass : PassWrapper<VerifyMemoryPass, OperationPass<ModuleOp>>
   StringRef getDescription() const final { return "Check that no value is overwritten too early"; }
 
   void runOnOperation() final {
+    if (failed(memory::verifyBuckets(getOperation())))
+      return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function->hasAttr(attr::kProgram))
         if (!function->hasAttr(memory::kBuffers) || failed(checkPlaces(function)) ||
-            failed(Replay(function).run()) || failed(memory::verifyHandovers(function)))
+            failed(checkSlots(function)) || failed(Replay(function).run()) ||
+            failed(memory::verifyHandovers(function)))
           return signalPassFailure();
     markAllAnalysesPreserved();
   }

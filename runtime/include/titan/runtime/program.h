@@ -13,6 +13,7 @@
 #ifndef TITAN_RUNTIME_PROGRAM_H
 #define TITAN_RUNTIME_PROGRAM_H
 
+#include "titan/runtime/alignment.h"
 #include "titan/runtime/bfloat16.h"
 #include "titan/runtime/setting_rule.h"
 
@@ -64,10 +65,14 @@ enum class Init : uint8_t { Constant, Normal, TruncatedNormal, Uniform };
 
 /// A buffer with a place in the arena. Transient buffers live from event `first` to event `last` of
 /// their function's linear order and may share memory with others; persistent ones live always.
+/// Those in a bucket consist of `slots` equal parts, one of each block that a repeat makes: what a
+/// block has of all of them lies together, each at a multiple of `tm::alignment` (alignment.h).
 struct Buffer {
   std::string name; // source name, for messages
   int64_t bytes;    // on this rank
   int64_t first = 0, last = 0;
+  std::string bucket = {}; // empty: lies alone, in one piece
+  int64_t slots = 1;
 };
 
 /// A loop reads slots of the buffers `emptied` for the last time while it writes slots of those in
@@ -126,7 +131,7 @@ struct Context {
   bool preparing = false;
 };
 
-/// Where buffer `index` lies.
+/// Where buffer `index` lies, or its first slot.
 template <typename T> T *persistent(const Context &ctx, int index) {
   return reinterpret_cast<T *>(ctx.arena + ctx.persistent[index]);
 }

@@ -45,6 +45,8 @@ struct BufferRow {
   const char *name;
   int64_t bytes;
   int64_t first = 0, last = 0;
+  const char *bucket = "";
+  int64_t slots = 1;
 };
 
 struct HandoverRow {

@@ -136,3 +136,53 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
   %a = titan.exp %x {titan.places = [#titan.place<transient 1>], titan.scratch = [#titan.place<transient 2>]} : !t -> !t
   return {titan.arguments = [#titan.place<transient 1>]} %a : !t
 }
+
+// -----
+
+// Slots of one bucket follow one another, so it must have as many of each buffer.
+!a = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}] flat 1 {shard}>>
+!b = !titan.tensor<f32[layers = 2, seq = 8], <[{}, {}] flat 1 {shard}>>
+// expected-error@+1 {{buffers "a" and "b" are in bucket "layers" but differ in their slots or element types}}
+module attributes {titan.persistent = [#titan.buffer<"a", !a, 0 to 0 in "layers">, #titan.buffer<"b", !b, 0 to 0 in "layers">]} {
+}
+
+// -----
+
+// Only a stack in chunks has slots.
+!a = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}] flat 0 {shard}>>
+// expected-error@+1 {{buffer "a" is in bucket "layers" but is no stack of flat chunks}}
+module attributes {titan.persistent = [#titan.buffer<"a", !a, 0 to 0 in "layers">]} {
+}
+
+// -----
+
+// What is stored by block is no stretch that could be read as one.
+!a = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}] flat 1 {shard}>>
+!sum = !titan.tensor<f32[], <[] partial sum {shard}>>
+module attributes {titan.persistent = [#titan.buffer<"a", !a, 0 to 0 in "layers">]} {
+  dist.mesh @mesh [#dist.axis<shard = 2>]
+  func.func @train(%a: !a {titan.param = "a"}) -> (!sum {titan.output = "y"}) attributes {
+      titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
+      titan.buffers = [#titan.buffer<"y", !sum, 0 to 9>]} {
+    // expected-error@+1 {{reads the whole of operand 0, which is stored by block}}
+    %y = titan.reduce sum %a {titan.places = [#titan.place<transient 0>]} : !a -> !sum
+    return %y : !sum
+  }
+}
+
+// -----
+
+// Nor may it be written as one.
+!a = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}] flat 1 {shard}>>
+!whole = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}]>>
+module attributes {titan.persistent = [#titan.buffer<"a", !a, 0 to 0 in "layers">]} {
+  dist.mesh @mesh [#dist.axis<shard = 2>]
+  func.func @train(%w: !whole {titan.input = "w"}, %a: !a {titan.param = "a"}) -> (!a {titan.updates = 1 : i64})
+      attributes {titan.program = "train",
+      titan.arguments = [#titan.place<transient 0>, #titan.place<persistent 0>],
+      titan.buffers = [#titan.buffer<"w", !whole, 0 to 9>]} {
+    // expected-error@+1 {{writes the whole of what is stored by block}}
+    %y = dist.local_slice %w over ["shard"] {titan.places = [#titan.place<persistent 0>]} : !whole -> !a
+    return {titan.arguments = [#titan.place<persistent 0>]} %y : !a
+  }
+}

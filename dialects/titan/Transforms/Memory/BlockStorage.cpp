@@ -1,0 +1,180 @@
+//===- BlockStorage.cpp - Parameters that are stored by block -------------===//
+
+#include "dialects/titan/Transforms/Memory/BlockStorage.h"
+
+#include "dialects/dist/IR/DistOps.h"
+#include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+using namespace titan::memory;
+
+bool memory::walksSlots(Operation *op) {
+  return op && op->hasTrait<Elementwise>() && !op->getParentOfType<FusedOp>();
+}
+
+bool memory::isApart(PlaceAttr place, ArrayRef<BufferAttr> persistent) {
+  if (place.getSpace() != MemorySpace::Persistent)
+    return false;
+  BufferAttr buffer = persistent[place.getBuffer()];
+  if (!buffer.getBucket())
+    return false;
+  auto type = cast<NamedTensorType>(buffer.getType());
+  return static_cast<int64_t>(place.getLevels().size()) <
+         type.getShardingOrReplicated().getFlatFrom();
+}
+
+/// The dimensions of a flat tensor that number its slots.
+static ArrayRef<DimAttr> getSlotDims(NamedTensorType type) {
+  return type.getDims().take_front(type.getShardingOrReplicated().getFlatFrom());
+}
+
+int64_t memory::countSlots(NamedTensorType type) {
+  int64_t slots = 1;
+  for (DimAttr dim : getSlotDims(type))
+    slots *= dim.getSize();
+  return slots;
+}
+
+/// Stacked by repeats, each slot in chunks of its own.
+static bool isStackOfChunks(NamedTensorType type) {
+  dist::ShardingAttr sharding = type.getShardingOrReplicated();
+  return sharding.isFlat() && sharding.getFlatFrom() > 0 &&
+         llvm::all_of(sharding.getDimAxes().take_front(sharding.getFlatFrom()),
+                      [](ArrayAttr axes) { return axes.empty(); });
+}
+
+bool memory::readsSlots(OpOperand &use) {
+  Operation *op = use.getOwner();
+  if (auto repeat = dyn_cast<RepeatOp>(op))
+    return use.getOperandNumber() >= repeat.getNumCarried();
+  if (isa<dist::AllGatherOp>(op))
+    return op->getNumOperands() == 1 && !dist::getStartChannel(op);
+  return isa<dist::LayerOp, func::ReturnOp>(op) || walksSlots(op);
+}
+
+/// Whether `stack` is only read slot by slot, and so is what repeats cut out of it.
+static bool isReadBySlots(Value stack) {
+  return llvm::all_of(stack.getUses(), [](OpOperand &use) {
+    auto repeat = dyn_cast<RepeatOp>(use.getOwner());
+    if (!readsSlots(use) || !repeat)
+      return readsSlots(use);
+    for (const RepeatVariant &body : repeat.getVariants())
+      for (const RepeatVariant::Slice &slice : body.getSlices())
+        if (slice.stack == use.get() &&
+            !getSlotDims(cast<NamedTensorType>(slice.slice.getType())).empty() &&
+            !isReadBySlots(slice.slice))
+          return false;
+    return true;
+  });
+}
+
+/// Whether argument `number` and what replaces it are only touched slot by slot.
+static bool isTouchedBySlots(func::FuncOp function, unsigned number) {
+  if (!isReadBySlots(function.getArgument(number)))
+    return false;
+  Operation *terminator = function.getBody().front().getTerminator();
+  return llvm::all_of(terminator->getOpOperands(), [&](OpOperand &returned) {
+    auto updates =
+        function.getResultAttrOfType<IntegerAttr>(returned.getOperandNumber(), attr::kUpdates);
+    if (!updates || updates.getInt() != number)
+      return true;
+    return walksSlots(returned.get().getDefiningOp()) && isReadBySlots(returned.get());
+  });
+}
+
+/// The name of a parameter or state that may be stored by block; null for other arguments.
+static StringAttr getStoredName(func::FuncOp function, unsigned argument) {
+  if (function.getArgAttr(argument, attr::kBuffer))
+    return nullptr;
+  for (StringRef role : {attr::kParam, attr::kState})
+    if (auto name = function.getArgAttrOfType<StringAttr>(argument, role))
+      return name;
+  return nullptr;
+}
+
+/// What the repeats gave to the name: `layers` of `layers.wq`, `m.outer.inner` of
+/// `m.outer.inner.wq`.
+static StringRef getPrefix(StringRef name, bool isState, int64_t repeats) {
+  size_t end = 0;
+  for (int64_t part = isState ? -1 : 0; part < repeats; ++part)
+    end = std::min(name.find('.', end == 0 ? 0 : end + 1), name.size());
+  return name.take_front(end);
+}
+
+namespace {
+
+/// What the buffers of one bucket have in common.
+struct BucketKey {
+  StringRef prefix;
+  ArrayRef<DimAttr> slots;
+  Type element;
+  ArrayAttr axes;
+  bool operator==(const BucketKey &other) const {
+    return prefix == other.prefix && slots == other.slots && element == other.element &&
+           axes == other.axes;
+  }
+};
+
+} // namespace
+
+BlockStorage::BlockStorage(ModuleOp module) {
+  llvm::MapVector<StringAttr, BucketKey> keys;
+  llvm::DenseSet<StringAttr> alone;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (!function->hasAttr(attr::kProgram))
+      continue;
+    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+      StringAttr name = getStoredName(function, i);
+      if (!name)
+        continue;
+      auto type = cast<NamedTensorType>(function.getArgument(i).getType());
+      if (!isStackOfChunks(type) || !isTouchedBySlots(function, i)) {
+        alone.insert(name);
+        continue;
+      }
+      dist::ShardingAttr sharding = type.getShardingOrReplicated();
+      bool isState = !function.getArgAttr(i, attr::kParam);
+      keys.insert({name,
+                   {getPrefix(name, isState, sharding.getFlatFrom()), getSlotDims(type),
+                    type.getElementType(), sharding.getFlatAxes()}});
+    }
+  }
+  llvm::StringMap<SmallVector<BucketKey>> byPrefix;
+  for (auto &[name, key] : keys) {
+    if (alone.contains(name))
+      continue;
+    SmallVector<BucketKey> &known = byPrefix[key.prefix];
+    auto found = llvm::find(known, key);
+    size_t number = found - known.begin();
+    if (found == known.end())
+      known.push_back(key);
+    std::string bucket = key.prefix.str() + (number ? ":" + std::to_string(number + 1) : "");
+    buckets[name] = StringAttr::get(module.getContext(), bucket);
+  }
+}
+
+LogicalResult memory::verifyBuckets(ModuleOp module) {
+  auto buffers = module->getAttrOfType<ArrayAttr>(kPersistent);
+  if (!buffers)
+    return success();
+  DenseMap<StringAttr, BufferAttr> firsts;
+  for (auto buffer : buffers.getAsRange<BufferAttr>()) {
+    if (!buffer.getBucket())
+      continue;
+    auto type = cast<NamedTensorType>(buffer.getType());
+    if (!isStackOfChunks(type))
+      return module.emitError("buffer ") << buffer.getName() << " is in bucket "
+                                         << buffer.getBucket() << " but is no stack of flat chunks";
+    BufferAttr first = firsts.try_emplace(buffer.getBucket(), buffer).first->second;
+    auto firstType = cast<NamedTensorType>(first.getType());
+    if (countSlots(firstType) != countSlots(type) ||
+        firstType.getElementType() != type.getElementType())
+      return module.emitError("buffers ")
+             << first.getName() << " and " << buffer.getName() << " are in bucket "
+             << buffer.getBucket() << " but differ in their slots or element types";
+  }
+  return success();
+}

@@ -1,0 +1,53 @@
+//===- BlockStorage.h - Parameters that are stored by block -----*- C++ -*-===//
+//
+// What a rank stores of one block (one iteration of a repeat) is one stretch of memory, its bucket:
+// the chunks of all parameters that the repeat stacks, one behind the other. So a block goes over a
+// wire, or to a file or another memory, as it lies. The moments that an optimizer keeps of these
+// parameters have buckets of their own.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_BLOCKSTORAGE_H
+#define TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_BLOCKSTORAGE_H
+
+#include "dialects/titan/IR/Titan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace titan::memory {
+
+/// Whether `op` may read and write whole stacks whose slots lie apart from one another.
+bool walksSlots(mlir::Operation *op);
+
+/// Whether the operation of `use` reads a stack's slots one by one, wherever each lies.
+bool readsSlots(mlir::OpOperand &use);
+
+/// Whether `place` is that of a whole stack, or of several slots, that lie apart in a bucket of the
+/// module's `persistent` buffers.
+bool isApart(ir::PlaceAttr place, llvm::ArrayRef<ir::BufferAttr> persistent);
+
+/// Slots of a flat tensor: each is in chunks of its own.
+int64_t countSlots(ir::NamedTensorType type);
+
+/// Which parameters and states of a module are stored by block: those that are stacked and stored
+/// flat, where all that reads or replaces a whole stack can step from slot to slot. Others lie
+/// alone.
+class BlockStorage {
+public:
+  explicit BlockStorage(mlir::ModuleOp module);
+  /// The bucket of what is called `name`: `layers` for `layers.wq`, `m.layers` for `m.layers.wq`;
+  /// where a repeat's parameters differ in type or in the axes that store them, `layers:2` and so
+  /// on for the others. Null for what lies alone.
+  mlir::StringAttr getBucket(mlir::StringAttr name) const { return buckets.lookup(name); }
+
+private:
+  llvm::DenseMap<mlir::StringAttr, mlir::StringAttr> buckets;
+};
+
+/// Refuses buckets whose buffers are not stacked and flat, or differ in their slots or element
+/// types.
+mlir::LogicalResult verifyBuckets(mlir::ModuleOp module);
+
+} // namespace titan::memory
+
+#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_BLOCKSTORAGE_H
