@@ -7,6 +7,7 @@
 #include "compiler/interpreter/Compare.h"
 #include "compiler/interpreter/GradientCheck.h"
 #include "compiler/interpreter/Widen.h"
+#include "dialects/dist/Analysis/DividedDims.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "dialects/titan/Transforms/Gradient/Programs.h"
 #include "mlir/Parser/Parser.h"
@@ -45,7 +46,7 @@ public:
     letPartsBeSmall(*module);
     for (const pipelines::Phase &phase : pipelines::getPhases())
       if (failed(checkPhase(*module, phase)))
-        return {asksForParts() ? Verdict::Refused : Verdict::Failed,
+        return {asksForParts() || isUneven(*module) ? Verdict::Refused : Verdict::Failed,
                 phase.name.str() + ": " + errors};
     std::string text;
     llvm::raw_string_ostream(text) << llvm::format("%.2g", greatest);
@@ -57,6 +58,14 @@ private:
   /// gradient phase alone can tell.
   bool asksForParts() const {
     return StringRef(errors).contains("so the step cannot be computed a part");
+  }
+
+  /// Whether the degree that is chosen at launch does not divide a value, which titanc and the program
+  /// refuse when they know it.
+  bool isUneven(ModuleOp module) const {
+    dist::MeshOp mesh = dist::MeshOp::lookup(module);
+    return mesh &&
+           failed(dist::checkDividedDims(module, dist::getDegrees(mesh, options.autoDegree)));
   }
 
   /// What large programs compute in parts, these do, too, although their values are small.
