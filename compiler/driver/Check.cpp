@@ -1,4 +1,5 @@
 #include "compiler/driver/Commands.h"
+#include "compiler/driver/Compile.h"
 
 #include <iostream>
 
@@ -6,7 +7,11 @@ namespace titan::driver {
 
 int checkCommand(const CommonOptions &options) {
   Session session(options);
-  session.checkAll();
+  if (auto checked = session.checkAll())
+    for (const sema::CheckedRun &run : *checked) { // what the phases refuse is wrong, too
+      CompilerContext compiler;
+      compile(session, run, compiler.context, {});
+    }
   return session.finish();
 }
 

@@ -31,9 +31,18 @@ void printMemory(llvm::raw_ostream &out, const Facts &facts) {
   };
   out << "\nmemory of a rank in bytes, " << facts.ranks << " in all, " << facts.processor.threads
       << (facts.processor.threads == 1 ? " thread" : " threads") << " each:\n";
+  // Each block in one stretch of memory.
+  auto blocks = [&](bool ofState) {
+    for (const plan::StoredBlocks &stored : report.blocks)
+      if (stored.isState == ofState)
+        out << llvm::formatv("    {0,-26} {1,16}\n", "of it " + stored.name + ", by block",
+                             std::to_string(stored.blocks) + " x " + grouped(stored.bytes));
+  };
   line("parameters", report.parameters);
+  blocks(/*ofState=*/false);
   line("buffers", report.buffers);
   line("optimizer state", report.optimizer);
+  blocks(/*ofState=*/true);
   line("learning rate, step", report.scalars);
   // One program runs at a time, so they lie in the same memory.
   for (const plan::ProgramMemory &memory : report.programs) {
@@ -65,11 +74,17 @@ llvm::json::Object memoryJson(const Facts &facts) {
                                           {"operation", memory.operation},
                                           {"file", memory.file},
                                           {"line", memory.line}});
-  return llvm::json::Object{{"parameters", report.parameters},    {"buffers", report.buffers},
-                            {"optimizer", report.optimizer},      {"scalars", report.scalars},
-                            {"transient", report.getTransient()}, {"products", report.products},
-                            {"libraries", report.libraries},      {"programs", std::move(programs)},
-                            {"threads", facts.processor.threads}, {"total", report.getTraining()}};
+  llvm::json::Array blocks;
+  for (const plan::StoredBlocks &stored : report.blocks)
+    blocks.push_back(llvm::json::Object{
+        {"name", stored.name}, {"blocks", stored.blocks}, {"bytes", stored.bytes}});
+  return llvm::json::Object{
+      {"parameters", report.parameters},    {"buffers", report.buffers},
+      {"optimizer", report.optimizer},      {"scalars", report.scalars},
+      {"transient", report.getTransient()}, {"products", report.products},
+      {"libraries", report.libraries},      {"programs", std::move(programs)},
+      {"by_block", std::move(blocks)},      {"threads", facts.processor.threads},
+      {"total", report.getTraining()}};
 }
 
 } // namespace titan::driver

@@ -54,8 +54,8 @@ std::optional<sema::CheckedRun> Session::checkRun() {
   return check();
 }
 
-bool Session::checkAll() {
-  return checker.load() && checker.checkAll();
+std::optional<std::vector<sema::CheckedRun>> Session::checkAll() {
+  return checker.load() ? checker.checkAll() : std::nullopt;
 }
 
 int Session::finish(int status) {

@@ -33,8 +33,9 @@ public:
   std::optional<sema::CheckedRun> check();
   /// The same for what is to train: a file's models alone are an error.
   std::optional<sema::CheckedRun> checkRun();
-  /// Loads the file and checks everything in it.
-  bool checkAll();
+  /// Loads the file and checks everything in it that can be checked without compiling it. Gives the
+  /// runs; nothing after an error.
+  std::optional<std::vector<sema::CheckedRun>> checkAll();
   /// The models among which `check` chose the last, since nobody said which.
   std::vector<std::string> choosable() const { return checker.choosable(); }
   /// Prints the diagnostics; 1 if there was an error, else `status`.

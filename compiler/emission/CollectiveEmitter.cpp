@@ -164,11 +164,7 @@ void CollectiveEmitter::getRow(Extent &rows, Extent &whole, Extent &part) {
 }
 
 bool CollectiveEmitter::hasRows() const {
-  if (!isa<dist::AllGatherOp, dist::ReduceScatterOp>(op))
-    return false;
-  auto sharding = getFlat().getShardingOrReplicated();
-  return sharding.isFlat() && sharding.getFlatFrom() > 0 && getSplitDim(from, to) < 0 &&
-         getSplitDim(to, from) < 0;
+  return isa<dist::AllGatherOp, dist::ReduceScatterOp>(op) && dist::exchangesRows(from, to);
 }
 
 std::string CollectiveEmitter::getPadded() {

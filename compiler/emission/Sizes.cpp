@@ -127,7 +127,7 @@ SmallVector<LocalDim> Sizes::getDims(ir::NamedTensorType type) {
   std::optional<int64_t> value = below.getValue();
   int64_t part = value && degree.value ? (*value + degree.value - 1) / degree.value : 0;
   dims.push_back(
-      {"flat", declare(wanted, "tm::chunk(" + below.str() + ", " + degree.name + ")", part)});
+      {kFlat.str(), declare(wanted, "tm::chunk(" + below.str() + ", " + degree.name + ")", part)});
   return dims;
 }
 

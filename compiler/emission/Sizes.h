@@ -18,7 +18,8 @@
 namespace titan::emission {
 
 /// A dimension of a local tensor: the name by which operations find it, and its local size. Flat
-/// storage has one dimension called "flat" in place of those that are flattened.
+/// storage has one dimension, kFlat, in place of those that are flattened.
+inline constexpr llvm::StringLiteral kFlat = "flat storage"; // no dimension has this name
 struct LocalDim {
   std::string key;
   Factor size;

@@ -161,15 +161,24 @@ bool isCompiledIn(const sema::OptionSpec &spec, const sema::Run &run) {
          (StringRef(spec.path).starts_with("eval.") && run["eval.data.path"].text.empty());
 }
 
-/// What a run chose of its model and its map: the program takes the same again, as of all that was
-/// compiled in, so that one configuration serves both.
-void addChosen(const std::string &section, const std::map<std::string, sema::Option> &chosen,
-               OpBuilder &builder, SmallVector<NamedAttribute> &settings) {
-  for (const auto &[name, option] : chosen)
+/// What a run chose of its model, and the degrees of its map: the program takes the same again, as
+/// of all that was compiled in, so that one configuration serves both.
+void addChosen(const sema::CheckedRun &run, OpBuilder &builder,
+               SmallVector<NamedAttribute> &settings) {
+  auto add = [&](const std::string &path, Attribute value) {
     settings.push_back(builder.getNamedAttr(
-        section + name,
-        builder.getDictionaryAttr({builder.getNamedAttr("value", attribute(option.value, builder)),
+        path,
+        builder.getDictionaryAttr({builder.getNamedAttr("value", value),
                                    builder.getNamedAttr("compile", builder.getBoolAttr(true))})));
+  };
+  for (const auto &[name, option] : run.run.modelArguments)
+    add("model." + name, attribute(option.value, builder));
+  std::map<std::string, int64_t> degrees; // as the map has them: `tp.kv_heads`, `tp.group` are `tp`
+  for (const sema::Axis &axis : run.mesh.axes)
+    degrees.try_emplace(axis.name.substr(0, axis.name.find('.')), 1).first->second *= axis.degree;
+  for (const auto &[axis, degree] : degrees)
+    add("parallel." + axis,
+        degree ? Attribute(builder.getI64IntegerAttr(degree)) : builder.getStringAttr("auto"));
 }
 
 } // namespace
@@ -186,8 +195,7 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
       addRule(sema::ruleOf(spec), builder, entry);
     settings.push_back(builder.getNamedAttr(spec.path, builder.getDictionaryAttr(entry)));
   }
-  addChosen("model.", run.run.modelArguments, builder, settings);
-  addChosen("parallel.", run.run.degrees, builder, settings);
+  addChosen(run, builder, settings);
   module->setAttr(ir::attr::kRun, builder.getDictionaryAttr(settings));
   module->setAttr("titan.run_name", builder.getStringAttr(run.run.name));
   module->setAttr("titan.model", builder.getStringAttr(run.modelName));

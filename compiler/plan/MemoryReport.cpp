@@ -154,6 +154,15 @@ llvm::StringMap<int64_t MemoryReport::*> getPersistentKinds(ModuleOp module) {
   return kinds;
 }
 
+/// Adds what every block has of a buffer to what it has of others in the same bucket.
+void addBlocks(MemoryReport &report, const support::KeptItem &item, bool isState) {
+  auto known = llvm::find_if(
+      report.blocks, [&](const StoredBlocks &blocks) { return blocks.name == item.bucket; });
+  if (known == report.blocks.end())
+    known = report.blocks.insert(known, {item.bucket, item.slots, 0, isState});
+  known->bytes += support::getSlotBytes(item, support::kArenaAlignment);
+}
+
 } // namespace
 
 const ProgramMemory *MemoryReport::find(StringRef program) const {
@@ -178,10 +187,15 @@ MemoryReport reportMemory(ModuleOp module, const dist::Degrees &degrees,
   llvm::StringMap<int64_t MemoryReport::*> kinds = getPersistentKinds(module);
   for (auto buffer :
        module->getAttrOfType<ArrayAttr>(memory::kPersistent).getAsRange<ir::BufferAttr>()) {
-    auto kind = kinds.find(buffer.getName().getValue());
-    report.*(kind == kinds.end() ? &MemoryReport::scalars : kind->second) += support::getKeptBytes(
-        {reporter.getBytes(buffer), buffer.getBucket() ? buffer.getBucket().str() : "",
-         buffer.getBucket() ? memory::countSlots(cast<ir::NamedTensorType>(buffer.getType())) : 1});
+    auto found = kinds.find(buffer.getName().getValue());
+    auto kind = found == kinds.end() ? &MemoryReport::scalars : found->second;
+    support::KeptItem item{reporter.getBytes(buffer), "", 1};
+    if (buffer.getBucket()) {
+      item.bucket = buffer.getBucket().str();
+      item.slots = memory::countSlots(cast<ir::NamedTensorType>(buffer.getType()));
+      addBlocks(report, item, kind == &MemoryReport::optimizer);
+    }
+    report.*kind += support::getKeptBytes(item);
   }
   bool loadsLibTorch = llvm::any_of(degrees, [](const auto &axis) { return axis.second > 1; });
   for (auto function : module.getOps<func::FuncOp>()) {

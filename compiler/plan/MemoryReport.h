@@ -50,6 +50,14 @@ struct Processor {
   bool hasVectors = false; ///< and, with tiles or without, on vectors of AVX-512 or AVX2
 };
 
+/// What is stored by block (docs/rationale/flat-storage.md): of so many blocks, each in one stretch
+/// of so many bytes. Parameters', or those of an optimizer's state.
+struct StoredBlocks {
+  std::string name;
+  int64_t blocks = 0, bytes = 0;
+  bool isState = false;
+};
+
 /// Bytes on one rank. One program runs at a time, so programs share memory.
 struct MemoryReport {
   int64_t parameters = 0;
@@ -58,6 +66,7 @@ struct MemoryReport {
   int64_t scalars = 0;  ///< learning rate, step
   int64_t products = 0; ///< what products of matrices keep beside the arena on processors
   int64_t libraries = kLibraries;
+  std::vector<StoredBlocks> blocks; ///< what of parameters and optimizer is by block
   std::vector<ProgramMemory> programs;
 
   int64_t getPersistent() const { return parameters + buffers + optimizer + scalars; }

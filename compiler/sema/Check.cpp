@@ -39,11 +39,17 @@ std::optional<CheckedRun> Checker::check() {
   return chosen ? checkRun(*chosen) : std::nullopt;
 }
 
-bool Checker::checkAll() {
-  if (!request.train.empty() || !request.model.empty())
-    return check().has_value();
-  std::vector<Symbol> runs = declared(true);
+std::optional<std::vector<CheckedRun>> Checker::checkAll() {
   std::vector<CheckedRun> checked;
+  if (!request.train.empty() || !request.model.empty()) {
+    std::optional<CheckedRun> one = check();
+    if (!one)
+      return std::nullopt;
+    if (request.model.empty())
+      checked.push_back(std::move(*one));
+    return checked;
+  }
+  std::vector<Symbol> runs = declared(true);
   bool good = true;
   auto add = [&](const Symbol &symbol) {
     if (work > mostWork) // that was said
@@ -55,6 +61,7 @@ bool Checker::checkAll() {
   };
   for (const Symbol &symbol : runs)
     add(symbol);
+  const size_t runsChecked = checked.size();
   if (!runs.empty())
     overrides.clear(); // the command line speaks of the runs
   std::set<const Decl *> trained;
@@ -63,7 +70,10 @@ bool Checker::checkAll() {
   for (const Symbol &model : declared(false))
     if (!trained.count(model.decl)) // those were looked at, at the sizes that they are for
       add(model);
-  return checkOtherMaps(checked) && good;
+  if (!checkOtherMaps(checked) || !good)
+    return std::nullopt;
+  checked.erase(checked.begin() + static_cast<std::ptrdiff_t>(runsChecked), checked.end());
+  return checked;
 }
 
 /// A map that no run uses is checked too, as far as it can be without a run.

@@ -43,8 +43,9 @@ public:
   bool load();
   /// Checks the run that the request chooses.
   std::optional<CheckedRun> check();
-  /// Checks every run, and every model that is complete without one.
-  bool checkAll();
+  /// Checks every run, and every model that is complete without one. Gives the runs; nothing after
+  /// an error.
+  std::optional<std::vector<CheckedRun>> checkAll();
   /// The complete models of a file without runs, of which `check` takes the last unless the request
   /// names one.
   std::vector<std::string> choosable() const;

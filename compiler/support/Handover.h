@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace titan::support {
@@ -93,20 +94,22 @@ using Slots = std::vector<std::optional<int64_t>>;
 /// `least` to `most` were written in it or earlier.
 template <typename Visitor>
 void walkHandover(const Slots &read, const Slots &written, Visitor visit) {
-  std::optional<int64_t> most, least;
+  using Extent = std::optional<std::pair<int64_t, int64_t>>; // the least and the greatest slot
+  auto widen = [](Extent &extent, const std::optional<int64_t> &slot) {
+    if (slot)
+      extent = {std::min(extent.value_or(std::pair(*slot, *slot)).first, *slot),
+                std::max(extent.value_or(std::pair(*slot, *slot)).second, *slot)};
+  };
+  std::vector<Extent> later(read.size() + 1); // what iteration k or a later one reads
+  for (size_t k = read.size(); k-- > 0;) {
+    later[k] = later[k + 1];
+    widen(later[k], read[k]);
+  }
+  Extent earlier;
   for (size_t k = 0; k < read.size(); ++k) {
-    if (written[k]) {
-      most = std::max(most.value_or(*written[k]), *written[k]);
-      least = std::min(least.value_or(*written[k]), *written[k]);
-    }
-    std::optional<int64_t> first, last;
-    for (size_t later = k; later < read.size(); ++later)
-      if (read[later]) {
-        first = std::min(first.value_or(*read[later]), *read[later]);
-        last = std::max(last.value_or(*read[later]), *read[later]);
-      }
-    if (first && least)
-      visit(*first, *last, *least, *most);
+    widen(earlier, written[k]);
+    if (later[k] && earlier)
+      visit(later[k]->first, later[k]->second, earlier->first, earlier->second);
   }
 }
 

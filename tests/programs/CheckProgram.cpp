@@ -60,8 +60,8 @@ private:
     return StringRef(errors).contains("so the step cannot be computed a part");
   }
 
-  /// Whether the degree that is chosen at launch does not divide a value, which titanc and the program
-  /// refuse when they know it.
+  /// Whether the degree that is chosen at launch does not divide a value, which titanc and the
+  /// program refuse when they know it.
   bool isUneven(ModuleOp module) const {
     dist::MeshOp mesh = dist::MeshOp::lookup(module);
     return mesh &&

@@ -55,6 +55,10 @@ llvm::SmallVector<int64_t> getLocalShape(ir::NamedTensorType type, const Degrees
 /// Product of the local shape.
 int64_t getLocalNumElements(ir::NamedTensorType type, const Degrees &degrees);
 
+/// Whether an exchange between these types goes row by row: one of them is flat below its first
+/// dimensions, the other is not flat, and axes split the dimensions of both alike.
+bool exchangesRows(ir::NamedTensorType a, ir::NamedTensorType b);
+
 /// Product of the degrees of `axes` (an array of StringAttr).
 int64_t getDegreeProduct(mlir::ArrayAttr axes, const Degrees &degrees);
 

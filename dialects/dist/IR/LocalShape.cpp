@@ -44,3 +44,11 @@ int64_t dist::getLocalNumElements(ir::NamedTensorType type, const Degrees &degre
     product *= size;
   return product;
 }
+
+bool dist::exchangesRows(ir::NamedTensorType a, ir::NamedTensorType b) {
+  ShardingAttr flat = a.getShardingOrReplicated(), whole = b.getShardingOrReplicated();
+  if (!flat.isFlat())
+    std::swap(flat, whole);
+  return flat.isFlat() && flat.getFlatFrom() > 0 && !whole.isFlat() &&
+         llvm::equal(flat.getDimAxes(), whole.getDimAxes());
+}

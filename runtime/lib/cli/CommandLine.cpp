@@ -37,7 +37,8 @@ void addRunOptions(CLI::App &app, Options &o) {
                           "of initial values and of the order of samples");
   cli::addNumber<int64_t>(app, "--log-every", 1, o.logEvery, "steps between rows of metrics.jsonl")
       ->default_str(std::to_string(o.logEvery));
-  app.add_flag("--dry-run", o.dryRun, "check everything, say what would run, and stop");
+  app.add_flag("--dry-run", o.dryRun,
+               "say what would run, open and check all that it reads, and stop");
   app.add_flag("--check-replicas", o.checkReplicas,
                "before every checkpoint and at the end, compare what several ranks hold alike, bit "
                "by bit");

@@ -179,12 +179,9 @@ int runCommand(const Options &options, const LaunchInfo &launch) {
     letGoOfLoadedCode(); // when all that starts up has, and before there is an arena
     Session session(std::move(described), std::move(degrees), *world, makeDevice(launch));
     reportCrashes(launch.rank, session.running());
-    if (options.dryRun) {
-      if (session.isFirst())
-        describePlan(session, settings);
-      flushOutput();
-      return ExitSuccess;
-    }
+    if (options.dryRun && session.isFirst())
+      describePlan(session, settings);
+    flushOutput();
     switch (options.command) {
     case Command::Train:
       return train(session, options, settings);

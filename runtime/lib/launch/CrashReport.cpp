@@ -1,8 +1,10 @@
 #include "CrashReport.h"
 
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -17,6 +19,16 @@ const char *errorFile = nullptr;
 /// A line of text put together without memory of its own: a handler may not ask for any.
 class Line {
 public:
+  Line &operator<<(int64_t number) {
+    char digits[20];
+    size_t count = 0;
+    do
+      digits[count++] = static_cast<char>('0' + number % 10);
+    while (number /= 10);
+    while (count > 0 && length < sizeof(bytes))
+      bytes[length++] = digits[--count];
+    return *this;
+  }
   Line &operator<<(const char *text) {
     for (; *text && length < sizeof(bytes); ++text)
       bytes[length++] = *text;
@@ -64,7 +76,7 @@ extern "C" void report(int signal) {
     Line json;
     json << "{\"message\": {\"message\": \"";
     describe(json, signal); // names of files with quotes in them are nobody's habit
-    json << "\", \"extraInfo\": {}}}";
+    json << "\", \"extraInfo\": {\"timestamp\": \"" << int64_t{std::time(nullptr)} << "\"}}}";
     json.writeTo(file);
     ::close(file);
   }

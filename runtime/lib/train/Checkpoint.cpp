@@ -188,6 +188,22 @@ void removeUnfinishedCheckpoints(const std::string &runDirectory) {
     removeUnfinished(checkpoints);
 }
 
+std::string setAside(const std::string &runDirectory) {
+  const fs::path run(runDirectory), aside = run / "replaced";
+  std::error_code ignored;
+  std::vector<const char *> left;
+  for (const char *name : {"checkpoints", "model.safetensors"})
+    if (fs::exists(run / name, ignored))
+      left.push_back(name);
+  if (left.empty())
+    return "";
+  fs::remove_all(aside);
+  fs::create_directory(aside);
+  for (const char *name : left)
+    fs::rename(run / name, aside / name);
+  return aside.string();
+}
+
 void loadWeights(Session &session, const std::string &path) {
   std::optional<WeightStore> store;
   std::vector<Manifest::File> files;
@@ -216,15 +232,19 @@ std::optional<Manifest> resumeFrom(Session &session, const std::string &runDirec
   std::vector<std::string> directories = {choice};
   if (any)
     directories = candidates(session, runDirectory);
-  for (const std::string &directory : directories) {
+  for (size_t i = 0; i < directories.size(); ++i) {
     std::string problem;
-    Manifest manifest = examine(session, directory, problem);
+    Manifest manifest = examine(session, directories[i], problem);
     if (problem.empty()) {
-      load(session, directory, manifest);
+      load(session, directories[i], manifest);
       return manifest;
     }
-    if (!any)
-      session.world().together([&] { throw UserError(problem); });
+    if (i + 1 == directories.size())
+      session.world().together([&] {
+        throw UserError(problem + (any ? "; no checkpoint of '" + runDirectory +
+                                             "' can be used: begin anew with --resume none"
+                                       : ""));
+      });
     if (session.isFirst())
       std::fprintf(stderr, "warning: %s; trying the checkpoint before it\n", problem.c_str());
   }

@@ -22,6 +22,11 @@ void saveCheckpoint(Session &session, const std::string &runDirectory, Manifest 
 std::optional<Manifest> resumeFrom(Session &session, const std::string &runDirectory,
                                    const std::string &choice);
 
+/// Moves the weights and checkpoints of a run that another one replaces out of its way, to
+/// OUT/replaced, where they take the place of what was moved there before: nothing goes on from
+/// them unasked. Gives that folder; empty where there was nothing.
+std::string setAside(const std::string &runDirectory);
+
 /// Loads the parameters of a user's file or directory, which may be a run's or a checkpoint's: one
 /// that is damaged is refused. Every rank calls it.
 void loadWeights(Session &session, const std::string &path);

@@ -121,6 +121,8 @@ int evaluate(Session &session, const Options &options, const Settings &settings)
   });
   Evaluation evaluation(session, settings);
   loadWeights(session, options.initFrom);
+  if (options.dryRun)
+    return 0;
   EvaluationResult result = evaluation.run();
   int digits = session.program().dtype == DType::F64 ? 17 : 9;
   if (session.isFirst())

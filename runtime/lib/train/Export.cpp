@@ -42,6 +42,8 @@ int exportWeights(Session &session, const Options &options, const Settings &sett
       throw UserError("export needs weights: pass --init-from DIR or FILE.safetensors");
   });
   loadWeights(session, options.initFrom);
+  if (options.dryRun)
+    return 0;
   constexpr Role parameters[] = {Role::Parameter};
   fs::path directory(options.exportDirectory);
   session.world().together([&] {

@@ -44,8 +44,6 @@ public:
     return collect(static_cast<int64_t>(text.size() - first) - 1);
   }
 
-  int64_t vocabulary() const { return columns.size; }
-
 private:
   /// A dimension of the logits: its size, and how far apart its elements lie in the whole tensor.
   struct Axis {
@@ -124,8 +122,7 @@ public:
   std::vector<int64_t> read(const std::string &prompt) const {
     std::vector<int64_t> tokens;
     if (isText)
-      for (unsigned char byte : prompt)
-        tokens.push_back(byte);
+      readBytes(prompt, tokens);
     else
       readNumbers(prompt, tokens);
     if (tokens.empty())
@@ -135,10 +132,21 @@ public:
     return tokens;
   }
   std::string write(int64_t token) const {
-    return isText ? std::string(1, static_cast<char>(token)) : fmt::format(" {}", token);
+    if (!isText)
+      return fmt::format(" {}", token);
+    return token < 256 ? std::string(1, static_cast<char>(token)) : "\uFFFD"; // is no byte
   }
 
 private:
+  void readBytes(const std::string &prompt, std::vector<int64_t> &tokens) const {
+    for (unsigned char byte : prompt) {
+      if (byte >= vocabulary)
+        throw UserError(fmt::format("--prompt has the byte {}, and the model knows those up to {}",
+                                    byte, vocabulary - 1));
+      tokens.push_back(byte);
+    }
+  }
+
   void readNumbers(const std::string &prompt, std::vector<int64_t> &tokens) const {
     std::istringstream words(prompt);
     for (std::string word; words >> word;) {
@@ -167,10 +175,12 @@ int generate(Session &session, const Options &options, const Settings &settings)
     generator.emplace(session);
     if (options.initFrom.empty())
       throw UserError("generate needs weights: pass --init-from DIR or FILE.safetensors");
-    spelling.emplace(settings.text("data.format", "text") == "text", generator->vocabulary());
+    spelling.emplace(settings.text("data.format", "text") == "text", session.program().vocab);
     text = spelling->read(options.prompt);
   });
   loadWeights(session, options.initFrom);
+  if (options.dryRun)
+    return 0;
 
   auto print = [&](const std::string &part) {
     if (session.isFirst())

@@ -190,12 +190,16 @@ void Session::writeScalar(const std::string &name, double value) {
   }
 }
 
-bool Session::anyRank(bool value) {
+int Session::greatest(int value) {
   if (world().size() == 1)
     return value;
-  float flag = value ? 1.0f : 0.0f;
-  world().everyone().allReduce(&flag, 1, DType::F32, Reduction::Max, {"agreement to stop", ""});
-  return flag > 0;
+  auto number = static_cast<float>(value);
+  world().everyone().allReduce(&number, 1, DType::F32, Reduction::Max, {"agreement to stop", ""});
+  return static_cast<int>(number);
+}
+
+bool Session::anyRank(bool value) {
+  return greatest(value ? 1 : 0) > 0;
 }
 
 int64_t Session::fromFirst(int64_t value) {

@@ -71,6 +71,8 @@ public:
   void writeScalar(const std::string &name, double value);
 
   /// True on every rank if it is true on any.
+  /// The greatest of what the ranks have, small whole numbers. All ranks call it.
+  int greatest(int value);
   bool anyRank(bool value);
   /// The value that rank 0 has.
   int64_t fromFirst(int64_t value);

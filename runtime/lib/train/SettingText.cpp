@@ -131,12 +131,16 @@ namespace {
 std::string besideConfig(const std::string &config, const std::string &path,
                          const std::string &value) {
   const std::string file = unquoted(value);
-  if ((path != "data.path" && path != "eval.data.path") || file.empty())
+  if (!namesFile(path) || file.empty())
     return value;
   return '"' + (std::filesystem::path(config).parent_path() / file).string() + '"';
 }
 
 } // namespace
+
+bool namesFile(const std::string &path) {
+  return path == "data.path" || path == "eval.data.path";
+}
 
 std::vector<SettingText> readConfig(const std::string &path) {
   const std::string text = readText(path);

@@ -29,6 +29,9 @@ SettingText readPair(const std::string &pair, const std::string &option);
 /// The settings of a TOML file, keys joined by dots. What is no TOML throws PlacedError.
 std::vector<SettingText> readConfig(const std::string &path);
 
+/// Whether the setting is the name of a file.
+bool namesFile(const std::string &path);
+
 /// A number as the language writes it, with underscores between digits; nothing if it is none.
 std::optional<double> parseNumber(std::string text);
 

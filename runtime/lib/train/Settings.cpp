@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
@@ -49,8 +50,10 @@ std::string forShell(const std::string &word) {
 }
 
 std::string rebuildHelp(const SettingText &text) {
+  // The compiler takes a text in quotes, as its language does.
+  const bool isName = namesFile(text.path) && text.value.rfind('"', 0) != 0;
   return "rebuild to change it: `titanc build FILE.titan --set " +
-         forShell(text.path + "=" + text.value) + "`";
+         forShell(text.path + "=" + (isName ? '"' + text.value + '"' : text.value)) + "`";
 }
 
 /// What the compiler takes beside its options: arguments of the model, and rules for parameters.
@@ -170,11 +173,17 @@ bool Settings::isInForce(const std::string &path, const Value &value) const {
 }
 
 std::string Settings::toToml() const {
+  // Whoever reads it may be elsewhere.
+  auto whole = [](const std::string &path, const std::string &text) {
+    return namesFile(path) && !text.empty()
+               ? std::filesystem::absolute(text).lexically_normal().string()
+               : text;
+  };
   std::string toml;
   for (const auto &[path, value] : values)
-    toml +=
-        fmt::format("{}{} = {}{}\n", isInForce(path, value) ? "" : "# ", path, inToml(value.text),
-                    value.compileTime ? " # fixed when the program was compiled" : "");
+    toml += fmt::format("{}{} = {}{}\n", isInForce(path, value) ? "" : "# ", path,
+                        inToml(whole(path, value.text)),
+                        value.compileTime ? " # fixed when the program was compiled" : "");
   return toml;
 }
 

@@ -17,9 +17,11 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <optional>
+#include <unistd.h>
 #include <vector>
 
 namespace titan::rt {
@@ -32,6 +34,11 @@ using Clock = std::chrono::steady_clock;
 
 double secondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// What is no number has no sign either.
+double withoutSign(double value) {
+  return std::isnan(value) ? std::abs(value) : value;
 }
 
 /// Of one rank's device, in TFLOP/s, where it is said or published.
@@ -55,9 +62,19 @@ public:
 
   int run() {
     openSets();
+    checkOutputs();
+    if (options.dryRun) {
+      loadState();
+      return ExitSuccess;
+    }
     openDirectory();
     try {
       loadState(); // what cannot be gone on from is left as it is
+    } catch (const UserError &error) {
+      removeNewDirectories();
+      if (error.isShared) // whose rank ends first has a launcher end the others
+        session.barrier("removing a run's directory");
+      throw;
     } catch (const std::exception &) {
       removeNewDirectories();
       throw;
@@ -98,13 +115,29 @@ private:
     return fs::weakly_canonical(folder) == fs::weakly_canonical(directory);
   }
 
-  void openDirectory() {
+  /// What can be known of places to write to without writing.
+  void checkOutputs() {
     session.world().together([&] {
       for (const std::string &path : {options.saveInitial, options.saveGradients})
         if (fs::path folder = fs::path(path).parent_path();
             !folder.empty() && !fs::is_directory(folder) && !isRunDirectory(folder))
           throw UserError(
               fmt::format("cannot write '{}': there is no directory '{}'", path, folder.string()));
+      if (!session.isFirst())
+        return;
+      std::error_code ignored;
+      fs::path there = fs::absolute(directory);
+      while (!fs::exists(there, ignored) && there.has_relative_path())
+        there = there.parent_path();
+      if (!fs::is_directory(there, ignored) || ::access(there.c_str(), W_OK) != 0)
+        throw UserError(fmt::format(
+            "cannot make the run's directory '{}': '{}' is {}", directory, there.string(),
+            fs::is_directory(there, ignored) ? "not to be written to" : "no directory"));
+    });
+  }
+
+  void openDirectory() {
+    session.world().together([&] {
       if (!session.isFirst())
         return;
       std::error_code ignored;
@@ -129,11 +162,10 @@ private:
 
   /// What a user might not expect of files that are there.
   void explainBeginning() {
-    if (saved < 0 && options.resume != "none" && fs::exists(file("model.safetensors")))
-      report.say(
-          "note: begins anew and replaces the run in '{}', which left no checkpoint to go on "
-          "from",
-          directory);
+    if (saved < 0)
+      if (std::string aside = setAside(directory); !aside.empty())
+        report.say("note: begins anew; weights and checkpoints of the run before are in '{}'",
+                   aside);
     if (saved >= last)
       report.say("note: the checkpoint is of step {}, so nothing is left to train until step {}",
                  saved, last);
@@ -173,7 +205,7 @@ private:
       if (found.seed != seed())
         throw UserError(fmt::format("the checkpoint is of a run with seed {}, this one has seed "
                                     "{}: samples would come twice; pass --seed {}, or begin anew "
-                                    "with --resume none or --init-from",
+                                    "with --resume none",
                                     found.seed, seed(), found.seed));
     });
     if (found.samplesInEpoch != data->order().windows())
@@ -190,13 +222,13 @@ private:
     while (step < last) {
       profiler.beforeStep();
       oneStep();
-      bool stop = session.anyRank(stopSignal() != 0);
+      int stop = session.greatest(stopSignal()); // that of a rank is for all
       bool evaluated = evaluation && (step % evaluation->every() == 0 || step == last);
       if (stop || evaluated || step % options.logEvery == 0 || step == firstStep + 1 ||
           step == last)
         profiler.during("metrics", [&] { log(evaluated); });
       if (stop && step < last)
-        return stopped();
+        return stopped(stop);
       if (saveEvery > 0 && (step % saveEvery == 0 || step == last))
         saveRun();
     }
@@ -234,6 +266,10 @@ private:
       Manifest position{step, seed(), sample, data->order().windows(), session.program().name, {}};
       saveCheckpoint(session, directory, position, settings.integer("checkpoint.keep", 0));
     });
+    // What was the end is not any more, and would be taken for it.
+    std::error_code absent;
+    if (session.isFirst())
+      fs::remove(file("model.safetensors"), absent);
     saved = step;
   }
 
@@ -249,12 +285,12 @@ private:
       checkReplicas(session);
   }
 
-  int stopped() {
+  int stopped(int signal) {
     saveRun();
-    std::string signal = std::string("SIG") + sigabbrev_np(stopSignal());
+    std::string name = std::string("SIG") + sigabbrev_np(signal);
     report.status("stopped", step, ExitStoppedBySignal,
-                  "by " + signal + ", after saving a checkpoint");
-    report.say("stopped by {} after step {}; the same command resumes", signal, step);
+                  "by " + name + ", after saving a checkpoint");
+    report.say("stopped by {} after step {}; the same command resumes", name, step);
     return ExitStoppedBySignal;
   }
 
@@ -273,6 +309,14 @@ private:
     }
     if (session.isFirst())
       report.row(row, secondsLeft(), seconds, dataSeconds);
+    if (!warnedOfNan && !(std::isfinite(row.loss) && std::isfinite(row.gradNorm))) {
+      warnedOfNan = true;
+      report.warn(
+          "the loss or its gradient is no finite number any more, at step {} at the latest: "
+          "what is saved from here on is of no use; go on from an earlier checkpoint with a "
+          "lower `optimizer.lr`, or with `clip`",
+          step);
+    }
     if (result)
       report.evaluation(step, *result);
     logged = Clock::now();
@@ -284,10 +328,10 @@ private:
     const Program &program = session.program();
     MetricsRow row;
     row.step = step;
-    row.loss = session.readScalar("loss", "train");
+    row.loss = withoutSign(session.readScalar("loss", "train"));
     row.losses = session.readLosses("train");
     row.maxLoss = session.readGreatestSummand("own_loss", "train");
-    row.gradNorm = session.readScalar("grad_norm", "train");
+    row.gradNorm = withoutSign(session.readScalar("grad_norm", "train"));
     row.lr = rate;
     row.tokens = step * program.batch * program.seq;
     row.tokensPerSecond =
@@ -337,6 +381,7 @@ private:
   Clock::time_point begin, logged;
   int64_t loggedStep = 0;
   double dataSeconds = 0; // since the last row
+  bool warnedOfNan = false;
 };
 
 } // namespace

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <set>
 
@@ -219,10 +220,12 @@ TEST(SettingsTest, MistakesInFiles) {
 
 // What is written as TOML is what a run can be started from again.
 TEST(SettingsTest, Toml) {
+  // Names of files are whole, wherever they are read.
+  const std::string folder = std::filesystem::current_path().string();
   EXPECT_EQ(Settings(withSettings()).toToml(),
-            "data.batch = 8 # fixed when the program was compiled\n"
-            "data.path = \"a \\\\b.txt\"\noptimizer.lr = 3e-4\nschedule.decay = \"linear\"\n"
-            "schedule.to = 0.5\nsteps = 100_000\n");
+            "data.batch = 8 # fixed when the program was compiled\ndata.path = \"" + folder +
+                "/a \\\\b.txt\"\noptimizer.lr = 3e-4\nschedule.decay = \"linear\"\n"
+                "schedule.to = 0.5\nsteps = 100_000\n");
 }
 
 } // namespace

@@ -93,14 +93,17 @@ class FaultsTest(ProgramCase):
 
     def test_a_crash_names_its_place(self):
         """What the system ends a process for is reported by rank and source line, too."""
-        errors = self.folder / "crash.json"
-        ranks = self.start_ranks(self.folder / "crash", variables=self.TORCHRUN,
-                                 fate=f"0:{signal.SIGSEGV}",
-                                 environment={"TORCHELASTIC_ERROR_FILE": str(errors)})
+        errors = self.folder / "crash-0.json"
+        own = {"TORCHELASTIC_ERROR_FILE": str(self.folder / "crash-{rank}.json")}
+        ranks = self.start_ranks(self.folder / "crash", variables={**self.TORCHRUN, **own},
+                                 fate=f"0:{signal.SIGSEGV}")
         _, err = ranks[0].communicate(timeout=60)
         ranks[1].communicate(timeout=60)
         self.assertEqual(ranks[0].returncode, -signal.SIGSEGV, err)
         self.assertRegex(err, r"error: rank 0: SIGSEGV .*\(bigram.titan:4\)")
+        message = json.loads(errors.read_text())["message"]
+        self.assertIn("SIGSEGV", message["message"])
+        self.assertLess(abs(int(message["extraInfo"]["timestamp"]) - time.time()), 600)
 
     def test_a_full_disk(self):
         """A file that cannot grow any more ends the run as a fault, which names the file; what was

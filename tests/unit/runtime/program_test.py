@@ -125,6 +125,10 @@ class ProgramTest(ProgramCase):
         for line in ("seed = 9", "optimizer.lr = 0.25", "schedule.decay = \"constant\"",
                      "steps = 3", "data.seq = 32 # fixed"):
             self.assertIn(line, toml)
+        self.assertIn(f"data.path = \"{self.text}\"", toml)
+        (self.folder / "deep").mkdir()
+        self.run_exe("--data", "text", "--steps", 3, "--out", "deep/run") # wherever it is read from
+        self.run_exe("--config", "deep/run/config.toml", "--out", "deep/again")
         again, _ = self.run_exe("--config", run / "config.toml", "--out", "again")
         self.assertIn("finished after step 3", again)
         self.assertEqual((self.folder / "again/config.toml").read_text(), toml)
@@ -278,6 +282,22 @@ class ProgramTest(ProgramCase):
         out, _ = self.run_exe("--data", self.text, "--out", "dry", "--dry-run")
         self.assertIn("66048 parameters", out)
         self.assertFalse((self.folder / "dry").exists())
+        for arguments, mistake in (
+                (["--data", "absent"], "cannot read 'absent'"),
+                (["--data", self.text, "--out", "text/run"], "cannot make the run's directory 'text/run'"),
+                (["--data", self.text, "--init-from", "absent"], "absent"),
+                (["--data", self.text, "--resume", "absent"], "'absent' is not a checkpoint"),
+                (["generate", "--prompt", "a", "--init-from", "absent"], "absent"),
+                (["eval", "--data", "absent", "--init-from", "absent"], "absent")):
+            self.assertIn(mistake, self.run_exe(*arguments, "--dry-run", status=1)[1])
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["text"])
+
+    def test_a_loss_that_is_no_number(self):
+        """Is said once, with what to do."""
+        run, text = self.train("run", "--set", "optimizer.lr=1e38", "--steps", 5)
+        self.assertEqual(len(re.findall("^warning: the loss or its gradient is no finite number any "
+                                        "more, at step ", text, re.M)), 1, text)
+        self.assertNotIn("-nan", text)
 
 
 main()

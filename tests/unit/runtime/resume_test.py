@@ -1,12 +1,20 @@
 """What a program saves and goes on from: when it is stopped, at checkpoints, from weights of others."""
 
 import json
+import os
 import re
 import shutil
 import signal
+import socket
 import time
 
 from program import ProgramCase, losses, main
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        return free.getsockname()[1]
 
 
 class ResumeTest(ProgramCase):
@@ -51,6 +59,24 @@ class ResumeTest(ProgramCase):
         self.assertEqual(len(losses(cut)), 300)
         for a, b in zip(losses(cut), losses(whole)):
             self.assertLessEqual(abs(a - b), 1e-11 * abs(b))
+
+    def test_one_rank_is_told_to_stop(self):
+        """A signal to one of the ranks stops all of them alike."""
+        environment = {**os.environ, "WORLD_SIZE": "2", "MASTER_ADDR": "localhost",
+                       "MASTER_PORT": str(free_port()), "LOCAL_WORLD_SIZE": "2"}
+        ranks = [self.start("--data", self.text, "--out", "cut", "--log-every", 1, "--steps", 100_000,
+                            environment={**environment, "RANK": str(rank), "LOCAL_RANK": str(rank)})
+                 for rank in (0, 1)]
+        cut = self.folder / "cut"
+        while not (cut / "metrics.jsonl").exists() or len(losses(cut)) < 3:
+            time.sleep(0.01)
+        ranks[1].send_signal(signal.SIGTERM)
+        for rank in ranks:
+            out, err = rank.communicate(timeout=60)
+            self.assertEqual(rank.returncode, 75, out + err)
+        status = json.loads((cut / "status.json").read_text())
+        self.assertEqual((status["state"], status["exit_status"]), ("stopped", 75))
+        self.assertIn("SIGTERM", status["message"])
 
     def test_one_run_in_a_directory(self):
         """A second run does not touch the directory of one that goes on; a killed one leaves it free."""
@@ -122,10 +148,30 @@ class ResumeTest(ProgramCase):
         self.assertFalse((self.folder / "run/checkpoints/step-50.partial").exists())
         run, text = self.train("run", *settings, "--steps", 40, "--stop-at", 10, "--resume", "none")
         self.assertNotIn("resuming", text)
-        self.assertRegex(text, "removing .*step-40, which comes after step-10")
+        self.assertIn("note: begins anew; weights and checkpoints of the run before are in ", text)
+        self.assertEqual(sorted(path.name for path in (run / "replaced/checkpoints").iterdir()),
+                         ["step-30", "step-40"])
         self.assertEqual([path.name for path in (run / "checkpoints").iterdir()], ["step-10"])
         _, text = self.train("run", *settings, "--steps", 40)
         self.assertIn("resuming after step 10", text)
+        # One that ends before it has saved leaves nothing of the run before to be taken for its own.
+        (run / "metrics.jsonl").unlink() # which tells when the next one has begun
+        process = self.begin("run", "--set", "checkpoint.every=0", "--resume", "none")
+        process.kill()
+        process.communicate(timeout=60)
+        _, text = self.train("run", *settings, "--steps", 10)
+        self.assertNotIn("resuming", text)
+
+    def test_the_latest_weights_are_taken(self):
+        """Weights of an end that a run has gone on from are not taken for its latest."""
+        run, _ = self.train("run", "--steps", 5, "--set", "checkpoint.every=5")
+        (run / "metrics.jsonl").unlink() # which tells when it goes on
+        process = self.begin("run", "--set", "checkpoint.every=5")
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 75, out + err)
+        self.assertFalse((run / "model.safetensors").exists())
+        self.run_exe("generate", "--init-from", run, "--prompt", "In", "--max-tokens", 1)
 
     def test_damaged_checkpoints(self):
         """A changed bit, a cut or missing file, a damaged manifest: refused with the file's name
@@ -155,8 +201,11 @@ class ResumeTest(ProgramCase):
         shutil.copytree(whole, missing)
         for step in (10, 20, 30):
             (missing / f"checkpoints/step-{step}/model-00001-of-00001.safetensors").unlink()
-        _, text = self.train("missing", *settings)
-        self.assertNotIn("resuming", text)
+        _, text = self.train("missing", *settings, status=1)
+        self.assertRegex(text, "error: .*step-10/.*; no checkpoint of '.*missing' can be used: begin "
+                               "anew with --resume none")
+        self.assertTrue((missing / "checkpoints/step-30").exists())
+        self.train("missing", *settings, "--resume", "none")
         self.assertEqual(losses(missing), losses(whole))
 
     def test_weights_of_a_damaged_checkpoint(self):
@@ -207,7 +256,7 @@ class ResumeTest(ProgramCase):
         _, text = self.train("part", "--stop-at", 3)
         self.assertIn("note: the checkpoint is of step 5, so nothing is left to train until step 3", text)
         _, text = self.train("whole")
-        self.assertIn("note: begins anew and replaces the run in '", text)
+        self.assertIn("note: begins anew; weights and checkpoints of the run before are in ", text)
         short, text = self.train("short", "--steps", 5)
         self.assertNotIn("note:", text)
         self.assertNotEqual(losses(short), losses(whole)[:5])

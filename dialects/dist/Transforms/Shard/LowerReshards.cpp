@@ -65,6 +65,21 @@ static LogicalResult checkKinds(ReshardOp reshard) {
          << from << " to " << to;
 }
 
+/// Axes that split nothing are in no sharding once the phase has begun, and none could be lowered.
+static LogicalResult checkAxes(ReshardOp reshard, const MeshView &mesh) {
+  for (Type type : {reshard.getInput().getType(), reshard.getType()}) {
+    ShardingAttr sharding = cast<ir::NamedTensorType>(type).getShardingOrReplicated();
+    SmallVector<ArrayAttr> lists(sharding.getDimAxes());
+    lists.append({sharding.getFlatAxes(), sharding.getPartialAxes()});
+    for (ArrayAttr axes : lists)
+      for (auto axis : axes.getAsRange<StringAttr>())
+        if (mesh.getIndex(axis) < 0)
+          return reshard.emitOpError("names the axis ")
+                 << axis << ", of which the mesh has none or one rank";
+  }
+  return success();
+}
+
 namespace {
 struct LowerReshards : titan::dist::impl::DistLowerReshardsBase<LowerReshards> {
   void runOnOperation() override {
@@ -74,7 +89,7 @@ struct LowerReshards : titan::dist::impl::DistLowerReshardsBase<LowerReshards> {
     SmallVector<ReshardOp> reshards;
     getOperation().walk([&](ReshardOp reshard) { reshards.push_back(reshard); });
     for (ReshardOp reshard : reshards) {
-      if (failed(checkKinds(reshard)))
+      if (failed(checkAxes(reshard, *mesh)) || failed(checkKinds(reshard)))
         return signalPassFailure();
       lower(reshard, *mesh);
     }

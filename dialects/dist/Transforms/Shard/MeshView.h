@@ -48,9 +48,10 @@ public:
   /// the next axis is the chunk of both axes. Storage cut by one axis at most is even in that
   /// sense.
   bool isFlatEven(ir::NamedTensorType type) const;
+  /// Of the axis with this name among those that split something; -1 for others.
+  int getIndex(mlir::Attribute name) const;
 
 private:
-  int getIndex(mlir::Attribute name) const;
   std::vector<int> getIndices(mlir::ArrayAttr names) const;
 
   mlir::MLIRContext *context = nullptr;

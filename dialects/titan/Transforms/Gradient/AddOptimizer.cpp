@@ -100,7 +100,8 @@ LogicalResult OptimizerBuilder::collectTrained() {
     trained.push_back({i, 0, 0, terminator->getOperand(*gradient)});
   }
   if (trained.empty())
-    return function.emitOpError("has no parameter to train");
+    return emitError(function.getLoc(), "there is no parameter to train: each is frozen, or has no "
+                                        "influence on the loss");
   Type widest = ops.getF32Type();
   for (const Trained &one : trained)
     widest = getWider(widest, cast<NamedTensorType>(one.gradient.getType()).getElementType());

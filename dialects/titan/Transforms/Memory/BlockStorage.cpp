@@ -51,7 +51,9 @@ bool memory::readsSlots(OpOperand &use) {
   if (auto repeat = dyn_cast<RepeatOp>(op))
     return use.getOperandNumber() >= repeat.getNumCarried();
   if (isa<dist::AllGatherOp>(op))
-    return op->getNumOperands() == 1 && !dist::getStartChannel(op);
+    return op->getNumOperands() == 1 && !dist::getStartChannel(op) &&
+           dist::exchangesRows(cast<NamedTensorType>(op->getOperand(0).getType()),
+                               cast<NamedTensorType>(op->getResult(0).getType()));
   return isa<dist::LayerOp, func::ReturnOp>(op) || walksSlots(op);
 }
 
@@ -110,11 +112,12 @@ namespace {
 struct BucketKey {
   StringRef prefix;
   ArrayRef<DimAttr> slots;
+  Attribute iterations; ///< to which the slots belong
   Type element;
   ArrayAttr axes;
   bool operator==(const BucketKey &other) const {
-    return prefix == other.prefix && slots == other.slots && element == other.element &&
-           axes == other.axes;
+    return prefix == other.prefix && slots == other.slots && iterations == other.iterations &&
+           element == other.element && axes == other.axes;
   }
 };
 
@@ -139,7 +142,8 @@ BlockStorage::BlockStorage(ModuleOp module) {
       bool isState = !function.getArgAttr(i, attr::kParam);
       keys.insert({name,
                    {getPrefix(name, isState, sharding.getFlatFrom()), getSlotDims(type),
-                    type.getElementType(), sharding.getFlatAxes()}});
+                    function.getArgAttr(i, attr::kStacked), type.getElementType(),
+                    sharding.getFlatAxes()}});
     }
   }
   llvm::StringMap<SmallVector<BucketKey>> byPrefix;

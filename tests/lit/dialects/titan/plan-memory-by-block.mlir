@@ -1,13 +1,15 @@
 // RUN: titan-opt --titan-plan-memory --titan-verify-memory %s | FileCheck %s
 
 // What a rank stores of a block lies together: `a` and `b` are in one bucket, their moments in another.
-// What has another type is in one of its own. `sum` lies alone, because something reads all of its
+// What has another type, or belongs to other iterations,
+// is in one of its own. `sum` lies alone, because something reads all of its
 // slots as one stretch, and so does `whole`, which is not cut into chunks slot by slot.
 // CHECK: titan.persistent = [
 // CHECK-SAME: #titan.buffer<"layers.a", {{[^#]*}}, 0 to 0 in "layers">
 // CHECK-SAME: #titan.buffer<"layers.b", {{[^#]*}}, 0 to 0 in "layers">
 // CHECK-SAME: #titan.buffer<"m.layers.a", {{[^#]*}}, 0 to 0 in "m.layers">
 // CHECK-SAME: #titan.buffer<"layers.narrow", {{[^#]*}}, 0 to 0 in "layers:2">
+// CHECK-SAME: #titan.buffer<"layers.odd", {{[^#]*}}, 0 to 0 in "layers:3">
 // CHECK-SAME: #titan.buffer<"layers.sum", {{[^#]*}}, 0 to 0>
 // CHECK-SAME: #titan.buffer<"layers.whole", {{[^#]*}}, 0 to 0>
 // CHECK-SAME: #titan.buffer<"table", {{[^#]*}}, 0 to 0>
@@ -21,6 +23,7 @@ dist.mesh @mesh [#dist.axis<shard = 2>]
 func.func @train(%a: !a {titan.param = "layers.a", titan.stacked}, %b: !a {titan.param = "layers.b", titan.stacked},
                  %m: !a {titan.state = "m.layers.a", titan.stacked},
                  %narrow: !narrow {titan.param = "layers.narrow", titan.stacked},
+                 %odd: !a {titan.param = "layers.odd", titan.stacked = [array<i64: 1, 3, 5>]},
                  %sum: !a {titan.param = "layers.sum", titan.stacked},
                  %whole: !whole {titan.param = "layers.whole"}, %table: !table {titan.param = "table"})
     -> (!partial {titan.output = "loss"}, !a {titan.updates = 0 : i64}, !a {titan.updates = 2 : i64},

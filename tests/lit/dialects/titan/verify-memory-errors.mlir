@@ -186,3 +186,19 @@ module attributes {titan.persistent = [#titan.buffer<"a", !a, 0 to 0 in "layers"
     return {titan.arguments = [#titan.place<persistent 0>]} %y : !a
   }
 }
+
+// -----
+
+// A gather in two stages takes its first stage as one stretch.
+!a = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}] flat 1 {a, b}>>
+!half = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}] flat 1 {a}>>
+module attributes {titan.persistent = [#titan.buffer<"a", !a, 0 to 0 in "layers">]} {
+  dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
+  func.func @train(%a: !a {titan.param = "a"}) -> (!half {titan.output = "y"}) attributes {
+      titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
+      titan.buffers = [#titan.buffer<"y", !half, 0 to 9>]} {
+    // expected-error@+1 {{reads the whole of operand 0, which is stored by block}}
+    %y = dist.all_gather %a over ["b"] {titan.places = [#titan.place<transient 0>]} : !a -> !half
+    return {titan.arguments = [#titan.place<transient 0>]} %y : !half
+  }
+}

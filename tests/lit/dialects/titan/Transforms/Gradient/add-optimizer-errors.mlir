@@ -48,7 +48,7 @@ func.func @train(%x: !s {titan.param = "x"}) -> (!s {titan.output = "loss"})
 !s = !titan.tensor<f32[]>
 
 // With every parameter frozen there is nothing to do.
-// expected-error @below {{has no parameter to train}}
+// expected-error @below {{there is no parameter to train}}
 func.func @train(%x: !s {titan.param = "x", titan.frozen}) -> (!s {titan.output = "loss"})
     attributes {titan.program = "train",
                 titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 0.0}} {
