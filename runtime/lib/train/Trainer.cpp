@@ -70,10 +70,9 @@ public:
     openDirectory();
     try {
       loadState(); // what cannot be gone on from is left as it is
-    } catch (const UserError &error) {
+    } catch (const UserError &) { // of which all ranks know, each with its own words
       removeNewDirectories();
-      if (error.isShared) // whose rank ends first has a launcher end the others
-        session.barrier("removing a run's directory");
+      session.barrier("removing a run's directory"); // who ends first has a launcher end the others
       throw;
     } catch (const std::exception &) {
       removeNewDirectories();
