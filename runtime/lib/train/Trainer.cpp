@@ -69,7 +69,7 @@ public:
     }
     openDirectory();
     try {
-      loadState(); // what cannot be gone on from is left as it is
+      loadState();                // what cannot be gone on from is left as it is
     } catch (const UserError &) { // of which all ranks know, each with its own words
       removeNewDirectories();
       session.barrier("removing a run's directory"); // who ends first has a launcher end the others
