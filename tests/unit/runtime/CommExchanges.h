@@ -101,7 +101,7 @@ inline int64_t checkBucket(Group &group, int64_t apart,
   for (size_t v = 0; v < blocks.size(); ++v) {
     for (int64_t j = 0; j < blocks[v]; ++j)
       own[begins[v] + j] = element(v, group.rank(), j);
-    whole.emplace_back(blocks[v] * group.size());
+    whole.emplace_back(blocks[v] * group.size() + 1); // nothing has a place, too
   }
   for (size_t v = 0; v < blocks.size(); ++v)
     exchange.shares.push_back({own.data() + begins[v], whole[v].data(), 1, blocks[v]});
