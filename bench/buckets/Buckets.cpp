@@ -1,5 +1,5 @@
 // How long it takes to gather a layer's parameters and to reduce and scatter its gradients, for
-// three ways of storing a layer's shards (docs/rationale/communication.md):
+// four ways of storing a layer's shards (docs/rationale/communication.md):
 //   by block    every parameter in equal chunks that lie behind one another (what Titan does)
 //   each flat   every parameter in equal chunks, each somewhere else
 //   one buffer  the whole layer in equal chunks: one value, which nothing is copied in or out of

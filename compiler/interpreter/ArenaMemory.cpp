@@ -133,9 +133,7 @@ LogicalResult ArenaMemory::plan() {
     return function.emitError("the module lists no persistent buffers");
   std::vector<support::KeptItem> keptItems;
   for (auto buffer : kept.getAsRange<ir::BufferAttr>())
-    keptItems.push_back(
-        {getBufferBytes(buffer, mesh), buffer.getBucket() ? buffer.getBucket().str() : "",
-         buffer.getBucket() ? memory::countSlots(cast<NamedTensorType>(buffer.getType())) : 1});
+    keptItems.push_back(memory::getKeptItem(buffer, getBufferBytes(buffer, mesh)));
   support::KeptPlan keptPlan = support::planKept(keptItems);
   const int64_t begin = support::alignTo(plan.bytes, support::kArenaAlignment);
   for (auto [i, buffer] : llvm::enumerate(kept.getAsRange<ir::BufferAttr>())) {

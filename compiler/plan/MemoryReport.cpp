@@ -189,12 +189,9 @@ MemoryReport reportMemory(ModuleOp module, const dist::Degrees &degrees,
        module->getAttrOfType<ArrayAttr>(memory::kPersistent).getAsRange<ir::BufferAttr>()) {
     auto found = kinds.find(buffer.getName().getValue());
     auto kind = found == kinds.end() ? &MemoryReport::scalars : found->second;
-    support::KeptItem item{reporter.getBytes(buffer), "", 1};
-    if (buffer.getBucket()) {
-      item.bucket = buffer.getBucket().str();
-      item.slots = memory::countSlots(cast<ir::NamedTensorType>(buffer.getType()));
+    support::KeptItem item = memory::getKeptItem(buffer, reporter.getBytes(buffer));
+    if (buffer.getBucket())
       addBlocks(report, item, kind == &MemoryReport::optimizer);
-    }
     report.*kind += support::getKeptBytes(item);
   }
   bool loadsLibTorch = llvm::any_of(degrees, [](const auto &axis) { return axis.second > 1; });

@@ -4,7 +4,7 @@
 
 #include "dialects/dist/IR/AutoAxis.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using namespace titan;

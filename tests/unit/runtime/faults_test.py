@@ -4,17 +4,10 @@ import json
 import os
 import resource
 import signal
-import socket
 import subprocess
 import time
 
-from program import EXE, ProgramCase, losses, main
-
-
-def free_port() -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return str(probe.getsockname()[1])
+from program import EXE, ProgramCase, free_port, losses, main
 
 
 class FaultsTest(ProgramCase):

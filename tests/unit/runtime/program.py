@@ -4,6 +4,7 @@ Arguments of each: EXE TORCHRUN COUNT_ALLOCATIONS_LIBRARY|none [TEST...]"""
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,12 @@ TEXT = ("In the beginning was the word, and the word was with us. " * 40).encode
 
 def losses(run: Path) -> list[float]:
     return [json.loads(line)["loss"] for line in (run / "metrics.jsonl").read_text().splitlines()]
+
+
+def free_port() -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
 
 
 class ProgramCase(unittest.TestCase):

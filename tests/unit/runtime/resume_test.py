@@ -5,16 +5,9 @@ import os
 import re
 import shutil
 import signal
-import socket
 import time
 
-from program import ProgramCase, losses, main
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("localhost", 0))
-        return free.getsockname()[1]
+from program import ProgramCase, free_port, losses, main
 
 
 class ResumeTest(ProgramCase):
@@ -63,7 +56,7 @@ class ResumeTest(ProgramCase):
     def test_one_rank_is_told_to_stop(self):
         """A signal to one of the ranks stops all of them alike."""
         environment = {**os.environ, "WORLD_SIZE": "2", "MASTER_ADDR": "localhost",
-                       "MASTER_PORT": str(free_port()), "LOCAL_WORLD_SIZE": "2"}
+                       "MASTER_PORT": free_port(), "LOCAL_WORLD_SIZE": "2"}
         ranks = [self.start("--data", self.text, "--out", "cut", "--log-every", 1, "--steps", 100_000,
                             environment={**environment, "RANK": str(rank), "LOCAL_RANK": str(rank)})
                  for rank in (0, 1)]

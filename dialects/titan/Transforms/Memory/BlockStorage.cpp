@@ -38,6 +38,12 @@ int64_t memory::countSlots(NamedTensorType type) {
   return slots;
 }
 
+support::KeptItem memory::getKeptItem(BufferAttr buffer, int64_t bytes) {
+  if (!buffer.getBucket())
+    return {bytes, "", 1};
+  return {bytes, buffer.getBucket().str(), countSlots(cast<NamedTensorType>(buffer.getType()))};
+}
+
 /// Stacked by repeats, each slot in chunks of its own.
 static bool isStackOfChunks(NamedTensorType type) {
   dist::ShardingAttr sharding = type.getShardingOrReplicated();

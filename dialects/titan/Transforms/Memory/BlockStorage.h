@@ -10,6 +10,7 @@
 #ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_BLOCKSTORAGE_H
 #define TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_BLOCKSTORAGE_H
 
+#include "compiler/support/KeptPlan.h"
 #include "dialects/titan/IR/Titan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -25,6 +26,9 @@ bool readsSlots(mlir::OpOperand &use);
 /// Whether `place` is that of a whole stack, or of several slots, that lie apart in a bucket of the
 /// module's `persistent` buffers.
 bool isApart(ir::PlaceAttr place, llvm::ArrayRef<ir::BufferAttr> persistent);
+
+/// What is laid out of a persistent buffer that takes so many bytes on a rank.
+support::KeptItem getKeptItem(ir::BufferAttr buffer, int64_t bytes);
 
 /// Slots of a flat tensor: each is in chunks of its own.
 int64_t countSlots(ir::NamedTensorType type);
