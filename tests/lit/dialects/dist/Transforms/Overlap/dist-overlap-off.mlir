@@ -1,7 +1,12 @@
-// RUN: titan-opt --titan-phase-overlap %s | FileCheck %s
+// RUN: titan-opt --titan-phase-overlap %s | FileCheck %s --implicit-check-not=start --implicit-check-not=dist.wait
+// RUN: sed s/never/always/ %s | titan-opt --titan-phase-overlap | FileCheck %s --check-prefix=ALWAYS
 
-// The run may ask for no overlap.
-// CHECK-NOT: start
+// `sharding.overlap = never` leaves the all-reduce synchronous, where it is started early otherwise.
+// CHECK: %{{.*}} = dist.all_reduce %{{.*}} over ["a"]
+// CHECK: titan.exp
+// ALWAYS: dist.all_reduce %{{.*}} over ["a"] start
+// ALWAYS: titan.exp
+// ALWAYS: dist.wait
 module attributes {titan.run = {sharding.overlap = {value = "never", compile = true}}} {
   dist.mesh @mesh [#dist.axis<a = 2>]
   func.func @f(%p: !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>, %x: !titan.tensor<f32[x = 8], <[{}]>>)
