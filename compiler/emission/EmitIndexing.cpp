@@ -55,6 +55,12 @@ Rotation::Rotation(FunctionEmitter &emitter, RotaryOp op)
   element = getElementType(type.getElementType());
   number = getRegisterType(type.getElementType());
   offset = emitter.getRankOffset(type, type.indexOf(op.getAlongAttr()));
+  if (Value start = op.getStart()) {
+    std::string first = emitter.getInlineScalar(start);
+    if (first.empty())
+      first = getElement(emitter.getAccess(start), {});
+    offset += (offset.empty() ? "" : " + ") + first;
+  }
   if (op.getFrequencies())
     frequencies = emitter.names().pick("frequencies");
 }

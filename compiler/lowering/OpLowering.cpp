@@ -123,7 +123,8 @@ Value OpLowering::elementwise(const Op &op, mlir::Location loc, ir::NamedTensorT
 
 Value OpLowering::rotary(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
   return builder.create<ir::RotaryOp>(
-      loc, type, operand(op, 0), translation.dimName(op.dims[1]), translation.dimName(op.dims[0]),
+      loc, type, operand(op, 0), /*start=*/Value(), translation.dimName(op.dims[1]),
+      translation.dimName(op.dims[0]),
       op.numbers.empty() ? builder.getF64FloatAttr(op.number) : FloatAttr(),
       op.numbers.empty() ? DenseF64ArrayAttr() : builder.getDenseF64ArrayAttr(op.numbers),
       op.word == "interleaved" ? builder.getUnitAttr() : UnitAttr(), UnitAttr());

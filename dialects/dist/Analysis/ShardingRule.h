@@ -41,6 +41,9 @@ struct Factor {
   std::vector<int> operandDims; ///< per operand, the dimension that walks the factor, or -1
   std::vector<int> resultDims;  ///< per result, likewise
   Padding padding = Padding::Forbidden;
+  /// What results hold depends on global indices along the factor, which a rank knows of its shard.
+  /// A chunk that a loop computes has to be told where it starts (ir::PositionalOpInterface).
+  bool isPositional = false;
 };
 
 struct ShardingRule {

@@ -76,8 +76,10 @@ private:
   /// 10,000.
   Value getAngles() {
     Type f64 = Float64Type::get(op.getContext());
-    Value position = b.cast(count(type.getDims()[type.indexOf(op.getAlongAttr())]), f64);
-    return b.mul(position, getFrequencies(f64));
+    Value position = count(type.getDims()[type.indexOf(op.getAlongAttr())]);
+    if (op.getStart())
+      position = b.add(position, op.getStart());
+    return b.mul(b.cast(position, f64), getFrequencies(f64));
   }
 
   Value getFrequencies(Type f64) {

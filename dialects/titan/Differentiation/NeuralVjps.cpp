@@ -10,9 +10,10 @@ namespace titan::ir {
 /// A rotation's transpose is the rotation back.
 static LogicalResult flow(RotaryOp op, Vjp &v) {
   v.flowTo(0, [&] {
-    auto turned = v.create<RotaryOp>(op.getInput().getType(), v.cotangent(), op.getAlongAttr(),
-                                     op.getDimAttr(), op.getThetaAttr(), op.getFrequenciesAttr(),
-                                     op.getInterleavedAttr(), /*inverse=*/UnitAttr());
+    auto turned =
+        v.create<RotaryOp>(op.getInput().getType(), v.cotangent(), op.getStart(), op.getAlongAttr(),
+                           op.getDimAttr(), op.getThetaAttr(), op.getFrequenciesAttr(),
+                           op.getInterleavedAttr(), /*inverse=*/UnitAttr());
     turned.setInverse(!op.getInverse());
     return turned;
   });

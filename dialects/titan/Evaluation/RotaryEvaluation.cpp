@@ -32,6 +32,8 @@ struct RotaryModel : EvaluableOpInterface::ExternalModel<RotaryModel, RotaryOp> 
     int64_t dimStride = getStrideOf(rotary.getInput(), input, rotary.getDimAttr());
     int64_t size = input.shape[dimAt], pairs = size / 2;
     int64_t first = place.getOffset(type, alongAt);
+    if (rotary.getStart())
+      first += static_cast<int64_t>(operands[1]->data[0]);
     double sign = rotary.getInverse() ? -1 : 1;
     SmallVector<double> radians = rotary.getRadians();
     for (size_t at = 0; at < input.data.size(); ++at) {

@@ -12,7 +12,8 @@ def Titan_RotaryOp : Titan_Op<"rotary", [Pure]> {
     (Su et al., arXiv 2104.09864, section 3.4.2), or by position times `frequencies[i]`: contexts longer
     than those that a model was first trained with slow some pairs down. `interleaved` pairs elements
     (2i, 2i+1), otherwise (i, i+n). `inverse` rotates back, which is also the transpose and so the
-    gradient. The position is the global index along `along`.
+    gradient. The position is the global index along `along`, counted from `start`: that is where a
+    chunk begins whose positions are part of a longer dimension.
 
     Decomposition (`--titan-decompose`): split `dim` into pairs, multiply by cosines and sines, merge.
 
@@ -20,14 +21,18 @@ def Titan_RotaryOp : Titan_Op<"rotary", [Pure]> {
     - (C1) operand and result are equal up to sharding; `along` and `dim` are dimensions of it.
     - (C2) the size of `dim` is even.
     - (C3) there is either `theta`, or `frequencies` with n numbers.
+    - (C4) `start` is an i64 of rank 0.
 
     Example: `%r = titan.rotary %q along "seq" dim "head" {theta = 5.0e+05, interleaved} : T -> T`
   }];
-  let arguments = (ins Titan_Tensor:$input, StrAttr:$along, StrAttr:$dim,
+  let arguments = (ins Titan_Tensor:$input, Optional<Titan_Tensor>:$start, StrAttr:$along, StrAttr:$dim,
                        OptionalAttr<F64Attr>:$theta, OptionalAttr<DenseF64ArrayAttr>:$frequencies,
                        UnitAttr:$interleaved, UnitAttr:$inverse);
   let results = (outs Titan_Tensor:$result);
-  let assemblyFormat = "$input `along` $along `dim` $dim attr-dict `:` type($input) `->` type($result)";
+  let assemblyFormat = [{
+    $input `along` $along `dim` $dim (`from` $start^ `:` type($start))? attr-dict `:`
+    type($input) `->` type($result)
+  }];
   let extraClassDeclaration = [{
     /// Radians a position that each pair is turned by.
     ::llvm::SmallVector<double> getRadians();

@@ -49,6 +49,20 @@ def Titan_ShardingRuleOpInterface : Titan_OpInterface<"ShardingRuleOpInterface">
                                  "getShardingRule", (ins)>];
 }
 
+def Titan_PositionalOpInterface : Titan_OpInterface<"PositionalOpInterface"> {
+  let description = [{
+    An operation whose results depend on global indices along a dimension (`isPositional` of the
+    factor in its sharding rule), and which can compute a chunk of that dimension when it knows the
+    chunk's first index. A positional operation without this interface is not computed in chunks of
+    that dimension.
+  }];
+  let methods = [InterfaceMethod<[{
+    The operation has the types of a chunk already. Returns what its result becomes where indices
+    count from `start`, an i64 of rank 0 that is defined before the operation; `builder` inserts
+    behind the operation.
+  }], "::mlir::Value", "startAt", (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$start)>];
+}
+
 def Titan_EvaluableOpInterface : Titan_OpInterface<"EvaluableOpInterface"> {
   let description = [{
     The reference meaning on one rank's local parts, used by the interpreter. Values are held as

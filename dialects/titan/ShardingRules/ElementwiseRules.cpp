@@ -81,9 +81,11 @@ struct ElementwiseRule : ShardingRuleOpInterface::ExternalModel<ElementwiseRule<
     dist::ShardingRule rule = buildRuleByName(op);
     rule.linearSets = getLinearSets(cast<Op>(op));
     rule.zeroSets = getZeroSets(cast<Op>(op));
-    if (isa<RandomOp>(op)) // a longer tensor would hold other numbers
-      for (dist::Factor &factor : rule.factors)
+    for (dist::Factor &factor : rule.factors) {
+      factor.isPositional = isa<IotaOp, RandomOp>(op);
+      if (isa<RandomOp>(op)) // a longer tensor would hold other numbers
         factor.padding = dist::Padding::Forbidden;
+    }
     auto result = cast<NamedTensorType>(op->getResult(0).getType());
     // What depends on the index cannot be computed in storage, whose parts have no dimensions.
     rule.isElementwise = op->getNumOperands() > 0 && !isa<RandomOp>(op) &&

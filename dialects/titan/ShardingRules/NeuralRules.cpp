@@ -14,6 +14,7 @@ struct RotaryRule : ShardingRuleOpInterface::ExternalModel<RotaryRule, RotaryOp>
   dist::ShardingRule getShardingRule(Operation *op) const {
     dist::ShardingRule rule = buildRuleByName(op);
     forbidSplitting(rule, cast<RotaryOp>(op).getDim());
+    markPositional(rule, cast<RotaryOp>(op).getAlong());
     rule.linearSets = {{0}};
     return rule;
   }
@@ -32,6 +33,8 @@ struct AttentionRule : ShardingRuleOpInterface::ExternalModel<AttentionRule<Op>,
     StringAttr along = attention.getAlongAttr();
     auto positions = llvm::find_if(
         rule.factors, [&](const dist::Factor &factor) { return factor.name == along; });
+    positions->isPositional =
+        attention.getCausal() || attention.getWindow() || attention.getDocuments();
     dist::Factor keys = *positions;
     keys.kind = dist::FactorKind::Replicated;
     keys.padding = positions->padding = dist::Padding::Forbidden;
@@ -67,5 +70,6 @@ void ir::registerShardingRules(DialectRegistry &registry) {
     attachElementwiseShardingRules(*context);
     attachTensorShardingRules(*context);
     attachNeuralShardingRules(*context);
+    attachPositionModels(*context);
   });
 }

@@ -74,6 +74,11 @@ void ir::forbidSplitting(dist::ShardingRule &rule, StringRef name) {
     }
 }
 
+void ir::markPositional(dist::ShardingRule &rule, StringRef name) {
+  for (dist::Factor &factor : rule.factors)
+    factor.isPositional |= factor.name == name;
+}
+
 void ir::reducePadding(dist::ShardingRule &rule) {
   for (dist::Factor &factor : rule.factors)
     if (factor.kind != dist::FactorKind::Parallel && factor.kind != dist::FactorKind::Replicated)

@@ -26,6 +26,9 @@ dist::ShardingRule buildRuleByPosition(mlir::Operation *op,
 /// Forbids splitting the factor called `name`.
 void forbidSplitting(dist::ShardingRule &rule, llvm::StringRef name);
 
+/// Says that results depend on the global index along the factor called `name`.
+void markPositional(dist::ShardingRule &rule, llvm::StringRef name);
+
 /// Says that the operation reduces nothing but padding's values along its reduction factors: it may
 /// be padded along them with what leaves the reduction as it is.
 void reducePadding(dist::ShardingRule &rule);

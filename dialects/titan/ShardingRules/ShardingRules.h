@@ -23,6 +23,8 @@ void registerShardingRules(mlir::DialectRegistry &registry);
 void attachElementwiseShardingRules(mlir::MLIRContext &context);
 void attachTensorShardingRules(mlir::MLIRContext &context);
 void attachNeuralShardingRules(mlir::MLIRContext &context);
+/// The models of PositionalOpInterface.
+void attachPositionModels(mlir::MLIRContext &context);
 
 } // namespace titan::ir
 

@@ -103,6 +103,7 @@ struct IndexingRule : ShardingRuleOpInterface::ExternalModel<IndexingRule<Op>, O
   dist::ShardingRule getShardingRule(Operation *op) const {
     dist::ShardingRule rule = buildRuleByName(op);
     rule.linearSets = {{0}};
+    markPositional(rule, cast<Op>(op).getAlong());
     unsigned indices = cast<Op>(op).getIndicesMutable().getOperandNumber();
     for (dist::Factor &factor : rule.factors)
       if (factor.operandDims[indices] >= 0)

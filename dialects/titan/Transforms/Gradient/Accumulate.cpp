@@ -95,9 +95,11 @@ RepeatOp Accumulator::buildLoop() {
   IRMapping mapping;
   for (auto [pair, slice] : llvm::zip_equal(cuts, part.getSliceArgs()))
     mapping.map(pair.first, slice);
+  auto flows = [&](Value value) { return flow.get(value); };
+  ChunkBody chunk(flows, parts);
   for (Operation *op : body) {
     Operation *copy = inside.clone(*op, mapping);
-    cutTypes(op, copy, [&](Value value) { return flow.get(value); }, parts);
+    chunk.cutTypes(op, copy);
     // Every part draws numbers of its own.
     copy->walk([&](RandomOp random) {
       if (random.getType().hasDim(dim))
@@ -111,6 +113,7 @@ RepeatOp Accumulator::buildLoop() {
     next.push_back(add.add(carried, mapping.lookup(sum)));
   }
   inside.create<YieldOp>(function.getLoc(), next);
+  chunk.startAt(part.getIndex());
   return loop;
 }
 
@@ -171,6 +174,10 @@ static LogicalResult accumulate(func::FuncOp function) {
   }
   if (failed(flow))
     return failure();
+  if (Value uneven = flow->findUneven(parts.getInt()))
+    return emitError(uneven.getLoc(), "cannot compute the step in ")
+           << parts.getInt() << " parts of `" << dim.getValue()
+           << "`: they do not divide the dimension of " << uneven.getType();
   Accumulator(function, *flow, dim, parts.getInt()).run();
   return success();
 }

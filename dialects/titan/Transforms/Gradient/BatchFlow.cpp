@@ -11,6 +11,14 @@ bool BatchFlow::set(Value value, Flow flow) {
   return std::exchange(flows[value], flow) != flow;
 }
 
+Value BatchFlow::findUneven(int64_t parts) const {
+  for (auto [value, flow] : flows)
+    if (flow.kind == Flow::Split &&
+        cast<NamedTensorType>(value.getType()).getShape()[flow.dim] % parts != 0)
+      return value;
+  return nullptr;
+}
+
 bool BatchFlow::hasKind(Operation *op, Flow::Kind kind) const {
   return llvm::any_of(op->getOperands(), [&](Value value) { return get(value).kind == kind; });
 }
@@ -31,8 +39,21 @@ bool BatchFlow::isData(Operation *op) const {
          llvm::all_of(op->getOperands(), [&](Value value) { return data.contains(value); });
 }
 
+/// Whether results that have the dimension may be made for each part: random numbers are drawn for
+/// each part by a key of its own.
+bool BatchFlow::mayMakeParts(Operation *op) const {
+  auto ruled = dyn_cast<ShardingRuleOpInterface>(op);
+  return !ruled || isa<RandomOp>(op) ||
+         llvm::all_of(ruled.getShardingRule().factors, [&](const dist::Factor &factor) {
+           return factor.name != dim.getValue() || mayCutAlong(op, factor);
+         });
+}
+
 /// What comes from no part but has the dimension is made anew for every part.
-void BatchFlow::followWhole(Operation *op) {
+LogicalResult BatchFlow::followWhole(Operation *op) {
+  if (!mayMakeParts(op))
+    return op->emitError("depends on the index along `")
+           << dim.getValue() << "`, so the step cannot be computed a part of it at a time";
   for (Value result : op->getResults()) {
     Flow flow;
     for (auto [at, has] : llvm::enumerate(cast<NamedTensorType>(result.getType()).getDims()))
@@ -40,6 +61,7 @@ void BatchFlow::followWhole(Operation *op) {
         flow = {Flow::Split, static_cast<unsigned>(at)};
     set(result, flow);
   }
+  return success();
 }
 
 /// True where the operation is jointly linear in what is a sum (or zero), and in nothing else.
@@ -77,9 +99,6 @@ LogicalResult BatchFlow::followSplit(Operation *op) {
 LogicalResult BatchFlow::follow(Operation *op) {
   if (auto repeat = dyn_cast<RepeatOp>(op))
     return followRepeat(repeat);
-  if (isa<IotaOp>(op) && cast<IotaOp>(op).getType().hasDim(dim))
-    return op->emitError("counts along `")
-           << dim.getValue() << "`, so the step cannot be computed a part of it at a time";
   if (isData(op))
     data.insert(op->result_begin(), op->result_end());
   if (hasKind(op, Flow::Split)) {
@@ -96,7 +115,7 @@ LogicalResult BatchFlow::follow(Operation *op) {
   } else if (hasKind(op, Flow::Zero) && passesSums(op)) {
     setResults(op, {Flow::Zero});
   } else {
-    followWhole(op);
+    return followWhole(op);
   }
   return success();
 }

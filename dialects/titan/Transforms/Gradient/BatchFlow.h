@@ -28,6 +28,9 @@ public:
 
   Flow get(mlir::Value value) const { return flows.lookup(value); }
   llvm::ArrayRef<RepeatOp> getMixed() const { return mixed.getArrayRef(); }
+  /// A value whose dimension is cut and is no multiple of `parts`, or null: on its way a dimension
+  /// may be split into others.
+  mlir::Value findUneven(int64_t parts) const;
   /// Operations of the function's block that run once for each part.
   bool isInLoop(mlir::Operation *op) const { return inLoop.contains(op); }
 
@@ -43,7 +46,8 @@ private:
   mlir::LogicalResult followStack(RepeatOp repeat, mlir::OpResult stack);
   mlir::LogicalResult followSplit(mlir::Operation *op);
   bool passesSums(mlir::Operation *op) const;
-  void followWhole(mlir::Operation *op);
+  bool mayMakeParts(mlir::Operation *op) const;
+  mlir::LogicalResult followWhole(mlir::Operation *op);
   void setResults(mlir::Operation *op, Flow flow);
   mlir::LogicalResult join(RepeatOp repeat, Flow next, Flow &into);
   bool hasKind(mlir::Operation *op, Flow::Kind kind) const;

@@ -105,8 +105,10 @@ void PartsBuilder::fillLoop(RepeatOp loop) {
   IRMapping mapping;
   for (auto [value, slice] : llvm::zip_equal(group.getCut(), part.getSliceArgs()))
     mapping.map(value, slice);
+  auto flows = [&](Value value) { return group.get(value); };
+  ChunkBody chunk(flows, parts);
   for (Operation *op : group.getOps())
-    cutTypes(op, inside.clone(*op, mapping), [&](Value value) { return group.get(value); }, parts);
+    chunk.cutTypes(op, inside.clone(*op, mapping));
   GradientBuilder add(inside, loop.getLoc());
   SmallVector<Value> yielded;
   for (auto [sum, carried] : llvm::zip_equal(group.getSums(), part.getCarriedArgs())) {
@@ -116,6 +118,7 @@ void PartsBuilder::fillLoop(RepeatOp loop) {
   for (Value value : group.getStacked())
     yielded.push_back(mapping.lookup(value));
   inside.create<YieldOp>(loop.getLoc(), yielded);
+  chunk.startAt(part.getIndex());
 }
 
 void PartsBuilder::replace(Value value, Value by) {

@@ -103,7 +103,7 @@ const dist::Factor *PartGroup::findFactor(Operation *op, const dist::ShardingRul
 /// What an operation of the group makes of its operands. False if it needs them whole.
 bool PartGroup::follow(Operation *op) {
   auto ruled = dyn_cast<ShardingRuleOpInterface>(op);
-  if (!ruled || isa<IotaOp, RandomOp>(op))
+  if (!ruled)
     return false;
   dist::ShardingRule rule = ruled.getShardingRule();
   const dist::Factor *factor = findFactor(op, rule);
@@ -123,7 +123,7 @@ bool PartGroup::follow(Operation *op) {
     }
   if (llvm::none_of(factor->operandDims, [](int at) { return at >= 0; })) {
     // No operand has the dimension: made anew for every part, unless it is a choice among all.
-    if (factor->kind != dist::FactorKind::Parallel)
+    if (factor->kind != dist::FactorKind::Parallel || !mayCutAlong(op, *factor))
       return false;
     for (auto [result, at] : llvm::zip_equal(op->getResults(), factor->resultDims))
       if (at >= 0)

@@ -1,6 +1,7 @@
 //===- Parts.cpp - Values that are computed a part at a time --------------===//
 
 #include "dialects/titan/Transforms/Gradient/Parts.h"
+#include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 
 using namespace mlir;
@@ -48,13 +49,17 @@ static bool staysWhole(Operation *op, const dist::Factor &factor) {
   return stays;
 }
 
+bool titan::ir::mayCutAlong(Operation *op, const dist::Factor &factor) {
+  return !factor.isPositional || isa<PositionalOpInterface>(op);
+}
+
 std::optional<SmallVector<Flow>> titan::ir::cutResults(Operation *op, FlowOf flows) {
   auto ruled = dyn_cast<ShardingRuleOpInterface>(op);
   if (!ruled)
     return std::nullopt;
   dist::ShardingRule rule = ruled.getShardingRule();
   const dist::Factor *factor = findFactor(op, rule, flows);
-  if (!factor || staysWhole(op, *factor))
+  if (!factor || staysWhole(op, *factor) || !mayCutAlong(op, *factor))
     return std::nullopt;
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
     Flow::Kind kind = flows(operand).kind;
@@ -79,19 +84,49 @@ NamedTensorType titan::ir::cutType(NamedTensorType type, unsigned at, int64_t pa
   return NamedTensorType::get(type.getElementType(), dims);
 }
 
-static void cutValue(Value original, Value copy, FlowOf flows, int64_t parts) {
+void ChunkBody::cutValue(Value original, Value copy) const {
   Flow is = flows(original);
   if (is.kind == Flow::Split)
     copy.setType(cutType(cast<NamedTensorType>(original.getType()), is.dim, parts));
 }
 
-void titan::ir::cutTypes(Operation *original, Operation *copy, FlowOf flows, int64_t parts) {
+/// The size in one chunk of the dimension that is cut, where the operation's results depend on
+/// global indices along it.
+std::optional<int64_t> ChunkBody::getPositionalSize(Operation *original) const {
+  auto ruled = dyn_cast<ShardingRuleOpInterface>(original);
+  if (!ruled)
+    return std::nullopt;
+  for (const dist::Factor &factor : ruled.getShardingRule().factors)
+    for (auto [result, at] : llvm::zip_equal(original->getResults(), factor.resultDims)) {
+      Flow is = flows(result);
+      if (factor.isPositional && is.kind == Flow::Split && at == static_cast<int>(is.dim))
+        return cast<NamedTensorType>(result.getType()).getShape()[at] / parts;
+    }
+  return std::nullopt;
+}
+
+void ChunkBody::cutTypes(Operation *original, Operation *copy) {
   for (auto [from, to] : llvm::zip_equal(original->getResults(), copy->getResults()))
-    cutValue(from, to, flows, parts);
+    cutValue(from, to);
+  if (isa<PositionalOpInterface>(copy))
+    if (std::optional<int64_t> size = getPositionalSize(original))
+      positional.push_back({copy, *size});
   for (auto [from, to] : llvm::zip_equal(original->getRegions(), copy->getRegions())) {
     for (auto [a, b] : llvm::zip_equal(from.getArguments(), to.getArguments()))
-      cutValue(a, b, flows, parts);
+      cutValue(a, b);
     for (auto [a, b] : llvm::zip_equal(from.getOps(), to.getOps()))
-      cutTypes(&a, &b, flows, parts);
+      cutTypes(&a, &b);
+  }
+}
+
+void ChunkBody::startAt(Value index) {
+  for (auto [op, size] : positional) {
+    OpBuilder builder(op);
+    GradientBuilder math(builder, op->getLoc());
+    Value start = math.mul(index, math.constant(static_cast<double>(size), index));
+    builder.setInsertionPointAfter(op);
+    Value moved = cast<PositionalOpInterface>(op).startAt(builder, start);
+    op->getResult(0).replaceUsesWithIf(
+        moved, [&](OpOperand &use) { return use.getOwner() != moved.getDefiningOp(); });
   }
 }

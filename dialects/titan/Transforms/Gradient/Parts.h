@@ -8,6 +8,7 @@
 #ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_PARTS_H
 #define TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_PARTS_H
 
+#include "dialects/dist/Analysis/ShardingRule.h"
 #include "dialects/titan/IR/Titan.h"
 #include <optional>
 
@@ -28,6 +29,10 @@ struct Flow {
 
 using FlowOf = llvm::function_ref<Flow(mlir::Value)>;
 
+/// Whether an operation may be computed in chunks along a factor of its rule: results that depend on
+/// global indices along it need to be told where a chunk starts.
+bool mayCutAlong(mlir::Operation *op, const dist::Factor &factor);
+
 /// What the results are of an operation some of whose operands are cut; nothing if it needs them
 /// whole.
 std::optional<llvm::SmallVector<Flow>> cutResults(mlir::Operation *op, FlowOf flows);
@@ -35,8 +40,26 @@ std::optional<llvm::SmallVector<Flow>> cutResults(mlir::Operation *op, FlowOf fl
 /// Dimension `at` of `type` with a `parts`-th of its size, under the same name.
 NamedTensorType cutType(NamedTensorType type, unsigned at, int64_t parts);
 
-/// Gives `copy`, a clone of `original`, the types that it has for one part.
-void cutTypes(mlir::Operation *original, mlir::Operation *copy, FlowOf flows, int64_t parts);
+/// Makes the body of a loop over chunks from clones of whole operations.
+class ChunkBody {
+public:
+  ChunkBody(FlowOf flows, int64_t parts) : flows(flows), parts(parts) {}
+
+  /// Gives `copy`, a clone of `original`, the types that it has for one part.
+  void cutTypes(mlir::Operation *original, mlir::Operation *copy);
+  /// Tells those clones that depend on global indices where the chunk number `index` starts. Called
+  /// when all clones are there.
+  void startAt(mlir::Value index);
+
+private:
+  void cutValue(mlir::Value original, mlir::Value copy) const;
+  std::optional<int64_t> getPositionalSize(mlir::Operation *original) const;
+
+  FlowOf flows;
+  int64_t parts;
+  /// Clones that depend on global indices, and the size of their dimension in one chunk.
+  llvm::SmallVector<std::pair<mlir::Operation *, int64_t>> positional;
+};
 
 } // namespace titan::ir
 
