@@ -16,29 +16,48 @@ using namespace titan::ops;
 using interpreter::RankMesh;
 using ir::NamedTensorType;
 
-/// 0.5 is added to real operands first: then nobody knows their padding to be 0, and it is not.
-static void disturb(func::FuncOp function) {
+namespace {
+/// What the padding of real operands holds.
+enum class Filling {
+  Zero, ///< as arguments have it
+  Half, ///< nobody knows it to be 0
+  NotANumber
+};
+} // namespace
+
+/// Brings that into the padding and leaves the other elements as they are, but for Half, which is
+/// added to all. Elements that are 0 become no numbers, too: such a case is not checked.
+static void disturb(func::FuncOp function, Filling filling) {
   OpBuilder b(function.getBody());
+  Location loc = b.getUnknownLoc();
   for (BlockArgument argument : function.getArguments()) {
     auto type = cast<NamedTensorType>(argument.getType());
     if (!isReal(type))
       continue;
-    Value half = b.create<ir::ConstantOp>(
-        b.getUnknownLoc(), NamedTensorType::get(type.getElementType(), {}), b.getF64FloatAttr(0.5));
-    auto sum = b.create<ir::AddOp>(b.getUnknownLoc(), type, argument, half);
-    argument.replaceAllUsesExcept(sum, sum);
+    Operation *first = nullptr, *last = nullptr;
+    if (filling == Filling::Half) {
+      first = b.create<ir::ConstantOp>(loc, NamedTensorType::get(type.getElementType(), {}),
+                                       b.getF64FloatAttr(0.5));
+      last = b.create<ir::AddOp>(loc, type, argument, first->getResult(0));
+    } else {
+      first = b.create<ir::DivOp>(loc, type, argument, argument);
+      last = b.create<ir::MulOp>(loc, type, argument, first->getResult(0));
+    }
+    argument.replaceUsesWithIf(last->getResult(0), [&](OpOperand &use) {
+      return use.getOwner() != first && use.getOwner() != last;
+    });
   }
 }
 
-static OwningOpRef<ModuleOp> build(MLIRContext *context, const Case &c, bool isDisturbed,
+static OwningOpRef<ModuleOp> build(MLIRContext *context, const Case &c, Filling filling,
                                    ArrayRef<int64_t> mesh) {
   OwningOpRef<ModuleOp> module = makeModule(context, mesh);
   std::vector<NamedTensorType> operands;
   for (const Tensor &operand : c.operands)
     operands.push_back(operand.type);
   func::FuncOp function = addFunction(*module, c, operands, c.results);
-  if (isDisturbed)
-    disturb(function);
+  if (filling != Filling::Zero)
+    disturb(function, filling);
   return module;
 }
 
@@ -51,9 +70,9 @@ static int64_t getUnevenDegree(int64_t size) {
 }
 
 /// The program of the case on a mesh axis that pads `names`, after the shard phase.
-static LogicalResult check(MLIRContext *context, const Case &c, bool isDisturbed, int64_t degree,
+static LogicalResult check(MLIRContext *context, const Case &c, Filling filling, int64_t degree,
                            ArrayRef<StringRef> names, const std::vector<ir::HostTensor> &expected) {
-  OwningOpRef<ModuleOp> module = build(context, c, isDisturbed, {degree});
+  OwningOpRef<ModuleOp> module = build(context, c, filling, {degree});
   OpBuilder b = OpBuilder::atBlockBegin(module->getBody());
   ArrayAttr none = b.getArrayAttr({}), padded = b.getStrArrayAttr(names);
   b.create<dist::MapOp>(b.getUnknownLoc(), "x", padded, none, none, padded);
@@ -77,8 +96,8 @@ static LogicalResult check(MLIRContext *context, const Case &c, bool isDisturbed
 }
 
 bool ops::checkPadding(MLIRContext *context, const Case &c, Counts &counts) {
-  for (bool isDisturbed : {false, true}) {
-    OwningOpRef<ModuleOp> whole = build(context, c, isDisturbed, {});
+  for (Filling filling : {Filling::Zero, Filling::Half, Filling::NotANumber}) {
+    OwningOpRef<ModuleOp> whole = build(context, c, filling, {});
     func::FuncOp function = *whole->getOps<func::FuncOp>().begin();
     Operation *op = function.getBody().front().getTerminator()->getPrevNode();
     auto expected = ops::run(function, RankMesh(nullptr, 1), c);
@@ -92,12 +111,12 @@ bool ops::checkPadding(MLIRContext *context, const Case &c, Counts &counts) {
     auto all = llvm::map_to_vector(names, [](const std::string &name) { return StringRef(name); });
     for (int64_t degree : {2, 3})
       if (!all.empty() &&
-          (++counts.paddings, failed(::check(context, c, isDisturbed, degree, all, *expected))))
+          (++counts.paddings, failed(::check(context, c, filling, degree, all, *expected))))
         return false;
     for (const dist::Factor &factor :
          cast<ir::ShardingRuleOpInterface>(op).getShardingRule().factors)
       if (factor.size > 1 &&
-          (++counts.paddings, failed(::check(context, c, isDisturbed, getUnevenDegree(factor.size),
+          (++counts.paddings, failed(::check(context, c, filling, getUnevenDegree(factor.size),
                                              StringRef(factor.name), *expected))))
         return false;
   }

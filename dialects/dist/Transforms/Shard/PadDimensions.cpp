@@ -114,15 +114,21 @@ private:
   }
 
   /// Results are 0 along a factor where the operands of a set are in which the operation is linear,
-  /// and nothing else that walks the factor can make a NaN of that.
+  /// and nothing else that walks the factor can make a NaN of that: it is 0, too, and the operation
+  /// multiplies by it. A divisor of 0 makes a NaN.
   bool isZero(const Factor &factor) const {
     if (factor.padding == Padding::Zeroed)
       return true;
     auto isZeroAt = [&](unsigned i) {
       return values.isZero(op->getOperand(i), factor.operandDims[i]);
     };
+    auto isFactorOf = [&](unsigned i) {
+      return llvm::any_of(rule.linearSets, [&](const std::vector<unsigned> &set) {
+        return llvm::is_contained(set, i);
+      });
+    };
     auto isHarmless = [&](unsigned i) {
-      return factor.operandDims[i] < 0 || isZeroAt(i) ||
+      return factor.operandDims[i] < 0 || (isZeroAt(i) && isFactorOf(i)) ||
              !isa<FloatType>(typeOf(op->getOperand(i)).getElementType());
     };
     auto gives = [&](const std::vector<unsigned> &set) {
