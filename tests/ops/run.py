@@ -16,10 +16,11 @@ from pathlib import Path
 
 import torch
 
+import kinks
 from torch_ops import DTYPES, OPS, read
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "parity"))
-from titan import BUILD, Report, call  # noqa: E402
+from titan import BUILD, TITANC, Report, call  # noqa: E402
 
 TOOL = BUILD / "bin" / "titan-check-ops"
 TOLERANCE = {"f64": 1e-12, "f32": 1e-7, "bf16": 4e-3}  # half a unit in the last place
@@ -115,6 +116,10 @@ def main() -> None:
              for seed in (first, first + 100 * times)]
     cases.append(("results and gradients against PyTorch",
                   partial(against_torch, [f"--count={50 * times}", f"--seed={first}", *names])))
+    if not names:
+        cases.append(("derivatives at kinks against PyTorch",
+                      partial(kinks.compare, TITANC, BUILD / "bin/titan-interpret", call,
+                              BUILD / "tests/ops")))
     cases += [(f"a wrong {kind} rule of {op} is noticed", partial(is_noticed, kind, op))
               for kind, ops in WRONG.items() for op in ops if op in (names or ops)]
     report = Report()
