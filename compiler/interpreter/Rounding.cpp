@@ -26,4 +26,7 @@ void interpreter::roundTo(mlir::Type elementType, std::vector<double> &values) {
   else if (elementType.isBF16())
     for (double &value : values)
       value = roundToBFloat16(static_cast<float>(value));
+  else if (elementType.isInteger(1))
+    for (double &value : values)
+      value = value != 0;
 }

@@ -226,6 +226,11 @@ Value Arithmetic::contraction(const BinaryExpr &expr, const Value &lhs, const Va
            std::string("`@` of ") + spelling(left.dtype) + " and " + spelling(right.dtype));
     return {};
   }
+  if (left.dtype == DType::Bool) {
+    report(Code::DTypeMismatch, expr.opLoc, "`@` sums products of numbers, not of truth values")
+        .help("make numbers of them: `where(x, 1, 0)`, or `float(x)`");
+    return {};
+  }
   Contraction typed = contract(left.dims, right.dims, *expected);
   if (!typed.valid()) {
     DimSet lost = typed.lostLeft.unite(typed.lostRight);

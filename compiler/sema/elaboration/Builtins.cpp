@@ -146,10 +146,14 @@ Value Builtins::mean(CallArgs &args) {
   if (!args.expect(1, 1, true, false) ||
       !expectTensor(args[0], args.locOf(0), "the argument of `mean`"))
     return {};
+  Value operand = args[0];
+  if (const TensorType type = typeOf(operand); !isFloat(type.dtype))
+    operand = emit(Op(OpKind::Cast, {operand.tensor}), {parts.recorder.computeType, type.dims},
+                   args.loc());
   double count = 1;
   for (DimId id : args.over)
     count *= static_cast<double>(model.dims[id].size);
-  Value total = parts.tensors.reduce("sum", args[0], args.over, args.loc());
+  Value total = parts.tensors.reduce("sum", operand, args.over, args.loc());
   if (total.isError())
     return {};
   return parts.tensors.elementwise("mul", total, Value::ofFloat(1 / count), args.loc(),

@@ -78,6 +78,13 @@ Value TensorOps::elementwise(const char *word, const Value &lhs, const Value &rh
         .note(rhsLoc, std::string("this is ") + spelling(b.dtype));
     return {};
   }
+  if (a.dtype == DType::Bool && (std::string(word) == "sub" || std::string(word) == "div")) {
+    report(Code::DTypeMismatch, at,
+           std::string("truth values are not ") +
+               (std::string(word) == "sub" ? "subtracted" : "divided"))
+        .help("make numbers of them: `where(x, 1, 0)`, or `float(x)`");
+    return {};
+  }
   Join join = joinElementwise(a.dims, b.dims);
   if (!join.valid())
     return refuseOuterProduct(join, a, b, at, lhsLoc, rhsLoc, expr);
@@ -87,8 +94,17 @@ Value TensorOps::elementwise(const char *word, const Value &lhs, const Value &rh
   return emit(std::move(op), {isCompare ? DType::Bool : a.dtype, join.result}, at);
 }
 
-Value TensorOps::reduce(const char *word, const Value &operand, const std::vector<DimId> &over,
+/// The sum of truth values is how many are true.
+Value TensorOps::countable(const Value &operand, Location at) {
+  const TensorType type = typeOf(operand);
+  if (type.dtype != DType::Bool)
+    return operand;
+  return emit(Op(OpKind::Cast, {operand.tensor}), {DType::I64, type.dims}, at);
+}
+
+Value TensorOps::reduce(const char *word, const Value &reduced, const std::vector<DimId> &over,
                         Location at) {
+  const Value operand = std::string(word) == "sum" ? countable(reduced, at) : reduced;
   TensorType type = typeOf(operand);
   DimSet removed;
   for (DimId id : over) {

@@ -17,7 +17,8 @@ public:
                     Location lhsLoc, Location rhsLoc, const syntax::BinaryExpr *expr = nullptr);
   Value unary(const char *word, const Value &operand, Location at);
   Value constantLike(double number, const TensorType &type, Location at);
-  Value reduce(const char *word, const Value &operand, const std::vector<DimId> &over, Location at);
+  Value countable(const Value &operand, Location at);
+  Value reduce(const char *word, const Value &reduced, const std::vector<DimId> &over, Location at);
 
   /// The value with its declared dimensions checked, recorded as an anchor of the parallel map.
   Value anchor(Value value, const DimSet &declared, Location declaredAt, Location valueLoc);

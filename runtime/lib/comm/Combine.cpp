@@ -67,8 +67,10 @@ void combine(std::byte *out, std::span<const std::byte *const> terms, int64_t co
     return combineAs<int64_t>(out, terms, count, op);
   case DType::BF16:
     return combineAs<bf16>(out, terms, count, op);
-  case DType::Bool:
-    throw Fault("a reduction of truth values is not defined");
+  case DType::Bool: // 0 or 1; programs count in integers, so none are added
+    if (op == Reduction::Sum)
+      throw Fault("a sum of truth values is not defined");
+    return combineAs<uint8_t>(out, terms, count, op);
   }
 }
 
