@@ -29,6 +29,18 @@ template <int from> static Case drawBinary(Draw &draw) {
   return {{draw.real(lhs), draw.real(rhs, from / 10.0, 1.5)}, {draw.type(result)}};
 }
 
+/// Of integers the divisor may be 0.
+static Case drawDiv(Draw &draw) {
+  if (draw.chance(0.8))
+    return drawBinary<5>(draw);
+  auto [lhs, rhs] = drawJoined(draw);
+  Type integer = draw.builder.getI64Type();
+  Case drawn{{draw.integer(lhs, -20, 20), draw.integer(rhs, -3, 3)},
+             {draw.type(unite(lhs, rhs)).withElementType(integer)}};
+  drawn.isDifferentiable = false;
+  return drawn;
+}
+
 static Case drawCompare(Draw &draw) {
   auto [lhs, rhs] = drawJoined(draw);
   bool isReal = draw.chance();
@@ -113,7 +125,7 @@ void ops::addElementwiseGenerators(Generators &generators) {
     generators[name] = drawUnary<5, 25>;
   for (const char *name : {"add", "sub", "mul", "maximum", "minimum"})
     generators[name] = drawBinary<-15>;
-  generators["div"] = drawBinary<5>;
+  generators["div"] = drawDiv;
   generators["compare"] = drawCompare;
   generators["select"] = drawSelect;
   generators["cast"] = drawCast;

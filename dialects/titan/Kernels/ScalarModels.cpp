@@ -30,16 +30,17 @@ template <typename Op, typename Formula> struct FormulaModel : Base<FormulaModel
   }
 };
 
-/// Division of integers drops the fraction, as it does in the emitted C++.
+/// Division of integers drops the fraction, and gives 0 where the divisor is 0.
 struct DivModel : Base<DivModel, DivOp> {
   void evaluateElement(Operation *op, ArrayRef<double> in, MutableArrayRef<double> out) const {
     out[0] = formulas::Div::value(in);
     if (getElement(op->getResult(0)).isInteger())
-      out[0] = std::trunc(out[0]);
+      out[0] = in[1] == 0 ? 0 : std::trunc(out[0]);
   }
-  std::string getElementExpression(Operation *, ArrayRef<std::string> in, unsigned,
+  std::string getElementExpression(Operation *op, ArrayRef<std::string> in, unsigned,
                                    StringRef type) const {
-    return fillPattern(formulas::Div::text, in, type);
+    bool isInteger = getElement(op->getResult(0)).isInteger();
+    return fillPattern(isInteger ? "tm::quotient($0, $1)" : formulas::Div::text, in, type);
   }
 };
 

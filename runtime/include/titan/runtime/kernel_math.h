@@ -82,6 +82,11 @@ TM_FUNCTION double pow(double x, double y) {
   return std::pow(x, y);
 }
 
+/// Without its fraction; 0 where the divisor is 0, which processors stop at: padding may hold it.
+TM_FUNCTION constexpr int64_t quotient(int64_t x, int64_t y) {
+  return y == 0 ? 0 : y == -1 ? static_cast<int64_t>(0 - static_cast<uint64_t>(x)) : x / y;
+}
+
 /// A NaN wins, as in IEEE 754-2019 `maximum`.
 template <typename T> TM_FUNCTION T max(T x, T y) {
   return x > y || x != x ? x : y;
