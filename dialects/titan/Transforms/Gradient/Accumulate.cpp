@@ -144,6 +144,23 @@ void Accumulator::run() {
   finish(buildLoop());
 }
 
+/// On its way a dimension may be split into others, which the parts must divide, too.
+static LogicalResult checkSizes(func::FuncOp function, const BatchFlow &flow, StringAttr dim,
+                                int64_t parts) {
+  WalkResult result = function.walk([&](Operation *op) -> WalkResult {
+    for (Value value : op->getResults()) {
+      Flow is = flow.get(value);
+      auto type = dyn_cast<NamedTensorType>(value.getType());
+      if (type && is.kind == Flow::Split && type.getShape()[is.dim] % parts != 0)
+        return op->emitError("cannot compute the step in ")
+               << parts << " parts of `" << dim.getValue()
+               << "`: they do not divide the dimension of " << type;
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 /// How many parts, and of which dimension: `titan.accumulate = {dim = "batch", parts = 4}`.
 static LogicalResult accumulate(func::FuncOp function) {
   auto settings = function->getAttrOfType<DictionaryAttr>(attr::kAccumulate);
@@ -174,10 +191,8 @@ static LogicalResult accumulate(func::FuncOp function) {
   }
   if (failed(flow))
     return failure();
-  if (Value uneven = flow->findUneven(parts.getInt()))
-    return emitError(uneven.getLoc(), "cannot compute the step in ")
-           << parts.getInt() << " parts of `" << dim.getValue()
-           << "`: they do not divide the dimension of " << uneven.getType();
+  if (failed(checkSizes(function, *flow, dim, parts.getInt())))
+    return failure();
   Accumulator(function, *flow, dim, parts.getInt()).run();
   return success();
 }

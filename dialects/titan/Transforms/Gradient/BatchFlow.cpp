@@ -11,14 +11,6 @@ bool BatchFlow::set(Value value, Flow flow) {
   return std::exchange(flows[value], flow) != flow;
 }
 
-Value BatchFlow::findUneven(int64_t parts) const {
-  for (auto [value, flow] : flows)
-    if (flow.kind == Flow::Split &&
-        cast<NamedTensorType>(value.getType()).getShape()[flow.dim] % parts != 0)
-      return value;
-  return nullptr;
-}
-
 bool BatchFlow::hasKind(Operation *op, Flow::Kind kind) const {
   return llvm::any_of(op->getOperands(), [&](Value value) { return get(value).kind == kind; });
 }

@@ -28,9 +28,6 @@ public:
 
   Flow get(mlir::Value value) const { return flows.lookup(value); }
   llvm::ArrayRef<RepeatOp> getMixed() const { return mixed.getArrayRef(); }
-  /// A value whose dimension is cut and is no multiple of `parts`, or null: on its way a dimension
-  /// may be split into others.
-  mlir::Value findUneven(int64_t parts) const;
   /// Operations of the function's block that run once for each part.
   bool isInLoop(mlir::Operation *op) const { return inLoop.contains(op); }
 

@@ -10,7 +10,7 @@ using namespace titan::ir;
 
 /// Dimension surgery that moves no element, or repeats it.
 static bool isView(Operation *op) {
-  return isa<RenameOp, SplitOp, MergeOp, ExpandOp>(op);
+  return isa<RenameOp, SplitOp, MergeOp, ExpandOp, CheckIndexOp>(op);
 }
 
 /// The same numbers in more bytes.

@@ -1,0 +1,71 @@
+// RUN: titan-opt %s --titan-accumulate --split-input-file --verify-diagnostics | FileCheck %s
+
+!s = !titan.tensor<f32[]>
+!x = !titan.tensor<f32[batch = 8, head = 2]>
+
+// What depends on the index along the batch is told where its part starts.
+// CHECK-LABEL: func.func @train
+// CHECK: titan.repeat <microbatches = 4>
+// CHECK: ^bb0(%[[PART:.*]]: !titan.tensor<i64[]>
+// CHECK: %[[SIZE:.*]] = titan.constant 2.0{{.*}} : <i64[]>
+// CHECK: %[[START:.*]] = titan.mul %[[PART]], %[[SIZE]]
+// CHECK: titan.rotary %{{.*}} along "batch" dim "head" from %[[START]] : !titan.tensor<i64[]>
+// CHECK: %[[OWN:.*]] = titan.iota : <i64[batch = 2]>
+// CHECK: titan.add %[[OWN]], %{{.*}} : (!titan.tensor<i64[batch = 2]>, !titan.tensor<i64[]>)
+func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 4 : i64}} {
+  %y = titan.mul %x, %w : (!x, !s) -> !x
+  %r = titan.rotary %y along "batch" dim "head" {theta = 100.0} : !x -> !x
+  %i = titan.iota : !titan.tensor<i64[batch = 8]>
+  %f = titan.cast %i : !titan.tensor<i64[batch = 8]> -> !titan.tensor<f32[batch = 8]>
+  %z = titan.mul %r, %f : (!x, !titan.tensor<f32[batch = 8]>) -> !x
+  %sum = titan.reduce sum %z : !x -> !s
+  return %sum : !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+!x = !titan.tensor<f32[batch = 8]>
+!i = !titan.tensor<i64[rows = 8]>
+
+// A sum into elements of the batch would put the same ones into every part.
+func.func @train(%x: !x {titan.input = "x"}, %w: !titan.tensor<f32[rows = 8]> {titan.param = "w"}) -> !s
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 2 : i64}} {
+  %at = titan.iota : !i
+  // expected-error @below {{depends on the index along `batch`, so the step cannot be computed a part of it at a time}}
+  %put = titan.put %w along "batch" at %at : (!titan.tensor<f32[rows = 8]>, !i) -> !x
+  %y = titan.mul %x, %put : (!x, !x) -> !x
+  %sum = titan.reduce sum %y : !x -> !s
+  return %sum : !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+!x = !titan.tensor<f32[batch = 8]>
+
+// So would what is read at an index of the batch.
+func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 2 : i64}} {
+  %y = titan.mul %x, %w : (!x, !s) -> !x
+  %at = titan.constant 3.0 : !titan.tensor<i64[]>
+  // expected-error @below {{needs the whole batch at once}}
+  %one = titan.take %y along "batch" at %at : (!x, !titan.tensor<i64[]>) -> !s
+  return %one : !s
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+!x = !titan.tensor<f32[batch = 6]>
+
+// Three parts of the batch are no parts of its halves.
+func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 3 : i64}} {
+  // expected-error @below {{cannot compute the step in 3 parts of `batch`: they do not divide the dimension of '!titan.tensor<f32[half = 2, in_half = 3]>'}}
+  %y = titan.split %x dim "batch" : !x -> !titan.tensor<f32[half = 2, in_half = 3]>
+  %z = titan.mul %y, %w : (!titan.tensor<f32[half = 2, in_half = 3]>, !s) -> !titan.tensor<f32[half = 2, in_half = 3]>
+  %sum = titan.reduce sum %z : !titan.tensor<f32[half = 2, in_half = 3]> -> !s
+  return %sum : !s
+}
