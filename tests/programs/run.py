@@ -6,8 +6,8 @@ Programs come from generate.py (models of every construct of the language, on ra
 random maps on the programs of tests/lit/dialects/dist/Transforms/Shard/Inputs, which may split
 dimensions that the language refuses. titan-check-programs takes each through all phases and
 interprets it after each, on all ranks; gradients are held against differences. A program that fails
-is shrunk and printed with its seed. Those that failed once, in found/, come first. FILEs are
-checked instead, where given.
+is shrunk and printed with its seed. Those that failed once, in found/, come first, and operations that
+depend on an index in all that cuts a dimension (chunks.py). FILEs are checked instead, where given.
 """
 
 import argparse
@@ -18,6 +18,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import chunks
 from generate import Program
 from maps import PROGRAMS, draw_program
 from shrink import shrink
@@ -97,6 +98,21 @@ def draw_and_check(batch: list[tuple[int, str]]) -> tuple[list[Path], list[tuple
     return files, check(files)
 
 
+def check_chunks(pairs: list[tuple[str, str]]) -> list[str]:
+    """What is wrong with operations in what cuts a dimension, of these pairs."""
+    files = [OUT / f"chunk-{op}-{region}.titan".replace(" ", "-") for op, region in pairs]
+    for file, pair in zip(files, pairs):
+        file.write_text(chunks.program(*pair))
+    wrong = []
+    for file, pair, (word, text) in zip(files, pairs, check(files)):
+        expected = "refused" if pair in chunks.REFUSED else "equal"
+        if word == expected:
+            file.unlink()
+        else:
+            wrong.append(f"{pair[0]}, {pair[1]}: {word} instead of {expected}, {file}\n{text}")
+    return wrong
+
+
 class Tally:
     def __init__(self):
         self.counts = {"equal": 0, "refused": 0, "FAILED": 0}
@@ -140,18 +156,23 @@ def main() -> None:
     with ThreadPoolExecutor(CORES) as pool:
         given = arguments.files or sorted(FOUND.glob("*.titan"))
         kept = pool.submit(check, given)
+        pairs = chunks.pairs() if count else []
+        cut = pool.map(check_chunks, [pairs[i:i + BATCH] for i in range(0, len(pairs), BATCH)])
         parts = batches(seeds) if count else []
         drawn = pool.map(draw_and_check, parts)
         tally.add(given, kept.result(), keep=True)
         for files, verdicts in drawn:
             tally.add(files, verdicts, keep=False)
             tally.show(len(given) + sum(map(len, parts)))
+        wrong = [line for lines in cut for line in lines]
+    print(*wrong, sep="\n", end="\n" * bool(wrong))
+    print(f"{len(pairs) - len(wrong)} of {len(pairs)} operations in what cuts a dimension")
     counts = tally.counts
     print(f"seeds {seeds}: {counts['equal']} equal, {counts['refused']} refused, "
           f"{time.perf_counter() - begun:.0f} s")
     done = sum(counts.values())
     print(f"{done - counts['FAILED']} out of {done} passed")
-    sys.exit(0 if tally.passed() else 1)
+    sys.exit(0 if tally.passed() and not wrong else 1)
 
 
 if __name__ == "__main__":

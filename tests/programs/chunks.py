@@ -1,0 +1,139 @@
+"""Programs of operations that depend on an index, in everything that cuts a dimension.
+
+What an element of such an operation is follows from where it stands, or from all of a dimension:
+rotations, indices, choices, running sums, tables, ranges, masks, random numbers. What cuts a
+dimension are the loss in parts, parts of the batch, recomputation and meshes. Each pair is a
+program; titan-check-programs holds the loss of the cut program against that of the whole one, its
+gradient against differences, and every later phase against the one before.
+
+`REFUSED` are the pairs that the compiler refuses: the user asked for parts of a dimension that the
+operation needs whole. Every other one must be computed, and no differently.
+"""
+
+OPS = {
+    "rotary over batch": "rope(h, over wide, along batch, theta = 20)",
+    "rotary over seq": "rope(h, over wide, along seq, theta = 20)",
+    "rotary over both": "rope(rope(h, over wide, along seq, theta = 9), over wide, along batch)",
+    "index of batch": "h * (0.3 * float(index(batch)) + 0.1)",
+    "index of seq": "where(index(seq) == 1, h * 0.3, h)",
+    "comparison of indices": "h * mean(where(index(batch) < tokens, 0.4, 1), over seq)",
+    "running sum of batch": "0.3 * cumulative_sum(h, along batch)",
+    "running sum of seq": "0.3 * cumulative_sum(h, along seq, reverse = true)",
+    "scatter along bins": "scatter(h + places, min(tokens, 3), along bins)",
+    "scatter along batch": "h + scatter(mean(h, over batch), row, along batch)",
+    "scatter along seq": "h + scatter(mean(h, over seq), column, along seq)",
+    "scatter over seq": "h + expand(scatter(h, min(tokens, 3), along bins, over seq)[bins: 1], seq)",
+    "take along batch": "h + expand(h[batch: row], batch)",
+    "take along seq": "h + expand(h[seq: column], seq)",
+    "take from a table": "h * spots[spot: index(seq)]",
+    "top-k of batch": "h + expand(best[top: 0] * float(at[top: 0] + 1), batch)",
+    "range of seq": "h + expand(mean(h[seq: 1..3 as front], over front), seq)",
+    "shift along seq": "h + delayed(h, along seq, by = 1)",
+    "concatenation of seq": "concat(h[seq: 2.. as back] along back, h[seq: 0..2 as front] along front as seq)",
+    "split of seq": "h + expand(mean(split(h, seq as (outer, inner)), over inner)[outer: 1], seq)",
+    "merge of batch": "split(tanh(merge(h, (batch, seq) as all)), all as (batch, seq))",
+    "softmax of batch": "h * softmax(h, over batch)",
+    "maximum of seq": "h - max(h, over seq)",
+    "attention": "h + attention(h, h, h, over wide, along seq, mask = causal and document(tokens))",
+    "attention along batch": "h + attention(h, h, h, over wide, along batch, mask = window(2))",
+    "random numbers": "h * random_uniform(batch, seq, wide)",
+}
+
+# Settings, the map, and whether the operation stands in a recomputed layer.
+REGIONS = {
+    "loss in 2 parts": (["loss_parts = 2"], "", False),
+    "loss in chosen parts": (["loss_parts = 0"], "", False),
+    "loss in parts of split batches": (["loss_parts = 2"], "dp = 2 splits batch", False),
+    "loss in parts of split sequences": (["loss_parts = 2"], "sp = 2 splits seq", False),
+    "2 parts of the batch": (["accumulate = 2"], "", False),
+    "parts of split batches": (["accumulate = 2"], "dp = 2 splits batch", False),
+    "parts of the batch, recomputed": (["accumulate = 2", "recompute = full"], "", True),
+    "recomputed": (["recompute = full"], "", True),
+    "split sequences, recomputed": (["recompute = full"], "sp = 2 splits seq", True),
+    "split batches": ([], "dp = 2 splits batch", False),
+    "split rows": ([], "tp = 2 splits ROWS", False),
+}
+
+MODEL = """import std.rotary, std.shift
+
+model M(embed = 4, wide = 8, bins = 4, vocab = 8, layers = 2) {{
+  input tokens: int[batch, seq]
+  dims outer = 2
+  dims spot = 4
+  param table[vocab, embed] ~ normal(0.8)
+  param w[embed, wide] ~ normal(0.6)
+  {more}
+  let row = min(index(seq), batch - 1)
+  let column = min(max(tokens, over seq), seq - 1)
+  let x[batch, seq, embed] = table[vocab: tokens]
+  {head}
+  {loss}
+}}
+{parallel}
+train t = M{on} {{
+  data = text("none.txt") {{ seq = 4, batch = 4 }}
+  precision {{ params = f64, compute = f64 }}
+  optimizer = adamw {{ lr = 1e-3, eps = 1e-4 }}
+  {settings}
+}}
+"""
+LAYERS = """repeat layers {{
+    let h[batch, seq, wide] = x @ w
+    {before}
+    let y = tanh({op})
+    let back[batch, seq, embed] = {sum} @ w
+    x = x + 0.5 * back
+  }}"""
+WHOLE = """let h[batch, seq, wide] = x @ w
+  {before}
+  let y = {op}"""
+# What some operations need.
+BEFORE = {"best": "let best, at = top_k(h, 1, over batch as top)"}
+MORE = {"places": "param places[seq, wide] ~ normal(0.4)", "spots": "param spots[spot, wide] ~ normal(0.5)"}
+
+
+def needed(by: dict[str, str], text: str) -> str:
+    return "".join(line for name, line in by.items() if name in text)
+
+
+def program(op: str, region: str) -> str:
+    settings, mesh, is_layer = REGIONS[region]
+    text = OPS[op]
+    bins = "along bins" in text and "[bins:" not in text
+    if is_layer:
+        head = LAYERS.format(op=text, sum="sum(y, over bins)" if bins else "y", before=needed(BEFORE, text))
+        loss = "loss = mean(tanh(x) * x, over batch, seq, embed)"
+    else:
+        head = WHOLE.format(op=text, before=needed(BEFORE, text))
+        loss = f"loss = mean(tanh(y) * y, over batch, seq, wide{', bins' if bins else ''})"
+    mesh = mesh.replace("ROWS", "bins" if "bins" in text else "spot" if "spot" in text else "wide")
+    return MODEL.format(head=head, loss=loss, settings="\n  ".join(settings), more=needed(MORE, text),
+                        parallel=f"parallel map {{ {mesh} }}" if mesh else "",
+                        on=" on map" if mesh else "")
+
+
+def pairs() -> list[tuple[str, str]]:
+    """Where every part draws numbers of its own, the loss is another one."""
+    return [(op, region) for op in OPS for region in REGIONS
+            if not (op == "random numbers" and "accumulate = 2" in REGIONS[region][0])]
+
+
+# The regions by the dimension that is cut where the user asks for it: the outermost one that no
+# axis splits and no parameter has. What the compiler chooses itself it leaves where it may not cut.
+SEQ_PARTS = ["loss in 2 parts", "loss in parts of split batches"]
+LOSS_BATCH = ["loss in parts of split sequences"]
+STEP_BATCH = ["2 parts of the batch", "parts of split batches"]
+BATCH_PARTS = [*LOSS_BATCH, *STEP_BATCH, "parts of the batch, recomputed"]
+NEEDS_WHOLE = {
+    "running sum of batch": BATCH_PARTS, "scatter along batch": BATCH_PARTS,
+    "take along batch": BATCH_PARTS, "top-k of batch": BATCH_PARTS,
+    "softmax of batch": BATCH_PARTS, "attention along batch": BATCH_PARTS,
+    "running sum of seq": SEQ_PARTS, "scatter along seq": SEQ_PARTS, "scatter over seq": SEQ_PARTS,
+    "take along seq": SEQ_PARTS, "range of seq": SEQ_PARTS, "shift along seq": SEQ_PARTS,
+    "concatenation of seq": SEQ_PARTS, "split of seq": SEQ_PARTS, "maximum of seq": SEQ_PARTS,
+    "attention": SEQ_PARTS,
+    "scatter along bins": SEQ_PARTS,  # a parameter has seq, and bins are indexed
+    "merge of batch": STEP_BATCH,  # the cotangent of `all` is no part of it
+    "random numbers": [*SEQ_PARTS, *LOSS_BATCH],  # each of a place in the whole tensor
+}
+REFUSED = {(op, region) for op, regions in NEEDS_WHOLE.items() for region in regions}
