@@ -1,4 +1,4 @@
-//===- EmitIndexing.cpp - Rotations by position ---------------------------===//
+//===- EmitIndexing.cpp - Rotations by position, checks of indices --------===//
 
 #include "compiler/emission/FunctionEmitter.h"
 
@@ -139,5 +139,13 @@ LogicalResult emission::emitRotary(FunctionEmitter &emitter, RotaryOp op) {
     rotation.emitForDevice();
   else
     rotation.emitForThreads(emitter.sizes().getCount(op.getType()));
+  return success();
+}
+
+/// The indices lie in memory of their own, contiguous: the result is a view of the operand.
+LogicalResult emission::emitCheckIndex(FunctionEmitter &emitter, CheckIndexOp op) {
+  emitter.out().line("tm::checkIndices(ctx, " + emitter.getPointer(op.getInput()) + ", " +
+                     emitter.sizes().getCount(op.getInput().getType()).str() + ", " +
+                     std::to_string(op.getSize()) + ", \"" + op.getAlong().str() + "\");");
   return success();
 }

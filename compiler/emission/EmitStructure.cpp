@@ -37,7 +37,7 @@ LogicalResult FunctionEmitter::emitFunction(StringRef name, Block &block) {
 }
 
 LogicalResult FunctionEmitter::emitOp(Operation *op) {
-  if (memory::isView(op) || isa<dist::LayerOp>(op) ||
+  if ((memory::isView(op) && !isa<CheckIndexOp>(op)) || isa<dist::LayerOp>(op) ||
       (op->getNumResults() && memory::isInline(op->getResult(0))))
     return success();
   for (Type type : op->getResultTypes())
@@ -57,6 +57,7 @@ LogicalResult FunctionEmitter::emitOp(Operation *op) {
       .Case([&](ContractOp contract) { return emitContract(*this, contract); })
       .Case([&](ReduceOp reduce) { return emitReduce(*this, reduce); })
       .Case([&](PutOp put) { return emitScatter(*this, put); })
+      .Case([&](CheckIndexOp check) { return emitCheckIndex(*this, check); })
       .Case([&](RotaryOp rotary) { return emitRotary(*this, rotary); })
       .Case([&](AttentionOp attention) { return emitAttention(*this, attention); })
       .Case([&](TopKOp topK) { return emitTopK(*this, topK); })

@@ -131,6 +131,7 @@ mlir::LogicalResult emitContract(FunctionEmitter &emitter, ir::ContractOp op);
 mlir::LogicalResult emitScatter(FunctionEmitter &emitter, ir::PutOp op);
 mlir::LogicalResult emitTopK(FunctionEmitter &emitter, ir::TopKOp op);
 mlir::LogicalResult emitCumulativeSum(FunctionEmitter &emitter, ir::CumulativeSumOp op);
+mlir::LogicalResult emitCheckIndex(FunctionEmitter &emitter, ir::CheckIndexOp op);
 mlir::LogicalResult emitRotary(FunctionEmitter &emitter, ir::RotaryOp op);
 mlir::LogicalResult emitAttention(FunctionEmitter &emitter, ir::AttentionOp op);
 mlir::LogicalResult emitAttentionGrad(FunctionEmitter &emitter, ir::AttentionGradOp op);

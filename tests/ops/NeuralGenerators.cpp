@@ -19,6 +19,8 @@ static Case drawRotary(Draw &draw) {
   Case result{{input},
               {input.type},
               {b.getNamedAttr("along", along.getName()), b.getNamedAttr("dim", dim.getName())}};
+  if (draw.chance(0.3))
+    result.operands.push_back(draw.integer({}, 0, 50));
   if (draw.chance(0.6)) {
     Attribute theta = b.getF64FloatAttr(draw.chance() ? 1e4 : 100);
     result.attributes.push_back(b.getNamedAttr("theta", theta));

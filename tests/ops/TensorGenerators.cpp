@@ -36,10 +36,28 @@ static Case drawContract(Draw &draw) {
 static Case drawReduce(Draw &draw) {
   Dims dims = draw.dims(0, 3);
   auto kind = static_cast<dist::ReductionKind>(draw.number(0, 2));
-  return {{draw.real(dims)},
-          {draw.type(draw.someOf(dims))},
-          {draw.builder.getNamedAttr(
-              "kind", dist::ReductionKindAttr::get(draw.builder.getContext(), kind))}};
+  Tensor input = draw.real(dims);
+  if (draw.chance(0.15))
+    input = draw.integer(dims, -5, 5);
+  else if (kind != dist::ReductionKind::Sum && draw.chance(0.2))
+    input = draw.boolean(dims);
+  Case drawn{{input},
+             {draw.type(draw.someOf(dims)).withElementType(input.type.getElementType())},
+             {draw.builder.getNamedAttr(
+                 "kind", dist::ReductionKindAttr::get(draw.builder.getContext(), kind))}};
+  drawn.isDifferentiable = isa<FloatType>(input.type.getElementType());
+  return drawn;
+}
+
+static Case drawCheckIndex(Draw &draw) {
+  DimAttr along = draw.dim();
+  Tensor input = draw.integer(draw.dims(0, 3), 0, along.getSize() - 1);
+  Case drawn{{input},
+             {input.type},
+             {named(draw, "along", along),
+              draw.builder.getNamedAttr("size", draw.builder.getI64IntegerAttr(along.getSize()))}};
+  drawn.isDifferentiable = false;
+  return drawn;
 }
 
 /// A dimension that is indexed, those of the indices, and those of the rows; some are of both.
@@ -132,6 +150,7 @@ void ops::addTensorGenerators(Generators &generators) {
   generators["stop_gradient"] = drawIdentity;
   generators["contract"] = drawContract;
   generators["reduce"] = drawReduce;
+  generators["check_index"] = drawCheckIndex;
   generators["take"] = drawTake;
   generators["put"] = drawPut;
   generators["rename"] = drawRename;

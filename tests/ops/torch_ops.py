@@ -47,6 +47,12 @@ def elementwise(function):
     return run
 
 
+def quotient(x, y):
+    if x.is_floating_point():
+        return x / y
+    return torch.where(y == 0, 0, torch.div(x, torch.where(y == 0, 1, y), rounding_mode="trunc"))
+
+
 def compare(attributes, results, x, y):
     functions = [torch.eq, torch.ne, torch.lt, torch.le, torch.gt, torch.ge]
     dims, shape = results[0]
@@ -130,7 +136,7 @@ def pad(attributes, results, x):
     return F.pad(x.data, sum(reversed(widths), []))  # PyTorch counts from the last dimension
 
 
-def rotary(attributes, results, x):
+def rotary(attributes, results, x, start=None):
     """Pairs of elements as complex numbers, turned by position times theta^(-i/n), or as listed."""
     dims = [d for d in x.dims if d not in (attributes["along"], attributes["dim"])]
     order = dims + [attributes["along"], attributes["dim"]]
@@ -138,7 +144,8 @@ def rotary(attributes, results, x):
     positions, n = data.shape[-2], data.shape[-1] // 2
     frequencies = (torch.tensor(attributes["frequencies"]) if "frequencies" in attributes
                    else attributes["theta"] ** (-torch.arange(n, dtype=torch.float64) / n))
-    angles = torch.arange(positions, dtype=torch.float64)[:, None] * frequencies
+    first = 0 if start is None else start.data
+    angles = (first + torch.arange(positions, dtype=torch.float64))[:, None] * frequencies
     angles = -angles if attributes.get("inverse") else angles
     pairs = (n, 2) if attributes.get("interleaved") else (2, n)
     split = data.unflatten(-1, pairs)
@@ -252,11 +259,11 @@ OPS = {
     "tanh": elementwise(torch.tanh), "sigmoid": elementwise(torch.sigmoid),
     "erf": elementwise(torch.erf), "sin": elementwise(torch.sin), "cos": elementwise(torch.cos),
     "add": elementwise(torch.add), "sub": elementwise(torch.sub), "mul": elementwise(torch.mul),
-    "div": elementwise(torch.div), "maximum": elementwise(torch.maximum),
+    "div": elementwise(quotient), "maximum": elementwise(torch.maximum),
     "minimum": elementwise(torch.minimum), "select": elementwise(torch.where),
     "expand": elementwise(lambda x: x), "compare": compare, "cast": cast, "constant": constant,
     "iota": iota, "adamw": adamw, "contract": contract, "reduce": reduce, "take": take, "put": put,
-    "rename": reshape, "split": reshape, "merge": reshape, "anchor": reshape,
+    "check_index": reshape, "rename": reshape, "split": reshape, "merge": reshape, "anchor": reshape,
     "stop_gradient": lambda attributes, results, x: x.data.detach(), "slice": cut, "pad": pad,
     "rotary": rotary, "attention": attention, "attention_grad": attention_grad,
     "top_k": top_k, "cumulative_sum": cumulative_sum, "random": random,

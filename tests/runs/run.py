@@ -20,6 +20,8 @@ from alike.
 Evaluation: the same number on one process and on two, during the run and after it; it changes no loss.
 Perplexity is that of the loss without a name; where others have names and none has not, there is none.
 
+Values: truth values are counted, padding counts for nothing, an index outside of a table ends the run (values.py).
+
 Documents: a model that is told where documents begin trains as one that finds it in its tokens (documents.py).
 
 Greatest loss: that of a rank is the loss of its samples, as one process has it that sees these alone.
@@ -48,6 +50,7 @@ from overlap import check_overlap
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "parity"))
 from compare import bitwise_equal, compare
 from documents import try_documents
+from values import try_counts, try_index
 from titan import (BUILD, CORES, ROOT, TORCHRUN, Failed, Launch, Report, build, call,
                    environment_of, require_titanc, write_text)
 
@@ -55,6 +58,7 @@ OUT = ROOT / "out" / "runs"
 PROGRAM = ROOT / "tests/parity/programs/llama3.titan"
 ODD = ROOT / "tests/parity/programs/gpt2.titan"
 DOCUMENTS = ROOT / "tests/runs/documents.titan"
+VALUES = ROOT / "tests/runs/values.titan"
 LOSSES = ROOT / "tests/lit/meaning/Inputs/losses.titan"
 BUFFERS = ROOT / "tests/parity/programs/balanced.titan"
 COUNTER = BUILD / "lib" / "libcount-allocations.so"
@@ -301,7 +305,7 @@ def main() -> None:
     all_named = OUT / "all-named.titan"
     all_named.write_text(LOSSES.read_text().replace("    loss         = nll", "    loss nll = nll"))
     with ThreadPoolExecutor(CORES) as pool:
-        one, two, half, split, narrow, whole, padded, kept, kept2, kept_split, deep, mixed, named, *packed = pool.map(lambda made: build(*made), [
+        one, two, half, split, narrow, whole, padded, kept, kept2, kept_split, deep, mixed, named, valued, valued2, *packed = pool.map(lambda made: build(*made), [
             (PROGRAM, "parity", "float64", OUT / "one", evaluation),
             (PROGRAM, "on_shard2", "float64", OUT / "two", evaluation),
             (PROGRAM, "parity", "float64", OUT / "half", ["data.batch=2"]),
@@ -316,6 +320,8 @@ def main() -> None:
              ["model.layers=4", "model.embed=256", "model.ffn=1024"]),
             (LOSSES, "small", "float64", OUT / "mixed", [*evaluation, "model.vocab=256"]),
             (all_named, "small", "float64", OUT / "named", [*evaluation, "model.vocab=256"]),
+            (VALUES, "one", "float64", OUT / "valued"),
+            (VALUES, "on_two", "float64", OUT / "valued-2"),
             *((DOCUMENTS, train, "float64", OUT / train) for train in ("found", "packed", "on_cp"))])
     kills = 100 if arguments.all else 20
     report = Report()
@@ -328,6 +334,9 @@ def main() -> None:
         ("padded dimensions, and files without them", partial(try_padding, whole, padded, text)),
         ("from a padded mesh to one process",
          partial(try_meshes, [(padded, 2), (whole, 1)], text)),
+        ("truth values and padding on one process and on two",
+         partial(try_counts, valued, valued2, OUT)),
+        ("an index outside of a table", partial(try_index, valued, OUT)),
         ("documents of an indexed file", partial(try_documents, *packed, OUT)),
         ("evaluation on one process and on two", partial(try_evaluation, one, two, text, other)),
         ("the greatest loss of a rank", partial(try_greatest_loss, two, half, text)),

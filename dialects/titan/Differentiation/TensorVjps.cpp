@@ -78,6 +78,11 @@ static LogicalResult flow(ReduceOp op, Vjp &v) {
   return success();
 }
 
+/// Indices have no cotangent.
+static LogicalResult flow(CheckIndexOp, Vjp &) {
+  return success();
+}
+
 static LogicalResult flow(TakeOp op, Vjp &v) {
   v.flowTo(0, [&] {
     // Rows may take many updates each.
@@ -168,8 +173,8 @@ static LogicalResult flow(CumulativeSumOp op, Vjp &v) {
 }
 
 void attachTensorVjps(MLIRContext *context) {
-  attachVjps<AnchorOp, StopGradientOp, ContractOp, ReduceOp, TakeOp, PutOp, RenameOp, SplitOp,
-             MergeOp, SliceOp, PadOp, TopKOp, CumulativeSumOp>(context);
+  attachVjps<AnchorOp, StopGradientOp, ContractOp, ReduceOp, CheckIndexOp, TakeOp, PutOp, RenameOp,
+             SplitOp, MergeOp, SliceOp, PadOp, TopKOp, CumulativeSumOp>(context);
 }
 
 } // namespace titan::ir

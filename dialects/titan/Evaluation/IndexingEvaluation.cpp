@@ -61,6 +61,20 @@ struct TakeModel : EvaluableOpInterface::ExternalModel<TakeModel, TakeOp> {
   }
 };
 
+struct CheckIndexModel : EvaluableOpInterface::ExternalModel<CheckIndexModel, CheckIndexOp> {
+  LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
+                         MutableArrayRef<HostTensor> results, const RankPlace &) const {
+    auto check = cast<CheckIndexOp>(op);
+    for (double index : operands[0]->data)
+      if (index < 0 || index >= static_cast<double>(check.getSize()))
+        return op->emitError("index ")
+               << static_cast<int64_t>(index) << " is outside of `" << check.getAlong()
+               << "`, which has " << check.getSize() << " elements";
+    results[0].data = operands[0]->data;
+    return success();
+  }
+};
+
 struct PutModel : EvaluableOpInterface::ExternalModel<PutModel, PutOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
                          MutableArrayRef<HostTensor> results, const RankPlace &place) const {
@@ -85,6 +99,7 @@ struct PutModel : EvaluableOpInterface::ExternalModel<PutModel, PutOp> {
 } // namespace
 
 void ir::attachIndexingEvaluation(MLIRContext &context) {
+  CheckIndexOp::attachInterface<CheckIndexModel>(context);
   TakeOp::attachInterface<TakeModel>(context);
   PutOp::attachInterface<PutModel>(context);
 }

@@ -52,6 +52,8 @@ LogicalResult ContractOp::verify() {
       if (!has(result, dim) && !has(other, dim))
         return emitOpError("(C2) only one operand has dimension ")
                << dim.getName() << ", which the result lacks";
+  if (lhs.getElementType().isInteger(1))
+    return emitOpError("(C5) a sum is of numbers, not of truth values: cast them first");
   if (lhs.getElementType() != rhs.getElementType() ||
       !mayHoldSums(lhs.getElementType(), result.getElementType()))
     return emitOpError(
@@ -66,6 +68,8 @@ LogicalResult ContractOp::verify() {
 
 LogicalResult ReduceOp::verify() {
   NamedTensorType input = getInput().getType(), result = getResult().getType();
+  if (isAccumulation(*this) && input.getElementType().isInteger(1))
+    return emitOpError("(C3) a sum is of numbers, not of truth values: cast them first");
   for (DimAttr dim : result.getDims())
     if (!has(input, dim))
       return emitOpError("(C1) the operand lacks the result's dimension ") << dim.getName();
@@ -115,6 +119,13 @@ bool PutOp::isOneHot() {
   auto isKept = [&](DimAttr dim) { return getResult().getType().hasDim(dim.getName()); };
   return !getInto() && llvm::all_of(getUpdates().getType().getDims(), isKept) &&
          llvm::all_of(getIndices().getType().getDims(), isKept);
+}
+
+LogicalResult CheckIndexOp::verify() {
+  NamedTensorType input = getInput().getType(), result = getResult().getType();
+  if (!input.equalsUpToSharding(result) || !input.getElementType().isInteger(64))
+    return emitOpError("(C1) expected equal types of i64, got ") << input << " and " << result;
+  return success();
 }
 
 LogicalResult RenameOp::verify() {

@@ -56,6 +56,7 @@ def Titan_ContractOp : Titan_Op<"contract", [Pure]> {
     - (C2) a dimension that the result lacks is a dimension of both operands.
     - (C3) the operands have one element type; the result has it too, or a wider floating-point type.
     - (C4) `into` has the dimensions and the element type of the result.
+    - (C5) the operands are numbers, not truth values.
 
     Example: `%q = titan.contract %h, %wq : (!titan.tensor<f32[seq = 8, embed = 4]>,
     !titan.tensor<f32[embed = 4, heads = 2, head = 2]>) -> !titan.tensor<f32[seq = 8, heads = 2, head = 2]>`
@@ -79,12 +80,31 @@ def Titan_ReduceOp : Titan_Op<"reduce", [Pure]> {
     Constraints:
     - (C1) the result's dimensions are a subset of the operand's.
     - (C2) the element type is the same, or, of a sum, the result's is a wider floating-point type.
+    - (C3) a sum is of numbers, not of truth values.
 
     Example: `%s = titan.reduce sum %x : !titan.tensor<f32[seq = 8, embed = 4]> -> !titan.tensor<f32[seq = 8]>`
   }];
   let arguments = (ins Dist_ReductionKind:$kind, Titan_Tensor:$input);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = "$kind $input attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Titan_CheckIndexOp : Titan_Op<"check_index", [Pure]> {
+  let summary = "indices that must be within a dimension";
+  let description = [{
+    The identity, but the program fails where an index is negative or not below `size`, the size of
+    the dimension `along` that `take` or `put` will index: without padding, and whole. It stands
+    where the indices are computed, so that nothing else tells that they fit.
+
+    Constraints:
+    - (C1) operand and result are equal up to sharding, of the element type i64.
+
+    Example: `%i = titan.check_index %0 along "vocab" size 27 : !titan.tensor<i64[seq = 8]> -> !titan.tensor<i64[seq = 8]>`
+  }];
+  let arguments = (ins Titan_Tensor:$input, StrAttr:$along, I64Attr:$size);
+  let results = (outs Titan_Tensor:$result);
+  let assemblyFormat = "$input `along` $along `size` $size attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
 }
 
@@ -99,7 +119,8 @@ def Titan_TakeOp : Titan_Op<"take", [Pure]> {
     Constraints:
     - (C1) the operand has the dimension `along`, the indices and the result have not.
     - (C2) the result's dimensions are the union of the others.
-    - (C3) the indices are i64; 0 <= index < size of `along` (out of range yields 0).
+    - (C3) the indices are i64; 0 <= index < size of `along`, which `titan.check_index` checks where
+      it is not known (out of range yields 0).
 
     Example: `%x = titan.take %table along "vocab" at %tokens : (!titan.tensor<f32[vocab = 16, embed = 4]>,
     !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[seq = 8, embed = 4]>`

@@ -39,6 +39,18 @@ struct IdentityRule : ShardingRuleOpInterface::ExternalModel<IdentityRule<Op>, O
   }
 };
 
+/// Every rank checks its indices. Those in padding are none.
+struct CheckIndexRule : ShardingRuleOpInterface::ExternalModel<CheckIndexRule, CheckIndexOp> {
+  dist::ShardingRule getShardingRule(Operation *op) const {
+    dist::ShardingRule rule =
+        buildRuleByPosition(op, pairAll(cast<CheckIndexOp>(op).getInput().getType().getRank()));
+    rule.linearSets.clear();
+    for (dist::Factor &factor : rule.factors)
+      factor.padding = dist::Padding::Forbidden;
+    return rule;
+  }
+};
+
 /// What sums join would be added by every rank that makes a part of them: what they go over stays
 /// whole, and nothing is padded.
 static void joinTensor(dist::ShardingRule &rule, NamedTensorType result, ValueRange terms) {
@@ -174,6 +186,7 @@ void ir::attachTensorShardingRules(MLIRContext &context) {
   StopGradientOp::attachInterface<IdentityRule<StopGradientOp>>(context);
   ContractOp::attachInterface<ContractRule>(context);
   ReduceOp::attachInterface<ReduceRule>(context);
+  CheckIndexOp::attachInterface<CheckIndexRule>(context);
   TakeOp::attachInterface<IndexingRule<TakeOp>>(context);
   PutOp::attachInterface<IndexingRule<PutOp>>(context);
   RenameOp::attachInterface<IdentityRule<RenameOp>>(context);

@@ -25,10 +25,14 @@ public:
     check(cudaSetDevice(index), "choosing a device");
     check(cudaStreamCreateWithFlags(&queue, cudaStreamNonBlocking), "creating a stream");
     uploads.emplace();
+    void *shared = nullptr;
+    check(cudaMallocHost(&shared, sizeof(BadIndex)), "allocating page-locked memory");
+    bad = new (shared) BadIndex();
   }
   ~CudaDevice() override {
     groups.clear(); // their work ends before the stream that it waits for
     cudaStreamDestroy(queue);
+    cudaFreeHost(bad);
   }
 
   std::byte *allocate(int64_t bytes) override {
@@ -88,6 +92,7 @@ public:
     wait([&] { return cudaStreamQuery(queue); });
   }
   void *stream() override { return queue; }
+  BadIndex *badIndex() override { return bad; }
   std::string name() override {
     cudaDeviceProp properties;
     check(cudaGetDeviceProperties(&properties, index), "asking what the device is");
@@ -131,6 +136,8 @@ private:
       }
     }
     check(status, "waiting for the device");
+    if (bad->found)
+      failAtIndex(*bad);
     checkGroups({});
   }
 
@@ -141,6 +148,7 @@ private:
 
   int index;
   cudaStream_t queue = nullptr;
+  BadIndex *bad = nullptr;           // page-locked, which kernels reach too
   std::optional<PinnedRing> uploads; // as long as the device is chosen
   int64_t allocated = 0;
   std::map<std::vector<int>, std::unique_ptr<NcclGroup>> groups;

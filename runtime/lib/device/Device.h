@@ -7,6 +7,7 @@
 #pragma once
 
 #include "titan/runtime/comm.h"
+#include "titan/runtime/program.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -37,6 +38,8 @@ public:
   virtual void synchronize() = 0;
   /// The queue of a step's work (a cudaStream_t), null on processors.
   virtual void *stream() = 0;
+  /// Where kernels note an index that is outside of its dimension; null on processors.
+  virtual BadIndex *badIndex() { return nullptr; }
   /// Most memory that the process used so far, where it matters, and how much there is in all.
   virtual int64_t peakMemoryBytes() = 0;
   virtual int64_t totalMemoryBytes() = 0;

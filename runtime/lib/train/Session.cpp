@@ -49,6 +49,7 @@ Session::Session(Program program, std::vector<int64_t> resolved, World &world,
   context.coordinate = coordinates.data();
   context.collectives = &collectives;
   context.stream = ownDevice->stream();
+  context.badIndex = ownDevice->badIndex();
   prepared.assign(info.functions.size(), ownDevice->isHost());
 }
 

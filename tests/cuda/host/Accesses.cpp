@@ -99,6 +99,8 @@ void touch(void *address, size_t bytes, bool writes) {
     return;
   if (distance(&__data_start, address) < distance(&__data_start, &_end))
     return touchShared(address, writes);
+  if (isPinned(address))
+    return;
   const bool isConstant =
       distance(&__executable_start, address) < distance(&__executable_start, &__data_start);
   if (writes || !isConstant)

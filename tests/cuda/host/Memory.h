@@ -24,6 +24,9 @@ inline bool isDevice(const void *address) {
   return offsetOf(address) < kDeviceBytes;
 }
 
+/// Memory of the host that a device reaches, too.
+bool isPinned(const void *address);
+
 void *allocate(size_t bytes); // null: none is left
 void release(void *memory);
 size_t bytesInUse();

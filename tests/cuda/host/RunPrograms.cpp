@@ -39,6 +39,7 @@ public:
     ctx.persistent = arena.persistent().data();
     ctx.transient = arena.transient(index).data();
     ctx.stream = device->stream();
+    ctx.badIndex = device->badIndex();
     const uint64_t before = cuda_host::lastFinished(static_cast<cudaStream_t>(ctx.stream));
     each(index, Role::Input, [&](const Tensor &tensor, std::byte *data) { load(tensor, data); });
     program.functions[index].run(ctx);

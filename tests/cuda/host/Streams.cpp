@@ -20,6 +20,8 @@ namespace {
 
 std::map<const std::byte *, std::vector<std::byte>> pinned;
 
+} // namespace
+
 /// Of memory that is not page-locked, CUDA takes a copy before the call returns; the other is read
 /// when the copy's turn comes.
 bool isPinned(const void *address) {
@@ -27,6 +29,8 @@ bool isPinned(const void *address) {
   auto block = pinned.upper_bound(at);
   return block != pinned.begin() && at < (--block)->first + block->second.size();
 }
+
+namespace {
 
 CUstream_st defaultStream; // nothing that others hold waits for it: theirs do not block
 std::set<CUstream_st *> streams{&defaultStream};

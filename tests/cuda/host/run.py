@@ -7,6 +7,7 @@ resumed, and split over processes; then sources are broken on purpose, which mus
 """
 
 import json
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +19,10 @@ import titan
 from compare import compare, read_losses
 from emulated import OUT, ROOT
 from titan import Launch, Report, read_arguments, turn_to_make, write_text
+
+RUNS = ROOT / "tests" / "runs"
+sys.path.append(str(RUNS))
+from values import try_index  # noqa: E402
 
 PROGRAMS = ROOT / "tests" / "parity" / "programs"
 STEPS, TEXT_BYTES = 3, 4000
@@ -91,12 +96,19 @@ def times_add_up(out: Path) -> bool:
     return taken > 0.8 * rows[-1]["time"]
 
 
+def index_outside():
+    """Kernels note an index that does not fit; the host fails when it waits for them."""
+    exe = emulated.build_for_device(RUNS / "values.titan", "one", "float64", OUT / "values" / "device")
+    return try_index(exe, exe.parent)
+
+
 def cases(everything: bool, text: Path):
     yield "operations against the interpreter", operations.check
     yield "attention against the processor's", attention.check
     for case in CASES + (MORE if everything else []):
         yield " ".join(case) + " against the processor", partial(against_processor, text, *case)
     yield "llama3 parity float32 resumed", partial(resumed, text, *CASES[0])
+    yield "an index outside of a table", index_outside
     yield "llama3 auto on 2 processes", partial(split, text, *CASES[0], 2)
     yield "llama3 captured, on 2 processes", partial(in_graphs, text, *CASES[0], 2)
     if everything:

@@ -1,6 +1,7 @@
 // RUN: split-file %s %t
 // RUN: not titan-interpret %t/parts.mlir 2>&1 | FileCheck %s --check-prefix=PARTS
 // RUN: not titan-interpret %t/replicas.mlir 2>&1 | FileCheck %s --check-prefix=REPLICAS
+// RUN: not titan-interpret %t/outside.mlir 2>&1 | FileCheck %s --check-prefix=OUTSIDE
 // RUN: not titan-interpret %t/divide.mlir 2>&1 | FileCheck %s --check-prefix=DIVIDE
 // RUN: not titan-interpret %t/program.mlir --program train 2>&1 | FileCheck %s --check-prefix=PROGRAM
 // RUN: not titan-interpret %t/program.mlir 2>&1 | FileCheck %s --check-prefix=VALUE
@@ -60,4 +61,12 @@ dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
 func.func @absent(%v: !split {titan.value = array<f64: 1.0, 2.0, 3.0, 4.0>}) -> !all {
   %0 = dist.all_gather %v over ["b"] : !split -> !all
   return %0 : !all
+}
+
+//--- outside.mlir
+// An index of no element, here a negative one.
+// OUTSIDE: error: 'titan.check_index' op index -1 is outside of `rows`, which has 3 elements
+func.func @outside(%i: !titan.tensor<i64[n = 2]> {titan.value = array<f64: 2.0, -1.0>}) -> !titan.tensor<i64[n = 2]> {
+  %0 = titan.check_index %i along "rows" size 3 : !titan.tensor<i64[n = 2]> -> !titan.tensor<i64[n = 2]>
+  return %0 : !titan.tensor<i64[n = 2]>
 }

@@ -1,7 +1,7 @@
 //===- Passes.h - The model phase ------------------------------*- C++ -*-===//
 //
-// Lowering writes the model phase's IR (compiler/lowering); what is left to do is to check what
-// every later phase builds on. See Passes.td.
+// Lowering writes the model phase's IR (compiler/lowering); what is left to do is to check indices
+// where they are computed, and what every later phase builds on. See Passes.td.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,11 +19,11 @@ namespace titan::ir {
 #define GEN_PASS_DECL
 #include "dialects/titan/Transforms/Model/Passes.h.inc"
 
-/// The phase: what the model alone decides is noted, then the verifier. titanc and titan-opt run
-/// the same.
+/// The phase: checks of indices, what the model alone decides is noted, then the verifier. titanc
+/// and titan-opt run the same.
 void buildModelPhase(mlir::OpPassManager &manager);
 
-/// Registers the pass.
+/// Registers the passes.
 void registerModelPasses();
 
 } // namespace titan::ir

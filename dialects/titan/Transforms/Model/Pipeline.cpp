@@ -13,6 +13,7 @@ namespace {
 } // namespace
 
 void titan::ir::buildModelPhase(OpPassManager &manager) {
+  manager.addPass(createTitanCheckIndices());
   // The model as written: later phases add the backward and recompute.
   manager.addPass(createCountModelFlopsPass());
   manager.addPass(createTitanVerifyModelPhase());

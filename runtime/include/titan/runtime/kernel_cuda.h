@@ -117,4 +117,21 @@ template <typename T> void copy(Context &ctx, T *to, const T *from, int64_t coun
   launch(ctx, count, [=] __device__(int64_t i) { to[i] = from[i]; });
 }
 
+/// Notes an index that is outside of `size`, unless one is noted already; the host looks when it
+/// waits for the device.
+inline void checkIndices(Context &ctx, const int64_t *at, int64_t count, int64_t size,
+                         const char *dim) {
+  BadIndex *bad = ctx.badIndex;
+  const char *place = ctx.place;
+  launch(ctx, count, [=] __device__(int64_t i) {
+    if (static_cast<uint64_t>(at[i]) < static_cast<uint64_t>(size) ||
+        atomicCAS_system(&bad->found, 0, 1) != 0)
+      return;
+    bad->place = place;
+    bad->dim = dim;
+    bad->index = at[i];
+    bad->size = size;
+  });
+}
+
 } // namespace titan::rt::tm

@@ -124,6 +124,17 @@ template <typename To, typename Term> void minimum(Context &, To *to, int64_t co
   *to = detail::reduceChunks<T>(count, highest<T>(), term, [](T a, T b) { return tm::min(a, b); });
 }
 
+/// Fails where one of `count` indices is not below `size`. A negative one is greater than all
+/// others as a number without a sign.
+[[gnu::noinline]] inline void checkIndices(Context &ctx, const int64_t *at, int64_t count,
+                                           int64_t size, const char *dim) {
+  auto index = [=](int64_t i) { return static_cast<uint64_t>(at[i]); };
+  const uint64_t most = detail::reduceChunks<uint64_t>(
+      count, 0, index, [](uint64_t a, uint64_t b) { return a > b ? a : b; });
+  if (count > 0 && most >= static_cast<uint64_t>(size))
+    failAtIndex({1, ctx.place, dim, static_cast<int64_t>(most), size});
+}
+
 #endif // __CUDACC__
 
 /// The sum of x[0] ... x[count - 1].

@@ -115,6 +115,14 @@ struct Tensor {
 class Collectives;
 class Trace;
 
+/// An index that is outside of the dimension that it indexes, found on a device, which cannot fail
+/// by itself. It lies in memory that device and host both reach; the host looks when it waits.
+struct BadIndex {
+  int32_t found = 0; // 1: the rest says which
+  const char *place = nullptr, *dim = nullptr;
+  int64_t index = 0, size = 0;
+};
+
 /// What a function of the program sees: this rank's arena and place in the mesh.
 struct Context {
   std::byte *arena = nullptr;
@@ -129,6 +137,7 @@ struct Context {
   void *stream = nullptr;  // CUDA: the stream (cudaStream_t) that everything is queued on
   // CUDA: nothing is queued; what the function will use is made, so that a step only queues.
   bool preparing = false;
+  BadIndex *badIndex = nullptr; // CUDA: where kernels note the first one
 };
 
 /// Where buffer `index` lies, or its first slot.
@@ -142,6 +151,9 @@ template <typename T> T *transient(const Context &ctx, int index) {
 /// Emitted before every operation; where a profile is being taken, its span begins here and ends
 /// where the next one does. Not inline: that would cost compilers more than it saves a step.
 void at(Context &, const char *place, const char *action);
+
+/// Fails: says which index is outside of `dim`, where.
+[[noreturn]] void failAtIndex(const BadIndex &);
 
 /// An entry point: "train" (one step), "logits" (inference).
 struct Function {

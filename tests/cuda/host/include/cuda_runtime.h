@@ -67,6 +67,13 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *, Function *function) {
 #define blockDim (::cuda_host::builtIn.blockSize)
 #define gridDim (::cuda_host::builtIn.gridSize)
 
+/// One thread runs at a time, so what it does is atomic.
+[[gnu::no_sanitize("thread")]] inline int atomicCAS_system(int *at, int expected, int desired) {
+  const int old = *at;
+  if (old == expected)
+    *at = desired;
+  return old;
+}
 void __syncthreads(std::source_location = std::source_location::current());
 
 template <typename T> T __shfl_sync(unsigned mask, T value, int lane) {

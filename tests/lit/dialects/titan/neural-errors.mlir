@@ -147,3 +147,13 @@ func.func @f(%q: !q) {
   %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5} : (!q, !q, !q) -> (!q, !titan.tensor<bf16[seq = 8]>)
   return
 }
+
+// -----
+
+!x = !titan.tensor<f32[seq = 4, head = 2]>
+
+func.func @starts_at_no_number(%x: !x, %start: !titan.tensor<f32[]>) {
+  // expected-error @below {{(C4) the start must be an i64 of rank 0}}
+  %0 = titan.rotary %x along "seq" dim "head" from %start : !titan.tensor<f32[]> {theta = 100.0} : !x -> !x
+  return
+}

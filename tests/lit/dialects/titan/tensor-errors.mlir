@@ -158,3 +158,27 @@ func.func @put_into_another_type(%x: !titan.tensor<f32[seq = 8]>, %i: !titan.ten
   %0 = titan.put %x along "vocab" at %i into %t : (!titan.tensor<f32[seq = 8]>, !titan.tensor<i64[seq = 8]>, !titan.tensor<f32[vocab = 5]>) -> !titan.tensor<f32[vocab = 4]>
   return
 }
+
+// -----
+
+func.func @counts_truth_values(%x: !titan.tensor<i1[seq = 4]>) {
+  // expected-error @below {{(C3) a sum is of numbers, not of truth values: cast them first}}
+  %0 = titan.reduce sum %x : !titan.tensor<i1[seq = 4]> -> !titan.tensor<i1[]>
+  return
+}
+
+// -----
+
+func.func @multiplies_truth_values(%x: !titan.tensor<i1[seq = 4]>) {
+  // expected-error @below {{(C5) a sum is of numbers, not of truth values: cast them first}}
+  %0 = titan.contract %x, %x : (!titan.tensor<i1[seq = 4]>, !titan.tensor<i1[seq = 4]>) -> !titan.tensor<i1[]>
+  return
+}
+
+// -----
+
+func.func @checks_numbers(%x: !titan.tensor<f32[seq = 4]>) {
+  // expected-error @below {{(C1) expected equal types of i64}}
+  %0 = titan.check_index %x along "rows" size 3 : !titan.tensor<f32[seq = 4]> -> !titan.tensor<f32[seq = 4]>
+  return
+}

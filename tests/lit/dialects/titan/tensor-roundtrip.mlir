@@ -55,3 +55,11 @@ func.func @dimensions(%x: !x) -> !x {
   %4 = titan.pad %3 dim "seq" from 2 : !titan.tensor<f32[prefix = 4 of seq, embed = 4]> -> !x
   return %4 : !x
 }
+
+// Indices that must fit a dimension.
+// CHECK-LABEL: func.func @check_index
+func.func @check_index(%i: !titan.tensor<i64[seq = 8]>) -> !titan.tensor<i64[seq = 8]> {
+  // CHECK: titan.check_index %{{.*}} along "vocab" size 27 : <i64[seq = 8]> -> <i64[seq = 8]>
+  %0 = titan.check_index %i along "vocab" size 27 : !titan.tensor<i64[seq = 8]> -> !titan.tensor<i64[seq = 8]>
+  return %0 : !titan.tensor<i64[seq = 8]>
+}

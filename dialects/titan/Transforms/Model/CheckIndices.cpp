@@ -1,0 +1,62 @@
+//===- CheckIndices.cpp - The pass --titan-check-indices ------------------===//
+
+#include "dialects/titan/Differentiation/GradientBuilder.h"
+#include "dialects/titan/IR/TensorAttributes.h"
+#include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Transforms/Model/IndexRange.h"
+#include "dialects/titan/Transforms/Model/Passes.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace titan::ir {
+#define GEN_PASS_DEF_TITANCHECKINDICES
+#include "dialects/titan/Transforms/Model/Passes.h.inc"
+} // namespace titan::ir
+
+using namespace mlir;
+using namespace titan::ir;
+
+/// What data are checked for when they are read.
+static std::optional<int64_t> getVocabulary(ModuleOp module) {
+  auto sizes = module->getAttrOfType<DictionaryAttr>("titan.sizes");
+  auto vocab = sizes ? sizes.getAs<IntegerAttr>("vocab") : IntegerAttr();
+  return vocab ? std::optional(vocab.getInt()) : std::nullopt;
+}
+
+/// The iterations of a repeat are counted in a register, where nothing can be checked.
+static Value inMemory(GradientBuilder &builder, Value index) {
+  return isa<BlockArgument>(index) && findVariant(index.getParentBlock()) &&
+                 findVariant(index.getParentBlock())->getIndex() == index
+             ? builder.create<AddOp>(index.getType(), index, builder.constant(0, index))
+             : index;
+}
+
+/// `table` has the dimension that `indices` index.
+static void check(Operation *op, OpOperand &indices, NamedTensorType table, StringAttr along,
+                  IndexRanges &ranges) {
+  int64_t size = table.getDims()[table.indexOf(along)].getSize();
+  std::optional<Interval> range = ranges.get(indices.get());
+  if (range && range->least >= 0 && range->most < size)
+    return;
+  OpBuilder builder(op);
+  GradientBuilder at(builder, op->getLoc());
+  Value index = inMemory(at, indices.get());
+  auto checked =
+      at.create<CheckIndexOp>(index.getType(), index, along, builder.getI64IntegerAttr(size));
+  if (Attribute blocks = op->getAttr(attr::kBlocks))
+    checked->setAttr(attr::kBlocks, blocks);
+  indices.set(checked);
+}
+
+namespace {
+struct CheckIndices : titan::ir::impl::TitanCheckIndicesBase<CheckIndices> {
+  void runOnOperation() override {
+    IndexRanges ranges(getVocabulary(getOperation()));
+    getOperation().walk([&](Operation *op) {
+      if (auto take = dyn_cast<TakeOp>(op))
+        check(op, take.getIndicesMutable(), typeOf(take.getInput()), take.getAlongAttr(), ranges);
+      else if (auto put = dyn_cast<PutOp>(op))
+        check(op, put.getIndicesMutable(), typeOf(put.getResult()), put.getAlongAttr(), ranges);
+    });
+  }
+};
+} // namespace

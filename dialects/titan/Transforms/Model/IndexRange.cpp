@@ -1,0 +1,115 @@
+//===- IndexRange.cpp - Between which numbers indices are -----------------===//
+
+#include "dialects/titan/Transforms/Model/IndexRange.h"
+#include "dialects/titan/IR/TensorAttributes.h"
+#include "dialects/titan/IR/TypeOf.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace titan::ir;
+
+/// 0 ... size - 1.
+static Interval below(int64_t size) {
+  return {0, size - 1};
+}
+
+static std::optional<Interval> unite(std::optional<Interval> a, std::optional<Interval> b) {
+  if (!a || !b)
+    return std::nullopt;
+  return Interval{std::min(a->least, b->least), std::max(a->most, b->most)};
+}
+
+/// The numbers of at most 32 bits: what they give in one operation does not overflow.
+static bool isSmall(Interval interval) {
+  return llvm::isInt<32>(interval.least) && llvm::isInt<32>(interval.most);
+}
+
+/// The hull of `function` at the corners: right for what is monotonic in each operand.
+template <typename Fn> static Interval atCorners(Interval a, Interval b, Fn function) {
+  int64_t corners[] = {function(a.least, b.least), function(a.least, b.most),
+                       function(a.most, b.least), function(a.most, b.most)};
+  auto [least, most] = std::minmax_element(std::begin(corners), std::end(corners));
+  return {*least, *most};
+}
+
+std::optional<Interval> IndexRanges::ofArgument(BlockArgument argument) const {
+  if (std::optional<RepeatVariant> body = findVariant(argument.getOwner())) {
+    if (argument == body->getIndex())
+      return below(body->getRepeat().getDim().getSize());
+    return std::nullopt;
+  }
+  auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  auto input = function
+                   ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), attr::kInput)
+                   : StringAttr();
+  bool isTokens = input && (input.getValue() == "tokens" || input.getValue() == "labels");
+  return isTokens && vocab ? std::optional(below(*vocab)) : std::nullopt;
+}
+
+std::optional<Interval> IndexRanges::ofArithmetic(Operation *op) {
+  std::optional<Interval> a = get(op->getOperand(0)), b = get(op->getOperand(1));
+  // One side bounds a minimum or maximum from one side, so the other one must be known, too.
+  if (!a || !b || !isSmall(*a) || !isSmall(*b))
+    return std::nullopt;
+  return llvm::TypeSwitch<Operation *, std::optional<Interval>>(op)
+      .Case([&](AddOp) { return Interval{a->least + b->least, a->most + b->most}; })
+      .Case([&](SubOp) { return Interval{a->least - b->most, a->most - b->least}; })
+      .Case([&](MulOp) { return atCorners(*a, *b, std::multiplies<>()); })
+      .Case([&](MaximumOp) {
+        return Interval{std::max(a->least, b->least), std::max(a->most, b->most)};
+      })
+      .Case([&](MinimumOp) {
+        return Interval{std::min(a->least, b->least), std::min(a->most, b->most)};
+      })
+      .Case([&](DivOp) -> std::optional<Interval> {
+        if (b->least <= 0)
+          return std::nullopt;
+        return atCorners(*a, *b, std::divides<>());
+      })
+      .Default(std::optional<Interval>());
+}
+
+std::optional<Interval> IndexRanges::compute(Value value) {
+  auto type = dyn_cast<NamedTensorType>(value.getType());
+  if (!type || !type.getElementType().isInteger())
+    return std::nullopt;
+  if (type.getElementType().isInteger(1))
+    return Interval{0, 1};
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return ofArgument(argument);
+  return llvm::TypeSwitch<Operation *, std::optional<Interval>>(value.getDefiningOp())
+      .Case([&](IotaOp) { return below(type.getDims()[0].getSize()); })
+      .Case([&](ConstantOp constant) {
+        auto number = static_cast<int64_t>(constant.getValue().convertToDouble());
+        return Interval{number, number};
+      })
+      .Case<RenameOp, SplitOp, MergeOp, SliceOp, ExpandOp, AnchorOp, StopGradientOp, CheckIndexOp,
+            CastOp>([&](Operation *op) { return get(op->getOperand(0)); })
+      .Case([&](PadOp pad) { return unite(get(pad.getInput()), Interval{0, 0}); })
+      .Case([&](SelectOp select) {
+        return unite(get(select.getWhenTrue()), get(select.getWhenFalse()));
+      })
+      .Case([&](TakeOp take) { return get(take.getInput()); })
+      .Case([&](TopKOp topK) -> std::optional<Interval> {
+        NamedTensorType chosen = topK.getInput().getType();
+        return below(chosen.getDims()[chosen.indexOf(topK.getAlongAttr())].getSize());
+      })
+      .Case([&](ReduceOp reduce) -> std::optional<Interval> {
+        if (reduce.getKind() == dist::ReductionKind::Sum)
+          return std::nullopt;
+        return get(reduce.getInput());
+      })
+      .Case<AddOp, SubOp, MulOp, DivOp, MaximumOp, MinimumOp>(
+          [&](Operation *op) { return ofArithmetic(op); })
+      .Default(std::optional<Interval>());
+}
+
+std::optional<Interval> IndexRanges::get(Value value) {
+  if (auto found = known.find(value); found != known.end())
+    return found->second;
+  std::optional<Interval> range = compute(value);
+  known[value] = range;
+  return range;
+}
