@@ -65,7 +65,7 @@ func.func @absent(%v: !split {titan.value = array<f64: 1.0, 2.0, 3.0, 4.0>}) -> 
 
 //--- outside.mlir
 // An index of no element, here a negative one.
-// OUTSIDE: error: 'titan.check_index' op index -1 is outside of `rows`, which has 3 elements
+// OUTSIDE: error: index -1 is outside of `rows`, which has 3 elements
 func.func @outside(%i: !titan.tensor<i64[n = 2]> {titan.value = array<f64: 2.0, -1.0>}) -> !titan.tensor<i64[n = 2]> {
   %0 = titan.check_index %i along "rows" size 3 : !titan.tensor<i64[n = 2]> -> !titan.tensor<i64[n = 2]>
   return %0 : !titan.tensor<i64[n = 2]>

@@ -55,12 +55,12 @@ func.func @counted(%table: !table, %x: !titan.tensor<f32[embed = 2]>) -> !titan.
   // CHECK: titan.repeat <many = 9>
   // CHECK: %[[COPY:.*]] = titan.add
   // CHECK: titan.check_index %[[COPY]] along "rows" size 8
-  %y = titan.repeat <few = 8> carry(%x) : (!titan.tensor<f32[embed = 2]>) -> !titan.tensor<f32[embed = 2]> {
+  %y = titan.repeat <few = 8> carry(%x) slices() : (!titan.tensor<f32[embed = 2]>) -> !titan.tensor<f32[embed = 2]> {
   ^bb0(%l: !number, %c: !titan.tensor<f32[embed = 2]>):
     %row = titan.take %table along "rows" at %l : (!table, !number) -> !titan.tensor<f32[embed = 2]>
     titan.yield %row : !titan.tensor<f32[embed = 2]>
   }
-  %z = titan.repeat <many = 9> carry(%y) : (!titan.tensor<f32[embed = 2]>) -> !titan.tensor<f32[embed = 2]> {
+  %z = titan.repeat <many = 9> carry(%y) slices() : (!titan.tensor<f32[embed = 2]>) -> !titan.tensor<f32[embed = 2]> {
   ^bb0(%l: !number, %c: !titan.tensor<f32[embed = 2]>):
     %row = titan.take %table along "rows" at %l : (!table, !number) -> !titan.tensor<f32[embed = 2]>
     titan.yield %row : !titan.tensor<f32[embed = 2]>
