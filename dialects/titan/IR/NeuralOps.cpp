@@ -20,8 +20,8 @@ LogicalResult RotaryOp::verify() {
   int64_t size = input.getDims()[input.indexOf(getDimAttr())].getSize();
   if (size % 2 != 0)
     return emitOpError("(C2) dimension ") << getDimAttr() << " has the odd size " << size;
-  if (getStart() && (getStart().getType().getRank() != 0 ||
-                     !getStart().getType().getElementType().isInteger(64)))
+  if (getStart() &&
+      (getStart().getType().getRank() != 0 || !getStart().getType().getElementType().isInteger(64)))
     return emitOpError("(C4) the start must be an i64 of rank 0, got ") << getStart().getType();
   auto listed = static_cast<int64_t>(getFrequencies().value_or(ArrayRef<double>()).size());
   if (getTheta() ? listed != 0 : listed != size / 2)

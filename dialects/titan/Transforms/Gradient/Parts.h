@@ -29,8 +29,8 @@ struct Flow {
 
 using FlowOf = llvm::function_ref<Flow(mlir::Value)>;
 
-/// Whether an operation may be computed in chunks along a factor of its rule: results that depend on
-/// global indices along it need to be told where a chunk starts.
+/// Whether an operation may be computed in chunks along a factor of its rule: results that depend
+/// on global indices along it need to be told where a chunk starts.
 bool mayCutAlong(mlir::Operation *op, const dist::Factor &factor);
 
 /// What the results are of an operation some of whose operands are cut; nothing if it needs them
