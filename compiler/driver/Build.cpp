@@ -1,6 +1,7 @@
 // `titanc build` and `titanc run`.
 #include "compiler/driver/Build.h"
 #include "compiler/driver/Compile.h"
+#include "compiler/driver/Paths.h"
 #include "compiler/driver/Processes.h"
 #include "compiler/emission/EmitCpp.h"
 #include "dialects/dist/IR/AutoAxis.h"
@@ -124,7 +125,7 @@ static std::error_code deliver(const std::string &executable, const std::string 
     return fs::copy_file(executable, output);
   int file = -1;
   llvm::SmallString<128> partial;
-  if (std::error_code error = fs::createUniqueFile(output + ".%%%%%%.partial", file, partial))
+  if (std::error_code error = createBeside(output, ".partial", file, partial))
     return error;
   std::error_code error = fs::copy_file(executable, file);
   if (std::error_code closed = llvm::sys::Process::SafelyCloseFileDescriptor(file); !error)

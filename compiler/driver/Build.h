@@ -33,8 +33,9 @@ bool writeFile(llvm::StringRef file, llvm::StringRef content, DiagnosticEngine &
 std::string buildCached(const std::string &source, const std::string &name,
                         const Toolchain &toolchain, DiagnosticEngine &diags);
 
-/// Writes a directory that builds by itself: source, headers, libraries, a CMakeLists.txt.
-bool writeProject(const std::string &source, const std::string &name, const std::string &directory,
+/// Writes a directory that builds by itself: source, headers, libraries, a CMakeLists.txt. `stem`
+/// names the program; what other tools might not take in a file name is replaced.
+bool writeProject(const std::string &source, llvm::StringRef stem, const std::string &directory,
                   const Toolchain &toolchain, DiagnosticEngine &diags);
 
 /// `titanc build`.

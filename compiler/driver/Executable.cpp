@@ -3,6 +3,7 @@
 #include "compiler/driver/CacheKey.h"
 
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
@@ -58,9 +59,29 @@ private:
   bool isShown;
 };
 
+/// Compiles; once more without GCC's vectorisers where these fail by a fault of their own.
+static bool compileObject(std::vector<std::string> compile, const std::string &object,
+                          DiagnosticEngine &diags) {
+  const std::string errors = object + ".errors";
+  int status = runProgram(compile, errors);
+  std::string said;
+  if (auto file = llvm::MemoryBuffer::getFile(errors))
+    said = (*file)->getBuffer().str();
+  fs::remove(errors);
+  if (status != 0 && llvm::StringRef(said).contains("internal compiler error")) {
+    diags.report(Code::CompilerFails, {},
+                 "the C++ compiler fails by a fault of its own; the program is compiled without "
+                 "vectorisation, and may be slower");
+    compile.insert(compile.end(), {"-fno-tree-loop-vectorize", "-fno-tree-slp-vectorize"});
+    return runProgram(compile) == 0;
+  }
+  llvm::errs() << said;
+  return status == 0;
+}
+
 /// Compiles and links, in two steps: nvcc does not know the linker's options.
 static bool compileProgram(const std::string &file, const std::string &output,
-                           const Toolchain &toolchain) {
+                           const Toolchain &toolchain, DiagnosticEngine &diags) {
   std::string object = output + ".o";
   std::vector<std::string> compile{toolchain.compiler};
   for (const std::string &include : toolchain.include)
@@ -69,7 +90,9 @@ static bool compileProgram(const std::string &file, const std::string &output,
   compile.insert(compile.end(), {"-c", file, "-o", object});
   std::vector<std::string> link{toolchain.linker, object, "-o", output};
   link.insert(link.end(), toolchain.link.begin(), toolchain.link.end());
-  bool succeeded = runProgram(compile) == 0 && runProgram(link) == 0;
+  bool compiled = toolchain.target == emission::Target::Cpu ? compileObject(compile, object, diags)
+                                                            : runProgram(compile) == 0;
+  bool succeeded = compiled && runProgram(link) == 0;
   fs::remove(object);
   return succeeded;
 }
@@ -115,7 +138,8 @@ std::string buildCached(const std::string &source, const std::string &name,
   Notice notice("compiling " + name + "; what is unchanged is not compiled again ...");
   // Compiled under another name first: an interrupted build must not look like a finished one.
   std::string partial = (executable + "." + llvm::Twine(llvm::sys::Process::getProcessId())).str();
-  if (!compileProgram(file.str().str(), partial, toolchain) || fs::rename(partial, executable)) {
+  if (!compileProgram(file.str().str(), partial, toolchain, diags) ||
+      fs::rename(partial, executable)) {
     reportFailure(file, diags);
     return "";
   }

@@ -1,6 +1,7 @@
 // `titanc fmt FILE... [--check]`.
 #include "compiler/syntax/Format.h"
 #include "compiler/driver/Commands.h"
+#include "compiler/driver/Paths.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -25,8 +26,7 @@ static std::error_code replaceFile(const std::string &path, const std::string &t
   if (!fs::can_write(real)) // a rename would not ask
     return std::make_error_code(std::errc::permission_denied);
   int file = -1;
-  if (std::error_code error =
-          fs::createUniqueFile(llvm::Twine(real) + ".%%%%%%.tmp", file, temporary))
+  if (std::error_code error = createBeside(real, ".tmp", file, temporary))
     return error;
   llvm::raw_fd_ostream out(file, /*shouldClose=*/true);
   out << text;

@@ -7,6 +7,7 @@
 #include "llvm/Support/Path.h"
 
 #include <string>
+#include <system_error>
 
 namespace titan::driver {
 
@@ -16,6 +17,11 @@ inline std::string join(llvm::StringRef directory, const llvm::Twine &name) {
   llvm::sys::path::append(file, name);
   return file.str().str();
 }
+
+/// A new file in the folder of `path`, called as that and `ending` with a random number between,
+/// and opened for writing. (LLVM's createUniqueFile replaces every `%` of the path, too.)
+std::error_code createBeside(llvm::StringRef path, llvm::StringRef ending, int &file,
+                             llvm::SmallVectorImpl<char> &name);
 
 } // namespace titan::driver
 

@@ -55,6 +55,36 @@ static bool isFree(const std::string &directory) {
   return earlier && (*earlier)->getBuffer().contains(kLibraries);
 }
 
+/// `text` as one argument of a CMake command, whatever is in it.
+static std::string quote(const llvm::Twine &text) {
+  std::string quoted = "\"";
+  for (char c : text.str()) {
+    if (c == '"' || c == '\\' || c == '$' || c == ';')
+      quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+/// A path below a directory that a CMake variable names.
+static std::string below(const llvm::Twine &variable, const llvm::Twine &path) {
+  return ("\"${" + variable + "}/" + llvm::StringRef(quote(path)).drop_front()).str();
+}
+
+static constexpr llvm::StringLiteral kSource = "CMAKE_CURRENT_SOURCE_DIR",
+                                     kBinary = "CMAKE_CURRENT_BINARY_DIR";
+
+/// A name for files that needs no quoting in any tool. (CMake, make and ninja each treat other
+/// characters in their own ways.)
+static std::string nameFiles(llvm::StringRef stem) {
+  std::string name;
+  for (char c : stem)
+    name += llvm::isAlnum(c) || c == '_' || (!name.empty() && (c == '-' || c == '.' || c == '+'))
+                ? c
+                : '_';
+  return name.empty() ? "program" : name;
+}
+
 /// The words of the link line: static libraries are copied into the project; LibTorch's and CUDA's
 /// directories are named by variables, which CMake may be told anew. What the program loads lies
 /// beside it, wherever that is.
@@ -65,52 +95,54 @@ static std::string getLibraries(const Toolchain &toolchain, std::string &variabl
     if (word.starts_with("-Wl,-rpath"))
       continue;
     if (word.ends_with(".a")) {
-      words += " ${CMAKE_CURRENT_SOURCE_DIR}/lib/" + path::filename(word).str();
+      words += " " + below(kSource, "lib/" + path::filename(word));
     } else if (path::is_absolute(word)) {
       std::string directory = path::parent_path(word).str();
       size_t at =
           std::find(directories.begin(), directories.end(), directory) - directories.begin();
       if (at == directories.size())
         directories.push_back(directory);
-      words += (" ${" + kLibraries + llvm::Twine(at) + "}/" + path::filename(word)).str();
+      words += " " + below(kLibraries + llvm::Twine(at), path::filename(word));
     } else {
-      words += " " + word.str();
+      words += " " + quote(word);
     }
   }
   for (auto [i, directory] : llvm::enumerate(directories)) {
     std::string name = (kLibraries + llvm::Twine(i)).str();
-    variables += "set(" + name + " \"" + directory + "\" CACHE PATH \"directory of libraries\")\n";
+    variables +=
+        "set(" + name + " " + quote(directory) + " CACHE PATH \"directory of libraries\")\n";
     rpath += ";${" + name + "}";
   }
   variables += "set(CMAKE_BUILD_RPATH \"" + rpath + "\")\n";
   for (llvm::StringRef library : toolchain.loads)
-    variables += "configure_file(lib/" + path::filename(library).str() +
-                 " ${CMAKE_CURRENT_BINARY_DIR} COPYONLY)\n";
+    variables += "configure_file(" + quote("lib/" + path::filename(library)) + " \"${" +
+                 kBinary.str() + "}\" COPYONLY)\n";
   return words;
 }
+
+/// The target's name. The program's, which may be one that CMake keeps for itself, is that of its
+/// files.
+static constexpr llvm::StringLiteral kTarget = "titan_program";
 
 /// nvcc is called directly, since older versions of CMake do not know newer ones of CUDA.
 static std::string getCudaRule(const std::string &name, const Toolchain &toolchain,
                                const std::string &flags) {
-  std::string includes = " -I${CMAKE_CURRENT_SOURCE_DIR}/include";
+  std::string includes = " \"-I${" + kSource.str() + "}/include\"";
   for (size_t i = 1; i < toolchain.include.size(); ++i)
-    includes += " -I" + toolchain.include[i];
-  return "find_program(NVCC nvcc HINTS \"" + path::parent_path(toolchain.compiler).str() +
-         "\" REQUIRED)\n"
-         "add_custom_command(OUTPUT " +
-         name +
-         ".o\n"
-         "  COMMAND ${NVCC}" +
-         flags + includes + " -c ${CMAKE_CURRENT_SOURCE_DIR}/" + name + ".cu -o " + name +
-         ".o\n"
-         "  DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/" +
-         name +
-         ".cu VERBATIM)\n"
-         "add_executable(" +
-         name + " ${CMAKE_CURRENT_BINARY_DIR}/" + name +
-         ".o)\n"
-         "set_target_properties(" +
-         name + " PROPERTIES LINKER_LANGUAGE CXX)\n";
+    includes += " " + quote("-I" + toolchain.include[i]);
+  const std::string source = below(kSource, name + ".cu"), object = quote(name + ".o");
+  return "find_program(NVCC nvcc HINTS " + quote(path::parent_path(toolchain.compiler)) +
+         " REQUIRED)\nadd_custom_command(OUTPUT " + object + "\n  COMMAND \"${NVCC}\"" + flags +
+         includes + " -c " + source + " -o " + object + "\n  DEPENDS " + source +
+         " VERBATIM)\nadd_executable(" + kTarget.str() + " " + below(kBinary, name + ".o") +
+         ")\nset_target_properties(" + kTarget.str() + " PROPERTIES LINKER_LANGUAGE CXX)\n";
+}
+
+static std::string getRule(const std::string &name, const std::string &flags) {
+  const std::string target = kTarget.str();
+  return "add_executable(" + target + " " + quote(name + ".cpp") + ")\ntarget_compile_features(" +
+         target + " PRIVATE cxx_std_20)\ntarget_include_directories(" + target +
+         " PRIVATE include)\ntarget_compile_options(" + target + " PRIVATE" + flags + ")\n";
 }
 
 static std::string makeCMake(const std::string &name, const Toolchain &toolchain) {
@@ -119,26 +151,17 @@ static std::string makeCMake(const std::string &name, const Toolchain &toolchain
   bool isCuda = toolchain.target == emission::Target::Cuda;
   for (const std::string &flag : toolchain.compile)
     if (isCuda || !llvm::StringRef(flag).starts_with("-std="))
-      flags += " " + flag;
-  std::string rule = "add_executable(" + name + " " + name +
-                     ".cpp)\n"
-                     "target_compile_features(" +
-                     name +
-                     " PRIVATE cxx_std_20)\n"
-                     "target_include_directories(" +
-                     name +
-                     " PRIVATE include)\n"
-                     "target_compile_options(" +
-                     name + " PRIVATE" + flags + ")\n";
-  return "cmake_minimum_required(VERSION 3.20)\n"
-         "project(" +
-         name + " LANGUAGES CXX)\n" + variables +
-         (isCuda ? getCudaRule(name, toolchain, flags) : rule) + "target_link_libraries(" + name +
-         " PRIVATE" + libraries + ")\n";
+      flags += " " + quote(flag);
+  const std::string target = kTarget.str();
+  return "cmake_minimum_required(VERSION 3.20)\nproject(" + target + " LANGUAGES CXX)\n" +
+         variables + (isCuda ? getCudaRule(name, toolchain, flags) : getRule(name, flags)) +
+         "set_target_properties(" + target + " PROPERTIES OUTPUT_NAME " + quote(name) +
+         ")\ntarget_link_libraries(" + target + " PRIVATE" + libraries + ")\n";
 }
 
-bool writeProject(const std::string &source, const std::string &name, const std::string &directory,
+bool writeProject(const std::string &source, llvm::StringRef stem, const std::string &directory,
                   const Toolchain &toolchain, DiagnosticEngine &diags) {
+  const std::string name = nameFiles(stem);
   if (!isFree(directory)) {
     diags
         .report(Code::FileExists, {},

@@ -108,7 +108,7 @@ std::string Toolchain::findTorchrun() const {
   return found ? *found : "";
 }
 
-int runProgram(const std::vector<std::string> &command) {
+int runProgram(const std::vector<std::string> &command, llvm::StringRef errors) {
   auto program = llvm::sys::findProgramByName(command[0]);
   if (!program) {
     std::cerr << "titanc: cannot find " << command[0] << '\n';
@@ -116,7 +116,10 @@ int runProgram(const std::vector<std::string> &command) {
   }
   std::vector<llvm::StringRef> arguments(command.begin(), command.end());
   std::string message;
-  int status = llvm::sys::ExecuteAndWait(*program, arguments, std::nullopt, {}, 0, 0, &message);
+  std::optional<llvm::StringRef> redirects[] = {std::nullopt, std::nullopt, errors};
+  const size_t streams = errors.empty() ? 0 : std::size(redirects);
+  int status = llvm::sys::ExecuteAndWait(*program, arguments, std::nullopt,
+                                         llvm::ArrayRef(redirects, streams), 0, 0, &message);
   if (!message.empty())
     std::cerr << "titanc: " << command[0] << ": " << message << '\n';
   return status < 0 ? 127 : status;

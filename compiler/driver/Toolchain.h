@@ -31,8 +31,9 @@ struct Toolchain {
   std::string findTorchrun() const;
 };
 
-/// Runs a program with the terminal's output; its exit status, or 127 with a message.
-int runProgram(const std::vector<std::string> &command);
+/// Runs a program with the terminal's output; its exit status, or 127 with a message. What it says
+/// to the standard error goes to the file `errors`, where one is named.
+int runProgram(const std::vector<std::string> &command, llvm::StringRef errors = {});
 /// Runs a program in the place of this one; returns only where it cannot, with 127 and a message.
 int becomeProgram(const std::vector<std::string> &command);
 

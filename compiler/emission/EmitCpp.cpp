@@ -65,8 +65,9 @@ static LogicalResult emitProgram(func::FuncOp function, StringRef name, Target t
 
 static void emitHead(ModuleOp module, dist::MeshOp mesh, Writer &out) {
   auto model = module->getAttrOfType<StringAttr>("titan.model");
-  out.line("// Emitted by titanc" + (model ? " from the model " + model.getValue() : "") +
-           ". Sizes are those of one rank.");
+  out.line(comment(("Emitted by titanc" + (model ? " from the model " + model.getValue() : "") +
+                    ". Sizes are those of one rank.")
+                       .str()));
   out.line("#include \"titan/runtime/kernel_loops.h\"");
   out.line("#include \"titan/runtime/program_table.h\"");
   out.blank();
@@ -82,7 +83,7 @@ static void emitHead(ModuleOp module, dist::MeshOp mesh, Writer &out) {
   out.line("namespace mesh {");
   std::string axes;
   for (auto axis : mesh.getAxes().getAsRange<dist::MeshAxisAttr>())
-    axes += (axes.empty() ? "" : ", ") + makeIdentifier(axis.getName());
+    axes += (axes.empty() ? "" : ", ") + Sizes::getConstant(mesh, axis.getName());
   out.line("enum : int { " + axes + " };");
   out.line("}");
   out.blank();
@@ -99,6 +100,8 @@ static LogicalResult emitPrograms(ModuleOp module, ProgramTable &table, Target t
   for (auto function : module.getOps<func::FuncOp>()) {
     if (!function->hasAttr(attr::kProgram))
       continue;
+    if (failed(memory::verifyPlaces(function, /*isWhole=*/true)))
+      return failure();
     functions.push_back(function);
     namespaces.push_back(scope.pick(function.getSymName()));
     if (failed(emitProgram(function, namespaces.back(), target, out)))
@@ -114,15 +117,13 @@ LogicalResult emission::emitCpp(ModuleOp module, ModuleOp undivided, llvm::raw_o
   dist::MeshOp mesh = dist::MeshOp::lookup(module);
   emitHead(module, mesh, out);
   NameScope scope;
-  scope.reserve("mesh");
-  scope.reserve("describe");
   dist::MeshAxisAttr axis = dist::findAutoAxis(mesh);
   std::string alone = undivided ? scope.pick(axis.getName().str() + "_1") : "";
   ProgramTable table(module, out);
   if (failed(emitPrograms(module, table, target, scope, out)))
     return failure();
   if (undivided) {
-    out.line("/// The same where the degree of `" + axis.getName().str() + "` is 1.");
+    out.line(comment("The same where the degree of `" + axis.getName().str() + "` is 1."));
     out.line("namespace " + alone + " {");
     out.blank();
     ProgramTable tableAlone(undivided, out);

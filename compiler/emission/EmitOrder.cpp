@@ -16,13 +16,13 @@ static void emitForRows(FunctionEmitter &emitter, MutableArrayRef<Loop> rows, co
     openKernel(out, rows);
   } else {
     emitParallel(out, rows.size(), work);
-    openLoops(out, rows);
+    openScope(out, rows);
   }
   emitRow();
   if (emitter.isCuda())
     closeKernel(out);
   else
-    closeLoops(out, rows);
+    closeScope(out, rows);
 }
 
 /// The dimensions of `value` without `along`, whose size goes to `size`.

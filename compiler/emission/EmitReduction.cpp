@@ -103,20 +103,22 @@ void ReductionEmitter::emitColumns() {
   out.open("for (int64_t " + start + " = 0; " + start + " < " + size + "; " + start + " += 64)");
   out.line("const int64_t width = tm::min(" + size + " - " + start + ", int64_t(64));");
   out.line(r.type + " total[64];");
-  out.line("for (int64_t " + last.variable + " = 0; " + last.variable + " < width; ++" +
-           last.variable + ")");
+  std::string loop = "for (int64_t " + last.variable + " = 0; " + last.variable + " < width; ++" +
+                     last.variable + ")";
+  out.line(loop);
   out.line("  total[" + last.variable + "] = " + getNeutral() + ";");
   openLoops(out, reduced);
   SmallVector<Loop> at = kept;
   llvm::append_range(at, reduced);
   at.push_back(last);
   at.back().variable = "(" + start + " + " + last.variable + ")";
-  std::string loop = "for (int64_t " + last.variable + " = 0; " + last.variable + " < width; ++" +
-                     last.variable + ")";
   out.line("#pragma omp simd");
   out.line(loop);
   out.line("  " + combine("total[" + last.variable + "]", getTerm(at)));
   closeLoops(out, reduced);
+  // Without the pragma, GCC 12 unrolls a short loop before it vectorises the function's statements,
+  // which may end in an internal error (tests/emission/found/unrolled-columns.titan).
+  out.line("#pragma omp simd");
   out.line(loop);
   out.line("  " + getElement(r.result, at) + getStore() + "total[" + last.variable + "];");
   out.close();
@@ -126,7 +128,7 @@ void ReductionEmitter::emitColumns() {
 /// The innermost dimension is summed: one result at a time.
 void ReductionEmitter::emitPoints() {
   emitParallel(out, kept.size(), getCount());
-  openLoops(out, kept);
+  openScope(out, kept);
   out.line(r.type + " total = " + getNeutral() + ";");
   // None is left where only dimensions of size 1 are summed over.
   ArrayRef<Loop> inner = ArrayRef(reduced).take_back(reduced.empty() ? 0 : 1);
@@ -140,7 +142,7 @@ void ReductionEmitter::emitPoints() {
   out.line(combine("total", getTerm(all)));
   closeLoops(out, reduced);
   out.line(getElement(r.result, kept) + getStore() + "total;");
-  closeLoops(out, kept);
+  closeScope(out, kept);
 }
 
 /// On a device: a thread for each result, which sums in order.
@@ -166,15 +168,10 @@ void ReductionEmitter::emit() {
     return emitWhole();
   if (isCuda)
     return emitThreads();
-  // Without a loop around it, the sum needs a scope of its own.
-  if (kept.empty())
-    out.open("");
   bool isColumns = !kept.empty() && kept.back().getKey() == all.back().getKey();
   if (isColumns && !reduced.empty())
     return emitColumns();
   emitPoints();
-  if (kept.empty())
-    out.close();
 }
 
 void emission::emitReduction(FunctionEmitter &emitter, Reduction reduction) {

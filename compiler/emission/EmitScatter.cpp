@@ -49,6 +49,8 @@ private:
   ArrayRef<Loop> getSummed() const { return ArrayRef(loops).drop_back(); }
   void emitIndex();
   void emitAdd();
+  /// The same, where the index is one of the result's.
+  void emitChecked();
 
   Writer &out;
   Access updates, at, result;
@@ -61,15 +63,20 @@ private:
 } // namespace
 
 void Scatter::emitIndex() {
-  out.line("const int64_t at = " + getElement(at, getSummed()) +
-           (offset.empty() ? "" : " - " + offset) + ";");
-  out.line("if (at < 0 || at >= " + size + ")");
-  out.line("  continue;");
+  out.line("const int64_t at = " + getElement(at, loops) + (offset.empty() ? "" : " - " + offset) +
+           ";");
 }
 
 void Scatter::emitAdd() {
   out.line(result.pointer + "[" + getOffset(result, loops) + " + " + scale("at", stride) +
            "] += " + getElement(updates, loops) + ";");
+}
+
+void Scatter::emitChecked() {
+  out.line("if (at >= 0 && at < " + size + ")");
+  out.indent();
+  emitAdd();
+  out.unindent();
 }
 
 void Scatter::emitForThreads() {
@@ -80,6 +87,8 @@ void Scatter::emitForThreads() {
   last.variable = "(" + start + " + " + inner + ")";
   openLoops(out, getSummed());
   emitIndex();
+  out.line("if (at < 0 || at >= " + size + ")");
+  out.line("  continue;");
   out.line("const int64_t width = tm::min(" + total + " - " + start + ", int64_t(64));");
   out.line("#pragma omp simd");
   out.line("for (int64_t " + inner + " = 0; " + inner + " < width; ++" + inner + ")");
@@ -94,7 +103,7 @@ void Scatter::emitForDevice() {
   openKernel(out, ArrayRef(loops).take_back());
   openLoops(out, getSummed());
   emitIndex();
-  emitAdd();
+  emitChecked();
   closeLoops(out, getSummed());
   closeKernel(out);
 }
@@ -107,20 +116,16 @@ void Scatter::emitByElement(bool isCuda, const Extent &work) {
     openKernel(out, kept);
   } else {
     emitParallel(out, kept.size(), work);
-    openLoops(out, kept);
+    openScope(out, kept);
   }
   openLoops(out, summed);
-  out.line("const int64_t at = " + getElement(at, loops) + (offset.empty() ? "" : " - " + offset) +
-           ";");
-  out.line("if (at >= 0 && at < " + size + ")");
-  out.indent();
-  emitAdd();
-  out.unindent();
+  emitIndex();
+  emitChecked();
   closeLoops(out, summed);
   if (isCuda)
     closeKernel(out);
   else
-    closeLoops(out, kept);
+    closeScope(out, kept);
 }
 
 void Scatter::emit(bool isCuda, const Extent &work) {

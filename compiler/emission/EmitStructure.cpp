@@ -25,7 +25,7 @@ LogicalResult FunctionEmitter::emitFunction(StringRef name, Block &block) {
   Writer text;
   std::string source = getSourceLine(block.getParentOp()->getLoc());
   if (!source.empty())
-    text.line("// " + source);
+    text.line(comment(source));
   text.open("void " + name + "(" + parameters + ")");
   for (const std::string &variable : sizes().takeVariables())
     text.line(variable);
@@ -115,7 +115,6 @@ LogicalResult FunctionEmitter::emitRepeat(RepeatOp repeat) {
     copyToPlace(init, memory::getPlace(argument));
   std::string count =
       sizes().getSize(repeat.getDim(), ArrayAttr::get(repeat.getContext(), {})).name;
-  // A name that no value has.
   std::string index = "l" + (repeats.empty() ? std::string() : std::to_string(repeats.size()));
   SmallVector<Enclosing> inner = repeats;
   inner.push_back({index, repeat});

@@ -78,10 +78,7 @@ std::optional<Extent> ProgramState::getBucket(PlaceAttr place) {
 }
 
 FunctionEmitter::FunctionEmitter(ProgramState &program, SmallVector<Enclosing> repeats)
-    : program(program), repeats(std::move(repeats)) {
-  for (const Enclosing &repeat : this->repeats)
-    scope.reserve(repeat.index);
-}
+    : program(program), repeats(std::move(repeats)) {}
 
 SmallVector<Index> FunctionEmitter::getSpace(Value value) {
   SmallVector<Index> space;
@@ -116,6 +113,12 @@ Access FunctionEmitter::getAccess(Value value, ArrayRef<Index> space) {
       access.strides[slots.key] = *distance;
       distance = slots.size * *distance;
     }
+  return access;
+}
+
+Access FunctionEmitter::getIndexAccess(IotaOp iota) {
+  Access access = makeAccess(getRankOffset(iota.getType(), 0), getSpace(iota.getResult()));
+  access.isIndex = true;
   return access;
 }
 
@@ -228,7 +231,7 @@ void FunctionEmitter::emitSourceLine(Operation *op) {
   if (now.empty() || now == line)
     return;
   line = now;
-  body.line("// " + line);
+  body.line(comment(line));
 }
 
 /// `contract wgrad` of a `titan.contract` that is part of the weight gradient.
@@ -253,7 +256,7 @@ void FunctionEmitter::setPlace(Operation *op) {
 std::string FunctionEmitter::getGroup(ArrayAttr axes) {
   std::string list;
   for (auto axis : axes.getAsRange<StringAttr>())
-    list += (list.empty() ? "" : ", ") + Sizes::getAxisName(axis);
+    list += (list.empty() ? "" : ", ") + sizes().getAxisName(axis);
   return "over<" + list + ">()";
 }
 

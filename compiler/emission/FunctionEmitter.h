@@ -61,6 +61,8 @@ public:
   Extent getDistance(ir::PlaceAttr place, ir::NamedTensorType type);
   /// Elements between the rows of a flat value: its slots, which lie apart in a bucket.
   Extent getRowDistance(mlir::Value flat);
+  /// The access of an iota, whose elements need no memory: they are where they are.
+  Access getIndexAccess(ir::IotaOp iota);
   llvm::SmallVector<Index> getSpace(mlir::Value value);
   /// The expression of a value that has no memory and does not vary over elements (a constant, a
   /// repeat's index); empty for others.
@@ -156,6 +158,9 @@ void emitParallel(Writer &out, int depth, const Extent &count);
 /// `for (int64_t v = 0; v < size; ++v) {` for each loop; the caller closes them.
 void openLoops(Writer &out, llvm::ArrayRef<Loop> loops);
 void closeLoops(Writer &out, llvm::ArrayRef<Loop> loops);
+/// The same, but a block of its own where there are no loops: what is declared inside stays there.
+void openScope(Writer &out, llvm::ArrayRef<Loop> loops);
+void closeScope(Writer &out, llvm::ArrayRef<Loop> loops);
 /// Opens a kernel (a lambda on the device) that runs once for every index of `loops`, a thread
 /// each; `closeKernel` ends it. Without loops it runs once.
 void openKernel(Writer &out, llvm::ArrayRef<Loop> loops);

@@ -27,6 +27,20 @@ void emission::closeLoops(Writer &out, llvm::ArrayRef<Loop> loops) {
     out.close();
 }
 
+void emission::openScope(Writer &out, llvm::ArrayRef<Loop> loops) {
+  if (loops.empty()) {
+    out.line("{");
+    out.indent();
+  }
+  openLoops(out, loops);
+}
+
+void emission::closeScope(Writer &out, llvm::ArrayRef<Loop> loops) {
+  if (loops.empty())
+    out.close();
+  closeLoops(out, loops);
+}
+
 /// The loops' variables from one index, the last loop's fastest.
 static void splitIndex(Writer &out, llvm::ArrayRef<Loop> loops) {
   for (size_t at = loops.size(); at-- > 0;) {

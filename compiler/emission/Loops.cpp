@@ -3,11 +3,12 @@
 #include "compiler/emission/Loops.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace titan::emission;
 
 Access titan::emission::makeAccess(std::string pointer, llvm::ArrayRef<Index> dims) {
-  Access access{std::move(pointer), {}, false};
+  Access access{std::move(pointer), {}};
   Extent stride;
   for (const Index &dim : llvm::reverse(dims)) {
     access.strides[dim.key] = stride;
@@ -52,11 +53,36 @@ std::string titan::emission::getOffset(const Access &access, llvm::ArrayRef<Loop
   return offset.empty() ? "0" : offset;
 }
 
+/// A sum, without superfluous zeros.
+static std::string add(const std::string &a, const std::string &b) {
+  if (a.empty() || a == "0")
+    return b;
+  return b == "0" ? a : a + " + " + b;
+}
+
+void titan::emission::advance(Access &access, const std::string &offset) {
+  access.pointer =
+      access.isIndex ? add(access.pointer, offset) : "(" + access.pointer + " + " + offset + ")";
+}
+
+std::string titan::emission::getElementAt(const Access &access, const std::string &offset) {
+  if (!access.isIndex)
+    return access.pointer + "[" + offset + "]";
+  std::string sum = add(offset, access.pointer.empty() ? "0" : access.pointer);
+  if (llvm::none_of(sum, llvm::isAlpha)) // a literal alone would be an int
+    return "int64_t(" + sum + ")";
+  return sum.find(' ') == std::string::npos ? sum : "(" + sum + ")";
+}
+
 std::string titan::emission::getElement(const Access &access, llvm::ArrayRef<Loop> loops) {
-  return access.pointer + "[" + getOffset(access, loops) + "]";
+  return getElementAt(access, getOffset(access, loops));
+}
+
+std::string titan::emission::getLoadedAt(const Access &access, const std::string &offset) {
+  std::string element = getElementAt(access, offset);
+  return access.isNarrow ? "float(" + element + ")" : element;
 }
 
 std::string titan::emission::getLoaded(const Access &access, llvm::ArrayRef<Loop> loops) {
-  std::string element = getElement(access, loops);
-  return access.isNarrow ? "float(" + element + ")" : element;
+  return getLoadedAt(access, getOffset(access, loops));
 }

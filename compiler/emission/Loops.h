@@ -22,6 +22,8 @@ struct Access {
   std::string pointer;
   llvm::StringMap<Extent> strides;
   bool isNarrow = false; ///< elements are bf16: computed with as float, rounded by a store
+  /// No memory: an element is its own offset, counted from `pointer`, a number (empty: 0).
+  bool isIndex = false;
 };
 
 /// A dimension of an index space.
@@ -46,12 +48,17 @@ Access makeAccess(std::string pointer, llvm::ArrayRef<Index> dims);
 llvm::SmallVector<Loop> makeLoops(llvm::ArrayRef<Index> space,
                                   llvm::ArrayRef<const Access *> accesses);
 
+/// The access that starts `offset`, an expression, further on.
+void advance(Access &access, const std::string &offset);
+
 /// `a + b * stride + ...` of the loops that the access has; `0` where it has none.
 std::string getOffset(const Access &access, llvm::ArrayRef<Loop> loops);
 
-/// `pointer[offset]`, or `*pointer` without loops.
+/// `pointer[offset]`, or the offset itself where the access has no memory.
+std::string getElementAt(const Access &access, const std::string &offset);
 std::string getElement(const Access &access, llvm::ArrayRef<Loop> loops);
 /// The element as a number to compute with: `float(pointer[offset])` of narrow ones.
+std::string getLoadedAt(const Access &access, const std::string &offset);
 std::string getLoaded(const Access &access, llvm::ArrayRef<Loop> loops);
 
 } // namespace titan::emission

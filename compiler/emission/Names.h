@@ -1,7 +1,11 @@
-//===- Names.h - Identifiers from source names ------------------*- C++ -*-===//
+//===- Names.h - Text of others in emitted C++ ------------------*- C++ -*-===//
 //
-// Source names become C++ identifiers: what C++ does not allow is replaced, and names that are
-// taken get a number.
+// Whatever a user can choose (names, file names, settings) enters emitted source here: as an
+// identifier, as a string literal or in a comment.
+//
+// Identifiers of users have a namespace of their own: they end with an underscore, and nothing else
+// does, neither what the emitter itself declares nor a keyword, a macro or a function of a header.
+// So `at` is the runtime's and `at_` the user's, and no list of reserved names is needed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,19 +19,24 @@
 
 namespace titan::emission {
 
-/// `name` with what is not a letter, digit or underscore replaced by an underscore; a keyword of
-/// C++ gets one behind it.
+/// `name` as an identifier: letters and digits of ASCII with single underscores between them, a
+/// letter first and an underscore last. (Identifiers with two adjacent underscores, or one in
+/// front, are reserved for implementations of C++.)
 std::string makeIdentifier(llvm::StringRef name);
 
-/// `text` as a C++ string literal with its quotes.
+/// `text` as a C++ string literal with its quotes. All but printable ASCII is escaped by number, so
+/// that no line end, no encoding and no trigraph can end or change it.
 std::string quote(llvm::StringRef text);
+
+/// `// text` on one line: what is not printable ASCII, and backslashes, which could join the next
+/// line to it, become question marks.
+std::string comment(llvm::StringRef text);
 
 /// The names of one scope.
 class NameScope {
 public:
-  NameScope();
   void reserve(llvm::StringRef name) { taken.insert(name); }
-  /// An identifier like `name` that nothing else in the scope has.
+  /// An identifier like `name` that nothing else in the scope has: `x_`, `x_1_`, ...
   std::string pick(llvm::StringRef name);
 
 private:

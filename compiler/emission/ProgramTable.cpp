@@ -22,7 +22,7 @@ ProgramTable::ProgramTable(ModuleOp module, Writer &out)
 static std::string joinAxes(dist::MeshOp mesh, ArrayAttr axes, StringRef separator) {
   std::string text;
   for (auto axis : axes.getAsRange<StringAttr>())
-    text += (text.empty() ? "" : separator.str()) + Sizes::getAxisName(axis);
+    text += (text.empty() ? "" : separator.str()) + Sizes::getAxisName(mesh, axis);
   return text;
 }
 
@@ -43,7 +43,7 @@ static std::string getDegree(dist::MeshOp mesh, ArrayAttr axes) {
     return std::to_string(known);
   std::string text;
   for (auto axis : axes.getAsRange<StringAttr>())
-    text += (text.empty() ? "degree[" : " * degree[") + Sizes::getAxisName(axis) + "]";
+    text += (text.empty() ? "degree[" : " * degree[") + Sizes::getAxisName(mesh, axis) + "]";
   return axes.size() == 1 ? text : "(" + text + ")";
 }
 
@@ -317,7 +317,8 @@ void ProgramTable::emitDescription(ArrayRef<func::FuncOp> functions,
 void ProgramTable::emitChoice(StringRef undivided) {
   if (undivided.empty())
     return out.line("describe(p, degree);");
-  out.line("if (degree[" + Sizes::getAxisName(dist::findAutoAxis(mesh).getName()) + "] == 1)");
+  out.line("if (degree[" + Sizes::getAxisName(mesh, dist::findAutoAxis(mesh).getName()) +
+           "] == 1)");
   out.line("  " + undivided + "::describe(p, degree);");
   out.line("else");
   out.line("  describe(p, degree);");
@@ -330,16 +331,16 @@ void ProgramTable::emit(StringRef undivided) {
   if (auto name = module->getAttrOfType<StringAttr>("titan.run_name"))
     out.line("p.name = " + quote(name) + ";");
   if (auto source = module->getAttrOfType<StringAttr>("titan.source"))
-    out.line("p.source = " + quote(source) + ";");
+    out.line("p.source = {" + quote(source) + ", " + std::to_string(source.size()) + "};");
   out.line("p.mesh = programMesh();");
   emitChoice(undivided);
   emitSettings();
   if (parameterType)
     out.line("p.dtype = " + getDType(parameterType) + ";");
   if (auto sizes = module->getAttrOfType<DictionaryAttr>("titan.sizes"))
-    for (NamedAttribute size : sizes)
-      out.line("p." + size.getName().getValue() + " = " +
-               std::to_string(cast<IntegerAttr>(size.getValue()).getInt()) + ";");
+    for (StringRef field : {"batch", "seq", "vocab"})
+      if (auto size = sizes.getAs<IntegerAttr>(field))
+        out.line("p." + field + " = " + std::to_string(size.getInt()) + ";");
   out.line("p.parameters = " + std::to_string(parameters) + ";");
   for (auto [attribute, field] : {std::pair("titan.flops_per_token", "flopsPerToken"),
                                   std::pair("titan.model_flops_per_token", "modelFlopsPerToken")})

@@ -48,13 +48,6 @@ std::string RowNest::getIndex(StringRef key) {
   return getOffset(indexAccesses[key], current);
 }
 
-std::string RowNest::getIota(Value value) {
-  auto type = cast<NamedTensorType>(value.getType());
-  std::string index = getIndex(type.getDims()[0].getName());
-  std::string offset = emitter.getRankOffset(type, 0);
-  return offset.empty() ? index : "(" + index + " + " + offset + ")";
-}
-
 std::string RowNest::getGlobalIndex(Value value) {
   auto type = cast<NamedTensorType>(value.getType());
   const Access &access = globalIndices[value];
@@ -72,8 +65,6 @@ std::string RowNest::getOperand(Value value) {
     return it->second;
   if (auto it = scalars.find(value); it != scalars.end())
     return it->second;
-  if (value.getDefiningOp<IotaOp>() && !accesses.count(value))
-    return getIota(value);
   return getLoaded(accesses[value], current);
 }
 
@@ -138,7 +129,9 @@ void RowNest::emitOp(Operation *op) {
       .Case([&](SliceOp slice) {
         define(slice.getResult(), getLoaded(accesses[slice.getInput()], current));
       })
-      .Case([&](IotaOp iota) { define(iota.getResult(), getIota(iota.getResult())); })
+      .Case([&](IotaOp iota) {
+        define(iota.getResult(), getElement(emitter.getIndexAccess(iota), current));
+      })
       .Default([&](Operation *) { emitElementwise(op); });
 }
 
@@ -170,10 +163,8 @@ std::string RowNest::getTake(TakeOp op) {
             (offset.empty() ? "" : " - " + offset) + ";");
   const Access &access = accesses[op.getInput()];
   std::string size = emitter.sizes().getDims(table)[dim].size.name;
-  std::string element = access.pointer + "[" + getOffset(access, current) + " + " +
-                        scale(at, access.strides.lookup(op.getAlong())) + "]";
-  if (access.isNarrow)
-    element = "float(" + element + ")";
+  std::string element = getLoadedAt(access, getOffset(access, current) + " + " +
+                                                scale(at, access.strides.lookup(op.getAlong())));
   return "(" + at + " >= 0 && " + at + " < " + size + " ? " + element + " : " +
          getType(op.getResult()) + "(0))";
 }
@@ -197,9 +188,7 @@ std::string RowNest::getPad(PadOp op) {
   access.strides.erase(inner);
   access.strides[op.getDim()] = stride;
   std::string element =
-      access.pointer + "[" + getOffset(access, current) + " - " + scale(from, stride) + "]";
-  if (access.isNarrow)
-    element = "float(" + element + ")";
+      getLoadedAt(access, getOffset(access, current) + " - " + scale(from, stride));
   return "(" + index + " >= " + from + " && " + index + " < " + from + " + " + size + " ? " +
          element + " : " + getType(op.getResult()) + "(0))";
 }

@@ -51,14 +51,8 @@ static SmallVector<std::string> getNeededIndices(Operation *op) {
     keys.push_back(put.getAlong().str());
   if (auto pad = dyn_cast<PadOp>(op))
     keys.push_back(pad.getDim().str());
-  auto addIota = [&](Value value) {
-    keys.push_back(cast<NamedTensorType>(value.getType()).getDims()[0].getName().str());
-  };
-  if (isa<IotaOp>(op))
-    addIota(op->getResult(0));
-  for (Value operand : op->getOperands())
-    if (operand.getDefiningOp<IotaOp>())
-      addIota(operand);
+  if (auto iota = dyn_cast<IotaOp>(op))
+    keys.push_back(iota.getType().getDims()[0].getName().str());
   return keys;
 }
 
@@ -70,6 +64,13 @@ static Access makeGlobalAccess(Value value) {
   return makeAccess("", space);
 }
 
+/// An iota is known without being read, also where it has memory.
+Access RowNest::getOperandAccess(Value operand) {
+  if (auto iota = operand.getDefiningOp<IotaOp>())
+    return emitter.getIndexAccess(iota);
+  return emitter.getAccess(operand);
+}
+
 void RowNest::prepareAccesses() {
   for (Operation *op : ops) {
     for (const std::string &key : getNeededIndices(op))
@@ -79,9 +80,9 @@ void RowNest::prepareAccesses() {
     if (!innerOf.count(op))
       continue;
     for (Value operand : op->getOperands())
-      if (!isInside(operand) && !operand.getDefiningOp<IotaOp>() && !accesses.count(operand) &&
+      if (!isInside(operand) && !accesses.count(operand) &&
           emitter.getInlineScalar(operand).empty())
-        accesses[operand] = emitter.getAccess(operand);
+        accesses[operand] = getOperandAccess(operand);
   }
   for (auto &[value, places] : outputs)
     for (Value place : places) {
@@ -96,8 +97,7 @@ void RowNest::prepareAccesses() {
       int64_t at = slice.getInput().getType().indexOf(slice.getDimAttr());
       access.strides.erase(slice.getDim());
       access.strides[slice.getType().getDims()[at].getName().getValue()] = stride;
-      access.pointer =
-          "(" + access.pointer + " + " + scale(std::to_string(slice.getOffset()), stride) + ")";
+      advance(access, scale(std::to_string(slice.getOffset()), stride));
     }
 }
 
@@ -184,7 +184,7 @@ void RowNest::emitRowScalars() {
     for (Value operand : op->getOperands()) {
       bool isTable = isa<TakeOp, PadOp, SliceOp>(op) && operand == op->getOperand(0);
       auto it = accesses.find(operand);
-      if (it == accesses.end() || isTable || scalars.count(operand))
+      if (it == accesses.end() || it->second.isIndex || isTable || scalars.count(operand))
         continue;
       bool varies = llvm::any_of(emitter.getSpace(operand), [&](const Index &dim) {
         return !isRow(dim.key) && !dim.size.isOne();

@@ -54,12 +54,12 @@ private:
   void roundSums(ir::ReduceOp op);
   /// The dimensions of a reduction's result below the row.
   llvm::SmallVector<Index> getKeptSpace(ir::ReduceOp op);
+  Access getOperandAccess(mlir::Value operand);
   std::string getTake(ir::TakeOp op);
   std::string getOneHot(ir::PutOp op);
   std::string getPad(ir::PadOp op);
   /// The expression of an operand inside the current loops.
   std::string getOperand(mlir::Value value);
-  std::string getIota(mlir::Value value);
   std::string getGlobalIndex(mlir::Value value);
   /// Elements that the loop writes per iteration.
   int64_t countStores(const Inner &inner);

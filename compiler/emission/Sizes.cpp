@@ -17,8 +17,17 @@ int64_t Sizes::getAxis(StringAttr name) {
   return -1;
 }
 
-std::string Sizes::getAxisName(StringAttr axis) {
-  return "mesh::" + makeIdentifier(axis);
+std::string Sizes::getConstant(dist::MeshOp mesh, StringAttr axis) {
+  NameScope scope;
+  if (mesh)
+    for (auto each : mesh.getAxes().getAsRange<dist::MeshAxisAttr>())
+      if (std::string name = scope.pick(each.getName()); each.getName() == axis)
+        return name;
+  return scope.pick(axis);
+}
+
+std::string Sizes::getAxisName(dist::MeshOp mesh, StringAttr axis) {
+  return "mesh::" + getConstant(mesh, axis);
 }
 
 bool Sizes::isAuto(ArrayAttr axes) {
@@ -143,7 +152,7 @@ Factor Sizes::getBucket(StringRef name, ArrayRef<ir::NamedTensorType> buffers) {
     total += support::alignTo(part.value * bytes, support::kArenaAlignment) / bytes;
     isKnown &= part.value != 0;
   }
-  return declare(makeIdentifier(name) + "_bucket", text, isKnown ? total : 0);
+  return declare((name + "_bucket").str(), text, isKnown ? total : 0);
 }
 
 Extent Sizes::getCount(ir::NamedTensorType type) {

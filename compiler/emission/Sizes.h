@@ -43,8 +43,11 @@ public:
   std::string getPart(mlir::ArrayAttr axes);
   /// Index of an axis in the mesh.
   int64_t getAxis(mlir::StringAttr name);
-  /// The axis as a constant of emitted code, which is its index.
-  static std::string getAxisName(mlir::StringAttr axis);
+  /// The axis as a constant of emitted code, which is its index: `mesh::tp_`.
+  std::string getAxisName(mlir::StringAttr axis) const { return getAxisName(mesh, axis); }
+  static std::string getAxisName(dist::MeshOp mesh, mlir::StringAttr axis);
+  /// Its name inside the namespace `mesh`.
+  static std::string getConstant(dist::MeshOp mesh, mlir::StringAttr axis);
   bool isAuto(mlir::ArrayAttr axes);
 
   /// A constant array of these numbers, as its name; equal ones are one.

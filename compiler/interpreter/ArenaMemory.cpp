@@ -119,6 +119,8 @@ int64_t getBufferBytes(ir::BufferAttr buffer, const RankMesh &mesh) {
 } // namespace
 
 LogicalResult ArenaMemory::plan() {
+  if (failed(memory::verifyPlaces(function, /*isWhole=*/false)))
+    return failure();
   std::vector<support::ArenaItem> items;
   auto planned = function->getAttrOfType<ArrayAttr>(memory::kBuffers);
   for (auto buffer : planned.getAsRange<ir::BufferAttr>())

@@ -33,8 +33,10 @@ Role interpreter::getResultRole(func::FuncOp function, unsigned index) {
   for (auto [kind, name] : kinds)
     if (auto role = function.getResultAttrOfType<StringAttr>(index, name))
       return {kind, role.str()};
-  if (auto updated = function.getResultAttrOfType<IntegerAttr>(index, attr::kUpdates))
-    return {"update", getArgumentRole(function, updated.getInt()).name};
+  if (auto updated = function.getResultAttrOfType<IntegerAttr>(index, attr::kUpdates)) {
+    Role argument = getArgumentRole(function, updated.getInt());
+    return {"update", argument.name, argument.kind};
+  }
   return {"value", std::to_string(index)};
 }
 

@@ -34,6 +34,10 @@ struct Settings {
 /// is no role attribute, "value 0".
 struct Role {
   std::string kind, name;
+  std::string of = {}; ///< the kind of the argument that an update replaces
+  bool operator==(const Role &other) const {
+    return kind == other.kind && name == other.name && of == other.of;
+  }
   std::string str() const { return kind + " " + name; }
 };
 Role getArgumentRole(mlir::func::FuncOp function, unsigned index);

@@ -33,7 +33,7 @@ Comparison interpreter::compareResults(const Session &a, const Session &b) {
   Comparison comparison;
   std::map<std::string, double> kin = getFamilyNorms(b);
   for (const Result &one : a.getResults()) {
-    const Result *other = b.find(one.role.kind, one.role.name);
+    const Result *other = b.find(one.role);
     if (!other) {
       comparison.missing.push_back(one.role.str());
       continue;
@@ -48,7 +48,7 @@ Comparison interpreter::compareResults(const Session &a, const Session &b) {
     }
   }
   for (const Result &other : b.getResults())
-    if (!a.find(other.role.kind, other.role.name))
+    if (!a.find(other.role))
       comparison.missing.push_back(other.role.str());
   return comparison;
 }

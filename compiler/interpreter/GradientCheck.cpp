@@ -32,7 +32,7 @@ static FailureOr<double> evaluateAt(Session &session, unsigned index, const Host
   session.setArgument(index, moved);
   LogicalResult stepped = session.step(/*keep=*/false);
   session.setArgument(index, start);
-  const Result *loss = succeeded(stepped) ? session.find("output", "loss") : nullptr;
+  const Result *loss = succeeded(stepped) ? session.find({"output", "loss"}) : nullptr;
   if (!loss)
     return failure();
   return loss->global.data[0];
@@ -152,7 +152,7 @@ LogicalResult interpreter::checkGradients(Session &session, double tolerance,
   if (failed(session.step(/*keep=*/false)))
     return failure();
   func::FuncOp function = session.getFunction();
-  if (!session.find("output", "loss"))
+  if (!session.find({"output", "loss"}))
     return function.emitError("has no result \"loss\" to differentiate");
   bool allAgree = true;
   unsigned checked = 0;

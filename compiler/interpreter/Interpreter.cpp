@@ -120,11 +120,25 @@ FailureOr<RankTensors> interpreter::interpret(ArrayRef<func::FuncOp> functions,
   return results;
 }
 
-LogicalResult interpreter::checkDivisible(func::FuncOp function, const RankMesh &mesh) {
+/// Elements are doubles here: 2 GiB of them.
+static constexpr int64_t kMostElements = int64_t{1} << 28;
+
+static LogicalResult checkSize(Location location, ir::NamedTensorType type) {
+  int64_t elements = 1;
+  for (ir::DimAttr dim : type.getDims())
+    if (llvm::MulOverflow(elements, dim.getSize(), elements) || elements > kMostElements)
+      return emitError(location) << type << " has more elements than the interpreter holds, "
+                                 << kMostElements;
+  return success();
+}
+
+LogicalResult interpreter::checkTypes(func::FuncOp function, const RankMesh &mesh) {
   auto check = [&](Location location, Type type) -> LogicalResult {
     auto tensor = dyn_cast<ir::NamedTensorType>(type);
     if (!tensor)
       return success();
+    if (failed(checkSize(location, tensor)))
+      return failure();
     for (auto [dim, axes] :
          llvm::zip_equal(tensor.getDims(), tensor.getShardingOrReplicated().getDimAxes()))
       if (int64_t parts = dist::getDegreeProduct(axes, mesh.getDegrees());

@@ -20,8 +20,9 @@ using RankTensors = std::vector<std::vector<TensorRef>>;
 mlir::FailureOr<RankTensors> interpret(llvm::ArrayRef<mlir::func::FuncOp> functions,
                                        const RankMesh &mesh, const RankTensors &arguments);
 
-/// Complains about a value whose dimension the mesh does not divide: only storage is ever padded.
-mlir::LogicalResult checkDivisible(mlir::func::FuncOp function, const RankMesh &mesh);
+/// Refuses a value whose dimension the mesh does not divide (only storage is ever padded), or that
+/// is too large to be interpreted.
+mlir::LogicalResult checkTypes(mlir::func::FuncOp function, const RankMesh &mesh);
 
 } // namespace titan::interpreter
 

@@ -4,6 +4,8 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace titan;
 using namespace titan::interpreter;
@@ -18,7 +20,8 @@ RankMesh::RankMesh(dist::MeshOp mesh, int64_t autoDegree)
 int64_t RankMesh::getNumRanks() const {
   int64_t product = 1;
   for (const auto &entry : degrees)
-    product *= entry.second;
+    if (llvm::MulOverflow(product, entry.second, product))
+      return std::numeric_limits<int64_t>::max();
   return product;
 }
 

@@ -39,6 +39,9 @@ static FailureOr<std::vector<func::FuncOp>> findFunctions(ModuleOp module, Strin
   return functions;
 }
 
+/// All ranks are in one process.
+static constexpr int64_t kMostRanks = 4096;
+
 /// Whether the program is laid on the mesh already: before the shard phase no type has a sharding.
 static bool isMapped(func::FuncOp function) {
   auto hasSharding = [](Type type) {
@@ -61,8 +64,10 @@ FailureOr<Session> Session::create(ModuleOp module, StringRef programs, int64_t 
     return failure();
   dist::MeshOp meshOp = isMapped(functions->front()) ? dist::MeshOp::lookup(module) : nullptr;
   auto mesh = std::make_unique<RankMesh>(meshOp, autoDegree);
+  if (mesh->getNumRanks() > kMostRanks)
+    return module.emitError("the mesh has more ranks than the interpreter has, ") << kMostRanks;
   for (func::FuncOp function : *functions)
-    if (failed(checkDivisible(function, *mesh)))
+    if (failed(checkTypes(function, *mesh)))
       return failure();
   Session session(std::move(*functions), std::move(mesh), std::move(settings));
   session.arguments.resize(session.mesh->getNumRanks(),
@@ -146,9 +151,9 @@ LogicalResult Session::step(bool keep) {
   return success();
 }
 
-const Result *Session::find(StringRef kind, StringRef name) const {
+const Result *Session::find(const Role &role) const {
   for (const Result &result : results)
-    if (result.role.kind == kind && result.role.name == name)
+    if (result.role == role)
       return &result;
   return nullptr;
 }

@@ -41,7 +41,7 @@ public:
   const RankTensors &getLocalResults() const { return locals; }
   const std::vector<Result> &getResults() const { return results; }
   /// The result of this role, or null.
-  const Result *find(llvm::StringRef kind, llvm::StringRef name) const;
+  const Result *find(const Role &role) const;
 
   /// An argument's global value, and how to replace it.
   mlir::FailureOr<ir::HostTensor> getArgument(unsigned index);

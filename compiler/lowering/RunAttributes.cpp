@@ -8,8 +8,8 @@
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSet.h"
-#include <algorithm>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -118,6 +118,14 @@ private:
   std::optional<int64_t> least;
 };
 
+/// A file's name on one line.
+std::string onOneLine(StringRef name) {
+  std::string line = name.str();
+  std::replace_if(
+      line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  return line;
+}
+
 /// Everything that was read, so that a run's folder can say later what was trained: every file and
 /// every setting of the command line, under its name.
 std::string wholeText(const SourceManager &sources) {
@@ -129,7 +137,7 @@ std::string wholeText(const SourceManager &sources) {
     if (name == "--set")
       all += "# --set " + std::string(sources.text(file)) + "\n";
     else if (!name.starts_with("--set ") && seen.insert(name).second)
-      all += "# file: " + name.str() + "\n" + std::string(sources.text(file)) + "\n";
+      all += "# file: " + onOneLine(name) + "\n" + std::string(sources.text(file)) + "\n";
   }
   return all;
 }

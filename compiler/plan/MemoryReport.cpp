@@ -139,17 +139,21 @@ bool usesBlas(ir::ContractOp contract, const Processor &processor) {
          (lhs.getElementType().isF64() || !processor.hasVectors);
 }
 
-/// The kind of each persistent tensor, by its buffer's name.
-llvm::StringMap<int64_t MemoryReport::*> getPersistentKinds(ModuleOp module) {
-  llvm::StringMap<int64_t MemoryReport::*> kinds;
+/// The kind of each persistent tensor, by the number of its buffer.
+llvm::DenseMap<int64_t, int64_t MemoryReport::*> getPersistentKinds(ModuleOp module) {
+  llvm::DenseMap<int64_t, int64_t MemoryReport::*> kinds;
   for (auto function : module.getOps<func::FuncOp>())
-    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-      if (auto name = function.getArgAttrOfType<StringAttr>(i, ir::attr::kParam))
-        kinds[name.getValue()] = function.getArgAttr(i, ir::attr::kBuffer)
-                                     ? &MemoryReport::buffers
-                                     : &MemoryReport::parameters;
-      if (auto name = function.getArgAttrOfType<StringAttr>(i, ir::attr::kState))
-        kinds[name.getValue()] = &MemoryReport::optimizer;
+    for (BlockArgument argument : function.getArguments()) {
+      const unsigned i = argument.getArgNumber();
+      ir::PlaceAttr place = memory::getPlace(argument);
+      if (!place || place.getSpace() != ir::MemorySpace::Persistent)
+        continue;
+      if (function.getArgAttr(i, ir::attr::kParam))
+        kinds[place.getBuffer()] = function.getArgAttr(i, ir::attr::kBuffer)
+                                       ? &MemoryReport::buffers
+                                       : &MemoryReport::parameters;
+      if (function.getArgAttr(i, ir::attr::kState))
+        kinds[place.getBuffer()] = &MemoryReport::optimizer;
     }
   return kinds;
 }
@@ -184,10 +188,10 @@ MemoryReport reportMemory(ModuleOp module, const dist::Degrees &degrees,
                           const Processor &processor) {
   MemoryReport report;
   Reporter reporter(degrees, processor.threads);
-  llvm::StringMap<int64_t MemoryReport::*> kinds = getPersistentKinds(module);
-  for (auto buffer :
-       module->getAttrOfType<ArrayAttr>(memory::kPersistent).getAsRange<ir::BufferAttr>()) {
-    auto found = kinds.find(buffer.getName().getValue());
+  llvm::DenseMap<int64_t, int64_t MemoryReport::*> kinds = getPersistentKinds(module);
+  auto buffers = module->getAttrOfType<ArrayAttr>(memory::kPersistent);
+  for (auto [number, buffer] : llvm::enumerate(buffers.getAsRange<ir::BufferAttr>())) {
+    auto found = kinds.find(number);
     auto kind = found == kinds.end() ? &MemoryReport::scalars : found->second;
     support::KeptItem item = memory::getKeptItem(buffer, reporter.getBytes(buffer));
     if (buffer.getBucket())

@@ -31,7 +31,7 @@ def emit(file: str, run: str) -> str:
     if result.returncode:
         raise Failed(result.stderr)
     text = result.stdout.replace(f"{ROOT}/", "")
-    return re.sub(r'(p\.source = )".*";', r"\1...;", text)
+    return re.sub(r'(p\.source = ){".*", \d+};', r"\1...;", text)
 
 
 def check(name: str, update: bool):

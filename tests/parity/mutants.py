@@ -65,7 +65,7 @@ class Project:
         self.source = sources[0]
         self.text = self.source.read_text()
         # The programs besides training, each in a namespace of its own, are not run here.
-        begin = self.text.index("namespace train {")
+        begin = self.text.index("namespace train_ {")
         end = self.text.find("\nnamespace ", begin + 1)
         calls = [m for m in CALL.finditer(self.text, begin, end if end > 0 else len(self.text))
                  if not self.in_comment(m.start())]

@@ -147,7 +147,7 @@ private:
     for (int step = 0; step < steps; ++step) {
       if (failed(run.session->step()))
         return failure();
-      const interpreter::Result *loss = run.session->find("output", "loss");
+      const interpreter::Result *loss = run.session->find({"output", "loss"});
       run.firstLoss = loss && step == 0 ? loss->global.data[0] : run.firstLoss;
     }
     return run;

@@ -7,6 +7,10 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
 using namespace llvm;
 
 static cl::OptionCategory category("titan-interpret");
@@ -72,8 +76,15 @@ static titan::interpreter::DriverOptions readOptions() {
   return options;
 }
 
+/// A program may ask for any amount.
+static void reportNoMemory() {
+  std::fputs("titan-interpret: error: out of memory\n", stderr);
+  std::_Exit(1);
+}
+
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
+  std::set_new_handler(reportNoMemory);
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "Titan's reference interpreter\n");
   mlir::DialectRegistry registry;

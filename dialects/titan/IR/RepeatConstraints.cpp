@@ -31,6 +31,8 @@ static LogicalResult verifyUsers(RepeatOp op, std::optional<ArrayAttr> lists, si
 }
 
 static LogicalResult verifyTable(RepeatOp op) {
+  if (op.getDim().getSize() <= 0)
+    return op.emitOpError("(C4) repeats ") << op.getDim().getSize() << " times";
   unsigned count = op.getNumVariants();
   std::optional<ArrayRef<int64_t>> table = op.getTable();
   if (!table)

@@ -22,7 +22,7 @@ SmallVector<RepeatVariant, 2> RepeatOp::getVariants() {
 IterationTable RepeatOp::getIterations() {
   if (std::optional<ArrayRef<int64_t>> table = getTable())
     return IterationTable(SmallVector<int64_t>(*table));
-  return IterationTable(SmallVector<int64_t>(getDim().getSize(), 0));
+  return IterationTable(getDim().getSize());
 }
 
 /// List `index` of `lists`, of which an empty one stands for all variants.
@@ -113,8 +113,8 @@ void RepeatOp::build(OpBuilder &builder, OperationState &state, DimAttr dim, boo
                      ValueRange inits, ValueRange slices, TypeRange stackedTypes) {
   SmallVector<Type> results(inits.getTypes());
   llvm::append_range(results, stackedTypes);
-  build(builder, state, results, dim, reverse,
-        IterationTable(SmallVector<int64_t>(dim.getSize(), 0)), inits, slices, {}, {});
+  build(builder, state, results, dim, reverse, IterationTable(dim.getSize()), inits, slices, {},
+        {});
   OpBuilder::InsertionGuard guard(builder);
   Block *body = builder.createBlock(state.regions[0].get());
   body->addArgument(NamedTensorType::get(builder.getI64Type(), {}), state.location);

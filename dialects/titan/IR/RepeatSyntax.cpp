@@ -48,13 +48,15 @@ ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &state) {
       {static_cast<int>(inits.size()), static_cast<int>(slices.size())});
   properties.setSliceUsers(packUsers(builder, sliceUsers, countVariants(table)));
   properties.setStackUsers(packUsers(builder, stackUsers, countVariants(table)));
-  llvm::append_range(inits, slices);
-  if (parser.resolveOperands(inits, types.getInputs(), place, state.operands))
-    return failure();
   do
     if (parser.parseRegion(*state.addRegion()))
       return failure();
   while (succeeded(parser.parseOptionalComma()));
+  // After the bodies: the parser replaces an operand that is not defined yet by what a body calls
+  // the same, without knowing that this operation has it.
+  llvm::append_range(inits, slices);
+  if (parser.resolveOperands(inits, types.getInputs(), place, state.operands))
+    return failure();
   state.addTypes(types.getResults());
   return success();
 }

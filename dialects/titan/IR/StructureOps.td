@@ -30,7 +30,7 @@ def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemor
     - (C1) each body's arguments match `inits` and the slices that its variant uses.
     - (C2) each yield's leading values have the types of `inits`, up to sharding.
     - (C3) results are the carried types followed by the stacked types with their slots in front.
-    - (C4) the table has one entry per iteration; every variant occurs in it.
+    - (C4) there is an iteration; the table has one entry for each, and every variant occurs in it.
     - (C5) users of slices and stacks are variants, ascending, at least one.
 
     Examples:

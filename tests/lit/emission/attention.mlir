@@ -17,16 +17,16 @@ func.func @train(%q: !q {titan.input = "q"} loc("q"), %k: !k {titan.input = "k"}
                  %ids: !ids {titan.input = "ids"} loc("ids"))
     -> (!q {titan.output = "y"}, !yt {titan.output = "yt"}) attributes {titan.program = "train"} {
   // The usual order needs no strides. Working memory is planned; kernels on devices have none.
-  // CHECK: attention(ctx, q, key, key, y, {{.*}},
-  // CHECK-NEXT: {.outer = batch, .queries = seq, .keys = seq, .kvHeads = kv, .group = group,
-  // CHECK-NEXT: .head = head, .valueHead = head, .scale = 0.5, .causal = true, .scratch = transient<double>(ctx, [[SCRATCH:[0-9]+]])});
+  // CHECK: attention(ctx, q_, key_, key_, y_, {{.*}},
+  // CHECK-NEXT: {.outer = batch_, .queries = seq_, .keys = seq_, .kvHeads = kv_, .group = group_,
+  // CHECK-NEXT: .head = head_, .valueHead = head_, .scale = 0.5, .causal = true, .scratch = transient<double>(ctx, [[SCRATCH:[0-9]+]])});
   // CUDA: .scale = 0.5, .causal = true});
   %y, %lse = titan.attention %q, %k, %k along "seq" head "head" {scale = 0.5, causal} : (!q, !k, !k) -> (!q, !lse) loc("y")
   // Any other is described, and so are the parts of the mask.
-  // CHECK: attention(ctx, qt, key, vt, yt, {{.*}},
-  // CHECK-NEXT: {.outer = batch, .queries = seq, .keys = seq, .kvHeads = kv, .group = group,
-  // CHECK-NEXT: .head = head, .valueHead = wide, .scale = 0.5, .window = 3, .softCap = 20.0, .documents = ids, .scratch = transient<double>(ctx, {{[0-9]+}}), .q = {seq * kv, kv, 1, batch * seq * kv, group * batch * seq * kv}, .v = {1, wide * batch, seq * wide * batch, 0, batch},
-  // CHECK-SAME: .ofDocuments = {1, batch, 0, 0, 0}
+  // CHECK: attention(ctx, qt_, key_, vt_, yt_, {{.*}},
+  // CHECK-NEXT: {.outer = batch_, .queries = seq_, .keys = seq_, .kvHeads = kv_, .group = group_,
+  // CHECK-NEXT: .head = head_, .valueHead = wide_, .scale = 0.5, .window = 3, .softCap = 20.0, .documents = ids_, .scratch = transient<double>(ctx, {{[0-9]+}}), .q = {seq_ * kv_, kv_, 1, batch_ * seq_ * kv_, group_ * batch_ * seq_ * kv_}, .v = {1, wide_ * batch_, seq_ * wide_ * batch_, 0, batch_},
+  // CHECK-SAME: .ofDocuments = {1, batch_, 0, 0, 0}
   %yt, %lt = titan.attention %qt, %k, %vt documents %ids along "seq" head "head" {scale = 0.5, window = 3 : i64, soft_cap = 20.0}
       : (!qt, !k, !vt, !ids) -> (!yt, !lt) loc("yt")
   return %y, %yt : !q, !yt

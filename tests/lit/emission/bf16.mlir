@@ -17,17 +17,17 @@ func.func @train(%x: !x {titan.input = "x"} loc("x"), %w: !w {titan.param = "w"}
     -> (!x {titan.output = "a"}, !wide {titan.output = "b"}, !x {titan.output = "z"}, !row {titan.output = "picked"},
         !y {titan.output = "y"}, !dw {titan.output = "dw"}, !row {titan.output = "columns"}, !s {titan.output = "whole"})
     attributes {titan.program = "train"} {
-  // CHECK: a[i] = tm::exp(float(x[i]));
+  // CHECK: a_[i] = tm::exp(float(x_[i]));
   %a = titan.exp %x : !x -> !x loc("a")
-  // CHECK: b[i] = float(float(a[i]));
+  // CHECK: b_[i] = float(float(a_[i]));
   %b = titan.cast %a : !x -> !wide loc("b")
   // A constant has the digits of its type; what the row keeps is rounded as in memory.
-  // CHECK: alignas(64) float e_row[embed];
-  // CHECK: float sum = float(0);
-  // CHECK: const float e_at = float(bf16(tm::exp(float(x[row * embed + i]))));
-  // CHECK: sum += e_at;
-  // CHECK: sum = float(bf16(sum));
-  // CHECK: z[row * embed + i] = float(bf16(e_row[i] / sum)) * float(0.10009765625);
+  // CHECK: alignas(64) float e_row_[embed_];
+  // CHECK: float sum_ = float(0);
+  // CHECK: const float e_at_ = float(bf16(tm::exp(float(x_[row * embed_ + i]))));
+  // CHECK: sum_ += e_at_;
+  // CHECK: sum_ = float(bf16(sum_));
+  // CHECK: z_[row * embed_ + i] = float(bf16(e_row_[i] / sum_)) * float(0.10009765625);
   %z, %picked = titan.fused rows ["seq"] : !x, !row {
     %tenth = titan.constant 0.1 : !s
     %e = titan.exp %x : !x -> !x loc("e")
@@ -38,17 +38,17 @@ func.func @train(%x: !x {titan.input = "x"} loc("x"), %w: !w {titan.param = "w"}
     titan.yield %m, %p : !x, !row
   }
   // A product is rounded to what the result is.
-  // CHECK: bf16 *y = {{.*}}<bf16>(ctx,
-  // CHECK: gemm(ctx, x, w, y,
+  // CHECK: bf16 *y_ = {{.*}}<bf16>(ctx,
+  // CHECK: gemm(ctx, x_, w_, y_,
   %y = titan.contract %x, %w : (!x, !w) -> !y loc("y")
-  // CHECK: float *dw = {{.*}}<float>(ctx,
-  // CHECK: gemm(ctx, x, y, dw,
+  // CHECK: float *dw_ = {{.*}}<float>(ctx,
+  // CHECK: gemm(ctx, x_, y_, dw_,
   %dw = titan.contract %x, %y : (!x, !y) -> !dw loc("dw")
   // CHECK: float total
-  // CHECK: total += float(x[{{.*}}]);
-  // CHECK: columns[{{.*}}] = total;
+  // CHECK: total += float(x_[{{.*}}]);
+  // CHECK: columns_[{{.*}}] = total;
   %columns = titan.reduce sum %x : !x -> !row loc("columns")
-  // CHECK: tm::sum(ctx, whole, x, seq * embed);
+  // CHECK: tm::sum(ctx, whole_, x_, seq_ * embed_);
   %whole = titan.reduce sum %x : !x -> !s loc("whole")
   return %a, %b, %z, %picked, %y, %dw, %columns, %whole : !x, !wide, !x, !row, !y, !dw, !row, !s
 }
@@ -64,17 +64,17 @@ func.func @train(%x: !x {titan.input = "x"} loc("x"), %w: !w {titan.param = "w"}
 func.func @logits(%q: !q {titan.input = "q"} loc("q"))
     -> (!q {titan.output = "y"}, !q {titan.output = "sums"}, !chosen {titan.output = "values"}, !q {titan.output = "u"})
     attributes {titan.program = "logits"} {
-  // CHECK: bf16 *y = {{.*}}<bf16>(ctx,
+  // CHECK: bf16 *y_ = {{.*}}<bf16>(ctx,
   // CHECK: float *[[LSE:.*]] = {{.*}}<float>(ctx,
-  // CHECK: attention(ctx, q, q, q, y, [[LSE]],
+  // CHECK: attention(ctx, q_, q_, q_, y_, [[LSE]],
   %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5} : (!q, !q, !q) -> (!q, !lse) loc("y")
   // CHECK: float total = 0;
-  // CHECK: total += q[
-  // CHECK-NEXT: sums[{{.*}}] = total;
+  // CHECK: total += q_[
+  // CHECK-NEXT: sums_[{{.*}}] = total;
   %sums = titan.cumulative_sum %q along "seq" : !q -> !q loc("sums")
-  // CHECK: tm::topK(q
+  // CHECK: tm::topK(q_
   %values, %at = titan.top_k %q along "head" : !q -> !chosen, !places loc("values")
-  // CHECK: u[i] = tm::uniform<float>(
+  // CHECK: u_[i] = tm::uniform<float>(
   %zero = titan.constant 0.0 : !key
   %u = titan.random uniform "u" keys(%zero) : (!key) -> !q loc("u")
   return %y, %sums, %values, %u : !q, !q, !chosen, !q

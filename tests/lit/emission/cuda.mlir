@@ -11,30 +11,30 @@ func.func @train(%x: !hidden {titan.input = "x"}, %w: !titan.tensor<f32[embed = 
     -> (!hidden {titan.output = "b"}, !hidden {titan.output = "y"}, !row {titan.output = "top"}, !titan.tensor<f32[embed = 64]> {titan.output = "columns"},
         !titan.tensor<f32[]> {titan.output = "all"})
     attributes {titan.program = "train"} {
-  // CHECK: tm::launch(ctx, seq * embed, [=] __device__(int64_t index) {
-  // CHECK-NEXT: const int64_t i = index % embed;
-  // CHECK-NEXT: const int64_t row = (index / embed);
-  // CHECK-NEXT: b[row * embed + i] = x[row * embed + i] * w[i];
+  // CHECK: tm::launch(ctx, seq_ * embed_, [=] __device__(int64_t index) {
+  // CHECK-NEXT: const int64_t i = index % embed_;
+  // CHECK-NEXT: const int64_t row = (index / embed_);
+  // CHECK-NEXT: b_[row * embed_ + i] = x_[row * embed_ + i] * w_[i];
   // CHECK-NEXT: });
   %b = titan.mul %x, %w : (!hidden, !titan.tensor<f32[embed = 64]>) -> !hidden loc("b")
-  // CHECK: tm::launchRows(ctx, seq, [=] __device__(int64_t row) {
-  // CHECK: __shared__ float e_row[embed];
-  // CHECK: for (int64_t i = threadIdx.x; i < embed; i += blockDim.x) {
-  // CHECK: top_1 = tm::reduceBlock<tm::Most>(top_1);
-  // CHECK-NEXT: if (threadIdx.x == 0) top[row] = top_1;
+  // CHECK: tm::launchRows(ctx, seq_, [=] __device__(int64_t row) {
+  // CHECK: __shared__ float e_row_[embed_];
+  // CHECK: for (int64_t i = threadIdx.x; i < embed_; i += blockDim.x) {
+  // CHECK: top_1_ = tm::reduceBlock<tm::Most>(top_1_);
+  // CHECK-NEXT: if (threadIdx.x == 0) top_[row] = top_1_;
   // What other threads computed is read after all of them are done.
   // CHECK-NEXT: __syncthreads();
-  // CHECK: y[row * embed + i] = e_row[i] - top_1;
+  // CHECK: y_[row * embed_ + i] = e_row_[i] - top_1_;
   %y, %top = titan.fused rows ["seq"] : !hidden, !row {
     %e = titan.exp %x : !hidden -> !hidden loc("e")
     %t = titan.reduce max %e : !hidden -> !row loc("top")
     %d = titan.sub %e, %t : (!hidden, !row) -> !hidden loc("y")
     titan.yield %d, %t : !hidden, !row
   }
-  // CHECK: tm::launch(ctx, embed, [=] __device__(int64_t j) {
-  // CHECK: total += y[i * embed + j];
+  // CHECK: tm::launch(ctx, embed_, [=] __device__(int64_t j) {
+  // CHECK: total += y_[i * embed_ + j];
   %columns = titan.reduce sum %y : !hidden -> !titan.tensor<f32[embed = 64]> loc("columns")
-  // CHECK: tm::sum(ctx, all, y, seq * embed);
+  // CHECK: tm::sum(ctx, all_, y_, seq_ * embed_);
   %all = titan.reduce sum %y : !hidden -> !titan.tensor<f32[]> loc("all")
   return %b, %y, %top, %columns, %all : !hidden, !hidden, !row, !titan.tensor<f32[embed = 64]>, !titan.tensor<f32[]>
 }
@@ -42,17 +42,17 @@ func.func @train(%x: !hidden {titan.input = "x"}, %w: !titan.tensor<f32[embed = 
 // A block's threads share the sums that a row keeps in a buffer: each clears, adds and rounds its
 // own, and what another one may still read is not cleared before all are there.
 // CHECK-LABEL: void run(Context &ctx) {
-// CHECK: __shared__ float sums_row[b];
+// CHECK: __shared__ float sums_row_[b_];
 // CHECK-NEXT: __syncthreads();
-// CHECK-NEXT: for (int64_t i = threadIdx.x; i < b; i += blockDim.x) {
-// CHECK-NEXT: sums_row[i] = float(0);
+// CHECK-NEXT: for (int64_t i = threadIdx.x; i < b_; i += blockDim.x) {
+// CHECK-NEXT: sums_row_[i] = float(0);
 // CHECK-NEXT: }
 // CHECK-NEXT: __syncthreads();
-// CHECK-NEXT: for (int64_t i = 0; i < a; ++i) {
-// CHECK-NEXT: for (int64_t j = threadIdx.x; j < b; j += blockDim.x) {
+// CHECK-NEXT: for (int64_t i = 0; i < a_; ++i) {
+// CHECK-NEXT: for (int64_t j = threadIdx.x; j < b_; j += blockDim.x) {
 // CHECK: __syncthreads();
-// CHECK-NEXT: for (int64_t i = threadIdx.x; i < b; i += blockDim.x) {
-// CHECK-NEXT: sums_row[i] = float(bf16(sums_row[i]));
+// CHECK-NEXT: for (int64_t i = threadIdx.x; i < b_; i += blockDim.x) {
+// CHECK-NEXT: sums_row_[i] = float(bf16(sums_row_[i]));
 func.func @logits(%x: !titan.tensor<bf16[seq = 16, a = 3, b = 40]> {titan.input = "x"})
     -> (!titan.tensor<bf16[seq = 16, b = 40]> {titan.output = "sums"})
     attributes {titan.program = "logits"} {

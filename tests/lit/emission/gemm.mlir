@@ -7,44 +7,44 @@
 !query = !titan.tensor<f32[batch = 4, seq = 8, heads = 2, head = 6]>
 !weight = !titan.tensor<f32[embed = 16, heads = 2, head = 6]>
 
-// CHECK: namespace train {
-// CHECK: {{.*}}constexpr int64_t batch = 4;
+// CHECK: namespace train_ {
+// CHECK: {{.*}}constexpr int64_t batch_ = 4;
 // CHECK: void run(Context &ctx) {
 func.func @train(%x: !hidden {titan.input = "x"}, %w: !weight {titan.param = "w"}, %dy: !query {titan.input = "dy"})
     -> (!query {titan.output = "y"}, !hidden {titan.output = "dx"}, !weight {titan.gradient = "w"},
         !titan.tensor<f32[batch = 4, heads = 2, seq = 8, keys = 8]> {titan.output = "scores"},
         !titan.tensor<f32[]> {titan.output = "norm"}, !titan.tensor<f32[embed = 16, batch = 4, seq = 8]> {titan.output = "t"})
     attributes {titan.program = "train"} {
-  // CHECK: gemm(ctx, x, w, y,
-  // CHECK-NEXT: {.m = batch * seq, .n = heads * head, .k = embed,
-  // CHECK-NEXT: .lda = embed, .ldb = heads * head, .ldc = heads * head});
+  // CHECK: gemm(ctx, x_, w_, y_,
+  // CHECK-NEXT: {.m = batch_ * seq_, .n = heads_ * head_, .k = embed_,
+  // CHECK-NEXT: .lda = embed_, .ldb = heads_ * head_, .ldc = heads_ * head_});
   %y = titan.contract %x, %w : (!hidden, !weight) -> !query loc("y")
   // The data gradient takes the weight transposed.
-  // CHECK: gemm(ctx, dy, w, dx,
-  // CHECK-NEXT: {.m = batch * seq, .n = embed, .k = heads * head,
-  // CHECK-NEXT: .transposeB = true, .lda = heads * head, .ldb = heads * head, .ldc = embed});
+  // CHECK: gemm(ctx, dy_, w_, dx_,
+  // CHECK-NEXT: {.m = batch_ * seq_, .n = embed_, .k = heads_ * head_,
+  // CHECK-NEXT: .transposeB = true, .lda = heads_ * head_, .ldb = heads_ * head_, .ldc = embed_});
   %dx = titan.contract %dy, %w : (!query, !weight) -> !hidden loc("dx")
   // The weight gradient sums over the rows.
-  // CHECK: gemm(ctx, x, dy, dw,
-  // CHECK-NEXT: {.m = embed, .n = heads * head, .k = batch * seq,
-  // CHECK-NEXT: .transposeA = true, .lda = embed, .ldb = heads * head, .ldc = heads * head});
+  // CHECK: gemm(ctx, x_, dy_, dw_,
+  // CHECK-NEXT: {.m = embed_, .n = heads_ * head_, .k = batch_ * seq_,
+  // CHECK-NEXT: .transposeA = true, .lda = embed_, .ldb = heads_ * head_, .ldc = heads_ * head_});
   %dw = titan.contract %x, %dy : (!hidden, !query) -> !weight loc("dw")
   // Of two batch dimensions, the product walks one and a loop the other.
-  // CHECK: for (int64_t i = 0; i < batch; ++i) {
-  // CHECK-NEXT: gemm(ctx, y + i * (seq * heads * head), dy + i * (keys * heads * head), scores + i * (heads * seq * keys),
-  // CHECK-NEXT: {.m = seq, .n = keys, .k = head,
-  // CHECK-NEXT: .transposeB = true, .lda = heads * head, .ldb = heads * head, .ldc = keys,
-  // CHECK-NEXT: .batch = heads, .strideA = head, .strideB = head, .strideC = seq * keys});
+  // CHECK: for (int64_t i = 0; i < batch_; ++i) {
+  // CHECK-NEXT: gemm(ctx, y_ + i * (seq_ * heads_ * head_), dy_ + i * (keys_ * heads_ * head_), scores_ + i * (heads_ * seq_ * keys_),
+  // CHECK-NEXT: {.m = seq_, .n = keys_, .k = head_,
+  // CHECK-NEXT: .transposeB = true, .lda = heads_ * head_, .ldb = heads_ * head_, .ldc = keys_,
+  // CHECK-NEXT: .batch = heads_, .strideA = head_, .strideB = head_, .strideC = seq_ * keys_});
   %k = titan.rename %dy : !query -> !titan.tensor<f32[batch = 4, keys = 8 of seq, heads = 2, head = 6]> loc("k")
   %scores = titan.contract %y, %k : (!query, !titan.tensor<f32[batch = 4, keys = 8 of seq, heads = 2, head = 6]>)
       -> !titan.tensor<f32[batch = 4, heads = 2, seq = 8, keys = 8 of seq]> loc("scores")
   %scores1 = titan.rename %scores : !titan.tensor<f32[batch = 4, heads = 2, seq = 8, keys = 8 of seq]> -> !titan.tensor<f32[batch = 4, heads = 2, seq = 8, keys = 8]>
   // A product without a free dimension is a sum, in chunks that do not depend on the threads.
-  // CHECK: tm::dot(ctx, norm, x, x, batch * seq * embed);
+  // CHECK: tm::dot(ctx, norm_, x_, x_, batch_ * seq_ * embed_);
   %norm = titan.contract %x, %x : (!hidden, !hidden) -> !titan.tensor<f32[]> loc("norm")
   // A result whose rows vary fastest is computed transposed, with the operands exchanged.
-  // CHECK: gemm(ctx, u, x, t,
-  // CHECK-NEXT: {.m = out, .n = batch * seq, .k = embed,
+  // CHECK: gemm(ctx, u_, x_, t_,
+  // CHECK-NEXT: {.m = out_, .n = batch_ * seq_, .k = embed_,
   %u = titan.constant 1.0 : !titan.tensor<f32[]> loc("c")
   %e = titan.expand %u : !titan.tensor<f32[]> -> !titan.tensor<f32[out = 16, embed = 16]> loc("u")
   %t = titan.contract %x, %e : (!hidden, !titan.tensor<f32[out = 16, embed = 16]>) -> !titan.tensor<f32[out = 16, batch = 4, seq = 8]> loc("t")

@@ -13,27 +13,27 @@ func.func @train(%x: !x {titan.input = "x"} loc("x"), %seed: !k {titan.scalar = 
     -> (!x {titan.output = "u"}, !v {titan.output = "values"}, !x {titan.output = "sums"}, !x {titan.output = "put"})
     attributes {titan.program = "train"} {
   // A random number is that of the element's place in the whole tensor.
-  // CHECK: u[{{.*}}] = tm::uniform<float>(0x{{[0-9a-f]+}}ull, i + batch_shard_start * (16 * 8), seed_at);
-  // CUDA: tm::uniform<float>(0x{{[0-9a-f]+}}ull, i + batch_shard_start * (16 * 8), seed_at)
+  // CHECK: u_[{{.*}}] = tm::uniform<float>(0x{{[0-9a-f]+}}ull, i + batch_shard_start_ * (16 * 8), seed_at_);
+  // CUDA: tm::uniform<float>(0x{{[0-9a-f]+}}ull, i + batch_shard_start_ * (16 * 8), seed_at_)
   %u = titan.random uniform "u.0" keys(%seed) : (!k) -> !x loc("u")
-  // CHECK: for (int64_t i = 0; i < batch_shard * seq; ++i) {
-  // CHECK-NEXT: tm::topK(x + i * experts, 1, experts, values + i * chosen, {{.*}} + i * chosen, 1, chosen);
-  // CUDA: tm::launch(ctx, batch_shard * seq
+  // CHECK: for (int64_t i = 0; i < batch_shard_ * seq_; ++i) {
+  // CHECK-NEXT: tm::topK(x_ + i * experts_, 1, experts_, values_ + i * chosen_, {{.*}} + i * chosen_, 1, chosen_);
+  // CUDA: tm::launch(ctx, batch_shard_ * seq_
   // CUDA-NEXT: tm::topK(
   %values, %indices = titan.top_k %x along "experts" : !x -> !v, !i loc("values")
-  // CHECK: for (int64_t i = 0; i < batch_shard; ++i) {
+  // CHECK: for (int64_t i = 0; i < batch_shard_; ++i) {
   // CHECK: float total = 0;
-  // CHECK-NEXT: for (int64_t seq_at = 0; seq_at < seq; ++seq_at) {
-  // CHECK-NEXT: total += x[{{.*}}(seq - 1 - seq_at){{.*}}];
-  // CHECK-NEXT: sums[{{.*}}(seq - 1 - seq_at){{.*}}] = total;
+  // CHECK-NEXT: for (int64_t seq_at_ = 0; seq_at_ < seq_; ++seq_at_) {
+  // CHECK-NEXT: total += x_[{{.*}}(seq_ - 1 - seq_at_){{.*}}];
+  // CHECK-NEXT: sums_[{{.*}}(seq_ - 1 - seq_at_){{.*}}] = total;
   %sums = titan.cumulative_sum %x along "seq" {reverse} : !x -> !x loc("sums")
   // Indices that vary in every dimension of the result: threads share those.
-  // CHECK: tm::fill(ctx, put,
+  // CHECK: tm::fill(ctx, put_,
   // CHECK: const int64_t at = {{.*}}[
-  // CHECK-NEXT: if (at >= 0 && at < experts)
-  // CUDA: tm::fill(ctx, put,
-  // CUDA: tm::launch(ctx, batch_shard * seq
-  // CUDA: if (at >= 0 && at < experts)
+  // CHECK-NEXT: if (at >= 0 && at < experts_)
+  // CUDA: tm::fill(ctx, put_,
+  // CUDA: tm::launch(ctx, batch_shard_ * seq_
+  // CUDA: if (at >= 0 && at < experts_)
   %put = titan.put %values along "experts" at %indices : (!v, !i) -> !x loc("put")
   return %u, %values, %sums, %put : !x, !v, !x, !x
 }

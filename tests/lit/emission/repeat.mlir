@@ -6,23 +6,23 @@
 !hidden = !titan.tensor<f32[seq = 8, embed = 4]>
 !stack = !titan.tensor<f32[layers = 3, seq = 8, embed = 4]>
 
-// CHECK: {{.*}}constexpr int64_t layers = 3;
-// CHECK: void layers_body(Context &ctx, {{.*}}int64_t l) {
-// CHECK: float *c = transient<float>(ctx, [[CARRIED:[0-9]+]]);
+// CHECK: {{.*}}constexpr int64_t layers_ = 3;
+// CHECK: void layers_body_(Context &ctx, {{.*}}int64_t l) {
+// CHECK: float *c_ = transient<float>(ctx, [[CARRIED:[0-9]+]]);
 // What is stacked of the carried value itself is copied before it is overwritten.
-// CHECK-NEXT: tm::copy(ctx, transient<float>(ctx, [[STACK:[0-9]+]]) + l * (seq * embed), c, seq * embed);
-// CHECK: float *w = persistent<float>(ctx, 1) + l * (seq * embed);
-// CHECK-NEXT: float *sum = transient<float>(ctx, [[CARRIED]]);
-// CHECK: sum[i] = c[i] + w[i];
-// CHECK: void layers_backward(Context &ctx, {{.*}}int64_t l) {
-// CHECK: transient<float>(ctx, [[STACK]]) + l * (seq * embed)
+// CHECK-NEXT: tm::copy(ctx, transient<float>(ctx, [[STACK:[0-9]+]]) + l * (seq_ * embed_), c_, seq_ * embed_);
+// CHECK: float *w_ = persistent<float>(ctx, 1) + l * (seq_ * embed_);
+// CHECK-NEXT: float *sum_ = transient<float>(ctx, [[CARRIED]]);
+// CHECK: sum_[i] = c_[i] + w_[i];
+// CHECK: void layers_backward_(Context &ctx, {{.*}}int64_t l) {
+// CHECK: transient<float>(ctx, [[STACK]]) + l * (seq_ * embed_)
 // CHECK: void run(Context &ctx) {
 // The initial value is a parameter and must stay, so it is copied.
-// CHECK: tm::copy(ctx, transient<float>(ctx, [[CARRIED]]), x, seq * embed);
-// CHECK: for (int64_t l = 0; l < layers; ++l)
-// CHECK-NEXT: layers_body(ctx, l);
-// CHECK: for (int64_t l = layers - 1; l >= 0; --l)
-// CHECK-NEXT: layers_backward(ctx, l);
+// CHECK: tm::copy(ctx, transient<float>(ctx, [[CARRIED]]), x_, seq_ * embed_);
+// CHECK: for (int64_t l = 0; l < layers_; ++l)
+// CHECK-NEXT: layers_body_(ctx, l);
+// CHECK: for (int64_t l = layers_ - 1; l >= 0; --l)
+// CHECK-NEXT: layers_backward_(ctx, l);
 func.func @train(%x: !hidden {titan.param = "x"} loc("x"), %ws: !stack {titan.param = "ws", titan.stacked} loc("ws"))
     -> (!hidden {titan.output = "y"}) attributes {titan.program = "train"} {
   %y, %cs = titan.repeat <layers = 3> carry(%x) slices(%ws) : (!hidden, !stack) -> (!hidden, !stack) {

@@ -14,24 +14,24 @@ func.func @train(%x: !hidden {titan.input = "x"} loc("x"), %w: !titan.tensor<f32
         !titan.tensor<f32[embed = 64]> {titan.output = "columns"})
     attributes {titan.program = "train"} {
   // CHECK: #pragma omp parallel for simd
-  // CHECK-NEXT: for (int64_t i = 0; i < seq * embed; ++i) {
-  // CHECK-NEXT: a[i] = tm::exp(x[i]);
+  // CHECK-NEXT: for (int64_t i = 0; i < seq_ * embed_; ++i) {
+  // CHECK-NEXT: a_[i] = tm::exp(x_[i]);
   %a = titan.exp %x : !hidden -> !hidden loc("a")
   // CHECK: #pragma omp parallel for
-  // CHECK-NEXT: for (int64_t row = 0; row < seq; ++row) {
+  // CHECK-NEXT: for (int64_t row = 0; row < seq_; ++row) {
   // CHECK-NEXT: #pragma omp simd
-  // CHECK-NEXT: for (int64_t i = 0; i < embed; ++i) {
-  // CHECK-NEXT: b[row * embed + i] = a[row * embed + i] * w[i];
+  // CHECK-NEXT: for (int64_t i = 0; i < embed_; ++i) {
+  // CHECK-NEXT: b_[row * embed_ + i] = a_[row * embed_ + i] * w_[i];
   %b = titan.mul %a, %w : (!hidden, !titan.tensor<f32[embed = 64]>) -> !hidden loc("b")
-  // CHECK: for (int64_t row = 0; row < seq; ++row) {
-  // CHECK-NEXT: const int64_t ids_at = ids[row];
-  // CHECK-NEXT: alignas(64) float e_row[embed];
-  // CHECK-NEXT: float top = tm::lowest<float>();
-  // CHECK-NEXT: #pragma omp simd reduction(max:top)
-  // CHECK-NEXT: for (int64_t i = 0; i < embed; ++i) {
-  // CHECK-NEXT: const float e_at = tm::exp(x[row * embed + i]);
-  // CHECK-NEXT: top = tm::max(top, e_at);
-  // CHECK-NEXT: e_row[i] = e_at;
+  // CHECK: for (int64_t row = 0; row < seq_; ++row) {
+  // CHECK-NEXT: const int64_t ids_at_ = ids_[row];
+  // CHECK-NEXT: alignas(64) float e_row_[embed_];
+  // CHECK-NEXT: float top_ = tm::lowest<float>();
+  // CHECK-NEXT: #pragma omp simd reduction(max:top_)
+  // CHECK-NEXT: for (int64_t i = 0; i < embed_; ++i) {
+  // CHECK-NEXT: const float e_at_ = tm::exp(x_[row * embed_ + i]);
+  // CHECK-NEXT: top_ = tm::max(top_, e_at_);
+  // CHECK-NEXT: e_row_[i] = e_at_;
   %y, %picked = titan.fused rows ["seq"] : !hidden, !row {
     %e = titan.exp %x : !hidden -> !hidden loc("e")
     %top = titan.reduce max %e : !hidden -> !row loc("top")
@@ -40,9 +40,9 @@ func.func @train(%x: !hidden {titan.input = "x"} loc("x"), %w: !titan.tensor<f32
     titan.yield %d, %p : !hidden, !row
   }
   // A sum over the rows adds blocks of columns side by side.
-  // CHECK: for (int64_t j0 = 0; j0 < embed; j0 += 64) {
-  // CHECK: total[j] += y[i * embed + (j0 + j)];
-  // CHECK: columns[(j0 + j)] = total[j];
+  // CHECK: for (int64_t j0 = 0; j0 < embed_; j0 += 64) {
+  // CHECK: total[j] += y_[i * embed_ + (j0 + j)];
+  // CHECK: columns_[(j0 + j)] = total[j];
   %columns = titan.reduce sum %y : !hidden -> !titan.tensor<f32[embed = 64]> loc("columns")
   return %a, %b, %y, %picked, %columns : !hidden, !hidden, !hidden, !row, !titan.tensor<f32[embed = 64]>
 }

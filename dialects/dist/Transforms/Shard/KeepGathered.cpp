@@ -42,8 +42,7 @@ struct Pair {
 
 SmallVector<Pair> findPairs(RepeatOp first, RepeatOp second) {
   SmallVector<Pair> pairs;
-  if (first.getDim() != second.getDim() ||
-      first.getIterations().getVariants() != second.getIterations().getVariants())
+  if (first.getDim() != second.getDim() || !(first.getIterations() == second.getIterations()))
     return pairs;
   for (auto [before, after] : llvm::zip_equal(first.getVariants(), second.getVariants()))
     for (auto again : after.getBlock().getOps<AllGatherOp>()) {

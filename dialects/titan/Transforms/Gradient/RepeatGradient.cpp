@@ -48,7 +48,7 @@ private:
   LogicalResult sweepBody(BackwardBody &body);
   void findSlices();
   void yieldCotangents(BackwardBody &body);
-  LogicalResult keepResiduals(BackwardBody &body);
+  void keepResiduals(BackwardBody &body);
   void dropUnusedSlices();
   void extendForward();
   void buildBackward();
@@ -104,8 +104,7 @@ LogicalResult RepeatGradient::run() {
   for (Value value : captured)
     inits.push_back(zeros(value, getCotangentType(value)));
   for (const auto &body : bodies)
-    if (failed(keepResiduals(*body)))
-      return failure();
+    keepResiduals(*body);
   dropUnusedSlices();
   extendForward();
   buildBackward();
@@ -198,17 +197,15 @@ void RepeatGradient::yieldCotangents(BackwardBody &body) {
 }
 
 /// Gives `body` slices of what it needs of the forward. Each variant has residuals of its own.
-LogicalResult RepeatGradient::keepResiduals(BackwardBody &body) {
+void RepeatGradient::keepResiduals(BackwardBody &body) {
   eraseDeadOps(body.region);
   unsigned first = body.block->getNumArguments();
   Residuals kept(body.forward, *body.block);
-  if (failed(kept.materialize()))
-    return failure();
+  kept.materialize();
   auto again = body.block->getArguments().slice(first, body.forward.getSliceArgs().size());
   body.slicesAgain.assign(again.begin(), again.end());
   for (Value value : kept.getStacked())
     residuals.push_back({value, body.forward.getNumber()});
-  return success();
 }
 
 /// A slice that no variant takes again is no operand; one that some take is one for all that have

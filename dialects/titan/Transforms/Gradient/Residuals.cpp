@@ -135,24 +135,40 @@ void Residuals::sinkRebuilt() {
   }
 }
 
-LogicalResult Residuals::addStackArguments() {
-  RepeatOp repeat = forward.getRepeat();
-  DimAttr dim = RepeatOp::getStackDim(repeat.getDim(), forward.getCount());
-  for (Value value : stacked) {
-    auto type = cast<NamedTensorType>(value.getType());
-    if (type.hasDim(dim.getName())) {
-      InFlightDiagnostic error = repeat.emitOpError("cannot keep a value for the gradient: ")
-                                 << type << " already has the dimension " << dim.getName()
-                                 << " of the repeat";
-      error.attachNote(value.getLoc()) << "the value";
-      return error;
-    }
-    available[value] = backward.addArgument(type, value.getLoc());
-  }
-  return success();
+/// `type`, where the dimension `name` has another name, which maps take for the same.
+static NamedTensorType renameDim(NamedTensorType type, StringAttr name) {
+  SmallVector<DimAttr> dims(type.getDims());
+  StringAttr other = name;
+  while (type.hasDim(other))
+    other = StringAttr::get(name.getContext(), other.getValue() + ".kept");
+  for (DimAttr &dim : dims)
+    if (dim.getName() == name)
+      dim = DimAttr::get(dim.getContext(), other, dim.getSize(),
+                         dim.getOrigin() ? dim.getOrigin() : name);
+  return NamedTensorType::get(type.getElementType(), dims, type.getSharding());
 }
 
-LogicalResult Residuals::materialize() {
+/// A value that has the repeat's dimension already is stacked under another name.
+void Residuals::addStackArguments(OpBuilder &builder) {
+  StringAttr name =
+      RepeatOp::getStackDim(forward.getRepeat().getDim(), forward.getCount()).getName();
+  for (Value value : stacked) {
+    auto type = cast<NamedTensorType>(value.getType());
+    NamedTensorType renamed = renameDim(type, name);
+    Value argument = backward.addArgument(renamed, value.getLoc());
+    if (renamed != type) {
+      argument = builder.create<RenameOp>(value.getLoc(), type, argument);
+      OpBuilder there(builder.getContext());
+      there.setInsertionPointAfterValue(value);
+      available[value] = argument;
+      value = there.create<RenameOp>(value.getLoc(), renamed, value);
+    }
+    available[value] = argument;
+    yielded.push_back(value);
+  }
+}
+
+void Residuals::materialize() {
   collectNeeded();
   for (Value value : needed) {
     if (isRebuilt(value))
@@ -164,12 +180,10 @@ LogicalResult Residuals::materialize() {
   // after rebuilding, of all variants.
   for (BlockArgument arg : forward.getSliceArgs())
     available[arg] = backward.addArgument(arg.getType(), arg.getLoc());
-  if (failed(addStackArguments()))
-    return failure();
   // Not atBlockBegin: the block is in no operation yet, so it knows no context.
   OpBuilder builder(forward.getRepeat().getContext());
   builder.setInsertionPointToStart(&backward);
+  addStackArguments(builder);
   rewriteUses([&](Value value) { return getInBackward(value, builder); });
   sinkRebuilt();
-  return success();
 }

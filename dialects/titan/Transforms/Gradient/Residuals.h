@@ -28,12 +28,11 @@ public:
   Residuals(RepeatVariant forward, mlir::Block &backward);
 
   /// Rewrites the uses in the backward body. New arguments go to its end: one for each slice that
-  /// the forward takes, used or not, then one for each value of getStacked(). Fails, with a
-  /// diagnostic, if a value cannot be stacked.
-  mlir::LogicalResult materialize();
+  /// the forward takes, used or not, then one for each value of getStacked().
+  void materialize();
 
   /// Values of the forward body that its yield must stack.
-  llvm::ArrayRef<mlir::Value> getStacked() const { return stacked.getArrayRef(); }
+  llvm::ArrayRef<mlir::Value> getStacked() const { return yielded; }
 
 private:
   bool isFromForward(mlir::Value value) const { return value.getParentBlock() == &body; }
@@ -43,7 +42,7 @@ private:
   bool isAtHand(mlir::Value value) const;
   bool isRebuilt(mlir::Value value) const;
   mlir::Value getInBackward(mlir::Value value, mlir::OpBuilder &builder);
-  mlir::LogicalResult addStackArguments();
+  void addStackArguments(mlir::OpBuilder &builder);
   void sinkRebuilt();
   void rewriteUses(llvm::function_ref<mlir::Value(mlir::Value)> replace);
 
@@ -53,6 +52,7 @@ private:
   mlir::Block &backward;
   llvm::SetVector<mlir::Value> needed;
   llvm::SetVector<mlir::Value> stacked;
+  llvm::SmallVector<mlir::Value> yielded; ///< these, as the forward yields them
   /// From values of the forward body to those of the backward body.
   llvm::DenseMap<mlir::Value, mlir::Value> available;
   /// Copies of forward operations in the backward body, operands before users.

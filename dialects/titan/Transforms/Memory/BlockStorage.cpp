@@ -93,14 +93,18 @@ static bool isTouchedBySlots(func::FuncOp function, unsigned number) {
   });
 }
 
-/// The name of a parameter or state that may be stored by block; null for other arguments.
-static StringAttr getStoredName(func::FuncOp function, unsigned argument) {
-  if (function.getArgAttr(argument, attr::kBuffer))
-    return nullptr;
-  for (StringRef role : {attr::kParam, attr::kState})
+PersistentKey memory::getPersistentKey(func::FuncOp function, unsigned argument) {
+  for (StringRef role : {attr::kParam, attr::kState, attr::kScalar})
     if (auto name = function.getArgAttrOfType<StringAttr>(argument, role))
-      return name;
-  return nullptr;
+      return {StringAttr::get(function.getContext(), role), name};
+  return {};
+}
+
+/// Parameters that are trained, and their states, may be stored by block.
+static bool mayBeInBlock(func::FuncOp function, unsigned argument) {
+  return !function.getArgAttr(argument, attr::kBuffer) &&
+         (function.getArgAttr(argument, attr::kParam) ||
+          function.getArgAttr(argument, attr::kState));
 }
 
 /// What the repeats gave to the name: `layers` of `layers.wq`, `m.outer.inner` of
@@ -117,44 +121,45 @@ namespace {
 /// What the buffers of one bucket have in common.
 struct BucketKey {
   StringRef prefix;
+  bool isState;
   ArrayRef<DimAttr> slots;
   Attribute iterations; ///< to which the slots belong
   Type element;
   ArrayAttr axes;
   bool operator==(const BucketKey &other) const {
-    return prefix == other.prefix && slots == other.slots && iterations == other.iterations &&
-           element == other.element && axes == other.axes;
+    return prefix == other.prefix && isState == other.isState && slots == other.slots &&
+           iterations == other.iterations && element == other.element && axes == other.axes;
   }
 };
 
 } // namespace
 
 BlockStorage::BlockStorage(ModuleOp module) {
-  llvm::MapVector<StringAttr, BucketKey> keys;
-  llvm::DenseSet<StringAttr> alone;
+  llvm::MapVector<PersistentKey, BucketKey> keys;
+  llvm::DenseSet<PersistentKey> alone;
   for (auto function : module.getOps<func::FuncOp>()) {
     if (!function->hasAttr(attr::kProgram))
       continue;
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-      StringAttr name = getStoredName(function, i);
-      if (!name)
+      if (!mayBeInBlock(function, i))
         continue;
+      PersistentKey tensor = getPersistentKey(function, i);
       auto type = cast<NamedTensorType>(function.getArgument(i).getType());
       if (!isStackOfChunks(type) || !isTouchedBySlots(function, i)) {
-        alone.insert(name);
+        alone.insert(tensor);
         continue;
       }
       dist::ShardingAttr sharding = type.getShardingOrReplicated();
       bool isState = !function.getArgAttr(i, attr::kParam);
-      keys.insert({name,
-                   {getPrefix(name, isState, sharding.getFlatFrom()), getSlotDims(type),
-                    function.getArgAttr(i, attr::kStacked), type.getElementType(),
-                    sharding.getFlatAxes()}});
+      keys.insert({tensor,
+                   {getPrefix(tensor.name, isState, sharding.getFlatFrom()), isState,
+                    getSlotDims(type), function.getArgAttr(i, attr::kStacked),
+                    type.getElementType(), sharding.getFlatAxes()}});
     }
   }
   llvm::StringMap<SmallVector<BucketKey>> byPrefix;
-  for (auto &[name, key] : keys) {
-    if (alone.contains(name))
+  for (auto &[tensor, key] : keys) {
+    if (alone.contains(tensor))
       continue;
     SmallVector<BucketKey> &known = byPrefix[key.prefix];
     auto found = llvm::find(known, key);
@@ -162,7 +167,7 @@ BlockStorage::BlockStorage(ModuleOp module) {
     if (found == known.end())
       known.push_back(key);
     std::string bucket = key.prefix.str() + (number ? ":" + std::to_string(number + 1) : "");
-    buckets[name] = StringAttr::get(module.getContext(), bucket);
+    buckets[tensor] = StringAttr::get(module.getContext(), bucket);
   }
 }
 

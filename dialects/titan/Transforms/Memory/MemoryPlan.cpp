@@ -33,9 +33,15 @@ Value memory::getRoot(Value value) {
   return value;
 }
 
+/// Whether `user` is emitted as a loop nest over its result, which reads operands one element at a
+/// time.
+static bool readsElements(Operation *user) {
+  auto put = dyn_cast<PutOp>(user);
+  return user->hasTrait<Elementwise>() || isa<TakeOp, SliceOp, PadOp>(user) ||
+         (put && put.isOneHot());
+}
+
 bool memory::isInline(Value value) {
   Operation *op = value.getDefiningOp();
-  return isa_and_nonnull<ConstantOp, IotaOp>(op) &&
-         llvm::all_of(value.getUsers(),
-                      [](Operation *user) { return user->hasTrait<Elementwise>(); });
+  return isa_and_nonnull<ConstantOp, IotaOp>(op) && llvm::all_of(value.getUsers(), readsElements);
 }

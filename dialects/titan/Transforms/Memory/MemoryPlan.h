@@ -22,6 +22,10 @@
 
 #include <memory>
 
+namespace mlir::func {
+class FuncOp;
+}
+
 namespace mlir {
 class OpPassManager;
 class Pass;
@@ -47,8 +51,13 @@ bool isView(mlir::Operation *op);
 /// The value whose elements `value` renames; itself where no view gives it.
 mlir::Value getRoot(mlir::Value value);
 
-/// True for values that need no memory: constants and iotas used by elementwise operations alone.
+/// True for values that need no memory: constants and iotas whose users compute element by element,
+/// and so evaluate them where they need one.
 bool isInline(mlir::Value value);
+
+/// Refuses attributes of a plan that are not what they must be, or name buffers or slots that there
+/// are not; with `isWhole` also a plan that lacks something.
+mlir::LogicalResult verifyPlaces(mlir::func::FuncOp function, bool isWhole);
 
 std::unique_ptr<mlir::Pass> createCopyExchangedPass();
 std::unique_ptr<mlir::Pass> createPlanMemoryPass();

@@ -7,11 +7,13 @@ using namespace titan;
 using namespace titan::ir;
 using namespace titan::memory;
 
-FailureOr<int64_t> PersistentTable::get(StringAttr name, NamedTensorType type, Operation *at) {
-  auto [entry, isNew] = indices.try_emplace(name, buffers.size());
+FailureOr<int64_t> PersistentTable::get(const PersistentKey &key, NamedTensorType type,
+                                        Operation *at) {
+  StringAttr name = key.name;
+  auto [entry, isNew] = indices.try_emplace(key, buffers.size());
   if (isNew)
     buffers.push_back(BufferAttr::get(name.getContext(), name, type, 0, 0, nullptr, nullptr,
-                                      storage.getBucket(name)));
+                                      storage.getBucket(key)));
   else if (buffers[entry->second].getType() != type)
     return at->emitError("'") << name.getValue() << "' is " << type << " here and "
                               << buffers[entry->second].getType() << " in another function";

@@ -18,14 +18,11 @@ FailureOr<PlaceAttr> Planner::getArgumentPlace(BlockArgument argument) {
   unsigned i = argument.getArgNumber();
   if (function.getArgAttrOfType<StringAttr>(i, attr::kInput))
     return makeBuffer(argument, /*first=*/0, /*last=*/0);
-  StringAttr name;
-  for (StringRef role : {attr::kParam, attr::kState, attr::kScalar})
-    if (!name)
-      name = function.getArgAttrOfType<StringAttr>(i, role);
-  if (!name)
+  PersistentKey key = getPersistentKey(function, i);
+  if (!key)
     return function.emitError("argument ") << i << " has no role";
   FailureOr<int64_t> index =
-      persistent.get(name, cast<NamedTensorType>(argument.getType()), function);
+      persistent.get(key, cast<NamedTensorType>(argument.getType()), function);
   if (failed(index))
     return failure();
   return getPersistentPlace(*index);

@@ -94,15 +94,21 @@ bool Planner::isEmptied(RepeatOp repeat, OpOperand &slice) {
          });
 }
 
+/// Handovers are found by walking the iterations.
+static constexpr int64_t kMostIterations = 65536;
+
 void Planner::planHandovers(RepeatOp repeat) {
+  // Filled ones first: a repeat over microbatches has none, and its iterations need not be listed.
   SmallVector<StackUse> emptied, filled;
-  for (auto [i, slice] : llvm::enumerate(repeat.getSlicesMutable()))
-    if (isEmptied(repeat, slice))
-      emptied.push_back(makeUse(places.lookup(slice.get()), repeat, repeat.getSliceUsers(i)));
   for (auto [i, stack] : llvm::enumerate(repeat.getStackedResults()))
     if (holdsOwnSlots(repeat, stack) &&
         getBuffer(places.lookup(stack)).first == liveness.getStart(repeat))
       filled.push_back(makeUse(places.lookup(stack), repeat, repeat.getStackUsers(i)));
+  if (filled.empty() || repeat.getDim().getSize() > kMostIterations)
+    return;
+  for (auto [i, slice] : llvm::enumerate(repeat.getSlicesMutable()))
+    if (isEmptied(repeat, slice))
+      emptied.push_back(makeUse(places.lookup(slice.get()), repeat, repeat.getSliceUsers(i)));
   SmallVector<Attribute> packed;
   for (const support::Handover &handover : pairUp(emptied, filled))
     packed.push_back(packHandover(context, handover));

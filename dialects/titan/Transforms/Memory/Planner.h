@@ -23,16 +23,16 @@ namespace titan::memory {
 class PersistentTable {
 public:
   explicit PersistentTable(const BlockStorage &storage) : storage(storage) {}
-  /// The buffer called `name`, made where there is none yet. Emits an error at `at` when it exists
+  /// The buffer of a tensor, made where there is none yet. Emits an error at `at` when it exists
   /// with another type.
-  mlir::FailureOr<int64_t> get(mlir::StringAttr name, ir::NamedTensorType type,
+  mlir::FailureOr<int64_t> get(const PersistentKey &key, ir::NamedTensorType type,
                                mlir::Operation *at);
   mlir::ArrayAttr toAttribute(mlir::MLIRContext *context) const;
   llvm::ArrayRef<ir::BufferAttr> getBuffers() const { return buffers; }
 
 private:
   const BlockStorage &storage;
-  llvm::DenseMap<mlir::StringAttr, int64_t> indices;
+  llvm::DenseMap<PersistentKey, int64_t> indices;
   llvm::SmallVector<ir::BufferAttr> buffers;
 };
 

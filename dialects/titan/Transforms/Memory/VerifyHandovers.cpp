@@ -39,7 +39,8 @@ public:
     }
     support::Slots slots;
     IterationTable table = repeat.getIterations();
-    for (auto [iteration, variant] : llvm::enumerate(table.getVariants())) {
+    for (int64_t iteration = 0; iteration < table.getNumIterations(); ++iteration) {
+      const int64_t variant = table.getVariant(iteration);
       slots.emplace_back();
       if (touched[variant]) {
         ArrayRef<int64_t> users = touched[variant]->getLevelUsers(0);

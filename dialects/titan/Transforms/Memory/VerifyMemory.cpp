@@ -22,34 +22,6 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
 
-/// Whether `attribute` is a place in one of the function's or the module's buffers, or in none.
-static bool isPlace(Attribute attribute, ArrayAttr transient, ArrayAttr persistent) {
-  auto place = dyn_cast<PlaceAttr>(attribute);
-  if (!place || place.getSpace() == MemorySpace::Inline)
-    return bool(place);
-  ArrayAttr buffers = place.getSpace() == MemorySpace::Transient ? transient : persistent;
-  auto index = static_cast<uint64_t>(place.getBuffer()); // below 0 is far beyond the last
-  return buffers && index < buffers.size() && isa<BufferAttr>(buffers[index]);
-}
-
-/// All that the other checks look up is there, so that they need not ask.
-static LogicalResult checkPlaces(func::FuncOp function) {
-  auto transient = function->getAttrOfType<ArrayAttr>(memory::kBuffers);
-  auto persistent =
-      function->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(memory::kPersistent);
-  WalkResult result = function->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    for (StringRef name : {memory::kPlaces, memory::kArguments, memory::kScratch})
-      if (auto places = op->getAttrOfType<ArrayAttr>(name))
-        for (Attribute place : places)
-          if (!isPlace(place, transient, persistent)) {
-            op->emitError() << name << " names no buffer that there is: " << place;
-            return WalkResult::interrupt();
-          }
-    return WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
-}
-
 /// What is stored by block is only touched slot by slot.
 static LogicalResult checkSlots(func::FuncOp function) {
   SmallVector<BufferAttr> persistent;
@@ -267,7 +239,7 @@ struct VerifyMemoryPass : PassWrapper<VerifyMemoryPass, OperationPass<ModuleOp>>
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function->hasAttr(attr::kProgram))
-        if (!function->hasAttr(memory::kBuffers) || failed(checkPlaces(function)) ||
+        if (failed(memory::verifyPlaces(function, /*isWhole=*/false)) ||
             failed(checkSlots(function)) || failed(Replay(function).run()) ||
             failed(memory::verifyHandovers(function)))
           return signalPassFailure();

@@ -169,3 +169,29 @@ func.func @f(%x: !x) {
   }
   return
 }
+
+// -----
+
+// A repeat has iterations.
+!x = !titan.tensor<f32[seq = 8]>
+func.func @f(%x: !x) {
+  // expected-error @+1 {{(C4) repeats -1 times}}
+  %y = titan.repeat <layers = -1> carry() slices() : () -> !x {
+  ^bb0(%l: !titan.tensor<i64[]>):
+    titan.yield %x : !x
+  }
+  return
+}
+
+// -----
+
+// What only the body defines is no operand, though it is called the same.
+!x = !titan.tensor<f32[seq = 8]>
+func.func @f() {
+  // expected-error @+1 {{use of undeclared SSA value name}}
+  %y = titan.repeat <layers = 2> carry(%c) slices() : (!x) -> !x {
+  ^bb0(%l: !titan.tensor<i64[]>, %c: !x):
+    titan.yield %c : !x
+  }
+  return
+}

@@ -202,3 +202,23 @@ module attributes {titan.persistent = [#titan.buffer<"a", !a, 0 to 0 in "layers"
     return {titan.arguments = [#titan.place<transient 0>]} %y : !half
   }
 }
+
+// -----
+
+// A plan that is not there is named.
+!t = !titan.tensor<f32[a = 2]>
+// expected-error@+1 {{has no list of buffers of tensors as titan.buffers}}
+func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {titan.program = "train"} {
+  return %x : !t
+}
+
+// -----
+
+// A slot is one of a repeat around it.
+!t = !titan.tensor<f32[a = 2]>
+func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
+    titan.program = "train", titan.arguments = [#titan.place<transient 0>], titan.buffers = [#titan.buffer<"x", !t, 0 to 9>]} {
+  // expected-error@+1 {{titan.places names no buffer that there is: #titan.place<transient 0 at[0]>}}
+  %a = titan.exp %x {titan.places = [#titan.place<transient 0 at[0]>]} : !t -> !t
+  return %a : !t
+}

@@ -1,7 +1,6 @@
 //===- LoopsTest.cpp - Extents, merged loops, names -----------------------===//
 
 #include "compiler/emission/Loops.h"
-#include "compiler/emission/Names.h"
 
 #include "gtest/gtest.h"
 
@@ -55,16 +54,22 @@ TEST(Loops, WriteOffsets) {
   EXPECT_EQ(getElement(row, loops), "r[i]");
 }
 
-// Names are identifiers of C++, and different ones stay different.
-TEST(Names, AreIdentifiers) {
-  NameScope scope;
-  EXPECT_EQ(scope.pick("layers.wq"), "layers_wq");
-  EXPECT_EQ(scope.pick("layers_wq"), "layers_wq_1");
-  EXPECT_EQ(scope.pick("class"), "class_");
-  EXPECT_EQ(scope.pick("gemm"), "gemm_1");
-  EXPECT_EQ(makeIdentifier("2nd"), "_2nd");
-  EXPECT_EQ(makeIdentifier("long"), "long_");
-  EXPECT_EQ(quote("a\"b\\\n"), "\"a\\\"b\\\\\\n\"");
+// What has no memory is its own offset: also of a part, and where it is one number.
+TEST(Loops, IndexAccesses) {
+  Access index = makeAccess("", {kSeq});
+  index.isIndex = true;
+  auto loops = makeLoops({kBatch, kSeq}, {&index});
+  ASSERT_EQ(loops.size(), 2u);
+  loops[1].variable = "j";
+  EXPECT_EQ(getElement(index, loops), "j");
+  EXPECT_EQ(getElement(index, {}), "int64_t(0)");
+  advance(index, "3");
+  EXPECT_EQ(getElement(index, loops), "(j + 3)");
+  EXPECT_EQ(getElement(index, {}), "int64_t(3)");
+  Access part = makeAccess("seq_tp_start_", {kSeq});
+  part.isIndex = true;
+  EXPECT_EQ(getElement(part, loops), "(j + seq_tp_start_)");
+  EXPECT_EQ(getElementAt(part, "at_"), "(at_ + seq_tp_start_)");
 }
 
 } // namespace

@@ -22,3 +22,13 @@ TEST(IterationTable, SlotsOfSomeVariants) {
   EXPECT_EQ(table.getCount({0, 1, 2}), 5);
   EXPECT_THAT(table.getIterations({}), IsEmpty());
 }
+
+// Where all iterations are alike, none is listed: the count may be any.
+TEST(IterationTable, AlikeIterations) {
+  IterationTable table(int64_t{1} << 40);
+  EXPECT_EQ(table.getNumIterations(), int64_t{1} << 40);
+  EXPECT_EQ(table.getVariant(12345), 0);
+  EXPECT_EQ(table.getCount({0}), int64_t{1} << 40);
+  EXPECT_EQ(table.getCount({1}), 0);
+  EXPECT_THAT(IterationTable(3).getSlots({0}), ElementsAre(0, 1, 2));
+}

@@ -32,26 +32,3 @@ func.func @train(%q: !q {titan.param = "q"}) -> (!s {titan.output = "loss"}) att
   %loss = titan.reduce sum %dq : !q -> !s
   return %loss : !s
 }
-
-// -----
-
-!t = !titan.tensor<f32[seq = 3]>
-!ts = !titan.tensor<f32[layers = 2, seq = 3]>
-!s = !titan.tensor<f32[]>
-
-// A residual that has the repeat's own dimension cannot be stacked along it once more.
-func.func @train(%x: !t {titan.param = "x"}, %w: !ts {titan.param = "w"}) -> (!s {titan.output = "loss"})
-    attributes {titan.program = "train"} {
-  // expected-error @below {{'titan.repeat' op cannot keep a value for the gradient: '!titan.tensor<f32[layers = 2]>' already has the dimension "layers" of the repeat}}
-  %y = titan.repeat <layers = 2> carry(%x) slices() : (!t) -> !t {
-  ^bb0(%l: !titan.tensor<i64[]>, %c: !t):
-    %0 = titan.contract %c, %w : (!t, !ts) -> !titan.tensor<f32[layers = 2]>
-    // expected-note @below {{the value}}
-    %1 = titan.exp %0 : !titan.tensor<f32[layers = 2]> -> !titan.tensor<f32[layers = 2]>
-    %2 = titan.reduce sum %1 : !titan.tensor<f32[layers = 2]> -> !s
-    %n = titan.mul %c, %2 : (!t, !s) -> !t
-    titan.yield %n : !t
-  }
-  %loss = titan.reduce sum %y : !t -> !s
-  return %loss : !s
-}

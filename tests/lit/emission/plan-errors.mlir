@@ -1,0 +1,35 @@
+// RUN: not titan-translate --titan-to-cpp -split-input-file %s 2>&1 | FileCheck %s
+// RUN: not titan-translate --titan-to-cuda -split-input-file %s 2>&1 | FileCheck %s
+
+// A plan that lacks something is refused, whatever it lacks.
+!t = !titan.tensor<f32[a = 2]>
+// CHECK: error: has no number as titan.events
+module attributes {titan.persistent = []} {
+  func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
+      titan.program = "train", titan.arguments = [#titan.place<transient 0>], titan.buffers = [#titan.buffer<"x", !t, 0 to 9>]} {
+    return {titan.arguments = [#titan.place<transient 0>]} %x : !t
+  }
+}
+
+// -----
+
+!t = !titan.tensor<f32[a = 2]>
+// CHECK: error: expected 1 places as titan.arguments, got none; run --titan-plan-memory first
+module attributes {titan.persistent = []} {
+  func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {titan.events = 2 : i64,
+      titan.program = "train", titan.arguments = [#titan.place<transient 0>], titan.buffers = [#titan.buffer<"x", !t, 0 to 9>]} {
+    return %x : !t
+  }
+}
+
+// -----
+
+!t = !titan.tensor<f32[a = 2]>
+// CHECK: error: expected 1 places as titan.places, got 0
+module attributes {titan.persistent = []} {
+  func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {titan.events = 2 : i64,
+      titan.program = "train", titan.arguments = [#titan.place<transient 0>], titan.buffers = [#titan.buffer<"x", !t, 0 to 9>]} {
+    %y = titan.exp %x {titan.places = []} : !t -> !t
+    return {titan.arguments = [#titan.place<transient 0>]} %y : !t
+  }
+}
