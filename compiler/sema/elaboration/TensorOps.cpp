@@ -107,12 +107,7 @@ Value TensorOps::reduce(const char *word, const Value &operand, const std::vecto
 }
 
 std::string TensorOps::nameForMaps(const std::string &name) const {
-  std::string calls, repeats;
-  for (const Frame *at = here.frame; at && at->caller; at = at->caller)
-    calls = at->prefix + nameOf(*at->decl).text + "." + calls;
-  for (const Loop &loop : here.loops)
-    repeats += model.dims[loop.dim].name + ".";
-  return repeats + calls + name;
+  return here.prefix(model.dims, /*withCallees=*/true).text + name;
 }
 
 Value TensorOps::anchor(Value value, const DimSet &declared, Location declaredAt,
