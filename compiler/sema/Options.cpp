@@ -47,7 +47,10 @@ namespace {
 rt::SettingValue asSetting(const Value &value) {
   using Kind = rt::SettingValue::Kind;
   if (value.isNumber())
-    return {value.isInt() ? Kind::Integer : Kind::Number, value.number(), {}};
+    return {value.isInt() ? Kind::Integer : Kind::Number,
+            value.number(),
+            {},
+            value.isInt() ? std::optional(value.integer) : std::nullopt};
   if (value.kind == Value::Kind::String)
     return {Kind::Text, 0, value.text};
   return {value.kind == Value::Kind::Word ? Kind::Word : Kind::Other, 0, value.print()};
