@@ -1,5 +1,7 @@
 #include "compiler/sema/elaboration/BodyNames.h"
 
+#include <cctype>
+
 namespace titan::sema {
 
 using namespace syntax;
@@ -52,6 +54,30 @@ std::vector<Name> definedNames(const Stmt &stmt) {
       for (const StmtPtr &inner : body->stmts)
         for (const Name &name : definedNames(*inner))
           names.push_back(name);
+  return names;
+}
+
+std::vector<Name> namesAfterAs(const SourceManager &sources, Location at) {
+  const std::string_view text = sources.text(at);
+  auto isPart = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+  std::vector<Name> names;
+  bool follows = false, isList = false;
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i;
+    while (end < text.size() && isPart(static_cast<unsigned char>(text[end])))
+      ++end;
+    const std::string word(text.substr(i, end - i));
+    if (word.empty()) {
+      isList = (isList && text[i] != ')') || (follows && text[i] == '(');
+      follows = follows && (text[i] == ' ' || text[i] == '\n');
+      ++i;
+      continue;
+    }
+    if (follows || isList)
+      names.push_back({word, at});
+    follows = word == "as";
+    i = end;
+  }
   return names;
 }
 

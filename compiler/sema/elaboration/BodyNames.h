@@ -16,6 +16,9 @@ std::vector<syntax::Name> assignedNames(const syntax::Body &body);
 /// island defines is among them, what the body of a `repeat` defines is not.
 std::vector<syntax::Name> definedNames(const syntax::Stmt &stmt);
 
+/// The names that follow `as` in a text: `x[seq as keys]`, `split(x, head as (pair, two))`.
+std::vector<syntax::Name> namesAfterAs(const SourceManager &sources, Location text);
+
 } // namespace titan::sema
 
 #endif

@@ -116,9 +116,9 @@ std::optional<uint32_t> Parameters::enter(const ParamStmt &stmt, Parameter fresh
     report(Code::ParameterTwice, stmt.name.loc,
            "two parameters would be called `" + fresh.name + "`")
         .note(known.loc, "the other one is here")
-        .help("name the second call: `Block(x, named = \"second\")` puts `second.` before the "
-              "names of "
-              "its parameters");
+        .help("for parameters of its own name the second call: `Block(x, named = \"second\")` puts "
+              "`second.` before their names; to share them, declare them outside and pass them to "
+              "a function: `fn f(x, w) = ...`");
     here.frame->declaresWrongly = here.frame->caller; // so would all others of the call be
     return std::nullopt;
   }

@@ -188,8 +188,9 @@ bool Repeats::addVariant(const RepeatStmt &stmt, Variants &variants, Iteration n
            "the iterations of the repeat compute over " + std::to_string(mostVariants) +
                " different things; they differ here")
         .note(stmt.loc, "iterations that compute the same are compiled once, all others each")
-        .help("let the index decide between a few cases (`if l % 2 == 0 then a else b`), or only "
-              "the numbers of `~` and `=`");
+        .help("let the index decide between a few cases (`if l % 2 == 0 then a else b`); for a "
+              "recurrence, carry the position: `let at = index(seq)[seq: 0]` before the repeat, in "
+              "it `x[seq: at]` and `at = at + 1`");
     return false;
   }
   variants.table.push_back(static_cast<int64_t>(bodies.size()));

@@ -18,11 +18,23 @@ void Statements::elaborate(const Body &body) {
     }
     const size_t before = unhandled();
     statement(*stmt);
+    if (unhandled() != before)
+      defineMadeDims(*stmt);
     if (spec.tolerant && unhandled() != before) {
       forget(*stmt);
       handled += unhandled() - before;
     }
   }
+}
+
+/// One message for one mistake: the dimensions that a wrong statement would have made, which follow
+/// `as` in its text, stand for something wrong from here on.
+void Statements::defineMadeDims(const Stmt &stmt) {
+  if (!bodiesOf(stmt).empty())
+    return; // its statements did that
+  for (const Name &name : namesAfterAs(diags.sourceManager(), stmt.loc))
+    if (!lookup(name))
+      here.frame->scope->define(name.text, {{}, {}, true, name.loc, "dimension"});
 }
 
 /// What a statement defines or gives a new value is unknown from here on.

@@ -19,6 +19,7 @@ public:
 
 private:
   size_t handled = 0;
+  void defineMadeDims(const syntax::Stmt &stmt);
   void forget(const syntax::Stmt &stmt);
   void statement(const syntax::Stmt &stmt);
   void dims(const syntax::DimsStmt &stmt);
