@@ -99,6 +99,8 @@ Value checkChoice(const OptionSpec &spec, const Value &value, Location at,
       {"fp16", "f16"},    {"bfloat16", "bf16"}, {"bfloat", "bf16"}};
   if (auto theirs = foreign.find(given); isElementType(spec) && theirs != foreign.end())
     given = theirs->second;
+  if (spec.path == "optimizer.name" && (given == "adam" || given == "Adam"))
+    mistake->help = "write `adamw`: without weight decay, the default, it is Adam";
   if (given != "f16" || !isElementType(spec)) {
     bool isMeant = std::count(spec.choices.begin(), spec.choices.end(), given) != 0;
     if (isMeant)

@@ -121,7 +121,9 @@ void Reports::offerFunction(Diagnostic &diag, const Path &path, const Binding &b
                       library.lookup(*here.frame->unit, member);
   if (isOurs)
     diag.help("a function is called with its values: `" + member + "(" + base + ")`");
-  else if (!library.offerImport(diag, *here.frame->unit, Path{{path.last()}, path.loc}))
+  else if (library.offerImport(diag, *here.frame->unit, Path{{path.last()}, path.loc}))
+    diag.help("call `" + member + "(" + base + ")`; " + diag.remedy);
+  else
     diag.help("values have no members: a function is called, `f(" + base + ")`");
 }
 

@@ -35,10 +35,12 @@ Value TensorOps::asOperand(const Value &value, const Value &other, Location at) 
   if (value.isTensor())
     return value;
   if (value.isNumber() && typeOf(other).dtype == DType::I64 && !value.isInt()) {
-    report(Code::DTypeMismatch, at, "the tensor is int, but this number is not: it has a point")
-        .help(std::trunc(value.number()) == value.number()
-                  ? "write `" + value.print() + "`, or convert the tensor: `float(x)`"
-                  : "convert the tensor: `float(x)`");
+    const bool isWhole = std::trunc(value.number()) == value.number();
+    report(Code::DTypeMismatch, at,
+           "the tensor is int, but " + value.print() +
+               (isWhole ? ".0 is written with a point" : " is no whole number"))
+        .help((isWhole ? "write `" + value.print() + "`, or " : std::string()) +
+              "convert the tensor: `float(x)`");
     return {};
   }
   if (value.isNumber() && typeOf(other).dtype != DType::Bool)
