@@ -75,7 +75,7 @@ LogicalResult BatchFlow::followSplit(Operation *op) {
       if (cut.getSize() % parts != 0)
         return op->emitError("gives `") << cut.getName().getValue() << "` " << cut.getSize()
                                         << " elements, so the step cannot be computed in " << parts
-                                        << " parts of `" << dim.getValue() << "`";
+                                        << " microbatches of `" << dim.getValue() << "`";
     }
     set(result, flow);
   }
