@@ -3,10 +3,46 @@
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <unistd.h>
 
 namespace titan {
+
+// A device or a pipe may have no end, and no program is as large as that.
+static constexpr size_t mostBytes = size_t{1} << 28;
+
+/// What comes out of a pipe; `error` where nothing does. It does not wait for somebody to open the
+/// other end.
+static std::string readPipe(const std::string &path, std::string &error) {
+  std::string text;
+  error.clear();
+  int pipe = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (pipe < 0) {
+    error = std::error_code(errno, std::generic_category()).message();
+    return text;
+  }
+  char bytes[1 << 16];
+  while (text.size() < mostBytes) {
+    ssize_t count = ::read(pipe, bytes, sizeof bytes);
+    if (count == 0)
+      break;
+    if (count > 0)
+      text.append(bytes, static_cast<size_t>(count));
+    else if (errno == EAGAIN) // somebody will write
+      ::fcntl(pipe, F_SETFL, ::fcntl(pipe, F_GETFL) & ~O_NONBLOCK);
+    else if (errno != EINTR)
+      break;
+  }
+  ::close(pipe);
+  if (text.empty())
+    error = "nothing comes out of this pipe";
+  else if (text.size() >= mostBytes)
+    error = "it has no end";
+  return text;
+}
 
 FileId SourceManager::addBuffer(std::string name, std::string text) {
   Buffer buffer{std::move(name), std::move(text), {0}};
@@ -18,9 +54,12 @@ FileId SourceManager::addBuffer(std::string name, std::string text) {
 }
 
 std::optional<FileId> SourceManager::loadFile(const std::string &path, std::string &error) {
-  // A device may have no end, and no program is as large as that.
-  constexpr std::streamsize most = 1 << 28;
+  constexpr std::streamsize most = mostBytes;
   std::error_code known;
+  if (std::filesystem::is_fifo(path, known)) {
+    std::string text = readPipe(path, error);
+    return error.empty() ? std::optional(addBuffer(path, std::move(text))) : std::nullopt;
+  }
   if (std::filesystem::is_character_file(path, known)) {
     std::ifstream device(path, std::ios::binary);
     std::string text(static_cast<size_t>(most), '\0');

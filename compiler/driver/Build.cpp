@@ -1,7 +1,7 @@
 // `titanc build` and `titanc run`.
 #include "compiler/driver/Build.h"
 #include "compiler/driver/Compile.h"
-#include "compiler/driver/Paths.h"
+#include "compiler/driver/Output.h"
 #include "compiler/driver/Processes.h"
 #include "compiler/emission/EmitCpp.h"
 #include "dialects/dist/IR/AutoAxis.h"
@@ -9,8 +9,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdlib>
@@ -118,25 +118,15 @@ static bool sparesInputs(Session &session, const sema::CheckedRun &run, const st
   return false;
 }
 
-/// Copies beside `output` and renames: a program that runs may not be overwritten, and where the
-/// disk is full the old one stays.
-static std::error_code deliver(const std::string &executable, const std::string &output) {
-  if (fs::exists(output) && !fs::is_regular_file(output)) // /dev/null
-    return fs::copy_file(executable, output);
-  int file = -1;
-  llvm::SmallString<128> partial;
-  if (std::error_code error = createBeside(output, ".partial", file, partial))
-    return error;
-  std::error_code error = fs::copy_file(executable, file);
-  if (std::error_code closed = llvm::sys::Process::SafelyCloseFileDescriptor(file); !error)
-    error = closed;
-  if (!error)
-    error = fs::setPermissions(partial, fs::all_read | fs::owner_write | fs::all_exe);
-  if (!error)
-    error = fs::rename(partial, output);
-  if (error)
-    fs::remove(partial);
-  return error;
+/// Writes to `output`; false after an error, which is reported.
+static bool put(llvm::StringRef content, const std::string &output, bool isExecutable,
+                DiagnosticEngine &diags) {
+  std::error_code error = deliver(content, output, isExecutable);
+  if (error == std::errc::no_such_device_or_address)
+    cannotWrite(diags, output, error).help("nobody reads this pipe");
+  else if (error)
+    cannotWrite(diags, output, error);
+  return !error;
 }
 
 int buildCommand(const CommonOptions &options, const BuildOptions &build) {
@@ -154,8 +144,8 @@ int buildCommand(const CommonOptions &options, const BuildOptions &build) {
   if (build.emit == EmitKind::Cpp) {
     if (output == "-")
       llvm::outs() << *source;
-    else if (!writeFile(output, *source, session.diags))
-      return session.finish(1);
+    else
+      put(*source, output, /*isExecutable=*/false, session.diags);
     return session.finish();
   }
   std::optional<Toolchain> toolchain = Toolchain::find(build.target, session.diags);
@@ -168,14 +158,11 @@ int buildCommand(const CommonOptions &options, const BuildOptions &build) {
   std::string executable = buildCached(*source, name, *toolchain, session.diags);
   if (executable.empty())
     return session.finish(1);
-  if (fs::is_directory(output)) {
-    cannotWrite(session.diags, output, std::make_error_code(std::errc::is_a_directory));
-    return session.finish(1);
-  }
-  if (std::error_code error = deliver(executable, output)) {
-    cannotWrite(session.diags, output, error);
-    return session.finish(1);
-  }
+  auto content = llvm::MemoryBuffer::getFile(executable);
+  if (!content)
+    cannotWrite(session.diags, output, content.getError());
+  else
+    put((*content)->getBuffer(), output, /*isExecutable=*/true, session.diags);
   return session.finish();
 }
 

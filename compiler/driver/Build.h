@@ -1,6 +1,5 @@
 // From a .titan file to an executable: emitted source, compiled and linked, kept in a cache by the
-// hash of everything that went into it ($XDG_CACHE_HOME/titan, else ~/.cache/titan), so that an
-// unchanged program starts at once.
+// hash of everything that went into it (Cache.h), so that an unchanged program starts at once.
 #ifndef TITAN_COMPILER_DRIVER_BUILD_H
 #define TITAN_COMPILER_DRIVER_BUILD_H
 
@@ -21,12 +20,6 @@ struct BuildOptions {
 /// The program's source in C++ or CUDA C++. Nothing after an error, which the session holds.
 std::optional<std::string> emitSource(Session &session, const sema::CheckedRun &run,
                                       emission::Target target);
-
-/// Reports that `file` cannot be written.
-void cannotWrite(DiagnosticEngine &diags, llvm::StringRef file, std::error_code why);
-
-/// False after an error, which is reported.
-bool writeFile(llvm::StringRef file, llvm::StringRef content, DiagnosticEngine &diags);
 
 /// The executable for `source` in the cache, compiled if it is not there. Empty after an error,
 /// which is reported: emitted code that does not compile is a fault of titanc, never of the user.

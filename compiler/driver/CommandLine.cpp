@@ -23,6 +23,7 @@ struct Arguments {
   FormatOptions format;
   BuildOptions build;
   RunOptions run;
+  CacheOptions cache;
   std::string code, directory;
   Shell completion = Shell::None;
 };
@@ -156,6 +157,12 @@ void addWriting(CLI::App &app, Arguments &args) {
   addDiagnostics(*fmt, args.common);
 }
 
+void addCache(CLI::App &app, Arguments &args) {
+  CLI::App *cache = app.add_subcommand("cache", "list the compiled programs that titanc keeps");
+  cache->add_flag("--clean", args.cache.clean, "remove them");
+  addDiagnostics(*cache, args.common);
+}
+
 void addAll(CLI::App &app, Arguments &args) {
   app.require_subcommand(0, 1);
   app.set_version_flag("--version", "titanc " TITAN_VERSION);
@@ -173,6 +180,7 @@ void addAll(CLI::App &app, Arguments &args) {
   addInspection(app, args);
   addBuild(app, args.common, args.build);
   addRun(app, args.common, args.run);
+  addCache(app, args);
 }
 
 /// Who takes an option that stands in the wrong place; empty for what is no option.
@@ -298,6 +306,8 @@ static int runCommandLine(int argc, char **argv) {
     return buildCommand(args.common, args.build);
   if (chosen("run"))
     return runCommand(args.common, args.run);
+  if (chosen("cache"))
+    return cacheCommand(args.common, args.cache);
   if (chosen("explain"))
     return explainCommand(args.code);
   if (chosen("info") && args.common.file.empty() && !args.info.options) {

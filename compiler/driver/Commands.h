@@ -39,6 +39,12 @@ int formatCommand(const CommonOptions &common, const FormatOptions &options);
 /// Makes a directory with a small program and a text to train it on.
 int newCommand(const CommonOptions &options, const std::string &directory);
 
+struct CacheOptions {
+  bool clean = false; ///< remove what is there
+};
+/// Lists the executables that the cache has, or removes them.
+int cacheCommand(const CommonOptions &options, const CacheOptions &cache);
+
 /// The long description of a code.
 int explainCommand(const std::string &code);
 

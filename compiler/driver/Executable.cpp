@@ -1,6 +1,9 @@
 // From emitted source to an executable in the cache.
 #include "compiler/driver/Build.h"
+#include "compiler/driver/Cache.h"
 #include "compiler/driver/CacheKey.h"
+#include "compiler/driver/Output.h"
+#include "compiler/driver/Paths.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -12,36 +15,6 @@ namespace titan::driver {
 
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
-
-void cannotWrite(DiagnosticEngine &diags, llvm::StringRef file, std::error_code why) {
-  diags.report(Code::CannotWriteFile, {}, "cannot write `" + file.str() + "`: " + why.message());
-}
-
-bool writeFile(llvm::StringRef file, llvm::StringRef content, DiagnosticEngine &diags) {
-  std::error_code error;
-  llvm::raw_fd_ostream out(file, error);
-  if (error) {
-    cannotWrite(diags, file, error);
-    return false;
-  }
-  out << content;
-  out.close();
-  if (!out.has_error())
-    return true;
-  cannotWrite(diags, file, out.error());
-  out.clear_error(); // it is reported by us
-  return false;
-}
-
-static std::string cacheDirectory() {
-  llvm::SmallString<256> directory;
-  if (auto cache = llvm::sys::Process::GetEnv("XDG_CACHE_HOME"); cache && !cache->empty())
-    directory = *cache;
-  else if (!path::cache_directory(directory))
-    directory = "/tmp";
-  path::append(directory, "titan");
-  return directory.str().str();
-}
 
 /// Says what takes seconds, on a terminal, for as long as it does.
 class Notice {
@@ -120,30 +93,52 @@ static void reportFailure(llvm::StringRef source, DiagnosticEngine &diags) {
               "XDG_CACHE_HOME");
 }
 
+/// Compiles in a folder of its own, and puts what comes of it into the entry.
+static std::string buildEntry(CacheEntry &entry, const std::string &source, const std::string &name,
+                              const Toolchain &toolchain, DiagnosticEngine &diags) {
+  std::string folder = entry.makeBuildFolder();
+  std::string file = driver::join(folder, name + toolchain.sourceSuffix());
+  std::error_code error = folder.empty() ? entry.error() : writeNewFile(file, source, 0600);
+  if (error) {
+    cannotWrite(diags, file, error);
+    return "";
+  }
+  if (!compileProgram(file, driver::join(folder, name), toolchain, diags)) {
+    reportFailure(entry.keepSource(file), diags);
+    return "";
+  }
+  if ((error = entry.publish(name, toolchain.sourceSuffix()))) {
+    cannotWrite(diags, driver::join(entry.path(), name), error);
+    return "";
+  }
+  return driver::join(entry.path(), name);
+}
+
 std::string buildCached(const std::string &source, const std::string &name,
                         const Toolchain &toolchain, DiagnosticEngine &diags) {
-  llvm::SmallString<256> directory(cacheDirectory());
-  path::append(directory, cacheKey(source, toolchain, describeProcessor()).substr(0, 16));
-  llvm::SmallString<256> executable(directory), file(directory);
-  path::append(executable, name);
-  path::append(file, name + toolchain.sourceSuffix());
-  if (fs::can_execute(executable))
-    return executable.str().str();
-  if (std::error_code error = fs::create_directories(directory)) {
-    cannotWrite(diags, directory, error);
+  std::optional<Cache> cache = Cache::open(diags);
+  if (!cache)
     return "";
+  const std::string key = cacheKey(source, toolchain, describeProcessor()).substr(0, 16);
+  if (std::string found = findCached(*cache, key, name); !found.empty())
+    return found;
+  std::string executable;
+  {
+    std::optional<Notice> waiting;
+    CacheEntry entry(*cache, key,
+                     [&] { waiting.emplace("waiting for another titanc that compiles " + name); });
+    waiting.reset();
+    if (entry.error()) {
+      cannotWrite(diags, entry.path(), entry.error());
+      return "";
+    }
+    executable = findCached(*cache, key, name); // by whom was waited for
+    Notice notice("compiling " + name + "; what is unchanged is not compiled again ...");
+    if (executable.empty())
+      executable = buildEntry(entry, source, name, toolchain, diags);
   }
-  if (!writeFile(file, source, diags))
-    return "";
-  Notice notice("compiling " + name + "; what is unchanged is not compiled again ...");
-  // Compiled under another name first: an interrupted build must not look like a finished one.
-  std::string partial = (executable + "." + llvm::Twine(llvm::sys::Process::getProcessId())).str();
-  if (!compileProgram(file.str().str(), partial, toolchain, diags) ||
-      fs::rename(partial, executable)) {
-    reportFailure(file, diags);
-    return "";
-  }
-  return executable.str().str();
+  cache->evict(std::chrono::system_clock::now());
+  return executable;
 }
 
 } // namespace titan::driver

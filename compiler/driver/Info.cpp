@@ -6,12 +6,17 @@
 namespace titan::driver {
 
 std::string publicName(const sema::Parameter &parameter) {
-  std::string name = parameter.name;
-  size_t from = 0;
-  for (size_t i = 0; i < parameter.repeats.size(); ++i) {
-    size_t dot = name.find('.', from);
-    name.insert(dot, ".{l}");
-    from = dot + 5;
+  std::string name;
+  size_t repeat = 0;
+  int64_t number = 0;
+  for (llvm::StringRef rest = parameter.name; !rest.empty(); ++number) {
+    auto [part, behind] = rest.split('.');
+    name += (name.empty() ? "" : ".") + part.str();
+    if (repeat < parameter.repeats.size() && parameter.repeatParts[repeat] == number) {
+      name += ".{l}";
+      ++repeat;
+    }
+    rest = behind;
   }
   return name;
 }

@@ -1,5 +1,6 @@
 // `titanc info --json`: all that is known of a run, for programs to read.
 #include "compiler/driver/Facts.h"
+#include "compiler/sema/Patterns.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -58,13 +59,23 @@ llvm::json::Object parametersJson(const sema::Model &model, const Facts &facts, 
                               {"shape", std::move(shape)},
                               {"dims", std::move(names)},
                               {"iterations", std::move(iterations)},
-                              {"dtype", sema::spelling(parameter.type.dtype)}};
+                              {"dtype", sema::spelling(parameter.type.dtype)},
+                              {"frozen", parameter.frozen}};
     if (const plan::TensorLayout *layout = findLayout(facts, parameter.name))
       tensor["sharding"] = shardingJson(*layout);
     tensors.push_back(std::move(tensor));
   }
   return llvm::json::Object{{"total", model.parameterCount(buffers)},
                             {"tensors", std::move(tensors)}};
+}
+
+llvm::json::Array patternsJson(const CheckedRun &run) {
+  llvm::json::Array patterns;
+  for (const sema::PatternUse &use : sema::listPatterns(run))
+    patterns.push_back(llvm::json::Object{{"section", use.section},
+                                          {"pattern", use.pattern},
+                                          {"matches", llvm::json::Array(use.matches)}});
+  return patterns;
 }
 
 llvm::json::Array paddingJson(const CheckedRun &run) {
@@ -150,6 +161,7 @@ void printJson(const CheckedRun &run, const Facts &facts) {
                          {"ranks", facts.ranks},
                          {"parameters", parametersJson(run.train, facts, /*buffers=*/false)},
                          {"buffers", parametersJson(run.train, facts, /*buffers=*/true)},
+                         {"patterns", patternsJson(run)},
                          {"values", valuesJson(facts)},
                          {"conflicts", conflictsJson(facts.sharding.conflicts)},
                          {"flops_per_token", facts.flopsPerToken},

@@ -1,7 +1,9 @@
 // What `titanc info` prints to be read.
 #include "compiler/driver/Facts.h"
 #include "compiler/driver/TextTable.h"
+#include "compiler/sema/Patterns.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cmath>
@@ -58,8 +60,20 @@ void printParameters(const sema::Model &model, bool buffers) {
     for (sema::DimId id : parameter.type.dims)
       add(id, model.dims[id].size);
     table.add({publicName(parameter), grouped(model.elements(parameter)),
-               std::string(sema::spelling(parameter.type.dtype)) + "[" + dims + "]"});
+               std::string(sema::spelling(parameter.type.dtype)) + "[" + dims + "]" +
+                   (parameter.frozen ? ", frozen" : "")});
   }
+  table.print(llvm::outs());
+}
+
+void printPatterns(const CheckedRun &run) {
+  std::vector<sema::PatternUse> uses = sema::listPatterns(run);
+  if (uses.empty())
+    return;
+  llvm::outs() << "\npatterns, and what they match:\n";
+  TextTable table({Side::Left, Side::Left, Side::Left});
+  for (const sema::PatternUse &use : uses)
+    table.add({use.section, "\"" + use.pattern + "\"", llvm::join(use.matches, ", ")});
   table.print(llvm::outs());
 }
 
@@ -84,6 +98,7 @@ void printText(const CheckedRun &run, const Facts &facts) {
                  << " numbers\n";
     printParameters(model, /*buffers=*/true);
   }
+  printPatterns(run);
   llvm::outs() << "\nmesh, outer to inner:\n";
   for (const sema::Axis &axis : run.mesh.axes)
     llvm::outs() << "  " << axis.name << " = "

@@ -15,13 +15,13 @@ int newCommand(const CommonOptions &options, const std::string &directory) {
   Session session(options);
   std::string start = join(standardLibraryDir(), "start");
   const char *const files[] = {"bigram.titan", "corpus.txt"};
-  for (const char *file : files)
-    if (std::string target = join(directory, file); fs::exists(target)) {
-      session.diags.report(Code::FileExists, {}, "`" + target + "` exists already")
-          .help("name a directory that does not exist");
-      return session.finish();
-    }
-  std::error_code error = fs::create_directories(directory);
+  std::error_code error;
+  if (fs::directory_iterator first(directory, error); !error && first != fs::directory_iterator()) {
+    session.diags.report(Code::FileExists, {}, "the directory `" + directory + "` is not empty")
+        .help("name one that does not exist, or is empty");
+    return session.finish();
+  }
+  error = fs::create_directories(directory);
   for (const char *file : files)
     if (!error)
       error = fs::copy_file(join(start, file), join(directory, file));

@@ -8,15 +8,16 @@
 namespace titan::driver {
 
 std::error_code createBeside(llvm::StringRef path, llvm::StringRef ending, int &file,
-                             llvm::SmallVectorImpl<char> &name) {
+                             llvm::SmallVectorImpl<char> &name, unsigned mode) {
   constexpr int tries = 128;
   std::error_code error = std::make_error_code(std::errc::file_exists);
   for (int i = 0; i < tries && error == std::errc::file_exists; ++i) {
     name.clear();
     const std::string number = llvm::utohexstr(llvm::sys::Process::GetRandomNumber());
     (path + "." + number + ending).toVector(name);
-    error = llvm::sys::fs::openFileForWrite(llvm::StringRef(name.data(), name.size()), file,
-                                            llvm::sys::fs::CD_CreateNew);
+    error =
+        llvm::sys::fs::openFileForWrite(llvm::StringRef(name.data(), name.size()), file,
+                                        llvm::sys::fs::CD_CreateNew, llvm::sys::fs::OF_None, mode);
   }
   return error;
 }

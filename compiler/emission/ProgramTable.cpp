@@ -212,14 +212,17 @@ static std::string getInit(InitAttr init) {
          scales + "}, .cut = " + ir::getLiteral(init.getCut().getValueAsDouble());
 }
 
-static std::string getLists(const StackedIterations &lists) {
+static std::string getList(ArrayRef<int64_t> list) {
+  std::string numbers;
+  for (int64_t number : list)
+    numbers += (numbers.empty() ? "" : ", ") + std::to_string(number);
+  return "{" + numbers + "}";
+}
+
+static std::string getLists(ArrayRef<SmallVector<int64_t>> lists) {
   std::string text;
-  for (ArrayRef<int64_t> list : lists) {
-    std::string numbers;
-    for (int64_t number : list)
-      numbers += (numbers.empty() ? "" : ", ") + std::to_string(number);
-    text += (text.empty() ? "{" : ", {") + numbers + "}";
-  }
+  for (ArrayRef<int64_t> list : lists)
+    text += (text.empty() ? "" : ", ") + getList(list);
   return "{" + text + "}";
 }
 
@@ -244,8 +247,12 @@ void ProgramTable::emitTensor(func::FuncOp function, DictionaryAttr attributes,
                        quote(function->getAttrOfType<StringAttr>(attr::kProgram).getValue()) + ", ";
     Attribute stacked = attributes.get(attr::kStacked);
     rest += std::string(".stacked = ") + (stacked ? "true" : "false");
-    if (isa_and_nonnull<ArrayAttr>(stacked))
-      rest += ", .iterations = " + getLists(getStackedIterations(stacked, type));
+    if (stacked && !isa<UnitAttr>(stacked)) {
+      Stack stack = getStack(stacked, type);
+      rest += ", .iterations = " + getLists(stack.iterations);
+      if (!hasDefaultParts(stack))
+        rest += ", .repeatParts = " + getList(stack.parts);
+    }
     if (auto init = attributes.getAs<InitAttr>(attr::kInit))
       rest += ", " + getInit(init);
     out.line(" " + rest + "},");

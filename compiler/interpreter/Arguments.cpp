@@ -180,9 +180,9 @@ FailureOr<std::optional<HostTensor>> findGiven(func::FuncOp function, NamedTenso
 FailureOr<HostTensor> makeUnrounded(func::FuncOp function, unsigned index, NamedTensorType type,
                                     const Settings &settings, int64_t step) {
   Role role = getArgumentRole(function, index);
-  SmallVector<std::string> layers = ir::getSlotNames(
-      role.name, ir::getStackedIterations(function.getArgAttr(index, attr::kStacked), type),
-      role.kind == "state");
+  SmallVector<std::string> layers =
+      ir::getSlotNames(role.name, ir::getStack(function.getArgAttr(index, attr::kStacked), type),
+                       role.kind == "state");
   auto given = findGiven(function, type, role, layers, settings);
   if (failed(given))
     return failure();

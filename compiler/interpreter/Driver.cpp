@@ -49,14 +49,14 @@ std::map<std::string, ir::HostTensor> collect(Session &session) {
     }
     auto updated = function.getResultAttrOfType<IntegerAttr>(i, ir::attr::kUpdates);
     bool isState = updated && getArgumentRole(function, updated.getInt()).kind == "state";
-    ir::StackedIterations iterations =
-        ir::getStackedIterations(function.getResultAttr(i, ir::attr::kStacked),
-                                 cast<ir::NamedTensorType>(function.getResultTypes()[i]));
-    SmallVector<std::string> layers = ir::getSlotNames(result.role.name, iterations, isState);
+    ir::Stack stack = ir::getStack(function.getResultAttr(i, ir::attr::kStacked),
+                                   cast<ir::NamedTensorType>(function.getResultTypes()[i]));
+    SmallVector<std::string> layers = ir::getSlotNames(result.role.name, stack, isState);
     size_t size = result.global.data.size() / layers.size();
     for (auto [layer, name] : llvm::enumerate(layers)) {
       ir::HostTensor part;
-      part.shape.assign(result.global.shape.begin() + iterations.size(), result.global.shape.end());
+      part.shape.assign(result.global.shape.begin() + stack.iterations.size(),
+                        result.global.shape.end());
       auto first = result.global.data.begin() + layer * size;
       part.data.assign(first, first + size);
       tensors[prefix + name] = std::move(part);

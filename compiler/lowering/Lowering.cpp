@@ -89,7 +89,8 @@ private:
       else
         addGroupAttributes(run.run, parameter, builder, role);
       if (!parameter.repeats.empty())
-        set(ir::attr::kStacked, ir::getStackedAttr(builder, parameter.iterations));
+        set(ir::attr::kStacked,
+            ir::getStackedAttr(builder, parameter.iterations, parameter.repeatParts));
       if (parameter.frozen)
         set(ir::attr::kFrozen, builder.getUnitAttr());
       roles.push_back(builder.getDictionaryAttr(role));

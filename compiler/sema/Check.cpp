@@ -2,6 +2,7 @@
 #include "compiler/sema/Config.h"
 #include "compiler/sema/Elaborator.h"
 #include "compiler/sema/ParameterRules.h"
+#include "compiler/sema/Patterns.h"
 #include "compiler/sema/Reachability.h"
 #include "compiler/sema/Suggest.h"
 #include "titan/runtime/feed.h"
@@ -119,15 +120,46 @@ bool Checker::specialise(const CheckedRun &checked, int64_t batch, Model &model,
   };
   spec.dataDims["batch"] = dim("data.batch");
   spec.dataDims["seq"] = dim("data.seq");
-  if (batch)
+  if (batch) {
     spec.dataDims["batch"].value = Value::ofInt(batch);
+    spec.tolerant = true;
+  }
   auto dtype = [&](const char *path) { return *floatCalled(checked.run[path].print()); };
   spec.params = dtype("precision.params");
   spec.compute = dtype("precision.compute");
   if (!elaborate(base, spec, library, diags, model))
     return false;
   applyRules(checked.run, model, diags);
-  return diags.errorReports() == errorsBefore;
+  return batch || diags.errorReports() == errorsBefore;
+}
+
+/// Inference has one sample. What only losses need may not exist there, such as pairs of samples.
+bool Checker::specialiseForInference(CheckedRun &checked) {
+  auto find = [](const Model &model) {
+    return std::find_if(model.outputs.begin(), model.outputs.end(),
+                        [](const Output &output) { return output.name == "logits"; });
+  };
+  if (checked.train.outputs.empty())
+    return true;
+  DiagnosticEngine trial(sources);
+  if (!specialise(checked, 1, checked.logits, trial))
+    checked.logits = {};
+  auto wanted = find(checked.train);
+  if (wanted == checked.train.outputs.end() || find(checked.logits) != checked.logits.outputs.end())
+    return true;
+  Diagnostic &diag = diags.report(Code::LogitsNeedBatch, wanted->loc,
+                                  "`logits` cannot be computed for a single sample, as text "
+                                  "generation needs it");
+  constexpr size_t mostNotes = 3;
+  auto isBehind = [&](const Diagnostic &each) { // what follows the output is not its cause
+    return each.notes.empty() && each.location.file == wanted->loc.file &&
+           each.location.line > wanted->loc.line;
+  };
+  for (const Diagnostic &each : trial.all())
+    if (each.severity == Severity::Error && diag.notes.size() < mostNotes && !isBehind(each))
+      diag.note(each.location, "with a batch of 1: " + each.message);
+  diag.help("give the output another name if no text is to be generated");
+  return false;
 }
 
 void Checker::warnUnused(const Model &model) {
@@ -268,8 +300,9 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
     warnUnused(checked.train);
     checkTrains(checked);
   }
-  if (diags.errorReports() != errorsBefore || !specialise(checked, 1, checked.logits, diags))
+  if (diags.errorReports() != errorsBefore || !specialiseForInference(checked))
     return std::nullopt;
+  warnOfMissed(checked, diags);
   return checked;
 }
 

@@ -28,7 +28,7 @@ struct CheckedRun {
   Mesh mesh;
   std::string modelName; ///< as the run names it
   Model train;
-  Model logits; ///< the same model at batch 1, for inference
+  Model logits; ///< its outputs at batch 1, for inference, as far as they exist there
 };
 
 /// Reports what `recompute` names and the model lacks.
@@ -59,6 +59,7 @@ private:
                         Symbol &base, std::vector<Derivation> &chain, DiagnosticEngine &diags);
   bool checkArguments(const Symbol &base, const std::map<std::string, Argument> &arguments,
                       DiagnosticEngine &diags);
+  bool specialiseForInference(CheckedRun &checked);
   void warnUnused(const Model &model);
   void checkTrains(const CheckedRun &checked);
   bool isComplete(const Symbol &model, std::set<std::string> given, unsigned depth) const;

@@ -1,5 +1,6 @@
 #include "compiler/sema/Config.h"
 
+#include "titan/runtime/read_number.h"
 #include "titan/runtime/toml.h"
 
 namespace titan::sema {
@@ -61,6 +62,17 @@ private:
     return whole;
   }
 
+  /// TOML's own reading takes a number that is too small for 0.
+  void checkNumber(const rt::TomlValue &value) const {
+    std::string_view text = sources.text(locate(value.place));
+    const auto fault = rt::readNumber(text).fault;
+    if (fault == rt::NumberText::Fault::TooSmall || fault == rt::NumberText::Fault::TooLarge)
+      diags
+          .report(Code::NumberTooLarge, locate(value.place),
+                  "this number is beyond the range of float64")
+          .help(rt::whyNoNumber(text));
+  }
+
   ExprPtr valueOf(const rt::TomlValue &value) const {
     using Kind = rt::TomlValue::Kind;
     auto made = [&]<typename Node>(std::unique_ptr<Node> node, auto &&content) -> ExprPtr {
@@ -72,6 +84,7 @@ private:
     case Kind::Integer:
       return made(std::make_unique<IntExpr>(at), value.integer);
     case Kind::Number:
+      checkNumber(value);
       return made(std::make_unique<FloatExpr>(at), value.number);
     case Kind::Truth:
       return made(std::make_unique<BoolExpr>(at), value.truth);

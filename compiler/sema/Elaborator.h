@@ -21,13 +21,16 @@ struct Specialisation {
   std::map<std::string, Argument> dataDims; ///< batch, seq
   DType params = DType::F32;
   DType compute = DType::F32;
+  /// A statement that is wrong here gives nothing, and what does not need it is elaborated all the
+  /// same; losses and buffers are left out. For a model that is right at other sizes.
+  bool tolerant = false;
   size_t *work = nullptr; ///< expressions evaluated so far, by all that share the count
 };
 
 /// Expressions that one invocation of the compiler evaluates: some seconds' worth.
 inline constexpr size_t mostWork = 10'000'000;
 
-/// Makes `model` of `decl`, a model with a body. False after an error.
+/// Makes `model` of `decl`, a model with a body. False after an error that is not tolerated.
 bool elaborate(const Symbol &decl, const Specialisation &spec, const Library &library,
                DiagnosticEngine &diags, Model &model);
 

@@ -47,7 +47,10 @@ namespace {
 rt::SettingValue asSetting(const Value &value) {
   using Kind = rt::SettingValue::Kind;
   if (value.isNumber())
-    return {value.isInt() ? Kind::Integer : Kind::Number, value.number(), {}};
+    return {value.isInt() ? Kind::Integer : Kind::Number,
+            value.number(),
+            {},
+            value.isInt() ? std::optional(value.integer) : std::nullopt};
   if (value.kind == Value::Kind::String)
     return {Kind::Text, 0, value.text};
   return {value.kind == Value::Kind::Word ? Kind::Word : Kind::Other, 0, value.print()};
@@ -96,6 +99,8 @@ Value checkChoice(const OptionSpec &spec, const Value &value, Location at,
       {"fp16", "f16"},    {"bfloat16", "bf16"}, {"bfloat", "bf16"}};
   if (auto theirs = foreign.find(given); isElementType(spec) && theirs != foreign.end())
     given = theirs->second;
+  if (spec.path == "optimizer.name" && (given == "adam" || given == "Adam"))
+    mistake->help = "write `adamw`: without weight decay, the default, it is Adam";
   if (given != "f16" || !isElementType(spec)) {
     bool isMeant = std::count(spec.choices.begin(), spec.choices.end(), given) != 0;
     if (isMeant)

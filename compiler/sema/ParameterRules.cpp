@@ -1,5 +1,6 @@
 #include "compiler/sema/ParameterRules.h"
 #include "compiler/sema/Elaborator.h"
+#include "compiler/sema/Patterns.h"
 #include "compiler/sema/Suggest.h"
 
 #include <cmath>
@@ -100,7 +101,11 @@ static void reportUnmatched(const std::string &pattern, Location at, const Model
       names.push_back(parameter.name);
   Diagnostic &diag =
       diags.report(Code::UnknownGroupPattern, at, "no parameter's name matches `" + pattern + "`");
-  if (std::string near = nearestName(pattern, names); !near.empty())
+  if (std::string wider = widerPattern(pattern, names); !wider.empty())
+    diag.help("`" + wider +
+              "` matches; a name begins with the repeats and named calls around it, "
+              "without iterations: `layers.wq`");
+  else if (std::string near = nearestName(pattern, names); !near.empty())
     diag.help("the nearest name is `" + near + "`");
 }
 

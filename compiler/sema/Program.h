@@ -115,10 +115,13 @@ struct Initialiser {
 
 /// A tensor that is kept from step to step: changed by the optimizer, or, a buffer, by an Update.
 struct Parameter {
-  /// `layers.wq` inside `repeat layers`; iteration 3's own is exchanged as `layers.3.wq`.
+  /// `layers.wq` inside `repeat layers`; iteration 3's own is exchanged as `layers.3.wq`. Repeats
+  /// and named calls come in the order of their nesting.
   std::string name;
   TensorType type;            ///< of one iteration
   std::vector<DimId> repeats; ///< outermost first; they lead the dimensions of the stored whole
+  /// For each of them its part of the name, counted from 0: 1 in `teacher.layers.wq`.
+  std::vector<int64_t> repeatParts;
   /// For each of the repeats, the iterations that have the parameter.
   std::vector<std::vector<int64_t>> iterations;
   std::vector<Initialiser> initialisers; ///< one, or one per iteration in row-major order

@@ -36,6 +36,15 @@ void Resolver::addSetting(const std::string &prefix, const Setting &setting) {
   bool known = path == "model" || path == "parallel" ||
                std::any_of(optionTable().begin(), optionTable().end(),
                            [&](const OptionSpec &spec) { return isSection(spec.path); });
+  if (const OptionSpec *option = findOption(path); option && !known) {
+    unknownSeen = true;
+    diags
+        .report(Code::OptionType, setting.path.loc,
+                "`" + path + "` takes a value, not a section in braces")
+        .help("write `" + path + " = " +
+              (option->initial.isError() ? "..." : option->initial.print()) + "`");
+    return;
+  }
   if (known)
     addSettings(path + ".", *setting.block);
   else
@@ -61,6 +70,7 @@ void Resolver::setData(const std::string &path, const CallExpr &call) {
   std::string name = call.callee.text();
   Value checked = checkOption(format, Value::ofWord(name), call.callee.loc, diags);
   run.options[format.path] = {checked, call.callee.loc};
+  unknownSeen |= checked.isError(); // what its section would have said is not missing
   if (call.args.size() != 1 || call.args[0].kind != ArgKind::Positional || !call.args[0].value) {
     diags.report(Code::OptionType, call.loc, "`" + name + "` takes the name of a file");
     return;

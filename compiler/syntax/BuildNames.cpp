@@ -1,9 +1,7 @@
 // Places, names and literals.
 #include "compiler/syntax/Builder.h"
 
-#include <cerrno>
-#include <cmath>
-#include <cstdlib>
+#include "titan/runtime/read_number.h"
 
 namespace titan::syntax {
 
@@ -81,34 +79,22 @@ std::string Builder::unescape(std::string_view quoted, Location location) {
   return out;
 }
 
-namespace {
-
-std::string withoutUnderscores(std::string_view digits) {
-  std::string out;
-  for (char c : digits)
-    if (c != '_')
-      out += c;
-  return out;
-}
-
-} // namespace
-
 ExprPtr Builder::buildInt(antlr4::tree::TerminalNode &node) {
   auto made = std::make_unique<IntExpr>(at(node));
-  std::string digits = withoutUnderscores(sources.text(made->loc));
-  errno = 0;
-  made->value = std::strtoll(digits.c_str(), nullptr, 10);
-  if (errno == ERANGE)
+  rt::NumberText read = rt::readNumber(sources.text(made->loc));
+  made->value = read.integer;
+  if (!read)
     diags.report(Code::NumberTooLarge, made->loc, "this number does not fit into 64 bits");
   return made;
 }
 
 ExprPtr Builder::buildFloat(antlr4::tree::TerminalNode &node) {
   auto made = std::make_unique<FloatExpr>(at(node));
-  std::string digits = withoutUnderscores(sources.text(made->loc));
-  made->value = std::strtod(digits.c_str(), nullptr);
-  if (std::isinf(made->value))
-    diags.report(Code::NumberTooLarge, made->loc, "this number is beyond the range of float64");
+  rt::NumberText read = rt::readNumber(sources.text(made->loc));
+  made->value = read.number;
+  if (!read)
+    diags.report(Code::NumberTooLarge, made->loc, "this number is beyond the range of float64")
+        .help(rt::whyNoNumber(sources.text(made->loc)));
   return made;
 }
 

@@ -1,4 +1,5 @@
 // What may have been meant at a syntax error: slips of the finger, and habits from other languages.
+#include "compiler/syntax/ForeignNames.h"
 #include "compiler/syntax/Recovery.h"
 
 #include "TitanParser.h"
@@ -115,7 +116,8 @@ void Recovery::addHints(Diagnostic &diagnostic, size_t index, const Expectation 
     diagnostic.help("a declaration stands outside of all others");
     return;
   }
-  if (isKeyword(token.type) && !isConnective(token) && expected.wantsName()) {
+  const bool namesLoss = index > 0 && index - 1 == entryStart(index) && text(index - 1) == "loss";
+  if (isKeyword(token.type) && (namesLoss || (!isConnective(token) && expected.wantsName()))) {
     diagnostic.help("`" + text(index) + "` is a keyword, so it cannot be a name");
     return;
   }
@@ -195,6 +197,10 @@ bool Recovery::addWordHint(Diagnostic &diagnostic, size_t index,
   std::string keyword = declares ? keywordFor(text(first), Parser::IMPORT, Parser::TRAIN)
                                  : keywordFor(text(first), Parser::DIMS, Parser::IF);
   bool isCall = laidOut.tokens[index].is(Parser::LPAREN) && index > first;
+  if (std::string help = foreignHelp(text(first)); isCall && !declares && !help.empty()) {
+    diagnostic.help(std::move(help));
+    return true;
+  }
   if (!keyword.empty())
     diagnostic.fix(place(first), keyword);
   else if (isCall && !declares)

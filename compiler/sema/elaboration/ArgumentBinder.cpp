@@ -1,6 +1,7 @@
 #include "compiler/sema/elaboration/ArgumentBinder.h"
 #include "compiler/sema/Suggest.h"
 #include "compiler/sema/elaboration/Elaboration.h"
+#include "compiler/syntax/ForeignNames.h"
 
 #include <algorithm>
 #include <cctype>
@@ -57,17 +58,37 @@ bool ArgumentBinder::bindCallName() {
     used[i] = true;
     Value name = valueOf(actual);
     auto isPart = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    // `layers.3` is what the iteration 3 of `repeat layers` has.
     bool legal = name.kind == Value::Kind::String && !name.text.empty() &&
+                 !std::isdigit(static_cast<unsigned char>(name.text[0])) &&
                  std::all_of(name.text.begin(), name.text.end(), isPart);
     if (!legal) {
       if (!name.isError())
         report(Code::BadArgument, actual.arg->value->loc,
-               "`named` takes a string of letters, digits and `_`, not " + name.print());
+               "`named` takes a string of letters, digits and `_` that begins with no digit, not " +
+                   name.print());
       return false;
     }
     callee.prefix = name.text + ".";
   }
   return true;
+}
+
+/// The dimension that is probably meant: the one that only the first tensor has, as the logits of
+/// `cross_entropy(logits, labels)`, else its last.
+std::string ArgumentBinder::likelyDim() const {
+  std::vector<DimSet> given;
+  for (const Actual &actual : call.args) {
+    auto *name = actual.arg->value ? actual.arg->value->as<NameExpr>() : nullptr;
+    Binding *binding = name && name->path.isSimple() ? lookup(name->path.last()) : nullptr;
+    if (binding && binding->value.isTensor())
+      given.push_back(typeOf(binding->value).dims);
+  }
+  if (given.empty() || given[0].empty())
+    return "embed";
+  DimSet rest = given.size() > 1 ? given[0].without(given[1]) : given[0];
+  const DimSet &dims = rest.empty() ? given[0] : rest;
+  return model.dims[dims[dims.size() - 1]].name;
 }
 
 bool ArgumentBinder::bindDim(const Formal &formal) {
@@ -91,7 +112,7 @@ bool ArgumentBinder::bindDim(const Formal &formal) {
                             "`" + call.name + "` needs `" + word + " " + formal.name.text +
                                 "`: the dimension it works " + word);
   diag.note(formal.name.loc, "declared here");
-  diag.help(std::string("name one: `") + call.name + "(..., " + word + " embed)`");
+  diag.help(std::string("name one: `") + call.name + "(..., " + word + " " + likelyDim() + ")`");
   notePassing(diag, call);
   return false;
 }
@@ -230,6 +251,9 @@ bool ArgumentBinder::reportUnknownKeywords() {
       if (isDim && formal.kind != FormalKind::Value)
         diag.help(std::string("a dimension is named: `") +
                   (formal.kind == FormalKind::Over ? "over" : "along") + " embed`");
+    if (std::string help = foreignArgumentHelp(call.name, actual.name->text);
+        diag.remedy.empty() && !help.empty())
+      diag.help(std::move(help));
     if (diag.remedy.empty())
       proposeName(diag, actual.name->loc, actual.name->text, names);
   }

@@ -18,6 +18,7 @@ public:
 private:
   Value valueOf(const Actual &actual);
   bool bindCallName();
+  std::string likelyDim() const;
   bool bindDim(const syntax::Formal &formal);
   bool bindValue(const syntax::Formal &formal);
   /// The argument for a formal: that of its name, or else the next by position.

@@ -174,6 +174,12 @@ Value Arithmetic::power(const BinaryExpr &expr, const Value &lhs, const Value &r
   auto each = [&](const Value &a, const Value &b) { return power(expr, a, b); };
   if (std::optional<Value> list = zipped(lhs, rhs, expr.opLoc, each))
     return *list;
+  auto text = [&](const Expr &side) { return std::string(diags.sourceManager().text(side.loc)); };
+  if (lhs.isNumber() && rhs.isTensor()) {
+    report(Code::BadOperands, expr.opLoc, "a number cannot be raised to a tensor")
+        .help("write `exp(" + text(*expr.rhs) + " * log(" + text(*expr.lhs) + "))`");
+    return {};
+  }
   if (!expectTensor(lhs, expr.lhs->loc, "the base of `**`"))
     return {};
   if (!rhs.isInt() || rhs.integer < 1 || rhs.integer > 8) {
@@ -201,6 +207,46 @@ Value Arithmetic::compare(const BinaryExpr &expr, const Value &lhs, const Value 
          std::string("`") + syntax::spelling(expr.op) + "` of " + lhs.describe() + " and " +
              rhs.describe());
   return {};
+}
+
+/// Whether a tensor that is joined by `and` or `or` holds truth values; reports otherwise.
+bool Arithmetic::isTruth(const BinaryExpr &expr, const Value &value, Location at) {
+  return expectTruth(value, at, syntax::spelling(expr.op));
+}
+
+bool Arithmetic::expectTruth(const Value &value, Location at, const char *word) {
+  if (!value.isTensor() || typeOf(value).dtype == DType::Bool)
+    return value.isTensor();
+  report(Code::DTypeMismatch, at,
+         std::string("`") + word + "` works on truth values, but this is " +
+             spelling(typeOf(value).dtype))
+      .help("compare it: `x != 0`");
+  return false;
+}
+
+/// `not`, elementwise: what differs from itself is false everywhere.
+Value Arithmetic::negated(const Value &value, Location at, Location valueLoc) {
+  if (!expectTruth(value, valueLoc, "not"))
+    return {};
+  Value none = parts.tensors.elementwise("ne", value, value, at, valueLoc, valueLoc);
+  return none.isError() ? none : parts.tensors.elementwise("eq", value, none, at, valueLoc, at);
+}
+
+/// `and`, `or`, elementwise.
+Value Arithmetic::joinedTruths(const BinaryExpr &expr, const Value &lhs, const Value &rhs) {
+  if (rhs.isError() || !isTruth(expr, lhs, expr.lhs->loc))
+    return {};
+  bool isAnd = expr.op == BinaryOp::And;
+  if (rhs.kind == Value::Kind::Bool && rhs.truth() == isAnd)
+    return lhs;
+  if (rhs.kind == Value::Kind::Bool) // false, or true, whatever the tensor holds
+    return parts.tensors.elementwise(isAnd ? "ne" : "eq", lhs, lhs, expr.opLoc, expr.lhs->loc,
+                                     expr.lhs->loc);
+  if (!expectTensor(rhs, expr.rhs->loc, "what is joined with a tensor") ||
+      !isTruth(expr, rhs, expr.rhs->loc))
+    return {};
+  return parts.tensors.elementwise(isAnd ? "mul" : "add", lhs, rhs, expr.opLoc, expr.lhs->loc,
+                                   expr.rhs->loc, &expr);
 }
 
 Value Arithmetic::contraction(const BinaryExpr &expr, const Value &lhs, const Value &rhs,

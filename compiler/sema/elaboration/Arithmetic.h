@@ -15,6 +15,10 @@ public:
   Value arithmetic(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
   Value power(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
   Value compare(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
+  /// `and`, `or` and `not` of truth values, elementwise.
+  Value joinedTruths(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
+  Value negated(const Value &value, Location at, Location valueLoc);
+  bool isTruth(const syntax::BinaryExpr &expr, const Value &value, Location at);
   Value contraction(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs,
                     Expected expected);
 
@@ -24,6 +28,7 @@ public:
 
 private:
   Value ofNumbers(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
+  bool expectTruth(const Value &value, Location at, const char *word);
   Value finite(double number, Location at);
 };
 

@@ -1,5 +1,6 @@
 #include "compiler/sema/elaboration/CallArgs.h"
 #include "compiler/sema/Suggest.h"
+#include "compiler/syntax/ForeignNames.h"
 
 #include <algorithm>
 
@@ -87,17 +88,22 @@ bool CallArgs::expect(size_t least, size_t most, bool wantsOver, bool wantsAlong
   };
   bool lacksDims = (wantsOver && over.empty()) || (wantsAlong && along.empty());
   // What is too much often is a dimension whose `over` was forgotten: one message says enough.
-  if (values.size() < least || (values.size() > most && !lacksDims)) {
+  // So is a value that was given by a name.
+  auto isUnknown = [&](const auto &entry) {
+    return std::find(known.begin(), known.end(), entry.first) == known.end();
+  };
+  bool isNamed = std::any_of(keywords.begin(), keywords.end(), isUnknown);
+  if ((values.size() < least && !isNamed) || (values.size() > most && !lacksDims)) {
     std::string count = least == most ? std::to_string(least)
                                       : std::to_string(least) + " to " + std::to_string(most);
     complain(call.loc, "takes " + count + (most == 1 ? " value" : " values") + ", here are " +
                            std::to_string(values.size()));
   }
-  if (wantsOver && over.empty())
+  if (wantsOver && over.empty() && !isNamed)
     complain(call.loc, "needs `over` and a dimension");
   if (!wantsOver && !over.empty())
     complain(overLoc, "takes no `over`");
-  if (wantsAlong && along.empty())
+  if (wantsAlong && along.empty() && !isNamed)
     complain(call.loc, "needs `along` and a dimension");
   if (!wantsAlong && !along.empty())
     complain(alongLoc, "takes no `along`");
@@ -107,7 +113,13 @@ bool CallArgs::expect(size_t least, size_t most, bool wantsOver, bool wantsAlong
     if (std::find(known.begin(), known.end(), key) != known.end())
       continue;
     Diagnostic &diag = complain(entry.second, "takes no argument `" + key + "`");
-    if (!known.empty())
+    bool isDim = key == "dim" || key == "axis";
+    if (std::string help = foreignArgumentHelp(name(), key); !help.empty())
+      diag.help(std::move(help));
+    else if (isDim && (wantsOver || wantsAlong))
+      diag.help(std::string("a dimension is named: `") + (wantsOver ? "over" : "along") +
+                " embed`");
+    else if (!known.empty())
       diag.help("it takes " + listNames(known));
   }
   return !errors;

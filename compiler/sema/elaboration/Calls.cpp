@@ -1,6 +1,7 @@
 #include "compiler/sema/Suggest.h"
 #include "compiler/sema/elaboration/ArgumentBinder.h"
 #include "compiler/sema/elaboration/Elaboration.h"
+#include "compiler/syntax/ForeignNames.h"
 
 #include <algorithm>
 #include <utility>
@@ -83,6 +84,8 @@ void Calls::reportUnknownCallee(const CallExpr &expr) {
   bool isOurs = std::count(known.begin(), known.end(), callee.last().text) != 0;
   if (isOurs) // `torch.tanh`
     diag.fix(callee.loc, callee.last().text);
+  else if (std::string help = foreignHelp(callee.last().text); !isMeant && !help.empty())
+    diag.help(std::move(help));
   else if (!isMeant)
     parts.reports.propose(diag, callee, candidates);
   for (const Arg &arg : expr.args) // its own mistakes are worth a report too

@@ -2,6 +2,7 @@
 //
 // A sum often starts as a number: `let total = 0`. Whether the body makes a tensor of it is known
 // only once it was interpreted, so iterations are tried for that and taken back.
+#include "compiler/sema/elaboration/BodyNames.h"
 #include "compiler/sema/elaboration/Elaboration.h"
 
 #include <algorithm>
@@ -10,32 +11,9 @@ namespace titan::sema {
 
 using namespace syntax;
 
-namespace {
-
-/// The names that statements assign to, nested statements included.
-void collectAssigned(const Body &body, std::vector<Name> &names) {
-  for (const StmtPtr &stmt : body.stmts) {
-    if (auto *assign = stmt->as<AssignStmt>())
-      names.insert(names.end(), assign->targets.begin(), assign->targets.end());
-    else if (auto *repeat = stmt->as<RepeatStmt>())
-      collectAssigned(repeat->body, names);
-    else if (auto *branch = stmt->as<IfStmt>()) {
-      for (const IfStmt::Branch &each : branch->branches)
-        collectAssigned(each.body, names);
-      if (branch->elseBody)
-        collectAssigned(*branch->elseBody, names);
-    } else if (auto *island = stmt->as<IslandStmt>())
-      collectAssigned(island->body, names);
-  }
-}
-
-} // namespace
-
 std::vector<std::string> Repeats::carriedNames(const Body &body) {
-  std::vector<Name> assigned;
-  collectAssigned(body, assigned);
   std::vector<std::string> carried;
-  for (const Name &name : assigned) {
+  for (const Name &name : assignedNames(body)) {
     Binding *binding = lookup(name);
     bool known = std::find(carried.begin(), carried.end(), name.text) != carried.end();
     if (binding && binding->value.isTensor() && !known)
@@ -44,11 +22,23 @@ std::vector<std::string> Repeats::carriedNames(const Body &body) {
   return carried;
 }
 
+Repeats::Snapshot Repeats::snapshot() const {
+  return {model.values.size(), model.parameters, parts.recorder.known, parts.parameters.record,
+          parts.budget.iterations};
+}
+
+/// Dimensions may stay: names from outside that became such refer to them.
+void Repeats::takeBack(Snapshot before) {
+  model.values.resize(before.values);
+  model.parameters = std::move(before.parameters);
+  parts.recorder.known = std::move(before.known);
+  parts.parameters.record = std::move(before.record);
+  parts.budget.iterations = before.iterations;
+}
+
 bool Repeats::startAsTensors(const RepeatStmt &stmt, DimId dim) {
-  std::vector<Name> assigned;
-  collectAssigned(stmt.body, assigned);
   std::map<std::string, Value> before;
-  for (const Name &name : assigned)
+  for (const Name &name : assignedNames(stmt.body))
     if (Binding *binding = lookup(name); binding && !binding->value.isTensor())
       before.emplace(name.text, binding->value);
   // A later iteration may be the first that adds something.
@@ -62,9 +52,7 @@ bool Repeats::startAsTensors(const RepeatStmt &stmt, DimId dim) {
 
 bool Repeats::tryIteration(const RepeatStmt &stmt, DimId dim, int64_t index,
                            std::map<std::string, Value> &before) {
-  // Dimensions may stay: names from outside that became such refer to them.
-  auto saved = std::tuple(model.parameters, parts.recorder.known, parts.parameters.record,
-                          parts.budget.iterations);
+  Snapshot saved = snapshot();
   Iteration trial;
   if (!iterate(stmt, carriedNames(stmt.body), dim, index, trial))
     return false;
@@ -74,9 +62,7 @@ bool Repeats::tryIteration(const RepeatStmt &stmt, DimId dim, int64_t index,
       turned[name] = typeOf(binding->value);
       binding->value = value;
     }
-  model.values.resize(trial.firstValue);
-  std::tie(model.parameters, parts.recorder.known, parts.parameters.record,
-           parts.budget.iterations) = std::move(saved);
+  takeBack(std::move(saved));
   bool good = true;
   for (const auto &[name, type] : turned) {
     good &= startAsTensor(name, type, stmt);

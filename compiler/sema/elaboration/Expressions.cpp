@@ -95,7 +95,10 @@ Value Expressions::name(const NameExpr &expr) {
 
 Value Expressions::unary(const UnaryExpr &expr, Expected expected) {
   if (expr.op == UnaryOp::Not) {
-    std::optional<bool> truth = condition(*expr.operand);
+    Value operand = eval(*expr.operand);
+    if (operand.isTensor())
+      return parts.arithmetic.negated(operand, expr.loc, expr.operand->loc);
+    std::optional<bool> truth = truthOf(operand, expr.operand->loc);
     return truth ? Value::ofBool(!*truth) : Value();
   }
   Value operand = eval(*expr.operand, expected);
@@ -212,13 +215,18 @@ Value Expressions::logic(const BinaryExpr &expr) {
   Value first = eval(*expr.lhs);
   if (std::optional<Mask> mask = asMask(first))
     return joinMasks(expr, *mask);
+  if (first.isTensor())
+    return parts.arithmetic.joinedTruths(expr, first, eval(*expr.rhs));
   std::optional<bool> left = truthOf(first, expr.lhs->loc);
   if (!left)
     return {};
   bool decided = expr.op == BinaryOp::And ? !*left : *left;
   if (decided)
     return Value::ofBool(*left);
-  std::optional<bool> right = condition(*expr.rhs);
+  Value second = eval(*expr.rhs);
+  if (second.isTensor())
+    return parts.arithmetic.isTruth(expr, second, expr.rhs->loc) ? second : Value();
+  std::optional<bool> right = truthOf(second, expr.rhs->loc);
   return right ? Value::ofBool(*right) : Value();
 }
 

@@ -22,6 +22,23 @@ const std::map<std::string, Distribution> &distributions() {
   return table;
 }
 
+/// How PyTorch's schemes are said; empty for any other name.
+std::string schemeHelp(const std::string &name) {
+  auto begins = [&](const char *start) { return name.rfind(start, 0) == 0; };
+  const bool isUniform = name.find("uniform") != std::string::npos;
+  if (begins("kaiming") || begins("he_") || begins("lecun"))
+    return isUniform ? "write `~ uniform(sqrt(3) * kaiming(embed))`, with `import std.init`"
+                     : "write `~ normal(kaiming(embed))`, with `import std.init`";
+  if (begins("xavier") || begins("glorot"))
+    return isUniform ? "write `~ uniform(xavier_bound(embed, ffn))`, with `import std.init`"
+                     : "write `~ normal(xavier(embed, ffn))`, with `import std.init`";
+  if (begins("trunc"))
+    return "write `~ truncated_normal(0.02)`";
+  if (begins("zeros") || begins("ones") || begins("constant"))
+    return "for a constant write `= 0`";
+  return "";
+}
+
 } // namespace
 
 std::optional<Initialiser> Initialisers::drawn(const CallExpr &call) {
@@ -33,7 +50,10 @@ std::optional<Initialiser> Initialisers::drawn(const CallExpr &call) {
       names.push_back(entry.first);
     Diagnostic &diag = report(Code::UnknownInitialiser, call.callee.loc,
                               "no distribution is named `" + call.callee.text() + "`");
-    proposeName(diag, call.callee.loc, call.callee.text(), names, "the distributions are ");
+    if (std::string scheme = schemeHelp(call.callee.last().text); !scheme.empty())
+      diag.help(std::move(scheme));
+    else
+      proposeName(diag, call.callee.loc, call.callee.text(), names, "the distributions are ");
     return std::nullopt;
   }
   Initialiser init{found->second.kind, 0, 3};
@@ -87,9 +107,11 @@ std::optional<Initialiser> Initialisers::of(const ParamStmt &stmt) {
   if (stmt.init == ParamInit::Initialiser) {
     if (auto *call = stmt.initValue->as<CallExpr>())
       return drawn(*call);
+    auto *name = stmt.initValue->as<NameExpr>();
+    std::string scheme = schemeHelp(name ? name->path.last().text : "");
     report(Code::UnknownInitialiser, stmt.initValue->loc,
            "after `~` stands a distribution, such as `normal(0.02)`")
-        .help("for a constant write `=`");
+        .help(scheme.empty() ? "for a constant write `=`" : scheme);
     return std::nullopt;
   }
   return constant(*stmt.initValue);

@@ -74,18 +74,8 @@ Value Parameters::recorded(const ParamStmt &stmt, Parameter fresh) {
   return parts.recorder.append(std::move(op), type, stmt.name.loc);
 }
 
-/// `layers.encoder.wq`, behind the repeats and named calls around it.
-std::string Parameters::fullName(const std::string &name) const {
-  std::string repeats, calls;
-  for (const Loop &loop : here.loops)
-    repeats += model.dims[loop.dim].name + ".";
-  for (const Frame *at = here.frame; at; at = at->caller)
-    calls = at->prefix + calls;
-  return repeats + calls + name;
-}
-
 std::optional<uint32_t> Parameters::indexOf(const std::string &name) const {
-  auto found = record.index.find(fullName(name));
+  auto found = record.index.find(here.prefix(model.dims).text + name);
   return found == record.index.end() ? std::nullopt : std::optional(found->second);
 }
 
@@ -110,7 +100,9 @@ bool Parameters::placeInRepeats(const ParamStmt &stmt, Parameter &fresh,
 /// starts.
 std::optional<uint32_t> Parameters::enter(const ParamStmt &stmt, Parameter fresh,
                                           std::vector<int64_t> instance) {
-  fresh.name = fullName(stmt.name.text);
+  NamePrefix prefix = here.prefix(model.dims);
+  fresh.name = prefix.text + stmt.name.text;
+  fresh.repeatParts = std::move(prefix.repeatParts);
   auto [entry, isNew] =
       record.index.try_emplace(fresh.name, static_cast<uint32_t>(model.parameters.size()));
   if (isNew) {
@@ -124,9 +116,9 @@ std::optional<uint32_t> Parameters::enter(const ParamStmt &stmt, Parameter fresh
     report(Code::ParameterTwice, stmt.name.loc,
            "two parameters would be called `" + fresh.name + "`")
         .note(known.loc, "the other one is here")
-        .help("name the second call: `Block(x, named = \"second\")` puts `second.` before the "
-              "names of "
-              "its parameters");
+        .help("for parameters of its own name the second call: `Block(x, named = \"second\")` puts "
+              "`second.` before their names; to share them, declare them outside and pass them to "
+              "a function: `fn f(x, w) = ...`");
     here.frame->declaresWrongly = here.frame->caller; // so would all others of the call be
     return std::nullopt;
   }

@@ -29,7 +29,6 @@ public:
 private:
   bool refuse(const syntax::ParamStmt &stmt, const char *what);
   bool isFrozen(const syntax::ParamStmt &stmt);
-  std::string fullName(const std::string &name) const;
   Value recorded(const syntax::ParamStmt &stmt, Parameter fresh);
   bool placeInRepeats(const syntax::ParamStmt &stmt, Parameter &fresh,
                       std::vector<int64_t> &instance);

@@ -21,6 +21,13 @@ using Expected = const DimSet *;
 struct Loop {
   DimId dim;
   int64_t index;
+  const Frame *frame; ///< whose body the repeat is in
+};
+
+/// What comes before the name of what is declared at a place.
+struct NamePrefix {
+  std::string text;                 ///< "teacher.layers."
+  std::vector<int64_t> repeatParts; ///< of each repeat, which part it is: {1}
 };
 
 /// Where the interpretation stands.
@@ -28,6 +35,10 @@ struct Place {
   Frame *frame = nullptr;
   std::vector<Loop> loops;
   std::string variable; ///< that the expression at hand is computed for
+
+  /// The repeats and calls around it in the order of their nesting. A call contributes what `named`
+  /// gave it; with `withCallees` also the name of what is called.
+  NamePrefix prefix(const DimTable &dims, bool withCallees = false) const;
 };
 
 /// Where element types of operands may differ: floating-point ones are converted.

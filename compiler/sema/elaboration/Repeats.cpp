@@ -68,7 +68,7 @@ bool Repeats::iterate(const RepeatStmt &stmt, const std::vector<std::string> &ca
                       int64_t index, Iteration &result) {
   if (!parts.budget.iterate(stmt.loc))
     return false;
-  size_t errorsBefore = diags.errorReports();
+  size_t errorsBefore = parts.statements.unhandled();
   Recorder &recorder = parts.recorder;
   Region *outerRegion = std::exchange(recorder.region, &result.body);
   auto outerConversions = recorder.known.conversions; // those of the body end with it
@@ -94,7 +94,7 @@ bool Repeats::iterate(const RepeatStmt &stmt, const std::vector<std::string> &ca
       result.body.yields.push_back(binding->value.tensor);
     binding->value = before[i];
   }
-  return diags.errorReports() == errorsBefore;
+  return parts.statements.unhandled() == errorsBefore;
 }
 
 /// The body, in a scope of its own.
@@ -103,7 +103,7 @@ void Repeats::runBody(const RepeatStmt &stmt, DimId dim, int64_t index) {
   if (stmt.index)
     scope.define(stmt.index->text,
                  {Value::ofInt(index), {}, false, stmt.index->loc, "index of the repeat"});
-  here.loops.push_back({dim, index});
+  here.loops.push_back({dim, index, here.frame});
   Scope *outer = std::exchange(here.frame->scope, &scope);
   parts.statements.elaborate(stmt.body);
   here.frame->scope = outer;
@@ -130,60 +130,84 @@ void Repeats::repeat(const RepeatStmt &stmt) {
   int64_t count = model.dims[*dim].size;
   if (!parts.budget.mayRepeat(count, stmt.count->loc))
     return;
-  std::vector<Iteration> variants;
-  std::vector<int64_t> table;
   size_t parametersBefore = model.parameters.size();
-  bool good = startAsTensors(stmt, *dim);
-  std::vector<std::string> carried = carriedNames(stmt.body);
-  for (int64_t index = 0; good && index < count; ++index) {
-    Iteration next;
-    good = iterate(stmt, carried, *dim, index, next) &&
-           addVariant(stmt, variants, std::move(next), table);
+  std::optional<Variants> variants;
+  if (startAsTensors(stmt, *dim)) {
+    const Snapshot before = spec.tolerant ? snapshot() : Snapshot();
+    while ((variants = interpret(stmt, *dim)) && forgetUnknown(*variants))
+      takeBack(before);
   }
   if (here.loops.empty())
     parts.parameters.finishFrom(parametersBefore);
-  if (good)
-    finish(stmt, carried, *dim, std::move(variants), std::move(table));
+  if (variants)
+    finish(stmt, *dim, std::move(*variants));
+}
+
+/// All iterations; nothing after a report.
+std::optional<Repeats::Variants> Repeats::interpret(const RepeatStmt &stmt, DimId dim) {
+  Variants variants;
+  variants.carried = carriedNames(stmt.body);
+  for (int64_t index = 0; index < model.dims[dim].size; ++index) {
+    Iteration next;
+    if (!iterate(stmt, variants.carried, dim, index, next) ||
+        !addVariant(stmt, variants, std::move(next)))
+      return std::nullopt;
+  }
+  return variants;
+}
+
+/// Where mistakes are tolerated, what an iteration leaves unknown is not carried. True if there was
+/// something: the iterations are to be interpreted again, without it.
+bool Repeats::forgetUnknown(const Variants &variants) {
+  bool found = false;
+  for (const Iteration &body : variants.bodies)
+    for (size_t i = 0; spec.tolerant && i < variants.carried.size(); ++i)
+      if (body.results[i].isError()) {
+        here.frame->scope->find(variants.carried[i])->value = {};
+        found = true;
+      }
+  return found;
 }
 
 /// Finds the variant that does what `next` does, or makes `next` one. Each variant is compiled by
 /// itself, so there is a bound.
-bool Repeats::addVariant(const RepeatStmt &stmt, std::vector<Iteration> &variants, Iteration next,
-                         std::vector<int64_t> &table) {
+bool Repeats::addVariant(const RepeatStmt &stmt, Variants &variants, Iteration next) {
   constexpr size_t mostVariants = 32;
   const Op *difference = nullptr;
-  for (size_t i = 0; i < variants.size(); ++i) {
-    difference = Comparison(model).firstDifference(variants[i].body, next.body);
+  std::vector<Iteration> &bodies = variants.bodies;
+  for (size_t i = 0; i < bodies.size(); ++i) {
+    difference = Comparison(model).firstDifference(bodies[i].body, next.body);
     if (difference)
       continue;
-    table.push_back(static_cast<int64_t>(i));
+    variants.table.push_back(static_cast<int64_t>(i));
     parts.recorder.dropFrom(next.firstValue);
     return true;
   }
-  if (variants.size() == mostVariants) {
+  if (bodies.size() == mostVariants) {
     report(Code::IterationsDiffer, difference->loc,
            "the iterations of the repeat compute over " + std::to_string(mostVariants) +
                " different things; they differ here")
         .note(stmt.loc, "iterations that compute the same are compiled once, all others each")
-        .help("let the index decide between a few cases (`if l % 2 == 0 then a else b`), or only "
-              "the numbers of `~` and `=`");
+        .help("let the index decide between a few cases (`if l % 2 == 0 then a else b`); for a "
+              "recurrence, carry the position: `let at = index(seq)[seq: 0]` before the repeat, in "
+              "it `x[seq: at]` and `at = at + 1`");
     return false;
   }
-  table.push_back(static_cast<int64_t>(variants.size()));
-  variants.push_back(std::move(next));
+  variants.table.push_back(static_cast<int64_t>(bodies.size()));
+  bodies.push_back(std::move(next));
   return true;
 }
 
-void Repeats::finish(const RepeatStmt &stmt, const std::vector<std::string> &carried, DimId dim,
-                     std::vector<Iteration> variants, std::vector<int64_t> table) {
+void Repeats::finish(const RepeatStmt &stmt, DimId dim, Variants variants) {
+  const std::vector<std::string> &carried = variants.carried;
   Region &region = *parts.recorder.region;
   Op op(OpKind::Repeat);
   op.dims = {dim};
-  op.table = std::move(table);
+  op.table = std::move(variants.table);
   for (size_t i = 0; i < carried.size(); ++i) {
     Binding *binding = here.frame->scope->find(carried[i]);
     TensorType type = typeOf(binding->value);
-    for (const Iteration &variant : variants)
+    for (const Iteration &variant : variants.bodies)
       if (!variant.results[i].isTensor() || !typeOf(variant.results[i]).dims.sameDims(type.dims))
         return; // reported where it was assigned
     op.operands.push_back(binding->value.tensor);
@@ -196,7 +220,7 @@ void Repeats::finish(const RepeatStmt &stmt, const std::vector<std::string> &car
   here.variable.clear();
   op.loc = stmt.loc;
   op.name = carried.empty() ? "repeat" : carried[0];
-  for (Iteration &variant : variants)
+  for (Iteration &variant : variants.bodies)
     op.body.push_back(std::move(variant.body));
   region.ops.push_back(std::move(op));
 }

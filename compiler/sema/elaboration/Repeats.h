@@ -5,7 +5,8 @@
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_REPEATS_H
 #define TITAN_COMPILER_SEMA_ELABORATION_REPEATS_H
 
-#include "compiler/sema/elaboration/Part.h"
+#include "compiler/sema/elaboration/Parameters.h"
+#include "compiler/sema/elaboration/Recorder.h"
 
 namespace titan::sema {
 
@@ -21,16 +22,32 @@ private:
     Region body;
     std::vector<Value> results;
   };
+  /// What iterations change, to take them back.
+  struct Snapshot {
+    size_t values = 0;
+    std::vector<Parameter> parameters;
+    Recorder::Knowledge known;
+    Parameters::Record record;
+    size_t iterations = 0;
+  };
+  /// What the iterations compute, each distinct body once.
+  struct Variants {
+    std::vector<std::string> carried;
+    std::vector<Iteration> bodies;
+    std::vector<int64_t> table; ///< the body of each iteration
+  };
   std::optional<DimId> dimension(const syntax::RepeatStmt &stmt);
   bool iterate(const syntax::RepeatStmt &stmt, const std::vector<std::string> &carried, DimId dim,
                int64_t index, Iteration &result);
   void runBody(const syntax::RepeatStmt &stmt, DimId dim, int64_t index);
-  bool addVariant(const syntax::RepeatStmt &stmt, std::vector<Iteration> &variants, Iteration next,
-                  std::vector<int64_t> &table);
-  void finish(const syntax::RepeatStmt &stmt, const std::vector<std::string> &carried, DimId dim,
-              std::vector<Iteration> variants, std::vector<int64_t> table);
+  std::optional<Variants> interpret(const syntax::RepeatStmt &stmt, DimId dim);
+  bool forgetUnknown(const Variants &variants);
+  bool addVariant(const syntax::RepeatStmt &stmt, Variants &variants, Iteration next);
+  void finish(const syntax::RepeatStmt &stmt, DimId dim, Variants variants);
 
   // Carried.cpp
+  Snapshot snapshot() const;
+  void takeBack(Snapshot before);
   std::vector<std::string> carriedNames(const syntax::Body &body);
   /// Numbers that the repeat's body turns into tensors become such before it, so that they are
   /// carried.

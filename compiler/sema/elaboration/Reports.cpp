@@ -2,6 +2,7 @@
 #include "compiler/sema/Suggest.h"
 #include "compiler/sema/Words.h"
 #include "compiler/sema/elaboration/Elaboration.h"
+#include "compiler/syntax/ForeignNames.h"
 #include "titan/runtime/feed.h"
 
 namespace titan::sema {
@@ -97,16 +98,33 @@ bool Reports::member(const Path &path) {
   Diagnostic &diag =
       report(Code::UnknownName, path.loc,
              "`" + base + "` is " + binding->value.describe() + " and has no `" + member + "`");
-  if (member == "T" || member == "transpose" || member == "permute")
-    diag.help("nothing is transposed: `@` finds the dimensions by their names");
-  else if (member == "shape" || member == "size")
-    diag.help("the name of a dimension is its size: `embed / 2`");
-  else if (member == "view" || member == "reshape" || member == "flatten")
-    diag.help("dimensions are parted and joined by name: `split(x, embed as (heads, head))`, "
-              "`merge(x, (heads, head) as embed)`");
-  else
-    diag.help("a function is called with its values: `" + member + "(" + base + ")`");
+  offerFunction(diag, path, *binding);
   return true;
+}
+
+/// Values have no members: what `x.member` is as a function of `x`.
+void Reports::offerFunction(Diagnostic &diag, const Path &path, const Binding &binding) {
+  const std::string &base = path.parts[0].text, &member = path.last().text;
+  const bool isTensor = binding.value.isTensor() && !typeOf(binding.value).dims.empty();
+  static const std::set<std::string> overDims = {"sum", "mean", "max", "min", "softmax"};
+  if (std::string help = foreignHelp(member, base); !help.empty()) {
+    diag.help(std::move(help));
+    return;
+  }
+  if (overDims.count(member) && isTensor) {
+    const DimSet &dims = typeOf(binding.value).dims;
+    diag.help("a function is called with its values, and dimensions are named: `" + member + "(" +
+              base + ", over " + model.dims[dims[dims.size() - 1]].name + ")`");
+    return;
+  }
+  const bool isOurs = Builtins::table().count(member) || Reshaping::functions().count(member) ||
+                      library.lookup(*here.frame->unit, member);
+  if (isOurs)
+    diag.help("a function is called with its values: `" + member + "(" + base + ")`");
+  else if (library.offerImport(diag, *here.frame->unit, Path{{path.last()}, path.loc}))
+    diag.help("call `" + member + "(" + base + ")`; " + diag.remedy);
+  else
+    diag.help("values have no members: a function is called, `f(" + base + ")`");
 }
 
 Diagnostic &Reports::unknownName(const Name &name) {
@@ -143,14 +161,32 @@ Diagnostic &Reports::unknownName(const Path &path, Location at) {
   return diag;
 }
 
+/// The name of `known` that is the beginning of this one, or the other way round: `seq` for
+/// `sequence`.
+static std::string abbreviated(const std::string &name, const std::vector<std::string> &known) {
+  constexpr size_t least = 3;
+  for (const std::string &one : known)
+    if (one != name && std::min(one.size(), name.size()) >= least &&
+        (one.rfind(name, 0) == 0 || name.rfind(one, 0) == 0))
+      return one;
+  return "";
+}
+
 void Reports::unknownDim(const Name &name) {
   Diagnostic &diag =
       report(Code::UnknownDimension, name.loc, "no dimension is named `" + name.text + "` here");
-  propose(diag, Path{{name}, name.loc}, [&] {
-    std::vector<std::string> candidates;
-    here.frame->scope->collect(candidates, true);
-    return candidates;
-  });
+  std::vector<std::string> known;
+  if (!diags.isFull())
+    here.frame->scope->collect(known, true);
+  const std::string longer = abbreviated(name.text, known);
+  if (!longer.empty())
+    diag.fix(name.loc, longer);
+  else
+    propose(diag, Path{{name}, name.loc}, [&] { return known; });
+  if (diag.remedy.empty() && !diag.fixIt && here.frame->decl && here.frame->decl->is<ModelDecl>())
+    diag.help("declare its size before: `dims " + name.text +
+              " = 16`, or as an argument of the "
+              "model");
   if (Binding *outer = findDimInCallers(name.text, here.frame)) {
     diag.note(outer->loc, "the model has a dimension of this name");
     diag.help("a block sees the dimensions that it declares: add `dims " + name.text + "`");

@@ -29,6 +29,9 @@ public:
   void unknownDim(const syntax::Name &name);
   /// Reports `x.shape`, where `x` is a value; false if it is none.
   bool member(const syntax::Path &path);
+
+private:
+  void offerFunction(Diagnostic &diag, const syntax::Path &path, const Binding &binding);
 };
 
 } // namespace titan::sema

@@ -1,3 +1,4 @@
+#include "compiler/sema/elaboration/BodyNames.h"
 #include "compiler/sema/elaboration/Elaboration.h"
 
 #include <algorithm>
@@ -15,8 +16,40 @@ void Statements::elaborate(const Body &body) {
       report(Code::CodeAfterReturn, stmt->loc, "nothing after `return` is reached");
       return;
     }
+    const size_t before = unhandled();
     statement(*stmt);
+    if (unhandled() != before)
+      defineMadeDims(*stmt);
+    if (spec.tolerant && unhandled() != before) {
+      forget(*stmt);
+      handled += unhandled() - before;
+    }
   }
+}
+
+/// One message for one mistake: the dimensions that a wrong statement would have made, which follow
+/// `as` in its text, stand for something wrong from here on.
+void Statements::defineMadeDims(const Stmt &stmt) {
+  if (!bodiesOf(stmt).empty())
+    return; // its statements did that
+  for (const Name &name : namesAfterAs(diags.sourceManager(), stmt.loc))
+    if (!lookup(name))
+      here.frame->scope->define(name.text, {{}, {}, true, name.loc, "dimension"});
+}
+
+/// What a statement defines or gives a new value is unknown from here on.
+void Statements::forget(const Stmt &stmt) {
+  for (const Name &name : definedNames(stmt))
+    here.frame->scope->define(name.text, {{}, {}, stmt.is<DimsStmt>(), name.loc});
+  std::vector<Name> assigned;
+  if (auto *assign = stmt.as<AssignStmt>())
+    assigned = assign->targets;
+  for (const Body *body : bodiesOf(stmt))
+    for (const Name &name : assignedNames(*body))
+      assigned.push_back(name);
+  for (const Name &name : assigned)
+    if (Binding *known = lookup(name))
+      known->value = {};
 }
 
 void Statements::statement(const Stmt &stmt) {

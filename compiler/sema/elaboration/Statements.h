@@ -11,10 +11,16 @@ public:
   explicit Statements(Elaboration &parts) : Part(parts) {}
 
   void elaborate(const syntax::Body &body);
+  /// Errors, but for those whose statements were given up: where the specialisation tolerates
+  /// mistakes, what a wrong statement gives is unknown, and what does not need it goes on.
+  size_t unhandled() const { return diags.errorReports() - handled; }
   /// The value at hand has declared dimensions, but wrong ones, as was said.
   bool declarationFailed = false;
 
 private:
+  size_t handled = 0;
+  void defineMadeDims(const syntax::Stmt &stmt);
+  void forget(const syntax::Stmt &stmt);
   void statement(const syntax::Stmt &stmt);
   void dims(const syntax::DimsStmt &stmt);
   void input(const syntax::InputStmt &stmt);

@@ -1,5 +1,8 @@
 #include "compiler/sema/elaboration/Elaboration.h"
 
+#include <cmath>
+#include <string_view>
+
 namespace titan::sema {
 
 using namespace syntax;
@@ -12,10 +15,14 @@ Value TensorOps::constantLike(double number, const TensorType &type, Location at
 
 Value TensorOps::unary(const char *word, const Value &operand, Location at) {
   TensorType type = typeOf(operand);
+  if (type.dtype == DType::I64 && std::string_view(word) == "neg")
+    return elementwise("sub", Value::ofInt(0), operand, at, at, at);
   if (!isFloat(type.dtype)) {
     report(Code::DTypeMismatch, at,
-           std::string("`") + word + "` works on floating-point tensors, not on " +
-               spelling(type.dtype));
+           std::string("`") + (std::string_view(word) == "neg" ? "-" : word) +
+               "` works on floating-point tensors, not on " + spelling(type.dtype))
+        .help(type.dtype == DType::Bool ? "make a number of it: `where(x, 1, 0)`"
+                                        : "convert the tensor: `float(x)`");
     return {};
   }
   Op op(OpKind::Elementwise, {operand.tensor});
@@ -28,9 +35,12 @@ Value TensorOps::asOperand(const Value &value, const Value &other, Location at) 
   if (value.isTensor())
     return value;
   if (value.isNumber() && typeOf(other).dtype == DType::I64 && !value.isInt()) {
+    const bool isWhole = std::trunc(value.number()) == value.number();
     report(Code::DTypeMismatch, at,
-           "the tensor is int, but " + value.print() + " is no whole number")
-        .help("convert the tensor: `float(x)`");
+           "the tensor is int, but " + value.print() +
+               (isWhole ? ".0 is written with a point" : " is no whole number"))
+        .help((isWhole ? "write `" + value.print() + "`, or " : std::string()) +
+              "convert the tensor: `float(x)`");
     return {};
   }
   if (value.isNumber() && typeOf(other).dtype != DType::Bool)
@@ -72,10 +82,16 @@ Value TensorOps::elementwise(const char *word, const Value &lhs, const Value &rh
     return {};
   const TensorType a = typeOf(left), b = typeOf(right);
   if (!mayJoin(a.dtype, b.dtype)) {
-    report(Code::DTypeMismatch, at,
-           std::string("element types differ: ") + spelling(a.dtype) + " and " + spelling(b.dtype))
-        .note(lhsLoc, std::string("this is ") + spelling(a.dtype))
+    Diagnostic &diag = report(Code::DTypeMismatch, at,
+                              std::string("element types differ: ") + spelling(a.dtype) + " and " +
+                                  spelling(b.dtype));
+    diag.note(lhsLoc, std::string("this is ") + spelling(a.dtype))
         .note(rhsLoc, std::string("this is ") + spelling(b.dtype));
+    const bool isLeft = isFloat(b.dtype); // then the left one is to be converted
+    std::string text(diags.sourceManager().text(isLeft ? lhsLoc : rhsLoc));
+    const bool isBool = (isLeft ? a : b).dtype == DType::Bool;
+    if ((isFloat(a.dtype) || isLeft) && text.size() < 40)
+      diag.help("write " + (isBool ? "`where(" + text + ", 1, 0)`" : "`float(" + text + ")`"));
     return {};
   }
   if (a.dtype == DType::Bool && (std::string(word) == "sub" || std::string(word) == "div")) {
@@ -123,12 +139,7 @@ Value TensorOps::reduce(const char *word, const Value &reduced, const std::vecto
 }
 
 std::string TensorOps::nameForMaps(const std::string &name) const {
-  std::string calls, repeats;
-  for (const Frame *at = here.frame; at && at->caller; at = at->caller)
-    calls = at->prefix + nameOf(*at->decl).text + "." + calls;
-  for (const Loop &loop : here.loops)
-    repeats += model.dims[loop.dim].name + ".";
-  return repeats + calls + name;
+  return here.prefix(model.dims, /*withCallees=*/true).text + name;
 }
 
 Value TensorOps::anchor(Value value, const DimSet &declared, Location declaredAt,

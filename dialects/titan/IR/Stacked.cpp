@@ -13,7 +13,13 @@ static SmallVector<int64_t> countUpTo(int64_t count) {
   return numbers;
 }
 
-Attribute titan::ir::getStackedAttr(Builder &builder, ArrayRef<std::vector<int64_t>> iterations) {
+static constexpr StringLiteral kIterations = "iterations", kParts = "parts";
+
+static bool areFirst(ArrayRef<int64_t> parts) {
+  return parts == ArrayRef(countUpTo(parts.size()));
+}
+
+static Attribute getIterationsAttr(Builder &builder, ArrayRef<std::vector<int64_t>> iterations) {
   if (iterations.size() == 1 &&
       ArrayRef(iterations[0]) == ArrayRef(countUpTo(iterations[0].size())))
     return builder.getUnitAttr();
@@ -23,38 +29,62 @@ Attribute titan::ir::getStackedAttr(Builder &builder, ArrayRef<std::vector<int64
   return builder.getArrayAttr(lists);
 }
 
-StackedIterations titan::ir::getStackedIterations(Attribute stacked, NamedTensorType type) {
-  StackedIterations iterations;
-  if (isa_and_nonnull<UnitAttr>(stacked))
-    iterations.push_back(countUpTo(type.getDims().front().getSize()));
-  else if (auto lists = dyn_cast_or_null<ArrayAttr>(stacked))
-    for (auto list : lists.getAsRange<DenseI64ArrayAttr>())
-      iterations.emplace_back(list.asArrayRef());
-  return iterations;
+Attribute titan::ir::getStackedAttr(Builder &builder, ArrayRef<std::vector<int64_t>> iterations,
+                                    ArrayRef<int64_t> parts) {
+  Attribute slots = getIterationsAttr(builder, iterations);
+  if (areFirst(parts))
+    return slots;
+  return builder.getDictionaryAttr(
+      {builder.getNamedAttr(kIterations, slots),
+       builder.getNamedAttr(kParts, builder.getDenseI64ArrayAttr(parts))});
 }
 
-SmallVector<std::string>
-titan::ir::getSlotNames(StringRef name, const StackedIterations &iterations, unsigned prefixParts) {
-  // Each repeat gave the name one part, behind which its iteration goes.
-  auto [part, rest] = name.split('.');
-  if (prefixParts > 0 || iterations.empty()) {
-    SmallVector<std::string> names{name.str()};
-    if (prefixParts > 0 && !iterations.empty()) {
-      names = getSlotNames(rest, iterations, prefixParts - 1);
-      for (std::string &each : names)
-        each = part.str() + "." + each;
-    }
-    return names;
-  }
-  StackedIterations inner(llvm::drop_begin(iterations));
-  SmallVector<std::string> names;
-  for (int64_t iteration : iterations.front()) {
-    std::string start = part.str() + "." + std::to_string(iteration);
-    if (rest.empty())
-      names.push_back(start);
-    else
-      for (const std::string &each : getSlotNames(rest, inner))
-        names.push_back(start + "." + each);
+Stack titan::ir::getStack(Attribute stacked, NamedTensorType type) {
+  Stack stack;
+  auto named = dyn_cast_or_null<DictionaryAttr>(stacked);
+  Attribute slots = named ? named.get(kIterations) : stacked;
+  if (isa_and_nonnull<UnitAttr>(slots))
+    stack.iterations.push_back(countUpTo(type.getDims().front().getSize()));
+  else if (auto lists = dyn_cast_or_null<ArrayAttr>(slots))
+    for (auto list : lists.getAsRange<DenseI64ArrayAttr>())
+      stack.iterations.emplace_back(list.asArrayRef());
+  stack.parts = countUpTo(stack.iterations.size());
+  auto parts = named ? named.getAs<DenseI64ArrayAttr>(kParts) : DenseI64ArrayAttr();
+  if (parts && parts.size() == static_cast<int64_t>(stack.parts.size()))
+    stack.parts.assign(parts.asArrayRef().begin(), parts.asArrayRef().end());
+  return stack;
+}
+
+unsigned titan::ir::getStackedLevels(Attribute stacked) {
+  if (auto named = dyn_cast_or_null<DictionaryAttr>(stacked))
+    stacked = named.get(kIterations);
+  if (auto lists = dyn_cast_or_null<ArrayAttr>(stacked))
+    return lists.size();
+  return isa_and_nonnull<UnitAttr>(stacked) ? 1 : 0;
+}
+
+bool titan::ir::hasDefaultParts(const Stack &stack) {
+  return areFirst(stack.parts);
+}
+
+SmallVector<std::string> titan::ir::getSlotNames(StringRef name, const Stack &stack,
+                                                 unsigned prefixParts) {
+  SmallVector<StringRef> parts;
+  name.split(parts, '.');
+  SmallVector<std::string> names{""};
+  size_t level = 0;
+  for (auto [i, part] : llvm::enumerate(parts)) {
+    for (std::string &each : names)
+      each += (i ? "." : "") + part.str();
+    if (level == stack.iterations.size() ||
+        stack.parts[level] + prefixParts != static_cast<int64_t>(i))
+      continue;
+    SmallVector<std::string> slots;
+    for (const std::string &each : names)
+      for (int64_t iteration : stack.iterations[level])
+        slots.push_back(each + "." + std::to_string(iteration));
+    names = std::move(slots);
+    ++level;
   }
   return names;
 }

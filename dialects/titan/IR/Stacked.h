@@ -4,6 +4,8 @@
 // repeat in a repeat, with two such dimensions in front. The attribute `titan.stacked` says which
 // iterations the slots belong to: a unit attribute that slot l is iteration l, a list for each
 // leading dimension otherwise. What is exchanged and initialised is the slot, by its own name.
+// Where the names of calls come before the repeat's, as in `teacher.layers.wq`, the attribute is a
+// dictionary: `{iterations = [...], parts = array<i64: 1>}`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,19 +16,33 @@
 
 namespace titan::ir {
 
-/// For each leading dimension of a stacked tensor, the iterations that its slots belong to.
-using StackedIterations = llvm::SmallVector<llvm::SmallVector<int64_t>>;
+/// What `titan.stacked` says. Empty lists: the tensor is not stacked.
+struct Stack {
+  /// For each leading dimension, the iterations that its slots belong to.
+  llvm::SmallVector<llvm::SmallVector<int64_t>> iterations;
+  /// For each leading dimension, the repeat's part of the tensor's name, counted from 0: the
+  /// iteration follows it.
+  llvm::SmallVector<int64_t> parts;
+};
 
+/// `parts` in ascending order, one for each of `iterations`.
 mlir::Attribute getStackedAttr(mlir::Builder &builder,
-                               llvm::ArrayRef<std::vector<int64_t>> iterations);
+                               llvm::ArrayRef<std::vector<int64_t>> iterations,
+                               llvm::ArrayRef<int64_t> parts);
 
-/// `stacked`: the attribute; null, and then the result is empty, where the tensor is not stacked.
-StackedIterations getStackedIterations(mlir::Attribute stacked, NamedTensorType type);
+/// `stacked`: the attribute, or null where the tensor is not stacked.
+Stack getStack(mlir::Attribute stacked, NamedTensorType type);
+
+/// How many leading dimensions of a tensor are repeats; 0 where `stacked` is null.
+unsigned getStackedLevels(mlir::Attribute stacked);
+
+/// Whether the attribute says more than that slot l is iteration l of a repeat that leads the name.
+bool hasDefaultParts(const Stack &stack);
 
 /// The names of the slots in row-major order: `layers.1.wq`, `layers.3.wq` of `layers.wq`. The
-/// first `prefixParts` parts of the name ("m" of a state's "m.layers.wq") stay in front.
-llvm::SmallVector<std::string>
-getSlotNames(llvm::StringRef name, const StackedIterations &iterations, unsigned prefixParts = 0);
+/// first `prefixParts` parts of the name ("m" of a state's "m.layers.wq") are not counted.
+llvm::SmallVector<std::string> getSlotNames(llvm::StringRef name, const Stack &stack,
+                                            unsigned prefixParts = 0);
 
 } // namespace titan::ir
 

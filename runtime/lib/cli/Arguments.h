@@ -18,24 +18,24 @@ namespace titan::cli {
   throw CLI::ParseError(option + " takes " + takes + ", not `" + given + "`", 2);
 }
 
-/// An option that takes a number from `least` on: whole, if `T` holds whole numbers.
+/// An option that takes a number from `least` to `most`: whole, if `T` holds whole numbers.
 template <typename T, typename Target>
 CLI::Option *addNumber(CLI::App &app, const std::string &name, T least, Target &target,
-                       const std::string &help) {
-  auto read = [&target, name, least](const std::string &text) {
+                       const std::string &help, T most = std::numeric_limits<T>::max()) {
+  auto read = [&target, name, least, most](const std::string &text) {
     T value{};
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     bool whole = std::numeric_limits<T>::is_integer;
-    const bool isBeyond = error == std::errc::result_out_of_range && text[0] != '-';
+    const bool isBeyond =
+        (error == std::errc::result_out_of_range && text[0] != '-') || value > most;
     // Negated, so that not-a-number is refused too.
     if (error != std::errc() || end != text.data() + text.size() || !(value >= least) ||
-        value > std::numeric_limits<T>::max())
-      refuse(
-          name,
-          std::string(whole ? "a whole number" : "a number") + " from " +
-              CLI::detail::to_string(least) +
-              (whole && isBeyond ? " to " + std::to_string(std::numeric_limits<T>::max()) : " on"),
-          text);
+        value > most)
+      refuse(name,
+             std::string(whole ? "a whole number" : "a number") + " from " +
+                 CLI::detail::to_string(least) +
+                 (whole && isBeyond ? " to " + std::to_string(most) : " on"),
+             text);
     target = value;
   };
   return app.add_option_function<std::string>(name, read, help)->type_name("N");

@@ -33,8 +33,8 @@ void addRunOptions(CLI::App &app, Options &o) {
   cli::addNumber<int64_t>(app, "--steps", 1, o.steps,
                           "steps to train; moves the horizon of the schedule too");
   cli::addNumber<int64_t>(app, "--stop-at", 0, o.stopAt, "end after this step; the schedule stays");
-  cli::addNumber<int64_t>(app, "--seed", 0, o.seed,
-                          "of initial values and of the order of samples");
+  cli::addNumber<int64_t>(app, "--seed", 0, o.seed, "of initial values and of the order of samples",
+                          int64_t{1} << 53);
   cli::addNumber<int64_t>(app, "--log-every", 1, o.logEvery, "steps between rows of metrics.jsonl")
       ->default_str(std::to_string(o.logEvery));
   app.add_flag("--dry-run", o.dryRun,

@@ -115,15 +115,19 @@ TensorInfo layerInfo(const TensorInfo &stacked, size_t levels) {
   return info;
 }
 
-std::string layerName(const std::string &name, std::span<const int64_t> iterations,
-                      int prefixParts) {
-  // Each repeat gave the name one part, behind which its iteration goes.
+std::string layerName(const Tensor &tensor, std::span<const int64_t> iterations) {
+  const std::string &name = tensor.name;
+  const int prefixParts = tensor.role == Role::State ? 1 : 0; // "m"
+  auto partOf = [&](size_t repeat) {
+    return prefixParts +
+           (tensor.repeatParts.empty() ? static_cast<int>(repeat) : tensor.repeatParts[repeat]);
+  };
   std::string result;
   size_t from = 0, next = 0;
-  while (next < iterations.size()) {
+  for (int part = 0; next < iterations.size(); ++part) {
     size_t dot = std::min(name.find('.', from), name.size());
     result += name.substr(from, dot - from);
-    if (prefixParts-- <= 0)
+    if (part == partOf(next))
       result += fmt::format(".{}", iterations[next++]);
     if (dot == name.size())
       return result;

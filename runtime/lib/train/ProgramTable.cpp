@@ -33,6 +33,7 @@ Tensor fromRow(const TensorRow &row) {
   tensor.info = {row.info.dtype, fromRows(row.info.dims), row.info.flatAxes, row.info.flatFrom,
                  row.info.sumAxes};
   tensor.iterations.assign(row.iterations.begin(), row.iterations.end());
+  tensor.repeatParts = row.repeatParts;
   tensor.init = row.init;
   if (row.scale.size() > 0)
     tensor.scale = row.scale;

@@ -1,12 +1,12 @@
 #include "SettingText.h"
 
 #include "titan/runtime/error.h"
+#include "titan/runtime/read_number.h"
 #include "titan/runtime/toml.h"
 
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -21,27 +21,33 @@ std::string unquoted(const std::string &text) {
   return text;
 }
 
-std::optional<double> parseNumber(std::string text) {
-  text.erase(std::remove(text.begin(), text.end(), '_'), text.end());
-  double value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  bool isWord = std::any_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalpha(c) && c != 'e' && c != 'E'; // `inf`, `nan`
-  });
-  if (error != std::errc() || end != text.data() + text.size() || isWord)
-    return std::nullopt;
-  return value;
+std::optional<double> parseNumber(const std::string &text) {
+  NumberText read = readNumber(text);
+  return read ? std::optional(read.number) : std::nullopt;
+}
+
+static std::string trimmed(const std::string &text) {
+  const size_t begin = text.find_first_not_of(" \t");
+  return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
 }
 
 SettingValue readValue(const std::string &text, bool isString) {
   using Kind = SettingValue::Kind;
-  if (unquoted(text) != text)
-    return {Kind::Text, 0, unquoted(text)};
-  if (std::optional<double> number = parseNumber(text)) {
-    bool isWhole = text.find_first_not_of("-0123456789_") == std::string::npos;
-    return {isWhole ? Kind::Integer : Kind::Number, *number, {}};
-  }
-  return {isString ? Kind::Text : Kind::Word, 0, text};
+  if (const std::string inner = unquoted(trimmed(text)); inner != trimmed(text))
+    return {Kind::Text, 0, inner};
+  NumberText read = readNumber(text);
+  if (read)
+    return {read.isWhole ? Kind::Integer : Kind::Number,
+            read.number,
+            {},
+            read.isWhole ? std::optional(read.integer) : std::nullopt};
+  if (read.isWhole && read.fault == NumberText::Fault::TooLarge)
+    return {Kind::Integer, read.number, read.text};
+  return {isString ? Kind::Text : Kind::Word,
+          0,
+          isString ? text : trimmed(text),
+          {},
+          whyNoNumber(text)};
 }
 
 void refuse(const TextPlace &place, const std::string &message, const std::string &help) {

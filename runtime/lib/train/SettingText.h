@@ -32,8 +32,8 @@ std::vector<SettingText> readConfig(const std::string &path);
 /// Whether the setting is the name of a file.
 bool namesFile(const std::string &path);
 
-/// A number as the language writes it, with underscores between digits; nothing if it is none.
-std::optional<double> parseNumber(std::string text);
+/// A number as the language writes it (read_number.h); nothing if it is none.
+std::optional<double> parseNumber(const std::string &text);
 
 /// A string without its quotes, if it has any.
 std::string unquoted(const std::string &text);

@@ -1,6 +1,7 @@
 #include "Settings.h"
 
 #include "titan/runtime/error.h"
+#include "titan/runtime/read_number.h"
 #include "titan/runtime/unknown_setting.h"
 
 #include <algorithm>
@@ -93,14 +94,15 @@ void Settings::set(const SettingText &text) {
   if (found == values.end())
     refuseUnknown(text);
   Value &current = found->second;
-  std::string given = unquoted(text.value);
+  bool isText = current.rule.type == SettingRule::Type::Text;
+  SettingValue value = readValue(text.value, isText);
+  std::string given = isText || value.isNumber() ? unquoted(text.value) : value.text;
   if (current.compileTime && !sameValue(current.text, given))
     refuse(text.valuePlace,
            "`" + text.path + "` is " + (current.text.empty() ? "empty" : current.text) +
                ", fixed when the program was compiled",
            rebuildHelp(text));
-  bool isText = current.rule.type == SettingRule::Type::Text;
-  if (auto mistake = findMistake(text.path, current.rule, readValue(text.value, isText)))
+  if (auto mistake = findMistake(text.path, current.rule, value))
     refuse(text.valuePlace, withCode(*mistake), mistake->help);
   current.text = given;
   current.setAt = text.pathPlace;
@@ -144,12 +146,54 @@ std::string inToml(const std::string &text) {
       list += (list.empty() ? "" : ", ") + inToml(element);
     return "[" + list + "]";
   }
-  if (parseNumber(text) || text == "true" || text == "false")
+  if (NumberText number = readNumber(text))
+    return number.text;
+  if (text == "true" || text == "false")
     return text;
   std::string quoted;
-  for (char c : text)
-    quoted += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  for (char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\')
+      quoted += std::string("\\") + c;
+    else
+      quoted += byte < 0x20 || byte == 0x7f ? fmt::format("\\u{:04x}", byte) : std::string(1, c);
+  }
   return '"' + quoted + '"';
+}
+
+/// Whether it is UTF-8, as all of a TOML file must be.
+bool isUtf8(const std::string &text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const size_t length = lead < 0x80             ? 1
+                          : (lead & 0xe0) == 0xc0 ? 2
+                          : (lead & 0xf0) == 0xe0 ? 3
+                          : (lead & 0xf8) == 0xf0 ? 4
+                                                  : 0;
+    if (length == 0 || i + length > text.size())
+      return false;
+    uint32_t code = length == 1 ? lead : lead & (0x7fu >> length);
+    for (size_t k = 1; k < length; ++k) {
+      const auto next = static_cast<unsigned char>(text[i + k]);
+      if ((next & 0xc0) != 0x80)
+        return false;
+      code = code << 6 | (next & 0x3f);
+    }
+    constexpr uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+    if (code < least[length - 1] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+      return false;
+    i += length;
+  }
+  return true;
+}
+
+/// With `\xe9` for each byte that is no ASCII character to be printed.
+std::string inAscii(const std::string &text) {
+  std::string ascii;
+  for (unsigned char byte : text)
+    ascii += byte >= 0x20 && byte < 0x7f ? std::string(1, static_cast<char>(byte))
+                                         : fmt::format("\\x{:02x}", byte);
+  return ascii;
 }
 
 /// What the compiler has for a setting that nobody made.
@@ -180,10 +224,15 @@ std::string Settings::toToml() const {
                : text;
   };
   std::string toml;
-  for (const auto &[path, value] : values)
-    toml += fmt::format("{}{} = {}{}\n", isInForce(path, value) ? "" : "# ", path,
-                        inToml(whole(path, value.text)),
-                        value.compileTime ? " # fixed when the program was compiled" : "");
+  for (const auto &[path, value] : values) {
+    const std::string text = whole(path, value.text);
+    if (!isUtf8(text)) // which nothing can be in TOML
+      toml += fmt::format("# {} = {} # is not UTF-8: set it when the program starts\n", path,
+                          inAscii(text));
+    else
+      toml += fmt::format("{}{} = {}{}\n", isInForce(path, value) ? "" : "# ", path, inToml(text),
+                          value.compileTime ? " # fixed when the program was compiled" : "");
+  }
   return toml;
 }
 

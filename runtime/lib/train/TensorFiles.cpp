@@ -43,11 +43,10 @@ std::vector<Piece> piecesOf(Session &session, std::span<const Role> roles) {
       continue;
     std::byte *data = session.dataOf(tensor);
     Session::Slots slots = session.slotsOf(tensor);
-    int prefix = tensor.role == Role::State ? 1 : 0;
     int64_t layer = 0;
     forEachSlot(stackedIterations(tensor), [&](std::span<const int64_t> iterations) {
-      pieces.push_back({layerName(tensor.name, iterations, prefix), slots.info,
-                        data + layer * slots.distance, slots.bytes, &tensor, layer});
+      pieces.push_back({layerName(tensor, iterations), slots.info, data + layer * slots.distance,
+                        slots.bytes, &tensor, layer});
       ++layer;
     });
   }

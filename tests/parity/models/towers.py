@@ -16,13 +16,14 @@ UNDECAYED = ()
 def tower(patches: Tensor, parameters: dict[str, Tensor], name: str) -> Tensor:
     """A vector of length 1 of patches[batch, patch, feature]."""
     x = patches
-    for layer in parts.layers(parameters):
-        p = {n.removeprefix(name + "."): t for n, t in layer.items() if n.startswith(name + ".")}
+    own = {n.removeprefix(name + "."): t
+           for n, t in parameters.items() if n.startswith(name + ".")}
+    for p in parts.layers(own):
         h = parts.rms_norm(x, p["mix_norm"], 1e-5).transpose(1, 2)
         x = x + (parts.gelu_tanh(h @ p["mix_in"]) @ p["mix_out"]).transpose(1, 2)
         h = parts.rms_norm(x, p["feature_norm"], 1e-5)
         x = x + parts.gelu_tanh(h @ p["feature_in"] + p["feature_bias"]) @ p["feature_out"]
-    y = x.mean(1) @ parameters[name + ".out"]
+    y = x.mean(1) @ own["out"]
     return y / torch.sqrt(y.square().sum(-1, keepdim=True) + 1e-6)
 
 

@@ -160,11 +160,21 @@ TEST(Layout, Layers) {
   EXPECT_EQ(layer.dims.size(), 1u);
   EXPECT_EQ(layer.flatFrom, 0);
   const int64_t three[] = {3}, both[] = {1, 3};
-  EXPECT_EQ(layerName("layers.wq", three), "layers.3.wq");
-  EXPECT_EQ(layerName("layers.attn.wq", three), "layers.3.attn.wq");
-  EXPECT_EQ(layerName("m.layers.wq", three, 1), "m.layers.3.wq");
-  EXPECT_EQ(layerName("outer.inner.wq", both), "outer.1.inner.3.wq");
-  EXPECT_EQ(layerName("m.outer.inner.attn.wq", both, 1), "m.outer.1.inner.3.attn.wq");
+  Tensor named{Role::Parameter, "", stacked, 0};
+  auto nameOf = [&](const char *name, std::span<const int64_t> iterations) {
+    named.name = name;
+    return layerName(named, iterations);
+  };
+  EXPECT_EQ(nameOf("layers.wq", three), "layers.3.wq");
+  EXPECT_EQ(nameOf("layers.attn.wq", three), "layers.3.attn.wq");
+  EXPECT_EQ(nameOf("outer.inner.wq", both), "outer.1.inner.3.wq");
+  named.repeatParts = {1, 3};
+  EXPECT_EQ(nameOf("teacher.outer.attn.inner.wq", both), "teacher.outer.1.attn.inner.3.wq");
+  named.role = Role::State;
+  EXPECT_EQ(nameOf("m.teacher.outer.attn.inner.wq", both), "m.teacher.outer.1.attn.inner.3.wq");
+  named.repeatParts = {};
+  EXPECT_EQ(nameOf("m.layers.wq", three), "m.layers.3.wq");
+  EXPECT_EQ(nameOf("m.outer.inner.attn.wq", both), "m.outer.1.inner.3.attn.wq");
 }
 
 // What cannot be split evenly is named with the axes that would split it.

@@ -3,6 +3,7 @@
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/dist/Transforms/Shard/TensorMaps.h"
+#include "dialects/titan/IR/Stacked.h"
 #include "dialects/titan/IR/TensorAttributes.h"
 
 namespace titan::dist {
@@ -34,8 +35,7 @@ Role getRole(DictionaryAttr attributes) {
   Role role;
   if (!attributes)
     return role;
-  if (Attribute stacked = attributes.get(ir::attr::kStacked))
-    role.stacked = isa<UnitAttr>(stacked) ? 1 : cast<ArrayAttr>(stacked).size();
+  role.stacked = ir::getStackedLevels(attributes.get(ir::attr::kStacked));
   role.isOutput = attributes.contains(ir::attr::kOutput);
   if (attributes.contains(ir::attr::kParam))
     role.stored = "params";

@@ -181,13 +181,13 @@ static LogicalResult accumulate(func::FuncOp function) {
              << dim.getValue() << "` of argument " << argument.getArgNumber() << " into "
              << parts.getInt() << " equal parts";
   }
-  FailureOr<BatchFlow> flow = BatchFlow::analyze(function, dim);
+  FailureOr<BatchFlow> flow = BatchFlow::analyze(function, dim, parts.getInt());
   // Parting a repeat makes the one around it differ.
   while (succeeded(flow) && !flow->getMixed().empty()) {
     if (failed(splitTail(flow->getMixed().front(), *flow)))
       return failure();
     cleanUp(function);
-    flow = BatchFlow::analyze(function, dim);
+    flow = BatchFlow::analyze(function, dim, parts.getInt());
   }
   if (failed(flow))
     return failure();

@@ -83,8 +83,16 @@ LogicalResult BatchFlow::followSplit(Operation *op) {
     return op->emitError(
                "needs the whole batch at once, so the step cannot be computed a part of `")
            << dim.getValue() << "` at a time";
-  for (auto [result, flow] : llvm::zip_equal(op->getResults(), *results))
+  for (auto [result, flow] : llvm::zip_equal(op->getResults(), *results)) {
+    if (flow.kind == Flow::Split) {
+      DimAttr cut = cast<NamedTensorType>(result.getType()).getDims()[flow.dim];
+      if (cut.getSize() % parts != 0)
+        return op->emitError("gives `") << cut.getName().getValue() << "` " << cut.getSize()
+                                        << " elements, so the step cannot be computed in " << parts
+                                        << " microbatches of `" << dim.getValue() << "`";
+    }
     set(result, flow);
+  }
   return success();
 }
 
@@ -209,8 +217,8 @@ LogicalResult BatchFlow::followBlock(Block &block) {
   return success();
 }
 
-FailureOr<BatchFlow> BatchFlow::analyze(func::FuncOp function, StringAttr dim) {
-  BatchFlow flow(dim);
+FailureOr<BatchFlow> BatchFlow::analyze(func::FuncOp function, StringAttr dim, int64_t parts) {
+  BatchFlow flow(dim, parts);
   for (BlockArgument argument : function.getArguments())
     if (function.getArgAttr(argument.getArgNumber(), attr::kInput)) {
       flow.data.insert(argument);

@@ -24,7 +24,8 @@ public:
   /// needs the whole batch while parts of it are computed. Repeats may compute something from sums
   /// over all parts that they only stack: getMixed() are those, inner ones first. They are to be
   /// parted (RepeatTail.h) before the step can be.
-  static mlir::FailureOr<BatchFlow> analyze(mlir::func::FuncOp function, mlir::StringAttr dim);
+  static mlir::FailureOr<BatchFlow> analyze(mlir::func::FuncOp function, mlir::StringAttr dim,
+                                            int64_t parts);
 
   Flow get(mlir::Value value) const { return flows.lookup(value); }
   llvm::ArrayRef<RepeatOp> getMixed() const { return mixed.getArrayRef(); }
@@ -32,7 +33,7 @@ public:
   bool isInLoop(mlir::Operation *op) const { return inLoop.contains(op); }
 
 private:
-  explicit BatchFlow(mlir::StringAttr dim) : dim(dim) {}
+  BatchFlow(mlir::StringAttr dim, int64_t parts) : dim(dim), parts(parts) {}
 
   bool set(mlir::Value value, Flow flow);
   bool isData(mlir::Operation *op) const;
@@ -50,6 +51,7 @@ private:
   bool hasKind(mlir::Operation *op, Flow::Kind kind) const;
 
   mlir::StringAttr dim;
+  int64_t parts;
   llvm::DenseMap<mlir::Value, Flow> flows;
   llvm::DenseSet<mlir::Value> data; ///< depends on inputs alone
   llvm::DenseSet<mlir::Operation *> inLoop;

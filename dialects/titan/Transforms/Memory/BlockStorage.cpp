@@ -3,6 +3,7 @@
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
 
 #include "dialects/dist/IR/DistOps.h"
+#include "dialects/titan/IR/Stacked.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -107,11 +108,12 @@ static bool mayBeInBlock(func::FuncOp function, unsigned argument) {
           function.getArgAttr(argument, attr::kState));
 }
 
-/// What the repeats gave to the name: `layers` of `layers.wq`, `m.outer.inner` of
+/// What the name has up to the innermost repeat: `layers` of `layers.wq`, `m.outer.inner` of
 /// `m.outer.inner.wq`.
-static StringRef getPrefix(StringRef name, bool isState, int64_t repeats) {
+static StringRef getPrefix(StringRef name, bool isState, const Stack &stack) {
   size_t end = 0;
-  for (int64_t part = isState ? -1 : 0; part < repeats; ++part)
+  int64_t last = stack.parts.empty() ? -1 : stack.parts.back();
+  for (int64_t part = isState ? -1 : 0; part <= last; ++part)
     end = std::min(name.find('.', end == 0 ? 0 : end + 1), name.size());
   return name.take_front(end);
 }
@@ -151,10 +153,10 @@ BlockStorage::BlockStorage(ModuleOp module) {
       }
       dist::ShardingAttr sharding = type.getShardingOrReplicated();
       bool isState = !function.getArgAttr(i, attr::kParam);
+      Attribute stacked = function.getArgAttr(i, attr::kStacked);
       keys.insert({tensor,
-                   {getPrefix(tensor.name, isState, sharding.getFlatFrom()), isState,
-                    getSlotDims(type), function.getArgAttr(i, attr::kStacked),
-                    type.getElementType(), sharding.getFlatAxes()}});
+                   {getPrefix(tensor.name, isState, getStack(stacked, type)), isState,
+                    getSlotDims(type), stacked, type.getElementType(), sharding.getFlatAxes()}});
     }
   }
   llvm::StringMap<SmallVector<BucketKey>> byPrefix;

@@ -71,11 +71,10 @@ private:
 /// `levels` where repeats stand in repeats.
 TensorInfo layerInfo(const TensorInfo &stacked, size_t levels = 1);
 
-/// The name of one iteration's tensor: ("layers.wq", {3}) -> "layers.3.wq", of a repeat in a repeat
-/// ("outer.inner.wq", {1, 3}) -> "outer.1.inner.3.wq"; with the prefix of an optimizer's state kept
-/// in front, ("m.layers.wq", {3}, 1) -> "m.layers.3.wq".
-std::string layerName(const std::string &name, std::span<const int64_t> iterations,
-                      int prefixParts = 0);
+/// The name of one iteration's tensor: {3} of "layers.wq" is "layers.3.wq", {1, 3} of a repeat in a
+/// repeat, "outer.inner.wq", is "outer.1.inner.3.wq", and {3} of the state "m.layers.wq" is
+/// "m.layers.3.wq".
+std::string layerName(const Tensor &tensor, std::span<const int64_t> iterations);
 
 /// For each leading dimension of a stacked tensor, the iterations that its slots belong to; nothing
 /// for any other tensor.

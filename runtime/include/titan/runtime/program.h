@@ -107,6 +107,9 @@ struct Tensor {
   /// Where not every iteration has the tensor, or repeats stand in repeats: for each leading
   /// dimension the iterations of its slots. Empty: one such dimension, slot l is iteration l.
   std::vector<std::vector<int64_t>> iterations = {};
+  /// For each of them the repeat's part of the name, which the iteration follows: {1} of
+  /// "teacher.layers.wq". Empty: 0, 1, ...
+  std::vector<int> repeatParts = {};
   Init init = Init::Constant;
   std::vector<double> scale = {0}; // one, or one a layer
   double cut = 0;                  // truncation in standard deviations; 0: none

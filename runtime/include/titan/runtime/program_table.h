@@ -36,6 +36,7 @@ struct TensorRow {
   const char *function = "";
   bool stacked = false;
   List<List<int64_t>> iterations = {};
+  List<int> repeatParts = {};
   Init init = Init::Constant;
   List<double> scale = {}; // none: 0
   double cut = 0;

@@ -50,15 +50,20 @@ struct SettingValue {
   enum class Kind { Integer, Number, Text, Word, Other };
   Kind kind = Kind::Other;
   double number = 0;
-  std::string text; ///< of Text without its quotes; of Other what it is called
+  /// Of Text without its quotes; of Other what it is called; of Integer its digits, if known.
+  std::string text;
+  std::optional<int64_t> whole = {}; ///< of Integer, unless it has more than 64 bits
+  std::string help = {};             ///< why it is not what it looks like
 
   bool isNumber() const { return kind == Kind::Integer || kind == Kind::Number; }
 
   std::string print() const {
     if (kind == Kind::Text)
       return '"' + text + '"';
-    if (!isNumber())
+    if (!isNumber() || !text.empty())
       return text;
+    if (whole)
+      return std::to_string(*whole);
     char digits[32];
     std::snprintf(digits, sizeof digits, "%.12g", number);
     std::string printed = digits;
@@ -76,7 +81,7 @@ struct SettingMistake {
 };
 
 /// "a number from 0 to 1". A bound that is as good as none is named only where `given` exceeds it.
-inline std::string rangeText(const SettingRule &rule, double given) {
+inline std::string rangeText(const SettingRule &rule, long double given) {
   auto print = [](double bound) {
     char digits[32];
     std::snprintf(digits, sizeof digits, bound < 1e15 ? "%.12g" : "%.0f", bound);
@@ -96,7 +101,7 @@ inline std::string choicesText(const SettingRule &rule) {
 
 inline SettingMistake notTaken(SettingMistake::Code code, const std::string &path,
                                const std::string &takes, const SettingValue &value) {
-  return {code, "`" + path + "` takes " + takes + ", not " + value.print(), {}};
+  return {code, "`" + path + "` takes " + takes + ", not " + value.print(), value.help};
 }
 
 /// What is wrong with a value, if anything is.
@@ -106,7 +111,9 @@ inline std::optional<SettingMistake> findMistake(const std::string &path, const 
   auto isType = [&](bool fits, const char *takes) -> std::optional<SettingMistake> {
     if (!fits)
       return notTaken(SettingMistake::Type, path, takes, value);
-    double number = value.number;
+    // Whole numbers are compared digit by digit: 2^53 + 1 is more than 2^53.
+    const long double number = value.whole ? static_cast<long double>(*value.whole)
+                                           : static_cast<long double>(value.number);
     bool inRange = std::isfinite(number) && number >= rule.least && number <= rule.most;
     if (value.isNumber() && !inRange)
       return notTaken(SettingMistake::Value, path, rangeText(rule, number), value);

@@ -4,6 +4,8 @@
 
 #include "titan/runtime/nearest_name.h"
 
+#include <initializer_list>
+
 namespace titan::rt {
 
 /// "`a`, `b` and `c`"; "nothing" for an empty list.
@@ -37,8 +39,30 @@ inline std::string nearestPath(const std::string &path, const std::vector<std::s
   return near;
 }
 
+/// What other trainers call by the last name of `path`, and is said otherwise; empty for others.
+inline std::string helpForForeign(const std::string &path) {
+  const std::string name = path.substr(path.rfind('.') + 1);
+  auto isOneOf = [&](std::initializer_list<const char *> names) {
+    return std::any_of(names.begin(), names.end(), [&](const char *one) { return name == one; });
+  };
+  if (isOneOf({"epochs", "epoch", "num_epochs", "n_epochs", "max_epochs", "num_train_epochs"}))
+    return "the length is said in steps, `steps = ...`: an epoch has the tokens of the data "
+           "divided "
+           "by `batch * seq`";
+  if (isOneOf({"max_steps", "num_steps", "max_iters", "iterations", "train_steps"}))
+    return "write `steps = ...`";
+  if (isOneOf({"gradient_accumulation_steps", "grad_accum", "accumulation_steps",
+               "gradient_accumulation"}))
+    return "write `accumulate = ...`";
+  if (isOneOf({"grad_clip", "max_grad_norm", "gradient_clip_val", "clip_grad_norm"}))
+    return "write `clip = ...`";
+  return "";
+}
+
 /// The remedy for `path`, which is none of `known`.
 inline std::string helpForUnknown(const std::string &path, const std::vector<std::string> &known) {
+  if (std::string foreign = helpForForeign(path); !foreign.empty())
+    return foreign;
   std::string section = path;
   auto others = [&] {
     std::vector<std::string> names;
