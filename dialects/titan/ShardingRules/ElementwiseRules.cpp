@@ -27,8 +27,9 @@ LinearSets getLinearSets(SubOp) {
 LinearSets getLinearSets(MulOp) {
   return {{0}, {1}};
 }
-LinearSets getLinearSets(DivOp) {
-  return {{0}};
+/// The quotient of integers drops its fraction, which sums do not share.
+LinearSets getLinearSets(DivOp op) {
+  return isa<FloatType>(op.getResult().getType().getElementType()) ? LinearSets{{0}} : LinearSets{};
 }
 LinearSets getLinearSets(SelectOp) {
   return {{1, 2}};
@@ -48,6 +49,9 @@ LinearSets getLinearSets(CastOp op) {
 /// Further operand sets that give zeros for zeros.
 template <typename Op> LinearSets getZeroSets(Op op) {
   return {};
+}
+LinearSets getZeroSets(DivOp op) {
+  return isa<FloatType>(op.getResult().getType().getElementType()) ? LinearSets{} : LinearSets{{0}};
 }
 LinearSets getZeroSets(SqrtOp) {
   return {{0}};
