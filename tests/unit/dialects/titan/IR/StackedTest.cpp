@@ -49,8 +49,10 @@ TEST(Stacked, Attribute) {
   mlir::MLIRContext context;
   context.loadDialect<TitanDialect>();
   mlir::Builder builder(&context);
-  auto type = NamedTensorType::get(
-      builder.getF32Type(), {DimAttr::get(&context, "layers", 2), DimAttr::get(&context, "a", 3)});
+  auto dim = [&](const char *name, int64_t size) {
+    return DimAttr::get(&context, builder.getStringAttr(name), size, nullptr);
+  };
+  auto type = NamedTensorType::get(builder.getF32Type(), {dim("layers", 2), dim("a", 3)});
   std::vector<std::vector<int64_t>> all = {{0, 1}}, some = {{1, 3}};
   auto readBack = [&](const std::vector<std::vector<int64_t>> &iterations, int64_t part) {
     mlir::Attribute attribute = getStackedAttr(builder, iterations, {part});
