@@ -339,7 +339,7 @@ void RowNest::finishBuffer(ReduceOp op) {
   else if (isLongSum(op))
     accesses[op.getResult()] = all.front();
   if (all.empty() || isNarrow(op.getResult()))
-    all.push_back(accesses[op.getResult()]);
+    all.insert(all.begin(), accesses[op.getResult()]);
   SmallVector<const Access *> walked{&sums};
   for (const Access &access : all)
     walked.push_back(&access);

@@ -6,7 +6,6 @@ Without --all, sums have up to 2^22 terms on processors and 2^15 on the emulated
 and 2^17.
 """
 
-import subprocess
 import sys
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,8 @@ import numpy as np
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("cuda/host", "parity")]
 import emulated  # noqa: E402
-from cases import ROWS, of_length, module  # noqa: E402
+import gradients  # noqa: E402
+from cases import ROWS, module, of_length  # noqa: E402
 from titan import BUILD, ROOT, Report, call, read_arguments, turn_to_make  # noqa: E402
 
 OUT = ROOT / "out" / "sums"
@@ -50,7 +50,7 @@ def write_inputs(folder: Path, kind: str, count: int) -> dict[str, np.ndarray]:
     return contents
 
 
-def build(target: str, cases: list, folder: Path) -> Path:
+def build(target: str, cases: list, folder: Path, includes: list[Path] = ()) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     text, planned = folder / "cases.mlir", folder / "planned.mlir"
     source = folder / ("cases.cu" if target == "device" else "cases.cpp")
@@ -62,7 +62,7 @@ def build(target: str, cases: list, folder: Path) -> Path:
         return emulated.link([emulated.compile_device(source)], folder / "cases", "libcuda-host-programs.a")
     runtime = emulated.RUNTIME
     exe = folder / "cases"
-    call([*emulated.CACHE, runtime["compiler"], *runtime["compile"], *[f"-I{i}" for i in runtime["include"]],
+    call([*emulated.CACHE, runtime["compiler"], *runtime["compile"], *[f"-I{i}" for i in [*includes, *runtime["include"]]],
           "-c", source, "-o", exe.with_suffix(".o")])
     rest = [word for word in runtime["link"] if not word.endswith("libtitan_runtime_main.a")]
     call([runtime["compiler"], exe.with_suffix(".o"), BUILD / "lib" / "libprocessor-programs.a", *rest, "-o", exe])
@@ -116,6 +116,24 @@ def check_threads(cases: list, count: int):
     return not other, f"    {len(cases)} sums with 1, 2 and 4 threads; other bits: {other}"
 
 
+def check_broken():
+    """With totals in f32, errors are noticed: the bounds are those of blocks that are added in f64."""
+    folder = OUT / "broken"
+    header = folder / "titan" / "runtime" / "blocked_sum.h"
+    header.parent.mkdir(parents=True, exist_ok=True)
+    text = (ROOT / "runtime" / "include" / "titan" / "runtime" / "blocked_sum.h").read_text()
+    changed = text.replace("std::conditional_t<std::is_floating_point_v<T>, double, T>", "T")
+    header.write_text(changed)
+    cases = [case for case in of_length(1 << 20, 1 << 22) if "matrix" not in case.name]
+    exe = build("processor", cases, folder, [folder])
+    contents = write_inputs(folder / "equal", "equal", 1 << 23)
+    run_programs(exe, folder / "equal", 2)
+    found = [case.name for case in cases if deviation(case, folder / "equal", contents, {})]
+    wanted = ("all", "squares", "columns3", "scale3", "table3", "one_bin")
+    missed = [name for name in wanted if f"{name}_{1 << 20}" not in found]
+    return changed != text and not missed, f"    noticed: {found}\n    missed: {missed}"
+
+
 def add_arguments(parser) -> None:
     parser.add_argument("--all", action="store_true", help="sums of 2^24 terms")
 
@@ -133,6 +151,9 @@ def main() -> None:
         if target == "processor":
             report.cases([("processor: bits and threads", partial(check_threads, cases, most))],
                          arguments.names)
+    report.case("gradients of a step with 131,072 equal positions, in 4 parts",
+                partial(gradients.check, OUT, "parts", 1 << 17))
+    report.case("broken: totals in f32", check_broken)
     report.end()
 
 
