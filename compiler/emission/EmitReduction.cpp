@@ -158,8 +158,7 @@ void ReductionEmitter::emitPoints() {
   ArrayRef<Loop> outer = ArrayRef(reduced).drop_back(inner.size());
   bool isBlocked = isRoundedSum() && needsBlocks(reduced);
   SumNames sum{"total", isBlocked ? "part" : "total", r.type};
-  out.line((isBlocked ? "double" : r.type) + " total = " +
-           (isBlocked ? "0" : getNeutral()) + ";");
+  out.line((isBlocked ? "double" : r.type) + " total = " + (isBlocked ? "0" : getNeutral()) + ";");
   openLoops(out, outer);
   if (isBlocked)
     openBlocks(out, inner[0], sum);
@@ -178,8 +177,7 @@ void ReductionEmitter::emitPoints() {
   else
     closeLoops(out, inner);
   closeLoops(out, outer);
-  out.line(getElement(r.result, kept) + getStore() +
-           (isBlocked ? r.type + "(total);" : "total;"));
+  out.line(getElement(r.result, kept) + getStore() + (isBlocked ? r.type + "(total);" : "total;"));
   closeScope(out, kept);
 }
 

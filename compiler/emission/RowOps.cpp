@@ -234,8 +234,7 @@ void RowNest::startScalar(ReduceOp op, ArrayRef<Loop> loops) {
   SumNames sum{emitter.names().pick(name + "_total"), "", type};
   if (!inRows)
     sum.part = emitter.names().pick(name + "_part");
-  text.line(inRows ? "tm::Sum<" + type + "> " + sum.total + ";"
-                   : "double " + sum.total + " = 0;");
+  text.line(inRows ? "tm::Sum<" + type + "> " + sum.total + ";" : "double " + sum.total + " = 0;");
   blockedSums[op.getResult()] = sum;
 }
 
@@ -276,9 +275,8 @@ void RowNest::emitReduce(ReduceOp op) {
     return;
   }
   std::string sum = blocked != blockedSums.end() ? blocked->second.part
-                    : scalar != scalars.end()
-                        ? scalar->second
-                        : getElement(accesses[op.getResult()], current);
+                    : scalar != scalars.end()    ? scalar->second
+                                                 : getElement(accesses[op.getResult()], current);
   if (op.getKind() == dist::ReductionKind::Sum)
     text.line(sum + " += " + strip(value) + ";");
   else
@@ -302,9 +300,8 @@ void RowNest::finishScalar(ReduceOp op) {
     return "tm::reduceBlock<tm::" + kind.str() + ">(" + value + ")";
   };
   // Without a loop, each thread has the whole sum already.
-  bool isShared = inRows && llvm::any_of(getInnerSpace(op), [](const Index &dim) {
-                    return !dim.size.isOne();
-                  });
+  bool isShared =
+      inRows && llvm::any_of(getInnerSpace(op), [](const Index &dim) { return !dim.size.isOne(); });
   auto blocked = blockedSums.find(op.getResult());
   if (blocked != blockedSums.end()) {
     const SumNames &sum = blocked->second;

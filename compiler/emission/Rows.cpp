@@ -218,8 +218,7 @@ std::string RowNest::getSimd(const Inner &inner, ArrayRef<Loop> loops) {
                      : reduce.getKind() == dist::ReductionKind::Max ? "max"
                                                                     : "min";
     auto blocked = blockedSums.find(reduce.getResult());
-    const std::string &name =
-        blocked == blockedSums.end() ? acc->second : blocked->second.part;
+    const std::string &name = blocked == blockedSums.end() ? acc->second : blocked->second.part;
     sums += (" reduction(" + sign + ":" + name + ")").str();
   }
   // Loops around the last one step from slot to slot of what is stored by block.

@@ -34,7 +34,8 @@ void emission::openBlocks(Writer &out, const Loop &inner, llvm::ArrayRef<SumName
 }
 
 void emission::openBlock(Writer &out, const Loop &inner) {
-  std::string start = inner.variable + "0", end = "tm::blockEnd(" + start + ", " + inner.size.str() + ")";
+  std::string start = inner.variable + "0",
+              end = "tm::blockEnd(" + start + ", " + inner.size.str() + ")";
   if (isOneBlock(inner))
     start = "0", end = inner.size.str();
   out.open("for (int64_t " + inner.variable + " = " + start + "; " + inner.variable + " < " + end +

@@ -1,9 +1,9 @@
 //===- Sums.h - Sums in emitted loops ---------------------------*- C++ -*-===//
 //
-// How emitted loops add many terms: in blocks, whose sums are added in double, so that the error does
-// not grow with the number of terms (runtime/include/titan/runtime/blocked_sum.h). Here are scalars
-// that an innermost loop sums; sums side by side are `tm::ColumnSums`, those of a device's thread
-// `tm::Sum`.
+// How emitted loops add many terms: in blocks, whose sums are added in double, so that the error
+// does not grow with the number of terms (runtime/include/titan/runtime/blocked_sum.h). Here are
+// scalars that an innermost loop sums; sums side by side are `tm::ColumnSums`, those of a device's
+// thread `tm::Sum`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,8 @@ inline bool isRounded(llvm::StringRef type) {
   return type == "float" || type == "double";
 }
 
-/// True if sums over all of `count` indices may be made without blocks: so few are known to be there.
+/// True if sums over all of `count` indices may be made without blocks: so few are known to be
+/// there.
 bool areFewTerms(const Extent &count);
 
 /// True if a scalar that a nest of these loops sums needs blocks: the innermost loop is long, or it

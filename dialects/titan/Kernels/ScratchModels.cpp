@@ -32,8 +32,8 @@ struct AttentionScratch : ScratchOpInterface::ExternalModel<AttentionScratch<Op>
   }
 };
 
-/// What groups the updates of a table by the row that they belong to: the number of each update, and
-/// where a row's numbers end.
+/// What groups the updates of a table by the row that they belong to: the number of each update,
+/// and where a row's numbers end.
 struct PutScratch : ScratchOpInterface::ExternalModel<PutScratch, PutOp> {
   llvm::SmallVector<NamedTensorType> getScratchTensors(Operation *op) const {
     auto put = cast<PutOp>(op);

@@ -1,7 +1,7 @@
-// Products whose depth is so great that the sums over it would lose digits: a kernel adds up some 400
-// terms and then these sums, one after the other, in float. Here at most kMostDepth terms are left to
-// a kernel, and its sums are added in double, for a block of C at a time. Their memory is the calling
-// thread's (ThreadScratch.h); a product of usual depth goes to the kernel as it is.
+// Products whose depth is so great that the sums over it would lose digits: a kernel adds up some
+// 400 terms and then these sums, one after the other, in float. Here at most kMostDepth terms are
+// left to a kernel, and its sums are added in double, for a block of C at a time. Their memory is
+// the calling thread's (ThreadScratch.h); a product of usual depth goes to the kernel as it is.
 #pragma once
 
 #include "Grid.h"

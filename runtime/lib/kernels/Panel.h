@@ -93,8 +93,8 @@ template <typename T, int Rows, int Registers> struct Tile {
   TITAN_VECTOR_INLINE void store(T *c, int64_t ldc) {
     forEach([&](int r, int v) { reinterpret_cast<Register *>(c + r * ldc)[v] = sum[r][v]; });
   }
-  /// A block's sums join those of the blocks before: one after the other, they would all be added to a
-  /// number that grows, and lose the more digits the longer the sequence is.
+  /// A block's sums join those of the blocks before: one after the other, they would all be added
+  /// to a number that grows, and lose the more digits the longer the sequence is.
   TITAN_VECTOR_INLINE void addTo(T *c, int64_t ldc) {
     forEach([&](int r, int v) { reinterpret_cast<Register *>(c + r * ldc)[v] += sum[r][v]; });
   }

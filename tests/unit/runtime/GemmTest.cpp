@@ -63,14 +63,14 @@ TYPED_TEST(Gemm, IgnoresWhatItOverwrites) {
   EXPECT_EQ(c[0], 0);
 }
 
-// A great depth loses no digits: equal terms, whose roundings all go one way. With more rows than are
-// summed at once, with what the sums are added to, and each operand either way.
+// A great depth loses no digits: equal terms, whose roundings all go one way. With more rows than
+// are summed at once, with what the sums are added to, and each operand either way.
 TEST(DeepGemm, KeepsDigits) {
   struct Case {
     int64_t m, n, k;
   };
-  for (auto [m, n, k] : {Case{1, 1, 1 << 22}, Case{2, 3, 1 << 20}, Case{1100, 2, 20000},
-                         Case{3, 1100, 20000}})
+  for (auto [m, n, k] :
+       {Case{1, 1, 1 << 22}, Case{2, 3, 1 << 20}, Case{1100, 2, 20000}, Case{3, 1100, 20000}})
     for (bool ta : {false, true}) {
       const std::vector<float> a(static_cast<size_t>(m * k), 0.3F),
           b(static_cast<size_t>(k * n), 0.3F);

@@ -147,8 +147,8 @@ void OptimizerBuilder::addArguments() {
   step = addScalar("step");
 }
 
-/// The 2-norm of all gradients together. Squares are added in pairs, so that the error grows with the
-/// logarithm of their number.
+/// The 2-norm of all gradients together. Squares are added in pairs, so that the error grows with
+/// the logarithm of their number.
 Value OptimizerBuilder::buildNorm() {
   math.setLoc(NameLoc::get(ops.getStringAttr("grad_norm"), function.getLoc()));
   SmallVector<Value> sums;

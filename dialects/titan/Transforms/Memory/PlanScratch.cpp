@@ -26,8 +26,7 @@ void Planner::planScratch(Operation *op) {
       dist::getDegrees(dist::MeshOp::lookup(function->getParentOfType<ModuleOp>())));
   if (bytes > 0) {
     Builder builder(context);
-    auto size =
-        DimAttr::get(context, builder.getStringAttr("scratch"), llvm::divideCeil(bytes, 8));
+    auto size = DimAttr::get(context, builder.getStringAttr("scratch"), llvm::divideCeil(bytes, 8));
     scratch.push_back(makeBuffer(name, NamedTensorType::get(builder.getF64Type(), size), now, now));
     buffers.back().per = builder.getStringAttr("thread");
   }

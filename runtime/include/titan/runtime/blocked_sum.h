@@ -2,8 +2,8 @@
 // length. Here a few terms are added in the elements' own type, and the sums of such blocks in
 // double, so that the error of a sum of floats does not depend on its length. It is at most as many
 // times 2^-24 of the sum of the terms' absolute values as a term passes additions in float, and one
-// more for the rounding of the result (N. J. Higham, Accuracy and Stability of Numerical Algorithms,
-// 2nd edition, section 4.2):
+// more for the rounding of the result (N. J. Higham, Accuracy and Stability of Numerical
+// Algorithms, 2nd edition, section 4.2):
 //
 //   columns side by side (ColumnSums): 2 + 1. All of a tensor (sum, dot of kernel_loops.h): 13 + 1.
 //   One term after the other (Sum): 15 + 1. A loop in the lanes of vectors (kLaneBlock): 30 + 1,
@@ -21,8 +21,8 @@
 
 namespace titan::rt::tm {
 
-/// Terms of a loop whose iterations fill the lanes of vectors, of which each sums 16; then the lanes
-/// are added, one after the other.
+/// Terms of a loop whose iterations fill the lanes of vectors, of which each sums 16; then the
+/// lanes are added, one after the other.
 #ifdef __AVX512F__
 constexpr int64_t kLaneBlock = 256;
 #else

@@ -1,5 +1,5 @@
-// How many terms of a sum are added in the elements' own type (blocked_sum.h). Without other headers
-// of the runtime: the compiler includes it, too.
+// How many terms of a sum are added in the elements' own type (blocked_sum.h). Without other
+// headers of the runtime: the compiler includes it, too.
 #pragma once
 
 #include <cstdint>
