@@ -1,6 +1,7 @@
 //===- EmitOrder.cpp - What depends on order along a dimension ------------===//
 
 #include "compiler/emission/FunctionEmitter.h"
+#include "compiler/emission/Sums.h"
 
 using namespace mlir;
 using namespace titan;
@@ -74,10 +75,12 @@ LogicalResult emission::emitCumulativeSum(FunctionEmitter &emitter, CumulativeSu
   emitForRows(emitter, rows, emitter.sizes().getCount(type), [&] {
     SmallVector<Loop> all = rows;
     all.push_back(along);
-    out.line(getRegisterType(type.getElementType()) + " total = 0;");
+    // Sums of floats are made in double, whose error does not count beside the one rounding.
+    std::string sumType = getRegisterType(type.getElementType());
+    out.line((isRounded(sumType) ? "double" : sumType) + " total = 0;");
     openLoops(out, Loop{along.keys, size, at});
-    out.line("total += " + getElement(from, all) + ";");
-    out.line(getElement(to, all) + " = total;");
+    out.line("total += " + getLoaded(from, all) + ";");
+    out.line(getElement(to, all) + " = " + sumType + "(total);");
     closeLoops(out, along);
   });
   return success();

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/emission/FunctionEmitter.h"
+#include "compiler/emission/Sums.h"
 
 using namespace mlir;
 using namespace titan;
@@ -26,6 +27,8 @@ private:
   bool emitPlainSum();
   void emitWhole();
   void emitColumns();
+  void emitColumnSums(const std::string &column, ArrayRef<Loop> at);
+  void emitColumnExtremes(const std::string &loop, const std::string &element, ArrayRef<Loop> at);
   void emitPoints();
   void emitThreads();
   std::string getTerm(ArrayRef<Loop> loops);
@@ -33,6 +36,7 @@ private:
   std::string getNeutral();
   std::string getStore() { return r.joins ? " += " : " = "; }
   Extent getCount();
+  bool isRoundedSum() const { return r.kind == dist::ReductionKind::Sum && isRounded(r.type); }
 
   Writer &out;
   Reduction &r;
@@ -94,7 +98,7 @@ void ReductionEmitter::emitWhole() {
            ", [=] TM_LAMBDA(int64_t " + all[0].variable + ") { return " + getTerm(all) + "; });");
 }
 
-/// The innermost dimension is kept: blocks of it are summed side by side.
+/// The innermost dimension is kept: blocks of it are reduced side by side.
 void ReductionEmitter::emitColumns() {
   Loop last = kept.pop_back_val();
   emitParallel(out, kept.size() + 1, getCount());
@@ -102,57 +106,91 @@ void ReductionEmitter::emitColumns() {
   std::string start = last.variable + "0", size = last.size.str();
   out.open("for (int64_t " + start + " = 0; " + start + " < " + size + "; " + start + " += 64)");
   out.line("const int64_t width = tm::min(" + size + " - " + start + ", int64_t(64));");
-  out.line(r.type + " total[64];");
-  std::string loop = "for (int64_t " + last.variable + " = 0; " + last.variable + " < width; ++" +
-                     last.variable + ")";
-  out.line(loop);
-  out.line("  total[" + last.variable + "] = " + getNeutral() + ";");
-  openLoops(out, reduced);
   SmallVector<Loop> at = kept;
   llvm::append_range(at, reduced);
   at.push_back(last);
   at.back().variable = "(" + start + " + " + last.variable + ")";
-  out.line("#pragma omp simd");
-  out.line(loop);
-  out.line("  " + combine("total[" + last.variable + "]", getTerm(at)));
-  closeLoops(out, reduced);
+  std::string loop = "for (int64_t " + last.variable + " = 0; " + last.variable + " < width; ++" +
+                     last.variable + ")";
+  std::string element = "total[" + last.variable + "]";
+  if (isRoundedSum())
+    emitColumnSums(last.variable, at);
+  else
+    emitColumnExtremes(loop, element, at);
   // Without the pragma, GCC 12 unrolls a short loop before it vectorises the function's statements,
   // which may end in an internal error (tests/emission/found/unrolled-columns.titan).
   out.line("#pragma omp simd");
   out.line(loop);
-  out.line("  " + getElement(r.result, at) + getStore() + "total[" + last.variable + "];");
+  out.line("  " + getElement(r.result, at) + getStore() + element + ";");
   out.close();
   closeLoops(out, kept);
 }
 
-/// The innermost dimension is summed: one result at a time.
+void ReductionEmitter::emitColumnSums(const std::string &column, ArrayRef<Loop> at) {
+  ArrayRef<Loop> outer = ArrayRef(reduced).drop_back();
+  const Loop &rows = reduced.back();
+  out.line("tm::ColumnSums<" + r.type + "> total(width);");
+  openLoops(out, outer);
+  out.line("total.add(" + rows.size.str() + ", [&](int64_t " + rows.variable + ", int64_t " +
+           column + ") { return " + getTerm(at) + "; });");
+  closeLoops(out, outer);
+}
+
+/// What is not rounded: greatest and least elements, and sums of integers.
+void ReductionEmitter::emitColumnExtremes(const std::string &loop, const std::string &element,
+                                          ArrayRef<Loop> at) {
+  out.line(r.type + " total[64];");
+  out.line(loop);
+  out.line("  " + element + " = " + getNeutral() + ";");
+  openLoops(out, reduced);
+  out.line("#pragma omp simd");
+  out.line(loop);
+  out.line("  " + combine(element, getTerm(at)));
+  closeLoops(out, reduced);
+}
+
+/// The innermost dimension is reduced: one result at a time.
 void ReductionEmitter::emitPoints() {
   emitParallel(out, kept.size(), getCount());
   openScope(out, kept);
-  out.line(r.type + " total = " + getNeutral() + ";");
-  // None is left where only dimensions of size 1 are summed over.
+  // None is left where only dimensions of size 1 are reduced.
   ArrayRef<Loop> inner = ArrayRef(reduced).take_back(reduced.empty() ? 0 : 1);
-  openLoops(out, ArrayRef(reduced).drop_back(inner.size()));
+  ArrayRef<Loop> outer = ArrayRef(reduced).drop_back(inner.size());
+  bool isBlocked = isRoundedSum() && needsBlocks(reduced);
+  SumNames sum{"total", isBlocked ? "part" : "total", r.type};
+  out.line((isBlocked ? "double" : r.type) + " total = " + (isBlocked ? "0" : getNeutral()) + ";");
+  openLoops(out, outer);
+  if (isBlocked)
+    openBlocks(out, inner[0], sum);
   StringRef sign = r.kind == dist::ReductionKind::Sum   ? "+"
                    : r.kind == dist::ReductionKind::Max ? "max"
                                                         : "min";
   if (!inner.empty())
-    out.line("#pragma omp simd reduction(" + sign + ":total)");
-  openLoops(out, inner);
-  out.line(combine("total", getTerm(all)));
-  closeLoops(out, reduced);
-  out.line(getElement(r.result, kept) + getStore() + "total;");
+    out.line("#pragma omp simd reduction(" + sign + ":" + sum.part + ")");
+  if (isBlocked)
+    openBlock(out, inner[0]);
+  else
+    openLoops(out, inner);
+  out.line(combine(sum.part, getTerm(all)));
+  if (isBlocked)
+    closeBlocks(out, inner[0], sum);
+  else
+    closeLoops(out, inner);
+  closeLoops(out, outer);
+  out.line(getElement(r.result, kept) + getStore() + (isBlocked ? r.type + "(total);" : "total;"));
   closeScope(out, kept);
 }
 
 /// On a device: a thread for each result, which sums in order.
 void ReductionEmitter::emitThreads() {
   openKernel(out, kept);
-  out.line(r.type + " total = " + getNeutral() + ";");
+  bool isSum = isRoundedSum();
+  out.line(isSum ? "tm::Sum<" + r.type + "> total;" : r.type + " total = " + getNeutral() + ";");
   openLoops(out, reduced);
-  out.line(combine("total", getTerm(all)));
+  out.line(isSum ? "total.add(" + getTerm(all) + ");" : combine("total", getTerm(all)));
   closeLoops(out, reduced);
-  out.line(getElement(r.result, kept) + getStore() + "total;");
+  out.line(getElement(r.result, kept) + getStore() +
+           (isSum ? r.type + "(total.get());" : "total;"));
   closeKernel(out);
 }
 

@@ -22,119 +22,196 @@ static SmallVector<Index> getScatterSpace(FunctionEmitter &emitter, PutOp op) {
 
 namespace {
 
-/// result[..., at, ...] += updates, walked so that no two threads write one element and sums keep
-/// their order: threads share the innermost dimension where the indices do not vary in it (rows of
-/// a table), else all dimensions that the result has.
+/// result[..., at, ...] += updates, so that no two threads write one element and sums keep their
+/// order. Indices are grouped by the row of the result that they name, a row being all elements
+/// that differ in dimensions that the indices lack (its columns): then the terms of an element
+/// are summed at once, in blocks. A few terms are added where they belong.
 class Scatter {
 public:
-  Scatter(FunctionEmitter &emitter, PutOp op)
-      : out(emitter.out()), updates(emitter.getAccess(op.getUpdates())),
-        at(emitter.getAccess(op.getIndices())), result(emitter.getAccess(op.getResult())),
-        loops(makeLoops(getScatterSpace(emitter, op), {&updates, &at, &result})) {
-    NamedTensorType type = op.getResult().getType();
-    int64_t dim = type.indexOf(op.getAlongAttr());
-    offset = emitter.getRankOffset(type, dim);
-    size = emitter.sizes().getDims(type)[dim].size.name;
-    stride = result.strides.lookup(op.getAlong());
-    nameLoops(loops);
-    isShared = !loops.empty() && !at.strides.count(loops.back().getKey()) &&
-               result.strides.count(loops.back().getKey());
-  }
-  void emit(bool isCuda, const Extent &work);
+  Scatter(FunctionEmitter &emitter, PutOp op);
+  void emit(bool isCuda);
 
 private:
-  void emitForThreads();
-  void emitForDevice();
-  void emitByElement(bool isCuda, const Extent &work);
-  ArrayRef<Loop> getSummed() const { return ArrayRef(loops).drop_back(); }
-  void emitIndex();
-  void emitAdd();
-  /// The same, where the index is one of the result's.
-  void emitChecked();
+  void emitTerms(bool isCuda);
+  void emitGrouping();
+  void emitRows();
+  void emitRowsOnDevice();
+  void splitIndices(const std::string &number, ArrayRef<Loop> known);
+  std::string getElement();
+  Loop getAlong() { return {{along}, size, "at"}; }
 
   Writer &out;
   Access updates, at, result;
   SmallVector<Loop> loops;
-  std::string offset, size;
-  Extent stride;
-  bool isShared;
+  /// Loops of the indices, of those the ones that the result has, too; of the result's columns; and
+  /// of what only updates have.
+  SmallVector<Loop> indices, kept, columns, others;
+  bool hasFewTerms;
+  std::string along, offset, type, order, ends;
+  Extent size, stride, work;
 };
 
 } // namespace
 
-void Scatter::emitIndex() {
-  out.line("const int64_t at = " + getElement(at, loops) + (offset.empty() ? "" : " - " + offset) +
-           ";");
+Scatter::Scatter(FunctionEmitter &emitter, PutOp op)
+    : out(emitter.out()), updates(emitter.getAccess(op.getUpdates())),
+      at(emitter.getAccess(op.getIndices())), result(emitter.getAccess(op.getResult())),
+      loops(makeLoops(getScatterSpace(emitter, op), {&updates, &at, &result})),
+      hasFewTerms(op.hasFewTerms()), along(op.getAlong().str()),
+      work(emitter.sizes().getCount(op.getUpdates().getType())) {
+  NamedTensorType table = op.getResult().getType();
+  int64_t dim = table.indexOf(op.getAlongAttr());
+  offset = emitter.getRankOffset(table, dim);
+  size = emitter.sizes().getDims(table)[dim].size;
+  stride = result.strides.lookup(along);
+  type = getRegisterType(table.getElementType());
+  nameLoops(loops);
+  for (const Loop &loop : loops) {
+    bool isIndex = at.strides.count(loop.getKey()), isKept = result.strides.count(loop.getKey());
+    (isIndex ? indices : isKept ? columns : others).push_back(loop);
+    if (isIndex && isKept)
+      kept.push_back(loop);
+  }
+  if (hasFewTerms)
+    return;
+  Type integer = IntegerType::get(op.getContext(), 64);
+  order = emitter.names().pick("order");
+  ends = emitter.names().pick("ends");
+  out.line("int64_t *" + order + " = " + emitter.getScratch(op, 0, integer) + ", *" + ends + " = " +
+           emitter.getScratch(op, 1, integer) + ";");
 }
 
-void Scatter::emitAdd() {
-  out.line(result.pointer + "[" + getOffset(result, loops) + " + " + scale("at", stride) +
-           "] += " + getElement(updates, loops) + ";");
+/// The element of the result at the loops' indices and `at`.
+std::string Scatter::getElement() {
+  return result.pointer + "[" + getOffset(result, loops) + " + " + scale("at", stride) + "]";
 }
 
-void Scatter::emitChecked() {
-  out.line("if (at >= 0 && at < " + size + ")");
-  out.indent();
-  emitAdd();
-  out.unindent();
-}
-
-void Scatter::emitForThreads() {
-  Loop &last = loops.back();
-  std::string inner = last.variable, start = inner + "0", total = last.size.str();
-  out.line("#pragma omp parallel for");
-  out.open("for (int64_t " + start + " = 0; " + start + " < " + total + "; " + start + " += 64)");
-  last.variable = "(" + start + " + " + inner + ")";
-  openLoops(out, getSummed());
-  emitIndex();
-  out.line("if (at < 0 || at >= " + size + ")");
-  out.line("  continue;");
-  out.line("const int64_t width = tm::min(" + total + " - " + start + ", int64_t(64));");
-  out.line("#pragma omp simd");
-  out.line("for (int64_t " + inner + " = 0; " + inner + " < width; ++" + inner + ")");
-  out.indent();
-  emitAdd();
-  out.unindent();
-  closeLoops(out, getSummed());
-  out.close();
-}
-
-void Scatter::emitForDevice() {
-  openKernel(out, ArrayRef(loops).take_back());
-  openLoops(out, getSummed());
-  emitIndex();
-  emitChecked();
-  closeLoops(out, getSummed());
-  closeKernel(out);
-}
-
-void Scatter::emitByElement(bool isCuda, const Extent &work) {
-  SmallVector<Loop> kept, summed;
+/// Threads share all dimensions that the result has but `along`.
+void Scatter::emitTerms(bool isCuda) {
+  SmallVector<Loop> shared, summed;
   for (const Loop &loop : loops)
-    (result.strides.count(loop.getKey()) ? kept : summed).push_back(loop);
+    (result.strides.count(loop.getKey()) ? shared : summed).push_back(loop);
   if (isCuda) {
-    openKernel(out, kept);
+    openKernel(out, shared);
   } else {
-    emitParallel(out, kept.size(), work);
-    openScope(out, kept);
+    emitParallel(out, shared.size(), work);
+    openScope(out, shared);
   }
   openLoops(out, summed);
-  emitIndex();
-  emitChecked();
+  out.line("const int64_t at = " + emission::getElement(at, loops) +
+           (offset.empty() ? "" : " - " + offset) + ";");
+  out.line("if (at >= 0 && at < " + size.str() + ")");
+  out.line("  " + getElement() + " += " + getLoaded(updates, loops) + ";");
   closeLoops(out, summed);
   if (isCuda)
     closeKernel(out);
   else
-    closeScope(out, kept);
+    closeScope(out, shared);
 }
 
-void Scatter::emit(bool isCuda, const Extent &work) {
-  if (!isShared)
-    emitByElement(isCuda, work);
-  else if (isCuda)
-    emitForDevice();
+/// The number of the row, of the loops that indices and result share and `at`.
+static std::string getRow(ArrayRef<Loop> kept, const Extent &size) {
+  std::string row = "at";
+  Extent below = size;
+  for (const Loop &loop : llvm::reverse(kept)) {
+    row = scale(loop.variable, below) + " + " + row;
+    below = below * loop.size;
+  }
+  return row;
+}
+
+static Extent getCount(ArrayRef<Loop> loops) {
+  Extent count;
+  for (const Loop &loop : loops)
+    count = count * loop.size;
+  return count;
+}
+
+void Scatter::emitGrouping() {
+  std::string number = indices.size() == 1 ? indices[0].variable : "index";
+  out.open("tm::groupByRow(ctx, " + ends + ", " + (getCount(kept) * size).str() + ", " + order +
+           ", " + getCount(indices).str() + ", [=] TM_LAMBDA(int64_t " + number + ") -> int64_t");
+  splitIndices(number, {});
+  out.line("const int64_t at = " + emission::getElement(at, indices) +
+           (offset.empty() ? "" : " - " + offset) + ";");
+  out.line("return at >= 0 && at < " + size.str() + " ? " + getRow(kept, size) + " : -1;");
+  out.close(");");
+}
+
+/// The indices' loops, but for those that are known, from the number that an expression gives.
+void Scatter::splitIndices(const std::string &number, ArrayRef<Loop> known) {
+  std::string name = indices.size() == 1 ? indices[0].variable : "index";
+  if (number != name)
+    out.line("const int64_t " + name + " = " + number + ";");
+  if (indices.size() != 1)
+    splitIndex(out, indices, known);
+}
+
+/// Threads share the columns, by blocks of the innermost ones, since most terms may be of one row.
+void Scatter::emitRows() {
+  SmallVector<Loop> shared = columns;
+  // Without columns, there is one.
+  Loop last = columns.empty() ? Loop{{}, Extent(), "column"} : shared.pop_back_val();
+  std::string inner = last.variable, start = inner + "0";
+  emitParallel(out, shared.size() + 1 + kept.size(), work);
+  openLoops(out, shared);
+  out.open("for (int64_t " + start + " = 0; " + start + " < " + last.size.str() + "; " + start +
+           " += 64)");
+  if (!columns.empty())
+    for (Loop &loop : loops)
+      if (loop.getKey() == last.getKey())
+        loop.variable = "(" + start + " + " + inner + ")";
+  openLoops(out, kept);
+  openLoops(out, getAlong());
+  out.line("const int64_t row = " + getRow(kept, size) + ", begin = tm::groupBegin(" + ends +
+           ", row);");
+  out.line("if (begin == " + ends + "[row])");
+  out.line("  continue;");
+  out.line("const int64_t width = tm::min(" + last.size.str() + " - " + start + ", int64_t(64));");
+  out.line("tm::ColumnSums<" + type + "> total(width);");
+  openLoops(out, others);
+  out.open("total.add(" + ends + "[row] - begin, [&](int64_t p, int64_t " + inner + ")");
+  splitIndices(order + "[begin + p]", kept);
+  out.line("return " + getLoaded(updates, loops) + ";");
+  out.close(");");
+  closeLoops(out, others);
+  out.line("#pragma omp simd");
+  out.line("for (int64_t " + inner + " = 0; " + inner + " < width; ++" + inner + ")");
+  out.line("  " + getElement() + " += total[" + inner + "];");
+  closeLoops(out, getAlong());
+  closeLoops(out, kept);
+  out.close();
+  closeLoops(out, shared);
+}
+
+/// A thread for each element.
+void Scatter::emitRowsOnDevice() {
+  SmallVector<Loop> shared = kept;
+  shared.push_back(getAlong());
+  llvm::append_range(shared, columns);
+  openKernel(out, shared);
+  out.line("const int64_t row = " + getRow(kept, size) + ";");
+  out.line("if (tm::groupBegin(" + ends + ", row) == " + ends + "[row])");
+  out.line("  return;");
+  out.line("tm::Sum<" + type + "> total;");
+  out.open("for (int64_t p = tm::groupBegin(" + ends + ", row); p < " + ends + "[row]; ++p)");
+  splitIndices(order + "[p]", kept);
+  openLoops(out, others);
+  out.line("total.add(" + getLoaded(updates, loops) + ");");
+  closeLoops(out, others);
+  out.close();
+  out.line(getElement() + " += " + type + "(total.get());");
+  closeKernel(out);
+}
+
+void Scatter::emit(bool isCuda) {
+  if (hasFewTerms)
+    return emitTerms(isCuda);
+  emitGrouping();
+  if (isCuda)
+    emitRowsOnDevice();
   else
-    emitForThreads();
+    emitRows();
 }
 
 /// What the sums begin with: zeros or a tensor.
@@ -156,6 +233,6 @@ LogicalResult emission::emitScatter(FunctionEmitter &emitter, PutOp op) {
     return op.emitError("cannot emit sums of many updates in bf16: sum in f32 and cast");
   Scatter scatter(emitter, op);
   emitBeginning(emitter, op);
-  scatter.emit(emitter.isCuda(), emitter.sizes().getCount(op.getUpdates().getType()));
+  scatter.emit(emitter.isCuda());
   return success();
 }

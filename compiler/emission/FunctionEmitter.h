@@ -167,6 +167,8 @@ void openKernel(Writer &out, llvm::ArrayRef<Loop> loops);
 /// Likewise, with a block of threads for each index.
 void openRowKernel(Writer &out, llvm::ArrayRef<Loop> loops);
 void closeKernel(Writer &out);
+/// The loops' variables from the variable `index`, the last loop's fastest, but for `known` ones.
+void splitIndex(Writer &out, llvm::ArrayRef<Loop> loops, llvm::ArrayRef<Loop> known = {});
 /// Gives loops without a name one of i, j, k, ...
 void nameLoops(llvm::MutableArrayRef<Loop> loops, int first = 0);
 

@@ -41,9 +41,10 @@ void emission::closeScope(Writer &out, llvm::ArrayRef<Loop> loops) {
   closeLoops(out, loops);
 }
 
-/// The loops' variables from one index, the last loop's fastest.
-static void splitIndex(Writer &out, llvm::ArrayRef<Loop> loops) {
+void emission::splitIndex(Writer &out, llvm::ArrayRef<Loop> loops, llvm::ArrayRef<Loop> known) {
   for (size_t at = loops.size(); at-- > 0;) {
+    if (llvm::any_of(known, [&](const Loop &loop) { return loop.getKey() == loops[at].getKey(); }))
+      continue;
     std::string index = "index";
     Extent below;
     for (const Loop &loop : loops.drop_front(at + 1))

@@ -210,22 +210,45 @@ SmallVector<Index> RowNest::getKeptSpace(ReduceOp op) {
   return kept;
 }
 
-void RowNest::startReduce(ReduceOp op) {
+bool RowNest::isLongSum(ReduceOp op) {
+  if (op.getKind() != dist::ReductionKind::Sum || !isRounded(getType(op.getResult())))
+    return false;
   SmallVector<Index> kept = getKeptSpace(op);
-  if (kept.empty()) {
-    std::string name = emitter.names().pick(memory::getSourceName(op.getResult()));
-    text.line(getType(op.getResult()) + " " + name + " = " + getNeutral(op) + ";");
-    scalars[op.getResult()] = name;
+  Extent terms;
+  for (const Index &dim : getInnerSpace(op))
+    if (llvm::none_of(kept, [&](const Index &other) { return other.key == dim.key; }))
+      terms = terms * dim.size;
+  return !areFewTerms(terms);
+}
+
+/// A number: summed in blocks where it has many terms, by each thread of a device's block.
+void RowNest::startScalar(ReduceOp op, ArrayRef<Loop> loops) {
+  std::string name = emitter.names().pick(memory::getSourceName(op.getResult()));
+  std::string type = getType(op.getResult());
+  scalars[op.getResult()] = name;
+  bool isSum = op.getKind() == dist::ReductionKind::Sum && isRounded(type);
+  if (!isSum || !(inRows ? !loops.empty() : needsBlocks(loops))) {
+    text.line(type + " " + name + " = " + getNeutral(op) + ";");
     return;
   }
-  // Sums of bf16 are made in float, beside the memory that they go to.
+  SumNames sum{emitter.names().pick(name + "_total"), "", type};
+  if (!inRows)
+    sum.part = emitter.names().pick(name + "_part");
+  text.line(inRows ? "tm::Sum<" + type + "> " + sum.total + ";" : "double " + sum.total + " = 0;");
+  blockedSums[op.getResult()] = sum;
+}
+
+/// Elements of a buffer, which is the memory that they go to where sums can be made there.
+void RowNest::startBuffer(ReduceOp op) {
   auto it = targets.find(op.getResult());
-  if (it != targets.end() && !isNarrow(op.getResult()))
+  if (isLongSum(op))
+    declareBuffer(op.getResult(), "double", "_total");
+  else if (it != targets.end() && !isNarrow(op.getResult()))
     accesses[op.getResult()] = it->second.front();
   else
     declareBuffer(op.getResult());
   Access &access = accesses[op.getResult()];
-  SmallVector<Loop> loops = makeLoops(kept, {&access});
+  SmallVector<Loop> loops = makeLoops(getKeptSpace(op), {&access});
   nameLoops(loops, rowLoops.size() == 1 ? 0 : rowLoops.size());
   SmallVector<Loop> all = rowLoops;
   llvm::append_range(all, loops);
@@ -234,11 +257,26 @@ void RowNest::startReduce(ReduceOp op) {
   closeSums(loops);
 }
 
+SmallVector<SumNames> RowNest::getBlockedSums(const Inner &inner) {
+  SmallVector<SumNames> sums;
+  if (!inRows)
+    for (Operation *op : inner.ops)
+      if (auto it = blockedSums.find(op->getResult(0)); it != blockedSums.end())
+        sums.push_back(it->second);
+  return sums;
+}
+
 void RowNest::emitReduce(ReduceOp op) {
-  auto scalar = scalars.find(op.getResult());
-  std::string sum =
-      scalar != scalars.end() ? scalar->second : getElement(accesses[op.getResult()], current);
   std::string value = getOperand(op.getInput());
+  auto scalar = scalars.find(op.getResult());
+  auto blocked = blockedSums.find(op.getResult());
+  if (blocked != blockedSums.end() && inRows) {
+    text.line(blocked->second.total + ".add(" + strip(value) + ");");
+    return;
+  }
+  std::string sum = blocked != blockedSums.end() ? blocked->second.part
+                    : scalar != scalars.end()    ? scalar->second
+                                                 : getElement(accesses[op.getResult()], current);
   if (op.getKind() == dist::ReductionKind::Sum)
     text.line(sum + " += " + strip(value) + ";");
   else
@@ -247,46 +285,72 @@ void RowNest::emitReduce(ReduceOp op) {
 }
 
 void RowNest::finishReduce(ReduceOp op) {
-  auto scalar = scalars.find(op.getResult());
-  auto wanted = targets.find(op.getResult());
-  if (scalar == scalars.end()) {
+  if (scalars.count(op.getResult()))
+    return finishScalar(op);
+  if (isLongSum(op) || isNarrow(op.getResult()))
+    finishBuffer(op);
+}
+
+void RowNest::finishScalar(ReduceOp op) {
+  const std::string &name = scalars[op.getResult()];
+  StringRef kind = op.getKind() == dist::ReductionKind::Sum   ? "Plus"
+                   : op.getKind() == dist::ReductionKind::Max ? "Most"
+                                                              : "Least";
+  auto combineBlock = [&](const std::string &value) {
+    return "tm::reduceBlock<tm::" + kind.str() + ">(" + value + ")";
+  };
+  // Without a loop, each thread has the whole sum already.
+  bool isShared =
+      inRows && llvm::any_of(getInnerSpace(op), [](const Index &dim) { return !dim.size.isOne(); });
+  auto blocked = blockedSums.find(op.getResult());
+  if (blocked != blockedSums.end()) {
+    const SumNames &sum = blocked->second;
+    std::string total = inRows ? combineBlock(sum.total + ".get()") : sum.total;
+    std::string value = sum.type + "(" + total + ")";
     if (isNarrow(op.getResult()))
-      roundSums(op);
-    return;
+      value = "float(bf16(" + value + "))";
+    text.line("const " + sum.type + " " + name + " = " + value + ";");
+  } else {
+    if (isShared)
+      text.line(name + " = " + combineBlock(name) + ";");
+    if (isNarrow(op.getResult()) && !isExact(op))
+      text.line(name + " = float(bf16(" + name + "));");
   }
-  if (inRows && !getInnerSpace(op).empty()) {
-    StringRef kind = op.getKind() == dist::ReductionKind::Sum   ? "Plus"
-                     : op.getKind() == dist::ReductionKind::Max ? "Most"
-                                                                : "Least";
-    text.line(scalar->second + " = tm::reduceBlock<tm::" + kind + ">(" + scalar->second + ");");
-  }
-  if (isNarrow(op.getResult()) && !isExact(op))
-    text.line(scalar->second + " = float(bf16(" + scalar->second + "));");
+  auto wanted = targets.find(op.getResult());
   if (wanted == targets.end())
     return;
   for (const Access &target : wanted->second)
     text.line((inRows ? "if (threadIdx.x == 0) " : "") + getElement(target, rowLoops) + " = " +
-              scalar->second + ";");
+              name + ";");
 }
 
 /// Sums that were made in a buffer of the row go where they are wanted, and lose the digits that
 /// their type has no room for.
-void RowNest::roundSums(ReduceOp op) {
-  Access &buffer = accesses[op.getResult()];
-  SmallVector<const Access *> all{&buffer};
-  auto wanted = targets.find(op.getResult());
-  if (wanted != targets.end())
-    for (const Access &target : wanted->second)
-      all.push_back(&target);
-  SmallVector<Loop> loops = makeLoops(getKeptSpace(op), all);
+void RowNest::finishBuffer(ReduceOp op) {
+  Access sums = accesses[op.getResult()];
+  SmallVector<Access> all;
+  if (auto wanted = targets.find(op.getResult()); wanted != targets.end())
+    all = wanted->second;
+  if (isLongSum(op) && (all.empty() || isNarrow(op.getResult())))
+    declareBuffer(op.getResult());
+  else if (isLongSum(op))
+    accesses[op.getResult()] = all.front();
+  if (all.empty() || isNarrow(op.getResult()))
+    all.insert(all.begin(), accesses[op.getResult()]);
+  SmallVector<const Access *> walked{&sums};
+  for (const Access &access : all)
+    walked.push_back(&access);
+  SmallVector<Loop> loops = makeLoops(getKeptSpace(op), walked);
   nameLoops(loops, rowLoops.size() == 1 ? 0 : rowLoops.size());
   SmallVector<Loop> at = rowLoops;
   llvm::append_range(at, loops);
   openSums(loops);
-  std::string sum = getElement(buffer, at);
-  text.line(sum + " = float(bf16(" + sum + "));");
-  if (wanted != targets.end())
-    for (const Access &target : wanted->second)
-      text.line(getElement(target, at) + " = " + sum + ";");
+  std::string sum = getElement(sums, at);
+  if (isLongSum(op))
+    sum = getType(op.getResult()) + "(" + sum + ")";
+  if (isNarrow(op.getResult()))
+    sum = "float(bf16(" + sum + "))";
+  for (const Access &access : all)
+    text.line(getElement(access, at) + " = " + sum + ";");
   closeSums(loops);
 }

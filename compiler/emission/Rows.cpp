@@ -217,7 +217,9 @@ std::string RowNest::getSimd(const Inner &inner, ArrayRef<Loop> loops) {
     StringRef sign = reduce.getKind() == dist::ReductionKind::Sum   ? "+"
                      : reduce.getKind() == dist::ReductionKind::Max ? "max"
                                                                     : "min";
-    sums += (" reduction(" + sign + ":" + acc->second + ")").str();
+    auto blocked = blockedSums.find(reduce.getResult());
+    const std::string &name = blocked == blockedSums.end() ? acc->second : blocked->second.part;
+    sums += (" reduction(" + sign + ":" + name + ")").str();
   }
   // Loops around the last one step from slot to slot of what is stored by block.
   bool share = rowLoops.empty() && sums.empty() && inners.size() == 1;
@@ -231,7 +233,8 @@ std::string RowNest::getSimd(const Inner &inner, ArrayRef<Loop> loops) {
 void RowNest::prepareInner(unsigned index) {
   for (Operation *op : inners[index].ops) {
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
-      startReduce(reduce);
+      if (!getKeptSpace(reduce).empty())
+        startBuffer(reduce);
       continue;
     }
     for (Value result : op->getResults()) {
@@ -254,19 +257,32 @@ void RowNest::emitInner(unsigned index) {
   llvm::append_range(current, loops);
   expressions.clear();
   stores.clear();
+  for (Operation *op : inner.ops)
+    if (auto reduce = dyn_cast<ReduceOp>(op); reduce && getKeptSpace(reduce).empty())
+      startScalar(reduce, loops);
+  SmallVector<SumNames> sums = getBlockedSums(inner);
   if (emitter.isCuda()) {
     openDeviceLoops(inner, loops);
   } else if (!loops.empty()) {
     openLoops(text, ArrayRef(loops).drop_back());
+    if (!sums.empty())
+      openBlocks(text, loops.back(), sums);
     if (std::string simd = getSimd(inner, loops); !simd.empty())
       text.line(simd);
-    openLoops(text, ArrayRef(loops).take_back());
+    if (!sums.empty())
+      openBlock(text, loops.back());
+    else
+      openLoops(text, ArrayRef(loops).take_back());
   }
   for (Operation *op : inner.ops)
     emitOp(op);
   // Values of the row are the same for all threads of a block; one of them writes.
   for (const std::string &store : stores)
     text.line((inRows && loops.empty() ? "if (threadIdx.x == 0) " : "") + store);
+  if (!sums.empty()) {
+    closeBlocks(text, loops.back(), sums);
+    loops.pop_back();
+  }
   if (!isElementKernel)
     closeLoops(text, loops);
   current = rowLoops;
@@ -276,6 +292,11 @@ void RowNest::emitInner(unsigned index) {
 }
 
 void RowNest::declareBuffer(Value value) {
+  Type element = cast<NamedTensorType>(value.getType()).getElementType();
+  declareBuffer(value, getRegisterType(element), "_row");
+}
+
+void RowNest::declareBuffer(Value value, StringRef type, StringRef suffix) {
   SmallVector<Index> space;
   Extent size;
   for (Index &dim : emitter.getSpace(value))
@@ -283,9 +304,8 @@ void RowNest::declareBuffer(Value value) {
       space.push_back(dim);
       size = size * dim.size;
     }
-  std::string name = emitter.names().pick(memory::getSourceName(value) + "_row");
-  Type element = cast<NamedTensorType>(value.getType()).getElementType();
-  text.line((inRows ? "__shared__ " : "alignas(64) ") + getRegisterType(element) + " " + name +
-            "[" + size.str() + "];");
+  std::string name = emitter.names().pick((memory::getSourceName(value) + suffix).str());
+  text.line((inRows ? "__shared__ " : "alignas(64) ") + type + " " + name + "[" + size.str() +
+            "];");
   accesses[value] = makeAccess(name, space);
 }

@@ -12,6 +12,7 @@
 #define TITAN_COMPILER_EMISSION_ROWS_H
 
 #include "compiler/emission/FunctionEmitter.h"
+#include "compiler/emission/Sums.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace titan::emission {
@@ -48,10 +49,17 @@ private:
   void emitOp(mlir::Operation *op);
   void emitElementwise(mlir::Operation *op);
   void declareBuffer(mlir::Value value);
+  void declareBuffer(mlir::Value value, llvm::StringRef type, llvm::StringRef suffix);
   void emitReduce(ir::ReduceOp op);
-  void startReduce(ir::ReduceOp op);
+  void startScalar(ir::ReduceOp op, llvm::ArrayRef<Loop> loops);
+  void startBuffer(ir::ReduceOp op);
   void finishReduce(ir::ReduceOp op);
-  void roundSums(ir::ReduceOp op);
+  void finishScalar(ir::ReduceOp op);
+  void finishBuffer(ir::ReduceOp op);
+  /// True if the sum is kept in double while it is made: it has many terms.
+  bool isLongSum(ir::ReduceOp op);
+  /// The scalar sums of these operations that are made in blocks.
+  llvm::SmallVector<SumNames> getBlockedSums(const Inner &inner);
   /// The dimensions of a reduction's result below the row.
   llvm::SmallVector<Index> getKeptSpace(ir::ReduceOp op);
   Access getOperandAccess(mlir::Value operand);
@@ -90,6 +98,7 @@ private:
   llvm::MapVector<mlir::Value, Access> globalIndices;
   llvm::StringMap<Access> indexAccesses;                ///< one per dimension whose index is needed
   llvm::DenseMap<mlir::Value, std::string> scalars;     ///< values of the row
+  llvm::DenseMap<mlir::Value, SumNames> blockedSums;    ///< scalars while they are summed
   llvm::DenseMap<mlir::Value, std::string> expressions; ///< values of the current inner loop
   llvm::SmallVector<Loop> rowLoops, current;            ///< `current` includes the rows
   llvm::SmallVector<std::string> stores;                ///< written at the end of the inner loop

@@ -1,6 +1,7 @@
 //===- TensorOps.cpp - Constraints of contraction, indexing and the like --===//
 
 #include "dialects/titan/IR/ElementTypes.h"
+#include "runtime/include/titan/runtime/sum_blocks.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -126,6 +127,18 @@ LogicalResult CheckIndexOp::verify() {
   if (!input.equalsUpToSharding(result) || !input.getElementType().isInteger(64))
     return emitOpError("(C1) expected equal types of i64, got ") << input << " and " << result;
   return success();
+}
+
+bool PutOp::hasFewTerms() {
+  llvm::SmallDenseMap<StringAttr, int64_t> summed;
+  for (NamedTensorType type : {getUpdates().getType(), getIndices().getType()})
+    for (DimAttr dim : type.getDims())
+      if (!getResult().getType().hasDim(dim.getName()))
+        summed[dim.getName()] = dim.getSize();
+  int64_t terms = 1;
+  for (auto [name, size] : summed)
+    terms *= size;
+  return terms <= rt::tm::kSumBlock;
 }
 
 LogicalResult RenameOp::verify() {

@@ -100,11 +100,15 @@ def Titan_CostOpInterface : Titan_OpInterface<"CostOpInterface"> {
 
 def Titan_ScratchOpInterface : Titan_OpInterface<"ScratchOpInterface"> {
   let description = [{
-    Working memory of an operation's kernel on processors. The memory phase plans it, so that a step
-    allocates nothing.
+    Working memory of an operation's kernel. The memory phase plans it, so that a step allocates
+    nothing.
   }];
-  let methods = [InterfaceMethod<"Bytes that each thread needs.", "int64_t", "getScratchBytes",
-                                 (ins "const ::titan::dist::Degrees &":$degrees)>];
+  let methods = [
+    InterfaceMethod<"Bytes that each of a processor's threads needs.", "int64_t", "getScratchBytes",
+                    (ins "const ::titan::dist::Degrees &":$degrees), "", [{ return 0; }]>,
+    InterfaceMethod<"Types of tensors that the kernel needs, on any device.",
+                    "::llvm::SmallVector<::titan::ir::NamedTensorType>", "getScratchTensors",
+                    (ins), "", [{ return {}; }]>];
 }
 
 #endif // TITAN_TITAN_INTERFACES_TD

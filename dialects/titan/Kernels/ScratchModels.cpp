@@ -32,11 +32,46 @@ struct AttentionScratch : ScratchOpInterface::ExternalModel<AttentionScratch<Op>
   }
 };
 
+/// What groups the updates of a table by the row that they belong to: the number of each update,
+/// and where a row's numbers end.
+struct PutScratch : ScratchOpInterface::ExternalModel<PutScratch, PutOp> {
+  llvm::SmallVector<NamedTensorType> getScratchTensors(Operation *op) const {
+    auto put = cast<PutOp>(op);
+    if (put.isOneHot() || put.hasFewTerms())
+      return {};
+    NamedTensorType indices = put.getIndices().getType();
+    auto isOfRow = [&](DimAttr dim) {
+      return dim.getName() == put.getAlongAttr() || indices.hasDim(dim.getName());
+    };
+    return {selectDims(indices, [](DimAttr) { return true; }),
+            selectDims(put.getResult().getType(), isOfRow)};
+  }
+
+private:
+  /// i64 of some of the dimensions, each split as there.
+  static NamedTensorType selectDims(NamedTensorType type,
+                                    llvm::function_ref<bool(DimAttr)> isSelected) {
+    SmallVector<DimAttr> dims;
+    SmallVector<ArrayAttr> axes;
+    dist::ShardingAttr sharding = type.getShardingOrReplicated();
+    for (auto [dim, split] : llvm::zip_equal(type.getDims(), sharding.getDimAxes()))
+      if (isSelected(dim)) {
+        dims.push_back(dim);
+        axes.push_back(split);
+      }
+    auto all = dist::ShardingAttr::getReplicated(type.getContext(), dims.size());
+    for (auto [i, split] : llvm::enumerate(axes))
+      all = all.withDimAxes(i, split);
+    return NamedTensorType::get(IntegerType::get(type.getContext(), 64), dims, all);
+  }
+};
+
 } // namespace
 
 void ir::registerScratchModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TitanDialect *) {
     AttentionOp::attachInterface<AttentionScratch<AttentionOp>>(*context);
     AttentionGradOp::attachInterface<AttentionScratch<AttentionGradOp>>(*context);
+    PutOp::attachInterface<PutScratch>(*context);
   });
 }

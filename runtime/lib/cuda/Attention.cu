@@ -3,6 +3,8 @@
 // without atomics, so that replicas keep the same bits.
 #include "AttentionKernels.h"
 
+#include "titan/runtime/blocked_sum.h"
+
 namespace titan::rt::cuda {
 
 namespace {
@@ -118,6 +120,7 @@ __device__ Accumulated<E> scoreAt(const Row &row, int64_t key, const AttentionSh
 template <typename T> struct Spread {
   int64_t first;
   T part[perLane] = {};
+  tm::Total<T> total[perLane] = {};
 
   template <typename E>
   __device__ void add(T factor, const E *vector, int64_t stride, int64_t size) {
@@ -125,10 +128,17 @@ template <typename T> struct Spread {
       if (int64_t d = first + threadIdx.x + i * warpSize32; d < size)
         part[i] += factor * vector[d * stride];
   }
+  /// After a warp's worth of terms: their sum joins the total (blocked_sum.h).
+  __device__ void endBlock() {
+    for (int i = 0; i < perLane; ++i) {
+      total[i] += part[i];
+      part[i] = 0;
+    }
+  }
   template <typename E> __device__ void store(E *to, int64_t stride, int64_t size) const {
     for (int i = 0; i < perLane; ++i)
       if (int64_t d = first + threadIdx.x + i * warpSize32; d < size)
-        to[d * stride] = part[i];
+        to[d * stride] = static_cast<T>(total[i]);
   }
 };
 
@@ -143,32 +153,37 @@ __global__ void forwardKernel(AttentionShape s, const E *q, const E *k, const E 
   keyRow.g = 0;
   const E *query = q + offsetOf(row, s.q);
   const Span seen = keysOf(row.position, s);
-  T top = lowest<T>(), total = 0, slope;
+  T top = lowest<T>(), slope;
+  tm::Sum<T> total;
   for (int64_t j = seen.begin + threadIdx.x; j < seen.end; j += warpSize32) {
     if (!inOneDocument(keyRow, row.position, j, s))
       continue;
     T score = scoreAt(keyRow, j, s, query, k, slope);
-    T highest = top > score ? top : score;
-    total = total * exp(top - highest) + exp(score - highest);
-    top = highest;
+    if (score > top) {
+      total.scale(exp(top - score));
+      top = score;
+    }
+    total.add(exp(score - top));
   }
-  mergeLanes(top, total);
+  T all = static_cast<T>(total.get());
+  mergeLanes(top, all);
   for (int64_t first = 0; first < s.valueHead; first += atOnce) {
     Spread<T> sum{first};
     for (int64_t j0 = seen.begin; j0 < seen.end; j0 += warpSize32) {
       int64_t j = j0 + threadIdx.x;
       T mine = j < seen.end && inOneDocument(keyRow, row.position, j, s)
-                   ? exp(scoreAt(keyRow, j, s, query, k, slope) - top) / total
+                   ? exp(scoreAt(keyRow, j, s, query, k, slope) - top) / all
                    : T(0);
       for (int lane = 0; lane < warpSize32 && j0 + lane < seen.end; ++lane) {
         T p = __shfl_sync(~0u, mine, lane);
         sum.add(p, v + offsetAt(keyRow, j0 + lane, s.v), s.v.element, s.valueHead);
       }
+      sum.endBlock();
     }
     sum.store(out + offsetOf(row, s.out), s.out.element, s.valueHead);
   }
   if (lse && threadIdx.x == 0)
-    lse[offsetOf(row, s.lse)] = top + log(total);
+    lse[offsetOf(row, s.lse)] = top + log(all);
 }
 
 template <typename E> struct Cotangents {
@@ -214,6 +229,7 @@ __global__ void queryGradientKernel(AttentionShape s, Cotangents<E> c, E *dq) {
         T ds = __shfl_sync(~0u, mine, lane);
         sum.add(ds, c.k + offsetAt(keyRow, j0 + lane, s.k), s.k.element, s.head);
       }
+      sum.endBlock();
     }
     sum.store(dq + offsetOf(row, s.q), s.q.element, s.head);
   }
@@ -244,6 +260,8 @@ __global__ void keyGradientKernel(AttentionShape s, Cotangents<E> c, E *dk, E *d
           valueSum.add(pLane, c.dOut + offsetOf(row, s.out), s.out.element, s.valueHead);
           keySum.add(dsLane, c.q + offsetOf(row, s.q), s.q.element, s.head);
         }
+        valueSum.endBlock();
+        keySum.endBlock();
       }
     keySum.store(dk + offsetOf(keyRow, s.k), s.k.element, s.head);
     valueSum.store(dv + offsetOf(keyRow, s.v), s.v.element, s.valueHead);

@@ -21,14 +21,6 @@ template <int Vectors> TITAN_INLINED void clear(Sums<Vectors> &sums) {
       sums[r][v] = _mm512_setzero_ps();
 }
 
-template <int Vectors> TITAN_INLINED void load(Sums<Vectors> &sums, const float *c) {
-#pragma GCC unroll 8
-  for (int r = 0; r < kLines; ++r)
-#pragma GCC unroll 2
-    for (int v = 0; v < Vectors; ++v)
-      sums[r][v] = _mm512_load_ps(c + r * kUnitPanel + 16 * v);
-}
-
 template <int Vectors> TITAN_INLINED void store(const Sums<Vectors> &sums, float factor, float *c) {
 #pragma GCC unroll 8
   for (int r = 0; r < kLines; ++r)
@@ -38,12 +30,15 @@ template <int Vectors> TITAN_INLINED void store(const Sums<Vectors> &sums, float
                       _mm512_mul_ps(sums[r][v], _mm512_set1_ps(factor)));
 }
 
-template <int Vectors> TITAN_INLINED void store(const Sums<Vectors> &sums, float *c) {
+/// Sums of a block join those of the blocks before, as in Panel.h.
+template <int Vectors> TITAN_INLINED void addTo(const Sums<Vectors> &sums, float *c) {
 #pragma GCC unroll 8
   for (int r = 0; r < kLines; ++r)
 #pragma GCC unroll 2
-    for (int v = 0; v < Vectors; ++v)
-      _mm512_store_ps(c + r * kUnitPanel + 16 * v, sums[r][v]);
+    for (int v = 0; v < Vectors; ++v) {
+      float *at = c + r * kUnitPanel + 16 * v;
+      _mm512_store_ps(at, _mm512_add_ps(_mm512_load_ps(at), sums[r][v]));
+    }
 }
 
 /// Adds a step: lines so many pairs apart, times rows of lanes, one or two to whose sum it goes.
@@ -104,14 +99,14 @@ void addWeights(const Halves &a, int64_t line, int64_t steps, const uint32_t *b,
   const uint32_t *high = linesAt(a.high, line, kUnitSquare);
   const uint32_t *low = linesAt(a.low, line, kUnitSquare);
   Sums<Vectors> sums;
-  load<Vectors>(sums, c);
+  clear<Vectors>(sums);
 #pragma GCC unroll 2
   for (int64_t step = 0; step < steps; ++step) {
     const uint32_t *const rows[] = {b + step * kPlaces};
     addStep<kLine>(sums, high + step, rows);
     addStep<kLine>(sums, low + step, rows);
   }
-  store<Vectors>(sums, c);
+  addTo<Vectors>(sums, c);
 }
 
 /// A step is a pair. Blocks hold 32 places for each of 16 steps, where lines are broadcast along
@@ -197,14 +192,14 @@ public:
     for (int64_t line = 0; line < lines; line += kLines) {
       const uint32_t *from = placesAt(a, line, stride);
       Sums<2> sums;
-      load<2>(sums, c + line * kUnitPanel);
+      clear<2>(sums);
 #pragma GCC unroll 2
       for (int64_t step = 0; step < steps; ++step) {
         const uint32_t *const rows[] = {pairsOf(b.high) + step * kPlaces,
                                         pairsOf(b.low) + step * kPlaces};
         addStep<1>(sums, from + step * kPlaces, rows);
       }
-      store<2>(sums, c + line * kUnitPanel);
+      addTo<2>(sums, c + line * kUnitPanel);
     }
   }
 

@@ -3,6 +3,7 @@
 #include "Batch.h"
 #include "Blas.h"
 #include "BlockedGemm.h"
+#include "LongDepth.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -32,6 +33,13 @@ void multiplyByBlas(const OperandOf<T> &a, const OperandOf<T> &b, const Extents 
 
 void multiply(const FloatOperand &a, const FloatOperand &b, const Extents &e,
               const Destination<float> &c) {
+  if (isDeep(e))
+    return multiplyByDepth(
+        e, c, [&](const Slice &rows, const Slice &columns, float *to, int64_t ld) {
+          const FloatOperand left{a.at(rows.line, rows.depth), a.ld, a.alongDepth};
+          const FloatOperand right{b.at(columns.line, columns.depth), b.ld, b.alongDepth};
+          multiply(left, right, {rows.lines, columns.lines, rows.depths}, {to, ld, false});
+        });
   switch (wayOfFloats(e)) {
   case FloatWay::Tiles:
     return multiplyOnTiles(a, b, e, c);

@@ -6,6 +6,7 @@
 #include "Blas.h"
 #include "BlockedGemm.h"
 #include "Grid.h"
+#include "LongDepth.h"
 #include "Request.h"
 #include "ThreadScratch.h"
 #include "VectorUnit.h"
@@ -58,6 +59,22 @@ Product makeProduct(Trans transA, Trans transB, int64_t m, int64_t n, int64_t k,
   Matrix left{a, std::max(lda, ta ? m : k), ta ? k : m, ta ? m : k, ta};
   Matrix right{b, std::max(ldb, tb ? k : n), tb ? n : k, tb ? k : n, tb};
   return {left, right, m, n, k};
+}
+
+/// Of some rows and columns of the result, and a part of the depth.
+Product takePart(Product p, const Slice &rows, const Slice &columns) {
+  auto take = [](Matrix &matrix, int64_t row, int64_t rowCount, int64_t column, int64_t count) {
+    if (matrix.transposed) {
+      std::swap(row, column);
+      std::swap(rowCount, count);
+    }
+    matrix.data += row * matrix.ld + column;
+    matrix.rows = rowCount;
+    matrix.columns = count;
+  };
+  take(p.a, rows.line, rows.lines, rows.depth, rows.depths);
+  take(p.b, columns.depth, columns.depths, columns.line, columns.lines);
+  return {p.a, p.b, rows.lines, columns.lines, rows.depths};
 }
 
 /// The product without all rows of the result but `count` from `first` on.
@@ -170,6 +187,11 @@ void productOnVectors(const Bfloat16Vectors<P> &unit, const Product &p, bool acc
 }
 
 template <typename To> void product(const Product &p, bool accumulate, To *c, int64_t ldc) {
+  if (isDeep({p.m, p.n, p.k}))
+    return multiplyByDepth<To>({p.m, p.n, p.k}, {c, ldc, accumulate},
+                               [&](const Slice &rows, const Slice &columns, float *to, int64_t ld) {
+                                 product<float>(takePart(p, rows, columns), false, to, ld);
+                               });
   switch (way()) {
   case Way::Tiles:
     return productOnTiles(p, accumulate, c, ldc);

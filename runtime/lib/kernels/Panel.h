@@ -90,11 +90,13 @@ template <typename T, int Rows, int Registers> struct Tile {
   TITAN_VECTOR_INLINE void clear() {
     forEach([&](int r, int v) { sum[r][v] = Register{}; });
   }
-  TITAN_VECTOR_INLINE void load(const T *c, int64_t ldc) {
-    forEach([&](int r, int v) { sum[r][v] = reinterpret_cast<const Register *>(c + r * ldc)[v]; });
-  }
   TITAN_VECTOR_INLINE void store(T *c, int64_t ldc) {
     forEach([&](int r, int v) { reinterpret_cast<Register *>(c + r * ldc)[v] = sum[r][v]; });
+  }
+  /// A block's sums join those of the blocks before: one after the other, they would all be added
+  /// to a number that grows, and lose the more digits the longer the sequence is.
+  TITAN_VECTOR_INLINE void addTo(T *c, int64_t ldc) {
+    forEach([&](int r, int v) { reinterpret_cast<Register *>(c + r * ldc)[v] += sum[r][v]; });
   }
   /// Adds one step of depth: row r gets its factor, so far from the one before, times the lanes.
   template <int64_t Stride> TITAN_VECTOR_INLINE void add(const T *factors, const T *lanes) {
@@ -150,7 +152,7 @@ void addAcrossLines(const T *lines, int64_t count, int64_t depth, const T *a, T 
   forEachTile(depth, [&](int64_t d, auto rows) {
     for (int64_t lane = 0; lane < block; lane += kTileLanes<T>) {
       Tile<T, decltype(rows)::value, kTileRegisters> tile;
-      tile.load(c + d * block + lane, block);
+      tile.clear();
       int64_t line = 0;
       for (; line + kLines <= count; line += kLines)
 #pragma GCC unroll 8
@@ -160,7 +162,7 @@ void addAcrossLines(const T *lines, int64_t count, int64_t depth, const T *a, T 
       for (int64_t i = 0; line + i < count; ++i)
         tile.template add<kLines>(lines + (line * depth + d * kLines) + i,
                                   a + (line + i) * block + lane);
-      tile.store(c + d * block + lane, block);
+      tile.addTo(c + d * block + lane, block);
     }
   });
 }
@@ -173,10 +175,10 @@ void addRows(const T *b, int64_t rows, int64_t depth, const T *a, int64_t width,
   forEachTile(rows, [&](int64_t row, auto count) {
     auto columns = [&](int64_t at, auto registers) {
       Tile<T, decltype(count)::value, decltype(registers)::value> tile;
-      tile.load(c + row * width + at, width);
+      tile.clear();
       for (int64_t d = 0; d < depth; ++d)
         tile.template add<block>(b + row * block + d, a + d * width + at);
-      tile.store(c + row * width + at, width);
+      tile.addTo(c + row * width + at, width);
     };
     int64_t at = 0;
     for (; at + kTileLanes<T> <= width; at += kTileLanes<T>)

@@ -1,16 +1,18 @@
 // Runs every program of an emitted file once: inputs come from the files FOLDER/PROGRAM.INPUT.in,
-// outputs go to FOLDER/PROGRAM.OUTPUT.out. Nothing of a program may run before the host waits, and
-// to give inputs it need not wait.
+// or are beginnings of FOLDER/INPUT.in; outputs go to FOLDER/PROGRAM.OUTPUT.out. On the emulated
+// device, nothing of a program may run before the host waits, and to give inputs it need not wait;
+// with TITAN_ON_PROCESSOR, programs are those for processors.
 #include "device/Device.h"
 #include "train/Arena.h"
 
 #include "titan/runtime/launch.h"
 
+#ifndef TITAN_ON_PROCESSOR
 #include "Streams.h"
+#endif
 
 #include <cstdio>
 #include <fstream>
-#include <iterator>
 
 using namespace titan::rt;
 
@@ -27,6 +29,15 @@ std::string fileOf(const std::string &folder, const Tensor &tensor, const char *
   return folder + "/" + tensor.function + "." + tensor.name + ending;
 }
 
+/// What has run of a stream.
+uint64_t finishedOf([[maybe_unused]] void *stream) {
+#ifdef TITAN_ON_PROCESSOR
+  return 0;
+#else
+  return cuda_host::lastFinished(static_cast<cudaStream_t>(stream));
+#endif
+}
+
 class Runner {
 public:
   Runner(const Program &program, std::string folder)
@@ -40,10 +51,10 @@ public:
     ctx.transient = arena.transient(index).data();
     ctx.stream = device->stream();
     ctx.badIndex = device->badIndex();
-    const uint64_t before = cuda_host::lastFinished(static_cast<cudaStream_t>(ctx.stream));
+    const uint64_t before = finishedOf(ctx.stream);
     each(index, Role::Input, [&](const Tensor &tensor, std::byte *data) { load(tensor, data); });
     program.functions[index].run(ctx);
-    if (cuda_host::lastFinished(static_cast<cudaStream_t>(ctx.stream)) != before)
+    if (finishedOf(ctx.stream) != before)
       throw std::runtime_error(program.functions[index].name + " waits for the device");
     each(index, Role::Output, [&](const Tensor &tensor, std::byte *data) { save(tensor, data); });
   }
@@ -56,10 +67,15 @@ private:
   }
 
   void load(const Tensor &tensor, std::byte *data) {
-    std::ifstream file(fileOf(folder, tensor, ".in"), std::ios::binary);
-    std::string bytes(std::istreambuf_iterator<char>(file), {});
-    if (static_cast<int64_t>(bytes.size()) != bytesOf(tensor.info))
-      throw std::runtime_error(fileOf(folder, tensor, ".in") + " has another size");
+    std::string name = fileOf(folder, tensor, ".in");
+    std::ifstream file(name, std::ios::binary);
+    const bool isOwn = file.is_open();
+    if (!isOwn)
+      file.open(name = folder + "/" + tensor.name + ".in", std::ios::binary);
+    std::string bytes(static_cast<size_t>(bytesOf(tensor.info)), '\0');
+    if (!file.read(bytes.data(), static_cast<std::streamsize>(bytes.size())) ||
+        (isOwn && file.peek() != std::ifstream::traits_type::eof()))
+      throw std::runtime_error(name + " has another size");
     device->upload(data, bytes.data(), static_cast<int64_t>(bytes.size()));
   }
 

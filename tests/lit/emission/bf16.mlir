@@ -68,9 +68,9 @@ func.func @logits(%q: !q {titan.input = "q"} loc("q"))
   // CHECK: float *[[LSE:.*]] = {{.*}}<float>(ctx,
   // CHECK: attention(ctx, q_, q_, q_, y_, [[LSE]],
   %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5} : (!q, !q, !q) -> (!q, !lse) loc("y")
-  // CHECK: float total = 0;
-  // CHECK: total += q_[
-  // CHECK-NEXT: sums_[{{.*}}] = total;
+  // CHECK: double total = 0;
+  // CHECK: total += float(q_[
+  // CHECK-NEXT: sums_[{{.*}}] = float(total);
   %sums = titan.cumulative_sum %q along "seq" : !q -> !q loc("sums")
   // CHECK: tm::topK(q_
   %values, %at = titan.top_k %q along "head" : !q -> !chosen, !places loc("values")

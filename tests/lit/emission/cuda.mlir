@@ -32,7 +32,8 @@ func.func @train(%x: !hidden {titan.input = "x"}, %w: !titan.tensor<f32[embed = 
     titan.yield %d, %t : !hidden, !row
   }
   // CHECK: tm::launch(ctx, embed_, [=] __device__(int64_t j) {
-  // CHECK: total += y_[i * embed_ + j];
+  // CHECK-NEXT: tm::Sum<float> total;
+  // CHECK: total.add(y_[i * embed_ + j]);
   %columns = titan.reduce sum %y : !hidden -> !titan.tensor<f32[embed = 64]> loc("columns")
   // CHECK: tm::sum(ctx, all_, y_, seq_ * embed_);
   %all = titan.reduce sum %y : !hidden -> !titan.tensor<f32[]> loc("all")

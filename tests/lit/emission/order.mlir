@@ -22,10 +22,10 @@ func.func @train(%x: !x {titan.input = "x"} loc("x"), %seed: !k {titan.scalar = 
   // CUDA-NEXT: tm::topK(
   %values, %indices = titan.top_k %x along "experts" : !x -> !v, !i loc("values")
   // CHECK: for (int64_t i = 0; i < batch_shard_; ++i) {
-  // CHECK: float total = 0;
+  // CHECK: double total = 0;
   // CHECK-NEXT: for (int64_t seq_at_ = 0; seq_at_ < seq_; ++seq_at_) {
   // CHECK-NEXT: total += x_[{{.*}}(seq_ - 1 - seq_at_){{.*}}];
-  // CHECK-NEXT: sums_[{{.*}}(seq_ - 1 - seq_at_){{.*}}] = total;
+  // CHECK-NEXT: sums_[{{.*}}(seq_ - 1 - seq_at_){{.*}}] = float(total);
   %sums = titan.cumulative_sum %x along "seq" {reverse} : !x -> !x loc("sums")
   // Indices that vary in every dimension of the result: threads share those.
   // CHECK: tm::fill(ctx, put_,

@@ -41,7 +41,8 @@ func.func @train(%x: !hidden {titan.input = "x"} loc("x"), %w: !titan.tensor<f32
   }
   // A sum over the rows adds blocks of columns side by side.
   // CHECK: for (int64_t j0 = 0; j0 < embed_; j0 += 64) {
-  // CHECK: total[j] += y_[i * embed_ + (j0 + j)];
+  // CHECK: tm::ColumnSums<float> total(width);
+  // CHECK-NEXT: total.add(seq_, [&](int64_t i, int64_t j) { return y_[i * embed_ + (j0 + j)]; });
   // CHECK: columns_[(j0 + j)] = total[j];
   %columns = titan.reduce sum %y : !hidden -> !titan.tensor<f32[embed = 64]> loc("columns")
   return %a, %b, %y, %picked, %columns : !hidden, !hidden, !hidden, !row, !titan.tensor<f32[embed = 64]>

@@ -63,6 +63,26 @@ TYPED_TEST(Gemm, IgnoresWhatItOverwrites) {
   EXPECT_EQ(c[0], 0);
 }
 
+// A great depth loses no digits: equal terms, whose roundings all go one way. With more rows than
+// are summed at once, with what the sums are added to, and each operand either way.
+TEST(DeepGemm, KeepsDigits) {
+  struct Case {
+    int64_t m, n, k;
+  };
+  for (auto [m, n, k] :
+       {Case{1, 1, 1 << 22}, Case{2, 3, 1 << 20}, Case{1100, 2, 17000}, Case{3, 1100, 17000}})
+    for (bool ta : {false, true}) {
+      const std::vector<float> a(static_cast<size_t>(m * k), 0.3F),
+          b(static_cast<size_t>(k * n), 0.3F);
+      std::vector<float> c(static_cast<size_t>(m * n), 5);
+      gemmBatched({}, Trans(ta), Trans(!ta), m, n, k, a.data(), ta ? m : k, b.data(), ta ? n : k,
+                  true, c.data(), n);
+      const double want = 5 + static_cast<double>(k) * 0.3F * 0.3F;
+      for (float value : c)
+        ASSERT_NEAR(value / want, 1, 5e-6) << m << " x " << n << " x " << k;
+    }
+}
+
 // Batches with shared operands, nested dimensions, and sums over a dimension of the batch.
 TYPED_TEST(Gemm, Batches) {
   using T = TypeParam;

@@ -42,6 +42,51 @@ TYPED_TEST(Reduce, TakesEveryTermOnce) {
   }
 }
 
+/// The greatest error of a sum of floats, of the sum of absolute values (blocked_sum.h).
+constexpr double kBound = 1e-6;
+
+// Errors do not grow with the count, of equal terms either, whose roundings all go one way.
+TEST(BlockedSum, KeepsDigitsOfManyTerms) {
+  for (int64_t count : {1, 2, 127, 128, 1000, 1 << 15, 1 << 20, 1 << 22}) {
+    float whole = 0;
+    titan::rt::tm::sum(nowhere(), &whole, count, [](int64_t) { return 0.1F; });
+    titan::rt::tm::Sum<float> one;
+    for (int64_t i = 0; i < count; ++i)
+      one.add(0.1F);
+    titan::rt::tm::ColumnSums<float> columns(3);
+    columns.add(count, [](int64_t, int64_t j) { return 0.1F * static_cast<float>(j); });
+    const double want = static_cast<double>(count) * static_cast<double>(0.1F);
+    EXPECT_NEAR(whole / want, 1, kBound) << count;
+    EXPECT_NEAR(one.get() / want, 1, kBound) << count;
+    EXPECT_EQ(columns[0], 0) << count;
+    EXPECT_NEAR(columns[1] / want, 1, kBound) << count;
+    EXPECT_NEAR(columns[2] / want, 2, 2 * kBound) << count;
+  }
+}
+
+// What is scaled on the way, as sums of exponentials are when a greater one comes.
+TEST(BlockedSum, ScalesAllTermsSoFar) {
+  titan::rt::tm::Sum<float> sum;
+  for (int i = 0; i < 40; ++i)
+    sum.add(1);
+  sum.scale(0.5F);
+  for (int i = 0; i < 3; ++i)
+    sum.add(1);
+  EXPECT_EQ(sum.get(), 23);
+}
+
+// Every index in its row's group, in order; those of no row in none.
+TEST(GroupByRow, KeepsOrder) {
+  const std::vector<int64_t> rowOf{2, 0, -1, 2, 3, 0, 2, -1};
+  std::vector<int64_t> ends(5), order(rowOf.size(), -9);
+  titan::rt::tm::groupByRow(nowhere(), ends.data(), 5, order.data(), 8,
+                            [&](int64_t i) { return rowOf[i]; });
+  EXPECT_EQ(ends, (std::vector<int64_t>{2, 2, 5, 6, 6}));
+  EXPECT_EQ(order, (std::vector<int64_t>{1, 5, 0, 3, 6, 4, -9, -9}));
+  EXPECT_EQ(titan::rt::tm::groupBegin(ends.data(), 0), 0);
+  EXPECT_EQ(titan::rt::tm::groupBegin(ends.data(), 2), 2);
+}
+
 // The same bits for any number of threads, and close to the limit: errors do not grow with the
 // count.
 TYPED_TEST(Reduce, SumsAlikeOnAnyThreads) {

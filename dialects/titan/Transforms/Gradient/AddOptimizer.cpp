@@ -147,15 +147,20 @@ void OptimizerBuilder::addArguments() {
   step = addScalar("step");
 }
 
-/// The 2-norm of all gradients together.
+/// The 2-norm of all gradients together. Squares are added in pairs, so that the error grows with
+/// the logarithm of their number.
 Value OptimizerBuilder::buildNorm() {
   math.setLoc(NameLoc::get(ops.getStringAttr("grad_norm"), function.getLoc()));
-  Value sum;
-  for (const Trained &one : trained) {
-    Value square = math.create<ContractOp>(scalarType, one.gradient, one.gradient);
-    sum = sum ? math.add(sum, square) : square;
+  SmallVector<Value> sums;
+  for (const Trained &one : trained)
+    sums.push_back(math.create<ContractOp>(scalarType, one.gradient, one.gradient));
+  while (sums.size() > 1) {
+    SmallVector<Value> pairs;
+    for (size_t i = 0; i < sums.size(); i += 2)
+      pairs.push_back(i + 1 < sums.size() ? math.add(sums[i], sums[i + 1]) : sums[i]);
+    sums = std::move(pairs);
   }
-  return math.create<SqrtOp>(scalarType, sum);
+  return math.create<SqrtOp>(scalarType, sums.front());
 }
 
 /// min(1, clip / (norm + 1e-6)), as torch.nn.utils.clip_grad_norm_ has it.

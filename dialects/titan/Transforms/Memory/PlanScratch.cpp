@@ -17,17 +17,21 @@ void Planner::planScratch(Operation *op) {
   auto needs = dyn_cast<ScratchOpInterface>(op);
   if (!needs)
     return planPadding(op);
+  std::string name = op->getName().stripDialect().str() + "_scratch";
+  int64_t now = liveness.getStart(op);
+  SmallVector<Attribute> scratch;
+  for (NamedTensorType type : needs.getScratchTensors())
+    scratch.push_back(makeBuffer(name, type, now, now));
   int64_t bytes = needs.getScratchBytes(
       dist::getDegrees(dist::MeshOp::lookup(function->getParentOfType<ModuleOp>())));
-  Builder builder(context);
-  int64_t elements = llvm::divideCeil(bytes, 8);
-  auto size = DimAttr::get(context, builder.getStringAttr("scratch"), elements);
-  auto type = NamedTensorType::get(builder.getF64Type(), size);
-  int64_t now = liveness.getStart(op);
-  buffers.push_back({op->getName().stripDialect().str() + "_scratch", type, now, now, nullptr, {}});
-  buffers.back().per = builder.getStringAttr("thread");
-  auto place = PlaceAttr::get(context, MemorySpace::Transient, buffers.size() - 1);
-  op->setAttr(kScratch, ArrayAttr::get(context, {place}));
+  if (bytes > 0) {
+    Builder builder(context);
+    auto size = DimAttr::get(context, builder.getStringAttr("scratch"), llvm::divideCeil(bytes, 8));
+    scratch.push_back(makeBuffer(name, NamedTensorType::get(builder.getF64Type(), size), now, now));
+    buffers.back().per = builder.getStringAttr("thread");
+  }
+  if (!scratch.empty())
+    op->setAttr(kScratch, ArrayAttr::get(context, scratch));
 }
 
 /// Flat storage is padded to a multiple of the degree, so whole values need room for the padding:

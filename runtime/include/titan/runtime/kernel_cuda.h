@@ -3,6 +3,7 @@
 // below are the only __global__ functions. Everything is queued on the context's stream.
 #pragma once
 
+#include "titan/runtime/blocked_sum.h"
 #include "titan/runtime/kernel_math.h"
 #include "titan/runtime/program.h"
 
@@ -100,14 +101,56 @@ void reduceAll(Context &ctx, To *to, int64_t count, T neutral, Term term) {
   });
 }
 
-template <typename T, typename Term> void sum(Context &ctx, T *to, int64_t count, Term term) {
-  reduceAll<Plus>(ctx, to, count, Accumulated<T>(0), term);
+template <typename To, typename Term> void sum(Context &ctx, To *to, int64_t count, Term term) {
+  using T = Accumulated<To>;
+  launchRows(ctx, 1, [=] __device__(int64_t) {
+    Sum<T> sum;
+    for (int64_t i = threadIdx.x; i < count; i += kThreads)
+      sum.add(T(term(i)));
+    const Total<T> total = reduceBlock<Plus>(sum.get());
+    if (threadIdx.x == 0)
+      *to = static_cast<T>(total);
+  });
 }
 template <typename T, typename Term> void maximum(Context &ctx, T *to, int64_t count, Term term) {
   reduceAll<Most>(ctx, to, count, lowest<Accumulated<T>>(), term);
 }
 template <typename T, typename Term> void minimum(Context &ctx, T *to, int64_t count, Term term) {
   reduceAll<Least>(ctx, to, count, highest<Accumulated<T>>(), term);
+}
+
+/// As on processors (kernel_loops.h), by one block: each thread has some rows, and looks at all
+/// indices for theirs.
+template <typename RowOf>
+void groupByRow(Context &ctx, int64_t *ends, int64_t rows, int64_t *order, int64_t count,
+                RowOf rowOf) {
+  launchRows(ctx, 1, [=] __device__(int64_t) {
+    __shared__ int64_t sizes[kThreads];
+    const int64_t share = chunk(rows, kThreads), from = threadIdx.x * share;
+    const int64_t first = from < rows ? from : rows;
+    const int64_t last = first + share < rows ? first + share : rows;
+    for (int64_t r = first; r < last; ++r)
+      ends[r] = 0;
+    int64_t size = 0;
+    for (int64_t i = 0; i < count; ++i)
+      if (const int64_t r = rowOf(i); r >= first && r < last) {
+        ++ends[r];
+        ++size;
+      }
+    sizes[threadIdx.x] = size;
+    __syncthreads();
+    int64_t begin = 0;
+    for (unsigned t = 0; t < threadIdx.x; ++t)
+      begin += sizes[t];
+    for (int64_t r = first; r < last; ++r) {
+      const int64_t those = ends[r];
+      ends[r] = begin;
+      begin += those;
+    }
+    for (int64_t i = 0; i < count; ++i)
+      if (const int64_t r = rowOf(i); r >= first && r < last)
+        order[ends[r]++] = i;
+  });
 }
 
 template <typename T> void fill(Context &ctx, T *to, int64_t count, T value) {

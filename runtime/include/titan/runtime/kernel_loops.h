@@ -7,6 +7,7 @@
 // waits for it.
 #pragma once
 
+#include "titan/runtime/blocked_sum.h"
 #include "titan/runtime/kernel_math.h"
 #include "titan/runtime/program.h"
 
@@ -90,16 +91,17 @@ T combineLanes(int64_t from, int64_t to, T neutral, Term &&term, Combine &&combi
   return lanes[0];
 }
 
-/// Combines term(0) ... term(count - 1) in up to 256 chunks, then the chunks in order.
-template <typename T, typename Term, typename Combine>
-T reduceChunks(int64_t count, T neutral, Term &&term, Combine &&combine) {
+/// combine(chunk 0, chunk 1, ...) in order, of up to 256 chunks of the terms; reduceChunk(from, to)
+/// gives one of them.
+template <typename T, typename ReduceChunk, typename Combine>
+T reduceChunks(int64_t count, T neutral, ReduceChunk &&reduceChunk, Combine &&combine) {
   constexpr int64_t kChunks = 256, kLeast = 1024;
   const int64_t size = chunk(count, kChunks) < kLeast ? kLeast : chunk(count, kChunks);
   const int64_t chunks = chunk(count, size);
   T parts[kChunks];
   share(chunks, count, [&](int64_t c) {
     const int64_t end = (c + 1) * size < count ? (c + 1) * size : count;
-    parts[c] = combineLanes(c * size, end, neutral, term, combine);
+    parts[c] = reduceChunk(c * size, end);
   });
   T total = neutral;
   for (int64_t c = 0; c < chunks; ++c)
@@ -107,21 +109,64 @@ T reduceChunks(int64_t count, T neutral, Term &&term, Combine &&combine) {
   return total;
 }
 
+template <typename T, typename Term, typename Combine>
+T reduceAll(int64_t count, T neutral, Term &&term, Combine &&combine) {
+  auto reduceChunk = [&](int64_t from, int64_t to) {
+    return combineLanes(from, to, neutral, term, combine);
+  };
+  return reduceChunks<T>(count, neutral, reduceChunk, combine);
+}
+
+/// 8 terms a lane and then the 64 lanes, before they join a total (blocked_sum.h).
+template <typename T, typename Term> Total<T> sumAll(int64_t count, Term &&term) {
+  constexpr int64_t block = 8 * 64;
+  auto plus = [](auto a, auto b) { return a + b; };
+  auto sumChunk = [&](int64_t from, int64_t to) {
+    Total<T> total = 0;
+    for (int64_t i = from; i < to; i += block)
+      total += combineLanes(i, i + block < to ? i + block : to, T(0), term, plus);
+    return total;
+  };
+  return reduceChunks<Total<T>>(count, Total<T>(0), sumChunk, plus);
+}
+
 } // namespace detail
 
 template <typename To, typename Term> void sum(Context &, To *to, int64_t count, Term &&term) {
   using T = Accumulated<To>;
-  *to = detail::reduceChunks<T>(count, T(0), term, [](T a, T b) { return a + b; });
+  *to = static_cast<T>(detail::sumAll<T>(count, term));
 }
 
 template <typename To, typename Term> void maximum(Context &, To *to, int64_t count, Term &&term) {
   using T = Accumulated<To>;
-  *to = detail::reduceChunks<T>(count, lowest<T>(), term, [](T a, T b) { return tm::max(a, b); });
+  *to = detail::reduceAll<T>(count, lowest<T>(), term, [](T a, T b) { return tm::max(a, b); });
 }
 
 template <typename To, typename Term> void minimum(Context &, To *to, int64_t count, Term &&term) {
   using T = Accumulated<To>;
-  *to = detail::reduceChunks<T>(count, highest<T>(), term, [](T a, T b) { return tm::min(a, b); });
+  *to = detail::reduceAll<T>(count, highest<T>(), term, [](T a, T b) { return tm::min(a, b); });
+}
+
+/// Indices below `count` by the row that each belongs to, in ascending order: those of row r are
+/// order[ends[r - 1]] ... order[ends[r] - 1], from order[0] for row 0. What belongs to row -1 is
+/// left out. `ends` has room for `rows` numbers, `order` for `count`.
+template <typename RowOf>
+void groupByRow(Context &, int64_t *ends, int64_t rows, int64_t *order, int64_t count,
+                RowOf &&rowOf) {
+  for (int64_t r = 0; r < rows; ++r)
+    ends[r] = 0;
+  for (int64_t i = 0; i < count; ++i)
+    if (const int64_t r = rowOf(i); r >= 0)
+      ++ends[r];
+  int64_t begin = 0;
+  for (int64_t r = 0; r < rows; ++r) {
+    const int64_t size = ends[r];
+    ends[r] = begin;
+    begin += size;
+  }
+  for (int64_t i = 0; i < count; ++i)
+    if (const int64_t r = rowOf(i); r >= 0)
+      order[ends[r]++] = i;
 }
 
 /// Fails where one of `count` indices is not below `size`. A negative one is greater than all
