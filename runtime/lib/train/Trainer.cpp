@@ -4,10 +4,12 @@
 #include "Checkpoint.h"
 #include "Data.h"
 #include "Evaluation.h"
+#include "FiniteCheck.h"
 #include "Profiler.h"
 #include "Progress.h"
 #include "Replicas.h"
 #include "Reporter.h"
+#include "Requests.h"
 #include "RunDirectory.h"
 #include "StopSignal.h"
 #include "TensorFiles.h"
@@ -17,8 +19,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cmath>
-#include <csignal>
 #include <filesystem>
 #include <optional>
 #include <vector>
@@ -29,6 +29,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
+double secondsSince(Progress::Clock::time_point begin) {
+  return std::chrono::duration<double>(Progress::Clock::now() - begin).count();
+}
+
 class Trainer {
 public:
   Trainer(Session &session, const Options &options, const Settings &settings)
@@ -38,7 +42,8 @@ public:
         saveEvery(settings.integer("checkpoint.every", 0)),
         peakRate(settings.number("optimizer.lr", 1e-3)), progress(session, settings, last),
         report(session, directory.path(), last, schedule.steps), reader(session, "train"),
-        profiler(session, directory.path(), options.profile) {}
+        profiler(session, directory.path(), options.profile),
+        check(session, settings, directory.path()) {}
 
   int run() {
     openSets();
@@ -59,18 +64,20 @@ public:
       throw;
     }
     beginFiles();
-    report.status("running", step, ExitSuccess, "");
-    catchStopSignals();
+    report.status({.step = step});
     try {
       session.prepare("train");
       return loop();
-    } catch (const Fault &fault) {
-      std::string message = fmt::format("{}; in step {}", fault.what(), step);
-      reportFailure(message);
-      throw Fault(message);
-    } catch (const std::exception &error) {
-      reportFailure(error.what());
+    } catch (const NotFinite &error) {
+      report.status({"nonfinite", step, ExitNotFinite, error.what()});
       throw;
+    } catch (const UserError &error) {
+      report.status({"failed", step, ExitUserError, error.what()});
+      throw;
+    } catch (const std::exception &fault) {
+      const std::string message = fmt::format("{}; in step {}", fault.what(), step);
+      report.status({"failed", step, ExitFault, message});
+      throw Fault(message);
     }
   }
 
@@ -141,41 +148,89 @@ private:
       report.say("note: the data have {} samples, and had {} when the checkpoint was saved; from "
                  "here on their order is another",
                  data->order().windows(), found.samplesInEpoch);
+    explainSchedule(found);
     step = saved = found.step;
+    check.begin(step, found.isFinite);
     sample = found.sample;
+  }
+
+  /// Who moves the end of a schedule moves the learning rate of the next step.
+  void explainSchedule(const Manifest &found) {
+    if (found.horizon == 0 || found.horizon == schedule.steps || schedule.decay == "constant")
+      return;
+    Schedule before = schedule;
+    before.steps = found.horizon;
+    const int64_t next = found.step + 1;
+    std::string instead;
+    if (next <= before.steps && next <= schedule.steps)
+      instead = fmt::format("; the learning rate of step {} is {:.3g} instead of {:.3g}", next,
+                            peakRate * schedule.factor(next), peakRate * before.factor(next));
+    report.say(
+        "note: the schedule ends at step {}, and ended at {} when the checkpoint was saved{}",
+        schedule.steps, found.horizon, instead);
   }
 
   int loop() {
     firstStep = step;
     progress.begin(step);
+    enterStopPhase(StopPhase::Running);
+    if (int stop = agreedStop(session); stop && step < last)
+      return stopped(stop);
     while (step < last) {
+      const Progress::Clock::time_point begin = Progress::Clock::now();
       profiler.beforeStep();
       oneStep();
-      int stop = session.greatest(stopSignal()); // that of a rank is for all
-      bool evaluated = evaluation && (step % evaluation->every() == 0 || step == last);
-      if (stop || evaluated || step % options.logEvery == 0 || step == firstStep + 1 ||
-          step == last)
-        profiler.during("metrics", [&] { log(evaluated); });
-      if (stop && step < last)
-        return stopped(stop);
-      if (saveEvery > 0 && (step % saveEvery == 0 || step == last))
-        saveRun();
+      Requests all = agreeAfterStep();
+      noteStep(secondsSince(begin));
+      report.stepEnded(step);
+      const bool evaluates = evaluation && (step % evaluation->every() == 0 || step == last);
+      if (all.stop || all.save || evaluates || check.isNews(step) || step % options.logEvery == 0 ||
+          step == firstStep + 1 || step == last)
+        profiler.during("metrics", [&] { log(evaluates, all.stop); });
+      if (all.stop && step < last)
+        return stopped(all.stop);
+      if (all.save || (saveEvery > 0 && (step % saveEvery == 0 || step == last)))
+        if (int stop = saveBetweenSteps(all.save); stop && step < last)
+          return stopped(stop);
     }
     profiler.finish();
+    return finished();
+  }
+
+  int finished() {
     if (last < schedule.steps && step > firstStep)
       saveRun(); // --stop-at: to be continued
     compareReplicas();
-    save(directory.file("model.safetensors"), Role::Parameter);
-    report.status("finished", step, ExitSuccess, "");
+    enterStopPhase(StopPhase::Saving);
+    const std::string weights = directory.file("model.safetensors");
+    writing([&] { save(weights, Role::Parameter); });
+    report.status({"finished", step, ExitSuccess, ""});
     report.say("finished after step {} in {}; weights in {}", step,
-               formatDuration(progress.seconds()), directory.file("model.safetensors"));
+               formatDuration(progress.seconds()), weights);
     return ExitSuccess;
   }
 
+  /// Saves, and gives the signal that came meanwhile.
+  int saveBetweenSteps(bool asked) {
+    saveRun();
+    if (asked)
+      report.say("saved step {}, as SIGUSR1 asks", step);
+    return agreedStop(session);
+  }
+
+  /// Whether the loss is finite is part of it where that is known without waiting for a device.
+  Requests agreeAfterStep() {
+    if (!session.device().isHost())
+      return agreedRequests(session, true);
+    const Requests all = agreedRequests(session, check.readsFinite());
+    check.judge(step, all.isFinite);
+    return all;
+  }
+
   void oneStep() {
-    const Progress::Clock::time_point before = Progress::Clock::now();
+    const Progress::Clock::time_point begin = Progress::Clock::now();
     profiler.during("data", [&] { reader.load(*data, sample); });
-    progress.addDataSeconds(std::chrono::duration<double>(Progress::Clock::now() - before).count());
+    progress.addDataSeconds(secondsSince(begin));
     sample += session.program().batch;
     ++step;
     rate = peakRate * schedule.factor(step);
@@ -190,11 +245,24 @@ private:
   void saveRun() {
     if (saved == step)
       return;
+    if (check.endsRun(step))
+      check.answer(step, report);
     compareReplicas();
+    enterStopPhase(StopPhase::Saving);
+    Manifest position;
+    position.step = step;
+    position.seed = seed();
+    position.sample = sample;
+    position.samplesInEpoch = data->order().windows();
+    position.run = session.program().name;
+    position.isFinite = check.isFinite(step);
+    position.horizon = schedule.steps;
     profiler.during("checkpoint", [&] {
-      Manifest position{step, seed(), sample, data->order().windows(), session.program().name, {}};
-      saveCheckpoint(session, directory.path(), position, settings.integer("checkpoint.keep", 0));
+      writing([&] {
+        saveCheckpoint(session, directory.path(), position, settings.integer("checkpoint.keep", 0));
+      });
     });
+    enterStopPhase(StopPhase::Running);
     // What was the end is not any more, and would be taken for it.
     std::error_code absent;
     if (session.isFirst())
@@ -202,10 +270,12 @@ private:
     saved = step;
   }
 
-  void reportFailure(const std::string &message) {
+  /// What cannot be written while a run goes on is no mistake of its user's.
+  template <typename Work> static void writing(Work work) {
     try {
-      report.status("failed", step, ExitFault, message);
-    } catch (const std::exception &) { // a full disk, perhaps; what it was is said all the same
+      work();
+    } catch (const UserError &error) {
+      throw Fault(error.what());
     }
   }
 
@@ -216,36 +286,36 @@ private:
 
   int stopped(int signal) {
     saveRun();
-    std::string name = std::string("SIG") + sigabbrev_np(signal);
-    report.status("stopped", step, ExitStoppedBySignal,
-                  "by " + name + ", after saving a checkpoint");
+    const std::string name = signalName(signal);
+    report.status(
+        {"stopped", step, ExitStoppedBySignal, "by " + name + ", after saving a checkpoint"});
     report.say("stopped by {} after step {}; the same command resumes", name, step);
     return ExitStoppedBySignal;
   }
 
-  /// All ranks evaluate; the first one writes.
-  void log(bool evaluated) {
+  /// All ranks evaluate, unless a signal asks to stop (`stop`, which one may become meanwhile); the
+  /// first one writes.
+  void log(bool evaluates, int &stop) {
     session.device().synchronize(); // what a device still computes is time of these steps
     const double seconds = progress.secondsSinceRow();
     // First, since an evaluation overwrites the step's outputs.
     MetricsRow row = progress.row(step, rate, seconds);
+    const bool ends = check.endsRun(step);
     std::optional<EvaluationResult> result;
-    if (evaluated) {
-      result = evaluation->run();
+    if (evaluates && !stop && !ends)
+      result = evaluation->run([&] { return (stop = agreedStop(session)) != 0; });
+    if (result) {
       row.evalLoss = result->loss;
       row.evalLosses = result->losses;
       row.time = progress.seconds();
+    } else if (evaluates && stop && step == last) {
+      report.say("note: the last evaluation is left out, since {} came", signalName(stop));
     }
     if (session.isFirst())
-      report.row(row, progress.secondsLeft(step), seconds, progress.dataSeconds());
-    if (!warnedOfNan && !(std::isfinite(row.loss) && std::isfinite(row.gradNorm))) {
-      warnedOfNan = true;
-      report.warn(
-          "the loss or its gradient is no finite number any more, at step {} at the latest: "
-          "what is saved from here on is of no use; go on from an earlier checkpoint with a "
-          "lower `optimizer.lr`, or with `clip`",
-          step);
-    }
+      writing(
+          [&] { report.row(row, progress.secondsLeft(step), seconds, progress.dataSeconds()); });
+    if (!check.isFinite(step))
+      check.answer(step, report);
     if (result)
       report.evaluation(step, *result);
     progress.endRow(step);
@@ -268,6 +338,7 @@ private:
   Reporter report;
   BatchReader reader;
   Profiler profiler;
+  FiniteCheck check;
   std::optional<DataSource> data;
   std::optional<Evaluation> evaluation;
 
@@ -275,7 +346,6 @@ private:
   int64_t saved = -1;              // the step of the latest checkpoint
   int64_t sample = 0;              // the first that was not trained on
   double rate = 0;
-  bool warnedOfNan = false;
 };
 
 } // namespace
