@@ -60,6 +60,12 @@ class NonFiniteTest(ProgramCase):
             self.assertRegex(said, f"warning: .*step-{step} is of a step whose loss or gradient is not finite")
         self.assertIn("resuming after step 8", said)
 
+    def test_a_word_that_is_compiled_in(self):
+        """A program that was built without skipping says how to build it."""
+        _, said = self.run_nan("run", "10", "--set", "on_nonfinite=skip", status=1)
+        self.assertIn("`on_nonfinite` cannot be skip [T0503]", said)
+        self.assertIn("rebuild to change it: `titanc build FILE.titan --set on_nonfinite=skip`", said)
+
     def test_nothing_good_is_left(self):
         """--resume auto does not begin anew in silence; a folder that is named is taken."""
         run, _ = self.run_nan("run", "1", "--set", "on_nonfinite=warn")
