@@ -147,45 +147,44 @@ TEST_F(Metrics, StatusOfACrash) {
   usleep(20000);
   const std::string text = contentOf(path("status.json"));
   for (const char *part : {R"("state": "failed")", R"("step": 3)", R"("exit_status": 135)",
-                           R"("message": "SIGBUS ('a\"b?\\??')")"})
+                           "\"message\": \"SIGBUS ('a\\\"b?\\\\?\?')\""})
     EXPECT_NE(text.find(part), std::string::npos) << text;
 }
 
 // A disk that is full takes a status over an old one: the file was there.
 TEST_F(Metrics, StatusOnAFullDisk) {
-    StatusFile status(path("status.json"), 20);
-    ASSERT_TRUE(status.write({"running", 3, 0, std::string(200, 'x')}));
-    std::filesystem::create_directories(path("status.json.partial/in the way"));
-    ASSERT_TRUE(status.write({"failed", 4, 70, "no room"}));
-    const std::string text = contentOf(path("status.json"));
-    EXPECT_NE(text.find("no room"), std::string::npos) << text;
-    EXPECT_TRUE(text.ends_with("}\n")) << text;
+  StatusFile status(path("status.json"), 20);
+  ASSERT_TRUE(status.write({"running", 3, 0, std::string(200, 'x')}));
+  std::filesystem::create_directories(path("status.json.partial/in the way"));
+  ASSERT_TRUE(status.write({"failed", 4, 70, "no room"}));
+  const std::string text = contentOf(path("status.json"));
+  EXPECT_NE(text.find("no room"), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with("}\n")) << text;
 }
 
 TEST(SafeText, Numbers) {
-    SafeText text;
-    text << 0 << " " << -7 << " " << INT64_MIN << " " << INT64_MAX;
-    EXPECT_STREQ(text.text(), "0 -7 -9223372036854775808 9223372036854775807");
-    for (int i = 0; i < 1000; ++i)
-      text << "1234567890";
-    EXPECT_EQ(text.size(), std::strlen(text.text()));
+  SafeText text;
+  text << 0 << " " << -7 << " " << INT64_MIN << " " << INT64_MAX;
+  EXPECT_STREQ(text.text(), "0 -7 -9223372036854775808 9223372036854775807");
+  for (int i = 0; i < 1000; ++i)
+    text << "1234567890";
+  EXPECT_EQ(text.size(), std::strlen(text.text()));
 }
 
 // What people read: aligned steps, short units, colours only when asked for.
 TEST_F(Metrics, Lines) {
-    EXPECT_EQ(
-        toLine(row(2), 200, 187, false),
-        "step   2/200  loss 0.3333  grad norm 0.500  lr 8.00e-04  8000 tok/s  1 MiB  left 3:07");
-    EXPECT_NE(toLine(row(2), 200, 187, true).find("\x1b["), std::string::npos);
-    MetricsRow fast = row(2);
-    fast.mfu = 41.25;
-    EXPECT_NE(toLine(fast, 200, 187, false).find("8000 tok/s  mfu 41.2 %  1 MiB"),
-              std::string::npos);
-    EXPECT_EQ(formatDuration(59.6), "1:00");
-    EXPECT_EQ(formatDuration(3600 * 26 + 61), "1 d 2:01:01");
-    EXPECT_EQ(formatDuration(INFINITY), "?");
-    EXPECT_EQ(formatBytes(int64_t{3} << 29), "1.5 GiB");
-    EXPECT_GT(peakMemoryBytes(), 1 << 20);
+  EXPECT_EQ(
+      toLine(row(2), 200, 187, false),
+      "step   2/200  loss 0.3333  grad norm 0.500  lr 8.00e-04  8000 tok/s  1 MiB  left 3:07");
+  EXPECT_NE(toLine(row(2), 200, 187, true).find("\x1b["), std::string::npos);
+  MetricsRow fast = row(2);
+  fast.mfu = 41.25;
+  EXPECT_NE(toLine(fast, 200, 187, false).find("8000 tok/s  mfu 41.2 %  1 MiB"), std::string::npos);
+  EXPECT_EQ(formatDuration(59.6), "1:00");
+  EXPECT_EQ(formatDuration(3600 * 26 + 61), "1 d 2:01:01");
+  EXPECT_EQ(formatDuration(INFINITY), "?");
+  EXPECT_EQ(formatBytes(int64_t{3} << 29), "1.5 GiB");
+  EXPECT_GT(peakMemoryBytes(), 1 << 20);
 }
 
 } // namespace
