@@ -234,10 +234,8 @@ DictionaryAttr optimizerAttribute(const sema::Run &run, OpBuilder &builder) {
   const std::vector<sema::Value> &betas = run["optimizer.betas"].elements;
   SmallVector<NamedAttribute> attributes = {
       builder.getNamedAttr("name", builder.getStringAttr(run["optimizer.name"].text)),
-      number("beta1", betas[0].number()),
-      number("beta2", betas[1].number()),
-      number("eps", run["optimizer.eps"].number()),
-      number("clip", run["clip"].number())};
+      number("beta1", betas[0].number()), number("beta2", betas[1].number()),
+      number("eps", run["optimizer.eps"].number()), number("clip", run["clip"].number())};
   if (run["on_nonfinite"].text == "skip")
     attributes.push_back(builder.getNamedAttr("skip_nonfinite", builder.getUnitAttr()));
   return builder.getDictionaryAttr(attributes);

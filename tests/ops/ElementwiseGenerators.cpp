@@ -115,8 +115,7 @@ static Case drawAdamW(Draw &draw) {
     result.attributes.push_back(
         draw.builder.getNamedAttr(name, draw.builder.getF64FloatAttr(value)));
   if (draw.chance())
-    result.attributes.push_back(
-        draw.builder.getNamedAttr("skips_nan", draw.builder.getUnitAttr()));
+    result.attributes.push_back(draw.builder.getNamedAttr("skips_nan", draw.builder.getUnitAttr()));
   result.isDifferentiable = false;
   return result;
 }

@@ -224,10 +224,10 @@ void OptimizerBuilder::update(const Trained &one, Value scale) {
   auto [beta1, beta2] = getBetas(one.parameter);
   math.setLoc(NameLoc::get(ops.getStringAttr("new_" + name.getValue()), parameter.getLoc()));
   BlockArgument m = function.getArgument(one.m), v = function.getArgument(one.v);
-  auto adamw = math.create<AdamWOp>(TypeRange{parameter.getType(), m.getType(), v.getType()},
-                                    parameter, one.gradient, m, v, rate, step, scale, beta1, beta2,
-                                    settings.eps, decay ? decay : ops.getF64FloatAttr(0),
-                                    settings.skipsNonFinite);
+  auto adamw =
+      math.create<AdamWOp>(TypeRange{parameter.getType(), m.getType(), v.getType()}, parameter,
+                           one.gradient, m, v, rate, step, scale, beta1, beta2, settings.eps,
+                           decay ? decay : ops.getF64FloatAttr(0), settings.skipsNonFinite);
   for (auto [index, result] :
        {std::pair(one.parameter, adamw.getNewParameter()), std::pair(one.m, adamw.getNewM()),
         std::pair(one.v, adamw.getNewV())}) {
