@@ -48,7 +48,9 @@ bool writeAll(int file, const char *text, size_t size) {
 }
 
 /// By a rename; where a disk is full, over the old bytes. System calls alone.
-bool replaceFile(const char *path, const char *partial, const char *text, size_t size) {
+bool replaceFile(const char *path, const char *partial, std::string_view content) {
+  const char *text = content.data();
+  const size_t size = content.size();
   ::unlink(partial);
   int file = ::open(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
   bool isWritten = file >= 0 && writeAll(file, text, size);
@@ -103,8 +105,13 @@ bool StatusFile::write(RunStatus status) {
 }
 
 bool StatusFile::writeNow() {
-  if (isOver)
-    return true;
+  isWriting = true;
+  const bool isWritten = isOver || replaceFile(path.c_str(), partial.c_str(), describe());
+  isWriting = false;
+  return isWritten;
+}
+
+std::string StatusFile::describe() const {
   const nlohmann::ordered_json json = {{"state", current.state},
                                        {"step", current.step},
                                        {"steps", steps},
@@ -115,9 +122,7 @@ bool StatusFile::writeNow() {
                                        {"started", started},
                                        {"updated", secondsNow()},
                                        {"step_ended", stepEnded.load()}};
-  const std::string text =
-      json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  return replaceFile(path.c_str(), partial.c_str(), text.data(), text.size());
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 void StatusFile::noteStep(int64_t ended) {
@@ -127,6 +132,9 @@ void StatusFile::noteStep(int64_t ended) {
 
 void StatusFile::writeFromHandler(int exitStatus, const SafeText &message) {
   isOver = true;
+  constexpr timespec aMillisecond = {0, 1'000'000};
+  for (int i = 0; i < 20 && isWriting; ++i) // another thread, which would write over this
+    nanosleep(&aMillisecond, nullptr);
   SafeText text;
   text << "{\n  \"state\": \"failed\",\n  \"step\": " << step.load() << ",\n  \"steps\": " << steps
        << ",\n  \"exit_status\": " << exitStatus << ",\n  \"message\": \"";
@@ -134,7 +142,7 @@ void StatusFile::writeFromHandler(int exitStatus, const SafeText &message) {
   text.json(host.c_str()) << "\",\n  \"started\": " << started
                           << ",\n  \"updated\": " << secondsNow()
                           << ",\n  \"step_ended\": " << stepEnded.load() << "\n}\n";
-  replaceFile(path.c_str(), crashed.c_str(), text.text(), text.size());
+  replaceFile(path.c_str(), crashed.c_str(), {text.text(), text.size()});
 }
 
 std::string describeUnended(const std::string &path) {

@@ -51,6 +51,7 @@ public:
 private:
   void beat();
   bool writeNow();
+  std::string describe() const;
 
   const std::string path, partial, crashed; // the latter two are renamed to the first
   const std::string host;
@@ -58,6 +59,7 @@ private:
   const std::chrono::milliseconds interval;
   std::atomic<int64_t> step = 0, stepEnded = 0;
   std::atomic<bool> isOver = false; // a handler has written the last status
+  std::atomic<bool> isWriting = false;
 
   std::mutex mutex; // of what follows
   std::condition_variable ending;
