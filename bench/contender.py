@@ -5,6 +5,7 @@ programs that are compared run in turns, step by step: all but one are stopped, 
 stands while it is.
 """
 
+import ctypes
 import json
 import os
 import signal
@@ -15,6 +16,22 @@ from collections.abc import Callable
 from pathlib import Path
 
 LOOK = 0.005  # seconds between two looks at a file
+
+
+PR_SET_PDEATHSIG = 1
+LIBC = ctypes.CDLL(None)
+
+
+def die_with_parent() -> None:
+    """In a child: it ends when this program does, however that ends. A stopped process would be left for
+    ever."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def end_by_exception() -> None:
+    """Signals that would end this program end it through its `finally`s, which end what it started."""
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, lambda *_: sys.exit("error: stopped"))
 
 
 class Contender:
@@ -30,7 +47,7 @@ class Contender:
         output = metrics if prints_metrics else metrics.parent / "output"
         with open(output, "w") as out, open(metrics.parent / "errors", "w") as errors:
             self.process = subprocess.Popen(command, stdout=out, stderr=errors, env=environment,
-                                            start_new_session=True)
+                                            start_new_session=True, preexec_fn=die_with_parent)
 
     def run_until(self, steps: int) -> None:
         """Lets it run until it has so many rows, or has ended."""
@@ -56,7 +73,10 @@ class Contender:
 
     def signal(self, number: int) -> None:
         if self.usage is None:
-            os.killpg(self.process.pid, number)
+            try:
+                os.killpg(self.process.pid, number)
+            except ProcessLookupError:  # it has ended, and is waited for
+                pass
 
     def look_for_end(self) -> None:
         pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)

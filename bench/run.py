@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from cases import CASES, ROOT
-from contender import Contender, take_turns
+from contender import Contender, end_by_exception, take_turns
 
 PEER = ROOT / "bench" / "peers" / "train.py"
 WARMUP = 5  # steps that do not count: caches, threads, compilation
@@ -122,6 +122,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> None:
+    end_by_exception()
     a = arguments()
     a.folder = ROOT / "out" / "bench"
     a.folder.mkdir(parents=True, exist_ok=True)

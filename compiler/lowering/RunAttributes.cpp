@@ -169,6 +169,14 @@ bool isCompiledIn(const sema::OptionSpec &spec, const sema::Run &run) {
          (StringRef(spec.path).starts_with("eval.") && run["eval.data.path"].text.empty());
 }
 
+/// What the program takes when it starts. Whether it can leave out an update is compiled in.
+rt::SettingRule launchRule(const sema::OptionSpec &spec, const sema::Run &run) {
+  rt::SettingRule rule = sema::ruleOf(spec);
+  if (spec.path == "on_nonfinite")
+    std::erase(rule.choices, run[spec.path].text == "skip" ? "warn" : "skip");
+  return rule;
+}
+
 /// What a run chose of its model, and the degrees of its map: the program takes the same again, as
 /// of all that was compiled in, so that one configuration serves both.
 void addChosen(const sema::CheckedRun &run, OpBuilder &builder,
@@ -200,7 +208,7 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
         builder.getNamedAttr("value", attribute(run.run[spec.path], builder)),
         builder.getNamedAttr("compile", builder.getBoolAttr(compile))};
     if (!compile)
-      addRule(sema::ruleOf(spec), builder, entry);
+      addRule(launchRule(spec, run.run), builder, entry);
     settings.push_back(builder.getNamedAttr(spec.path, builder.getDictionaryAttr(entry)));
   }
   addChosen(run, builder, settings);
@@ -224,10 +232,13 @@ DictionaryAttr optimizerAttribute(const sema::Run &run, OpBuilder &builder) {
     return builder.getNamedAttr(name, builder.getF64FloatAttr(value));
   };
   const std::vector<sema::Value> &betas = run["optimizer.betas"].elements;
-  return builder.getDictionaryAttr(
-      {builder.getNamedAttr("name", builder.getStringAttr(run["optimizer.name"].text)),
-       number("beta1", betas[0].number()), number("beta2", betas[1].number()),
-       number("eps", run["optimizer.eps"].number()), number("clip", run["clip"].number())});
+  SmallVector<NamedAttribute> attributes = {
+      builder.getNamedAttr("name", builder.getStringAttr(run["optimizer.name"].text)),
+      number("beta1", betas[0].number()), number("beta2", betas[1].number()),
+      number("eps", run["optimizer.eps"].number()), number("clip", run["clip"].number())};
+  if (run["on_nonfinite"].text == "skip")
+    attributes.push_back(builder.getNamedAttr("skip_nonfinite", builder.getUnitAttr()));
+  return builder.getDictionaryAttr(attributes);
 }
 
 DictionaryAttr precisionAttribute(const sema::Run &run, const Translation &translation,

@@ -155,6 +155,11 @@ std::vector<OptionSpec> stepOptions() {
   return {
       number("clip", 0, Fixed::Compile, 0, unbounded,
              "largest norm of the gradient over all parameters; 0: no clipping"),
+      choice(
+          "on_nonfinite", Fixed::Launch, {"stop", "skip", "warn"},
+          "what a run does about a step whose loss or norm of the gradient is not finite: end "
+          "with status 76, leave out its update, or go on; `skip` needs a program that was built "
+          "with it, which cannot `warn`"),
       integer("accumulate", Value::ofInt(1), Fixed::Compile, 1,
               "parts of the batch that a step computes one after the other, adding up gradients"),
       integer(

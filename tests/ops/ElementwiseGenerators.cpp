@@ -114,6 +114,8 @@ static Case drawAdamW(Draw &draw) {
                              std::pair("eps", 1e-8), std::pair("decay", draw.chance() ? 0.1 : 0.0)})
     result.attributes.push_back(
         draw.builder.getNamedAttr(name, draw.builder.getF64FloatAttr(value)));
+  if (draw.chance())
+    result.attributes.push_back(draw.builder.getNamedAttr("skips_nan", draw.builder.getUnitAttr()));
   result.isDifferentiable = false;
   return result;
 }

@@ -24,6 +24,9 @@ Values: truth values are counted, padding counts for nothing, an index outside o
 
 Documents: a model that is told where documents begin trains as one that finds it in its tokens (documents.py).
 
+Skipped steps: a step whose loss is not finite leaves parameters, optimizer state and buffers as they are, bit by
+bit and on any mesh; the next one updates as PyTorch does (skipped.py).
+
 Greatest loss: that of a rank is the loss of its samples, as one process has it that sees these alone.
 
 Transports: a run over sockets has the bits of one through shared memory.
@@ -50,6 +53,7 @@ from overlap import check_overlap
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "parity"))
 from compare import bitwise_equal, compare
 from documents import try_documents
+from skipped import try_skipped, write_marked
 from values import try_counts, try_index
 from titan import (BUILD, CORES, ROOT, TORCHRUN, Failed, Launch, Report, build, call,
                    environment_of, require_titanc, write_text)
@@ -57,6 +61,7 @@ from titan import (BUILD, CORES, ROOT, TORCHRUN, Failed, Launch, Report, build, 
 OUT = ROOT / "out" / "runs"
 PROGRAM = ROOT / "tests/parity/programs/llama3.titan"
 ODD = ROOT / "tests/parity/programs/gpt2.titan"
+SKIPPED = ROOT / "tests/runs/skipped.titan"
 DOCUMENTS = ROOT / "tests/runs/documents.titan"
 VALUES = ROOT / "tests/runs/values.titan"
 LOSSES = ROOT / "tests/lit/meaning/Inputs/losses.titan"
@@ -305,7 +310,7 @@ def main() -> None:
     all_named = OUT / "all-named.titan"
     all_named.write_text(LOSSES.read_text().replace("    loss         = nll", "    loss nll = nll"))
     with ThreadPoolExecutor(CORES) as pool:
-        one, two, half, split, narrow, whole, padded, kept, kept2, kept_split, deep, mixed, named, valued, valued2, *packed = pool.map(lambda made: build(*made), [
+        one, two, half, split, narrow, whole, padded, kept, kept2, kept_split, deep, mixed, named, valued, valued2, skipped, skipped2, *packed = pool.map(lambda made: build(*made), [
             (PROGRAM, "parity", "float64", OUT / "one", evaluation),
             (PROGRAM, "on_shard2", "float64", OUT / "two", evaluation),
             (PROGRAM, "parity", "float64", OUT / "half", ["data.batch=2"]),
@@ -322,6 +327,8 @@ def main() -> None:
             (all_named, "small", "float64", OUT / "named", [*evaluation, "model.vocab=256"]),
             (VALUES, "one", "float64", OUT / "valued"),
             (VALUES, "on_two", "float64", OUT / "valued-2"),
+            (SKIPPED, "skipped", "float64", OUT / "skipped"),
+            (SKIPPED, "on_shard2", "float64", OUT / "skipped-2"),
             *((DOCUMENTS, train, "float64", OUT / train) for train in ("found", "packed", "on_cp"))])
     kills = 100 if arguments.all else 20
     report = Report()
@@ -339,6 +346,8 @@ def main() -> None:
         ("an index outside of a table", partial(try_index, valued, OUT)),
         ("documents of an indexed file", partial(try_documents, *packed, OUT)),
         ("evaluation on one process and on two", partial(try_evaluation, one, two, text, other)),
+        ("skipped steps on one process and on two", partial(
+            try_skipped, skipped, skipped2, write_marked(OUT / "marked.txt"), OUT)),
         ("the greatest loss of a rank", partial(try_greatest_loss, two, half, text)),
         ("perplexity beside several losses", partial(try_perplexity, mixed, named, other)),
         ("collectives beside computation", partial(try_overlap, deep, text, 4))])

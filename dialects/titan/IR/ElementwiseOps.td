@@ -194,6 +194,8 @@ def Titan_AdamWOp : Titan_ElementwiseOp<"adamw"> {
     Parameter, gradient and moments may differ in element type: all is computed in the widest of the
     operands' types, f32 at least, and each result is rounded to its own.
 
+    With `skips_nan`, a scale that is not a number leaves parameter and moments as they are.
+
     Constraints:
     - (C1) parameter, gradient, m and v have the same dimensions; lr, step and scale have rank 0.
 
@@ -201,7 +203,8 @@ def Titan_AdamWOp : Titan_ElementwiseOp<"adamw"> {
   }];
   let arguments = (ins Titan_Tensor:$parameter, Titan_Tensor:$gradient, Titan_Tensor:$m,
                        Titan_Tensor:$v, Titan_Tensor:$lr, Titan_Tensor:$step, Titan_Tensor:$scale,
-                       F64Attr:$beta1, F64Attr:$beta2, F64Attr:$eps, F64Attr:$decay);
+                       F64Attr:$beta1, F64Attr:$beta2, F64Attr:$eps, F64Attr:$decay,
+                       UnitAttr:$skips_nan);
   let results = (outs Titan_Tensor:$newParameter, Titan_Tensor:$newM, Titan_Tensor:$newV);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }

@@ -142,6 +142,8 @@ struct AdamWModel : Base<AdamWModel, AdamWOp> {
     out[0] = decayed - lr / correction1 * m / denominator;
     out[1] = m;
     out[2] = v;
+    if (adamw.getSkipsNan() && std::isnan(in[6]))
+      out[0] = in[0], out[1] = in[2], out[2] = in[3];
   }
   std::string getElementExpression(Operation *op, ArrayRef<std::string> in, unsigned index,
                                    StringRef type) const {
@@ -152,15 +154,21 @@ struct AdamWModel : Base<AdamWModel, AdamWOp> {
     std::string m = "($T(" + beta1 + ") * $2 + $T(1.0 - " + beta1 + ") * " + gradient + ")";
     std::string v =
         "($T(" + beta2 + ") * $3 + $T(1.0 - " + beta2 + ") * " + gradient + " * " + gradient + ")";
+    auto unlessSkipped = [&](const std::string &result, const char *operand) {
+      return fillPattern(adamw.getSkipsNan()
+                             ? std::string("($6 == $6 ? ") + result + " : " + operand + ")"
+                             : result,
+                         in, type);
+    };
     if (index > 0)
-      return fillPattern(index == 1 ? m : v, in, type);
+      return index == 1 ? unlessSkipped(m, "$2") : unlessSkipped(v, "$3");
     auto correction = [](StringRef beta) {
       return ("(1.0 - tm::pow(" + beta + ", double($5)))").str();
     };
     std::string p = "($0 * ($T(1.0) - $4 * $T(" + literal(adamw.getDecay()) + ")) - $4 / $T" +
                     correction(beta1) + " * " + m + " / (tm::sqrt(" + v + ") / $T(tm::sqrt" +
                     correction(beta2) + ") + $T(" + literal(adamw.getEps()) + ")))";
-    return fillPattern(p, in, type);
+    return unlessSkipped(p, "$0");
   }
 };
 

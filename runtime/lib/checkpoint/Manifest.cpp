@@ -53,6 +53,8 @@ Manifest parse(const Json &json) {
   manifest.sample = json.at("data").at("sample").get<int64_t>();
   manifest.samplesInEpoch = json.at("data").at("samples_in_epoch").get<int64_t>();
   manifest.run = json.value("run", "");
+  manifest.isFinite = json.value("finite", true);
+  manifest.horizon = json.value("horizon", int64_t{0});
   for (const Json &entry : json.at("files"))
     manifest.files.push_back(parseFile(entry));
   return manifest;
@@ -102,6 +104,8 @@ void writeManifest(const std::string &directory, const Manifest &manifest) {
       {"format", format},
       {"run", manifest.run},
       {"step", manifest.step},
+      {"finite", manifest.isFinite},
+      {"horizon", manifest.horizon},
       {"random", {{"generator", "philox4x32-10"}, {"seed", manifest.seed}}},
       {"data", {{"sample", manifest.sample}, {"samples_in_epoch", manifest.samplesInEpoch}}},
       {"files", Json::array()}};
@@ -126,6 +130,31 @@ Manifest::File measureFile(const std::string &directory, const Manifest::File &f
     mapped.release();
   }
   return {file.name, file.content, static_cast<int64_t>(mapped.bytes().size()), sum};
+}
+
+static bool isFiniteCheckpoint(const std::string &directory) {
+  try {
+    return readManifest(directory).isFinite;
+  } catch (const std::exception &) {
+    return false;
+  }
+}
+
+std::vector<std::string> surplusCheckpoints(const std::string &runDirectory, int64_t keep) {
+  std::vector<std::string> surplus;
+  int64_t finite = 0, others = 0;
+  if (keep > 0)
+    for (std::string &directory : listCheckpoints(runDirectory)) // newest first
+      if (++(isFiniteCheckpoint(directory) ? finite : others) > keep)
+        surplus.push_back(std::move(directory));
+  return surplus;
+}
+
+std::string latestFinite(const std::string &runDirectory) {
+  for (const std::string &directory : listCheckpoints(runDirectory))
+    if (isFiniteCheckpoint(directory))
+      return directory;
+  return "";
 }
 
 std::vector<std::string> listCheckpoints(const std::string &runDirectory) {

@@ -1,11 +1,20 @@
 #include "titan/runtime/main.h"
 
 #include "launch/WaitPolicy.h"
+#include "titan/runtime/standard_streams.h"
+#include "train/StopSignal.h"
+
+/// A signal that comes before anybody can answer it waits until one can.
+__attribute__((no_sanitize("address", "thread", "undefined"))) static void
+begin(int argc, char **argv, char **environment) {
+  titan::rt::openStandardStreams();
+  titan::rt::holdStopSignals();
+  titan::rt::shortenSpinning(argc, argv, environment);
+}
 
 // Called by the dynamic loader before the constructors of the libraries.
-__attribute__((section(".preinit_array"),
-               used)) static void (*beforeLibraries)(int, char **,
-                                                     char **) = titan::rt::shortenSpinning;
+__attribute__((section(".preinit_array"), used)) static void (*beforeLibraries)(int, char **,
+                                                                                char **) = begin;
 
 int main(int argc, char **argv) {
   return titan::rt::runMain(argc, argv);

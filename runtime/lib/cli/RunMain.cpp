@@ -9,15 +9,18 @@
 #include "kernels/Request.h"
 #include "launch/CrashReport.h"
 #include "launch/LoadedCode.h"
+#include "launch/Orphans.h"
 #include "train/Evaluation.h"
 #include "train/Export.h"
 #include "train/Generate.h"
 #include "train/Session.h"
 #include "train/SettingText.h"
 #include "train/Settings.h"
+#include "train/StopSignal.h"
 #include "train/Trainer.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -145,6 +148,8 @@ template <typename Body> int orLeave(const LaunchInfo &launch, bool alike, Body 
     leave(launch, alike, ExitUserError, error.what(), error.place + ": error", error.shown);
   } catch (const UserError &error) {
     leave(launch, alike || error.isShared, ExitUserError, error.what());
+  } catch (const NotFinite &error) {
+    leave(launch, true, ExitNotFinite, error.what());
   } catch (const std::exception &error) {
     leave(launch, false, ExitFault, error.what());
   }
@@ -158,6 +163,16 @@ int shareOfCores(World &world) {
   world.everyone().allGather(&own, all.data(), sizeof(CoreSet) / sizeof(int64_t), DType::I64,
                              {"comparing cores", ""});
   return fairShare(all, world.rank());
+}
+
+/// Only a run that trains has something to save when it is told to end.
+void answerSignals(const Options &options, const LaunchInfo &launch) {
+  std::signal(SIGXFSZ, SIG_IGN); // who writes says which file is too large
+  if (options.command != Command::Train || options.dryRun)
+    return releaseStopSignals();
+  catchStopSignals();
+  if (endsWithLauncher(launch))
+    stopWithParent();
 }
 
 /// The part that begins once the command line is understood.
@@ -205,7 +220,10 @@ int runMain(int argc, char **argv) {
     checkRequests();
     std::string name = argc > 0 ? argv[0] : "program";
     auto options = parseCommandLine(argc, argv, name.substr(name.find_last_of('/') + 1));
-    return options ? runCommand(*options, launch) : static_cast<int>(ExitSuccess);
+    if (!options)
+      return ExitSuccess;
+    answerSignals(*options, launch);
+    return runCommand(*options, launch);
   });
 }
 

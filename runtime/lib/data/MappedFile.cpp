@@ -2,6 +2,8 @@
 
 #include "titan/runtime/error.h"
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -17,9 +19,27 @@ namespace {
   throw UserError("cannot read '" + path + "': " + std::strerror(error));
 }
 
+/// All that are mapped, for a handler of SIGBUS; those that find no room are not named.
+std::array<std::atomic<const MappedFile *>, 256> mapped;
+
+void replaceInTable(const MappedFile *from, const MappedFile *to) {
+  for (auto &entry : mapped)
+    if (const MappedFile *expected = from; entry.compare_exchange_strong(expected, to))
+      return;
+}
+
 } // namespace
 
-MappedFile::MappedFile(const std::string &path) : filePath(path) {
+const char *mappedFileAt(const void *address) {
+  for (auto &entry : mapped)
+    if (const MappedFile *file = entry)
+      if (const std::span<const std::byte> bytes = file->bytes();
+          address >= bytes.data() && address < bytes.data() + bytes.size())
+        return file->path().c_str();
+  return nullptr;
+}
+
+MappedFile::MappedFile(const std::string &path, bool isWatched) : filePath(path) {
   // A pipe would wait for who writes into it.
   int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0)
@@ -38,12 +58,19 @@ MappedFile::MappedFile(const std::string &path) : filePath(path) {
     else
       data = static_cast<const std::byte *>(mapped);
   }
-  ::close(file);
+  if (isWatched && error == 0)
+    watched = file;
+  else
+    ::close(file);
   if (error != 0)
     fail(path, error);
+  replaceInTable(nullptr, this);
 }
 
 MappedFile::~MappedFile() {
+  replaceInTable(this, nullptr);
+  if (watched >= 0)
+    ::close(watched);
   if (data)
     ::munmap(const_cast<std::byte *>(data), size);
 }
@@ -51,6 +78,15 @@ MappedFile::~MappedFile() {
 void MappedFile::release() const {
   if (data)
     ::madvise(const_cast<std::byte *>(data), size, MADV_DONTNEED);
+}
+
+void MappedFile::requireWhole() const {
+  struct stat status;
+  if (::fstat(watched, &status) != 0)
+    throw Fault("cannot read '" + filePath + "': " + std::strerror(errno));
+  if (static_cast<size_t>(status.st_size) < size)
+    throw Fault("'" + filePath + "' has " + std::to_string(status.st_size) + " bytes, and had " +
+                std::to_string(size) + " when it was opened: it was cut while it was in use");
 }
 
 } // namespace titan::rt

@@ -97,6 +97,11 @@ private:
     if (!fits)
       refuse("lists {} sequences and {} documents, but ends after {} bytes", sequences, documents,
              bytes.size());
+    // A byte for each sequence may follow, its mode.
+    const uint64_t end = headSize + sequences * perSequence + documents * sizeof(int64_t);
+    if (bytes.size() != end && bytes.size() != end + sequences)
+      refuse("lists {} sequences and {} documents, which end at byte {}, but has {} bytes",
+             sequences, documents, end, bytes.size());
   }
 
   /// Sequences that lie one behind the other and fill the file.
@@ -120,15 +125,26 @@ private:
     return end / width;
   }
 
+  /// As Megatron-LM asserts: the list begins with sequence 0, and its last entry is the number of
+  /// sequences. After a merge that forgot the documents, it is not.
   void checkDocuments(const TokenIndex &index) const {
+    constexpr const char *remedy = "write the index again with the documents of all sequences";
     int64_t before = 0;
     for (int64_t i = 0; i < index.documents; ++i) {
       const auto sequence = load<int64_t>(bytes, documentsAt(index.sequences), i);
+      if (i == 0 && sequence != 0)
+        refuse("says that the first document begins with sequence {} instead of 0: {}", sequence,
+               remedy);
       if (sequence < before || sequence > index.sequences)
         refuse("says that document {} begins with sequence {}; it can be {} to {}", i, sequence,
                before, index.sequences);
       before = sequence;
     }
+    if (index.documents == 0)
+      refuse("lists no documents: {}", remedy);
+    if (before != index.sequences)
+      refuse("says that the documents end with sequence {}, but there are {}: {}", before,
+             index.sequences, remedy);
   }
 
   std::span<const std::byte> bytes;

@@ -1,12 +1,13 @@
 #include "CrashReport.h"
 
+#include "titan/runtime/mapped_file.h"
+
+#include <atomic>
 #include <csignal>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <fcntl.h>
-#include <unistd.h>
+#include <string>
 
 namespace titan::rt {
 
@@ -15,34 +16,7 @@ namespace {
 const Context *context = nullptr;
 char rankText[16];
 const char *errorFile = nullptr;
-
-/// A line of text put together without memory of its own: a handler may not ask for any.
-class Line {
-public:
-  Line &operator<<(int64_t number) {
-    char digits[20];
-    size_t count = 0;
-    do
-      digits[count++] = static_cast<char>('0' + number % 10);
-    while (number /= 10);
-    while (count > 0 && length < sizeof(bytes))
-      bytes[length++] = digits[--count];
-    return *this;
-  }
-  Line &operator<<(const char *text) {
-    for (; *text && length < sizeof(bytes); ++text)
-      bytes[length++] = *text;
-    return *this;
-  }
-  void writeTo(int file) const {
-    ssize_t ignored = ::write(file, bytes, length);
-    static_cast<void>(ignored);
-  }
-
-private:
-  char bytes[1024];
-  size_t length = 0;
-};
+std::atomic<EndNote> endNote = nullptr;
 
 const char *nameOf(int signal) {
   switch (signal) {
@@ -59,31 +33,59 @@ const char *nameOf(int signal) {
   }
 }
 
-void describe(Line &line, int signal) {
-  line << "rank " << rankText << ": " << nameOf(signal);
-  if (context->place && *context->place)
-    line << " at or after (" << context->place << ")";
-}
-
-extern "C" void report(int signal) {
-  Line console;
-  console << "error: ";
-  describe(console, signal);
-  console << "\n";
+void tell(int exitStatus, const SafeText &message) {
+  SafeText console;
+  console << "error: " << message << "\n";
   console.writeTo(STDERR_FILENO);
   int file = errorFile ? ::open(errorFile, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644) : -1;
   if (file >= 0) {
-    Line json;
+    SafeText json;
     json << "{\"message\": {\"message\": \"";
-    describe(json, signal); // names of files with quotes in them are nobody's habit
+    json.json(message.text());
     json << "\", \"extraInfo\": {\"timestamp\": \"" << int64_t{std::time(nullptr)} << "\"}}}";
     json.writeTo(file);
     ::close(file);
   }
+  if (EndNote note = endNote)
+    note(exitStatus, message);
+}
+
+void addRank(SafeText &text) {
+  if (*rankText)
+    text << "rank " << rankText << ": ";
+}
+
+extern "C" void report(int signal, siginfo_t *info, void *) {
+  SafeText message;
+  addRank(message);
+  const char *path = signal == SIGBUS ? mappedFileAt(info->si_addr) : nullptr;
+  if (path)
+    message << "SIGBUS ('" << path << "' became shorter while it was read, or cannot be read)";
+  else
+    message << nameOf(signal);
+  addPlace(message);
+  tell(128 + signal, message);
   raise(signal); // its handler is the system's again, once this one has returned
 }
 
 } // namespace
+
+void addPlace(SafeText &text) {
+  if (context && context->place && *context->place)
+    text << " at or after (" << context->place << ")";
+}
+
+void leaveFromHandler(int exitStatus, const SafeText &message) {
+  SafeText whole;
+  addRank(whole);
+  whole << message;
+  tell(exitStatus, whole);
+  _exit(exitStatus);
+}
+
+void tellOfEnds(EndNote note) {
+  endNote = note;
+}
 
 void reportCrashes(int rank, const Context &running) {
   context = &running;
@@ -96,8 +98,8 @@ void reportCrashes(int rank, const Context &running) {
   alternative.ss_size = sizeof(stack);
   sigaltstack(&alternative, nullptr);
   struct sigaction action = {};
-  action.sa_handler = report;
-  action.sa_flags = SA_ONSTACK | static_cast<int>(SA_RESETHAND);
+  action.sa_sigaction = report;
+  action.sa_flags = SA_ONSTACK | SA_SIGINFO | static_cast<int>(SA_RESETHAND);
   for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
     sigaction(signal, &action, nullptr);
 }

@@ -1,7 +1,9 @@
 // What the system ends a process for (a wild pointer, a data file cut under it, an abort) is
-// reported like other faults: rank, action and source line, on the console and where torchrun looks
-// for it. Then the signal takes its course.
+// reported like other faults: rank, action and source line, on the console, where torchrun looks
+// for it, and in the run's status. Then the signal takes its course.
 #pragma once
+
+#include "SafeText.h"
 
 #include "titan/runtime/program.h"
 
@@ -9,5 +11,15 @@ namespace titan::rt {
 
 /// From now on; `running` must outlive the process's work.
 void reportCrashes(int rank, const Context &running);
+
+/// Called from a signal handler with the status that the process will end with.
+using EndNote = void (*)(int exitStatus, const SafeText &message);
+/// Who else is told of an end by a signal; null: nobody.
+void tellOfEnds(EndNote note);
+
+/// For signal handlers: " at or after (model.titan:14) all_reduce", where that is known.
+void addPlace(SafeText &text);
+/// For signal handlers: says what happened in all three places and ends the process.
+[[noreturn]] void leaveFromHandler(int exitStatus, const SafeText &message);
 
 } // namespace titan::rt

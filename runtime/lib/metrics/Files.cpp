@@ -3,7 +3,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <fcntl.h>
 #include <fstream>
 #include <unistd.h>
@@ -70,15 +69,6 @@ void writeFileAtomically(const std::string &path, const std::string &content) {
   }
   if (::close(file) != 0 || std::rename(temporary.c_str(), path.c_str()) != 0)
     fail(path);
-}
-
-void writeStatus(const std::string &path, const RunStatus &status) {
-  nlohmann::ordered_json json = {
-      {"state", status.state},     {"step", status.step},
-      {"steps", status.steps},     {"exit_status", status.exitStatus},
-      {"message", status.message}, {"updated", static_cast<int64_t>(std::time(nullptr))}};
-  writeFileAtomically(path,
-                      json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 } // namespace titan::rt

@@ -58,12 +58,6 @@ void removeLaterThan(const std::string &runDirectory, const fs::path &saved) {
   }
 }
 
-void removeAllBut(const std::string &runDirectory, int64_t keep) {
-  std::vector<std::string> all = listCheckpoints(runDirectory);
-  for (size_t i = static_cast<size_t>(keep); keep > 0 && i < all.size(); ++i)
-    removeCheckpoint(all[i]);
-}
-
 /// Sizes and checksums of all files; each rank reads its share of them.
 std::vector<Manifest::File> measure(Session &session, const std::string &directory,
                                     std::vector<Manifest::File> files) {
@@ -178,7 +172,8 @@ void saveCheckpoint(Session &session, const std::string &runDirectory, Manifest 
     fs::rename(partial, target);
     syncDirectory(checkpoints);
     removeLaterThan(runDirectory, target);
-    removeAllBut(runDirectory, keep);
+    for (const std::string &old : surplusCheckpoints(runDirectory, keep))
+      removeCheckpoint(old);
   }
   session.barrier("finishing a checkpoint");
 }
@@ -235,6 +230,9 @@ std::optional<Manifest> resumeFrom(Session &session, const std::string &runDirec
   for (size_t i = 0; i < directories.size(); ++i) {
     std::string problem;
     Manifest manifest = examine(session, directories[i], problem);
+    if (any && problem.empty() && !manifest.isFinite)
+      problem = directories[i] + " is of a step whose loss or gradient is not finite (--resume " +
+                directories[i] + " goes on from it all the same)";
     if (problem.empty()) {
       load(session, directories[i], manifest);
       return manifest;

@@ -12,13 +12,15 @@
 namespace titan::rt {
 
 /// Saves parameters and optimizer state as OUT/checkpoints/step-N, then removes those of later
-/// steps, and all but the latest `keep` (0: none). `position` says where the run stands.
+/// steps, and all but the latest `keep` (0: none) of those whose losses are finite and of the
+/// others. `position` says where the run stands.
 void saveCheckpoint(Session &session, const std::string &runDirectory, Manifest position,
                     int64_t keep);
 
 /// Loads what to go on from. `choice` is a checkpoint's directory; auto, for the latest of the run
-/// that is not damaged, if there is one; or none. Says on the console which it is, and which were
-/// passed over. A damaged checkpoint that was asked for is refused with the file's name.
+/// that is not damaged and whose loss is finite, if there is one; or none. Says on the console
+/// which it is, and which were passed over. A damaged checkpoint that was asked for is refused with
+/// the file's name.
 std::optional<Manifest> resumeFrom(Session &session, const std::string &runDirectory,
                                    const std::string &choice);
 

@@ -11,7 +11,7 @@ namespace titan::rt {
 
 namespace {
 
-/// Tokens of a storage that could hold larger ids than the model has rows for: each is looked at
+/// Tokens of a storage that could hold numbers that the model has no row for: each is looked at
 /// when it is read, so that none reads foreign memory.
 class BoundedTokens final : public TokenStream {
 public:
@@ -19,19 +19,37 @@ public:
       : stream(std::move(stream)), path(std::move(path)), bound(bound) {}
 
   int64_t size() const override { return stream->size(); }
+  int64_t leastToken() const override { return 0; }
   int64_t vocabulary() const override { return bound; }
   void read(int64_t first, int64_t count, int64_t *out) const override {
     stream->read(first, count, out);
     for (int64_t i = 0; i < count; ++i)
       if (out[i] < 0 || out[i] >= bound)
-        throw UserError(fmt::format("'{}' holds the token {} at position {}, but the model's "
-                                    "vocabulary has {} tokens",
-                                    path, out[i], first + i, bound));
+        refuse(out[i], first + i);
   }
 
   int64_t nextDocument(int64_t position) const override { return stream->nextDocument(position); }
 
 private:
+  [[noreturn]] void refuse(int64_t token, int64_t position) const {
+    throw UserError(fmt::format("'{}' holds the token {} at position {}, {}", path, token, position,
+                                reasonAgainst(token)));
+  }
+
+  std::string reasonAgainst(int64_t token) const {
+    if (token >= 0)
+      return fmt::format("but the model's vocabulary has {} tokens", bound);
+    std::string reason = "but no token is negative";
+    if (token == -100)
+      reason += "; -100 is PyTorch's `ignore_index`: store a token of the vocabulary there, and "
+                "have the model leave it out of the loss";
+    // What a type without a sign would hold in its place.
+    const int64_t wrapped = token - 2 * stream->leastToken();
+    if (stream->leastToken() >= INT32_MIN && token != -100 && wrapped < bound)
+      reason += fmt::format("; it may be {}, stored in a type that is too narrow", wrapped);
+    return reason;
+  }
+
   std::unique_ptr<TokenStream> stream;
   std::string path;
   int64_t bound;
@@ -51,7 +69,7 @@ void lookThrough(const TokenStream &stream) {
 std::unique_ptr<TokenStream> openBounded(const std::string &format, const std::string &path,
                                          int64_t vocabulary) {
   auto stream = openTokens(format, path);
-  if (stream->vocabulary() <= vocabulary)
+  if (stream->leastToken() >= 0 && stream->vocabulary() <= vocabulary)
     return stream;
   auto bounded = std::make_unique<BoundedTokens>(std::move(stream), path, vocabulary);
   lookThrough(*bounded);

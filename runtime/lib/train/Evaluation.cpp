@@ -88,7 +88,7 @@ Evaluation::Evaluation(Session &session, const Settings &settings)
   session.prepare(function); // beside a run, before its first step
 }
 
-EvaluationResult Evaluation::run() {
+std::optional<EvaluationResult> Evaluation::run(const std::function<bool()> &isStopped) {
   auto begin = std::chrono::steady_clock::now();
   const Program &program = session.program();
   EvaluationResult result;
@@ -97,6 +97,8 @@ EvaluationResult Evaluation::run() {
     session.run(function);
     result.loss += session.readScalar("loss", function);
     add(result.losses, session.readLosses(function));
+    if (batch + 1 < batches && isStopped())
+      return std::nullopt;
   }
   result.loss /= static_cast<double>(batches);
   for (auto &[name, value] : result.losses)
@@ -123,7 +125,7 @@ int evaluate(Session &session, const Options &options, const Settings &settings)
   loadWeights(session, options.initFrom);
   if (options.dryRun)
     return 0;
-  EvaluationResult result = evaluation.run();
+  const EvaluationResult result = *evaluation.run([] { return false; });
   int digits = session.program().dtype == DType::F64 ? 17 : 9;
   if (session.isFirst())
     fmt::print(

@@ -10,6 +10,7 @@
 
 #include "titan/runtime/metrics.h"
 
+#include <functional>
 #include <optional>
 
 namespace titan::rt {
@@ -31,7 +32,9 @@ public:
 
   /// Steps between evaluations of a run; 0: never.
   int64_t every() const { return interval; }
-  EvaluationResult run();
+  /// Asks `isStopped` after every batch, which all ranks must answer alike; nothing where it ended
+  /// the evaluation.
+  std::optional<EvaluationResult> run(const std::function<bool()> &isStopped);
 
 private:
   Session &session;

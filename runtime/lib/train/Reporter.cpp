@@ -1,10 +1,17 @@
 #include "Reporter.h"
 
+#include "launch/CrashReport.h"
+#include "titan/runtime/error.h"
+
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 namespace titan::rt {
 
 namespace {
+
+StatusFile *toldByHandlers = nullptr;
 
 constexpr double gibibyte = 1 << 30;
 
@@ -61,7 +68,7 @@ void Reporter::row(const MetricsRow &row, double secondsLeft, double seconds, do
   events->append(row.step, scalars);
   std::printf("%s\n", toLine(row, last, secondsLeft, wantsColor()).c_str());
   std::fflush(stdout);
-  status("running", row.step, 0, "");
+  status({.step = row.step});
 }
 
 void Reporter::evaluation(int64_t step, const EvaluationResult &result) {
@@ -77,10 +84,27 @@ void Reporter::evaluation(int64_t step, const EvaluationResult &result) {
   say("step {}  evaluation: loss {:.4f} on {} tokens", step, result.loss, result.tokens);
 }
 
-void Reporter::status(const char *state, int64_t step, int exitStatus, const std::string &message) {
-  if (session.isFirst())
-    writeStatus((std::filesystem::path(directory) / "status.json").string(),
-                {state, step, horizon, exitStatus, message});
+void Reporter::status(RunStatus status) {
+  if (!session.isFirst())
+    return;
+  const bool begins = !statusFile;
+  const std::string path = (std::filesystem::path(directory) / "status.json").string();
+  if (begins) {
+    if (const std::string before = describeUnended(path); !before.empty())
+      say("note: the run before ended without a word {}: it was killed, or its machine went down",
+          before);
+    statusFile.emplace(path, horizon);
+    toldByHandlers = &*statusFile;
+    tellOfEnds([](int exitStatus, const SafeText &message) {
+      toldByHandlers->writeFromHandler(exitStatus, message);
+    });
+  }
+  if (!statusFile->write(std::move(status)) && begins)
+    throw UserError("cannot write '" + path + "': " + std::strerror(errno));
+}
+
+Reporter::~Reporter() {
+  tellOfEnds(nullptr);
 }
 
 } // namespace titan::rt

@@ -6,6 +6,7 @@
 #include "Session.h"
 
 #include "metrics/EventFile.h"
+#include "metrics/StatusFile.h"
 #include "titan/runtime/metrics.h"
 
 #include <optional>
@@ -20,13 +21,22 @@ public:
   /// `last` is the step to end after, `horizon` that of the schedule.
   Reporter(Session &session, std::string directory, int64_t last, int64_t horizon)
       : session(session), directory(std::move(directory)), last(last), horizon(horizon) {}
+  ~Reporter();
+  Reporter(const Reporter &) = delete;
+  Reporter &operator=(const Reporter &) = delete;
 
   /// Opens the files; what they say about steps after `step` is dropped.
   void begin(int64_t step);
   /// `dataSeconds`: of the time since the row before, what went into reading data.
   void row(const MetricsRow &row, double secondsLeft, double seconds, double dataSeconds);
   void evaluation(int64_t step, const EvaluationResult &result);
-  void status(const char *state, int64_t step, int exitStatus, const std::string &message);
+  /// Throws UserError where a run that begins cannot write it; later it is no reason to end.
+  void status(RunStatus status);
+  /// Cheap, once a step.
+  void stepEnded(int64_t step) {
+    if (statusFile)
+      statusFile->noteStep(step);
+  }
 
   template <typename... Args> void say(fmt::format_string<Args...> format, Args &&...args) {
     if (!session.isFirst())
@@ -47,6 +57,7 @@ private:
   int64_t last, horizon;
   std::optional<MetricsFile> metrics;
   std::optional<EventFile> events;
+  std::optional<StatusFile> statusFile;
 };
 
 } // namespace titan::rt

@@ -191,11 +191,15 @@ void Session::writeScalar(const std::string &name, double value) {
   }
 }
 
+void Session::greatest(std::span<float> values) {
+  if (world().size() > 1)
+    world().everyone().allReduce(values.data(), static_cast<int64_t>(values.size()), DType::F32,
+                                 Reduction::Max, {"agreement to stop", ""});
+}
+
 int Session::greatest(int value) {
-  if (world().size() == 1)
-    return value;
   auto number = static_cast<float>(value);
-  world().everyone().allReduce(&number, 1, DType::F32, Reduction::Max, {"agreement to stop", ""});
+  greatest({&number, 1});
   return static_cast<int>(number);
 }
 

@@ -10,6 +10,7 @@
 #include "titan/runtime/program.h"
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -70,9 +71,10 @@ public:
   std::optional<double> readGreatestSummand(const std::string &name, const std::string &function);
   void writeScalar(const std::string &name, double value);
 
-  /// True on every rank if it is true on any.
-  /// The greatest of what the ranks have, small whole numbers. All ranks call it.
+  /// The greatest of what the ranks have, for each of a few small whole numbers. All ranks call it.
+  void greatest(std::span<float> values);
   int greatest(int value);
+  /// True on every rank if it is true on any.
   bool anyRank(bool value);
   /// The value that rank 0 has.
   int64_t fromFirst(int64_t value);

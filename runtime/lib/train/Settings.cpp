@@ -65,6 +65,12 @@ bool isOfModel(const std::string &path) {
   return false;
 }
 
+/// Words that a program takes only if it was built with them.
+bool isCompiledIn(const SettingText &text) {
+  const std::string word = unquoted(text.value);
+  return text.path == "on_nonfinite" && (word == "skip" || word == "warn");
+}
+
 /// With the code of the compiler's diagnostic.
 std::string withCode(const SettingMistake &mistake) {
   return fmt::format("{} [T{:04}]", mistake.message, static_cast<int>(mistake.code));
@@ -103,7 +109,8 @@ void Settings::set(const SettingText &text) {
                ", fixed when the program was compiled",
            rebuildHelp(text));
   if (auto mistake = findMistake(text.path, current.rule, value))
-    refuse(text.valuePlace, withCode(*mistake), mistake->help);
+    refuse(text.valuePlace, withCode(*mistake),
+           isCompiledIn(text) ? rebuildHelp(text) : mistake->help);
   current.text = given;
   current.setAt = text.pathPlace;
 }

@@ -1,36 +1,197 @@
 #include "StopSignal.h"
 
+#include "launch/CrashReport.h"
+#include "titan/runtime/error.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
 #include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
 #include <initializer_list>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace titan::rt {
 
 namespace {
 
-volatile std::sig_atomic_t received = 0;
+constexpr int stopping[] = {SIGTERM, SIGINT,    SIGHUP,  SIGQUIT, SIGUSR2, SIGXCPU,
+                            SIGALRM, SIGVTALRM, SIGPROF, SIGIO,   SIGPWR,  SIGSTKFLT};
+constexpr int64_t sameRequest = 10, sameKey = 2, sameSave = 5; // seconds
 
-extern "C" void remember(int signal) {
-  received = signal;
+std::atomic<int> received = 0; // the signal that asks to stop
+std::atomic<int64_t> receivedAt = 0;
+std::atomic<int64_t> deadline = 0;     // when the process ends unless the request was answered
+std::atomic<int> saves = 0;            // SIGUSR1 that have come
+std::atomic<int64_t> answeredAt = -60; // when a save was last agreed on
+int answered = 0;                      // of `saves`
+
+std::atomic<StopPhase> phase = StopPhase::Starting;
+std::atomic<int64_t> timeout = 60, limit = 60; // seconds
+double longestStep = 0;
+pid_t parent = 0;
+
+int orphanSignal() {
+  return SIGRTMIN + 1;
+}
+
+/// Seconds of a clock that is never set.
+int64_t now() {
+  timespec time = {};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec;
+}
+
+void arm() {
+  const int64_t seconds = limit;
+  deadline = now() + seconds;
+  alarm(static_cast<unsigned>(seconds));
+}
+
+[[noreturn]] void giveUp() {
+  SafeText message;
+  const char *name = sigabbrev_np(received);
+  if (phase == StopPhase::Starting) {
+    message << "stopped by SIG" << name << " while it started; nothing was trained";
+    leaveFromHandler(ExitStoppedBySignal, message);
+  }
+  message << "SIG" << name << " came " << (now() - receivedAt) << " s ago and "
+          << (phase == StopPhase::Saving ? "the checkpoint is not saved yet"
+                                         : "the step has not ended");
+  addPlace(message);
+  message << "; the process ends without saving";
+  leaveFromHandler(ExitFault, message);
+}
+
+extern "C" void rememberStop(int signal) {
+  if (signal == orphanSignal()) {
+    if (getppid() == parent) // it was a thread of the launcher that ended
+      return;
+    signal = SIGTERM;
+  }
+  if (signal == SIGALRM && received != 0 && now() >= deadline)
+    giveUp();
+  if (received == 0) {
+    receivedAt = now();
+    received = signal;
+    arm();
+    return;
+  }
+  const int64_t since = now() - receivedAt;
+  if (since > (signal == SIGINT ? sameKey : sameRequest)) {
+    std::signal(signal, SIG_DFL);
+    raise(signal); // when this handler has returned
+  }
+}
+
+extern "C" void rememberSave(int) {
+  if (now() - answeredAt > sameSave)
+    ++saves;
+}
+
+/// Has `handler` answer a signal that nobody ignores or answers yet.
+void answer(int signal, void (*handler)(int)) {
+  struct sigaction inherited = {};
+  sigaction(signal, nullptr, &inherited);
+  if (inherited.sa_handler != SIG_DFL)
+    return;
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigaction(signal, &action, nullptr);
+}
+
+int64_t timeoutOf(const char *text) {
+  if (!text || !*text)
+    return 60;
+  char *end = nullptr;
+  const double seconds = std::strtod(text, &end);
+  if (*end != '\0' || !(seconds >= 1 && seconds <= 1e6))
+    throw UserError("the environment variable TITAN_STOP_TIMEOUT is '" + std::string(text) +
+                    "', expected a number of seconds from 1 to 1000000");
+  return static_cast<int64_t>(std::ceil(seconds));
 }
 
 } // namespace
 
+// No memory may be asked for, and a sanitizer is not ready yet.
+__attribute__((no_sanitize("address", "thread", "undefined"))) void holdStopSignals() {
+  uint64_t mask = uint64_t{1} << (SIGUSR1 - 1);
+  for (int signal : stopping)
+    mask |= uint64_t{1} << (signal - 1);
+  syscall(SYS_rt_sigprocmask, SIG_BLOCK, &mask, nullptr, sizeof mask);
+}
+
+void releaseStopSignals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  for (int signal : stopping)
+    sigaddset(&set, signal);
+  sigprocmask(SIG_UNBLOCK, &set, nullptr);
+}
+
 void catchStopSignals() {
-  struct sigaction action = {};
-  action.sa_handler = remember;
-  // Reset after the first one, so that the second has the system's default effect.
-  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
-  for (int signal : {SIGTERM, SIGINT, SIGHUP}) {
-    struct sigaction inherited = {};
-    sigaction(signal, nullptr, &inherited);
-    if (inherited.sa_handler != SIG_IGN) // as nohup starts it, and a shell in the background
-      sigaction(signal, &action, nullptr);
-  }
+  limit = timeout = timeoutOf(std::getenv("TITAN_STOP_TIMEOUT"));
+  enterStopPhase(StopPhase::Starting);
+  for (int signal : stopping)
+    answer(signal, rememberStop);
+  answer(SIGUSR1, rememberSave);
   std::signal(SIGPIPE, SIG_IGN);
+  releaseStopSignals();
+}
+
+void stopWithParent() {
+  parent = getppid();
+  answer(orphanSignal(), rememberStop);
+  prctl(PR_SET_PDEATHSIG, orphanSignal());
+  if (getppid() != parent) // it ended meanwhile
+    raise(SIGTERM);
 }
 
 int stopSignal() {
   return received;
+}
+
+std::string signalName(int signal) {
+  return std::string("SIG") + sigabbrev_np(signal);
+}
+
+bool saveSignal() {
+  return saves != answered;
+}
+
+void answerSaveSignal() {
+  answeredAt = now();
+  answered = saves;
+}
+
+void enterStopPhase(StopPhase entered) {
+  phase = entered;
+  switch (entered) {
+  case StopPhase::Starting:
+    limit = std::min<int64_t>(10, timeout);
+    break;
+  case StopPhase::Running:
+    limit = std::max(timeout.load(), static_cast<int64_t>(3 * longestStep));
+    break;
+  case StopPhase::Saving:
+    limit = 10 * timeout;
+    break;
+  }
+  if (received != 0)
+    arm();
+}
+
+void noteStep(double seconds) {
+  if (seconds <= longestStep && received == 0)
+    return;
+  longestStep = std::max(longestStep, seconds);
+  enterStopPhase(StopPhase::Running);
 }
 
 } // namespace titan::rt

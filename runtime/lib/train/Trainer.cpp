@@ -3,25 +3,24 @@
 #include "BatchReader.h"
 #include "Checkpoint.h"
 #include "Data.h"
-#include "DirectoryLock.h"
 #include "Evaluation.h"
+#include "FiniteCheck.h"
 #include "Profiler.h"
+#include "Progress.h"
 #include "Replicas.h"
 #include "Reporter.h"
+#include "Requests.h"
+#include "RunDirectory.h"
 #include "StopSignal.h"
 #include "TensorFiles.h"
 
-#include "metrics/PublishedPeak.h"
 #include "titan/runtime/error.h"
 
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cmath>
-#include <csignal>
 #include <filesystem>
 #include <optional>
-#include <unistd.h>
 #include <vector>
 
 namespace titan::rt {
@@ -30,67 +29,55 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double secondsSince(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-/// What is no number has no sign either.
-double withoutSign(double value) {
-  return std::isnan(value) ? std::abs(value) : value;
-}
-
-/// Of one rank's device, in TFLOP/s, where it is said or published.
-std::optional<double> peakTflopsOf(Session &session, const Settings &settings) {
-  if (double said = settings.number("metrics.peak_tflops", 0); said > 0)
-    return said;
-  return publishedPeakTflops(session.device().name(), settings.text("precision.compute", ""));
+double secondsSince(Progress::Clock::time_point begin) {
+  return std::chrono::duration<double>(Progress::Clock::now() - begin).count();
 }
 
 class Trainer {
 public:
   Trainer(Session &session, const Options &options, const Settings &settings)
       : session(session), options(options), settings(settings), schedule(scheduleOf(settings)),
-        directory(runDirectory(session.program(), options)),
+        directory(session, runDirectory(session.program(), options)),
         last(std::min(options.stopAt.value_or(schedule.steps), schedule.steps)),
         saveEvery(settings.integer("checkpoint.every", 0)),
-        peakRate(settings.number("optimizer.lr", 1e-3)),
-        peakTflops(peakTflopsOf(session, settings)),
-        report(session, directory, last, schedule.steps), reader(session, "train"),
-        profiler(session, directory, options.profile) {}
+        peakRate(settings.number("optimizer.lr", 1e-3)), progress(session, settings, last),
+        report(session, directory.path(), last, schedule.steps), reader(session, "train"),
+        profiler(session, directory.path(), options.profile),
+        check(session, settings, directory.path()) {}
 
   int run() {
     openSets();
-    checkOutputs();
+    directory.check(std::vector{options.saveInitial, options.saveGradients});
     if (options.dryRun) {
       loadState();
       return ExitSuccess;
     }
-    openDirectory();
+    directory.open();
     try {
       loadState();                // what cannot be gone on from is left as it is
     } catch (const UserError &) { // of which all ranks know, each with its own words
-      removeNewDirectories();
+      directory.removeNew();
       session.barrier("removing a run's directory"); // who ends first has a launcher end the others
       throw;
     } catch (const std::exception &) {
-      removeNewDirectories();
+      directory.removeNew();
       throw;
     }
     beginFiles();
-    report.status("running", step, ExitSuccess, "");
-    catchStopSignals();
+    report.status({.step = step});
     try {
       session.prepare("train");
       return loop();
-    } catch (const Fault &fault) {
-      std::string message = fmt::format("{}; in step {}", fault.what(), step);
-      reportFailure(message);
-      throw Fault(message);
-    } catch (const std::exception &error) {
-      reportFailure(error.what());
+    } catch (const NotFinite &error) {
+      report.status({"nonfinite", step, ExitNotFinite, error.what()});
       throw;
+    } catch (const UserError &error) {
+      report.status({"failed", step, ExitUserError, error.what()});
+      throw;
+    } catch (const std::exception &fault) {
+      const std::string message = fmt::format("{}; in step {}", fault.what(), step);
+      report.status({"failed", step, ExitFault, message});
+      throw Fault(message);
     }
   }
 
@@ -109,60 +96,10 @@ private:
 
   uint64_t seed() const { return static_cast<uint64_t>(settings.integer("seed", 0)); }
 
-  /// The one that is made below.
-  bool isRunDirectory(const fs::path &folder) const {
-    return fs::weakly_canonical(folder) == fs::weakly_canonical(directory);
-  }
-
-  /// What can be known of places to write to without writing.
-  void checkOutputs() {
-    session.world().together([&] {
-      for (const std::string &path : {options.saveInitial, options.saveGradients})
-        if (fs::path folder = fs::path(path).parent_path();
-            !folder.empty() && !fs::is_directory(folder) && !isRunDirectory(folder))
-          throw UserError(
-              fmt::format("cannot write '{}': there is no directory '{}'", path, folder.string()));
-      if (!session.isFirst())
-        return;
-      std::error_code ignored;
-      fs::path there = fs::absolute(directory);
-      while (!fs::exists(there, ignored) && there.has_relative_path())
-        there = there.parent_path();
-      if (!fs::is_directory(there, ignored) || ::access(there.c_str(), W_OK) != 0)
-        throw UserError(fmt::format(
-            "cannot make the run's directory '{}': '{}' is {}", directory, there.string(),
-            fs::is_directory(there, ignored) ? "not to be written to" : "no directory"));
-    });
-  }
-
-  void openDirectory() {
-    session.world().together([&] {
-      if (!session.isFirst())
-        return;
-      std::error_code ignored;
-      for (fs::path folder = fs::absolute(directory); !fs::exists(folder, ignored);
-           folder = folder.parent_path())
-        newDirectories.push_back(folder); // the innermost first
-      makeDirectory(directory, "the run's directory");
-      lock.emplace(directory);
-      removeUnfinishedCheckpoints(directory); // they may be what fills the disk
-    });
-  }
-
-  /// What openDirectory() made is taken back where no run begins in it.
-  void removeNewDirectories() {
-    std::error_code ignored; // a folder that somebody has put something into stays
-    if (!newDirectories.empty())
-      fs::remove(file(".lock"), ignored); // while it is ours
-    lock.reset();
-    for (const fs::path &folder : newDirectories)
-      fs::remove(folder, ignored);
-  }
-
   /// What a user might not expect of files that are there.
   void explainBeginning() {
     if (saved < 0)
-      if (std::string aside = setAside(directory); !aside.empty())
+      if (std::string aside = setAside(directory.path()); !aside.empty())
         report.say("note: begins anew; weights and checkpoints of the run before are in '{}'",
                    aside);
     if (saved >= last)
@@ -173,8 +110,8 @@ private:
   void beginFiles() {
     if (session.isFirst()) {
       explainBeginning();
-      writeFileAtomically(file("config.toml"), settings.toToml());
-      writeFileAtomically(file("program.titan"), session.program().source);
+      writeFileAtomically(directory.file("config.toml"), settings.toToml());
+      writeFileAtomically(directory.file("program.titan"), session.program().source);
     }
     if (!options.saveInitial.empty())
       save(options.saveInitial, Role::Parameter);
@@ -188,7 +125,7 @@ private:
 
   /// A checkpoint wins over --init-from, that over fresh values.
   void loadState() {
-    if (std::optional<Manifest> found = resumeFrom(session, directory, options.resume)) {
+    if (std::optional<Manifest> found = resumeFrom(session, directory.path(), options.resume)) {
       if (!options.initFrom.empty())
         report.say("note: the checkpoint's weights are taken, not those of --init-from");
       continueFrom(*found);
@@ -211,41 +148,89 @@ private:
       report.say("note: the data have {} samples, and had {} when the checkpoint was saved; from "
                  "here on their order is another",
                  data->order().windows(), found.samplesInEpoch);
+    explainSchedule(found);
     step = saved = found.step;
+    check.begin(step, found.isFinite);
     sample = found.sample;
   }
 
+  /// Who moves the end of a schedule moves the learning rate of the next step.
+  void explainSchedule(const Manifest &found) {
+    if (found.horizon == 0 || found.horizon == schedule.steps || schedule.decay == "constant")
+      return;
+    Schedule before = schedule;
+    before.steps = found.horizon;
+    const int64_t next = found.step + 1;
+    std::string instead;
+    if (next <= before.steps && next <= schedule.steps)
+      instead = fmt::format("; the learning rate of step {} is {:.3g} instead of {:.3g}", next,
+                            peakRate * schedule.factor(next), peakRate * before.factor(next));
+    report.say(
+        "note: the schedule ends at step {}, and ended at {} when the checkpoint was saved{}",
+        schedule.steps, found.horizon, instead);
+  }
+
   int loop() {
-    begin = logged = Clock::now();
-    loggedStep = firstStep = step;
+    firstStep = step;
+    progress.begin(step);
+    enterStopPhase(StopPhase::Running);
+    if (int stop = agreedStop(session); stop && step < last)
+      return stopped(stop);
     while (step < last) {
+      const Progress::Clock::time_point begin = Progress::Clock::now();
       profiler.beforeStep();
       oneStep();
-      int stop = session.greatest(stopSignal()); // that of a rank is for all
-      bool evaluated = evaluation && (step % evaluation->every() == 0 || step == last);
-      if (stop || evaluated || step % options.logEvery == 0 || step == firstStep + 1 ||
-          step == last)
-        profiler.during("metrics", [&] { log(evaluated); });
-      if (stop && step < last)
-        return stopped(stop);
-      if (saveEvery > 0 && (step % saveEvery == 0 || step == last))
-        saveRun();
+      Requests all = agreeAfterStep();
+      noteStep(secondsSince(begin));
+      report.stepEnded(step);
+      const bool evaluates = evaluation && (step % evaluation->every() == 0 || step == last);
+      if (all.stop || all.save || evaluates || check.isNews(step) || step % options.logEvery == 0 ||
+          step == firstStep + 1 || step == last)
+        profiler.during("metrics", [&] { log(evaluates, all.stop); });
+      if (all.stop && step < last)
+        return stopped(all.stop);
+      if (all.save || (saveEvery > 0 && (step % saveEvery == 0 || step == last)))
+        if (int stop = saveBetweenSteps(all.save); stop && step < last)
+          return stopped(stop);
     }
     profiler.finish();
+    return finished();
+  }
+
+  int finished() {
     if (last < schedule.steps && step > firstStep)
       saveRun(); // --stop-at: to be continued
     compareReplicas();
-    save(file("model.safetensors"), Role::Parameter);
-    report.status("finished", step, ExitSuccess, "");
+    enterStopPhase(StopPhase::Saving);
+    const std::string weights = directory.file("model.safetensors");
+    writing([&] { save(weights, Role::Parameter); });
+    report.status({"finished", step, ExitSuccess, ""});
     report.say("finished after step {} in {}; weights in {}", step,
-               formatDuration(secondsSince(begin)), file("model.safetensors"));
+               formatDuration(progress.seconds()), weights);
     return ExitSuccess;
   }
 
+  /// Saves, and gives the signal that came meanwhile.
+  int saveBetweenSteps(bool asked) {
+    saveRun();
+    if (asked)
+      report.say("saved step {}, as SIGUSR1 asks", step);
+    return agreedStop(session);
+  }
+
+  /// Whether the loss is finite is part of it where that is known without waiting for a device.
+  Requests agreeAfterStep() {
+    if (!session.device().isHost())
+      return agreedRequests(session, true);
+    const Requests all = agreedRequests(session, check.readsFinite());
+    check.judge(step, all.isFinite);
+    return all;
+  }
+
   void oneStep() {
-    Clock::time_point before = Clock::now();
+    const Progress::Clock::time_point begin = Progress::Clock::now();
     profiler.during("data", [&] { reader.load(*data, sample); });
-    dataSeconds += secondsSince(before);
+    progress.addDataSeconds(secondsSince(begin));
     sample += session.program().batch;
     ++step;
     rate = peakRate * schedule.factor(step);
@@ -260,22 +245,37 @@ private:
   void saveRun() {
     if (saved == step)
       return;
+    if (check.endsRun(step))
+      check.answer(step, report);
     compareReplicas();
+    enterStopPhase(StopPhase::Saving);
+    Manifest position;
+    position.step = step;
+    position.seed = seed();
+    position.sample = sample;
+    position.samplesInEpoch = data->order().windows();
+    position.run = session.program().name;
+    position.isFinite = check.isFinite(step);
+    position.horizon = schedule.steps;
     profiler.during("checkpoint", [&] {
-      Manifest position{step, seed(), sample, data->order().windows(), session.program().name, {}};
-      saveCheckpoint(session, directory, position, settings.integer("checkpoint.keep", 0));
+      writing([&] {
+        saveCheckpoint(session, directory.path(), position, settings.integer("checkpoint.keep", 0));
+      });
     });
+    enterStopPhase(StopPhase::Running);
     // What was the end is not any more, and would be taken for it.
     std::error_code absent;
     if (session.isFirst())
-      fs::remove(file("model.safetensors"), absent);
+      fs::remove(directory.file("model.safetensors"), absent);
     saved = step;
   }
 
-  void reportFailure(const std::string &message) {
+  /// What cannot be written while a run goes on is no mistake of its user's.
+  template <typename Work> static void writing(Work work) {
     try {
-      report.status("failed", step, ExitFault, message);
-    } catch (const std::exception &) { // a full disk, perhaps; what it was is said all the same
+      work();
+    } catch (const UserError &error) {
+      throw Fault(error.what());
     }
   }
 
@@ -286,67 +286,39 @@ private:
 
   int stopped(int signal) {
     saveRun();
-    std::string name = std::string("SIG") + sigabbrev_np(signal);
-    report.status("stopped", step, ExitStoppedBySignal,
-                  "by " + name + ", after saving a checkpoint");
+    const std::string name = signalName(signal);
+    report.status(
+        {"stopped", step, ExitStoppedBySignal, "by " + name + ", after saving a checkpoint"});
     report.say("stopped by {} after step {}; the same command resumes", name, step);
     return ExitStoppedBySignal;
   }
 
-  /// All ranks evaluate; the first one writes.
-  void log(bool evaluated) {
+  /// All ranks evaluate, unless a signal asks to stop (`stop`, which one may become meanwhile); the
+  /// first one writes.
+  void log(bool evaluates, int &stop) {
     session.device().synchronize(); // what a device still computes is time of these steps
-    double seconds = secondsSince(logged);
-    // First, since an evaluation lies where the step's outputs do.
-    MetricsRow row = makeRow(seconds);
+    const double seconds = progress.secondsSinceRow();
+    // First, since an evaluation overwrites the step's outputs.
+    MetricsRow row = progress.row(step, rate, seconds);
+    const bool ends = check.endsRun(step);
     std::optional<EvaluationResult> result;
-    if (evaluated) {
-      result = evaluation->run();
+    if (evaluates && !stop && !ends)
+      result = evaluation->run([&] { return (stop = agreedStop(session)) != 0; });
+    if (result) {
       row.evalLoss = result->loss;
       row.evalLosses = result->losses;
-      row.time = secondsSince(begin);
+      row.time = progress.seconds();
+    } else if (evaluates && stop && step == last) {
+      report.say("note: the last evaluation is left out, since {} came", signalName(stop));
     }
     if (session.isFirst())
-      report.row(row, secondsLeft(), seconds, dataSeconds);
-    if (!warnedOfNan && !(std::isfinite(row.loss) && std::isfinite(row.gradNorm))) {
-      warnedOfNan = true;
-      report.warn(
-          "the loss or its gradient is no finite number any more, at step {} at the latest: "
-          "what is saved from here on is of no use; go on from an earlier checkpoint with a "
-          "lower `optimizer.lr`, or with `clip`",
-          step);
-    }
+      writing(
+          [&] { report.row(row, progress.secondsLeft(step), seconds, progress.dataSeconds()); });
+    if (!check.isFinite(step))
+      check.answer(step, report);
     if (result)
       report.evaluation(step, *result);
-    logged = Clock::now();
-    loggedStep = step;
-    dataSeconds = 0;
-  }
-
-  MetricsRow makeRow(double seconds) {
-    const Program &program = session.program();
-    MetricsRow row;
-    row.step = step;
-    row.loss = withoutSign(session.readScalar("loss", "train"));
-    row.losses = session.readLosses("train");
-    row.maxLoss = session.readGreatestSummand("own_loss", "train");
-    row.gradNorm = withoutSign(session.readScalar("grad_norm", "train"));
-    row.lr = rate;
-    row.tokens = step * program.batch * program.seq;
-    row.tokensPerSecond =
-        static_cast<double>((step - loggedStep) * program.batch * program.seq) / seconds;
-    row.tflops = row.tokensPerSecond * program.flopsPerToken * 1e-12;
-    row.modelTflops = row.tokensPerSecond * program.modelFlopsPerToken * 1e-12;
-    if (peakTflops)
-      row.mfu = 100 * row.modelTflops / session.world().size() / *peakTflops;
-    row.memoryBytes = session.device().peakMemoryBytes();
-    row.time = secondsSince(begin);
-    return row;
-  }
-
-  double secondsLeft() const {
-    return secondsSince(begin) / static_cast<double>(step - firstStep) *
-           static_cast<double>(last - step);
+    progress.endRow(step);
   }
 
   void save(const std::string &path, Role role) {
@@ -354,22 +326,19 @@ private:
     saveTensors(session, path, roles, {{"format", "pt"}});
   }
 
-  std::string file(const char *name) const { return (fs::path(directory) / name).string(); }
-
   Session &session;
   const Options &options;
   const Settings &settings;
   Schedule schedule;
-  std::string directory;
-  std::optional<DirectoryLock> lock;    // of rank 0
-  std::vector<fs::path> newDirectories; // which rank 0 has made
-  int64_t last;                         // the step to end after
-  int64_t saveEvery;                    // steps between checkpoints; 0: only when stopped
+  RunDirectory directory;
+  int64_t last;      // the step to end after
+  int64_t saveEvery; // steps between checkpoints; 0: only when stopped
   double peakRate;
-  std::optional<double> peakTflops; // of one rank's device
+  Progress progress;
   Reporter report;
   BatchReader reader;
   Profiler profiler;
+  FiniteCheck check;
   std::optional<DataSource> data;
   std::optional<Evaluation> evaluation;
 
@@ -377,10 +346,6 @@ private:
   int64_t saved = -1;              // the step of the latest checkpoint
   int64_t sample = 0;              // the first that was not trained on
   double rate = 0;
-  Clock::time_point begin, logged;
-  int64_t loggedStep = 0;
-  double dataSeconds = 0; // since the last row
-  bool warnedOfNan = false;
 };
 
 } // namespace

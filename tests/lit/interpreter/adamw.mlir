@@ -27,3 +27,20 @@ func.func @train(%p: !x {titan.param = "p", titan.init = #titan.init<constant, [
       : (!x, !x, !x, !x, !x, !titan.tensor<i64[]>, !x) -> (!x, !x, !x)
   return %p1, %m1, %v1 : !x, !x, !x
 }
+
+// With `skips_nan`, a scale that is not a number leaves everything as it is.
+// RUN: titan-interpret %s --program skip --lr 0.5 --steps 2 | FileCheck %s --check-prefix=SKIP
+// SKIP:      step 2
+// SKIP-NEXT: update p = 2{{$}}
+// SKIP-NEXT: update m.p = 0{{$}}
+// SKIP-NEXT: update v.p = 0{{$}}
+func.func @skip(%p: !x {titan.param = "p", titan.init = #titan.init<constant, [2.0]>}, %m: !x {titan.state = "m.p"},
+                %v: !x {titan.state = "v.p"}, %lr: !x {titan.scalar = "lr"}, %step: !titan.tensor<i64[]> {titan.scalar = "step"})
+    -> (!x {titan.updates = 0 : i64}, !x {titan.updates = 1 : i64}, !x {titan.updates = 2 : i64}) {
+  %g = titan.constant 4.0 : !x
+  %minus = titan.constant -1.0 : !x
+  %scale = titan.sqrt %minus : !x -> !x
+  %p1, %m1, %v1 = titan.adamw %p, %g, %m, %v, %lr, %step, %scale {beta1 = 0.9, beta2 = 0.99, eps = 0.0, decay = 0.1, skips_nan}
+      : (!x, !x, !x, !x, !x, !titan.tensor<i64[]>, !x) -> (!x, !x, !x)
+  return %p1, %m1, %v1 : !x, !x, !x
+}

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <unistd.h>
 #include <vector>
 
@@ -115,15 +116,34 @@ void meetFate(Context &ctx) {
     raise(signal);
 }
 
+/// Microseconds that a test has a function take: `BIGRAM_STEP=1000000`.
+void pause(const char *variable, useconds_t otherwise) {
+  const char *text = std::getenv(variable);
+  const useconds_t time = text ? static_cast<useconds_t>(std::atoi(text)) : otherwise;
+  timespec left = {time / 1'000'000, static_cast<long>(time % 1'000'000) * 1000};
+  while (time > 0 && nanosleep(&left, &left) != 0) // a signal shortens nothing
+    ;
+}
+
+/// What the loss is multiplied by: from the step on that a test names, or in that one alone, it is
+/// no number: `BIGRAM_NAN=12` or `BIGRAM_NAN=12:12`.
+double spoil(Context &ctx) {
+  const char *text = std::getenv("BIGRAM_NAN");
+  int first = 0, last = 0;
+  const int read = text ? std::sscanf(text, "%d:%d", &first, &last) : 0;
+  const int64_t step = *persistent<int64_t>(ctx, Step);
+  return read > 0 && step >= first && (read == 1 || step <= last) ? NAN : 1;
+}
+
 void runTrain(Context &ctx) {
   int64_t ranks = ctx.degree[0];
-  usleep(1000); // so that a test can stop it on the way
+  pause("BIGRAM_STEP", 1000); // so that a test can stop it on the way
   gatherParameters(ctx);
   meetFate(ctx);
   double loss = forwardBackward(ctx);
   at(ctx, "bigram.titan:9", "all_reduce");
   allReduce(ctx, everyone, DType::F64, Reduction::Sum, &loss, 1);
-  *transient(ctx, Loss) = loss;
+  *transient(ctx, Loss) = loss * spoil(ctx);
   reduceScatter(ctx, everyone, DType::F64, Reduction::Sum, transient(ctx, FullGTable),
                 transient(ctx, GTable), 1, chunkOf(vocab * vocab, ranks), 1);
   reduceScatter(ctx, everyone, DType::F64, Reduction::Sum, transient(ctx, FullGBias),
@@ -138,6 +158,7 @@ void runTrain(Context &ctx) {
 }
 
 void runEval(Context &ctx) {
+  pause("BIGRAM_EVAL", 0);
   gatherParameters(ctx);
   const int64_t *tokens = transient<int64_t>(ctx, Tokens);
   const int64_t *labels = transient<int64_t>(ctx, Labels);
@@ -260,6 +281,7 @@ Program program(const int64_t *degree) {
       {"eval.batches", "0", false, idle("eval.data.path", "", integerFrom(0))},
       {"checkpoint.every", "0", false, integerFrom(0)},
       {"checkpoint.keep", "0", false, integerFrom(0)},
+      {"on_nonfinite", "stop", false, oneOf({"stop", "warn"})},
       {"metrics.peak_tflops", "0", false, numberFrom(0)},
       {"data.batch", "4", true},
       {"data.seq", "32", true}};

@@ -56,6 +56,33 @@ Manifest example() {
            {"optimizer-00001-of-00001.safetensors", Manifest::Content::Optimizer, 32, 1}}};
 }
 
+// Checkpoints of losses that are not finite take the place of none that is good.
+TEST_F(CheckpointTest, KeepsFiniteOnes) {
+  auto save = [&](int64_t step, bool isFinite) {
+    const fs::path directory = folder / ("checkpoints/step-" + std::to_string(step));
+    fs::create_directories(directory);
+    Manifest manifest = example();
+    manifest.step = step;
+    manifest.isFinite = isFinite;
+    writeManifest(directory.string(), manifest);
+  };
+  auto surplus = [&](int64_t keep) {
+    std::vector<std::string> names;
+    for (const std::string &directory : surplusCheckpoints(folder.string(), keep))
+      names.push_back(fs::path(directory).filename());
+    return names;
+  };
+  for (int64_t step = 1; step <= 6; ++step)
+    save(step, step <= 3);
+  fs::create_directories(folder / "checkpoints/step-7"); // damaged
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(surplus(0), Names());
+  EXPECT_EQ(surplus(4), Names());
+  EXPECT_EQ(surplus(2), (Names{"step-5", "step-4", "step-1"}));
+  EXPECT_EQ(latestFinite(folder.string()), (folder / "checkpoints/step-3").string());
+  EXPECT_EQ(latestFinite((folder / "none").string()), "");
+}
+
 // What is written is read again.
 TEST_F(CheckpointTest, ManifestRoundTrip) {
   writeManifest(folder, example());

@@ -18,6 +18,7 @@ class Counting final : public TokenStream {
 public:
   explicit Counting(int64_t length) : length(length) {}
   int64_t size() const override { return length; }
+  int64_t leastToken() const override { return 0; }
   int64_t vocabulary() const override { return length; }
   void read(int64_t first, int64_t count, int64_t *out) const override {
     ASSERT_GE(first, 0);

@@ -1,10 +1,12 @@
 #include "titan/runtime/metrics.h"
 
 #include "metrics/PublishedPeak.h"
+#include "metrics/StatusFile.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -105,14 +107,68 @@ TEST_F(Metrics, ResumingTruncates) {
   EXPECT_EQ(contentOf(path("m.jsonl")), "");
 }
 
-// The status says how the run stands, and no partial file is left beside it.
+// The status says how the run is and which process it is, and no partial file is left beside it.
 TEST_F(Metrics, Status) {
-  writeStatus(path("status.json"), {"stopped", 7, 20, 75, "by \"SIGTERM\""});
+  StatusFile status(path("status.json"), 20);
+  ASSERT_TRUE(status.write({"stopped", 7, 75, "by \"SIGTERM\""}));
   std::string text = contentOf(path("status.json"));
   for (const char *part : {R"("state": "stopped")", R"("step": 7)", R"("exit_status": 75)",
-                           R"("message": "by \"SIGTERM\"")"})
+                           R"("message": "by \"SIGTERM\"")", R"("steps": 20)", R"("host": ")"})
     EXPECT_NE(text.find(part), std::string::npos) << text;
+  EXPECT_NE(text.find("\"pid\": " + std::to_string(getpid())), std::string::npos) << text;
   EXPECT_FALSE(std::filesystem::exists(path("status.json.partial")));
+  EXPECT_EQ(describeUnended(path("status.json")), "");
+}
+
+// While a process lives its status is renewed; one that was killed left an old one, which the next
+// run tells of.
+TEST_F(Metrics, StatusBeats) {
+  StatusFile status(path("status.json"), 20, std::chrono::milliseconds(5));
+  ASSERT_TRUE(status.write({}));
+  status.noteStep(9);
+  auto isTold = [&] { return contentOf(path("status.json")).find("\"step\": 9,"); };
+  for (int i = 0; i < 1000 && isTold() == std::string::npos; ++i)
+    usleep(5000);
+  EXPECT_NE(isTold(), std::string::npos);
+  const std::string said = describeUnended(path("status.json"));
+  EXPECT_TRUE(said.starts_with("after step 9 (process " + std::to_string(getpid()) + " on "))
+      << said;
+  std::ofstream(path("status.json")) << "{\"state\": \"running\"";
+  EXPECT_EQ(describeUnended(path("status.json")), "");
+}
+
+// A signal handler writes the last one, in JSON whatever the message is; no beat comes after it.
+TEST_F(Metrics, StatusOfACrash) {
+  StatusFile status(path("status.json"), 20, std::chrono::milliseconds(1));
+  status.write({.step = 3});
+  SafeText message;
+  message << "SIGBUS ('a\"b\n\\\xc3\xa4')";
+  status.writeFromHandler(135, message);
+  usleep(20000);
+  const std::string text = contentOf(path("status.json"));
+  for (const char *part : {R"("state": "failed")", R"("step": 3)", R"("exit_status": 135)",
+                           "\"message\": \"SIGBUS ('a\\\"b?\\\\?\?')\""})
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+// A disk that is full takes a status over an old one: the file was there.
+TEST_F(Metrics, StatusOnAFullDisk) {
+  StatusFile status(path("status.json"), 20);
+  ASSERT_TRUE(status.write({"running", 3, 0, std::string(200, 'x')}));
+  std::filesystem::create_directories(path("status.json.partial/in the way"));
+  ASSERT_TRUE(status.write({"failed", 4, 70, "no room"}));
+  const std::string text = contentOf(path("status.json"));
+  EXPECT_NE(text.find("no room"), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with("}\n")) << text;
+}
+
+TEST(SafeText, Numbers) {
+  SafeText text;
+  text << 0 << " " << -7 << " " << INT64_MIN << " " << INT64_MAX;
+  EXPECT_STREQ(text.text(), "0 -7 -9223372036854775808 9223372036854775807");
+  for (int i = 0; i < 1000; ++i)
+    text << "1234567890";
+  EXPECT_EQ(text.size(), std::strlen(text.text()));
 }
 
 // What people read: aligned steps, short units, colours only when asked for.

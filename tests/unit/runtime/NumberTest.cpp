@@ -4,7 +4,7 @@
 
 using titan::rt::NumberText;
 using titan::rt::readNumber;
-using Fault = NumberText::Fault;
+using NumberFault = NumberText::Fault;
 
 // What the language's grammar takes for a number, and nothing else.
 TEST(Number, Forms) {
@@ -12,7 +12,7 @@ TEST(Number, Forms) {
     EXPECT_TRUE(readNumber(text)) << text;
   for (const char *text : {"", " ", ".5", "3.", "3.e-4", "1_", "_1", "1__0", "0x10", "1,5", "inf",
                            "nan", "1e", "1e+", "--1", "1 2", "1e-4x", "\xd9\xa1"})
-    EXPECT_EQ(readNumber(text).fault, Fault::NoNumber) << text;
+    EXPECT_EQ(readNumber(text).fault, NumberFault::NoNumber) << text;
 }
 
 TEST(Number, Values) {
@@ -30,13 +30,13 @@ TEST(Number, Values) {
 // Nothing is rounded to 0 or to infinity without a word.
 TEST(Number, Range) {
   for (const char *text : {"1e400", "9223372036854775808", "1e99999999999", "-2e308"})
-    EXPECT_EQ(readNumber(text).fault, Fault::TooLarge) << text;
+    EXPECT_EQ(readNumber(text).fault, NumberFault::TooLarge) << text;
   for (const char *text : {"1e-400", "0.00001e-320", "1e-99999999999", "-1e-400"})
-    EXPECT_EQ(readNumber(text).fault, Fault::TooSmall) << text;
+    EXPECT_EQ(readNumber(text).fault, NumberFault::TooSmall) << text;
   for (const char *text : {"0", "0.0", "0e400", "0e-400"})
     EXPECT_EQ(readNumber(text).number, 0) << text;
   std::string tiny = "0." + std::string(400, '0') + "1", large = "1" + std::string(400, '0');
-  EXPECT_EQ(readNumber(tiny).fault, Fault::TooSmall);
-  EXPECT_EQ(readNumber(large).fault, Fault::TooLarge);
-  EXPECT_EQ(readNumber(large + ".5").fault, Fault::TooLarge);
+  EXPECT_EQ(readNumber(tiny).fault, NumberFault::TooSmall);
+  EXPECT_EQ(readNumber(large).fault, NumberFault::TooLarge);
+  EXPECT_EQ(readNumber(large + ".5").fault, NumberFault::TooLarge);
 }

@@ -100,6 +100,23 @@ TEST(TokenIndex, NamesWhatIsWrong) {
   expect([](Index &i) { i.documents[1] = 4; },
          "document 1 begins with sequence 4; it can be 0 to 3");
   expect([](Index &i) { i.documents = {0, 2, 1}; }, "document 2 begins with sequence 1");
+  // What does not span the file, as after a merge that forgot the documents.
+  expect([](Index &i) { i.documents = {0, 2}; }, "documents end with sequence 2, but there are 3");
+  expect([](Index &i) { i.documents = {0}; }, "documents end with sequence 0, but there are 3");
+  expect([](Index &i) { i.documents = {1, 2, 3}; }, "first document begins with sequence 1");
+  expect([](Index &i) { i.documents = {-1, 3}; }, "first document begins with sequence -1");
+  expect([](Index &i) { i.documents = {}; }, "lists no documents");
+}
+
+// What follows the lists is a mode for each sequence, or something that nobody knows.
+TEST(TokenIndex, RefusesUnknownBytesBehind) {
+  for (size_t more : {1, 2, 4, 8}) {
+    Bytes bytes = Index().build();
+    bytes.resize(bytes.size() + more);
+    EXPECT_NE(mistakeOf(bytes).find("3 sequences and 3 documents, which end at byte"),
+              std::string::npos)
+        << more;
+  }
 }
 
 TEST(TokenIndex, NoticesEveryCut) {

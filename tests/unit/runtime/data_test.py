@@ -1,6 +1,10 @@
 """Data that a program reads: tokens of indexed files, and what is wrong with them."""
 
+import json
+import os
+import signal
 import struct
+import time
 import unittest
 
 from program import TEXT, ProgramCase, losses, main
@@ -33,11 +37,39 @@ class DataTest(ProgramCase):
             self.assertAlmostEqual(one, two, places=5)
 
     def test_a_token_that_the_model_does_not_know(self):
-        for stray in (256, -1):
-            self.write_indexed([*TEXT[:700], stray, *TEXT[701:]], "i", 4)
-            _, said = self.train_indexed("stray", status=1)
-            self.assertIn(f"holds the token {stray} at position 700, but the model's vocabulary has "
-                          "256 tokens", said)
+        self.write_indexed([*TEXT[:700], 256, *TEXT[701:]], "i", 4)
+        _, said = self.train_indexed("stray", status=1)
+        self.assertIn("holds the token 256 at position 700, but the model's vocabulary has 256 tokens",
+                      said)
+
+    def test_negative_tokens(self):
+        """Of every type that has a sign, narrow ones too; with the reason that they may have."""
+        for code, kind in (("b", 2), ("h", 3), ("i", 4), ("q", 5)):
+            for token, words in ((-1, ""), (-36, ""), (-100, "; -100 is PyTorch's `ignore_index`")):
+                self.write_indexed([*TEXT[:700], token, *TEXT[701:]], code, kind)
+                _, said = self.train_indexed(f"{code}{token}", "--steps", 2, status=1)
+                self.assertIn(f"holds the token {token} at position 700, but no token is negative{words}",
+                              said)
+                self.assertEqual(f"it may be {token + 256}, stored in a type that is too narrow" in said,
+                                 code == "b" and token != -100, said)
+
+    def test_a_file_that_is_cut_while_it_is_used(self):
+        """Is named, and no token is read as 0: within its last page, and far before it."""
+        long = self.folder / "long"
+        for left in (100, 8192):
+            long.write_bytes(TEXT * 40)
+            process = self.start("--data", long, "--out", f"run-{left}", "--log-every", 1, "--steps",
+                                 1_000_000)
+            while not (self.folder / f"run-{left}/metrics.jsonl").exists() or \
+                    len(losses(self.folder / f"run-{left}")) < 3:
+                time.sleep(0.01)
+            os.truncate(long, left)
+            _, err = process.communicate(timeout=60)
+            self.assertIn(process.returncode, (70, -signal.SIGBUS), err)
+            self.assertRegex(err, f"error: (rank 0: SIGBUS \\('{long}' became shorter|'{long}' has {left} "
+                                  "bytes, and had 92800)")
+            status = json.loads((self.folder / f"run-{left}/status.json").read_text())
+            self.assertEqual(status["state"], "failed")
 
     def test_files_that_do_not_belong_together(self):
         self.write_indexed(list(TEXT))

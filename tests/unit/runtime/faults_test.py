@@ -102,7 +102,6 @@ class FaultsTest(ProgramCase):
         """A file that cannot grow any more ends the run as a fault, which names the file; what was
         saved before is there."""
         def limit():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 12, 1 << 12))
         run = self.folder / "run"
         process = subprocess.run([EXE, "--data", self.text, "--out", run, "--log-every", "1"],
@@ -112,6 +111,18 @@ class FaultsTest(ProgramCase):
                                          "step [0-9]+")
         self.assertEqual(json.loads((run / "status.json").read_text())["state"], "failed")
         self.assertGreater((run / "metrics.jsonl").stat().st_size, 1000)
+
+    def test_a_checkpoint_that_is_too_large(self):
+        """`ulimit -f` likewise, in place of SIGXFSZ."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 17, 1 << 17))
+        run = self.folder / "run"
+        process = subprocess.run([EXE, "--data", self.text, "--out", run, "--set", "checkpoint.every=2"],
+                                 capture_output=True, text=True, timeout=60, preexec_fn=limit)
+        self.assertEqual(process.returncode, 70, process.stderr)
+        self.assertRegex(process.stderr, "error: .*step-2.partial/.*safetensors.*File too large.*; in step 2")
+        status = json.loads((run / "status.json").read_text())
+        self.assertEqual((status["state"], status["exit_status"], status["step"]), ("failed", 70, 2))
 
     def test_replicas(self):
         """--check-replicas ends a run whose ranks hold different bits of what ought to be the same,

@@ -293,10 +293,12 @@ class ProgramTest(ProgramCase):
         self.assertEqual([path.name for path in self.folder.iterdir()], ["text"])
 
     def test_a_loss_that_is_no_number(self):
-        """Is said once, with what to do."""
-        run, text = self.train("run", "--set", "optimizer.lr=1e38", "--steps", 5)
-        self.assertEqual(len(re.findall("^warning: the loss or its gradient is no finite number any "
-                                        "more, at step ", text, re.M)), 1, text)
+        """Ends the run with a status of its own, or is said once, with what to do."""
+        _, text = self.train("stopped", "--set", "optimizer.lr=1e38", "--steps", 5, status=76)
+        self.assertRegex(text, "error: step 2: the loss is nan and the gradient's norm nan, so the run stops")
+        run, text = self.train("run", "--set", "optimizer.lr=1e38", "--steps", 5, "--set",
+                               "on_nonfinite=warn")
+        self.assertEqual(len(re.findall("^warning: step 2: the loss is nan ", text, re.M)), 1, text)
         self.assertNotIn("-nan", text)
 
 

@@ -20,6 +20,7 @@ namespace {
 struct Settings {
   FloatAttr beta1, beta2, eps;
   double clip = 0;
+  UnitAttr skipsNonFinite;
 };
 
 /// A parameter with its gradient and the numbers of the arguments that hold it and its moments.
@@ -44,6 +45,8 @@ private:
   Value addScalar(StringRef name);
   Value buildNorm();
   Value buildScale(Value norm);
+  Value spoilScale(Value scale, Value norm);
+  void keepBuffers(Value scale);
   Value getRate(unsigned parameter);
   std::pair<FloatAttr, FloatAttr> getBetas(unsigned parameter);
   void update(const Trained &one, Value scale);
@@ -80,6 +83,7 @@ LogicalResult OptimizerBuilder::readSettings() {
              << key << " as an f64 in " << attr::kOptimizer << ", got " << dictionary.get(key);
   }
   settings.clip = clip.getValueAsDouble();
+  settings.skipsNonFinite = dictionary.getAs<UnitAttr>("skip_nonfinite");
   return success();
 }
 
@@ -174,6 +178,31 @@ Value OptimizerBuilder::buildScale(Value norm) {
   return math.create<MinimumOp>(scalarType, one, ratio);
 }
 
+/// The scale; not a number where the loss or the norm is not finite. x - x is 0 where x is finite.
+Value OptimizerBuilder::spoilScale(Value scale, Value norm) {
+  math.setLoc(NameLoc::get(ops.getStringAttr("skip_nonfinite"), function.getLoc()));
+  Operation *terminator = function.getBody().front().getTerminator();
+  Value loss = terminator->getOperand(*findResult(function, attr::kOutput, "loss"));
+  for (Value value : {norm, math.cast(loss, scalarType.getElementType())})
+    scale = math.add(scale, math.sub(value, value));
+  return scale;
+}
+
+/// Where the scale is not a number, buffers keep their values like parameters.
+void OptimizerBuilder::keepBuffers(Value scale) {
+  Operation *terminator = function.getBody().front().getTerminator();
+  Value isApplied = math.compare(ComparePredicate::EQ, scale, scale);
+  for (unsigned i = 0; i < function.getNumResults(); ++i) {
+    auto updated = function.getResultAttrOfType<IntegerAttr>(i, attr::kUpdates);
+    if (!updated)
+      continue;
+    Value next = terminator->getOperand(i);
+    BlockArgument buffer = function.getArgument(updated.getInt());
+    math.setLoc(NameLoc::get(ops.getStringAttr("kept"), buffer.getLoc()));
+    terminator->setOperand(i, math.select(isApplied, next, buffer));
+  }
+}
+
 /// The learning rate of a parameter: the schedule's, times its own factor where it has one.
 Value OptimizerBuilder::getRate(unsigned parameter) {
   auto factor = function.getArgAttrOfType<FloatAttr>(parameter, attr::kRateScale);
@@ -200,9 +229,10 @@ void OptimizerBuilder::update(const Trained &one, Value scale) {
   auto [beta1, beta2] = getBetas(one.parameter);
   math.setLoc(NameLoc::get(ops.getStringAttr("new_" + name.getValue()), parameter.getLoc()));
   BlockArgument m = function.getArgument(one.m), v = function.getArgument(one.v);
-  auto adamw = math.create<AdamWOp>(TypeRange{parameter.getType(), m.getType(), v.getType()},
-                                    parameter, one.gradient, m, v, rate, step, scale, beta1, beta2,
-                                    settings.eps, decay ? decay : ops.getF64FloatAttr(0));
+  auto adamw =
+      math.create<AdamWOp>(TypeRange{parameter.getType(), m.getType(), v.getType()}, parameter,
+                           one.gradient, m, v, rate, step, scale, beta1, beta2, settings.eps,
+                           decay ? decay : ops.getF64FloatAttr(0), settings.skipsNonFinite);
   for (auto [index, result] :
        {std::pair(one.parameter, adamw.getNewParameter()), std::pair(one.m, adamw.getNewM()),
         std::pair(one.v, adamw.getNewV())}) {
@@ -236,6 +266,10 @@ LogicalResult OptimizerBuilder::run() {
   addArguments();
   Value norm = buildNorm();
   Value scale = buildScale(norm);
+  if (settings.skipsNonFinite) {
+    scale = spoilScale(scale, norm);
+    keepBuffers(scale);
+  }
   insertOutputs(norm);
   for (const Trained &one : trained)
     update(one, scale);

@@ -189,6 +189,10 @@ def TitanAddOptimizer : Pass<"titan-add-optimizer", "::mlir::ModuleOp"> {
     All gradients are scaled by min(1, clip / (norm + 1e-6)), where norm is the 2-norm of all of them
     together, as torch.nn.utils.clip_grad_norm_ does; with `clip = 0.0` they are not.
 
+    With `skip_nonfinite` in `titan.optimizer`, a step whose loss or norm is not finite leaves
+    parameters, moments and buffers as they are: the scale is then not a number, which
+    `titan.adamw` (`skips_nan`) and a select for every buffer look at.
+
     Input:
     ```mlir
     func.func @train(%w: T {titan.param = "w", titan.decay = 0.1})

@@ -34,6 +34,8 @@ struct Manifest {
   int64_t samplesInEpoch = 0; ///< of the data, to notice others
   std::string run;            ///< which wrote it; empty: not known
   std::vector<File> files;
+  bool isFinite = true; ///< the loss and the gradient's norm of the step
+  int64_t horizon = 0;  ///< the schedule's last step; 0: not known
 
   /// Paths of the files with this content.
   std::vector<std::string> paths(const std::string &directory, Content content) const;
@@ -51,5 +53,13 @@ Manifest::File measureFile(const std::string &directory, const Manifest::File &f
 
 /// The directories step-N of a run, newest first.
 std::vector<std::string> listCheckpoints(const std::string &runDirectory);
+
+/// Checkpoints of a run that are not among the latest `keep` of their kind, whose losses are finite
+/// or are not: the latter never take the place of the former. What cannot be read counts as not
+/// finite. `keep` 0: none.
+std::vector<std::string> surplusCheckpoints(const std::string &runDirectory, int64_t keep);
+
+/// The latest checkpoint of a run that can be read and whose loss is finite, or an empty string.
+std::string latestFinite(const std::string &runDirectory);
 
 } // namespace titan::rt

@@ -27,6 +27,8 @@ public:
   virtual ~TokenStream() = default;
   /// Number of tokens.
   virtual int64_t size() const = 0;
+  /// The least number that the storage can hold: below 0 where it has a sign.
+  virtual int64_t leastToken() const = 0;
   /// One more than the largest id that the storage can hold (256 for bytes).
   virtual int64_t vocabulary() const = 0;
   /// Copies tokens [first, first + count) to out. The range lies within the stream.

@@ -7,6 +7,7 @@
 //                   processes does not fit, a value is out of range
 //   Fault      70   something failed while running: a peer vanished, a disk filled up. The message
 //                   names the rank, the action and the source line.
+//   NotFinite  76   the loss or the gradient became infinite or not a number (`on_nonfinite`).
 #pragma once
 
 #include <stdexcept>
@@ -21,6 +22,7 @@ enum ExitStatus : int {
   ExitUsage = 2,
   ExitFault = 70,
   ExitStoppedBySignal = 75,
+  ExitNotFinite = 76,
 };
 
 class UsageError : public std::runtime_error {
@@ -44,6 +46,12 @@ public:
       : UserError(message), place(std::move(place)), shown(std::move(shown)) {}
 
   const std::string place, shown;
+};
+
+/// Every rank finds the same.
+class NotFinite : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
 };
 
 class Fault : public std::runtime_error {

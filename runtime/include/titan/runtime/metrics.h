@@ -1,5 +1,5 @@
-// What a run tells about itself while it goes: rows of metrics.jsonl for programs, lines on the
-// console for people, and status.json for whoever watches a queue. Only rank 0 writes.
+// What a run tells about itself while it goes: rows of metrics.jsonl for programs and lines on the
+// console for people. Only rank 0 writes.
 //
 // metrics.jsonl has one JSON object a line: step, loss, grad_norm, lr, tokens (so far),
 // tokens_per_second and tflops (since the last row, as executed), mfu, memory_bytes (this process's
@@ -86,15 +86,5 @@ int64_t peakMemoryBytes();
 
 /// Writes a whole file such that a reader sees the old or the new content, never a part.
 void writeFileAtomically(const std::string &path, const std::string &content);
-
-/// status.json: how the run stands. `state` is running, finished, stopped (by a signal, after
-/// saving) or failed; the exit status is what the process will end with, since launchers fold it.
-struct RunStatus {
-  std::string state;
-  int64_t step = 0, steps = 0;
-  int exitStatus = 0;
-  std::string message;
-};
-void writeStatus(const std::string &path, const RunStatus &status);
 
 } // namespace titan::rt

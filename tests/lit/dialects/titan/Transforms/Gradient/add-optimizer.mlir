@@ -90,3 +90,38 @@ func.func @train(%a: !t {titan.param = "a", titan.betas = array<f64: 0.5, 0.75>}
   %loss = titan.reduce sum %a : !t -> !s
   return %loss, %a, %b : !s, !t, !t
 }
+
+// -----
+
+!t = !titan.tensor<f64[seq = 8]>
+!s = !titan.tensor<f32[]>
+!d = !titan.tensor<f64[]>
+!i = !titan.tensor<i64[]>
+
+// What is not finite spoils the scale, by differences that are else 0, and a step with a scale that is not a
+// number leaves parameters, moments and buffers as they are.
+// CHECK-LABEL: func.func @train
+// CHECK-SAME: %[[COUNT:[^:]*]]: !titan.tensor<i64[]> {titan.buffer, titan.param = "count"}
+// CHECK: %[[LOSS:.*]] = titan.cast
+// CHECK: %[[NEXT:.*]] = titan.add %[[COUNT]], %[[COUNT]]
+// CHECK: %[[NORM:.*]] = titan.sqrt
+// CHECK: %[[ONE:.*]] = titan.constant 1.0
+// CHECK: %[[WIDE:.*]] = titan.cast %[[LOSS]]
+// CHECK: %[[A:.*]] = titan.sub %[[NORM]], %[[NORM]]
+// CHECK: %[[S:.*]] = titan.add %[[ONE]], %[[A]]
+// CHECK: %[[B:.*]] = titan.sub %[[WIDE]], %[[WIDE]]
+// CHECK: %[[SCALE:.*]] = titan.add %[[S]], %[[B]]
+// CHECK: %[[APPLIED:.*]] = titan.compare eq, %[[SCALE]], %[[SCALE]]
+// CHECK: %[[KEPT:.*]] = titan.select %[[APPLIED]], %[[NEXT]], %[[COUNT]]
+// CHECK: titan.adamw {{.*}}, %[[SCALE]] {{{.*}}skips_nan}
+// CHECK: return %[[LOSS]], %[[NORM]], %[[LOSS]], {{.*}}, %[[KEPT]],
+func.func @train(%a: !t {titan.param = "a"}, %count: !i {titan.param = "count", titan.buffer})
+    -> (!s {titan.output = "loss"}, !t {titan.gradient = "a"}, !i {titan.updates = 1})
+    attributes {titan.program = "train",
+                titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 0.0,
+                                   skip_nonfinite}} {
+  %sum = titan.reduce sum %a : !t -> !d
+  %loss = titan.cast %sum : !d -> !s
+  %next = titan.add %count, %count : (!i, !i) -> !i
+  return %loss, %a, %next : !s, !t, !i
+}

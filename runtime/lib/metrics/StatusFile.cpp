@@ -1,0 +1,166 @@
+#include "StatusFile.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace titan::rt {
+
+namespace {
+
+int64_t secondsNow() {
+  return static_cast<int64_t>(std::time(nullptr));
+}
+
+std::string hostName() {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  return host;
+}
+
+/// "2026-11-25 10:11:12 UTC".
+std::string formatTime(int64_t seconds) {
+  const auto time = static_cast<std::time_t>(seconds);
+  std::tm parts = {};
+  gmtime_r(&time, &parts);
+  char text[64] = "";
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts);
+  return text;
+}
+
+bool writeAll(int file, const char *text, size_t size) {
+  while (size > 0) {
+    const ssize_t count = ::write(file, text, size);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      return false;
+    text += count;
+    size -= static_cast<size_t>(count);
+  }
+  return true;
+}
+
+/// By a rename; where a disk is full, over the old bytes. System calls alone.
+bool replaceFile(const char *path, const char *partial, std::string_view content) {
+  const char *text = content.data();
+  const size_t size = content.size();
+  ::unlink(partial);
+  int file = ::open(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  bool isWritten = file >= 0 && writeAll(file, text, size);
+  if (file >= 0)
+    isWritten = ::close(file) == 0 && isWritten;
+  if (isWritten && ::rename(partial, path) == 0)
+    return true;
+  ::unlink(partial);
+  file = ::open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0)
+    return false;
+  isWritten = writeAll(file, text, size) && ::ftruncate(file, static_cast<off_t>(size)) == 0;
+  return ::close(file) == 0 && isWritten;
+}
+
+} // namespace
+
+StatusFile::StatusFile(std::string where, int64_t steps, std::chrono::milliseconds beat)
+    : path(std::move(where)), partial(path + ".partial"), crashed(path + ".crashed"),
+      host(hostName()), steps(steps), started(secondsNow()), interval(beat) {
+  // Its thread answers no signals.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  heart = std::thread([this] { this->beat(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+StatusFile::~StatusFile() {
+  {
+    std::lock_guard lock(mutex);
+    isEnding = true;
+  }
+  ending.notify_all();
+  heart.join();
+}
+
+void StatusFile::beat() {
+  std::unique_lock lock(mutex);
+  while (!ending.wait_for(lock, interval, [this] { return isEnding; }))
+    if (stepEnded != 0 && current.state == "running") {
+      current.step = step;
+      writeNow();
+    }
+}
+
+bool StatusFile::write(RunStatus status) {
+  std::lock_guard lock(mutex);
+  current = std::move(status);
+  noteStep(current.step);
+  return writeNow();
+}
+
+bool StatusFile::writeNow() {
+  isWriting = true;
+  const bool isWritten = isOver || replaceFile(path.c_str(), partial.c_str(), describe());
+  isWriting = false;
+  return isWritten;
+}
+
+std::string StatusFile::describe() const {
+  const nlohmann::ordered_json json = {{"state", current.state},
+                                       {"step", current.step},
+                                       {"steps", steps},
+                                       {"exit_status", current.exitStatus},
+                                       {"message", current.message},
+                                       {"pid", getpid()},
+                                       {"host", host},
+                                       {"started", started},
+                                       {"updated", secondsNow()},
+                                       {"step_ended", stepEnded.load()}};
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+void StatusFile::noteStep(int64_t ended) {
+  step = ended;
+  stepEnded = secondsNow();
+}
+
+void StatusFile::writeFromHandler(int exitStatus, const SafeText &message) {
+  isOver = true;
+  constexpr timespec aMillisecond = {0, 1'000'000};
+  for (int i = 0; i < 20 && isWriting; ++i) // another thread, which would write over this
+    nanosleep(&aMillisecond, nullptr);
+  SafeText text;
+  text << "{\n  \"state\": \"failed\",\n  \"step\": " << step.load() << ",\n  \"steps\": " << steps
+       << ",\n  \"exit_status\": " << exitStatus << ",\n  \"message\": \"";
+  text.json(message.text()) << "\",\n  \"pid\": " << int64_t{getpid()} << ",\n  \"host\": \"";
+  text.json(host.c_str()) << "\",\n  \"started\": " << started
+                          << ",\n  \"updated\": " << secondsNow()
+                          << ",\n  \"step_ended\": " << stepEnded.load() << "\n}\n";
+  replaceFile(path.c_str(), crashed.c_str(), {text.text(), text.size()});
+}
+
+std::string describeUnended(const std::string &path) {
+  std::error_code absent;
+  if (!std::filesystem::is_regular_file(path, absent))
+    return "";
+  std::ifstream stream(path);
+  auto json = nlohmann::json::parse(stream, nullptr, /*allow_exceptions=*/false);
+  try {
+    if (!json.is_object() || json.at("state") != "running")
+      return "";
+    return fmt::format("after step {} (process {} on {}, last seen {})",
+                       json.at("step").get<int64_t>(), json.at("pid").get<int64_t>(),
+                       json.at("host").get<std::string>(),
+                       formatTime(json.at("updated").get<int64_t>()));
+  } catch (const std::exception &) { // another program's, or damaged
+    return "";
+  }
+}
+
+} // namespace titan::rt

@@ -1,0 +1,90 @@
+"""What a run does about a loss that is not finite, and what is left of the checkpoints before."""
+
+import json
+import os
+
+from program import ProgramCase, losses, main
+
+
+class NonFiniteTest(ProgramCase):
+    def run_nan(self, name, nan, *arguments, ranks=1, status=0):
+        """A run of 20 steps, whose loss is no number in or from some step on; a checkpoint every 4."""
+        process = self.start("--data", self.text, "--out", self.folder / name, "--log-every", 1000,
+                             "--steps", 20, "--set", "checkpoint.every=4", "--set", "checkpoint.keep=2",
+                             *arguments, ranks=ranks, environment={**os.environ, "BIGRAM_NAN": nan})
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, status, out + err)
+        return self.folder / name, out + err
+
+    def checkpoints(self, run):
+        """Their steps, those of a loss that is not finite as negative numbers."""
+        found = []
+        for path in (run / "checkpoints").iterdir():
+            manifest = json.loads((path / "checkpoint.json").read_text())
+            found.append(manifest["step"] if manifest["finite"] else -manifest["step"])
+        return sorted(found, key=abs)
+
+    def test_stops(self):
+        """By default the run ends at that step, with a status of its own, and keeps what was good; so
+        on two ranks."""
+        for ranks in (1, 2):
+            run, said = self.run_nan(f"run-{ranks}", "14", ranks=ranks, status=76 if ranks == 1 else 1)
+            self.assertIn("error: step 14: the loss is nan and the gradient's norm 0", said)
+            self.assertIn("checkpoints/step-12' is good", said)
+            status = json.loads((run / "status.json").read_text())
+            self.assertEqual((status["state"], status["step"], status["exit_status"]),
+                             ("nonfinite", 14, 76))
+            self.assertEqual(self.checkpoints(run), [8, 12])
+            self.assertFalse((run / "model.safetensors").exists())
+            rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+            self.assertEqual((rows[-1]["step"], rows[-1]["loss"]), (14, None))
+        _, said = self.train("run-1", "--steps", 20)
+        self.assertIn("resuming after step 12", said)
+
+    def test_a_step_that_would_be_saved(self):
+        """It is not."""
+        run, _ = self.run_nan("run", "16", status=76)
+        self.assertEqual(self.checkpoints(run), [8, 12])
+
+    def test_warns(self):
+        """The run goes on; its checkpoints take the place of none that is good, and --resume auto
+        passes them over."""
+        run, said = self.run_nan("run", "10", "--set", "on_nonfinite=warn")
+        self.assertEqual(said.count("warning: step 10: the loss is nan"), 1)
+        self.assertEqual(self.checkpoints(run), [4, 8, -16, -20])
+        out, said = self.train("run", "--steps", 20, "--resume", run / "checkpoints/step-16")
+        self.assertIn("resuming after step 16", said)
+        run, _ = self.run_nan("again", "10", "--set", "on_nonfinite=warn")
+        _, said = self.train("again", "--steps", 20)
+        for step in (20, 16):
+            self.assertRegex(said, f"warning: .*step-{step} is of a step whose loss or gradient is not finite")
+        self.assertIn("resuming after step 8", said)
+
+    def test_a_word_that_is_compiled_in(self):
+        """A program that was built without skipping says how to build it."""
+        _, said = self.run_nan("run", "10", "--set", "on_nonfinite=skip", status=1)
+        self.assertIn("`on_nonfinite` cannot be skip [T0503]", said)
+        self.assertIn("rebuild to change it: `titanc build FILE.titan --set on_nonfinite=skip`", said)
+
+    def test_nothing_good_is_left(self):
+        """--resume auto does not begin anew in silence; a folder that is named is taken."""
+        run, _ = self.run_nan("run", "1", "--set", "on_nonfinite=warn")
+        _, said = self.train("run", "--steps", 24, status=1)
+        self.assertIn("can be used: begin anew with --resume none", said)
+        _, said = self.train("run", "--steps", 24, "--resume", run / "checkpoints/step-20")
+        self.assertIn("resuming after step 20", said)
+
+    def test_a_schedule_that_is_moved(self):
+        """Is said where a run goes on."""
+        run, _ = self.train("run", "--steps", 10, "--set", "checkpoint.every=5")
+        _, said = self.train("run", "--steps", 20)
+        self.assertRegex(said, "note: the schedule ends at step 20, and ended at 10 when the checkpoint was")
+        run, _ = self.train("part", "--steps", 20, "--stop-at", 10)
+        _, said = self.train("part", "--steps", 16)
+        self.assertRegex(said, r"; the learning rate of step 11 is 1\.94 instead of 2\.4")
+        _, said = self.train("part", "--steps", 16, "--resume", run / "checkpoints/step-10", "--set",
+                             "schedule.decay=constant", "--set", "schedule.to=0")
+        self.assertNotIn("the schedule ends", said)
+
+
+main()
