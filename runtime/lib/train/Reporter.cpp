@@ -64,6 +64,13 @@ void Reporter::row(const MetricsRow &row, double secondsLeft, double seconds, do
   status("running", row.step, 0, "");
 }
 
+void Reporter::sync() {
+  if (!session.isFirst())
+    return;
+  metrics->sync();
+  events->sync();
+}
+
 void Reporter::evaluation(int64_t step, const EvaluationResult &result) {
   if (!session.isFirst())
     return;

@@ -25,6 +25,9 @@ public:
   void begin(int64_t step);
   /// `dataSeconds`: of the time since the row before, what went into reading data.
   void row(const MetricsRow &row, double secondsLeft, double seconds, double dataSeconds);
+  /// What was told up to now survives a loss of power: before a checkpoint from which a run goes on
+  /// behind these rows, and at the end.
+  void sync();
   void evaluation(int64_t step, const EvaluationResult &result);
   void status(const char *state, int64_t step, int exitStatus, const std::string &message);
 

@@ -8,9 +8,11 @@
 #include "Profiler.h"
 #include "Replicas.h"
 #include "Reporter.h"
+#include "SetAside.h"
 #include "StopSignal.h"
 #include "TensorFiles.h"
 
+#include "files/DurableFile.h"
 #include "metrics/PublishedPeak.h"
 #include "titan/runtime/error.h"
 
@@ -122,6 +124,8 @@ private:
             !folder.empty() && !fs::is_directory(folder) && !isRunDirectory(folder))
           throw UserError(
               fmt::format("cannot write '{}': there is no directory '{}'", path, folder.string()));
+        else if (!path.empty())
+          checkTarget(path);
       if (!session.isFirst())
         return;
       std::error_code ignored;
@@ -132,6 +136,9 @@ private:
         throw UserError(fmt::format(
             "cannot make the run's directory '{}': '{}' is {}", directory, there.string(),
             fs::is_directory(there, ignored) ? "not to be written to" : "no directory"));
+      for (const char *name :
+           {"config.toml", "program.titan", "metrics.jsonl", "status.json", "model.safetensors"})
+        checkTarget(file(name));
     });
   }
 
@@ -162,7 +169,7 @@ private:
   /// What a user might not expect of files that are there.
   void explainBeginning() {
     if (saved < 0)
-      if (std::string aside = setAside(directory); !aside.empty())
+      if (std::string aside = setAsideRun(directory); !aside.empty())
         report.say("note: begins anew; weights and checkpoints of the run before are in '{}'",
                    aside);
     if (saved >= last)
@@ -173,6 +180,8 @@ private:
   void beginFiles() {
     if (session.isFirst()) {
       explainBeginning();
+      if (std::error_code absent; saved < 0) // before the settings beside them are others
+        fs::remove(file("metrics.jsonl"), absent);
       writeFileAtomically(file("config.toml"), settings.toToml());
       writeFileAtomically(file("program.titan"), session.program().source);
     }
@@ -236,6 +245,7 @@ private:
       saveRun(); // --stop-at: to be continued
     compareReplicas();
     save(file("model.safetensors"), Role::Parameter);
+    report.sync();
     report.status("finished", step, ExitSuccess, "");
     report.say("finished after step {} in {}; weights in {}", step,
                formatDuration(secondsSince(begin)), file("model.safetensors"));
@@ -262,7 +272,9 @@ private:
       return;
     compareReplicas();
     profiler.during("checkpoint", [&] {
-      Manifest position{step, seed(), sample, data->order().windows(), session.program().name, {}};
+      report.sync(); // a run goes on behind these rows
+      Manifest position{step, seed(), sample, data->order().windows(), session.program().name,
+                        "",   {}};
       saveCheckpoint(session, directory, position, settings.integer("checkpoint.keep", 0));
     });
     // What was the end is not any more, and would be taken for it.

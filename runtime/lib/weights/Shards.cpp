@@ -1,4 +1,4 @@
-#include "titan/runtime/metrics.h"
+#include "files/DurableFile.h"
 #include "titan/runtime/safetensors.h"
 
 #include <filesystem>

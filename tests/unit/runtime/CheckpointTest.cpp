@@ -52,6 +52,7 @@ Manifest example() {
           80,
           123,
           "debug",
+          "0123",
           {{"model-00001-of-00001.safetensors", Manifest::Content::Parameters, 16, 0xffffffffu},
            {"optimizer-00001-of-00001.safetensors", Manifest::Content::Optimizer, 32, 1}}};
 }
@@ -65,6 +66,7 @@ TEST_F(CheckpointTest, ManifestRoundTrip) {
   EXPECT_EQ(read.sample, 80);
   EXPECT_EQ(read.samplesInEpoch, 123);
   EXPECT_EQ(read.run, "debug");
+  EXPECT_EQ(read.model, "0123");
   ASSERT_EQ(read.files.size(), 2u);
   EXPECT_EQ(read.files[0].crc, 0xffffffffu);
   EXPECT_EQ(read.paths("d", Manifest::Content::Optimizer),

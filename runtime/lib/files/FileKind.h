@@ -1,0 +1,28 @@
+// What something in a folder is, in words for messages.
+#pragma once
+
+#include <sys/stat.h>
+
+namespace titan::rt {
+
+inline const char *kindOf(const struct stat &status) {
+  switch (status.st_mode & S_IFMT) {
+  case S_IFREG:
+    return "a regular file";
+  case S_IFDIR:
+    return "a folder";
+  case S_IFLNK:
+    return "a symbolic link";
+  case S_IFIFO:
+    return "a pipe";
+  case S_IFSOCK:
+    return "a socket";
+  case S_IFCHR:
+    return "a character device";
+  case S_IFBLK:
+    return "a block device";
+  }
+  return "of an unknown kind";
+}
+
+} // namespace titan::rt
