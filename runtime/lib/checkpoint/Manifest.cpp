@@ -53,7 +53,8 @@ void writeManifest(const std::string &directory, const Manifest &written) {
                              {"bytes", file.bytes},
                              {manifest::checksumKey, file.crc}});
   json[manifest::checksumKey] = manifest::checksumOf(json);
-  writeFileAtomically((fs::path(directory) / manifest::fileName).string(), json.dump(2) + "\n");
+  writeFileAtomically((fs::path(directory) / manifest::fileName).string(), json.dump(2) + "\n",
+                      Sync::Content);
 }
 
 Measured measureFile(const std::string &directory, const Manifest::File &file) {

@@ -134,10 +134,10 @@ void createDirectories(const fs::path &directory) {
 void writeFileAtomically(const std::string &path, std::string_view content, Sync sync) {
   PendingFile file(path);
   file.append(content);
-  if (sync == Sync::Yes)
+  if (sync != Sync::No)
     file.sync();
   file.rename();
-  if (sync == Sync::Yes)
+  if (sync == Sync::All)
     syncParent(path);
 }
 

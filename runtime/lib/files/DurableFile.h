@@ -23,12 +23,13 @@ namespace titan::rt {
 constexpr const char *temporarySuffix = ".partial";
 
 enum class Sync {
-  No, ///< atomic for readers alone: for what is written often and is worth nothing after a crash
-  Yes
+  No,      ///< atomic for readers alone: what is written often and is worth nothing after a crash
+  Content, ///< the caller syncs the folder, once for several files
+  All
 };
 
 /// Writes a whole file. A reader sees the old content or the new one, never a prefix.
-void writeFileAtomically(const std::string &path, std::string_view content, Sync sync = Sync::Yes);
+void writeFileAtomically(const std::string &path, std::string_view content, Sync sync = Sync::All);
 
 /// Refuses a path that no file can be written to: a device, a pipe, a socket, a folder, a link to
 /// one of them or a name of an open file (/dev/stdout, /proc/self/fd/1).

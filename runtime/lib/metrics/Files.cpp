@@ -1,5 +1,5 @@
 #include "files/DurableFile.h"
-#include "files/FileKind.h"
+#include "files/ReadFile.h"
 #include "titan/runtime/error.h"
 #include "titan/runtime/metrics.h"
 
@@ -70,15 +70,32 @@ void MetricsFile::sync() {
   syncStream(file, path);
 }
 
+std::optional<RunStatus::Weights> readWeightsOfStatus(const std::string &path) {
+  constexpr size_t longest = size_t{1} << 20;
+  if (!isRegular(path))
+    return std::nullopt;
+  auto json = nlohmann::json::parse(readWhole(path, longest), nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json["weights"].is_object())
+    return std::nullopt;
+  nlohmann::json &weights = json["weights"];
+  if (!weights["bytes"].is_number_unsigned() || !weights["crc32c"].is_number_unsigned())
+    return std::nullopt;
+  return RunStatus::Weights{weights["bytes"].get<int64_t>(), weights["crc32c"].get<uint32_t>()};
+}
+
 void writeStatus(const std::string &path, const RunStatus &status) {
   nlohmann::ordered_json json = {
       {"state", status.state},     {"step", status.step},
       {"steps", status.steps},     {"exit_status", status.exitStatus},
       {"message", status.message}, {"updated", static_cast<int64_t>(std::time(nullptr))}};
+  if (status.weights)
+    json["weights"] = {{"file", "model.safetensors"},
+                       {"bytes", status.weights->bytes},
+                       {"crc32c", status.weights->crc}};
   // While it runs, the next one comes soon, and steps wait for no disk.
   writeFileAtomically(path,
                       json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n",
-                      status.state == "running" ? Sync::No : Sync::Yes);
+                      status.state == "running" ? Sync::No : Sync::All);
 }
 
 } // namespace titan::rt

@@ -30,7 +30,23 @@ std::string writerOf(const Session &session, const Manifest &manifest) {
   return isOwn ? "" : "run `" + manifest.run + "`";
 }
 
-void load(Session &session, const std::string &directory, const Manifest &manifest) {
+/// Whether the tensors may fit and mean something else.
+bool isOfAnotherModel(const Session &session, const Manifest &manifest) {
+  const std::string &own = session.program().model;
+  return !own.empty() && !manifest.model.empty() && own != manifest.model;
+}
+
+void refuseAnotherModel(const std::string &directory, const Manifest &manifest) {
+  throw UserError(fmt::format(
+      "{} was saved by another model than this program's, of run `{}`, though its tensors fit: "
+      "pass "
+      "another --out DIR; or go on from it all the same with --resume {}, take its weights alone "
+      "with --init-from, or begin anew with --resume none",
+      directory, manifest.run, directory));
+}
+
+/// `isAsked`: the user named this checkpoint.
+void load(Session &session, const std::string &directory, const Manifest &manifest, bool isAsked) {
   constexpr Role parameters[] = {Role::Parameter}, state[] = {Role::State};
   std::string writer = writerOf(session, manifest);
   session.world().together([&] {
@@ -42,10 +58,21 @@ void load(Session &session, const std::string &directory, const Manifest &manife
                                   "anew with --resume none",
                                   error.what(), writer.empty() ? "another program" : writer));
     }
+    if (isOfAnotherModel(session, manifest) && !isAsked)
+      refuseAnotherModel(directory, manifest);
   });
+  if (session.isFirst() && isOfAnotherModel(session, manifest))
+    std::printf("note: the checkpoint was saved by another model than this program's\n");
   if (session.isFirst())
     std::printf("resuming after step %lld from %s%s\n", static_cast<long long>(manifest.step),
                 directory.c_str(), writer.empty() ? "" : (", which " + writer + " wrote").c_str());
+}
+
+/// Whether the path is OUT/model.safetensors, or OUT that has one.
+bool isWeightsOfRun(const std::string &path) {
+  std::error_code ignored;
+  const char *name = "model.safetensors";
+  return fs::path(path).filename() == name || fs::exists(fs::path(path) / name, ignored);
 }
 
 /// The run's checkpoints as rank 0 sees them: all ranks must try the same ones.
@@ -120,6 +147,9 @@ void loadWeights(Session &session, const std::string &path) {
     directory = store.emplace(path).directory();
     if (isCheckpoint(directory))
       files = readManifest(directory).files;
+    else if (isWeightsOfRun(path))
+      if (auto weights = readWeightsOfStatus((fs::path(directory) / "status.json").string()))
+        files = {{"model.safetensors", Content::Parameters, weights->bytes, weights->crc}};
   });
   std::erase_if(files,
                 [](const Manifest::File &file) { return file.content != Content::Parameters; });
@@ -149,7 +179,7 @@ std::optional<Manifest> resumeFrom(Session &session, const std::string &runDirec
     std::string problem;
     Manifest manifest = examine(session, directories[i], problem);
     if (problem.empty()) {
-      load(session, directories[i], manifest);
+      load(session, directories[i], manifest, /*isAsked=*/!any);
       return manifest;
     }
     if (i + 1 == directories.size())

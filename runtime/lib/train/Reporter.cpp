@@ -87,7 +87,7 @@ void Reporter::evaluation(int64_t step, const EvaluationResult &result) {
 void Reporter::status(const char *state, int64_t step, int exitStatus, const std::string &message) {
   if (session.isFirst())
     writeStatus((std::filesystem::path(directory) / "status.json").string(),
-                {state, step, horizon, exitStatus, message});
+                {state, step, horizon, exitStatus, message, finalWeights});
 }
 
 } // namespace titan::rt

@@ -28,6 +28,8 @@ public:
   /// What was told up to now survives a loss of power: before a checkpoint from which a run goes on
   /// behind these rows, and at the end.
   void sync();
+  /// What the status says from here on of the weights that the run has written.
+  void weights(RunStatus::Weights written) { finalWeights = written; }
   void evaluation(int64_t step, const EvaluationResult &result);
   void status(const char *state, int64_t step, int exitStatus, const std::string &message);
 
@@ -50,6 +52,7 @@ private:
   int64_t last, horizon;
   std::optional<MetricsFile> metrics;
   std::optional<EventFile> events;
+  std::optional<RunStatus::Weights> finalWeights;
 };
 
 } // namespace titan::rt

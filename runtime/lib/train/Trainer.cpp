@@ -5,12 +5,14 @@
 #include "Data.h"
 #include "DirectoryLock.h"
 #include "Evaluation.h"
+#include "Outputs.h"
 #include "Profiler.h"
 #include "Replicas.h"
 #include "Reporter.h"
 #include "SetAside.h"
 #include "StopSignal.h"
 #include "TensorFiles.h"
+#include "Verify.h"
 
 #include "files/DurableFile.h"
 #include "metrics/PublishedPeak.h"
@@ -64,7 +66,7 @@ public:
 
   int run() {
     openSets();
-    checkOutputs();
+    checkOutputs(session, options, directory);
     if (options.dryRun) {
       loadState();
       return ExitSuccess;
@@ -111,37 +113,6 @@ private:
 
   uint64_t seed() const { return static_cast<uint64_t>(settings.integer("seed", 0)); }
 
-  /// The one that is made below.
-  bool isRunDirectory(const fs::path &folder) const {
-    return fs::weakly_canonical(folder) == fs::weakly_canonical(directory);
-  }
-
-  /// What can be known of places to write to without writing.
-  void checkOutputs() {
-    session.world().together([&] {
-      for (const std::string &path : {options.saveInitial, options.saveGradients})
-        if (fs::path folder = fs::path(path).parent_path();
-            !folder.empty() && !fs::is_directory(folder) && !isRunDirectory(folder))
-          throw UserError(
-              fmt::format("cannot write '{}': there is no directory '{}'", path, folder.string()));
-        else if (!path.empty())
-          checkTarget(path);
-      if (!session.isFirst())
-        return;
-      std::error_code ignored;
-      fs::path there = fs::absolute(directory);
-      while (!fs::exists(there, ignored) && there.has_relative_path())
-        there = there.parent_path();
-      if (!fs::is_directory(there, ignored) || ::access(there.c_str(), W_OK) != 0)
-        throw UserError(fmt::format(
-            "cannot make the run's directory '{}': '{}' is {}", directory, there.string(),
-            fs::is_directory(there, ignored) ? "not to be written to" : "no directory"));
-      for (const char *name :
-           {"config.toml", "program.titan", "metrics.jsonl", "status.json", "model.safetensors"})
-        checkTarget(file(name));
-    });
-  }
-
   void openDirectory() {
     session.world().together([&] {
       if (!session.isFirst())
@@ -182,12 +153,14 @@ private:
       explainBeginning();
       if (std::error_code absent; saved < 0) // before the settings beside them are others
         fs::remove(file("metrics.jsonl"), absent);
-      writeFileAtomically(file("config.toml"), settings.toToml());
-      writeFileAtomically(file("program.titan"), session.program().source);
+      writeFileAtomically(file("config.toml"), settings.toToml(), Sync::Content);
+      writeFileAtomically(file("program.titan"), session.program().source, Sync::Content);
     }
     if (!options.saveInitial.empty())
       save(options.saveInitial, Role::Parameter);
     report.begin(step);
+    if (session.isFirst())
+      syncDirectory(directory);
     if (schedule.warmup > schedule.steps)
       report.warn(
           "the learning rate rises over {} steps (`schedule.warmup`), but the run has {}: it "
@@ -245,6 +218,8 @@ private:
       saveRun(); // --stop-at: to be continued
     compareReplicas();
     save(file("model.safetensors"), Role::Parameter);
+    if (session.isFirst())
+      report.weights(checksumOfWeights(directory));
     report.sync();
     report.status("finished", step, ExitSuccess, "");
     report.say("finished after step {} in {}; weights in {}", step,
@@ -273,8 +248,13 @@ private:
     compareReplicas();
     profiler.during("checkpoint", [&] {
       report.sync(); // a run goes on behind these rows
-      Manifest position{step, seed(), sample, data->order().windows(), session.program().name,
-                        "",   {}};
+      Manifest position{step,
+                        seed(),
+                        sample,
+                        data->order().windows(),
+                        session.program().name,
+                        session.program().model,
+                        {}};
       saveCheckpoint(session, directory, position, settings.integer("checkpoint.keep", 0));
     });
     // What was the end is not any more, and would be taken for it.

@@ -72,6 +72,14 @@ std::string damageOf(Session &session, const std::string &directory,
   return "";
 }
 
+RunStatus::Weights checksumOfWeights(const std::string &directory) {
+  Measured found = measureFile(directory, {"model.safetensors", Manifest::Content::Parameters});
+  if (found.error != noReadError)
+    throw Fault(
+        fmt::format("cannot read '{}/model.safetensors': {}", directory, describe(found.error)));
+  return {found.bytes, found.crc};
+}
+
 Manifest examine(Session &session, const std::string &directory, std::string &problem) {
   Manifest manifest;
   std::string own;

@@ -23,6 +23,9 @@ std::vector<Measured> measureFiles(Session &session, const std::string &director
 std::string damageOf(Session &session, const std::string &directory,
                      const std::vector<Manifest::File> &files);
 
+/// Of DIRECTORY/model.safetensors, which the run has just written.
+RunStatus::Weights checksumOfWeights(const std::string &directory);
+
 /// Reads and checks the manifest and all files; `problem` says why they cannot be used.
 Manifest examine(Session &session, const std::string &directory, std::string &problem);
 

@@ -93,7 +93,15 @@ struct RunStatus {
   int64_t step = 0, steps = 0;
   int exitStatus = 0;
   std::string message;
+  /// Of model.safetensors, once it is there: its size and CRC-32C.
+  struct Weights {
+    int64_t bytes;
+    uint32_t crc;
+  };
+  std::optional<Weights> weights = {};
 };
+/// What status.json says of the weights beside it; nothing where it says nothing.
+std::optional<RunStatus::Weights> readWeightsOfStatus(const std::string &path);
 void writeStatus(const std::string &path, const RunStatus &status);
 
 } // namespace titan::rt

@@ -87,6 +87,7 @@ struct Shard {
 };
 
 /// The index that lists them for other software: STEM.safetensors.index.json. One rank calls it.
+/// Its name is durable once the caller has synced the folder.
 void writeShardIndex(const std::string &directory, const std::string &stem,
                      const std::vector<Shard> &shards);
 
