@@ -337,6 +337,8 @@ void ProgramTable::emit(StringRef undivided) {
   out.line("Program p;");
   if (auto name = module->getAttrOfType<StringAttr>("titan.run_name"))
     out.line("p.name = " + quote(name) + ";");
+  if (auto fingerprint = module->getAttrOfType<StringAttr>("titan.fingerprint"))
+    out.line("p.model = " + quote(fingerprint) + ";");
   if (auto source = module->getAttrOfType<StringAttr>("titan.source"))
     out.line("p.source = {" + quote(source) + ", " + std::to_string(source.size()) + "};");
   out.line("p.mesh = programMesh();");

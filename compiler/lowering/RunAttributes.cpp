@@ -1,4 +1,5 @@
 #include "compiler/lowering/RunAttributes.h"
+#include "compiler/sema/Fingerprint.h"
 #include "compiler/sema/ParameterRules.h"
 
 #include "dialects/dist/IR/DistOps.h"
@@ -215,6 +216,7 @@ void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
   module->setAttr(ir::attr::kRun, builder.getDictionaryAttr(settings));
   module->setAttr("titan.run_name", builder.getStringAttr(run.run.name));
   module->setAttr("titan.model", builder.getStringAttr(run.modelName));
+  module->setAttr("titan.fingerprint", builder.getStringAttr(sema::fingerprintOf(run.train)));
   module->setAttr("titan.source", builder.getStringAttr(wholeText(sources)));
   auto size = [&](StringRef name, int64_t value) {
     return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));

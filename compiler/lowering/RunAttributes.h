@@ -12,7 +12,7 @@ namespace titan::lowering {
 /// `dist.mesh` and one `dist.map` an axis, at the builder's insertion point.
 void addMesh(const sema::CheckedRun &run, mlir::OpBuilder &builder, const Translation &translation);
 
-/// titan.run, titan.run_name, titan.model, titan.source, titan.sizes.
+/// titan.run, titan.run_name, titan.model, titan.fingerprint, titan.source, titan.sizes.
 void setRunAttributes(const sema::CheckedRun &run, const SourceManager &sources,
                       mlir::ModuleOp module);
 

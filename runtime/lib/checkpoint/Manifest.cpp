@@ -1,76 +1,30 @@
+#include "checkpoint/ManifestFormat.h"
+#include "files/DurableFile.h"
+#include "files/FileKind.h"
+#include "files/ReadFile.h"
 #include "titan/runtime/checkpoint.h"
 #include "titan/runtime/checksum.h"
 #include "titan/runtime/error.h"
-#include "titan/runtime/mapped_file.h"
-#include "titan/runtime/metrics.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <sys/stat.h>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace titan::rt {
 
 namespace fs = std::filesystem;
 
-namespace {
+using manifest::Json;
 
-using Json = nlohmann::ordered_json;
-
-constexpr const char *fileName = "checkpoint.json";
-constexpr const char *checksumKey = "crc32c";
-constexpr int64_t format = 1;
-
-const char *nameOf(Manifest::Content content) {
-  return content == Manifest::Content::Parameters ? "parameters" : "optimizer";
-}
-
-/// Of everything but the checksum itself.
-uint32_t checksumOf(Json json) {
+uint32_t manifest::checksumOf(Json json) {
   json.erase(checksumKey);
   return crc32c(json.dump());
 }
-
-Manifest::File parseFile(const Json &entry) {
-  bool parameters = entry.at("content") == nameOf(Manifest::Content::Parameters);
-  return {entry.at("name").get<std::string>(),
-          parameters ? Manifest::Content::Parameters : Manifest::Content::Optimizer,
-          entry.at("bytes").get<int64_t>(), entry.at(checksumKey).get<uint32_t>()};
-}
-
-Manifest parse(const Json &json) {
-  if (json.at("format").get<int64_t>() != format)
-    throw UserError(fmt::format("written in format {}, this program reads format {}",
-                                json.at("format").get<int64_t>(), format));
-  if (json.at(checksumKey).get<uint32_t>() != checksumOf(json))
-    throw UserError("damaged: its checksum does not fit");
-  Manifest manifest;
-  manifest.step = json.at("step").get<int64_t>();
-  manifest.seed = json.at("random").at("seed").get<uint64_t>();
-  manifest.sample = json.at("data").at("sample").get<int64_t>();
-  manifest.samplesInEpoch = json.at("data").at("samples_in_epoch").get<int64_t>();
-  manifest.run = json.value("run", "");
-  manifest.isFinite = json.value("finite", true);
-  manifest.horizon = json.value("horizon", int64_t{0});
-  for (const Json &entry : json.at("files"))
-    manifest.files.push_back(parseFile(entry));
-  return manifest;
-}
-
-/// The step of a directory named step-N, or -1.
-int64_t stepOf(const fs::path &directory) {
-  std::string name = directory.filename().string();
-  int64_t step = -1;
-  if (name.rfind("step-", 0) != 0)
-    return -1;
-  auto [end, error] = std::from_chars(name.data() + 5, name.data() + name.size(), step);
-  return error == std::errc() && end == name.data() + name.size() ? step : -1;
-}
-
-} // namespace
 
 std::vector<std::string> Manifest::paths(const std::string &directory, Content content) const {
   std::vector<std::string> found;
@@ -82,54 +36,88 @@ std::vector<std::string> Manifest::paths(const std::string &directory, Content c
 
 bool isCheckpoint(const std::string &directory) {
   std::error_code unknown;
-  return fs::exists(fs::path(directory) / fileName, unknown);
+  return fs::exists(fs::path(directory) / manifest::fileName, unknown);
 }
 
-Manifest readManifest(const std::string &directory) {
-  std::string path = (fs::path(directory) / fileName).string();
-  std::ifstream stream(path);
-  if (!stream)
-    throw UserError(fmt::format("'{}' is not a checkpoint: it has no {}", directory, fileName));
-  try {
-    return parse(Json::parse(stream));
-  } catch (const Json::exception &error) {
-    throw UserError(path + ": damaged: " + error.what());
-  } catch (const UserError &error) {
-    throw UserError(path + ": " + error.what());
-  }
-}
-
-void writeManifest(const std::string &directory, const Manifest &manifest) {
-  Json json = {
-      {"format", format},
-      {"run", manifest.run},
-      {"step", manifest.step},
-      {"finite", manifest.isFinite},
-      {"horizon", manifest.horizon},
-      {"random", {{"generator", "philox4x32-10"}, {"seed", manifest.seed}}},
-      {"data", {{"sample", manifest.sample}, {"samples_in_epoch", manifest.samplesInEpoch}}},
-      {"files", Json::array()}};
-  for (const Manifest::File &file : manifest.files)
+void writeManifest(const std::string &directory, const Manifest &written) {
+  Json json = {{"format", manifest::format},
+               {"run", written.run},
+               {"model", written.model},
+               {"step", written.step},
+               {"finite", written.isFinite},
+               {"horizon", written.horizon},
+               {"random", {{"generator", "philox4x32-10"}, {"seed", written.seed}}},
+               {"data", {{"sample", written.sample}, {"samples_in_epoch", written.samplesInEpoch}}},
+               {"files", Json::array()}};
+  for (const Manifest::File &file : written.files)
     json["files"].push_back({{"name", file.name},
-                             {"content", nameOf(file.content)},
+                             {"content", manifest::nameOf(file.content)},
                              {"bytes", file.bytes},
-                             {checksumKey, file.crc}});
-  json[checksumKey] = checksumOf(json);
-  writeFileAtomically((fs::path(directory) / fileName).string(), json.dump(2) + "\n");
+                             {manifest::checksumKey, file.crc}});
+  json[manifest::checksumKey] = manifest::checksumOf(json);
+  writeFileAtomically((fs::path(directory) / manifest::fileName).string(), json.dump(2) + "\n",
+                      Sync::Content);
 }
 
-Manifest::File measureFile(const std::string &directory, const Manifest::File &file) {
-  MappedFile mapped((fs::path(directory) / file.name).string());
-  constexpr size_t stretch = size_t{16} << 20;
-  std::span<const std::byte> rest = mapped.bytes();
-  uint32_t sum = 0;
-  while (!rest.empty()) {
-    size_t count = std::min(rest.size(), stretch);
-    sum = crc32c(rest.first(count), sum);
-    rest = rest.subspan(count);
-    mapped.release();
-  }
-  return {file.name, file.content, static_cast<int64_t>(mapped.bytes().size()), sum};
+Measured measureFile(const std::string &directory, const Manifest::File &file) {
+  Measured found;
+  found.error =
+      readPieces((fs::path(directory) / file.name).string(), [&](std::span<const std::byte> piece) {
+        found.crc = crc32c(piece, found.crc);
+        found.bytes += static_cast<int64_t>(piece.size());
+        return file.bytes == 0 || found.bytes <= file.bytes;
+      });
+  return found;
+}
+
+int64_t stepOfDirectory(const std::string &directory) {
+  fs::path path(directory);
+  std::string name = (path.has_filename() ? path : path.parent_path()).filename().string();
+  int64_t step = -1;
+  if (!name.starts_with("step-"))
+    return -1;
+  auto [end, error] = std::from_chars(name.data() + 5, name.data() + name.size(), step);
+  bool isOwnName = error == std::errc() && name == fmt::format("step-{}", step);
+  return isOwnName ? step : -1;
+}
+
+std::string checkpointOfStep(const std::string &runDirectory, int64_t step) {
+  return (fs::path(runDirectory) / "checkpoints" / fmt::format("step-{}", step)).string();
+}
+
+/// Whether there is a folder; an error where there is something that is none, or cannot be reached.
+/// Only a name that does not exist means that there is none.
+static bool hasFolder(const fs::path &path) {
+  struct stat entry, folder;
+  if (::lstat(path.c_str(), &entry) != 0 && errno == ENOENT)
+    return false;
+  std::string why;
+  if (::stat(path.c_str(), &folder) != 0)
+    why = std::strerror(errno);
+  else if (!S_ISDIR(folder.st_mode))
+    why = fmt::format("it is {}, not a folder", kindOf(folder));
+  else
+    return true;
+  std::error_code unknown;
+  if (fs::path to = fs::read_symlink(path, unknown); !to.empty())
+    why = fmt::format("a symbolic link to '{}', which cannot be reached: {}", to.string(), why);
+  throw UserError(fmt::format("cannot read '{}': {}", path.string(), why));
+}
+
+std::vector<int64_t> listSteps(const std::string &runDirectory) {
+  const fs::path checkpoints = fs::path(runDirectory) / "checkpoints";
+  if (!hasFolder(runDirectory) || !hasFolder(checkpoints))
+    return {};
+  std::vector<int64_t> steps;
+  std::error_code error;
+  for (fs::directory_iterator entry(checkpoints, error), end; !error && entry != end;
+       entry.increment(error))
+    if (int64_t step = stepOfDirectory(entry->path().string()); step >= 0)
+      steps.push_back(step);
+  if (error)
+    throw UserError(fmt::format("cannot read '{}': {}", checkpoints.string(), error.message()));
+  std::sort(steps.rbegin(), steps.rend());
+  return steps;
 }
 
 static bool isFiniteCheckpoint(const std::string &directory) {
@@ -158,15 +146,9 @@ std::string latestFinite(const std::string &runDirectory) {
 }
 
 std::vector<std::string> listCheckpoints(const std::string &runDirectory) {
-  std::error_code absent;
-  std::vector<std::pair<int64_t, std::string>> found;
-  for (const auto &entry : fs::directory_iterator(fs::path(runDirectory) / "checkpoints", absent))
-    if (int64_t step = stepOf(entry.path()); step >= 0)
-      found.emplace_back(step, entry.path().string());
-  std::sort(found.rbegin(), found.rend());
   std::vector<std::string> directories;
-  for (auto &[step, directory] : found)
-    directories.push_back(std::move(directory));
+  for (int64_t step : listSteps(runDirectory))
+    directories.push_back(checkpointOfStep(runDirectory, step));
   return directories;
 }
 

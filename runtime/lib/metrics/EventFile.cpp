@@ -1,5 +1,6 @@
 #include "EventFile.h"
 
+#include "files/DurableFile.h"
 #include "titan/runtime/checksum.h"
 #include "titan/runtime/error.h"
 
@@ -7,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <unistd.h>
 
@@ -77,22 +79,33 @@ Message event(int64_t step) {
   return message;
 }
 
-std::string nameOfFile() {
+std::string beginOfName() {
   char host[256] = "";
   gethostname(host, sizeof(host) - 1);
   auto now = std::chrono::system_clock::now().time_since_epoch();
   auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now).count();
-  return fmt::format("events.out.tfevents.{:010}.{}.{}.0", seconds, host, getpid());
+  return fmt::format("events.out.tfevents.{:010}.{}.{}.", seconds, host, getpid());
+}
+
+/// A file that was not there: processes of one second can have the same number, in containers.
+std::FILE *createFile(const std::string &directory, std::string &path) {
+  const std::string begin = (std::filesystem::path(directory) / beginOfName()).string();
+  int descriptor = -1;
+  for (int number = 0; descriptor < 0; ++number) {
+    path = begin + std::to_string(number);
+    descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (descriptor < 0 && errno != EEXIST)
+      failToWrite(path, errno);
+  }
+  return ::fdopen(descriptor, "w");
 }
 
 } // namespace
 
 EventFile::EventFile(const std::string &directory, int64_t resumedAfter) {
-  std::filesystem::create_directories(directory);
-  path = (std::filesystem::path(directory) / nameOfFile()).string();
-  file = std::fopen(path.c_str(), "we");
-  if (!file)
-    throw UserError("cannot write '" + path + "': " + std::strerror(errno));
+  createDirectories(directory);
+  file = createFile(directory, path);
+  syncDirectory(directory);
   writeRecord(event(0).text(3, "brain.Event:2").str());
   // SessionLog { SessionStatus status = 1; }, START = 1, is field 7: later steps begin anew.
   writeRecord(event(resumedAfter + 1).text(7, Message().number(1, 1).str()).str());
@@ -109,6 +122,10 @@ void EventFile::append(int64_t step, const std::vector<std::pair<std::string, do
     summary.text(1, Message().text(1, tag).real32(2, static_cast<float>(value)).str());
   writeRecord(event(step).text(5, summary.str()).str());
   flush();
+}
+
+void EventFile::sync() {
+  syncStream(file, path);
 }
 
 void EventFile::flush() {

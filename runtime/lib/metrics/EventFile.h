@@ -24,6 +24,8 @@ public:
   EventFile &operator=(const EventFile &) = delete;
 
   void append(int64_t step, const std::vector<std::pair<std::string, double>> &scalars);
+  /// What was written survives a loss of power.
+  void sync();
 
 private:
   void writeRecord(const std::string &data);

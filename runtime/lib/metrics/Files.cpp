@@ -1,3 +1,6 @@
+#include "files/DurableFile.h"
+#include "files/FileKind.h"
+#include "files/ReadFile.h"
 #include "titan/runtime/error.h"
 #include "titan/runtime/metrics.h"
 
@@ -5,6 +8,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
@@ -12,10 +16,6 @@
 namespace titan::rt {
 
 namespace {
-
-[[noreturn]] void fail(const std::string &path) {
-  throw UserError("cannot write '" + path + "': " + std::strerror(errno));
-}
 
 /// The rows of an earlier run up to a step. A last line that a crash cut short is dropped.
 std::string rowsUpTo(const std::string &path, int64_t step) {
@@ -35,10 +35,20 @@ std::string rowsUpTo(const std::string &path, int64_t step) {
 
 MetricsFile::MetricsFile(const std::string &path, int digits, int64_t keep)
     : path(path), digits(digits) {
-  writeFileAtomically(path, keep > 0 ? rowsUpTo(path, keep) : "");
-  file = std::fopen(path.c_str(), "ae");
-  if (!file)
-    fail(path);
+  PendingFile rows(path);
+  if (keep > 0 && isRegular(path)) // a pipe would wait for its writer
+    rows.append(rowsUpTo(path, keep));
+  rows.sync();
+  rows.rename();
+  // The same file, whatever has the name from here on.
+  int descriptor = rows.release();
+  ::lseek(descriptor, 0, SEEK_END);
+  file = ::fdopen(descriptor, "w");
+  if (!file) {
+    int error = errno;
+    ::close(descriptor);
+    failToWrite(path, error);
+  }
 }
 
 MetricsFile::~MetricsFile() {
@@ -51,24 +61,8 @@ void MetricsFile::append(const MetricsRow &row) {
     throw Fault("cannot write '" + path + "': " + std::strerror(errno));
 }
 
-void writeFileAtomically(const std::string &path, const std::string &content) {
-  std::string temporary = path + ".partial";
-  int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0)
-    fail(temporary);
-  size_t written = 0;
-  while (written < content.size()) {
-    ssize_t count = ::write(file, content.data() + written, content.size() - written);
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count <= 0) {
-      ::close(file);
-      fail(temporary);
-    }
-    written += static_cast<size_t>(count);
-  }
-  if (::close(file) != 0 || std::rename(temporary.c_str(), path.c_str()) != 0)
-    fail(path);
+void MetricsFile::sync() {
+  syncStream(file, path);
 }
 
 } // namespace titan::rt

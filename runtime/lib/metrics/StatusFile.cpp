@@ -1,5 +1,9 @@
 #include "StatusFile.h"
 
+#include "files/DurableFile.h"
+#include "files/FileKind.h"
+#include "files/ReadFile.h"
+
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -47,13 +51,16 @@ bool writeAll(int file, const char *text, size_t size) {
   return true;
 }
 
-/// By a rename; where a disk is full, over the old bytes. System calls alone.
-bool replaceFile(const char *path, const char *partial, std::string_view content) {
+/// By a rename, after a sync where the file `isDurable`; where a disk is full, over the old bytes.
+/// System calls alone.
+bool replaceFile(const char *path, const char *partial, std::string_view content, bool isDurable) {
   const char *text = content.data();
   const size_t size = content.size();
   ::unlink(partial);
   int file = ::open(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
   bool isWritten = file >= 0 && writeAll(file, text, size);
+  if (isWritten && isDurable)
+    isWritten = ::fsync(file) == 0;
   if (file >= 0)
     isWritten = ::close(file) == 0 && isWritten;
   if (isWritten && ::rename(partial, path) == 0)
@@ -64,6 +71,15 @@ bool replaceFile(const char *path, const char *partial, std::string_view content
     return false;
   isWritten = writeAll(file, text, size) && ::ftruncate(file, static_cast<off_t>(size)) == 0;
   return ::close(file) == 0 && isWritten;
+}
+
+/// A disk that fails is no reason to lose what else the status says.
+void syncNameOf(const std::string &path) {
+  try {
+    syncParent(path);
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "warning: %s\n", error.what());
+  }
 }
 
 } // namespace
@@ -106,22 +122,30 @@ bool StatusFile::write(RunStatus status) {
 
 bool StatusFile::writeNow() {
   isWriting = true;
-  const bool isWritten = isOver || replaceFile(path.c_str(), partial.c_str(), describe());
+  const bool isLast = current.state != "running";
+  const bool isWritten =
+      isOver || replaceFile(path.c_str(), partial.c_str(), describe(), /*isDurable=*/isLast);
   isWriting = false;
+  if (isLast && isWritten)
+    syncNameOf(path);
   return isWritten;
 }
 
 std::string StatusFile::describe() const {
-  const nlohmann::ordered_json json = {{"state", current.state},
-                                       {"step", current.step},
-                                       {"steps", steps},
-                                       {"exit_status", current.exitStatus},
-                                       {"message", current.message},
-                                       {"pid", getpid()},
-                                       {"host", host},
-                                       {"started", started},
-                                       {"updated", secondsNow()},
-                                       {"step_ended", stepEnded.load()}};
+  nlohmann::ordered_json json = {{"state", current.state},
+                                 {"step", current.step},
+                                 {"steps", steps},
+                                 {"exit_status", current.exitStatus},
+                                 {"message", current.message},
+                                 {"pid", getpid()},
+                                 {"host", host},
+                                 {"started", started},
+                                 {"updated", secondsNow()},
+                                 {"step_ended", stepEnded.load()}};
+  if (current.weights)
+    json["weights"] = {{"file", "model.safetensors"},
+                       {"bytes", current.weights->bytes},
+                       {"crc32c", current.weights->crc}};
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -142,7 +166,7 @@ void StatusFile::writeFromHandler(int exitStatus, const SafeText &message) {
   text.json(host.c_str()) << "\",\n  \"started\": " << started
                           << ",\n  \"updated\": " << secondsNow()
                           << ",\n  \"step_ended\": " << stepEnded.load() << "\n}\n";
-  replaceFile(path.c_str(), crashed.c_str(), {text.text(), text.size()});
+  replaceFile(path.c_str(), crashed.c_str(), {text.text(), text.size()}, /*isDurable=*/false);
 }
 
 std::string describeUnended(const std::string &path) {
@@ -161,6 +185,19 @@ std::string describeUnended(const std::string &path) {
   } catch (const std::exception &) { // another program's, or damaged
     return "";
   }
+}
+
+std::optional<RunStatus::Weights> readWeightsOfStatus(const std::string &path) {
+  constexpr size_t longest = size_t{1} << 20;
+  if (!isRegular(path))
+    return std::nullopt;
+  auto json = nlohmann::json::parse(readWhole(path, longest), nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json["weights"].is_object())
+    return std::nullopt;
+  nlohmann::json &weights = json["weights"];
+  if (!weights["bytes"].is_number_unsigned() || !weights["crc32c"].is_number_unsigned())
+    return std::nullopt;
+  return RunStatus::Weights{weights["bytes"].get<int64_t>(), weights["crc32c"].get<uint32_t>()};
 }
 
 } // namespace titan::rt

@@ -5,12 +5,14 @@
 //   step, steps  done, and to do in all
 //   exit_status  what the process will end with, since launchers fold it
 //   message      why it is no longer running
+//   weights      size and CRC-32C of model.safetensors, once the run has written it
 //   pid, host, started   the process that writes it
 //   updated      when it was written: while the process lives, every 20 seconds at least
 //   step_ended   when the latest step ended
 //
-// Times are seconds since 1970. A process that is killed outright (SIGKILL) leaves `running`: then
-// `updated` grows old, and the process is gone.
+// The last status of a run survives a loss of power; earlier ones need not, as steps wait for no
+// disk. Times are seconds since 1970. A process that is killed outright (SIGKILL) leaves `running`:
+// then `updated` grows old, and the process is gone.
 #pragma once
 
 #include "launch/SafeText.h"
@@ -20,6 +22,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -30,7 +33,15 @@ struct RunStatus {
   int64_t step = 0;
   int exitStatus = 0;
   std::string message = {};
+  struct Weights {
+    int64_t bytes;
+    uint32_t crc;
+  };
+  std::optional<Weights> weights = {};
 };
+
+/// What the status in `path` says of the weights beside it; nothing where it says nothing.
+std::optional<RunStatus::Weights> readWeightsOfStatus(const std::string &path);
 
 class StatusFile {
 public:

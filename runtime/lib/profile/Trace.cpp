@@ -1,6 +1,6 @@
 #include "Trace.h"
 
-#include "titan/runtime/metrics.h"
+#include "files/DurableFile.h"
 #include "titan/runtime/program.h"
 
 #include <fmt/format.h>
@@ -92,7 +92,7 @@ void Trace::write(const std::string &path) const {
                              fmt::format(R"(, "started": {:.3f})", timestamp(each.started)));
   for (const Span &span : spans)
     text += ",\n" + spanText(rank, Loop, span.name, "", span.begin, span.end);
-  writeFileAtomically(path, text + "\n]}\n");
+  writeFileAtomically(path, text + "\n]}\n", Sync::No);
 }
 
 } // namespace titan::rt

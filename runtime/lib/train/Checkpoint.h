@@ -11,9 +11,9 @@
 
 namespace titan::rt {
 
-/// Saves parameters and optimizer state as OUT/checkpoints/step-N, then removes those of later
-/// steps, and all but the latest `keep` (0: none) of those whose losses are finite and of the
-/// others. `position` says where the run stands.
+/// Saves parameters and optimizer state as OUT/checkpoints/step-N. Once that is durable, sets aside
+/// the checkpoints of later steps and removes all but the latest `keep` (0: none) of those whose
+/// losses are finite, and of the others. `position` says how far the run is.
 void saveCheckpoint(Session &session, const std::string &runDirectory, Manifest position,
                     int64_t keep);
 
@@ -24,16 +24,8 @@ void saveCheckpoint(Session &session, const std::string &runDirectory, Manifest 
 std::optional<Manifest> resumeFrom(Session &session, const std::string &runDirectory,
                                    const std::string &choice);
 
-/// Moves the weights and checkpoints of a run that another one replaces out of its way, to
-/// OUT/replaced, where they take the place of what was moved there before: nothing goes on from
-/// them unasked. Gives that folder; empty where there was nothing.
-std::string setAside(const std::string &runDirectory);
-
 /// Loads the parameters of a user's file or directory, which may be a run's or a checkpoint's: one
 /// that is damaged is refused. Every rank calls it.
 void loadWeights(Session &session, const std::string &path);
-
-/// Removes what a run that ended while it saved has left.
-void removeUnfinishedCheckpoints(const std::string &runDirectory);
 
 } // namespace titan::rt

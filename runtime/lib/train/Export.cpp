@@ -3,8 +3,8 @@
 #include "Checkpoint.h"
 #include "TensorFiles.h"
 
+#include "files/DurableFile.h"
 #include "titan/runtime/error.h"
-#include "titan/runtime/metrics.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -54,9 +54,11 @@ int exportWeights(Session &session, const Options &options, const Settings &sett
       saveShards(session, directory.string(), "model", parameters, shardBytes);
   if (session.isFirst()) {
     writeShardIndex(directory.string(), "model", shards);
-    writeFileAtomically((directory / "config.json").string(),
-                        configOf(session.program(), settings));
-    writeFileAtomically((directory / "program.titan").string(), session.program().source);
+    writeFileAtomically((directory / "config.json").string(), configOf(session.program(), settings),
+                        Sync::Content);
+    writeFileAtomically((directory / "program.titan").string(), session.program().source,
+                        Sync::Content);
+    syncDirectory(directory);
     std::printf("wrote %zu file%s of weights to %s\n", shards.size(), shards.size() == 1 ? "" : "s",
                 directory.c_str());
   }

@@ -1,5 +1,7 @@
 #include "Profiler.h"
 
+#include "files/DurableFile.h"
+
 #include <cstdio>
 #include <filesystem>
 
@@ -30,7 +32,7 @@ void Profiler::finish() {
     return;
   session.setTrace(nullptr);
   std::filesystem::path folder = std::filesystem::path(runDirectory) / "profile";
-  std::filesystem::create_directories(folder);
+  createDirectories(folder);
   trace->write((folder / fmt::format("rank-{}.json", session.world().rank())).string());
   trace.reset();
   if (session.isFirst())

@@ -71,6 +71,13 @@ void Reporter::row(const MetricsRow &row, double secondsLeft, double seconds, do
   status({.step = row.step});
 }
 
+void Reporter::sync() {
+  if (!session.isFirst())
+    return;
+  metrics->sync();
+  events->sync();
+}
+
 void Reporter::evaluation(int64_t step, const EvaluationResult &result) {
   if (!session.isFirst())
     return;
@@ -99,6 +106,7 @@ void Reporter::status(RunStatus status) {
       toldByHandlers->writeFromHandler(exitStatus, message);
     });
   }
+  status.weights = finalWeights;
   if (!statusFile->write(std::move(status)) && begins)
     throw UserError("cannot write '" + path + "': " + std::strerror(errno));
 }

@@ -29,6 +29,11 @@ public:
   void begin(int64_t step);
   /// `dataSeconds`: of the time since the row before, what went into reading data.
   void row(const MetricsRow &row, double secondsLeft, double seconds, double dataSeconds);
+  /// What was told up to now survives a loss of power: before a checkpoint from which a run goes on
+  /// behind these rows, and at the end.
+  void sync();
+  /// What the status says from here on of the weights that the run has written.
+  void weights(RunStatus::Weights written) { finalWeights = written; }
   void evaluation(int64_t step, const EvaluationResult &result);
   /// Throws UserError where a run that begins cannot write it; later it is no reason to end.
   void status(RunStatus status);
@@ -58,6 +63,7 @@ private:
   std::optional<MetricsFile> metrics;
   std::optional<EventFile> events;
   std::optional<StatusFile> statusFile;
+  std::optional<RunStatus::Weights> finalWeights;
 };
 
 } // namespace titan::rt

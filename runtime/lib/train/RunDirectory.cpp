@@ -1,13 +1,7 @@
 #include "RunDirectory.h"
 
-#include "Checkpoint.h"
+#include "SetAside.h"
 #include "TensorFiles.h"
-
-#include "titan/runtime/error.h"
-
-#include <unistd.h>
-
-#include <fmt/format.h>
 
 namespace titan::rt {
 
@@ -15,30 +9,6 @@ namespace fs = std::filesystem;
 
 std::string RunDirectory::file(const char *name) const {
   return (fs::path(path()) / name).string();
-}
-
-bool RunDirectory::contains(const fs::path &folder) const {
-  return fs::weakly_canonical(folder) == fs::weakly_canonical(name);
-}
-
-void RunDirectory::check(std::span<const std::string> outputs) {
-  session.world().together([&] {
-    for (const std::string &output : outputs)
-      if (fs::path folder = fs::path(output).parent_path();
-          !folder.empty() && !fs::is_directory(folder) && !contains(folder))
-        throw UserError(
-            fmt::format("cannot write '{}': there is no directory '{}'", output, folder.string()));
-    if (!session.isFirst())
-      return;
-    std::error_code ignored;
-    fs::path there = fs::absolute(name);
-    while (!fs::exists(there, ignored) && there.has_relative_path())
-      there = there.parent_path();
-    if (!fs::is_directory(there, ignored) || ::access(there.c_str(), W_OK) != 0)
-      throw UserError(
-          fmt::format("cannot make the run's directory '{}': '{}' is {}", name, there.string(),
-                      fs::is_directory(there, ignored) ? "not to be written to" : "no directory"));
-  });
 }
 
 void RunDirectory::open() {

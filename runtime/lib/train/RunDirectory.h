@@ -7,7 +7,6 @@
 
 #include <filesystem>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -21,9 +20,6 @@ public:
   /// DIRECTORY/name.
   std::string file(const char *name) const;
 
-  /// What can be known without writing of this directory and of files to write elsewhere. All ranks
-  /// call it.
-  void check(std::span<const std::string> outputs);
   /// Makes the directory, locks it, and removes what a run that ended while it saved has left. All
   /// ranks call it.
   void open();
@@ -31,8 +27,6 @@ public:
   void removeNew();
 
 private:
-  bool contains(const std::filesystem::path &folder) const;
-
   Session &session;
   std::string name;
   std::optional<DirectoryLock> lock;             // of rank 0

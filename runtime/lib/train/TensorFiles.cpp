@@ -1,5 +1,6 @@
 #include "TensorFiles.h"
 
+#include "files/DurableFile.h"
 #include "titan/runtime/error.h"
 #include "titan/runtime/initialize.h"
 
@@ -109,10 +110,11 @@ void writeFile(Session &session, const std::string &path, std::span<const Piece>
 } // namespace
 
 void makeDirectory(const std::string &path, const char *what) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error)
-    throw UserError(fmt::format("cannot make {} '{}': {}", what, path, error.message()));
+  try {
+    createDirectories(path);
+  } catch (const UserError &error) {
+    throw UserError(fmt::format("cannot make {} '{}': {}", what, path, error.what()));
+  }
 }
 
 void initializeParameters(Session &session, uint64_t seed) {
@@ -152,6 +154,8 @@ void loadTensors(Session &session, const WeightStore &store, std::span<const Rol
 void saveTensors(Session &session, const std::string &path, std::span<const Role> roles,
                  const std::map<std::string, std::string> &metadata) {
   writeFile(session, path, piecesOf(session, roles), metadata);
+  if (session.isFirst())
+    orFault([&] { syncParent(path); });
 }
 
 std::vector<Shard> saveShards(Session &session, const std::string &directory,

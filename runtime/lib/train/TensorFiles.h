@@ -26,12 +26,13 @@ void initializeParameters(Session &session, uint64_t seed);
 /// name. Another floating-point type is converted.
 void loadTensors(Session &session, const WeightStore &store, std::span<const Role> roles);
 
-/// Writes all tensors of these roles into one file. Every rank calls it.
+/// Writes all tensors of these roles into one file, which is durable. Every rank calls it.
 void saveTensors(Session &session, const std::string &path, std::span<const Role> roles,
                  const std::map<std::string, std::string> &metadata = {});
 
 /// Writes DIRECTORY/STEM-00001-of-0000N.safetensors, each of at most so many bytes of tensors (but
-/// one tensor at least). How the tensors are cut does not depend on the mesh. Every rank calls it.
+/// one tensor at least), and syncs them; their names are durable once the caller has synced the
+/// directory. How the tensors are cut does not depend on the mesh. Every rank calls it.
 std::vector<Shard> saveShards(Session &session, const std::string &directory,
                               const std::string &stem, std::span<const Role> roles,
                               int64_t shardBytes);

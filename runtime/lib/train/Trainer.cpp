@@ -5,15 +5,19 @@
 #include "Data.h"
 #include "Evaluation.h"
 #include "FiniteCheck.h"
+#include "Outputs.h"
 #include "Profiler.h"
 #include "Progress.h"
 #include "Replicas.h"
 #include "Reporter.h"
 #include "Requests.h"
 #include "RunDirectory.h"
+#include "SetAside.h"
 #include "StopSignal.h"
 #include "TensorFiles.h"
+#include "Verify.h"
 
+#include "files/DurableFile.h"
 #include "titan/runtime/error.h"
 
 #include <fmt/format.h>
@@ -47,7 +51,7 @@ public:
 
   int run() {
     openSets();
-    directory.check(std::vector{options.saveInitial, options.saveGradients});
+    checkOutputs(session, options, directory.path());
     if (options.dryRun) {
       loadState();
       return ExitSuccess;
@@ -99,7 +103,7 @@ private:
   /// What a user might not expect of files that are there.
   void explainBeginning() {
     if (saved < 0)
-      if (std::string aside = setAside(directory.path()); !aside.empty())
+      if (std::string aside = setAsideRun(directory.path()); !aside.empty())
         report.say("note: begins anew; weights and checkpoints of the run before are in '{}'",
                    aside);
     if (saved >= last)
@@ -110,12 +114,16 @@ private:
   void beginFiles() {
     if (session.isFirst()) {
       explainBeginning();
-      writeFileAtomically(directory.file("config.toml"), settings.toToml());
-      writeFileAtomically(directory.file("program.titan"), session.program().source);
+      if (std::error_code absent; saved < 0) // before the settings beside them are others
+        fs::remove(directory.file("metrics.jsonl"), absent);
+      writeFileAtomically(directory.file("config.toml"), settings.toToml(), Sync::Content);
+      writeFileAtomically(directory.file("program.titan"), session.program().source, Sync::Content);
     }
     if (!options.saveInitial.empty())
       save(options.saveInitial, Role::Parameter);
     report.begin(step);
+    if (session.isFirst())
+      syncDirectory(directory.path());
     if (schedule.warmup > schedule.steps)
       report.warn(
           "the learning rate rises over {} steps (`schedule.warmup`), but the run has {}: it "
@@ -203,7 +211,12 @@ private:
     compareReplicas();
     enterStopPhase(StopPhase::Saving);
     const std::string weights = directory.file("model.safetensors");
-    writing([&] { save(weights, Role::Parameter); });
+    orFault([&] {
+      save(weights, Role::Parameter);
+      if (session.isFirst())
+        report.weights(checksumOfWeights(directory.path()));
+      report.sync();
+    });
     report.status({"finished", step, ExitSuccess, ""});
     report.say("finished after step {} in {}; weights in {}", step,
                formatDuration(progress.seconds()), weights);
@@ -255,10 +268,12 @@ private:
     position.sample = sample;
     position.samplesInEpoch = data->order().windows();
     position.run = session.program().name;
+    position.model = session.program().model;
     position.isFinite = check.isFinite(step);
     position.horizon = schedule.steps;
     profiler.during("checkpoint", [&] {
-      writing([&] {
+      report.sync(); // a run goes on behind these rows
+      orFault([&] {
         saveCheckpoint(session, directory.path(), position, settings.integer("checkpoint.keep", 0));
       });
     });
@@ -268,15 +283,6 @@ private:
     if (session.isFirst())
       fs::remove(directory.file("model.safetensors"), absent);
     saved = step;
-  }
-
-  /// What cannot be written while a run goes on is no mistake of its user's.
-  template <typename Work> static void writing(Work work) {
-    try {
-      work();
-    } catch (const UserError &error) {
-      throw Fault(error.what());
-    }
   }
 
   void compareReplicas() {
@@ -312,7 +318,7 @@ private:
       report.say("note: the last evaluation is left out, since {} came", signalName(stop));
     }
     if (session.isFirst())
-      writing(
+      orFault(
           [&] { report.row(row, progress.secondsLeft(step), seconds, progress.dataSeconds()); });
     if (!check.isFinite(step))
       check.answer(step, report);

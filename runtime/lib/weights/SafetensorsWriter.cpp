@@ -1,11 +1,5 @@
-#include "titan/runtime/error.h"
+#include "files/DurableFile.h"
 #include "titan/runtime/safetensors.h"
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -27,24 +21,6 @@ const char *formatName(DType type) {
     return "BOOL";
   }
   return "";
-}
-
-[[noreturn]] void fail(const std::string &path) {
-  throw Fault("cannot write '" + path + "': " + std::strerror(errno));
-}
-
-void writeAll(int file, const std::string &path, const void *data, size_t size, int64_t at) {
-  const char *bytes = static_cast<const char *>(data);
-  while (size > 0) {
-    ssize_t written = ::pwrite(file, bytes, size, at);
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written <= 0)
-      fail(path);
-    bytes += written;
-    at += written;
-    size -= static_cast<size_t>(written);
-  }
 }
 
 /// The header as it stands in the file, length included; fills in where each tensor begins.
@@ -81,39 +57,29 @@ std::string makeHeader(const std::vector<TensorSpec> &tensors,
 SafetensorsWriter::SafetensorsWriter(const std::string &path,
                                      const std::vector<TensorSpec> &tensors,
                                      const std::map<std::string, std::string> &metadata, Role role)
-    : role(role), target(path), temporary(path + ".partial") {
+    : role(role) {
+  const auto own = role == Role::Create ? PendingFile::Role::Create : PendingFile::Role::Join;
+  orFault([&] { file = std::make_unique<PendingFile>(path, own); });
   std::string header = makeHeader(tensors, metadata, begins);
-  int create = role == Role::Create ? O_CREAT | O_TRUNC : 0;
-  file = ::open(temporary.c_str(), O_WRONLY | O_CLOEXEC | create, 0644);
-  if (file < 0)
-    fail(temporary);
   if (role == Role::Join)
     return;
-  writeAll(file, temporary, header.data(), header.size(), 0);
-  if (::ftruncate(file, begins.back()) != 0)
-    fail(temporary);
+  file->append(header);
+  file->resize(begins.back());
 }
 
-SafetensorsWriter::~SafetensorsWriter() {
-  if (file >= 0) { // not finished: leave nothing behind that looks like a file of weights
-    ::close(file);
-    if (role == Role::Create)
-      ::unlink(temporary.c_str());
-  }
-}
+SafetensorsWriter::~SafetensorsWriter() = default;
 
 void SafetensorsWriter::write(size_t index, int64_t byteOffset, std::span<const std::byte> data) {
-  writeAll(file, temporary, data.data(), data.size(), begins[index] + byteOffset);
+  file->writeAt(begins[index] + byteOffset, data.data(), data.size());
 }
 
 void SafetensorsWriter::finish() {
-  bool failed = ::fsync(file) != 0;
-  failed |= ::close(file) != 0;
-  file = -1;
-  if (!failed && role == Role::Create)
-    failed = std::rename(temporary.c_str(), target.c_str()) != 0;
-  if (failed)
-    fail(target);
+  orFault([&] {
+    file->sync();
+    if (role == Role::Create)
+      file->rename();
+  });
+  file.reset();
 }
 
 } // namespace titan::rt

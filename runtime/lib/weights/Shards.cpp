@@ -1,4 +1,4 @@
-#include "titan/runtime/metrics.h"
+#include "files/DurableFile.h"
 #include "titan/runtime/safetensors.h"
 
 #include <filesystem>
@@ -34,7 +34,7 @@ void writeShardIndex(const std::string &directory, const std::string &stem,
   nlohmann::ordered_json json = {{"metadata", {{"total_size", total}}}, {"weight_map", map}};
   std::filesystem::path path =
       std::filesystem::path(directory) / (stem + ".safetensors.index.json");
-  writeFileAtomically(path.string(), json.dump(2) + "\n");
+  writeFileAtomically(path.string(), json.dump(2) + "\n", Sync::Content);
 }
 
 } // namespace titan::rt

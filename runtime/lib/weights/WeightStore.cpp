@@ -1,10 +1,10 @@
+#include "files/ReadFile.h"
 #include "titan/runtime/checkpoint.h"
 #include "titan/runtime/error.h"
 #include "titan/runtime/safetensors.h"
 
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 #include <fmt/format.h>
@@ -19,8 +19,9 @@ namespace fs = std::filesystem;
 
 /// The files that an index names; each must lie beside it, since the index is somebody else's.
 std::vector<std::string> filesOfIndex(const fs::path &index) {
-  std::ifstream stream(index);
-  nlohmann::json json = nlohmann::json::parse(stream, nullptr, /*allow_exceptions=*/false);
+  constexpr size_t longest = size_t{1} << 30;
+  nlohmann::json json = nlohmann::json::parse(readWhole(index.string(), longest), nullptr,
+                                              /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object())
     throw UserError(index.string() + ": not an index of safetensors files (no weight_map)");
   std::set<std::string> names;

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <unistd.h>
 
@@ -52,6 +53,7 @@ Manifest example() {
           80,
           123,
           "debug",
+          "0123",
           {{"model-00001-of-00001.safetensors", Manifest::Content::Parameters, 16, 0xffffffffu},
            {"optimizer-00001-of-00001.safetensors", Manifest::Content::Optimizer, 32, 1}}};
 }
@@ -92,6 +94,7 @@ TEST_F(CheckpointTest, ManifestRoundTrip) {
   EXPECT_EQ(read.sample, 80);
   EXPECT_EQ(read.samplesInEpoch, 123);
   EXPECT_EQ(read.run, "debug");
+  EXPECT_EQ(read.model, "0123");
   ASSERT_EQ(read.files.size(), 2u);
   EXPECT_EQ(read.files[0].crc, 0xffffffffu);
   EXPECT_EQ(read.paths("d", Manifest::Content::Optimizer),
@@ -127,14 +130,69 @@ TEST_F(CheckpointTest, DamagedManifests) {
   EXPECT_THROW(readManifest(folder), UserError);
 }
 
+// Whatever a manifest says, with a checksum that fits: an error names file and field.
+TEST_F(CheckpointTest, HostileManifests) {
+  const fs::path step = folder / "step-20";
+  fs::create_directories(step);
+  auto refused = [&](const std::function<void(Manifest &)> &change, const std::string &words) {
+    Manifest manifest = example();
+    change(manifest);
+    writeManifest(step, manifest);
+    try {
+      readManifest(step);
+      ADD_FAILURE() << "accepted; expected: " << words;
+    } catch (const UserError &error) {
+      std::string text = error.what();
+      EXPECT_EQ(text.rfind((step / "checkpoint.json").string(), 0), 0u) << text;
+      EXPECT_NE(text.find(words), std::string::npos) << text;
+    }
+  };
+  refused([](Manifest &m) { m.step = -1; }, "`step` is -1, expected a whole number from 0");
+  refused([](Manifest &m) { m.step = 21; }, "`step` is 21, but the folder is named step-20");
+  refused([](Manifest &m) { m.sample = -4; }, "`data.sample` is -4");
+  refused([](Manifest &m) { m.sample = INT64_MAX; }, "`data.sample` is 9223372036854775807");
+  refused([](Manifest &m) { m.samplesInEpoch = -1; }, "`data.samples_in_epoch` is -1");
+  refused([](Manifest &m) { m.files[1].bytes = -1; }, "`files[1].bytes` is -1");
+  for (const char *name : {"/etc/shadow", "../../x", "..", ".", "", "a/", "a\nb"})
+    refused([&](Manifest &m) { m.files[0].name = name; }, "`files[0].name` is");
+  refused([](Manifest &m) { m.files[1].name = m.files[0].name; }, "the second one named");
+  refused([](Manifest &m) { m.run = "a\x1b[2J"; }, "`run` is");
+  // In a folder of another name it may be any step.
+  Manifest copied = example();
+  copied.step = 21;
+  fs::create_directories(folder / "kept");
+  writeManifest(folder / "kept", copied);
+  EXPECT_EQ(readManifest(folder / "kept").step, 21);
+}
+
+// Nesting is bounded before anything walks through it.
+TEST_F(CheckpointTest, DeepManifest) {
+  const std::string deep(1'000'000, '[');
+  write("checkpoint.json", R"({"format": 1, "crc32c": 0, "a": )" + deep);
+  try {
+    readManifest(folder);
+    ADD_FAILURE() << "accepted";
+  } catch (const UserError &error) {
+    EXPECT_NE(std::string(error.what()).find("nests deeper than"), std::string::npos)
+        << error.what();
+  }
+}
+
 // Directories of the right name count, newest step first; unfinished ones do not.
 TEST_F(CheckpointTest, Listing) {
-  for (const char *name : {"step-9", "step-10", "step-100.partial", "step-x", "other"})
+  for (const char *name : {"step-9", "step-10", "step-100.partial", "step-x", "step-007", "other"})
     fs::create_directories(folder / "checkpoints" / name);
   EXPECT_EQ(listCheckpoints(folder),
             (std::vector<std::string>{(folder / "checkpoints/step-10").string(),
                                       (folder / "checkpoints/step-9").string()}));
   EXPECT_TRUE(listCheckpoints(folder / "absent").empty());
+  // Only what is not there is none.
+  fs::create_directories(folder / "run");
+  EXPECT_TRUE(listCheckpoints(folder / "run").empty());
+  fs::create_symlink("/nowhere/mounted", folder / "run/checkpoints");
+  EXPECT_THROW(listCheckpoints(folder / "run"), UserError);
+  fs::create_symlink("nowhere", folder / "dangling");
+  EXPECT_THROW(listCheckpoints(folder / "dangling"), UserError);
 }
 
 // Tensors stay in order and whole; one that is too large has a file of its own.

@@ -201,6 +201,56 @@ class ResumeTest(ProgramCase):
         self.train("missing", *settings, "--resume", "none")
         self.assertEqual(losses(missing), losses(whole))
 
+    def test_a_checkpoint_that_cannot_be_read(self):
+        """A shard that is a folder, or whose disk fails, is passed over by all ranks alike; what was passed
+        over is set aside."""
+        settings = ["--set", "checkpoint.every=10", "--steps", 30]
+        whole, _ = self.train("whole", *settings)
+        state = whole / "checkpoints/step-30/optimizer-00001-of-00001.safetensors"
+        state.unlink()
+        state.symlink_to("/proc/self/mem")
+        run, text = self.train("whole", *settings, ranks=2)
+        self.assertRegex(text, f"warning: {state} cannot be read: Input/output error; trying")
+        self.assertIn("resuming after step 20", text)
+        self.assertTrue((run / "replaced/step-30/checkpoint.json").exists())
+        self.assertEqual(len(losses(run)), 30)
+
+    def test_a_checkpoint_of_another_model(self):
+        """One whose tensors fit is gone on from only where it is asked for."""
+        run, _ = self.train("run", "--set", "checkpoint.every=5", "--steps", 10)
+        other = {**os.environ, "BIGRAM_MODEL": "another"}
+        step = run / "checkpoints/step-10"
+        for asked, status in ([], 1), (["--resume", step], 0):
+            process = self.start("--data", self.text, "--out", run, "--steps", 12, *asked, environment=other)
+            out, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, status, out + err)
+            self.assertIn("by another model than this program's", out + err)
+
+    def test_lost_checkpoints(self):
+        """Rows behind the first checkpoint, and no checkpoint: a run does not begin anew over them unasked."""
+        settings = ["--set", "checkpoint.every=10", "--steps", 20]
+        run, _ = self.train("run", *settings)
+        shutil.rmtree(run / "checkpoints")
+        weights = (run / "model.safetensors").read_bytes()
+        _, text = self.train("run", *settings, status=1)
+        self.assertRegex(text, "rows up to step 20 of a run that saved a checkpoint every 10 steps, but .* "
+                               "has none: .*--resume none")
+        self.assertEqual((run / "model.safetensors").read_bytes(), weights)
+        self.train("run", *settings, "--resume", "none")
+        self.assertEqual((run / "replaced/model.safetensors").read_bytes(), weights)
+        self.assertEqual(len(losses(run / "replaced")), 20)
+
+    def test_weights_of_a_finished_run(self):
+        """status.json has their checksum, by which whoever reads them notices damage."""
+        run, _ = self.train("run", "--steps", 3)
+        model = run / "model.safetensors"
+        status = json.loads((run / "status.json").read_text())["weights"]
+        self.assertEqual((status["file"], status["bytes"]), (model.name, model.stat().st_size))
+        model.write_bytes(model.read_bytes()[:-1] + b"x")
+        for path in (run, model):
+            _, err = self.run_exe("generate", "--init-from", path, "--prompt", "In", status=1)
+            self.assertRegex(err, f"{model} is damaged: its checksum is")
+
     def test_weights_of_a_damaged_checkpoint(self):
         """--init-from refuses a checkpoint whose parameters changed, whoever reads it; optimizer
         state is none of its business."""

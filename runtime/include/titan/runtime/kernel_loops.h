@@ -174,7 +174,7 @@ void groupByRow(Context &, int64_t *ends, int64_t rows, int64_t *order, int64_t 
 [[gnu::noinline]] inline void checkIndices(Context &ctx, const int64_t *at, int64_t count,
                                            int64_t size, const char *dim) {
   auto index = [=](int64_t i) { return static_cast<uint64_t>(at[i]); };
-  const uint64_t most = detail::reduceChunks<uint64_t>(
+  const uint64_t most = detail::reduceAll<uint64_t>(
       count, 0, index, [](uint64_t a, uint64_t b) { return a > b ? a : b; });
   if (count > 0 && most >= static_cast<uint64_t>(size))
     failAtIndex({1, ctx.place, dim, static_cast<int64_t>(most), size});

@@ -57,6 +57,8 @@ public:
 
   /// Written at once, so that a reader sees whole lines and a crash loses none.
   void append(const MetricsRow &row);
+  /// What was written survives a loss of power.
+  void sync();
 
 private:
   std::string path;
@@ -83,8 +85,5 @@ std::string formatBytes(int64_t bytes);
 
 /// Largest resident set of this process so far, in bytes.
 int64_t peakMemoryBytes();
-
-/// Writes a whole file such that a reader sees the old or the new content, never a part.
-void writeFileAtomically(const std::string &path, const std::string &content);
 
 } // namespace titan::rt

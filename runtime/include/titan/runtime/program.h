@@ -176,6 +176,7 @@ struct Setting {
 
 struct Program {
   std::string name, source; // source: the flattened .titan text
+  std::string model;        // fingerprint of its structure; empty: not known
   std::vector<Axis> mesh;
   std::vector<Buffer> persistent;
   std::vector<Tensor> tensors;

@@ -5,7 +5,7 @@
 // hostile file is an error, never a crash. Slices are read without reading the rest, so a rank
 // pays only for what it owns.
 //
-// Errors: UserError "FILE: reason"; the writer throws Fault when the disk refuses.
+// Errors: UserError "FILE: reason"; the writer throws Fault where the disk is full or fails.
 #pragma once
 
 #include "titan/runtime/dtype.h"
@@ -87,6 +87,7 @@ struct Shard {
 };
 
 /// The index that lists them for other software: STEM.safetensors.index.json. One rank calls it.
+/// Its name is durable once the caller has synced the folder.
 void writeShardIndex(const std::string &directory, const std::string &stem,
                      const std::vector<Shard> &shards);
 
@@ -96,6 +97,8 @@ struct TensorSpec {
   DType type = DType::F32;
   std::vector<int64_t> shape;
 };
+
+class PendingFile; // lib/files/DurableFile.h
 
 /// Writes one file: the layout is fixed by the specs at once, then tensors arrive in any order and
 /// in parts, from one process or several. The file appears under its name only when it is complete
@@ -113,14 +116,13 @@ public:
 
   /// Bytes [byteOffset, byteOffset + data.size()) of tensor number `index` of the specs.
   void write(size_t index, int64_t byteOffset, std::span<const std::byte> data);
-  /// Flushes to disk; the creator also renames into place, so it comes last.
+  /// Syncs; the creator also renames into place, so it comes last. The name is durable once the
+  /// caller has synced the folder.
   void finish();
 
 private:
   Role role;
-  std::string target;
-  std::string temporary;
-  int file = -1;
+  std::unique_ptr<PendingFile> file;
   std::vector<int64_t> begins;
 };
 

@@ -31,9 +31,11 @@ def call(*command) -> str:
 
 
 def functions(program: Path, run: str) -> str:
-    """What the program computes: its functions, without mesh and maps."""
+    """What the program computes: its functions, without mesh and maps, and the model's fingerprint, by which
+    a checkpoint is known."""
     text = call(TITANC, "--stop-after=model", program, "--train", run)
-    return text[text.index("  func.func"):]
+    fingerprint = re.search(r'titan.fingerprint = "([0-9a-f]{16})"', text).group(1)
+    return fingerprint + text[text.index("  func.func"):]
 
 
 def split_dims(file: Path, name: str) -> str:

@@ -1,0 +1,42 @@
+"""Full disks: a run on a file system that is too small ends as a fault that names the file; where there is
+room again, it goes on after its last checkpoint, to the end of a run that had room."""
+
+import os
+import subprocess
+from functools import partial
+from pathlib import Path
+
+from damage import check_end, training
+from trials import TEXT, Skipped, expect, run, run_well
+
+
+def mount(at: Path, *options: str) -> None:
+    at.mkdir(exist_ok=True)
+    done = subprocess.run(["mount", "-t", "tmpfs", *options, "tmpfs", at], capture_output=True, text=True)
+    if done.returncode:
+        raise Skipped(f"no file system in memory can be mounted: {done.stderr.strip()}")
+
+
+def fill(folder: Path, kibibytes: int) -> None:
+    at = folder / "small"
+    mount(at, "-o", f"size={kibibytes}k")
+    try:
+        status, said = run(*training(folder, at / "run"))
+        if status != 0:
+            expect(status == 70 and "No space left" in said, f"{status}: {said[-600:]}")
+            expect(str(at) in said, f"no file is named: {said[-600:]}")
+        mount(at, "-o", "remount,size=64m")
+        run_well(*training(folder, at / "run"))
+        check_end(at / "run", folder)
+    finally:
+        subprocess.run(["umount", at], check=True)
+
+
+def full_disks(count: int, chance, folder: Path):
+    if os.geteuid() != 0:
+        raise Skipped("mounting a file system takes root")
+    (folder / "text").write_bytes(TEXT)
+    run_well(*training(folder, folder / "whole"))
+    for _ in range(count):
+        kibibytes = chance.randint(4, 5000)
+        yield f"{kibibytes} KiB", partial(fill, folder, kibibytes)

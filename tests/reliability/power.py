@@ -1,0 +1,169 @@
+"""Power cuts: a program trains on a file system in a file, and is stopped at a random moment. A copy of the
+file is then what a disk has after a cut: what was synced, and what the kernel happened to write back. From
+the copy the run must go on after the last checkpoint that it had saved, to the end of a run that nobody
+cut, bit by bit.
+
+The file system is ext4 with its default options. A disk's own cache is not part of the trial.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from trials import TEXT, Skipped, Wrong, expect, losses, run_well, start
+
+EVERY, STEPS = 5, 90
+MEBIBYTES = 32
+
+# Does as if it synced files of a name: what the trial must notice.
+FORGETFUL = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+int fsync(int file) {
+  char link[64], name[4096] = "";
+  snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+  if (readlink(link, name, sizeof name - 1) > 0 && strstr(name, "checkpoint.json"))
+    return 0;
+  return ((int (*)(int))dlsym(RTLD_NEXT, "fsync"))(file);
+}
+"""
+
+
+def command(*words) -> None:
+    done = subprocess.run([str(w) for w in words], capture_output=True, text=True)
+    if done.returncode:
+        raise OSError(f"{' '.join(map(str, words))}: {done.stderr.strip()}")
+
+
+@contextmanager
+def mounted(image: Path, at: Path):
+    at.mkdir(exist_ok=True)
+    command("mount", "-o", "loop", image, at)
+    try:
+        yield at
+    finally:
+        for _ in range(50):  # what was killed may still be there
+            if subprocess.run(["umount", at], capture_output=True).returncode == 0:
+                break
+            time.sleep(0.1)
+        else:
+            command("umount", "-l", at)
+
+
+def make_image(image: Path) -> None:
+    with open(image, "wb") as file:
+        file.truncate(MEBIBYTES << 20)
+    command("mkfs.ext4", "-q", "-F", image)
+
+
+def copy_image(image: Path, copy: Path) -> None:
+    """A copy of one moment: the kernel may write back while a file is copied."""
+    for _ in range(20):
+        shutil.copyfile(image, copy)
+        if subprocess.run(["cmp", "-s", image, copy]).returncode == 0:
+            return
+    raise OSError(f"{image} did not come to rest")
+
+
+def check_tools(folder: Path) -> None:
+    if os.geteuid() != 0:
+        raise Skipped("mounting a file system takes root")
+    if not shutil.which("mkfs.ext4"):
+        raise Skipped("there is no mkfs.ext4")
+    try:
+        make_image(folder / "probe")
+        with mounted(folder / "probe", folder / "mounted"):
+            pass
+    except OSError as error:
+        raise Skipped(f"no file system in a file can be mounted: {error}")
+
+
+def training(folder: Path, out: Path, keep: int, steps: int) -> list:
+    return ["--data", folder / "text", "--out", out, "--steps", steps, "--log-every", 1, "--set",
+            f"checkpoint.every={EVERY}", "--set", f"checkpoint.keep={keep}"]
+
+
+def check_end(out: Path, whole: Path) -> None:
+    expect(losses(out) == losses(whole), "the losses are not those of a run that nobody cut")
+    expect((out / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes(),
+           "the weights are not those of a run that nobody cut")
+    expect('"finished"' in (out / "status.json").read_text(), "the status is not finished")
+
+
+def stop(process) -> None:
+    """Whoever syncs a file stops when that is done."""
+    if process.poll() is None:  # it may have come to its end
+        os.kill(process.pid, signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+
+
+def cut(folder: Path, seconds: float, keep: int, variables=None) -> None:
+    """Stopped after so many seconds; resumed from the copy."""
+    image, copy, live, after = (folder / name for name in ("image", "copy", "live", "after"))
+    make_image(image)
+    with mounted(image, live):
+        process = start(*training(folder, live / "run", keep, STEPS), variables=variables)
+        time.sleep(seconds)
+        stop(process)
+        copy_image(image, copy)
+        # Rows behind a checkpoint's step: it was saved.
+        saved = max(max(losses(live / "run"), default=0) - 1, 0) // EVERY * EVERY
+        process.kill()
+        process.communicate()
+    with mounted(copy, after):
+        said = run_well(*training(folder, after / "run", keep, STEPS))
+        words = said.split("resuming after step ")
+        resumed = int(words[1].split()[0]) if len(words) > 1 else 0
+        expect(resumed >= saved, f"saved step {saved}, resumed after {resumed}: {said[:600]}")
+        expect("warning" not in said, said[:600])
+        check_end(after / "run", folder / "whole")
+        left = list((after / "run").rglob("*.partial"))
+        expect(not left, f"left behind: {left}")
+
+
+def cut_at_end(folder: Path) -> None:
+    """Right after the program has ended with status 0."""
+    image, copy, live, after = (folder / name for name in ("image", "copy", "live", "after"))
+    make_image(image)
+    with mounted(image, live):
+        run_well(*training(folder, live / "run", 1, STEPS))
+        copy_image(image, copy)
+    with mounted(copy, after):
+        check_end(after / "run", folder / "whole")
+        names = [path.name for path in (after / "run/checkpoints").iterdir()]
+        expect(names == [f"step-{STEPS}"], f"checkpoints {names}")
+        for name in ("config.toml", "program.titan"):
+            expect((after / "run" / name).stat().st_size > 0, f"{name} is empty")
+
+
+def notices(folder: Path) -> None:
+    """Where checkpoint.json is not synced, a cut loses checkpoints: the trial must see it."""
+    (folder / "forgetful.c").write_text(FORGETFUL)
+    library = folder / "forgetful.so"
+    command("cc", "-shared", "-fPIC", "-o", library, folder / "forgetful.c", "-ldl")
+    try:
+        cut(folder, 0.5, 3, {"LD_PRELOAD": str(library)})
+    except Wrong:
+        return
+    raise Wrong("a checkpoint.json that is not synced was not noticed")
+
+
+def power_cuts(count: int, chance, folder: Path):
+    check_tools(folder)
+    (folder / "text").write_bytes(TEXT)
+    run_well(*training(folder, folder / "whole", 0, STEPS))
+    yield "a checkpoint.json that is not synced is noticed", partial(notices, folder)
+    for number in range(count):
+        if number % 5 == 4:
+            yield "right after the end", partial(cut_at_end, folder)
+        else:
+            seconds, keep = chance.uniform(0.02, 0.8), chance.choice([1, 3])
+            yield f"after {seconds:.3f} s, keep {keep}", partial(cut, folder, seconds, keep)

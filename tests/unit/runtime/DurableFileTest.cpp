@@ -1,0 +1,137 @@
+#include "files/DurableFile.h"
+#include "files/ReadFile.h"
+#include "titan/runtime/error.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace fs = std::filesystem;
+using namespace titan::rt;
+
+namespace {
+
+class DurableFile : public testing::Test {
+protected:
+  DurableFile()
+      : folder(fs::temp_directory_path() / ("titan-durable-" + std::to_string(getpid()))) {
+    fs::create_directories(folder);
+  }
+  ~DurableFile() override { fs::remove_all(folder); }
+  std::string path(const char *name) const { return (folder / name).string(); }
+  std::string read(const char *name) const {
+    std::stringstream text;
+    text << std::ifstream(folder / name).rdbuf();
+    return text.str();
+  }
+  fs::path folder;
+};
+
+void expectRefused(const std::function<void()> &body, const std::string &words) {
+  try {
+    body();
+    ADD_FAILURE() << "accepted; expected: " << words;
+  } catch (const UserError &error) {
+    EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+  }
+}
+
+// The content is whole or the old one, and nothing is left beside it.
+TEST_F(DurableFile, Replaces) {
+  writeFileAtomically(path("file"), "one");
+  writeFileAtomically(path("file"), "two", Sync::No);
+  EXPECT_EQ(read("file"), "two");
+  {
+    PendingFile abandoned(path("file"));
+    abandoned.append("thr");
+  }
+  EXPECT_EQ(read("file"), "two");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1);
+}
+
+// A temporary that is a link to a foreign file is removed, not written through.
+TEST_F(DurableFile, FollowsNoPlantedLink) {
+  std::ofstream(path("precious")) << "precious";
+  fs::create_symlink(path("precious"), path("file.partial"));
+  writeFileAtomically(path("file"), "new");
+  EXPECT_EQ(read("precious"), "precious");
+  EXPECT_EQ(read("file"), "new");
+  EXPECT_FALSE(fs::is_symlink(path("file")));
+  // A target that is one is replaced itself.
+  fs::create_symlink(path("precious"), path("link"));
+  writeFileAtomically(path("link"), "new");
+  EXPECT_EQ(read("precious"), "precious");
+  EXPECT_FALSE(fs::is_symlink(path("link")));
+  // Who joins does not follow one either.
+  fs::create_symlink(path("precious"), path("joined.partial"));
+  expectRefused([&] { PendingFile(path("joined"), PendingFile::Role::Join); }, "symbolic links");
+}
+
+// What is no regular file stays what it is; /dev/null takes what nobody wants.
+TEST_F(DurableFile, ReplacesNoDevice) {
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0644), 0);
+  fs::create_symlink("pipe", path("to-pipe"));
+  fs::create_symlink("/dev/null", path("to-null"));
+  fs::create_directory(path("directory"));
+  for (const char *name : {"pipe", "to-pipe"})
+    expectRefused([&] { writeFileAtomically(path(name), "x"); },
+                  "it is a pipe, not a regular file");
+  expectRefused([&] { writeFileAtomically(path("directory"), "x"); }, "it is a folder");
+  expectRefused([&] { writeFileAtomically("/dev/full", "x"); }, "'/dev/full': it is a character");
+  for (const char *name : {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
+    expectRefused([&] { writeFileAtomically(name, "x"); }, name);
+  for (const std::string &name : {std::string("/dev/null"), path("to-null")})
+    writeFileAtomically(name, "x");
+  struct stat status;
+  ASSERT_EQ(::lstat("/dev/null", &status), 0);
+  EXPECT_TRUE(S_ISCHR(status.st_mode));
+  EXPECT_TRUE(fs::is_symlink(path("to-null")));
+  EXPECT_TRUE(fs::is_fifo(path("pipe")));
+  EXPECT_FALSE(fs::exists(path("pipe.partial")));
+}
+
+// Two that write to one file: the first one's is whole, and the second says so.
+TEST_F(DurableFile, TwoWriters) {
+  PendingFile first(path("file"));
+  first.append("first");
+  PendingFile second(path("file"));
+  second.append("second");
+  EXPECT_THROW(first.rename(), Fault);
+  second.rename();
+  EXPECT_EQ(read("file"), "second");
+}
+
+TEST_F(DurableFile, CreatesDirectories) {
+  createDirectories(folder / "a" / "b" / "");
+  createDirectories(folder / "a" / "b");
+  EXPECT_TRUE(fs::is_directory(folder / "a/b"));
+  std::ofstream(path("file")) << "x";
+  fs::create_symlink("nowhere", path("dangling"));
+  for (const char *name : {"file", "file/below", "dangling", "dangling/below"})
+    EXPECT_THROW(createDirectories(folder / name), UserError) << name;
+  EXPECT_FALSE(fs::exists(path("nowhere")));
+}
+
+// What cannot be read is an error with its reason, and never waits.
+TEST_F(DurableFile, ReadsRegularFilesAlone) {
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0644), 0);
+  fs::create_symlink("loop", path("loop"));
+  std::ofstream(path("file")) << "content";
+  EXPECT_EQ(readWhole(path("file"), 7), "content");
+  expectRefused([&] { readWhole(path("file"), 6); }, "more than 6 bytes");
+  expectRefused([&] { readWhole(path("pipe"), 100); }, "it is no regular file");
+  expectRefused([&] { readWhole("/dev/zero", 100); }, "it is no regular file");
+  expectRefused([&] { readWhole(folder, 100); }, "Is a directory");
+  expectRefused([&] { readWhole(path("none"), 100); }, "No such file");
+  expectRefused([&] { readWhole(path("loop"), 100); }, "symbolic links");
+  // As a bad sector: reading fails, where a mapping would end the process.
+  expectRefused([&] { readWhole("/proc/self/mem", 100); }, "Input/output error");
+}
+
+} // namespace
