@@ -48,10 +48,10 @@ public:
       if (launch.localWorldSize != launch.worldSize)
         store.chooseAddress(store.lookup("peer", deadline.left()));
       if (!own.mistake.empty()) // of all ranks, which now end
-        tell();
+        tell(launch.worldSize);
       return store.enter(verdict.substr(kAgreed.size()));
     }
-    tell();
+    tell(verdict.starts_with(kFailed) ? static_cast<int>(records.size()) : launch.worldSize);
     if (verdict.starts_with(kFailed))
       throw Fault(fmt::format("rank {}: {}", launch.rank, verdict.substr(kFailed.size())));
     if (!verdict.starts_with(kRefused))
@@ -177,16 +177,16 @@ private:
         std::chrono::ceil<std::chrono::seconds>(store.timeout()).count(), launch.worldSize);
   }
 
-  /// Rank 0 takes the store with it when it ends: it waits until the others have read, also those
-  /// that come late.
-  void tell() {
+  /// Rank 0 takes the store with it when it ends: it waits until so many ranks, with itself, have
+  /// read; of a refusal also those that come late.
+  void tell(int ranks) {
     try {
       if (launch.rank != 0) {
         store.add("told", 1);
         return;
       }
       Deadline telling(kTelling);
-      while (store.add("told", 0) < launch.worldSize - 1 && !telling.isOver())
+      while (store.add("told", 0) < ranks - 1 && !telling.isOver())
         std::this_thread::sleep_for(milliseconds(10));
     } catch (const Fault &) { // they are told by the end of the store
     }
