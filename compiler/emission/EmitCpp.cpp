@@ -8,6 +8,8 @@
 #include "dialects/registration/RegisterAll.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace titan;
@@ -134,7 +136,7 @@ LogicalResult emission::emitCpp(ModuleOp module, ModuleOp undivided, llvm::raw_o
   }
   out.line("} // namespace");
   out.blank();
-  table.emit(alone);
+  table.emit(alone, llvm::utohexstr(llvm::xxh3_64bits(out.str()), /*LowerCase=*/true));
   stream << out.str();
   return success();
 }

@@ -331,7 +331,7 @@ void ProgramTable::emitChoice(StringRef undivided) {
   out.line("  describe(p, degree);");
 }
 
-void ProgramTable::emit(StringRef undivided) {
+void ProgramTable::emit(StringRef undivided, StringRef checksum) {
   emitMesh();
   out.open("Program titan::rt::program(const int64_t *degree)");
   out.line("Program p;");
@@ -341,6 +341,7 @@ void ProgramTable::emit(StringRef undivided) {
     out.line("p.model = " + quote(fingerprint) + ";");
   if (auto source = module->getAttrOfType<StringAttr>("titan.source"))
     out.line("p.source = {" + quote(source) + ", " + std::to_string(source.size()) + "};");
+  out.line("p.code = " + quote(checksum) + ";");
   out.line("p.mesh = programMesh();");
   emitChoice(undivided);
   emitSettings();

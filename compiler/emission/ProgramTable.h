@@ -23,7 +23,8 @@ public:
   void emitDescription(llvm::ArrayRef<mlir::func::FuncOp> functions,
                        llvm::ArrayRef<std::string> namespaces);
   /// The rest. `undivided`: the namespace that is for the degree 1 of the `auto` axis, or empty.
-  void emit(llvm::StringRef undivided);
+  /// `checksum` is that of all that was emitted before.
+  void emit(llvm::StringRef undivided, llvm::StringRef checksum);
 
 private:
   void emitMesh();

@@ -1,4 +1,5 @@
 #include "CommandLine.h"
+#include "RunRecord.h"
 
 #include "titan/runtime/comm.h"
 #include "titan/runtime/degrees.h"
@@ -24,6 +25,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <exception>
 #include <map>
 #include <omp.h>
 #include <unistd.h>
@@ -175,40 +177,103 @@ void answerSignals(const Options &options, const LaunchInfo &launch) {
     stopWithParent();
 }
 
-/// The part that begins once the command line is understood.
-int runCommand(const Options &options, const LaunchInfo &launch) {
-  std::vector<int64_t> degrees =
-      resolveDegrees(programMesh(), launch.worldSize, options.executable);
-  Program described = program(degrees.data());
-  Session::refuseUneven(described, degrees);
-  Settings settings(described);
-  applySettings(settings, options);
+/// What a rank finds out for itself before it meets the others.
+struct Preparation {
+  Options options;
+  std::vector<int64_t> degrees;
+  Program program;
+  std::optional<Settings> settings;
+  CommOptions comm;
+  RankRecord record;
+  std::exception_ptr mistake; ///< which keeps it from starting
+};
 
-  std::unique_ptr<World> world = World::connect(launch);
-  // Inside, so that the world is still there when a fault ends the process: taking it down waits.
-  return orLeave(launch, false, [&]() -> int {
-    int share = shareOfCores(*world);
-    world->together([&] { omp_set_num_threads(chooseThreadCount(launch, share)); });
-    // Anew, since its working memory is a block for each thread.
-    described = programFor(options.command, degrees);
-    letGoOfLoadedCode(); // when all that starts up has, and before there is an arena
-    Session session(std::move(described), std::move(degrees), *world, makeDevice(launch));
-    reportCrashes(launch.rank, session.running());
-    if (options.dryRun && session.isFirst())
-      describePlan(session, settings);
-    flushOutput();
-    switch (options.command) {
-    case Command::Train:
-      return train(session, options, settings);
-    case Command::Eval:
-      return evaluate(session, options, settings);
-    case Command::Generate:
-      return generate(session, options, settings);
-    case Command::Export:
-      return exportWeights(session, options, settings);
+/// Empty where nothing is to be done but help, which was given.
+std::optional<Preparation> prepare(int argc, char **argv, const LaunchInfo &launch) {
+  Preparation made;
+  std::string name = argc > 0 ? argv[0] : "program";
+  try {
+    checkRequests();
+    made.comm = CommOptions::ofEnvironment();
+    auto options = parseCommandLine(argc, argv, name.substr(name.find_last_of('/') + 1));
+    if (!options)
+      return std::nullopt;
+    made.options = std::move(*options);
+    answerSignals(made.options, launch);
+    made.degrees = resolveDegrees(programMesh(), launch.worldSize, made.options.executable);
+    made.program = program(made.degrees.data());
+    Session::refuseUneven(made.program, made.degrees);
+    made.settings.emplace(made.program);
+    applySettings(*made.settings, made.options);
+    if (launch.worldSize > 1)
+      made.record = recordOf(made.program, *made.settings, made.options);
+  } catch (const UsageError &error) {
+    made.mistake = std::current_exception();
+    made.record.mistake = error.what();
+  } catch (const UserError &error) {
+    made.mistake = std::current_exception();
+    made.record.mistake = error.what();
+  }
+  return made;
+}
+
+/// A mistake that all ranks have made alike is said once. One of this rank alone it says itself,
+/// and the others learn of it instead of waiting.
+[[noreturn]] void leaveByMistake(const LaunchInfo &launch, Preparation &made) {
+  releaseStopSignals();
+  constexpr std::chrono::seconds patience(3);
+  bool alike = launch.worldSize == 1;
+  if (!alike) {
+    made.comm.connectTimeout = std::min(made.comm.connectTimeout, patience);
+    try {
+      auto world = World::connect(launch, made.comm, made.record);
+      alike = true;
+      orLeave(launch, alike, [&]() -> int { std::rethrow_exception(made.mistake); });
+    } catch (const std::exception &) { // others have no such mistake, or do not come
     }
-    return ExitFault;
-  });
+  }
+  orLeave(launch, alike, [&]() -> int { std::rethrow_exception(made.mistake); });
+  _exit(ExitFault); // not reached
+}
+
+/// The part that begins once the ranks have met.
+int runCommand(Preparation &made, World &world) {
+  const LaunchInfo &launch = world.launch();
+  const Options &options = made.options;
+  int share = shareOfCores(world);
+  world.together([&] { omp_set_num_threads(chooseThreadCount(launch, share)); });
+  // Anew, since its working memory is a block for each thread.
+  Program needed = programFor(options.command, made.degrees);
+  letGoOfLoadedCode(); // when all that starts up has, and before there is an arena
+  Session session(std::move(needed), std::move(made.degrees), world, makeDevice(launch));
+  reportCrashes(launch.rank, session.running());
+  if (options.dryRun && session.isFirst())
+    describePlan(session, *made.settings);
+  flushOutput();
+  switch (options.command) {
+  case Command::Train:
+    return train(session, options, *made.settings);
+  case Command::Eval:
+    return evaluate(session, options, *made.settings);
+  case Command::Generate:
+    return generate(session, options, *made.settings);
+  case Command::Export:
+    return exportWeights(session, options, *made.settings);
+  }
+  return ExitFault;
+}
+
+/// Runs the command; a failure that ends this rank is told to the others and says what was first.
+int runAmongRanks(Preparation &made, World &world) {
+  try {
+    return runCommand(made, world);
+  } catch (const Fault &fault) {
+    throw Fault(world.withFirstCause(fault.what(), fault.peer));
+  } catch (const UserError &error) {
+    if (!error.isShared)
+      world.withFirstCause(error.what(), {});
+    throw;
+  }
 }
 
 } // namespace
@@ -217,13 +282,17 @@ int runMain(int argc, char **argv) {
   LaunchInfo launch;
   return orLeave(launch, true, [&]() -> int {
     launch = detectLaunch();
-    checkRequests();
-    std::string name = argc > 0 ? argv[0] : "program";
-    auto options = parseCommandLine(argc, argv, name.substr(name.find_last_of('/') + 1));
-    if (!options)
+    std::optional<Preparation> made = prepare(argc, argv, launch);
+    if (!made)
       return ExitSuccess;
-    answerSignals(*options, launch);
-    return runCommand(*options, launch);
+    if (made->mistake)
+      leaveByMistake(launch, *made);
+    return orLeave(launch, false, [&]() -> int {
+      std::unique_ptr<World> world = World::connect(launch, made->comm, made->record);
+      // Inside, so that the world is still there when a fault ends the process: taking it down
+      // waits.
+      return orLeave(launch, false, [&] { return runAmongRanks(*made, *world); });
+    });
   });
 }
 

@@ -6,13 +6,14 @@
 
 namespace titan::rt {
 
-std::string describeFailure(const Group &group, const char *operation, Site site,
-                            const std::string &cause, double seconds) {
+Fault failureOf(const Group &group, const char *operation, Site site, const std::string &cause,
+                double seconds, Fault::Peer peer) {
   std::string what = site.action && *site.action ? site.action : operation;
   std::string where = site.source && *site.source ? fmt::format(" ({})", site.source) : "";
-  return fmt::format("rank {}: {}{} failed after {:.1f} s in the group of ranks {{{}}}: {}",
-                     group.ranks()[group.rank()], what, where, seconds,
-                     fmt::join(group.ranks(), ", "), cause);
+  return Fault(fmt::format("rank {}: {}{} failed after {:.1f} s in the group of ranks {{{}}}: {}",
+                           group.ranks()[group.rank()], what, where, seconds,
+                           fmt::join(group.ranks(), ", "), cause),
+               peer);
 }
 
 } // namespace titan::rt

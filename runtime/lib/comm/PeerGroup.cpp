@@ -127,8 +127,9 @@ void PeerGroup::allReduce(std::span<const Share> shares, DType type, Reduction o
   auto count = [&](const Share &share, int member) {
     return partBegin(share.block, member + 1, size()) - partBegin(share.block, member, size());
   };
-  converse("all_reduce", site, [&](Messages &messages) {
-    if (countElements(shares) * width <= kWholeBytes)
+  const Call call{"all_reduce", site, countElements(shares) * width, type, static_cast<int>(op)};
+  converse(call, [&](Messages &messages) {
+    if (call.bytes <= kWholeBytes)
       return reduceWhole(messages, shares, type, op);
     for (const Share &share : shares) {
       forEachPeer([&](int peer) {
@@ -201,7 +202,8 @@ void PeerGroup::unpack(const Bundle &bundle, const std::byte *message, int peer,
 void PeerGroup::allGather(std::span<const Share> shares, DType type, Site site) {
   const int64_t width = sizeOf(type);
   makeBundles(shares, width);
-  converse("all_gather", site, [&](Messages &messages) {
+  const Call call{"all_gather", site, countElements(shares) * width, type};
+  converse(call, [&](Messages &messages) {
     auto isAlone = [](const Bundle &bundle) { return bundle.shares.size() == 1; };
     auto slot = [&](const Bundle &bundle, int peer) {
       return isAlone(bundle)
@@ -229,7 +231,9 @@ void PeerGroup::allGather(std::span<const Share> shares, DType type, Site site) 
 
 void PeerGroup::reduceScatter(std::span<const Share> shares, DType type, Reduction op, Site site) {
   const int64_t width = sizeOf(type);
-  converse("reduce_scatter", site, [&](Messages &messages) {
+  const Call call{"reduce_scatter", site, countElements(shares) * width, type,
+                  static_cast<int>(op)};
+  converse(call, [&](Messages &messages) {
     for (const Share &share : shares) {
       forEachPeer([&](int peer) {
         sendInPieces(messages, at(share.in, peer * share.block * width), share.block, width, peer);
@@ -237,6 +241,40 @@ void PeerGroup::reduceScatter(std::span<const Share> shares, DType type, Reducti
       addPieces(at(share.in, rank() * share.block * width), at(share.out, 0), share.block, width);
     }
     reducePieces(messages, type, op);
+  });
+}
+
+void PeerGroup::allToAll(const void *input, void *output, int64_t count, DType type, Site site) {
+  const int64_t bytes = count * sizeOf(type);
+  if (bytes == 0)
+    return;
+  converse({"all_to_all", site, bytes, type}, [&](Messages &messages) {
+    forEachPeer([&](int peer) {
+      messages.receive(at(output, peer * bytes), bytes, peer);
+      messages.send(at(input, peer * bytes), bytes, peer);
+    });
+    std::memcpy(at(output, rank() * bytes), at(input, rank() * bytes), bytes);
+  });
+}
+
+void PeerGroup::broadcast(void *data, int64_t count, DType type, int root, Site site) {
+  const int64_t bytes = count * sizeOf(type);
+  converse({"broadcast", site, bytes, type, root}, [&](Messages &messages) {
+    if (rank() == root)
+      forEachPeer([&](int peer) { messages.send(at(data, 0), bytes, peer); });
+    else
+      messages.receive(at(data, 0), bytes, root);
+  });
+}
+
+void PeerGroup::barrier(Site site) {
+  const std::byte sent{};
+  std::byte *slots = receive(size());
+  converse({"barrier", site, 1, DType::Bool}, [&](Messages &messages) {
+    forEachPeer([&](int peer) {
+      messages.receive(slots + peer, 1, peer);
+      messages.send(&sent, 1, peer);
+    });
   });
 }
 

@@ -3,12 +3,16 @@
 // ring, and who reduces an element has all members' terms of it, which it takes
 // in their order (Combine.h): sums have the bits that they have in shared memory.
 //
+// Messages carry their call's signature (Call.h), so that what one member sends for one call never
+// passes for what another one waits for in a different call.
+//
 // What is received to be reduced comes in pieces that fit a cache; while one is reduced the next
 // is under way. Small values that are gathered go together, as one message: as they lie where they
 // are stored by block (each at the next multiple of `tm::alignment` behind the one before), else
 // packed like that.
 #pragma once
 
+#include "comm/Call.h"
 #include "comm/SharesGroup.h"
 
 #include <functional>
@@ -40,14 +44,16 @@ public:
   void allReduce(std::span<const Share> shares, DType type, Reduction op, Site site) override;
   void allGather(std::span<const Share> shares, DType type, Site site) override;
   void reduceScatter(std::span<const Share> shares, DType type, Reduction op, Site site) override;
+  void allToAll(const void *input, void *output, int64_t count, DType type, Site site) override;
+  void broadcast(void *data, int64_t count, DType type, int root, Site site) override;
+  void barrier(Site site) override;
 
 protected:
   PeerGroup(std::vector<int> ranks, int position);
 
   /// Calls `body` and waits for the messages that it leaves. What fails becomes a Fault that names
-  /// operation and site.
-  virtual void converse(const char *operation, Site site,
-                        const std::function<void(Messages &)> &body) = 0;
+  /// the call and the member whose message it was.
+  virtual void converse(const Call &call, const std::function<void(Messages &)> &body) = 0;
 
 private:
   /// Consecutive elements of this member's, and where their reduction goes: the elements

@@ -21,4 +21,8 @@ std::unique_ptr<Rendezvous> Rendezvous::connect(const LaunchInfo &launch, CommOp
   return std::unique_ptr<Rendezvous>(met);
 }
 
+const char *interfaceOfC10d() {
+  return TITAN_C10D_INTERFACE;
+}
+
 } // namespace titan::rt

@@ -1,12 +1,17 @@
 #include "SharedMemory.h"
 
+#include "MemoryFile.h"
 #include "Rendezvous.h"
 
+#include "titan/runtime/dtype.h"
+
+#include <algorithm>
 #include <climits>
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
 #include <linux/futex.h>
+#include <random>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -31,33 +36,40 @@ void wakeAll(std::atomic<uint32_t> *word) {
   syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
+/// The end of a text that is too long: it names the line.
+template <size_t size> void copyEnd(char (&to)[size], const char *text) {
+  const size_t length = std::strlen(text), bytes = std::min(length, size - 1);
+  std::memcpy(to, text + length - bytes, bytes);
+  to[bytes] = '\0';
+}
+
 } // namespace
+
+void SharedMemory::ToldCall::set(const Call &call) {
+  copyEnd(name, *call.site.action ? call.site.action : call.operation);
+  copyEnd(source, call.site.source);
+  bytes = call.bytes;
+  type = call.type;
+}
+
+/// Another process wrote it, and may write it while this one reads.
+std::string SharedMemory::ToldCall::describe() const {
+  auto text = [](const auto &from) { return std::string(from, strnlen(from, sizeof(from))); };
+  const std::string where = text(source);
+  return fmt::format("{}{} of {} bytes{}", text(name), where.empty() ? "" : " (" + where + ")",
+                     bytes, type <= DType::Bool ? std::string(" of ") + nameOf(type) : "");
+}
 
 std::unique_ptr<SharedMemory> SharedMemory::connect(Rendezvous &rendezvous,
                                                     const std::vector<int> &ranks, int position,
                                                     size_t bytes) {
   std::unique_ptr<SharedMemory> memory(new SharedMemory(ranks, position, bytes));
   std::string name = fmt::format("memory/{}", fmt::join(ranks, ","));
-  int file = -1;
-  if (position == 0) {
-    file = memfd_create("titan-group", MFD_CLOEXEC);
-    if (file >= 0 && ftruncate(file, static_cast<off_t>(memory->totalBytes())) != 0) {
-      ::close(file);
-      file = -1;
-    }
-    rendezvous.publish(name, file < 0 ? "-" : fmt::format("/proc/{}/fd/{}", getpid(), file));
-  } else {
-    std::string path = rendezvous.lookup(name);
-    file = path == "-" ? -1 : ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  }
-  bool mapped = file >= 0 && memory->map(file);
-  // The creator's descriptor stays open until everyone has had the chance to open it.
+  bool mapped = position == 0 ? memory->offer(rendezvous, name) : memory->accept(rendezvous, name);
   rendezvous.publish(fmt::format("{}/{}", name, position), mapped ? "yes" : "no");
   bool all = true;
   for (size_t member = 0; member < ranks.size(); ++member)
     all &= rendezvous.lookup(fmt::format("{}/{}", name, member)) == "yes";
-  if (file >= 0)
-    ::close(file);
   if (!all)
     return nullptr;
   for (size_t member = 0; member < ranks.size(); ++member)
@@ -65,13 +77,43 @@ std::unique_ptr<SharedMemory> SharedMemory::connect(Rendezvous &rendezvous,
   return memory;
 }
 
-SharedMemory::~SharedMemory() {
-  if (memory)
-    ::munmap(memory, totalBytes());
+/// The first member's part: the others connect to a name that it publishes, and say so, whereupon
+/// it gives them the file.
+bool SharedMemory::offer(Rendezvous &rendezvous, const std::string &name) {
+  const int others = static_cast<int>(ranks.size()) - 1;
+  std::random_device random;
+  std::string socket = fmt::format("titan-{}-{:08x}{:08x}", getpid(), random(), random());
+  Descriptor file = makeMemoryFile(totalBytes());
+  Descriptor listener = file ? listenLocally(socket, others) : Descriptor();
+  rendezvous.publish(name, listener ? socket : "");
+  bool connected = static_cast<bool>(listener);
+  for (int member = 1; member <= others; ++member)
+    connected &= rendezvous.lookup(fmt::format("{}/{}/connected", name, member)) == "yes";
+  if (connected)
+    handOut(listener, file, others, Deadline(rendezvous.timeout()));
+  return connected && map(file);
 }
 
-bool SharedMemory::map(int file) {
-  void *mapped = ::mmap(nullptr, totalBytes(), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+bool SharedMemory::accept(Rendezvous &rendezvous, const std::string &name) {
+  std::string socket = rendezvous.lookup(name);
+  Descriptor connection = socket.empty() ? Descriptor() : connectLocally(socket);
+  rendezvous.publish(fmt::format("{}/{}/connected", name, position), connection ? "yes" : "no");
+  Descriptor file =
+      connection ? receiveMemoryFile(connection, totalBytes(), Deadline(rendezvous.timeout()))
+                 : Descriptor();
+  return file && map(file);
+}
+
+SharedMemory::~SharedMemory() {
+  if (!memory)
+    return;
+  members[position].hasLeft.store(1);
+  wakeAll(&members[position].arrivals);
+  ::munmap(memory, totalBytes());
+}
+
+bool SharedMemory::map(const Descriptor &file) {
+  void *mapped = ::mmap(nullptr, totalBytes(), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (mapped == MAP_FAILED)
     return false;
   memory = mapped;
@@ -92,22 +134,37 @@ bool SharedMemory::isGone(int member) const {
   return state == 'Z' || state == 'X';
 }
 
-std::string SharedMemory::barrier(std::chrono::seconds timeout) {
+SharedMemory::Problem SharedMemory::barrier(const Call &call, std::chrono::seconds timeout) {
   Member &self = members[position];
   ++arrivals;
+  self.signature[arrivals % 2] = signatureOf(call);
+  self.told[arrivals % 2].set(call);
   self.arrivals.store(arrivals);
   if (self.waiters.load() != 0)
     wakeAll(&self.arrivals);
   auto deadline = Clock::now() + timeout;
   for (size_t member = 0; member < ranks.size(); ++member) {
-    std::string problem = waitFor(static_cast<int>(member), arrivals, deadline);
-    if (!problem.empty())
+    Problem problem = waitFor(static_cast<int>(member), arrivals, deadline);
+    if (!problem.text.empty())
       return problem;
   }
-  return "";
+  return compareCalls();
 }
 
-std::string SharedMemory::waitFor(int member, uint32_t target, Clock::time_point deadline) {
+SharedMemory::Problem SharedMemory::compareCalls() const {
+  const size_t turn = arrivals % 2;
+  const Member &self = members[position];
+  for (size_t member = 0; member < ranks.size(); ++member)
+    if (members[member].signature[turn] != self.signature[turn])
+      return {fmt::format("the ranks are not at the same call: rank {} calls {}, rank {} calls {}",
+                          ranks[position], self.told[turn].describe(), ranks[member],
+                          members[member].told[turn].describe()),
+              {ranks[member], false}};
+  return {};
+}
+
+SharedMemory::Problem SharedMemory::waitFor(int member, uint32_t target,
+                                            Clock::time_point deadline) {
   Member &other = members[member];
   // Differences, because the count may wrap around.
   auto came = [&] {
@@ -116,22 +173,24 @@ std::string SharedMemory::waitFor(int member, uint32_t target, Clock::time_point
   // A peer on another core comes in a moment; one that shares this core needs it to be given up.
   for (int i = 0; i < 64; ++i) {
     if (came())
-      return "";
+      return {};
     sched_yield();
   }
   other.waiters.fetch_add(1);
-  std::string problem;
-  while (problem.empty()) {
+  Problem problem;
+  while (problem.text.empty()) {
     uint32_t seen = other.arrivals.load();
     if (static_cast<int32_t>(seen - target) >= 0)
       break;
     sleepWhile(&other.arrivals, seen, 200);
     if (came())
       break;
-    if (watchProcesses && isGone(member) && !came()) // it may have come and ended since
-      problem = fmt::format("rank {} is gone", ranks[member]);
+    const bool isOver = other.hasLeft.load() != 0 || (watchProcesses && isGone(member));
+    if (isOver && !came()) // it may have come and ended since
+      problem = {fmt::format("rank {} is gone", ranks[member]), {ranks[member], true}};
     else if (Clock::now() > deadline)
-      problem = fmt::format("rank {} did not come in time", ranks[member]);
+      problem = {fmt::format("rank {} did not come in time", ranks[member]),
+                 {ranks[member], false}};
   }
   other.waiters.fetch_sub(1);
   return problem;

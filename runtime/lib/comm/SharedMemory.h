@@ -1,9 +1,14 @@
 // A block of memory that the members of a group on one machine share, and a barrier in it. It is an
-// anonymous file (memfd) that the others open through /proc, so nothing with a name is left behind
-// when a run is killed, and the size of /dev/shm does not matter.
+// anonymous file (MemoryFile.h), so nothing with a name is left behind when a run is killed, and
+// the size of /dev/shm does not matter.
+//
+// What a member comes to a barrier for is in the block, beside the count of its arrivals: members
+// that come for different operations are told so instead of reading one another's bytes.
 #pragma once
 
-#include "titan/runtime/comm.h"
+#include "comm/Call.h"
+
+#include "titan/runtime/error.h"
 
 #include <atomic>
 #include <memory>
@@ -12,6 +17,7 @@
 
 namespace titan::rt {
 
+class Descriptor;
 class Rendezvous;
 
 class SharedMemory {
@@ -26,25 +32,44 @@ public:
 
   std::byte *slot(int position) const { return slots + position * slotBytes; }
 
-  /// Returns when all members have called it as often as this one. After `timeout`, or when a
-  /// member's process has ended, returns what is wrong ("rank 3 is gone"); else an empty text.
-  std::string barrier(std::chrono::seconds timeout);
+  struct Problem {
+    std::string text; ///< empty: none
+    Fault::Peer peer = {};
+  };
+  /// Returns when all members have called it as often as this one. What is wrong: after `timeout`,
+  /// when a member's process has ended ("rank 3 is gone"), or where a member came for another call.
+  Problem barrier(const Call &call, std::chrono::seconds timeout);
 
 private:
-  /// One cache line a member.
+  /// A call as its member tells it, for the message where calls differ.
+  struct alignas(64) ToldCall {
+    char name[28], source[20]; // the ends of longer texts
+    int64_t bytes;
+    DType type;
+
+    void set(const Call &call);
+    std::string describe() const;
+  };
+  /// Members' calls by the parity of the arrival: who came is at most one barrier ahead of who has
+  /// not read yet.
   struct alignas(64) Member {
     std::atomic<uint32_t> arrivals; ///< how often it came
     std::atomic<uint32_t> waiters;  ///< who sleeps until it comes
     int32_t process;
-    int32_t padding;
+    std::atomic<uint32_t> hasLeft; ///< it comes no more
+    uint64_t signature[2];         ///< of its call
+    ToldCall told[2];
   };
 
   SharedMemory(std::vector<int> ranks, int position, size_t slotBytes)
       : ranks(std::move(ranks)), position(position), slotBytes(slotBytes) {}
   size_t totalBytes() const { return ranks.size() * (sizeof(Member) + slotBytes); }
-  bool map(int file);
+  bool offer(Rendezvous &rendezvous, const std::string &name);
+  bool accept(Rendezvous &rendezvous, const std::string &name);
+  bool map(const Descriptor &file);
   bool isGone(int member) const;
-  std::string waitFor(int member, uint32_t target, std::chrono::steady_clock::time_point deadline);
+  Problem waitFor(int member, uint32_t target, std::chrono::steady_clock::time_point deadline);
+  Problem compareCalls() const;
 
   std::vector<int> ranks;
   int position;

@@ -75,13 +75,13 @@ std::byte *SharedMemoryGroup::half(int member) const {
   return memory->slot(member) + (piece % 2) * halfBytes();
 }
 
-void SharedMemoryGroup::meet(const char *operation, Site site) {
+void SharedMemoryGroup::meet(const Call &call) {
   auto begin = std::chrono::steady_clock::now();
-  std::string problem = memory->barrier(timeout);
-  if (problem.empty())
+  SharedMemory::Problem problem = memory->barrier(call, timeout);
+  if (problem.text.empty())
     return;
   std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
-  throw Fault(describeFailure(*this, operation, site, problem, waited.count()));
+  throw failureOf(*this, call.operation, call.site, problem.text, waited.count(), problem.peer);
 }
 
 void SharedMemoryGroup::reduceHalves(std::byte *out, size_t offset, int64_t count, DType type,
@@ -94,6 +94,7 @@ void SharedMemoryGroup::reduceHalves(std::byte *out, size_t offset, int64_t coun
 void SharedMemoryGroup::allReduce(std::span<const Share> shares, DType type, Reduction op,
                                   Site site) {
   int64_t width = sizeOf(type), n = size(), count = countElements(shares);
+  const Call call{"all_reduce", site, count * width, type, static_cast<int>(op)};
   Walk in(shares, inOf, width, 0, 1), out(shares, outOf, width, 0, 1);
   // Each member reduces its share of a piece in place of its own contribution, in the half it
   // wrote.
@@ -107,9 +108,9 @@ void SharedMemoryGroup::allReduce(std::span<const Share> shares, DType type, Red
     in.next(length * width, [&](const std::byte *data, int64_t offset, int64_t bytes) {
       std::memcpy(half(rank()) + offset, data, bytes);
     });
-    meet("all_reduce", site);
+    meet(call);
     reduceHalves(result, begin(rank()) * width, own, type, op);
-    meet("all_reduce", site);
+    meet(call);
     for (int member = 0; member < n; ++member) {
       const std::byte *reduced = half(member) + most * width;
       out.next((begin(member + 1) - begin(member)) * width,
@@ -123,6 +124,7 @@ void SharedMemoryGroup::allReduce(std::span<const Share> shares, DType type, Red
 
 void SharedMemoryGroup::allGather(std::span<const Share> shares, DType type, Site site) {
   int64_t width = sizeOf(type), count = countElements(shares);
+  const Call call{"all_gather", site, count * width, type};
   int64_t most = static_cast<int64_t>(halfBytes()) / width;
   Walk in(shares, inOf, width, 0, 1);
   for (int64_t done = 0; done < count; done += most) {
@@ -130,7 +132,7 @@ void SharedMemoryGroup::allGather(std::span<const Share> shares, DType type, Sit
     in.next(bytes, [&](const std::byte *data, int64_t offset, int64_t run) {
       std::memcpy(half(rank()) + offset, data, run);
     });
-    meet("all_gather", site);
+    meet(call);
     for (int member = 0; member < size(); ++member) {
       Walk out(shares, outOf, width, member, size());
       out.skip(done * width);
@@ -145,6 +147,7 @@ void SharedMemoryGroup::allGather(std::span<const Share> shares, DType type, Sit
 void SharedMemoryGroup::reduceScatter(std::span<const Share> shares, DType type, Reduction op,
                                       Site site) {
   int64_t width = sizeOf(type), n = size(), count = countElements(shares);
+  const Call call{"reduce_scatter", site, count * width, type, static_cast<int>(op)};
   int64_t most = static_cast<int64_t>(halfBytes()) / width / n;
   Walk out(shares, outOf, width, 0, 1);
   for (int64_t done = 0; done < count; done += most) {
@@ -156,7 +159,7 @@ void SharedMemoryGroup::reduceScatter(std::span<const Share> shares, DType type,
         std::memcpy(half(rank()) + member * length * width + offset, data, bytes);
       });
     }
-    meet("reduce_scatter", site);
+    meet(call);
     out.next(length * width, [&](std::byte *data, int64_t offset, int64_t bytes) {
       reduceHalves(data, rank() * length * width + offset, bytes / width, type, op);
     });
@@ -167,12 +170,13 @@ void SharedMemoryGroup::reduceScatter(std::span<const Share> shares, DType type,
 void SharedMemoryGroup::allToAll(const void *input, void *output, int64_t count, DType type,
                                  Site site) {
   int64_t width = sizeOf(type), n = size();
+  const Call call{"all_to_all", site, count * width, type};
   int64_t most = static_cast<int64_t>(halfBytes()) / width / n;
   for (int64_t done = 0; done < count; done += most) {
     int64_t bytes = std::min(most, count - done) * width;
     for (int64_t member = 0; member < n; ++member)
       std::memcpy(half(rank()) + member * bytes, at(input, (member * count + done) * width), bytes);
-    meet("all_to_all", site);
+    meet(call);
     for (int member = 0; member < n; ++member)
       std::memcpy(at(output, (member * count + done) * width), half(member) + rank() * bytes,
                   bytes);
@@ -182,11 +186,12 @@ void SharedMemoryGroup::allToAll(const void *input, void *output, int64_t count,
 
 void SharedMemoryGroup::broadcast(void *data, int64_t count, DType type, int root, Site site) {
   int64_t width = sizeOf(type), most = static_cast<int64_t>(halfBytes()) / width;
+  const Call call{"broadcast", site, count * width, type, root};
   for (int64_t done = 0; done < count; done += most) {
     int64_t bytes = std::min(most, count - done) * width;
     if (rank() == root)
       std::memcpy(half(root), at(data, done * width), bytes);
-    meet("broadcast", site);
+    meet(call);
     if (rank() != root)
       std::memcpy(at(data, done * width), half(root), bytes);
     ++piece;
@@ -194,7 +199,7 @@ void SharedMemoryGroup::broadcast(void *data, int64_t count, DType type, int roo
 }
 
 void SharedMemoryGroup::barrier(Site site) {
-  meet("barrier", site);
+  meet({"barrier", site, 0, DType::Bool});
   ++piece;
 }
 

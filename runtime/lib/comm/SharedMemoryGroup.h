@@ -43,7 +43,7 @@ private:
   /// The half of a member's slot that the present piece uses.
   std::byte *half(int member) const;
   size_t halfBytes() const { return slotBytes(ranks().size()) / 2; }
-  void meet(const char *operation, Site site);
+  void meet(const Call &call);
   /// out = the reduction over all members of `count` elements at byte `offset` of their halves.
   void reduceHalves(std::byte *out, size_t offset, int64_t count, DType type, Reduction op);
 

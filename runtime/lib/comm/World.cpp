@@ -1,7 +1,10 @@
+#include "Agreement.h"
+#include "FirstCause.h"
 #include "Rendezvous.h"
 #include "SelfGroup.h"
 #include "SharedMemoryGroup.h"
 #include "WaitNotice.h"
+#include "Within.h"
 
 #include "launch/EnvironmentVariable.h"
 
@@ -14,6 +17,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,13 +26,26 @@ namespace titan::rt {
 
 namespace {
 
+std::string hostName() {
+  char name[256] = "";
+  gethostname(name, sizeof(name) - 1);
+  return name;
+}
+
 class ConnectedWorld final : public World {
 public:
-  ConnectedWorld(const LaunchInfo &launch, CommOptions options) : info(launch), limits(options) {
-    if (info.worldSize > 1) {
-      WaitNotice notice = noticeOf("");
-      meeting = Rendezvous::connect(info, options);
-    }
+  ConnectedWorld(const LaunchInfo &launch, const CommOptions &options, RankRecord record)
+      : info(launch), limits(options) {
+    if (info.worldSize == 1)
+      return;
+    WaitNotice notice = noticeOf("");
+    auto begin = std::chrono::steady_clock::now();
+    meeting = Rendezvous::connect(info, options);
+    addTransport(record);
+    auto left = begin + options.connectTimeout - std::chrono::steady_clock::now();
+    meeting->setTimeout(std::chrono::ceil<std::chrono::milliseconds>(left));
+    agree(*meeting, info, std::move(record));
+    meeting->setTimeout(options.connectTimeout);
   }
 
   const LaunchInfo &launch() const override { return info; }
@@ -42,7 +59,29 @@ public:
     return *slot;
   }
 
+protected:
+  void leaveGroups() override {
+    auto left = std::make_shared<decltype(groups)>(std::move(groups));
+    groups.clear();
+    try {
+      within(std::chrono::seconds(1), [left] { left->clear(); });
+    } catch (const TimedOut &) { // a transport that waits for its peers: they see the process end
+    }
+  }
+
 private:
+  /// What of the way to communicate must be alike, and where this process is.
+  void addTransport(RankRecord &record) const {
+    record.process = fmt::format("process {} on {}", getpid(), hostName());
+    record.add("WORLD_SIZE", std::to_string(info.worldSize));
+    // Machines may have different numbers of processes; whether there is one machine is for all.
+    const bool isOneMachine = info.localWorldSize == info.worldSize;
+    record.add("LOCAL_WORLD_SIZE", isOneMachine ? "WORLD_SIZE" : "less than WORLD_SIZE");
+    record.add("TITAN_COMM", limits.avoidSharedMemory ? "gloo" : "shared");
+    record.add("Titan's runtime (build the program again where it is not the same)",
+               std::string(interfaceOfC10d()).substr(0, 12));
+  }
+
   WaitNotice noticeOf(const std::string &what) const {
     return WaitNotice(
         fmt::format("rank {} of {}: waiting for the other processes at {}:{}{}, for {} "
@@ -94,15 +133,29 @@ std::optional<std::chrono::seconds> secondsOf(const char *variable) {
 
 } // namespace
 
-std::unique_ptr<World> World::connect(const LaunchInfo &launch, CommOptions options) {
+CommOptions CommOptions::ofEnvironment() {
+  CommOptions options;
   if (std::optional<std::chrono::seconds> seconds = secondsOf("TITAN_COMM_TIMEOUT")) {
     options.timeout = *seconds;
     options.connectTimeout = std::max(*seconds, std::chrono::seconds(30));
   }
   options.connectTimeout = secondsOf("TITAN_CONNECT_TIMEOUT").value_or(options.connectTimeout);
   static constexpr std::string_view transports[] = {"shared", "gloo"};
-  options.avoidSharedMemory |= wordOf("TITAN_COMM", transports) == 1;
-  return std::make_unique<ConnectedWorld>(launch, options);
+  options.avoidSharedMemory = wordOf("TITAN_COMM", transports) == 1;
+  return options;
+}
+
+std::unique_ptr<World> World::connect(const LaunchInfo &launch, const CommOptions &options,
+                                      RankRecord record) {
+  return std::make_unique<ConnectedWorld>(launch, options, std::move(record));
+}
+
+std::string World::withFirstCause(const std::string &message, Fault::Peer peer) {
+  if (size() == 1)
+    return message;
+  all = nullptr;
+  return titan::rt::withFirstCause(*rendezvous(), rank(), size(), message, peer,
+                                   [this] { leaveGroups(); });
 }
 
 Group &World::everyone() {

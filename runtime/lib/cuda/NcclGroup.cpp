@@ -96,7 +96,7 @@ template <typename Start> void NcclGroup::queue(const char *operation, Site site
     if (!isCaptured(stream))
       pending.push_back({work, operation, site});
   } catch (const std::exception &error) {
-    throw Fault(describeFailure(*this, operation, site, firstLine(error), 0));
+    throw failureOf(*this, operation, site, firstLine(error), 0);
   }
 }
 
@@ -109,7 +109,7 @@ void NcclGroup::retire(std::chrono::duration<double> waited) {
     try {
       std::rethrow_exception(work->exception());
     } catch (const std::exception &error) {
-      throw Fault(describeFailure(*this, operation, site, firstLine(error), waited.count()));
+      throw failureOf(*this, operation, site, firstLine(error), waited.count());
     }
   }
 }
@@ -118,8 +118,8 @@ void NcclGroup::checkPeers(std::chrono::duration<double> waited) {
   retire(waited);
   if (pending.empty() || waited < timeout)
     return;
-  throw Fault(describeFailure(*this, pending.front().operation, pending.front().site,
-                              "timed out waiting for the other ranks", waited.count()));
+  throw failureOf(*this, pending.front().operation, pending.front().site,
+                  "timed out waiting for the other ranks", waited.count());
 }
 
 void NcclGroup::allReduce(void *data, int64_t count, DType type, Reduction op, Site site) {

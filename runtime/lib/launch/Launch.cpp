@@ -94,9 +94,16 @@ LaunchInfo fromTorchrun(const Reader &read) {
   launch.worldSize = *read.number("WORLD_SIZE");
   launch.localRank = read.numberOr("LOCAL_RANK", launch.rank);
   launch.localWorldSize = read.numberOr("LOCAL_WORLD_SIZE", launch.worldSize);
+  launch.knowsLocalSize = read.has("LOCAL_WORLD_SIZE");
   launch.masterAddress = read.text("MASTER_ADDR").value_or("127.0.0.1");
   launch.masterPort = read.numberOr("MASTER_PORT", 0);
   launch.agentServesStore = read.text("TORCHELASTIC_USE_AGENT_STORE").value_or("") == "True";
+  // "none" is torchrun's word for no name. A script that sets RANK may start each rank as a step of
+  // its own, so the job alone is what they share.
+  if (auto run = read.text("TORCHELASTIC_RUN_ID"); run && *run != "none")
+    launch.job = "torchrun's " + *run;
+  else if (auto job = read.text("SLURM_JOB_ID"))
+    launch.job = "Slurm's job " + *job;
   return launch;
 }
 
@@ -112,6 +119,8 @@ LaunchInfo fromOpenMpi(const Reader &read) {
   else if (launch.localWorldSize != launch.worldSize)
     throw UserError("mpirun started processes on several machines and does not tell them where "
                     "rank 0 is; pass it: mpirun -x MASTER_ADDR=HOST -x MASTER_PORT=29500 ...");
+  if (auto name = read.text("PMIX_NAMESPACE"))
+    launch.job = "mpirun's " + *name;
   std::string job =
       read.text("PMIX_NAMESPACE").value_or(read.text("OMPI_MCA_ess_base_jobid").value_or("mpirun"));
   launch.masterPort = read.numberOr("MASTER_PORT", portFromJobName(job));
@@ -138,6 +147,7 @@ LaunchInfo fromSlurm(const Reader &read) {
     launch.masterAddress = firstSlurmHost(*nodes);
   std::string job =
       read.text("SLURM_JOB_ID").value_or("slurm") + "." + read.text("SLURM_STEP_ID").value_or("0");
+  launch.job = "Slurm's step " + job;
   launch.masterPort = read.numberOr("MASTER_PORT", portFromJobName(job));
   return launch;
 }
@@ -166,21 +176,6 @@ LaunchInfo detectLaunch(const EnvironmentLookup &environment) {
     launch = fromSlurm(read);
   validate(launch);
   return launch;
-}
-
-std::string firstSlurmHost(const std::string &nodeList) {
-  size_t bracket = nodeList.find('[');
-  size_t comma = nodeList.find(',');
-  if (bracket == std::string::npos || comma < bracket)
-    return nodeList.substr(0, comma);
-  size_t end = nodeList.find_first_of("-,]", bracket);
-  std::string first = nodeList.substr(bracket + 1, end - bracket - 1);
-  size_t close = nodeList.find(']', bracket);
-  if (close == std::string::npos)
-    return nodeList.substr(0, bracket) + first;
-  size_t next = nodeList.find(',', close);
-  return nodeList.substr(0, bracket) + first +
-         nodeList.substr(close + 1, next == std::string::npos ? next : next - close - 1);
 }
 
 int slurmTasksOnNode(const std::string &tasksPerNode, int node) {

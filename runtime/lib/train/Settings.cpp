@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -140,6 +141,28 @@ std::map<std::string, std::string> Settings::all() const {
   std::map<std::string, std::string> texts;
   for (const auto &[path, value] : values)
     texts[path] = value.text;
+  return texts;
+}
+
+namespace {
+
+std::string spell(const std::string &text) {
+  if (isList(text)) {
+    std::string list;
+    for (const std::string &element : elementsOf(text))
+      list += (list.empty() ? "" : ", ") + spell(element);
+    return "(" + list + ")";
+  }
+  std::optional<double> number = parseNumber(text);
+  return number ? fmt::format("{}", *number) : text;
+}
+
+} // namespace
+
+std::map<std::string, std::string> Settings::inOneSpelling() const {
+  std::map<std::string, std::string> texts = all();
+  for (auto &[path, text] : texts)
+    text = spell(text);
   return texts;
 }
 

@@ -31,7 +31,9 @@ public:
 
   /// All settings in force, as text by path.
   std::map<std::string, std::string> all() const;
-  /// The same as TOML (dotted keys), which --config takes again; what would be refused or is not
+  /// The same in one spelling: numbers that are equal are the same text.
+  std::map<std::string, std::string> inOneSpelling() const;
+  /// All as TOML (dotted keys), which --config takes again; what would be refused or is not
   /// said at all is in comments.
   std::string toToml() const;
 

@@ -78,10 +78,11 @@ public:
     } catch (const UserError &error) {
       report.status({"failed", step, ExitUserError, error.what()});
       throw;
-    } catch (const std::exception &fault) {
-      const std::string message = fmt::format("{}; in step {}", fault.what(), step);
+    } catch (const std::exception &error) {
+      const std::string message = fmt::format("{}; in step {}", error.what(), step);
       report.status({"failed", step, ExitFault, message});
-      throw Fault(message);
+      const auto *fault = dynamic_cast<const Fault *>(&error);
+      throw fault ? Fault(message, fault->peer) : Fault(message);
     }
   }
 

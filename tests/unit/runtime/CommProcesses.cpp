@@ -1,6 +1,7 @@
 // A program for several processes: every collective on buffers whose result is known, in every
 // element type. ctest starts it under torchrun; it exits 0 when all is as expected. With the
-// argument "vanish", the last rank leaves early and the others must report it.
+// argument "vanish", the last rank leaves early and the others must report it; with "differ" it
+// calls another collective than the others, which no rank may take for its own.
 #include "CommExchanges.h"
 
 #include "titan/runtime/comm.h"
@@ -181,11 +182,39 @@ int runVanish(World &world) {
   }
 }
 
+/// In shared memory ranks say at once who calls what; over sockets they wait in vain.
+int runDiffer(World &world, bool overSockets) {
+  Group &group = world.everyone();
+  const int n = group.size();
+  std::vector<float> values(64 * n, 1.0f), part(64, 7.0f);
+  try {
+    if (world.rank() == n - 1)
+      group.reduceScatter(values.data(), part.data(), 64, DType::F32, Reduction::Sum,
+                          {"reduce_scatter", "m.titan:9"});
+    else
+      group.allReduce(values.data(), 64 * n, DType::F32, Reduction::Sum,
+                      {"all_reduce", "m.titan:7"});
+    std::fprintf(stderr, "expected a fault\n");
+    _exit(1);
+  } catch (const Fault &fault) {
+    std::fprintf(stderr, "%s\n", fault.what());
+    std::string said = fault.what();
+    auto says = [&](const char *words) { return said.find(words) != std::string::npos; };
+    bool good = overSockets ? says("did not come in time") || says("is gone")
+                            : says("m.titan:7") && says("m.titan:9") && says("of f32");
+    good &= part == std::vector<float>(64, 7.0f);
+    _exit(good ? 0 : 1);
+  }
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
   try {
-    auto world = World::connect(detectLaunch());
+    const CommOptions options = CommOptions::ofEnvironment();
+    auto world = World::connect(detectLaunch(), options);
+    if (argc > 1 && !std::strcmp(argv[1], "differ"))
+      return runDiffer(*world, options.avoidSharedMemory);
     return argc > 1 && !std::strcmp(argv[1], "vanish") ? runVanish(*world) : runAll(*world);
   } catch (const std::exception &error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -1,8 +1,8 @@
 // Exchanges of several values between threads that stand for processes: each has its own mapping of
 // the shared memory. With -fsanitize=thread this shows that the background thread is free of races.
 #include "CommExchanges.h"
+#include "ThreadRendezvous.h"
 
-#include "comm/Rendezvous.h"
 #include "comm/SelfGroup.h"
 #include "comm/SharedMemoryGroup.h"
 
@@ -17,37 +17,16 @@ using namespace titan::rt;
 
 namespace {
 
-/// A store that all threads see.
-class ThreadRendezvous final : public Rendezvous {
-public:
-  void publish(const std::string &key, const std::string &value) override {
-    std::lock_guard lock(mutex);
-    values[key] = value;
-    changed.notify_all();
-  }
-  std::string lookup(const std::string &key) override {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return values.count(key) > 0; });
-    return values[key];
-  }
-  c10d::Store &store() override { throw Fault("no store"); }
-  std::unique_ptr<Group> makeGlooGroup(const std::vector<int> &, int) override { return nullptr; }
-
-private:
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::map<std::string, std::string> values;
-};
-
 /// Runs `body` on as many threads as the group has members.
 void onMembers(int count, const std::function<void(Group &)> &body) {
-  ThreadRendezvous rendezvous;
+  titan::test::ThreadStore store;
   std::vector<int> ranks(count);
   for (int i = 0; i < count; ++i)
     ranks[i] = i;
   std::vector<std::thread> threads;
   for (int i = 0; i < count; ++i)
     threads.emplace_back([&, i] {
+      titan::test::ThreadRendezvous rendezvous(store);
       size_t bytes = SharedMemoryGroup::slotBytes(count);
       auto memory = SharedMemory::connect(rendezvous, ranks, i, bytes);
       ASSERT_NE(memory, nullptr);

@@ -93,6 +93,30 @@ TEST(Launch, Slurm) {
   EXPECT_EQ(a.masterPort, b.masterPort);
   EXPECT_NE(a.masterPort, 0);
   EXPECT_FALSE(a.agentServesStore);
+  EXPECT_EQ(a.job, "Slurm's step 77.2");
+}
+
+// What names a run, so that ranks of two runs do not take one another for peers.
+TEST(Launch, Job) {
+  const std::map<std::string, std::string> own = {
+      {"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "1"}};
+  auto jobWith = [&](std::map<std::string, std::string> more) {
+    more.insert(own.begin(), own.end());
+    return detectLaunch(fake(more)).job;
+  };
+  EXPECT_EQ(jobWith({}), "");
+  EXPECT_EQ(jobWith({{"TORCHELASTIC_RUN_ID", "none"}}), "");
+  EXPECT_EQ(jobWith({{"TORCHELASTIC_RUN_ID", "abc"}}), "torchrun's abc");
+  EXPECT_EQ(jobWith({{"SLURM_JOB_ID", "7"}, {"SLURM_STEP_ID", "3"}}), "Slurm's job 7");
+}
+
+// Without LOCAL_WORLD_SIZE, all are taken to be on one machine, but that is no knowledge.
+TEST(Launch, KnowsLocalSize) {
+  std::map<std::string, std::string> own = {
+      {"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "1"}};
+  EXPECT_FALSE(detectLaunch(fake(own)).knowsLocalSize);
+  own["LOCAL_WORLD_SIZE"] = "2";
+  EXPECT_TRUE(detectLaunch(fake(own)).knowsLocalSize);
 }
 
 // A batch script that starts the program without srun is one process, not rank 0 of many.
@@ -146,6 +170,34 @@ TEST(Launch, FirstSlurmHost) {
   EXPECT_EQ(firstSlurmHost("gpu[07-09,12],z"), "gpu07");
   EXPECT_EQ(firstSlurmHost("gpu[3]"), "gpu3");
   EXPECT_EQ(firstSlurmHost("gpu[3-4]-ib,z"), "gpu3-ib");
+  EXPECT_EQ(firstSlurmHost("r[1-2]n[3-4]"), "r1n3");
+  EXPECT_EQ(firstSlurmHost("nid[000123-000125,000200]"), "nid000123");
+  EXPECT_EQ(firstSlurmHost(""), "");
+}
+
+// Slurm's lists are read whole: several brackets vary from right to left, and numbers keep the
+// width of the first.
+TEST(Launch, SlurmHosts) {
+  using Hosts = std::vector<std::string>;
+  const std::map<std::string, Hosts> lists = {
+      {"login", {"login"}},
+      {"a,b[1-2]", {"a", "b1", "b2"}},
+      {"gpu[07-09,12],z", {"gpu07", "gpu08", "gpu09", "gpu12", "z"}},
+      {"n[8-11]", {"n8", "n9", "n10", "n11"}},
+      {"n[098-101]", {"n098", "n099", "n100", "n101"}},
+      {"gpu-a-[7,9],login1", {"gpu-a-7", "gpu-a-9", "login1"}},
+      {"r[1-2]n[3-4]", {"r1n3", "r1n4", "r2n3", "r2n4"}},
+      {"r[1-2]n3,s", {"r1n3", "r2n3", "s"}},
+      {"r[01-02]c[0,3]n[9-10]-ib",
+       {"r01c0n9-ib", "r01c0n10-ib", "r01c3n9-ib", "r01c3n10-ib", "r02c0n9-ib", "r02c0n10-ib",
+        "r02c3n9-ib", "r02c3n10-ib"}},
+      {"x[a[1-2],b]", {"xa1", "xa2", "xb"}},
+      {"broken[1-2", {"broken[1-2"}},
+      {"odd[1-]", {"odd1-"}},
+      {"[5-6]", {"5", "6"}}};
+  for (const auto &[list, hosts] : lists)
+    EXPECT_EQ(slurmHosts(list, 100), hosts) << list;
+  EXPECT_EQ(slurmHosts("n[1-999999999]m[1-999999999]", 3), Hosts({"n1m1", "n1m2", "n1m3"}));
 }
 
 // Slurm's compressed task counts are expanded.

@@ -60,11 +60,11 @@ class FaultsTest(ProgramCase):
             ranks[1].kill()
             ranks[1].communicate()
             self.assertEqual(ranks[0].returncode, 70, err)
-            self.assertRegex(err, r"error: rank 0: .*bigram.titan:9.*step 4")
+            self.assertRegex(err, r"error: rank 0: .*bigram.titan:9.*rank 1 did not come in time.*step 4")
 
     def test_a_rank_that_never_comes(self):
         """A rank that is alone of two ends after TITAN_CONNECT_TIMEOUT, which is a number."""
-        for seconds, status, words in (("1", 70, "error: rank 0: the rendezvous at .* failed"),
+        for seconds, status, words in (("1", 70, "error: rank 0: the rendezvous at .* failed: rank 1 of 2 did not come"),
                                        ("7", 70, "rank 0 of 2: waiting for the other processes at "),
                                        ("soon", 1, "TITAN_CONNECT_TIMEOUT is 'soon', expected a number"),
                                        ("9" * 20, 1, "TITAN_CONNECT_TIMEOUT is '9+', expected a number")):

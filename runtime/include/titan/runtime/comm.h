@@ -12,7 +12,9 @@
 #pragma once
 
 #include "titan/runtime/dtype.h"
+#include "titan/runtime/error.h"
 #include "titan/runtime/launch.h"
+#include "titan/runtime/rank_record.h"
 
 #include <chrono>
 #include <cstdint>
@@ -92,6 +94,9 @@ struct CommOptions {
   std::chrono::seconds connectTimeout{300};
   /// Use sockets even between processes of one machine. TITAN_COMM=gloo sets it.
   bool avoidSharedMemory = false;
+
+  /// The defaults, and what the environment sets. Throws UserError where that is no number or word.
+  static CommOptions ofEnvironment();
 };
 
 class Rendezvous;
@@ -100,8 +105,11 @@ class World {
 public:
   virtual ~World() = default;
 
-  /// Connects all processes of the run; a process that is alone needs no network.
-  static std::unique_ptr<World> connect(const LaunchInfo &launch, CommOptions options = {});
+  /// Connects all processes of the run, which agree on `record` (comm/Agreement.h); a process that
+  /// is alone needs no network.
+  static std::unique_ptr<World> connect(const LaunchInfo &launch,
+                                        const CommOptions &options = CommOptions::ofEnvironment(),
+                                        RankRecord record = {});
 
   virtual const LaunchInfo &launch() const = 0;
   virtual const CommOptions &options() const = 0;
@@ -115,9 +123,16 @@ public:
   virtual Rendezvous *rendezvous() = 0;
   /// The group of all ranks.
   Group &everyone();
+  /// The message of a failure of this rank, with what the run failed of first (comm/FirstCause.h).
+  /// No group can be used from then on.
+  std::string withFirstCause(const std::string &message, Fault::Peer peer);
   /// Runs `body` on every rank, which may not communicate there. What one of them finds to be a
   /// user's mistake ends all: it is a shared UserError where all find the same.
   void together(const std::function<void()> &body);
+
+protected:
+  /// Lets go of all groups, so that the other members' waits end.
+  virtual void leaveGroups() = 0;
 
 private:
   Group *all = nullptr; // once it was asked for

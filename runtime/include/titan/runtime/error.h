@@ -56,7 +56,15 @@ public:
 
 class Fault : public std::runtime_error {
 public:
-  using std::runtime_error::runtime_error;
+  /// The rank that did not do its part in a collective.
+  struct Peer {
+    int rank = -1; ///< -1: none, or not known
+    bool hasEnded = false;
+  };
+  explicit Fault(const std::string &message) : std::runtime_error(message), peer() {}
+  Fault(const std::string &message, Peer peer) : std::runtime_error(message), peer(peer) {}
+
+  const Peer peer; ///< for the first cause (World::withFirstCause)
 };
 
 } // namespace titan::rt

@@ -19,6 +19,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace titan::rt {
 
@@ -33,6 +34,10 @@ struct LaunchInfo {
   int worldSize = 1;
   int localRank = 0;      ///< place among the processes of this machine
   int localWorldSize = 1; ///< processes of this run on this machine
+  /// The launcher says how many they are; else all are taken to be on one machine.
+  bool knowsLocalSize = true;
+  /// The launcher's name for the run, which no other run has; empty where there is none.
+  std::string job;
   std::string masterAddress = "127.0.0.1";
   int masterPort = 0; ///< 0 only when the process is alone
   /// torchrun's agent already serves a store at master address and port: every rank connects as a
@@ -48,7 +53,9 @@ EnvironmentLookup processEnvironment();
 
 LaunchInfo detectLaunch(const EnvironmentLookup &environment = processEnvironment());
 
-/// The first host of a Slurm node list: "gpu[07-09,12],login" -> "gpu07".
+/// The hosts of a Slurm node list, `most` at most: "gpu[07-09,12],r[1-2]n[3-4]" -> gpu07, gpu08,
+/// gpu09, gpu12, r1n3, r1n4, r2n3, r2n4. A text that is no such list is one host.
+std::vector<std::string> slurmHosts(const std::string &nodeList, size_t most);
 std::string firstSlurmHost(const std::string &nodeList);
 
 /// Tasks on node `node` by SLURM_TASKS_PER_NODE's notation: ("4(x2),3", 2) -> 3; 0 if it has none.

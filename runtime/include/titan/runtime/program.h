@@ -177,6 +177,7 @@ struct Setting {
 struct Program {
   std::string name, source; // source: the flattened .titan text
   std::string model;        // fingerprint of its structure; empty: not known
+  std::string code;         // a checksum of what the compiler emitted; ranks compare it
   std::vector<Axis> mesh;
   std::vector<Buffer> persistent;
   std::vector<Tensor> tensors;

@@ -1,0 +1,122 @@
+#include "cli/RunRecord.h"
+
+#include "train/SettingText.h"
+#include "train/Trainer.h"
+
+#include "titan/runtime/checksum.h"
+#include "titan/runtime/dtype.h"
+#include "titan/runtime/file_digest.h"
+#include "titan/runtime/token_index.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+namespace titan::rt {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const char *nameOf(Command command) {
+  switch (command) {
+  case Command::Train:
+    return "train";
+  case Command::Eval:
+    return "eval";
+  case Command::Generate:
+    return "generate";
+  case Command::Export:
+    return "export";
+  }
+  return "?";
+}
+
+/// The whole of what was compiled, or of a program that is not titanc's its text.
+std::string codeOf(const Program &program) {
+  return program.code.empty() ? fmt::format("source {:08x}", crc32c(program.source)) : program.code;
+}
+
+void addProgram(RankRecord &record, const Program &program) {
+  record.add("program", program.name);
+  record.add("compiled program", codeOf(program));
+  record.add("parameters", std::to_string(program.parameters));
+}
+
+/// Without what is read, of which other machines may have copies elsewhere.
+void addSettings(RankRecord &record, const Settings &settings) {
+  for (const auto &[path, text] : settings.inOneSpelling())
+    if (!namesFile(path))
+      record.add(path, text);
+}
+
+std::string absolute(const std::string &path) {
+  std::error_code error;
+  fs::path whole = path.empty() ? fs::path() : fs::absolute(path, error);
+  return error ? path : whole.lexically_normal().string();
+}
+
+std::string numberOr(const std::optional<int64_t> &number) {
+  return number ? std::to_string(*number) : "";
+}
+
+void addOptions(RankRecord &record, const Program &program, const Options &options) {
+  record.add("command", nameOf(options.command));
+  const bool isNamed = options.resume != "auto" && options.resume != "none";
+  if (options.command == Command::Train)
+    record.add("--out", absolute(runDirectory(program, options)));
+  record.add("--resume", isNamed ? absolute(options.resume) : options.resume);
+  record.add("--stop-at", numberOr(options.stopAt));
+  record.add("--log-every", std::to_string(options.logEvery));
+  record.add("--dry-run", options.dryRun ? "yes" : "no");
+  record.add("--check-replicas", options.checkReplicas ? "yes" : "no");
+  record.add("--profile", std::to_string(options.profile));
+  record.add("--save-initial", absolute(options.saveInitial));
+  record.add("--save-gradients", absolute(options.saveGradients));
+  record.add("--prompt", options.prompt);
+  record.add("--max-tokens", std::to_string(options.maxTokens));
+  record.add("--temperature", fmt::format("{}", options.sampling.temperature));
+  record.add("--top-k", std::to_string(options.sampling.topK));
+  record.add("--top-p", fmt::format("{}", options.sampling.topP));
+  record.add("--hf", absolute(options.exportDirectory));
+}
+
+/// Of a path that a setting names: a text, or the two files of indexed tokens.
+void addData(RankRecord &record, const Settings &settings) {
+  for (const auto &[path, file] : settings.all()) {
+    if (!namesFile(path) || file.empty())
+      continue;
+    const std::string format = path.substr(0, path.rfind('.')) + ".format";
+    if (settings.text(format, "text") != "indexed") {
+      record.add(path, digestOf(file));
+      continue;
+    }
+    for (const char *ending : {".idx", ".bin"})
+      record.add(fmt::format("{} (*{})", path, ending), digestOf(tokenFilePrefix(file) + ending));
+  }
+}
+
+/// What chooses among ways to compute, whose results differ in their last bits.
+void addVariables(RankRecord &record) {
+  for (const char *variable : {"TITAN_F32", "TITAN_BF16"}) {
+    const char *value = std::getenv(variable);
+    record.add(variable, value ? value : "");
+  }
+}
+
+} // namespace
+
+RankRecord recordOf(const Program &program, const Settings &settings, const Options &options) {
+  RankRecord record;
+  addProgram(record, program);
+  addSettings(record, settings);
+  addOptions(record, program, options);
+  addData(record, settings);
+  if (!options.initFrom.empty())
+    record.add("--init-from", digestOf(options.initFrom));
+  addVariables(record);
+  return record;
+}
+
+} // namespace titan::rt

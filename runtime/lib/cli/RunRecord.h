@@ -1,0 +1,17 @@
+// What ranks of one run must have alike, as the command line and the files give it: the record that
+// they compare before they train (titan/runtime/rank_record.h).
+#pragma once
+
+#include "train/Options.h"
+#include "train/Settings.h"
+
+#include "titan/runtime/program.h"
+#include "titan/runtime/rank_record.h"
+
+namespace titan::rt {
+
+/// Paths of files to read are not compared, but what is in the files; of what is written, paths
+/// are.
+RankRecord recordOf(const Program &program, const Settings &settings, const Options &options);
+
+} // namespace titan::rt

@@ -1,0 +1,210 @@
+#include "comm/Agreement.h"
+
+#include "comm/Address.h"
+#include "comm/Deadline.h"
+#include "comm/Rendezvous.h"
+
+#include "titan/runtime/error.h"
+
+#include <algorithm>
+#include <random>
+#include <thread>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace titan::rt {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Ranks that differ often differ alike, such as all of a machine: that many more milliseconds for
+/// those that follow the first.
+constexpr milliseconds kGrace(300);
+/// How long rank 0, which serves the store, waits until all ranks know of a refusal.
+constexpr milliseconds kTelling(3000);
+
+constexpr std::string_view kAgreed = "agreed ", kRefused = "refused ", kFailed = "failed ";
+
+std::string drawNonce() {
+  std::random_device device;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", device(), device(), device(), device());
+}
+
+class Agreement {
+public:
+  Agreement(Rendezvous &store, const LaunchInfo &launch, RankRecord record)
+      : store(store), launch(launch), own(std::move(record)), deadline(store.timeout()) {}
+
+  void run() {
+    if (launch.rank == 0)
+      store.publish("job", launch.job);
+    else
+      checkJob();
+    claimRank();
+    std::string verdict = launch.rank == 0 ? judge() : hear();
+    if (verdict.starts_with(kAgreed) && verdict.size() < 100) {
+      if (launch.localWorldSize != launch.worldSize)
+        store.chooseAddress(store.lookup("peer", deadline.left()));
+      if (!own.mistake.empty()) // of all ranks, which now end
+        tell(launch.worldSize);
+      return store.enter(verdict.substr(kAgreed.size()));
+    }
+    tell(verdict.starts_with(kFailed) ? static_cast<int>(records.size()) : launch.worldSize);
+    if (verdict.starts_with(kFailed))
+      throw Fault(fmt::format("rank {}: {}", launch.rank, verdict.substr(kFailed.size())));
+    if (!verdict.starts_with(kRefused))
+      throw Fault(
+          fmt::format("rank {}: the answer of the rendezvous at {}:{} is none of a Titan run",
+                      launch.rank, launch.masterAddress, launch.masterPort));
+    throw UserError(verdict.substr(kRefused.size()), /*isShared=*/!differs);
+  }
+
+private:
+  /// Of two jobs at one port, one has the store: ranks of the other one must not take places there.
+  void checkJob() {
+    std::string job = store.lookup("job", deadline.left());
+    if (!job.empty() && !launch.job.empty() && job != launch.job)
+      throw UserError(fmt::format("rank {}: another job is at {}:{} ({}; this one is {}): give "
+                                  "each job a MASTER_PORT of its "
+                                  "own",
+                                  launch.rank, launch.masterAddress, launch.masterPort,
+                                  job.substr(0, 100), launch.job));
+  }
+
+  void claimRank() {
+    // The nonce tells a process from one of another machine that has the same name and number.
+    std::string self = own.process + " " + drawNonce();
+    std::string first = store.claim(fmt::format("rank/{}", launch.rank), self);
+    if (first != self)
+      throw UserError(fmt::format(
+          "rank {}: the run at {}:{} has a rank {} already, {}: two processes were told the same "
+          "RANK, or two jobs the same MASTER_PORT",
+          launch.rank, launch.masterAddress, launch.masterPort, launch.rank,
+          first.substr(0, std::min(first.rfind(' '), size_t{100}))));
+  }
+
+  //===--- Ranks other than 0 ---------------------------------------------===//
+
+  std::string hear() {
+    store.publish(fmt::format("arrival/{}", store.add("arrivals", 1)),
+                  encodeRecord(launch.rank, own));
+    std::string verdict = store.lookup("verdict", deadline.left() + kGrace);
+    if (verdict.starts_with(kRefused)) {
+      std::string first = store.lookup("record/0", deadline.left());
+      std::optional<ReceivedRecord> received = decodeRecord(first);
+      differs = received && !describeDifferences({{0, received->record}, {1, own}}).empty();
+    }
+    return verdict;
+  }
+
+  //===--- Rank 0 ---------------------------------------------------------===//
+
+  std::string judge() {
+    store.publish("record/0", encodeRecord(0, own));
+    records[0] = own;
+    std::string verdict = compareAll();
+    store.publish("peer", addressOfPeer());
+    store.publish("verdict", verdict);
+    return verdict;
+  }
+
+  /// One that is reached from other machines, for ranks that know none of their own; empty where
+  /// there is none.
+  std::string addressOfPeer() const {
+    for (const auto &[rank, record] : records)
+      if (!record.address.empty() && !isLoopback(record.address))
+        return record.address;
+    return "";
+  }
+
+  std::string compareAll() {
+    for (int64_t arrival = 1; static_cast<int>(records.size()) < launch.worldSize; ++arrival) {
+      std::string text = nextRecord(arrival, deadline.left());
+      if (text.empty())
+        return std::string(kFailed) + describeMissing();
+      std::optional<ReceivedRecord> received = decodeRecord(text);
+      if (!received)
+        return fmt::format(
+            "{}a process came to the rendezvous at {}:{} whose record is none of this "
+            "version of Titan: build all ranks' programs with one version",
+            kRefused, launch.masterAddress, launch.masterPort);
+      records[received->rank] = std::move(received->record);
+      if (!describeDifferences(records).empty())
+        return refuse(arrival);
+    }
+    return std::string(kAgreed) + drawNonce();
+  }
+
+  /// Empty where none comes.
+  std::string nextRecord(int64_t arrival, milliseconds limit) {
+    try {
+      return store.lookup(fmt::format("arrival/{}", arrival), limit);
+    } catch (const Fault &) {
+      return "";
+    }
+  }
+
+  std::string refuse(int64_t arrival) {
+    Deadline grace(std::min(kGrace, deadline.left()));
+    while (static_cast<int>(records.size()) < launch.worldSize && !grace.isOver()) {
+      auto received = decodeRecord(nextRecord(++arrival, grace.left()));
+      if (!received)
+        break;
+      records[received->rank] = std::move(received->record);
+    }
+    const bool isMistake = std::any_of(records.begin(), records.end(), [](const auto &entry) {
+      return !entry.second.mistake.empty();
+    });
+    return fmt::format("{}{}{}", kRefused,
+                       isMistake ? "" : "the ranks differ, and would not train one model: ",
+                       describeDifferences(records));
+  }
+
+  std::string describeMissing() const {
+    std::vector<int> missing;
+    for (int rank = 1; rank < launch.worldSize && missing.size() < 9; ++rank)
+      if (!records.count(rank))
+        missing.push_back(rank);
+    std::string more = missing.size() > 8 ? ", ..." : "";
+    missing.resize(std::min<size_t>(missing.size(), 8));
+    return fmt::format(
+        "the rendezvous at {}:{} failed: rank{} {}{} of {} did not come within {} s; "
+        "did all {} processes start, with this address?",
+        launch.masterAddress, launch.masterPort, missing.size() == 1 ? "" : "s",
+        fmt::join(missing, ", "), more, launch.worldSize,
+        std::chrono::ceil<std::chrono::seconds>(store.timeout()).count(), launch.worldSize);
+  }
+
+  /// Rank 0 takes the store with it when it ends: it waits until so many ranks, with itself, have
+  /// read; of a refusal also those that come late.
+  void tell(int ranks) {
+    try {
+      if (launch.rank != 0) {
+        store.add("told", 1);
+        return;
+      }
+      Deadline telling(kTelling);
+      while (store.add("told", 0) < ranks - 1 && !telling.isOver())
+        std::this_thread::sleep_for(milliseconds(10));
+    } catch (const Fault &) { // they are told by the end of the store
+    }
+  }
+
+  Rendezvous &store;
+  const LaunchInfo &launch;
+  RankRecord own;
+  Deadline deadline;
+  std::map<int, RankRecord> records; // rank 0's: those that came
+  bool differs = false;              // this rank from rank 0
+};
+
+} // namespace
+
+void agree(Rendezvous &store, const LaunchInfo &launch, RankRecord record) {
+  record.address = store.address();
+  Agreement(store, launch, std::move(record)).run();
+}
+
+} // namespace titan::rt

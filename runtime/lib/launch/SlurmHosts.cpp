@@ -1,0 +1,105 @@
+// Slurm's compressed lists of hosts.
+#include "titan/runtime/launch.h"
+
+#include <charconv>
+#include <string_view>
+
+namespace titan::rt {
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+/// Cuts at commas outside of brackets.
+std::vector<std::string_view> splitAtCommas(std::string_view list) {
+  std::vector<std::string_view> parts;
+  size_t begin = 0;
+  int depth = 0;
+  for (size_t i = 0; i <= list.size(); ++i) {
+    if (i == list.size() || (list[i] == ',' && depth == 0)) {
+      parts.push_back(list.substr(begin, i - begin));
+      begin = i + 1;
+    } else if (list[i] == '[') {
+      ++depth;
+    } else if (list[i] == ']' && depth > 0) {
+      --depth;
+    }
+  }
+  return parts;
+}
+
+std::string padded(long number, size_t width) {
+  std::string digits = std::to_string(number);
+  return digits.size() < width ? std::string(width - digits.size(), '0') + digits : digits;
+}
+
+bool readNumber(std::string_view text, long &number) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return !text.empty() && error == std::errc() && end == text.data() + text.size() && number >= 0;
+}
+
+/// "07-09,12" -> 07, 08, 09, 12: the first number's width is that of all.
+void expandRanges(std::string_view ranges, size_t most, Names &names) {
+  for (std::string_view range : splitAtCommas(ranges)) {
+    size_t dash = range.find('-');
+    long first = 0, last = 0;
+    if (dash == std::string_view::npos || !readNumber(range.substr(0, dash), first) ||
+        !readNumber(range.substr(dash + 1), last)) {
+      if (names.size() < most)
+        names.emplace_back(range);
+      continue;
+    }
+    for (long number = first; number <= last && names.size() < most; ++number)
+      names.push_back(padded(number, dash));
+  }
+}
+
+/// The bracket that closes the one at `open`.
+size_t closingBracket(std::string_view text, size_t open) {
+  int depth = 0;
+  for (size_t i = open; i < text.size(); ++i) {
+    depth += text[i] == '[' ? 1 : text[i] == ']' ? -1 : 0;
+    if (depth == 0)
+      return i;
+  }
+  return std::string_view::npos;
+}
+
+/// One entry of a list: its brackets, from left to right, the last one fastest.
+void expandEntry(std::string_view entry, size_t most, Names &names) {
+  size_t open = entry.find('[');
+  size_t close = open == std::string_view::npos ? open : closingBracket(entry, open);
+  if (close == std::string_view::npos) {
+    if (names.size() < most)
+      names.emplace_back(entry);
+    return;
+  }
+  Names middles, ends;
+  for (std::string_view inner : splitAtCommas(entry.substr(open + 1, close - open - 1))) {
+    if (inner.find('[') == std::string_view::npos)
+      expandRanges(inner, most, middles);
+    else
+      expandEntry(inner, most, middles);
+  }
+  expandEntry(entry.substr(close + 1), most, ends);
+  for (const std::string &middle : middles)
+    for (const std::string &end : ends)
+      if (names.size() < most)
+        names.push_back(std::string(entry.substr(0, open)) + middle + end);
+}
+
+} // namespace
+
+std::vector<std::string> slurmHosts(const std::string &nodeList, size_t most) {
+  Names names;
+  for (std::string_view entry : splitAtCommas(nodeList))
+    expandEntry(entry, most, names);
+  return names;
+}
+
+std::string firstSlurmHost(const std::string &nodeList) {
+  Names names = slurmHosts(nodeList, 1);
+  return names.empty() ? "" : names.front();
+}
+
+} // namespace titan::rt

@@ -1,0 +1,196 @@
+// The agreement of ranks and the first cause of a failure, among threads that stand for ranks.
+#include "ThreadRendezvous.h"
+
+#include "comm/Agreement.h"
+#include "comm/FirstCause.h"
+
+#include "gtest/gtest.h"
+
+#include <thread>
+
+using namespace titan::rt;
+using titan::test::ThreadRendezvous;
+using titan::test::ThreadStore;
+
+namespace {
+
+struct Comer {
+  int rank, size;
+  std::string rate = "0.001", mistake = "", job = "";
+};
+
+struct Outcome {
+  std::string error, prefix;
+  bool isUserError = false, isShared = false;
+};
+
+/// What comes of ranks that agree, or do not, within so many milliseconds.
+std::vector<Outcome> agreeAmong(const std::vector<Comer> &comers, ThreadStore &store,
+                                int limit = 20000) {
+  std::vector<Outcome> outcomes(comers.size());
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < comers.size(); ++i)
+    threads.emplace_back([&, i] {
+      const Comer &comer = comers[i];
+      ThreadRendezvous rendezvous(store);
+      rendezvous.setTimeout(std::chrono::milliseconds(limit));
+      LaunchInfo launch;
+      launch.rank = comer.rank;
+      launch.worldSize = launch.localWorldSize = comer.size;
+      launch.job = comer.job;
+      RankRecord record;
+      record.process = "process " + std::to_string(i);
+      record.mistake = comer.mistake;
+      record.add("WORLD_SIZE", std::to_string(comer.size));
+      record.add("optimizer.lr", comer.rate);
+      try {
+        agree(rendezvous, launch, record);
+        outcomes[i].prefix = rendezvous.prefix;
+      } catch (const UserError &error) {
+        outcomes[i] = {error.what(), "", true, error.isShared};
+      } catch (const Fault &error) {
+        outcomes[i] = {error.what(), ""};
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  return outcomes;
+}
+
+bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+// Ranks that are alike go on under one random prefix, which another run does not have.
+TEST(Agreement, LetsAlikeRanksGoOn) {
+  std::string before;
+  for (int run = 0; run < 2; ++run) {
+    ThreadStore store;
+    auto outcomes = agreeAmong({{0, 3}, {1, 3}, {2, 3}}, store);
+    for (const Outcome &outcome : outcomes) {
+      EXPECT_EQ(outcome.error, "");
+      EXPECT_EQ(outcome.prefix, outcomes[0].prefix);
+      EXPECT_GE(outcome.prefix.size(), 32u);
+    }
+    EXPECT_NE(outcomes[0].prefix, before);
+    before = outcomes[0].prefix;
+  }
+}
+
+// All know of a difference; rank 0 and those that differ from it say it.
+TEST(Agreement, RefusesRanksThatDiffer) {
+  ThreadStore store;
+  auto outcomes = agreeAmong({{0, 4}, {1, 4, "0.1"}, {2, 4}, {3, 4, "0.1"}}, store);
+  for (const Outcome &outcome : outcomes) {
+    EXPECT_TRUE(outcome.isUserError);
+    EXPECT_TRUE(contains(outcome.error, "optimizer.lr: 0.001 on rank")) << outcome.error;
+    EXPECT_TRUE(contains(outcome.error, ", 0.1 on rank")) << outcome.error;
+  }
+  EXPECT_FALSE(outcomes[1].isShared);
+  EXPECT_TRUE(outcomes[0].isShared);
+  EXPECT_TRUE(outcomes[2].isShared);
+}
+
+// A difference shows before all ranks are there, which may never be.
+TEST(Agreement, DoesNotWaitForRanksThatCannotCome) {
+  ThreadStore store;
+  auto outcomes = agreeAmong({{0, 3}, {1, 2}}, store);
+  for (const Outcome &outcome : outcomes)
+    EXPECT_TRUE(contains(outcome.error, "WORLD_SIZE: 3 on rank 0, 2 on rank 1")) << outcome.error;
+}
+
+TEST(Agreement, TellsMistakesOfOneRankToAll) {
+  ThreadStore store;
+  auto outcomes = agreeAmong({{0, 2}, {1, 2, "", "no such option"}}, store);
+  for (const Outcome &outcome : outcomes)
+    EXPECT_TRUE(contains(outcome.error, "rank 1 cannot start: no such option")) << outcome.error;
+  ThreadStore other;
+  for (const Outcome &outcome :
+       agreeAmong({{0, 2, "", "no such option"}, {1, 2, "", "no such option"}}, other))
+    EXPECT_EQ(outcome.error, ""); // each says its own, once
+}
+
+TEST(Agreement, NamesRanksThatDoNotCome) {
+  ThreadStore store;
+  auto outcomes = agreeAmong({{0, 4}, {2, 4}}, store, 300);
+  for (const Outcome &outcome : outcomes) {
+    EXPECT_FALSE(outcome.isUserError);
+    EXPECT_TRUE(contains(outcome.error, "ranks 1, 3 of 4 did not come")) << outcome.error;
+  }
+}
+
+// At once or after the others have agreed.
+TEST(Agreement, RefusesASecondProcessOfARank) {
+  ThreadStore store;
+  auto outcomes = agreeAmong({{0, 2}, {1, 2}, {1, 2}}, store);
+  EXPECT_EQ(outcomes[0].error, "");
+  EXPECT_NE(outcomes[1].error.empty(), outcomes[2].error.empty());
+  for (const Outcome &late : agreeAmong({{1, 2}}, store)) {
+    EXPECT_TRUE(contains(late.error, "has a rank 1 already, process ")) << late.error;
+    EXPECT_FALSE(late.isShared);
+  }
+}
+
+// Another job's rank leaves, and this one's takes its place.
+TEST(Agreement, RefusesOtherJobs) {
+  ThreadStore store;
+  auto outcomes = agreeAmong(
+      {{0, 2, "1", "", "job 7"}, {1, 2, "1", "", "job 8"}, {1, 2, "1", "", "job 7"}}, store);
+  EXPECT_EQ(outcomes[0].error, "");
+  EXPECT_TRUE(contains(outcomes[1].error, "another job")) << outcomes[1].error;
+  EXPECT_EQ(outcomes[2].error, "");
+}
+
+// What strangers write ends in an error.
+TEST(Agreement, RefusesForgedValues) {
+  for (auto [key, value] : {std::pair("arrival/1", "GET / HTTP/1.1"), std::pair("arrival/1", ""),
+                            std::pair("rank/1", "x")}) {
+    ThreadStore store;
+    store.values["arrivals"] = std::string(key) == "arrival/1" ? "1" : "0";
+    store.values[key] = value;
+    auto outcomes = agreeAmong({{0, 2}, {1, 2}}, store, 500);
+    EXPECT_FALSE(outcomes[1].error.empty()) << key;
+  }
+}
+
+// Where rank 3 waits for 1, which waits for 0, all name 0.
+TEST(FirstCause, IsThatOfTheRankThatIsNotThere) {
+  ThreadStore store;
+  std::vector<std::string> said(4);
+  std::vector<std::thread> threads;
+  const int waitsFor[] = {-1, 0, 0, 1};
+  for (int rank = 1; rank < 4; ++rank)
+    threads.emplace_back([&, rank] {
+      ThreadRendezvous rendezvous(store);
+      std::this_thread::sleep_for(std::chrono::milliseconds(rank == 3 ? 0 : 200));
+      std::string message = "rank " + std::to_string(rank) + ": rank " +
+                            std::to_string(waitsFor[rank]) + " did not come in time";
+      said[rank] = withFirstCause(rendezvous, rank, 4, message, {waitsFor[rank], false}, [] {});
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(said[1], "rank 1: rank 0 did not come in time");
+  EXPECT_EQ(said[3], "rank 3: rank 1 did not come in time; the first cause: "
+                     "rank 1: rank 0 did not come in time");
+}
+
+// A rank's own failure is the cause for those that find it gone; in a circle the first is.
+TEST(FirstCause, OfARankThatFailedAndOfACircle) {
+  ThreadStore store;
+  ThreadRendezvous a(store), b(store), c(store);
+  EXPECT_EQ(withFirstCause(a, 1, 3, "rank 1: the disk is full", {}, [] {}),
+            "rank 1: the disk is full");
+  EXPECT_EQ(withFirstCause(b, 2, 3, "rank 2: rank 1 is gone", {1, true}, [] {}),
+            "rank 2: rank 1 is gone; the first cause: rank 1: the disk is full");
+  ThreadStore circle;
+  ThreadRendezvous d(circle), e(circle);
+  circle.values["failures"] = "1";
+  circle.values["failure/1"] = "1 2 rank 1: rank 2 did not come in time";
+  EXPECT_EQ(withFirstCause(d, 2, 3, "rank 2: rank 1 is gone", {1, true}, [] {}),
+            "rank 2: rank 1 is gone; the first cause: rank 1: rank 2 did not come in time");
+  circle.values["failure/0"] = "\xff garbage";
+  EXPECT_EQ(withFirstCause(e, 1, 3, "rank 1: rank 0 is gone", {0, true}, [] {}),
+            "rank 1: rank 0 is gone");
+}
+
+} // namespace
