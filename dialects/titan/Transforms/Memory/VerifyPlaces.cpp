@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/dist/IR/Dist.h"
+#include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -113,6 +114,15 @@ LogicalResult PlaceVerifier::verifyList(Operation *op, StringRef name, size_t co
   return success();
 }
 
+/// As many as PlanScratch.cpp plans: one for each tensor, and one for the threads' memory.
+static size_t countScratch(Operation *op) {
+  auto needs = dyn_cast<ScratchOpInterface>(op);
+  if (!needs)
+    return 0;
+  auto mesh = dist::MeshOp::lookup(op->getParentOfType<ModuleOp>());
+  return needs.getScratchTensors().size() + (needs.getScratchBytes(dist::getDegrees(mesh)) > 0);
+}
+
 LogicalResult PlaceVerifier::verifyOp(Operation *op) {
   const size_t depth = getRepeats(op).size();
   if (op->getNumResults() && failed(verifyList(op, memory::kPlaces, op->getNumResults(), depth)))
@@ -126,11 +136,11 @@ LogicalResult PlaceVerifier::verifyOp(Operation *op) {
   if (isa<func::ReturnOp>(op))
     return verifyList(op, memory::kArguments, op->getNumOperands(), depth);
   auto scratch = op->getAttrOfType<ArrayAttr>(memory::kScratch);
-  const bool isNeeded = isWhole && isa<ScratchOpInterface>(op);
-  if (!scratch && !isNeeded && !op->hasAttr(memory::kScratch))
+  const size_t needed = countScratch(op);
+  if (!scratch && !(isWhole && needed > 0) && !op->hasAttr(memory::kScratch))
     return success();
   // A collective has a place for each of its values.
-  const size_t values = isa<dist::DistDialect>(op->getDialect()) ? op->getNumResults() : 1;
+  const size_t values = isa<dist::DistDialect>(op->getDialect()) ? op->getNumResults() : needed;
   return verifyList(op, memory::kScratch, scratch ? std::max(scratch.size(), values) : values,
                     depth);
 }
