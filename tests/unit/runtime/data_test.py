@@ -67,7 +67,7 @@ class DataTest(ProgramCase):
             _, err = process.communicate(timeout=60)
             self.assertIn(process.returncode, (70, -signal.SIGBUS), err)
             self.assertRegex(err, f"error: (rank 0: SIGBUS \\('{long}' became shorter|'{long}' has {left} "
-                                  "bytes, and had 92800)")
+                                  f"bytes, and had {len(TEXT) * 40})")
             status = json.loads((self.folder / f"run-{left}/status.json").read_text())
             self.assertEqual(status["state"], "failed")
 
