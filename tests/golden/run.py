@@ -33,7 +33,7 @@ def emit(file: str, run: str) -> str:
         raise Failed(result.stderr)
     text = result.stdout.replace(f"{ROOT}/", "")
     text = re.sub(r'(p\.source = ){".*", \d+};', r"\1...;", text)
-    return re.sub(r'(p\.code = )".*";', r"\1...;", text)
+    return re.sub(r'(p\.(?:code|model) = )".*";', r"\1...;", text)
 
 
 def check(name: str, update: bool):
