@@ -31,15 +31,25 @@ void multiplyByBlas(const OperandOf<T> &a, const OperandOf<T> &b, const Extents 
                  c.to, &ldc);
 }
 
+/// BLAS adds up the terms of a thin product, a matrix times a vector, in a few lanes.
+int64_t mostDepthOf(const Extents &e) {
+  constexpr int64_t thin = 16, ofLanes = 512;
+  const bool isThin = std::min(e.m, e.n) < thin;
+  return isThin && wayOfFloats(e) == FloatWay::Blas ? ofLanes : kMostDepth;
+}
+
 void multiply(const FloatOperand &a, const FloatOperand &b, const Extents &e,
               const Destination<float> &c) {
-  if (isDeep(e))
+  const int64_t most = mostDepthOf(e);
+  if (isDeep(e, most))
     return multiplyByDepth(
-        e, c, [&](const Slice &rows, const Slice &columns, float *to, int64_t ld) {
+        e, c,
+        [&](const Slice &rows, const Slice &columns, float *to, int64_t ld) {
           const FloatOperand left{a.at(rows.line, rows.depth), a.ld, a.alongDepth};
           const FloatOperand right{b.at(columns.line, columns.depth), b.ld, b.alongDepth};
           multiply(left, right, {rows.lines, columns.lines, rows.depths}, {to, ld, false});
-        });
+        },
+        most);
   switch (wayOfFloats(e)) {
   case FloatWay::Tiles:
     return multiplyOnTiles(a, b, e, c);

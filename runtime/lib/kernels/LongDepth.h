@@ -23,11 +23,12 @@ struct LongDepth {
   static constexpr int64_t kRows = 1024, kColumns = 1024;
 };
 
-/// C = A B, or that added to C, by multiply(rows, columns, sums, ld): the product of some lines of
-/// either operand and a part of their depth, into floats.
+/// C = A B, or that added to C, by multiply(rows, columns, sums, ld): the product of some rows of
+/// either operand and at most `most` terms of their depth, into floats.
 template <typename To, typename Multiply>
-void multiplyByDepth(const Extents &e, const Destination<To> &c, Multiply &&multiply) {
-  const Cut depth(e.k, kMostDepth, 32), rows(e.m, LongDepth::kRows, 32),
+void multiplyByDepth(const Extents &e, const Destination<To> &c, Multiply &&multiply,
+                     int64_t most = kMostDepth) {
+  const Cut depth(e.k, most, 32), rows(e.m, LongDepth::kRows, 32),
       columns(e.n, LongDepth::kColumns, 32);
   const int64_t ld = std::min(columns.size, e.n), elements = std::min(rows.size, e.m) * ld;
   const size_t bytes = ThreadScratch::roundUp(static_cast<size_t>(elements) * sizeof(double)) +
@@ -61,8 +62,8 @@ void multiplyByDepth(const Extents &e, const Destination<To> &c, Multiply &&mult
 }
 
 /// Whether a product is better made so.
-inline bool isDeep(const Extents &e) {
-  return e.k > 2 * kMostDepth;
+inline bool isDeep(const Extents &e, int64_t most = kMostDepth) {
+  return e.k > 2 * most;
 }
 
 } // namespace titan::rt

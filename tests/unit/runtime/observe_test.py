@@ -36,11 +36,12 @@ class ObserveTest(ProgramCase):
     @unittest.skipIf(COUNTER.name == "none", "built with a sanitizer")
     def test_a_step_allocates_nothing(self):
         """Between two readings of the metrics, no thread of the process asks for memory: a run of
-        200 steps more has the same count, up to a few of what does not come every step (a metric
-        with more digits; a look into /proc for a peer that keeps one waiting)."""
+        1,000 steps more has the same count, up to what does not come every step (a metric with more
+        digits, a look into /proc for a peer that keeps one waiting, tries until all ranks have
+        connected)."""
         for ranks in (1, 2):
-            few, many = (self.count_allocations(steps, ranks) for steps in (10, 210))
-            self.assertLess(abs(many - few), 100)
+            few, many = (self.count_allocations(steps, ranks) for steps in (10, 1010))
+            self.assertLess(abs(many - few), 500)
 
     def test_profile(self):
         """--profile writes what Perfetto opens: spans by source line and operation, a file a rank,
