@@ -10,6 +10,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
+#include <set>
 
 namespace titan::driver {
 
@@ -24,21 +25,40 @@ static std::error_code put(const std::string &file, llvm::StringRef content) {
   return error;
 }
 
-/// The headers that emitted source includes, directly or not.
-static constexpr const char *kHeaders[] = {
-    "alignment.h",    "bfloat16.h",   "kernel_cuda.h", "kernel_loops.h",
-    "kernel_math.h",  "philox.h",     "program.h",     "program_table.h",
-    "setting_rule.h", "vector_erf.h", "vector_math.h", "vector_periodic.h"};
+/// The headers that emitted source includes; copyHeaders() finds those that these include.
+static constexpr llvm::StringLiteral kIncluded[] = {"kernel_cuda.h", "kernel_loops.h",
+                                                    "program_table.h"};
+
+/// The headers of the runtime that a header includes.
+static std::vector<std::string> listIncludes(llvm::StringRef text) {
+  constexpr llvm::StringLiteral begin = "#include \"titan/runtime/";
+  std::vector<std::string> headers;
+  llvm::SmallVector<llvm::StringRef> lines;
+  text.split(lines, '\n');
+  for (llvm::StringRef line : lines)
+    if (line.consume_front(begin))
+      headers.push_back(line.take_until([](char c) { return c == '"'; }).str());
+  return headers;
+}
 
 static std::error_code copyHeaders(const Toolchain &toolchain, const std::string &directory) {
   std::string target = join(directory, "include/titan/runtime");
   if (std::error_code error = fs::create_directories(target))
     return error;
-  for (const char *header : kHeaders)
-    if (std::error_code error =
-            fs::copy_file(join(toolchain.include[0], llvm::Twine("titan/runtime/") + header),
-                          join(target, header)))
+  std::vector<std::string> left(std::begin(kIncluded), std::end(kIncluded));
+  std::set<std::string> copied;
+  while (!left.empty()) {
+    std::string header = std::move(left.back());
+    left.pop_back();
+    if (!copied.insert(header).second)
+      continue;
+    auto text = llvm::MemoryBuffer::getFile(join(toolchain.include[0], "titan/runtime/" + header));
+    if (!text)
+      return text.getError();
+    if (std::error_code error = put(join(target, header), (*text)->getBuffer()))
       return error;
+    llvm::append_range(left, listIncludes((*text)->getBuffer()));
+  }
   return {};
 }
 

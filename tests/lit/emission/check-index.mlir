@@ -17,14 +17,14 @@ func.func @train(%table: !table {titan.param = "table"} loc("table"), %tokens: !
                  %start: !number {titan.scalar = "step"} loc("start"))
     -> (!x {titan.output = "x"}) attributes {titan.program = "train"} {
   %one = titan.constant 1.0 : !number
-  // CHECK: next[{{.*}}] = {{.*}}tokens[{{.*}}] + int64_t(1)
+  // CHECK: next_[{{.*}}] = {{.*}}tokens_[{{.*}}] + int64_t(1)
   %next = titan.add %tokens, %one : (!at, !number) -> !at loc("next")
-  // CHECK: tm::checkIndices(ctx, next, seq, 27, "rows");
+  // CHECK: tm::checkIndices(ctx, next_, seq_, 27, "rows");
   %fits = titan.check_index %next along "rows" size 27 : !at -> !at loc("fits")
-  // CHECK: next[
+  // CHECK: next_[
   %part = titan.take %table along "rows" at %fits : (!table, !at) -> !sum loc("part")
   %whole = dist.all_reduce %part over ["tp"] : !sum -> !x loc("whole")
-  // CHECK: {{rotation|rotationAt}}({{.*}}seq_at + start[0], 100.0,
+  // CHECK: {{rotation|rotationAt}}({{.*}}seq_at_ + start_[0], 100.0,
   %x = titan.rotary %whole along "seq" dim "embed" from %start : !number {theta = 100.0} : !x -> !x loc("x")
   return %x : !x
 }

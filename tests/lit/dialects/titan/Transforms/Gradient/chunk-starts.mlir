@@ -63,7 +63,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
 // Three parts of the batch are no parts of its halves.
 func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
     attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 3 : i64}} {
-  // expected-error @below {{cannot compute the step in 3 parts of `batch`: they do not divide the dimension of '!titan.tensor<f32[half = 2, in_half = 3]>'}}
+  // expected-error @below {{gives `half` 2 elements, so the step cannot be computed in 3 microbatches of `batch`}}
   %y = titan.split %x dim "batch" : !x -> !titan.tensor<f32[half = 2, in_half = 3]>
   %z = titan.mul %y, %w : (!titan.tensor<f32[half = 2, in_half = 3]>, !s) -> !titan.tensor<f32[half = 2, in_half = 3]>
   %sum = titan.reduce sum %z : !titan.tensor<f32[half = 2, in_half = 3]> -> !s
