@@ -15,7 +15,7 @@ HEADER = ROOT / "runtime" / "include" / "titan" / "runtime" / "kernel_cuda.h"
 PROGRAM = HERE / "gates.titan"
 
 # Behind it, each thread reads the weights of all heads.
-WEIGHTS = "y_1[row * heads + i] = e[row * heads + i] / y_3;\n    }\n"
+WEIGHTS = "y_1_[row * heads_ + i] = e_[row * heads_ + i] / y_3_;\n    }\n"
 WITHOUT_BARRIER = WEIGHTS + "    __syncthreads();\n", WEIGHTS
 
 
@@ -88,7 +88,7 @@ def attention_differs(old: str, new: str, folder: Path) -> tuple[bool, str]:
 def cases():
     yield "nothing broken", partial(unchanged_agrees, OUT / "unchanged")
     programs = {
-        "an emitted stride": partial(in_emission, "[row * vocab + i] = ", "[row + i] = "),
+        "an emitted stride": partial(in_emission, "[row * vocab_ + i] = ", "[row + i] = "),
         "a barrier of emitted rows": partial(in_emission, *WITHOUT_BARRIER),
         "a barrier of reduceBlock": partial(
             in_header, "values[threadIdx.x] = value;\n  __syncthreads();", "values[threadIdx.x] = value;"),
