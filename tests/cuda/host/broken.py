@@ -28,7 +28,7 @@ def replaced(text: str, old: str, new: str, times: int = 1) -> str:
 def in_emission(old: str, new: str, folder: Path):
     source = folder / "program.cu"
     # The program for one process comes last.
-    general, mark, alone = source.read_text().partition("namespace shard_1 {")
+    general, mark, alone = source.read_text().partition("namespace shard_1_ {")
     source.write_text(general + mark + replaced(alone, old, new, -1))
     return [compile_device(source)], ""
 
