@@ -29,8 +29,8 @@ struct ProgramMemory {
 
 /// Of a processor's program that has its code and its libraries loaded, once it trains; and of one
 /// that has loaded LibTorch, too, for its BLAS or to meet other processes.
-constexpr int64_t kLibraries = 5'000'000;
-constexpr int64_t kLibrariesWithLibTorch = 75'000'000;
+constexpr int64_t kLibraries = 7'000'000;
+constexpr int64_t kLibrariesWithLibTorch = 78'000'000;
 /// What MKL keeps for each thread to pack panels of matrices, as soon as they are large; of bf16;
 /// and what the kernels on a processor's tiles keep instead, of bf16 for each thread, of f32 for
 /// all of them; and at most those on its vectors, for all, for each thread, and of sums that wait

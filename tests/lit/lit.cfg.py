@@ -58,3 +58,7 @@ if config.titan_nvcc and os.path.exists(config.titan_nvcc):
 runtime = os.path.join(config.titan_binary_dir, "lib", "titan-runtime.json")
 if os.path.exists(runtime) and '"cuda"' in open(runtime, encoding="utf-8").read():
     config.available_features.add("cuda-runtime")
+
+# Sanitizers reserve terabytes of addresses, and their code names the folder that it was compiled in.
+if "-fsanitize=" in config.titan_cxx_flags:
+    config.available_features.add("sanitizer")

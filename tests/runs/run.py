@@ -213,6 +213,7 @@ def try_allocations(programs: dict[str, tuple[Path, int]], text: Path):
         counts = []
         for steps in (10, 60):
             counted = OUT / f"allocations-{name}-{steps}"
+            shutil.rmtree(OUT / "counted", ignore_errors=True)  # what a run replaces is moved away
             variables = {"LD_PRELOAD": str(COUNTER), "ALLOCATIONS_FILE": str(counted),
                          "TITAN_NUM_THREADS": "2"}
             command = [exe, "--data", text, "--out", OUT / "counted", "--resume", "none",

@@ -43,7 +43,7 @@ def update(before: dict[str, torch.Tensor], clipped: dict[str, torch.Tensor], st
 
 
 def try_skipped(one: Path, two: Path, text: Path, out: Path):
-    runs = [Launch(STEPS, processes=processes).run(exe, text, out / f"skipped-{processes}")
+    runs = [Launch(STEPS, processes=processes).run(exe, text, out / f"skipping-{processes}")
             for exe, processes in ((one, 1), (two, 2))]
     notes, good = [], True
     for run in runs:
