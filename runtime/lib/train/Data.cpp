@@ -43,9 +43,11 @@ private:
     if (token == -100)
       reason += "; -100 is PyTorch's `ignore_index`: store a token of the vocabulary there, and "
                 "have the model leave it out of the loss";
+    const int64_t least = stream->leastToken();
+    if (least < INT32_MIN || token == -100)
+      return reason;
     // What a type without a sign would hold in its place.
-    const int64_t wrapped = token - 2 * stream->leastToken();
-    if (stream->leastToken() >= INT32_MIN && token != -100 && wrapped < bound)
+    if (const int64_t wrapped = token - 2 * least; wrapped < bound)
       reason += fmt::format("; it may be {}, stored in a type that is too narrow", wrapped);
     return reason;
   }
