@@ -142,10 +142,10 @@ LogicalResult emission::emitRotary(FunctionEmitter &emitter, RotaryOp op) {
   return success();
 }
 
-/// The indices lie in memory of their own, contiguous: the result is a view of the operand.
+/// The result is a view of the operand, so that the indices are contiguous in one allocation.
 LogicalResult emission::emitCheckIndex(FunctionEmitter &emitter, CheckIndexOp op) {
   emitter.out().line("tm::checkIndices(ctx, " + emitter.getPointer(op.getInput()) + ", " +
                      emitter.sizes().getCount(op.getInput().getType()).str() + ", " +
-                     std::to_string(op.getSize()) + ", \"" + op.getAlong().str() + "\");");
+                     std::to_string(op.getSize()) + ", " + quote(op.getAlong()) + ");");
   return success();
 }

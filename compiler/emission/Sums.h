@@ -1,9 +1,9 @@
 //===- Sums.h - Sums in emitted loops ---------------------------*- C++ -*-===//
 //
 // How emitted loops add many terms: in blocks, whose sums are added in double, so that the error
-// does not grow with the number of terms (runtime/include/titan/runtime/blocked_sum.h). Here are
-// scalars that an innermost loop sums; sums side by side are `tm::ColumnSums`, those of a device's
-// thread `tm::Sum`.
+// does not grow with the number of terms (runtime/include/titan/runtime/blocked_sum.h). This
+// file emits the sum of one scalar over an innermost loop. `tm::ColumnSums` adds several columns at
+// once, and `tm::Sum` is the accumulator of one device thread.
 //
 //===----------------------------------------------------------------------===//
 

@@ -36,7 +36,7 @@ bool hasWord(const char *words, const std::string &word) {
   return false;
 }
 
-/// The example with `value` wherever `x` stands alone.
+/// The example, with `value` in place of the identifier `x`.
 std::string withValue(const std::string &example, const std::string &value) {
   auto isPart = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
   std::string text;

@@ -63,8 +63,8 @@ static SmallVector<RepeatOp> getRepeats(Operation *op) {
   return repeats;
 }
 
-/// The levels are those of repeats around `op`, or of itself (its body's arguments), and users are
-/// variants of theirs.
+/// Whether every level of the allocation belongs to a repeat that encloses `op`, or to `op` itself
+/// for the arguments of its body, and names variants of that repeat.
 bool PlaceVerifier::hasSlots(Operation *op, PlaceAttr place, size_t depth) {
   SmallVector<RepeatOp> repeats = getRepeats(op);
   if (auto repeat = dyn_cast<RepeatOp>(op))
