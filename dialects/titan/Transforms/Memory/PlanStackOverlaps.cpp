@@ -101,15 +101,15 @@ static constexpr int64_t kMaxIterations = 65536;
 void Planner::planStackOverlaps(RepeatOp repeat) {
   // Filled ones first: a repeat over microbatches has none, and its iterations need not be listed.
   SmallVector<StackUse> consumed, produced;
-  for (auto [i, stack] : llvm::enumerate(repeat.getStackedResults()))
+  for (auto [i, stack] : llvm::enumerate(repeat.getStackedOutputs()))
     if (usesOwnSlotsOnly(repeat, stack) &&
         getAllocation(refs.lookup(stack)).first == liveness.getStart(repeat))
-      produced.push_back(makeUse(refs.lookup(stack), repeat, repeat.getStackUsers(i)));
+      produced.push_back(makeUse(refs.lookup(stack), repeat, repeat.getStackedUsers(i)));
   if (produced.empty() || repeat.getDim().getSize() > kMaxIterations)
     return;
-  for (auto [i, slice] : llvm::enumerate(repeat.getSlicesMutable()))
+  for (auto [i, slice] : llvm::enumerate(repeat.getScannedInputsMutable()))
     if (isConsumed(repeat, slice))
-      consumed.push_back(makeUse(refs.lookup(slice.get()), repeat, repeat.getSliceUsers(i)));
+      consumed.push_back(makeUse(refs.lookup(slice.get()), repeat, repeat.getScannedUsers(i)));
   SmallVector<Attribute> packed;
   for (const support::StackOverlap &overlap : pairUp(consumed, produced))
     packed.push_back(packStackOverlap(context, overlap));

@@ -45,7 +45,7 @@ static void visitReturn(func::FuncOp function) {
 
 static void visitYields(RepeatOp repeat) {
   for (const RepeatVariant &body : repeat.getVariants()) {
-    SmallVector<Value> targets(body.getCarriedArgs());
+    SmallVector<Value> targets(body.getIterArgs());
     sequentializeCopies(body.getYield(), targets); // what is stacked goes first
   }
 }

@@ -58,12 +58,12 @@ private:
   }
 
   LogicalResult visitBody(RepeatVariant body, bool mayWrite) {
-    for (auto [value, stack, operand] : body.getStacks()) {
-      unsigned number = stack.getResultNumber() - repeat.getNumCarried();
+    for (auto [value, stack, operand] : body.getStackedOutputs()) {
+      unsigned number = stack.getResultNumber() - repeat.getNumIterArgs();
       AllocRefAttr whole = memory::getAllocRef(stack);
       if (isInAllocation(whole) &&
-          failed(touch(body.getYield(), whole.getSlot(level, repeat, repeat.getStackUsers(number)),
-                       mayWrite)))
+          failed(touch(body.getYield(),
+                       whole.getSlot(level, repeat, repeat.getStackedUsers(number)), mayWrite)))
         return failure();
     }
     auto visitArguments = [&](Region &region, Operation *op) {
