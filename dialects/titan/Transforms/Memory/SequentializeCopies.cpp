@@ -14,7 +14,7 @@ static void copyOperand(Operation *terminator, OpOperand &operand) {
   OpBuilder builder(terminator);
   Value value = operand.get();
   operand.set(
-      builder.create<CastOp>(value.getLoc(), value.getType(), value, /*roundsTerms=*/false));
+      builder.create<CastOp>(value.getLoc(), value.getType(), value, /*roundBeforeReduce=*/false));
 }
 
 /// The terminator's operand i takes the place of `targets[i]`, where that is not null. Operands
