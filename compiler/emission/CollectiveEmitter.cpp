@@ -227,7 +227,7 @@ LogicalResult CollectiveEmitter::sliceFlat() {
   Extent rows, whole, shard;
   getRow(rows, whole, shard);
   std::string row = openRows(rows);
-  out.line("tm::takePart(ctx, " + at(b, row, shard) + ", " + at(a, row, whole) + ", " +
+  out.line("tm::copyShard(ctx, " + at(b, row, shard) + ", " + at(a, row, whole) + ", " +
            whole.str() + ", " + shard.str() + ", " + emitter.sizes().getShardIndex(axes) + ");");
   if (!row.empty())
     out.close();
