@@ -1,4 +1,4 @@
-#include "compiler/driver/Session.h"
+#include "compiler/driver/CompilerInstance.h"
 
 #include "compiler/diagnostics/ExpectedDiagnostics.h"
 
@@ -31,8 +31,8 @@ ColorMode colorMode(const std::string &word) {
 } // namespace
 
 std::string standardLibraryDir() {
-  static int anchor;
-  std::string program = llvm::sys::fs::getMainExecutable(nullptr, &anchor);
+  static int symbol;
+  std::string program = llvm::sys::fs::getMainExecutable(nullptr, &symbol);
   llvm::SmallString<128> installed(llvm::sys::path::parent_path(program));
   llvm::sys::path::append(installed, "..", "share", "titan", "stdlib");
   llvm::sys::path::remove_dots(installed, /*remove_dot_dot=*/true);
@@ -40,27 +40,27 @@ std::string standardLibraryDir() {
                                                 : TITAN_SOURCE_STDLIB;
 }
 
-Session::Session(const CommonOptions &options)
+CompilerInstance::CompilerInstance(const CommonOptions &options)
     : options(options), request(requestFor(options)), checker(sources, diags, request) {
   diags.setWarningsAsErrors(options.warningsAsErrors);
   if (options.text)
     request.text = sources.addBuffer(options.file, *options.text);
 }
 
-std::optional<sema::CheckedRun> Session::check() {
+std::optional<sema::CheckedRun> CompilerInstance::check() {
   return checker.load() ? checker.check() : std::nullopt;
 }
 
-std::optional<sema::CheckedRun> Session::checkRun() {
+std::optional<sema::CheckedRun> CompilerInstance::checkRun() {
   request.needsRun = true;
   return check();
 }
 
-std::optional<std::vector<sema::CheckedRun>> Session::checkAll() {
+std::optional<std::vector<sema::CheckedRun>> CompilerInstance::checkAll() {
   return checker.load() ? checker.checkAll() : std::nullopt;
 }
 
-int Session::print(const DiagnosticEngine &engine, int status) const {
+int CompilerInstance::print(const DiagnosticEngine &engine, int status) const {
   if (options.jsonDiagnostics) {
     engine.printJson(std::cerr);
   } else {
@@ -70,11 +70,11 @@ int Session::print(const DiagnosticEngine &engine, int status) const {
   return engine.hasErrors() ? 1 : status;
 }
 
-int Session::finish(int status) {
+int CompilerInstance::finish(int status) {
   return print(diags, status);
 }
 
-int Session::finishVerify() {
+int CompilerInstance::finishVerify() {
   DiagnosticEngine mismatches(sources);
   verifyExpectedDiagnostics(diags, mismatches);
   return print(mismatches, 0);
