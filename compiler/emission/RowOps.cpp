@@ -294,8 +294,8 @@ void RowNest::finishReduce(ReduceOp op) {
 void RowNest::finishScalar(ReduceOp op) {
   const std::string &name = scalars[op.getResult()];
   StringRef kind = op.getKind() == dist::ReductionKind::Sum   ? "Plus"
-                   : op.getKind() == dist::ReductionKind::Max ? "Most"
-                                                              : "Least";
+                   : op.getKind() == dist::ReductionKind::Max ? "Max"
+                                                              : "Min";
   auto combineBlock = [&](const std::string &value) {
     return "tm::reduceBlock<tm::" + kind.str() + ">(" + value + ")";
   };

@@ -33,7 +33,7 @@ func.func @masks(%q: !q, %k: !k, %v: !titan.tensor<f32[seq = 8, kv_heads = 2, wi
   %y, %lse = titan.attention %q, %k, %v documents %ids along "seq" head "head" {scale = 0.5, causal, window = 4 : i64, soft_cap = 30.0}
       : (!q, !k, !titan.tensor<f32[seq = 8, kv_heads = 2, wide = 6]>, !titan.tensor<i64[seq = 8]>)
       -> (!titan.tensor<f32[seq = 8, kv_heads = 2, group = 3, wide = 6]>, !lse)
-  // CHECK: titan.attention_grad %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} through %{{.*}} documents %{{.*}} along
+  // CHECK: titan.attention_grad %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} lse_cotangent %{{.*}} documents %{{.*}} along
   %dq, %dk, %dv = titan.attention_grad %y, %q, %k, %v, %y, %lse lse_cotangent %dl documents %ids along "seq" head "head" {scale = 0.5}
       : (!titan.tensor<f32[seq = 8, kv_heads = 2, group = 3, wide = 6]>, !q, !k, !titan.tensor<f32[seq = 8, kv_heads = 2, wide = 6]>,
          !titan.tensor<f32[seq = 8, kv_heads = 2, group = 3, wide = 6]>, !lse, !lse, !titan.tensor<i64[seq = 8]>)

@@ -48,7 +48,7 @@ func.func @train(%q: !q {titan.param = "q"}, %k: !k {titan.param = "k"}, %v: !k 
 // A cotangent of the log-sum-exp flows on through the scores, alone too; the mask stays.
 // CHECK-LABEL: func.func @train
 // CHECK: %[[Y:.*]]:2 = titan.attention
-// CHECK: titan.attention_grad {{.*}}, %[[Y]]#0, %[[Y]]#1 through %{{.*}} along "seq" head "head" {causal, scale = 5.000000e-01 : f64, soft_cap = 2.000000e+00 : f64, window = 2 : i64}
+// CHECK: titan.attention_grad {{.*}}, %[[Y]]#0, %[[Y]]#1 lse_cotangent %{{.*}} along "seq" head "head" {causal, scale = 5.000000e-01 : f64, soft_cap = 2.000000e+00 : f64, window = 2 : i64}
 func.func @train(%q: !q {titan.param = "q"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
   %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5, causal, window = 2 : i64, soft_cap = 2.0} : (!q, !q, !q) -> (!q, !l)
   %loss = titan.reduce sum %lse : !l -> !s
