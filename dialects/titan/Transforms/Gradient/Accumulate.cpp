@@ -97,15 +97,8 @@ RepeatOp Accumulator::buildLoop() {
     mapping.map(pair.first, slice);
   auto flows = [&](Value value) { return flow.get(value); };
   ChunkBody chunk(flows, parts);
-  for (Operation *op : body) {
-    Operation *copy = inside.clone(*op, mapping);
-    chunk.cutTypes(op, copy);
-    // Every part draws numbers of its own.
-    copy->walk([&](RandomOp random) {
-      if (random.getType().hasDim(dim))
-        random.getKeysMutable().append(part.getIndex());
-    });
-  }
+  for (Operation *op : body)
+    chunk.cutTypes(op, inside.clone(*op, mapping));
   GradientBuilder add(inside, function.getLoc());
   SmallVector<Value> next;
   for (auto [sum, carried] : llvm::zip_equal(sums, part.getCarriedArgs())) {

@@ -7,6 +7,8 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
 
+static constexpr StringLiteral kRemedy = "; `accumulate = 1` computes it whole";
+
 bool BatchFlow::set(Value value, Flow flow) {
   return std::exchange(flows[value], flow) != flow;
 }
@@ -31,21 +33,20 @@ bool BatchFlow::isData(Operation *op) const {
          llvm::all_of(op->getOperands(), [&](Value value) { return data.contains(value); });
 }
 
-/// Whether results that have the dimension may be made for each part: random numbers are drawn for
-/// each part by a key of its own.
+/// Whether results that have the dimension may be made for each part.
 bool BatchFlow::mayMakeParts(Operation *op) const {
   auto ruled = dyn_cast<ShardingRuleOpInterface>(op);
-  return !ruled || isa<RandomOp>(op) ||
-         llvm::all_of(ruled.getShardingRule().factors, [&](const dist::Factor &factor) {
-           return factor.name != dim.getValue() || mayCutAlong(op, factor);
-         });
+  return !ruled || llvm::all_of(ruled.getShardingRule().factors, [&](const dist::Factor &factor) {
+    return factor.name != dim.getValue() || mayCutAlong(op, factor);
+  });
 }
 
 /// What comes from no part but has the dimension is made anew for every part.
 LogicalResult BatchFlow::followWhole(Operation *op) {
   if (!mayMakeParts(op))
     return op->emitError("depends on the index along `")
-           << dim.getValue() << "`, so the step cannot be computed a part of it at a time";
+           << dim.getValue() << "`, so the step cannot be computed a part of it at a time"
+           << kRemedy;
   for (Value result : op->getResults()) {
     Flow flow;
     for (auto [at, has] : llvm::enumerate(cast<NamedTensorType>(result.getType()).getDims()))
@@ -82,7 +83,7 @@ LogicalResult BatchFlow::followSplit(Operation *op) {
   if (!results)
     return op->emitError(
                "needs the whole batch at once, so the step cannot be computed a part of `")
-           << dim.getValue() << "` at a time";
+           << dim.getValue() << "` at a time" << kRemedy;
   for (auto [result, flow] : llvm::zip_equal(op->getResults(), *results)) {
     if (flow.kind == Flow::Split) {
       DimAttr cut = cast<NamedTensorType>(result.getType()).getDims()[flow.dim];
@@ -204,7 +205,7 @@ LogicalResult BatchFlow::followRepeat(RepeatOp repeat) {
   else if (parts && after)
     return repeat.emitError("needs a sum over the whole batch between its iterations, so the step "
                             "cannot be computed a part of `")
-           << dim.getValue() << "` at a time";
+           << dim.getValue() << "` at a time" << kRemedy;
   if (parts)
     inLoop.insert(repeat);
   return success();

@@ -149,7 +149,8 @@ void PartsBuilder::run() {
 }
 
 static InFlightDiagnostic refuse(func::FuncOp function, int64_t parts, const PartPlanner &planner) {
-  InFlightDiagnostic error = function.emitError("cannot compute the loss in ") << parts << " parts";
+  InFlightDiagnostic error = function.emitError("cannot compute the loss in ")
+                             << parts << " parts; `loss_parts = 0` lets the compiler choose";
   if (Operation *op = planner.getObstacle().op) {
     error.attachNote(op->getLoc()) << planner.getObstacle().why;
     return error;
