@@ -12,7 +12,11 @@ namespace titan::rt {
 namespace {
 
 /// How often a skipped step is told of.
-constexpr int mostSkips = 10;
+constexpr int mostSaid = 10;
+
+/// Steps in a row whose update may be skipped. Nothing but the data differs between them, so what
+/// is wrong after so many is not a sample.
+constexpr int mostSkips = 100;
 
 OnNonFinite policyOf(const Settings &settings) {
   const std::string word = settings.text("on_nonfinite", "stop");
@@ -60,8 +64,13 @@ std::string FiniteCheck::describe() const {
 
 void FiniteCheck::judge(int64_t step, bool isFinite) {
   begin(step, isFinite);
+  inRow = finite ? 0 : inRow + 1;
   if (!finite)
     problem = describe();
+}
+
+bool FiniteCheck::mayNotGoOn() const {
+  return policy == OnNonFinite::Stop || (policy == OnNonFinite::Skip && inRow >= mostSkips);
 }
 
 bool FiniteCheck::isFinite(int64_t step) {
@@ -73,7 +82,8 @@ bool FiniteCheck::isFinite(int64_t step) {
 }
 
 bool FiniteCheck::isNews(int64_t step) const {
-  return judged == step && !finite && said < (policy == OnNonFinite::Warn ? 1 : mostSkips);
+  return judged == step && !finite &&
+         (mayNotGoOn() || said < (policy == OnNonFinite::Warn ? 1 : mostSaid));
 }
 
 std::string FiniteCheck::describeGood() const {
@@ -86,12 +96,17 @@ void FiniteCheck::answer(int64_t step, Reporter &report) {
     throw NotFinite(fmt::format("step {}: {}, so the run stops (`on_nonfinite`); {}go on with a "
                                 "lower `optimizer.lr`, or with `clip`",
                                 step, problem, describeGood()));
+  if (mayNotGoOn())
+    throw NotFinite(fmt::format("step {}: {}, as in all of the last {} steps, whose updates were "
+                                "skipped, so the run stops (`on_nonfinite`); {}look for samples or "
+                                "weights that are not finite, or go on with a lower `optimizer.lr`",
+                                step, problem, mostSkips, describeGood()));
   if (!isNews(step))
     return;
   ++said;
   if (policy == OnNonFinite::Skip)
     report.warn("step {}: {}, so its update is skipped{}", step, problem,
-                said == mostSkips ? "; further ones are not said" : "");
+                said == mostSaid ? "; further ones are not said" : "");
   else
     report.warn("step {}: {}; checkpoints from here on are of no use, are marked so, and take the "
                 "place of none that is good: go on from the one before with a lower "
