@@ -16,7 +16,7 @@ constexpr int mostSaid = 10;
 
 /// Steps in a row whose update may be skipped. Nothing but the data differs between them, so what
 /// is wrong after so many is not a sample.
-constexpr int mostSkips = 100;
+constexpr int maxReports = 100;
 
 OnNonFinite policyOf(const Settings &settings) {
   const std::string word = settings.text("on_nonfinite", "stop");
@@ -27,25 +27,25 @@ OnNonFinite policyOf(const Settings &settings) {
 
 } // namespace
 
-FiniteCheck::FiniteCheck(Session &session, const Settings &settings, std::string runDirectory)
-    : session(session), policy(policyOf(settings)), runDirectory(std::move(runDirectory)),
+FiniteCheck::FiniteCheck(Executor &executor, const Settings &settings, std::string runDirectory)
+    : executor(executor), policy(policyOf(settings)), runDirectory(std::move(runDirectory)),
       loss(find("loss")), norm(find("grad_norm")) {}
 
 void FiniteCheck::begin(int64_t step, bool isFinite) {
-  judged = step;
+  checkedStep = step;
   finite = isFinite;
 }
 
 FiniteCheck::Scalar FiniteCheck::find(const char *name) const {
-  const Tensor *tensor = session.find(Role::Output, name, "train");
-  return {tensor, tensor ? session.dataOf(*tensor) : nullptr};
+  const Tensor *tensor = executor.find(Role::Output, name, "train");
+  return {tensor, tensor ? executor.dataOf(*tensor) : nullptr};
 }
 
 double FiniteCheck::read(const Scalar &scalar) const {
   if (!scalar.tensor)
     return 0;
-  if (!session.device().isHost())
-    return session.readScalar(scalar.tensor->name, "train");
+  if (!executor.device().isHost())
+    return executor.readScalar(scalar.tensor->name, "train");
   return scalar.tensor->info.dtype == DType::F64 ? *reinterpret_cast<const double *>(scalar.data)
                                                  : *reinterpret_cast<const float *>(scalar.data);
 }
@@ -62,7 +62,7 @@ std::string FiniteCheck::describe() const {
                      number(read(norm)));
 }
 
-void FiniteCheck::judge(int64_t step, bool isFinite) {
+void FiniteCheck::setResult(int64_t step, bool isFinite) {
   begin(step, isFinite);
   inRow = finite ? 0 : inRow + 1;
   if (!finite)
@@ -70,20 +70,20 @@ void FiniteCheck::judge(int64_t step, bool isFinite) {
 }
 
 bool FiniteCheck::mayNotGoOn() const {
-  return policy == OnNonFinite::Stop || (policy == OnNonFinite::Skip && inRow >= mostSkips);
+  return policy == OnNonFinite::Stop || (policy == OnNonFinite::Skip && inRow >= maxReports);
 }
 
 bool FiniteCheck::isFinite(int64_t step) {
-  if (judged != step) {
-    session.device().synchronize();
-    judge(step, !session.anyRank(!readsFinite()));
+  if (checkedStep != step) {
+    executor.device().synchronize();
+    setResult(step, !executor.anyRank(!readsFinite()));
   }
   return finite;
 }
 
-bool FiniteCheck::isNews(int64_t step) const {
-  return judged == step && !finite &&
-         (mayNotGoOn() || said < (policy == OnNonFinite::Warn ? 1 : mostSaid));
+bool FiniteCheck::isUnreported(int64_t step) const {
+  return checkedStep == step && !finite &&
+         (mayNotGoOn() || reports < (policy == OnNonFinite::Warn ? 1 : mostSaid));
 }
 
 std::string FiniteCheck::describeGood() const {
@@ -91,7 +91,7 @@ std::string FiniteCheck::describeGood() const {
   return good.empty() ? "there is no checkpoint of a step before; " : "'" + good + "' is good: ";
 }
 
-void FiniteCheck::answer(int64_t step, Reporter &report) {
+void FiniteCheck::handleNonFinite(int64_t step, Reporter &report) {
   if (policy == OnNonFinite::Stop)
     throw NotFinite(fmt::format("step {}: {}, so the run stops (`on_nonfinite`); {}go on with a "
                                 "lower `optimizer.lr`, or with `clip`",
@@ -100,13 +100,13 @@ void FiniteCheck::answer(int64_t step, Reporter &report) {
     throw NotFinite(fmt::format("step {}: {}, as in all of the last {} steps, whose updates were "
                                 "skipped, so the run stops (`on_nonfinite`); {}look for samples or "
                                 "weights that are not finite, or go on with a lower `optimizer.lr`",
-                                step, problem, mostSkips, describeGood()));
-  if (!isNews(step))
+                                step, problem, maxReports, describeGood()));
+  if (!isUnreported(step))
     return;
-  ++said;
+  ++reports;
   if (policy == OnNonFinite::Skip)
     report.warn("step {}: {}, so its update is skipped{}", step, problem,
-                said == mostSaid ? "; further ones are not said" : "");
+                reports == mostSaid ? "; further ones are not said" : "");
   else
     report.warn("step {}: {}; checkpoints from here on are of no use, are marked so, and take the "
                 "place of none that is good: go on from the one before with a lower "

@@ -243,23 +243,23 @@ private:
   LogicalResult visitRepeat(ir::RepeatOp repeat) {
     SmallVector<NamedTensorType> originals =
         llvm::map_to_vector(repeat.getResults(), [](Value result) { return typeOf(result); });
-    unsigned numCarried = repeat.getNumCarried();
-    for (unsigned i = 0; i < numCarried; ++i)
+    unsigned numIterArgs = repeat.getNumIterArgs();
+    for (unsigned i = 0; i < numIterArgs; ++i)
       repeat->setOperand(i, values.getZeroed(repeat->getOperand(i)));
     for (const ir::RepeatVariant &body : repeat.getVariants()) {
-      for (BlockArgument arg : body.getCarriedArgs())
-        addCarried(arg, typeOf(arg));
-      for (auto [stack, slice, number] : body.getSlices())
+      for (BlockArgument arg : body.getIterArgs())
+        addIterArgs(arg, typeOf(arg));
+      for (auto [stack, slice, number] : body.getScannedInputs())
         addSlice(slice, stack);
       if (failed(visitBlock(body.getBlock())))
         return failure();
-      for (unsigned i = 0; i < numCarried; ++i)
+      for (unsigned i = 0; i < numIterArgs; ++i)
         body.getYield()->setOperand(i, values.getZeroed(body.getYield()->getOperand(i)));
     }
     for (auto [i, result] : llvm::enumerate(repeat.getResults())) {
       result.setType(dims.pad(originals[i]));
-      if (i < numCarried)
-        addCarried(result, originals[i]);
+      if (i < numIterArgs)
+        addIterArgs(result, originals[i]);
       else
         values.add(result, originals[i], getZeroOfStack(repeat, i), isStackAlwaysZero(repeat, i));
     }
@@ -267,7 +267,7 @@ private:
   }
 
   /// Zeros that no mask was needed for.
-  void addCarried(Value value, NamedTensorType original) {
+  void addIterArgs(Value value, NamedTensorType original) {
     value.setType(dims.pad(original));
     values.add(value, original, llvm::SmallBitVector(original.getRank(), true),
                /*isAlwaysZero=*/false);
