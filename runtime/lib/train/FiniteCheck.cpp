@@ -12,11 +12,11 @@ namespace titan::rt {
 namespace {
 
 /// How often a skipped step is told of.
-constexpr int mostSaid = 10;
+constexpr int maxReports = 10;
 
 /// Steps in a row whose update may be skipped. Nothing but the data differs between them, so what
 /// is wrong after so many is not a sample.
-constexpr int maxReports = 100;
+constexpr int maxSkipsInRow = 100;
 
 OnNonFinite policyOf(const Settings &settings) {
   const std::string word = settings.text("on_nonfinite", "stop");
@@ -70,7 +70,7 @@ void FiniteCheck::setResult(int64_t step, bool isFinite) {
 }
 
 bool FiniteCheck::mayNotGoOn() const {
-  return policy == OnNonFinite::Stop || (policy == OnNonFinite::Skip && inRow >= maxReports);
+  return policy == OnNonFinite::Stop || (policy == OnNonFinite::Skip && inRow >= maxSkipsInRow);
 }
 
 bool FiniteCheck::isFinite(int64_t step) {
@@ -83,7 +83,7 @@ bool FiniteCheck::isFinite(int64_t step) {
 
 bool FiniteCheck::isUnreported(int64_t step) const {
   return checkedStep == step && !finite &&
-         (mayNotGoOn() || reports < (policy == OnNonFinite::Warn ? 1 : mostSaid));
+         (mayNotGoOn() || reports < (policy == OnNonFinite::Warn ? 1 : maxReports));
 }
 
 std::string FiniteCheck::describeGood() const {
@@ -100,13 +100,13 @@ void FiniteCheck::handleNonFinite(int64_t step, Reporter &report) {
     throw NotFinite(fmt::format("step {}: {}, as in all of the last {} steps, whose updates were "
                                 "skipped, so the run stops (`on_nonfinite`); {}look for samples or "
                                 "weights that are not finite, or go on with a lower `optimizer.lr`",
-                                step, problem, maxReports, describeGood()));
+                                step, problem, maxSkipsInRow, describeGood()));
   if (!isUnreported(step))
     return;
   ++reports;
   if (policy == OnNonFinite::Skip)
     report.warn("step {}: {}, so its update is skipped{}", step, problem,
-                reports == mostSaid ? "; further ones are not said" : "");
+                reports == maxReports ? "; further ones are not said" : "");
   else
     report.warn("step {}: {}; checkpoints from here on are of no use, are marked so, and take the "
                 "place of none that is good: go on from the one before with a lower "

@@ -248,7 +248,7 @@ private:
       repeat->setOperand(i, values.getZeroed(repeat->getOperand(i)));
     for (const ir::RepeatVariant &body : repeat.getVariants()) {
       for (BlockArgument arg : body.getIterArgs())
-        addIterArgs(arg, typeOf(arg));
+        addIterArg(arg, typeOf(arg));
       for (auto [stack, slice, number] : body.getScannedInputs())
         addSlice(slice, stack);
       if (failed(visitBlock(body.getBlock())))
@@ -259,7 +259,7 @@ private:
     for (auto [i, result] : llvm::enumerate(repeat.getResults())) {
       result.setType(dims.pad(originals[i]));
       if (i < numIterArgs)
-        addIterArgs(result, originals[i]);
+        addIterArg(result, originals[i]);
       else
         values.add(result, originals[i], getZeroOfStack(repeat, i), isStackAlwaysZero(repeat, i));
     }
@@ -267,7 +267,7 @@ private:
   }
 
   /// Zeros that no mask was needed for.
-  void addIterArgs(Value value, NamedTensorType original) {
+  void addIterArg(Value value, NamedTensorType original) {
     value.setType(dims.pad(original));
     values.add(value, original, llvm::SmallBitVector(original.getRank(), true),
                /*isAlwaysZero=*/false);
