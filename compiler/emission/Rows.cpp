@@ -57,11 +57,10 @@ static SmallVector<std::string> getNeededIndices(Operation *op) {
 }
 
 /// Row-major in the whole tensor, of which this rank holds a part.
-static Access makeGlobalAccess(Value value) {
+static Access makeGlobalAccess(RandomOp op) {
   SmallVector<Index> space;
-  for (DimAttr dim : cast<NamedTensorType>(value.getType()).getDims())
-    space.push_back(
-        {dim.getName().str(), SizeFactor{std::to_string(dim.getSize()), dim.getSize()}});
+  for (auto [dim, size] : llvm::zip_equal(op.getType().getDims(), op.getWholeShape()))
+    space.push_back({dim.getName().str(), SizeFactor{std::to_string(size), size}});
   return makeAccess("", space);
 }
 
@@ -76,8 +75,8 @@ void RowNest::prepareAccesses() {
   for (Operation *op : ops) {
     for (const std::string &key : getNeededIndices(op))
       indexAccesses[key] = Access{"", {}}, indexAccesses[key].strides[key] = SizeExpr();
-    if (isa<RandomOp>(op))
-      globalIndices[op->getResult(0)] = makeGlobalAccess(op->getResult(0));
+    if (auto random = dyn_cast<RandomOp>(op))
+      globalIndices[random] = makeGlobalAccess(random);
     if (!innerOf.count(op))
       continue;
     for (Value operand : op->getOperands())

@@ -35,7 +35,8 @@ Role interpreter::getResultRole(func::FuncOp function, unsigned index) {
       return {kind, role.str()};
   if (auto updated = function.getResultAttrOfType<IntegerAttr>(index, attr::kUpdates)) {
     Role argument = getArgumentRole(function, updated.getInt());
-    return {"update", argument.name, argument.kind};
+    // A parameter `m.w` is not the moment `m` of a parameter `w`.
+    return {argument.kind == "state" ? "state" : "update", argument.name, argument.kind};
   }
   return {"value", std::to_string(index)};
 }
@@ -153,25 +154,37 @@ FailureOr<HostTensor> readLiteral(func::FuncOp function, NamedTensorType type, A
          << tensor.data.size() << " numbers for " << type;
 }
 
+/// Whether a tensor of a file that has no prefix is meant: not for state where a parameter has the
+/// same name.
+bool isFoundByName(func::FuncOp function, const Role &role) {
+  if (role.kind != "state")
+    return true;
+  return llvm::none_of(llvm::seq(function.getNumArguments()), [&](unsigned i) {
+    return function.getArgAttr(i, attr::kParam) && getArgumentRole(function, i).name == role.name;
+  });
+}
+
 /// A value from the file, also when it holds the layers of a stacked tensor one by one. What --dump
-/// wrote as an update is found too.
+/// wrote is found too.
 FailureOr<std::optional<HostTensor>> findGiven(func::FuncOp function, NamedTensorType type,
                                                const Role &role, ArrayRef<std::string> layers,
                                                const Settings &settings) {
   HostTensor tensor = makeZeros(type);
+  const bool byName = isFoundByName(function, role);
+  const std::string prefix = role.kind == "state" ? "state." : "update.";
   SmallVector<std::string> names{role.name};
-  if (!settings.given.count(role.name))
+  if (!byName || !settings.given.count(role.name))
     names.assign(layers.begin(), layers.end());
   size_t size = tensor.data.size() / names.size();
-  for (auto [i, part] : llvm::enumerate(names)) {
-    auto given = settings.given.find(part);
+  for (auto [i, slotName] : llvm::enumerate(names)) {
+    auto given = byName ? settings.given.find(slotName) : settings.given.end();
     if (given == settings.given.end())
-      given = settings.given.find("update." + part);
+      given = settings.given.find(prefix + slotName);
     if (given == settings.given.end())
       return std::optional<HostTensor>();
     if (given->second.data.size() != size)
       return function.emitError("the file gives ")
-             << given->second.data.size() << " elements for " << part << ", expected " << size;
+             << given->second.data.size() << " elements for " << slotName << ", expected " << size;
     llvm::copy(given->second.data, tensor.data.begin() + i * size);
   }
   return std::optional(tensor);

@@ -74,6 +74,14 @@ static json::Value describeAttribute(Attribute attribute) {
     return integer.getInt();
   if (auto numbers = dyn_cast<DenseF64ArrayAttr>(attribute))
     return json::Array(numbers.asArrayRef());
+  if (auto dim = dyn_cast<ir::DimAttr>(attribute))
+    return json::Array{dim.getName().getValue(), dim.getSize()};
+  if (auto list = dyn_cast<ArrayAttr>(attribute)) {
+    json::Array described;
+    for (Attribute element : list)
+      described.push_back(describeAttribute(element));
+    return described;
+  }
   return isa<UnitAttr>(attribute);
 }
 

@@ -95,13 +95,25 @@ static Case drawIota(Draw &draw) {
   return {{}, {draw.type(draw.dim()).withElementType(draw.builder.getI64Type())}};
 }
 
+/// Two keys, and a start in each dimension of which the result is a chunk.
 static Case drawRandom(Draw &draw) {
   Builder &b = draw.builder;
   auto kind = static_cast<ir::RandomKind>(draw.number(0, 1));
-  return {{draw.integer({}, 0, 9), draw.integer({}, 1, 99)},
-          {draw.type(draw.dims(0, 3))},
-          {b.getNamedAttr("kind", ir::RandomKindAttr::get(b.getContext(), kind)),
-           b.getNamedAttr("stream", b.getStringAttr("x." + std::to_string(draw.number(0, 9))))}};
+  Case result{{draw.integer({}, 0, 9), draw.integer({}, 1, 99)}, {draw.type(draw.dims(0, 3))}};
+  SmallVector<Attribute> whole;
+  for (ir::DimAttr dim : result.results[0].getDims())
+    if (draw.chance(0.4)) {
+      int64_t more = draw.number(0, 9);
+      whole.push_back(ir::DimAttr::get(b.getContext(), dim.getName(), dim.getSize() + more));
+      result.operands.push_back(draw.integer({}, 0, more));
+    }
+  int32_t starts = whole.size();
+  result.attributes = {
+      b.getNamedAttr("kind", ir::RandomKindAttr::get(b.getContext(), kind)),
+      b.getNamedAttr("stream", b.getStringAttr("x." + std::to_string(draw.number(0, 9)))),
+      b.getNamedAttr("whole", b.getArrayAttr(whole)),
+      b.getNamedAttr("operandSegmentSizes", b.getDenseI32ArrayAttr({2, starts}))};
+  return result;
 }
 
 static Case drawAdamW(Draw &draw) {

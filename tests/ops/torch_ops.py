@@ -223,7 +223,7 @@ def cumulative_sum(attributes, results, x):
     return x.data.cumsum(at)
 
 
-def random(attributes, results, seed, step):
+def random(attributes, results, seed, step, *starts):
     """Philox4x32-10 (Salmon et al., SC'11), whose upper counter words are the keys, folded."""
     mask = (1 << 64) - 1
     stream = 0xcbf29ce484222325
@@ -235,9 +235,15 @@ def random(attributes, results, seed, step):
         state = ((state ^ state >> 30) * 0xBF58476D1CE4E5B9) & mask
         state = ((state ^ state >> 27) * 0x94D049BB133111EB) & mask
         state ^= state >> 31
-    shape = results[0][1]
-    return torch.tensor([drawn(attributes["kind"], stream, state, i)
-                         for i in range(math.prod(shape))], dtype=torch.float64).reshape(shape)
+    dims, shape = results[0]
+    uncut, first = dict(zip(dims, shape)), dict.fromkeys(dims, 0)
+    for (name, size), start in zip(attributes["whole"], starts):
+        uncut[name], first[name] = size, int(start.data)
+    index = torch.arange(math.prod(uncut.values())).reshape(list(uncut.values()))
+    for at, (name, size) in enumerate(zip(dims, shape)):
+        index = index.narrow(at, first[name], size)
+    return torch.tensor([drawn(attributes["kind"], stream, state, i) for i in index.reshape(-1).tolist()],
+                        dtype=torch.float64).reshape(shape)
 
 
 def drawn(kind, stream, keys, index):

@@ -91,9 +91,7 @@ def judge(against: Path, ir: Path, ranks: int, options: list[str] = ()) -> Resul
            "grad_norm": tensors["output.grad_norm"].item()}
     (out / "metrics.jsonl").write_text(json.dumps(row) + "\n")
     save_file(kind_of(tensors, "gradient."), out / "gradients.safetensors")
-    moments = ("update.m.", "update.v.")
-    after = {n: t for n, t in tensors.items() if not n.startswith(moments)}
-    save_file(kind_of(after, "update."), out / "model.safetensors")
+    save_file(kind_of(tensors, "update."), out / "model.safetensors")
     return compare(out, against, "float64")
 
 

@@ -37,6 +37,9 @@ OPS = {
     "attention": "h + attention(h, h, h, over wide, along seq, mask = causal and document(tokens))",
     "attention along batch": "h + attention(h, h, h, over wide, along batch, mask = window(2))",
     "random numbers": "h * random_uniform(batch, seq, wide)",
+    "random numbers of seq": "h * random_uniform(batch) + 0.4 * random_normal(seq, wide)",
+    "random numbers in a row": "h * (1 + sum(random_uniform(wide, batch), over wide))",
+    "dropout": "dropout(h, 0.4)",
 }
 
 # Settings, the map, and whether the operation stands in a recomputed layer.
@@ -113,9 +116,7 @@ def program(op: str, region: str) -> str:
 
 
 def pairs() -> list[tuple[str, str]]:
-    """Where every part draws numbers of its own, the loss is another one."""
-    return [(op, region) for op in OPS for region in REGIONS
-            if not (op == "random numbers" and "accumulate = 2" in REGIONS[region][0])]
+    return [(op, region) for op in OPS for region in REGIONS]
 
 
 # The regions by the dimension that is cut where the user asks for it: the outermost one that no
@@ -134,6 +135,5 @@ NEEDS_WHOLE = {
     "attention": SEQ_CHUNKS,
     "scatter along bins": SEQ_CHUNKS,  # a parameter has seq, and bins are indexed
     "merge of batch": STEP_BATCH,  # the cotangent of `all` is no part of it
-    "random numbers": [*SEQ_CHUNKS, *LOSS_BATCH],  # each of a place in the whole tensor
 }
 REFUSED = {(op, region) for op, regions in NEEDS_WHOLE.items() for region in regions}

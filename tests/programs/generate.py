@@ -553,8 +553,7 @@ class Program:
             found.append(f'  {kind} "{name}" {{ {axis} {what} }}')
         return found
 
-    def draw_run(self, parallel: list[str], repeats: bool, repeated: list[str],
-                 draws: bool) -> list[str]:
+    def draw_run(self, parallel: list[str], repeats: bool, repeated: list[str]) -> list[str]:
         pick = self.random.choice
         stores = any("params" in line for line in parallel)
         reshard = pick(["default", "default", "always", "never"]) if stores else "default"
@@ -563,9 +562,8 @@ class Program:
         policies += [f"{{ blocks = {block} }}" for block in repeated]
         recompute = pick(policies) if repeats else "= none"
         loss_chunks = pick([0, 1])  # 0: as many as titan-check-programs makes the compiler choose
-        # Every part draws random numbers of its own, so the loss would be another; and what an `auto`
-        # axis becomes need not divide a part's samples.
-        fits = not draws and not any(" auto " in line for line in parallel)
+        # What an `auto` axis becomes need not divide a microbatch's samples.
+        fits = not any(" auto " in line for line in parallel)
         accumulate = pick([1, 1, 1, 1, 2]) if fits else 1
         return [f"train t = M{' on map' if parallel else ''} {{",
                 f"  data = text(\"none.txt\") {{ seq = {self.sizes['seq']}, batch = {self.sizes['batch']} }}",
@@ -588,8 +586,7 @@ class Program:
                               "\n".join(blocks + model))
         repeats = any("repeat " in line for line in blocks + model)
         parallel = self.draw_map({d for dims in declared for d in dims.split(", ")})
-        draws = any("dropout" in line or "random_" in line for line in blocks + model)
-        run = self.draw_run(parallel, repeats, repeated, draws)
+        run = self.draw_run(parallel, repeats, repeated)
         return "\n".join(["import std.activation, std.loss, std.norm, std.rotary", "",
                           "fn sin_like(x) = x * (1 - x * x / 6) * exp(-(x * x) / 4)",
                           "fn blend(a, b, share = 0.3) = share * a + (1 - share) * b", "",

@@ -10,6 +10,8 @@ def Titan_Elementwise : NativeOpTrait<"Elementwise"> {
   let cppNamespace = "::titan::ir";
 }
 
+def Titan_DimsAttr : TypedArrayAttrBase<Titan_DimAttr, "dimensions">;
+
 class Titan_ElementwiseOp<string mnemonic, list<Trait> traits = []>
     : Titan_Op<mnemonic, !listconcat([Pure, Titan_Elementwise], traits)> {
   let hasVerifier = 1;
@@ -163,7 +165,7 @@ def Titan_IotaOp : Titan_ElementwiseOp<"iota"> {
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
-def Titan_RandomOp : Titan_ElementwiseOp<"random"> {
+def Titan_RandomOp : Titan_ElementwiseOp<"random", [AttrSizedOperandSegments]> {
   let summary = "a tensor of random numbers";
   let description = [{
     `uniform`: the multiples of 2^-24 in [0, 1), alike in all element types but for the rounding of
@@ -172,16 +174,38 @@ def Titan_RandomOp : Titan_ElementwiseOp<"random"> {
     and however often it is computed. Keys are whole numbers: the run's seed, the step, the indices of
     the repeats around. Has no gradient.
 
+    The result may be a chunk of a longer tensor: `whole` lists the dimensions that are cut, each with its
+    size in the uncut tensor, and `starts` where the chunk begins along each of them. The global index is
+    that in the uncut tensor, so that a chunk holds the same numbers as the whole tensor does there.
+
     Constraints:
     - (C1) the keys have rank 0.
     - (C2) the result is floating-point.
+    - (C3) every start is an i64 of rank 0, and there is one for each dimension of `whole`.
+    - (C4) the dimensions of `whole` are different dimensions of the result, and no smaller than in the result.
 
-    Example: `%u = titan.random uniform "h.0" keys(%seed, %step, %layer) :
-    (!titan.tensor<i64[]>, !titan.tensor<i64[]>, !titan.tensor<i64[]>) -> !titan.tensor<f32[seq = 8]>`
+    Examples: `%u = titan.random uniform "h.0" keys(%seed, %step, %layer) :
+    (!titan.tensor<i64[]>, !titan.tensor<i64[]>, !titan.tensor<i64[]>) -> !titan.tensor<f32[seq = 8]>`,
+    `%c = titan.random uniform "h.0" keys(%seed) from(%start) of [#titan.dim<seq = 8>] :
+    (!titan.tensor<i64[]>, !titan.tensor<i64[]>) -> !titan.tensor<f32[seq = 2]>`
   }];
-  let arguments = (ins Titan_RandomKind:$kind, StrAttr:$stream, Variadic<Titan_Tensor>:$keys);
+  let arguments = (ins Titan_RandomKind:$kind, StrAttr:$stream, Variadic<Titan_Tensor>:$keys,
+                       Variadic<Titan_Tensor>:$starts, DefaultValuedAttr<Titan_DimsAttr, "{}">:$whole);
   let results = (outs Titan_Tensor:$result);
-  let assemblyFormat = "$kind $stream `keys` `(` $keys `)` attr-dict `:` functional-type(operands, results)";
+  let builders = [OpBuilder<(ins "NamedTensorType":$type, "RandomKind":$kind, "::llvm::StringRef":$stream,
+                                 "::mlir::ValueRange":$keys), [{
+    build($_builder, $_state, type, kind, stream, keys, /*starts=*/{}, $_builder.getArrayAttr({}));
+  }]>];
+  let assemblyFormat = [{
+    $kind $stream `keys` `(` $keys `)` (`from` `(` $starts^ `)` `of` $whole)? attr-dict `:`
+    functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    /// The shape of the uncut tensor, by whose row-major indices the numbers are counted.
+    ::llvm::SmallVector<int64_t> getWholeShape();
+    /// The elements of the uncut tensor between neighbours along the dimension of start `index`.
+    int64_t getStartStride(unsigned index);
+  }];
 }
 
 def Titan_AdamWOp : Titan_ElementwiseOp<"adamw"> {

@@ -57,10 +57,12 @@ def Titan_PositionalOpInterface : Titan_OpInterface<"PositionalOpInterface"> {
     that dimension.
   }];
   let methods = [InterfaceMethod<[{
-    The operation has the types of a chunk already. Returns what its result becomes where indices
-    count from `start`, an i64 of rank 0 that is defined before the operation; `builder` inserts
-    behind the operation.
-  }], "::mlir::Value", "startAt", (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$start)>];
+    The operation has the types of a chunk already, which is cut from `whole`: the name that the
+    dimension has in the result, and its size before the cut. Returns what the result becomes where
+    indices along it count from `start`, an i64 of rank 0 that is defined before the operation;
+    `builder` inserts behind the operation.
+  }], "::mlir::Value", "startAt", (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$start,
+                                       "::titan::ir::DimAttr":$whole)>];
 }
 
 def Titan_EvaluableOpInterface : Titan_OpInterface<"EvaluableOpInterface"> {

@@ -172,13 +172,17 @@ struct AdamWModel : Base<AdamWModel, AdamWOp> {
   }
 };
 
-/// The first input is the element's global index, the others are the keys.
+/// The first input is the element's index, row-major in the uncut tensor and without the starts of
+/// a chunk; the others are the keys and the starts.
 struct RandomModel : Base<RandomModel, RandomOp> {
   void evaluateElement(Operation *op, ArrayRef<double> in, MutableArrayRef<double> out) const {
     auto random = cast<RandomOp>(op);
+    size_t numKeys = random.getKeys().size();
     uint64_t keys = 0, index = static_cast<uint64_t>(in[0]);
-    for (double key : in.drop_front())
+    for (double key : in.slice(1, numKeys))
       keys = rt::element::fold(keys, static_cast<uint64_t>(static_cast<int64_t>(key)));
+    for (auto [i, start] : llvm::enumerate(in.drop_front(1 + numKeys)))
+      index += static_cast<uint64_t>(start) * random.getStartStride(i);
     uint64_t stream = rt::element::stream(random.getStream());
     out[0] = random.getKind() == RandomKind::Uniform
                  ? rt::element::uniform<double>(stream, index, keys)
@@ -187,9 +191,15 @@ struct RandomModel : Base<RandomModel, RandomOp> {
   std::string getElementExpression(Operation *op, ArrayRef<std::string> in, unsigned,
                                    StringRef type) const {
     auto random = cast<RandomOp>(op);
+    size_t numKeys = random.getKeys().size();
     uint64_t stream = rt::element::stream(random.getStream());
+    std::string index = in[0];
+    for (auto [i, start] : llvm::enumerate(in.drop_front(1 + numKeys)))
+      index += " + int64_t(" + start + ") * " + std::to_string(random.getStartStride(i));
+    std::string inputs = llvm::join(in.slice(1, numKeys), ", ");
     return ("tm::" + stringifyRandomKind(random.getKind()) + "<" + type + ">(0x" +
-            llvm::utohexstr(stream, /*LowerCase=*/true) + "ull, " + llvm::join(in, ", ") + ")")
+            llvm::utohexstr(stream, /*LowerCase=*/true) + "ull, " + index + (numKeys ? ", " : "") +
+            inputs + ")")
         .str();
   }
 };

@@ -34,7 +34,7 @@ public:
   /// Whether the latest step is known not to be finite, and that is worth saying.
   bool isUnreported(int64_t step) const;
   /// Whether the latest step is the run's end. All ranks call it.
-  bool endsRun(int64_t step) { return policy == OnNonFinite::Stop && !isFinite(step); }
+  bool endsRun(int64_t step) { return !isFinite(step) && mayNotGoOn(); }
   /// Of a step that is not finite: throws NotFinite where it ends the run, else says so.
   void handleNonFinite(int64_t step, Reporter &report);
 
@@ -45,6 +45,8 @@ private:
   };
   Scalar find(const char *name) const;
   double read(const Scalar &scalar) const;
+  /// Of a run whose latest step is not finite.
+  bool mayNotGoOn() const;
   std::string describe() const;
   std::string describeGood() const;
 
@@ -57,6 +59,7 @@ private:
   bool finite = true;      // that step
   std::string problem;     // of the latest step that was not
   int reports = 0;
+  int inRow = 0; // steps that were not finite, up to the latest that is known of
 };
 
 } // namespace titan::rt

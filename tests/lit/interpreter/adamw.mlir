@@ -7,12 +7,12 @@
 !x = !titan.tensor<f64[]>
 // CHECK:      step 1
 // CHECK-NEXT: update p = 1.39999{{9+}}
-// CHECK-NEXT: update m.p = 0.09999{{9+}}
-// CHECK-NEXT: update v.p = 0.010000
+// CHECK-NEXT: state m.p = 0.09999{{9+}}
+// CHECK-NEXT: state v.p = 0.010000
 // CHECK-NEXT: step 2
 // CHECK-NEXT: update p = 0.82999{{9+}}
-// CHECK-NEXT: update m.p = 0.18999{{9+}}
-// CHECK-NEXT: update v.p = 0.019900
+// CHECK-NEXT: state m.p = 0.18999{{9+}}
+// CHECK-NEXT: state v.p = 0.019900
 // Warming up over two steps, the first has half the rate: 2 * (1 - 0.025) - 0.25.
 // WARM:       step 1
 // WARM-NEXT:  update p = 1.7
@@ -32,8 +32,8 @@ func.func @train(%p: !x {titan.param = "p", titan.init = #titan.init<constant, [
 // RUN: titan-interpret %s --program skip --lr 0.5 --steps 2 | FileCheck %s --check-prefix=SKIP
 // SKIP:      step 2
 // SKIP-NEXT: update p = 2{{$}}
-// SKIP-NEXT: update m.p = 0{{$}}
-// SKIP-NEXT: update v.p = 0{{$}}
+// SKIP-NEXT: state m.p = 0{{$}}
+// SKIP-NEXT: state v.p = 0{{$}}
 func.func @skip(%p: !x {titan.param = "p", titan.init = #titan.init<constant, [2.0]>}, %m: !x {titan.state = "m.p"},
                 %v: !x {titan.state = "v.p"}, %lr: !x {titan.scalar = "lr"}, %step: !titan.tensor<i64[]> {titan.scalar = "step"})
     -> (!x {titan.updates = 0 : i64}, !x {titan.updates = 1 : i64}, !x {titan.updates = 2 : i64}) {

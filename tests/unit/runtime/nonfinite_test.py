@@ -7,11 +7,12 @@ from program import ProgramCase, losses, main
 
 
 class NonFiniteTest(ProgramCase):
-    def run_nan(self, name, nan, *arguments, ranks=1, status=0):
+    def run_nan(self, name, nan, *arguments, ranks=1, status=0, steps=20, every=4, **variables):
         """A run of 20 steps, whose loss is no number in or from some step on; a checkpoint every 4."""
         process = self.start("--data", self.text, "--out", self.folder / name, "--log-every", 1000,
-                             "--steps", 20, "--set", "checkpoint.every=4", "--set", "checkpoint.keep=2",
-                             *arguments, ranks=ranks, environment={**os.environ, "BIGRAM_NAN": nan})
+                             "--steps", steps, "--set", f"checkpoint.every={every}", "--set",
+                             "checkpoint.keep=2", *arguments, ranks=ranks,
+                             environment={**os.environ, "BIGRAM_NAN": nan, **variables})
         out, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, status, out + err)
         return self.folder / name, out + err
@@ -59,6 +60,20 @@ class NonFiniteTest(ProgramCase):
         for step in (20, 16):
             self.assertRegex(said, f"warning: .*step-{step} is of a step whose loss or gradient is not finite")
         self.assertIn("resuming after step 8", said)
+
+    def test_skips_that_do_not_end(self):
+        """A hundred in a row end the run, with what was good before; one fewer does not."""
+        _, said = self.run_nan("some", "14:112", steps=130, every=100, BIGRAM_SKIPS="1")
+        self.assertEqual(said.count("so its update is skipped"), 10)
+        for ranks in (1, 2):
+            run, said = self.run_nan(f"all-{ranks}", "14", steps=130, every=12, ranks=ranks,
+                                     BIGRAM_SKIPS="1", status=76 if ranks == 1 else 1)
+            self.assertIn("error: step 113: the loss is nan and the gradient's norm 0", said)
+            self.assertIn("as in all of the last 100 steps, whose updates were skipped", said)
+            self.assertIn("checkpoints/step-12' is good", said)
+            status = json.loads((run / "status.json").read_text())
+            self.assertEqual((status["state"], status["step"], status["exit_status"]),
+                             ("nonfinite", 113, 76))
 
     def test_a_word_that_is_compiled_in(self):
         """A program that was built without skipping says how to build it."""

@@ -18,8 +18,9 @@ namespace titan::dist {
 class PaddedValues {
 public:
   /// `value` is padded; without padding it would have the type `original`. `zero` says along which
-  /// dimensions its padding is 0.
-  void add(mlir::Value value, ir::NamedTensorType original, llvm::SmallBitVector zero);
+  /// dimensions its padding is 0: always, or else where the elements beside the padding are finite.
+  void add(mlir::Value value, ir::NamedTensorType original, llvm::SmallBitVector zero,
+           bool isAlwaysZero = true);
   /// Along all of them.
   void addZero(mlir::Value value, ir::NamedTensorType original);
 
@@ -30,8 +31,11 @@ public:
   /// (-1).
   bool isZero(mlir::Value value, int64_t dim) const;
   llvm::SmallBitVector getZero(mlir::Value value) const;
+  /// Whether padding that is 0 is so whatever the other elements are: an infinite scalar times
+  /// padding is not a number.
+  bool isAlwaysZero(mlir::Value value) const;
 
-  /// `value` with the identity of a reduction in the padding of `dim`.
+  /// `value` with the identity of a reduction in the padding of `dim`, whatever it multiplied.
   mlir::Value getMasked(mlir::Value value, int64_t dim, ReductionKind kind);
   /// `value` with 0 in all padding.
   mlir::Value getZeroed(mlir::Value value);
@@ -43,6 +47,7 @@ private:
   struct State {
     ir::NamedTensorType original;
     llvm::SmallBitVector zero;
+    bool isAlwaysZero;
   };
   llvm::DenseMap<mlir::Value, State> states;
   llvm::DenseMap<std::tuple<mlir::Value, int64_t, int>, mlir::Value> masked;

@@ -101,15 +101,8 @@ RepeatOp Accumulator::buildLoop() {
     mapping.map(pair.first, slice);
   auto dependences = [&](Value value) { return dependence.get(value); };
   ChunkBody chunk(dependences, microbatches);
-  for (Operation *op : body) {
-    Operation *copy = inside.clone(*op, mapping);
-    chunk.setChunkTypes(op, copy);
-    // Every microbatch draws numbers of its own.
-    copy->walk([&](RandomOp random) {
-      if (random.getType().hasDim(dim))
-        random.getKeysMutable().append(iteration.getIndex());
-    });
-  }
+  for (Operation *op : body)
+    chunk.setChunkTypes(op, inside.clone(*op, mapping));
   GradientBuilder add(inside, function.getLoc());
   SmallVector<Value> next;
   for (auto [sum, carried] : llvm::zip_equal(sums, iteration.getIterArgs())) {

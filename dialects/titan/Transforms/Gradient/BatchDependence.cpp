@@ -7,6 +7,8 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
 
+static constexpr StringLiteral kRemedy = "; `accumulate = 1` computes it whole";
+
 bool BatchDependence::set(Value value, Dependence dependence) {
   return std::exchange(dependences[value], dependence) != dependence;
 }
@@ -31,21 +33,19 @@ bool BatchDependence::isData(Operation *op) const {
          llvm::all_of(op->getOperands(), [&](Value value) { return data.contains(value); });
 }
 
-/// Whether results that have the dimension may be made for each microbatch: random numbers are
-/// drawn for each microbatch by a key of its own.
+/// Whether results that have the dimension may be made for each microbatch.
 bool BatchDependence::mayCreatePerMicrobatch(Operation *op) const {
   auto ruled = dyn_cast<ShardingRuleOpInterface>(op);
-  return !ruled || isa<RandomOp>(op) ||
-         llvm::all_of(ruled.getShardingRule().factors, [&](const dist::Factor &factor) {
-           return factor.name != dim.getValue() || mayChunkAlong(op, factor);
-         });
+  return !ruled || llvm::all_of(ruled.getShardingRule().factors, [&](const dist::Factor &factor) {
+    return factor.name != dim.getValue() || mayChunkAlong(op, factor);
+  });
 }
 
 /// What comes from no microbatch but has the dimension is made anew for every microbatch.
 LogicalResult BatchDependence::followInvariant(Operation *op) {
   if (!mayCreatePerMicrobatch(op))
     return op->emitError("depends on the index along `")
-           << dim.getValue() << "`, so the step cannot be split into microbatches of it";
+           << dim.getValue() << "`, so the step cannot be split into microbatches of it" << kRemedy;
   for (Value result : op->getResults()) {
     Dependence dependence;
     for (auto [at, has] : llvm::enumerate(cast<NamedTensorType>(result.getType()).getDims()))
@@ -83,7 +83,7 @@ LogicalResult BatchDependence::followSliced(Operation *op) {
   if (!results)
     return op->emitError(
                "needs the whole batch at once, so the step cannot be split into microbatches of `")
-           << dim.getValue() << "`";
+           << dim.getValue() << "`" << kRemedy;
   for (auto [result, dependence] : llvm::zip_equal(op->getResults(), *results)) {
     if (dependence.kind == Dependence::Sliced) {
       DimAttr cut = cast<NamedTensorType>(result.getType()).getDims()[dependence.dim];
@@ -214,7 +214,7 @@ LogicalResult BatchDependence::followRepeat(RepeatOp repeat) {
   else if (isSliced && after)
     return repeat.emitError("needs a sum over the whole batch between its iterations, so the step "
                             "cannot be split into microbatches of `")
-           << dim.getValue() << "`";
+           << dim.getValue() << "`" << kRemedy;
   if (isSliced)
     inLoop.insert(repeat);
   return success();

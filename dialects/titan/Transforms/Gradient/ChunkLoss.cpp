@@ -151,7 +151,7 @@ void ChunkLoopBuilder::run() {
 static InFlightDiagnostic refuse(func::FuncOp function, int64_t chunks,
                                  const ChunkPlanner &planner) {
   InFlightDiagnostic error = function.emitError("cannot compute the loss in ")
-                             << chunks << " chunks";
+                             << chunks << " chunks; `loss_chunks = 0` lets the compiler choose";
   if (Operation *op = planner.getObstacle().op) {
     error.attachNote(op->getLoc()) << planner.getObstacle().why;
     return error;

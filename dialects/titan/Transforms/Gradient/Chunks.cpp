@@ -93,27 +93,27 @@ void ChunkBody::setChunkType(Value original, Value copy) const {
     copy.setType(getChunkType(cast<NamedTensorType>(original.getType()), is.dim, chunks));
 }
 
-/// The size in one chunk of the dimension that is cut, where the operation's results depend on
+/// The dimension of a result that is cut, before the cut, where the operation's results depend on
 /// global indices along it.
-std::optional<int64_t> ChunkBody::getPositionalSize(Operation *original) const {
+DimAttr ChunkBody::getPositionalDim(Operation *original) const {
   auto ruled = dyn_cast<ShardingRuleOpInterface>(original);
   if (!ruled)
-    return std::nullopt;
+    return {};
   for (const dist::Factor &factor : ruled.getShardingRule().factors)
     for (auto [result, at] : llvm::zip_equal(original->getResults(), factor.resultDims)) {
       Dependence is = dependences(result);
       if (factor.isPositional && is.kind == Dependence::Sliced && at == static_cast<int>(is.dim))
-        return cast<NamedTensorType>(result.getType()).getShape()[at] / chunks;
+        return cast<NamedTensorType>(result.getType()).getDims()[at];
     }
-  return std::nullopt;
+  return {};
 }
 
 void ChunkBody::setChunkTypes(Operation *original, Operation *copy) {
   for (auto [from, to] : llvm::zip_equal(original->getResults(), copy->getResults()))
     setChunkType(from, to);
   if (isa<PositionalOpInterface>(copy))
-    if (std::optional<int64_t> size = getPositionalSize(original))
-      positional.push_back({copy, *size});
+    if (DimAttr dim = getPositionalDim(original))
+      positional.push_back({copy, dim});
   for (auto [from, to] : llvm::zip_equal(original->getRegions(), copy->getRegions())) {
     for (auto [a, b] : llvm::zip_equal(from.getArguments(), to.getArguments()))
       setChunkType(a, b);
@@ -122,13 +122,19 @@ void ChunkBody::setChunkTypes(Operation *original, Operation *copy) {
   }
 }
 
+/// Starts are computed once for each size, at the top of the loop.
 void ChunkBody::startAt(Value index) {
-  for (auto [op, size] : positional) {
-    OpBuilder builder(op);
-    GradientBuilder math(builder, op->getLoc());
-    Value start = math.mul(index, math.constant(static_cast<double>(size), index));
+  llvm::DenseMap<int64_t, Value> starts;
+  for (auto [op, dim] : positional) {
+    Value &start = starts[dim.getSize()];
+    if (!start) {
+      OpBuilder top = OpBuilder::atBlockBegin(index.getParentBlock());
+      GradientBuilder math(top, op->getLoc());
+      start = math.mul(index, math.constant(static_cast<double>(dim.getSize() / chunks), index));
+    }
+    OpBuilder builder(op->getContext());
     builder.setInsertionPointAfter(op);
-    Value moved = cast<PositionalOpInterface>(op).startAt(builder, start);
+    Value moved = cast<PositionalOpInterface>(op).startAt(builder, start, dim);
     op->getResult(0).replaceUsesWithIf(
         moved, [&](OpOperand &use) { return use.getOwner() != moved.getDefiningOp(); });
   }

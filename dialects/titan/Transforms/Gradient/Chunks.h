@@ -54,12 +54,12 @@ public:
 
 private:
   void setChunkType(mlir::Value original, mlir::Value copy) const;
-  std::optional<int64_t> getPositionalSize(mlir::Operation *original) const;
+  DimAttr getPositionalDim(mlir::Operation *original) const;
 
   DependenceOf dependences;
   int64_t chunks;
-  /// Clones that depend on global indices, and the size of their dimension in one chunk.
-  llvm::SmallVector<std::pair<mlir::Operation *, int64_t>> positional;
+  /// Clones that depend on global indices, and the dimension of theirs that is cut, uncut.
+  llvm::SmallVector<std::pair<mlir::Operation *, DimAttr>> positional;
 };
 
 } // namespace titan::ir

@@ -80,12 +80,14 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !titan.tensor<f32[layers = 3]> 
 !x = !titan.tensor<f32[batch = 8]>
 !v = !titan.tensor<f32[embed = 4]>
 
-// Every part draws numbers of its own; what has no batch is the same for all of them.
+// A part draws the numbers that the whole batch has there; what has no batch is the same for all of them.
 // CHECK-LABEL: func.func @train
 // CHECK: titan.random normal "b" keys(%{{[a-z0-9]+}}) :
 // CHECK: titan.repeat <microbatches = 2>
 // CHECK: ^bb0(%[[AT:[^:]*]]: !titan.tensor<i64[]>
-// CHECK: titan.random uniform "a" keys(%{{.*}}, %[[AT]]) : {{.*}} -> !titan.tensor<f32[batch = 4]>
+// CHECK: %[[SIZE:.*]] = titan.constant 4.0{{.*}} : <i64[]>
+// CHECK: %[[START:.*]] = titan.mul %[[AT]], %[[SIZE]]
+// CHECK: titan.random uniform "a" keys(%{{[a-z0-9]+}}) from(%[[START]]) of [#titan.dim<batch = 8>] : {{.*}} -> !titan.tensor<f32[batch = 4]>
 func.func @train(%x: !x {titan.input = "x"}, %seed: !i {titan.scalar = "seed"}, %w: !v {titan.param = "w"}) -> (!s, !v)
     attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
   %a = titan.random uniform "a" keys(%seed) : (!i) -> !x
