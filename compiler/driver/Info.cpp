@@ -12,7 +12,7 @@ std::string publicName(const sema::Parameter &parameter) {
   for (llvm::StringRef rest = parameter.name; !rest.empty(); ++number) {
     auto [part, behind] = rest.split('.');
     name += (name.empty() ? "" : ".") + part.str();
-    if (repeat < parameter.repeats.size() && parameter.repeatParts[repeat] == number) {
+    if (repeat < parameter.repeats.size() && parameter.repeatSegments[repeat] == number) {
       name += ".{l}";
       ++repeat;
     }

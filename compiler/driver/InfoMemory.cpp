@@ -49,13 +49,13 @@ void printMemory(llvm::raw_ostream &out, const Facts &facts) {
     line(llvm::formatv("while `{0}` runs", memory.program).str(), memory.bytes);
     line("  gradients", memory.gradients);
     line("  activations", memory.activations);
-    line("  inputs and outputs", memory.exchanged);
+    line("  inputs and outputs", memory.inputsOutputs);
     line("  kernels' working memory", memory.scratch);
     line("  unused between them", memory.getGaps());
     if (!memory.operation.empty())
       out << "    most of it at " << placeOf(memory) << '\n';
   }
-  line("products of matrices", report.products);
+  line("products of matrices", report.gemmPacking);
   line("together, in training", report.getTraining());
   out << "and about " << grouped(report.libraries) << " for loaded libraries\n";
 }
@@ -68,7 +68,7 @@ llvm::json::Object memoryJson(const Facts &facts) {
                                           {"bytes", memory.bytes},
                                           {"gradients", memory.gradients},
                                           {"activations", memory.activations},
-                                          {"inputs_outputs", memory.exchanged},
+                                          {"inputs_outputs", memory.inputsOutputs},
                                           {"scratch", memory.scratch},
                                           {"unused", memory.getGaps()},
                                           {"operation", memory.operation},
@@ -81,7 +81,7 @@ llvm::json::Object memoryJson(const Facts &facts) {
   return llvm::json::Object{
       {"parameters", report.parameters},    {"buffers", report.buffers},
       {"optimizer", report.optimizer},      {"scalars", report.scalars},
-      {"transient", report.getTransient()}, {"products", report.products},
+      {"transient", report.getTransient()}, {"products", report.gemmPacking},
       {"libraries", report.libraries},      {"programs", std::move(programs)},
       {"by_block", std::move(blocks)},      {"threads", facts.processor.threads},
       {"total", report.getTraining()}};

@@ -94,14 +94,14 @@ FailureOr<Part> CollectiveEmitter::scatter() {
 
 FailureOr<Part> CollectiveEmitter::reduce() {
   std::string data = emitter.getPointer(result);
-  if (memory::getPlace(input) != memory::getPlace(result))
+  if (memory::getAllocRef(input) != memory::getAllocRef(result))
     emitter.copyTo(input, data);
   return Part{data, data, {Extent(), Extent(), emitter.sizes().getCount(to)}, ""};
 }
 
 LogicalResult CollectiveEmitter::makePartial() {
   std::string data = emitter.getPointer(result);
-  if (memory::getPlace(input) != memory::getPlace(result))
+  if (memory::getAllocRef(input) != memory::getAllocRef(result))
     emitter.copyTo(input, data);
   out.line("if (" + emitter.sizes().getPart(axes) + " != 0)");
   out.line("  tm::fill(ctx, " + data + ", " + emitter.sizes().getCount(to).str() + ", " +
@@ -168,8 +168,8 @@ bool CollectiveEmitter::hasRows() const {
 }
 
 std::string CollectiveEmitter::getPadded() {
-  auto places = op->getAttrOfType<ArrayAttr>(memory::kScratch);
-  if (!places || cast<PlaceAttr>(places[index]).getSpace() == MemorySpace::Inline)
+  auto refs = op->getAttrOfType<ArrayAttr>(memory::kScratch);
+  if (!refs || cast<AllocRefAttr>(refs[index]).getSpace() == MemorySpace::Inline)
     return "";
   return emitter.getScratch(op, index, to.getElementType());
 }

@@ -50,8 +50,8 @@ static void emitCall(FunctionEmitter &emitter, Operation *op, ArrayRef<Part> par
 static int64_t getStoragePosition(Value value) {
   if (auto layer = value.getDefiningOp<dist::LayerOp>())
     value = layer.getStack();
-  PlaceAttr place = memory::getPlace(value);
-  return place && place.getSpace() == MemorySpace::Persistent ? place.getBuffer() : -1;
+  AllocRefAttr ref = memory::getAllocRef(value);
+  return ref && ref.getSpace() == MemorySpace::Persistent ? ref.getIndex() : -1;
 }
 
 /// Operands as they lie in a block's bucket, so that a transport can take them as one stretch.
@@ -91,7 +91,7 @@ static LogicalResult emitExchange(FunctionEmitter &emitter, Operation *op) {
 static LogicalResult emitWait(FunctionEmitter &emitter, dist::WaitOp wait) {
   emitter.out().line("finish(ctx, " + std::to_string(wait.getChannel()) + ");");
   for (auto [flight, result] : llvm::zip_equal(wait.getFlights(), wait.getResults()))
-    if (memory::getPlace(flight) != memory::getPlace(result))
+    if (memory::getAllocRef(flight) != memory::getAllocRef(result))
       emitter.copyTo(flight, emitter.getPointer(result));
   return success();
 }

@@ -83,9 +83,9 @@ std::string emission::getSlotTable(Sizes &sizes, RepeatOp repeat, ArrayRef<int64
                         repeat.getIterations().getSlots(users));
 }
 
-PlaceAttr FunctionEmitter::getSlot(OpResult stack) {
+AllocRefAttr FunctionEmitter::getSlot(OpResult stack) {
   auto repeat = cast<RepeatOp>(stack.getOwner());
-  return memory::getPlace(stack).getSlot(
+  return memory::getAllocRef(stack).getSlot(
       repeats.size() - 1, repeat,
       repeat.getStackUsers(stack.getResultNumber() - repeat.getNumCarried()));
 }
@@ -112,7 +112,7 @@ LogicalResult FunctionEmitter::emitVariant(RepeatVariant variant, ArrayRef<Enclo
 LogicalResult FunctionEmitter::emitRepeat(RepeatOp repeat) {
   for (auto [init, argument] :
        llvm::zip_equal(repeat.getInits(), repeat.getVariant(0).getCarriedArgs()))
-    copyToPlace(init, memory::getPlace(argument));
+    copyToAllocation(init, memory::getAllocRef(argument));
   std::string count =
       sizes().getSize(repeat.getDim(), ArrayAttr::get(repeat.getContext(), {})).name;
   std::string index = "l" + (repeats.empty() ? std::string() : std::to_string(repeats.size()));
@@ -135,7 +135,7 @@ LogicalResult FunctionEmitter::emitRepeat(RepeatOp repeat) {
     body.close();
   }
   body.unindent();
-  place.clear();
+  lastTrace.clear();
   return success();
 }
 
@@ -147,7 +147,7 @@ static bool isStackedEarly(const RepeatVariant &variant, Value yielded) {
 void FunctionEmitter::emitEarlyStacks(RepeatVariant variant) {
   for (auto [value, stack, operand] : variant.getStacks())
     if (isStackedEarly(variant, value))
-      copyToPlace(value, getSlot(stack));
+      copyToAllocation(value, getSlot(stack));
 }
 
 /// Stacks come first: what is carried may overwrite their source.
@@ -155,16 +155,16 @@ LogicalResult FunctionEmitter::emitYield(YieldOp yield) {
   RepeatVariant variant = *findVariant(yield->getBlock());
   for (auto [value, stack, operand] : variant.getStacks())
     if (!isStackedEarly(variant, value))
-      copyToPlace(value, getSlot(stack));
+      copyToAllocation(value, getSlot(stack));
   for (auto [value, argument] :
        llvm::zip_equal(variant.getYieldedCarried(), variant.getCarriedArgs()))
-    copyToPlace(value, memory::getPlace(argument));
+    copyToAllocation(value, memory::getAllocRef(argument));
   return success();
 }
 
 LogicalResult FunctionEmitter::emitReturn(Operation *op) {
-  auto targets = op->getAttrOfType<ArrayAttr>(memory::kArguments);
-  for (auto [value, target] : llvm::zip_equal(op->getOperands(), targets.getAsRange<PlaceAttr>()))
-    copyToPlace(value, target);
+  auto targets = op->getAttrOfType<ArrayAttr>(memory::kArgumentAllocs);
+  for (auto [value, target] : llvm::zip_equal(op->getOperands(), targets.getAsRange<AllocRefAttr>()))
+    copyToAllocation(value, target);
   return success();
 }

@@ -20,7 +20,7 @@ bool RowNest::isInside(Value value) const {
 
 SmallVector<Index> RowNest::getInnerSpace(Operation *op) {
   SmallVector<Index> space;
-  for (Index &dim : emitter.getSpace(fusion::getWalked(op)))
+  for (Index &dim : emitter.getSpace(fusion::getIteratedTensor(op)))
     if (!isRow(dim.key))
       space.push_back(dim);
   return space;
@@ -143,7 +143,7 @@ Extent RowNest::getWork() {
 SmallVector<Index> RowNest::getRowSpace() {
   for (Operation *op : ops) {
     SmallVector<Index> space;
-    for (Index &dim : emitter.getSpace(fusion::getWalked(op)))
+    for (Index &dim : emitter.getSpace(fusion::getIteratedTensor(op)))
       if (isRow(dim.key))
         space.push_back(dim);
     if (space.size() == rows.size())

@@ -42,7 +42,7 @@ std::vector<std::pair<size_t, size_t>> callParts(const Parameter &parameter) {
   const std::string &name = parameter.name;
   int64_t number = 0;
   for (size_t from = 0, dot; (dot = name.find('.', from)) != std::string::npos; from = dot + 1) {
-    const auto &repeats = parameter.repeatParts;
+    const auto &repeats = parameter.repeatSegments;
     if (std::find(repeats.begin(), repeats.end(), number++) == repeats.end())
       parts.emplace_back(from, dot - from);
   }

@@ -121,7 +121,7 @@ struct Parameter {
   TensorType type;            ///< of one iteration
   std::vector<DimId> repeats; ///< outermost first; they lead the dimensions of the stored whole
   /// For each of them its part of the name, counted from 0: 1 in `teacher.layers.wq`.
-  std::vector<int64_t> repeatParts;
+  std::vector<int64_t> repeatSegments;
   /// For each of the repeats, the iterations that have the parameter.
   std::vector<std::vector<int64_t>> iterations;
   std::vector<Initialiser> initialisers; ///< one, or one per iteration in row-major order

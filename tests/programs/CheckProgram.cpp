@@ -75,7 +75,7 @@ private:
   static void letPartsBeSmall(ModuleOp module) {
     Builder builder(module.getContext());
     for (func::FuncOp train : ir::getTrainPrograms(module))
-      train->setAttr(ir::attr::kKeepWhole, builder.getI64IntegerAttr(0));
+      train->setAttr(ir::attr::kMinChunkBytes, builder.getI64IntegerAttr(0));
   }
 
   OwningOpRef<ModuleOp> parse() {

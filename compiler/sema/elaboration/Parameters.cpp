@@ -102,7 +102,7 @@ std::optional<uint32_t> Parameters::enter(const ParamStmt &stmt, Parameter fresh
                                           std::vector<int64_t> instance) {
   NamePrefix prefix = here.prefix(model.dims);
   fresh.name = prefix.text + stmt.name.text;
-  fresh.repeatParts = std::move(prefix.repeatParts);
+  fresh.repeatSegments = std::move(prefix.repeatSegments);
   auto [entry, isNew] =
       record.index.try_emplace(fresh.name, static_cast<uint32_t>(model.parameters.size()));
   if (isNew) {

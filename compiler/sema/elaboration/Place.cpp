@@ -17,7 +17,7 @@ NamePrefix Place::prefix(const DimTable &dims, bool withCallees) const {
       prefix.text += nameOf(*call->decl).text + ".";
     for (; loop != loops.end() && loop->frame == call; ++loop) {
       prefix.text += dims[loop->dim].name + ".";
-      prefix.repeatParts.push_back(parts++);
+      prefix.repeatSegments.push_back(parts++);
     }
   }
   return prefix;

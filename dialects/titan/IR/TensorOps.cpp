@@ -30,7 +30,7 @@ LogicalResult StopGradientOp::verify() {
   return success();
 }
 
-Value titan::ir::getJoined(Operation *op) {
+Value titan::ir::getAccumulator(Operation *op) {
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case<PutOp, ContractOp>([](auto sums) { return sums.getInto(); })
       .Default(Value());

@@ -101,7 +101,7 @@ namespace titan::ir {
 
 /// The tensor that an operation's sums join, its operand `into`; null where there is none. Of all
 /// operands the result may take the place of that one alone.
-mlir::Value getJoined(mlir::Operation *op);
+mlir::Value getAccumulator(mlir::Operation *op);
 
 } // namespace titan::ir
 

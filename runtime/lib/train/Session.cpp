@@ -65,7 +65,7 @@ std::byte *Session::dataOf(const Tensor &tensor) const {
   const std::vector<int64_t> &offsets = tensor.function.empty()
                                             ? memory.persistent()
                                             : memory.transient(functionIndex(tensor.function));
-  return memory.base() + offsets[tensor.buffer];
+  return memory.base() + offsets[tensor.allocation];
 }
 
 Session::Slots Session::slotsOf(const Tensor &tensor) const {
@@ -74,7 +74,7 @@ Session::Slots Session::slotsOf(const Tensor &tensor) const {
   for (const std::vector<int64_t> &iterations : levels)
     slots.count *= static_cast<int64_t>(iterations.size());
   slots.bytes = layoutOf(slots.info).localElements() * sizeOf(slots.info.dtype);
-  int64_t apart = tensor.function.empty() ? memory.slotDistance(tensor.buffer) : 0;
+  int64_t apart = tensor.function.empty() ? memory.slotDistance(tensor.allocation) : 0;
   slots.distance = apart ? apart : slots.bytes;
   return slots;
 }

@@ -19,7 +19,7 @@ using namespace titan::ir;
 namespace {
 
 /// Values of so many bytes are not worth a loop.
-constexpr int64_t kKeptWhole = int64_t{32} << 20;
+constexpr int64_t kDefaultMinChunkBytes = int64_t{32} << 20;
 
 /// Replaces the operations of a group by a repeat over parts of a dimension.
 class PartsBuilder {
@@ -172,10 +172,10 @@ static int64_t takeAttr(func::FuncOp function, StringRef name, int64_t otherwise
 
 static LogicalResult computeInParts(func::FuncOp function) {
   int64_t parts = takeAttr(function, attr::kLossParts, 0);
-  int64_t keptWhole = takeAttr(function, attr::kKeepWhole, kKeptWhole);
+  int64_t minChunkBytes = takeAttr(function, attr::kMinChunkBytes, kDefaultMinChunkBytes);
   auto accumulate = function->getAttrOfType<DictionaryAttr>(attr::kAccumulate);
   PartPlanner planner(function, accumulate ? accumulate.getAs<StringAttr>("dim") : StringAttr());
-  std::optional<PartPlan> plan = parts == 0 ? planner.choose(keptWhole) : planner.find(parts);
+  std::optional<PartPlan> plan = parts == 0 ? planner.choose(minChunkBytes) : planner.find(parts);
   if (plan && plan->parts > 1) {
     PartsBuilder(function.getBody().front(), *plan).run();
     cleanUp(function);

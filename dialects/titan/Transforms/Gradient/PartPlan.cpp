@@ -85,7 +85,7 @@ static bool willBeFused(Operation *op) {
 /// Parts that are half as large as what they are summed up to: smaller ones would save little, and
 /// each moves the sum through memory once more. Up to 128 MiB they are as large as the sum:
 /// products of few rows are slow, since their other operand is packed for each.
-int64_t PartPlanner::chooseParts(const PartGroup &group, int64_t keptWhole) const {
+int64_t PartPlanner::chooseParts(const PartGroup &group, int64_t minChunkBytes) const {
   int64_t largest = 0, sum = 0;
   for (Operation *op : group.getOps())
     for (Value result : op->getResults())
@@ -93,10 +93,10 @@ int64_t PartPlanner::chooseParts(const PartGroup &group, int64_t keptWhole) cons
         largest = std::max(largest, getBytes(result));
   for (Value value : group.getSums())
     sum = std::max(sum, getBytes(value));
-  if (largest <= keptWhole)
+  if (largest <= minChunkBytes)
     return 1;
   constexpr int64_t large = int64_t{128} << 20;
-  const int64_t most = std::max({keptWhole, sum / 2, std::min(sum, large)});
+  const int64_t most = std::max({minChunkBytes, sum / 2, std::min(sum, large)});
   return countParts(group.getSize(), largest, most);
 }
 
@@ -110,11 +110,11 @@ FailureOr<PartGroup> PartPlanner::findGroup(DimAttr dim) {
   return group;
 }
 
-std::optional<PartPlan> PartPlanner::choose(int64_t keptWhole) {
+std::optional<PartPlan> PartPlanner::choose(int64_t minChunkBytes) {
   std::optional<PartPlan> best;
   for (DimAttr dim : dims) {
     auto group = findGroup(dim);
-    int64_t parts = succeeded(group) ? chooseParts(*group, keptWhole) : 1;
+    int64_t parts = succeeded(group) ? chooseParts(*group, minChunkBytes) : 1;
     if (parts > (best ? best->parts : 1))
       best = PartPlan{std::move(*group), dim, parts};
   }

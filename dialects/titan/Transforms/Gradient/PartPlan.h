@@ -25,9 +25,9 @@ public:
   /// `batch` is a dimension that will be cut by others; null for none.
   PartPlanner(mlir::func::FuncOp function, mlir::StringAttr batch);
 
-  /// The dimension by which the largest value becomes smallest, if it has more than `keptWhole`
+  /// The dimension by which the largest value becomes smallest, if it has more than `minChunkBytes`
   /// bytes.
-  std::optional<PartPlan> choose(int64_t keptWhole);
+  std::optional<PartPlan> choose(int64_t minChunkBytes);
   /// So many parts, of the outermost dimension that can be cut into them.
   std::optional<PartPlan> find(int64_t parts);
   /// The dimensions that may be cut, outer ones first.
@@ -40,7 +40,7 @@ private:
   int64_t getBytes(mlir::Value value) const;
   bool mayCut(DimAttr dim, mlir::StringAttr batch);
   void findCandidates(mlir::StringAttr batch);
-  int64_t chooseParts(const PartGroup &group, int64_t keptWhole) const;
+  int64_t chooseParts(const PartGroup &group, int64_t minChunkBytes) const;
   mlir::FailureOr<PartGroup> findGroup(DimAttr dim);
   mlir::FailureOr<PartGroup> findHead(DimAttr dim);
 

@@ -24,7 +24,7 @@ inline constexpr llvm::StringLiteral kAccumulate = "titan.accumulate";
 /// cut; 0 or nothing: as many as memory gains by.
 inline constexpr llvm::StringLiteral kLossParts = "titan.loss_parts";
 /// Besides: up to so many bytes on a rank such a choice leaves values whole. None: 32 MiB.
-inline constexpr llvm::StringLiteral kKeepWhole = "titan.keep_whole";
+inline constexpr llvm::StringLiteral kMinChunkBytes = "titan.min_chunk_bytes";
 } // namespace attr
 
 #define GEN_PASS_DECL

@@ -146,7 +146,7 @@ def TitanComputeInParts : Pass<"titan-compute-in-parts", "::mlir::ModuleOp"> {
     the largest value half as large on a rank as the largest sum (as large, up to 128 MiB, since products of few
     rows are slow), or 32 MiB. More would save little,
     since the sum is there anyway and each part moves it through memory. Values of 32 MiB stay whole
-    (`titan.keep_whole` says how many bytes instead).
+    (`titan.min_chunk_bytes` says how many bytes instead).
 
     Input:
     ```mlir

@@ -142,10 +142,10 @@ func.func @small(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w a
 }
 
 // CHECK-LABEL: func.func @nothing_kept_whole(
-// CHECK-NOT: keep_whole
+// CHECK-NOT: min_chunk_bytes
 // CHECK: titan.repeat <seq.parts = 8>
 func.func @nothing_kept_whole(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w
-    attributes {titan.program = "train", titan.keep_whole = 0 : i64} {
+    attributes {titan.program = "train", titan.min_chunk_bytes = 0 : i64} {
   %logits = titan.contract %x, %w : (!x, !w) -> !y
   %d = titan.exp %logits : !y -> !y
   %dw = titan.contract %x, %d : (!x, !y) -> !w
@@ -156,7 +156,7 @@ func.func @nothing_kept_whole(%x: !x {titan.input = "x"}, %w: !w {titan.param = 
 // CHECK-NOT: titan.repeat
 // CHECK: return
 func.func @as_large_as_is_kept(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w
-    attributes {titan.program = "train", titan.keep_whole = 8192 : i64} {
+    attributes {titan.program = "train", titan.min_chunk_bytes = 8192 : i64} {
   %logits = titan.contract %x, %w : (!x, !w) -> !y
   %d = titan.exp %logits : !y -> !y
   %dw = titan.contract %x, %d : (!x, !y) -> !w

@@ -1,5 +1,5 @@
-// RUN: titan-opt --titan-copy-exchanged %s | FileCheck %s
-// RUN: titan-opt --titan-copy-exchanged --titan-plan-memory --titan-verify-memory %s
+// RUN: titan-opt --titan-sequentialize-copies %s | FileCheck %s
+// RUN: titan-opt --titan-sequentialize-copies --titan-plan-memory --titan-verify-memory %s
 
 !t = !titan.tensor<f32[x = 4]>
 !y = !titan.tensor<f32[y = 4]>

@@ -1,4 +1,4 @@
-//===- HandoverTest.cpp - What is alive of two stacks stays apart ---------===//
+//===- StackOverlapTest.cpp - What is alive of two stacks stays apart ---------===//
 
 #include "compiler/support/ArenaPlanner.h"
 
@@ -12,7 +12,7 @@ using testing::ElementsAre;
 
 namespace {
 
-/// A loop's iterations as bytes: with the filled stack at `distance` from the emptied one, is a
+/// A loop's iterations as bytes: with the produced stack at `distance` from the consumed one, is a
 /// slot written over one that the same iteration or a later one reads?
 bool collide(const Slots &read, const Slots &written, int64_t from, int64_t to, int64_t distance) {
   for (size_t k = 0; k < read.size(); ++k)
@@ -47,49 +47,49 @@ Slots makeSlots(std::mt19937 &random, int64_t iterations, bool holes) {
   return slots;
 }
 
-Handover makeHandover(const Slots &read, const Slots &written) {
+StackOverlap makeOverlap(const Slots &read, const Slots &written) {
   auto count = [](const Slots &slots) {
     return std::count_if(slots.begin(), slots.end(), [](auto slot) { return slot.has_value(); });
   };
-  Handover handover{{0}, {1}, count(read), count(written), {}, {}};
-  findCorners(read, written, handover);
-  return handover;
+  StackOverlap overlap{{0}, {1}, count(read), count(written), {}, {}};
+  findConstraints(read, written, overlap);
+  return overlap;
 }
 
-// Of a loop over layers backwards there are two corners, however many layers: the first iteration
+// Of a loop over layers backwards there are two constraints, however many layers: the first iteration
 // and the last. Below nothing is gained.
-TEST(Handover, HasTwoCornersBackwards) {
+TEST(StackOverlap, HasTwoConstraintsBackwards) {
   for (int64_t layers : {2, 12, 60}) {
     Slots slots;
     for (int64_t l = layers; l-- > 0;)
       slots.emplace_back(l);
-    Handover handover = makeHandover(slots, slots);
-    EXPECT_THAT(handover.filledAbove, ElementsAre(Corner{layers, layers - 1}, Corner{1, 0}));
-    EXPECT_THAT(handover.filledBelow, ElementsAre(Corner{layers, 0}));
+    StackOverlap overlap = makeOverlap(slots, slots);
+    EXPECT_THAT(overlap.producedAbove, ElementsAre(OffsetConstraint{layers, layers - 1}, OffsetConstraint{1, 0}));
+    EXPECT_THAT(overlap.producedBelow, ElementsAre(OffsetConstraint{layers, 0}));
   }
-  // Rows of 10 that empty, of 7 that are filled: the first iteration's are the last to be apart.
-  EXPECT_EQ(getDistance({{12, 11}, {1, 0}}, 10, 7), 12 * 10 - 11 * 7);
-  EXPECT_EQ(getDistance({{12, 11}, {1, 0}}, 7, 10), 7);
+  // Rows of 10 that empty, of 7 that are produced: the first iteration's are the last to be apart.
+  EXPECT_EQ(getMinDistance({{12, 11}, {1, 0}}, 10, 7), 12 * 10 - 11 * 7);
+  EXPECT_EQ(getMinDistance({{12, 11}, {1, 0}}, 7, 10), 7);
 }
 
 // In ascending order it is the other way round.
-TEST(Handover, GainsBelowForwards) {
-  Handover handover = makeHandover({0, 1, 2, 3}, {0, 1, 2, 3});
-  EXPECT_THAT(handover.filledAbove, ElementsAre(Corner{4, 0}));
-  EXPECT_THAT(handover.filledBelow, ElementsAre(Corner{4, 3}, Corner{1, 0}));
+TEST(StackOverlap, GainsBelowForwards) {
+  StackOverlap overlap = makeOverlap({0, 1, 2, 3}, {0, 1, 2, 3});
+  EXPECT_THAT(overlap.producedAbove, ElementsAre(OffsetConstraint{4, 0}));
+  EXPECT_THAT(overlap.producedBelow, ElementsAre(OffsetConstraint{4, 3}, OffsetConstraint{1, 0}));
 }
 
-// At the distances that the corners ask for, no slot is written over one that is still read, in
+// At the distances that the constraints ask for, no slot is written over one that is still read, in
 // whatever order and with whatever holes; a byte nearer, where order is, one is.
-TEST(Handover, KeepsSlotsApart) {
+TEST(StackOverlap, KeepsSlotsApart) {
   std::mt19937 random(1);
   for (int round = 0; round < 2000; ++round) {
     int64_t iterations = 1 + random() % 7, from = 1 + random() % 9, to = 1 + random() % 9;
     Slots read = makeSlots(random, iterations, round % 2),
           written = makeSlots(random, iterations, round % 2);
-    Handover handover = makeHandover(read, written);
-    int64_t above = getDistance(handover.filledAbove, from, to),
-            below = getDistance(handover.filledBelow, to, from);
+    StackOverlap overlap = makeOverlap(read, written);
+    int64_t above = getMinDistance(overlap.producedAbove, from, to),
+            below = getMinDistance(overlap.producedBelow, to, from);
     EXPECT_LE(above, iterations * from);
     EXPECT_LE(below, iterations * to);
     for (int64_t more = 0; more < 20; ++more) {
@@ -98,37 +98,37 @@ TEST(Handover, KeepsSlotsApart) {
     }
   }
   Slots backwards = {3, 2, 1, 0};
-  Handover handover = makeHandover(backwards, backwards);
+  StackOverlap overlap = makeOverlap(backwards, backwards);
   for (auto [from, to] : {std::pair(10, 7), std::pair(7, 10), std::pair(5, 5)})
     EXPECT_TRUE(
-        collide(backwards, backwards, from, to, getDistance(handover.filledAbove, from, to) - 1));
+        collide(backwards, backwards, from, to, getMinDistance(overlap.producedAbove, from, to) - 1));
 }
 
 // Corners cover another exactly when they ask for as much whatever the rows' sizes.
-TEST(Handover, CoversWhatIsNoFarther) {
+TEST(StackOverlap, CoversWhatIsNoFarther) {
   std::mt19937 random(2);
   for (int round = 0; round < 2000; ++round) {
-    std::vector<Corner> corners;
+    std::vector<OffsetConstraint> constraints;
     for (int i = 0; i < 4; ++i)
-      corners.push_back({static_cast<int64_t>(random() % 6), static_cast<int64_t>(random() % 6)});
-    Corner corner{static_cast<int64_t>(random() % 6), static_cast<int64_t>(random() % 6)};
+      constraints.push_back({static_cast<int64_t>(random() % 6), static_cast<int64_t>(random() % 6)});
+    OffsetConstraint constraint{static_cast<int64_t>(random() % 6), static_cast<int64_t>(random() % 6)};
     bool expected = true;
     for (int64_t below = 0; below <= 60; ++below)
       for (int64_t above = 0; above <= 60; ++above) {
         int64_t most = std::numeric_limits<int64_t>::min();
-        for (Corner each : corners)
+        for (OffsetConstraint each : constraints)
           most = std::max(most, each.below * below - each.above * above);
-        expected = expected && corner.below * below - corner.above * above <= most;
+        expected = expected && constraint.below * below - constraint.above * above <= most;
       }
-    EXPECT_EQ(covers(corners, corner), expected);
-    EXPECT_EQ(covers(reduceCorners(corners), corner), expected);
+    EXPECT_EQ(implies(constraints, constraint), expected);
+    EXPECT_EQ(implies(pruneConstraints(constraints), constraint), expected);
   }
 }
 
 struct Loop {
   std::vector<ArenaItem> items;
-  std::vector<Handover> handovers;
-  std::vector<std::pair<Slots, Slots>> slots; ///< of each handover
+  std::vector<StackOverlap> stackOverlaps;
+  std::vector<std::pair<Slots, Slots>> slots; ///< of each overlap
 };
 
 /// A forward loop, a backward one from event 10 to 20, and buffers beside them.
@@ -138,48 +138,48 @@ Loop makeLoop(std::mt19937 &random) {
   Slots backwards;
   for (int64_t l = layers; l-- > 0;)
     backwards.emplace_back(l);
-  Handover handover = makeHandover(backwards, backwards);
-  handover.emptied.clear();
-  handover.filled.clear();
+  StackOverlap overlap = makeOverlap(backwards, backwards);
+  overlap.consumed.clear();
+  overlap.produced.clear();
   for (int i = 0; i < 6; ++i) {
     int64_t row = static_cast<int64_t>(1 + random() % 500);
-    bool isFilled = random() % 2;
-    (isFilled ? handover.filled : handover.emptied).push_back(loop.items.size());
-    loop.items.push_back({layers * row, isFilled ? 10 : 0, isFilled ? 30 : 20});
+    bool isProduced = random() % 2;
+    (isProduced ? overlap.produced : overlap.consumed).push_back(loop.items.size());
+    loop.items.push_back({layers * row, isProduced ? 10 : 0, isProduced ? 30 : 20});
   }
   for (int i = 0; i < 10; ++i) {
     int64_t a = random() % 31, b = random() % 31;
     loop.items.push_back({static_cast<int64_t>(random() % 1500), std::min(a, b), std::max(a, b)});
   }
-  loop.handovers.push_back(handover);
+  loop.stackOverlaps.push_back(overlap);
   loop.slots.emplace_back(backwards, backwards);
   return loop;
 }
 
 // In a plan, all that lives together is apart, but for stacks that are handed over, whose slots
 // are; and that takes less than keeping the stacks apart.
-TEST(Handover, MakesPlansSmaller) {
+TEST(StackOverlap, MakesPlansSmaller) {
   std::mt19937 random(3);
   int64_t apart = 0, together = 0;
   for (int round = 0; round < 300; ++round) {
     Loop loop = makeLoop(random);
-    ArenaPlan plan = planArena(loop.items, loop.handovers);
+    ArenaPlan plan = planArena(loop.items, loop.stackOverlaps);
     auto has = [](const std::vector<size_t> &list, size_t i) {
       return std::find(list.begin(), list.end(), i) != list.end();
     };
-    const Handover &handover = loop.handovers.front();
+    const StackOverlap &overlap = loop.stackOverlaps.front();
     for (size_t i = 0; i < loop.items.size(); ++i) {
       EXPECT_EQ(plan.offsets[i] % 64, 0);
       EXPECT_GE(plan.offsets[i], 0);
       EXPECT_LE(plan.offsets[i] + loop.items[i].bytes, plan.bytes);
       for (size_t j = 0; j < loop.items.size(); ++j) {
         int64_t distance = plan.offsets[j] - plan.offsets[i];
-        if (has(handover.emptied, i) && has(handover.filled, j)) {
+        if (has(overlap.consumed, i) && has(overlap.produced, j)) {
           EXPECT_FALSE(collide(loop.slots[0].first, loop.slots[0].second,
-                               loop.items[i].bytes / handover.emptiedSlots,
-                               loop.items[j].bytes / handover.filledSlots, distance));
+                               loop.items[i].bytes / overlap.consumedSlots,
+                               loop.items[j].bytes / overlap.producedSlots, distance));
         } else if (i < j && loop.items[i].livesWith(loop.items[j]) &&
-                   !(has(handover.emptied, j) && has(handover.filled, i))) {
+                   !(has(overlap.consumed, j) && has(overlap.produced, i))) {
           EXPECT_TRUE(distance >= loop.items[i].bytes || -distance >= loop.items[j].bytes);
         }
       }
@@ -190,18 +190,18 @@ TEST(Handover, MakesPlansSmaller) {
   EXPECT_LT(together, apart * 95 / 100);
 }
 
-// Each emptied stack has one that lies over it; the peak counts once what they share.
-TEST(Handover, PairsStacks) {
+// Each consumed stack has one that lies over it; the peak counts once what they share.
+TEST(StackOverlap, PairsStacks) {
   Slots backwards = {3, 2, 1, 0};
-  Handover handover = makeHandover(backwards, backwards);
-  handover.emptied = {0, 1};
-  handover.filled = {2, 3};
+  StackOverlap overlap = makeOverlap(backwards, backwards);
+  overlap.consumed = {0, 1};
+  overlap.produced = {2, 3};
   std::vector<ArenaItem> items = {{4 * 640, 0, 5}, {4 * 64, 0, 5}, {4 * 64, 5, 9}, {4 * 640, 5, 9}};
-  ArenaPlan plan = planArena(items, {handover});
+  ArenaPlan plan = planArena(items, {overlap});
   EXPECT_EQ(plan.bytes, 5 * 640 + 5 * 64);
   EXPECT_EQ(plan.offsets[3] - plan.offsets[0], 640);
   EXPECT_EQ(plan.offsets[2] - plan.offsets[1], 64);
-  Peak peak = findPeak(items, {handover});
+  Peak peak = findPeak(items, {overlap});
   EXPECT_EQ(peak.bytes, 5 * 640 + 5 * 64);
   EXPECT_EQ(peak.event, 5);
   EXPECT_EQ(peak.shared, 3 * 640 + 3 * 64);

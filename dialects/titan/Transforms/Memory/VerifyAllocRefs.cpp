@@ -1,4 +1,4 @@
-//===- VerifyPlaces.cpp - Whether a plan is whole -------------------------===//
+//===- VerifyAllocRefs.cpp - Whether a plan is whole -------------------------===//
 //
 // All that emission, the interpreter and the other checks look up is there and of the right kind,
 // so that they need not ask. What a plan means is checked in VerifyMemory.cpp.
@@ -18,39 +18,39 @@ using namespace titan::ir;
 
 namespace {
 
-class PlaceVerifier {
+class AllocRefVerifier {
 public:
-  PlaceVerifier(func::FuncOp function, bool isWhole)
-      : function(function), isWhole(isWhole),
-        transient(function->getAttrOfType<ArrayAttr>(memory::kBuffers)),
+  AllocRefVerifier(func::FuncOp function, bool isComplete)
+      : function(function), isComplete(isComplete),
+        transient(function->getAttrOfType<ArrayAttr>(memory::kTransient)),
         persistent(
             function->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(memory::kPersistent)) {}
 
   LogicalResult run();
 
 private:
-  LogicalResult verifyBuffers(ArrayAttr buffers, StringRef name);
+  LogicalResult verifyAllocations(ArrayAttr allocations, StringRef name);
   LogicalResult verifyOp(Operation *op);
   /// The attribute `name` of `op` is a list of `count` places.
   LogicalResult verifyList(Operation *op, StringRef name, size_t count, size_t depth);
-  LogicalResult verifyPlace(Operation *op, StringRef name, Attribute place, size_t depth);
-  bool hasSlots(Operation *op, PlaceAttr place, size_t depth);
+  LogicalResult verifyRef(Operation *op, StringRef name, Attribute ref, size_t depth);
+  bool hasSlots(Operation *op, AllocRefAttr ref, size_t depth);
 
   func::FuncOp function;
-  bool isWhole; ///< nothing may be missing
+  bool isComplete; ///< nothing may be missing
   ArrayAttr transient, persistent;
 };
 
 } // namespace
 
-LogicalResult PlaceVerifier::verifyBuffers(ArrayAttr buffers, StringRef name) {
-  auto isBuffer = [](Attribute attribute) {
-    auto buffer = dyn_cast<BufferAttr>(attribute);
-    return buffer && isa<NamedTensorType>(buffer.getType());
+LogicalResult AllocRefVerifier::verifyAllocations(ArrayAttr allocations, StringRef name) {
+  auto isAllocation = [](Attribute attribute) {
+    auto allocation = dyn_cast<AllocationAttr>(attribute);
+    return allocation && isa<NamedTensorType>(allocation.getType());
   };
-  if (buffers ? llvm::all_of(buffers, isBuffer) : !isWhole && name == memory::kPersistent)
+  if (allocations ? llvm::all_of(allocations, isAllocation) : !isComplete && name == memory::kPersistent)
     return success();
-  return function.emitError("has no list of buffers of tensors as ")
+  return function.emitError("has no list of tensor allocations as ")
          << name << "; run --titan-plan-memory first";
 }
 
@@ -65,14 +65,14 @@ static SmallVector<RepeatOp> getRepeats(Operation *op) {
 
 /// Whether every level of the allocation belongs to a repeat that encloses `op`, or to `op` itself
 /// for the arguments of its body, and names variants of that repeat.
-bool PlaceVerifier::hasSlots(Operation *op, PlaceAttr place, size_t depth) {
+bool AllocRefVerifier::hasSlots(Operation *op, AllocRefAttr ref, size_t depth) {
   SmallVector<RepeatOp> repeats = getRepeats(op);
   if (auto repeat = dyn_cast<RepeatOp>(op))
     repeats.push_back(repeat);
-  ArrayAttr users = place.getUsers();
-  if (users && users.size() != place.getLevels().size())
+  ArrayAttr users = ref.getUsers();
+  if (users && users.size() != ref.getLevels().size())
     return false;
-  for (auto [i, level] : llvm::enumerate(place.getLevels())) {
+  for (auto [i, level] : llvm::enumerate(ref.getLevels())) {
     if (level < 0 || static_cast<size_t>(level) >= std::min(depth, repeats.size()))
       return false;
     auto list = users ? dyn_cast<DenseI64ArrayAttr>(users[i]) : DenseI64ArrayAttr();
@@ -86,30 +86,30 @@ bool PlaceVerifier::hasSlots(Operation *op, PlaceAttr place, size_t depth) {
   return true;
 }
 
-LogicalResult PlaceVerifier::verifyPlace(Operation *op, StringRef name, Attribute attribute,
+LogicalResult AllocRefVerifier::verifyRef(Operation *op, StringRef name, Attribute attribute,
                                          size_t depth) {
-  auto place = dyn_cast<PlaceAttr>(attribute);
-  if (place && place.getSpace() == MemorySpace::Inline)
+  auto ref = dyn_cast<AllocRefAttr>(attribute);
+  if (ref && ref.getSpace() == MemorySpace::Inline)
     return success();
-  if (place) {
-    ArrayAttr buffers = place.getSpace() == MemorySpace::Transient ? transient : persistent;
-    auto index = static_cast<uint64_t>(place.getBuffer()); // below 0 is far beyond the last
-    if (buffers && index < buffers.size() && hasSlots(op, place, depth))
+  if (ref) {
+    ArrayAttr allocations = ref.getSpace() == MemorySpace::Transient ? transient : persistent;
+    auto index = static_cast<uint64_t>(ref.getIndex()); // below 0 is far beyond the last
+    if (allocations && index < allocations.size() && hasSlots(op, ref, depth))
       return success();
   }
-  return op->emitError() << name << " names no buffer that there is: " << attribute;
+  return op->emitError() << name << " names no existing allocation: " << attribute;
 }
 
-LogicalResult PlaceVerifier::verifyList(Operation *op, StringRef name, size_t count, size_t depth) {
-  auto places = op->getAttrOfType<ArrayAttr>(name);
-  if (!isWhole && !op->hasAttr(name))
+LogicalResult AllocRefVerifier::verifyList(Operation *op, StringRef name, size_t count, size_t depth) {
+  auto refs = op->getAttrOfType<ArrayAttr>(name);
+  if (!isComplete && !op->hasAttr(name))
     return success();
-  if (!places || places.size() != count)
-    return op->emitError("expected ") << count << " places as " << name << ", got "
-                                      << (places ? std::to_string(places.size()) : "none")
+  if (!refs || refs.size() != count)
+    return op->emitError("expected ") << count << " allocations as " << name << ", got "
+                                      << (refs ? std::to_string(refs.size()) : "none")
                                       << "; run --titan-plan-memory first";
-  for (Attribute place : places)
-    if (failed(verifyPlace(op, name, place, depth)))
+  for (Attribute ref : refs)
+    if (failed(verifyRef(op, name, ref, depth)))
       return failure();
   return success();
 }
@@ -123,21 +123,21 @@ static size_t countScratch(Operation *op) {
   return needs.getScratchTensors().size() + (needs.getScratchBytes(dist::getDegrees(mesh)) > 0);
 }
 
-LogicalResult PlaceVerifier::verifyOp(Operation *op) {
+LogicalResult AllocRefVerifier::verifyOp(Operation *op) {
   const size_t depth = getRepeats(op).size();
-  if (op->getNumResults() && failed(verifyList(op, memory::kPlaces, op->getNumResults(), depth)))
+  if (op->getNumResults() && failed(verifyList(op, memory::kResultAllocs, op->getNumResults(), depth)))
     return failure();
   if (auto repeat = dyn_cast<RepeatOp>(op)) {
     size_t arguments = 0;
     for (Region &body : repeat->getRegions())
       arguments += body.getNumArguments();
-    return verifyList(op, memory::kArguments, arguments, depth + 1);
+    return verifyList(op, memory::kArgumentAllocs, arguments, depth + 1);
   }
   if (isa<func::ReturnOp>(op))
-    return verifyList(op, memory::kArguments, op->getNumOperands(), depth);
+    return verifyList(op, memory::kArgumentAllocs, op->getNumOperands(), depth);
   auto scratch = op->getAttrOfType<ArrayAttr>(memory::kScratch);
   const size_t needed = countScratch(op);
-  if (!scratch && !(isWhole && needed > 0) && !op->hasAttr(memory::kScratch))
+  if (!scratch && !(isComplete && needed > 0) && !op->hasAttr(memory::kScratch))
     return success();
   // A collective has a place for each of its values.
   const size_t values = isa<dist::DistDialect>(op->getDialect()) ? op->getNumResults() : needed;
@@ -145,13 +145,13 @@ LogicalResult PlaceVerifier::verifyOp(Operation *op) {
                     depth);
 }
 
-LogicalResult PlaceVerifier::run() {
-  if (failed(verifyBuffers(transient, memory::kBuffers)) ||
-      failed(verifyBuffers(persistent, memory::kPersistent)))
+LogicalResult AllocRefVerifier::run() {
+  if (failed(verifyAllocations(transient, memory::kTransient)) ||
+      failed(verifyAllocations(persistent, memory::kPersistent)))
     return failure();
-  if (isWhole && !function->getAttrOfType<IntegerAttr>(memory::kEvents))
+  if (isComplete && !function->getAttrOfType<IntegerAttr>(memory::kEvents))
     return function.emitError("has no number as ") << memory::kEvents;
-  if (failed(verifyList(function, memory::kArguments, function.getNumArguments(), 0)))
+  if (failed(verifyList(function, memory::kArgumentAllocs, function.getNumArguments(), 0)))
     return failure();
   WalkResult result = function->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op != function && failed(verifyOp(op)))
@@ -161,6 +161,6 @@ LogicalResult PlaceVerifier::run() {
   return failure(result.wasInterrupted());
 }
 
-LogicalResult memory::verifyPlaces(func::FuncOp function, bool isWhole) {
-  return PlaceVerifier(function, isWhole).run();
+LogicalResult memory::verifyAllocRefs(func::FuncOp function, bool isComplete) {
+  return AllocRefVerifier(function, isComplete).run();
 }

@@ -1,4 +1,4 @@
-//===- KeptPlan.h - Offsets for buffers that are always alive ---*- C++ -*-===//
+//===- PersistentLayout.h - Offsets for buffers that are always alive ---*- C++ -*-===//
 //
 // What lives from step to step lies one behind the other. Buffers that are stored by block share
 // a bucket: of each of them the first slot, then of each the second, and so on, so that what a
@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TITAN_COMPILER_SUPPORT_KEPTPLAN_H
-#define TITAN_COMPILER_SUPPORT_KEPTPLAN_H
+#ifndef TITAN_COMPILER_SUPPORT_PERSISTENTLAYOUT_H
+#define TITAN_COMPILER_SUPPORT_PERSISTENTLAYOUT_H
 
 #include "compiler/support/ArenaConflicts.h"
 
@@ -20,41 +20,41 @@
 
 namespace titan::support {
 
-struct KeptItem {
+struct PersistentItem {
   int64_t bytes = 0;
   std::string bucket = {}; ///< empty: lies alone, in one piece
   int64_t slots = 1;       ///< one of each block; alike within a bucket
 };
 
-struct KeptPlan {
+struct PersistentLayout {
   std::vector<int64_t> offsets; ///< of an item's first slot
   std::vector<int64_t> strides; ///< from one slot of an item to its next; 0 for what lies alone
   int64_t bytes = 0;
 };
 
 /// What one slot takes.
-inline int64_t getSlotBytes(const KeptItem &item, int64_t alignment) {
+inline int64_t getSlotBytes(const PersistentItem &item, int64_t alignment) {
   return alignTo(item.bytes / item.slots, alignment);
 }
 
 /// What an item takes of the whole.
-inline int64_t getKeptBytes(const KeptItem &item, int64_t alignment = kArenaAlignment) {
+inline int64_t getPersistentBytes(const PersistentItem &item, int64_t alignment = kArenaAlignment) {
   return item.bucket.empty() ? alignTo(item.bytes, alignment)
                              : item.slots * getSlotBytes(item, alignment);
 }
 
 /// Items in their order; a bucket lies where the first of its items stands.
-inline KeptPlan planKept(const std::vector<KeptItem> &items, int64_t alignment = kArenaAlignment) {
-  KeptPlan plan;
-  plan.offsets.assign(items.size(), 0);
-  plan.strides.assign(items.size(), 0);
+inline PersistentLayout makePersistentLayout(const std::vector<PersistentItem> &items, int64_t alignment = kArenaAlignment) {
+  PersistentLayout layout;
+  layout.offsets.assign(items.size(), 0);
+  layout.strides.assign(items.size(), 0);
   std::map<std::string, std::vector<size_t>> buckets;
   for (size_t i = 0; i < items.size(); ++i)
     buckets[items[i].bucket].push_back(i);
   for (size_t i = 0; i < items.size(); ++i) {
     if (items[i].bucket.empty()) {
-      plan.offsets[i] = plan.bytes;
-      plan.bytes += getKeptBytes(items[i], alignment);
+      layout.offsets[i] = layout.bytes;
+      layout.bytes += getPersistentBytes(items[i], alignment);
       continue;
     }
     const std::vector<size_t> &members = buckets[items[i].bucket];
@@ -62,16 +62,16 @@ inline KeptPlan planKept(const std::vector<KeptItem> &items, int64_t alignment =
       continue;
     int64_t stride = 0;
     for (size_t member : members) {
-      plan.offsets[member] = plan.bytes + stride;
+      layout.offsets[member] = layout.bytes + stride;
       stride += getSlotBytes(items[member], alignment);
     }
     for (size_t member : members)
-      plan.strides[member] = stride;
-    plan.bytes += items[i].slots * stride;
+      layout.strides[member] = stride;
+    layout.bytes += items[i].slots * stride;
   }
-  return plan;
+  return layout;
 }
 
 } // namespace titan::support
 
-#endif // TITAN_COMPILER_SUPPORT_KEPTPLAN_H
+#endif // TITAN_COMPILER_SUPPORT_PERSISTENTLAYOUT_H

@@ -1,4 +1,4 @@
-//===- CopyExchanged.cpp - The pass --titan-copy-exchanged -----------------===//
+//===- SequentializeCopies.cpp - The pass --titan-sequentialize-copies -----------------===//
 
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -10,42 +10,42 @@ using namespace titan;
 using namespace titan::ir;
 
 /// `update p = q` beside `update q = ...`: returned from where q lies, it would be what q became.
-static void copyExchanged(Operation *terminator, OpOperand &handedOn) {
+static void copyOperand(Operation *terminator, OpOperand &operand) {
   OpBuilder builder(terminator);
-  Value value = handedOn.get();
-  handedOn.set(
+  Value value = operand.get();
+  operand.set(
       builder.create<CastOp>(value.getLoc(), value.getType(), value, /*roundsTerms=*/false));
 }
 
-/// The terminator's operand i takes the place of `kept[i]`, where that is not null. Operands that
+/// The terminator's operand i takes the place of `targets[i]`, where that is not null. Operands that
 /// are such values are copied, if something else takes their places. Further operands stay.
-static void copyExchanged(Operation *terminator, ArrayRef<Value> kept) {
-  auto takenBy = [&](Value place) {
-    const auto *it = llvm::find(kept, place);
-    return it == kept.end() ? Value() : memory::getRoot(terminator->getOperand(it - kept.begin()));
+static void sequentializeCopies(Operation *terminator, ArrayRef<Value> targets) {
+  auto getReplacement = [&](Value target) {
+    const auto *it = llvm::find(targets, target);
+    return it == targets.end() ? Value() : memory::getRoot(terminator->getOperand(it - targets.begin()));
   };
-  for (OpOperand &operand : terminator->getOpOperands().take_front(kept.size())) {
+  for (OpOperand &operand : terminator->getOpOperands().take_front(targets.size())) {
     Value root = memory::getRoot(operand.get());
-    Value next = isa<BlockArgument>(root) ? takenBy(root) : Value();
+    Value next = isa<BlockArgument>(root) ? getReplacement(root) : Value();
     if (next && next != root)
-      copyExchanged(terminator, operand);
+      copyOperand(terminator, operand);
   }
 }
 
-static void copyInFunction(func::FuncOp function) {
+static void visitReturn(func::FuncOp function) {
   Operation *terminator = function.getBody().front().getTerminator();
-  SmallVector<Value> kept(terminator->getNumOperands());
-  for (auto [i, value] : llvm::enumerate(kept))
+  SmallVector<Value> targets(terminator->getNumOperands());
+  for (auto [i, value] : llvm::enumerate(targets))
     if (auto updated = function.getResultAttrOfType<IntegerAttr>(i, attr::kUpdates);
         updated && updated.getValue().ult(function.getNumArguments()))
       value = function.getArgument(updated.getInt());
-  copyExchanged(terminator, kept);
+  sequentializeCopies(terminator, targets);
 }
 
-static void copyInRepeat(RepeatOp repeat) {
+static void visitYields(RepeatOp repeat) {
   for (const RepeatVariant &body : repeat.getVariants()) {
-    SmallVector<Value> kept(body.getCarriedArgs());
-    copyExchanged(body.getYield(), kept); // what is stacked goes first
+    SmallVector<Value> targets(body.getCarriedArgs());
+    sequentializeCopies(body.getYield(), targets); // what is stacked goes first
   }
 }
 
@@ -60,26 +60,26 @@ namespace {
 ///     %0 = titan.cast %q : T -> T
 ///     %1 = titan.cast %p : T -> T
 ///     return %0, %1
-struct CopyExchangedPass : PassWrapper<CopyExchangedPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CopyExchangedPass)
+struct SequentializeCopiesPass : PassWrapper<SequentializeCopiesPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SequentializeCopiesPass)
 
-  StringRef getArgument() const final { return "titan-copy-exchanged"; }
+  StringRef getArgument() const final { return "titan-sequentialize-copies"; }
   StringRef getDescription() const final {
-    return "Copy what takes the place of something that is replaced itself";
+    return "Copy returned and yielded values that an earlier copy would overwrite";
   }
 
   void runOnOperation() final {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (!function->hasAttr(attr::kProgram))
         continue;
-      copyInFunction(function);
-      function.walk(copyInRepeat);
+      visitReturn(function);
+      function.walk(visitYields);
     }
   }
 };
 
 } // namespace
 
-std::unique_ptr<Pass> memory::createCopyExchangedPass() {
-  return std::make_unique<CopyExchangedPass>();
+std::unique_ptr<Pass> memory::createSequentializeCopiesPass() {
+  return std::make_unique<SequentializeCopiesPass>();
 }

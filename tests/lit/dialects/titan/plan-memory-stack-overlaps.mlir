@@ -1,16 +1,16 @@
 // RUN: titan-opt --titan-plan-memory --titan-verify-memory -split-input-file %s | FileCheck %s
 
 // A repeat that reads a stack for the last time and fills another needs a slot more than the larger
-// one, not both. Backwards, what is filled lies above: the last slot is free first. Parameters stay
+// one, not both. Backwards, what is produced lies above: the last slot is free first. Parameters stay
 // where they are.
 !row = !titan.tensor<f32[x = 4]>
 !stack = !titan.tensor<f32[layers = 3, x = 4]>
 // CHECK-LABEL: func.func @backward
 // CHECK: titan.repeat <layers = 3> carry
-// CHECK-NOT: titan.handovers
+// CHECK-NOT: titan.stack_overlaps
 // CHECK: titan.repeat <layers = 3> reverse
-// CHECK-SAME: titan.handovers = [{above = array<i64: 3, 2, 1, 0>, below = array<i64: 3, 0>, emptied = array<i64: [[S:.*]]>, filled = array<i64: [[G:.*]]>, slots = array<i64: 3, 3>}]
-// CHECK-SAME: titan.places = [{{.*}}, #titan.place<transient [[G]]>]
+// CHECK-SAME: titan.result_allocs = [{{.*}}, #titan.alloc_ref<transient [[G:[0-9]+]]>]
+// CHECK-SAME: titan.stack_overlaps = [{above = array<i64: 3, 2, 1, 0>, below = array<i64: 3, 0>, consumed = array<i64: [[S:.*]]>, produced = array<i64: [[G]]>, slots = array<i64: 3, 3>}]
 func.func @backward(%x: !row {titan.input = "x"}, %ws: !stack {titan.param = "ws", titan.stacked})
     -> (!row {titan.output = "y"}, !stack {titan.gradient = "ws", titan.stacked})
     attributes {titan.program = "train"} {
@@ -36,7 +36,7 @@ func.func @backward(%x: !row {titan.input = "x"}, %ws: !stack {titan.param = "ws
 !row = !titan.tensor<f32[x = 4]>
 !stack = !titan.tensor<f32[layers = 3, x = 4]>
 // CHECK-LABEL: func.func @kept
-// CHECK-NOT: titan.handovers
+// CHECK-NOT: titan.stack_overlaps
 func.func @kept(%x: !row {titan.input = "x"}, %r: !stack {titan.input = "r"}, %s: !stack {titan.input = "s"})
     -> (!row {titan.output = "y"}, !stack {titan.output = "t"}, !titan.tensor<f32[]> {titan.output = "n"})
     attributes {titan.program = "train"} {
@@ -58,7 +58,7 @@ func.func @kept(%x: !row {titan.input = "x"}, %r: !stack {titan.input = "r"}, %s
 !some = !titan.tensor<f32[layers.x2 = 2 of layers, x = 4]>
 !stack = !titan.tensor<f32[layers = 4, x = 4]>
 // CHECK-LABEL: func.func @variants
-// CHECK: titan.handovers = [{above = array<i64: 2, 3, 1, 0>, below = array<i64: 4, 0>, emptied = array<i64: 1>, filled = array<i64: 3>, slots = array<i64: 2, 4>}]
+// CHECK: titan.stack_overlaps = [{above = array<i64: 2, 3, 1, 0>, below = array<i64: 4, 0>, consumed = array<i64: 1>, produced = array<i64: 3>, slots = array<i64: 2, 4>}]
 func.func @variants(%x: !row {titan.input = "x"}, %s: !some {titan.input = "s"})
     -> (!row {titan.output = "y"}, !stack {titan.output = "t"}) attributes {titan.program = "train"} {
   %y, %t = titan.repeat <layers = 4> reverse table [1, 0, 0, 1] carry(%x) slices(%s for [1]) : (!row, !some) -> (!row, !stack) {
