@@ -1,8 +1,9 @@
-//===- VerifyStackOverlaps.cpp - Do stacks stay apart as promised? ------------===//
+//===- VerifyStackOverlaps.cpp - Do stack overlaps keep live slots disjoint? ---===//
 //
-// For every buffer that a repeat hands over: which slot does each iteration touch, by the places of
-// all that its body reads and writes? Then, iteration by iteration: do the distances that the plan
-// keeps hold what is still to be read and what has been written apart?
+// For every allocation of a stack overlap, finds the slot that each iteration accesses, from the
+// allocation references of all values that its body reads and writes. Then checks, iteration by
+// iteration, that the offset constraints separate the slots that are still to be read from the
+// slots that have been written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,13 +19,13 @@ using namespace titan::ir;
 
 namespace {
 
-/// What a repeat's bodies do with one of its function's buffers.
+/// The accesses of a repeat's bodies to one transient allocation.
 class AllocationUse {
 public:
   AllocationUse(RepeatOp repeat, int64_t allocation)
       : repeat(repeat), allocation(allocation), level(memory::getLevel(repeat)) {}
 
-  /// The slot that each iteration touches, in the order in which they run.
+  /// The slot that each iteration accesses, in execution order.
   FailureOr<support::Slots> findSlots(bool mayWrite) {
     for (Value init : repeat.getInits())
       if (isInAllocation(memory::getAllocRef(init)))
@@ -97,7 +98,7 @@ private:
     return success();
   }
 
-  /// `op` reads or writes what is at `at`.
+  /// `op` reads or writes `at`.
   LogicalResult touch(Operation *op, AllocRefAttr at, bool isAllowed = true) {
     if (!isInAllocation(at))
       return success();
@@ -123,7 +124,7 @@ private:
 
   RepeatOp repeat;
   int64_t allocation, level;
-  std::optional<AllocRefAttr> ref; ///< what the body touches
+  std::optional<AllocRefAttr> ref; ///< the slot that the body accesses
 };
 
 class Verifier {
