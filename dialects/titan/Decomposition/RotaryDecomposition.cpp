@@ -29,7 +29,7 @@ public:
     Value s = b.cast(b.create<SinOp>(angles.getType(), angles), element);
     if (op.getInverse())
       s = b.neg(s);
-    // Statement by statement: the order of a call's arguments is the C++ compiler's choice.
+    // One statement each: C++ does not fix the evaluation order of arguments.
     Value xc = b.mul(x, c), ys = b.mul(y, s), xs = b.mul(x, s), yc = b.mul(y, c);
     Value first = pad(b.sub(xc, ys), 0), second = pad(b.add(xs, yc), 1);
     Value whole =
@@ -38,14 +38,14 @@ public:
   }
 
 private:
-  /// A dimension made of the one that is rotated.
+  /// A dimension derived from the rotated dimension.
   DimAttr getPart(StringRef suffix, int64_t partSize) {
     MLIRContext *context = op.getContext();
     StringRef dim = op.getDim();
     return DimAttr::get(context, StringAttr::get(context, dim + suffix), partSize);
   }
 
-  /// The operand's type, its rotated dimension split into pairs and `side` of a pair.
+  /// The type of the operand with its rotated dimension split into pairs and `side` of a pair.
   NamedTensorType getSplitType(Type element, DimAttr side) {
     SmallVector<DimAttr> dims;
     for (DimAttr dim : type.getDims())
@@ -72,8 +72,8 @@ private:
     return b.create<IotaOp>(NamedTensorType::get(integer, dim));
   }
 
-  /// Radians by position and pair. In f64: a position times an angle in f32 is wrong by 1e-3 at
-  /// 10,000.
+  /// Radians by position and pair. In f64, because a position times an angle in f32 has an error of
+  /// 1e-3 at 10,000.
   Value getAngles() {
     Type f64 = Float64Type::get(op.getContext());
     Value position = count(type.getDims()[type.indexOf(op.getAlongAttr())]);

@@ -1,4 +1,4 @@
-//===- IndexSpace.cpp - Walking tensors by dimension names ----------------===//
+//===- IndexSpace.cpp - Iteration over tensors by dimension names ---------===//
 
 #include "dialects/titan/Evaluation/IndexSpace.h"
 
