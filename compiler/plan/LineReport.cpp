@@ -54,7 +54,7 @@ private:
       at(op).flops += times * cost.getFlops(degrees);
   }
 
-  /// What comes from outside is read once, by whoever uses it first.
+  /// An external operand of the region is read once, by its first user.
   void countFused(ir::FusedOp fused, double times) {
     llvm::SmallSetVector<Value, 8> read;
     for (Operation &op : fused.getBody().getOps()) {
