@@ -69,7 +69,7 @@ public:
   std::string getInlineScalar(mlir::Value value);
   /// Global index at which this rank's part of dimension `dim` starts, as a variable that is
   /// declared here; empty if it is 0.
-  std::string getRankOffset(ir::NamedTensorType type, int64_t dim);
+  std::string getShardOffset(ir::NamedTensorType type, int64_t dim);
   /// Writes `at(ctx, "file:line", "operation");`, for messages and profiles.
   void setPlace(mlir::Operation *op);
   /// Copies `value` to `target`, a pointer expression.
@@ -130,7 +130,7 @@ mlir::LogicalResult emitReduce(FunctionEmitter &emitter, ir::ReduceOp op);
 /// Before the sums of an operation join a tensor: that tensor, where they will be.
 void emitJoined(FunctionEmitter &emitter, mlir::Operation *op);
 mlir::LogicalResult emitContract(FunctionEmitter &emitter, ir::ContractOp op);
-mlir::LogicalResult emitScatter(FunctionEmitter &emitter, ir::PutOp op);
+mlir::LogicalResult emitScatter(FunctionEmitter &emitter, ir::ScatterOp op);
 mlir::LogicalResult emitTopK(FunctionEmitter &emitter, ir::TopKOp op);
 mlir::LogicalResult emitCumulativeSum(FunctionEmitter &emitter, ir::CumulativeSumOp op);
 mlir::LogicalResult emitCheckIndex(FunctionEmitter &emitter, ir::CheckIndexOp op);

@@ -48,11 +48,11 @@ public:
 
   TensorRef read(Value value) const override;
   LogicalResult write(Value value, TensorRef tensor) override;
-  LogicalResult slice(BlockArgument argument, Value whole, int64_t slot) override;
-  TensorRef layer(Value stack, int64_t slot, NamedTensorType type) const override;
+  LogicalResult loadSlot(BlockArgument argument, Value whole, int64_t slot) override;
+  TensorRef readSlot(Value stack, int64_t slot, NamedTensorType type) const override;
   void beginStack(Value stack) override;
-  LogicalResult stack(OpResult stack, int64_t slot, Value value) override;
-  LogicalResult carry(ValueRange arguments, ValueRange carried) override;
+  LogicalResult storeSlot(OpResult stack, int64_t slot, Value value) override;
+  LogicalResult assign(ValueRange arguments, ValueRange carried) override;
   LogicalResult checkOverlap(Operation *op) const override;
   void begun(ir::RepeatOp repeat) override { poison(liveness.getStart(repeat)); }
   void beginIteration() override { poison(overlappedStacks.getProduced(loops)); }
@@ -213,7 +213,7 @@ LogicalResult ArenaMemory::write(Value value, TensorRef tensor) {
 }
 
 /// Copies nothing: the plan must give the argument the memory of that slot.
-LogicalResult ArenaMemory::slice(BlockArgument argument, Value whole, int64_t slot) {
+LogicalResult ArenaMemory::loadSlot(BlockArgument argument, Value whole, int64_t slot) {
   AllocRefAttr wholeRef = getAllocRef(whole), ref = getAllocRef(argument);
   Range range = ref ? getRange(ref, typeOf(argument)) : Range{0, 0};
   int64_t begin = wholeRef ? getRange(wholeRef, typeOf(whole)).begin : -1;
@@ -222,7 +222,7 @@ LogicalResult ArenaMemory::slice(BlockArgument argument, Value whole, int64_t sl
   return success();
 }
 
-TensorRef ArenaMemory::layer(Value stack, int64_t slot, NamedTensorType type) const {
+TensorRef ArenaMemory::readSlot(Value stack, int64_t slot, NamedTensorType type) const {
   auto tensor = std::make_shared<HostTensor>(makePoisoned(type, mesh));
   AllocRefAttr ref = getAllocRef(stack);
   int64_t begin = getRange(ref, typeOf(stack)).begin + slot * getDistance(getAllocation(ref), type);
@@ -256,18 +256,18 @@ void ArenaMemory::poison(ArrayRef<OverlappedStacks::Slot> slots) {
     poison(getRange(ref, type));
 }
 
-LogicalResult ArenaMemory::stack(OpResult stack, int64_t, Value value) {
+LogicalResult ArenaMemory::storeSlot(OpResult stack, int64_t, Value value) {
   AllocRefAttr ref = getAllocRef(stack);
   if (!ref)
     return emitError(stack.getLoc(), "a stack has no allocation");
   ir::RepeatOp repeat = loops.back().repeat;
-  unsigned number = stack.getResultNumber() - repeat.getNumCarried();
-  AllocRefAttr slot = ref.getSlot(loops.size() - 1, repeat, repeat.getStackUsers(number));
+  unsigned number = stack.getResultNumber() - repeat.getNumIterArgs();
+  AllocRefAttr slot = ref.getSlot(loops.size() - 1, repeat, repeat.getStackedUsers(number));
   return store(slot, typeOf(value), *read(value), value.getLoc());
 }
 
 /// In sequence, like the emitted program.
-LogicalResult ArenaMemory::carry(ValueRange arguments, ValueRange carried) {
+LogicalResult ArenaMemory::assign(ValueRange arguments, ValueRange carried) {
   for (auto [argument, value] : llvm::zip_equal(arguments, carried))
     if (failed(write(argument, read(value))))
       return failure();

@@ -27,15 +27,15 @@ public:
   virtual mlir::LogicalResult write(mlir::Value value, TensorRef tensor) = 0;
 
   /// Sets an argument of a repeat's body to slot `slot` of a scanned input.
-  virtual mlir::LogicalResult slice(mlir::BlockArgument argument, mlir::Value whole,
+  virtual mlir::LogicalResult loadSlot(mlir::BlockArgument argument, mlir::Value whole,
                                     int64_t slot) = 0;
   /// Reads slot `slot` of a stack, of type `type`.
-  virtual TensorRef layer(mlir::Value stack, int64_t slot, ir::NamedTensorType type) const = 0;
+  virtual TensorRef readSlot(mlir::Value stack, int64_t slot, ir::NamedTensorType type) const = 0;
   /// Starts an empty stacked output; then stores `value` into its slot `slot`.
   virtual void beginStack(mlir::Value stack) = 0;
-  virtual mlir::LogicalResult stack(mlir::OpResult stack, int64_t slot, mlir::Value value) = 0;
+  virtual mlir::LogicalResult storeSlot(mlir::OpResult stack, int64_t slot, mlir::Value value) = 0;
   /// Assigns `values` to the iteration arguments (or results) `arguments` of a repeat.
-  virtual mlir::LogicalResult carry(mlir::ValueRange arguments, mlir::ValueRange values) = 0;
+  virtual mlir::LogicalResult assign(mlir::ValueRange arguments, mlir::ValueRange values) = 0;
 
   /// Emits an error if `op` would overwrite an operand that it still reads.
   virtual mlir::LogicalResult checkOverlap(mlir::Operation *op) const = 0;

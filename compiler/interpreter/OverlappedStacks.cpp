@@ -31,13 +31,13 @@ void OverlappedStacks::collect(ir::RepeatOp repeat) {
     if (ref && ref.getSpace() == ir::MemorySpace::Transient &&
         repeats.lookup(ref.getIndex()) == repeat)
       stacks[repeat].push_back({{ref.getSlot(memory::getLevel(repeat), repeat, users),
-                                 ir::RepeatOp::getSliceType(ir::typeOf(stack))},
+                                 ir::RepeatOp::getSlotType(ir::typeOf(stack))},
                                 SmallVector<int64_t>(users)});
   };
-  for (auto [i, stack] : llvm::enumerate(repeat.getSlices()))
-    add(consumed, consumers, stack, repeat.getSliceUsers(i));
-  for (auto [i, stack] : llvm::enumerate(repeat.getStackedResults()))
-    add(produced, producers, stack, repeat.getStackUsers(i));
+  for (auto [i, stack] : llvm::enumerate(repeat.getScannedInputs()))
+    add(consumed, consumers, stack, repeat.getScannedUsers(i));
+  for (auto [i, stack] : llvm::enumerate(repeat.getStackedOutputs()))
+    add(produced, producers, stack, repeat.getStackedUsers(i));
 }
 
 SmallVector<OverlappedStacks::Slot> OverlappedStacks::getSlots(const Stacks &stacks,

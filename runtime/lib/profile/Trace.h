@@ -27,7 +27,7 @@ public:
   /// A span of the thread that communicates, from a time to now, and when the program started what
   /// that thread carries out. The program waits for all of it before a step ends, and `write` comes
   /// after steps.
-  void exchange(const char *place, const char *action,
+  void collective(const char *place, const char *action,
                 std::chrono::system_clock::time_point started,
                 std::chrono::system_clock::time_point begin);
 
@@ -52,7 +52,7 @@ private:
   int rank;
   std::vector<Mark> marks;
   std::vector<Span> spans;
-  std::vector<Carried> exchanges; // the communicating thread's alone
+  std::vector<Carried> collectives; // the communicating thread's alone
 };
 
 } // namespace titan::rt

@@ -21,7 +21,7 @@ module attributes {titan.persistent = [#titan.allocation<"w", !stack, 0 to 0>, #
       attributes {titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<persistent 0>],
                   titan.transient = [#titan.allocation<"c", !x, 1 to 6>, #titan.allocation<"n", !x, 2 to 4>]} {
     %one = titan.constant 1.0 {titan.result_allocs = [#titan.alloc_ref<inline 0>]} : !x
-    %y, %s = titan.repeat <layers = 2> carry(%one) slices(%w)
+    %y, %s = titan.repeat <layers = 2> iter_args(%one) scanned(%w)
         {titan.argument_allocs = [#titan.alloc_ref<inline 0>, #titan.alloc_ref<transient 0>, #titan.alloc_ref<persistent 0 at [0]>],
          titan.result_allocs = [#titan.alloc_ref<transient 0>, #titan.alloc_ref<persistent 2>]} : (!x, !stack) -> (!x, !stack) {
     ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %wl: !x):
@@ -97,7 +97,7 @@ module attributes {titan.persistent = [#titan.allocation<"w", !stack, 0 to 0>]} 
   func.func @train(%w: !stack {titan.param = "w", titan.value = array<f64: 1.0, 2.0>}) -> ()
       attributes {titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<persistent 0>],
                   titan.transient = [#titan.allocation<"a", !x, 0 to 0>]} {
-    titan.repeat <layers = 2> carry() slices(%w)
+    titan.repeat <layers = 2> iter_args() scanned(%w)
         {titan.argument_allocs = [#titan.alloc_ref<inline 0>, #titan.alloc_ref<transient 0>]} : (!stack) -> () {
     ^bb0(%l: !titan.tensor<i64[]>, %wl: !x):
       titan.yield

@@ -29,7 +29,7 @@ bool isAccumulator(Value from, AddOp sum) {
     return false;
   return llvm::any_of(repeat.getVariants(), [&](RepeatVariant variant) {
     return &variant.getBlock() == sum->getBlock() &&
-           llvm::any_of(llvm::zip_equal(variant.getCarriedArgs(), variant.getYieldedCarried()),
+           llvm::any_of(llvm::zip_equal(variant.getIterArgs(), variant.getYieldedIterArgs()),
                         [&](auto pair) {
                           auto [carried, yielded] = pair;
                           return carried == from && yielded == sum.getResult();
@@ -50,8 +50,8 @@ template <typename Op> void replaceSum(AddOp add, Op term, unsigned operand) {
 void addInto(AddOp add) {
   for (unsigned operand : {1u, 0u}) {
     // The fusion of elementwise operations handles single updates.
-    if (auto put = findTerm<PutOp>(add, operand); put && !put.isOneHot())
-      return replaceSum(add, put, operand);
+    if (auto scatter = findTerm<ScatterOp>(add, operand); scatter && !scatter.isOneHot())
+      return replaceSum(add, scatter, operand);
     // If the other operand has further uses, the product would have to start with a copy of it.
     if (auto contract = findTerm<ContractOp>(add, operand);
         contract && !contract.getResult().getType().getElementType().isBF16() &&

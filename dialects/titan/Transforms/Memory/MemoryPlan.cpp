@@ -24,7 +24,7 @@ AllocRefAttr memory::getAllocRef(Value value) {
 }
 
 bool memory::isView(Operation *op) {
-  return isa<RenameOp, SplitOp, MergeOp, AnchorOp, StopGradientOp, CheckIndexOp>(op);
+  return isa<RenameOp, SplitOp, MergeOp, ShardingConstraintOp, StopGradientOp, CheckIndexOp>(op);
 }
 
 Value memory::getRoot(Value value) {
@@ -35,9 +35,9 @@ Value memory::getRoot(Value value) {
 
 /// True if `user` is emitted as a loop nest over its result that reads single elements of operands.
 static bool readsElements(Operation *user) {
-  auto put = dyn_cast<PutOp>(user);
-  return user->hasTrait<Elementwise>() || isa<TakeOp, SliceOp, PadOp>(user) ||
-         (put && put.isOneHot());
+  auto scatter = dyn_cast<ScatterOp>(user);
+  return user->hasTrait<Elementwise>() || isa<GatherOp, SliceOp, PadOp>(user) ||
+         (scatter && scatter.isOneHot());
 }
 
 bool memory::isInline(Value value) {

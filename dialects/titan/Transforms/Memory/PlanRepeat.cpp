@@ -14,7 +14,7 @@ using namespace titan::memory;
 
 void Planner::assignStacks(RepeatOp repeat, SmallVectorImpl<Attribute> &results) {
   int64_t begin = liveness.getStart(repeat);
-  for (Value stack : repeat.getStackedResults()) {
+  for (Value stack : repeat.getStackedOutputs()) {
     AllocRefAttr ref;
     if (auto preferred = preferences.find(stack); preferred != preferences.end())
       if (!preferred->second.onlyIfFree || getLiveUntil(preferred->second.ref) < begin)
@@ -27,9 +27,9 @@ void Planner::assignStacks(RepeatOp repeat, SmallVectorImpl<Attribute> &results)
     results.push_back(ref);
   }
   for (const RepeatVariant &body : repeat.getVariants())
-    for (auto [value, stack, operand] : body.getStacks()) {
-      unsigned number = stack.getResultNumber() - repeat.getNumCarried();
-      prefer(value, refs.lookup(stack).getSlot(depth, repeat, repeat.getStackUsers(number)),
+    for (auto [value, stack, operand] : body.getStackedOutputs()) {
+      unsigned number = stack.getResultNumber() - repeat.getNumIterArgs();
+      prefer(value, refs.lookup(stack).getSlot(depth, repeat, repeat.getStackedUsers(number)),
            /*onlyIfFree=*/false);
     }
 }
@@ -38,7 +38,7 @@ void Planner::assignStacks(RepeatOp repeat, SmallVectorImpl<Attribute> &results)
 /// several.
 void Planner::preferInit(OpResult result, AllocRefAttr ref) {
   auto repeat = dyn_cast<RepeatOp>(result.getOwner());
-  if (!repeat || result.getResultNumber() >= repeat.getNumCarried())
+  if (!repeat || result.getResultNumber() >= repeat.getNumIterArgs())
     return;
   Value init = repeat.getInits()[result.getResultNumber()];
   if (init.getDefiningOp() && init.hasOneUse() && getRoot(init) == init)
@@ -66,7 +66,7 @@ void Planner::assignCarried(RepeatOp repeat, SmallVectorImpl<Attribute> &results
     if (!ref)
       ref = makeAllocation(repeat.getResult(i), begin, end);
     for (const RepeatVariant &body : repeat.getVariants())
-      assign(body.getCarriedArgs()[i], ref);
+      assign(body.getIterArgs()[i], ref);
     Allocation &allocation = getAllocation(ref);
     allocation.first = std::min(allocation.first, begin);
     allocation.last = std::max(allocation.last, end);
@@ -84,7 +84,7 @@ LogicalResult Planner::planRepeat(RepeatOp repeat) {
     if (failed(planVariant(body, carried, arguments)))
       return failure();
   repeat->setAttr(kArgumentAllocs, ArrayAttr::get(context, arguments));
-  for (auto [result, ref] : llvm::zip(repeat.getCarriedResults(), carried))
+  for (auto [result, ref] : llvm::zip(repeat.getIterResults(), carried))
     assign(result, cast<AllocRefAttr>(ref));
   return success();
 }
@@ -96,8 +96,8 @@ LogicalResult Planner::planVariant(RepeatVariant body, ArrayRef<Attribute> carri
   arguments.push_back(getInlineRef());
   llvm::append_range(arguments, carried);
   RepeatOp repeat = body.getRepeat();
-  for (auto [stack, slice, number] : body.getSlices()) {
-    AllocRefAttr ref = refs.lookup(stack).getSlot(depth, repeat, repeat.getSliceUsers(number));
+  for (auto [stack, slice, number] : body.getScannedInputs()) {
+    AllocRefAttr ref = refs.lookup(stack).getSlot(depth, repeat, repeat.getScannedUsers(number));
     assign(slice, ref);
     arguments.push_back(ref);
   }
@@ -114,20 +114,20 @@ bool Planner::blocksYield(OpResult result, AllocRefAttr ref) {
   std::optional<RepeatVariant> body = findVariant(result.getOwner()->getBlock());
   if (!body)
     return false;
-  OperandRange yielded = body->getYieldedCarried();
+  OperandRange yielded = body->getYieldedIterArgs();
   if (llvm::none_of(yielded, [&](Value value) { return getRoot(value) == result; }))
     return false;
-  for (auto [value, argument] : llvm::zip_equal(yielded, body->getCarriedArgs()))
+  for (auto [value, argument] : llvm::zip_equal(yielded, body->getIterArgs()))
     if (refs.lookup(argument) == ref && getRoot(value) != result)
       return true;
   return false;
 }
 
 LogicalResult Planner::verifyYield(RepeatVariant body) {
-  OperandRange yielded = body.getYieldedCarried();
+  OperandRange yielded = body.getYieldedIterArgs();
   for (unsigned i = 0; i < yielded.size(); ++i)
     for (unsigned j = 0; j < i; ++j)
-      if (refs.lookup(yielded[i]) == refs.lookup(body.getCarriedArgs()[j]) &&
+      if (refs.lookup(yielded[i]) == refs.lookup(body.getIterArgs()[j]) &&
           getRoot(yielded[i]) != getRoot(yielded[j]))
         return body.getRepeat().emitError("iteration arguments ")
                << j << " and " << i << " exchange allocations";

@@ -102,15 +102,15 @@ void Planner::planStackOverlaps(RepeatOp repeat) {
   // Produced stacks first: a repeat over microbatches has none, so that its iterations are not
   // listed.
   SmallVector<StackUse> consumed, produced;
-  for (auto [i, stack] : llvm::enumerate(repeat.getStackedResults()))
+  for (auto [i, stack] : llvm::enumerate(repeat.getStackedOutputs()))
     if (usesOwnSlotsOnly(repeat, stack) &&
         getAllocation(refs.lookup(stack)).first == liveness.getStart(repeat))
-      produced.push_back(makeUse(refs.lookup(stack), repeat, repeat.getStackUsers(i)));
+      produced.push_back(makeUse(refs.lookup(stack), repeat, repeat.getStackedUsers(i)));
   if (produced.empty() || repeat.getDim().getSize() > kMaxIterations)
     return;
-  for (auto [i, slice] : llvm::enumerate(repeat.getSlicesMutable()))
+  for (auto [i, slice] : llvm::enumerate(repeat.getScannedInputsMutable()))
     if (isConsumed(repeat, slice))
-      consumed.push_back(makeUse(refs.lookup(slice.get()), repeat, repeat.getSliceUsers(i)));
+      consumed.push_back(makeUse(refs.lookup(slice.get()), repeat, repeat.getScannedUsers(i)));
   SmallVector<Attribute> packed;
   for (const support::StackOverlap &overlap : pairUp(consumed, produced))
     packed.push_back(packStackOverlap(context, overlap));

@@ -15,7 +15,7 @@ static void copyOperand(Operation *terminator, OpOperand &operand) {
   OpBuilder builder(terminator);
   Value value = operand.get();
   operand.set(
-      builder.create<CastOp>(value.getLoc(), value.getType(), value, /*roundsTerms=*/false));
+      builder.create<CastOp>(value.getLoc(), value.getType(), value, /*roundBeforeReduce=*/false));
 }
 
 /// The terminator copies operand i into `targets[i]` if that is not null. Copies every operand that
@@ -45,7 +45,7 @@ static void visitReturn(func::FuncOp function) {
 
 static void visitYields(RepeatOp repeat) {
   for (const RepeatVariant &body : repeat.getVariants()) {
-    SmallVector<Value> targets(body.getCarriedArgs());
+    SmallVector<Value> targets(body.getIterArgs());
     sequentializeCopies(body.getYield(), targets); // stacked outputs are copied before
   }
 }

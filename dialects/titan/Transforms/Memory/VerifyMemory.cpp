@@ -115,7 +115,7 @@ private:
   /// A started collective cannot be copied: its result must stay in the allocation of the iteration
   /// argument.
   LogicalResult checkFlights(RepeatOp repeat) {
-    for (auto [i, argument] : llvm::enumerate(repeat.getVariant(0).getCarriedArgs())) {
+    for (auto [i, argument] : llvm::enumerate(repeat.getVariant(0).getIterArgs())) {
       auto isAwaited = [&](Operation *user) {
         auto wait = dyn_cast<dist::WaitOp>(user);
         return wait && llvm::is_contained(wait.getFlights(), argument);
@@ -150,10 +150,10 @@ private:
   void findAliases(RepeatOp repeat) {
     for (unsigned v = 0; v < repeat.getBodies().size(); ++v) {
       DenseMap<std::pair<Value, AllocRefAttr>, Value> firsts;
-      for (const RepeatVariant::Slice &slice : repeat.getVariant(v).getSlices()) {
-        std::pair key(memory::getRoot(slice.stack), memory::getAllocRef(slice.slice));
+      for (const RepeatVariant::ScannedInput &slice : repeat.getVariant(v).getScannedInputs()) {
+        std::pair key(memory::getRoot(slice.input), memory::getAllocRef(slice.slot));
         if (key.second)
-          aliases[slice.slice] = firsts.try_emplace(key, slice.slice).first->second;
+          aliases[slice.slot] = firsts.try_emplace(key, slice.slot).first->second;
       }
     }
   }
@@ -172,7 +172,7 @@ private:
       // The repeat copies initial values at its start; every iteration reads scanned inputs.
       for (Value init : repeat.getInits())
         result = failed(check(op, init, liveness.getStart(op))) ? failure() : result;
-      for (Value whole : repeat.getSlices())
+      for (Value whole : repeat.getScannedInputs())
         result = failed(check(op, whole, liveness.getEnd(op))) ? failure() : result;
       return result;
     }

@@ -93,7 +93,7 @@ enum class Role : uint8_t { Parameter, State, Input, Scalar, Output, Gradient };
 struct Tensor {
   Role role;
   /// Parameter: its name ("layers.wq"); State: "m.layers.wq"; Input: "tokens"; Scalar: "lr",
-  /// "step"; Output: "loss", "loss.NAME" of one that has a name, "grad_norm", "own_loss" (what
+  /// "step"; Output: "loss", "loss.NAME" of one that has a name, "grad_norm", "local_loss" (what
   /// this rank adds to the loss), "logits"; Gradient: the parameter's name. A stacked tensor (its
   /// first dimension is a repeat) is exchanged and initialised per layer: "layers.3.wq".
   std::string name;
@@ -243,13 +243,13 @@ void attention(Context &, const bf16 *q, const bf16 *k, const bf16 *v, bf16 *out
                const AttentionShape &);
 /// `through` is the cotangent of lse, or null. Tensors lie like those whose cotangents they are.
 void attentionGrad(Context &, const float *dOut, const float *q, const float *k, const float *v,
-                   const float *out, const float *lse, const float *through, float *dq, float *dk,
+                   const float *out, const float *lse, const float *lseCotangent, float *dq, float *dk,
                    float *dv, const AttentionShape &);
 void attentionGrad(Context &, const double *dOut, const double *q, const double *k, const double *v,
-                   const double *out, const double *lse, const double *through, double *dq,
+                   const double *out, const double *lse, const double *lseCotangent, double *dq,
                    double *dk, double *dv, const AttentionShape &);
 void attentionGrad(Context &, const bf16 *dOut, const bf16 *q, const bf16 *k, const bf16 *v,
-                   const bf16 *out, const float *lse, const float *through, bf16 *dq, bf16 *dk,
+                   const bf16 *out, const float *lse, const float *lseCotangent, bf16 *dq, bf16 *dk,
                    bf16 *dv, const AttentionShape &);
 
 /// Collectives over the group that varies in the given mesh axes (outer to inner), others fixed.
@@ -276,7 +276,7 @@ void reduceScatter(Context &, GroupRef, DType, Reduction, const void *in, void *
 void allReduce(Context &, GroupRef, DType, Reduction, void *data, int64_t elements);
 /// One of several values that are exchanged as one message, with the arguments that it would have
 /// alone; reduced in place: `in` and `out` are the same.
-struct Part {
+struct CollectiveOperand {
   const void *in;
   void *out;
   int64_t outer, d, inner;
@@ -285,10 +285,10 @@ struct Part {
 /// background, in the order of the calls: until `finish` on that channel, nobody may write what it
 /// reads or touch what it writes.
 constexpr int kAtOnce = -1;
-void allGather(Context &, GroupRef, DType, std::initializer_list<Part>, int channel = kAtOnce);
-void reduceScatter(Context &, GroupRef, DType, Reduction, std::initializer_list<Part>,
+void allGather(Context &, GroupRef, DType, std::initializer_list<CollectiveOperand>, int channel = kAtOnce);
+void reduceScatter(Context &, GroupRef, DType, Reduction, std::initializer_list<CollectiveOperand>,
                    int channel = kAtOnce);
-void allReduce(Context &, GroupRef, DType, Reduction, std::initializer_list<Part>,
+void allReduce(Context &, GroupRef, DType, Reduction, std::initializer_list<CollectiveOperand>,
                int channel = kAtOnce);
 /// Returns when what was last started on the channel is there.
 void finish(Context &, int channel);

@@ -8,7 +8,7 @@ func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -
     titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 2>, #titan.alloc_ref<transient 0>],
     titan.transient = [#titan.allocation<"s", !stack, 0 to 3>, #titan.allocation<"t", !stack, 0 to 4>, #titan.allocation<"y", !row, 0 to 4>]} {
   // expected-error@+1 {{writes slots of allocation 1 over slots of allocation 0 that are not yet read}}
-  %y, %t = titan.repeat <layers = 3> reverse carry(%x) slices(%s) {
+  %y, %t = titan.repeat <layers = 3> reverse iter_args(%x) scanned(%s) {
       titan.stack_overlaps = [{consumed = array<i64: 0>, produced = array<i64: 1>, slots = array<i64: 3, 3>, above = array<i64: 2, 2, 1, 0>, below = array<i64: 3, 0>}],
       titan.result_allocs = [#titan.alloc_ref<transient 2>, #titan.alloc_ref<transient 1>],
       titan.argument_allocs = [#titan.alloc_ref<inline 0>, #titan.alloc_ref<transient 2>, #titan.alloc_ref<transient 0 at[0]>]} : (!row, !stack) -> (!row, !stack) {
@@ -28,7 +28,7 @@ func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -
     titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 2>, #titan.alloc_ref<transient 0>],
     titan.transient = [#titan.allocation<"s", !stack, 0 to 3>, #titan.allocation<"t", !stack, 0 to 4>, #titan.allocation<"y", !row, 0 to 4>]} {
   // expected-error@+1 {{writes slots of allocation 1 over slots of allocation 0 that are not yet read}}
-  %y, %t = titan.repeat <layers = 3> reverse carry(%x) slices(%s) {
+  %y, %t = titan.repeat <layers = 3> reverse iter_args(%x) scanned(%s) {
       titan.stack_overlaps = [{consumed = array<i64: 0>, produced = array<i64: 1>, slots = array<i64: 3, 3>, above = array<i64: 3, 2, 1, 0>, below = array<i64: 3, 2, 1, 0>}],
       titan.result_allocs = [#titan.alloc_ref<transient 2>, #titan.alloc_ref<transient 1>],
       titan.argument_allocs = [#titan.alloc_ref<inline 0>, #titan.alloc_ref<transient 2>, #titan.alloc_ref<transient 0 at[0]>]} : (!row, !stack) -> (!row, !stack) {
@@ -48,7 +48,7 @@ func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -
     titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 2>, #titan.alloc_ref<transient 0>],
     titan.transient = [#titan.allocation<"s", !stack, 0 to 4>, #titan.allocation<"t", !stack, 0 to 4>, #titan.allocation<"y", !row, 0 to 4>]} {
   // expected-error@+1 {{consumes allocation 0, which is still live afterwards}}
-  %y, %t = titan.repeat <layers = 3> reverse carry(%x) slices(%s) {
+  %y, %t = titan.repeat <layers = 3> reverse iter_args(%x) scanned(%s) {
       titan.stack_overlaps = [{consumed = array<i64: 0>, produced = array<i64: 1>, slots = array<i64: 3, 3>, above = array<i64: 3, 2, 1, 0>, below = array<i64: 3, 0>}],
       titan.result_allocs = [#titan.alloc_ref<transient 2>, #titan.alloc_ref<transient 1>],
       titan.argument_allocs = [#titan.alloc_ref<inline 0>, #titan.alloc_ref<transient 2>, #titan.alloc_ref<transient 0 at[0]>]} : (!row, !stack) -> (!row, !stack) {
@@ -67,7 +67,7 @@ func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -
 func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -> (!row {titan.output = "y"}, !stack {titan.output = "t"}) attributes {
     titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 2>, #titan.alloc_ref<transient 0>],
     titan.transient = [#titan.allocation<"s", !stack, 0 to 4>, #titan.allocation<"t", !stack, 0 to 5>, #titan.allocation<"y", !row, 0 to 5>]} {
-  %y, %t = titan.repeat <layers = 3> reverse carry(%x) slices(%s) {
+  %y, %t = titan.repeat <layers = 3> reverse iter_args(%x) scanned(%s) {
       titan.stack_overlaps = [{consumed = array<i64: 0>, produced = array<i64: 1>, slots = array<i64: 3, 3>, above = array<i64: 3, 2, 1, 0>, below = array<i64: 3, 0>}],
       titan.result_allocs = [#titan.alloc_ref<transient 2>, #titan.alloc_ref<transient 1>],
       titan.argument_allocs = [#titan.alloc_ref<inline 0>, #titan.alloc_ref<transient 2>, #titan.alloc_ref<transient 0 at[0]>]} : (!row, !stack) -> (!row, !stack) {
@@ -88,7 +88,7 @@ func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -
 func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -> (!row {titan.output = "y"}, !stack {titan.output = "t"}) attributes {
     titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 2>, #titan.alloc_ref<transient 0>],
     titan.transient = [#titan.allocation<"s", !stack, 0 to 4>, #titan.allocation<"t", !stack, 0 to 5>, #titan.allocation<"y", !row, 0 to 5>]} {
-  %y, %t = titan.repeat <layers = 3> reverse carry(%x) slices(%s) {
+  %y, %t = titan.repeat <layers = 3> reverse iter_args(%x) scanned(%s) {
       titan.stack_overlaps = [{consumed = array<i64: 0>, produced = array<i64: 1>, slots = array<i64: 3, 3>, above = array<i64: 3, 2, 1, 0>, below = array<i64: 3, 0>}],
       titan.result_allocs = [#titan.alloc_ref<transient 2>, #titan.alloc_ref<transient 1>],
       titan.argument_allocs = [#titan.alloc_ref<inline 0>, #titan.alloc_ref<transient 2>, #titan.alloc_ref<transient 0 at[0]>]} : (!row, !stack) -> (!row, !stack) {
@@ -110,7 +110,7 @@ func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -
     titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 1>, #titan.alloc_ref<transient 0>],
     titan.transient = [#titan.allocation<"s", !stack, 0 to 3>, #titan.allocation<"y", !row, 0 to 4>]} {
   // expected-error@+1 {{has a stack overlap with allocation 1, which does not have 3 equal slots}}
-  %y = titan.repeat <layers = 3> reverse carry(%x) slices(%s) {
+  %y = titan.repeat <layers = 3> reverse iter_args(%x) scanned(%s) {
       titan.stack_overlaps = [{consumed = array<i64: 0>, produced = array<i64: 1>, slots = array<i64: 3, 3>, above = array<i64: 1, 0>, below = array<i64: 3, 0>}],
       titan.result_allocs = [#titan.alloc_ref<transient 1>],
       titan.argument_allocs = [#titan.alloc_ref<inline 0>, #titan.alloc_ref<transient 1>, #titan.alloc_ref<transient 0 at[0]>]} : (!row, !stack) -> !row {
