@@ -15,7 +15,7 @@ static LogicalResult verifySameDims(Operation *op, NamedTensorType a, NamedTenso
   return success();
 }
 
-/// The result's dimensions are exactly those that the operands have.
+/// The dimensions of the result are the union of the operands' dimensions.
 static LogicalResult verifyJoin(Operation *op, NamedTensorType result) {
   SmallVector<bool> covered(result.getRank(), false);
   for (Value operand : op->getOperands()) {
