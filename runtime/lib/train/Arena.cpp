@@ -38,7 +38,7 @@ Arena::Arena(const Program &program, Device &device) : device(device) {
     persistentItems.push_back({allocation.bytes, allocation.bucket, allocation.slots});
   support::PersistentLayout persistentLayout = support::makePersistentLayout(persistentItems, alignment);
   persistentOffsets = std::move(persistentLayout.offsets);
-  slotDistances = std::move(persistentLayout.strides);
+  slotStrides = std::move(persistentLayout.strides);
   persistentEnd = persistentLayout.bytes;
   int64_t shared = 0;
   for (const Function &function : program.functions) {
