@@ -128,7 +128,8 @@ void addInspection(CLI::App &app, Arguments &args) {
   CLI::App *check = app.add_subcommand("check", "check everything in a file");
   addCommon(*check, args.common, true);
   addModel(*check, args.common);
-  CLI::App *info = app.add_subcommand("info", "report parameters, memory, arithmetic and communication of a run");
+  CLI::App *info = app.add_subcommand(
+      "info", "report parameters, memory, arithmetic and communication of a run");
   addCommon(*info, args.common, false);
   info->add_flag("--json", args.common.json, "print results as JSON");
   addModel(*info, args.common);

@@ -1,6 +1,6 @@
 // One invocation of titanc: what the command line says, the sources read, what was diagnosed, and
-// how it is reported. Commands get a CompilerInstance and return an exit status: 0; 1 with diagnostics; 2
-// for wrong usage.
+// how it is reported. Commands get a CompilerInstance and return an exit status: 0; 1 with
+// diagnostics; 2 for wrong usage.
 #ifndef TITAN_COMPILER_DRIVER_COMPILERINSTANCE_H
 #define TITAN_COMPILER_DRIVER_COMPILERINSTANCE_H
 

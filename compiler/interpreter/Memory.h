@@ -28,7 +28,7 @@ public:
 
   /// Sets an argument of a repeat's body to slot `slot` of a scanned input.
   virtual mlir::LogicalResult loadSlot(mlir::BlockArgument argument, mlir::Value whole,
-                                    int64_t slot) = 0;
+                                       int64_t slot) = 0;
   /// Reads slot `slot` of a stack, of type `type`.
   virtual TensorRef readSlot(mlir::Value stack, int64_t slot, ir::NamedTensorType type) const = 0;
   /// Starts an empty stacked output; then stores `value` into its slot `slot`.

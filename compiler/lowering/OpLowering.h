@@ -30,10 +30,10 @@ public:
 
   void lower(const sema::Region &region);
   mlir::Value operator[](sema::ValueId id) const { return values.lookup(id); }
-  /// The value as a sharding constraint of this name in this order of dimensions; itself if it is one already,
-  /// as any is where the name is empty.
+  /// The value as a sharding constraint of this name in this order of dimensions; itself if it is
+  /// one already, as any is where the name is empty.
   mlir::Value constrained(mlir::Value value, ir::NamedTensorType type, mlir::Location loc,
-                       llvm::StringRef name);
+                          llvm::StringRef name);
 
 private:
   void lower(const sema::Op &op);
@@ -57,7 +57,8 @@ private:
   /// Of these, the buffers that a body updates: the repeat stacks their next values.
   VariantsByParameter updatedBuffers(const VariantsByParameter &scanned) const;
   void lowerBody(mlir::Region &region, const sema::Region &body, llvm::ArrayRef<mlir::Value> inits,
-                 const VariantsByParameter &scanned, const VariantsByParameter &updated, mlir::Location loc);
+                 const VariantsByParameter &scanned, const VariantsByParameter &updated,
+                 mlir::Location loc);
   mlir::Value operand(const sema::Op &op, size_t i) const { return values.lookup(op.operands[i]); }
 
   const Translation &translation;

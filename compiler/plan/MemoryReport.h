@@ -18,9 +18,9 @@ struct ProgramMemory {
   std::string program; ///< "train"
   int64_t bytes = 0;
   int64_t gradients = 0;
-  int64_t activations = 0; ///< residuals and all other intermediate values
-  int64_t inputsOutputs = 0;   ///< tokens, labels, loss, logits
-  int64_t scratch = 0;     ///< of kernels, once per thread
+  int64_t activations = 0;   ///< residuals and all other intermediate values
+  int64_t inputsOutputs = 0; ///< tokens, labels, loss, logits
+  int64_t scratch = 0;       ///< of kernels, once per thread
   int64_t getGaps() const { return bytes - gradients - activations - inputsOutputs - scratch; }
   /// The operation at that event; no file if it has no source line.
   std::string operation, file;
@@ -62,7 +62,7 @@ struct MemoryReport {
   int64_t parameters = 0;
   int64_t buffers = 0;
   int64_t optimizer = 0;
-  int64_t scalars = 0;  ///< learning rate, step
+  int64_t scalars = 0;     ///< learning rate, step
   int64_t gemmPacking = 0; ///< pack buffers of matrix products on CPUs, outside the arena
   int64_t libraries = kLibraries;
   std::vector<StoredBlocks> blocks; ///< buckets of parameters and optimizer states

@@ -38,8 +38,8 @@ constexpr int64_t alignTo(int64_t bytes, int64_t alignment) {
 
 class ArenaConflicts {
 public:
-  ArenaConflicts(const std::vector<ArenaItem> &items, const std::vector<StackOverlap> &stackOverlaps,
-                 int64_t alignment)
+  ArenaConflicts(const std::vector<ArenaItem> &items,
+                 const std::vector<StackOverlap> &stackOverlaps, int64_t alignment)
       : items(items), alignment(alignment), hasOverlap(items.size(), false),
         partners(items.size(), Partner{items.size(), 0}) {
     for (const StackOverlap &overlap : stackOverlaps)
@@ -93,7 +93,7 @@ private:
     int64_t above = alignTo(getMinDistance(overlap.producedAbove, from, to), alignment),
             below = alignTo(getMinDistance(overlap.producedBelow, to, from), alignment);
     pairs[{consumed, produced}] = {std::min(above, getSize(consumed)),
-                                std::min(below, getSize(produced))};
+                                   std::min(below, getSize(produced))};
     hasOverlap[consumed] = hasOverlap[produced] = true;
   }
 

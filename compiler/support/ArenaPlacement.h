@@ -93,7 +93,8 @@ private:
 
   const ArenaConflicts &conflicts;
   size_t count;
-  std::vector<ArenaConflicts::Range> forbidden; ///< [i][j]: offsets of i that conflict with j at offset 0
+  std::vector<ArenaConflicts::Range>
+      forbidden; ///< [i][j]: offsets of i that conflict with j at offset 0
   ArenaPlan plan;
   std::vector<bool> isPlaced;
   std::vector<std::pair<int64_t, size_t>> placed; ///< offset and item, sorted

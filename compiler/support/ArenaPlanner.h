@@ -43,8 +43,9 @@ inline Peak findPeak(const std::vector<ArenaItem> &items, const ArenaConflicts &
   for (size_t i = 0; i < items.size(); ++i) {
     change(items[i].first, items[i].last, conflicts.getSize(i), 0);
     if (size_t partner = conflicts.getPartner(i).item; conflicts.hasPartner(i) && partner > i)
-      change(std::max(items[i].first, items[partner].first), std::min(items[i].last, items[partner].last),
-             -conflicts.getShared(i), conflicts.getShared(i));
+      change(std::max(items[i].first, items[partner].first),
+             std::min(items[i].last, items[partner].last), -conflicts.getShared(i),
+             conflicts.getShared(i));
   }
   Peak peak;
   int64_t live = 0, shared = 0;
@@ -122,9 +123,10 @@ private:
   /// plateaus are wide and improvements are at their ends.
   void improve(Candidate candidate) {
     // The order of small items does not matter: they fit into gaps.
-    auto large = std::stable_partition(candidate.order.begin(), candidate.order.end(), [&](size_t i) {
-      return conflicts.getSize(i) >= lowerBound / kLargeFraction;
-    });
+    auto large =
+        std::stable_partition(candidate.order.begin(), candidate.order.end(), [&](size_t i) {
+          return conflicts.getSize(i) >= lowerBound / kLargeFraction;
+        });
     const auto count = static_cast<size_t>(large - candidate.order.begin());
     if (count < 2 || best.plan.bytes <= lowerBound)
       return;
@@ -132,7 +134,8 @@ private:
     candidate.plan = placement.getPlan();
     std::vector<size_t> order;
     const auto most = static_cast<int64_t>(kMaxPairChecks / (items.size() * items.size() + 1));
-    const int64_t rounds = std::min(most, kMinRounds + (candidate.plan.bytes - lowerBound) / kBytesPerRound);
+    const int64_t rounds =
+        std::min(most, kMinRounds + (candidate.plan.bytes - lowerBound) / kBytesPerRound);
     for (int64_t round = 0; round < rounds && candidate.plan.bytes > lowerBound; ++round) {
       order = candidate.order;
       if (round % 2 == 0)

@@ -44,7 +44,8 @@ inline int64_t getPersistentBytes(const PersistentItem &item, int64_t alignment 
 }
 
 /// Items keep their order; a bucket is at the position of its first item.
-inline PersistentLayout makePersistentLayout(const std::vector<PersistentItem> &items, int64_t alignment = kArenaAlignment) {
+inline PersistentLayout makePersistentLayout(const std::vector<PersistentItem> &items,
+                                             int64_t alignment = kArenaAlignment) {
   PersistentLayout layout;
   layout.offsets.assign(items.size(), 0);
   layout.strides.assign(items.size(), 0);

@@ -45,7 +45,8 @@ struct StackOverlap {
 };
 
 /// The minimum offset difference between the upper and the lower stack for these row sizes.
-inline int64_t getMinDistance(const std::vector<OffsetConstraint> &constraints, int64_t rowBelow, int64_t rowAbove) {
+inline int64_t getMinDistance(const std::vector<OffsetConstraint> &constraints, int64_t rowBelow,
+                              int64_t rowAbove) {
   int64_t distance = 0;
   for (OffsetConstraint constraint : constraints)
     distance = std::max(distance, constraint.below * rowBelow - constraint.above * rowAbove);

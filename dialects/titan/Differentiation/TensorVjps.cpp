@@ -29,7 +29,8 @@ NamedTensorType Vjp::getSumType(Value operand, Value terms) {
 
 static LogicalResult flow(ShardingConstraintOp op, Vjp &v) {
   v.flowTo(0, [&] {
-    auto constraint = v.create<ShardingConstraintOp>(v.getTypeLike(op.getInput(), v.cotangent()), v.cotangent());
+    auto constraint =
+        v.create<ShardingConstraintOp>(v.getTypeLike(op.getInput(), v.cotangent()), v.cotangent());
     if (Attribute name = op->getAttr(attr::kName))
       constraint->setAttr(attr::kName, name);
     return constraint;
@@ -105,7 +106,7 @@ static LogicalResult flow(ScatterOp op, Vjp &v) {
         rest.push_back(dim);
     auto rows = NamedTensorType::get(getElementTypeOf(v.cotangent()), rest);
     return v.create<GatherOp>(joinTypes(rows, op.getIndices().getType()), v.cotangent(),
-                            op.getIndices(), op.getAlongAttr());
+                              op.getIndices(), op.getAlongAttr());
   });
   return success();
 }
@@ -173,8 +174,9 @@ static LogicalResult flow(CumulativeSumOp op, Vjp &v) {
 }
 
 void attachTensorVjps(MLIRContext *context) {
-  attachVjps<ShardingConstraintOp, StopGradientOp, ContractOp, ReduceOp, CheckIndexOp, GatherOp, ScatterOp, RenameOp,
-             SplitOp, MergeOp, SliceOp, PadOp, TopKOp, CumulativeSumOp>(context);
+  attachVjps<ShardingConstraintOp, StopGradientOp, ContractOp, ReduceOp, CheckIndexOp, GatherOp,
+             ScatterOp, RenameOp, SplitOp, MergeOp, SliceOp, PadOp, TopKOp, CumulativeSumOp>(
+      context);
 }
 
 } // namespace titan::ir

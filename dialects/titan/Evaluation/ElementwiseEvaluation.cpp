@@ -22,7 +22,8 @@ int64_t getGlobalIndex(const IndexSpace &space, NamedTensorType type, int64_t at
 /// The index space is that of the results. Operations on the index receive the row-major global
 /// index as an additional first operand.
 LogicalResult evaluateElementwise(Operation *op, ArrayRef<const HostTensor *> operands,
-                                  MutableArrayRef<HostTensor> results, const ShardOffsets &offsets) {
+                                  MutableArrayRef<HostTensor> results,
+                                  const ShardOffsets &offsets) {
   IndexSpace space(op, offsets);
   if (failed(space.join(op->getResult(0), results[0])))
     return failure();

@@ -22,13 +22,15 @@ inline constexpr llvm::StringLiteral kName = "titan.name";
 
 /// The name of the constraint; empty if it has none or is null.
 inline llvm::StringRef getName(ShardingConstraintOp constraint) {
-  auto name = constraint ? constraint->getAttrOfType<mlir::StringAttr>(attr::kName) : mlir::StringAttr();
+  auto name =
+      constraint ? constraint->getAttrOfType<mlir::StringAttr>(attr::kName) : mlir::StringAttr();
   return name ? name.getValue() : llvm::StringRef();
 }
 
 /// A sharding constraint with this name; without the attribute if the name is empty.
-inline ShardingConstraintOp createConstraint(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type,
-                             mlir::Value value, llvm::StringRef name) {
+inline ShardingConstraintOp createConstraint(mlir::OpBuilder &builder, mlir::Location loc,
+                                             mlir::Type type, mlir::Value value,
+                                             llvm::StringRef name) {
   auto constraint = builder.create<ShardingConstraintOp>(loc, type, value);
   if (!name.empty())
     constraint->setAttr(attr::kName, builder.getStringAttr(name));

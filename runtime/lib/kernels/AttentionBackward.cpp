@@ -1,7 +1,7 @@
+#include "AttentionMask.h"
 #include "PackedBackward.h"
 #include "Scratch.h"
 #include "VectorBackward.h"
-#include "AttentionMask.h"
 
 #include "titan/runtime/attention.h"
 #include "titan/runtime/vector_math.h"
@@ -143,7 +143,8 @@ private:
 
   /// Some queries of head g.
   template <Wanted wanted> void queryStep(int64_t g, IndexRange queries, IndexRange block) {
-    const ScoreTile at{g, queries.begin, queries.end - queries.begin, block.begin, block.end - block.begin};
+    const ScoreTile at{g, queries.begin, queries.end - queries.begin, block.begin,
+                       block.end - block.begin};
     products.score(at, p, ds);
     differentiateRows(g, queries, block);
     if (wanted != Wanted::Queries)
@@ -263,8 +264,8 @@ template <typename E> void backward(const AttentionShape &given, const BackwardT
 } // namespace
 
 void attentionBackward(const AttentionShape &shape, const float *q, const float *k, const float *v,
-                       const float *out, const float *lse, const float *dout, const float *lseCotangent,
-                       float *dq, float *dk, float *dv) {
+                       const float *out, const float *lse, const float *dout,
+                       const float *lseCotangent, float *dq, float *dk, float *dv) {
   backward<float>(shape, {q, k, v, out, lse, dout, lseCotangent, dq, dk, dv});
 }
 
@@ -275,8 +276,8 @@ void attentionBackward(const AttentionShape &shape, const double *q, const doubl
 }
 
 void attentionBackward(const AttentionShape &shape, const bf16 *q, const bf16 *k, const bf16 *v,
-                       const bf16 *out, const float *lse, const bf16 *dout, const float *lseCotangent,
-                       bf16 *dq, bf16 *dk, bf16 *dv) {
+                       const bf16 *out, const float *lse, const bf16 *dout,
+                       const float *lseCotangent, bf16 *dq, bf16 *dk, bf16 *dv) {
   backward<bf16>(shape, {q, k, v, out, lse, dout, lseCotangent, dq, dk, dv});
 }
 

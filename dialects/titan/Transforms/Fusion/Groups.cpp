@@ -155,7 +155,8 @@ std::optional<SmallVector<StringAttr>> Grouping::chooseRows(ArrayRef<Operation *
   if (count < kMinRows || !agreeOnSizes(members, rows) || !fitsRow(members, rows))
     return std::nullopt;
   for (Operation *op : members) {
-    if (auto gather = dyn_cast<GatherOp>(op); gather && llvm::is_contained(rows, gather.getAlongAttr()))
+    if (auto gather = dyn_cast<GatherOp>(op);
+        gather && llvm::is_contained(rows, gather.getAlongAttr()))
       return std::nullopt;
     if (auto scatter = dyn_cast<ScatterOp>(op); scatter && !scatter.isOneHot())
       return std::nullopt;
@@ -251,7 +252,8 @@ SmallVector<Group> Grouping::run(SmallVectorImpl<Operation *> &order) {
 
 /// Definitions before uses, groups contiguous, otherwise in program order.
 SmallVector<Operation *> Grouping::sort() {
-  SmallVector<unsigned> missing(ops.size(), 0); // per group: operands from other groups that are not yet ordered
+  SmallVector<unsigned> missing(
+      ops.size(), 0); // per group: operands from other groups that are not yet ordered
   auto forEachNeed = [&](auto action) {
     for (unsigned op = 0; op < ops.size(); ++op)
       for (unsigned user : users[op])

@@ -59,8 +59,9 @@ private:
   dist::MeshOp mesh;
   llvm::SmallVector<mlir::Operation *> ops;
   llvm::DenseMap<mlir::Operation *, unsigned> indexOf;
-  llvm::SmallVector<llvm::SmallVector<unsigned>> users;   ///< per operation, the operations that use its results
-  llvm::SmallVector<unsigned> groupOf;                    ///< the index of its first operation
+  llvm::SmallVector<llvm::SmallVector<unsigned>>
+      users;                           ///< per operation, the operations that use its results
+  llvm::SmallVector<unsigned> groupOf; ///< the index of its first operation
   llvm::SmallVector<llvm::SmallVector<unsigned>> members; ///< per group, sorted
 };
 

@@ -94,7 +94,7 @@ AllocRefAttr Planner::findLastUseOperand(OpResult result) {
   // True if all reads of an allocation by this operation permit that the result overwrites it.
   auto fits = [&](Value operand) {
     return hasSameLayout(cast<NamedTensorType>(operand.getType()),
-                     cast<NamedTensorType>(result.getType())) &&
+                         cast<NamedTensorType>(result.getType())) &&
            mayWriteOver(op, operand) &&
            (!fused || mayOverwrite(fused, operand, result.getResultNumber()));
   };

@@ -23,7 +23,8 @@ static void copyOperand(Operation *terminator, OpOperand &operand) {
 static void sequentializeCopies(Operation *terminator, ArrayRef<Value> targets) {
   auto getReplacement = [&](Value target) {
     const auto *it = llvm::find(targets, target);
-    return it == targets.end() ? Value() : memory::getRoot(terminator->getOperand(it - targets.begin()));
+    return it == targets.end() ? Value()
+                               : memory::getRoot(terminator->getOperand(it - targets.begin()));
   };
   for (OpOperand &operand : terminator->getOpOperands().take_front(targets.size())) {
     Value root = memory::getRoot(operand.get());
