@@ -252,8 +252,7 @@ SmallVector<Group> Grouping::run(SmallVectorImpl<Operation *> &order) {
 
 /// Definitions before uses, groups contiguous, otherwise in program order.
 SmallVector<Operation *> Grouping::sort() {
-  SmallVector<unsigned> missing(
-      ops.size(), 0); // per group: operands from other groups that are not yet ordered
+  SmallVector<unsigned> missing(ops.size(), 0); // per group: operands not yet ordered
   auto forEachNeed = [&](auto action) {
     for (unsigned op = 0; op < ops.size(); ++op)
       for (unsigned user : users[op])

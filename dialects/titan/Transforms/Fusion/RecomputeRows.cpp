@@ -91,8 +91,7 @@ private:
   /// than the reduction.
   SmallVector<Operation *> findLater(Operation *op) {
     NamedTensorType type = typeOf(op->getResult(0));
-    llvm::DenseMap<Operation *, bool> followsReduction{
-        {op, false}}; // for all operations that depend on `op`
+    llvm::DenseMap<Operation *, bool> followsReduction{{op, false}}; // of dependent operations
     SmallVector<Operation *> later;
     for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
       if (!isa<ReduceOp>(next) && !isCheap(next))
