@@ -100,7 +100,7 @@ struct Tensor {
   /// first dimension is a repeat) is exchanged and initialised per layer: "layers.3.wq".
   std::string name;
   TensorInfo info;
-  int allocation; // index into Program::persistent, or into Function::transient if the tensor has a function
+  int allocation; // index into Program::persistent or Function::transient
   /// The function that an input, an output or a gradient belongs to ("train", "logits"): it is
   /// given before the function runs, or there from its end until another runs. Empty for what all
   /// share.
@@ -132,7 +132,7 @@ struct BadIndex {
 struct Context {
   std::byte *arena = nullptr;
   const int64_t *persistent = nullptr; // byte offsets of Program::persistent
-  const int64_t *transient = nullptr;  // byte offsets of the running function's transient allocations
+  const int64_t *transient = nullptr;  // byte offsets of the function's allocations
   const int64_t *degree = nullptr;     // per mesh axis
   const int64_t *coordinate = nullptr; // per mesh axis
   Collectives *collectives = nullptr;
