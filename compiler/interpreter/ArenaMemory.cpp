@@ -52,7 +52,7 @@ public:
   TensorRef readSlot(Value stack, int64_t slot, NamedTensorType type) const override;
   void beginStack(Value stack) override;
   LogicalResult storeSlot(OpResult stack, int64_t slot, Value value) override;
-  LogicalResult assign(ValueRange arguments, ValueRange carried) override;
+  LogicalResult assign(ValueRange arguments, ValueRange sources) override;
   LogicalResult checkOverlap(Operation *op) const override;
   void begun(ir::RepeatOp repeat) override { poison(liveness.getStart(repeat)); }
   void beginIteration() override { poison(overlappedStacks.getProduced(loops)); }
@@ -271,8 +271,8 @@ LogicalResult ArenaMemory::storeSlot(OpResult stack, int64_t, Value value) {
 }
 
 /// In sequence, like the emitted program.
-LogicalResult ArenaMemory::assign(ValueRange arguments, ValueRange carried) {
-  for (auto [argument, value] : llvm::zip_equal(arguments, carried))
+LogicalResult ArenaMemory::assign(ValueRange arguments, ValueRange sources) {
+  for (auto [argument, value] : llvm::zip_equal(arguments, sources))
     if (failed(write(argument, read(value))))
       return failure();
   return success();
@@ -286,9 +286,9 @@ static bool worksInPlace(Operation *op) {
 }
 
 /// A coalesced collective may overwrite only the operand of the same index.
-static bool mayShare(Operation *op, size_t result, size_t operand) {
-  if (Value joined = ir::getAccumulator(op))
-    return op->getOperand(operand) == joined;
+static bool mayOverwrite(Operation *op, size_t result, size_t operand) {
+  if (Value accumulator = ir::getAccumulator(op))
+    return op->getOperand(operand) == accumulator;
   return worksInPlace(op) && (!isa<dist::DistDialect>(op->getDialect()) || result == operand);
 }
 
@@ -309,7 +309,7 @@ LogicalResult ArenaMemory::checkOverlap(Operation *op) const {
         continue; // slots of a bucket are interleaved
       Range written = getRange(to, typeOf(result)), readRange = getRange(from, typeOf(operand));
       bool same = written.begin == readRange.begin && written.end == readRange.end;
-      if (written.overlaps(readRange) && !(same && mayShare(op, result.getResultNumber(), i)))
+      if (written.overlaps(readRange) && !(same && mayOverwrite(op, result.getResultNumber(), i)))
         return op->emitOpError("overwrites what it reads: its result is in allocation \"")
                << getAllocation(to).name << "\", an operand in \"" << getAllocation(from).name
                << '"';

@@ -31,7 +31,7 @@ public:
   LogicalResult loadSlot(BlockArgument argument, Value whole, int64_t slot) override {
     TensorRef tensor = read(whole);
     if (tensor->shape.empty() || tensor->shape[0] != typeOf(whole).getDims()[0].getSize())
-      return emitError(argument.getLoc(), "slices a value whose leading dimension is split");
+      return emitError(argument.getLoc(), "scans a value whose leading dimension is sharded");
     return write(argument, readSlot(whole, slot, typeOf(argument)));
   }
 
@@ -54,7 +54,7 @@ public:
     TensorRef row = read(value);
     std::vector<double> &data = stacks[stack]->data;
     if (row->data.size() * typeOf(stack).getDims()[0].getSize() != data.size())
-      return emitError(value.getLoc(), "stacks a value that lies differently from the result");
+      return emitError(value.getLoc(), "stacks a value with another local shape than the slot");
     std::copy(row->data.begin(), row->data.end(), data.begin() + slot * row->data.size());
     return success();
   }

@@ -26,9 +26,9 @@ static TensorLayout getLayout(StringRef name, Value value) {
     layout.axes.push_back(getStrings(axes));
   }
   layout.flat = getStrings(sharding.getFlatAxes());
-  if (auto place = value.getLoc()->findInstanceOf<FileLineColLoc>()) {
-    layout.file = place.getFilename().str();
-    layout.line = place.getLine();
+  if (auto location = value.getLoc()->findInstanceOf<FileLineColLoc>()) {
+    layout.file = location.getFilename().str();
+    layout.line = location.getLine();
   }
   return layout;
 }

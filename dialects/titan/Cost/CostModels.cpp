@@ -37,7 +37,7 @@ struct ReduceCost : Base<ReduceCost, ReduceOp> {
 };
 
 /// Size of the joint index space of two tensors.
-double countJoined(Value lhs, Value rhs, const dist::Degrees &degrees) {
+double countIndexSpace(Value lhs, Value rhs, const dist::Degrees &degrees) {
   NamedTensorType left = typeOf(lhs), right = typeOf(rhs);
   double points = elements(lhs, degrees);
   if (left.getShardingOrReplicated().isFlat())
@@ -51,14 +51,14 @@ double countJoined(Value lhs, Value rhs, const dist::Degrees &degrees) {
 /// A multiplication and an addition per point.
 struct ContractCost : Base<ContractCost, ContractOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
-    return 2 * countJoined(op->getOperand(0), op->getOperand(1), degrees);
+    return 2 * countIndexSpace(op->getOperand(0), op->getOperand(1), degrees);
   }
 };
 
 /// An addition per update.
 struct ScatterCost : Base<ScatterCost, ScatterOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
-    return countJoined(op->getOperand(0), op->getOperand(1), degrees);
+    return countIndexSpace(op->getOperand(0), op->getOperand(1), degrees);
   }
 };
 

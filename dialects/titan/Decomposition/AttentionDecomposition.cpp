@@ -26,8 +26,8 @@ public:
     // gradient.
     Value top = b.create<ReduceOp>(rows, dist::ReductionKind::Max, scores);
     top = b.create<StopGradientOp>(rows, top);
-    Value apart = b.sub(scores, top);
-    Value weights = b.create<ExpOp>(apart.getType(), apart);
+    Value shifted = b.sub(scores, top);
+    Value weights = b.create<ExpOp>(shifted.getType(), shifted);
     Value sum = b.create<ReduceOp>(rows, dist::ReductionKind::Sum, weights);
     Value lse = b.add(top, b.create<LogOp>(rows, sum));
     NamedTensorType type = op.getResult().getType();

@@ -18,13 +18,14 @@ public:
   Rotation(RotaryOp op, OpBuilder &builder)
       : op(op), b(builder, op.getLoc()), type(op.getInput().getType()),
         size(type.getDims()[type.indexOf(op.getDimAttr())].getSize()),
-        pair(getPart(".pair", size / 2)), two(getPart(".two", 2)), one(getPart(".one", 1)) {}
+        pair(getDerivedDim(".pair", size / 2)), two(getDerivedDim(".two", 2)),
+        one(getDerivedDim(".one", 1)) {}
 
   Value build() {
     Type element = getAccumulationType(type.getElementType());
     Value input = b.cast(op.getInput(), element);
-    Value parts = b.create<SplitOp>(getSplitType(element, two), input, op.getDimAttr());
-    Value x = slice(parts, 0), y = slice(parts, 1), angles = getAngles();
+    Value pairs = b.create<SplitOp>(getSplitType(element, two), input, op.getDimAttr());
+    Value x = slice(pairs, 0), y = slice(pairs, 1), angles = getAngles();
     Value c = b.cast(b.create<CosOp>(angles.getType(), angles), element);
     Value s = b.cast(b.create<SinOp>(angles.getType(), angles), element);
     if (op.getInverse())
@@ -39,10 +40,10 @@ public:
 
 private:
   /// A dimension derived from the rotated dimension.
-  DimAttr getPart(StringRef suffix, int64_t partSize) {
+  DimAttr getDerivedDim(StringRef suffix, int64_t derivedSize) {
     MLIRContext *context = op.getContext();
     StringRef dim = op.getDim();
-    return DimAttr::get(context, StringAttr::get(context, dim + suffix), partSize);
+    return DimAttr::get(context, StringAttr::get(context, dim + suffix), derivedSize);
   }
 
   /// The type of the operand with its rotated dimension split into pairs and `side` of a pair.
@@ -58,8 +59,8 @@ private:
     return NamedTensorType::get(element, dims);
   }
 
-  Value slice(Value parts, int64_t index) {
-    return b.create<SliceOp>(getSplitType(typeOf(parts).getElementType(), one), parts,
+  Value slice(Value pairs, int64_t index) {
+    return b.create<SliceOp>(getSplitType(typeOf(pairs).getElementType(), one), pairs,
                              two.getName().getValue(), index);
   }
   Value pad(Value half, int64_t index) {

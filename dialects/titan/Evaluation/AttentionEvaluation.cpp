@@ -96,7 +96,7 @@ LogicalResult AttentionWalk::add(Value value, const HostTensor &tensor, Side sid
       continue;
     }
     if (known->size != dim.size || known->offset != dim.offset)
-      return op->emitOpError("joins different parts of dimension \"") << dim.name << '"';
+      return op->emitOpError("matches different shards of dimension \"") << dim.name << '"';
     added.strides[known - outer.begin()] = stride;
   }
   if (side == Documents)

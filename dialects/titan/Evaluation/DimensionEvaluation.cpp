@@ -43,7 +43,7 @@ FailureOr<Range> getRange(Operation *op, Value whole, const HostTensor &wholeTen
     if (static_cast<int64_t>(i) == at)
       continue;
     if (wholeTensor.shape[i] != partTensor.shape[i])
-      return op->emitOpError("holds different parts of dimension ")
+      return op->emitOpError("has different shards of dimension ")
              << wholeType.getDims()[i].getName();
     (static_cast<int64_t>(i) < at ? range.outer : range.inner) *= wholeTensor.shape[i];
   }

@@ -36,7 +36,7 @@ ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &state) {
   };
   auto parseStacked = [&] { return parseNumbers(parser, stackedUsers.emplace_back()); };
   FunctionType types;
-  SMLoc place = parser.getCurrentLocation();
+  SMLoc loc = parser.getCurrentLocation();
   if (parser.parseKeyword("iter_args") ||
       parser.parseOperandList(inits, AsmParser::Delimiter::Paren) ||
       parser.parseKeyword("scanned") ||
@@ -56,7 +56,7 @@ ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &state) {
   // After the bodies: the parser resolves an undefined operand by the next definition of its name,
   // which may be inside a body.
   llvm::append_range(inits, scanned);
-  if (parser.resolveOperands(inits, types.getInputs(), place, state.operands))
+  if (parser.resolveOperands(inits, types.getInputs(), loc, state.operands))
     return failure();
   state.addTypes(types.getResults());
   return success();

@@ -37,7 +37,7 @@ Value titan::ir::getAccumulator(Operation *op) {
 }
 
 /// `into` has the dimensions and the element type of the result.
-static bool mayJoin(Value into, NamedTensorType result) {
+static bool isAccumulatorOf(Value into, NamedTensorType result) {
   auto type = into ? cast<NamedTensorType>(into.getType()) : result;
   return type.getDims() == result.getDims() && type.getElementType() == result.getElementType();
 }
@@ -62,7 +62,7 @@ LogicalResult ContractOp::verify() {
                "one, got ")
            << lhs.getElementType() << ", " << rhs.getElementType() << " and "
            << result.getElementType();
-  if (!mayJoin(getInto(), result))
+  if (!isAccumulatorOf(getInto(), result))
     return emitOpError("(C4) `into` is ") << getInto().getType() << ", the result " << result;
   return success();
 }
@@ -110,7 +110,7 @@ LogicalResult ScatterOp::verify() {
        result = getResult().getType().getElementType();
   if (!isSameOrWiderFloat(updates, result))
     return emitOpError("(C4) element types differ: ") << updates << " and " << result;
-  if (!mayJoin(getInto(), getResult().getType()))
+  if (!isAccumulatorOf(getInto(), getResult().getType()))
     return emitOpError("(C5) `into` is ")
            << getInto().getType() << ", the result " << getResult().getType();
   return verifyIndexing(*this, getAlongAttr(), getResult().getType(), getIndices().getType(),
@@ -118,9 +118,9 @@ LogicalResult ScatterOp::verify() {
 }
 
 bool ScatterOp::isOneHot() {
-  auto isKept = [&](DimAttr dim) { return getResult().getType().hasDim(dim.getName()); };
-  return !getInto() && llvm::all_of(getUpdates().getType().getDims(), isKept) &&
-         llvm::all_of(getIndices().getType().getDims(), isKept);
+  auto isInResult = [&](DimAttr dim) { return getResult().getType().hasDim(dim.getName()); };
+  return !getInto() && llvm::all_of(getUpdates().getType().getDims(), isInResult) &&
+         llvm::all_of(getIndices().getType().getDims(), isInResult);
 }
 
 LogicalResult CheckIndexOp::verify() {

@@ -31,8 +31,8 @@ bool isAccumulator(Value from, AddOp sum) {
     return &variant.getBlock() == sum->getBlock() &&
            llvm::any_of(llvm::zip_equal(variant.getIterArgs(), variant.getYieldedIterArgs()),
                         [&](auto pair) {
-                          auto [carried, yielded] = pair;
-                          return carried == from && yielded == sum.getResult();
+                          auto [iterArg, yielded] = pair;
+                          return iterArg == from && yielded == sum.getResult();
                         });
   });
 }
@@ -40,9 +40,9 @@ bool isAccumulator(Value from, AddOp sum) {
 /// Replaces the sum by its term, which accumulates into the other operand.
 template <typename Op> void replaceSum(AddOp add, Op term, unsigned operand) {
   OpBuilder builder(add);
-  auto joined = cast<Op>(builder.clone(*term));
-  joined.getIntoMutable().assign(add->getOperand(1 - operand));
-  add.replaceAllUsesWith(joined.getResult());
+  auto accumulating = cast<Op>(builder.clone(*term));
+  accumulating.getIntoMutable().assign(add->getOperand(1 - operand));
+  add.replaceAllUsesWith(accumulating.getResult());
   add.erase();
   term.erase();
 }
@@ -76,7 +76,7 @@ struct AddIntoPass : PassWrapper<AddIntoPass, OperationPass<func::FuncOp>> {
 
   StringRef getArgument() const final { return "titan-add-into"; }
   StringRef getDescription() const final {
-    return "Add updates and products into the tensor that they join";
+    return "Accumulate scatters and contractions into the tensor that they are added to";
   }
 
   void runOnOperation() final {

@@ -60,7 +60,7 @@ struct FuseRowsPass : PassWrapper<FuseRowsPass, OperationPass<func::FuncOp>> {
 
   StringRef getArgument() const final { return "titan-fuse-rows"; }
   StringRef getDescription() const final {
-    return "Compute elementwise operations and reductions over the same rows together";
+    return "Fuse elementwise operations and reductions over the same rows";
   }
 
   void runOnOperation() final {

@@ -186,7 +186,9 @@ struct RecomputeRowsPass : PassWrapper<RecomputeRowsPass, OperationPass<func::Fu
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RecomputeRowsPass)
 
   StringRef getArgument() const final { return "titan-recompute-rows"; }
-  StringRef getDescription() const final { return "Compute long rows anew in each loop over them"; }
+  StringRef getDescription() const final {
+    return "Recompute long rows in each loop that reads them";
+  }
 
   void runOnOperation() final {
     for (Block *block : fusion::getBodies(getOperation()))

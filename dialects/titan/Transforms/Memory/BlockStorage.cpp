@@ -72,10 +72,10 @@ static bool isReadBySlots(Value stack) {
     if (!readsSlots(use) || !repeat)
       return readsSlots(use);
     for (const RepeatVariant &body : repeat.getVariants())
-      for (const RepeatVariant::ScannedInput &slice : body.getScannedInputs())
-        if (slice.input == use.get() &&
-            !getSlotDims(cast<NamedTensorType>(slice.slot.getType())).empty() &&
-            !isReadBySlots(slice.slot))
+      for (const RepeatVariant::ScannedInput &scanned : body.getScannedInputs())
+        if (scanned.input == use.get() &&
+            !getSlotDims(cast<NamedTensorType>(scanned.slot.getType())).empty() &&
+            !isReadBySlots(scanned.slot))
           return false;
     return true;
   });
@@ -114,7 +114,7 @@ static bool mayBeInBlock(func::FuncOp function, unsigned argument) {
 static StringRef getPrefix(StringRef name, bool isState, const Stack &stack) {
   size_t end = 0;
   int64_t last = stack.segments.empty() ? -1 : stack.segments.back();
-  for (int64_t part = isState ? -1 : 0; part <= last; ++part)
+  for (int64_t segment = isState ? -1 : 0; segment <= last; ++segment)
     end = std::min(name.find('.', end == 0 ? 0 : end + 1), name.size());
   return name.take_front(end);
 }

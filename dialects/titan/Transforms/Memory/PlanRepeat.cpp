@@ -45,7 +45,7 @@ void Planner::preferInit(OpResult result, AllocRefAttr ref) {
     prefer(init, ref, /*onlyIfFree=*/true);
 }
 
-void Planner::assignCarried(RepeatOp repeat, SmallVectorImpl<Attribute> &results) {
+void Planner::assignIterArgs(RepeatOp repeat, SmallVectorImpl<Attribute> &results) {
   int64_t begin = liveness.getStart(repeat), end = liveness.getEnd(repeat);
   for (auto [i, init] : llvm::enumerate(repeat.getInits())) {
     AllocRefAttr ref;
@@ -77,28 +77,28 @@ void Planner::assignCarried(RepeatOp repeat, SmallVectorImpl<Attribute> &results
 }
 
 LogicalResult Planner::planRepeat(RepeatOp repeat) {
-  SmallVector<Attribute> stacks, carried, arguments;
+  SmallVector<Attribute> stacks, iterArgs, arguments;
   assignStacks(repeat, stacks);
-  assignCarried(repeat, carried);
+  assignIterArgs(repeat, iterArgs);
   for (const RepeatVariant &body : repeat.getVariants())
-    if (failed(planVariant(body, carried, arguments)))
+    if (failed(planVariant(body, iterArgs, arguments)))
       return failure();
   repeat->setAttr(kArgumentAllocs, ArrayAttr::get(context, arguments));
-  for (auto [result, ref] : llvm::zip(repeat.getIterResults(), carried))
+  for (auto [result, ref] : llvm::zip(repeat.getIterResults(), iterArgs))
     assign(result, cast<AllocRefAttr>(ref));
   return success();
 }
 
 /// Appends the allocations of the body's arguments to `arguments`.
-LogicalResult Planner::planVariant(RepeatVariant body, ArrayRef<Attribute> carried,
+LogicalResult Planner::planVariant(RepeatVariant body, ArrayRef<Attribute> iterArgs,
                                    SmallVectorImpl<Attribute> &arguments) {
   assign(body.getIndex(), getInlineRef());
   arguments.push_back(getInlineRef());
-  llvm::append_range(arguments, carried);
+  llvm::append_range(arguments, iterArgs);
   RepeatOp repeat = body.getRepeat();
-  for (auto [stack, slice, number] : body.getScannedInputs()) {
-    AllocRefAttr ref = refs.lookup(stack).getSlot(depth, repeat, repeat.getScannedUsers(number));
-    assign(slice, ref);
+  for (auto [input, slot, number] : body.getScannedInputs()) {
+    AllocRefAttr ref = refs.lookup(input).getSlot(depth, repeat, repeat.getScannedUsers(number));
+    assign(slot, ref);
     arguments.push_back(ref);
   }
   ++depth;

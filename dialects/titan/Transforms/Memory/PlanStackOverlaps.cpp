@@ -86,13 +86,13 @@ bool Planner::usesOwnSlotsOnly(RepeatOp repeat, Value stack) {
          });
 }
 
-/// True if `slice` is the last use of its stack.
-bool Planner::isConsumed(RepeatOp repeat, OpOperand &slice) {
-  Value stack = slice.get();
+/// True if `scanned` is the last use of its stack.
+bool Planner::isConsumed(RepeatOp repeat, OpOperand &scanned) {
+  Value stack = scanned.get();
   return usesOwnSlotsOnly(repeat, stack) &&
          getAllocation(refs.lookup(stack)).last == liveness.getEnd(repeat) &&
          llvm::all_of(stack.getUses(), [&](OpOperand &use) {
-           return &use == &slice || !repeat->isAncestor(use.getOwner());
+           return &use == &scanned || !repeat->isAncestor(use.getOwner());
          });
 }
 
@@ -109,9 +109,9 @@ void Planner::planStackOverlaps(RepeatOp repeat) {
       produced.push_back(makeUse(refs.lookup(stack), repeat, repeat.getStackedUsers(i)));
   if (produced.empty() || repeat.getDim().getSize() > kMaxIterations)
     return;
-  for (auto [i, slice] : llvm::enumerate(repeat.getScannedInputsMutable()))
-    if (isConsumed(repeat, slice))
-      consumed.push_back(makeUse(refs.lookup(slice.get()), repeat, repeat.getScannedUsers(i)));
+  for (auto [i, scanned] : llvm::enumerate(repeat.getScannedInputsMutable()))
+    if (isConsumed(repeat, scanned))
+      consumed.push_back(makeUse(refs.lookup(scanned.get()), repeat, repeat.getScannedUsers(i)));
   SmallVector<Attribute> packed;
   for (const support::StackOverlap &overlap : pairUp(consumed, produced))
     packed.push_back(packStackOverlap(context, overlap));

@@ -72,8 +72,8 @@ private:
   ir::AllocRefAttr findLastUseOperand(mlir::OpResult result);
   mlir::LogicalResult planRepeat(ir::RepeatOp repeat);
   void assignStacks(ir::RepeatOp repeat, llvm::SmallVectorImpl<mlir::Attribute> &refs);
-  void assignCarried(ir::RepeatOp repeat, llvm::SmallVectorImpl<mlir::Attribute> &refs);
-  mlir::LogicalResult planVariant(ir::RepeatVariant body, llvm::ArrayRef<mlir::Attribute> carried,
+  void assignIterArgs(ir::RepeatOp repeat, llvm::SmallVectorImpl<mlir::Attribute> &refs);
+  mlir::LogicalResult planVariant(ir::RepeatVariant body, llvm::ArrayRef<mlir::Attribute> iterArgs,
                                   llvm::SmallVectorImpl<mlir::Attribute> &arguments);
   bool blocksYield(mlir::OpResult result, ir::AllocRefAttr ref);
   mlir::LogicalResult verifyYield(ir::RepeatVariant body);
@@ -82,7 +82,7 @@ private:
   bool pad(ir::AllocRefAttr ref, mlir::ArrayAttr axes);
   void planStackOverlaps(ir::RepeatOp repeat);
   bool usesOwnSlotsOnly(ir::RepeatOp repeat, mlir::Value stack);
-  bool isConsumed(ir::RepeatOp repeat, mlir::OpOperand &slice);
+  bool isConsumed(ir::RepeatOp repeat, mlir::OpOperand &scanned);
 
   ir::AllocRefAttr makeAllocation(std::string name, ir::NamedTensorType type, int64_t first,
                                   int64_t last);

@@ -151,10 +151,10 @@ private:
   void findAliases(RepeatOp repeat) {
     for (unsigned v = 0; v < repeat.getBodies().size(); ++v) {
       DenseMap<std::pair<Value, AllocRefAttr>, Value> firsts;
-      for (const RepeatVariant::ScannedInput &slice : repeat.getVariant(v).getScannedInputs()) {
-        std::pair key(memory::getRoot(slice.input), memory::getAllocRef(slice.slot));
+      for (const RepeatVariant::ScannedInput &scanned : repeat.getVariant(v).getScannedInputs()) {
+        std::pair key(memory::getRoot(scanned.input), memory::getAllocRef(scanned.slot));
         if (key.second)
-          aliases[slice.slot] = firsts.try_emplace(key, slice.slot).first->second;
+          aliases[scanned.slot] = firsts.try_emplace(key, scanned.slot).first->second;
       }
     }
   }

@@ -31,20 +31,20 @@ public:
       if (isInAllocation(memory::getAllocRef(init)))
         return repeat.emitError("carries a value in allocation ")
                << allocation << ", which has a stack overlap";
-    SmallVector<std::optional<AllocRefAttr>> touched;
+    SmallVector<std::optional<AllocRefAttr>> accessed;
     for (RepeatVariant body : repeat.getVariants()) {
       ref = std::nullopt;
       if (failed(visitBody(body, mayWrite)))
         return failure();
-      touched.push_back(ref);
+      accessed.push_back(ref);
     }
     support::Slots slots;
     IterationTable table = repeat.getIterations();
     for (int64_t iteration = 0; iteration < table.getNumIterations(); ++iteration) {
       const int64_t variant = table.getVariant(iteration);
       slots.emplace_back();
-      if (touched[variant]) {
-        ArrayRef<int64_t> users = touched[variant]->getLevelUsers(0);
+      if (accessed[variant]) {
+        ArrayRef<int64_t> users = accessed[variant]->getLevelUsers(0);
         slots.back() = users.empty() ? iteration : table.getSlots(users)[iteration];
       }
     }
@@ -63,13 +63,13 @@ private:
       unsigned number = stack.getResultNumber() - repeat.getNumIterArgs();
       AllocRefAttr whole = memory::getAllocRef(stack);
       if (isInAllocation(whole) &&
-          failed(touch(body.getYield(),
-                       whole.getSlot(level, repeat, repeat.getStackedUsers(number)), mayWrite)))
+          failed(access(body.getYield(),
+                        whole.getSlot(level, repeat, repeat.getStackedUsers(number)), mayWrite)))
         return failure();
     }
     auto visitArguments = [&](Region &region, Operation *op) {
       return llvm::all_of(region.getArguments(), [&](Value argument) {
-        return succeeded(touch(op, memory::getAllocRef(argument)));
+        return succeeded(access(op, memory::getAllocRef(argument)));
       });
     };
     if (!visitArguments(body.getRegion(), repeat))
@@ -86,20 +86,20 @@ private:
 
   LogicalResult visitOp(Operation *op, bool mayWrite) {
     for (Value operand : op->getOperands())
-      if (failed(touch(op, memory::getAllocRef(operand))))
+      if (failed(access(op, memory::getAllocRef(operand))))
         return failure();
     for (Value result : op->getResults())
-      if (failed(touch(op, memory::getAllocRef(result), mayWrite || memory::isView(op))))
+      if (failed(access(op, memory::getAllocRef(result), mayWrite || memory::isView(op))))
         return failure();
     if (auto scratch = op->getAttrOfType<ArrayAttr>(memory::kScratch))
       for (auto at : scratch.getAsRange<AllocRefAttr>())
-        if (failed(touch(op, at, mayWrite)))
+        if (failed(access(op, at, mayWrite)))
           return failure();
     return success();
   }
 
   /// `op` reads or writes `at`.
-  LogicalResult touch(Operation *op, AllocRefAttr at, bool isAllowed = true) {
+  LogicalResult access(Operation *op, AllocRefAttr at, bool isAllowed = true) {
     if (!isInAllocation(at))
       return success();
     if (!isAllowed)
