@@ -2,20 +2,20 @@
 //
 // In each iteration, a loop reads a slot of one stack for the last time (consumes it) and writes a
 // slot of another (produces it). The two stacks may overlap: a produced slot may reuse the bytes of
-// consumed slots. Disjoint stacks need d = offset(produced) - offset(consumed) outside the range
-// from minus the size of the produced stack to the size of the consumed stack. A stack overlap
-// weakens this condition. With rows (slots) of these sizes it requires one of
+// consumed slots. Let d = offset(produced) - offset(consumed). Disjoint stacks need a d outside the
+// range from minus the size of the produced stack to the size of the consumed stack. A stack
+// overlap needs only one of these inequalities, the same one for all iterations k:
 //
 //   produced above:  d >= (s + 1) * consumed.row - t * produced.row
 //   produced below: -d >= (t + 1) * produced.row - s * consumed.row
 //
-// for all slots s that iteration k or a later one reads and all slots t that iteration k or an
-// earlier one writes, for every k; the same line for all of them. The slots of an iteration are
-// live during the whole iteration.
+// for all slots s that iteration k or a later one reads, and all slots t that iteration k or an
+// earlier one writes. A row is the size of one slot. The slots of an iteration are live during the
+// whole iteration.
 //
 // Row sizes may be unknown at compile time. A pair (s, t) is therefore stored as a constraint (p,
 // q), which stands for the distance p * row - q * row. Only constraints that are the greatest for
-// some row sizes are kept. Plain data.
+// some row sizes are stored. Plain data.
 //
 //===----------------------------------------------------------------------===//
 

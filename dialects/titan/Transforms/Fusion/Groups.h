@@ -18,8 +18,8 @@
 
 namespace titan::fusion {
 
-/// The row buffers must stay in the first-level cache of a core and in the shared memory of a CUDA
-/// block, of which 48 KiB are available by default.
+/// The row buffers must stay in the first-level cache of a core. On devices they must fit into the
+/// shared memory of a block, of which 48 KiB are available by default.
 inline constexpr int64_t kMaxRowBufferBytes = 40 * 1024;
 
 /// Bytes of an element in a row buffer: bf16 is widened to float.

@@ -64,8 +64,8 @@ static SmallVector<RepeatOp> getRepeats(Operation *op) {
   return repeats;
 }
 
-/// True if every level of `ref` belongs to a repeat that encloses `op`, or to `op` itself for the
-/// arguments of its bodies, and lists variants of that repeat.
+/// True if every level of `ref` is the level of a repeat that encloses `op`, and lists variants of
+/// that repeat. For the arguments of a repeat's bodies, `op` is that repeat.
 bool AllocRefVerifier::hasSlots(Operation *op, AllocRefAttr ref, size_t depth) {
   SmallVector<RepeatOp> repeats = getRepeats(op);
   if (auto repeat = dyn_cast<RepeatOp>(op))
