@@ -100,11 +100,11 @@ def Titan_SelectOp : Titan_ElementwiseOp<"select"> {
 def Titan_CastOp : Titan_ElementwiseOp<"cast"> {
   let summary = "conversion of the element type";
   let description = [{
-    Floating-point values round to nearest even; booleans become 0 and 1.
+    Floating-point values are rounded to nearest even; booleans become 0 and 1.
 
-    With `round_before_reduce`, what is narrowed may be a partial sum: each rank rounds its own term, and the terms
-    are added in the narrower type. That is what a run asks for that declares a type for sums of gradients;
-    without it, a sum is made before it is narrowed.
+    With `round_before_reduce`, the operand may be unreduced: each rank rounds its term, and the reduction
+    adds rounded terms in the narrower type. A run with a gradient dtype requests this; otherwise the
+    reduction precedes the cast.
 
     Constraints:
     - (C1) operand and result have the same dimensions, up to sharding.

@@ -60,7 +60,7 @@ void addInto(AddOp add) {
   }
 }
 
-/// Lets a term accumulate into the other operand of a sum, so that it needs no tensor of its own.
+/// Lets a term accumulate into the other operand of a sum, so that the term needs no tensor.
 /// Terms are scatters: a table that is both gathered from and multiplied has two gradients, one of
 /// them almost everywhere 0. Terms are also contractions that a repeat accumulates, for example
 /// over microbatches. Input:

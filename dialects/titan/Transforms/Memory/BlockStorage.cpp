@@ -46,7 +46,7 @@ support::PersistentItem memory::getPersistentItem(AllocationAttr allocation, int
           countSlots(cast<NamedTensorType>(allocation.getType()))};
 }
 
-/// True for a stack each of whose slots is sharded by itself.
+/// True for a stack whose slots are sharded separately.
 static bool isStackOfChunks(NamedTensorType type) {
   dist::ShardingAttr sharding = type.getShardingOrReplicated();
   return sharding.isFlat() && sharding.getFlatFrom() > 0 &&

@@ -30,7 +30,7 @@ bool hasStridedSlots(ir::AllocRefAttr ref, llvm::ArrayRef<ir::AllocationAttr> pe
 /// The layout item of a persistent allocation with `bytes` bytes per rank.
 support::PersistentItem getPersistentItem(ir::AllocationAttr allocation, int64_t bytes);
 
-/// The number of slots of a flat tensor. Each slot is sharded by itself.
+/// The number of slots of a flat tensor, which are sharded separately.
 int64_t countSlots(ir::NamedTensorType type);
 
 /// Identifies a persistent tensor in all programs of a module by its role (`titan.param`,
