@@ -1,4 +1,4 @@
-//===- ElementwiseEvaluation.cpp - One scalar function at every element ---===//
+//===- ElementwiseEvaluation.cpp - Elementwise operations -----------------===//
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"

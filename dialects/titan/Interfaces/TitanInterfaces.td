@@ -1,8 +1,8 @@
-//===- TitanInterfaces.td - What the compiler asks of an operation --------===//
+//===- TitanInterfaces.td - Interfaces of operations ----------------------===//
 //
-// Every phase that walks programs asks operations through one of these interfaces, so a new
-// operation (also one from a plugin) works everywhere by implementing them. The dialect's own
-// operations implement them by external models, one folder a concern: Differentiation/,
+// The phases query operations through these interfaces. A new operation, for example one from a
+// plugin, works in all phases that use an interface which it implements. The dialect's operations
+// implement the interfaces by external models in one folder per interface: Differentiation/,
 // Decomposition/, ShardingRules/, Evaluation/, Cost/, Kernels/.
 //
 //===----------------------------------------------------------------------===//
@@ -18,13 +18,13 @@ class Titan_OpInterface<string name> : OpInterface<name> {
 
 def Titan_DifferentiableOpInterface : Titan_OpInterface<"DifferentiableOpInterface"> {
   let description = [{
-    Reverse-mode differentiation: the vector-Jacobian product as operations of the same global view.
+    Reverse-mode differentiation: the vector-Jacobian product as operations on global tensors.
   }];
   let methods = [InterfaceMethod<[{
     Builds the operands' cotangents at the builder's insertion point. `cotangents` has one entry per
-    result, null where nothing flows. `operandCotangents` has one entry per operand; entries left
-    null get no cotangent (integers, or no dependence). Each built cotangent has the operand's
-    dimensions. Matrix gradients of parameters and of activations are separate operations.
+    result; null means zero. `operandCotangents` has one entry per operand; null means no cotangent (an
+    integer operand, or no dependence). Each cotangent has the dimensions of its operand. The dgrad and
+    the wgrad of a contraction are separate operations.
   }], "::mlir::LogicalResult", "buildVjp",
     (ins "::mlir::OpBuilder &":$builder, "::llvm::ArrayRef<::mlir::Value>":$cotangents,
          "::llvm::MutableArrayRef<::mlir::Value>":$operandCotangents)>];
@@ -32,18 +32,18 @@ def Titan_DifferentiableOpInterface : Titan_OpInterface<"DifferentiableOpInterfa
 
 def Titan_DecomposableOpInterface : Titan_OpInterface<"DecomposableOpInterface"> {
   let description = [{
-    The definition of a composite by simpler operations of the same global view
+    The definition of a composite by simpler operations on global tensors
     (dialects/titan/Decomposition).
   }];
   let methods = [InterfaceMethod<[{
-    Builds what each result is at the builder's insertion point, on whole tensors, differentiable.
+    Builds the results at the builder's insertion point, from differentiable operations.
   }], "::llvm::SmallVector<::mlir::Value>", "decompose", (ins "::mlir::OpBuilder &":$builder)>];
 }
 
 def Titan_ShardingRuleOpInterface : Titan_OpInterface<"ShardingRuleOpInterface"> {
   let description = [{
-    How an operation may be split: factors, their kinds, and jointly linear operand sets
-    (dialects/dist/Analysis/ShardingRule.h). Propagation and reshard insertion use nothing else.
+    How an operation may be sharded: factors, their kinds, and jointly linear operand sets
+    (dialects/dist/Analysis/ShardingRule.h). Propagation and reshard insertion use only this rule.
   }];
   let methods = [InterfaceMethod<"The rule of this operation.", "::titan::dist::ShardingRule",
                                  "getShardingRule", (ins)>];
@@ -52,9 +52,9 @@ def Titan_ShardingRuleOpInterface : Titan_OpInterface<"ShardingRuleOpInterface">
 def Titan_PositionalOpInterface : Titan_OpInterface<"PositionalOpInterface"> {
   let description = [{
     An operation whose results depend on global indices along a dimension (`isPositional` of the
-    factor in its sharding rule), and which can compute a chunk of that dimension when it knows the
-    chunk's first index. A positional operation without this interface is not computed in chunks of
-    that dimension.
+    factor in its sharding rule), and which can compute a chunk of that dimension given the first index
+    of the chunk. The compiler does not chunk a positional dimension of operations without this
+    interface.
   }];
   let methods = [InterfaceMethod<[{
     The operation has the types of a chunk already, which is cut from `whole`: the name that the
@@ -67,12 +67,12 @@ def Titan_PositionalOpInterface : Titan_OpInterface<"PositionalOpInterface"> {
 
 def Titan_EvaluableOpInterface : Titan_OpInterface<"EvaluableOpInterface"> {
   let description = [{
-    The reference meaning on one rank's local parts, used by the interpreter. Values are held as
-    doubles and rounded to the element type by the caller after every operation.
+    The reference semantics on the shards of one rank, for the interpreter. Values are doubles; the
+    caller rounds them to the element type after every operation.
   }];
   let methods = [InterfaceMethod<[{
-    Computes the results from the operands. Result shapes are set by the caller.
-    `offsets` answers where this rank's part of a dimension starts.
+    Computes the results from the operands. The caller sets the shapes of the results. `offsets` returns
+    the shard offsets of this rank.
   }], "::mlir::LogicalResult", "evaluate",
     (ins "::llvm::ArrayRef<const ::titan::ir::HostTensor *>":$operands,
          "::llvm::MutableArrayRef<::titan::ir::HostTensor>":$results,
@@ -95,20 +95,20 @@ def Titan_ScalarOpInterface : Titan_OpInterface<"ScalarOpInterface"> {
 }
 
 def Titan_CostOpInterface : Titan_OpInterface<"CostOpInterface"> {
-  let description = [{ Exact arithmetic of one execution on one rank. }];
+  let description = [{ The exact FLOP count of one execution on one rank. }];
   let methods = [InterfaceMethod<"Floating-point operations on local shapes.", "double", "getFlops",
                                  (ins "const ::titan::dist::Degrees &":$degrees)>];
 }
 
 def Titan_ScratchOpInterface : Titan_OpInterface<"ScratchOpInterface"> {
   let description = [{
-    Working memory of an operation's kernel. The memory phase plans it, so that a step allocates
+    Scratch memory of the operation's kernel. The memory phase plans it, so that a step allocates
     nothing.
   }];
   let methods = [
-    InterfaceMethod<"Bytes that each of a processor's threads needs.", "int64_t", "getScratchBytes",
+    InterfaceMethod<"Bytes per CPU thread.", "int64_t", "getScratchBytes",
                     (ins "const ::titan::dist::Degrees &":$degrees), "", [{ return 0; }]>,
-    InterfaceMethod<"Types of tensors that the kernel needs, on any device.",
+    InterfaceMethod<"Types of scratch tensors, on CPUs and devices.",
                     "::llvm::SmallVector<::titan::ir::NamedTensorType>", "getScratchTensors",
                     (ins), "", [{ return {}; }]>];
 }

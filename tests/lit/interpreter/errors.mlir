@@ -12,7 +12,7 @@
 
 //--- parts.mlir
 // Two operands that hold different parts of one dimension.
-// PARTS: error: 'titan.add' op joins different parts of dimension "x": [0, 2) and [0, 4)
+// PARTS: error: 'titan.add' op matches different shards of dimension "x": [0, 2) and [0, 4)
 // PARTS: note: on rank 0: parts, parts.mlir:
 // RANKS: error: runs on 2 ranks, not on 4
 dist.mesh @mesh [#dist.axis<a = 2>]
