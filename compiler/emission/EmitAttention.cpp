@@ -81,7 +81,7 @@ LogicalResult AttentionCall::arrange(Value query) {
     if (dim.key == along) {
       queries = dim.size;
       firstQuery =
-          emitter.getRankOffset(type, type.indexOf(StringAttr::get(op->getContext(), along)));
+          emitter.getShardOffset(type, type.indexOf(StringAttr::get(op->getContext(), along)));
       isBefore = false;
     } else if (dim.key == head.key) {
       head.size = dim.size;

@@ -61,7 +61,7 @@ Scatter::Scatter(FunctionEmitter &emitter, PutOp op)
       work(emitter.sizes().getCount(op.getUpdates().getType())) {
   NamedTensorType table = op.getResult().getType();
   int64_t dim = table.indexOf(op.getAlongAttr());
-  offset = emitter.getRankOffset(table, dim);
+  offset = emitter.getShardOffset(table, dim);
   size = emitter.sizes().getDims(table)[dim].size;
   stride = result.strides.lookup(along);
   type = getRegisterType(table.getElementType());

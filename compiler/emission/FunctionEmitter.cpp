@@ -117,7 +117,7 @@ Access FunctionEmitter::getAccess(Value value, ArrayRef<Index> space) {
 }
 
 Access FunctionEmitter::getIndexAccess(IotaOp iota) {
-  Access access = makeAccess(getRankOffset(iota.getType(), 0), getSpace(iota.getResult()));
+  Access access = makeAccess(getShardOffset(iota.getType(), 0), getSpace(iota.getResult()));
   access.isIndex = true;
   return access;
 }
@@ -212,12 +212,12 @@ std::string FunctionEmitter::getInlineScalar(Value value) {
       .getElementExpression({}, 0, getScalarType(constant));
 }
 
-std::string FunctionEmitter::getRankOffset(NamedTensorType type, int64_t dim) {
+std::string FunctionEmitter::getShardOffset(NamedTensorType type, int64_t dim) {
   ArrayAttr axes = type.getShardingOrReplicated().getDimAxes()[dim];
   if (axes.empty())
     return "";
   Factor size = sizes().getSize(type.getDims()[dim], axes);
-  std::string start = "(" + sizes().getPart(axes) + ") * " + size.name;
+  std::string start = "(" + sizes().getShardIndex(axes) + ") * " + size.name;
   std::string &name = rankOffsets[start];
   if (name.empty()) {
     name = scope.pick(size.name + "_start");

@@ -69,7 +69,7 @@ public:
   std::string getInlineScalar(mlir::Value value);
   /// Global index at which this rank's part of dimension `dim` starts, as a variable that is
   /// declared here; empty if it is 0.
-  std::string getRankOffset(ir::NamedTensorType type, int64_t dim);
+  std::string getShardOffset(ir::NamedTensorType type, int64_t dim);
   /// Writes `at(ctx, "file:line", "operation");`, for messages and profiles.
   void setPlace(mlir::Operation *op);
   /// Copies `value` to `target`, a pointer expression.

@@ -53,7 +53,7 @@ std::string RowNest::getGlobalIndex(Value value) {
   const Access &access = globalIndices[value];
   std::string index = getOffset(access, current);
   for (int64_t d = 0; d < type.getRank(); ++d)
-    if (std::string start = emitter.getRankOffset(type, d); !start.empty())
+    if (std::string start = emitter.getShardOffset(type, d); !start.empty())
       index += " + " + scale(start, access.strides.lookup(type.getDims()[d].getName().getValue()));
   return index;
 }
@@ -157,7 +157,7 @@ void RowNest::emitElementwise(Operation *op) {
 std::string RowNest::getTake(TakeOp op) {
   auto table = op.getInput().getType();
   int64_t dim = table.indexOf(op.getAlongAttr());
-  std::string offset = emitter.getRankOffset(table, dim);
+  std::string offset = emitter.getShardOffset(table, dim);
   std::string at = emitter.names().pick("at");
   text.line("const int64_t " + at + " = " + getOperand(op.getIndices()) +
             (offset.empty() ? "" : " - " + offset) + ";");
@@ -171,7 +171,7 @@ std::string RowNest::getTake(TakeOp op) {
 
 std::string RowNest::getOneHot(PutOp op) {
   auto type = op.getResult().getType();
-  std::string offset = emitter.getRankOffset(type, type.indexOf(op.getAlongAttr()));
+  std::string offset = emitter.getShardOffset(type, type.indexOf(op.getAlongAttr()));
   std::string index = getIndex(op.getAlong()) + (offset.empty() ? "" : " + " + offset);
   return "(" + index + " == " + getOperand(op.getIndices()) + " ? " + getOperand(op.getUpdates()) +
          " : " + getType(op.getResult()) + "(0))";

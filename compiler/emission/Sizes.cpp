@@ -64,7 +64,7 @@ Factor Sizes::getDegree(ArrayAttr axes) {
   return {axes.size() == 1 ? text : "(" + text + ")", 0};
 }
 
-std::string Sizes::getPart(ArrayAttr axes) {
+std::string Sizes::getShardIndex(ArrayAttr axes) {
   std::string part;
   for (auto axis : axes.getAsRange<StringAttr>()) {
     std::string index = getAxisName(axis);

@@ -40,7 +40,7 @@ public:
   /// Product of the degrees of `axes`, as an expression.
   Factor getDegree(mlir::ArrayAttr axes);
   /// This rank's index among the parts into which `axes` split something, outer to inner.
-  std::string getPart(mlir::ArrayAttr axes);
+  std::string getShardIndex(mlir::ArrayAttr axes);
   /// Index of an axis in the mesh.
   int64_t getAxis(mlir::StringAttr name);
   /// The axis as a constant of emitted code, which is its index: `mesh::tp_`.

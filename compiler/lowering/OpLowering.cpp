@@ -104,7 +104,7 @@ Value OpLowering::ofOne(const Op &op, Value x, mlir::Location loc, ir::NamedTens
   case OpKind::StopGradient:
     return builder.create<ir::StopGradientOp>(loc, type, x);
   case OpKind::Anchor:
-    return anchored(x, type, loc, op.names[0]);
+    return constrained(x, type, loc, op.names[0]);
   default:
     llvm_unreachable("has not one operand and one result");
   }
@@ -190,13 +190,13 @@ Value OpLowering::inOrder(Value value, ir::NamedTensorType type, mlir::Location 
   return value.getType() == type ? value : builder.create<ir::ExpandOp>(loc, type, value);
 }
 
-Value OpLowering::anchored(Value value, ir::NamedTensorType type, mlir::Location loc,
-                           StringRef name) {
+Value OpLowering::constrained(Value value, ir::NamedTensorType type, mlir::Location loc,
+                              StringRef name) {
   value = inOrder(value, type, loc);
-  auto anchor = value.getDefiningOp<ir::AnchorOp>();
-  if (anchor && (name.empty() || ir::getName(anchor) == name))
+  auto constraint = value.getDefiningOp<ir::ShardingConstraintOp>();
+  if (constraint && (name.empty() || ir::getName(constraint) == name))
     return value;
-  return ir::createAnchor(builder, loc, type, value, name);
+  return ir::createConstraint(builder, loc, type, value, name);
 }
 
 /// The parameters that the bodies declare, those of repeats inside them included, and the bodies
@@ -249,7 +249,7 @@ void OpLowering::repeat(const Op &op, mlir::Location loc) {
   for (size_t i = 0; i < op.operands.size(); ++i) {
     types.push_back(translation.type(model.values[op.operands[i]].type));
     inits.push_back(
-        anchored(operand(op, i), cast<ir::NamedTensorType>(types.back()), loc, op.names[i]));
+        constrained(operand(op, i), cast<ir::NamedTensorType>(types.back()), loc, op.names[i]));
   }
   Sliced sliced = slicedParameters(op.body);
   ir::VariantLists users;
@@ -302,9 +302,9 @@ void OpLowering::lowerBody(mlir::Region &region, const sema::Region &body, Array
     auto type = cast<ir::NamedTensorType>(init.getType());
     Value value = inOrder(values.lookup(id), type, loc);
     // What is declared keeps its name; anything else is the next of what the repeat starts from.
-    bool isDeclared = value.getDefiningOp<ir::AnchorOp>() != nullptr;
-    StringRef start = ir::getName(init.getDefiningOp<ir::AnchorOp>());
-    yields.push_back(anchored(value, type, loc, isDeclared ? StringRef() : start));
+    bool isDeclared = value.getDefiningOp<ir::ShardingConstraintOp>() != nullptr;
+    StringRef start = ir::getName(init.getDefiningOp<ir::ShardingConstraintOp>());
+    yields.push_back(constrained(value, type, loc, isDeclared ? StringRef() : start));
   }
   // An iteration that has a buffer and does not update it keeps it as it was.
   for (const auto &[index, variants] : updated)

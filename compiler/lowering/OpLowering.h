@@ -30,10 +30,10 @@ public:
 
   void lower(const sema::Region &region);
   mlir::Value operator[](sema::ValueId id) const { return values.lookup(id); }
-  /// The value as an anchor of this name in this order of dimensions; itself if it is one already,
-  /// as any is where the name is empty.
-  mlir::Value anchored(mlir::Value value, ir::NamedTensorType type, mlir::Location loc,
-                       llvm::StringRef name);
+  /// The value as a sharding constraint of this name in this order of dimensions; itself if it is
+  /// one already, as any is where the name is empty.
+  mlir::Value constrained(mlir::Value value, ir::NamedTensorType type, mlir::Location loc,
+                          llvm::StringRef name);
 
 private:
   void lower(const sema::Op &op);

@@ -26,7 +26,7 @@ static RepeatOp replace(RepeatOp repeat, TypeRange types, ValueRange inits, Valu
   return wider;
 }
 
-RepeatOp dist::addCarried(RepeatOp repeat, ValueRange added) {
+RepeatOp dist::addIterArgs(RepeatOp repeat, ValueRange added) {
   unsigned carried = repeat.getNumCarried();
   for (const ir::RepeatVariant &body : repeat.getVariants()) {
     SmallVector<Value> arguments;
@@ -46,7 +46,7 @@ RepeatOp dist::addCarried(RepeatOp repeat, ValueRange added) {
                  repeat.getAllStackUsers());
 }
 
-RepeatOp dist::addSlices(RepeatOp repeat, ArrayRef<VariantStack> stacks) {
+RepeatOp dist::addScannedInputs(RepeatOp repeat, ArrayRef<VariantStack> stacks) {
   SmallVector<Value> slices(repeat.getSlices());
   ir::VariantLists users = repeat.getAllSliceUsers();
   for (auto [stack, variant] : stacks) {
@@ -59,7 +59,7 @@ RepeatOp dist::addSlices(RepeatOp repeat, ArrayRef<VariantStack> stacks) {
                  repeat.getAllStackUsers());
 }
 
-RepeatOp dist::addStacks(RepeatOp repeat, ValueRange values) {
+RepeatOp dist::addStackedOutputs(RepeatOp repeat, ValueRange values) {
   SmallVector<Type> types(repeat.getResultTypes());
   ir::VariantLists users = repeat.getAllStackUsers();
   for (Value value : values) {

@@ -20,7 +20,7 @@ static bool isOnlyLookedUp(Value parameter) {
     Operation *user = use.getOwner();
     if (auto take = dyn_cast<TakeOp>(user))
       return use.get() == take.getInput();
-    return isa<AnchorOp, RenameOp, CastOp>(user) && isOnlyLookedUp(user->getResult(0));
+    return isa<ShardingConstraintOp, RenameOp, CastOp>(user) && isOnlyLookedUp(user->getResult(0));
   });
 }
 

@@ -6,11 +6,11 @@
 include "dialects/dist/IR/DistAttrs.td"
 include "dialects/titan/IR/TitanOpBase.td"
 
-def Titan_AnchorOp : Titan_Op<"anchor", [Pure]> {
+def Titan_ShardingConstraintOp : Titan_Op<"sharding_constraint", [Pure]> {
   let summary = "a value that the user declared; the mapping binds it";
   let description = [{
     The identity. It marks the values to which the parallel map is applied (declared `let`s and what
-    `repeat` carries); everything between anchors is inferred by propagation. Its cotangent is an
+    `repeat` carries); everything between sharding constraints is inferred by propagation. Its cotangent is an
     anchor too, so a gradient lies as its value does. Gone after the shard phase.
 
     `titan.name` is what overrides of the map call the value by; the cotangent has the same name.
@@ -18,7 +18,7 @@ def Titan_AnchorOp : Titan_Op<"anchor", [Pure]> {
     Constraints:
     - (C1) operand and result are equal up to sharding.
 
-    Example: `%h = titan.anchor %0 {titan.name = "layers.h"} : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[seq = 8]>`
+    Example: `%h = titan.sharding_constraint %0 {titan.name = "layers.h"} : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[seq = 8]>`
   }];
   let arguments = (ins Titan_Tensor:$input);
   let results = (outs Titan_Tensor:$result);

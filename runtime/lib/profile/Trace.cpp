@@ -10,8 +10,8 @@ namespace titan::rt {
 
 namespace {
 
-constexpr size_t most = 1 << 20;          // of marks; later ones are not taken
-constexpr size_t mostExchanges = 1 << 16; // likewise
+constexpr size_t most = 1 << 20;            // of marks; later ones are not taken
+constexpr size_t mostCollectives = 1 << 16; // likewise
 
 enum Lane { Operations, Loop, Communication }; // "threads" of a rank
 
@@ -56,7 +56,7 @@ void at(Context &ctx, const char *place, const char *action) {
 
 Trace::Trace(Device &device, int rank) : device(device), rank(rank) {
   marks.reserve(most);
-  exchanges.reserve(mostExchanges);
+  collectives.reserve(mostCollectives);
 }
 
 void Trace::mark(const char *place, const char *action) {
@@ -70,10 +70,10 @@ void Trace::span(const char *name, Clock::time_point begin) {
   spans.push_back({begin, Clock::now(), name});
 }
 
-void Trace::exchange(const char *place, const char *action, Clock::time_point started,
-                     Clock::time_point begin) {
-  if (exchanges.size() < mostExchanges)
-    exchanges.push_back({started, begin, Clock::now(), place, action});
+void Trace::collective(const char *place, const char *action, Clock::time_point started,
+                       Clock::time_point begin) {
+  if (collectives.size() < mostCollectives)
+    collectives.push_back({started, begin, Clock::now(), place, action});
 }
 
 void Trace::write(const std::string &path) const {
@@ -87,7 +87,7 @@ void Trace::write(const std::string &path) const {
     if (const Mark &mark = marks[i]; *mark.place)
       text += ",\n" +
               spanText(rank, Operations, operation(mark), mark.place, mark.time, marks[i + 1].time);
-  for (const Carried &each : exchanges)
+  for (const Carried &each : collectives)
     text += ",\n" + spanText(rank, Communication, operation(each), each.place, each.begin, each.end,
                              fmt::format(R"(, "started": {:.3f})", timestamp(each.started)));
   for (const Span &span : spans)

@@ -27,9 +27,9 @@ public:
   /// A span of the thread that communicates, from a time to now, and when the program started what
   /// that thread carries out. The program waits for all of it before a step ends, and `write` comes
   /// after steps.
-  void exchange(const char *place, const char *action,
-                std::chrono::system_clock::time_point started,
-                std::chrono::system_clock::time_point begin);
+  void collective(const char *place, const char *action,
+                  std::chrono::system_clock::time_point started,
+                  std::chrono::system_clock::time_point begin);
 
   /// Writes the file of this rank. Clocks of one machine agree, so files can be laid side by side.
   void write(const std::string &path) const;
@@ -52,7 +52,7 @@ private:
   int rank;
   std::vector<Mark> marks;
   std::vector<Span> spans;
-  std::vector<Carried> exchanges; // the communicating thread's alone
+  std::vector<Carried> collectives; // the communicating thread's alone
 };
 
 } // namespace titan::rt

@@ -49,7 +49,7 @@ void refuseAnotherModel(const std::string &directory, const Manifest &manifest) 
 void load(Session &session, const std::string &directory, const Manifest &manifest, bool isAsked) {
   constexpr Role parameters[] = {Role::Parameter}, state[] = {Role::State};
   std::string writer = writerOf(session, manifest);
-  session.world().together([&] {
+  session.world().runCollectively([&] {
     try {
       loadTensors(session, {directory, manifest.paths(directory, Content::Parameters)}, parameters);
       loadTensors(session, {directory, manifest.paths(directory, Content::Optimizer)}, state);
@@ -78,7 +78,7 @@ bool isWeightsOfRun(const std::string &path) {
 /// The run's checkpoints as rank 0 sees them: all ranks must try the same ones.
 std::vector<std::string> candidates(Session &session, const std::string &runDirectory) {
   std::vector<int64_t> steps;
-  session.world().together([&] {
+  session.world().runCollectively([&] {
     if (session.isFirst())
       steps = listSteps(runDirectory);
   });
@@ -143,7 +143,7 @@ void loadWeights(Session &session, const std::string &path) {
   std::optional<WeightStore> store;
   std::vector<Manifest::File> files;
   std::string directory;
-  session.world().together([&] {
+  session.world().runCollectively([&] {
     directory = store.emplace(path).directory();
     if (isCheckpoint(directory))
       files = readManifest(directory).files;
@@ -155,7 +155,7 @@ void loadWeights(Session &session, const std::string &path) {
                 [](const Manifest::File &file) { return file.content != Content::Parameters; });
   const std::string problem = files.empty() ? "" : damageOf(session, directory, files);
   constexpr Role parameters[] = {Role::Parameter};
-  session.world().together([&] {
+  session.world().runCollectively([&] {
     if (!problem.empty())
       throw UserError(problem);
     loadTensors(session, *store, parameters);
@@ -171,7 +171,7 @@ std::optional<Manifest> resumeFrom(Session &session, const std::string &runDirec
   if (any)
     directories = candidates(session, runDirectory);
   if (directories.empty())
-    session.world().together([&] {
+    session.world().runCollectively([&] {
       if (std::string lost = session.isFirst() ? lostCheckpoints(runDirectory) : ""; !lost.empty())
         throw UserError(lost);
     });
@@ -186,7 +186,7 @@ std::optional<Manifest> resumeFrom(Session &session, const std::string &runDirec
       return manifest;
     }
     if (i + 1 == directories.size())
-      session.world().together([&] {
+      session.world().runCollectively([&] {
         throw UserError(problem + (any ? "; no checkpoint of '" + runDirectory +
                                              "' can be used: begin anew with --resume none"
                                        : ""));

@@ -40,7 +40,7 @@ MetricsRow Progress::row(int64_t step, double rate, double secondsSinceRow) {
   row.step = step;
   row.loss = withoutSign(session.readScalar("loss", "train"));
   row.losses = session.readLosses("train");
-  row.maxLoss = session.readGreatestSummand("own_loss", "train");
+  row.maxLoss = session.readGreatestSummand("local_loss", "train");
   row.gradNorm = withoutSign(session.readScalar("grad_norm", "train"));
   row.lr = rate;
   row.tokens = step * program.batch * program.seq;

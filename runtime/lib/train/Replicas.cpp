@@ -53,9 +53,9 @@ void checkReplicas(Session &session) {
   size_t ranks = static_cast<size_t>(session.world().size());
   std::vector<HeldPart> all(ranks * own.size());
   constexpr int64_t numbers = sizeof(HeldPart) / sizeof(int64_t);
-  session.world().everyone().allGather(own.data(), all.data(),
-                                       numbers * static_cast<int64_t>(own.size()), DType::I64,
-                                       {"comparing replicas", ""});
+  session.world().worldGroup().allGather(own.data(), all.data(),
+                                         numbers * static_cast<int64_t>(own.size()), DType::I64,
+                                         {"comparing replicas", ""});
   for (size_t i = 0; i < tensors.size(); ++i) {
     std::vector<HeldPart> held;
     for (size_t rank = 0; rank < ranks; ++rank)

@@ -12,7 +12,7 @@ std::string RunDirectory::file(const char *name) const {
 }
 
 void RunDirectory::open() {
-  session.world().together([&] {
+  session.world().runCollectively([&] {
     if (!session.isFirst())
       return;
     std::error_code ignored;

@@ -162,8 +162,8 @@ std::optional<double> Session::readGreatestSummand(const std::string &name,
   double value = readScalar(name, function);
   for (int axis : tensor->info.sumAxes)
     value *= static_cast<double>(degrees[axis]);
-  world().everyone().allReduce(&value, 1, DType::F64, Reduction::Max,
-                               {"the greatest of a metric", ""});
+  world().worldGroup().allReduce(&value, 1, DType::F64, Reduction::Max,
+                                 {"the greatest of a metric", ""});
   return value;
 }
 
@@ -193,8 +193,8 @@ void Session::writeScalar(const std::string &name, double value) {
 
 void Session::greatest(std::span<float> values) {
   if (world().size() > 1)
-    world().everyone().allReduce(values.data(), static_cast<int64_t>(values.size()), DType::F32,
-                                 Reduction::Max, {"agreement to stop", ""});
+    world().worldGroup().allReduce(values.data(), static_cast<int64_t>(values.size()), DType::F32,
+                                   Reduction::Max, {"agreement to stop", ""});
 }
 
 int Session::greatest(int value) {
@@ -208,12 +208,12 @@ bool Session::anyRank(bool value) {
 }
 
 int64_t Session::fromFirst(int64_t value) {
-  world().everyone().broadcast(&value, 1, DType::I64, 0, {"agreement on what to do", ""});
+  world().worldGroup().broadcast(&value, 1, DType::I64, 0, {"agreement on what to do", ""});
   return value;
 }
 
 void Session::barrier(const char *action) {
-  world().everyone().barrier({action, ""});
+  world().worldGroup().barrier({action, ""});
 }
 
 } // namespace titan::rt

@@ -52,7 +52,7 @@ private:
   void dropUnusedSlices();
   void extendForward();
   void buildBackward();
-  Value anchored(Value value, Value init);
+  Value constrained(Value value, Value init);
   Value zeros(Value value, NamedTensorType type);
 
   RepeatOp forward;
@@ -82,12 +82,12 @@ Value RepeatGradient::zeros(Value value, NamedTensorType type) {
 
 /// What a repeat carries is bound by the map, so it is marked, like the forward's: a cotangent goes
 /// by the name of what the forward starts from.
-Value RepeatGradient::anchored(Value value, Value init) {
-  StringRef name = getName(init.getDefiningOp<AnchorOp>());
-  auto anchor = value.getDefiningOp<AnchorOp>();
-  if (anchor && getName(anchor) == name)
+Value RepeatGradient::constrained(Value value, Value init) {
+  StringRef name = getName(init.getDefiningOp<ShardingConstraintOp>());
+  auto constraint = value.getDefiningOp<ShardingConstraintOp>();
+  if (constraint && getName(constraint) == name)
     return value;
-  return createAnchor(builder, value.getLoc(), value.getType(), value, name);
+  return createConstraint(builder, value.getLoc(), value.getType(), value, name);
 }
 
 LogicalResult RepeatGradient::run() {
@@ -122,7 +122,7 @@ void RepeatGradient::chooseCarried() {
       continue;
     carried.push_back(i);
     auto type = cast<NamedTensorType>(init.getType());
-    inits.push_back(anchored(cotangents[i] ? cotangents[i] : zeros(init, type), init));
+    inits.push_back(constrained(cotangents[i] ? cotangents[i] : zeros(init, type), init));
   }
   for (auto [i, cotangent] : llvm::enumerate(cotangents.drop_front(forward.getNumCarried())))
     if (cotangent) {
@@ -180,7 +180,7 @@ void RepeatGradient::yieldCotangents(BackwardBody &body) {
     Value cotangent = body.sweep.lookup(body.forward.getCarriedArgs()[i]);
     Value init = forward.getInits()[i];
     auto type = cast<NamedTensorType>(init.getType());
-    results.push_back(anchored(cotangent ? cotangent : zeros(init, type), init));
+    results.push_back(constrained(cotangent ? cotangent : zeros(init, type), init));
   }
   for (Value value : captured) {
     Location loc = getGradientLoc(forward.getLoc(), value);

@@ -9,8 +9,8 @@
 //   - an operation marked `titan.recompute` is computed again from what it needs, which is kept;
 //   - everything else is stacked by the forward: this memory grows with the number of layers.
 //
-// A view is never stacked, its operand is. A value that an anchor repeats is stacked as the anchor,
-// whose sharding is declared.
+// A view is never stacked, its operand is. A value that a sharding constraint repeats is stacked as
+// the constraint, whose sharding is declared.
 //
 //===----------------------------------------------------------------------===//
 

@@ -59,8 +59,8 @@ bool memory::readsSlots(OpOperand &use) {
     return use.getOperandNumber() >= repeat.getNumCarried();
   if (isa<dist::AllGatherOp>(op))
     return op->getNumOperands() == 1 && !dist::getStartChannel(op) &&
-           dist::exchangesRows(cast<NamedTensorType>(op->getOperand(0).getType()),
-                               cast<NamedTensorType>(op->getResult(0).getType()));
+           dist::isRowwiseCollective(cast<NamedTensorType>(op->getOperand(0).getType()),
+                                     cast<NamedTensorType>(op->getResult(0).getType()));
   return isa<dist::LayerOp, func::ReturnOp>(op) || walksSlots(op);
 }
 

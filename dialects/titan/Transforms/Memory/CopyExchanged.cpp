@@ -14,7 +14,7 @@ static void copyExchanged(Operation *terminator, OpOperand &handedOn) {
   OpBuilder builder(terminator);
   Value value = handedOn.get();
   handedOn.set(
-      builder.create<CastOp>(value.getLoc(), value.getType(), value, /*roundsTerms=*/false));
+      builder.create<CastOp>(value.getLoc(), value.getType(), value, /*roundBeforeReduce=*/false));
 }
 
 /// The terminator's operand i takes the place of `kept[i]`, where that is not null. Operands that

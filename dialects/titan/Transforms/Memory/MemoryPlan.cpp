@@ -24,7 +24,7 @@ PlaceAttr memory::getPlace(Value value) {
 }
 
 bool memory::isView(Operation *op) {
-  return isa<RenameOp, SplitOp, MergeOp, AnchorOp, StopGradientOp, CheckIndexOp>(op);
+  return isa<RenameOp, SplitOp, MergeOp, ShardingConstraintOp, StopGradientOp, CheckIndexOp>(op);
 }
 
 Value memory::getRoot(Value value) {

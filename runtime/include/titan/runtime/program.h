@@ -93,7 +93,7 @@ enum class Role : uint8_t { Parameter, State, Input, Scalar, Output, Gradient };
 struct Tensor {
   Role role;
   /// Parameter: its name ("layers.wq"); State: "m.layers.wq"; Input: "tokens"; Scalar: "lr",
-  /// "step"; Output: "loss", "loss.NAME" of one that has a name, "grad_norm", "own_loss" (what
+  /// "step"; Output: "loss", "loss.NAME" of one that has a name, "grad_norm", "local_loss" (what
   /// this rank adds to the loss), "logits"; Gradient: the parameter's name. A stacked tensor (its
   /// first dimension is a repeat) is exchanged and initialised per layer: "layers.3.wq".
   std::string name;
@@ -276,7 +276,7 @@ void reduceScatter(Context &, GroupRef, DType, Reduction, const void *in, void *
 void allReduce(Context &, GroupRef, DType, Reduction, void *data, int64_t elements);
 /// One of several values that are exchanged as one message, with the arguments that it would have
 /// alone; reduced in place: `in` and `out` are the same.
-struct Part {
+struct CollectiveOperand {
   const void *in;
   void *out;
   int64_t outer, d, inner;
@@ -285,10 +285,11 @@ struct Part {
 /// background, in the order of the calls: until `finish` on that channel, nobody may write what it
 /// reads or touch what it writes.
 constexpr int kAtOnce = -1;
-void allGather(Context &, GroupRef, DType, std::initializer_list<Part>, int channel = kAtOnce);
-void reduceScatter(Context &, GroupRef, DType, Reduction, std::initializer_list<Part>,
+void allGather(Context &, GroupRef, DType, std::initializer_list<CollectiveOperand>,
+               int channel = kAtOnce);
+void reduceScatter(Context &, GroupRef, DType, Reduction, std::initializer_list<CollectiveOperand>,
                    int channel = kAtOnce);
-void allReduce(Context &, GroupRef, DType, Reduction, std::initializer_list<Part>,
+void allReduce(Context &, GroupRef, DType, Reduction, std::initializer_list<CollectiveOperand>,
                int channel = kAtOnce);
 /// Returns when what was last started on the channel is there.
 void finish(Context &, int channel);

@@ -1,9 +1,9 @@
 // RUN: titan-opt %s -split-input-file -verify-diagnostics
 
-// An anchor is the identity.
+// A sharding constraint is the identity.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C1) operand and result differ}}
-  %0 = titan.anchor %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[keys = 8]>
+  %0 = titan.sharding_constraint %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[keys = 8]>
   return
 }
 

@@ -4,15 +4,15 @@
 !w = !titan.tensor<f32[embed = 4, heads = 2, head = 2]>
 !q = !titan.tensor<f32[seq = 8, heads = 2, head = 2]>
 
-// A contraction sums what both operands have and the result lacks; a declared value is an anchor.
+// A contraction sums what both operands have and the result lacks; a declared value is a sharding constraint.
 // CHECK-LABEL: func.func @contract
 func.func @contract(%x: !x, %w: !w) -> !q {
   // CHECK: titan.contract %{{.*}}, %{{.*}} : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[embed = 4, heads = 2, head = 2]>) -> !titan.tensor<f32[seq = 8, heads = 2, head = 2]>
   %0 = titan.contract %x, %w : (!x, !w) -> !q
   // CHECK: titan.contract %{{.*}}, %{{.*}} into %{{.*}} : ({{.*}}, {{.*}}, !titan.tensor<f32[seq = 8, heads = 2, head = 2]>) ->
   %into = titan.contract %x, %w into %0 : (!x, !w, !q) -> !q
-  // CHECK: titan.anchor
-  %1 = titan.anchor %into : !q -> !q
+  // CHECK: titan.sharding_constraint
+  %1 = titan.sharding_constraint %into : !q -> !q
   return %1 : !q
 }
 

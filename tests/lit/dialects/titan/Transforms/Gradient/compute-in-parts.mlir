@@ -8,7 +8,7 @@
 !y = !titan.tensor<f32[batch = 2, seq = 8, vocab = 64]>
 
 dist.mesh @mesh [#dist.axis<shard = 2>]
-dist.map "shard" splits ["batch"] otherwise [] stores []
+dist.axis_rules "shard" shards ["batch"] fallback [] stores []
 
 // The batch is split by an axis, so the sequence is cut; of what stands between, the lookup of the
 // labels' logits moves, too. A sum starts at zero; what is one part's is stacked and laid together.
@@ -89,8 +89,8 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w a
 !w = !titan.tensor<f32[embed = 64, vocab = 4096]>
 !y = !titan.tensor<f32[batch = 8, seq = 512, vocab = 4096]>
 dist.mesh @mesh [#dist.axis<shard = auto>, #dist.axis<tp = 4>]
-dist.map "shard" splits ["batch"] otherwise [] stores []
-dist.map "tp" splits ["vocab"] otherwise [] stores []
+dist.axis_rules "shard" shards ["batch"] fallback [] stores []
+dist.axis_rules "tp" shards ["vocab"] fallback [] stores []
 
 // A rank has at least one sample, and a quarter of the vocabulary: 2 MiB stay whole.
 // CHECK-LABEL: func.func @train(

@@ -1,4 +1,4 @@
-#include "comm/Call.h"
+#include "comm/CallSignature.h"
 
 #include <algorithm>
 #include <cstring>
@@ -17,7 +17,7 @@ uint64_t endOf(const char *text, size_t length) {
 
 } // namespace
 
-uint64_t signatureOf(const Call &call) {
+uint64_t hashOf(const CallSignature &call) {
   uint64_t hash = 0;
   auto mix = [&](uint64_t value) {
     hash = (hash ^ value) * 0x9e3779b97f4a7c15u;

@@ -1,6 +1,6 @@
 // Exchanges of several values between threads that stand for processes: each has its own mapping of
 // the shared memory. With -fsanitize=thread this shows that the background thread is free of races.
-#include "CommExchanges.h"
+#include "CommCollectives.h"
 #include "ThreadRendezvous.h"
 
 #include "comm/SelfGroup.h"
@@ -37,10 +37,10 @@ void onMembers(int count, const std::function<void(Group &)> &body) {
     thread.join();
 }
 
-TEST(Exchange, MovesSeveralValuesAtOnceAndInTheBackground) {
+TEST(CollectiveCall, MovesSeveralValuesAtOnceAndInTheBackground) {
   for (int count : {2, 3}) {
     std::atomic<int64_t> wrong = 0;
-    onMembers(count, [&](Group &group) { wrong += titan::test::checkExchanges(group); });
+    onMembers(count, [&](Group &group) { wrong += titan::test::checkCollectives(group); });
     EXPECT_EQ(wrong, 0) << count << " members";
   }
 }
@@ -71,18 +71,18 @@ private:
   Group &inner;
 };
 
-TEST(Exchange, PacksWhereTheTransportTakesOneBufferOnly) {
+TEST(CollectiveCall, PacksWhereTheTransportTakesOneBufferOnly) {
   std::atomic<int64_t> wrong = 0;
   onMembers(2, [&](Group &group) {
     PackedGroup packed(group);
-    wrong += titan::test::checkExchanges(packed);
+    wrong += titan::test::checkCollectives(packed);
   });
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(Exchange, OfOneMemberCopies) {
+TEST(CollectiveCall, OfOneMemberCopies) {
   SelfGroup self(0);
-  EXPECT_EQ(titan::test::checkExchanges(self), 0);
+  EXPECT_EQ(titan::test::checkCollectives(self), 0);
 }
 
 /// Fails at the second call.
@@ -106,13 +106,13 @@ TEST(Background, HandsFaultsOn) {
   FailingGroup group;
   titan::test::HostStaging staging;
   double value = 0;
-  Exchange exchange{Exchange::AllReduce, &group, DType::F64,
-                    Reduction::Sum,      {},     {{&value, &value, 1, 1}}};
+  CollectiveCall call{CollectiveCall::AllReduce, &group, DType::F64, Reduction::Sum, {},
+                      {{&value, &value, 1, 1}}};
   Background background(staging);
-  uint64_t first = background.start(exchange);
+  uint64_t first = background.start(call);
   EXPECT_NO_THROW(background.waitFor(first));
-  background.start(exchange);
-  uint64_t last = background.start(exchange);
+  background.start(call);
+  uint64_t last = background.start(call);
   EXPECT_THROW(background.waitFor(last), Fault);
   EXPECT_THROW(background.drain(), Fault);
   EXPECT_EQ(group.calls, 2);

@@ -1,9 +1,9 @@
-// RUN: titan-opt --dist-bind-anchors -split-input-file %s | FileCheck %s
+// RUN: titan-opt --dist-assign-shardings -split-input-file %s | FileCheck %s
 
 dist.mesh @mesh [#dist.axis<r = auto>, #dist.axis<one = 1>, #dist.axis<t = 2>]
-dist.map "r" splits ["batch"] otherwise [] stores ["params", "grads", "optimizer"]
-dist.map "one" splits ["batch", "embed"] otherwise [] stores ["params"]
-dist.map "t" splits ["heads", "group", "ffn"] otherwise ["seq"] stores []
+dist.axis_rules "r" shards ["batch"] fallback [] stores ["params", "grads", "optimizer"]
+dist.axis_rules "one" shards ["batch", "embed"] fallback [] stores ["params"]
+dist.axis_rules "t" shards ["heads", "group", "ffn"] fallback ["seq"] stores []
 
 // Arguments: data by name, with `otherwise` last; parameters and their state flat over what the axis stores
 // and does not split, below the stacked dimension; an axis of degree 1 is never named.
@@ -38,14 +38,14 @@ func.func @names(%a: !titan.tensor<f32[batch = 1, heads = 3, group = 4]>, %b: !t
 func.func @repeat(%x: !titan.tensor<f32[seq = 8]>, %w: !titan.tensor<f32[layers = 2, seq = 8]> {titan.param = "layers.w", titan.stacked})
     -> !titan.tensor<f32[seq = 8]> {
   %0 = titan.tanh %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[seq = 8]>
-  // CHECK: %[[INIT:.*]] = titan.anchor %{{.*}} : {{.*}}<f32[seq = 8]> -> {{.*}}<f32[seq = 8], <[{t}]>>
+  // CHECK: %[[INIT:.*]] = titan.sharding_constraint %{{.*}} : {{.*}}<f32[seq = 8]> -> {{.*}}<f32[seq = 8], <[{t}]>>
   // CHECK: titan.repeat <layers = 2> carry(%[[INIT]])
   // CHECK-SAME: -> !titan.tensor<f32[seq = 8], <[{t}]>> {
   %1 = titan.repeat <layers = 2> carry(%0) slices(%w) : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[layers = 2, seq = 8]>) -> !titan.tensor<f32[seq = 8]> {
   // CHECK: ^bb0({{.*}}, %{{.*}}: !titan.tensor<f32[seq = 8], <[{t}]>>, %{{.*}}: !titan.tensor<f32[seq = 8], <[{t}] flat 0 {r}>>)
   ^bb0(%l: !titan.tensor<i64[]>, %c: !titan.tensor<f32[seq = 8]>, %wl: !titan.tensor<f32[seq = 8]>):
     %2 = titan.mul %c, %wl : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[seq = 8]>) -> !titan.tensor<f32[seq = 8]>
-    // CHECK: %[[NEXT:.*]] = titan.anchor
+    // CHECK: %[[NEXT:.*]] = titan.sharding_constraint
     // CHECK: titan.yield %[[NEXT]]
     titan.yield %2 : !titan.tensor<f32[seq = 8]>
   }
@@ -64,12 +64,12 @@ func.func @results(%b: !titan.tensor<f32[ffn = 6]> {titan.param = "b"}) -> (
   %0, %1 = titan.repeat <layers = 2> carry(%b) slices() : (!titan.tensor<f32[ffn = 6]>) -> (!titan.tensor<f32[ffn = 6]>, !titan.tensor<f32[layers = 2, ffn = 6]>) {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !titan.tensor<f32[ffn = 6]>):
     %2 = titan.neg %c : !titan.tensor<f32[ffn = 6]> -> !titan.tensor<f32[ffn = 6]>
-    // CHECK: %[[G:.*]] = titan.anchor %{{.*}} -> {{.*}}<f32[ffn = 6], <[{t}] flat 0 {r}>>
+    // CHECK: %[[G:.*]] = titan.sharding_constraint %{{.*}} -> {{.*}}<f32[ffn = 6], <[{t}] flat 0 {r}>>
     // CHECK: titan.yield %{{.*}}, %[[G]]
     titan.yield %2, %2 : !titan.tensor<f32[ffn = 6]>, !titan.tensor<f32[ffn = 6]>
   }
-  // CHECK-DAG: %[[U:.*]] = titan.anchor %{{.*}} -> {{.*}}<f32[ffn = 6], <[{t}] flat 0 {r}>>
-  // CHECK-DAG: %[[O:.*]] = titan.anchor %{{.*}} -> {{.*}}<f32[ffn = 6], <[{}]>>
+  // CHECK-DAG: %[[U:.*]] = titan.sharding_constraint %{{.*}} -> {{.*}}<f32[ffn = 6], <[{t}] flat 0 {r}>>
+  // CHECK-DAG: %[[O:.*]] = titan.sharding_constraint %{{.*}} -> {{.*}}<f32[ffn = 6], <[{}]>>
   // CHECK: return %{{.*}}, %[[U]], %[[O]]
   return %1, %0, %0 : !titan.tensor<f32[layers = 2, ffn = 6]>, !titan.tensor<f32[ffn = 6]>, !titan.tensor<f32[ffn = 6]>
 }
@@ -77,13 +77,13 @@ func.func @results(%b: !titan.tensor<f32[ffn = 6]> {titan.param = "b"}) -> (
 // -----
 
 dist.mesh @mesh [#dist.axis<r = 2>, #dist.axis<t = 2>]
-dist.map "r" splits ["batch"] otherwise [] stores ["params", "grads", "optimizer"] {dist.overrides = [
+dist.axis_rules "r" shards ["batch"] fallback [] stores ["params", "grads", "optimizer"] {dist.overrides = [
   {of = "parameters", names = ["w"], stores = []},
   {of = "parameters", names = ["w"], stores = ["optimizer"]}]}
-dist.map "t" splits ["ffn"] otherwise ["seq"] stores [] {dist.overrides = [
-  {of = "parameters", names = ["w"], splits = ["embed"]},
-  {of = "values", names = ["h", "x"], splits = []},
-  {of = "values", names = ["layers.y", "tokens"], splits = ["embed", "batch"]}]}
+dist.axis_rules "t" shards ["ffn"] fallback ["seq"] stores [] {dist.overrides = [
+  {of = "parameters", names = ["w"], shards = ["embed"]},
+  {of = "values", names = ["h", "x"], shards = []},
+  {of = "values", names = ["layers.y", "tokens"], shards = ["embed", "batch"]}]}
 
 // Of a parameter named by an override, its gradient and its state the axis does what that says; the last counts,
 // and nobody else is concerned. Inputs are values.
@@ -100,21 +100,21 @@ func.func @overridden(
   return
 }
 
-// Anchors go by their names, and what a repeat carries by that of the anchor that it starts from.
+// Sharding constraints go by their names, and what a repeat carries by that of the constraint that it starts from.
 // CHECK-LABEL: func.func @values
 func.func @values(%a: !titan.tensor<f32[seq = 8, embed = 4]>) -> !titan.tensor<f32[seq = 8, embed = 4]> {
-  // CHECK: titan.anchor {{.*}} {titan.name = "x"} : {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{}, {}]>>
-  %x = titan.anchor %a {titan.name = "x"} : !titan.tensor<f32[seq = 8, embed = 4]> -> !titan.tensor<f32[seq = 8, embed = 4]>
+  // CHECK: titan.sharding_constraint {{.*}} {titan.name = "x"} : {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{}, {}]>>
+  %x = titan.sharding_constraint %a {titan.name = "x"} : !titan.tensor<f32[seq = 8, embed = 4]> -> !titan.tensor<f32[seq = 8, embed = 4]>
   // CHECK: ^bb0(%{{.*}}, %{{.*}}: !titan.tensor<f32[seq = 8, embed = 4], <[{}, {}]>>)
   %1 = titan.repeat <layers = 2> carry(%x) slices() : (!titan.tensor<f32[seq = 8, embed = 4]>) -> !titan.tensor<f32[seq = 8, embed = 4]> {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !titan.tensor<f32[seq = 8, embed = 4]>):
-    // CHECK: %[[Y:.*]] = titan.anchor {{.*}} {titan.name = "layers.y"} : {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{}, {t}]>>
-    %y = titan.anchor %c {titan.name = "layers.y"} : !titan.tensor<f32[seq = 8, embed = 4]> -> !titan.tensor<f32[seq = 8, embed = 4]>
-    // CHECK: titan.anchor %[[Y]] : {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{}, {}]>>
+    // CHECK: %[[Y:.*]] = titan.sharding_constraint {{.*}} {titan.name = "layers.y"} : {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{}, {t}]>>
+    %y = titan.sharding_constraint %c {titan.name = "layers.y"} : !titan.tensor<f32[seq = 8, embed = 4]> -> !titan.tensor<f32[seq = 8, embed = 4]>
+    // CHECK: titan.sharding_constraint %[[Y]] : {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{}, {}]>>
     titan.yield %y : !titan.tensor<f32[seq = 8, embed = 4]>
   }
-  // CHECK: titan.anchor {{.*}} {titan.name = "other"} : {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{t}, {}]>>
-  %2 = titan.anchor %1 {titan.name = "other"} : !titan.tensor<f32[seq = 8, embed = 4]> -> !titan.tensor<f32[seq = 8, embed = 4]>
+  // CHECK: titan.sharding_constraint {{.*}} {titan.name = "other"} : {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{t}, {}]>>
+  %2 = titan.sharding_constraint %1 {titan.name = "other"} : !titan.tensor<f32[seq = 8, embed = 4]> -> !titan.tensor<f32[seq = 8, embed = 4]>
   return %2 : !titan.tensor<f32[seq = 8, embed = 4]>
 }
 
@@ -122,8 +122,8 @@ func.func @values(%a: !titan.tensor<f32[seq = 8, embed = 4]>) -> !titan.tensor<f
 // gradient lies as the optimizer's state does, by the override of "w" here.
 // CHECK-LABEL: func.func @one_value
 // CHECK-SAME: -> ({{.*}}<f32[embed = 4, ffn = 6], <[{t}, {}] flat 0 {r}>> {titan.gradient = "w"}, {{.*}}<f32[embed = 4, ffn = 6], <[{}, {t}] flat 0 {r}>> {titan.gradient = "w2"})
-// CHECK-DAG: %[[W:.*]] = titan.anchor {{.*}} -> {{.*}}<f32[embed = 4, ffn = 6], <[{t}, {}] flat 0 {r}>>
-// CHECK-DAG: %[[W2:.*]] = titan.anchor {{.*}} -> {{.*}}<f32[embed = 4, ffn = 6], <[{}, {t}] flat 0 {r}>>
+// CHECK-DAG: %[[W:.*]] = titan.sharding_constraint {{.*}} -> {{.*}}<f32[embed = 4, ffn = 6], <[{t}, {}] flat 0 {r}>>
+// CHECK-DAG: %[[W2:.*]] = titan.sharding_constraint {{.*}} -> {{.*}}<f32[embed = 4, ffn = 6], <[{}, {t}] flat 0 {r}>>
 // CHECK: return %[[W]], %[[W2]]
 func.func @one_value(%w: !titan.tensor<f32[embed = 4, ffn = 6]> {titan.param = "w"}, %w2: !titan.tensor<f32[embed = 4, ffn = 6]> {titan.param = "w2"})
     -> (!titan.tensor<f32[embed = 4, ffn = 6]> {titan.gradient = "w"}, !titan.tensor<f32[embed = 4, ffn = 6]> {titan.gradient = "w2"}) {

@@ -17,7 +17,7 @@ struct TimedOut : std::runtime_error {
 
 /// Calls `body` on a thread of its own and returns what it does; throws TimedOut after `limit`, and
 /// leaves the thread to itself: `body` may refer to nothing that the caller owns.
-template <typename Body> auto within(std::chrono::milliseconds limit, Body body) {
+template <typename Body> auto callWithTimeout(std::chrono::milliseconds limit, Body body) {
   using Result = decltype(body());
   auto task = std::make_shared<std::packaged_task<Result()>>(std::move(body));
   std::future<Result> result = task->get_future();

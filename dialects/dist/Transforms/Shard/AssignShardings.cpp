@@ -1,13 +1,13 @@
-//===- BindAnchors.cpp - The user's map applied to what the user declared -===//
+//===- AssignShardings.cpp - The user's map applied to what the user declared -===//
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
-#include "dialects/dist/Transforms/Shard/TensorMaps.h"
+#include "dialects/dist/Transforms/Shard/TensorAxisRules.h"
 #include "dialects/titan/IR/Stacked.h"
 #include "dialects/titan/IR/TensorAttributes.h"
 
 namespace titan::dist {
-#define GEN_PASS_DEF_DISTBINDANCHORS
+#define GEN_PASS_DEF_DISTASSIGNSHARDINGS
 #include "dialects/dist/Transforms/Shard/Passes.h.inc"
 } // namespace titan::dist
 
@@ -53,45 +53,45 @@ Role getRole(DictionaryAttr attributes) {
   return role;
 }
 
-/// An anchor's, or that of a value without a name.
-Role getAnchorRole(ir::AnchorOp anchor) {
+/// A sharding constraint's, or that of a value without a name.
+Role getConstraintRole(ir::ShardingConstraintOp constraint) {
   Role role;
-  role.tensor = {"values", ir::getName(anchor)};
+  role.tensor = {"values", ir::getName(constraint)};
   return role;
 }
 
-class Binder {
+class ShardingAssigner {
 public:
-  Binder(const MeshView &mesh, const TensorMaps &maps) : mesh(mesh), maps(maps) {}
+  ShardingAssigner(const MeshView &mesh, const TensorAxisRules &rules) : mesh(mesh), rules(rules) {}
 
-  LogicalResult bindFunction(func::FuncOp function) {
+  LogicalResult assignFunction(func::FuncOp function) {
     for (BlockArgument arg : function.getArguments())
       if (isa<NamedTensorType>(arg.getType()))
-        bindValue(arg, getRole(function.getArgAttrDict(arg.getArgNumber())));
+        assignValue(arg, getRole(function.getArgAttrDict(arg.getArgNumber())));
     function.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (auto anchor = dyn_cast<ir::AnchorOp>(op))
-        bindValue(anchor.getResult(), getAnchorRole(anchor));
+      if (auto constraint = dyn_cast<ir::ShardingConstraintOp>(op))
+        assignValue(constraint.getResult(), getConstraintRole(constraint));
       if (auto repeat = dyn_cast<ir::RepeatOp>(op))
-        bindRepeat(repeat);
+        assignRepeat(repeat);
     });
-    return bindResults(function);
+    return assignResults(function);
   }
 
 private:
   /// The places that the maps give to a tensor, starting at dimension `first`.
-  Places placeByName(NamedTensorType type, int64_t first, TensorName tensor) const {
-    Places places = mesh.getNoPlaces();
-    SmallVector<int64_t> parts(type.getRank(), 1);
+  ShardingByAxis assignByName(NamedTensorType type, int64_t first, TensorName tensor) const {
+    ShardingByAxis byAxis = mesh.getReplicated();
+    SmallVector<int64_t> degrees(type.getRank(), 1);
     for (size_t a = 0; a < mesh.getNumAxes(); ++a)
-      for (const std::string &name : maps.getPreference(a, tensor)) {
+      for (const std::string &name : rules.getPreference(a, tensor)) {
         int64_t at = findDim(type, name);
-        if (at < first || !canSplit(type.getDims()[at].getSize(), parts[at], mesh.getAxes()[a]))
+        if (at < first || !canSplit(type.getDims()[at].getSize(), degrees[at], mesh.getAxes()[a]))
           continue;
-        places.axes[a] = static_cast<int>(at);
-        parts[at] *= std::max<int64_t>(1, mesh.getAxes()[a].degree);
+        byAxis.dimOfAxis[a] = static_cast<int>(at);
+        degrees[at] *= std::max<int64_t>(1, mesh.getAxes()[a].degree);
         break;
       }
-    return places;
+    return byAxis;
   }
 
   /// The dimension called `name`, else the first that renames it; -1 where there is neither.
@@ -109,68 +109,71 @@ private:
   /// Whether `axis` keeps shards of what plays `role`. A gradient lies as the optimizer's state
   /// does where that is in shards: nothing but the update reads it, so it is summed to shares at
   /// once.
-  bool keepsShards(size_t axis, const Role &role) const {
-    return maps.stores(axis, role.stored, role.tensor) ||
-           (role.stored == "grads" && maps.stores(axis, "optimizer", role.tensor));
+  bool storesShards(size_t axis, const Role &role) const {
+    return rules.stores(axis, role.stored, role.tensor) ||
+           (role.stored == "grads" && rules.stores(axis, "optimizer", role.tensor));
   }
 
   /// Flat over the axes that store this kind and split no dimension. A stacked scalar has nothing
   /// to flatten below its layers, and a scalar is not worth cutting up.
-  void store(Places &places, const Role &role, NamedTensorType type, int64_t from) const {
+  void storeFlat(ShardingByAxis &byAxis, const Role &role, NamedTensorType type,
+                 int64_t from) const {
     if (type.getRank() <= from)
       return;
     for (size_t a = 0; a < mesh.getNumAxes(); ++a)
-      if (places.axes[a] == kNowhere && keepsShards(a, role))
-        places.axes[a] = kFlat;
-    places.flatFrom = static_cast<int>(from);
+      if (byAxis.dimOfAxis[a] == kReplicated && storesShards(a, role))
+        byAxis.dimOfAxis[a] = kFlat;
+    byAxis.flatFrom = static_cast<int>(from);
   }
 
-  NamedTensorType bind(NamedTensorType type, Role role) const {
+  NamedTensorType assign(NamedTensorType type, Role role) const {
     if (type.getSharding())
       return type;
     int64_t first = role.stacked;
-    Places places = role.isOutput ? mesh.getNoPlaces() : placeByName(type, first, role.tensor);
+    ShardingByAxis byAxis =
+        role.isOutput ? mesh.getReplicated() : assignByName(type, first, role.tensor);
     if (!role.stored.empty())
-      store(places, role, type, first);
-    return type.withSharding(mesh.getSharding(type.getRank(), places));
+      storeFlat(byAxis, role, type, first);
+    return type.withSharding(mesh.getSharding(type.getRank(), byAxis));
   }
 
-  void bindValue(Value value, Role role) const {
-    value.setType(bind(cast<NamedTensorType>(value.getType()), role));
+  void assignValue(Value value, Role role) const {
+    value.setType(assign(cast<NamedTensorType>(value.getType()), role));
   }
 
-  /// Puts an anchor of type `type` between `value` and its uses for which `replaces` holds.
-  static Value insertAnchor(OpBuilder &builder, Value value, Type type,
-                            function_ref<bool(OpOperand &)> replaces) {
-    auto anchor = builder.create<ir::AnchorOp>(value.getLoc(), type, value);
+  /// Puts a sharding constraint of type `type` between `value` and its uses for which `replaces`
+  /// holds.
+  static Value insertConstraint(OpBuilder &builder, Value value, Type type,
+                                function_ref<bool(OpOperand &)> replaces) {
+    auto constraint = builder.create<ir::ShardingConstraintOp>(value.getLoc(), type, value);
     value.replaceUsesWithIf(
-        anchor, [&](OpOperand &use) { return use.getOwner() != anchor && replaces(use); });
-    return anchor;
+        constraint, [&](OpOperand &use) { return use.getOwner() != constraint && replaces(use); });
+    return constraint;
   }
 
-  /// The anchor stands right after the value, so that what is reduced is reduced early and its
+  /// The constraint stands right after the value, so that what is reduced is reduced early and its
   /// unreduced form dies; a value of another block gets it before `op`.
-  static void anchorOperand(Operation *op, unsigned operand, Type type) {
+  static void constrainOperand(Operation *op, unsigned operand, Type type) {
     Value value = op->getOperand(operand);
     if (value.getType() == type)
       return;
     OpBuilder builder(op);
     if (value.getParentBlock() == op->getBlock())
       builder.setInsertionPointAfterValue(value);
-    op->setOperand(operand, builder.create<ir::AnchorOp>(value.getLoc(), type, value));
+    op->setOperand(operand, builder.create<ir::ShardingConstraintOp>(value.getLoc(), type, value));
   }
 
   /// Inits, arguments, yielded values and results of what is carried lie alike, by the name of the
   /// init; a slice lies as its stack does, below the first dimension.
-  void bindRepeat(ir::RepeatOp repeat) const {
+  void assignRepeat(ir::RepeatOp repeat) const {
     auto roles = llvm::map_to_vector(repeat.getInits(), [](Value init) {
-      return getAnchorRole(init.getDefiningOp<ir::AnchorOp>());
+      return getConstraintRole(init.getDefiningOp<ir::ShardingConstraintOp>());
     });
     for (const ir::RepeatVariant &body : repeat.getVariants()) {
       for (auto [i, arg] : llvm::enumerate(body.getCarriedArgs())) {
-        bindValue(arg, roles[i]);
-        anchorOperand(repeat, i, arg.getType());
-        anchorOperand(body.getYield(), i, arg.getType());
+        assignValue(arg, roles[i]);
+        constrainOperand(repeat, i, arg.getType());
+        constrainOperand(body.getYield(), i, arg.getType());
         repeat.getResult(i).setType(arg.getType());
       }
       for (auto [stack, slice, number] : body.getSlices())
@@ -187,29 +190,29 @@ private:
   }
 
   /// A result that updates an argument lies as the argument does.
-  FailureOr<Type> bindResult(func::FuncOp function, unsigned i) const {
+  FailureOr<Type> assignResult(func::FuncOp function, unsigned i) const {
     auto updated = function.getResultAttrOfType<IntegerAttr>(i, ir::attr::kUpdates);
     if (!updated)
-      return bind(cast<NamedTensorType>(function.getResultTypes()[i]),
-                  getRole(function.getResultAttrDict(i)));
+      return assign(cast<NamedTensorType>(function.getResultTypes()[i]),
+                    getRole(function.getResultAttrDict(i)));
     if (updated.getInt() < 0 || updated.getInt() >= function.getNumArguments())
       return function.emitError("result ") << i << " updates no argument";
     return function.getArgument(updated.getInt()).getType();
   }
 
-  LogicalResult bindResults(func::FuncOp function) const {
+  LogicalResult assignResults(func::FuncOp function) const {
     auto ret = cast<func::ReturnOp>(function.getBody().back().getTerminator());
     SmallVector<Type> results(function.getResultTypes());
     for (unsigned i = 0; i < results.size(); ++i) {
       if (!isa<NamedTensorType>(results[i]))
         continue;
-      FailureOr<Type> bound = bindResult(function, i);
-      if (failed(bound))
+      FailureOr<Type> assigned = assignResult(function, i);
+      if (failed(assigned))
         return failure();
-      results[i] = *bound;
+      results[i] = *assigned;
       if (function.getResultAttr(i, ir::attr::kGradient))
-        bindGradient(ret, i, cast<NamedTensorType>(results[i]));
-      anchorOperand(ret, i, results[i]);
+        assignGradient(ret, i, cast<NamedTensorType>(results[i]));
+      constrainOperand(ret, i, results[i]);
     }
     SmallVector<Type> inputs(function.getBody().getArgumentTypes());
     function.setFunctionType(FunctionType::get(function.getContext(), inputs, results));
@@ -218,14 +221,14 @@ private:
 
   /// All uses of a gradient see it as it is stored; one that a repeat stacks is bound where the
   /// body yields it.
-  static void bindGradient(func::ReturnOp ret, unsigned operand, NamedTensorType type) {
+  static void assignGradient(func::ReturnOp ret, unsigned operand, NamedTensorType type) {
     Value value = ret.getOperand(operand);
-    if (auto anchor = value.getDefiningOp<ir::AnchorOp>();
-        anchor && anchor.getInput().hasOneUse()) {
-      Value stack = anchor.getInput();
+    if (auto constraint = value.getDefiningOp<ir::ShardingConstraintOp>();
+        constraint && constraint.getInput().hasOneUse()) {
+      Value stack = constraint.getInput();
       if (stack.getDefiningOp<ir::RepeatOp>()) {
-        anchor.replaceAllUsesWith(stack);
-        anchor.erase();
+        constraint.replaceAllUsesWith(stack);
+        constraint.erase();
         value = stack;
       }
     }
@@ -235,7 +238,7 @@ private:
       for (const ir::RepeatVariant &body : repeat.getVariants())
         for (auto [yielded, stack, yieldOperand] : body.getStacks())
           if (stack == value)
-            anchorOperand(body.getYield(), yieldOperand, ir::RepeatOp::getSliceType(type));
+            constrainOperand(body.getYield(), yieldOperand, ir::RepeatOp::getSliceType(type));
       value.setType(type);
       return;
     }
@@ -243,21 +246,21 @@ private:
     builder.setInsertionPointAfterValue(value);
     // A value can be the gradient of several parameters (zero of two unused ones), which lie
     // differently.
-    insertAnchor(builder, value, type, [&](OpOperand &use) {
+    insertConstraint(builder, value, type, [&](OpOperand &use) {
       return use.getOwner() != ret || use.getOperandNumber() == operand;
     });
   }
 
   const MeshView &mesh;
-  const TensorMaps &maps;
+  const TensorAxisRules &rules;
 };
 
-struct BindAnchors : titan::dist::impl::DistBindAnchorsBase<BindAnchors> {
+struct AssignShardings : titan::dist::impl::DistAssignShardingsBase<AssignShardings> {
   void runOnOperation() override {
-    auto bind = [](func::FuncOp function, const MeshView &mesh) {
-      return Binder(mesh, TensorMaps(mesh)).bindFunction(function);
+    auto assign = [](func::FuncOp function, const MeshView &mesh) {
+      return ShardingAssigner(mesh, TensorAxisRules(mesh)).assignFunction(function);
     };
-    if (failed(forEachFunction(getOperation(), bind)))
+    if (failed(forEachFunction(getOperation(), assign)))
       signalPassFailure();
   }
 };

@@ -5,31 +5,31 @@
 
 namespace titan::rt {
 
-inline int64_t countElements(std::span<const Share> shares) {
+inline int64_t countElements(std::span<const CollectiveBuffer> buffers) {
   int64_t count = 0;
-  for (const Share &share : shares)
-    count += share.outer * share.block;
+  for (const CollectiveBuffer &buffer : buffers)
+    count += buffer.outer * buffer.block;
   return count;
 }
 
-class SharesGroup : public Group {
+class HostGroup : public Group {
 public:
   using Group::allGather;
   using Group::allReduce;
   using Group::reduceScatter;
 
   void allReduce(void *data, int64_t count, DType type, Reduction op, Site site) final {
-    const Share share{data, data, 1, count};
-    allReduce(std::span(&share, 1), type, op, site);
+    const CollectiveBuffer buffer{data, data, 1, count};
+    allReduce(std::span(&buffer, 1), type, op, site);
   }
   void allGather(const void *input, void *output, int64_t count, DType type, Site site) final {
-    const Share share{input, output, 1, count};
-    allGather(std::span(&share, 1), type, site);
+    const CollectiveBuffer buffer{input, output, 1, count};
+    allGather(std::span(&buffer, 1), type, site);
   }
   void reduceScatter(const void *input, void *output, int64_t count, DType type, Reduction op,
                      Site site) final {
-    const Share share{input, output, 1, count};
-    reduceScatter(std::span(&share, 1), type, op, site);
+    const CollectiveBuffer buffer{input, output, 1, count};
+    reduceScatter(std::span(&buffer, 1), type, op, site);
   }
 
 protected:

@@ -1,10 +1,10 @@
-//===- KeepGathered.cpp - Gathered parameters from forward to backward ----===//
+//===- ReshardAfterForward.cpp - Gathered parameters from forward to backward ----===//
 
 #include "dialects/dist/Transforms/RepeatEdit.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
 
 namespace titan::dist {
-#define GEN_PASS_DEF_DISTKEEPGATHERED
+#define GEN_PASS_DEF_DISTRESHARDAFTERFORWARD
 #include "dialects/dist/Transforms/Shard/Passes.h.inc"
 } // namespace titan::dist
 
@@ -35,59 +35,59 @@ struct Gathered {
 };
 
 /// One parameter is gathered in a body of one repeat, and again in that of another.
-struct Pair {
-  AllGatherOp made, again;
+struct GatherPair {
+  AllGatherOp forward, backward;
   unsigned variant;
 };
 
-SmallVector<Pair> findPairs(RepeatOp first, RepeatOp second) {
-  SmallVector<Pair> pairs;
+SmallVector<GatherPair> findPairs(RepeatOp first, RepeatOp second) {
+  SmallVector<GatherPair> pairs;
   if (first.getDim() != second.getDim() || !(first.getIterations() == second.getIterations()))
     return pairs;
   for (auto [before, after] : llvm::zip_equal(first.getVariants(), second.getVariants()))
-    for (auto again : after.getBlock().getOps<AllGatherOp>()) {
-      Gathered wanted(again);
+    for (auto backward : after.getBlock().getOps<AllGatherOp>()) {
+      Gathered wanted(backward);
       auto gathers = before.getBlock().getOps<AllGatherOp>();
-      auto made =
+      auto forward =
           llvm::find_if(gathers, [&](AllGatherOp each) { return Gathered(each) == wanted; });
-      if (wanted.parameter && made != gathers.end())
-        pairs.push_back({*made, again, before.getNumber()});
+      if (wanted.parameter && forward != gathers.end())
+        pairs.push_back({*forward, backward, before.getNumber()});
     }
   return pairs;
 }
 
 /// `second` gets what `first` gathered as a stack.
-void keep(RepeatOp &first, RepeatOp &second) {
-  SmallVector<Pair> pairs = findPairs(first, second);
+void stackGathered(RepeatOp &first, RepeatOp &second) {
+  SmallVector<GatherPair> pairs = findPairs(first, second);
   SmallVector<Value> values;
-  for (Pair &pair : pairs)
-    values.push_back(pair.made.getResults().front());
+  for (GatherPair &pair : pairs)
+    values.push_back(pair.forward.getResults().front());
   if (pairs.empty())
     return;
-  first = addStacks(first, values);
+  first = addStackedOutputs(first, values);
   SmallVector<VariantStack> stacks;
   for (auto [pair, stack] : llvm::zip_equal(pairs, first.getResults().take_back(pairs.size())))
     stacks.push_back({stack, pair.variant});
   unsigned old = second.getSlices().size();
-  second = addSlices(second, stacks);
+  second = addScannedInputs(second, stacks);
   for (const ir::RepeatVariant &body : second.getVariants())
     for (auto [stack, slice, number] : body.getSlices()) {
       if (number < old)
         continue;
-      AllGatherOp again = pairs[number - old].again;
-      Operation *convert = again.getInputs().front().getDefiningOp<ir::CastOp>();
-      again.getResults().front().replaceAllUsesWith(slice);
-      again.erase();
+      AllGatherOp backward = pairs[number - old].backward;
+      Operation *convert = backward.getInputs().front().getDefiningOp<ir::CastOp>();
+      backward.getResults().front().replaceAllUsesWith(slice);
+      backward.erase();
       if (convert && convert->use_empty())
         convert->erase();
     }
 }
 
-void keepGathered(Block &block) {
+void stackGathered(Block &block) {
   SmallVector<RepeatOp> repeats(block.getOps<RepeatOp>());
   for (size_t i = 0; i < repeats.size(); ++i)
     for (size_t j = i + 1; j < repeats.size(); ++j)
-      keep(repeats[i], repeats[j]);
+      stackGathered(repeats[i], repeats[j]);
 }
 
 bool usesWithin(Operation *op, Value value) {
@@ -95,18 +95,18 @@ bool usesWithin(Operation *op, Value value) {
 }
 
 /// A copy of `gather` in front of `before`.
-AllGatherOp gatherAgain(AllGatherOp gather, Operation *before) {
+AllGatherOp cloneGather(AllGatherOp gather, Operation *before) {
   return cast<AllGatherOp>(OpBuilder(before).clone(*gather));
 }
 
 /// Behind each repeat, what `gather` gave is gathered again; in a repeat, by its bodies.
-void letGo(AllGatherOp gather) {
+void regather(AllGatherOp gather) {
   Value value = gather.getResults().front();
-  AllGatherOp now = gather;
+  AllGatherOp current = gather;
   for (Operation *op = gather->getNextNode(); op; op = op->getNextNode()) {
     if (llvm::is_contained(op->getOperands(), value)) {
-      now = now ? now : gatherAgain(gather, op);
-      op->replaceUsesOfWith(value, now.getResults().front());
+      current = current ? current : cloneGather(gather, op);
+      op->replaceUsesOfWith(value, current.getResults().front());
     }
     auto repeat = dyn_cast<RepeatOp>(op);
     if (!repeat)
@@ -114,29 +114,29 @@ void letGo(AllGatherOp gather) {
     for (const ir::RepeatVariant &body : repeat.getVariants())
       for (Operation &inner : body.getBlock())
         if (usesWithin(&inner, value)) {
-          AllGatherOp own = gatherAgain(gather, &inner);
+          AllGatherOp own = cloneGather(gather, &inner);
           value.replaceUsesWithIf(own.getResults().front(), [&](OpOperand &use) {
             return body.getRegion().isAncestor(use.getOwner()->getParentRegion());
           });
-          letGo(own);
+          regather(own);
           break;
         }
-    now = {};
+    current = {};
   }
   if (gather->use_empty())
     gather.erase();
 }
 
-void letGo(Block &block) {
+void regather(Block &block) {
   SmallVector<AllGatherOp> gathers;
   for (auto gather : block.getOps<AllGatherOp>())
     if (Gathered(gather).parameter)
       gathers.push_back(gather);
   for (AllGatherOp gather : gathers)
-    letGo(gather);
+    regather(gather);
 }
 
-struct KeepGathered : titan::dist::impl::DistKeepGatheredBase<KeepGathered> {
+struct ReshardAfterForward : titan::dist::impl::DistReshardAfterForwardBase<ReshardAfterForward> {
   void runOnOperation() override {
     auto run = getOperation()->getAttrOfType<DictionaryAttr>(ir::attr::kRun);
     auto setting =
@@ -148,9 +148,9 @@ struct KeepGathered : titan::dist::impl::DistKeepGatheredBase<KeepGathered> {
     getOperation()->walk([&](Block *block) { blocks.push_back(block); });
     for (Block *block : blocks)
       if (policy == "never")
-        keepGathered(*block);
+        stackGathered(*block);
       else if (policy == "always")
-        letGo(*block);
+        regather(*block);
   }
 };
 

@@ -5,7 +5,7 @@
 
 namespace titan::rt {
 
-struct Call {
+struct CallSignature {
   const char *operation;
   Site site;
   int64_t bytes; ///< of all values of one member
@@ -15,6 +15,6 @@ struct Call {
 
 /// The same for members that run the same program, whose literals are elsewhere in each process.
 /// Computed for every message: in a few nanoseconds, where a message takes hundreds.
-uint64_t signatureOf(const Call &call);
+uint64_t hashOf(const CallSignature &call);
 
 } // namespace titan::rt

@@ -15,7 +15,7 @@ class Rendezvous;
 /// The message of this rank's failure, with that of the first cause where it is another rank's.
 /// Calls `leaveGroups` once the failure is told, so that who waits for this rank notices while rank
 /// 0 still serves the store. Takes a second or two where ranks do not answer; throws nothing.
-std::string withFirstCause(Rendezvous &store, int rank, int worldSize, const std::string &message,
-                           Fault::Peer peer, const std::function<void()> &leaveGroups);
+std::string withRootCause(Rendezvous &store, int rank, int worldSize, const std::string &message,
+                          Fault::Peer peer, const std::function<void()> &leaveGroups);
 
 } // namespace titan::rt

@@ -11,13 +11,13 @@ namespace titan::rt {
 
 class Trace;
 
-struct Exchange {
+struct CollectiveCall {
   enum Kind : uint8_t { AllGather, ReduceScatter, AllReduce } kind;
   Group *group;
   DType type;
   Reduction op;
   Site site;
-  std::vector<Share> shares;
+  std::vector<CollectiveBuffer> buffers;
   Trace *trace = nullptr;                             ///< where a profile is being taken
   std::chrono::system_clock::time_point started = {}; ///< for the profile
 };
@@ -34,9 +34,9 @@ public:
 };
 
 /// Makes staging as large as carrying the exchange out will need it.
-void reserve(const Exchange &exchange, Staging &staging);
+void reserve(const CollectiveCall &call, Staging &staging);
 /// Carries out the exchange: by the group itself if it takes the values as they lie, else packed
 /// into one stretch of memory.
-void carryOut(const Exchange &exchange, Staging &staging);
+void execute(const CollectiveCall &call, Staging &staging);
 
 } // namespace titan::rt

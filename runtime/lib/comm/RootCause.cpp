@@ -1,4 +1,4 @@
-#include "comm/FirstCause.h"
+#include "comm/RootCause.h"
 
 #include "comm/Deadline.h"
 #include "comm/Rendezvous.h"
@@ -103,8 +103,8 @@ private:
 
 } // namespace
 
-std::string withFirstCause(Rendezvous &store, int rank, int worldSize, const std::string &message,
-                           Fault::Peer peer, const std::function<void()> &leaveGroups) {
+std::string withRootCause(Rendezvous &store, int rank, int worldSize, const std::string &message,
+                          Fault::Peer peer, const std::function<void()> &leaveGroups) {
   try {
     store.setTimeout(kGrace);
     Failures failures(store, rank);

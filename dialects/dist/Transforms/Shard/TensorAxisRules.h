@@ -1,12 +1,12 @@
-//===- TensorMaps.h - What the user's map says of one tensor ---*- C++ -*-===//
+//===- TensorAxisRules.h - What the user's map says of one tensor ---*- C++ -*-===//
 //
 // An axis's map holds for all tensors, unless an override speaks of one by its name. Whoever binds
 // a tensor asks here, so that overrides are no case of their own anywhere.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_TENSORMAPS_H
-#define TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_TENSORMAPS_H
+#ifndef TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_TENSORAXISRULES_H
+#define TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_TENSORAXISRULES_H
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
 
@@ -19,9 +19,9 @@ struct TensorName {
   llvm::StringRef name;
 };
 
-class TensorMaps {
+class TensorAxisRules {
 public:
-  explicit TensorMaps(const MeshView &mesh);
+  explicit TensorAxisRules(const MeshView &mesh);
 
   /// The dimensions that the axis splits, the preferred ones first.
   std::vector<std::string> getPreference(size_t axis, TensorName tensor) const;
@@ -29,8 +29,8 @@ public:
   bool stores(size_t axis, llvm::StringRef state, TensorName tensor) const;
 
 private:
-  /// What the last override of the tensor says of `part` ("splits", "stores"); null for nothing.
-  mlir::ArrayAttr find(size_t axis, TensorName tensor, llvm::StringRef part) const;
+  /// What the last override of the tensor says of `field` ("shards", "stores"); null for nothing.
+  mlir::ArrayAttr find(size_t axis, TensorName tensor, llvm::StringRef field) const;
 
   const MeshView &mesh;
   using Override = std::pair<size_t, mlir::DictionaryAttr>; ///< of an axis
@@ -39,4 +39,4 @@ private:
 
 } // namespace titan::dist
 
-#endif // TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_TENSORMAPS_H
+#endif // TITAN_DIALECTS_DIST_TRANSFORMS_SHARD_TENSORAXISRULES_H

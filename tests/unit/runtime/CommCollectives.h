@@ -42,12 +42,12 @@ inline double element(int64_t v, int64_t i, int64_t m, int64_t j, int64_t r) {
 
 /// What each member has before, and what it must have after. `run` carries an exchange out.
 /// Returns the number of wrong elements.
-inline int64_t checkKind(Group &group, Exchange::Kind kind,
-                         const std::function<void(const Exchange &)> &run) {
+inline int64_t checkKind(Group &group, CollectiveCall::Kind kind,
+                         const std::function<void(const CollectiveCall &)> &run) {
   int64_t n = group.size(), me = group.rank(), wrong = 0;
   std::vector<Value> values{{1, 3, {}, {}}, {5, 2, {}, {}}, {1, 140001, {}, {}}, {3, 1, {}, {}}};
-  bool gathers = kind == Exchange::AllGather, reduces = kind == Exchange::AllReduce;
-  Exchange exchange{kind, &group, DType::F64, Reduction::Sum, {"exchange", "test:9"}, {}};
+  bool gathers = kind == CollectiveCall::AllGather, reduces = kind == CollectiveCall::AllReduce;
+  CollectiveCall call{kind, &group, DType::F64, Reduction::Sum, {"exchange", "test:9"}, {}};
   for (int64_t v = 0; v < 4; ++v) {
     Value &value = values[v];
     value.part.resize(value.outer * value.block);
@@ -59,13 +59,12 @@ inline int64_t checkKind(Group &group, Exchange::Kind kind,
           value.whole[(i * n + m) * value.block + j] = gathers ? -1 : element(v, i, m, j, me);
       }
     if (gathers || reduces)
-      exchange.shares.push_back({value.part.data(),
-                                 gathers ? value.whole.data() : value.part.data(), value.outer,
-                                 value.block});
+      call.buffers.push_back({value.part.data(), gathers ? value.whole.data() : value.part.data(),
+                              value.outer, value.block});
     else
-      exchange.shares.push_back({value.whole.data(), value.part.data(), value.outer, value.block});
+      call.buffers.push_back({value.whole.data(), value.part.data(), value.outer, value.block});
   }
-  run(exchange);
+  run(call);
   for (int64_t v = 0; v < 4; ++v)
     for (int64_t i = 0; i < values[v].outer; ++i)
       for (int64_t j = 0; j < values[v].block; ++j) {
@@ -83,7 +82,7 @@ inline int64_t checkKind(Group &group, Exchange::Kind kind,
 /// Small values and large ones, each of which lies `apart` elements behind where it would lie in a
 /// bucket of bf16; bits of a number tell element, value and member. Returns wrong elements.
 inline int64_t checkBucket(Group &group, int64_t apart,
-                           const std::function<void(const Exchange &)> &run) {
+                           const std::function<void(const CollectiveCall &)> &run) {
   const std::vector<int64_t> blocks = {5, 64, 0, 300001, 1, 900000, 7, 900000, 2, 3};
   auto element = [](int64_t v, int64_t m, int64_t j) {
     return static_cast<uint16_t>((j * 31 + v * 7 + m) & 0x7FFF);
@@ -96,16 +95,16 @@ inline int64_t checkBucket(Group &group, int64_t apart,
   }
   std::vector<uint16_t> own(end);
   std::vector<std::vector<uint16_t>> whole;
-  Exchange exchange{Exchange::AllGather,  &group, DType::BF16, Reduction::Sum,
-                    {"bucket", "test:9"}, {}};
+  CollectiveCall call{CollectiveCall::AllGather, &group, DType::BF16, Reduction::Sum,
+                      {"bucket", "test:9"},      {}};
   for (size_t v = 0; v < blocks.size(); ++v) {
     for (int64_t j = 0; j < blocks[v]; ++j)
       own[begins[v] + j] = element(v, group.rank(), j);
     whole.emplace_back(blocks[v] * group.size() + 1); // nothing has a place, too
   }
   for (size_t v = 0; v < blocks.size(); ++v)
-    exchange.shares.push_back({own.data() + begins[v], whole[v].data(), 1, blocks[v]});
-  run(exchange);
+    call.buffers.push_back({own.data() + begins[v], whole[v].data(), 1, blocks[v]});
+  run(call);
   int64_t wrong = 0;
   for (size_t v = 0; v < blocks.size(); ++v)
     for (int64_t m = 0; m < group.size(); ++m)
@@ -115,22 +114,22 @@ inline int64_t checkBucket(Group &group, int64_t apart,
 }
 
 /// All kinds, at once and several in the background.
-inline int64_t checkExchanges(Group &group) {
+inline int64_t checkCollectives(Group &group) {
   HostStaging staging;
   int64_t wrong = 0;
-  constexpr Exchange::Kind kinds[] = {Exchange::AllGather, Exchange::ReduceScatter,
-                                      Exchange::AllReduce};
-  for (Exchange::Kind kind : kinds)
-    wrong += checkKind(group, kind, [&](const Exchange &e) { carryOut(e, staging); });
+  constexpr CollectiveCall::Kind kinds[] = {
+      CollectiveCall::AllGather, CollectiveCall::ReduceScatter, CollectiveCall::AllReduce};
+  for (CollectiveCall::Kind kind : kinds)
+    wrong += checkKind(group, kind, [&](const CollectiveCall &e) { execute(e, staging); });
   for (int64_t apart : {0, 32, 5})
-    wrong += checkBucket(group, apart, [&](const Exchange &e) { carryOut(e, staging); });
+    wrong += checkBucket(group, apart, [&](const CollectiveCall &e) { execute(e, staging); });
   Background background(staging);
   for (int round = 0; round < 3; ++round)
-    for (Exchange::Kind kind : kinds)
-      wrong += checkKind(group, kind, [&](const Exchange &e) {
+    for (CollectiveCall::Kind kind : kinds)
+      wrong += checkKind(group, kind, [&](const CollectiveCall &e) {
         // More than there are slots; all of them see the same numbers, reductions once.
         uint64_t last = 0;
-        if (kind == Exchange::AllGather && round == 0)
+        if (kind == CollectiveCall::AllGather && round == 0)
           for (int i = 0; i < 50; ++i)
             last = background.start(e);
         last = background.start(e);

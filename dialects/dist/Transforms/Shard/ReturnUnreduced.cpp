@@ -1,10 +1,10 @@
-//===- ReturnSummands.cpp - What a rank adds to an output ------------------===//
+//===- ReturnUnreduced.cpp - What a rank adds to an output ------------------===//
 
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace titan::dist {
-#define GEN_PASS_DEF_DISTRETURNSUMMANDS
+#define GEN_PASS_DEF_DISTRETURNUNREDUCED
 #include "dialects/dist/Transforms/Shard/Passes.h.inc"
 } // namespace titan::dist
 
@@ -13,14 +13,14 @@ using namespace titan;
 using namespace titan::dist;
 
 /// What all ranks' summands of `value` are, before they are added up.
-static Value getSummands(Value value) {
+static Value getUnreduced(Value value) {
   auto sum = value.getDefiningOp<AllReduceOp>();
   if (!sum)
     return value;
-  Value summands = sum.getInputs()[cast<OpResult>(value).getResultNumber()];
-  auto type = cast<ir::NamedTensorType>(summands.getType());
+  Value unreduced = sum.getInputs()[cast<OpResult>(value).getResultNumber()];
+  auto type = cast<ir::NamedTensorType>(unreduced.getType());
   bool isSum = type.getShardingOrReplicated().getPartialKind() == ReductionKind::Sum;
-  return isSum ? getSummands(summands) : value;
+  return isSum ? getUnreduced(unreduced) : value;
 }
 
 static bool isPartial(Value value) {
@@ -30,8 +30,8 @@ static bool isPartial(Value value) {
 
 /// Whether some of a partial sum is what all ranks have alike, which one of them has been given to
 /// add: its summand says nothing of that rank then. Of a repeat, whether anything in it is.
-static bool hasSharedTerm(Value summands) {
-  SmallVector<Value> open{summands};
+static bool hasSharedTerm(Value unreduced) {
+  SmallVector<Value> open{unreduced};
   DenseSet<Operation *> seen;
   while (!open.empty()) {
     Operation *op = open.pop_back_val().getDefiningOp();
@@ -44,22 +44,22 @@ static bool hasSharedTerm(Value summands) {
   return false;
 }
 
-static void returnSummands(func::FuncOp function) {
+static void returnUnreduced(func::FuncOp function) {
   Operation *terminator = function.getBody().front().getTerminator();
   for (OpOperand &returned : terminator->getOpOperands())
-    if (function.getResultAttr(returned.getOperandNumber(), ir::attr::kSummands))
-      if (Value summands = getSummands(returned.get()); !hasSharedTerm(summands))
-        returned.set(summands);
+    if (function.getResultAttr(returned.getOperandNumber(), ir::attr::kUnreduced))
+      if (Value unreduced = getUnreduced(returned.get()); !hasSharedTerm(unreduced))
+        returned.set(unreduced);
   function.setFunctionType(FunctionType::get(function.getContext(), function.getArgumentTypes(),
                                              terminator->getOperandTypes()));
 }
 
 namespace {
-struct ReturnSummands : titan::dist::impl::DistReturnSummandsBase<ReturnSummands> {
+struct ReturnUnreduced : titan::dist::impl::DistReturnUnreducedBase<ReturnUnreduced> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isDeclaration())
-        returnSummands(function);
+        returnUnreduced(function);
   }
 };
 } // namespace

@@ -1,4 +1,4 @@
-// RUN: titan-opt --dist-keep-gathered --split-input-file %s | FileCheck %s
+// RUN: titan-opt --dist-reshard-after-forward --split-input-file %s | FileCheck %s
 
 !i = !titan.tensor<i64[], <[]>>
 !w = !titan.tensor<f32[layers = 3, x = 8], <[{}, {}] flat 1 {a}>>

@@ -1,11 +1,11 @@
-// RUN: titan-opt --dist-bind-anchors -verify-diagnostics -split-input-file %s
+// RUN: titan-opt --dist-assign-shardings -verify-diagnostics -split-input-file %s
 
 // One axis has one map.
 dist.mesh @mesh [#dist.axis<t = 2>]
-// expected-note @+1 {{the other map is here}}
-dist.map "t" splits ["ffn"] otherwise [] stores []
-// expected-error @+1 {{axis "t" has a map already}}
-dist.map "t" splits ["heads"] otherwise [] stores []
+// expected-note @+1 {{the other rules are here}}
+dist.axis_rules "t" shards ["ffn"] fallback [] stores []
+// expected-error @+1 {{axis "t" has axis rules already}}
+dist.axis_rules "t" shards ["heads"] fallback [] stores []
 
 // -----
 

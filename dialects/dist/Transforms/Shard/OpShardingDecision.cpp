@@ -1,6 +1,6 @@
-//===- OpLayout.cpp - How one operation's operands and results lie --------===//
+//===- OpShardingDecision.cpp - How one operation's operands and results lie --------===//
 
-#include "dialects/dist/Transforms/Shard/OpLayout.h"
+#include "dialects/dist/Transforms/Shard/OpShardingDecision.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 
 using namespace mlir;
@@ -39,71 +39,72 @@ static int64_t getWidening(OpResult result) {
   return getBits(result) / narrowest;
 }
 
-OpLayout::OpLayout(Operation *op, const MeshView &mesh) : op(op), mesh(mesh) {
+OpShardingDecision::OpShardingDecision(Operation *op, const MeshView &mesh) : op(op), mesh(mesh) {
   rule = cast<ir::ShardingRuleOpInterface>(op).getShardingRule();
   rule.contractsFlat &= llvm::all_of(op->getOperands(), hasZeroPadding);
   for (Value operand : op->getOperands()) {
-    have.push_back(mesh.getPlaces(getShardingOf(operand)));
+    have.push_back(mesh.getByAxis(getShardingOf(operand)));
     sizes.operands.push_back(cast<NamedTensorType>(operand.getType()).getNumElements());
-    sizes.mayPass.push_back(operand.hasOneUse() && operand.getParentBlock() == op->getBlock());
+    sizes.mayForward.push_back(operand.hasOneUse() && operand.getParentBlock() == op->getBlock());
   }
   for (OpResult result : op->getResults()) {
-    wanted.push_back(mesh.getPlaces(getShardingOf(result)));
+    wanted.push_back(mesh.getByAxis(getShardingOf(result)));
     sizes.results.push_back(cast<NamedTensorType>(result.getType()).getNumElements() *
                             getWidening(result));
   }
-  operands.assign(have.size(), mesh.getNoPlaces());
-  results.assign(wanted.size(), mesh.getNoPlaces());
+  operands.assign(have.size(), mesh.getReplicated());
+  results.assign(wanted.size(), mesh.getReplicated());
   decide();
 }
 
-ShardingAttr OpLayout::getOperandSharding(unsigned i) const {
+ShardingAttr OpShardingDecision::getOperandSharding(unsigned i) const {
   return getSharding(op->getOperand(i), operands[i]);
 }
 
-ShardingAttr OpLayout::getResultSharding(unsigned i) const {
+ShardingAttr OpShardingDecision::getResultSharding(unsigned i) const {
   return getSharding(op->getResult(i), results[i]);
 }
 
-ShardingAttr OpLayout::getSharding(Value value, const Places &places) const {
-  return mesh.getSharding(cast<NamedTensorType>(value.getType()).getRank(), places);
+ShardingAttr OpShardingDecision::getSharding(Value value, const ShardingByAxis &byAxis) const {
+  return mesh.getSharding(cast<NamedTensorType>(value.getType()).getRank(), byAxis);
 }
 
-void OpLayout::decide() {
-  std::vector<int64_t> parts(rule.factors.size(), 1);
+void OpShardingDecision::decide() {
+  std::vector<int64_t> degrees(rule.factors.size(), 1);
   for (size_t a = 0; a < mesh.getNumAxes(); ++a) {
-    Assignment assignment = assignAxis(rule, getUse(a), sizes, mesh.getAxes()[a], parts);
+    Assignment assignment = assignAxis(rule, getUse(a), sizes, mesh.getAxes()[a], degrees);
     if (assignment.kind == Assignment::Split) {
-      parts[assignment.factor] *= std::max<int64_t>(1, mesh.getAxes()[a].degree);
+      degrees[assignment.factor] *= std::max<int64_t>(1, mesh.getAxes()[a].degree);
       split(a, rule.factors[assignment.factor]);
-    } else if (assignment.kind == Assignment::Pass) {
+    } else if (assignment.kind == Assignment::ForwardPartial) {
       for (unsigned i : rule.linearSets[assignment.set])
-        operands[i].axes[a] = kPartial;
-      for (Places &result : results)
-        result.axes[a] = kPartial;
+        operands[i].dimOfAxis[a] = kPartial;
+      for (ShardingByAxis &result : results)
+        result.dimOfAxis[a] = kPartial;
     } else if (assignment.kind == Assignment::Flat) {
-      lieFlat(a);
+      shardFlat(a);
     }
   }
 }
 
-AxisUse OpLayout::getUse(size_t a) const {
+AxisUse OpShardingDecision::getUse(size_t a) const {
   AxisUse use;
-  for (const Places &places : have) {
-    bool isSum = places.kind == ReductionKind::Sum;
-    use.operands.push_back(places.axes[a] == kPartial && !isSum ? int(kNowhere) : places.axes[a]);
+  for (const ShardingByAxis &byAxis : have) {
+    bool isSum = byAxis.kind == ReductionKind::Sum;
+    use.operands.push_back(byAxis.dimOfAxis[a] == kPartial && !isSum ? int(kReplicated)
+                                                                     : byAxis.dimOfAxis[a]);
   }
-  for (const Places &places : wanted)
-    use.results.push_back(places.axes[a]);
+  for (const ShardingByAxis &byAxis : wanted)
+    use.results.push_back(byAxis.dimOfAxis[a]);
   return use;
 }
 
-void OpLayout::split(size_t a, const Factor &factor) {
+void OpShardingDecision::split(size_t a, const Factor &factor) {
   for (auto [i, dim] : llvm::enumerate(factor.operandDims))
-    operands[i].axes[a] = dim;
+    operands[i].dimOfAxis[a] = dim;
   for (auto [i, dim] : llvm::enumerate(factor.resultDims)) {
     bool isPartial = dim < 0 && factor.kind != FactorKind::Parallel;
-    results[i].axes[a] = isPartial ? int(kPartial) : dim;
+    results[i].dimOfAxis[a] = isPartial ? int(kPartial) : dim;
     if (isPartial)
       results[i].kind = factor.kind == FactorKind::Sum   ? ReductionKind::Sum
                         : factor.kind == FactorKind::Max ? ReductionKind::Max
@@ -111,15 +112,15 @@ void OpLayout::split(size_t a, const Factor &factor) {
   }
 }
 
-void OpLayout::lieFlat(size_t a) {
+void OpShardingDecision::shardFlat(size_t a) {
   int from = 0;
-  for (const Places &places : llvm::concat<const Places>(wanted, have))
-    if (places.axes[a] == kFlat)
-      from = places.flatFrom;
-  for (auto [i, places] : llvm::enumerate(operands))
+  for (const ShardingByAxis &byAxis : llvm::concat<const ShardingByAxis>(wanted, have))
+    if (byAxis.dimOfAxis[a] == kFlat)
+      from = byAxis.flatFrom;
+  for (auto [i, byAxis] : llvm::enumerate(operands))
     if (cast<NamedTensorType>(op->getOperand(i).getType()).getRank() > 0)
-      std::tie(places.axes[a], places.flatFrom) = std::tuple(int(kFlat), from);
-  for (Places &places : results)
-    std::tie(places.axes[a], places.flatFrom) =
+      std::tie(byAxis.dimOfAxis[a], byAxis.flatFrom) = std::tuple(int(kFlat), from);
+  for (ShardingByAxis &byAxis : results)
+    std::tie(byAxis.dimOfAxis[a], byAxis.flatFrom) =
         std::tuple(rule.contractsFlat ? int(kPartial) : int(kFlat), from);
 }
