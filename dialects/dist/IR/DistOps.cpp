@@ -126,8 +126,9 @@ static bool isUnion(ArrayAttr larger, ArrayAttr smaller, ArrayAttr axes) {
          llvm::all_of(axes, isNew);
 }
 
-/// Whether a collective preserves all but the moved axes. The reduction kind stays; a replicated value
-/// can only become a partial sum. Flat storage depends on the axes of the dimensions, so both stay.
+/// Whether a collective preserves all but the moved axes. The reduction kind stays; a replicated
+/// value can only become a partial sum. Flat storage depends on the axes of the dimensions, so both
+/// stay.
 static bool preservesRest(ShardingAttr from, ShardingAttr to) {
   ReductionKind kind = from.isPartial() ? from.getPartialKind() : ReductionKind::Sum;
   if (to.isPartial() && to.getPartialKind() != kind)
@@ -162,7 +163,8 @@ static FailureOr<SmallVector<Change>> findChanges(ShardingAttr from, ShardingAtt
   return changes;
 }
 
-/// Checks that `axes` leave one of `sources` and enter one of `targets`; an empty list means no change.
+/// Checks that `axes` leave one of `sources` and enter one of `targets`; an empty list means no
+/// change.
 static LogicalResult verifyMove(Operation *op, unsigned i, ArrayAttr axes,
                                 ArrayRef<AxisList> sources, ArrayRef<AxisList> targets) {
   auto input = cast<ir::NamedTensorType>(op->getOperand(i).getType());

@@ -36,8 +36,8 @@ std::optional<int64_t> getStartChannel(mlir::Operation *op);
 /// The LayerOp that is the operand of a collective, possibly through casts; null if there is none.
 LayerOp getLayer(mlir::Operation *collective);
 
-/// The source location of one result. A coalesced collective has a fused location with one entry per
-/// result.
+/// The source location of one result. A coalesced collective has a fused location with one entry
+/// per result.
 mlir::Location getValueLocation(mlir::OpResult result);
 
 /// Degrees of the mesh's axes by name, with a number for the `auto` axis.
@@ -46,9 +46,9 @@ using Degrees = llvm::StringMap<int64_t>;
 /// The degrees of `mesh` (null: no axes), with `autoDegree` for the axis of degree `auto`.
 Degrees getDegrees(MeshOp mesh, int64_t autoDegree = 1);
 
-/// The local shape of `type`, equal on all ranks. A flat sharding has the stacked dimensions followed
-/// by one chunk of ceil(elements / degree) elements. The shard phase verifies that degrees divide all
-/// other dimensions.
+/// The local shape of `type`, equal on all ranks. A flat sharding has the stacked dimensions
+/// followed by one chunk of ceil(elements / degree) elements. The shard phase verifies that degrees
+/// divide all other dimensions.
 llvm::SmallVector<int64_t> getLocalShape(ir::NamedTensorType type, const Degrees &degrees);
 
 /// Product of the local shape.
