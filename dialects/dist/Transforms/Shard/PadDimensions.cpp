@@ -1,9 +1,9 @@
-//===- PadDimensions.cpp - Dimensions that axes do not divide, made longer ===//
+//===- PadDimensions.cpp - The pass --dist-pad-dimensions -----------------===//
 //
-// A rewriting of the global program: behind it nothing but the roles of arguments and results knows
-// what is padding. After GSPMD (Xu et al., arXiv 2105.04663), which masks what it padded with the
-// identity of each reduction; that the operations' sharding rules say where padding is harmless,
-// and that zeros are followed through what is linear, leaves few masks. docs/rationale/padding.md.
+// Rewrites the global program. Afterwards only the attributes of arguments and results tell what is
+// padding. After GSPMD (Xu et al., arXiv 2105.04663), which masks padding with the identity of each
+// reduction. Few masks remain here, because sharding rules say where padding is harmless, and zeros
+// are tracked through linear operations. See docs/rationale/padding.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +32,7 @@ static ReductionKind getReduction(FactorKind kind) {
 
 namespace {
 
-/// One operation whose operands are padded already.
+/// One operation whose operands are already padded.
 class OpPadder {
 public:
   OpPadder(Operation *op, const PaddedDims &dims, PaddedValues &values) : op(op), values(values) {
@@ -52,8 +52,8 @@ public:
   }
 
 private:
-  /// Whether the dimensions that walk `factor` are padded, all from one size to one size. Those of
-  /// a merge are not: its dimension has the positions of the others, too.
+  /// Whether all dimensions of `factor` are padded from one size to one size. Those of a merge are
+  /// not, because the merged dimension also has the positions of the inner ones.
   bool isPaddedAlike(const Factor &factor) const {
     std::optional<std::pair<int64_t, int64_t>> sizes;
     auto joins = [&](Value value, int64_t dim, NamedTensorType original) {
@@ -90,7 +90,7 @@ private:
           result.setType(withDimOf(typeOf(result), dim, original));
   }
 
-  /// Notes where `result` is 0, and gives its users what it was computed without.
+  /// Records where `result` is 0, and pads dimensions that were computed unpadded.
   void finish(OpResult result) {
     unsigned number = result.getResultNumber();
     llvm::SmallBitVector zero(originals[number].getRank());
@@ -113,9 +113,9 @@ private:
     }
   }
 
-  /// Results are 0 along a factor where the operands of a set are in which the operation is linear,
-  /// and nothing else that walks the factor can make a NaN of that: it is 0, too, and the operation
-  /// multiplies by it. A divisor of 0 makes a NaN.
+  /// Whether results are 0 along a factor. The operands of a linear set must be 0, and no other
+  /// operand may turn 0 into NaN. An operand with the factor is safe if it is 0 and multiplied (a
+  /// divisor of 0 gives NaN), or is an integer.
   bool isZero(const Factor &factor) const {
     if (factor.padding == Padding::Zeroed)
       return true;
@@ -193,8 +193,8 @@ private:
     return success();
   }
 
-  /// What is carried has zeros for padding; a slice has what its stack has, and a stack what all
-  /// bodies yield.
+  /// The padding of iteration arguments is 0. A slot has that of its stack, and a stack that of all
+  /// yielded slots.
   LogicalResult visitRepeat(ir::RepeatOp repeat) {
     SmallVector<NamedTensorType> originals =
         llvm::map_to_vector(repeat.getResults(), [](Value result) { return typeOf(result); });
@@ -241,7 +241,7 @@ private:
     return zero;
   }
 
-  /// What is kept between steps, and what tests save, lies padded; what is read is not.
+  /// Persistent state and gradients are returned padded, outputs unpadded.
   void visitReturn(func::FuncOp function) {
     Operation *ret = function.getBody().front().getTerminator();
     for (OpOperand &operand : ret->getOpOperands()) {

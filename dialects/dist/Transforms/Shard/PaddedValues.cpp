@@ -1,4 +1,4 @@
-//===- PaddedValues.cpp - What values hold in their padding ---------------===//
+//===- PaddedValues.cpp - The padding of values ---------------------------===//
 
 #include "dialects/dist/Transforms/Shard/PaddedValues.h"
 #include "dialects/dist/Transforms/Shard/PaddedDims.h"
@@ -69,7 +69,7 @@ Value PaddedValues::getMasked(Value value, int64_t dim, ReductionKind kind) {
     zero.set(dim);
   else
     zero.reset();
-  Value result = known; // adding to `states` leaves `masked` alone, but not the other way round
+  Value result = known; // `known` is a reference into `masked`
   add(result, getOriginal(value), zero);
   return result;
 }
