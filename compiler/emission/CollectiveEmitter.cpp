@@ -22,9 +22,9 @@ int64_t CollectiveEmitter::getSplitDim(NamedTensorType a, NamedTensorType b) {
 Blocks CollectiveEmitter::getBlocks(NamedTensorType split, int64_t dim) {
   Blocks blocks;
   for (auto [i, local] : llvm::enumerate(emitter.sizes().getDims(split))) {
-    Extent &extent = static_cast<int64_t>(i) < dim   ? blocks.outer
-                     : static_cast<int64_t>(i) > dim ? blocks.inner
-                                                     : blocks.d;
+    SizeExpr &extent = static_cast<int64_t>(i) < dim   ? blocks.outer
+                       : static_cast<int64_t>(i) > dim ? blocks.inner
+                                                       : blocks.d;
     extent = extent * local.size;
   }
   return blocks;
@@ -65,7 +65,7 @@ FailureOr<CollectiveOperand> CollectiveEmitter::gather() {
     operand.blocks = getBlocks(from, dim);
     return operand;
   }
-  Extent rows, whole;
+  SizeExpr rows, whole;
   getRow(rows, whole, operand.blocks.d);
   if (std::string padded = getPadded(); !padded.empty()) {
     if (dist::getStartChannel(op))
@@ -83,7 +83,7 @@ FailureOr<CollectiveOperand> CollectiveEmitter::scatter() {
     operand.blocks = getBlocks(to, dim);
     return operand;
   }
-  Extent rows, whole;
+  SizeExpr rows, whole;
   getRow(rows, whole, operand.blocks.d);
   std::string padded = getPadded();
   padRow(operand.in, padded, whole, operand.blocks.d);
@@ -94,14 +94,14 @@ FailureOr<CollectiveOperand> CollectiveEmitter::scatter() {
 
 FailureOr<CollectiveOperand> CollectiveEmitter::reduce() {
   std::string data = emitter.getPointer(result);
-  if (memory::getPlace(input) != memory::getPlace(result))
+  if (memory::getAllocRef(input) != memory::getAllocRef(result))
     emitter.copyTo(input, data);
-  return CollectiveOperand{data, data, {Extent(), Extent(), emitter.sizes().getCount(to)}, ""};
+  return CollectiveOperand{data, data, {SizeExpr(), SizeExpr(), emitter.sizes().getCount(to)}, ""};
 }
 
 LogicalResult CollectiveEmitter::makePartial() {
   std::string data = emitter.getPointer(result);
-  if (memory::getPlace(input) != memory::getPlace(result))
+  if (memory::getAllocRef(input) != memory::getAllocRef(result))
     emitter.copyTo(input, data);
   out.line("if (" + emitter.sizes().getShardIndex(axes) + " != 0)");
   out.line("  tm::fill(ctx, " + data + ", " + emitter.sizes().getCount(to).str() + ", " +
@@ -114,15 +114,15 @@ LogicalResult CollectiveEmitter::localSlice() {
   if (dim < 0)
     return sliceFlat();
   Blocks blocks = getBlocks(to, dim);
-  Factor degree = emitter.sizes().getDegree(axes);
+  SizeFactor degree = emitter.sizes().getDegree(axes);
   std::string a = emitter.getPointer(input), b = emitter.getPointer(result);
-  Extent block = blocks.d * blocks.inner;
+  SizeExpr block = blocks.d * blocks.inner;
   std::string shardIndex = "(" + emitter.sizes().getShardIndex(axes) + ")";
   Loop outer{{"outer"}, blocks.outer, "i"};
   bool many = !blocks.outer.isOne();
   if (many)
     openLoops(out, outer);
-  std::string whole = many ? " + i * " + (block * Extent(degree)).atom() : "";
+  std::string whole = many ? " + i * " + (block * SizeExpr(degree)).atom() : "";
   out.line("tm::copy(ctx, " + b + (many ? " + " + scale("i", block) : "") + ", " + a + whole +
            " + " + scale(shardIndex, block) + ", " + block.str() + ");");
   if (many)
@@ -138,10 +138,10 @@ LogicalResult CollectiveEmitter::allToAll() {
     return op->emitError("cannot emit an all-to-all of flat storage");
   bool gatherFirst = gathered < split;
   int64_t first = std::min(gathered, split), second = std::max(gathered, split);
-  Extent a, b, c, s, g;
+  SizeExpr a, b, c, s, g;
   for (auto [i, local] : llvm::enumerate(emitter.sizes().getDims(from))) {
     int64_t at = i;
-    Extent &extent = at == gathered ? g : at == split ? s : at < first ? a : at < second ? b : c;
+    SizeExpr &extent = at == gathered ? g : at == split ? s : at < first ? a : at < second ? b : c;
     extent = extent * local.size;
   }
   std::string in = emitter.getPointer(input), into = emitter.getPointer(result);
@@ -152,13 +152,13 @@ LogicalResult CollectiveEmitter::allToAll() {
 
 //===--- Flat storage ----------------------------------------------------===//
 
-void CollectiveEmitter::getRow(Extent &rows, Extent &whole, Extent &shard) {
+void CollectiveEmitter::getRow(SizeExpr &rows, SizeExpr &whole, SizeExpr &shard) {
   NamedTensorType flat = getFlat();
   auto sharding = flat.getShardingOrReplicated();
   shard = emitter.sizes().getDims(flat).back().size;
   NamedTensorType unflat = flat.withSharding(sharding.withoutFlat());
   for (auto [i, dim] : llvm::enumerate(emitter.sizes().getDims(unflat))) {
-    Extent &side = static_cast<int64_t>(i) < sharding.getFlatFrom() ? rows : whole;
+    SizeExpr &side = static_cast<int64_t>(i) < sharding.getFlatFrom() ? rows : whole;
     side = side * dim.size;
   }
 }
@@ -168,15 +168,15 @@ bool CollectiveEmitter::hasRows() const {
 }
 
 std::string CollectiveEmitter::getPadded() {
-  auto places = op->getAttrOfType<ArrayAttr>(memory::kScratch);
-  if (!places || cast<PlaceAttr>(places[index]).getSpace() == MemorySpace::Inline)
+  auto refs = op->getAttrOfType<ArrayAttr>(memory::kScratch);
+  if (!refs || cast<AllocRefAttr>(refs[index]).getSpace() == MemorySpace::Inline)
     return "";
   return emitter.getScratch(op, index, to.getElementType());
 }
 
 /// Fills the padding with 0, which the reduction preserves.
 void CollectiveEmitter::padRow(const std::string &source, const std::string &padded,
-                               const Extent &whole, const Extent &shard) {
+                               const SizeExpr &whole, const SizeExpr &shard) {
   if (!padded.empty())
     out.line("tm::copy(ctx, " + padded + ", " + source + ", " + whole.str() + ");");
   out.line("tm::fill(ctx, " + (padded.empty() ? source : padded) + " + " + whole.str() + ", " +
@@ -184,23 +184,23 @@ void CollectiveEmitter::padRow(const std::string &source, const std::string &pad
            ", " + getElementType(to.getElementType()) + "(0));");
 }
 
-std::string CollectiveEmitter::openRows(const Extent &rows) {
+std::string CollectiveEmitter::openRows(const SizeExpr &rows) {
   if (rows.isOne())
     return "";
   openLoops(out, Loop{{"rows"}, rows, "i"});
   return "i";
 }
 
-static std::string at(const std::string &pointer, const std::string &row, const Extent &stride) {
+static std::string at(const std::string &pointer, const std::string &row, const SizeExpr &stride) {
   return row.empty() ? pointer : pointer + " + " + scale(row, stride);
 }
 
 LogicalResult CollectiveEmitter::gatherRows() {
   std::string a = emitter.getPointer(input), b = emitter.getPointer(result), padded = getPadded();
-  Extent rows, whole, shard;
+  SizeExpr rows, whole, shard;
   getRow(rows, whole, shard);
   std::string row = openRows(rows), target = padded.empty() ? at(b, row, whole) : padded;
-  out.line(start() + ", " + at(a, row, emitter.getRowDistance(input)) + ", " + target + ", 1, " +
+  out.line(start() + ", " + at(a, row, emitter.getRowStride(input)) + ", " + target + ", 1, " +
            shard.str() + ", 1);");
   if (!padded.empty())
     out.line("tm::copy(ctx, " + at(b, row, whole) + ", " + padded + ", " + whole.str() + ");");
@@ -211,7 +211,7 @@ LogicalResult CollectiveEmitter::gatherRows() {
 
 LogicalResult CollectiveEmitter::scatterRows() {
   std::string a = emitter.getPointer(input), b = emitter.getPointer(result), padded = getPadded();
-  Extent rows, whole, shard;
+  SizeExpr rows, whole, shard;
   getRow(rows, whole, shard);
   std::string row = openRows(rows), source = at(a, row, whole);
   padRow(source, padded, whole, shard);
@@ -224,10 +224,10 @@ LogicalResult CollectiveEmitter::scatterRows() {
 
 LogicalResult CollectiveEmitter::sliceFlat() {
   std::string a = emitter.getPointer(input), b = emitter.getPointer(result);
-  Extent rows, whole, shard;
+  SizeExpr rows, whole, shard;
   getRow(rows, whole, shard);
   std::string row = openRows(rows);
-  out.line("tm::takePart(ctx, " + at(b, row, shard) + ", " + at(a, row, whole) + ", " +
+  out.line("tm::copyShard(ctx, " + at(b, row, shard) + ", " + at(a, row, whole) + ", " +
            whole.str() + ", " + shard.str() + ", " + emitter.sizes().getShardIndex(axes) + ");");
   if (!row.empty())
     out.close();

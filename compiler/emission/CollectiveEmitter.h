@@ -14,8 +14,8 @@ namespace titan::emission {
 
 /// The shape of a transfer: `outer` blocks `[d, inner]` of a dimension, or rows of flat storage.
 struct Blocks {
-  Extent outer, inner;
-  Extent d; ///< the local size of the sharded dimension
+  SizeExpr outer, inner;
+  SizeExpr d; ///< the local size of the sharded dimension
 };
 
 /// One operand of a collective call.
@@ -61,13 +61,13 @@ private:
     return from.getShardingOrReplicated().isFlat() ? from : to;
   }
   /// The elements of a row of flat storage: gathered, and of this rank's shard.
-  void getRow(Extent &rows, Extent &whole, Extent &shard);
+  void getRow(SizeExpr &rows, SizeExpr &whole, SizeExpr &shard);
   /// Scratch for a padded row; empty if the value's allocation has room for the padding.
   std::string getPadded();
-  void padRow(const std::string &source, const std::string &padded, const Extent &whole,
-              const Extent &shard);
+  void padRow(const std::string &source, const std::string &padded, const SizeExpr &whole,
+              const SizeExpr &shard);
   /// Opens a loop over the rows of flat storage and returns its variable; empty for a single row.
-  std::string openRows(const Extent &rows);
+  std::string openRows(const SizeExpr &rows);
 
   FunctionEmitter &emitter;
   Writer &out;

@@ -51,8 +51,8 @@ static void emitCall(FunctionEmitter &emitter, Operation *op, ArrayRef<Collectiv
 static int64_t getStoragePosition(Value value) {
   if (auto layer = value.getDefiningOp<dist::LayerOp>())
     value = layer.getStack();
-  PlaceAttr place = memory::getPlace(value);
-  return place && place.getSpace() == MemorySpace::Persistent ? place.getBuffer() : -1;
+  AllocRefAttr ref = memory::getAllocRef(value);
+  return ref && ref.getSpace() == MemorySpace::Persistent ? ref.getIndex() : -1;
 }
 
 /// Operands in the order of the persistent layout, so that a transport can send them as one
@@ -94,7 +94,7 @@ static LogicalResult emitCollectiveCall(FunctionEmitter &emitter, Operation *op)
 static LogicalResult emitWait(FunctionEmitter &emitter, dist::WaitOp wait) {
   emitter.out().line("finish(ctx, " + std::to_string(wait.getChannel()) + ");");
   for (auto [flight, result] : llvm::zip_equal(wait.getFlights(), wait.getResults()))
-    if (memory::getPlace(flight) != memory::getPlace(result))
+    if (memory::getAllocRef(flight) != memory::getAllocRef(result))
       emitter.copyTo(flight, emitter.getPointer(result));
   return success();
 }

@@ -30,9 +30,9 @@ LogicalResult StopGradientOp::verify() {
   return success();
 }
 
-Value titan::ir::getJoined(Operation *op) {
+Value titan::ir::getAccumulator(Operation *op) {
   return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case<PutOp, ContractOp>([](auto sums) { return sums.getInto(); })
+      .Case<ScatterOp, ContractOp>([](auto sums) { return sums.getInto(); })
       .Default(Value());
 }
 
@@ -54,7 +54,7 @@ LogicalResult ContractOp::verify() {
         return emitOpError("(C2) only one operand has dimension ")
                << dim.getName() << ", which the result lacks";
   if (lhs.getElementType().isInteger(1))
-    return emitOpError("(C5) a sum is of numbers, not of truth values: cast them first");
+    return emitOpError("(C5) a sum is of numbers, not of booleans: cast them first");
   if (lhs.getElementType() != rhs.getElementType() ||
       !isSameOrWiderFloat(lhs.getElementType(), result.getElementType()))
     return emitOpError(
@@ -70,7 +70,7 @@ LogicalResult ContractOp::verify() {
 LogicalResult ReduceOp::verify() {
   NamedTensorType input = getInput().getType(), result = getResult().getType();
   if (isAccumulation(*this) && input.getElementType().isInteger(1))
-    return emitOpError("(C3) a sum is of numbers, not of truth values: cast them first");
+    return emitOpError("(C3) a sum is of numbers, not of booleans: cast them first");
   for (DimAttr dim : result.getDims())
     if (!has(input, dim))
       return emitOpError("(C1) the operand lacks the result's dimension ") << dim.getName();
@@ -100,12 +100,12 @@ static LogicalResult verifyIndexing(Operation *op, StringAttr along, NamedTensor
   return success();
 }
 
-LogicalResult TakeOp::verify() {
+LogicalResult GatherOp::verify() {
   return verifyIndexing(*this, getAlongAttr(), getInput().getType(), getIndices().getType(),
                         getResult().getType(), getResult().getType());
 }
 
-LogicalResult PutOp::verify() {
+LogicalResult ScatterOp::verify() {
   Type updates = getUpdates().getType().getElementType(),
        result = getResult().getType().getElementType();
   if (!isSameOrWiderFloat(updates, result))
@@ -117,7 +117,7 @@ LogicalResult PutOp::verify() {
                         getUpdates().getType(), getResult().getType());
 }
 
-bool PutOp::isOneHot() {
+bool ScatterOp::isOneHot() {
   auto isKept = [&](DimAttr dim) { return getResult().getType().hasDim(dim.getName()); };
   return !getInto() && llvm::all_of(getUpdates().getType().getDims(), isKept) &&
          llvm::all_of(getIndices().getType().getDims(), isKept);
@@ -130,7 +130,7 @@ LogicalResult CheckIndexOp::verify() {
   return success();
 }
 
-bool PutOp::hasFewTerms() {
+bool ScatterOp::hasFewTerms() {
   llvm::SmallDenseMap<StringAttr, int64_t> summed;
   for (NamedTensorType type : {getUpdates().getType(), getIndices().getType()})
     for (DimAttr dim : type.getDims())

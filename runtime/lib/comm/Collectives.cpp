@@ -108,8 +108,8 @@ void issue(Context &ctx, GroupRef axes, DType type, Reduction op, CollectiveCall
   buffers.clear();
   for (const CollectiveOperand *operand = operands; operand < operands + count; ++operand)
     buffers.push_back({operand->in, operand->out, operand->outer, operand->d * operand->inner});
-  CollectiveCall whole{kind,     &ctx.collectives->group(axes), type, op, {action, ctx.place}, {},
-                       ctx.trace};
+  CollectiveCall whole{
+      kind, &ctx.collectives->group(axes), type, op, {action, ctx.location}, {}, ctx.trace};
   whole.buffers.swap(buffers);
   if (ctx.preparing)
     ctx.collectives->prepare(whole);
@@ -161,7 +161,7 @@ void finish(Context &ctx, int channel) {
 void allToAll(Context &ctx, GroupRef axes, DType type, const void *in, void *out, int64_t a,
               int64_t s, int64_t b, int64_t gLocal, int64_t c, bool gatherFirst) {
   Group &group = ctx.collectives->group(axes);
-  Site site{"all_to_all", ctx.place};
+  Site site{"all_to_all", ctx.location};
   int64_t ranks = group.size(), chunk = s / ranks, size = sizeOf(type);
   int64_t bytes = a * chunk * b * gLocal * c * size; // from one rank to another
   DeviceStaging &staging = ctx.collectives->idleStaging();

@@ -169,16 +169,16 @@ private:
       return getConstraintRole(init.getDefiningOp<ir::ShardingConstraintOp>());
     });
     for (const ir::RepeatVariant &body : repeat.getVariants()) {
-      for (auto [i, arg] : llvm::enumerate(body.getCarriedArgs())) {
+      for (auto [i, arg] : llvm::enumerate(body.getIterArgs())) {
         assignValue(arg, roles[i]);
         constrainOperand(repeat, i, arg.getType());
         constrainOperand(body.getYield(), i, arg.getType());
         repeat.getResult(i).setType(arg.getType());
       }
-      for (auto [stack, slice, number] : body.getSlices())
+      for (auto [stack, slice, number] : body.getScannedInputs())
         if (auto type = cast<NamedTensorType>(stack.getType());
             type.getSharding() && isSliceable(type))
-          slice.setType(ir::RepeatOp::getSliceType(type));
+          slice.setType(ir::RepeatOp::getSlotType(type));
     }
   }
 
@@ -233,11 +233,11 @@ private:
     }
     auto repeat = value.getDefiningOp<ir::RepeatOp>();
     unsigned number = repeat ? cast<OpResult>(value).getResultNumber() : 0;
-    if (repeat && number >= repeat.getNumCarried() && isSliceable(type)) {
+    if (repeat && number >= repeat.getNumIterArgs() && isSliceable(type)) {
       for (const ir::RepeatVariant &body : repeat.getVariants())
-        for (auto [yielded, stack, yieldOperand] : body.getStacks())
+        for (auto [yielded, stack, yieldOperand] : body.getStackedOutputs())
           if (stack == value)
-            constrainOperand(body.getYield(), yieldOperand, ir::RepeatOp::getSliceType(type));
+            constrainOperand(body.getYield(), yieldOperand, ir::RepeatOp::getSlotType(type));
       value.setType(type);
       return;
     }

@@ -195,11 +195,11 @@ def DistReshardAfterForward : Pass<"dist-reshard-after-forward", "::mlir::Module
       the repeat.
 
     ```mlir
-    titan.repeat carry(...) slices(%w) { %g = dist.all_gather %wl ... }
-    titan.repeat reverse carry(...) slices(%w) { %h = dist.all_gather %wl ... }
+    titan.repeat iter_args(...) scanned(%w) { %g = dist.all_gather %wl ... }
+    titan.repeat reverse iter_args(...) scanned(%w) { %h = dist.all_gather %wl ... }
     // becomes, with `never`
-    %gs = titan.repeat carry(...) slices(%w) { %g = dist.all_gather %wl ...  titan.yield ..., %g }
-    titan.repeat reverse carry(...) slices(%w, %gs) { ... }
+    %gs = titan.repeat iter_args(...) scanned(%w) { %g = dist.all_gather %wl ...  titan.yield ..., %g }
+    titan.repeat reverse iter_args(...) scanned(%w, %gs) { ... }
     ```
   }];
 }

@@ -68,10 +68,10 @@ void stackGathered(RepeatOp &first, RepeatOp &second) {
   SmallVector<VariantStack> stacks;
   for (auto [pair, stack] : llvm::zip_equal(pairs, first.getResults().take_back(pairs.size())))
     stacks.push_back({stack, pair.variant});
-  unsigned old = second.getSlices().size();
+  unsigned old = second.getScannedInputs().size();
   second = addScannedInputs(second, stacks);
   for (const ir::RepeatVariant &body : second.getVariants())
-    for (auto [stack, slice, number] : body.getSlices()) {
+    for (auto [stack, slice, number] : body.getScannedInputs()) {
       if (number < old)
         continue;
       AllGatherOp backward = pairs[number - old].backward;
