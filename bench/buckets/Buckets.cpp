@@ -3,7 +3,8 @@
 //   by block    equal chunks of each parameter, contiguous per layer (Titan's layout)
 //   each flat   equal chunks of each parameter, not contiguous
 //   one buffer  equal chunks of the layer as one flat buffer, without copies
-//   copied      equal chunks of each parameter, contiguous, communicated as one buffer and copied to
+//   copied      equal chunks of each parameter, contiguous, communicated as one buffer and copied
+//   to
 //               and from the gathered parameters
 // Build the target bench-buckets and start it with a launcher on a quiet machine, also with
 // TITAN_COMM=gloo:

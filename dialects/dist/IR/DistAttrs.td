@@ -36,14 +36,14 @@ def Dist_ShardingAttr : AttrDef<Dist_Dialect, "Sharding"> {
 
     `partial sum {tp}`: the value is the sum over `tp` of the ranks' values.
 
-    `flat 1 {shard}`: flat storage. After the per-dimension axes, the dimensions from number 1 on are
-    flattened in row-major order, padded to a multiple of the degree, and sharded into equal contiguous
-    chunks. The dimensions before it are the stacked ones. Flat storage needs no divisible dimensions, and
+    `flat 1 {shard}`: flat storage. After the per-dimension axes, dimensions 1 and higher are flattened in
+    row-major order and padded to a multiple of the degree. The axes shard them into equal contiguous
+    chunks. Dimension 0 is the stacked one. Flat storage needs no divisible dimensions, and
     one all-gather without a permutation gathers it. Only elementwise operations and collectives accept it.
 
     Constraints:
     - (C1) one axis list per dimension of the tensor.
-    - (C2) an axis occurs at most once in the whole sharding.
+    - (C2) an axis occurs at most once in the sharding.
     - (C3) `flat` starts at or before the rank of the tensor.
   }];
   let parameters = (ins
