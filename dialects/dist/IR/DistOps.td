@@ -191,11 +191,11 @@ def Dist_WaitOp : Dist_NamedOp<"wait", [AttrSizedOperandSegments]> {
 }
 
 def Dist_LayerOp : Dist_NamedOp<"layer", [Pure]> {
-  let summary = "one slot of a scanned input, at an index of the program's choice";
+  let summary = "the slot of a stack at a given index";
   let description = [{
-    A view of slot `offset` of `stack`, or of slot `index + offset` inside a repeat. If the stack has no
-    such slot, the value does not exist, and a collective that starts on it (or on a cast of it) does not
-    run. In this way the last iteration of a repeat prefetches nothing.
+    A view of slot `offset` of `stack`, or of slot `index + offset` inside a repeat. If the stack has no such
+    slot, a collective that starts on the value, or on a cast of it, does not run. In this way the last
+    iteration of a repeat prefetches nothing.
 
     Constraints:
     - (C1) the result has the type of a slot of `stack`.

@@ -39,9 +39,9 @@ def DistPrefetchGathers : Pass<"dist-prefetch-gathers", "::mlir::ModuleOp"> {
 def DistSplitCollectives : Pass<"dist-split-collectives", "::mlir::ModuleOp"> {
   let summary = "starts collectives early and waits before their first use";
   let description = [{
-    After it, a collective starts at its original position and is waited for before the first use of any of
-    its results, if there is computation in between. The wait is at the latest before the next repeat, so
-    that the operands do not live through the repeat.
+    After it, a collective starts at its original position, and the wait precedes the first use of any of its
+    results. Collectives without computation in between stay synchronous. The wait is at the latest before
+    the next repeat, so that the operands do not live through the repeat.
 
     ```mlir
     %g = dist.reduce_scatter %p over ["shard"]

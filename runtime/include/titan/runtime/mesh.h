@@ -2,9 +2,9 @@
 // rank = ((c0 * d1 + c1) * d2 + c2) ... Plain data without communication: every rank computes the
 // groups of a collective by arithmetic, and tests need no processes.
 //
-// A group is an *ordered* list of ranks. The last of its axes varies fastest, because a dimension
-// sharded over (a, b) has its shards in that order, and an all-gather concatenates by position in
-// the group.
+// A group is an *ordered* list of ranks in which the last of its axes varies fastest. A dimension
+// sharded over (a, b) has its shards in that order, and an all-gather concatenates them by position
+// in the group.
 //
 // Errors: std::invalid_argument for an unknown or duplicate axis, or a degree below one. These are
 // errors of the compiler, not of a user.
