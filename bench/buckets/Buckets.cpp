@@ -1,14 +1,15 @@
-// How long it takes to gather a layer's parameters and to reduce and scatter its gradients, for
-// four ways of storing a layer's shards (docs/rationale/communication.md):
-//   by block    every parameter in equal chunks that lie behind one another (what Titan does)
-//   each flat   every parameter in equal chunks, each somewhere else
-//   one buffer  the whole layer in equal chunks: one value, which nothing is copied in or out of
-//   copied      every parameter in equal chunks that lie behind one another, exchanged as one value
-//               and copied between there and where each parameter is whole
+// Times the all-gather of a layer's parameters and the reduce-scatter of its gradients, for four
+// layouts of a layer's shards (docs/rationale/communication.md):
+//   by block    equal chunks of each parameter, contiguous per layer (Titan's layout)
+//   each flat   equal chunks of each parameter, not contiguous
+//   one buffer  equal chunks of the layer as one flat buffer, without copies
+//   copied      equal chunks of each parameter, contiguous, communicated as one buffer and copied
+//   to
+//               and from the gathered parameters
 // Build the target bench-buckets and start it with a launcher on a quiet machine, also with
 // TITAN_COMM=gloo:
 //   torchrun --no-python --nproc-per-node 2 build/bin/bench-buckets
-// Turns go through them forwards and backwards; medians of 26 are printed.
+// The layouts run in alternating order; medians of 26 runs are printed.
 #include "titan/runtime/collectives.h"
 
 #include "comm/CollectiveCall.h"
@@ -28,7 +29,7 @@ namespace {
 
 using Sizes = std::vector<int64_t>; // elements of each parameter of a layer
 
-/// A layer's parameters, whole behind one another, and this rank's chunks of them.
+/// The gathered parameters of a layer, contiguous, and this rank's chunks of them.
 class Layer {
 public:
   Layer(Collectives &collectives, Group &group, Sizes parameters)

@@ -1,9 +1,9 @@
-//===- PadDimensions.cpp - Dimensions that axes do not divide, made longer ===//
+//===- PadDimensions.cpp - The pass --dist-pad-dimensions -----------------===//
 //
-// A rewriting of the global program: behind it nothing but the roles of arguments and results knows
-// what is padding. After GSPMD (Xu et al., arXiv 2105.04663), which masks what it padded with the
-// identity of each reduction; that the operations' sharding rules say where padding is harmless,
-// and that zeros are followed through what is linear, leaves few masks. docs/rationale/padding.md.
+// Rewrites the global program. Afterwards only the attributes of arguments and results tell what is
+// padding. After GSPMD (Xu et al., arXiv 2105.04663), which masks padding with the identity of each
+// reduction. Few masks remain here, because sharding rules say where padding is harmless, and zeros
+// are tracked through linear operations. See docs/rationale/padding.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,8 +73,8 @@ public:
   }
 
 private:
-  /// Whether the dimensions that walk `factor` are padded, all from one size to one size. Those of
-  /// a merge are not: its dimension has the positions of the others, too.
+  /// Whether all dimensions of `factor` are padded from one size to one size. Those of a merge are
+  /// not, because the merged dimension also has the positions of the inner ones.
   bool isPaddedAlike(const Factor &factor) const {
     std::optional<std::pair<int64_t, int64_t>> sizes;
     auto joins = [&](Value value, int64_t dim, NamedTensorType original) {
@@ -118,7 +118,7 @@ private:
           result.setType(withDimOf(typeOf(result), dim, original));
   }
 
-  /// Notes where `result` is 0, and gives its users what it was computed without.
+  /// Records where `result` is 0, and pads dimensions that were computed unpadded.
   void finish(OpResult result) {
     unsigned number = result.getResultNumber();
     llvm::SmallBitVector zero(originals[number].getRank());
@@ -238,8 +238,8 @@ private:
     return success();
   }
 
-  /// What is carried has zeros for padding; a slice has what its stack has, and a stack what all
-  /// bodies yield.
+  /// The padding of iteration arguments is 0. A slot has that of its stack, and a stack that of all
+  /// yielded slots.
   LogicalResult visitRepeat(ir::RepeatOp repeat) {
     SmallVector<NamedTensorType> originals =
         llvm::map_to_vector(repeat.getResults(), [](Value result) { return typeOf(result); });
@@ -298,7 +298,7 @@ private:
     return zero;
   }
 
-  /// What is kept between steps, and what tests save, lies padded; what is read is not.
+  /// Persistent state and gradients are returned padded, outputs unpadded.
   void visitReturn(func::FuncOp function) {
     Operation *ret = function.getBody().front().getTerminator();
     for (OpOperand &operand : ret->getOpOperands()) {

@@ -1,4 +1,4 @@
-//===- PaddedValues.cpp - What values hold in their padding ---------------===//
+//===- PaddedValues.cpp - The padding of values ---------------------------===//
 
 #include "dialects/dist/Transforms/Shard/PaddedValues.h"
 #include "dialects/dist/Transforms/Shard/PaddedDims.h"

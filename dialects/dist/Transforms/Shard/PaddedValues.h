@@ -1,8 +1,7 @@
-//===- PaddedValues.h - What values hold in their padding --------*- C++ -*-===//
+//===- PaddedValues.h - The padding of values -------------------*- C++ -*-===//
 //
-// Which elements of values are padding, and where it is known to be 0; and values made from them
-// that hold something else there, or have no padding. What is made stands right behind the value
-// and serves all who ask for it.
+// Tracks which values are padded and where their padding is known to be 0. Creates masked and
+// unpadded versions of values, each once, right after the value.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,15 +26,15 @@ public:
   /// The type of `value` without padding.
   ir::NamedTensorType getOriginal(mlir::Value value) const;
   bool isPadded(mlir::Value value, int64_t dim) const;
-  /// Whether `value` is 0 in the padding of `dim`; a constant may be where it has no dimension
-  /// (-1).
+  /// Whether `value` is 0 in the padding of `dim`. Dimension -1 (no such dimension) is 0 for a
+  /// constant 0 only.
   bool isZero(mlir::Value value, int64_t dim) const;
   llvm::SmallBitVector getZero(mlir::Value value) const;
   /// Whether padding that is 0 is so whatever the other elements are: an infinite scalar times
   /// padding is not a number.
   bool isAlwaysZero(mlir::Value value) const;
 
-  /// `value` with the identity of a reduction in the padding of `dim`, whatever it multiplied.
+  /// `value` with the identity of the reduction in the padding of `dim`.
   mlir::Value getMasked(mlir::Value value, int64_t dim, ReductionKind kind);
   /// `value` with 0 in all padding.
   mlir::Value getZeroed(mlir::Value value);

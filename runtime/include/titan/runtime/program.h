@@ -255,10 +255,10 @@ void attentionGrad(Context &, const bf16 *dOut, const bf16 *q, const bf16 *k, co
                    const bf16 *out, const float *lse, const float *lseCotangent, bf16 *dq, bf16 *dk,
                    bf16 *dv, const AttentionShape &);
 
-/// Collectives over the group that varies in the given mesh axes (outer to inner), others fixed.
-/// A dimension-wise collective moves `outer` blocks of `inner` contiguous elements: the local
-/// tensor is [outer, d, inner] with d the split dimension's local size. `elements` counts a rank's
-/// part.
+/// Collectives over the group of the ranks that differ in the given mesh axes only. A collective
+/// along a dimension moves `outer` blocks of `inner` contiguous elements. The local tensor is
+/// [outer, d, inner], and d is the local size of the sharded dimension. `elements` counts those of
+/// one rank.
 enum class Reduction : uint8_t { Sum, Max, Min };
 struct GroupRef {
   const int *axes;
@@ -269,24 +269,24 @@ template <int... axes> GroupRef over() {
   static constexpr int list[] = {axes...};
   return {list, sizeof...(axes)};
 }
-/// out[outer, ranks * d, inner] from in[outer, d, inner]. outer = 1 needs no packing.
+/// out[outer, ranks * d, inner] from in[outer, d, inner]. No packing for outer = 1.
 void allGather(Context &, GroupRef, DType, const void *in, void *out, int64_t outer, int64_t d,
                int64_t inner);
-/// out[outer, d, inner] = this rank's part of the reduction of in[outer, ranks * d, inner].
+/// out[outer, d, inner] = this rank's shard of the reduction of in[outer, ranks * d, inner].
 void reduceScatter(Context &, GroupRef, DType, Reduction, const void *in, void *out, int64_t outer,
                    int64_t d, int64_t inner);
 /// In place.
 void allReduce(Context &, GroupRef, DType, Reduction, void *data, int64_t elements);
-/// One of several values that are exchanged as one message, with the arguments that it would have
-/// alone; reduced in place: `in` and `out` are the same.
+/// One tensor of a coalesced collective, with the arguments of a single call. For allReduce `in`
+/// equals `out`.
 struct CollectiveOperand {
   const void *in;
   void *out;
   int64_t outer, d, inner;
 };
-/// Several values at once. With a channel, the call returns at once and the exchange goes on in the
-/// background, in the order of the calls: until `finish` on that channel, nobody may write what it
-/// reads or touch what it writes.
+/// Coalesced collectives. With a channel, the call returns at once, and collectives run in the
+/// background in the order of the calls. Until `finish` on that channel, nobody may write the
+/// inputs or access the outputs.
 constexpr int kAtOnce = -1;
 void allGather(Context &, GroupRef, DType, std::initializer_list<CollectiveOperand>,
                int channel = kAtOnce);
@@ -294,11 +294,11 @@ void reduceScatter(Context &, GroupRef, DType, Reduction, std::initializer_list<
                    int channel = kAtOnce);
 void allReduce(Context &, GroupRef, DType, Reduction, std::initializer_list<CollectiveOperand>,
                int channel = kAtOnce);
-/// Returns when what was last started on the channel is there.
+/// Waits for the last collective started on the channel.
 void finish(Context &, int channel);
-/// A tensor [a, s, b, g, c] whose dimension g (global size over the group: ranks * gLocal) is split
-/// becomes one whose dimension s is split: in [a, s, b, gLocal, c] -> out [a, s / ranks, b, g, c];
-/// `gatherFirst` swaps the roles: in [a, gLocal, b, s, c] -> out [a, g, b, s / ranks, c].
+/// Moves the sharded dimension of a tensor [a, s, b, g, c] from g to s, where g = ranks * gLocal:
+/// in [a, s, b, gLocal, c] -> out [a, s / ranks, b, g, c]. With `gatherFirst`, g precedes s:
+/// in [a, gLocal, b, s, c] -> out [a, g, b, s / ranks, c].
 void allToAll(Context &, GroupRef, DType, const void *in, void *out, int64_t a, int64_t s,
               int64_t b, int64_t gLocal, int64_t c, bool gatherFirst);
 

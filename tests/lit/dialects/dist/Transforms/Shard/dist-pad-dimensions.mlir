@@ -1,7 +1,7 @@
 // RUN: titan-opt --split-input-file --dist-pad-dimensions %s | FileCheck %s
 
-// A maximum gets minus infinity where there is padding. A sum gets zeros: what an exponential gives for a zero is
-// unknown, and the product has none where `two` is infinite.
+// A maximum masks padding with minus infinity. A sum of a product needs no mask, because the product of
+// zeros is 0; a sum of exponentials does.
 // CHECK-LABEL: func.func @reductions(%arg0: !titan.tensor<f32[vocab = 8]> {titan.unpadded = array<i64: 7>},
 // CHECK-SAME: -> (!titan.tensor<f32[]>, !titan.tensor<f32[]>, !titan.tensor<f32[]>)
 // CHECK: %[[TWICE:.*]] = titan.mul
@@ -82,8 +82,8 @@ func.func @indices(%x: !titan.tensor<f32[embed = 4, vocab = 7]>, %i: !titan.tens
 
 // -----
 
-// An operation that padding would disturb gets the dimension as it is, and its result is padded again.
-// An output is not padded.
+// An operation with forbidden padding gets the unpadded dimension, and its result is padded again.
+// Outputs are not padded.
 // CHECK-LABEL: func.func @order(
 // CHECK: %[[WHOLE:.*]] = titan.slice %arg0 dim "vocab" from 0 : <f32[vocab = 8]> -> <f32[vocab = 7]>
 // CHECK-NEXT: %[[SUMS:.*]] = titan.cumulative_sum %[[WHOLE]]
@@ -101,8 +101,8 @@ func.func @order(%x: !titan.tensor<f32[vocab = 7]>) -> !titan.tensor<f32[vocab =
 
 // -----
 
-// What a repeat carries has zeros, so it is masked where it is yielded; slices of parameters are known
-// to have them. A dimension that is divided already stays as it is.
+// Iteration arguments have zeros in the padding, so yielded values are masked. Slots of parameters
+// have zeros already. A dimension that the degree divides is not padded.
 // CHECK-LABEL: func.func @repeat(
 // CHECK: titan.repeat
 // CHECK: ^bb0({{.*}}: !titan.tensor<f32[ffn = 6]>, {{.*}}: !titan.tensor<f32[ffn = 6, embed = 4]>):
