@@ -57,10 +57,9 @@ def Titan_PositionalOpInterface : Titan_OpInterface<"PositionalOpInterface"> {
     interface.
   }];
   let methods = [InterfaceMethod<[{
-    The operation has the types of a chunk already, which is cut from `whole`: the name that the
-    dimension has in the result, and its size before the cut. Returns what the result becomes where
-    indices along it count from `start`, an i64 of rank 0 that is defined before the operation;
-    `builder` inserts behind the operation.
+    The operation already has the types of a chunk of `whole`, the dimension of the result with its
+    size before the cut. Returns the result with indices that start at `start`, an i64 of rank 0 that
+    is defined before the operation. `builder` inserts after the operation.
   }], "::mlir::Value", "startAt", (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$start,
                                        "::titan::ir::DimAttr":$whole)>];
 }
