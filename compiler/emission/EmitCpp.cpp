@@ -18,7 +18,7 @@ using namespace titan::emission;
 
 static void declareTables(RepeatOp repeat, Sizes &sizes) {
   getVariantTable(sizes, repeat);
-  for (const VariantLists &lists : {repeat.getAllSliceUsers(), repeat.getAllStackUsers()})
+  for (const VariantLists &lists : {repeat.getAllScannedUsers(), repeat.getAllStackedUsers()})
     for (ArrayRef<int64_t> users : lists)
       if (users.size() < repeat.getNumVariants())
         getSlotTable(sizes, repeat, users);

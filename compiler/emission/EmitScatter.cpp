@@ -8,7 +8,7 @@ using namespace titan::ir;
 using namespace titan::emission;
 
 /// The dimensions of updates and indices together, those that the result lacks first.
-static SmallVector<Index> getScatterSpace(FunctionEmitter &emitter, PutOp op) {
+static SmallVector<Index> getScatterSpace(FunctionEmitter &emitter, ScatterOp op) {
   Access result = makeAccess("", emitter.getSpace(op.getResult()));
   SmallVector<Index> summed, kept;
   llvm::StringSet<> seen;
@@ -28,7 +28,7 @@ namespace {
 /// are summed at once, in blocks. A few terms are added where they belong.
 class Scatter {
 public:
-  Scatter(FunctionEmitter &emitter, PutOp op);
+  Scatter(FunctionEmitter &emitter, ScatterOp op);
   void emit(bool isCuda);
 
 private:
@@ -53,7 +53,7 @@ private:
 
 } // namespace
 
-Scatter::Scatter(FunctionEmitter &emitter, PutOp op)
+Scatter::Scatter(FunctionEmitter &emitter, ScatterOp op)
     : out(emitter.out()), updates(emitter.getAccess(op.getUpdates())),
       at(emitter.getAccess(op.getIndices())), result(emitter.getAccess(op.getResult())),
       loops(makeLoops(getScatterSpace(emitter, op), {&updates, &at, &result})),
@@ -215,7 +215,7 @@ void Scatter::emit(bool isCuda) {
 }
 
 /// What the sums begin with: zeros or a tensor.
-static void emitBeginning(FunctionEmitter &emitter, PutOp op) {
+static void emitBeginning(FunctionEmitter &emitter, ScatterOp op) {
   NamedTensorType type = op.getResult().getType();
   if (op.getInto())
     emitJoined(emitter, op);
@@ -225,7 +225,7 @@ static void emitBeginning(FunctionEmitter &emitter, PutOp op) {
                        getElementType(type.getElementType()) + "(0));");
 }
 
-LogicalResult emission::emitScatter(FunctionEmitter &emitter, PutOp op) {
+LogicalResult emission::emitScatter(FunctionEmitter &emitter, ScatterOp op) {
   if (op.isOneHot())
     return emitRows(emitter, op);
   NamedTensorType type = op.getResult().getType();

@@ -56,14 +56,14 @@ LogicalResult FunctionEmitter::emitOp(Operation *op) {
       .Case([&](FusedOp fused) { return emitFused(*this, fused); })
       .Case([&](ContractOp contract) { return emitContract(*this, contract); })
       .Case([&](ReduceOp reduce) { return emitReduce(*this, reduce); })
-      .Case([&](PutOp put) { return emitScatter(*this, put); })
+      .Case([&](ScatterOp scatter) { return emitScatter(*this, scatter); })
       .Case([&](CheckIndexOp check) { return emitCheckIndex(*this, check); })
       .Case([&](RotaryOp rotary) { return emitRotary(*this, rotary); })
       .Case([&](AttentionOp attention) { return emitAttention(*this, attention); })
       .Case([&](TopKOp topK) { return emitTopK(*this, topK); })
       .Case([&](CumulativeSumOp sums) { return emitCumulativeSum(*this, sums); })
       .Case([&](AttentionGradOp grad) { return emitAttentionGrad(*this, grad); })
-      .Case<TakeOp, SliceOp, PadOp>([&](Operation *) { return emitRows(*this, op); })
+      .Case<GatherOp, SliceOp, PadOp>([&](Operation *) { return emitRows(*this, op); })
       .Default([&](Operation *) {
         if (op->hasTrait<Elementwise>())
           return emitRows(*this, op);
@@ -87,7 +87,7 @@ PlaceAttr FunctionEmitter::getSlot(OpResult stack) {
   auto repeat = cast<RepeatOp>(stack.getOwner());
   return memory::getPlace(stack).getSlot(
       repeats.size() - 1, repeat,
-      repeat.getStackUsers(stack.getResultNumber() - repeat.getNumCarried()));
+      repeat.getStackedUsers(stack.getResultNumber() - repeat.getNumIterArgs()));
 }
 
 LogicalResult FunctionEmitter::emitVariant(RepeatVariant variant, ArrayRef<Enclosing> enclosing,
@@ -111,7 +111,7 @@ LogicalResult FunctionEmitter::emitVariant(RepeatVariant variant, ArrayRef<Enclo
 /// A loop that calls the body of each iteration's variant.
 LogicalResult FunctionEmitter::emitRepeat(RepeatOp repeat) {
   for (auto [init, argument] :
-       llvm::zip_equal(repeat.getInits(), repeat.getVariant(0).getCarriedArgs()))
+       llvm::zip_equal(repeat.getInits(), repeat.getVariant(0).getIterArgs()))
     copyToPlace(init, memory::getPlace(argument));
   std::string count =
       sizes().getSize(repeat.getDim(), ArrayAttr::get(repeat.getContext(), {})).name;
@@ -145,7 +145,7 @@ static bool isStackedEarly(const RepeatVariant &variant, Value yielded) {
 }
 
 void FunctionEmitter::emitEarlyStacks(RepeatVariant variant) {
-  for (auto [value, stack, operand] : variant.getStacks())
+  for (auto [value, stack, operand] : variant.getStackedOutputs())
     if (isStackedEarly(variant, value))
       copyToPlace(value, getSlot(stack));
 }
@@ -153,11 +153,11 @@ void FunctionEmitter::emitEarlyStacks(RepeatVariant variant) {
 /// Stacks come first: what is carried may overwrite their source.
 LogicalResult FunctionEmitter::emitYield(YieldOp yield) {
   RepeatVariant variant = *findVariant(yield->getBlock());
-  for (auto [value, stack, operand] : variant.getStacks())
+  for (auto [value, stack, operand] : variant.getStackedOutputs())
     if (!isStackedEarly(variant, value))
       copyToPlace(value, getSlot(stack));
   for (auto [value, argument] :
-       llvm::zip_equal(variant.getYieldedCarried(), variant.getCarriedArgs()))
+       llvm::zip_equal(variant.getYieldedIterArgs(), variant.getIterArgs()))
     copyToPlace(value, memory::getPlace(argument));
   return success();
 }

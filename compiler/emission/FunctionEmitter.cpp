@@ -237,7 +237,7 @@ void FunctionEmitter::emitSourceLine(Operation *op) {
 /// `contract wgrad` of a `titan.contract` that is part of the weight gradient.
 static std::string getAction(Operation *op) {
   std::string action = op->getName().stripDialect().str();
-  if (auto part = op->getAttrOfType<StringAttr>(attr::kPart))
+  if (auto part = op->getAttrOfType<StringAttr>(attr::kGradKind))
     action += " " + part.getValue().str();
   return action;
 }

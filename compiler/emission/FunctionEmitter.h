@@ -130,7 +130,7 @@ mlir::LogicalResult emitReduce(FunctionEmitter &emitter, ir::ReduceOp op);
 /// Before the sums of an operation join a tensor: that tensor, where they will be.
 void emitJoined(FunctionEmitter &emitter, mlir::Operation *op);
 mlir::LogicalResult emitContract(FunctionEmitter &emitter, ir::ContractOp op);
-mlir::LogicalResult emitScatter(FunctionEmitter &emitter, ir::PutOp op);
+mlir::LogicalResult emitScatter(FunctionEmitter &emitter, ir::ScatterOp op);
 mlir::LogicalResult emitTopK(FunctionEmitter &emitter, ir::TopKOp op);
 mlir::LogicalResult emitCumulativeSum(FunctionEmitter &emitter, ir::CumulativeSumOp op);
 mlir::LogicalResult emitCheckIndex(FunctionEmitter &emitter, ir::CheckIndexOp op);

@@ -27,7 +27,7 @@ static bool isExact(Operation *op) {
   }
   auto reduce = dyn_cast<ReduceOp>(op);
   return (reduce && reduce.getKind() != dist::ReductionKind::Sum) ||
-         isa<NegOp, MaximumOp, MinimumOp, SelectOp, ExpandOp, TakeOp, SliceOp, PadOp, PutOp,
+         isa<NegOp, MaximumOp, MinimumOp, SelectOp, ExpandOp, GatherOp, SliceOp, PadOp, ScatterOp,
              ConstantOp>(op);
 }
 
@@ -123,8 +123,8 @@ void RowNest::define(Value value, std::string expression) {
 void RowNest::emitOp(Operation *op) {
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](ReduceOp reduce) { emitReduce(reduce); })
-      .Case([&](TakeOp take) { define(take.getResult(), getTake(take)); })
-      .Case([&](PutOp put) { define(put.getResult(), getOneHot(put)); })
+      .Case([&](GatherOp gather) { define(gather.getResult(), getGather(gather)); })
+      .Case([&](ScatterOp scatter) { define(scatter.getResult(), getOneHot(scatter)); })
       .Case([&](PadOp pad) { define(pad.getResult(), getPad(pad)); })
       .Case([&](SliceOp slice) {
         define(slice.getResult(), getLoaded(accesses[slice.getInput()], current));
@@ -154,7 +154,7 @@ void RowNest::emitElementwise(Operation *op) {
     define(result, scalar.getElementExpression(in, result.getResultNumber(), getScalarType(op)));
 }
 
-std::string RowNest::getTake(TakeOp op) {
+std::string RowNest::getGather(GatherOp op) {
   auto table = op.getInput().getType();
   int64_t dim = table.indexOf(op.getAlongAttr());
   std::string offset = emitter.getRankOffset(table, dim);
@@ -169,7 +169,7 @@ std::string RowNest::getTake(TakeOp op) {
          getType(op.getResult()) + "(0))";
 }
 
-std::string RowNest::getOneHot(PutOp op) {
+std::string RowNest::getOneHot(ScatterOp op) {
   auto type = op.getResult().getType();
   std::string offset = emitter.getRankOffset(type, type.indexOf(op.getAlongAttr()));
   std::string index = getIndex(op.getAlong()) + (offset.empty() ? "" : " + " + offset);

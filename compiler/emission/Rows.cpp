@@ -47,8 +47,8 @@ bool RowNest::isUsedLater(Value value, unsigned inner) {
 /// Dimensions whose index itself is computed with must not be merged with others.
 static SmallVector<std::string> getNeededIndices(Operation *op) {
   SmallVector<std::string> keys;
-  if (auto put = dyn_cast<PutOp>(op))
-    keys.push_back(put.getAlong().str());
+  if (auto scatter = dyn_cast<ScatterOp>(op))
+    keys.push_back(scatter.getAlong().str());
   if (auto pad = dyn_cast<PadOp>(op))
     keys.push_back(pad.getDim().str());
   if (auto iota = dyn_cast<IotaOp>(op))
@@ -182,7 +182,7 @@ void RowNest::emitRowScalars() {
   current = rowLoops;
   for (Operation *op : ops) {
     for (Value operand : op->getOperands()) {
-      bool isTable = isa<TakeOp, PadOp, SliceOp>(op) && operand == op->getOperand(0);
+      bool isTable = isa<GatherOp, PadOp, SliceOp>(op) && operand == op->getOperand(0);
       auto it = accesses.find(operand);
       if (it == accesses.end() || it->second.isIndex || isTable || scalars.count(operand))
         continue;

@@ -48,11 +48,11 @@ public:
 
   TensorRef read(Value value) const override;
   LogicalResult write(Value value, TensorRef tensor) override;
-  LogicalResult slice(BlockArgument argument, Value whole, int64_t slot) override;
-  TensorRef layer(Value stack, int64_t slot, NamedTensorType type) const override;
+  LogicalResult loadSlot(BlockArgument argument, Value whole, int64_t slot) override;
+  TensorRef readSlot(Value stack, int64_t slot, NamedTensorType type) const override;
   void beginStack(Value stack) override;
-  LogicalResult stack(OpResult stack, int64_t slot, Value value) override;
-  LogicalResult carry(ValueRange arguments, ValueRange carried) override;
+  LogicalResult storeSlot(OpResult stack, int64_t slot, Value value) override;
+  LogicalResult assign(ValueRange arguments, ValueRange carried) override;
   LogicalResult checkOverlap(Operation *op) const override;
   void begun(ir::RepeatOp repeat) override { poison(liveness.getStart(repeat)); }
   void beginIteration() override { poison(handedOver.getFilled(loops)); }
@@ -213,7 +213,7 @@ LogicalResult ArenaMemory::write(Value value, TensorRef tensor) {
 }
 
 /// Nothing is copied: the plan must say that the argument is that part of the whole.
-LogicalResult ArenaMemory::slice(BlockArgument argument, Value whole, int64_t slot) {
+LogicalResult ArenaMemory::loadSlot(BlockArgument argument, Value whole, int64_t slot) {
   PlaceAttr wholePlace = getPlace(whole), place = getPlace(argument);
   Range range = place ? getRange(place, typeOf(argument)) : Range{0, 0};
   int64_t begin = wholePlace ? getRange(wholePlace, typeOf(whole)).begin : -1;
@@ -222,7 +222,7 @@ LogicalResult ArenaMemory::slice(BlockArgument argument, Value whole, int64_t sl
   return success();
 }
 
-TensorRef ArenaMemory::layer(Value stack, int64_t slot, NamedTensorType type) const {
+TensorRef ArenaMemory::readSlot(Value stack, int64_t slot, NamedTensorType type) const {
   auto tensor = std::make_shared<HostTensor>(makePoisoned(type, mesh));
   PlaceAttr place = getPlace(stack);
   int64_t begin = getRange(place, typeOf(stack)).begin + slot * getDistance(getBuffer(place), type);
@@ -256,18 +256,18 @@ void ArenaMemory::poison(ArrayRef<HandedOver::Slot> slots) {
     poison(getRange(place, type));
 }
 
-LogicalResult ArenaMemory::stack(OpResult stack, int64_t, Value value) {
+LogicalResult ArenaMemory::storeSlot(OpResult stack, int64_t, Value value) {
   PlaceAttr place = getPlace(stack);
   if (!place)
     return emitError(stack.getLoc(), "a stack has no place");
   ir::RepeatOp repeat = loops.back().repeat;
-  unsigned number = stack.getResultNumber() - repeat.getNumCarried();
-  PlaceAttr slot = place.getSlot(loops.size() - 1, repeat, repeat.getStackUsers(number));
+  unsigned number = stack.getResultNumber() - repeat.getNumIterArgs();
+  PlaceAttr slot = place.getSlot(loops.size() - 1, repeat, repeat.getStackedUsers(number));
   return store(slot, typeOf(value), *read(value), value.getLoc());
 }
 
 /// One value after the other, as the emitted program copies them.
-LogicalResult ArenaMemory::carry(ValueRange arguments, ValueRange carried) {
+LogicalResult ArenaMemory::assign(ValueRange arguments, ValueRange carried) {
   for (auto [argument, value] : llvm::zip_equal(arguments, carried))
     if (failed(write(argument, read(value))))
       return failure();

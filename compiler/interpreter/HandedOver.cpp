@@ -31,13 +31,13 @@ void HandedOver::collect(ir::RepeatOp repeat) {
     if (place && place.getSpace() == ir::MemorySpace::Transient &&
         repeats.lookup(place.getBuffer()) == repeat)
       stacks[repeat].push_back({{place.getSlot(memory::getLevel(repeat), repeat, users),
-                                 ir::RepeatOp::getSliceType(ir::typeOf(stack))},
+                                 ir::RepeatOp::getSlotType(ir::typeOf(stack))},
                                 SmallVector<int64_t>(users)});
   };
-  for (auto [i, stack] : llvm::enumerate(repeat.getSlices()))
-    add(emptied, emptiers, stack, repeat.getSliceUsers(i));
-  for (auto [i, stack] : llvm::enumerate(repeat.getStackedResults()))
-    add(filled, fillers, stack, repeat.getStackUsers(i));
+  for (auto [i, stack] : llvm::enumerate(repeat.getScannedInputs()))
+    add(emptied, emptiers, stack, repeat.getScannedUsers(i));
+  for (auto [i, stack] : llvm::enumerate(repeat.getStackedOutputs()))
+    add(filled, fillers, stack, repeat.getStackedUsers(i));
 }
 
 SmallVector<HandedOver::Slot> HandedOver::getSlots(const Stacks &stacks,

@@ -22,7 +22,7 @@ ir::HostTensor makePoisoned(ir::NamedTensorType type, const RankMesh &mesh);
 
 /// What `rank` holds of a global value: zeros where padded; of a partial sum the first rank along
 /// the partial axes has the value and the others 0; partial maxima and minima are held by all.
-ir::HostTensor cut(ir::NamedTensorType type, const RankMesh &mesh, int64_t rank,
+ir::HostTensor getShard(ir::NamedTensorType type, const RankMesh &mesh, int64_t rank,
                    const ir::HostTensor &global);
 
 /// The global value, partial values combined, from the parts of all ranks. Ranks that must hold the

@@ -47,7 +47,7 @@ OptionSpec beside(const char *needs, OptionSpec spec) {
 OptionSpec tokens() {
   OptionSpec spec =
       integer("data.tokens", Value::ofInt(0), Fixed::Compile, 0,
-              "tokens in a step, which is computed in parts of `data.batch` samples; 0: a "
+              "tokens in a step, which is computed in microbatches of `data.batch` samples; 0: a "
               "step has `data.batch` samples");
   spec.samples = {"4096", "8192"};
   return spec;
@@ -161,10 +161,10 @@ std::vector<OptionSpec> stepOptions() {
           "with status 76, leave out its update, or go on; `skip` needs a program that was built "
           "with it, which cannot `warn`"),
       integer("accumulate", Value::ofInt(1), Fixed::Compile, 1,
-              "parts of the batch that a step computes one after the other, adding up gradients"),
+              "microbatches that a step computes one after the other, adding up gradients"),
       integer(
-          "loss_parts", Value::ofInt(0), Fixed::Compile, 0,
-          "parts of the sequence in which logits, loss and their gradient are computed one after "
+          "loss_chunks", Value::ofInt(0), Fixed::Compile, 0,
+          "chunks of the sequence in which logits, loss and their gradient are computed one after "
           "the other; 0: as many as save memory"),
   };
 }

@@ -31,7 +31,7 @@ static double getTerm(double whole, int64_t part, int64_t parts, int64_t index) 
 static HostTensor cutOperand(NamedTensorType type, const RankMesh &mesh, int64_t rank,
                              const Tensor &operand) {
   HostTensor global{type.getShape(), operand.values};
-  HostTensor part = interpreter::cut(type, mesh, rank, global);
+  HostTensor part = interpreter::getShard(type, mesh, rank, global);
   ArrayAttr partial = type.getShardingOrReplicated().getPartialAxes();
   int64_t parts = dist::getDegreeProduct(partial, mesh.getDegrees());
   if (parts == 1)
@@ -39,7 +39,7 @@ static HostTensor cutOperand(NamedTensorType type, const RankMesh &mesh, int64_t
   std::vector<int64_t> indices = interpreter::getGlobalIndices(type, mesh, rank);
   for (auto [value, index] : llvm::zip_equal(part.data, indices))
     if (index >= 0)
-      value = getTerm(operand.values[index], mesh.getPart(rank, partial), parts, index);
+      value = getTerm(operand.values[index], mesh.getGroupIndex(rank, partial), parts, index);
   return part;
 }
 

@@ -57,7 +57,7 @@ private:
   /// Whether a run wants its step or its loss in parts of a dimension that its model needs whole,
   /// which the gradient phase alone can tell.
   bool asksForParts() const {
-    return llvm::any_of(std::initializer_list<StringRef>{"so the step cannot be computed a part",
+    return llvm::any_of(std::initializer_list<StringRef>{"so the step cannot be split into microbatches",
                                                          "cannot compute the step in",
                                                          "cannot compute the loss in"},
                         [&](StringRef reason) { return StringRef(errors).contains(reason); });
@@ -75,7 +75,7 @@ private:
   static void letPartsBeSmall(ModuleOp module) {
     Builder builder(module.getContext());
     for (func::FuncOp train : ir::getTrainPrograms(module))
-      train->setAttr(ir::attr::kKeepWhole, builder.getI64IntegerAttr(0));
+      train->setAttr(ir::attr::kMinChunkBytes, builder.getI64IntegerAttr(0));
   }
 
   OwningOpRef<ModuleOp> parse() {

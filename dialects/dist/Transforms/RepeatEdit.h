@@ -22,7 +22,7 @@ using VariantStack = std::pair<mlir::Value, unsigned>;
 ir::RepeatOp addSlices(ir::RepeatOp repeat, llvm::ArrayRef<VariantStack> stacks);
 
 /// Replaces `repeat` by one that stacks these values of its bodies, behind its other results.
-ir::RepeatOp addStacks(ir::RepeatOp repeat, mlir::ValueRange values);
+ir::RepeatOp addStackedOutputs(ir::RepeatOp repeat, mlir::ValueRange values);
 
 /// The function's parameter that `value` is, or that a repeat gave it slices of; else null.
 mlir::BlockArgument getParameter(mlir::Value value);

@@ -15,9 +15,9 @@ static Value getOrigin(Value value) {
                : Value();
   auto arg = cast<BlockArgument>(value);
   if (std::optional<RepeatVariant> body = findVariant(arg.getOwner()))
-    for (const RepeatVariant::Slice &slice : body->getSlices())
-      if (slice.slice == arg)
-        return slice.stack;
+    for (const RepeatVariant::ScannedInput &slice : body->getScannedInputs())
+      if (slice.slot == arg)
+        return slice.input;
   return Value();
 }
 

@@ -32,7 +32,7 @@ LogicalResult StopGradientOp::verify() {
 
 Value titan::ir::getJoined(Operation *op) {
   return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case<PutOp, ContractOp>([](auto sums) { return sums.getInto(); })
+      .Case<ScatterOp, ContractOp>([](auto sums) { return sums.getInto(); })
       .Default(Value());
 }
 
@@ -99,12 +99,12 @@ static LogicalResult verifyIndexing(Operation *op, StringAttr along, NamedTensor
   return success();
 }
 
-LogicalResult TakeOp::verify() {
+LogicalResult GatherOp::verify() {
   return verifyIndexing(*this, getAlongAttr(), getInput().getType(), getIndices().getType(),
                         getResult().getType(), getResult().getType());
 }
 
-LogicalResult PutOp::verify() {
+LogicalResult ScatterOp::verify() {
   Type updates = getUpdates().getType().getElementType(),
        result = getResult().getType().getElementType();
   if (!mayHoldSums(updates, result))
@@ -116,7 +116,7 @@ LogicalResult PutOp::verify() {
                         getUpdates().getType(), getResult().getType());
 }
 
-bool PutOp::isOneHot() {
+bool ScatterOp::isOneHot() {
   auto isKept = [&](DimAttr dim) { return getResult().getType().hasDim(dim.getName()); };
   return !getInto() && llvm::all_of(getUpdates().getType().getDims(), isKept) &&
          llvm::all_of(getIndices().getType().getDims(), isKept);
@@ -129,7 +129,7 @@ LogicalResult CheckIndexOp::verify() {
   return success();
 }
 
-bool PutOp::hasFewTerms() {
+bool ScatterOp::hasFewTerms() {
   llvm::SmallDenseMap<StringAttr, int64_t> summed;
   for (NamedTensorType type : {getUpdates().getType(), getIndices().getType()})
     for (DimAttr dim : type.getDims())

@@ -76,7 +76,7 @@ inline constexpr llvm::StringLiteral kRecompute = "titan.recompute";
 /// stand in, the innermost first.
 inline constexpr llvm::StringLiteral kBlocks = "titan.blocks";
 /// On operations of the backward: "wgrad" or "dgrad".
-inline constexpr llvm::StringLiteral kPart = "titan.part";
+inline constexpr llvm::StringLiteral kGradKind = "titan.grad_kind";
 } // namespace attr
 
 /// Of attention: the dimension that `value` has in place of `key`'s dimension `head`.

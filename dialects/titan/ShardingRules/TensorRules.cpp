@@ -121,10 +121,10 @@ struct IndexingRule : ShardingRuleOpInterface::ExternalModel<IndexingRule<Op>, O
       if (factor.operandDims[indices] >= 0)
         factor.padding = dist::Padding::Forbidden;
       else if (factor.name == cast<Op>(op).getAlong())
-        factor.padding = isa<TakeOp>(op) ? dist::Padding::Apart : dist::Padding::Zeroed;
-    if (auto put = dyn_cast<PutOp>(op); put && put.getInto()) {
+        factor.padding = isa<GatherOp>(op) ? dist::Padding::Apart : dist::Padding::Zeroed;
+    if (auto scatter = dyn_cast<ScatterOp>(op); scatter && scatter.getInto()) {
       rule.linearSets = {{0, 2}};
-      joinTensor(rule, put.getResult().getType(), {put.getUpdates(), put.getIndices()});
+      joinTensor(rule, scatter.getResult().getType(), {scatter.getUpdates(), scatter.getIndices()});
     }
     return rule;
   }
@@ -187,8 +187,8 @@ void ir::attachTensorShardingRules(MLIRContext &context) {
   ContractOp::attachInterface<ContractRule>(context);
   ReduceOp::attachInterface<ReduceRule>(context);
   CheckIndexOp::attachInterface<CheckIndexRule>(context);
-  TakeOp::attachInterface<IndexingRule<TakeOp>>(context);
-  PutOp::attachInterface<IndexingRule<PutOp>>(context);
+  GatherOp::attachInterface<IndexingRule<GatherOp>>(context);
+  ScatterOp::attachInterface<IndexingRule<ScatterOp>>(context);
   RenameOp::attachInterface<IdentityRule<RenameOp>>(context);
   SplitOp::attachInterface<SplitRule>(context);
   MergeOp::attachInterface<MergeRule>(context);

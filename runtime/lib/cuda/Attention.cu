@@ -188,7 +188,7 @@ __global__ void forwardKernel(AttentionShape s, const E *q, const E *k, const E 
 
 template <typename E> struct Cotangents {
   const E *dOut, *q, *k, *v, *out;
-  const Accumulated<E> *lse, *through;
+  const Accumulated<E> *lse, *lseCotangent;
 };
 
 /// Probability of a pair, and the cotangent of its score: p (dout . v - dout . out + dl), scaled.
@@ -202,8 +202,8 @@ __device__ Accumulated<E> pairGradient(const Cotangents<E> &c, const AttentionSh
   T score = scoreAt(keyRow, key, s, c.q + offsetOf(row, s.q), c.k, slope);
   p = exp(score - c.lse[offsetOf(row, s.lse)]);
   T mean = dot(cotangent, s.out.element, c.out + offsetOf(row, s.out), s.out.element, s.valueHead);
-  if (c.through)
-    mean -= c.through[offsetOf(row, s.lse)];
+  if (c.lseCotangent)
+    mean -= c.lseCotangent[offsetOf(row, s.lse)];
   T dp = dot(cotangent, s.out.element, c.v + offsetAt(keyRow, key, s.v), s.v.element, s.valueHead);
   return p * (dp - mean) * slope;
 }
@@ -327,23 +327,23 @@ cudaError_t attentionForward(const AttentionShape &shape, const bf16 *q, const b
 
 cudaError_t attentionBackward(const AttentionShape &shape, const float *dOut, const float *q,
                               const float *k, const float *v, const float *out, const float *lse,
-                              const float *through, float *dq, float *dk, float *dv,
+                              const float *lseCotangent, float *dq, float *dk, float *dv,
                               cudaStream_t stream) {
-  return backward<float>(shape, {dOut, q, k, v, out, lse, through}, dq, dk, dv, stream);
+  return backward<float>(shape, {dOut, q, k, v, out, lse, lseCotangent}, dq, dk, dv, stream);
 }
 
 cudaError_t attentionBackward(const AttentionShape &shape, const double *dOut, const double *q,
                               const double *k, const double *v, const double *out,
-                              const double *lse, const double *through, double *dq, double *dk,
+                              const double *lse, const double *lseCotangent, double *dq, double *dk,
                               double *dv, cudaStream_t stream) {
-  return backward<double>(shape, {dOut, q, k, v, out, lse, through}, dq, dk, dv, stream);
+  return backward<double>(shape, {dOut, q, k, v, out, lse, lseCotangent}, dq, dk, dv, stream);
 }
 
 cudaError_t attentionBackward(const AttentionShape &shape, const bf16 *dOut, const bf16 *q,
                               const bf16 *k, const bf16 *v, const bf16 *out, const float *lse,
-                              const float *through, bf16 *dq, bf16 *dk, bf16 *dv,
+                              const float *lseCotangent, bf16 *dq, bf16 *dk, bf16 *dv,
                               cudaStream_t stream) {
-  return backward<bf16>(shape, {dOut, q, k, v, out, lse, through}, dq, dk, dv, stream);
+  return backward<bf16>(shape, {dOut, q, k, v, out, lse, lseCotangent}, dq, dk, dv, stream);
 }
 
 } // namespace titan::rt::cuda

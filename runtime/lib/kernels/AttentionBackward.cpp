@@ -18,7 +18,7 @@ template <typename E> struct BackwardTensors {
   const E *q, *k, *v, *out;
   const Accumulated<E> *lse;
   const E *dout;
-  const Accumulated<E> *through;
+  const Accumulated<E> *lseCotangent;
   E *dq, *dk, *dv;
 };
 
@@ -93,7 +93,7 @@ private:
     const T mean = s.out.element == 1 ? innerProduct(out, dout, std::integral_constant<int, 1>())
                                       : innerProduct(out, dout, s.out.element);
     lse2[g * s.queries + i] = all.lse[at(s.lse)] * T(1.44269504088896340736);
-    delta[g * s.queries + i] = all.through ? mean - all.through[at(s.lse)] : mean;
+    delta[g * s.queries + i] = all.lseCotangent ? mean - all.lseCotangent[at(s.lse)] : mean;
   }
 
   /// Summed in lanes, so that no addition waits for the one before.
@@ -263,21 +263,21 @@ template <typename E> void backward(const AttentionShape &given, const BackwardT
 } // namespace
 
 void attentionBackward(const AttentionShape &shape, const float *q, const float *k, const float *v,
-                       const float *out, const float *lse, const float *dout, const float *through,
+                       const float *out, const float *lse, const float *dout, const float *lseCotangent,
                        float *dq, float *dk, float *dv) {
-  backward<float>(shape, {q, k, v, out, lse, dout, through, dq, dk, dv});
+  backward<float>(shape, {q, k, v, out, lse, dout, lseCotangent, dq, dk, dv});
 }
 
 void attentionBackward(const AttentionShape &shape, const double *q, const double *k,
                        const double *v, const double *out, const double *lse, const double *dout,
-                       const double *through, double *dq, double *dk, double *dv) {
-  backward<double>(shape, {q, k, v, out, lse, dout, through, dq, dk, dv});
+                       const double *lseCotangent, double *dq, double *dk, double *dv) {
+  backward<double>(shape, {q, k, v, out, lse, dout, lseCotangent, dq, dk, dv});
 }
 
 void attentionBackward(const AttentionShape &shape, const bf16 *q, const bf16 *k, const bf16 *v,
-                       const bf16 *out, const float *lse, const bf16 *dout, const float *through,
+                       const bf16 *out, const float *lse, const bf16 *dout, const float *lseCotangent,
                        bf16 *dq, bf16 *dk, bf16 *dv) {
-  backward<bf16>(shape, {q, k, v, out, lse, dout, through, dq, dk, dv});
+  backward<bf16>(shape, {q, k, v, out, lse, dout, lseCotangent, dq, dk, dv});
 }
 
 } // namespace titan::rt

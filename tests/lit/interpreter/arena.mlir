@@ -21,7 +21,7 @@ module attributes {titan.persistent = [#titan.buffer<"w", !stack, 0 to 0>, #tita
       attributes {titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
                   titan.buffers = [#titan.buffer<"c", !x, 1 to 6>, #titan.buffer<"n", !x, 2 to 4>]} {
     %one = titan.constant 1.0 {titan.places = [#titan.place<inline 0>]} : !x
-    %y, %s = titan.repeat <layers = 2> carry(%one) slices(%w)
+    %y, %s = titan.repeat <layers = 2> iter_args(%one) scanned(%w)
         {titan.arguments = [#titan.place<inline 0>, #titan.place<transient 0>, #titan.place<persistent 0 at [0]>],
          titan.places = [#titan.place<transient 0>, #titan.place<persistent 2>]} : (!x, !stack) -> (!x, !stack) {
     ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %wl: !x):
@@ -97,7 +97,7 @@ module attributes {titan.persistent = [#titan.buffer<"w", !stack, 0 to 0>]} {
   func.func @train(%w: !stack {titan.param = "w", titan.value = array<f64: 1.0, 2.0>}) -> ()
       attributes {titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
                   titan.buffers = [#titan.buffer<"a", !x, 0 to 0>]} {
-    titan.repeat <layers = 2> carry() slices(%w)
+    titan.repeat <layers = 2> iter_args() scanned(%w)
         {titan.arguments = [#titan.place<inline 0>, #titan.place<transient 0>]} : (!stack) -> () {
     ^bb0(%l: !titan.tensor<i64[]>, %wl: !x):
       titan.yield

@@ -26,7 +26,7 @@ func.func @train(%v: !part {titan.value = array<f64: 1.0, 2.0>}, %u: !part {tita
   %zero = titan.expand %nothing : !titan.tensor<f64[], <[]>> -> !all
   %first = dist.layer %w[0] : !stack -> !part
   %h = dist.all_gather %first over ["a"] start 1 : !part -> !all
-  %sum, %rest = titan.repeat <layers = 3> carry(%zero, %h) slices() : (!all, !all) -> (!all, !all) {
+  %sum, %rest = titan.repeat <layers = 3> iter_args(%zero, %h) scanned() : (!all, !all) -> (!all, !all) {
   ^bb0(%l: !titan.tensor<i64[], <[]>>, %c: !all, %fl: !all):
     %wl = dist.wait 1 %fl : (!all) -> !all
     %next = dist.layer %w[%l + 1] : !stack -> !part

@@ -167,16 +167,16 @@ private:
       return getAnchorRole(init.getDefiningOp<ir::AnchorOp>());
     });
     for (const ir::RepeatVariant &body : repeat.getVariants()) {
-      for (auto [i, arg] : llvm::enumerate(body.getCarriedArgs())) {
+      for (auto [i, arg] : llvm::enumerate(body.getIterArgs())) {
         bindValue(arg, roles[i]);
         anchorOperand(repeat, i, arg.getType());
         anchorOperand(body.getYield(), i, arg.getType());
         repeat.getResult(i).setType(arg.getType());
       }
-      for (auto [stack, slice, number] : body.getSlices())
+      for (auto [stack, slice, number] : body.getScannedInputs())
         if (auto type = cast<NamedTensorType>(stack.getType());
             type.getSharding() && isSliceable(type))
-          slice.setType(ir::RepeatOp::getSliceType(type));
+          slice.setType(ir::RepeatOp::getSlotType(type));
     }
   }
 
@@ -231,11 +231,11 @@ private:
     }
     auto repeat = value.getDefiningOp<ir::RepeatOp>();
     unsigned number = repeat ? cast<OpResult>(value).getResultNumber() : 0;
-    if (repeat && number >= repeat.getNumCarried() && isSliceable(type)) {
+    if (repeat && number >= repeat.getNumIterArgs() && isSliceable(type)) {
       for (const ir::RepeatVariant &body : repeat.getVariants())
-        for (auto [yielded, stack, yieldOperand] : body.getStacks())
+        for (auto [yielded, stack, yieldOperand] : body.getStackedOutputs())
           if (stack == value)
-            anchorOperand(body.getYield(), yieldOperand, ir::RepeatOp::getSliceType(type));
+            anchorOperand(body.getYield(), yieldOperand, ir::RepeatOp::getSlotType(type));
       value.setType(type);
       return;
     }

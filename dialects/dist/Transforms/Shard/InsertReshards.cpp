@@ -112,7 +112,7 @@ private:
   }
 
   static bool isCarried(BlockArgument argument) {
-    return llvm::is_contained(ir::findVariant(argument.getOwner())->getCarriedArgs(), argument);
+    return llvm::is_contained(ir::findVariant(argument.getOwner())->getIterArgs(), argument);
   }
 
   /// Whether the other bodies only hand on or add to what `carried` is in this one. A body that was
@@ -160,21 +160,21 @@ private:
   }
 
   void visitRepeat(ir::RepeatOp repeat) {
-    for (unsigned i = 0; i < repeat.getSlices().size(); ++i)
-      reshardOperand(repeat, repeat.getNumCarried() + i, getSliceable(repeat.getSlices()[i]));
+    for (unsigned i = 0; i < repeat.getScannedInputs().size(); ++i)
+      reshardOperand(repeat, repeat.getNumIterArgs() + i, getSliceable(repeat.getScannedInputs()[i]));
     for (const ir::RepeatVariant &body : repeat.getVariants()) {
-      for (auto [stack, slice, number] : body.getSlices())
-        slice.setType(ir::RepeatOp::getSliceType(cast<NamedTensorType>(stack.getType())));
+      for (auto [stack, slice, number] : body.getScannedInputs())
+        slice.setType(ir::RepeatOp::getSlotType(cast<NamedTensorType>(stack.getType())));
       visitBlock(body.getBlock());
     }
-    for (auto [i, arg] : llvm::enumerate(repeat.getVariant(0).getCarriedArgs())) {
+    for (auto [i, arg] : llvm::enumerate(repeat.getVariant(0).getIterArgs())) {
       reshardOperand(repeat, i, getShardingOf(arg));
       for (const ir::RepeatVariant &body : repeat.getVariants())
         reshardOperand(body.getYield(), i, getShardingOf(arg));
       setSharding(repeat.getResult(i), getShardingOf(arg));
       settle(repeat.getResult(i));
     }
-    for (Value stack : repeat.getStackedResults())
+    for (Value stack : repeat.getStackedOutputs())
       visitStack(repeat, cast<OpResult>(stack));
   }
 
@@ -182,7 +182,7 @@ private:
   void visitStack(ir::RepeatOp repeat, OpResult stack) {
     ShardingAttr sharding = getReduced(repeat.getYielded(stack.getResultNumber()).front());
     for (const ir::RepeatVariant &body : repeat.getVariants())
-      for (auto [value, result, operand] : body.getStacks())
+      for (auto [value, result, operand] : body.getStackedOutputs())
         if (result == stack)
           reshardOperand(body.getYield(), operand, sharding);
     auto type = cast<NamedTensorType>(stack.getType());

@@ -64,14 +64,14 @@ void keep(RepeatOp &first, RepeatOp &second) {
     values.push_back(pair.made.getResults().front());
   if (pairs.empty())
     return;
-  first = addStacks(first, values);
+  first = addStackedOutputs(first, values);
   SmallVector<VariantStack> stacks;
   for (auto [pair, stack] : llvm::zip_equal(pairs, first.getResults().take_back(pairs.size())))
     stacks.push_back({stack, pair.variant});
-  unsigned old = second.getSlices().size();
+  unsigned old = second.getScannedInputs().size();
   second = addSlices(second, stacks);
   for (const ir::RepeatVariant &body : second.getVariants())
-    for (auto [stack, slice, number] : body.getSlices()) {
+    for (auto [stack, slice, number] : body.getScannedInputs()) {
       if (number < old)
         continue;
       AllGatherOp again = pairs[number - old].again;

@@ -15,8 +15,8 @@ static bool hasZeroPadding(Value value) {
     std::optional<ir::RepeatVariant> body = ir::findVariant(arg.getOwner());
     if (!body)
       return true;
-    return llvm::any_of(body->getSlices(), [&](const ir::RepeatVariant::Slice &slice) {
-      return slice.slice == arg && hasZeroPadding(slice.stack);
+    return llvm::any_of(body->getScannedInputs(), [&](const ir::RepeatVariant::ScannedInput &slice) {
+      return slice.slot == arg && hasZeroPadding(slice.input);
     });
   }
   if (auto repeat = value.getDefiningOp<ir::RepeatOp>())

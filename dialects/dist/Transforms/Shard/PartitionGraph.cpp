@@ -90,16 +90,16 @@ static ShardingRule getSliceRule(NamedTensorType stack, bool stackFirst) {
 
 LogicalResult PartitionGraph::addRepeat(ir::RepeatOp repeat) {
   for (const ir::RepeatVariant &body : repeat.getVariants()) {
-    for (auto [stack, slice, number] : body.getSlices())
+    for (auto [stack, slice, number] : body.getScannedInputs())
       addNode(getSliceRule(cast<NamedTensorType>(stack.getType()), true), stack, Value(slice),
               repeat);
     if (failed(addBlock(body.getBlock())))
       return failure();
-    for (auto [value, stack, operand] : body.getStacks())
+    for (auto [value, stack, operand] : body.getStackedOutputs())
       addNode(getSliceRule(cast<NamedTensorType>(stack.getType()), false), value, Value(stack),
               repeat);
   }
-  for (Value carried : repeat.getCarriedResults())
+  for (Value carried : repeat.getIterResults())
     (void)getTensor(carried);
   return success();
 }

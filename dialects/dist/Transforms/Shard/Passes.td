@@ -188,11 +188,11 @@ def DistKeepGathered : Pass<"dist-keep-gathered", "::mlir::ModuleOp"> {
       and what its bodies use of a gather outside is gathered by them.
 
     ```mlir
-    titan.repeat carry(...) slices(%w) { %g = dist.all_gather %wl ... }
-    titan.repeat reverse carry(...) slices(%w) { %h = dist.all_gather %wl ... }
+    titan.repeat iter_args(...) scanned(%w) { %g = dist.all_gather %wl ... }
+    titan.repeat reverse iter_args(...) scanned(%w) { %h = dist.all_gather %wl ... }
     // becomes, with `never`
-    %gs = titan.repeat carry(...) slices(%w) { %g = dist.all_gather %wl ...  titan.yield ..., %g }
-    titan.repeat reverse carry(...) slices(%w, %gs) { ... }
+    %gs = titan.repeat iter_args(...) scanned(%w) { %g = dist.all_gather %wl ...  titan.yield ..., %g }
+    titan.repeat reverse iter_args(...) scanned(%w, %gs) { ... }
     ```
   }];
 }

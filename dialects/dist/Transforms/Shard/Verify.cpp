@@ -230,7 +230,7 @@ private:
 
   static LogicalResult checkCarried(ir::RepeatOp repeat, const ir::RepeatVariant &body) {
     for (auto [i, arg, yielded] :
-         llvm::enumerate(body.getCarriedArgs(), body.getYieldedCarried())) {
+         llvm::enumerate(body.getIterArgs(), body.getYieldedIterArgs())) {
       if (repeat.getInits()[i].getType() == arg.getType() && yielded.getType() == arg.getType() &&
           repeat.getResult(i).getType() == arg.getType())
         continue;
@@ -245,10 +245,10 @@ private:
   }
 
   static LogicalResult checkStacks(ir::RepeatOp repeat, const ir::RepeatVariant &body) {
-    for (auto [stack, slice, number] : body.getSlices())
+    for (auto [stack, slice, number] : body.getScannedInputs())
       if (failed(checkStack(repeat, cast<NamedTensorType>(stack.getType()), slice.getType())))
         return failure();
-    for (auto [value, stack, operand] : body.getStacks())
+    for (auto [value, stack, operand] : body.getStackedOutputs())
       if (failed(checkStack(repeat, cast<NamedTensorType>(stack.getType()), value.getType())))
         return failure();
     return success();
@@ -261,7 +261,7 @@ private:
       return repeat.emitOpError("has a stack whose first dimension is split: ") << stack;
     if (sharding.isPartial())
       return repeat.emitOpError("has a stack of partial values: ") << stack;
-    if (ir::RepeatOp::getSliceType(stack) != slice)
+    if (ir::RepeatOp::getSlotType(stack) != slice)
       return repeat.emitOpError("has a stack and a slice that lie differently: ")
              << stack << " and " << slice;
     return success();

@@ -46,7 +46,7 @@ Grouping::Grouping(Block &block) : mesh(dist::MeshOp::lookup(block.getParentOp()
 
 bool Grouping::isCandidate(Operation *op) {
   if (op->getNumResults() != 1 || isa<ConstantOp, IotaOp>(op) ||
-      !(op->hasTrait<Elementwise>() || isa<ReduceOp, TakeOp, PutOp>(op)))
+      !(op->hasTrait<Elementwise>() || isa<ReduceOp, GatherOp, ScatterOp>(op)))
     return false;
   for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
     for (Type type : types)
@@ -59,10 +59,10 @@ bool Grouping::isCandidate(Operation *op) {
 /// the result, and the operation must not look along them.
 SmallVector<StringAttr> Grouping::getPossibleRows(Operation *op) {
   SmallVector<StringAttr> rows;
-  auto put = dyn_cast<PutOp>(op);
+  auto scatter = dyn_cast<ScatterOp>(op);
   for (DimAttr dim : typeOf(getWalked(op)).getDims()) {
     if (!typeOf(op->getResult(0)).hasDim(dim.getName()) ||
-        (put && dim.getName() == put.getAlongAttr()))
+        (scatter && dim.getName() == scatter.getAlongAttr()))
       break;
     rows.push_back(dim.getName());
   }
@@ -155,9 +155,9 @@ std::optional<SmallVector<StringAttr>> Grouping::chooseRows(ArrayRef<Operation *
   if (count < kLeastRows || !agreeOnSizes(members, rows) || !fitsRow(members, rows))
     return std::nullopt;
   for (Operation *op : members) {
-    if (auto take = dyn_cast<TakeOp>(op); take && llvm::is_contained(rows, take.getAlongAttr()))
+    if (auto gather = dyn_cast<GatherOp>(op); gather && llvm::is_contained(rows, gather.getAlongAttr()))
       return std::nullopt;
-    if (auto put = dyn_cast<PutOp>(op); put && !put.isOneHot())
+    if (auto scatter = dyn_cast<ScatterOp>(op); scatter && !scatter.isOneHot())
       return std::nullopt;
   }
   return rows;

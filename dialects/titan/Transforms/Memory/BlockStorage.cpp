@@ -56,7 +56,7 @@ static bool isStackOfChunks(NamedTensorType type) {
 bool memory::readsSlots(OpOperand &use) {
   Operation *op = use.getOwner();
   if (auto repeat = dyn_cast<RepeatOp>(op))
-    return use.getOperandNumber() >= repeat.getNumCarried();
+    return use.getOperandNumber() >= repeat.getNumIterArgs();
   if (isa<dist::AllGatherOp>(op))
     return op->getNumOperands() == 1 && !dist::getStartChannel(op) &&
            dist::exchangesRows(cast<NamedTensorType>(op->getOperand(0).getType()),
@@ -71,10 +71,10 @@ static bool isReadBySlots(Value stack) {
     if (!readsSlots(use) || !repeat)
       return readsSlots(use);
     for (const RepeatVariant &body : repeat.getVariants())
-      for (const RepeatVariant::Slice &slice : body.getSlices())
-        if (slice.stack == use.get() &&
-            !getSlotDims(cast<NamedTensorType>(slice.slice.getType())).empty() &&
-            !isReadBySlots(slice.slice))
+      for (const RepeatVariant::ScannedInput &slice : body.getScannedInputs())
+        if (slice.input == use.get() &&
+            !getSlotDims(cast<NamedTensorType>(slice.slot.getType())).empty() &&
+            !isReadBySlots(slice.slot))
           return false;
     return true;
   });

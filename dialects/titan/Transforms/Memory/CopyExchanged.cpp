@@ -44,7 +44,7 @@ static void copyInFunction(func::FuncOp function) {
 
 static void copyInRepeat(RepeatOp repeat) {
   for (const RepeatVariant &body : repeat.getVariants()) {
-    SmallVector<Value> kept(body.getCarriedArgs());
+    SmallVector<Value> kept(body.getIterArgs());
     copyExchanged(body.getYield(), kept); // what is stacked goes first
   }
 }

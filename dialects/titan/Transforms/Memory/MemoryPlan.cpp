@@ -36,9 +36,9 @@ Value memory::getRoot(Value value) {
 /// Whether `user` is emitted as a loop nest over its result, which reads operands one element at a
 /// time.
 static bool readsElements(Operation *user) {
-  auto put = dyn_cast<PutOp>(user);
-  return user->hasTrait<Elementwise>() || isa<TakeOp, SliceOp, PadOp>(user) ||
-         (put && put.isOneHot());
+  auto scatter = dyn_cast<ScatterOp>(user);
+  return user->hasTrait<Elementwise>() || isa<GatherOp, SliceOp, PadOp>(user) ||
+         (scatter && scatter.isOneHot());
 }
 
 bool memory::isInline(Value value) {

@@ -100,15 +100,15 @@ static constexpr int64_t kMostIterations = 65536;
 void Planner::planHandovers(RepeatOp repeat) {
   // Filled ones first: a repeat over microbatches has none, and its iterations need not be listed.
   SmallVector<StackUse> emptied, filled;
-  for (auto [i, stack] : llvm::enumerate(repeat.getStackedResults()))
+  for (auto [i, stack] : llvm::enumerate(repeat.getStackedOutputs()))
     if (holdsOwnSlots(repeat, stack) &&
         getBuffer(places.lookup(stack)).first == liveness.getStart(repeat))
-      filled.push_back(makeUse(places.lookup(stack), repeat, repeat.getStackUsers(i)));
+      filled.push_back(makeUse(places.lookup(stack), repeat, repeat.getStackedUsers(i)));
   if (filled.empty() || repeat.getDim().getSize() > kMostIterations)
     return;
-  for (auto [i, slice] : llvm::enumerate(repeat.getSlicesMutable()))
+  for (auto [i, slice] : llvm::enumerate(repeat.getScannedInputsMutable()))
     if (isEmptied(repeat, slice))
-      emptied.push_back(makeUse(places.lookup(slice.get()), repeat, repeat.getSliceUsers(i)));
+      emptied.push_back(makeUse(places.lookup(slice.get()), repeat, repeat.getScannedUsers(i)));
   SmallVector<Attribute> packed;
   for (const support::Handover &handover : pairUp(emptied, filled))
     packed.push_back(packHandover(context, handover));

@@ -14,7 +14,7 @@ using namespace titan::memory;
 
 void Planner::placeStacks(RepeatOp repeat, SmallVectorImpl<Attribute> &results) {
   int64_t begin = liveness.getStart(repeat);
-  for (Value stack : repeat.getStackedResults()) {
+  for (Value stack : repeat.getStackedOutputs()) {
     PlaceAttr place;
     if (auto wished = wishes.find(stack); wished != wishes.end())
       if (!wished->second.whenFree || getBusyUntil(wished->second.place) < begin)
@@ -27,9 +27,9 @@ void Planner::placeStacks(RepeatOp repeat, SmallVectorImpl<Attribute> &results) 
     results.push_back(place);
   }
   for (const RepeatVariant &body : repeat.getVariants())
-    for (auto [value, stack, operand] : body.getStacks()) {
-      unsigned number = stack.getResultNumber() - repeat.getNumCarried();
-      wish(value, places.lookup(stack).getSlot(depth, repeat, repeat.getStackUsers(number)),
+    for (auto [value, stack, operand] : body.getStackedOutputs()) {
+      unsigned number = stack.getResultNumber() - repeat.getNumIterArgs();
+      wish(value, places.lookup(stack).getSlot(depth, repeat, repeat.getStackedUsers(number)),
            /*whenFree=*/false);
     }
 }
@@ -37,7 +37,7 @@ void Planner::placeStacks(RepeatOp repeat, SmallVectorImpl<Attribute> &results) 
 /// What is carried starts where it ends, unless others start with the same.
 void Planner::wishInit(OpResult result, PlaceAttr place) {
   auto repeat = dyn_cast<RepeatOp>(result.getOwner());
-  if (!repeat || result.getResultNumber() >= repeat.getNumCarried())
+  if (!repeat || result.getResultNumber() >= repeat.getNumIterArgs())
     return;
   Value init = repeat.getInits()[result.getResultNumber()];
   if (init.getDefiningOp() && init.hasOneUse() && getRoot(init) == init)
@@ -65,7 +65,7 @@ void Planner::placeCarried(RepeatOp repeat, SmallVectorImpl<Attribute> &results)
     if (!place)
       place = makeBuffer(repeat.getResult(i), begin, end);
     for (const RepeatVariant &body : repeat.getVariants())
-      put(body.getCarriedArgs()[i], place);
+      put(body.getIterArgs()[i], place);
     Buffer &buffer = getBuffer(place);
     buffer.first = std::min(buffer.first, begin);
     buffer.last = std::max(buffer.last, end);
@@ -83,7 +83,7 @@ LogicalResult Planner::planRepeat(RepeatOp repeat) {
     if (failed(planVariant(body, carried, arguments)))
       return failure();
   repeat->setAttr(kArguments, ArrayAttr::get(context, arguments));
-  for (auto [result, place] : llvm::zip(repeat.getCarriedResults(), carried))
+  for (auto [result, place] : llvm::zip(repeat.getIterResults(), carried))
     put(result, cast<PlaceAttr>(place));
   return success();
 }
@@ -95,8 +95,8 @@ LogicalResult Planner::planVariant(RepeatVariant body, ArrayRef<Attribute> carri
   arguments.push_back(getInlinePlace());
   llvm::append_range(arguments, carried);
   RepeatOp repeat = body.getRepeat();
-  for (auto [stack, slice, number] : body.getSlices()) {
-    PlaceAttr place = places.lookup(stack).getSlot(depth, repeat, repeat.getSliceUsers(number));
+  for (auto [stack, slice, number] : body.getScannedInputs()) {
+    PlaceAttr place = places.lookup(stack).getSlot(depth, repeat, repeat.getScannedUsers(number));
     put(slice, place);
     arguments.push_back(place);
   }
@@ -113,20 +113,20 @@ bool Planner::blocksYield(OpResult result, PlaceAttr place) {
   std::optional<RepeatVariant> body = findVariant(result.getOwner()->getBlock());
   if (!body)
     return false;
-  OperandRange yielded = body->getYieldedCarried();
+  OperandRange yielded = body->getYieldedIterArgs();
   if (llvm::none_of(yielded, [&](Value value) { return getRoot(value) == result; }))
     return false;
-  for (auto [value, argument] : llvm::zip_equal(yielded, body->getCarriedArgs()))
+  for (auto [value, argument] : llvm::zip_equal(yielded, body->getIterArgs()))
     if (places.lookup(argument) == place && getRoot(value) != result)
       return true;
   return false;
 }
 
 LogicalResult Planner::verifyYield(RepeatVariant body) {
-  OperandRange yielded = body.getYieldedCarried();
+  OperandRange yielded = body.getYieldedIterArgs();
   for (unsigned i = 0; i < yielded.size(); ++i)
     for (unsigned j = 0; j < i; ++j)
-      if (places.lookup(yielded[i]) == places.lookup(body.getCarriedArgs()[j]) &&
+      if (places.lookup(yielded[i]) == places.lookup(body.getIterArgs()[j]) &&
           getRoot(yielded[i]) != getRoot(yielded[j]))
         return body.getRepeat().emitError("carried values ")
                << j << " and " << i << " trade places";

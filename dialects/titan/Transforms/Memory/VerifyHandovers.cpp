@@ -58,11 +58,11 @@ private:
   }
 
   LogicalResult visitBody(RepeatVariant body, bool mayWrite) {
-    for (auto [value, stack, operand] : body.getStacks()) {
-      unsigned number = stack.getResultNumber() - repeat.getNumCarried();
+    for (auto [value, stack, operand] : body.getStackedOutputs()) {
+      unsigned number = stack.getResultNumber() - repeat.getNumIterArgs();
       PlaceAttr whole = memory::getPlace(stack);
       if (lies(whole) &&
-          failed(touch(body.getYield(), whole.getSlot(level, repeat, repeat.getStackUsers(number)),
+          failed(touch(body.getYield(), whole.getSlot(level, repeat, repeat.getStackedUsers(number)),
                        mayWrite)))
         return failure();
     }

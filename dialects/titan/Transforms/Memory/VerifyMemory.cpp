@@ -115,7 +115,7 @@ private:
 
   /// What is in flight cannot be copied: each next one lands where it is carried.
   LogicalResult checkFlights(RepeatOp repeat) {
-    for (auto [i, argument] : llvm::enumerate(repeat.getVariant(0).getCarriedArgs())) {
+    for (auto [i, argument] : llvm::enumerate(repeat.getVariant(0).getIterArgs())) {
       auto isAwaited = [&](Operation *user) {
         auto wait = dyn_cast<dist::WaitOp>(user);
         return wait && llvm::is_contained(wait.getFlights(), argument);
@@ -150,10 +150,10 @@ private:
   void findTwins(RepeatOp repeat) {
     for (unsigned v = 0; v < repeat.getBodies().size(); ++v) {
       DenseMap<std::pair<Value, PlaceAttr>, Value> firsts;
-      for (const RepeatVariant::Slice &slice : repeat.getVariant(v).getSlices()) {
-        std::pair key(memory::getRoot(slice.stack), memory::getPlace(slice.slice));
+      for (const RepeatVariant::ScannedInput &slice : repeat.getVariant(v).getScannedInputs()) {
+        std::pair key(memory::getRoot(slice.input), memory::getPlace(slice.slot));
         if (key.second)
-          twins[slice.slice] = firsts.try_emplace(key, slice.slice).first->second;
+          twins[slice.slot] = firsts.try_emplace(key, slice.slot).first->second;
       }
     }
   }
@@ -172,7 +172,7 @@ private:
       // What is carried is copied at the start; slices are read in every iteration.
       for (Value init : repeat.getInits())
         result = failed(check(op, init, liveness.getStart(op))) ? failure() : result;
-      for (Value whole : repeat.getSlices())
+      for (Value whole : repeat.getScannedInputs())
         result = failed(check(op, whole, liveness.getEnd(op))) ? failure() : result;
       return result;
     }

@@ -91,7 +91,7 @@ std::optional<Interval> IndexRanges::compute(Value value) {
       .Case([&](SelectOp select) {
         return unite(get(select.getWhenTrue()), get(select.getWhenFalse()));
       })
-      .Case([&](TakeOp take) { return get(take.getInput()); })
+      .Case([&](GatherOp gather) { return get(gather.getInput()); })
       .Case([&](TopKOp topK) -> std::optional<Interval> {
         NamedTensorType chosen = topK.getInput().getType();
         return below(chosen.getDims()[chosen.indexOf(topK.getAlongAttr())].getSize());

@@ -243,13 +243,13 @@ void attention(Context &, const bf16 *q, const bf16 *k, const bf16 *v, bf16 *out
                const AttentionShape &);
 /// `through` is the cotangent of lse, or null. Tensors lie like those whose cotangents they are.
 void attentionGrad(Context &, const float *dOut, const float *q, const float *k, const float *v,
-                   const float *out, const float *lse, const float *through, float *dq, float *dk,
+                   const float *out, const float *lse, const float *lseCotangent, float *dq, float *dk,
                    float *dv, const AttentionShape &);
 void attentionGrad(Context &, const double *dOut, const double *q, const double *k, const double *v,
-                   const double *out, const double *lse, const double *through, double *dq,
+                   const double *out, const double *lse, const double *lseCotangent, double *dq,
                    double *dk, double *dv, const AttentionShape &);
 void attentionGrad(Context &, const bf16 *dOut, const bf16 *q, const bf16 *k, const bf16 *v,
-                   const bf16 *out, const float *lse, const float *through, bf16 *dq, bf16 *dk,
+                   const bf16 *out, const float *lse, const float *lseCotangent, bf16 *dq, bf16 *dk,
                    bf16 *dv, const AttentionShape &);
 
 /// Collectives over the group that varies in the given mesh axes (outer to inner), others fixed.

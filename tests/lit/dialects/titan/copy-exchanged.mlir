@@ -38,7 +38,7 @@ func.func @carried(%p: !t {titan.param = "p"}) -> (!t {titan.output = "x"}, !t {
     attributes {titan.program = "train"} {
   %a = titan.neg %p : !t -> !t
   %b = titan.exp %p : !t -> !t
-  %0:2 = titan.repeat <layers = 3> carry(%a, %b) slices() : (!t, !t) -> (!t, !t) {
+  %0:2 = titan.repeat <layers = 3> iter_args(%a, %b) scanned() : (!t, !t) -> (!t, !t) {
   ^bb0(%l: !i, %x: !t, %old: !t):
     %1 = titan.add %x, %old : (!t, !t) -> !t
     titan.yield %1, %x : !t, !t

@@ -32,7 +32,7 @@ func.func @train(%a: !a {titan.param = "layers.a", titan.stacked}, %b: !a {titan
   %loss = titan.reduce sum %sum : !a -> !partial
   // What a repeat cuts out is one slot.
   // CHECK: titan.repeat {{.*}}titan.arguments = [#titan.place<inline 0>, #titan.place<transient {{[0-9]+}}>, #titan.place<persistent 0 at[0]>, #titan.place<persistent 1 at[0]>]
-  %t, %g = titan.repeat <layers = 3> carry(%table) slices(%a, %b) : (!table, !a, !a) -> (!table, !a) {
+  %t, %g = titan.repeat <layers = 3> iter_args(%table) scanned(%a, %b) : (!table, !a, !a) -> (!table, !a) {
   ^bb0(%l: !titan.tensor<i64[]>, %x: !slice, %ai: !slice, %bi: !slice):
     %y = titan.mul %ai, %bi : (!slice, !slice) -> !slice
     %z = titan.add %x, %y : (!slice, !slice) -> !slice
@@ -45,7 +45,7 @@ func.func @train(%a: !a {titan.param = "layers.a", titan.stacked}, %b: !a {titan
   %new_a = titan.sub %a, %new_m : (!a, !a) -> !a
   // What a repeat stacks does not: it is made in one piece, and replaces from there.
   // CHECK: titan.repeat {{.*}}titan.places = [#titan.place<transient {{[0-9]+}}>, #titan.place<transient {{[0-9]+}}>]
-  %u, %new_b = titan.repeat <layers = 3> carry(%table) slices(%b) : (!table, !a) -> (!table, !a) {
+  %u, %new_b = titan.repeat <layers = 3> iter_args(%table) scanned(%b) : (!table, !a) -> (!table, !a) {
   ^bb0(%l: !titan.tensor<i64[]>, %x: !slice, %bi: !slice):
     titan.yield %x, %bi : !slice, !slice
   }

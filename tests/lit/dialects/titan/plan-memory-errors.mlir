@@ -42,7 +42,7 @@ func.func @train(%p: !titan.tensor<f32[x = 4]> {titan.param = "p"}) attributes {
   %a = titan.neg %p : !titan.tensor<f32[x = 4]> -> !titan.tensor<f32[x = 4]>
   %b = titan.exp %p : !titan.tensor<f32[x = 4]> -> !titan.tensor<f32[x = 4]>
   // expected-error@+1 {{carried values 0 and 1 trade places}}
-  %0:2 = titan.repeat <layers = 3> carry(%a, %b) slices() : (!titan.tensor<f32[x = 4]>, !titan.tensor<f32[x = 4]>) -> (!titan.tensor<f32[x = 4]>, !titan.tensor<f32[x = 4]>) {
+  %0:2 = titan.repeat <layers = 3> iter_args(%a, %b) scanned() : (!titan.tensor<f32[x = 4]>, !titan.tensor<f32[x = 4]>) -> (!titan.tensor<f32[x = 4]>, !titan.tensor<f32[x = 4]>) {
   ^bb0(%l: !titan.tensor<i64[]>, %x: !titan.tensor<f32[x = 4]>, %y: !titan.tensor<f32[x = 4]>):
     titan.yield %y, %x : !titan.tensor<f32[x = 4]>, !titan.tensor<f32[x = 4]>
   }

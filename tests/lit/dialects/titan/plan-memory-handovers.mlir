@@ -6,7 +6,7 @@
 !row = !titan.tensor<f32[x = 4]>
 !stack = !titan.tensor<f32[layers = 3, x = 4]>
 // CHECK-LABEL: func.func @backward
-// CHECK: titan.repeat <layers = 3> carry
+// CHECK: titan.repeat <layers = 3> iter_args
 // CHECK-NOT: titan.handovers
 // CHECK: titan.repeat <layers = 3> reverse
 // CHECK-SAME: titan.handovers = [{above = array<i64: 3, 2, 1, 0>, below = array<i64: 3, 0>, emptied = array<i64: [[S:.*]]>, filled = array<i64: [[G:.*]]>, slots = array<i64: 3, 3>}]
@@ -14,13 +14,13 @@
 func.func @backward(%x: !row {titan.input = "x"}, %ws: !stack {titan.param = "ws", titan.stacked})
     -> (!row {titan.output = "y"}, !stack {titan.gradient = "ws", titan.stacked})
     attributes {titan.program = "train"} {
-  %y, %s = titan.repeat <layers = 3> carry(%x) slices(%ws) : (!row, !stack) -> (!row, !stack) {
+  %y, %s = titan.repeat <layers = 3> iter_args(%x) scanned(%ws) : (!row, !stack) -> (!row, !stack) {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !row, %w: !row):
     %a = titan.mul %c, %w : (!row, !row) -> !row
     %h = titan.tanh %a : !row -> !row
     titan.yield %h, %h : !row, !row
   }
-  %z, %g = titan.repeat <layers = 3> reverse carry(%y) slices(%s, %ws) : (!row, !stack, !stack) -> (!row, !stack) {
+  %z, %g = titan.repeat <layers = 3> reverse iter_args(%y) scanned(%s, %ws) : (!row, !stack, !stack) -> (!row, !stack) {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !row, %h: !row, %w: !row):
     %a = titan.mul %c, %h : (!row, !row) -> !row
     %b = titan.mul %a, %w : (!row, !row) -> !row
@@ -40,7 +40,7 @@ func.func @backward(%x: !row {titan.input = "x"}, %ws: !stack {titan.param = "ws
 func.func @kept(%x: !row {titan.input = "x"}, %r: !stack {titan.input = "r"}, %s: !stack {titan.input = "s"})
     -> (!row {titan.output = "y"}, !stack {titan.output = "t"}, !titan.tensor<f32[]> {titan.output = "n"})
     attributes {titan.program = "train"} {
-  %y, %t = titan.repeat <layers = 3> reverse carry(%x) slices(%r, %s) : (!row, !stack, !stack) -> (!row, !stack) {
+  %y, %t = titan.repeat <layers = 3> reverse iter_args(%x) scanned(%r, %s) : (!row, !stack, !stack) -> (!row, !stack) {
   ^bb0(%l: !titan.tensor<i64[], <[]>>, %c: !row, %u: !row, %v: !row):
     %next = dist.layer %s[%l - 1] : !stack -> !row
     %a = titan.mul %c, %u : (!row, !row) -> !row
@@ -61,7 +61,7 @@ func.func @kept(%x: !row {titan.input = "x"}, %r: !stack {titan.input = "r"}, %s
 // CHECK: titan.handovers = [{above = array<i64: 2, 3, 1, 0>, below = array<i64: 4, 0>, emptied = array<i64: 1>, filled = array<i64: 3>, slots = array<i64: 2, 4>}]
 func.func @variants(%x: !row {titan.input = "x"}, %s: !some {titan.input = "s"})
     -> (!row {titan.output = "y"}, !stack {titan.output = "t"}) attributes {titan.program = "train"} {
-  %y, %t = titan.repeat <layers = 4> reverse table [1, 0, 0, 1] carry(%x) slices(%s for [1]) : (!row, !some) -> (!row, !stack) {
+  %y, %t = titan.repeat <layers = 4> reverse table [1, 0, 0, 1] iter_args(%x) scanned(%s for [1]) : (!row, !some) -> (!row, !stack) {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !row):
     %a = titan.exp %c : !row -> !row
     titan.yield %a, %c : !row, !row

@@ -45,7 +45,7 @@ func.func @scan(%x: !hidden {titan.input = "x"}, %ws: !stack {titan.param = "ws"
   // CHECK: titan.repeat
   // CHECK-SAME: titan.arguments = [#titan.place<inline 0>, #titan.place<transient [[Y:.*]]>, #titan.place<persistent [[WS:.*]] at[0]>]
   // CHECK-SAME: titan.places = [#titan.place<transient [[Y]]>, #titan.place<transient [[G:.*]]>]
-  %y, %t = titan.repeat <layers = 3> carry(%x) slices(%ws) : (!hidden, !stack) -> (!hidden, !stack) {
+  %y, %t = titan.repeat <layers = 3> iter_args(%x) scanned(%ws) : (!hidden, !stack) -> (!hidden, !stack) {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !hidden, %w: !hidden):
     // CHECK: titan.tanh {{.*}}titan.places = [#titan.place<transient [[G]] at[0]>]
     %h = titan.tanh %w : !hidden -> !hidden
@@ -96,8 +96,8 @@ func.func @puts(%x: !hidden {titan.input = "x"}, %u: !titan.tensor<f32[tokens = 
     attributes {titan.program = "puts"} {
   // CHECK: titan.neg {{.*}}titan.places = [#titan.place<transient [[TABLE:.*]]>]
   %a = titan.neg %x : !hidden -> !hidden
-  // CHECK: titan.put {{.*}}titan.places = [#titan.place<transient [[TABLE]]>]
-  %y = titan.put %u along "seq" at %t into %a : (!titan.tensor<f32[tokens = 2, embed = 4]>, !titan.tensor<i64[tokens = 2]>, !hidden) -> !hidden
+  // CHECK: titan.scatter {{.*}}titan.places = [#titan.place<transient [[TABLE]]>]
+  %y = titan.scatter %u along "seq" at %t into %a : (!titan.tensor<f32[tokens = 2, embed = 4]>, !titan.tensor<i64[tokens = 2]>, !hidden) -> !hidden
   return %y : !hidden
 }
 

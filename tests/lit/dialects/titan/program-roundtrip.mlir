@@ -18,10 +18,10 @@ func.func @train(
     %up: !titan.tensor<f32[layers = 2, embed = 16, ffn = 32]> {titan.param = "layers.up", titan.stacked, titan.init = #titan.init<truncated_normal, [0.02, 0.01] cut 3.0>},
     %down: !titan.tensor<f32[layers = 2, ffn = 32, embed = 16]> {titan.param = "layers.down", titan.stacked, titan.init = #titan.init<normal, [0.02]>})
     -> (!titan.tensor<f32[]> {titan.output = "loss"}) attributes {titan.program = "train"} {
-  %0 = titan.take %table along "vocab" at %tokens : (!titan.tensor<f32[vocab = 32, embed = 16]>, !titan.tensor<i64[batch = 4, seq = 8]>) -> !hidden
+  %0 = titan.gather %table along "vocab" at %tokens : (!titan.tensor<f32[vocab = 32, embed = 16]>, !titan.tensor<i64[batch = 4, seq = 8]>) -> !hidden
   %x = titan.anchor %0 : !hidden -> !hidden
-  // CHECK: titan.repeat <layers = 2> carry(%{{.*}}) slices(%{{.*}}, %{{.*}})
-  %y = titan.repeat <layers = 2> carry(%x) slices(%up, %down)
+  // CHECK: titan.repeat <layers = 2> iter_args(%{{.*}}) scanned(%{{.*}}, %{{.*}})
+  %y = titan.repeat <layers = 2> iter_args(%x) scanned(%up, %down)
       : (!hidden, !titan.tensor<f32[layers = 2, embed = 16, ffn = 32]>, !titan.tensor<f32[layers = 2, ffn = 32, embed = 16]>) -> !hidden {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !hidden, %w1: !titan.tensor<f32[embed = 16, ffn = 32]>, %w2: !titan.tensor<f32[ffn = 32, embed = 16]>):
     %1 = titan.contract %c, %w1 : (!hidden, !titan.tensor<f32[embed = 16, ffn = 32]>) -> !wide

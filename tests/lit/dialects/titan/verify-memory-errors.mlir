@@ -32,7 +32,7 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
     titan.program = "train", titan.arguments = [#titan.place<transient 1>],
     titan.buffers = [#titan.buffer<"a", !t, 0 to 9>, #titan.buffer<"x", !t, 0 to 9>]} {
-  %y = titan.repeat <layers = 2> carry(%x) slices() {titan.places = [#titan.place<transient 0>],
+  %y = titan.repeat <layers = 2> iter_args(%x) scanned() {titan.places = [#titan.place<transient 0>],
       titan.arguments = [#titan.place<inline 0>, #titan.place<transient 0>]} : (!t) -> !t {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !t):
     %a = titan.exp %c {titan.places = [#titan.place<transient 0>]} : !t -> !t
@@ -51,7 +51,7 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 func.func @train(%x: !t {titan.input = "x"}, %s: !s {titan.input = "s"}) -> (!t {titan.output = "y"}) attributes {
     titan.program = "train", titan.arguments = [#titan.place<transient 2>, #titan.place<transient 1>],
     titan.buffers = [#titan.buffer<"a", !t, 0 to 9>, #titan.buffer<"s", !s, 0 to 9>, #titan.buffer<"x", !t, 0 to 9>]} {
-  %y = titan.repeat <layers = 2> carry(%x) slices(%s, %s) {titan.places = [#titan.place<transient 0>],
+  %y = titan.repeat <layers = 2> iter_args(%x) scanned(%s, %s) {titan.places = [#titan.place<transient 0>],
       titan.arguments = [#titan.place<inline 0>, #titan.place<transient 0>, #titan.place<transient 1 at[0]>,
                          #titan.place<transient 1 at[0]>]} : (!t, !s, !s) -> !t {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !t, %p: !t, %q: !t):

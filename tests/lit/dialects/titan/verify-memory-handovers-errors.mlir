@@ -8,7 +8,7 @@ func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -
     titan.program = "train", titan.arguments = [#titan.place<transient 2>, #titan.place<transient 0>],
     titan.buffers = [#titan.buffer<"s", !stack, 0 to 3>, #titan.buffer<"t", !stack, 0 to 4>, #titan.buffer<"y", !row, 0 to 4>]} {
   // expected-error@+1 {{writes slots of buffer 1 where slots of buffer 0 are still to be read}}
-  %y, %t = titan.repeat <layers = 3> reverse carry(%x) slices(%s) {
+  %y, %t = titan.repeat <layers = 3> reverse iter_args(%x) scanned(%s) {
       titan.handovers = [{emptied = array<i64: 0>, filled = array<i64: 1>, slots = array<i64: 3, 3>, above = array<i64: 2, 2, 1, 0>, below = array<i64: 3, 0>}],
       titan.places = [#titan.place<transient 2>, #titan.place<transient 1>],
       titan.arguments = [#titan.place<inline 0>, #titan.place<transient 2>, #titan.place<transient 0 at[0]>]} : (!row, !stack) -> (!row, !stack) {
@@ -28,7 +28,7 @@ func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -
     titan.program = "train", titan.arguments = [#titan.place<transient 2>, #titan.place<transient 0>],
     titan.buffers = [#titan.buffer<"s", !stack, 0 to 3>, #titan.buffer<"t", !stack, 0 to 4>, #titan.buffer<"y", !row, 0 to 4>]} {
   // expected-error@+1 {{writes slots of buffer 1 where slots of buffer 0 are still to be read}}
-  %y, %t = titan.repeat <layers = 3> reverse carry(%x) slices(%s) {
+  %y, %t = titan.repeat <layers = 3> reverse iter_args(%x) scanned(%s) {
       titan.handovers = [{emptied = array<i64: 0>, filled = array<i64: 1>, slots = array<i64: 3, 3>, above = array<i64: 3, 2, 1, 0>, below = array<i64: 3, 2, 1, 0>}],
       titan.places = [#titan.place<transient 2>, #titan.place<transient 1>],
       titan.arguments = [#titan.place<inline 0>, #titan.place<transient 2>, #titan.place<transient 0 at[0]>]} : (!row, !stack) -> (!row, !stack) {
@@ -48,7 +48,7 @@ func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -
     titan.program = "train", titan.arguments = [#titan.place<transient 2>, #titan.place<transient 0>],
     titan.buffers = [#titan.buffer<"s", !stack, 0 to 4>, #titan.buffer<"t", !stack, 0 to 4>, #titan.buffer<"y", !row, 0 to 4>]} {
   // expected-error@+1 {{empties buffer 0, which lives on}}
-  %y, %t = titan.repeat <layers = 3> reverse carry(%x) slices(%s) {
+  %y, %t = titan.repeat <layers = 3> reverse iter_args(%x) scanned(%s) {
       titan.handovers = [{emptied = array<i64: 0>, filled = array<i64: 1>, slots = array<i64: 3, 3>, above = array<i64: 3, 2, 1, 0>, below = array<i64: 3, 0>}],
       titan.places = [#titan.place<transient 2>, #titan.place<transient 1>],
       titan.arguments = [#titan.place<inline 0>, #titan.place<transient 2>, #titan.place<transient 0 at[0]>]} : (!row, !stack) -> (!row, !stack) {
@@ -67,7 +67,7 @@ func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -
 func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -> (!row {titan.output = "y"}, !stack {titan.output = "t"}) attributes {
     titan.program = "train", titan.arguments = [#titan.place<transient 2>, #titan.place<transient 0>],
     titan.buffers = [#titan.buffer<"s", !stack, 0 to 4>, #titan.buffer<"t", !stack, 0 to 5>, #titan.buffer<"y", !row, 0 to 5>]} {
-  %y, %t = titan.repeat <layers = 3> reverse carry(%x) slices(%s) {
+  %y, %t = titan.repeat <layers = 3> reverse iter_args(%x) scanned(%s) {
       titan.handovers = [{emptied = array<i64: 0>, filled = array<i64: 1>, slots = array<i64: 3, 3>, above = array<i64: 3, 2, 1, 0>, below = array<i64: 3, 0>}],
       titan.places = [#titan.place<transient 2>, #titan.place<transient 1>],
       titan.arguments = [#titan.place<inline 0>, #titan.place<transient 2>, #titan.place<transient 0 at[0]>]} : (!row, !stack) -> (!row, !stack) {
@@ -88,7 +88,7 @@ func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -
 func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -> (!row {titan.output = "y"}, !stack {titan.output = "t"}) attributes {
     titan.program = "train", titan.arguments = [#titan.place<transient 2>, #titan.place<transient 0>],
     titan.buffers = [#titan.buffer<"s", !stack, 0 to 4>, #titan.buffer<"t", !stack, 0 to 5>, #titan.buffer<"y", !row, 0 to 5>]} {
-  %y, %t = titan.repeat <layers = 3> reverse carry(%x) slices(%s) {
+  %y, %t = titan.repeat <layers = 3> reverse iter_args(%x) scanned(%s) {
       titan.handovers = [{emptied = array<i64: 0>, filled = array<i64: 1>, slots = array<i64: 3, 3>, above = array<i64: 3, 2, 1, 0>, below = array<i64: 3, 0>}],
       titan.places = [#titan.place<transient 2>, #titan.place<transient 1>],
       titan.arguments = [#titan.place<inline 0>, #titan.place<transient 2>, #titan.place<transient 0 at[0]>]} : (!row, !stack) -> (!row, !stack) {
@@ -110,7 +110,7 @@ func.func @train(%x: !row {titan.input = "x"}, %s: !stack {titan.input = "s"}) -
     titan.program = "train", titan.arguments = [#titan.place<transient 1>, #titan.place<transient 0>],
     titan.buffers = [#titan.buffer<"s", !stack, 0 to 3>, #titan.buffer<"y", !row, 0 to 4>]} {
   // expected-error@+1 {{hands over buffer 1, which has not 3 equal slots}}
-  %y = titan.repeat <layers = 3> reverse carry(%x) slices(%s) {
+  %y = titan.repeat <layers = 3> reverse iter_args(%x) scanned(%s) {
       titan.handovers = [{emptied = array<i64: 0>, filled = array<i64: 1>, slots = array<i64: 3, 3>, above = array<i64: 1, 0>, below = array<i64: 3, 0>}],
       titan.places = [#titan.place<transient 1>],
       titan.arguments = [#titan.place<inline 0>, #titan.place<transient 1>, #titan.place<transient 0 at[0]>]} : (!row, !stack) -> !row {

@@ -39,9 +39,9 @@ func.func @repeat(%x: !titan.tensor<f32[seq = 8]>, %w: !titan.tensor<f32[layers 
     -> !titan.tensor<f32[seq = 8]> {
   %0 = titan.tanh %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[seq = 8]>
   // CHECK: %[[INIT:.*]] = titan.anchor %{{.*}} : {{.*}}<f32[seq = 8]> -> {{.*}}<f32[seq = 8], <[{t}]>>
-  // CHECK: titan.repeat <layers = 2> carry(%[[INIT]])
+  // CHECK: titan.repeat <layers = 2> iter_args(%[[INIT]])
   // CHECK-SAME: -> !titan.tensor<f32[seq = 8], <[{t}]>> {
-  %1 = titan.repeat <layers = 2> carry(%0) slices(%w) : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[layers = 2, seq = 8]>) -> !titan.tensor<f32[seq = 8]> {
+  %1 = titan.repeat <layers = 2> iter_args(%0) scanned(%w) : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[layers = 2, seq = 8]>) -> !titan.tensor<f32[seq = 8]> {
   // CHECK: ^bb0({{.*}}, %{{.*}}: !titan.tensor<f32[seq = 8], <[{t}]>>, %{{.*}}: !titan.tensor<f32[seq = 8], <[{t}] flat 0 {r}>>)
   ^bb0(%l: !titan.tensor<i64[]>, %c: !titan.tensor<f32[seq = 8]>, %wl: !titan.tensor<f32[seq = 8]>):
     %2 = titan.mul %c, %wl : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[seq = 8]>) -> !titan.tensor<f32[seq = 8]>
@@ -61,7 +61,7 @@ func.func @repeat(%x: !titan.tensor<f32[seq = 8]>, %w: !titan.tensor<f32[layers 
 func.func @results(%b: !titan.tensor<f32[ffn = 6]> {titan.param = "b"}) -> (
     !titan.tensor<f32[layers = 2, ffn = 6]> {titan.gradient = "layers.b", titan.stacked},
     !titan.tensor<f32[ffn = 6]> {titan.updates = 0}, !titan.tensor<f32[ffn = 6]> {titan.output = "logits"}) {
-  %0, %1 = titan.repeat <layers = 2> carry(%b) slices() : (!titan.tensor<f32[ffn = 6]>) -> (!titan.tensor<f32[ffn = 6]>, !titan.tensor<f32[layers = 2, ffn = 6]>) {
+  %0, %1 = titan.repeat <layers = 2> iter_args(%b) scanned() : (!titan.tensor<f32[ffn = 6]>) -> (!titan.tensor<f32[ffn = 6]>, !titan.tensor<f32[layers = 2, ffn = 6]>) {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !titan.tensor<f32[ffn = 6]>):
     %2 = titan.neg %c : !titan.tensor<f32[ffn = 6]> -> !titan.tensor<f32[ffn = 6]>
     // CHECK: %[[G:.*]] = titan.anchor %{{.*}} -> {{.*}}<f32[ffn = 6], <[{t}] flat 0 {r}>>
@@ -106,7 +106,7 @@ func.func @values(%a: !titan.tensor<f32[seq = 8, embed = 4]>) -> !titan.tensor<f
   // CHECK: titan.anchor {{.*}} {titan.name = "x"} : {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{}, {}]>>
   %x = titan.anchor %a {titan.name = "x"} : !titan.tensor<f32[seq = 8, embed = 4]> -> !titan.tensor<f32[seq = 8, embed = 4]>
   // CHECK: ^bb0(%{{.*}}, %{{.*}}: !titan.tensor<f32[seq = 8, embed = 4], <[{}, {}]>>)
-  %1 = titan.repeat <layers = 2> carry(%x) slices() : (!titan.tensor<f32[seq = 8, embed = 4]>) -> !titan.tensor<f32[seq = 8, embed = 4]> {
+  %1 = titan.repeat <layers = 2> iter_args(%x) scanned() : (!titan.tensor<f32[seq = 8, embed = 4]>) -> !titan.tensor<f32[seq = 8, embed = 4]> {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !titan.tensor<f32[seq = 8, embed = 4]>):
     // CHECK: %[[Y:.*]] = titan.anchor {{.*}} {titan.name = "layers.y"} : {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{}, {t}]>>
     %y = titan.anchor %c {titan.name = "layers.y"} : !titan.tensor<f32[seq = 8, embed = 4]> -> !titan.tensor<f32[seq = 8, embed = 4]>

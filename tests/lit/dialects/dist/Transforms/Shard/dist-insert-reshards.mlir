@@ -77,12 +77,12 @@ func.func @maximum(%x: !xe) -> !titan.tensor<f32[seq = 8], <[{}]>> {
 // CHECK-LABEL: func.func @indexing
 func.func @indexing(%table: !down, %i: !titan.tensor<i64[seq = 8], <[{t}]>>, %free: !x) -> (!xs, !down, !titan.tensor<f32[rows = 6, embed = 4], <[{}, {}]>>) {
   // CHECK: %[[I:.*]] = dist.reshard %arg1 : {{.*}} -> {{.*}}<i64[seq = 8], <[{}]>>
-  // CHECK: titan.take %arg0 along "ffn" at %[[I]] : {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{}, {}] partial sum {t}>>
-  %0 = titan.take %table along "ffn" at %i : (!down, !titan.tensor<i64[seq = 8], <[{t}]>>) -> !xs
-  // CHECK: titan.put %arg2 along "ffn" at %[[I]] : {{.*}} -> {{.*}}<f32[ffn = 6, embed = 4], <[{t}, {}]>>
-  %1 = titan.put %free along "ffn" at %i : (!x, !titan.tensor<i64[seq = 8], <[{t}]>>) -> !down
-  // CHECK: titan.put {{.*}} along "rows" {{.*}} -> {{.*}}<f32[rows = 6, embed = 4], <[{}, {}] partial sum {t}>>
-  %2 = titan.put %0 along "rows" at %i : (!xs, !titan.tensor<i64[seq = 8], <[{t}]>>) -> !titan.tensor<f32[rows = 6, embed = 4], <[{}, {}]>>
+  // CHECK: titan.gather %arg0 along "ffn" at %[[I]] : {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{}, {}] partial sum {t}>>
+  %0 = titan.gather %table along "ffn" at %i : (!down, !titan.tensor<i64[seq = 8], <[{t}]>>) -> !xs
+  // CHECK: titan.scatter %arg2 along "ffn" at %[[I]] : {{.*}} -> {{.*}}<f32[ffn = 6, embed = 4], <[{t}, {}]>>
+  %1 = titan.scatter %free along "ffn" at %i : (!x, !titan.tensor<i64[seq = 8], <[{t}]>>) -> !down
+  // CHECK: titan.scatter {{.*}} along "rows" {{.*}} -> {{.*}}<f32[rows = 6, embed = 4], <[{}, {}] partial sum {t}>>
+  %2 = titan.scatter %0 along "rows" at %i : (!xs, !titan.tensor<i64[seq = 8], <[{t}]>>) -> !titan.tensor<f32[rows = 6, embed = 4], <[{}, {}]>>
   return %0, %1, %2 : !xs, !down, !titan.tensor<f32[rows = 6, embed = 4], <[{}, {}]>>
 }
 
@@ -91,7 +91,7 @@ func.func @indexing(%table: !down, %i: !titan.tensor<i64[seq = 8], <[{t}]>>, %fr
 func.func @gather(%x: !x, %ws: !titan.tensor<f32[layers = 2, embed = 4], <[{}, {}] flat 1 {t}>>, %v: !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>) -> !x {
   // CHECK: %[[V:.*]] = dist.reshard %arg2
   // CHECK: titan.repeat
-  %0 = titan.repeat <layers = 2> carry(%x) slices(%ws) : (!x, !titan.tensor<f32[layers = 2, embed = 4], <[{}, {}] flat 1 {t}>>) -> !x {
+  %0 = titan.repeat <layers = 2> iter_args(%x) scanned(%ws) : (!x, !titan.tensor<f32[layers = 2, embed = 4], <[{}, {}] flat 1 {t}>>) -> !x {
   // CHECK: ^bb0({{.*}}, %[[C:.*]]: {{.*}}, %[[S:.*]]: !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>)
   ^bb0(%l: !titan.tensor<i64[], <[]>>, %c: !x, %w: !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>):
     // CHECK-NEXT: %[[W:.*]] = dist.reshard %[[S]]
@@ -110,8 +110,8 @@ func.func @gather(%x: !x, %ws: !titan.tensor<f32[layers = 2, embed = 4], <[{}, {
 // CHECK-LABEL: func.func @accumulate
 func.func @accumulate(%x: !xe, %zero: !s) -> (!s, !s) {
   // CHECK: %[[Z:.*]] = dist.reshard %arg1 : {{.*}} -> {{.*}}<f32[], <[] partial sum {t}>>
-  // CHECK: %[[R:.*]]:2 = titan.repeat <layers = 2> carry(%[[Z]], %arg1)
-  %0, %1 = titan.repeat <layers = 2> carry(%zero, %zero) slices() : (!s, !s) -> (!s, !s) {
+  // CHECK: %[[R:.*]]:2 = titan.repeat <layers = 2> iter_args(%[[Z]], %arg1)
+  %0, %1 = titan.repeat <layers = 2> iter_args(%zero, %zero) scanned() : (!s, !s) -> (!s, !s) {
   ^bb0(%l: !titan.tensor<i64[], <[]>>, %a: !s, %b: !s):
     %2 = titan.reduce sum %x : !xe -> !s
     // CHECK: titan.add {{.*}} -> {{.*}}<f32[], <[] partial sum {t}>>

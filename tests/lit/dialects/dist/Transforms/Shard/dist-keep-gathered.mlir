@@ -9,18 +9,18 @@
 
 // What the forward gathered is stacked, and the backward takes its slice; so is what it cast first.
 // CHECK-LABEL: func.func @never
-// CHECK: titan.repeat <layers = 3> carry(%arg0, %arg1) slices(%arg2, %arg3)
+// CHECK: titan.repeat <layers = 3> iter_args(%arg0, %arg1) scanned(%arg2, %arg3)
 // CHECK: %[[G:.*]] = dist.all_gather %{{.*}} : {{.*}}f32
 // CHECK: %[[H:.*]] = dist.all_gather %{{.*}} : {{.*}}f64
 // CHECK: titan.yield %{{.*}}, %{{.*}}, %[[H]], %[[G]] :
-// CHECK: titan.repeat <layers = 3> reverse carry(%{{.*}}, %{{.*}}) slices(%arg2, %arg3, %{{.*}}#2, %{{.*}}#3)
+// CHECK: titan.repeat <layers = 3> reverse iter_args(%{{.*}}, %{{.*}}) scanned(%arg2, %arg3, %{{.*}}#2, %{{.*}}#3)
 // CHECK-NEXT: ^bb0(%{{.*}}, %[[C:[^:]*]]: {{.*}}, %[[D:[^:]*]]: {{.*}}, %{{.*}}, %{{.*}}, %[[HS:[^:]*]]: {{.*}}, %[[GS:[^:]*]]:
 // CHECK-NEXT: titan.mul %[[D]], %[[HS]]
 // CHECK-NEXT: titan.mul %[[C]], %[[GS]]
 module attributes {titan.run = {sharding.reshard_after_forward = {value = "never", compile = true}}} {
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @never(%x: !x, %y: !y, %w: !w {titan.param = "w"}, %v: !w {titan.param = "v"}) -> (!x, !y) {
-  %0:2 = titan.repeat <layers = 3> carry(%x, %y) slices(%w, %v) : (!x, !y, !w, !w) -> (!x, !y) {
+  %0:2 = titan.repeat <layers = 3> iter_args(%x, %y) scanned(%w, %v) : (!x, !y, !w, !w) -> (!x, !y) {
   ^bb0(%l: !i, %c: !x, %d: !y, %wl: !s, %vl: !s):
     %g = dist.all_gather %wl over ["a"] : !s -> !x
     %m = titan.mul %c, %g : (!x, !x) -> !x
@@ -29,7 +29,7 @@ func.func @never(%x: !x, %y: !y, %w: !w {titan.param = "w"}, %v: !w {titan.param
     %o = titan.mul %d, %h : (!y, !y) -> !y
     titan.yield %m, %o : !x, !y
   }
-  %1:2 = titan.repeat <layers = 3> reverse carry(%0#0, %0#1) slices(%w, %v) : (!x, !y, !w, !w) -> (!x, !y) {
+  %1:2 = titan.repeat <layers = 3> reverse iter_args(%0#0, %0#1) scanned(%w, %v) : (!x, !y, !w, !w) -> (!x, !y) {
   ^bb0(%l: !i, %c: !x, %d: !y, %wl: !s, %vl: !s):
     %n = titan.cast %vl : !s -> !n
     %h = dist.all_gather %n over ["a"] : !n -> !y
@@ -51,15 +51,15 @@ func.func @never(%x: !x, %y: !y, %w: !w {titan.param = "w"}, %v: !w {titan.param
 
 // Bodies are paired by their variant: a stack has slots for the iterations of its own alone.
 // CHECK-LABEL: func.func @variants
-// CHECK: titan.repeat <layers = 3> table [0, 1, 0] carry(%arg0) slices(%arg1) stacks([0], [1])
+// CHECK: titan.repeat <layers = 3> table [0, 1, 0] iter_args(%arg0) scanned(%arg1) stacked([0], [1])
 // CHECK-SAME: <f32[layers.x2 = 2 of layers, x = 8], <[{}, {}]>>, {{.*}}<f32[layers.x1 = 1 of layers, x = 8], <[{}, {}]>>
-// CHECK: titan.repeat <layers = 3> reverse table [0, 1, 0] carry(%{{.*}}) slices(%arg1, %{{.*}} for [0], %{{.*}} for [1])
+// CHECK: titan.repeat <layers = 3> reverse table [0, 1, 0] iter_args(%{{.*}}) scanned(%arg1, %{{.*}} for [0], %{{.*}} for [1])
 // CHECK-NOT: dist.all_gather
 // CHECK: return
 module attributes {titan.run = {sharding.reshard_after_forward = {value = "never", compile = true}}} {
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @variants(%x: !x, %w: !w {titan.param = "w"}) -> !x {
-  %0 = titan.repeat <layers = 3> table [0, 1, 0] carry(%x) slices(%w) : (!x, !w) -> !x {
+  %0 = titan.repeat <layers = 3> table [0, 1, 0] iter_args(%x) scanned(%w) : (!x, !w) -> !x {
   ^bb0(%l: !i, %c: !x, %wl: !s):
     %g = dist.all_gather %wl over ["a"] : !s -> !x
     %m = titan.mul %c, %g : (!x, !x) -> !x
@@ -70,7 +70,7 @@ func.func @variants(%x: !x, %w: !w {titan.param = "w"}) -> !x {
     %m = titan.add %c, %g : (!x, !x) -> !x
     titan.yield %m : !x
   }
-  %1 = titan.repeat <layers = 3> reverse table [0, 1, 0] carry(%0) slices(%w) : (!x, !w) -> !x {
+  %1 = titan.repeat <layers = 3> reverse table [0, 1, 0] iter_args(%0) scanned(%w) : (!x, !w) -> !x {
   ^bb0(%l: !i, %c: !x, %wl: !s):
     %g = dist.all_gather %wl over ["a"] : !s -> !x
     %m = titan.mul %c, %g : (!x, !x) -> !x
@@ -95,7 +95,7 @@ func.func @variants(%x: !x, %w: !w {titan.param = "w"}) -> !x {
 // CHECK-LABEL: func.func @always
 // CHECK-NEXT: %[[A:.*]] = dist.all_gather %arg1
 // CHECK-NEXT: %[[M:.*]] = titan.mul %arg0, %[[A]]
-// CHECK-NEXT: titan.repeat <layers = 3> carry(%[[M]])
+// CHECK-NEXT: titan.repeat <layers = 3> iter_args(%[[M]])
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: %[[B:.*]] = dist.all_gather %arg1
 // CHECK-NEXT: titan.mul %{{.*}}, %[[B]]
@@ -107,7 +107,7 @@ dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @always(%x: !x, %w: !s {titan.param = "w"}) -> !x {
   %g = dist.all_gather %w over ["a"] : !s -> !x
   %m = titan.mul %x, %g : (!x, !x) -> !x
-  %0 = titan.repeat <layers = 3> carry(%m) slices() : (!x) -> !x {
+  %0 = titan.repeat <layers = 3> iter_args(%m) scanned() : (!x) -> !x {
   ^bb0(%l: !i, %c: !x):
     %n = titan.mul %c, %g : (!x, !x) -> !x
     titan.yield %n : !x

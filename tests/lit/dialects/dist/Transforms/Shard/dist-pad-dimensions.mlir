@@ -33,8 +33,8 @@ func.func @reductions(%x: !titan.tensor<f32[vocab = 7]>, %two: !titan.tensor<f32
 // dimension is as long as all axes together demand, also under the name that renames it.
 // CHECK-LABEL: func.func @indices(
 // CHECK-NOT: titan.select
-// CHECK: titan.take {{.*}}embed = 4, vocab = 12]>, {{.*}} -> !titan.tensor<f32[seq = 2, embed = 4]>
-// CHECK: titan.put {{.*}} -> !titan.tensor<f32[vocab = 12]>
+// CHECK: titan.gather {{.*}}embed = 4, vocab = 12]>, {{.*}} -> !titan.tensor<f32[seq = 2, embed = 4]>
+// CHECK: titan.scatter {{.*}} -> !titan.tensor<f32[vocab = 12]>
 // CHECK-NEXT: titan.rename {{.*}} -> <f32[keys = 12 of vocab]>
 // CHECK-NEXT: titan.reduce sum
 dist.mesh @mesh [#dist.axis<tp = 2>, #dist.axis<zp = 3>]
@@ -42,8 +42,8 @@ dist.map "tp" splits ["vocab"] otherwise [] stores [] pads ["vocab"]
 dist.map "zp" splits [] otherwise ["vocab"] stores []
 func.func @indices(%x: !titan.tensor<f32[embed = 4, vocab = 7]>, %i: !titan.tensor<i64[seq = 2]>, %v: !titan.tensor<f32[seq = 2]>)
     -> (!titan.tensor<f32[seq = 2, embed = 4]>, !titan.tensor<f32[]>) {
-  %row = titan.take %x along "vocab" at %i : (!titan.tensor<f32[embed = 4, vocab = 7]>, !titan.tensor<i64[seq = 2]>) -> !titan.tensor<f32[seq = 2, embed = 4]>
-  %p = titan.put %v along "vocab" at %i : (!titan.tensor<f32[seq = 2]>, !titan.tensor<i64[seq = 2]>) -> !titan.tensor<f32[vocab = 7]>
+  %row = titan.gather %x along "vocab" at %i : (!titan.tensor<f32[embed = 4, vocab = 7]>, !titan.tensor<i64[seq = 2]>) -> !titan.tensor<f32[seq = 2, embed = 4]>
+  %p = titan.scatter %v along "vocab" at %i : (!titan.tensor<f32[seq = 2]>, !titan.tensor<i64[seq = 2]>) -> !titan.tensor<f32[vocab = 7]>
   %k = titan.rename %p : !titan.tensor<f32[vocab = 7]> -> !titan.tensor<f32[keys = 7 of vocab]>
   %s = titan.reduce sum %k : !titan.tensor<f32[keys = 7 of vocab]> -> !titan.tensor<f32[]>
   return %row, %s : !titan.tensor<f32[seq = 2, embed = 4]>, !titan.tensor<f32[]>
@@ -84,7 +84,7 @@ dist.mesh @mesh [#dist.axis<tp = 2>]
 dist.map "tp" splits ["ffn", "embed"] otherwise [] stores [] pads ["ffn", "embed"]
 func.func @repeat(%x: !titan.tensor<f32[ffn = 5]>, %w: !titan.tensor<f32[layers = 3, ffn = 5, embed = 4]>)
     -> (!titan.tensor<f32[ffn = 5]>, !titan.tensor<f32[layers = 3, embed = 4]>) {
-  %y, %z = titan.repeat <layers = 3> carry(%x) slices(%w) : (!titan.tensor<f32[ffn = 5]>, !titan.tensor<f32[layers = 3, ffn = 5, embed = 4]>)
+  %y, %z = titan.repeat <layers = 3> iter_args(%x) scanned(%w) : (!titan.tensor<f32[ffn = 5]>, !titan.tensor<f32[layers = 3, ffn = 5, embed = 4]>)
       -> (!titan.tensor<f32[ffn = 5]>, !titan.tensor<f32[layers = 3, embed = 4]>) {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !titan.tensor<f32[ffn = 5]>, %s: !titan.tensor<f32[ffn = 5, embed = 4]>):
     %e = titan.exp %c : <f32[ffn = 5]> -> <f32[ffn = 5]>

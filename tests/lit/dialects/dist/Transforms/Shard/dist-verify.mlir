@@ -125,7 +125,7 @@ func.func @uneven(%x: !titan.tensor<f32[x = 8], <[{a}]>>) {
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @carried(%x: !titan.tensor<f32[x = 8], <[{a}]>>) {
   // expected-error @+1 {{carries value 0 in different layouts}}
-  %0 = titan.repeat <layers = 2> carry(%x) slices() : (!titan.tensor<f32[x = 8], <[{a}]>>) -> !titan.tensor<f32[x = 8], <[{}]>> {
+  %0 = titan.repeat <layers = 2> iter_args(%x) scanned() : (!titan.tensor<f32[x = 8], <[{a}]>>) -> !titan.tensor<f32[x = 8], <[{}]>> {
   ^bb0(%l: !titan.tensor<i64[], <[]>>, %c: !titan.tensor<f32[x = 8], <[{a}]>>):
     // expected-note @+1 {{it starts as}}
     titan.yield %c : !titan.tensor<f32[x = 8], <[{a}]>>
@@ -139,7 +139,7 @@ func.func @carried(%x: !titan.tensor<f32[x = 8], <[{a}]>>) {
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @stack(%x: !titan.tensor<f32[layers = 2, x = 8], <[{a}, {}]>>) {
   // expected-error @+1 {{has a stack whose first dimension is split}}
-  titan.repeat <layers = 2> carry() slices(%x) : (!titan.tensor<f32[layers = 2, x = 8], <[{a}, {}]>>) -> () {
+  titan.repeat <layers = 2> iter_args() scanned(%x) : (!titan.tensor<f32[layers = 2, x = 8], <[{a}, {}]>>) -> () {
   ^bb0(%l: !titan.tensor<i64[], <[]>>, %s: !titan.tensor<f32[x = 8], <[{}]>>):
     titan.yield
   }

@@ -35,11 +35,11 @@ func.func @train(
     -> (!scalar {titan.output = "loss"})
     attributes {titan.program = "train",
                 titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 1.0}} {
-  %0 = titan.take %table along "vocab" at %tokens : (!table, !ids) -> !hidden
+  %0 = titan.gather %table along "vocab" at %tokens : (!table, !ids) -> !hidden
   %x = titan.anchor %0 : !hidden -> !hidden
-  // CHECK: %[[FORWARD:.*]]:5 = titan.repeat <layers = 2> carry(
+  // CHECK: %[[FORWARD:.*]]:5 = titan.repeat <layers = 2> iter_args(
   // CHECK: ^bb0(%{{.*}}: !titan.tensor<i64[]>, %[[C:[^:]*]]:
-  %y = titan.repeat <layers = 2> carry(%x) slices(%up, %gate, %down, %norm)
+  %y = titan.repeat <layers = 2> iter_args(%x) scanned(%up, %gate, %down, %norm)
       : (!hidden, !weights, !weights, !backs, !titan.tensor<f32[layers = 2, embed = 16]>) -> !hidden {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !hidden, %w1: !weight, %w3: !weight, %w2: !back, %n: !titan.tensor<f32[embed = 16]>):
     %xx = titan.mul %c, %c : (!hidden, !hidden) -> !hidden
@@ -76,20 +76,20 @@ func.func @train(
   %e = titan.exp %sh : !scores -> !scores
   %se = titan.reduce sum %e : !scores -> !row
   %ls = titan.log %se : !row -> !row
-  %hit = titan.take %sh along "vocab" at %labels : (!scores, !ids) -> !row
+  %hit = titan.gather %sh along "vocab" at %labels : (!scores, !ids) -> !row
   %ce = titan.sub %ls, %hit : (!row, !row) -> !row
   %total = titan.reduce sum %ce : !row -> !scalar
   %share = titan.constant 0.03125 : !scalar
   %loss = titan.mul %total, %share : (!scalar, !scalar) -> !scalar
-  // CHECK: titan.contract {{.*}} {titan.part = "dgrad"}
-  // CHECK: %[[HEAD:.*]] = titan.contract {{.*}} {titan.part = "wgrad"}
+  // CHECK: titan.contract {{.*}} {titan.grad_kind = "dgrad"}
+  // CHECK: %[[HEAD:.*]] = titan.contract {{.*}} {titan.grad_kind = "wgrad"}
   // CHECK: %[[DY:.*]] = titan.anchor
-  // CHECK: %[[BACKWARD:.*]]:5 = titan.repeat <layers = 2> reverse carry(%[[DY]])
+  // CHECK: %[[BACKWARD:.*]]:5 = titan.repeat <layers = 2> reverse iter_args(%[[DY]])
   // CHECK-SAME: %[[FORWARD]]#1, %[[FORWARD]]#2, %[[FORWARD]]#3, %[[FORWARD]]#4)
   // CHECK: titan.yield
   // CHECK: titan.anchor %[[BACKWARD]]#0
   // The table is used at both ends of the model; its gradient is the sum.
-  // CHECK: %[[LOOKUP:.*]] = titan.put
+  // CHECK: %[[LOOKUP:.*]] = titan.scatter
   // CHECK: %[[DTABLE:.*]] = titan.add %[[HEAD]], %[[LOOKUP]]
   // CHECK: titan.adamw %{{.*}}, %[[DTABLE]],
   // CHECK-COUNT-4: titan.adamw

@@ -39,9 +39,9 @@ func.func @train(%tokens: !tokens {titan.input = "tokens"},
     %w1: !layers_up {titan.param = "layers.w1", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
     %w3: !layers_up {titan.param = "layers.w3", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
     %w2: !layers_down {titan.param = "layers.w2", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train", titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 1.0}} {
-  %v1 = titan.take %table along "vocab" at %tokens : (!table, !tokens) -> !x
+  %v1 = titan.gather %table along "vocab" at %tokens : (!table, !tokens) -> !x
   %v2 = titan.anchor %v1 : !x -> !x
-  %y3 = titan.repeat <layers = 2> carry(%v2) slices(%an, %wq, %wk, %wv, %wo, %fn, %w1, %w3, %w2) : (!x, !layers_embed, !layers_wq, !layers_wkv, !layers_wkv, !layers_wo, !layers_embed, !layers_up, !layers_up, !layers_down) -> !x {
+  %y3 = titan.repeat <layers = 2> iter_args(%v2) scanned(%an, %wq, %wk, %wv, %wo, %fn, %w1, %w3, %w2) : (!x, !layers_embed, !layers_wq, !layers_wkv, !layers_wkv, !layers_wo, !layers_embed, !layers_up, !layers_up, !layers_down) -> !x {
   ^bb0(%l: !index, %c: !x, %l_an: !embed, %l_wq: !wq, %l_wk: !wkv, %l_wv: !wkv, %l_wo: !wo, %l_fn: !embed, %l_w1: !up, %l_w3: !up, %l_w2: !down):
     %v4 = titan.mul %c, %c : (!x, !x) -> !x
     %v5 = titan.reduce sum %v4 : !x -> !rows
@@ -100,7 +100,7 @@ func.func @train(%tokens: !tokens {titan.input = "tokens"},
   %v57 = titan.exp %v56 : !logits -> !logits
   %v58 = titan.reduce sum %v57 : !logits -> !rows
   %v59 = titan.log %v58 : !rows -> !rows
-  %v60 = titan.take %v56 along "vocab" at %labels : (!logits, !tokens) -> !rows
+  %v60 = titan.gather %v56 along "vocab" at %labels : (!logits, !tokens) -> !rows
   %v61 = titan.sub %v59, %v60 : (!rows, !rows) -> !rows
   %v62 = titan.reduce sum %v61 : !rows -> !s
   %v63 = titan.constant 1.562500e-02 : !s

@@ -111,7 +111,7 @@ class Program:
         names = [self.name() for _ in range(len(inits) + stacks)]
         direction = " reverse" if rng.random() < 0.3 else ""
         self.lines.append(f"{', '.join(names)} = titan.repeat <{dim}>{direction} "
-                          f"carry({', '.join(inits)}) slices({', '.join(slices)}) : ({types}) -> ({results}) {{")
+                          f"iter_args({', '.join(inits)}) scanned({', '.join(slices)}) : ({types}) -> ({results}) {{")
         arguments = [f"{index}: {INDEX}"] + [f"{arg}: {T}" for arg in args]
         self.lines.append(f"^bb0({', '.join(arguments)}):")
         self.lines += body

@@ -1,6 +1,6 @@
-//===- RepeatTail.cpp - A repeat parted where sums are complete -----------===//
+//===- LoopDistribution.cpp - A repeat parted where sums are complete -----------===//
 
-#include "dialects/titan/Transforms/Gradient/RepeatTail.h"
+#include "dialects/titan/Transforms/Gradient/LoopDistribution.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
@@ -8,11 +8,11 @@
 using namespace mlir;
 using namespace titan::ir;
 
-RepeatOp titan::ir::appendStacks(RepeatOp repeat,
+RepeatOp titan::ir::appendStackedOutputs(RepeatOp repeat,
                                  ArrayRef<std::pair<Value, unsigned>> valuesOfVariants,
                                  function_ref<void(Value, Value)> replaces) {
   SmallVector<Type> types(repeat.getResultTypes());
-  VariantLists users = repeat.getAllStackUsers();
+  VariantLists users = repeat.getAllStackedUsers();
   for (auto [value, variant] : valuesOfVariants) {
     users.push_back({static_cast<int64_t>(variant)});
     types.push_back(RepeatOp::getStackedType(repeat.getStackDim(users.back()),
@@ -21,7 +21,7 @@ RepeatOp titan::ir::appendStacks(RepeatOp repeat,
   OpBuilder before(repeat);
   auto extended = before.create<RepeatOp>(
       repeat.getLoc(), types, repeat.getDim(), repeat.getReverse(), repeat.getIterations(),
-      repeat.getInits(), repeat.getSlices(), repeat.getAllSliceUsers(), users);
+      repeat.getInits(), repeat.getScannedInputs(), repeat.getAllScannedUsers(), users);
   extended->setDiscardableAttrs(repeat->getDiscardableAttrDictionary());
   for (auto [to, from] : llvm::zip_equal(extended.getBodies(), repeat.getBodies()))
     to.takeBody(from);
@@ -39,20 +39,20 @@ RepeatOp titan::ir::appendStacks(RepeatOp repeat,
 namespace {
 
 /// The tail's body for one variant, outside of any operation until its operands are known.
-class TailBody {
+class SecondBody {
 public:
-  TailBody(RepeatVariant head, const BatchFlow &flow) : head(head), flow(flow) {
+  SecondBody(RepeatVariant first, const BatchDependence &dependence) : first(first), dependence(dependence) {
     region.push_back(block = new Block);
-    mapping.map(head.getIndex(),
-                block->addArgument(head.getIndex().getType(), head.getRepeat().getLoc()));
-    for (BlockArgument slice : head.getSliceArgs())
+    mapping.map(first.getIndex(),
+                block->addArgument(first.getIndex().getType(), first.getRepeat().getLoc()));
+    for (BlockArgument slice : first.getScannedArgs())
       mapping.map(slice, block->addArgument(slice.getType(), slice.getLoc()));
   }
 
   /// Yields these values of the head.
   LogicalResult yield(ArrayRef<Value> values);
 
-  RepeatVariant head;
+  RepeatVariant first;
   Region region;
   Block *block;
   llvm::SetVector<Value> sums; ///< of the head's body, of which the tail gets the stacks
@@ -60,7 +60,7 @@ public:
 private:
   FailureOr<Value> get(Value value);
 
-  const BatchFlow &flow;
+  const BatchDependence &dependence;
   IRMapping mapping;
 };
 
@@ -68,20 +68,20 @@ private:
 
 /// The value as the tail has it: a complete sum is a slice of its stack, everything else is
 /// computed from these, or again from what is the same for all parts.
-FailureOr<Value> TailBody::get(Value value) {
-  if (value.getParentBlock() != &head.getBlock() || mapping.contains(value))
+FailureOr<Value> SecondBody::get(Value value) {
+  if (value.getParentBlock() != &first.getBlock() || mapping.contains(value))
     return mapping.lookupOrDefault(value);
   Operation *op = value.getDefiningOp();
-  if (flow.get(value).kind == Flow::Sum) {
+  if (dependence.get(value).kind == Dependence::Accumulated) {
     sums.insert(value);
     mapping.map(value, block->addArgument(value.getType(), value.getLoc()));
     return mapping.lookup(value);
   }
   if (!op) {
-    InFlightDiagnostic error = head.getRepeat().emitError(
-        "needs a sum over the whole batch together with a value that it carries, so the step "
-        "cannot be computed a part at a time");
-    error.attachNote(value.getLoc()) << "the carried value";
+    InFlightDiagnostic error = first.getRepeat().emitError(
+        "needs a sum over the whole batch together with an iteration argument, so the step "
+        "cannot be split into microbatches");
+    error.attachNote(value.getLoc()) << "the iteration argument";
     return failure();
   }
   llvm::SetVector<Value> read(op->operand_begin(), op->operand_end());
@@ -95,7 +95,7 @@ FailureOr<Value> TailBody::get(Value value) {
   return mapping.lookup(value);
 }
 
-LogicalResult TailBody::yield(ArrayRef<Value> values) {
+LogicalResult SecondBody::yield(ArrayRef<Value> values) {
   SmallVector<Value> yielded;
   for (Value value : values) {
     FailureOr<Value> here = get(value);
@@ -103,23 +103,23 @@ LogicalResult TailBody::yield(ArrayRef<Value> values) {
       return failure();
     yielded.push_back(*here);
   }
-  OpBuilder builder(head.getRepeat().getContext());
+  OpBuilder builder(first.getRepeat().getContext());
   builder.setInsertionPointToEnd(block);
-  builder.create<YieldOp>(head.getYield().getLoc(), yielded);
+  builder.create<YieldOp>(first.getYield().getLoc(), yielded);
   return success();
 }
 
 /// The slices that some body uses, with their users; the arguments for others go.
-static void keepUsedSlices(RepeatOp head, ArrayRef<std::unique_ptr<TailBody>> bodies,
+static void keepUsedScannedInputs(RepeatOp first, ArrayRef<std::unique_ptr<SecondBody>> bodies,
                            SmallVectorImpl<Value> &slices, VariantLists &users) {
-  unsigned count = head.getSlices().size();
+  unsigned count = first.getScannedInputs().size();
   SmallVector<bool> used(count);
   auto forEach = [&](auto visit) {
     for (const auto &body : bodies) {
-      SmallVector<RepeatVariant::Slice> all = body->head.getSlices();
-      for (const RepeatVariant::Slice &slice : llvm::reverse(all)) {
+      SmallVector<RepeatVariant::ScannedInput> all = body->first.getScannedInputs();
+      for (const RepeatVariant::ScannedInput &slice : llvm::reverse(all)) {
         // Behind the index, in the order of the head's, which carries values before them.
-        unsigned at = slice.slice.getArgNumber() - head.getNumCarried();
+        unsigned at = slice.slot.getArgNumber() - first.getNumIterArgs();
         visit(*body->block, at, slice.number);
       }
     }
@@ -133,23 +133,23 @@ static void keepUsedSlices(RepeatOp head, ArrayRef<std::unique_ptr<TailBody>> bo
   });
   for (unsigned number = 0; number < count; ++number)
     if (used[number]) {
-      slices.push_back(head.getSlices()[number]);
-      users.push_back(head.getSliceUsers(number));
+      slices.push_back(first.getScannedInputs()[number]);
+      users.push_back(first.getScannedUsers(number));
     }
 }
 
-LogicalResult titan::ir::splitTail(RepeatOp repeat, const BatchFlow &flow) {
+LogicalResult titan::ir::distributeRepeat(RepeatOp repeat, const BatchDependence &dependence) {
   SmallVector<unsigned> moved; // results
-  for (Value stack : repeat.getStackedResults())
-    if (flow.get(stack).kind == Flow::After)
+  for (Value stack : repeat.getStackedOutputs())
+    if (dependence.get(stack).kind == Dependence::AfterAccumulation)
       moved.push_back(cast<OpResult>(stack).getResultNumber());
-  SmallVector<std::unique_ptr<TailBody>> bodies;
+  SmallVector<std::unique_ptr<SecondBody>> bodies;
   SmallVector<std::pair<Value, unsigned>> sums;
   for (const RepeatVariant &variant : repeat.getVariants()) {
-    bodies.push_back(std::make_unique<TailBody>(variant, flow));
+    bodies.push_back(std::make_unique<SecondBody>(variant, dependence));
     SmallVector<Value> values;
-    for (const RepeatVariant::Stack &stack : variant.getStacks())
-      if (llvm::is_contained(moved, stack.stack.getResultNumber()))
+    for (const RepeatVariant::StackedOutput &stack : variant.getStackedOutputs())
+      if (llvm::is_contained(moved, stack.output.getResultNumber()))
         values.push_back(stack.value);
     if (failed(bodies.back()->yield(values)))
       return failure();
@@ -157,27 +157,27 @@ LogicalResult titan::ir::splitTail(RepeatOp repeat, const BatchFlow &flow) {
       sums.push_back({sum, variant.getNumber()});
   }
   SmallVector<Value> slices;
-  VariantLists sliceUsers, stackUsers;
-  keepUsedSlices(repeat, bodies, slices, sliceUsers);
+  VariantLists scannedUsers, stackedUsers;
+  keepUsedScannedInputs(repeat, bodies, slices, scannedUsers);
   SmallVector<Type> types;
   for (unsigned result : moved) {
     types.push_back(repeat.getResult(result).getType());
-    stackUsers.push_back(repeat.getStackUsers(result - repeat.getNumCarried()));
+    stackedUsers.push_back(repeat.getStackedUsers(result - repeat.getNumIterArgs()));
   }
   unsigned numOld = repeat.getNumResults();
-  RepeatOp head = appendStacks(repeat, sums);
-  for (auto [stack, sum] : llvm::zip_equal(head.getResults().drop_front(numOld), sums)) {
+  RepeatOp first = appendStackedOutputs(repeat, sums);
+  for (auto [stack, sum] : llvm::zip_equal(first.getResults().drop_front(numOld), sums)) {
     slices.push_back(stack);
-    sliceUsers.push_back({static_cast<int64_t>(sum.second)});
+    scannedUsers.push_back({static_cast<int64_t>(sum.second)});
   }
-  OpBuilder behind(head->getContext());
-  behind.setInsertionPointAfter(head);
-  auto tail =
-      behind.create<RepeatOp>(head.getLoc(), types, head.getDim(), head.getReverse(),
-                              head.getIterations(), ValueRange(), slices, sliceUsers, stackUsers);
-  for (auto [to, body] : llvm::zip_equal(tail.getBodies(), bodies))
+  OpBuilder after(first->getContext());
+  after.setInsertionPointAfter(first);
+  auto second =
+      after.create<RepeatOp>(first.getLoc(), types, first.getDim(), first.getReverse(),
+                              first.getIterations(), ValueRange(), slices, scannedUsers, stackedUsers);
+  for (auto [to, body] : llvm::zip_equal(second.getBodies(), bodies))
     to.takeBody(body->region);
-  for (auto [number, stack] : llvm::zip_equal(moved, tail.getResults()))
-    head.getResult(number).replaceAllUsesWith(stack);
+  for (auto [number, stack] : llvm::zip_equal(moved, second.getResults()))
+    first.getResult(number).replaceAllUsesWith(stack);
   return success();
 }

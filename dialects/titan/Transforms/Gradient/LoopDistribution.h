@@ -1,4 +1,4 @@
-//===- RepeatTail.h - A repeat parted where sums are complete ---*- C++ -*-===//
+//===- LoopDistribution.h - A repeat parted where sums are complete ---*- C++ -*-===//
 //
 // A running mean over the batch is a sum over the batch and a little arithmetic with it. Where the
 // layers of a repeat have one each and a step is computed in parts, the sums belong to the parts
@@ -7,25 +7,25 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_REPEATTAIL_H
-#define TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_REPEATTAIL_H
+#ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_LOOPDISTRIBUTION_H
+#define TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_LOOPDISTRIBUTION_H
 
-#include "dialects/titan/Transforms/Gradient/BatchFlow.h"
+#include "dialects/titan/Transforms/Gradient/BatchDependence.h"
 
 namespace titan::ir {
 
 /// Replaces `repeat` by one that stacks besides, for each pair, a value of the body of a variant.
 /// Their stacks come last among the results. `replaces` hears of each result that was there before,
 /// and of the one that its users get.
-RepeatOp appendStacks(RepeatOp repeat,
+RepeatOp appendStackedOutputs(RepeatOp repeat,
                       llvm::ArrayRef<std::pair<mlir::Value, unsigned>> valuesOfVariants,
                       llvm::function_ref<void(mlir::Value, mlir::Value)> replaces = nullptr);
 
-/// Moves what the bodies of `repeat` compute from complete sums (Flow::After) into a tail. What is
+/// Moves what the bodies of `repeat` compute from complete sums (Dependence::AfterAccumulation) into a tail. What is
 /// carried must not depend on complete sums. Fails, with an error, where the tail would need a
 /// carried value that is no sum. Leaves dead operations and stacks to cleanUp().
-mlir::LogicalResult splitTail(RepeatOp repeat, const BatchFlow &flow);
+mlir::LogicalResult distributeRepeat(RepeatOp repeat, const BatchDependence &dependence);
 
 } // namespace titan::ir
 
-#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_REPEATTAIL_H
+#endif // TITAN_DIALECTS_TITAN_TRANSFORMS_GRADIENT_LOOPDISTRIBUTION_H

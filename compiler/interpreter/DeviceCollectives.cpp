@@ -1,4 +1,4 @@
-//===- DeviceExchanges.cpp - What a virtual rank does with others ---------===//
+//===- DeviceCollectives.cpp - What a virtual rank does with others ---------===//
 
 #include "compiler/interpreter/Device.h"
 
@@ -86,7 +86,7 @@ LogicalResult Device::wait(dist::WaitOp op) {
 
 LogicalResult Device::take(dist::LayerOp op) {
   int64_t at = memory->loops.empty() ? 0 : memory->loops.back().index;
-  TensorRef layer = op.exists(at) ? memory->layer(op.getStack(), op.getPosition(at), op.getType())
+  TensorRef layer = op.exists(at) ? memory->readSlot(op.getStack(), op.getPosition(at), op.getType())
                                   : std::make_shared<HostTensor>(makePoisoned(op.getType(), mesh));
   if (failed(memory->write(op.getResult(), layer)))
     return failure();

@@ -1,4 +1,4 @@
-// RUN: titan-opt %s --titan-compute-in-parts --split-input-file | FileCheck %s
+// RUN: titan-opt %s --titan-chunk-loss --split-input-file | FileCheck %s
 
 !s = !titan.tensor<f32[]>
 !i = !titan.tensor<i64[batch = 2, seq = 8]>
@@ -14,29 +14,29 @@ dist.map "shard" splits ["batch"] otherwise [] stores []
 // labels' logits moves, too. A sum starts at zero; what is one part's is stacked and laid together.
 // CHECK-LABEL: func.func @train(
 // CHECK-SAME: %[[X:[a-z0-9]*]]: {{[^%]*}}%[[W:[a-z0-9]*]]: {{[^%]*}}%[[L:[a-z0-9]*]]:
-// CHECK-NOT: loss_parts
+// CHECK-NOT: loss_chunks
 // CHECK: %[[BEFORE:.*]] = titan.exp %[[X]]
-// CHECK: %[[CUT:.*]] = titan.split %[[X]] dim "seq" : {{.*}} -> <f32[batch = 2, seq.parts = 4, seq = 2, embed = 4]>
-// CHECK: %[[XS:.*]] = titan.expand %[[CUT]] : {{.*}} -> <f32[seq.parts = 4, batch = 2, seq = 2, embed = 4]>
-// CHECK: %[[R:.*]]:3 = titan.repeat <seq.parts = 4> carry(%{{.*}}) slices(%[[XS]], %{{.*}})
+// CHECK: %[[CUT:.*]] = titan.split %[[X]] dim "seq" : {{.*}} -> <f32[batch = 2, seq.chunks = 4, seq = 2, embed = 4]>
+// CHECK: %[[XS:.*]] = titan.expand %[[CUT]] : {{.*}} -> <f32[seq.chunks = 4, batch = 2, seq = 2, embed = 4]>
+// CHECK: %[[R:.*]]:3 = titan.repeat <seq.chunks = 4> iter_args(%{{.*}}) scanned(%[[XS]], %{{.*}})
 // CHECK: ^bb0(%{{.*}}, %[[DW:.*]]: !titan.tensor<f32[embed = 4, vocab = 64]>, %[[P:.*]]: !titan.tensor<f32[batch = 2, seq = 2, embed = 4]>, %[[PL:.*]]: !titan.tensor<i64[batch = 2, seq = 2]>):
 // CHECK: %[[LOGITS:.*]] = titan.contract %[[P]], %[[W]] : {{.*}} -> !titan.tensor<f32[batch = 2, seq = 2, vocab = 64]>
-// CHECK: %[[HIT:.*]] = titan.take %[[LOGITS]] along "vocab" at %[[PL]]
+// CHECK: %[[HIT:.*]] = titan.gather %[[LOGITS]] along "vocab" at %[[PL]]
 // CHECK: %[[E:.*]] = titan.exp %[[LOGITS]]
 // CHECK: %[[D:.*]] = titan.mul %[[E]], %[[HIT]]
 // CHECK: %[[TERM:.*]] = titan.contract %[[P]], %[[D]]
 // CHECK: %[[DX:.*]] = titan.contract %[[D]], %[[W]]
 // CHECK: %[[DNEXT:.*]] = titan.add %[[DW]], %[[TERM]]
 // CHECK: titan.yield %[[DNEXT]], %[[HIT]], %[[DX]]
-// CHECK: %[[BACK:.*]] = titan.expand %[[R]]#2 : {{.*}} -> <f32[batch = 2, seq.parts = 4, seq = 2, embed = 4]>
+// CHECK: %[[BACK:.*]] = titan.expand %[[R]]#2 : {{.*}} -> <f32[batch = 2, seq.chunks = 4, seq = 2, embed = 4]>
 // CHECK: %[[WHOLE:.*]] = titan.merge %[[BACK]] dim "seq"
 // CHECK: %[[LOSS:.*]] = titan.reduce sum
 // CHECK: %[[LATER:.*]] = titan.exp %[[LOSS]]
 // CHECK: return %[[LATER]], %[[R]]#0, %[[WHOLE]], %[[BEFORE]]
 func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}, %labels: !i {titan.input = "labels"})
-    -> (!s, !w, !x, !x) attributes {titan.program = "train", titan.loss_parts = 4 : i64} {
+    -> (!s, !w, !x, !x) attributes {titan.program = "train", titan.loss_chunks = 4 : i64} {
   %logits = titan.contract %x, %w : (!x, !w) -> !y
-  %hit = titan.take %logits along "vocab" at %labels : (!y, !i) -> !n
+  %hit = titan.gather %logits along "vocab" at %labels : (!y, !i) -> !n
   %loss = titan.reduce sum %hit : !n -> !s
   %later = titan.exp %loss : !s -> !s
   %before = titan.exp %x : !x -> !x
@@ -55,9 +55,9 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}, %labels
 
 // Without a number: 64 MiB become two parts, of the outermost dimension, which needs no copy.
 // CHECK-LABEL: func.func @train(
-// CHECK: titan.split %{{.*}} dim "batch" : {{.*}} -> <f32[batch.parts = 2, batch = 4, seq = 512, embed = 64]>
-// CHECK-NOT: expand %{{.*}} : <f32[batch.parts
-// CHECK: titan.repeat <batch.parts = 2>
+// CHECK: titan.split %{{.*}} dim "batch" : {{.*}} -> <f32[batch.chunks = 2, batch = 4, seq = 512, embed = 64]>
+// CHECK-NOT: expand %{{.*}} : <f32[batch.chunks
+// CHECK: titan.repeat <batch.chunks = 2>
 func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w attributes {titan.program = "train"} {
   %logits = titan.contract %x, %w : (!x, !w) -> !y
   %d = titan.exp %logits : !y -> !y
@@ -73,9 +73,9 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w a
 
 // Parts may be as large as the sum, up to 128 MiB, so that 256 MiB are two: half the sum would be four.
 // CHECK-LABEL: func.func @train(
-// CHECK: titan.split %{{.*}} dim "batch" : {{.*}} -> <f32[batch.parts = 2, batch = 8, seq = 64, embed = 512]>
-// CHECK-NOT: expand %{{.*}} : <f32[batch.parts
-// CHECK: titan.repeat <batch.parts = 2>
+// CHECK: titan.split %{{.*}} dim "batch" : {{.*}} -> <f32[batch.chunks = 2, batch = 8, seq = 64, embed = 512]>
+// CHECK-NOT: expand %{{.*}} : <f32[batch.chunks
+// CHECK: titan.repeat <batch.chunks = 2>
 func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w attributes {titan.program = "train"} {
   %logits = titan.contract %x, %w : (!x, !w) -> !y
   %d = titan.exp %logits : !y -> !y
@@ -117,7 +117,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !y a
 }
 // CHECK-LABEL: func.func @one(
 // CHECK-NOT: titan.repeat
-func.func @one(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w attributes {titan.program = "train", titan.loss_parts = 1 : i64} {
+func.func @one(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w attributes {titan.program = "train", titan.loss_chunks = 1 : i64} {
   %logits = titan.contract %x, %w : (!x, !w) -> !y
   %d = titan.exp %logits : !y -> !y
   %dw = titan.contract %x, %d : (!x, !y) -> !w
@@ -143,9 +143,9 @@ func.func @small(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w a
 
 // CHECK-LABEL: func.func @nothing_kept_whole(
 // CHECK-NOT: keep_whole
-// CHECK: titan.repeat <seq.parts = 8>
+// CHECK: titan.repeat <seq.chunks = 8>
 func.func @nothing_kept_whole(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w
-    attributes {titan.program = "train", titan.keep_whole = 0 : i64} {
+    attributes {titan.program = "train", titan.min_chunk_bytes = 0 : i64} {
   %logits = titan.contract %x, %w : (!x, !w) -> !y
   %d = titan.exp %logits : !y -> !y
   %dw = titan.contract %x, %d : (!x, !y) -> !w
@@ -156,7 +156,7 @@ func.func @nothing_kept_whole(%x: !x {titan.input = "x"}, %w: !w {titan.param = 
 // CHECK-NOT: titan.repeat
 // CHECK: return
 func.func @as_large_as_is_kept(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w
-    attributes {titan.program = "train", titan.keep_whole = 8192 : i64} {
+    attributes {titan.program = "train", titan.min_chunk_bytes = 8192 : i64} {
   %logits = titan.contract %x, %w : (!x, !w) -> !y
   %d = titan.exp %logits : !y -> !y
   %dw = titan.contract %x, %d : (!x, !y) -> !w

@@ -27,7 +27,7 @@ func.func @places(%x: !x {titan.value = array<f64: 1.0, 0.0, 1.0, 0.0, 1.0, 0.0,
   %positions = titan.iota : !pos
   %rotated = titan.rotary %x along "seq" dim "head" {theta = 1.0} : !x -> !x
   // Each rank has some of the rows; what it has not counts as 0.
-  %looked = titan.take %table along "vocab" at %ids : (!table, !ids) -> !looked
-  %put = titan.put %updates along "vocab" at %ids : (!rows, !ids) -> !table
+  %looked = titan.gather %table along "vocab" at %ids : (!table, !ids) -> !looked
+  %put = titan.scatter %updates along "vocab" at %ids : (!rows, !ids) -> !table
   return %positions, %rotated, %looked, %put : !pos, !x, !looked, !table
 }
