@@ -86,8 +86,9 @@ LogicalResult Device::wait(dist::WaitOp op) {
 
 LogicalResult Device::take(dist::LayerOp op) {
   int64_t at = memory->loops.empty() ? 0 : memory->loops.back().index;
-  TensorRef layer = op.exists(at) ? memory->readSlot(op.getStack(), op.getPosition(at), op.getType())
-                                  : std::make_shared<HostTensor>(makePoisoned(op.getType(), mesh));
+  TensorRef layer = op.exists(at)
+                        ? memory->readSlot(op.getStack(), op.getPosition(at), op.getType())
+                        : std::make_shared<HostTensor>(makePoisoned(op.getType(), mesh));
   if (failed(memory->write(op.getResult(), layer)))
     return failure();
   advance();

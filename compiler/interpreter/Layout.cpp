@@ -83,7 +83,7 @@ HostTensor interpreter::makePoisoned(NamedTensorType type, const RankMesh &mesh)
 }
 
 HostTensor interpreter::getShard(NamedTensorType type, const RankMesh &mesh, int64_t rank,
-                            const HostTensor &global) {
+                                 const HostTensor &global) {
   HostTensor part = makePoisoned(type, mesh);
   dist::ShardingAttr sharding = type.getShardingOrReplicated();
   bool isZero = sharding.getPartialKind() == dist::ReductionKind::Sum &&

@@ -28,7 +28,7 @@ public:
 
   /// Makes a repeat's argument slice `slot` of a value outside.
   virtual mlir::LogicalResult loadSlot(mlir::BlockArgument argument, mlir::Value whole,
-                                    int64_t slot) = 0;
+                                       int64_t slot) = 0;
   /// Slice `slot` of a stack, which is `type`.
   virtual TensorRef readSlot(mlir::Value stack, int64_t slot, ir::NamedTensorType type) const = 0;
   /// Starts a stacked result with nothing in it; puts `value` into `slot` of it.

@@ -179,10 +179,11 @@ OwningOpRef<ModuleOp> lower(const sema::CheckedRun &run, const SourceManager &so
     func::FuncOp train = program.lower("train", trainOutputs(run.train));
     train->setAttr(ir::attr::kOptimizer, optimizerAttribute(run.run, builder));
     if (int64_t microbatches = run.run["accumulate"].integer; microbatches > 1)
-      train->setAttr(ir::attr::kAccumulate,
-                     builder.getDictionaryAttr(
-                         {builder.getNamedAttr("dim", builder.getStringAttr("batch")),
-                          builder.getNamedAttr("microbatches", builder.getI64IntegerAttr(microbatches))}));
+      train->setAttr(
+          ir::attr::kAccumulate,
+          builder.getDictionaryAttr(
+              {builder.getNamedAttr("dim", builder.getStringAttr("batch")),
+               builder.getNamedAttr("microbatches", builder.getI64IntegerAttr(microbatches))}));
     if (int64_t chunks = run.run["loss_chunks"].integer)
       train->setAttr(ir::attr::kLossChunks, builder.getI64IntegerAttr(chunks));
     module->push_back(train);

@@ -64,7 +64,7 @@ Value OpLowering::simple(const Op &op, mlir::Location loc, ir::NamedTensorType t
     return builder.create<ir::ContractOp>(loc, type, operand(op, 0), operand(op, 1));
   case OpKind::Gather:
     return builder.create<ir::GatherOp>(loc, type, operand(op, 0), operand(op, 1),
-                                      translation.dimName(op.dims[0]));
+                                        translation.dimName(op.dims[0]));
   case OpKind::Rotary:
     return rotary(op, loc, type);
   case OpKind::Scatter:
@@ -149,7 +149,7 @@ Operation *OpLowering::multiResult(const Op &op, mlir::Location loc) {
 Value OpLowering::scatter(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
   auto wide = type.withElementType(ir::getAccumulationType(type.getElementType()));
   Value sums = builder.create<ir::ScatterOp>(loc, wide, operand(op, 0), operand(op, 1),
-                                         translation.dimName(op.dims[0]));
+                                             translation.dimName(op.dims[0]));
   return wide == type ? sums : builder.create<ir::CastOp>(loc, type, sums);
 }
 
@@ -219,7 +219,8 @@ OpLowering::VariantsByParameter OpLowering::scannedParameters(ArrayRef<sema::Reg
   return scanned;
 }
 
-OpLowering::VariantsByParameter OpLowering::updatedBuffers(const VariantsByParameter &scanned) const {
+OpLowering::VariantsByParameter
+OpLowering::updatedBuffers(const VariantsByParameter &scanned) const {
   VariantsByParameter updated;
   for (const auto &[index, variants] : scanned)
     if (needs.updates && model.parameters[index].isBuffer)
@@ -278,7 +279,8 @@ void OpLowering::repeat(const Op &op, mlir::Location loc) {
 }
 
 void OpLowering::lowerBody(mlir::Region &region, const sema::Region &body, ArrayRef<Value> inits,
-                           const VariantsByParameter &scanned, const VariantsByParameter &updated, mlir::Location loc) {
+                           const VariantsByParameter &scanned, const VariantsByParameter &updated,
+                           mlir::Location loc) {
   OpBuilder::InsertionGuard guard(builder);
   Block *block = builder.createBlock(&region);
   values[body.arguments[0]] =

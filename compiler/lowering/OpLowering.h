@@ -57,7 +57,8 @@ private:
   /// Of these, the buffers that a body updates: the repeat stacks their next values.
   VariantsByParameter updatedBuffers(const VariantsByParameter &scanned) const;
   void lowerBody(mlir::Region &region, const sema::Region &body, llvm::ArrayRef<mlir::Value> inits,
-                 const VariantsByParameter &scanned, const VariantsByParameter &updated, mlir::Location loc);
+                 const VariantsByParameter &scanned, const VariantsByParameter &updated,
+                 mlir::Location loc);
   mlir::Value operand(const sema::Op &op, size_t i) const { return values.lookup(op.operands[i]); }
 
   const Translation &translation;

@@ -57,10 +57,11 @@ private:
   /// Whether a run wants its step or its loss in parts of a dimension that its model needs whole,
   /// which the gradient phase alone can tell.
   bool asksForParts() const {
-    return llvm::any_of(std::initializer_list<StringRef>{"so the step cannot be split into microbatches",
-                                                         "cannot compute the step in",
-                                                         "cannot compute the loss in"},
-                        [&](StringRef reason) { return StringRef(errors).contains(reason); });
+    return llvm::any_of(
+        std::initializer_list<StringRef>{"so the step cannot be split into microbatches",
+                                         "cannot compute the step in",
+                                         "cannot compute the loss in"},
+        [&](StringRef reason) { return StringRef(errors).contains(reason); });
   }
 
   /// Whether the degree that is chosen at launch does not divide a value, which titanc and the

@@ -12,7 +12,8 @@ using ir::RepeatOp;
 /// Replaces `repeat` by one that has its bodies. New carried values stand behind the old ones, and
 /// so do new stacks.
 static RepeatOp replace(RepeatOp repeat, TypeRange types, ValueRange inits, ValueRange slices,
-                        const ir::VariantLists &scannedUsers, const ir::VariantLists &stackedUsers) {
+                        const ir::VariantLists &scannedUsers,
+                        const ir::VariantLists &stackedUsers) {
   auto wider = OpBuilder(repeat).create<RepeatOp>(repeat.getLoc(), types, repeat.getDim(),
                                                   repeat.getReverse(), repeat.getIterations(),
                                                   inits, slices, scannedUsers, stackedUsers);
@@ -69,8 +70,8 @@ RepeatOp dist::addStackedOutputs(RepeatOp repeat, ValueRange values) {
                                              cast<NamedTensorType>(value.getType())));
     repeat.getVariant(variant).getYield().getValuesMutable().append(value);
   }
-  return replace(repeat, types, repeat.getInits(), repeat.getScannedInputs(), repeat.getAllScannedUsers(),
-                 users);
+  return replace(repeat, types, repeat.getInits(), repeat.getScannedInputs(),
+                 repeat.getAllScannedUsers(), users);
 }
 
 BlockArgument dist::getParameter(Value value) {

@@ -105,7 +105,7 @@ static LogicalResult flow(ScatterOp op, Vjp &v) {
         rest.push_back(dim);
     auto rows = NamedTensorType::get(getElementTypeOf(v.cotangent()), rest);
     return v.create<GatherOp>(joinTypes(rows, op.getIndices().getType()), v.cotangent(),
-                            op.getIndices(), op.getAlongAttr());
+                              op.getIndices(), op.getAlongAttr());
   });
   return success();
 }
@@ -173,8 +173,8 @@ static LogicalResult flow(CumulativeSumOp op, Vjp &v) {
 }
 
 void attachTensorVjps(MLIRContext *context) {
-  attachVjps<AnchorOp, StopGradientOp, ContractOp, ReduceOp, CheckIndexOp, GatherOp, ScatterOp, RenameOp,
-             SplitOp, MergeOp, SliceOp, PadOp, TopKOp, CumulativeSumOp>(context);
+  attachVjps<AnchorOp, StopGradientOp, ContractOp, ReduceOp, CheckIndexOp, GatherOp, ScatterOp,
+             RenameOp, SplitOp, MergeOp, SliceOp, PadOp, TopKOp, CumulativeSumOp>(context);
 }
 
 } // namespace titan::ir

@@ -136,7 +136,8 @@ void addScaled(double factor, const double *from, int64_t fromStride, double *to
 
 struct AttentionModel : EvaluableOpInterface::ExternalModel<AttentionModel, AttentionOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
-                         MutableArrayRef<HostTensor> results, const ShardOffsets &shardOffsets) const {
+                         MutableArrayRef<HostTensor> results,
+                         const ShardOffsets &shardOffsets) const {
     using Walk = AttentionWalk;
     auto attention = cast<AttentionOp>(op);
     Walk w(attention, shardOffsets);
@@ -188,7 +189,8 @@ struct AttentionModel : EvaluableOpInterface::ExternalModel<AttentionModel, Atte
 struct AttentionGradModel
     : EvaluableOpInterface::ExternalModel<AttentionGradModel, AttentionGradOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
-                         MutableArrayRef<HostTensor> results, const ShardOffsets &shardOffsets) const {
+                         MutableArrayRef<HostTensor> results,
+                         const ShardOffsets &shardOffsets) const {
     using Walk = AttentionWalk;
     auto grad = cast<AttentionGradOp>(op);
     Walk w(grad, shardOffsets);
@@ -202,7 +204,8 @@ struct AttentionGradModel
         return failure();
     }
     unsigned next = 6;
-    if (grad.getLseCotangent() && failed(w.add(grad.getLseCotangent(), *operands[next++], Walk::Queries)))
+    if (grad.getLseCotangent() &&
+        failed(w.add(grad.getLseCotangent(), *operands[next++], Walk::Queries)))
       return failure();
     if (grad.getDocuments() && failed(w.add(grad.getDocuments(), *operands[next], Walk::Documents)))
       return failure();

@@ -22,7 +22,8 @@ int64_t getGlobalIndex(const IndexSpace &space, NamedTensorType type, int64_t at
 /// The index space is the results'. What computes with the index gets it before the operands: the
 /// global one, row-major.
 LogicalResult evaluateElementwise(Operation *op, ArrayRef<const HostTensor *> operands,
-                                  MutableArrayRef<HostTensor> results, const ShardOffsets &offsets) {
+                                  MutableArrayRef<HostTensor> results,
+                                  const ShardOffsets &offsets) {
   IndexSpace space(op, offsets);
   if (failed(space.join(op->getResult(0), results[0])))
     return failure();

@@ -12,7 +12,8 @@ std::vector<LocalDim> ir::getLocalDims(NamedTensorType type, const HostTensor &t
   dist::ShardingAttr sharding = type.getShardingOrReplicated();
   int64_t named = sharding.isFlat() ? sharding.getFlatFrom() : type.getRank();
   for (int64_t i = 0; i < named; ++i)
-    dims.push_back({type.getDims()[i].getName().str(), tensor.shape[i], offsets.getOffset(type, i)});
+    dims.push_back(
+        {type.getDims()[i].getName().str(), tensor.shape[i], offsets.getOffset(type, i)});
   if (sharding.isFlat()) {
     std::string name = "flat";
     for (auto axis : sharding.getFlatAxes().getAsRange<StringAttr>())

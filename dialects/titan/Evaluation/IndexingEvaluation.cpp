@@ -48,8 +48,9 @@ struct GatherModel : EvaluableOpInterface::ExternalModel<GatherModel, GatherOp> 
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
                          MutableArrayRef<HostTensor> results, const ShardOffsets &offsets) const {
     auto gather = cast<GatherOp>(op);
-    auto lookup = joinLookup(op, gather.getAlong(), gather.getInput(), *operands[0], gather.getIndices(),
-                             *operands[1], gather.getResult(), results[0], offsets);
+    auto lookup =
+        joinLookup(op, gather.getAlong(), gather.getInput(), *operands[0], gather.getIndices(),
+                   *operands[1], gather.getResult(), results[0], offsets);
     if (failed(lookup))
       return failure();
     lookup->space.walk(lookup->strides, [&](const std::vector<int64_t> &at) {
@@ -79,8 +80,9 @@ struct ScatterModel : EvaluableOpInterface::ExternalModel<ScatterModel, ScatterO
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
                          MutableArrayRef<HostTensor> results, const ShardOffsets &offsets) const {
     auto scatter = cast<ScatterOp>(op);
-    auto lookup = joinLookup(op, scatter.getAlong(), scatter.getResult(), results[0], scatter.getIndices(),
-                             *operands[1], scatter.getUpdates(), *operands[0], offsets);
+    auto lookup =
+        joinLookup(op, scatter.getAlong(), scatter.getResult(), results[0], scatter.getIndices(),
+                   *operands[1], scatter.getUpdates(), *operands[0], offsets);
     if (failed(lookup))
       return failure();
     if (scatter.getInto())

@@ -61,7 +61,8 @@ static LogicalResult verifyArguments(RepeatOp op, const RepeatVariant &body) {
            << expected << " arguments of the body, got " << body.getBlock().getNumArguments();
   for (auto [init, arg] : llvm::zip_equal(op.getInits(), body.getIterArgs()))
     if (!matches(init.getType(), arg.getType()))
-      return op.emitOpError("(C1) takes the iteration argument ") << init.getType() << " as " << arg.getType();
+      return op.emitOpError("(C1) takes the iteration argument ")
+             << init.getType() << " as " << arg.getType();
   for (auto [stack, arg, number] : body.getScannedInputs()) {
     auto type = cast<NamedTensorType>(stack.getType());
     DimAttr dim = op.getStackDim(op.getScannedUsers(number));

@@ -113,8 +113,8 @@ void RepeatOp::build(OpBuilder &builder, OperationState &state, DimAttr dim, boo
                      ValueRange inits, ValueRange scannedInputs, TypeRange stackedTypes) {
   SmallVector<Type> results(inits.getTypes());
   llvm::append_range(results, stackedTypes);
-  build(builder, state, results, dim, reverse, IterationTable(dim.getSize()), inits, scannedInputs, {},
-        {});
+  build(builder, state, results, dim, reverse, IterationTable(dim.getSize()), inits, scannedInputs,
+        {}, {});
   OpBuilder::InsertionGuard guard(builder);
   Block *body = builder.createBlock(state.regions[0].get());
   body->addArgument(NamedTensorType::get(builder.getI64Type(), {}), state.location);
@@ -139,8 +139,9 @@ unsigned RepeatOp::countVariants(ArrayRef<int64_t> table) {
 }
 
 void RepeatOp::build(OpBuilder &builder, OperationState &state, TypeRange results, DimAttr dim,
-                     bool reverse, const IterationTable &table, ValueRange inits, ValueRange scannedInputs,
-                     const VariantLists &scannedUsers, const VariantLists &stackedUsers) {
+                     bool reverse, const IterationTable &table, ValueRange inits,
+                     ValueRange scannedInputs, const VariantLists &scannedUsers,
+                     const VariantLists &stackedUsers) {
   auto &properties = state.getOrAddProperties<Properties>();
   properties.setDim(dim);
   if (reverse)

@@ -37,7 +37,8 @@ ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &state) {
   auto parseStacked = [&] { return parseNumbers(parser, stackedUsers.emplace_back()); };
   FunctionType types;
   SMLoc place = parser.getCurrentLocation();
-  if (parser.parseKeyword("iter_args") || parser.parseOperandList(inits, AsmParser::Delimiter::Paren) ||
+  if (parser.parseKeyword("iter_args") ||
+      parser.parseOperandList(inits, AsmParser::Delimiter::Paren) ||
       parser.parseKeyword("scanned") ||
       parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseScanned) ||
       (succeeded(parser.parseOptionalKeyword("stacked")) &&

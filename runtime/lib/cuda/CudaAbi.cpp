@@ -107,8 +107,8 @@ void backward(Context &ctx, const E *dOut, const E *q, const E *k, const E *v, c
               const AttentionShape &shape) {
   if (ctx.preparing)
     return check(cuda::loadAttention(), "loading attention");
-  check(cuda::attentionBackward(withStrides(shape), dOut, q, k, v, out, lse, lseCotangent, dq, dk, dv,
-                                static_cast<cudaStream_t>(ctx.stream)),
+  check(cuda::attentionBackward(withStrides(shape), dOut, q, k, v, out, lse, lseCotangent, dq, dk,
+                                dv, static_cast<cudaStream_t>(ctx.stream)),
         "the gradient of attention");
 }
 
@@ -152,14 +152,15 @@ void attention(Context &ctx, const double *q, const double *k, const double *v, 
 }
 
 void attentionGrad(Context &ctx, const float *dOut, const float *q, const float *k, const float *v,
-                   const float *out, const float *lse, const float *lseCotangent, float *dq, float *dk,
-                   float *dv, const AttentionShape &shape) {
+                   const float *out, const float *lse, const float *lseCotangent, float *dq,
+                   float *dk, float *dv, const AttentionShape &shape) {
   backward(ctx, dOut, q, k, v, out, lse, lseCotangent, dq, dk, dv, shape);
 }
 
 void attentionGrad(Context &ctx, const double *dOut, const double *q, const double *k,
-                   const double *v, const double *out, const double *lse, const double *lseCotangent,
-                   double *dq, double *dk, double *dv, const AttentionShape &shape) {
+                   const double *v, const double *out, const double *lse,
+                   const double *lseCotangent, double *dq, double *dk, double *dv,
+                   const AttentionShape &shape) {
   backward(ctx, dOut, q, k, v, out, lse, lseCotangent, dq, dk, dv, shape);
 }
 

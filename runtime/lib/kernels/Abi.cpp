@@ -54,8 +54,8 @@ void attentionGrad(Context &, const bf16 *dOut, const bf16 *q, const bf16 *k, co
 }
 
 void attentionGrad(Context &, const float *dOut, const float *q, const float *k, const float *v,
-                   const float *out, const float *lse, const float *lseCotangent, float *dq, float *dk,
-                   float *dv, const AttentionShape &shape) {
+                   const float *out, const float *lse, const float *lseCotangent, float *dq,
+                   float *dk, float *dv, const AttentionShape &shape) {
   attentionBackward(shape, q, k, v, out, lse, dOut, lseCotangent, dq, dk, dv);
 }
 

@@ -263,8 +263,8 @@ template <typename E> void backward(const AttentionShape &given, const BackwardT
 } // namespace
 
 void attentionBackward(const AttentionShape &shape, const float *q, const float *k, const float *v,
-                       const float *out, const float *lse, const float *dout, const float *lseCotangent,
-                       float *dq, float *dk, float *dv) {
+                       const float *out, const float *lse, const float *dout,
+                       const float *lseCotangent, float *dq, float *dk, float *dv) {
   backward<float>(shape, {q, k, v, out, lse, dout, lseCotangent, dq, dk, dv});
 }
 
@@ -275,8 +275,8 @@ void attentionBackward(const AttentionShape &shape, const double *q, const doubl
 }
 
 void attentionBackward(const AttentionShape &shape, const bf16 *q, const bf16 *k, const bf16 *v,
-                       const bf16 *out, const float *lse, const bf16 *dout, const float *lseCotangent,
-                       bf16 *dq, bf16 *dk, bf16 *dv) {
+                       const bf16 *out, const float *lse, const bf16 *dout,
+                       const float *lseCotangent, bf16 *dq, bf16 *dk, bf16 *dv) {
   backward<bf16>(shape, {q, k, v, out, lse, dout, lseCotangent, dq, dk, dv});
 }
 

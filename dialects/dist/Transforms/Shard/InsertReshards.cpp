@@ -161,7 +161,8 @@ private:
 
   void visitRepeat(ir::RepeatOp repeat) {
     for (unsigned i = 0; i < repeat.getScannedInputs().size(); ++i)
-      reshardOperand(repeat, repeat.getNumIterArgs() + i, getSliceable(repeat.getScannedInputs()[i]));
+      reshardOperand(repeat, repeat.getNumIterArgs() + i,
+                     getSliceable(repeat.getScannedInputs()[i]));
     for (const ir::RepeatVariant &body : repeat.getVariants()) {
       for (auto [stack, slice, number] : body.getScannedInputs())
         slice.setType(ir::RepeatOp::getSlotType(cast<NamedTensorType>(stack.getType())));

@@ -15,9 +15,10 @@ static bool hasZeroPadding(Value value) {
     std::optional<ir::RepeatVariant> body = ir::findVariant(arg.getOwner());
     if (!body)
       return true;
-    return llvm::any_of(body->getScannedInputs(), [&](const ir::RepeatVariant::ScannedInput &slice) {
-      return slice.slot == arg && hasZeroPadding(slice.input);
-    });
+    return llvm::any_of(body->getScannedInputs(),
+                        [&](const ir::RepeatVariant::ScannedInput &slice) {
+                          return slice.slot == arg && hasZeroPadding(slice.input);
+                        });
   }
   if (auto repeat = value.getDefiningOp<ir::RepeatOp>())
     return llvm::all_of(repeat.getYielded(cast<OpResult>(value).getResultNumber()), hasZeroPadding);

@@ -229,8 +229,7 @@ private:
   }
 
   static LogicalResult checkCarried(ir::RepeatOp repeat, const ir::RepeatVariant &body) {
-    for (auto [i, arg, yielded] :
-         llvm::enumerate(body.getIterArgs(), body.getYieldedIterArgs())) {
+    for (auto [i, arg, yielded] : llvm::enumerate(body.getIterArgs(), body.getYieldedIterArgs())) {
       if (repeat.getInits()[i].getType() == arg.getType() && yielded.getType() == arg.getType() &&
           repeat.getResult(i).getType() == arg.getType())
         continue;

@@ -155,7 +155,8 @@ std::optional<SmallVector<StringAttr>> Grouping::chooseRows(ArrayRef<Operation *
   if (count < kLeastRows || !agreeOnSizes(members, rows) || !fitsRow(members, rows))
     return std::nullopt;
   for (Operation *op : members) {
-    if (auto gather = dyn_cast<GatherOp>(op); gather && llvm::is_contained(rows, gather.getAlongAttr()))
+    if (auto gather = dyn_cast<GatherOp>(op);
+        gather && llvm::is_contained(rows, gather.getAlongAttr()))
       return std::nullopt;
     if (auto scatter = dyn_cast<ScatterOp>(op); scatter && !scatter.isOneHot())
       return std::nullopt;

@@ -2,9 +2,9 @@
 
 #include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/Transforms/Gradient/CleanUp.h"
+#include "dialects/titan/Transforms/Gradient/LoopDistribution.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "dialects/titan/Transforms/Gradient/Programs.h"
-#include "dialects/titan/Transforms/Gradient/LoopDistribution.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace titan::ir {
@@ -20,9 +20,10 @@ namespace {
 /// Moves what depends on the batch into a repeat over its microbatches.
 class Accumulator {
 public:
-  Accumulator(func::FuncOp function, const BatchDependence &dependence, StringAttr dim, int64_t microbatches)
-      : function(function), block(function.getBody().front()), dependence(dependence), dim(dim), microbatches(microbatches),
-        builder(block.getTerminator()) {}
+  Accumulator(func::FuncOp function, const BatchDependence &dependence, StringAttr dim,
+              int64_t microbatches)
+      : function(function), block(function.getBody().front()), dependence(dependence), dim(dim),
+        microbatches(microbatches), builder(block.getTerminator()) {}
 
   void run();
 
@@ -38,19 +39,20 @@ private:
   StringAttr dim;
   int64_t microbatches;
   OpBuilder builder;
-  SmallVector<Operation *> body;             ///< what moves, in order
+  SmallVector<Operation *> body;                     ///< what moves, in order
   SmallVector<std::pair<Value, Value>> slicedInputs; ///< an input's whole view and its microbatches
-  SmallVector<Value> sums;                   ///< of the microbatches, that somebody outside needs
+  SmallVector<Value> sums; ///< of the microbatches, that somebody outside needs
 };
 
 } // namespace
 
-/// An input arrives in microbatches, `[microbatches, dim / microbatches, ...]`, so that what is mapped to the machine is
-/// a microbatch. Whoever needs it whole sees both dimensions merged.
+/// An input arrives in microbatches, `[microbatches, dim / microbatches, ...]`, so that what is
+/// mapped to the machine is a microbatch. Whoever needs it whole sees both dimensions merged.
 void Accumulator::sliceInputs() {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&block);
-  auto microbatchDim = DimAttr::get(builder.getContext(), builder.getStringAttr("microbatches"), microbatches);
+  auto microbatchDim =
+      DimAttr::get(builder.getContext(), builder.getStringAttr("microbatches"), microbatches);
   for (BlockArgument argument : function.getArguments()) {
     Dependence whole = dependence.get(argument);
     if (whole.kind != Dependence::Sliced)
@@ -73,7 +75,8 @@ void Accumulator::collectSums() {
     body.push_back(&op);
     for (Value result : op.getResults())
       if (dependence.get(result).kind == Dependence::Accumulated &&
-          llvm::any_of(result.getUsers(), [&](Operation *user) { return !dependence.isInLoop(user); }))
+          llvm::any_of(result.getUsers(),
+                       [&](Operation *user) { return !dependence.isInLoop(user); }))
         sums.push_back(result);
   }
 }
@@ -87,7 +90,8 @@ RepeatOp Accumulator::buildLoop() {
   }
   for (auto [whole, sliced] : slicedInputs)
     slices.push_back(sliced);
-  auto microbatchDim = DimAttr::get(builder.getContext(), builder.getStringAttr("microbatches"), microbatches);
+  auto microbatchDim =
+      DimAttr::get(builder.getContext(), builder.getStringAttr("microbatches"), microbatches);
   auto loop = builder.create<RepeatOp>(function.getLoc(), microbatchDim, /*reverse=*/false, zeros,
                                        slices, TypeRange());
   RepeatVariant iteration = loop.getVariant(0);
@@ -145,8 +149,8 @@ void Accumulator::run() {
 }
 
 /// On its way a dimension may be split into others, which the microbatches must divide, too.
-static LogicalResult checkSizes(func::FuncOp function, const BatchDependence &dependence, StringAttr dim,
-                                int64_t microbatches) {
+static LogicalResult checkSizes(func::FuncOp function, const BatchDependence &dependence,
+                                StringAttr dim, int64_t microbatches) {
   WalkResult result = function.walk([&](Operation *op) -> WalkResult {
     for (Value value : op->getResults()) {
       Dependence is = dependence.get(value);
@@ -161,7 +165,8 @@ static LogicalResult checkSizes(func::FuncOp function, const BatchDependence &de
   return failure(result.wasInterrupted());
 }
 
-/// How many microbatches, and of which dimension: `titan.accumulate = {dim = "batch", microbatches = 4}`.
+/// How many microbatches, and of which dimension: `titan.accumulate = {dim = "batch", microbatches
+/// = 4}`.
 static LogicalResult accumulate(func::FuncOp function) {
   auto settings = function->getAttrOfType<DictionaryAttr>(attr::kAccumulate);
   if (!settings)
@@ -181,7 +186,8 @@ static LogicalResult accumulate(func::FuncOp function) {
              << dim.getValue() << "` of argument " << argument.getArgNumber() << " into "
              << microbatches.getInt() << " equal microbatches";
   }
-  FailureOr<BatchDependence> dependence = BatchDependence::analyze(function, dim, microbatches.getInt());
+  FailureOr<BatchDependence> dependence =
+      BatchDependence::analyze(function, dim, microbatches.getInt());
   // Parting a repeat makes the one around it differ.
   while (succeeded(dependence) && !dependence->getToDistribute().empty()) {
     if (failed(distributeRepeat(dependence->getToDistribute().front(), *dependence)))

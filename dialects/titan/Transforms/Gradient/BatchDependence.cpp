@@ -31,8 +31,8 @@ bool BatchDependence::isData(Operation *op) const {
          llvm::all_of(op->getOperands(), [&](Value value) { return data.contains(value); });
 }
 
-/// Whether results that have the dimension may be made for each microbatch: random numbers are drawn for
-/// each microbatch by a key of its own.
+/// Whether results that have the dimension may be made for each microbatch: random numbers are
+/// drawn for each microbatch by a key of its own.
 bool BatchDependence::mayCreatePerMicrobatch(Operation *op) const {
   auto ruled = dyn_cast<ShardingRuleOpInterface>(op);
   return !ruled || isa<RandomOp>(op) ||
@@ -65,7 +65,8 @@ bool BatchDependence::isLinearInSums(Operation *op) const {
     for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
       Dependence::Kind kind = get(operand).kind;
       bool inSet = llvm::is_contained(set, i);
-      if (inSet ? kind != Dependence::Accumulated && kind != Dependence::Zero : kind == Dependence::Accumulated)
+      if (inSet ? kind != Dependence::Accumulated && kind != Dependence::Zero
+                : kind == Dependence::Accumulated)
         return false;
     }
     return true;
@@ -87,9 +88,10 @@ LogicalResult BatchDependence::followSliced(Operation *op) {
     if (dependence.kind == Dependence::Sliced) {
       DimAttr cut = cast<NamedTensorType>(result.getType()).getDims()[dependence.dim];
       if (cut.getSize() % microbatches != 0)
-        return op->emitError("gives `") << cut.getName().getValue() << "` " << cut.getSize()
-                                        << " elements, so the step cannot be computed in " << microbatches
-                                        << " microbatches of `" << dim.getValue() << "`";
+        return op->emitError("gives `")
+               << cut.getName().getValue() << "` " << cut.getSize()
+               << " elements, so the step cannot be computed in " << microbatches
+               << " microbatches of `" << dim.getValue() << "`";
     }
     set(result, dependence);
   }
@@ -122,17 +124,22 @@ LogicalResult BatchDependence::follow(Operation *op) {
 
 /// A carried value is what it starts as and what every iteration makes of it.
 LogicalResult BatchDependence::join(RepeatOp repeat, Dependence next, Dependence &into) {
-  auto isSame = [](Dependence dependence) { return dependence.kind == Dependence::Invariant || dependence.kind == Dependence::Zero; };
+  auto isSame = [](Dependence dependence) {
+    return dependence.kind == Dependence::Invariant || dependence.kind == Dependence::Zero;
+  };
   if (next == into || (into.kind == Dependence::AfterAccumulation && isSame(next)) ||
-      ((into.kind == Dependence::Accumulated || into.kind == Dependence::Invariant) && next.kind == Dependence::Zero))
+      ((into.kind == Dependence::Accumulated || into.kind == Dependence::Invariant) &&
+       next.kind == Dependence::Zero))
     return success();
-  if (into.kind == Dependence::Zero || (into.kind == Dependence::Invariant && next.kind == Dependence::AfterAccumulation)) {
+  if (into.kind == Dependence::Zero ||
+      (into.kind == Dependence::Invariant && next.kind == Dependence::AfterAccumulation)) {
     into = next;
     return success();
   }
   return repeat.emitError("carries a value that is ")
-         << (into.kind == Dependence::Invariant ? "the same for all microbatches" : "of one microbatch") << " of `"
-         << dim.getValue()
+         << (into.kind == Dependence::Invariant ? "the same for all microbatches"
+                                                : "of one microbatch")
+         << " of `" << dim.getValue()
          << "` at first and not later, so the step cannot be split into microbatches";
 }
 
@@ -145,7 +152,9 @@ LogicalResult BatchDependence::followBody(const RepeatVariant &body, bool &chang
     Dependence dependence = get(stack);
     if (dependence.kind == Dependence::Sliced && dependence.dim == 0)
       return repeat.emitError("iterates over `") << dim.getValue() << '`';
-    set(slice, dependence.kind == Dependence::Sliced ? Dependence{Dependence::Sliced, dependence.dim - 1} : dependence);
+    set(slice, dependence.kind == Dependence::Sliced
+                   ? Dependence{Dependence::Sliced, dependence.dim - 1}
+                   : dependence);
   }
   if (failed(followBlock(body.getBlock())))
     return failure();
@@ -171,7 +180,8 @@ LogicalResult BatchDependence::followStackedOutput(RepeatOp repeat, OpResult sta
   }
   if (joined.kind == Dependence::Zero)
     joined = {};
-  set(stack, joined.kind == Dependence::Sliced ? Dependence{Dependence::Sliced, joined.dim + 1} : joined);
+  set(stack,
+      joined.kind == Dependence::Sliced ? Dependence{Dependence::Sliced, joined.dim + 1} : joined);
   return success();
 }
 
@@ -217,7 +227,8 @@ LogicalResult BatchDependence::followBlock(Block &block) {
   return success();
 }
 
-FailureOr<BatchDependence> BatchDependence::analyze(func::FuncOp function, StringAttr dim, int64_t microbatches) {
+FailureOr<BatchDependence> BatchDependence::analyze(func::FuncOp function, StringAttr dim,
+                                                    int64_t microbatches) {
   BatchDependence dependence(dim, microbatches);
   for (BlockArgument argument : function.getArguments())
     if (function.getArgAttr(argument.getArgNumber(), attr::kInput)) {

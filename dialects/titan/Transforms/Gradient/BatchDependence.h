@@ -1,9 +1,9 @@
 //===- BatchDependence.h - What the values of a step have to do with the batch -*- C++ -*-===//
 //
-// Whether a step may be computed a microbatch of the batch at a time, and what of it: every value is the
-// same for all microbatches, or is cut along one of its dimensions, or is a sum over the microbatches, or needs
-// such a sum complete. Follows from the sharding rules alone: a microbatch of the batch is to time what a
-// shard of it is to a mesh axis.
+// Whether a step may be computed a microbatch of the batch at a time, and what of it: every value
+// is the same for all microbatches, or is cut along one of its dimensions, or is a sum over the
+// microbatches, or needs such a sum complete. Follows from the sharding rules alone: a microbatch
+// of the batch is to time what a shard of it is to a mesh axis.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,11 +21,11 @@ namespace titan::ir {
 class BatchDependence {
 public:
   /// Follows the dimension `dim` of the function's inputs. Fails with an error at an operation that
-  /// needs the whole batch while microbatches of it are computed. Repeats may compute something from sums
-  /// over all microbatches that they only stack: getToDistribute() are those, inner ones first. They are to be
-  /// parted (LoopDistribution.h) before the step can be.
+  /// needs the whole batch while microbatches of it are computed. Repeats may compute something
+  /// from sums over all microbatches that they only stack: getToDistribute() are those, inner ones
+  /// first. They are to be parted (LoopDistribution.h) before the step can be.
   static mlir::FailureOr<BatchDependence> analyze(mlir::func::FuncOp function, mlir::StringAttr dim,
-                                            int64_t microbatches);
+                                                  int64_t microbatches);
 
   Dependence get(mlir::Value value) const { return dependences.lookup(value); }
   llvm::ArrayRef<RepeatOp> getToDistribute() const { return toDistribute.getArrayRef(); }
@@ -33,7 +33,8 @@ public:
   bool isInLoop(mlir::Operation *op) const { return inLoop.contains(op); }
 
 private:
-  BatchDependence(mlir::StringAttr dim, int64_t microbatches) : dim(dim), microbatches(microbatches) {}
+  BatchDependence(mlir::StringAttr dim, int64_t microbatches)
+      : dim(dim), microbatches(microbatches) {}
 
   bool set(mlir::Value value, Dependence dependence);
   bool isData(mlir::Operation *op) const;

@@ -80,7 +80,8 @@ const dist::Factor *ChunkGroup::findFactor(Operation *op, const dist::ShardingRu
     return it == rule.factors.end() ? nullptr : &*it;
   };
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-    if (Dependence dependence = get(operand); contains(operand.getDefiningOp()) && dependence.kind == Dependence::Sliced)
+    if (Dependence dependence = get(operand);
+        contains(operand.getDefiningOp()) && dependence.kind == Dependence::Sliced)
       return find([&, i = i](const dist::Factor &factor) {
         return factor.operandDims[i] == static_cast<int>(dependence.dim);
       });
@@ -108,8 +109,9 @@ bool ChunkGroup::follow(Operation *op) {
   dist::ShardingRule rule = ruled.getShardingRule();
   const dist::Factor *factor = findFactor(op, rule);
   auto touches = [&](ValueRange values) {
-    return llvm::any_of(
-        values, [&](Value value) { return hasDim(value, dim) || get(value).kind != Dependence::Invariant; });
+    return llvm::any_of(values, [&](Value value) {
+      return hasDim(value, dim) || get(value).kind != Dependence::Invariant;
+    });
   };
   if (!factor) // what all chunks share
     return !touches(op->getOperands()) && !touches(op->getResults());
@@ -187,7 +189,7 @@ static ChunkGroup::Obstacle cannotChunk(Operation *op, StringAttr dim) {
 }
 
 FailureOr<ChunkGroup> ChunkGroup::find(Block &block, StringAttr dim, SizeOf sizeOf,
-                                     Obstacle &obstacle) {
+                                       Obstacle &obstacle) {
   ChunkGroup group(block, dim);
   if (Operation *op = group.build(sizeOf)) {
     obstacle = cannotChunk(op, dim);
@@ -204,7 +206,7 @@ FailureOr<ChunkGroup> ChunkGroup::find(Block &block, StringAttr dim, SizeOf size
 }
 
 FailureOr<ChunkGroup> ChunkGroup::findIn(const llvm::DenseSet<Operation *> &scope, Block &block,
-                                       StringAttr dim, SizeOf sizeOf, Obstacle &obstacle) {
+                                         StringAttr dim, SizeOf sizeOf, Obstacle &obstacle) {
   ChunkGroup group(block, dim);
   group.scope = &scope;
   Operation *op = group.build(sizeOf);

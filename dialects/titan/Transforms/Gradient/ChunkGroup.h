@@ -1,8 +1,8 @@
 //===- ChunkGroup.h - What is computed in chunks of a dimension ---*- C++ -*-===//
 //
 // The logits of a large vocabulary, their exponentials and their gradient are the largest values of
-// a step, and nothing needs them whole: what makes and reads them can run once for each chunk of the
-// sequence. This finds these operations, from the sizes of values and the sharding rules alone.
+// a step, and nothing needs them whole: what makes and reads them can run once for each chunk of
+// the sequence. This finds these operations, from the sizes of values and the sharding rules alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,12 +31,12 @@ public:
   /// the size of the largest, and what lies between these. Fails if they cannot be computed a chunk
   /// of `dim` at a time, or if whole values of that size would remain.
   static mlir::FailureOr<ChunkGroup> find(mlir::Block &block, mlir::StringAttr dim, SizeOf sizeOf,
-                                         Obstacle &obstacle);
+                                          Obstacle &obstacle);
   /// The same of `scope` alone; the largest that no repeat gives counts, and whole values of that
   /// size may remain.
   static mlir::FailureOr<ChunkGroup> findIn(const llvm::DenseSet<mlir::Operation *> &scope,
-                                           mlir::Block &block, mlir::StringAttr dim, SizeOf sizeOf,
-                                           Obstacle &obstacle);
+                                            mlir::Block &block, mlir::StringAttr dim, SizeOf sizeOf,
+                                            Obstacle &obstacle);
 
   Dependence get(mlir::Value value) const { return dependences.lookup(value); }
   /// In the order of the block.

@@ -1,8 +1,8 @@
 //===- ChunkLoss.cpp - The pass --titan-chunk-loss -------------===//
 
 #include "dialects/titan/Differentiation/GradientBuilder.h"
-#include "dialects/titan/Transforms/Gradient/CleanUp.h"
 #include "dialects/titan/Transforms/Gradient/ChunkPlan.h"
+#include "dialects/titan/Transforms/Gradient/CleanUp.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
 #include "dialects/titan/Transforms/Gradient/Programs.h"
 #include "mlir/IR/IRMapping.h"
@@ -148,8 +148,10 @@ void ChunkLoopBuilder::run() {
       op->erase();
 }
 
-static InFlightDiagnostic refuse(func::FuncOp function, int64_t chunks, const ChunkPlanner &planner) {
-  InFlightDiagnostic error = function.emitError("cannot compute the loss in ") << chunks << " chunks";
+static InFlightDiagnostic refuse(func::FuncOp function, int64_t chunks,
+                                 const ChunkPlanner &planner) {
+  InFlightDiagnostic error = function.emitError("cannot compute the loss in ")
+                             << chunks << " chunks";
   if (Operation *op = planner.getObstacle().op) {
     error.attachNote(op->getLoc()) << planner.getObstacle().why;
     return error;
@@ -175,7 +177,8 @@ static LogicalResult chunkLoss(func::FuncOp function) {
   int64_t minChunkBytes = takeAttr(function, attr::kMinChunkBytes, kDefaultMinChunkBytes);
   auto accumulate = function->getAttrOfType<DictionaryAttr>(attr::kAccumulate);
   ChunkPlanner planner(function, accumulate ? accumulate.getAs<StringAttr>("dim") : StringAttr());
-  std::optional<ChunkPlan> plan = chunks == 0 ? planner.choose(minChunkBytes) : planner.find(chunks);
+  std::optional<ChunkPlan> plan =
+      chunks == 0 ? planner.choose(minChunkBytes) : planner.find(chunks);
   if (plan && plan->chunks > 1) {
     ChunkLoopBuilder(function.getBody().front(), *plan).run();
     cleanUp(function);

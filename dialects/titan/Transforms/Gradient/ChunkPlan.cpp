@@ -57,9 +57,9 @@ void ChunkPlanner::findCandidates(StringAttr batch) {
     if (op.getNumRegions())
       continue;
     for (Value result : op.getResults()) {
-      auto own =
-          llvm::to_vector(llvm::make_filter_range(cast<NamedTensorType>(result.getType()).getDims(),
-                                                  [&](DimAttr dim) { return mayChunk(dim, batch); }));
+      auto own = llvm::to_vector(
+          llvm::make_filter_range(cast<NamedTensorType>(result.getType()).getDims(),
+                                  [&](DimAttr dim) { return mayChunk(dim, batch); }));
       if (own.empty() || getNumElements(result) <= largest)
         continue;
       largest = getNumElements(result);

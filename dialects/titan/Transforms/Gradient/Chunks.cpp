@@ -9,7 +9,8 @@ using namespace titan;
 using namespace titan::ir;
 
 /// The one factor that the cut operands walk; null where there is none or several.
-static const dist::Factor *findFactor(Operation *op, const dist::ShardingRule &rule, DependenceOf dependences) {
+static const dist::Factor *findFactor(Operation *op, const dist::ShardingRule &rule,
+                                      DependenceOf dependences) {
   const dist::Factor *found = nullptr;
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
     Dependence dependence = dependences(operand);
@@ -53,7 +54,8 @@ bool titan::ir::mayChunkAlong(Operation *op, const dist::Factor &factor) {
   return !factor.isPositional || isa<PositionalOpInterface>(op);
 }
 
-std::optional<SmallVector<Dependence>> titan::ir::inferResults(Operation *op, DependenceOf dependences) {
+std::optional<SmallVector<Dependence>> titan::ir::inferResults(Operation *op,
+                                                               DependenceOf dependences) {
   auto ruled = dyn_cast<ShardingRuleOpInterface>(op);
   if (!ruled)
     return std::nullopt;
@@ -72,7 +74,8 @@ std::optional<SmallVector<Dependence>> titan::ir::inferResults(Operation *op, De
     bool isSum = factor->kind == dist::FactorKind::Sum;
     if (!isSum && (factor->kind != dist::FactorKind::Parallel || at < 0))
       return std::nullopt;
-    results.push_back(at < 0 ? Dependence{Dependence::Accumulated} : Dependence{Dependence::Sliced, static_cast<unsigned>(at)});
+    results.push_back(at < 0 ? Dependence{Dependence::Accumulated}
+                             : Dependence{Dependence::Sliced, static_cast<unsigned>(at)});
   }
   return results;
 }

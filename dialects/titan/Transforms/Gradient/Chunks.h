@@ -1,7 +1,7 @@
 //===- Chunks.h - Values that are computed a chunk at a time ------*- C++ -*-===//
 //
-// A chunk of a dimension is to time what a shard of it is to a mesh axis, so sharding rules say what
-// an operation makes of chunks: chunks again, or terms of a sum over them.
+// A chunk of a dimension is to time what a shard of it is to a mesh axis, so sharding rules say
+// what an operation makes of chunks: chunks again, or terms of a sum over them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,10 +17,10 @@ namespace titan::ir {
 /// What a value has to do with the dimension that is cut.
 struct Dependence {
   enum Kind {
-    Invariant, ///< the same whatever chunk is computed
-    Sliced, ///< one chunk at a time, along dimension `dim`
-    Accumulated, ///< what the chunks give is added up
-    Zero,  ///< a sum of nothing yet: what a repeat starts to add to
+    Invariant,        ///< the same whatever chunk is computed
+    Sliced,           ///< one chunk at a time, along dimension `dim`
+    Accumulated,      ///< what the chunks give is added up
+    Zero,             ///< a sum of nothing yet: what a repeat starts to add to
     AfterAccumulation ///< computed from complete sums
   } kind = Invariant;
   unsigned dim = 0;
@@ -35,7 +35,8 @@ bool mayChunkAlong(mlir::Operation *op, const dist::Factor &factor);
 
 /// What the results are of an operation some of whose operands are cut; nothing if it needs them
 /// whole.
-std::optional<llvm::SmallVector<Dependence>> inferResults(mlir::Operation *op, DependenceOf dependences);
+std::optional<llvm::SmallVector<Dependence>> inferResults(mlir::Operation *op,
+                                                          DependenceOf dependences);
 
 /// Dimension `at` of `type` with a `chunks`-th of its size, under the same name.
 NamedTensorType getChunkType(NamedTensorType type, unsigned at, int64_t chunks);

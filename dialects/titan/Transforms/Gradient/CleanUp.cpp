@@ -46,9 +46,9 @@ static void dropUnusedStackedOutputs(RepeatOp repeat) {
         body.getYield()->eraseOperand(stack.operand);
   }
   OpBuilder builder(repeat);
-  auto pruned = builder.create<RepeatOp>(repeat.getLoc(), types, repeat.getDim(), repeat.getReverse(),
-                                       repeat.getIterations(), repeat.getInits(),
-                                       repeat.getScannedInputs(), repeat.getAllScannedUsers(), users);
+  auto pruned = builder.create<RepeatOp>(
+      repeat.getLoc(), types, repeat.getDim(), repeat.getReverse(), repeat.getIterations(),
+      repeat.getInits(), repeat.getScannedInputs(), repeat.getAllScannedUsers(), users);
   pruned->setDiscardableAttrs(repeat->getDiscardableAttrDictionary());
   for (auto [to, from] : llvm::zip_equal(pruned.getBodies(), repeat.getBodies()))
     to.takeBody(from);

@@ -9,8 +9,8 @@ using namespace mlir;
 using namespace titan::ir;
 
 RepeatOp titan::ir::appendStackedOutputs(RepeatOp repeat,
-                                 ArrayRef<std::pair<Value, unsigned>> valuesOfVariants,
-                                 function_ref<void(Value, Value)> replaces) {
+                                         ArrayRef<std::pair<Value, unsigned>> valuesOfVariants,
+                                         function_ref<void(Value, Value)> replaces) {
   SmallVector<Type> types(repeat.getResultTypes());
   VariantLists users = repeat.getAllStackedUsers();
   for (auto [value, variant] : valuesOfVariants) {
@@ -41,7 +41,8 @@ namespace {
 /// The tail's body for one variant, outside of any operation until its operands are known.
 class SecondBody {
 public:
-  SecondBody(RepeatVariant first, const BatchDependence &dependence) : first(first), dependence(dependence) {
+  SecondBody(RepeatVariant first, const BatchDependence &dependence)
+      : first(first), dependence(dependence) {
     region.push_back(block = new Block);
     mapping.map(first.getIndex(),
                 block->addArgument(first.getIndex().getType(), first.getRepeat().getLoc()));
@@ -111,7 +112,7 @@ LogicalResult SecondBody::yield(ArrayRef<Value> values) {
 
 /// The slices that some body uses, with their users; the arguments for others go.
 static void keepUsedScannedInputs(RepeatOp first, ArrayRef<std::unique_ptr<SecondBody>> bodies,
-                           SmallVectorImpl<Value> &slices, VariantLists &users) {
+                                  SmallVectorImpl<Value> &slices, VariantLists &users) {
   unsigned count = first.getScannedInputs().size();
   SmallVector<bool> used(count);
   auto forEach = [&](auto visit) {
@@ -172,9 +173,9 @@ LogicalResult titan::ir::distributeRepeat(RepeatOp repeat, const BatchDependence
   }
   OpBuilder after(first->getContext());
   after.setInsertionPointAfter(first);
-  auto second =
-      after.create<RepeatOp>(first.getLoc(), types, first.getDim(), first.getReverse(),
-                              first.getIterations(), ValueRange(), slices, scannedUsers, stackedUsers);
+  auto second = after.create<RepeatOp>(first.getLoc(), types, first.getDim(), first.getReverse(),
+                                       first.getIterations(), ValueRange(), slices, scannedUsers,
+                                       stackedUsers);
   for (auto [to, body] : llvm::zip_equal(second.getBodies(), bodies))
     to.takeBody(body->region);
   for (auto [number, stack] : llvm::zip_equal(moved, second.getResults()))

@@ -17,13 +17,14 @@ namespace titan::ir {
 /// Replaces `repeat` by one that stacks besides, for each pair, a value of the body of a variant.
 /// Their stacks come last among the results. `replaces` hears of each result that was there before,
 /// and of the one that its users get.
-RepeatOp appendStackedOutputs(RepeatOp repeat,
-                      llvm::ArrayRef<std::pair<mlir::Value, unsigned>> valuesOfVariants,
-                      llvm::function_ref<void(mlir::Value, mlir::Value)> replaces = nullptr);
+RepeatOp
+appendStackedOutputs(RepeatOp repeat,
+                     llvm::ArrayRef<std::pair<mlir::Value, unsigned>> valuesOfVariants,
+                     llvm::function_ref<void(mlir::Value, mlir::Value)> replaces = nullptr);
 
-/// Moves what the bodies of `repeat` compute from complete sums (Dependence::AfterAccumulation) into a tail. What is
-/// carried must not depend on complete sums. Fails, with an error, where the tail would need a
-/// carried value that is no sum. Leaves dead operations and stacks to cleanUp().
+/// Moves what the bodies of `repeat` compute from complete sums (Dependence::AfterAccumulation)
+/// into a tail. What is carried must not depend on complete sums. Fails, with an error, where the
+/// tail would need a carried value that is no sum. Leaves dead operations and stacks to cleanUp().
 mlir::LogicalResult distributeRepeat(RepeatOp repeat, const BatchDependence &dependence);
 
 } // namespace titan::ir

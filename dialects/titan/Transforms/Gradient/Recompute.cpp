@@ -114,7 +114,8 @@ static RepeatOp specialise(RepeatOp repeat, const Specialisation &specialisation
   auto specialised = builder.create<RepeatOp>(
       repeat.getLoc(), repeat.getResultTypes(), repeat.getDim(), repeat.getReverse(),
       IterationTable(specialisation.table), repeat.getInits(), repeat.getScannedInputs(),
-      specialisation.getUsers(repeat.getAllScannedUsers()), specialisation.getUsers(repeat.getAllStackedUsers()));
+      specialisation.getUsers(repeat.getAllScannedUsers()),
+      specialisation.getUsers(repeat.getAllStackedUsers()));
   specialised->setDiscardableAttrs(repeat->getDiscardableAttrDictionary());
   for (auto [number, kind] : llvm::enumerate(specialisation.kinds)) {
     IRMapping mapping;

@@ -62,8 +62,8 @@ private:
       unsigned number = stack.getResultNumber() - repeat.getNumIterArgs();
       PlaceAttr whole = memory::getPlace(stack);
       if (lies(whole) &&
-          failed(touch(body.getYield(), whole.getSlot(level, repeat, repeat.getStackedUsers(number)),
-                       mayWrite)))
+          failed(touch(body.getYield(),
+                       whole.getSlot(level, repeat, repeat.getStackedUsers(number)), mayWrite)))
         return failure();
     }
     auto visitArguments = [&](Region &region, Operation *op) {

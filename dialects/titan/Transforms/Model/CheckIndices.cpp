@@ -53,9 +53,11 @@ struct CheckIndices : titan::ir::impl::TitanCheckIndicesBase<CheckIndices> {
     IndexRanges ranges(getVocabulary(getOperation()));
     getOperation().walk([&](Operation *op) {
       if (auto gather = dyn_cast<GatherOp>(op))
-        check(op, gather.getIndicesMutable(), typeOf(gather.getInput()), gather.getAlongAttr(), ranges);
+        check(op, gather.getIndicesMutable(), typeOf(gather.getInput()), gather.getAlongAttr(),
+              ranges);
       else if (auto scatter = dyn_cast<ScatterOp>(op))
-        check(op, scatter.getIndicesMutable(), typeOf(scatter.getResult()), scatter.getAlongAttr(), ranges);
+        check(op, scatter.getIndicesMutable(), typeOf(scatter.getResult()), scatter.getAlongAttr(),
+              ranges);
     });
   }
 };

@@ -243,8 +243,8 @@ void attention(Context &, const bf16 *q, const bf16 *k, const bf16 *v, bf16 *out
                const AttentionShape &);
 /// `through` is the cotangent of lse, or null. Tensors lie like those whose cotangents they are.
 void attentionGrad(Context &, const float *dOut, const float *q, const float *k, const float *v,
-                   const float *out, const float *lse, const float *lseCotangent, float *dq, float *dk,
-                   float *dv, const AttentionShape &);
+                   const float *out, const float *lse, const float *lseCotangent, float *dq,
+                   float *dk, float *dv, const AttentionShape &);
 void attentionGrad(Context &, const double *dOut, const double *q, const double *k, const double *v,
                    const double *out, const double *lse, const double *lseCotangent, double *dq,
                    double *dk, double *dv, const AttentionShape &);
