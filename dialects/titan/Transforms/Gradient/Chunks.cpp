@@ -1,4 +1,4 @@
-//===- Chunks.cpp - Values that are computed a chunk at a time --------------===//
+//===- Chunks.cpp - Loops over chunks and microbatches --------------------===//
 
 #include "dialects/titan/Transforms/Gradient/Chunks.h"
 #include "dialects/titan/Differentiation/GradientBuilder.h"
@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
 
-/// The one factor that the cut operands walk; null where there is none or several.
+/// The one factor of all sliced dimensions; null if there is none or several.
 static const dist::Factor *findFactor(Operation *op, const dist::ShardingRule &rule,
                                       DependenceOf dependences) {
   const dist::Factor *found = nullptr;
@@ -27,8 +27,8 @@ static const dist::Factor *findFactor(Operation *op, const dist::ShardingRule &r
   return found;
 }
 
-/// Whether a dimension that the factor cuts stays whole elsewhere in the operation under the same
-/// name, as that of keys does where queries are cut: a name has one size.
+/// Whether a sliced dimension also occurs unsliced under the same name, as the keys' dimension in
+/// attention with sliced queries. A name can have only one size.
 static bool hasUnslicedDim(Operation *op, const dist::Factor &factor) {
   llvm::DenseSet<StringAttr> cut;
   auto forEachDim = [&](auto visit) {
@@ -93,8 +93,8 @@ void ChunkBody::setChunkType(Value original, Value copy) const {
     copy.setType(getChunkType(cast<NamedTensorType>(original.getType()), is.dim, chunks));
 }
 
-/// The size in one chunk of the dimension that is cut, where the operation's results depend on
-/// global indices along it.
+/// For an operation that depends on global indices along the sliced dimension: the size of that
+/// dimension in one chunk.
 std::optional<int64_t> ChunkBody::getPositionalSize(Operation *original) const {
   auto ruled = dyn_cast<ShardingRuleOpInterface>(original);
   if (!ruled)
