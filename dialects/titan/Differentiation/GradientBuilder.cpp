@@ -1,4 +1,4 @@
-//===- GradientBuilder.cpp - Arithmetic of cotangents ---------------------===//
+//===- GradientBuilder.cpp - Builder of tensor arithmetic -----------------===//
 
 #include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/IR/ElementTypes.h"
@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace titan::ir;
 
-/// The source position within `loc`, without names; `loc` itself where there is none.
+/// The source location within `loc` without names, or `loc`.
 static Location getSourceLoc(Location loc) {
   if (auto place = loc->findInstanceOf<FileLineColLoc>())
     return place;
@@ -36,7 +36,8 @@ NamedTensorType titan::ir::joinTypes(NamedTensorType lhs, NamedTensorType rhs) {
   return NamedTensorType::get(lhs.getElementType(), dims);
 }
 
-/// What `value` repeats, if all the dimensions it adds are dimensions of `other` anyway.
+/// The operand of an expansion, if `other` has all dimensions that the expansion adds; else
+/// `value`.
 static Value skipExpand(Value value, Value other) {
   auto expand = value.getDefiningOp<ExpandOp>();
   if (!expand)
@@ -114,7 +115,7 @@ Value GradientBuilder::cast(Value value, Type elementType, bool roundsTerms) {
   NamedTensorType type = typeOf(value);
   if (type.getElementType() == elementType)
     return value;
-  roundsTerms &= mayHoldSums(elementType, type.getElementType()); // else nothing is rounded
+  roundsTerms &= mayHoldSums(elementType, type.getElementType()); // otherwise nothing is rounded
   return create<CastOp>(type.withElementType(elementType), value, roundsTerms);
 }
 
