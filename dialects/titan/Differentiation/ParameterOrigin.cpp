@@ -33,7 +33,7 @@ bool titan::ir::isFromParameter(Value value) {
 
 NamedTensorType titan::ir::getCotangentType(Value value) {
   auto type = cast<NamedTensorType>(value.getType());
-  // A parameter is an argument of a function, so this loop ends.
+  // A value that derives from a parameter has a parent function, which declares the gradient dtype.
   if (!isFromParameter(value) || !isa<FloatType>(type.getElementType()))
     return type;
   Type reduce = Precision::get(value.getParentRegion()->getParentOp()).reduce;

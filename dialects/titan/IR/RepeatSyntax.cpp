@@ -1,4 +1,4 @@
-//===- RepeatSyntax.cpp - The repeat as text ------------------------------===//
+//===- RepeatSyntax.cpp - Assembly format of the repeat -------------------===//
 
 #include "dialects/titan/IR/Titan.h"
 
@@ -53,8 +53,8 @@ ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &state) {
     if (parser.parseRegion(*state.addRegion()))
       return failure();
   while (succeeded(parser.parseOptionalComma()));
-  // After the bodies: the parser replaces an operand that is not defined yet by what a body calls
-  // the same, without knowing that this operation has it.
+  // Operands are resolved after the bodies. Otherwise a body could define a value under the name of
+  // a forward-referenced operand, and the parser would replace that operand.
   llvm::append_range(inits, scanned);
   if (parser.resolveOperands(inits, types.getInputs(), place, state.operands))
     return failure();

@@ -1,37 +1,43 @@
-//===- StructureOps.td - Repetition as structure --------------------------===//
+//===- StructureOps.td - Repeats and fused regions ------------------------===//
 
 #ifndef TITAN_STRUCTURE_OPS_TD
 #define TITAN_STRUCTURE_OPS_TD
 
 include "dialects/titan/IR/TitanOpBase.td"
 
-/// For each slice or stack the variants that use it; an empty list stands for all.
+/// For each scanned input or stacked output the variants that use it; an empty list means all.
 def Titan_VariantListsAttr : TypedArrayAttrBase<DenseI64ArrayAttr, "lists of variants">;
 
 def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemoryEffects, SingleBlock, AttrSizedOperandSegments]> {
-  let summary = "layers: bodies run once per index, with carried values and slices";
+  let summary = "a scan over iterations, such as the layers of a model";
   let description = [{
     Runs a body for l = 0 .. n-1 (`reverse`: n-1 .. 0), where n is the size of the dimension `dim`.
-    There is one body or several, the *variants*; then `table` says for each l which of them runs.
+    There is one body or several, the *variants*. If there are several, `table` contains the variant of
+    each iteration.
 
-    A body's arguments are, in this order: l (rank 0, i64); the carried values, starting with
-    `inits`; for each tensor of `slices` that the variant uses (which have the iterations first) its
-    slice at l. A body yields the next carried values, then values to stack: each is written into the
-    slot of l of a result with the iterations in front. Values from outside may be used freely.
-    Results: final carried values, then stacks.
+    The arguments of a body are, in this order:
+    - the iteration index l (rank 0, i64);
+    - the iteration arguments, initially `inits`;
+    - for each scanned input that the variant uses, the slot of l along the leading dimension.
 
-    A slice or stack that only the variants [1, 2] use has a slot for each iteration that runs one of
-    these, in order of l, whichever direction the repeat has. Its leading dimension is `dim` where all
-    iterations use it, and `<layers.x3 = 3 of layers>` where three do.
+    A body yields the next iteration arguments, then the slots of the stacked outputs: each is written
+    into the slot of l of a result. A body may capture values. The results are the last iteration
+    arguments, then the stacked outputs.
 
-    This is a scan; its gradient is a scan in the other direction, stacks and slices trading places.
+    A scanned input or stacked output that only the variants [1, 2] use has a slot for each iteration of
+    these variants, in order of l for both directions. Its leading dimension is `dim` if all iterations
+    use it, and `<layers.x3 = 3 of layers>` if three do.
+
+    This is `lax.scan` of JAX. Its gradient is a scan in the opposite direction, with scanned inputs in
+    place of stacked outputs and vice versa.
 
     Constraints:
-    - (C1) each body's arguments match `inits` and the slices that its variant uses.
+    - (C1) each body's arguments match `inits` and the scanned inputs that its variant uses.
     - (C2) each yield's leading values have the types of `inits`, up to sharding.
-    - (C3) results are the carried types followed by the stacked types with their slots in front.
-    - (C4) there is an iteration; the table has one entry for each, and every variant occurs in it.
-    - (C5) users of slices and stacks are variants, ascending, at least one.
+    - (C3) the results have the types of the iteration arguments, then those of the stacked outputs: the
+      yielded types with a leading dimension.
+    - (C4) there is an iteration; the table has one entry per iteration and contains every variant.
+    - (C5) the users of a scanned input or stacked output are variants, ascending, at least one.
 
     Examples:
     ```mlir
@@ -53,7 +59,7 @@ def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemor
       ...
     }
     ```
-    Stacks of some variants are listed behind the slices: `stacked([0], [0, 1])`.
+    The users of stacked outputs follow the scanned inputs: `stacked([0], [0, 1])`.
   }];
   let arguments = (ins Titan_DimAttr:$dim, UnitAttr:$reverse,
                        OptionalAttr<DenseI64ArrayAttr>:$table,
@@ -68,8 +74,7 @@ def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemor
     /// With one empty body.
     OpBuilder<(ins "DimAttr":$dim, "bool":$reverse, "::mlir::ValueRange":$inits,
                    "::mlir::ValueRange":$scannedInputs, "::mlir::TypeRange":$stackedTypes)>,
-    /// With the table and the direction given, users as lists (empty: all variants use everything),
-    /// and regions without blocks.
+    /// With regions without blocks. An empty list of users means that all variants use every tensor.
     OpBuilder<(ins "::mlir::TypeRange":$results, "DimAttr":$dim, "bool":$reverse,
                    "const IterationTable &":$table, "::mlir::ValueRange":$inits,
                    "::mlir::ValueRange":$scannedInputs, "const VariantLists &":$scannedUsers,
@@ -84,22 +89,22 @@ def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemor
     RepeatVariant getVariant(unsigned number);
     ::llvm::SmallVector<RepeatVariant, 2> getVariants();
     IterationTable getIterations();
-    /// The variants that use slice `index`, or that yield stack `index`.
+    /// The variants that use scanned input `index`, or that yield stacked output `index`.
     ::llvm::SmallVector<int64_t> getScannedUsers(unsigned index);
     ::llvm::SmallVector<int64_t> getStackedUsers(unsigned index);
     VariantLists getAllScannedUsers();
     VariantLists getAllStackedUsers();
-    /// What the bodies that use result `index` yield for it.
+    /// The values that the bodies yield for result `index`.
     ::llvm::SmallVector<::mlir::Value> getYielded(unsigned index);
 
-    /// The leading dimension of a tensor with a slot for each iteration that runs one of `users`.
+    /// The leading dimension of a tensor with a slot for each iteration of the variants `users`.
     DimAttr getStackDim(::llvm::ArrayRef<int64_t> users);
     static DimAttr getStackDim(DimAttr dim, int64_t slots);
-    /// Lists of users as an attribute: an empty list for all variants; null if all are that.
+    /// Lists of users as an attribute: an empty list for all variants; null if all lists are empty.
     static ::mlir::ArrayAttr packUsers(::mlir::Builder &builder, const VariantLists &lists,
                                        size_t numVariants);
     static unsigned countVariants(::llvm::ArrayRef<int64_t> table);
-    /// `type` without its leading dimension (with its sharding's first list dropped), and the reverse.
+    /// `type` and its sharding without the leading dimension, and the inverse.
     static NamedTensorType getSlotType(NamedTensorType type);
     static NamedTensorType getStackedType(DimAttr dim, NamedTensorType type);
   }];
@@ -108,7 +113,8 @@ def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemor
 def Titan_YieldOp : Titan_Op<"yield", [Pure, Terminator, ParentOneOf<["RepeatOp", "FusedOp"]>]> {
   let summary = "ends the body of a repeat or of fused operations";
   let description = [{
-    In a repeat: next carried values, then the values to stack. In a fused region: its results. Example: `titan.yield %n, %c : T, T`
+    In a repeat: the next iteration arguments, then the slots of the stacked outputs. In a fused region:
+    its results. Example: `titan.yield %n, %c : T, T`
   }];
   let arguments = (ins Variadic<Titan_Tensor>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
