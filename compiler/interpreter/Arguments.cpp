@@ -1,4 +1,4 @@
-//===- Arguments.cpp - What a program's arguments start with --------------===//
+//===- Arguments.cpp - Initial values of a program's arguments ------------===//
 
 #include "compiler/interpreter/Arguments.h"
 
@@ -66,7 +66,7 @@ double draw(ir::InitAttr init, double scale, const rt::RandomStream &stream, uin
   return 0;
 }
 
-/// Layer by layer where stacked, each layer by its own name and from element 0.
+/// A stacked tensor is initialised slot by slot, each slot under its own name and from element 0.
 HostTensor initialize(NamedTensorType type, ArrayRef<std::string> layers, ir::InitAttr init,
                       uint64_t seed) {
   HostTensor tensor = makeZeros(type);
@@ -81,7 +81,7 @@ HostTensor initialize(NamedTensorType type, ArrayRef<std::string> layers, ir::In
   return tensor;
 }
 
-/// From `titan.sizes`, else the size of what the inputs index.
+/// From `titan.sizes`, else the size of the dimension that the inputs index.
 int64_t findVocab(func::FuncOp function, const Settings &settings) {
   if (settings.vocab > 0)
     return settings.vocab;
@@ -98,7 +98,7 @@ int64_t findVocab(func::FuncOp function, const Settings &settings) {
   return 0;
 }
 
-/// Documents and places in them, as data have them: a new one begins at an eighth of the positions.
+/// Document numbers and positions within documents. A new document begins at every eighth position.
 void generatePlaces(HostTensor &tensor, int64_t columns, rt::Feed feed, uint64_t firstSample,
                     const Settings &settings) {
   rt::RandomStream stream(settings.seed, "input", "documents");
@@ -116,7 +116,8 @@ void generatePlaces(HostTensor &tensor, int64_t columns, rt::Feed feed, uint64_t
   }
 }
 
-/// Sequences of positions + 1 tokens, of which `labels` drops the first and all else the last.
+/// Sequences of positions + 1 tokens. `labels` drops the first token, all other inputs the last
+/// one.
 FailureOr<HostTensor> generateInput(func::FuncOp function, NamedTensorType type, StringRef name,
                                     const Settings &settings, int64_t step) {
   HostTensor tensor = makeZeros(type);
@@ -153,8 +154,8 @@ FailureOr<HostTensor> readLiteral(func::FuncOp function, NamedTensorType type, A
          << tensor.data.size() << " numbers for " << type;
 }
 
-/// A value from the file, also when it holds the layers of a stacked tensor one by one. What --dump
-/// wrote as an update is found too.
+/// A value from the file. The file may contain the slots of a stacked tensor one by one, and
+/// updates that --dump wrote.
 FailureOr<std::optional<HostTensor>> findGiven(func::FuncOp function, NamedTensorType type,
                                                const Role &role, ArrayRef<std::string> layers,
                                                const Settings &settings) {

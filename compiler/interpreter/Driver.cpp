@@ -1,4 +1,4 @@
-//===- Driver.cpp - What titan-interpret does -----------------------------===//
+//===- Driver.cpp - The driver of titan-interpret -------------------------===//
 
 #include "compiler/interpreter/Driver.h"
 
@@ -19,7 +19,7 @@ using namespace titan::interpreter;
 
 namespace {
 
-/// A module with its text, which diagnostics quote.
+/// A module and its text, which diagnostics quote.
 struct Loaded {
   llvm::SourceMgr sources;
   std::unique_ptr<SourceMgrDiagnosticHandler> handler;
@@ -36,8 +36,8 @@ LogicalResult load(MLIRContext &context, const std::string &file, bool float64, 
   return success();
 }
 
-/// Results by name for --dump. Stacked tensors are written layer by layer, as weights are
-/// exchanged.
+/// Results by name for --dump. Stacked tensors are written slot by slot, as weight files store
+/// them.
 std::map<std::string, ir::HostTensor> collect(Session &session) {
   std::map<std::string, ir::HostTensor> tensors;
   func::FuncOp function = session.getFunction();

@@ -1,8 +1,8 @@
-//===- Memory.h - Where a virtual rank keeps its values ---------*- C++ -*-===//
+//===- Memory.h - Memory of a virtual rank ----------------------*- C++ -*-===//
 //
-// Before the memory phase every value has room of its own. After it, values lie in buffers of an
-// arena, which they share: then nothing may be read that was overwritten, so a plan that lets two
-// live values meet computes wrong numbers here as it would in the emitted program.
+// Before the memory phase every value has its own memory. Afterwards values share allocations in an
+// arena. A plan that lets two live values overlap then computes wrong numbers in the interpreter,
+// as it would in the emitted program.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,29 +26,29 @@ public:
   /// Stores `tensor` as `value`. Errors are emitted at the value.
   virtual mlir::LogicalResult write(mlir::Value value, TensorRef tensor) = 0;
 
-  /// Makes a repeat's argument slice `slot` of a value outside.
+  /// Sets a scanned block argument to `slot` of a value.
   virtual mlir::LogicalResult loadSlot(mlir::BlockArgument argument, mlir::Value whole,
                                        int64_t slot) = 0;
-  /// Slice `slot` of a stack, which is `type`.
+  /// Slot `slot`, of type `type`, of a stacked value.
   virtual TensorRef readSlot(mlir::Value stack, int64_t slot, ir::NamedTensorType type) const = 0;
-  /// Starts a stacked result with nothing in it; puts `value` into `slot` of it.
+  /// Allocate a stacked output; store `value` into its `slot`.
   virtual void beginStack(mlir::Value stack) = 0;
   virtual mlir::LogicalResult storeSlot(mlir::OpResult stack, int64_t slot, mlir::Value value) = 0;
-  /// Makes `values` the next values of a repeat's carried `arguments` (or its results).
+  /// Assigns `values` to a repeat's iteration `arguments` or results, all at once.
   virtual mlir::LogicalResult assign(mlir::ValueRange arguments, mlir::ValueRange values) = 0;
 
-  /// Complains where an operation would overwrite an operand that it still reads.
+  /// Reports an error if an operation would overwrite an operand before it is read.
   virtual mlir::LogicalResult checkOverlap(mlir::Operation *op) const = 0;
-  /// The rank has begun a repeat, or has finished any other operation: what lives no longer is
-  /// gone.
+  /// The rank has begun a repeat, or has finished any other operation. Allocations whose live range
+  /// ends here are poisoned.
   virtual void begun(ir::RepeatOp) {}
   /// An iteration of the innermost repeat begins.
   virtual void beginIteration() {}
   virtual void finished(mlir::Operation *) {}
-  /// What the function returns.
+  /// The function's results.
   virtual mlir::FailureOr<std::vector<TensorRef>> returnFrom(mlir::func::ReturnOp op) = 0;
 
-  /// The repeats that the rank is in, outermost first.
+  /// The enclosing repeats, outermost first.
   struct Loop {
     int64_t index;
     ir::RepeatOp repeat;
@@ -56,11 +56,11 @@ public:
   std::vector<Loop> loops;
 };
 
-/// Room of its own for every value.
+/// Memory in which every value is separate.
 std::unique_ptr<Memory> makeValueMemory(const RankMesh &mesh);
 
-/// The buffers that `function` was given by the memory phase, laid into one arena. Arguments must
-/// be written before the start.
+/// The arena of `function`, from the plan of the memory phase. Arguments must be written before the
+/// start.
 mlir::FailureOr<std::unique_ptr<Memory>> makeArenaMemory(mlir::func::FuncOp function,
                                                          const RankMesh &mesh);
 

@@ -1,4 +1,4 @@
-//===- ValueMemory.cpp - Room of its own for every value ------------------===//
+//===- ValueMemory.cpp - Memory in which every value is separate ----------===//
 
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Memory.h"
@@ -19,7 +19,7 @@ public:
 
   TensorRef read(Value value) const override { return values.lookup(value); }
 
-  /// A value's tensor must have the local shape that its type says, whoever made it.
+  /// The tensor must have the local shape of the value's type.
   LogicalResult write(Value value, TensorRef tensor) override {
     if (ArrayRef(tensor->shape) != ArrayRef(dist::getLocalShape(typeOf(value), mesh.getDegrees())))
       return emitError(value.getLoc(), "a value does not have the local shape of ")
@@ -59,7 +59,7 @@ public:
     return success();
   }
 
-  /// Reads all before writing any: a body may yield its carried arguments in another order.
+  /// Reads all values before it writes any: a body may permute its iteration arguments.
   LogicalResult assign(ValueRange arguments, ValueRange carried) override {
     SmallVector<TensorRef> tensors;
     for (Value value : carried)
@@ -82,7 +82,7 @@ public:
 private:
   const RankMesh &mesh;
   llvm::DenseMap<Value, TensorRef> values;
-  llvm::DenseMap<Value, std::shared_ptr<HostTensor>> stacks; ///< those that are still written
+  llvm::DenseMap<Value, std::shared_ptr<HostTensor>> stacks; ///< not yet complete
 };
 
 } // namespace
