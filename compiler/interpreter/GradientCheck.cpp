@@ -60,8 +60,7 @@ struct Check {
 };
 
 const std::array<double, 3> kDistances{1e-3, 1e-5, 1e-7};
-constexpr double kRoundingOfNearest =
-    1e-8; // rounding error of a slope at the smallest distance: 1e-15 / 1e-7
+constexpr double kRoundingOfNearest = 1e-8; // of a slope at the smallest distance: 1e-15 / 1e-7
 
 /// Whether the slopes converge to `expected` linearly in the distance. They do if both sides of the
 /// parameter have the same slope but different curvature. Slopes of a smooth loss agree at all
