@@ -126,7 +126,7 @@ bool ChunkGroup::follow(Operation *op) {
       dependences[operand] = dependence;
     }
   if (llvm::none_of(factor->operandDims, [](int at) { return at >= 0; })) {
-    // No operand has the dimension, so every chunk creates its part of the result. A reduction
+    // No operand has the dimension, so every iteration creates one chunk. A reduction
     // along the dimension or a positional operation cannot.
     if (factor->kind != dist::FactorKind::Parallel || !mayChunkAlong(op, *factor))
       return false;

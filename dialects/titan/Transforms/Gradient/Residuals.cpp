@@ -177,7 +177,7 @@ void Residuals::materialize() {
     if (!isRescanned(value))
       stacked.insert(value);
   }
-  // All scanned inputs get an argument, since uses appear only when the operations are rebuilt.
+  // All scanned inputs get an argument, since uses appear only when operations are cloned.
   // Unused arguments are removed later, for all variants at once.
   for (BlockArgument arg : forward.getScannedArgs())
     available[arg] = backward.addArgument(arg.getType(), arg.getLoc());
