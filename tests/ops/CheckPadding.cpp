@@ -1,4 +1,4 @@
-//===- CheckPadding.cpp - Padded operations compute what others do --------===//
+//===- CheckPadding.cpp - Padded operations against unpadded ones ---------===//
 
 #include "compiler/interpreter/Compare.h"
 #include "compiler/interpreter/Layout.h"
@@ -17,16 +17,16 @@ using interpreter::RankMesh;
 using ir::NamedTensorType;
 
 namespace {
-/// What the padding of real operands holds.
+/// The contents of the padding of floating-point operands.
 enum class Filling {
-  Zero, ///< as arguments have it
-  Half, ///< nobody knows it to be 0
+  Zero, ///< as in arguments
+  Half, ///< not known to be zero
   NotANumber
 };
 } // namespace
 
-/// Brings that into the padding and leaves the other elements as they are, but for Half, which is
-/// added to all. Elements that are 0 become no numbers, too: such a case is not checked.
+/// Writes the contents into the padding. Other elements stay equal, except for Half, which adds to
+/// all elements. Zero elements become NaN, too; such a case is skipped.
 static void disturb(func::FuncOp function, Filling filling) {
   OpBuilder b(function.getBody());
   Location loc = b.getUnknownLoc();
@@ -61,7 +61,7 @@ static OwningOpRef<ModuleOp> build(MLIRContext *context, const Case &c, Filling 
   return module;
 }
 
-/// The smallest number of parts into which so many elements do not go.
+/// The smallest degree that does not divide `size`.
 static int64_t getUnevenDegree(int64_t size) {
   int64_t degree = 2;
   while (size % degree == 0)
@@ -69,7 +69,7 @@ static int64_t getUnevenDegree(int64_t size) {
   return degree;
 }
 
-/// The program of the case on a mesh axis that pads `names`, after the shard phase.
+/// Runs the case on a mesh axis that pads `names`, after the shard phase.
 static LogicalResult check(MLIRContext *context, const Case &c, Filling filling, int64_t degree,
                            ArrayRef<StringRef> names, const std::vector<ir::HostTensor> &expected) {
   OwningOpRef<ModuleOp> module = build(context, c, filling, {degree});
@@ -102,7 +102,7 @@ bool ops::checkPadding(MLIRContext *context, const Case &c, Counts &counts) {
     Operation *op = function.getBody().front().getTerminator()->getPrevNode();
     auto expected = ops::run(function, RankMesh(nullptr, 1), c);
     if (failed(expected) || !isFinite(*expected))
-      continue; // the case itself is computed by checkShardings
+      continue; // checkShardings covers the case itself
     SmallVector<std::string> names;
     for (const dist::Factor &factor :
          cast<ir::ShardingRuleOpInterface>(op).getShardingRule().factors)
