@@ -7,9 +7,9 @@
 // RUN: not titan-interpret %t/slice.mlir 2>&1 | FileCheck %s --check-prefix=SLICE
 
 //--- right.mlir
-// After the memory phase values lie where it put them. A repeat's stack is filled slot by slot, and an
-// elementwise operation may take over the memory of its operand: c becomes c w + c, and the stack has
-// what each layer began with.
+// After the memory phase values are in the planned allocations. A repeat writes a stacked output
+// slot by slot. An elementwise operation may reuse the memory of its operand: c becomes c w + c,
+// and the stacked output contains the iteration argument of each layer.
 // RIGHT: output y = 6
 // RIGHT: output stack:
 // RIGHT-NEXT: [1, 2]
@@ -34,7 +34,8 @@ module attributes {titan.persistent = [#titan.buffer<"w", !stack, 0 to 0>, #tita
 }
 
 //--- early.mlir
-// A lifetime that ends too early: b lies where a still is needed, so the sum is 2 + 2, not -1 + 2.
+// A live range ends too early: b overlaps a, which is still needed, so the sum is 2 + 2, not -1 +
+// 2.
 // EARLY: output y = 4
 !x = !titan.tensor<f32[]>
 module attributes {titan.persistent = [#titan.buffer<"x", !x, 0 to 0>, #titan.buffer<"y", !x, 0 to 0>]} {
@@ -49,7 +50,7 @@ module attributes {titan.persistent = [#titan.buffer<"x", !x, 0 to 0>, #titan.bu
 }
 
 //--- dead.mlir
-// Nothing lies where a was, but its lifetime is over: what is read is NaN.
+// No allocation overlaps a, but its live range is over: the read gives NaN.
 // DEAD: output y = {{-?}}nan
 !x = !titan.tensor<f32[]>
 module attributes {titan.persistent = [#titan.buffer<"x", !x, 0 to 0>, #titan.buffer<"y", !x, 0 to 0>]} {
@@ -64,7 +65,7 @@ module attributes {titan.persistent = [#titan.buffer<"x", !x, 0 to 0>, #titan.bu
 }
 
 //--- overlap.mlir
-// A contraction reads its operands again and again, so it must not write over them.
+// A contraction reads its operands repeatedly, so it must not overwrite them.
 // OVERLAP: error: 'titan.contract' op overwrites what it reads: its result lies in buffer "b", an operand in "a"
 !x = !titan.tensor<f32[i = 2, j = 2]>
 module attributes {titan.persistent = [#titan.buffer<"x", !x, 0 to 0>, #titan.buffer<"y", !x, 0 to 0>]} {
