@@ -9,7 +9,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// A unary function wants floating-point numbers.
+// A unary function needs floating-point numbers.
 func.func @f(%x: !titan.tensor<i64[seq = 8]>) {
   // expected-error @+1 {{(C2) expected one floating-point element type}}
   %0 = titan.neg %x : !titan.tensor<i64[seq = 8]> -> !titan.tensor<i64[seq = 8]>
@@ -18,7 +18,7 @@ func.func @f(%x: !titan.tensor<i64[seq = 8]>) {
 
 // -----
 
-// Nor do angles come in whole numbers.
+// So do trigonometric functions.
 func.func @f(%x: !titan.tensor<i64[seq = 8]>) {
   // expected-error @+1 {{(C2) expected one floating-point element type}}
   %0 = titan.sin %x : !titan.tensor<i64[seq = 8]> -> !titan.tensor<i64[seq = 8]>
@@ -27,7 +27,7 @@ func.func @f(%x: !titan.tensor<i64[seq = 8]>) {
 
 // -----
 
-// A join keeps every dimension of its operands.
+// The result has every dimension of the operands.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>, %y: !titan.tensor<f32[embed = 4]>) {
   // expected-error @+1 {{(C1) the result lacks the operand's dimension "embed"}}
   %0 = titan.add %x, %y : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[embed = 4]>) -> !titan.tensor<f32[seq = 8]>
@@ -36,7 +36,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>, %y: !titan.tensor<f32[embed = 4]>)
 
 // -----
 
-// A join invents no dimension.
+// The result has no other dimension.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C1) no operand has the result's dimension "embed"}}
   %0 = titan.mul %x, %x : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[seq = 8]>) -> !titan.tensor<f32[seq = 8, embed = 4]>
@@ -54,7 +54,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>, %y: !titan.tensor<f32[seq = 9]>) {
 
 // -----
 
-// A join does not convert.
+// Operands have one element type.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>, %y: !titan.tensor<f64[seq = 8]>) {
   // expected-error @+1 {{(C2) element types differ}}
   %0 = titan.div %x, %y : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f64[seq = 8]>) -> !titan.tensor<f32[seq = 8]>
@@ -63,7 +63,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>, %y: !titan.tensor<f64[seq = 8]>) {
 
 // -----
 
-// A comparison's result is boolean.
+// A comparison returns booleans.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C2) expected operands of one element type and a result of i1}}
   %0 = titan.compare lt, %x, %x : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[seq = 8]>) -> !titan.tensor<f32[seq = 8]>
@@ -72,7 +72,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// A selection's condition is boolean.
+// A select has a boolean condition.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C2) expected a condition of i1}}
   %0 = titan.select %x, %x, %x : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[seq = 8]>, !titan.tensor<f32[seq = 8]>) -> !titan.tensor<f32[seq = 8]>
@@ -90,7 +90,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// An expansion loses nothing.
+// An expansion keeps the operand's dimensions.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C1) the result lacks the operand's dimension "seq"}}
   %0 = titan.expand %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[embed = 4]>
@@ -108,7 +108,7 @@ func.func @f() {
 
 // -----
 
-// An iota counts one dimension.
+// An iota has one dimension.
 func.func @f() {
   // expected-error @+1 {{(C1) expected a result of rank 1 and element type i64}}
   %0 = titan.iota : !titan.tensor<f32[seq = 8]>
@@ -117,7 +117,7 @@ func.func @f() {
 
 // -----
 
-// The state of an update looks like its parameter.
+// The states of an update have the type of the parameter.
 func.func @f(%p: !titan.tensor<f32[embed = 4]>, %g: !titan.tensor<f32[ffn = 4]>, %s: !titan.tensor<f32[]>) {
   // expected-error @+1 {{(C1) operand and result have different dimensions}}
   %0:3 = titan.adamw %p, %g, %p, %p, %s, %s, %s {beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, decay = 0.1} : (!titan.tensor<f32[embed = 4]>, !titan.tensor<f32[ffn = 4]>, !titan.tensor<f32[embed = 4]>, !titan.tensor<f32[embed = 4]>, !titan.tensor<f32[]>, !titan.tensor<f32[]>, !titan.tensor<f32[]>) -> (!titan.tensor<f32[embed = 4]>, !titan.tensor<f32[embed = 4]>, !titan.tensor<f32[embed = 4]>)

@@ -9,7 +9,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// A contraction's result invents no dimension.
+// The result of a contraction has only dimensions of operands.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C1) no operand has the result's dimension}}
   %0 = titan.contract %x, %x : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[seq = 8]>) -> !titan.tensor<f32[embed = 4]>
@@ -18,7 +18,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// A contraction never sums a dimension that only one operand has.
+// A contraction sums only dimensions of both operands.
 func.func @f(%x: !titan.tensor<f32[seq = 8, embed = 4]>, %w: !titan.tensor<f32[embed = 4]>) {
   // expected-error @+1 {{(C2) only one operand has dimension "seq"}}
   %0 = titan.contract %x, %w : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[embed = 4]>) -> !titan.tensor<f32[]>
@@ -27,7 +27,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8, embed = 4]>, %w: !titan.tensor<f32[e
 
 // -----
 
-// A contraction does not convert.
+// Operands of a contraction have one element type.
 func.func @f(%x: !titan.tensor<f32[embed = 4]>, %w: !titan.tensor<f64[embed = 4]>) {
   // expected-error @+1 {{(C3) expected operands of one element type and a result of the same or a wider one}}
   %0 = titan.contract %x, %w : (!titan.tensor<f32[embed = 4]>, !titan.tensor<f64[embed = 4]>) -> !titan.tensor<f32[]>
@@ -36,7 +36,7 @@ func.func @f(%x: !titan.tensor<f32[embed = 4]>, %w: !titan.tensor<f64[embed = 4]
 
 // -----
 
-// Sums join a tensor of their shape.
+// A sum starts from a tensor of its shape.
 func.func @f(%x: !titan.tensor<f32[embed = 4]>, %w: !titan.tensor<f32[embed = 4, ffn = 8]>) {
   // expected-error @+1 {{(C4) `into` is}}
   %0 = titan.contract %x, %w into %x : (!titan.tensor<f32[embed = 4]>, !titan.tensor<f32[embed = 4, ffn = 8]>, !titan.tensor<f32[embed = 4]>) -> !titan.tensor<f32[ffn = 8]>
@@ -45,7 +45,7 @@ func.func @f(%x: !titan.tensor<f32[embed = 4]>, %w: !titan.tensor<f32[embed = 4,
 
 // -----
 
-// A reduction's result has dimensions of its operand.
+// The result of a reduction has only dimensions of the operand.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C1) the operand lacks the result's dimension "embed"}}
   %0 = titan.reduce sum %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[embed = 4]>
@@ -63,7 +63,7 @@ func.func @f(%x: !titan.tensor<f32[embed = 4]>, %i: !titan.tensor<i64[seq = 8]>)
 
 // -----
 
-// What indexing yields comes from operand or indices.
+// The result of a gather has only dimensions of operand and indices.
 func.func @f(%x: !titan.tensor<f32[vocab = 4]>, %i: !titan.tensor<i64[seq = 8]>) {
   // expected-error @+1 {{(C2) dimension "embed" comes from nowhere}}
   %0 = titan.gather %x along "vocab" at %i : (!titan.tensor<f32[vocab = 4]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[seq = 8, embed = 2]>
@@ -81,7 +81,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>, %i: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// A renaming keeps sizes.
+// A rename keeps sizes.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C1) sizes differ}}
   %0 = titan.rename %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[keys = 9]>
@@ -90,7 +90,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// The parts of a split multiply to the whole.
+// The sizes of a split multiply to the original size.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{is not}}
   %0 = titan.split %x dim "seq" : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[outer = 3, inner = 2]>
@@ -99,7 +99,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// A merge makes the dimension that it names.
+// A merge results in the dimension that it names.
 func.func @f(%x: !titan.tensor<f32[outer = 4, inner = 2]>) {
   // expected-error @+1 {{(C1) no dimension "embed"}}
   %0 = titan.merge %x dim "embed" : !titan.tensor<f32[outer = 4, inner = 2]> -> !titan.tensor<f32[seq = 8]>
@@ -108,7 +108,7 @@ func.func @f(%x: !titan.tensor<f32[outer = 4, inner = 2]>) {
 
 // -----
 
-// A slice lies within its dimension.
+// A slice is within its dimension.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C1) the range starting at 6 of size 4 does not fit}}
   %0 = titan.slice %x dim "seq" from 6 : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[prefix = 4]>
@@ -117,7 +117,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// Padding touches one dimension.
+// A pad changes one dimension.
 func.func @f(%x: !titan.tensor<f32[seq = 4, embed = 4]>) {
   // expected-error @+1 {{(C2) dimension "embed" changes}}
   %0 = titan.pad %x dim "seq" from 2 : !titan.tensor<f32[seq = 4, embed = 4]> -> !titan.tensor<f32[seq = 8, embed = 5]>
@@ -144,7 +144,7 @@ func.func @f(%x: !titan.tensor<bf16[seq = 8]>) {
 
 // -----
 
-// The table that updates are summed into is as wide as they are.
+// The result of a scatter has at least the width of its updates.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>, %i: !titan.tensor<i64[seq = 8]>) {
   // expected-error @+1 {{(C4) element types differ: 'f32' and 'bf16'}}
   %0 = titan.scatter %x along "vocab" at %i : (!titan.tensor<f32[seq = 8]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<bf16[vocab = 4]>

@@ -4,7 +4,8 @@
 !w = !titan.tensor<f32[embed = 4, heads = 2, head = 2]>
 !q = !titan.tensor<f32[seq = 8, heads = 2, head = 2]>
 
-// A contraction sums what both operands have and the result lacks; a declared value is an anchor.
+// A contraction sums over dimensions of both operands that the result lacks; a declared value is an
+// anchor.
 // CHECK-LABEL: func.func @contract
 func.func @contract(%x: !x, %w: !w) -> !q {
   // CHECK: titan.contract %{{.*}}, %{{.*}} : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[embed = 4, heads = 2, head = 2]>) -> !titan.tensor<f32[seq = 8, heads = 2, head = 2]>
@@ -16,7 +17,7 @@ func.func @contract(%x: !x, %w: !w) -> !q {
   return %1 : !q
 }
 
-// A reduction names its kind; the dimensions that the result lacks are reduced.
+// A reduction has a kind; it reduces the dimensions that the result lacks.
 // CHECK-LABEL: func.func @reduce
 func.func @reduce(%x: !x) -> !titan.tensor<f32[seq = 8]> {
   // CHECK: titan.reduce max
@@ -28,7 +29,7 @@ func.func @reduce(%x: !x) -> !titan.tensor<f32[seq = 8]> {
   return %2 : !titan.tensor<f32[seq = 8]>
 }
 
-// Taking rows and putting them back are each other's transposes.
+// Gather and scatter are each other's transpose.
 // CHECK-LABEL: func.func @index
 func.func @index(%table: !titan.tensor<f32[vocab = 16, embed = 4]>, %i: !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[vocab = 16, embed = 4]> {
   // CHECK: titan.gather %{{.*}} along "vocab" at
@@ -40,7 +41,7 @@ func.func @index(%table: !titan.tensor<f32[vocab = 16, embed = 4]>, %i: !titan.t
   return %1 : !titan.tensor<f32[vocab = 16, embed = 4]>
 }
 
-// Dimensions are renamed, split, merged, cut and padded by name.
+// Dimensions are renamed, split, merged, sliced and padded by name.
 // CHECK-LABEL: func.func @dimensions
 func.func @dimensions(%x: !x) -> !x {
   // CHECK: titan.rename %{{.*}} -> <f32[keys = 8 of seq, embed = 4]>
@@ -56,7 +57,7 @@ func.func @dimensions(%x: !x) -> !x {
   return %4 : !x
 }
 
-// Indices that must fit a dimension.
+// Bounds checks of indices.
 // CHECK-LABEL: func.func @check_index
 func.func @check_index(%i: !titan.tensor<i64[seq = 8]>) -> !titan.tensor<i64[seq = 8]> {
   // CHECK: titan.check_index %{{.*}} along "vocab" size 27 : <i64[seq = 8]> -> <i64[seq = 8]>

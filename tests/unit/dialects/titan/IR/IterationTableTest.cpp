@@ -6,7 +6,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using titan::ir::IterationTable;
 
-// One variant: every iteration has a slot, its own.
+// One variant: every iteration has its own slot.
 TEST(IterationTable, OneVariant) {
   IterationTable table({0, 0, 0});
   EXPECT_THAT(table.getSlots({0}), ElementsAre(0, 1, 2));
@@ -23,7 +23,7 @@ TEST(IterationTable, SlotsOfSomeVariants) {
   EXPECT_THAT(table.getIterations({}), IsEmpty());
 }
 
-// Where all iterations are alike, none is listed: the count may be any.
+// With one variant no iteration is listed, so the number of iterations is unlimited.
 TEST(IterationTable, AlikeIterations) {
   IterationTable table(int64_t{1} << 40);
   EXPECT_EQ(table.getNumIterations(), int64_t{1} << 40);
