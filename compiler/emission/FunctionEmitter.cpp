@@ -237,8 +237,8 @@ void FunctionEmitter::emitSourceLine(Operation *op) {
 /// `contract wgrad` of a `titan.contract` that is part of the weight gradient.
 static std::string getAction(Operation *op) {
   std::string action = op->getName().stripDialect().str();
-  if (auto part = op->getAttrOfType<StringAttr>(attr::kGradKind))
-    action += " " + part.getValue().str();
+  if (auto kind = op->getAttrOfType<StringAttr>(attr::kGradKind))
+    action += " " + kind.getValue().str();
   return action;
 }
 

@@ -136,11 +136,11 @@ static StringRef getWord(Verdict verdict) {
   case Verdict::Agrees:
     return "agrees";
   case Verdict::AtBend:
-    return "is what differences come to";
+    return "is the limit of the differences";
   case Verdict::AtKink:
-    return "lies between the slopes of a kink";
+    return "is between the slopes of a kink";
   case Verdict::Jumps:
-    return "is not there, the loss jumps";
+    return "does not exist, the loss jumps";
   case Verdict::Differs:
     return "DIFFERS";
   }

@@ -29,7 +29,7 @@ ir::HostTensor getShard(ir::NamedTensorType type, const RankMesh &mesh, int64_t 
 /// The global value from the shards of all ranks, partial values reduced. Replicas must have equal
 /// bits; otherwise an error such as "ranks 0 and 1 differ at element 3: 0.5 and 0.25".
 mlir::FailureOr<ir::HostTensor> assemble(ir::NamedTensorType type, const RankMesh &mesh,
-                                         llvm::ArrayRef<const ir::HostTensor *> parts,
+                                         llvm::ArrayRef<const ir::HostTensor *> shards,
                                          llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
 } // namespace titan::interpreter

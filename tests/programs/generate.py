@@ -331,23 +331,23 @@ class Body(IndexStatements):
         """A repeat with one or two iteration arguments; values from outside are captured."""
         if len(self.repeats) >= 2 or self.depth >= 4:
             return
-        carried = self.random.sample(self.values, min(len(self.values), self.random.randint(1, 2)))
-        if not all(v.dims for v in carried):
+        iter_args = self.random.sample(self.values, min(len(self.values), self.random.randint(1, 2)))
+        if not all(v.dims for v in iter_args):
             return
         counts = [c for c in ("layers", "layers", "n2", "n1") if c not in self.repeats]
         count = self.random.choice(counts)
         index = f"l{len(self.repeats)}"
         inner = Body(self.program, self.values, self.depth + 1, self.is_model,
                      (*self.repeats, count))
-        inner.values += carried
+        inner.values += iter_args
         inner.draw(self.random.randint(1, 4))
         is_irregular = self.random.random() < 0.3
         if is_irregular:
-            inner.branch(index, carried[0])
-        if len(carried) == 2 and self.random.random() < 0.4:
-            inner.hand_on(*carried)
+            inner.branch(index, iter_args[0])
+        if len(iter_args) == 2 and self.random.random() < 0.4:
+            inner.exchange(*iter_args)
         else:
-            for value in carried:
+            for value in iter_args:
                 inner.advance(value)
         head = f" as {index}" if is_irregular or self.random.random() < 0.3 else ""
         self.lines += ["  " * self.depth + f"repeat {count}{head} {{", *inner.lines,
@@ -359,7 +359,7 @@ class Body(IndexStatements):
         new = same[-1] if self.random.random() < 0.7 else self.random.choice(same)
         self.emit(f"{value.name} = 0.5 * {value.name} + tanh({new.name})")
 
-    def hand_on(self, value: Value, other: Value) -> None:
+    def exchange(self, value: Value, other: Value) -> None:
         """Exchanges two iteration arguments."""
         if sorted(value.dims) != sorted(other.dims):
             self.advance(value)

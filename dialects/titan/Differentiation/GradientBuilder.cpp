@@ -9,8 +9,8 @@ using namespace titan::ir;
 
 /// The source location within `loc` without names, or `loc`.
 static Location getSourceLoc(Location loc) {
-  if (auto place = loc->findInstanceOf<FileLineColLoc>())
-    return place;
+  if (auto file = loc->findInstanceOf<FileLineColLoc>())
+    return file;
   if (auto named = dyn_cast<NameLoc>(loc))
     return named.getChildLoc();
   return loc;
@@ -120,13 +120,14 @@ Value GradientBuilder::cast(Value value, Type elementType, bool roundsTerms) {
 }
 
 Value GradientBuilder::fitTo(Value value, NamedTensorType type, bool roundsTerms) {
-  SmallVector<DimAttr> kept;
+  SmallVector<DimAttr> common;
   bool hasAll = true;
   for (DimAttr dim : type.getDims())
-    typeOf(value).hasDim(dim.getName()) ? kept.push_back(dim) : void(hasAll = false);
-  if (static_cast<int64_t>(kept.size()) < typeOf(value).getRank()) {
+    typeOf(value).hasDim(dim.getName()) ? common.push_back(dim) : void(hasAll = false);
+  if (static_cast<int64_t>(common.size()) < typeOf(value).getRank()) {
     Type element = getWider(typeOf(value).getElementType(), type.getElementType());
-    value = create<ReduceOp>(NamedTensorType::get(element, kept), dist::ReductionKind::Sum, value);
+    value =
+        create<ReduceOp>(NamedTensorType::get(element, common), dist::ReductionKind::Sum, value);
   }
   value = cast(value, type.getElementType(), roundsTerms);
   if (hasAll && typeOf(value).getDims() == type.getDims())

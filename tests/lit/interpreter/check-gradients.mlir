@@ -15,14 +15,14 @@
 // WRONG: gradient w: DIFFERS
 
 // The loss counts elements less than 0, and w is 0: there is no slope. A steep slope is a slope.
-// JUMP: gradient w: is not there, the loss jumps
+// JUMP: gradient w: does not exist, the loss jumps
 
 // The loss is the sum of max(w, 0), and w is 0: every slope from 0 to 1 is right, and 4 is wrong.
-// KINK: gradient w: lies between the slopes of a kink
+// KINK: gradient w: is between the slopes of a kink
 
 // The loss is the sum of max(w, 0) w, and w is 0: the slope is 0 on both sides, but the curvature
 // differs. A gradient that deviates by a millionth is wrong.
-// BEND: gradient w: is what differences come to
+// BEND: gradient w: is the limit of the differences
 
 //--- right.mlir
 !w = !titan.tensor<f32[x = 3]>

@@ -110,9 +110,9 @@ void ChunkLoopBuilder::fillLoop(RepeatOp loop) {
     chunk.setChunkTypes(op, inside.clone(*op, mapping));
   GradientBuilder add(inside, loop.getLoc());
   SmallVector<Value> yielded;
-  for (auto [sum, carried] : llvm::zip_equal(group.getSums(), iteration.getIterArgs())) {
+  for (auto [sum, iterArg] : llvm::zip_equal(group.getSums(), iteration.getIterArgs())) {
     add.setLoc(sum.getLoc());
-    yielded.push_back(add.add(carried, mapping.lookup(sum)));
+    yielded.push_back(add.add(iterArg, mapping.lookup(sum)));
   }
   for (Value value : group.getStacked())
     yielded.push_back(mapping.lookup(value));

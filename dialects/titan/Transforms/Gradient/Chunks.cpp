@@ -30,7 +30,7 @@ static const dist::Factor *findFactor(Operation *op, const dist::ShardingRule &r
 /// Whether a sliced dimension also occurs unsliced under the same name, as the keys' dimension in
 /// attention with sliced queries. A name can have only one size.
 static bool hasUnslicedDim(Operation *op, const dist::Factor &factor) {
-  llvm::DenseSet<StringAttr> cut;
+  llvm::DenseSet<StringAttr> slicedNames;
   auto forEachDim = [&](auto visit) {
     auto see = [&](Value value, int at) {
       for (auto [i, dim] : llvm::enumerate(cast<NamedTensorType>(value.getType()).getDims()))
@@ -43,10 +43,11 @@ static bool hasUnslicedDim(Operation *op, const dist::Factor &factor) {
   };
   forEachDim([&](StringAttr name, bool isSliced) {
     if (isSliced)
-      cut.insert(name);
+      slicedNames.insert(name);
   });
   bool stays = false;
-  forEachDim([&](StringAttr name, bool isSliced) { stays |= !isSliced && cut.contains(name); });
+  forEachDim(
+      [&](StringAttr name, bool isSliced) { stays |= !isSliced && slicedNames.contains(name); });
   return stays;
 }
 
