@@ -103,8 +103,8 @@ Value OpLowering::unary(const Op &op, Value x, mlir::Location loc, ir::NamedTens
     return builder.create<ir::ExpandOp>(loc, type, x);
   case OpKind::StopGradient:
     return builder.create<ir::StopGradientOp>(loc, type, x);
-  case OpKind::Anchor:
-    return anchored(x, type, loc, op.names[0]);
+  case OpKind::ShardingConstraint:
+    return constrained(x, type, loc, op.names[0]);
   default:
     llvm_unreachable("has not one operand and one result");
   }
@@ -190,13 +190,13 @@ Value OpLowering::inOrder(Value value, ir::NamedTensorType type, mlir::Location 
   return value.getType() == type ? value : builder.create<ir::ExpandOp>(loc, type, value);
 }
 
-Value OpLowering::anchored(Value value, ir::NamedTensorType type, mlir::Location loc,
+Value OpLowering::constrained(Value value, ir::NamedTensorType type, mlir::Location loc,
                            StringRef name) {
   value = inOrder(value, type, loc);
-  auto anchor = value.getDefiningOp<ir::AnchorOp>();
-  if (anchor && (name.empty() || ir::getName(anchor) == name))
+  auto constraint = value.getDefiningOp<ir::ShardingConstraintOp>();
+  if (constraint && (name.empty() || ir::getName(constraint) == name))
     return value;
-  return ir::createAnchor(builder, loc, type, value, name);
+  return ir::createConstraint(builder, loc, type, value, name);
 }
 
 /// The parameters that the bodies declare, nested repeats included, with the variants that declare
@@ -250,7 +250,7 @@ void OpLowering::repeat(const Op &op, mlir::Location loc) {
   for (size_t i = 0; i < op.operands.size(); ++i) {
     types.push_back(translation.type(model.values[op.operands[i]].type));
     inits.push_back(
-        anchored(operand(op, i), cast<ir::NamedTensorType>(types.back()), loc, op.names[i]));
+        constrained(operand(op, i), cast<ir::NamedTensorType>(types.back()), loc, op.names[i]));
   }
   VariantsByParameter scanned = scannedParameters(op.body);
   ir::VariantLists users;
@@ -304,9 +304,9 @@ void OpLowering::lowerBody(mlir::Region &region, const sema::Region &body, Array
     auto type = cast<ir::NamedTensorType>(init.getType());
     Value value = inOrder(values.lookup(id), type, loc);
     // A declared value keeps its name; any other value gets the name of the initial value.
-    bool isDeclared = value.getDefiningOp<ir::AnchorOp>() != nullptr;
-    StringRef start = ir::getName(init.getDefiningOp<ir::AnchorOp>());
-    yields.push_back(anchored(value, type, loc, isDeclared ? StringRef() : start));
+    bool isDeclared = value.getDefiningOp<ir::ShardingConstraintOp>() != nullptr;
+    StringRef start = ir::getName(init.getDefiningOp<ir::ShardingConstraintOp>());
+    yields.push_back(constrained(value, type, loc, isDeclared ? StringRef() : start));
   }
   // An iteration without an update returns the buffer unchanged.
   for (const auto &[index, variants] : updated)

@@ -32,7 +32,7 @@ public:
   mlir::Value operator[](sema::ValueId id) const { return values.lookup(id); }
   /// Puts a sharding constraint named `name` on the value, with the dimensions in the order of
   /// `type`. An existing constraint is reused if the names agree or `name` is empty.
-  mlir::Value anchored(mlir::Value value, ir::NamedTensorType type, mlir::Location loc,
+  mlir::Value constrained(mlir::Value value, ir::NamedTensorType type, mlir::Location loc,
                        llvm::StringRef name);
 
 private:

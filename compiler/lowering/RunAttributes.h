@@ -9,7 +9,7 @@
 
 namespace titan::lowering {
 
-/// Creates `dist.mesh` and one `dist.map` per axis at the builder's insertion point.
+/// Creates `dist.mesh` and one `dist.axis_rules` per axis at the builder's insertion point.
 void addMesh(const sema::CheckedRun &run, mlir::OpBuilder &builder, const Translation &translation);
 
 /// Sets titan.run, titan.run_name, titan.model, titan.fingerprint, titan.source and titan.sizes.

@@ -56,7 +56,7 @@ public:
 private:
   /// The verifier is checked only if it uses the same rule; it accepts no sharding constraint.
   void breakRule(dist::ShardingRule &rule, Break broken) {
-    asksVerifier = broken == Break::Nothing && c.op != ir::AnchorOp::getOperationName();
+    asksVerifier = broken == Break::Nothing && c.op != ir::ShardingConstraintOp::getOperationName();
     for (unsigned i = 0; broken == Break::Linear && i < c.operands.size(); ++i)
       rule.linearSets.push_back({i});
     for (dist::Factor &factor : rule.factors)

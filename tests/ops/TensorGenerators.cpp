@@ -146,7 +146,7 @@ static Case drawPad(Draw &draw) {
 }
 
 void ops::addTensorGenerators(Generators &generators) {
-  generators["anchor"] = drawIdentity;
+  generators["sharding_constraint"] = drawIdentity;
   generators["stop_gradient"] = drawIdentity;
   generators["contract"] = drawContract;
   generators["reduce"] = drawReduce;

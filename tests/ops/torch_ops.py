@@ -264,7 +264,7 @@ OPS = {
     "minimum": elementwise(torch.minimum), "select": elementwise(torch.where),
     "expand": elementwise(lambda x: x), "compare": compare, "cast": cast, "constant": constant,
     "iota": iota, "adamw": adamw, "contract": contract, "reduce": reduce, "gather": gather, "scatter": scatter,
-    "check_index": reshape, "rename": reshape, "split": reshape, "merge": reshape, "anchor": reshape,
+    "check_index": reshape, "rename": reshape, "split": reshape, "merge": reshape, "sharding_constraint": reshape,
     "stop_gradient": lambda attributes, results, x: x.data.detach(), "slice": cut, "pad": pad,
     "rotary": rotary, "attention": attention, "attention_grad": attention_grad,
     "top_k": top_k, "cumulative_sum": cumulative_sum, "random": random,

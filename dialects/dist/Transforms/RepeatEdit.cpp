@@ -27,7 +27,7 @@ static RepeatOp replace(RepeatOp repeat, TypeRange types, ValueRange inits, Valu
   return wider;
 }
 
-RepeatOp dist::addCarried(RepeatOp repeat, ValueRange added) {
+RepeatOp dist::addIterArgs(RepeatOp repeat, ValueRange added) {
   unsigned carried = repeat.getNumIterArgs();
   for (const ir::RepeatVariant &body : repeat.getVariants()) {
     SmallVector<Value> arguments;
@@ -47,7 +47,7 @@ RepeatOp dist::addCarried(RepeatOp repeat, ValueRange added) {
                  repeat.getAllStackedUsers());
 }
 
-RepeatOp dist::addSlices(RepeatOp repeat, ArrayRef<VariantStack> stacks) {
+RepeatOp dist::addScannedInputs(RepeatOp repeat, ArrayRef<VariantStack> stacks) {
   SmallVector<Value> slices(repeat.getScannedInputs());
   ir::VariantLists users = repeat.getAllScannedUsers();
   for (auto [stack, variant] : stacks) {

@@ -20,7 +20,7 @@ static bool isOnlyLookedUp(Value parameter) {
     Operation *user = use.getOwner();
     if (auto gather = dyn_cast<GatherOp>(user))
       return use.get() == gather.getInput();
-    return isa<AnchorOp, RenameOp, CastOp>(user) && isOnlyLookedUp(user->getResult(0));
+    return isa<ShardingConstraintOp, RenameOp, CastOp>(user) && isOnlyLookedUp(user->getResult(0));
   });
 }
 

@@ -45,12 +45,12 @@ public:
   mlir::Value scale(mlir::Value value, double factor);
   mlir::Value compare(ComparePredicate predicate, mlir::Value lhs, mlir::Value rhs);
   mlir::Value select(mlir::Value condition, mlir::Value whenTrue, mlir::Value whenFalse);
-  /// `roundsTerms` as in titan.cast: a partial sum in a narrower type is reduced in that type.
-  mlir::Value cast(mlir::Value value, mlir::Type elementType, bool roundsTerms = false);
+  /// `roundBeforeReduce` as in titan.cast: a partial sum in a narrower type is reduced in that type.
+  mlir::Value cast(mlir::Value value, mlir::Type elementType, bool roundBeforeReduce = false);
   /// `value` with the dimensions of `type`, in their order, and its element type. Sums over
   /// dimensions that `type` lacks (the transpose of expansion) in the wider of the two element
   /// types, and expands along dimensions that the value lacks.
-  mlir::Value fitTo(mlir::Value value, NamedTensorType type, bool roundsTerms = false);
+  mlir::Value fitTo(mlir::Value value, NamedTensorType type, bool roundBeforeReduce = false);
 
   /// Creates any other operation at the current location.
   template <typename OpT, typename... Args> OpT create(Args &&...args) {

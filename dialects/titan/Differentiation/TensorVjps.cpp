@@ -27,12 +27,12 @@ NamedTensorType Vjp::getSumType(Value operand, Value terms) {
   return type.withElementType(getWider(type.getElementType(), getElementTypeOf(terms)));
 }
 
-static LogicalResult flow(AnchorOp op, Vjp &v) {
+static LogicalResult flow(ShardingConstraintOp op, Vjp &v) {
   v.flowTo(0, [&] {
-    auto anchor = v.create<AnchorOp>(v.getTypeLike(op.getInput(), v.cotangent()), v.cotangent());
+    auto constraint = v.create<ShardingConstraintOp>(v.getTypeLike(op.getInput(), v.cotangent()), v.cotangent());
     if (Attribute name = op->getAttr(attr::kName))
-      anchor->setAttr(attr::kName, name);
-    return anchor;
+      constraint->setAttr(attr::kName, name);
+    return constraint;
   });
   return success();
 }
@@ -174,7 +174,7 @@ static LogicalResult flow(CumulativeSumOp op, Vjp &v) {
 }
 
 void attachTensorVjps(MLIRContext *context) {
-  attachVjps<AnchorOp, StopGradientOp, ContractOp, ReduceOp, CheckIndexOp, GatherOp, ScatterOp,
+  attachVjps<ShardingConstraintOp, StopGradientOp, ContractOp, ReduceOp, CheckIndexOp, GatherOp, ScatterOp,
              RenameOp, SplitOp, MergeOp, SliceOp, PadOp, TopKOp, CumulativeSumOp>(context);
 }
 

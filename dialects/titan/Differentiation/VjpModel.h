@@ -36,7 +36,7 @@ public:
     setLoc(getGradientLoc(op->getLoc(), operand));
     // Ranks reduce a parameter's gradient in the gradient dtype.
     operandCotangents[i] =
-        fitTo(build(), getCotangentType(operand), /*roundsTerms=*/isFromParameter(operand));
+        fitTo(build(), getCotangentType(operand), /*roundBeforeReduce=*/isFromParameter(operand));
   }
 
   /// The type in which a sum of `terms` is computed that becomes the cotangent of `operand`: the

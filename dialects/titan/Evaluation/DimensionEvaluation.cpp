@@ -92,7 +92,7 @@ struct PadModel : EvaluableOpInterface::ExternalModel<PadModel, PadOp> {
 } // namespace
 
 void ir::attachDimensionEvaluation(MLIRContext &context) {
-  AnchorOp::attachInterface<CopyModel<AnchorOp>>(context);
+  ShardingConstraintOp::attachInterface<CopyModel<ShardingConstraintOp>>(context);
   StopGradientOp::attachInterface<CopyModel<StopGradientOp>>(context);
   RenameOp::attachInterface<CopyModel<RenameOp>>(context);
   SplitOp::attachInterface<CopyModel<SplitOp>>(context);

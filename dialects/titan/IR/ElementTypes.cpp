@@ -18,7 +18,7 @@ Type ir::getAccumulationType(Type element) {
   return getWider(element, Float32Type::get(element.getContext()));
 }
 
-bool ir::mayHoldSums(Type terms, Type result) {
+bool ir::isSameOrWiderFloat(Type terms, Type result) {
   return terms == result || (isa<FloatType>(terms) && isa<FloatType>(result) &&
                              result.getIntOrFloatBitWidth() > terms.getIntOrFloatBitWidth());
 }

@@ -160,13 +160,13 @@ void RepeatOp::build(OpBuilder &builder, OperationState &state, TypeRange result
     state.addRegion();
 }
 
-ArrayRef<int64_t> PlaceAttr::getLevelUsers(size_t i) const {
+ArrayRef<int64_t> AllocRefAttr::getLevelUsers(size_t i) const {
   if (!getUsers())
     return {};
   return mlir::cast<DenseI64ArrayAttr>(getUsers()[i]).asArrayRef();
 }
 
-PlaceAttr PlaceAttr::getSlot(int64_t level, RepeatOp repeat, ArrayRef<int64_t> users) const {
+AllocRefAttr AllocRefAttr::getSlot(int64_t level, RepeatOp repeat, ArrayRef<int64_t> users) const {
   Builder builder(getContext());
   SmallVector<int64_t> levels(getLevels());
   VariantLists lists;
@@ -178,6 +178,6 @@ PlaceAttr PlaceAttr::getSlot(int64_t level, RepeatOp repeat, ArrayRef<int64_t> u
   for (ArrayRef<int64_t> list : lists)
     packed.push_back(builder.getDenseI64ArrayAttr(list));
   bool isPartial = llvm::any_of(lists, [](const auto &list) { return !list.empty(); });
-  return get(getContext(), getSpace(), getBuffer(), levels,
+  return get(getContext(), getSpace(), getIndex(), levels,
              isPartial ? builder.getArrayAttr(packed) : ArrayAttr());
 }

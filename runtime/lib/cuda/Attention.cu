@@ -119,20 +119,20 @@ __device__ Accumulated<E> scoreAt(const Row &row, int64_t key, const AttentionSh
 /// `stride` apart in memory.
 template <typename T> struct Spread {
   int64_t first;
-  T part[perLane] = {};
+  T partial[perLane] = {};
   tm::Total<T> total[perLane] = {};
 
   template <typename E>
   __device__ void add(T factor, const E *vector, int64_t stride, int64_t size) {
     for (int i = 0; i < perLane; ++i)
       if (int64_t d = first + threadIdx.x + i * warpSize32; d < size)
-        part[i] += factor * vector[d * stride];
+        partial[i] += factor * vector[d * stride];
   }
   /// After a warp's worth of terms: their sum joins the total (blocked_sum.h).
   __device__ void endBlock() {
     for (int i = 0; i < perLane; ++i) {
-      total[i] += part[i];
-      part[i] = 0;
+      total[i] += partial[i];
+      partial[i] = 0;
     }
   }
   template <typename E> __device__ void store(E *to, int64_t stride, int64_t size) const {
@@ -171,11 +171,11 @@ __global__ void forwardKernel(AttentionShape s, const E *q, const E *k, const E 
     Spread<T> sum{first};
     for (int64_t j0 = seen.begin; j0 < seen.end; j0 += warpSize32) {
       int64_t j = j0 + threadIdx.x;
-      T mine = j < seen.end && inOneDocument(keyRow, row.position, j, s)
+      T laneValue = j < seen.end && inOneDocument(keyRow, row.position, j, s)
                    ? exp(scoreAt(keyRow, j, s, query, k, slope) - top) / all
                    : T(0);
       for (int lane = 0; lane < warpSize32 && j0 + lane < seen.end; ++lane) {
-        T p = __shfl_sync(~0u, mine, lane);
+        T p = __shfl_sync(~0u, laneValue, lane);
         sum.add(p, v + offsetAt(keyRow, j0 + lane, s.v), s.v.element, s.valueHead);
       }
       sum.endBlock();
@@ -222,11 +222,11 @@ __global__ void queryGradientKernel(AttentionShape s, Cotangents<E> c, E *dq) {
     Spread<T> sum{first};
     for (int64_t j0 = seen.begin; j0 < seen.end; j0 += warpSize32) {
       int64_t j = j0 + threadIdx.x;
-      T mine = 0, p;
+      T laneValue = 0, p;
       if (j < seen.end && inOneDocument(keyRow, row.position, j, s))
-        mine = pairGradient(c, s, row, keyRow, j, p);
+        laneValue = pairGradient(c, s, row, keyRow, j, p);
       for (int lane = 0; lane < warpSize32 && j0 + lane < seen.end; ++lane) {
-        T ds = __shfl_sync(~0u, mine, lane);
+        T ds = __shfl_sync(~0u, laneValue, lane);
         sum.add(ds, c.k + offsetAt(keyRow, j0 + lane, s.k), s.k.element, s.head);
       }
       sum.endBlock();

@@ -15,7 +15,7 @@ namespace {
 
 void checkBlas(cublasStatus_t status, const Context &ctx) {
   if (status != CUBLAS_STATUS_SUCCESS)
-    throw Fault(std::string("cuBLAS failed at ") + ctx.place + ": " +
+    throw Fault(std::string("cuBLAS failed at ") + ctx.location + ": " +
                 cublasGetStatusString(status));
 }
 

@@ -3,12 +3,12 @@
 #pragma once
 
 #include "Options.h"
-#include "Session.h"
+#include "Executor.h"
 #include "Settings.h"
 
 namespace titan::rt {
 
 /// Prints the prompt and what follows it on rank 0's standard output.
-int generate(Session &session, const Options &options, const Settings &settings);
+int generate(Executor &executor, const Options &options, const Settings &settings);
 
 } // namespace titan::rt

@@ -83,5 +83,5 @@ func.func @train(%x: !wide {titan.input = "x"} loc("x"), %q: !heads {titan.input
 // The numbers that group updates by their row are planned; a few updates an element need none.
 // RUN: FileCheck %s --check-prefix=MEMORY --input-file=%t.mlir
 // MEMORY-LABEL: func.func @train
-// MEMORY: #titan.buffer<"scatter_scratch", !titan.tensor<i64[seq = 64]{{.*}}>, [[NOW:.*]] to [[NOW]]>, #titan.buffer<"scatter_scratch", !titan.tensor<i64[rows = 10]{{.*}}>, [[NOW]] to [[NOW]]>
-// MEMORY: titan.scatter {{.*}} titan.scratch = [#titan.place<transient {{.*}}>, #titan.place<transient {{.*}}>]
+// MEMORY: #titan.allocation<"scatter_scratch", !titan.tensor<i64[seq = 64]{{.*}}>, [[NOW:.*]] to [[NOW]]>, #titan.allocation<"scatter_scratch", !titan.tensor<i64[rows = 10]{{.*}}>, [[NOW]] to [[NOW]]>
+// MEMORY: titan.scatter {{.*}} titan.scratch = [#titan.alloc_ref<transient {{.*}}>, #titan.alloc_ref<transient {{.*}}>]

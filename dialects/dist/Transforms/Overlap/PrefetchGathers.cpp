@@ -143,7 +143,7 @@ void prefetch(RepeatOp repeat, int64_t &channel) {
     counts.push_back(carried.size());
   }
   unsigned at = repeat.getNumIterArgs();
-  addCarried(repeat, inits);
+  addIterArgs(repeat, inits);
   for (auto [gathers, count] : llvm::zip_equal(found, counts)) {
     for (AllGatherOp gather : gathers)
       waitAndStartNext(gather, channel, at, count);

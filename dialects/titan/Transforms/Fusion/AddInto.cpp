@@ -24,7 +24,7 @@ template <typename Op> Op findTerm(AddOp add, unsigned operand) {
 
 /// True where a repeat carries `from` into this iteration, for the sum alone, and the sum into the
 /// next: so that the sum lies where `from` does.
-bool isCarriedOn(Value from, AddOp sum) {
+bool isAccumulator(Value from, AddOp sum) {
   auto repeat = dyn_cast<RepeatOp>(sum->getParentOp());
   if (!repeat || !from.hasOneUse() || !sum->hasOneUse())
     return false;
@@ -56,7 +56,7 @@ void addInto(AddOp add) {
     // A product beside a tensor that is kept would have to begin with a copy of it.
     if (auto contract = findTerm<ContractOp>(add, operand);
         contract && !contract.getResult().getType().getElementType().isBF16() &&
-        isCarriedOn(add->getOperand(1 - operand), add))
+        isAccumulator(add->getOperand(1 - operand), add))
       return replaceSum(add, contract, operand);
   }
 }

@@ -11,11 +11,11 @@ using namespace titan::ir;
 using namespace titan::fusion;
 
 /// Fewer rows than this are not worth sharing between threads.
-static constexpr int64_t kLeastRows = 16;
+static constexpr int64_t kMinRows = 16;
 /// Shorter inner loops waste vector lanes.
-static constexpr int64_t kLeastInner = 64;
+static constexpr int64_t kMinInnerSize = 64;
 
-int64_t fusion::getKeptBytes(Type element) {
+int64_t fusion::getRowBufferBytes(Type element) {
   return element.isBF16() ? 4 : (element.getIntOrFloatBitWidth() + 7) / 8;
 }
 
@@ -60,7 +60,7 @@ bool Grouping::isCandidate(Operation *op) {
 SmallVector<StringAttr> Grouping::getPossibleRows(Operation *op) {
   SmallVector<StringAttr> rows;
   auto scatter = dyn_cast<ScatterOp>(op);
-  for (DimAttr dim : typeOf(getWalked(op)).getDims()) {
+  for (DimAttr dim : typeOf(getIteratedTensor(op)).getDims()) {
     if (!typeOf(op->getResult(0)).hasDim(dim.getName()) ||
         (scatter && dim.getName() == scatter.getAlongAttr()))
       break;
@@ -107,9 +107,9 @@ bool Grouping::fitsRow(ArrayRef<Operation *> members, ArrayRef<StringAttr> rows)
   for (StringAttr row : rows)
     names.push_back(row.str());
   RowSchedule schedule = scheduleRows(members, names);
-  int64_t kept = 0;
+  int64_t rowBufferBytes = 0;
   for (Operation *op : members) {
-    std::optional<int64_t> inner = getInnerSize(typeOf(getWalked(op)), rows);
+    std::optional<int64_t> inner = getInnerSize(typeOf(getIteratedTensor(op)), rows);
     if (!inner)
       return false; // the row's buffers need a size
     bool leaves = false, isUsedLater = false;
@@ -122,9 +122,9 @@ bool Grouping::fitsRow(ArrayRef<Operation *> members, ArrayRef<StringAttr> rows)
     // Sums in bf16 are made beside the memory that they go to.
     bool isBeside = isa<ReduceOp>(op) && type.getElementType().isBF16();
     if (isBeside || (isUsedLater && !leaves))
-      kept += *getInnerSize(type, rows) * getKeptBytes(type.getElementType());
+      rowBufferBytes += *getInnerSize(type, rows) * getRowBufferBytes(type.getElementType());
   }
-  return kept <= kMostRowBytes;
+  return rowBufferBytes <= kMaxRowBufferBytes;
 }
 
 std::optional<SmallVector<StringAttr>> Grouping::chooseRows(ArrayRef<Operation *> members) {
@@ -141,18 +141,18 @@ std::optional<SmallVector<StringAttr>> Grouping::chooseRows(ArrayRef<Operation *
     int64_t longest = 1;
     for (Operation *op : members) {
       int64_t inner = 1;
-      for (DimAttr dim : typeOf(getWalked(op)).getDims())
+      for (DimAttr dim : typeOf(getIteratedTensor(op)).getDims())
         inner *= llvm::is_contained(rows, dim.getName()) ? 1 : dim.getSize();
       longest = std::max(longest, inner);
     }
     return longest;
   };
-  while (!rows.empty() && getLongest() < kLeastInner)
+  while (!rows.empty() && getLongest() < kMinInnerSize)
     rows.pop_back();
   int64_t count = 1;
   for (DimAttr dim : typeOf(members.front()->getResult(0)).getDims())
     count *= llvm::is_contained(rows, dim.getName()) ? dim.getSize() : 1;
-  if (count < kLeastRows || !agreeOnSizes(members, rows) || !fitsRow(members, rows))
+  if (count < kMinRows || !agreeOnSizes(members, rows) || !fitsRow(members, rows))
     return std::nullopt;
   for (Operation *op : members) {
     if (auto gather = dyn_cast<GatherOp>(op);

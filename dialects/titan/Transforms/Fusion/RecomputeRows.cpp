@@ -49,8 +49,8 @@ private:
   bool isLong(NamedTensorType row, NamedTensorType rest) const {
     return rest.getRank() > 0 && rest.getRank() < row.getRank() &&
            row.getDims().take_front(rest.getRank()) == rest.getDims() &&
-           dist::getLocalNumElements(row, degrees) * fusion::getKeptBytes(row.getElementType()) >
-               fusion::kMostRowBytes * dist::getLocalNumElements(rest, degrees);
+           dist::getLocalNumElements(row, degrees) * fusion::getRowBufferBytes(row.getElementType()) >
+               fusion::kMaxRowBufferBytes * dist::getLocalNumElements(rest, degrees);
   }
 
   /// Reading one element of a row needs all of it, unless a loop looks for it on its way.
@@ -90,23 +90,23 @@ private:
   /// a long row of it: their loop comes after that one's.
   SmallVector<Operation *> findLater(Operation *op) {
     NamedTensorType type = typeOf(op->getResult(0));
-    llvm::DenseMap<Operation *, bool> isBehind{{op, false}}; // of all that need it
+    llvm::DenseMap<Operation *, bool> followsReduction{{op, false}}; // of all that need it
     SmallVector<Operation *> later;
     for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
       if (!isa<ReduceOp>(next) && !isCheap(next))
         continue;
-      bool needs = false, behind = false;
+      bool needs = false, follows = false;
       for (Value operand : next->getOperands())
-        if (auto it = isBehind.find(operand.getDefiningOp()); it != isBehind.end()) {
+        if (auto it = followsReduction.find(operand.getDefiningOp()); it != followsReduction.end()) {
           needs = true;
-          behind |= it->second;
+          follows |= it->second;
         }
       if (!needs)
         continue;
-      if (behind && llvm::is_contained(op->getUsers(), next))
+      if (follows && llvm::is_contained(op->getUsers(), next))
         later.push_back(next);
       auto reduce = dyn_cast<ReduceOp>(next);
-      isBehind[next] = behind || (reduce && typeOf(reduce.getInput()).getDims() == type.getDims() &&
+      followsReduction[next] = follows || (reduce && typeOf(reduce.getInput()).getDims() == type.getDims() &&
                                   isLong(type, typeOf(reduce.getResult())));
     }
     return later;
@@ -132,10 +132,10 @@ private:
           leaves.insert(operand);
       }
     }
-    int64_t kept = 0;
+    int64_t leafBytes = 0;
     for (Value leaf : leaves)
-      kept += getBytes(typeOf(leaf));
-    if (kept > getBytes(type) || chain.size() > kMostAgain)
+      leafBytes += getBytes(typeOf(leaf));
+    if (leafBytes > getBytes(type) || chain.size() > kMaxRecomputedOps)
       return failure();
     SmallVector<Operation *> ordered(chain.begin(), chain.end());
     llvm::sort(ordered, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
@@ -163,7 +163,7 @@ private:
   }
 
   /// Operations; a loop should stay one that waits for memory.
-  static constexpr size_t kMostAgain = 6;
+  static constexpr size_t kMaxRecomputedOps = 6;
 
   Block &block;
   dist::Degrees degrees;

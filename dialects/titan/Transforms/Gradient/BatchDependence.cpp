@@ -19,8 +19,8 @@ bool BatchDependence::hasKind(Operation *op, Dependence::Kind kind) const {
 static bool isZero(Value value) {
   if (auto expand = value.getDefiningOp<ExpandOp>())
     return isZero(expand.getInput());
-  if (auto anchor = value.getDefiningOp<AnchorOp>())
-    return isZero(anchor.getInput());
+  if (auto constraint = value.getDefiningOp<ShardingConstraintOp>())
+    return isZero(constraint.getInput());
   auto constant = value.getDefiningOp<ConstantOp>();
   return constant && constant.getValue().isZero();
 }

@@ -13,8 +13,8 @@ using namespace titan::ir;
 ChunkPlanner::ChunkPlanner(func::FuncOp function, StringAttr batch) : function(function) {
   auto module = function->getParentOfType<ModuleOp>();
   dist::MeshOp mesh = dist::MeshOp::lookup(function);
-  for (auto map : module.getOps<dist::MapOp>())
-    axes.push_back({llvm::to_vector(map.getSplits().getAsRange<StringAttr>()),
+  for (auto map : module.getOps<dist::AxisRulesOp>())
+    axes.push_back({llvm::to_vector(map.getShards().getAsRange<StringAttr>()),
                     mesh.getDegree(map.getAxisAttr())});
   findCandidates(batch);
 }

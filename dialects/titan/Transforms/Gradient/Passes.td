@@ -190,8 +190,8 @@ def TitanAddOptimizer : Pass<"titan-add-optimizer", "::mlir::ModuleOp"> {
     Behind the other arguments come, for each parameter with a gradient, its two moments
     (`titan.state`, named `m.<parameter>` and `v.<parameter>`, in the element type `optimizer` of
     `titan.precision` where that is declared), then the scalars `lr` and `step`.
-    Behind the loss come `grad_norm` and the loss once more as `own_loss`, of which each rank may
-    give its summand (`titan.summands`), then the gradients, then each parameter's new value and
+    Behind the loss come `grad_norm` and the loss once more as `local_loss`, of which each rank may
+    give its summand (`titan.unreduced`), then the gradients, then each parameter's new value and
     moments, marked `titan.updates` with the number of the argument they replace.
 
     All gradients are scaled by min(1, clip / (norm + 1e-6)), where norm is the 2-norm of all of them
@@ -217,7 +217,7 @@ def TitanAddOptimizer : Pass<"titan-add-optimizer", "::mlir::ModuleOp"> {
     func.func @train(%w: T {titan.param = "w", titan.decay = 0.1}, %m: T {titan.state = "m.w"},
                      %v: T {titan.state = "v.w"}, %lr: S {titan.scalar = "lr"}, %step: S {titan.scalar = "step"})
         -> (S {titan.output = "loss"}, S {titan.output = "grad_norm"},
-            S {titan.output = "own_loss", titan.summands}, T {titan.gradient = "w"},
+            S {titan.output = "local_loss", titan.unreduced}, T {titan.gradient = "w"},
             T {titan.updates = 0}, T {titan.updates = 1}, T {titan.updates = 2}) attributes {...} {
       ...
       %square = titan.contract %d_w, %d_w : (T, T) -> S

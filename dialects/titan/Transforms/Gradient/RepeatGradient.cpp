@@ -58,7 +58,7 @@ private:
   void dropUnusedScannedInputs();
   void extendForward();
   void buildBackward();
-  Value anchored(Value value, Value init);
+  Value constrained(Value value, Value init);
   Value zeros(Value value, NamedTensorType type);
 
   RepeatOp forward;
@@ -89,12 +89,12 @@ Value RepeatGradient::zeros(Value value, NamedTensorType type) {
 
 /// Axis rules assign the sharding of iteration arguments, so their cotangents get a sharding
 /// constraint, too, under the name of the forward's initial value.
-Value RepeatGradient::anchored(Value value, Value init) {
-  StringRef name = getName(init.getDefiningOp<AnchorOp>());
-  auto anchor = value.getDefiningOp<AnchorOp>();
-  if (anchor && getName(anchor) == name)
+Value RepeatGradient::constrained(Value value, Value init) {
+  StringRef name = getName(init.getDefiningOp<ShardingConstraintOp>());
+  auto constraint = value.getDefiningOp<ShardingConstraintOp>();
+  if (constraint && getName(constraint) == name)
     return value;
-  return createAnchor(builder, value.getLoc(), value.getType(), value, name);
+  return createConstraint(builder, value.getLoc(), value.getType(), value, name);
 }
 
 LogicalResult RepeatGradient::run() {
@@ -130,7 +130,7 @@ void RepeatGradient::chooseIterArgs() {
       continue;
     iterArgs.push_back(i);
     auto type = cast<NamedTensorType>(init.getType());
-    inits.push_back(anchored(cotangents[i] ? cotangents[i] : zeros(init, type), init));
+    inits.push_back(constrained(cotangents[i] ? cotangents[i] : zeros(init, type), init));
   }
   for (auto [i, cotangent] : llvm::enumerate(cotangents.drop_front(forward.getNumIterArgs())))
     if (cotangent) {
@@ -188,7 +188,7 @@ void RepeatGradient::yieldCotangents(BackwardBody &body) {
     Value cotangent = body.sweep.lookup(body.forward.getIterArgs()[i]);
     Value init = forward.getInits()[i];
     auto type = cast<NamedTensorType>(init.getType());
-    results.push_back(anchored(cotangent ? cotangent : zeros(init, type), init));
+    results.push_back(constrained(cotangent ? cotangent : zeros(init, type), init));
   }
   for (Value value : captured) {
     Location loc = getGradientLoc(forward.getLoc(), value);

@@ -26,7 +26,7 @@ static bool isWidening(Operation *op) {
 
 static bool isRematerialisable(Operation *op) {
   return op->hasAttr(attr::kRecompute) || op->hasTrait<Elementwise>() || isView(op) ||
-         isa<AnchorOp, StopGradientOp, SliceOp>(op);
+         isa<ShardingConstraintOp, StopGradientOp, SliceOp>(op);
 }
 
 /// The operands of `op` and the values that its regions capture.
@@ -37,9 +37,9 @@ static llvm::SetVector<Value> getRead(Operation *op) {
 }
 
 /// The result of the sharding constraint on `value`, or `value` itself.
-static Value getAnchored(Value value) {
+static Value getConstrained(Value value) {
   for (Operation *user : value.getUsers())
-    if (isa<AnchorOp>(user) && user->getBlock() == value.getParentBlock())
+    if (isa<ShardingConstraintOp>(user) && user->getBlock() == value.getParentBlock())
       return user->getResult(0);
   return value;
 }
@@ -60,9 +60,9 @@ void Residuals::rewriteUses(function_ref<Value(Value)> replace) {
 
 void Residuals::collectNeeded() {
   rewriteUses([&](Value value) {
-    Value anchored = getAnchored(value);
-    need(anchored);
-    return anchored;
+    Value constrained = getConstrained(value);
+    need(constrained);
+    return constrained;
   });
 }
 
@@ -75,9 +75,9 @@ void Residuals::need(Value value) {
   if (op && op->hasAttr(attr::kRecompute)) {
     for (Value read : getRead(op))
       if (isFromForward(read) && !isRescanned(read))
-        need(isa<AnchorOp>(op) ? read : getAnchored(read));
+        need(isa<ShardingConstraintOp>(op) ? read : getConstrained(read));
   } else if (op && (isView(op) || isWidening(op)) && !isAvailable(op->getOperand(0))) {
-    need(getAnchored(op->getOperand(0)));
+    need(getConstrained(op->getOperand(0)));
   }
 }
 
@@ -100,14 +100,14 @@ bool Residuals::isRecomputed(Value value) const {
     return false;
   // A sharding constraint cannot replace its own operand.
   return llvm::all_of(getRead(op), [&](Value operand) {
-    return isAvailable(operand) || (!isa<AnchorOp>(op) && needed.contains(getAnchored(operand)));
+    return isAvailable(operand) || (!isa<ShardingConstraintOp>(op) && needed.contains(getConstrained(operand)));
   });
 }
 
 Value Residuals::getInBackward(Value value, OpBuilder &builder) {
   if (!isFromForward(value))
     return value;
-  for (Value same : {value, getAnchored(value)})
+  for (Value same : {value, getConstrained(value)})
     if (Value known = available.lookup(same))
       return known;
   Operation *op = value.getDefiningOp();

@@ -58,7 +58,7 @@ void attentionForward(const AttentionShape &shape, const bf16 *q, const bf16 *k,
                       bf16 *out, float *lse);
 
 /// dq, dk, dv (overwritten) from the forward's inputs and results and the cotangents of out and,
-/// unless it is null, of lse (`through`).
+/// unless it is null, of lse (`lseCotangent`).
 void attentionBackward(const AttentionShape &shape, const float *q, const float *k, const float *v,
                        const float *out, const float *lse, const float *dout,
                        const float *lseCotangent, float *dq, float *dk, float *dv);

@@ -12,8 +12,8 @@ func.func @contract(%x: !x, %w: !w) -> !q {
   %0 = titan.contract %x, %w : (!x, !w) -> !q
   // CHECK: titan.contract %{{.*}}, %{{.*}} into %{{.*}} : ({{.*}}, {{.*}}, !titan.tensor<f32[seq = 8, heads = 2, head = 2]>) ->
   %into = titan.contract %x, %w into %0 : (!x, !w, !q) -> !q
-  // CHECK: titan.anchor
-  %1 = titan.anchor %into : !q -> !q
+  // CHECK: titan.sharding_constraint
+  %1 = titan.sharding_constraint %into : !q -> !q
   return %1 : !q
 }
 

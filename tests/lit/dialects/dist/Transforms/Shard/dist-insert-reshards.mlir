@@ -1,7 +1,7 @@
 // RUN: titan-opt --dist-insert-reshards %s | FileCheck %s
 
 dist.mesh @mesh [#dist.axis<t = 2>]
-dist.map "t" splits ["heads", "ffn"] otherwise ["seq"] stores []
+dist.axis_rules "t" shards ["heads", "ffn"] fallback ["seq"] stores []
 
 !x = !titan.tensor<f32[seq = 8, embed = 4], <[{}, {}]>>
 !xs = !titan.tensor<f32[seq = 8, embed = 4], <[{t}, {}]>>
@@ -11,7 +11,7 @@ dist.map "t" splits ["heads", "ffn"] otherwise ["seq"] stores []
 !s = !titan.tensor<f32[], <[]>>
 
 // A contraction over a split dimension gives a partial sum; two of them are added before one reduction, to
-// what the anchor asks for.
+// what the constraint asks for.
 // CHECK-LABEL: func.func @merge
 func.func @merge(%h: !h, %w: !down) -> !xs {
   // CHECK: %[[A:.*]] = titan.contract {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{}, {}] partial sum {t}>>
@@ -21,7 +21,7 @@ func.func @merge(%h: !h, %w: !down) -> !xs {
   %2 = titan.add %0, %1 : (!x, !x) -> !x
   // CHECK: %[[R:.*]] = dist.reshard %[[S]] : {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{t}, {}]>>
   // CHECK: return %[[R]]
-  %3 = titan.anchor %2 : !x -> !xs
+  %3 = titan.sharding_constraint %2 : !x -> !xs
   return %3 : !xs
 }
 
@@ -175,8 +175,8 @@ func.func @narrowed_sums(%x: !titan.tensor<f32[seq = 8, embed = 4], <[{t}, {}]>>
   %1 = titan.cast %0 : !titan.tensor<f32[embed = 4], <[{}]>> -> !titan.tensor<bf16[embed = 4], <[{}]>>
   // CHECK: %[[TERMS:.*]] = titan.reduce sum
   %2 = titan.reduce sum %x : !titan.tensor<f32[seq = 8, embed = 4], <[{t}, {}]>> -> !titan.tensor<f32[embed = 4], <[{}]>>
-  // CHECK-NEXT: %[[NARROW:.*]] = titan.cast rounds_terms %[[TERMS]] : <f32[embed = 4], <[{}] partial sum {t}>> -> <bf16[embed = 4], <[{}] partial sum {t}>>
+  // CHECK-NEXT: %[[NARROW:.*]] = titan.cast round_before_reduce %[[TERMS]] : <f32[embed = 4], <[{}] partial sum {t}>> -> <bf16[embed = 4], <[{}] partial sum {t}>>
   // CHECK-NEXT: dist.reshard %[[NARROW]]
-  %3 = titan.cast rounds_terms %2 : !titan.tensor<f32[embed = 4], <[{}]>> -> !titan.tensor<bf16[embed = 4], <[{}]>>
+  %3 = titan.cast round_before_reduce %2 : !titan.tensor<f32[embed = 4], <[{}]>> -> !titan.tensor<bf16[embed = 4], <[{}]>>
   return %1, %3 : !titan.tensor<bf16[embed = 4], <[{}]>>, !titan.tensor<bf16[embed = 4], <[{}]>>
 }

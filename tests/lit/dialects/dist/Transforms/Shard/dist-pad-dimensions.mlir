@@ -16,7 +16,7 @@
 // CHECK: %[[KNOWN:.*]] = titan.select {{.*}}, %[[EXP]],
 // CHECK-NEXT: titan.reduce sum %[[KNOWN]]
 dist.mesh @mesh [#dist.axis<tp = 2>]
-dist.map "tp" splits ["vocab"] otherwise [] stores [] pads ["vocab"]
+dist.axis_rules "tp" shards ["vocab"] fallback [] stores [] pads ["vocab"]
 func.func @reductions(%x: !titan.tensor<f32[vocab = 7]>, %two: !titan.tensor<f32[]>)
     -> (!titan.tensor<f32[]>, !titan.tensor<f32[]>, !titan.tensor<f32[]>) {
   %y = titan.mul %x, %two : (!titan.tensor<f32[vocab = 7]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[vocab = 7]>
@@ -38,8 +38,8 @@ func.func @reductions(%x: !titan.tensor<f32[vocab = 7]>, %two: !titan.tensor<f32
 // CHECK-NEXT: titan.rename {{.*}} -> <f32[keys = 12 of vocab]>
 // CHECK-NEXT: titan.reduce sum
 dist.mesh @mesh [#dist.axis<tp = 2>, #dist.axis<zp = 3>]
-dist.map "tp" splits ["vocab"] otherwise [] stores [] pads ["vocab"]
-dist.map "zp" splits [] otherwise ["vocab"] stores []
+dist.axis_rules "tp" shards ["vocab"] fallback [] stores [] pads ["vocab"]
+dist.axis_rules "zp" shards [] fallback ["vocab"] stores []
 func.func @indices(%x: !titan.tensor<f32[embed = 4, vocab = 7]>, %i: !titan.tensor<i64[seq = 2]>, %v: !titan.tensor<f32[seq = 2]>)
     -> (!titan.tensor<f32[seq = 2, embed = 4]>, !titan.tensor<f32[]>) {
   %row = titan.gather %x along "vocab" at %i : (!titan.tensor<f32[embed = 4, vocab = 7]>, !titan.tensor<i64[seq = 2]>) -> !titan.tensor<f32[seq = 2, embed = 4]>
@@ -61,7 +61,7 @@ func.func @indices(%x: !titan.tensor<f32[embed = 4, vocab = 7]>, %i: !titan.tens
 // CHECK-NEXT: %[[OUT:.*]] = titan.slice %[[SQUARES]]
 // CHECK-NEXT: return %[[OUT]] : !titan.tensor<f32[vocab = 7]>
 dist.mesh @mesh [#dist.axis<tp = 2>]
-dist.map "tp" splits ["vocab"] otherwise [] stores [] pads ["vocab"]
+dist.axis_rules "tp" shards ["vocab"] fallback [] stores [] pads ["vocab"]
 func.func @order(%x: !titan.tensor<f32[vocab = 7]>) -> !titan.tensor<f32[vocab = 7]> {
   %y = titan.cumulative_sum %x along "vocab" : !titan.tensor<f32[vocab = 7]> -> !titan.tensor<f32[vocab = 7]>
   %z = titan.mul %y, %y : (!titan.tensor<f32[vocab = 7]>, !titan.tensor<f32[vocab = 7]>) -> !titan.tensor<f32[vocab = 7]>
@@ -81,7 +81,7 @@ func.func @order(%x: !titan.tensor<f32[vocab = 7]>) -> !titan.tensor<f32[vocab =
 // CHECK: titan.yield %[[ZEROED]]
 // CHECK: titan.slice {{.*}} dim "ffn"
 dist.mesh @mesh [#dist.axis<tp = 2>]
-dist.map "tp" splits ["ffn", "embed"] otherwise [] stores [] pads ["ffn", "embed"]
+dist.axis_rules "tp" shards ["ffn", "embed"] fallback [] stores [] pads ["ffn", "embed"]
 func.func @repeat(%x: !titan.tensor<f32[ffn = 5]>, %w: !titan.tensor<f32[layers = 3, ffn = 5, embed = 4]>)
     -> (!titan.tensor<f32[ffn = 5]>, !titan.tensor<f32[layers = 3, embed = 4]>) {
   %y, %z = titan.repeat <layers = 3> iter_args(%x) scanned(%w) : (!titan.tensor<f32[ffn = 5]>, !titan.tensor<f32[layers = 3, ffn = 5, embed = 4]>)

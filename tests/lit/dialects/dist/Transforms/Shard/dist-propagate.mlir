@@ -1,7 +1,7 @@
 // RUN: titan-opt --dist-propagate %s | FileCheck %s
 
 dist.mesh @mesh [#dist.axis<t = 2>]
-dist.map "t" splits ["ffn"] otherwise ["seq"] stores []
+dist.axis_rules "t" shards ["ffn"] fallback ["seq"] stores []
 
 // A split goes forward through the operations that keep the dimension.
 // CHECK-LABEL: func.func @forward

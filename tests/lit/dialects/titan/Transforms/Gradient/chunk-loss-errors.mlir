@@ -54,7 +54,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !v {titan.param = "w"}) -> !v
 !v = !titan.tensor<f32[vocab = 64]>
 !y = !titan.tensor<f32[seq = 8, vocab = 64]>
 dist.mesh @mesh [#dist.axis<tp = 2>]
-dist.map "tp" splits ["vocab"] otherwise [] stores []
+dist.axis_rules "tp" shards ["vocab"] fallback [] stores []
 
 // Chunks have equal sizes, and slice a dimension that no axis shards.
 // expected-error @below {{cannot compute the loss in 3 chunks}}

@@ -8,7 +8,7 @@
 !y = !titan.tensor<f32[batch = 2, seq = 8, vocab = 64]>
 
 dist.mesh @mesh [#dist.axis<shard = 2>]
-dist.map "shard" splits ["batch"] otherwise [] stores []
+dist.axis_rules "shard" shards ["batch"] fallback [] stores []
 
 // An axis shards the batch, so the sequence is sliced. The lookup of the labels' logits moves, too.
 // A sum starts at zero; a value of one chunk is stacked and merged.
@@ -90,8 +90,8 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w a
 !w = !titan.tensor<f32[embed = 64, vocab = 4096]>
 !y = !titan.tensor<f32[batch = 8, seq = 512, vocab = 4096]>
 dist.mesh @mesh [#dist.axis<shard = auto>, #dist.axis<tp = 4>]
-dist.map "shard" splits ["batch"] otherwise [] stores []
-dist.map "tp" splits ["vocab"] otherwise [] stores []
+dist.axis_rules "shard" shards ["batch"] fallback [] stores []
+dist.axis_rules "tp" shards ["vocab"] fallback [] stores []
 
 // A rank has at least one sample and a quarter of the vocabulary: 2 MiB stay whole.
 // CHECK-LABEL: func.func @train(
@@ -143,7 +143,7 @@ func.func @small(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w a
 }
 
 // CHECK-LABEL: func.func @nothing_kept_whole(
-// CHECK-NOT: keep_whole
+// CHECK-NOT: min_chunk_bytes
 // CHECK: titan.repeat <seq.chunks = 8>
 func.func @nothing_kept_whole(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w
     attributes {titan.program = "train", titan.min_chunk_bytes = 0 : i64} {

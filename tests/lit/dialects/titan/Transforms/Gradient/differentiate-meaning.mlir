@@ -109,7 +109,7 @@ func.func @train(
   %m0 = titan.contract %mml, %mmr : (!t, !wide) -> !hidden
   %m1 = titan.tanh %m0 : !hidden -> !hidden
   %m2 = titan.contract %m1, %mmr : (!hidden, !wide) -> !t
-  %m3 = titan.anchor %m2 : !t -> !t
+  %m3 = titan.sharding_constraint %m2 : !t -> !t
   %v0 = titan.split %views dim "embed" : !t -> !heads
   %v1 = titan.exp %v0 : !heads -> !heads
   %v2 = titan.merge %v1 dim "embed" : !heads -> !t

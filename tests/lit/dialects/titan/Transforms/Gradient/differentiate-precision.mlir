@@ -74,8 +74,8 @@ func.func @keeps_what_is_narrow(%x: !x1 {titan.input = "x"}, %w: !ws {titan.para
 // declared type of gradient sums. Other narrowing conversions may not.
 // CHECK-LABEL: func.func @narrow_sums
 // CHECK: %[[SUM:.*]] = titan.reduce sum %{{.*}} : <f32[seq = 8, embed = 4]> -> <f32[embed = 4]>
-// CHECK: titan.cast rounds_terms %[[SUM]] : <f32[embed = 4]> -> <bf16[embed = 4]>
-// CHECK-NOT: rounds_terms
+// CHECK: titan.cast round_before_reduce %[[SUM]] : <f32[embed = 4]> -> <bf16[embed = 4]>
+// CHECK-NOT: round_before_reduce
 func.func @narrow_sums(%x: !h {titan.input = "x"}, %w: !e {titan.param = "w"}) -> (!s {titan.output = "loss"})
     attributes {titan.program = "train",
                 titan.precision = {compute = bf16, reduce = bf16, activations_reduce = bf16, optimizer = f32},

@@ -12,12 +12,12 @@
 // CHECK-SAME: -> (!titan.tensor<f64[seq = 3]>, !titan.tensor<f64[layers = 2, seq = 3]>)
 // CHECK: ^bb0(%{{[^:]*}}: !titan.tensor<i64[]>, %[[C:[^:]*]]:
 // CHECK: titan.yield %{{.*}}, %[[C]] :
-// CHECK: %[[DY:.*]] = titan.anchor
+// CHECK: %[[DY:.*]] = titan.sharding_constraint
 // CHECK: %[[B:.*]]:2 = titan.repeat <layers = 2> reverse iter_args(%[[DY]]) scanned(%[[W]], %[[F]]#1)
 // CHECK: ^bb0(%{{[^:]*}}: !titan.tensor<i64[]>, %[[DC:[^:]*]]: {{[^:]*}}, %[[WL:[^:]*]]: {{[^:]*}}, %[[CL:[^:]*]]:
 // CHECK-DAG: %[[DX:.*]] = titan.mul %[[DC]], %[[WL]]
 // CHECK-DAG: %[[DW:.*]] = titan.mul %[[DC]], %[[CL]]
-// CHECK: %[[NEXT:.*]] = titan.anchor %[[DX]]
+// CHECK: %[[NEXT:.*]] = titan.sharding_constraint %[[DX]]
 // CHECK: titan.yield %[[NEXT]], %[[DW]] :
 // CHECK: return %{{.*}}, %[[B]]#0, %[[B]]#1 :
 func.func @train(%x: !t {titan.param = "x"}, %w: !ws {titan.param = "w", titan.stacked})
@@ -166,11 +166,11 @@ func.func @train(%x: !t {titan.param = "x"}, %g: !t {titan.param = "g"}, %b: !bs
 !s = !titan.tensor<f64[]>
 
 // Stacked: the contraction's anchor (instead of its operand or a view of it) and the iteration
-// argument. Not stacked: the constant, the index, the elementwise chain after the anchor.
+// argument. Not stacked: the constant, the index, the elementwise chain after the constraint.
 // CHECK-LABEL: func.func @train
 // CHECK: %[[F:.*]]:3 = titan.repeat
 // CHECK: ^bb0(%{{[^:]*}}: !titan.tensor<i64[]>, %[[C:[^:]*]]:
-// CHECK: %[[H:.*]] = titan.anchor
+// CHECK: %[[H:.*]] = titan.sharding_constraint
 // CHECK: titan.yield %{{[^,]*}}, %[[H]], %[[C]] :
 // CHECK: titan.repeat <layers = 2> reverse
 // CHECK: ^bb0(%[[L:[^:]*]]: !titan.tensor<i64[]>,
@@ -184,7 +184,7 @@ func.func @train(%x: !t {titan.param = "x"}, %v: !vs {titan.param = "v", titan.s
   ^bb0(%l: !titan.tensor<i64[]>, %c: !t, %vl: !v):
     %0 = titan.contract %c, %vl : (!t, !v) -> !titan.tensor<f64[seq2 = 4 of seq]>
     %1 = titan.rename %0 : !titan.tensor<f64[seq2 = 4 of seq]> -> !t
-    %h = titan.anchor %1 : !t -> !t
+    %h = titan.sharding_constraint %1 : !t -> !t
     %2 = titan.split %h dim "seq" : !t -> !u
     %3 = titan.tanh %2 : !u -> !u
     %depth = titan.cast %l : !titan.tensor<i64[]> -> !s

@@ -71,14 +71,14 @@ func.func @train(%x: !t {titan.param = "x"}) -> (!s {titan.output = "loss"}) att
 !t = !titan.tensor<f64[seq = 3, embed = 2]>
 !s = !titan.tensor<f64[]>
 
-// The cotangent of an anchor is an anchor with the same name.
+// The cotangent of a sharding constraint is a sharding constraint with the same name.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: %[[W:[^:]*]]: {{[^:]*}} {titan.frozen
-// CHECK: %[[D:.*]] = titan.anchor %[[W]] {titan.name = "y"}
+// CHECK: %[[D:.*]] = titan.sharding_constraint %[[W]] {titan.name = "y"}
 // CHECK: return %{{.*}}, %[[D]]
 func.func @train(%x: !t {titan.param = "x"}, %w: !t {titan.param = "w", titan.frozen})
     -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
-  %y = titan.anchor %x {titan.name = "y"} : !t -> !t
+  %y = titan.sharding_constraint %x {titan.name = "y"} : !t -> !t
   %q = titan.mul %y, %w : (!t, !t) -> !t
   %loss = titan.reduce sum %q : !t -> !s
   return %loss : !s

@@ -36,7 +36,7 @@ func.func @train(
     attributes {titan.program = "train",
                 titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 1.0}} {
   %0 = titan.gather %table along "vocab" at %tokens : (!table, !ids) -> !hidden
-  %x = titan.anchor %0 : !hidden -> !hidden
+  %x = titan.sharding_constraint %0 : !hidden -> !hidden
   // CHECK: %[[FORWARD:.*]]:5 = titan.repeat <layers = 2> iter_args(
   // CHECK: ^bb0(%{{.*}}: !titan.tensor<i64[]>, %[[C:[^:]*]]:
   %y = titan.repeat <layers = 2> iter_args(%x) scanned(%up, %gate, %down, %norm)
@@ -50,19 +50,19 @@ func.func @train(
     %r = titan.rsqrt %mean : !row -> !row
     %xr = titan.mul %c, %r : (!hidden, !row) -> !hidden
     %h = titan.mul %xr, %n : (!hidden, !titan.tensor<f32[embed = 16]>) -> !hidden
-    // CHECK: %[[U:.*]] = titan.anchor
+    // CHECK: %[[U:.*]] = titan.sharding_constraint
     %1 = titan.contract %h, %w1 : (!hidden, !weight) -> !wide
-    %u = titan.anchor %1 : !wide -> !wide
-    // CHECK: %[[G:.*]] = titan.anchor
+    %u = titan.sharding_constraint %1 : !wide -> !wide
+    // CHECK: %[[G:.*]] = titan.sharding_constraint
     %2 = titan.contract %h, %w3 : (!hidden, !weight) -> !wide
-    %g = titan.anchor %2 : !wide -> !wide
+    %g = titan.sharding_constraint %2 : !wide -> !wide
     %sg = titan.sigmoid %g : !wide -> !wide
     %silu = titan.mul %sg, %g : (!wide, !wide) -> !wide
     %t = titan.mul %silu, %u : (!wide, !wide) -> !wide
     %d = titan.contract %t, %w2 : (!wide, !back) -> !hidden
     %3 = titan.add %c, %d : (!hidden, !hidden) -> !hidden
-    // CHECK: %[[NEXT:.*]] = titan.anchor
-    %4 = titan.anchor %3 : !hidden -> !hidden
+    // CHECK: %[[NEXT:.*]] = titan.sharding_constraint
+    %4 = titan.sharding_constraint %3 : !hidden -> !hidden
     // CHECK: titan.yield %[[NEXT]], %[[U]], %[[G]], %[[R]], %[[C]] :
     titan.yield %4 : !hidden
   }
@@ -83,11 +83,11 @@ func.func @train(
   %loss = titan.mul %total, %share : (!scalar, !scalar) -> !scalar
   // CHECK: titan.contract {{.*}} {titan.grad_kind = "dgrad"}
   // CHECK: %[[HEAD:.*]] = titan.contract {{.*}} {titan.grad_kind = "wgrad"}
-  // CHECK: %[[DY:.*]] = titan.anchor
+  // CHECK: %[[DY:.*]] = titan.sharding_constraint
   // CHECK: %[[BACKWARD:.*]]:5 = titan.repeat <layers = 2> reverse iter_args(%[[DY]])
   // CHECK-SAME: %[[FORWARD]]#1, %[[FORWARD]]#2, %[[FORWARD]]#3, %[[FORWARD]]#4)
   // CHECK: titan.yield
-  // CHECK: titan.anchor %[[BACKWARD]]#0
+  // CHECK: titan.sharding_constraint %[[BACKWARD]]#0
   // The table has two uses; its gradient is the sum.
   // CHECK: %[[LOOKUP:.*]] = titan.scatter
   // CHECK: %[[DTABLE:.*]] = titan.add %[[HEAD]], %[[LOOKUP]]

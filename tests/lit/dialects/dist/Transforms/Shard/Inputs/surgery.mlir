@@ -34,7 +34,7 @@ func.func @train(%tokens: !tokens {titan.input = "tokens"}, %labels: !tokens {ti
     -> (!s {titan.output = "loss"})
     attributes {titan.program = "train", titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 1.0}} {
   %0 = titan.gather %table along "vocab" at %tokens : (!table, !tokens) -> !x
-  %x0 = titan.anchor %0 : !x -> !x
+  %x0 = titan.sharding_constraint %0 : !x -> !x
   // What is used within the repeat and made outside of it: a mask, and a parameter whose gradient is carried.
   %i = titan.iota : !i
   %j = titan.iota : !j
@@ -45,7 +45,7 @@ func.func @train(%tokens: !tokens {titan.input = "tokens"}, %labels: !tokens {ti
       : (!x, !s, !layers_w, !layers_w, !layers_wo, !layers_b, !layers_gain) -> (!x, !s) {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %aux: !s, %q_: !w, %k_: !w, %o_: !wo, %b_: !b, %gain_: !s):
     %1 = titan.contract %c, %q_ : (!x, !w) -> !q
-    %q = titan.anchor %1 : !q -> !q
+    %q = titan.sharding_constraint %1 : !q -> !q
     %2 = titan.contract %c, %k_ : (!x, !w) -> !q
     %k = titan.rename %2 : !q -> !k
     %3 = titan.contract %q, %k : (!q, !k) -> !scores
@@ -69,7 +69,7 @@ func.func @train(%tokens: !tokens {titan.input = "tokens"}, %labels: !tokens {ti
     %19 = titan.add %15, %18 : (!x, !x) -> !x
     %20 = titan.mul %19, %gain_ : (!x, !s) -> !x
     %21 = titan.add %c, %20 : (!x, !x) -> !x
-    %next = titan.anchor %21 : !x -> !x
+    %next = titan.sharding_constraint %21 : !x -> !x
     %22 = titan.mul %20, %20 : (!x, !x) -> !x
     %23 = titan.reduce sum %22 : !x -> !s
     %24 = titan.add %aux, %23 : (!s, !s) -> !s

@@ -49,7 +49,7 @@ class Program:
 
     def step(self, values, depth):
         """One more value, by an operation or two."""
-        kinds = ["add", "mul", "sub", "tanh", "sigmoid", "anchor"]
+        kinds = ["add", "mul", "sub", "tanh", "sigmoid", "sharding_constraint"]
         composed = [self.views, self.outer, self.statistic, self.scalar, self.constant]
         pick = lambda: self.pick(values)
         choice = self.random.choice(kinds + composed + ([self.repeat] * 3 if depth < 3 else []))
