@@ -38,7 +38,9 @@ public:
   int64_t sum() const { return std::accumulate(sizes.begin(), sizes.end(), int64_t{0}); }
 
   void gatherByBlock() { issue(CollectiveCall::AllGather, eachFlat(CollectiveCall::AllGather, 0)); }
-  void gatherEachFlat() { issue(CollectiveCall::AllGather, eachFlat(CollectiveCall::AllGather, kApart)); }
+  void gatherEachFlat() {
+    issue(CollectiveCall::AllGather, eachFlat(CollectiveCall::AllGather, kApart));
+  }
   void scatterEachFlat() {
     issue(CollectiveCall::ReduceScatter, eachFlat(CollectiveCall::ReduceScatter, kApart));
   }
@@ -115,12 +117,12 @@ double median(std::vector<double> values) {
 void measure(World &world, Collectives &collectives, const char *name, Sizes sizes) {
   Layer layer(collectives, world.worldGroup(), std::move(sizes));
   std::array<Variant, 7> variants = {{{"gathered, by block", &Layer::gatherByBlock},
-                              {"gathered, each flat", &Layer::gatherEachFlat},
-                              {"gathered, one buffer", &Layer::gatherOneBuffer},
-                              {"gathered, copied", &Layer::gatherCopied},
-                              {"scattered, each flat", &Layer::scatterEachFlat},
-                              {"scattered, one buffer", &Layer::scatterOneBuffer},
-                              {"scattered, copied", &Layer::scatterCopied}}};
+                                      {"gathered, each flat", &Layer::gatherEachFlat},
+                                      {"gathered, one buffer", &Layer::gatherOneBuffer},
+                                      {"gathered, copied", &Layer::gatherCopied},
+                                      {"scattered, each flat", &Layer::scatterEachFlat},
+                                      {"scattered, one buffer", &Layer::scatterOneBuffer},
+                                      {"scattered, copied", &Layer::scatterCopied}}};
   for (size_t turn = 0; turn < 27; ++turn)
     for (size_t i = 0; i < variants.size(); ++i) {
       // Forwards and backwards: what one leaves in the caches counts for the next.

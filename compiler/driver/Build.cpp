@@ -51,7 +51,8 @@ static void checkData(const sema::CheckedRun &run, Code code, DiagnosticEngine &
 
 /// The checked run; nothing after an error. Data that are not there are reported under the code
 /// `missingData`, if one is given.
-static std::optional<sema::CheckedRun> checkRun(CompilerInstance &instance, std::optional<Code> missingData) {
+static std::optional<sema::CheckedRun> checkRun(CompilerInstance &instance,
+                                                std::optional<Code> missingData) {
   std::optional<sema::CheckedRun> run = instance.checkRun();
   if (run && missingData)
     checkData(*run, *missingData, instance.diags);
@@ -95,7 +96,8 @@ static std::string nameOutput(const CommonOptions &options, const BuildOptions &
 }
 
 /// All that a build reads, and the program after it: Titan files, the one of settings, data.
-static std::vector<std::string> listInputs(const CompilerInstance &instance, const sema::CheckedRun &run) {
+static std::vector<std::string> listInputs(const CompilerInstance &instance,
+                                           const sema::CheckedRun &run) {
   std::vector<std::string> files;
   for (uint32_t i = 0; i < instance.sources.bufferCount(); ++i) // `--set` among them, which is none
     files.emplace_back(instance.sources.name(FileId{i}));
@@ -106,7 +108,8 @@ static std::vector<std::string> listInputs(const CompilerInstance &instance, con
 
 /// Whether `output` is none of the inputs, which would be lost; an error if it is. A device may be
 /// read and written.
-static bool sparesInputs(CompilerInstance &instance, const sema::CheckedRun &run, const std::string &output) {
+static bool sparesInputs(CompilerInstance &instance, const sema::CheckedRun &run,
+                         const std::string &output) {
   std::vector<std::string> inputs = listInputs(instance, run);
   auto isOutput = [&](const std::string &input) { return fs::equivalent(input, output); };
   if (!fs::is_regular_file(output) || llvm::none_of(inputs, isOutput))

@@ -53,7 +53,9 @@ std::optional<Cache> Cache::open(DiagnosticEngine &diags) {
     return std::nullopt;
   }
   if (std::string fault = findFault(folder); !fault.empty()) {
-    diags.report(Code::CannotWriteFile, {}, "programs cannot be cached in `" + folder + "`: " + fault)
+    diags
+        .report(Code::CannotWriteFile, {},
+                "programs cannot be cached in `" + folder + "`: " + fault)
         .help(help);
     return std::nullopt;
   }

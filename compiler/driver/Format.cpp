@@ -43,7 +43,8 @@ static std::error_code replaceFile(const std::string &path, const std::string &t
 }
 
 /// Formats one file.
-static void formatFile(CompilerInstance &instance, const std::string &path, const FormatOptions &options) {
+static void formatFile(CompilerInstance &instance, const std::string &path,
+                       const FormatOptions &options) {
   std::string reason;
   std::optional<FileId> file;
   if (path == "-")
@@ -70,7 +71,7 @@ static void formatFile(CompilerInstance &instance, const std::string &path, cons
   }
   if (std::error_code error = replaceFile(path, *formatted))
     instance.diags.report(Code::CannotWriteFile, {},
-                         "cannot write `" + path + "`: " + error.message());
+                          "cannot write `" + path + "`: " + error.message());
   else if (!instance.options.jsonDiagnostics)
     std::cerr << "formatted " << path << '\n';
 }

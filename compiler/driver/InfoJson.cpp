@@ -39,7 +39,8 @@ llvm::json::Array valuesJson(const RunSummary &summary) {
 }
 
 /// The parameters, or the buffers.
-llvm::json::Object parametersJson(const sema::Model &model, const RunSummary &summary, bool buffers) {
+llvm::json::Object parametersJson(const sema::Model &model, const RunSummary &summary,
+                                  bool buffers) {
   llvm::json::Array tensors;
   for (const sema::Parameter &parameter : model.parameters) {
     if (parameter.isBuffer != buffers)

@@ -40,7 +40,8 @@ void printLayouts(const RunSummary &summary) {
 void printConflicts(const std::vector<dist::ConflictUse> &conflicts) {
   if (conflicts.empty())
     return;
-  llvm::outs() << "\nconflicts: dimensions that compete for an axis, resolved by the order of the map:\n";
+  llvm::outs()
+      << "\nconflicts: dimensions that compete for an axis, resolved by the order of the map:\n";
   for (const dist::ConflictUse &conflict : conflicts)
     llvm::outs() << "  " << conflict.print() << '\n';
 }

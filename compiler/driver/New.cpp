@@ -27,7 +27,7 @@ int newCommand(const CommonOptions &options, const std::string &directory) {
       error = fs::copy_file(join(start, file), join(directory, file));
   if (error) {
     instance.diags.report(Code::CannotWriteFile, {},
-                         "cannot make the project `" + directory + "`: " + error.message());
+                          "cannot make the project `" + directory + "`: " + error.message());
     return instance.finish();
   }
   std::cout << "made " << directory << "; train its model with\n  titanc run "

@@ -22,7 +22,7 @@ inline std::string join(llvm::StringRef directory, const llvm::Twine &name) {
 /// and opened for writing with permissions `mode` less the umask. (LLVM's createUniqueFile replaces
 /// every `%` of the path, too.)
 std::error_code createSibling(llvm::StringRef path, llvm::StringRef ending, int &file,
-                             llvm::SmallVectorImpl<char> &name, unsigned mode = 0666);
+                              llvm::SmallVectorImpl<char> &name, unsigned mode = 0666);
 
 } // namespace titan::driver
 

@@ -11,8 +11,8 @@
 
 namespace titan::driver {
 
-std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema::CheckedRun &run, int64_t processes,
-                                 int64_t threads) {
+std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema::CheckedRun &run,
+                                         int64_t processes, int64_t threads) {
   int64_t degree = processes ? autoDegree(instance, run, processes) : 1;
   if (degree == 0)
     return {};
@@ -46,8 +46,8 @@ std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema:
   int64_t cores = std::thread::hardware_concurrency();
   llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
   summary.processor = {threads ? threads : std::max<int64_t>(1, cores / summary.ranks),
-                     features.lookup("amx-bf16"), // tiles, then vectors
-                     features.lookup("avx2") && features.lookup("fma")};
+                       features.lookup("amx-bf16"), // tiles, then vectors
+                       features.lookup("avx2") && features.lookup("fma")};
   summary.memory = plan::reportMemory(*module, degrees, summary.processor);
   for (auto function : module->getOps<mlir::func::FuncOp>())
     if (auto program = function->getAttrOfType<mlir::StringAttr>(ir::attr::kProgram);

@@ -27,8 +27,8 @@ struct RunSummary {
 
 /// Takes the run through all phases. `processes` fixes the `auto` degree; 0 threads stand for what
 /// the ranks would take if they shared this machine. Nothing after an error.
-std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema::CheckedRun &run, int64_t processes,
-                                 int64_t threads);
+std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema::CheckedRun &run,
+                                         int64_t processes, int64_t threads);
 
 /// 1,234,567.
 std::string grouped(int64_t number);

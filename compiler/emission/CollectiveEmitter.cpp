@@ -23,8 +23,8 @@ Blocks CollectiveEmitter::getBlocks(NamedTensorType split, int64_t dim) {
   Blocks blocks;
   for (auto [i, local] : llvm::enumerate(emitter.sizes().getDims(split))) {
     SizeExpr &extent = static_cast<int64_t>(i) < dim   ? blocks.outer
-                   : static_cast<int64_t>(i) > dim ? blocks.inner
-                                                   : blocks.d;
+                       : static_cast<int64_t>(i) > dim ? blocks.inner
+                                                       : blocks.d;
     extent = extent * local.size;
   }
   return blocks;
@@ -54,8 +54,8 @@ std::string CollectiveEmitter::getReduction() {
 
 std::string emission::getArguments(const CollectiveOperand &operand) {
   const Blocks &blocks = operand.blocks;
-  return operand.in + ", " + operand.out + ", " + blocks.outer.str() + ", " + blocks.d.str() + ", " +
-         blocks.inner.str();
+  return operand.in + ", " + operand.out + ", " + blocks.outer.str() + ", " + blocks.d.str() +
+         ", " + blocks.inner.str();
 }
 
 FailureOr<CollectiveOperand> CollectiveEmitter::gather() {
@@ -180,8 +180,8 @@ void CollectiveEmitter::padRow(const std::string &source, const std::string &pad
   if (!padded.empty())
     out.line("tm::copy(ctx, " + padded + ", " + source + ", " + whole.str() + ");");
   out.line("tm::fill(ctx, " + (padded.empty() ? source : padded) + " + " + whole.str() + ", " +
-           shard.atom() + " * " + emitter.sizes().getDegree(axes).name + " - " + whole.str() + ", " +
-           getElementType(to.getElementType()) + "(0));");
+           shard.atom() + " * " + emitter.sizes().getDegree(axes).name + " - " + whole.str() +
+           ", " + getElementType(to.getElementType()) + "(0));");
 }
 
 std::string CollectiveEmitter::openRows(const SizeExpr &rows) {
@@ -215,8 +215,8 @@ LogicalResult CollectiveEmitter::scatterRows() {
   getRow(rows, whole, shard);
   std::string row = openRows(rows), source = at(a, row, whole);
   padRow(source, padded, whole, shard);
-  out.line(start() + ", " + (padded.empty() ? source : padded) + ", " + at(b, row, shard) + ", 1, " +
-           shard.str() + ", 1);");
+  out.line(start() + ", " + (padded.empty() ? source : padded) + ", " + at(b, row, shard) +
+           ", 1, " + shard.str() + ", 1);");
   if (!row.empty())
     out.close();
   return success();
@@ -227,8 +227,8 @@ LogicalResult CollectiveEmitter::sliceFlat() {
   SizeExpr rows, whole, shard;
   getRow(rows, whole, shard);
   std::string row = openRows(rows);
-  out.line("tm::copyShard(ctx, " + at(b, row, shard) + ", " + at(a, row, whole) + ", " + whole.str() +
-           ", " + shard.str() + ", " + emitter.sizes().getShardIndex(axes) + ");");
+  out.line("tm::copyShard(ctx, " + at(b, row, shard) + ", " + at(a, row, whole) + ", " +
+           whole.str() + ", " + shard.str() + ", " + emitter.sizes().getShardIndex(axes) + ");");
   if (!row.empty())
     out.close();
   return success();

@@ -31,9 +31,9 @@ public:
       if (dim.key == along)
         keys = dim.size;
     head = {op.getHead().str(), SizeExpr()};
-    valueHead = {
-        op.getValueHead().getName().str(),
-        SizeFactor(emitter.sizes().getSize(op.getValueHead(), ArrayAttr::get(op.getContext(), {})))};
+    valueHead = {op.getValueHead().getName().str(),
+                 SizeFactor(emitter.sizes().getSize(op.getValueHead(),
+                                                    ArrayAttr::get(op.getContext(), {})))};
     addMask(op);
   }
 

@@ -40,7 +40,8 @@ static void emitCall(FunctionEmitter &emitter, Operation *op, ArrayRef<Collectiv
   out.line(head + ",");
   out.indent();
   for (auto [i, operand] : llvm::enumerate(operands))
-    out.line((i ? " {" : "{{") + getArguments(operand) + (i + 1 < operands.size() ? "}," : "}" + end));
+    out.line((i ? " {" : "{{") + getArguments(operand) +
+             (i + 1 < operands.size() ? "}," : "}" + end));
   out.unindent();
   if (!guard.empty())
     out.unindent();
@@ -74,8 +75,8 @@ static LogicalResult emitCollectiveCall(FunctionEmitter &emitter, Operation *op)
     if (value.hasRows())
       return op->emitError("cannot emit a collective of a whole stack together with others");
     FailureOr<CollectiveOperand> operand = isa<dist::AllGatherOp>(op)       ? value.gather()
-                           : isa<dist::ReduceScatterOp>(op) ? value.scatter()
-                                                            : value.reduce();
+                                           : isa<dist::ReduceScatterOp>(op) ? value.scatter()
+                                                                            : value.reduce();
     if (failed(operand))
       return failure();
     operands.push_back(*operand);

@@ -177,7 +177,8 @@ void ReductionEmitter::emitPoints() {
   else
     closeLoops(out, inner);
   closeLoops(out, outer);
-  out.line(getElement(r.result, parallel) + getStore() + (isBlocked ? r.type + "(total);" : "total;"));
+  out.line(getElement(r.result, parallel) + getStore() +
+           (isBlocked ? r.type + "(total);" : "total;"));
   closeScope(out, parallel);
 }
 

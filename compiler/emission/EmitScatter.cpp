@@ -67,7 +67,8 @@ Scatter::Scatter(FunctionEmitter &emitter, ScatterOp op)
   type = getRegisterType(table.getElementType());
   nameLoops(loops);
   for (const Loop &loop : loops) {
-    bool isIndex = at.strides.count(loop.getKey()), isParallel = result.strides.count(loop.getKey());
+    bool isIndex = at.strides.count(loop.getKey()),
+         isParallel = result.strides.count(loop.getKey());
     (isIndex ? indices : isParallel ? columns : others).push_back(loop);
     if (isIndex && isParallel)
       parallel.push_back(loop);

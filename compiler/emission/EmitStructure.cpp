@@ -90,8 +90,8 @@ AllocRefAttr FunctionEmitter::getSlot(OpResult stack) {
       repeat.getStackedUsers(stack.getResultNumber() - repeat.getNumIterArgs()));
 }
 
-LogicalResult FunctionEmitter::emitVariant(RepeatVariant variant, ArrayRef<EnclosingRepeat> enclosing,
-                                           std::string &name) {
+LogicalResult FunctionEmitter::emitVariant(RepeatVariant variant,
+                                           ArrayRef<EnclosingRepeat> enclosing, std::string &name) {
   RepeatOp repeat = variant.getRepeat();
   name = program.functionNames.pick(repeat.getDim().getName().str() +
                                     (repeat.getReverse() ? "_backward" : "_body"));
@@ -164,7 +164,8 @@ LogicalResult FunctionEmitter::emitYield(YieldOp yield) {
 
 LogicalResult FunctionEmitter::emitReturn(Operation *op) {
   auto targets = op->getAttrOfType<ArrayAttr>(memory::kArgumentAllocs);
-  for (auto [value, target] : llvm::zip_equal(op->getOperands(), targets.getAsRange<AllocRefAttr>()))
+  for (auto [value, target] :
+       llvm::zip_equal(op->getOperands(), targets.getAsRange<AllocRefAttr>()))
     copyToAllocation(value, target);
   return success();
 }

@@ -84,8 +84,8 @@ private:
   mlir::LogicalResult emitRepeat(ir::RepeatOp repeat);
   mlir::LogicalResult emitYield(ir::YieldOp yield);
   mlir::LogicalResult emitReturn(mlir::Operation *op);
-  mlir::LogicalResult emitVariant(ir::RepeatVariant variant, llvm::ArrayRef<EnclosingRepeat> enclosing,
-                                  std::string &name);
+  mlir::LogicalResult emitVariant(ir::RepeatVariant variant,
+                                  llvm::ArrayRef<EnclosingRepeat> enclosing, std::string &name);
   void emitEarlyStacks(ir::RepeatVariant variant);
   std::string getLayerPointer(dist::LayerOp layer);
   /// Copies where the memory phase could not make the value's place the one it must have.
@@ -101,7 +101,7 @@ private:
   llvm::DenseMap<mlir::Value, std::string> pointers;
   llvm::StringMap<std::string> rankOffsets; ///< variable by expression
   std::string line;                         ///< source line of the last comment
-  std::string lastTrace;                        ///< the last call of `at`
+  std::string lastTrace;                    ///< the last call of `at`
 };
 
 /// The table that says which variant an iteration runs, and the one of the slots that `users` have
@@ -147,7 +147,7 @@ struct Reduction {
   llvm::SmallVector<Access> factors;
   Access result;
   dist::ReductionKind kind;
-  std::string type;   ///< in which it is summed, in C++
+  std::string type;         ///< in which it is summed, in C++
   bool accumulates = false; ///< sums are added to what lies in `result`
 };
 void emitReduction(FunctionEmitter &emitter, Reduction reduction);

@@ -9,8 +9,8 @@
 #ifndef TITAN_COMPILER_EMISSION_LOCALSIZES_H
 #define TITAN_COMPILER_EMISSION_LOCALSIZES_H
 
-#include "compiler/emission/SizeExpr.h"
 #include "compiler/emission/Names.h"
+#include "compiler/emission/SizeExpr.h"
 #include "dialects/dist/IR/DistOps.h"
 
 #include "llvm/ADT/MapVector.h"

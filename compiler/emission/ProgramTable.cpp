@@ -8,8 +8,8 @@
 #include "dialects/titan/IR/Stacked.h"
 #include "dialects/titan/Kernels/ScalarText.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
-#include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 
 using namespace mlir;
 using namespace titan;
@@ -79,8 +79,8 @@ std::string ProgramTable::getAllocation(AllocationAttr allocation) {
          getDType(type.getElementType()) + "), " + std::to_string(allocation.getFirst()) + ", " +
          std::to_string(allocation.getLast()) +
          (allocation.getBucket() ? ", " + quote(allocation.getBucket().getValue()) + ", " +
-                                   std::to_string(memory::countSlots(type))
-                             : "") +
+                                       std::to_string(memory::countSlots(type))
+                                 : "") +
          "}";
 }
 
@@ -98,8 +98,8 @@ static std::string getStackOverlap(const support::StackOverlap &overlap) {
   };
   return "{" + list(overlap.consumed, number) + ", " + list(overlap.produced, number) + ", " +
          std::to_string(overlap.consumedSlots) + ", " + std::to_string(overlap.producedSlots) +
-         ", " + list(overlap.producedAbove, constraint) + ", " + list(overlap.producedBelow, constraint) +
-         "}";
+         ", " + list(overlap.producedAbove, constraint) + ", " +
+         list(overlap.producedBelow, constraint) + "}";
 }
 
 std::string ProgramTable::getInfo(NamedTensorType type, DenseI64ArrayAttr unpadded) {
@@ -282,7 +282,8 @@ void ProgramTable::emitFunction(func::FuncOp function, StringRef name) {
   auto program = function->getAttrOfType<StringAttr>(attr::kProgram);
   auto events = function->getAttrOfType<IntegerAttr>(memory::kEvents);
   out.open("addFunction(p, {" + quote(program.getValue()) + ",");
-  for (auto allocation : function->getAttrOfType<ArrayAttr>(memory::kTransient).getAsRange<AllocationAttr>())
+  for (auto allocation :
+       function->getAttrOfType<ArrayAttr>(memory::kTransient).getAsRange<AllocationAttr>())
     out.line(getAllocation(allocation) + ",");
   std::vector<support::StackOverlap> stackOverlaps = memory::getStackOverlaps(function);
   out.close(", " + std::to_string(events.getInt()) + ", " + name +

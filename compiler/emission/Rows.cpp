@@ -60,7 +60,8 @@ static SmallVector<std::string> getNeededIndices(Operation *op) {
 static Access makeGlobalAccess(Value value) {
   SmallVector<Index> space;
   for (DimAttr dim : cast<NamedTensorType>(value.getType()).getDims())
-    space.push_back({dim.getName().str(), SizeFactor{std::to_string(dim.getSize()), dim.getSize()}});
+    space.push_back(
+        {dim.getName().str(), SizeFactor{std::to_string(dim.getSize()), dim.getSize()}});
   return makeAccess("", space);
 }
 

@@ -9,16 +9,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/interpreter/ElementBytes.h"
-#include "compiler/interpreter/OverlappedStacks.h"
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Memory.h"
+#include "compiler/interpreter/OverlappedStacks.h"
 #include "compiler/support/ArenaPlanner.h"
 #include "compiler/support/PersistentLayout.h"
 #include "dialects/titan/IR/TypeOf.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
-#include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -27,9 +27,9 @@
 using namespace mlir;
 using namespace titan;
 using namespace titan::interpreter;
+using ir::AllocRefAttr;
 using ir::HostTensor;
 using ir::NamedTensorType;
-using ir::AllocRefAttr;
 using ir::typeOf;
 
 namespace {
@@ -124,18 +124,21 @@ LogicalResult ArenaMemory::plan() {
   std::vector<support::ArenaItem> items;
   auto planned = function->getAttrOfType<ArrayAttr>(memory::kTransient);
   for (auto allocation : planned.getAsRange<ir::AllocationAttr>())
-    items.push_back({getAllocationBytes(allocation, mesh), allocation.getFirst(), allocation.getLast()});
+    items.push_back(
+        {getAllocationBytes(allocation, mesh), allocation.getFirst(), allocation.getLast()});
   support::ArenaPlan plan = support::planArena(items, memory::getStackOverlaps(function));
   for (auto [i, allocation] : llvm::enumerate(planned.getAsRange<ir::AllocationAttr>()))
     transients.push_back({{plan.offsets[i], plan.offsets[i] + items[i].bytes},
                           allocation.getName().str(),
                           allocation.getLast()});
-  auto persistent = function->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(memory::kPersistent);
+  auto persistent =
+      function->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(memory::kPersistent);
   if (!persistent)
     return function.emitError("the module lists no persistent allocations");
   std::vector<support::PersistentItem> persistentItems;
   for (auto allocation : persistent.getAsRange<ir::AllocationAttr>())
-    persistentItems.push_back(memory::getPersistentItem(allocation, getAllocationBytes(allocation, mesh)));
+    persistentItems.push_back(
+        memory::getPersistentItem(allocation, getAllocationBytes(allocation, mesh)));
   support::PersistentLayout persistentLayout = support::makePersistentLayout(persistentItems);
   const int64_t begin = support::alignTo(plan.bytes, support::kArenaAlignment);
   for (auto [i, allocation] : llvm::enumerate(persistent.getAsRange<ir::AllocationAttr>())) {
@@ -233,7 +236,8 @@ TensorRef ArenaMemory::readSlot(Value stack, int64_t slot, NamedTensorType type)
 void ArenaMemory::beginStack(Value stack) {
   AllocRefAttr ref = getAllocRef(stack);
   bool isTransient = ref && ref.getSpace() == ir::MemorySpace::Transient;
-  if (ref && !(isTransient && overlappedStacks.getProducer(ref.getIndex()) == stack.getDefiningOp()))
+  if (ref &&
+      !(isTransient && overlappedStacks.getProducer(ref.getIndex()) == stack.getDefiningOp()))
     poison(getRange(ref, typeOf(stack)));
 }
 
@@ -307,7 +311,8 @@ LogicalResult ArenaMemory::checkOverlap(Operation *op) const {
       bool same = written.begin == readRange.begin && written.end == readRange.end;
       if (written.overlaps(readRange) && !(same && mayShare(op, result.getResultNumber(), i)))
         return op->emitOpError("overwrites what it reads: its result is in allocation \"")
-               << getAllocation(to).name << "\", an operand in \"" << getAllocation(from).name << '"';
+               << getAllocation(to).name << "\", an operand in \"" << getAllocation(from).name
+               << '"';
     }
   return success();
 }

@@ -3,8 +3,8 @@
 #include "compiler/interpreter/OverlappedStacks.h"
 
 #include "dialects/titan/IR/TypeOf.h"
-#include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 
 using namespace mlir;
 using namespace titan;
@@ -41,7 +41,7 @@ void OverlappedStacks::collect(ir::RepeatOp repeat) {
 }
 
 SmallVector<OverlappedStacks::Slot> OverlappedStacks::getSlots(const Stacks &stacks,
-                                                   ArrayRef<Memory::Loop> loops) {
+                                                               ArrayRef<Memory::Loop> loops) {
   SmallVector<Slot> slots;
   ir::RepeatOp repeat = loops.back().repeat;
   int64_t variant = repeat.getIterations().getVariant(loops.back().index);

@@ -1,8 +1,8 @@
 //===- OverlappedStacks.h - Slots that change hands in an iteration ---*- C++ -*-===//
 //
-// Of stacks that a repeat hands over (titan.stack_overlaps), memory changes its owner slot by slot: a
-// slot that is produced begins to live with the iteration that writes it, one that is consumed is gone
-// with the iteration that reads it.
+// Of stacks that a repeat hands over (titan.stack_overlaps), memory changes its owner slot by slot:
+// a slot that is produced begins to live with the iteration that writes it, one that is consumed is
+// gone with the iteration that reads it.
 //
 //===----------------------------------------------------------------------===//
 

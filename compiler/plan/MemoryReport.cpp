@@ -3,9 +3,9 @@
 #include "compiler/support/PersistentLayout.h"
 #include "dialects/titan/IR/Titan.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
-#include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -51,7 +51,7 @@ SmallVector<Kind> getKinds(func::FuncOp function, ArrayAttr allocations) {
   Operation *end = function.getBody().front().getTerminator();
   for (auto [i, ref] : llvm::enumerate(end->getAttrOfType<ArrayAttr>(memory::kArgumentAllocs)))
     mark(ref, function.getResultAttr(i, ir::attr::kGradient) ? &ProgramMemory::gradients
-                                                               : &ProgramMemory::inputsOutputs);
+                                                             : &ProgramMemory::inputsOutputs);
   return kinds;
 }
 
@@ -104,7 +104,7 @@ int64_t getPackingBytes(Type factor, Type result, const Processor &processor) {
 }
 
 int64_t getGemmBytes(ir::ContractOp contract, const dist::Degrees &degrees,
-                        const Processor &processor) {
+                     const Processor &processor) {
   constexpr double kLarge = 256;
   constexpr int64_t kMostSums = int64_t{64} << 20;
   auto count = [&](Value value) {
@@ -150,8 +150,8 @@ llvm::DenseMap<int64_t, int64_t MemoryReport::*> getPersistentKinds(ModuleOp mod
         continue;
       if (function.getArgAttr(i, ir::attr::kParam))
         kinds[ref.getIndex()] = function.getArgAttr(i, ir::attr::kBuffer)
-                                       ? &MemoryReport::buffers
-                                       : &MemoryReport::parameters;
+                                    ? &MemoryReport::buffers
+                                    : &MemoryReport::parameters;
       if (function.getArgAttr(i, ir::attr::kState))
         kinds[ref.getIndex()] = &MemoryReport::optimizer;
     }
@@ -193,7 +193,8 @@ MemoryReport reportMemory(ModuleOp module, const dist::Degrees &degrees,
   for (auto [number, allocation] : llvm::enumerate(allocations.getAsRange<ir::AllocationAttr>())) {
     auto found = kinds.find(number);
     auto kind = found == kinds.end() ? &MemoryReport::scalars : found->second;
-    support::PersistentItem item = memory::getPersistentItem(allocation, reporter.getBytes(allocation));
+    support::PersistentItem item =
+        memory::getPersistentItem(allocation, reporter.getBytes(allocation));
     if (allocation.getBucket())
       addBlocks(report, item, kind == &MemoryReport::optimizer);
     report.*kind += support::getPersistentBytes(item);

@@ -56,7 +56,9 @@ const char *kindOf(const Decl &decl) {
 }
 
 Namespace namespaceOf(const Decl &decl) {
-  return decl.is<ParallelDecl>() ? Namespace::Maps : decl.is<TrainDecl>() ? Namespace::Runs : Namespace::Code;
+  return decl.is<ParallelDecl>() ? Namespace::Maps
+         : decl.is<TrainDecl>()  ? Namespace::Runs
+                                 : Namespace::Code;
 }
 
 namespace {
@@ -78,7 +80,8 @@ const Unit *Library::loadRoot(const std::string &path, std::optional<FileId> tex
   std::string error;
   std::optional<FileId> file = text ? text : sources.loadFile(path, error);
   if (!file) {
-    suggestFile(diags.report(Code::CannotReadFile, {}, "cannot read `" + path + "`: " + error), path);
+    suggestFile(diags.report(Code::CannotReadFile, {}, "cannot read `" + path + "`: " + error),
+                path);
     return nullptr;
   }
   const Unit *unit = load(path, *file, {});
@@ -299,7 +302,8 @@ Symbol Library::lookupPrivate(const Unit &unit, const Path &path) const {
   return {};
 }
 
-std::vector<std::string> Library::ambiguous(const Unit &unit, const Path &path, Namespace ns) const {
+std::vector<std::string> Library::ambiguous(const Unit &unit, const Path &path,
+                                            Namespace ns) const {
   std::vector<std::string> meanings;
   auto found = unit.ambiguous.find({ns, path.last().text});
   if (!path.isSimple() || found == unit.ambiguous.end() ||
@@ -321,7 +325,8 @@ std::vector<std::pair<std::string, Import>> Library::importsOf(const Unit &unit,
   return all;
 }
 
-bool Library::noteImports(Diagnostic &diag, const Unit &unit, const Path &path, Namespace ns) const {
+bool Library::noteImports(Diagnostic &diag, const Unit &unit, const Path &path,
+                          Namespace ns) const {
   if (path.segments.size() != 2 || unit.namespaces.count(path.segments[0].text))
     return false;
   std::vector<std::pair<std::string, Import>> meant = importsOf(unit, path, ns);

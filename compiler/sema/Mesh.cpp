@@ -68,7 +68,8 @@ private:
 
   bool isTooLarge(const ParallelDecl &decl, const AxisDecl &axis) {
     constexpr size_t most = 64;
-    size_t splits = (axis.use.splits ? axis.use.splits->size() : 0) + axis.use.fallbackSplits.size();
+    size_t splits =
+        (axis.use.splits ? axis.use.splits->size() : 0) + axis.use.fallbackSplits.size();
     if (static_cast<size_t>(&axis - decl.axes.data()) < most && splits <= most)
       return false;
     diags.report(Code::TooManyAxes, axis.loc,
@@ -156,32 +157,38 @@ private:
           .help("add what its component axes split together: `splits ...`");
     if (decl.degree->as<TupleExpr>()->elements.empty())
       diags
-          .report(Code::UselessAxis, decl.degree->loc, "axis `" + decl.name.text + "` has no component axes")
+          .report(Code::UselessAxis, decl.degree->loc,
+                  "axis `" + decl.name.text + "` has no component axes")
           .help("name other axes in the parentheses: `(shard, tp)`");
     std::vector<Axis *> components;
     for (const ExprPtr &element : decl.degree->as<TupleExpr>()->elements)
       if (Axis *component = findComponent(decl, *element, components))
         components.push_back(component);
     for (Axis *component : components) {
-      addNames(*component, component->splits, component->splits.size(), lists.splits, lists.splitLocs, 0);
-      addNames(*component, component->fallback, component->splitLocs.size(), lists.fallback, lists.splitLocs,
-               lists.splits.size());
+      addNames(*component, component->splits, component->splits.size(), lists.splits,
+               lists.splitLocs, 0);
+      addNames(*component, component->fallback, component->splitLocs.size(), lists.fallback,
+               lists.splitLocs, lists.splits.size());
       for (const std::string &state : lists.stores)
-        if (std::find(component->stores.begin(), component->stores.end(), state) == component->stores.end())
+        if (std::find(component->stores.begin(), component->stores.end(), state) ==
+            component->stores.end())
           component->stores.push_back(state);
     }
   }
 
-  Axis *findComponent(const AxisDecl &decl, const Expr &element, const std::vector<Axis *> &others) {
+  Axis *findComponent(const AxisDecl &decl, const Expr &element,
+                      const std::vector<Axis *> &others) {
     auto *name = element.as<NameExpr>();
     std::string text = name ? name->path.text() : "";
     auto component = std::find_if(mesh.axes.begin(), mesh.axes.end(),
-                             [&](const Axis &axis) { return axis.name == text; });
-    if (component != mesh.axes.end() && std::find(others.begin(), others.end(), &*component) == others.end())
+                                  [&](const Axis &axis) { return axis.name == text; });
+    if (component != mesh.axes.end() &&
+        std::find(others.begin(), others.end(), &*component) == others.end())
       return &*component;
-    std::string what = !name ? "a component of axis `" + decl.name.text + "` is the name of another axis"
-                       : component == mesh.axes.end() ? "the map has no axis `" + text + "` of its own"
-                                                 : "axis `" + text + "` is a component already";
+    std::string what =
+        !name ? "a component of axis `" + decl.name.text + "` is the name of another axis"
+        : component == mesh.axes.end() ? "the map has no axis `" + text + "` of its own"
+                                       : "axis `" + text + "` is a component already";
     Diagnostic &diag = diags.report(Code::UnknownAxis, element.loc, what);
     suggestName(diag, element.loc, text, axisNames(), "axes with a degree are ");
     return nullptr;

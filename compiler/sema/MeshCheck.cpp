@@ -23,7 +23,7 @@ public:
         checkNames(axis);
     for (const Parameter &parameter : model.parameters)
       checkAxes(parameter.type.dims, "parameter `" + parameter.name + "`", parameter.loc, true,
-          parameter.name);
+                parameter.name);
     for (const Input &input : model.inputs)
       checkPads(input);
     for (const Input &input : model.inputs)
@@ -83,7 +83,8 @@ private:
   void checkConstraints(const Region &region) {
     for (const Op &op : region.ops) {
       if (op.kind == OpKind::ShardingConstraint)
-        checkAxes(model.values[op.results[0]].type.dims, "`" + op.name + "`", op.loc, false, op.names[0]);
+        checkAxes(model.values[op.results[0]].type.dims, "`" + op.name + "`", op.loc, false,
+                  op.names[0]);
       for (const Region &body : op.body)
         checkConstraints(body);
     }
@@ -91,7 +92,7 @@ private:
 
   /// The first listed dimension that the tensor has takes the axis.
   void checkAxes(const DimSet &dims, const std::string &what, Location at, bool isParameter,
-           const std::string &name) {
+                 const std::string &name) {
     std::map<DimId, int64_t> degrees;
     for (const Axis &axis : mesh.axes) {
       if (axis.degree <= 1)

@@ -30,8 +30,8 @@ public:
     if (decl.lines.empty())
       diags
           .report(Code::OverrideWithoutEffect, decl.pattern.loc,
-                  "no override is given for the " + decl.kind.text + " that match `" + decl.pattern.text +
-                      "`")
+                  "no override is given for the " + decl.kind.text + " that match `" +
+                      decl.pattern.text + "`")
           .help("say what an axis does to them: `AXIS splits none`; or leave this out");
     for (const OverrideDecl::Line &line : decl.lines)
       addLine(decl, line);
@@ -88,7 +88,7 @@ private:
 
   bool hasEffect(const MeshOverride &made, const OverrideDecl::Line &line) {
     std::string what =
-        !line.use.splits && !line.use.stores    ? "this overrides nothing of axis `" + made.axis + "`"
+        !line.use.splits && !line.use.stores ? "this overrides nothing of axis `" + made.axis + "`"
         : line.use.stores && !made.ofParameters ? "values are not stored, only parameters are"
                                                 : "";
     if (!what.empty())

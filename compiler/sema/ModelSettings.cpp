@@ -26,7 +26,9 @@ void visitModels(Symbol model, const Library &library,
 std::optional<Path> readPath(const StringExpr &text) {
   Path path{{}, text.loc};
   size_t begin = 0;
-  auto isIdentifierChar = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  auto isIdentifierChar = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
   while (begin <= text.value.size()) {
     size_t end = std::min(text.value.find('.', begin), text.value.size());
     std::string segment = text.value.substr(begin, end - begin);

@@ -45,9 +45,9 @@ OptionSpec effectiveWith(const char *needs, OptionSpec spec) {
 }
 
 OptionSpec tokens() {
-  OptionSpec spec =
-      integer("data.tokens", Value::ofInt(0), Fixed::Compile, 0,
-              "tokens in a step, in microbatches of `data.batch` samples; 0: a step has `data.batch` samples");
+  OptionSpec spec = integer("data.tokens", Value::ofInt(0), Fixed::Compile, 0,
+                            "tokens in a step, in microbatches of `data.batch` samples; 0: a step "
+                            "has `data.batch` samples");
   spec.samples = {"4096", "8192"};
   return spec;
 }
@@ -71,10 +71,11 @@ std::vector<OptionSpec> evaluationOptions() {
       text("eval.data.path",
            "the file to evaluate on; a program without one is compiled without evaluation"),
       effectiveWith("eval.data.path=\"FILE\"",
-             integer("eval.every", Value::ofInt(0), Fixed::Launch, 0,
-                     "steps between evaluations; 0: only the command `eval` evaluates")),
-      effectiveWith("eval.data.path=\"FILE\"", integer("eval.batches", Value::ofInt(0), Fixed::Launch, 0,
-                                                "batches of an evaluation; 0: all that are full")),
+                    integer("eval.every", Value::ofInt(0), Fixed::Launch, 0,
+                            "steps between evaluations; 0: only the command `eval` evaluates")),
+      effectiveWith("eval.data.path=\"FILE\"",
+                    integer("eval.batches", Value::ofInt(0), Fixed::Launch, 0,
+                            "batches of an evaluation; 0: all that are full")),
   };
 }
 
@@ -90,7 +91,8 @@ std::vector<OptionSpec> checkpointOptions() {
 std::vector<OptionSpec> metricsOptions() {
   return {
       number("metrics.peak_tflops", 0, Fixed::Launch, 0, unbounded,
-             "peak TFLOP/s of the device of one process, the denominator of `mfu`; 0: the published peak, where it is known"),
+             "peak TFLOP/s of the device of one process, the denominator of `mfu`; 0: the "
+             "published peak, where it is known"),
   };
 }
 
@@ -100,11 +102,14 @@ std::vector<OptionSpec> precisionOptions() {
       elementType("precision.compute", {"f32", "f64", "bf16"},
                   "element type of computations outside of islands"),
       effectiveWith("precision.compute=bf16",
-             elementType("precision.reduce", {"auto", "f32", "f64", "bf16"},
-                         "element type in which parameters' gradients are reduced; auto: the wider of f32 and `compute`")),
-      effectiveWith("precision.compute=bf16",
-             elementType("precision.activations_reduce", {"auto", "f32", "f64", "bf16"},
-                         "element type in which values of the type `compute` are reduced; auto: `compute`")),
+                    elementType("precision.reduce", {"auto", "f32", "f64", "bf16"},
+                                "element type in which parameters' gradients are reduced; auto: "
+                                "the wider of f32 and `compute`")),
+      effectiveWith(
+          "precision.compute=bf16",
+          elementType(
+              "precision.activations_reduce", {"auto", "f32", "f64", "bf16"},
+              "element type in which values of the type `compute` are reduced; auto: `compute`")),
       elementType("precision.optimizer", {"auto", "f32", "f64", "bf16"},
                   "element type of the optimizer's state; auto: the wider of f32 and `params`"),
   };
@@ -113,10 +118,11 @@ std::vector<OptionSpec> precisionOptions() {
 std::vector<OptionSpec> shardingOptions() {
   return {
       choice("sharding.reshard_after_forward", Fixed::Compile, {"default", "always", "never"},
-             "whether the backward pass gathers parameters again: default: those of layers; always: all; never: none"),
-      choice(
-          "sharding.overlap", Fixed::Compile, {"always", "never"},
-          "overlap communication with computation: prefetch parameters by one layer, wait for a reduction at its first use"),
+             "whether the backward pass gathers parameters again: default: those of layers; "
+             "always: all; never: none"),
+      choice("sharding.overlap", Fixed::Compile, {"always", "never"},
+             "overlap communication with computation: prefetch parameters by one layer, wait for a "
+             "reduction at its first use"),
   };
 }
 
@@ -140,7 +146,8 @@ std::vector<OptionSpec> scheduleOptions() {
       choice("schedule.decay", Fixed::Launch, {"constant", "linear", "cosine"},
              "how the learning rate falls after the warm-up, until the last step"),
       effectiveWith("schedule.decay=linear",
-             number("schedule.to", 0, Fixed::Launch, 0, 1, "final learning rate, as a fraction of the peak")),
+                    number("schedule.to", 0, Fixed::Launch, 0, 1,
+                           "final learning rate, as a fraction of the peak")),
   };
 }
 
@@ -155,9 +162,9 @@ std::vector<OptionSpec> stepOptions() {
           "with it, which cannot `warn`"),
       integer("accumulate", Value::ofInt(1), Fixed::Compile, 1,
               "microbatches of a step, whose gradients are accumulated"),
-      integer(
-          "loss_chunks", Value::ofInt(0), Fixed::Compile, 0,
-          "chunks of the sequence in which logits, loss and their gradients are computed in turn; 0: as many as save memory"),
+      integer("loss_chunks", Value::ofInt(0), Fixed::Compile, 0,
+              "chunks of the sequence in which logits, loss and their gradients are computed in "
+              "turn; 0: as many as save memory"),
   };
 }
 
@@ -165,8 +172,9 @@ std::vector<OptionSpec> recomputeOptions() {
   return {
       choice("recompute", Fixed::Compile, {"none", "full"},
              "which forward values of a repeat the backward pass recomputes"),
-      integer("recompute.every", Value::ofInt(0), Fixed::Compile, 0,
-              "recompute every n-th layer: the layers n - 1, 2n - 1, ...; 0: the other options decide"),
+      integer(
+          "recompute.every", Value::ofInt(0), Fixed::Compile, 0,
+          "recompute every n-th layer: the layers n - 1, 2n - 1, ...; 0: the other options decide"),
       list("recompute.layers", OptionType::Integers, {},
            "the layers to recompute, counted from 0; none: the other options decide"),
       list("recompute.save", OptionType::Words,
@@ -221,15 +229,15 @@ const std::vector<OptionSpec> &groupOptions() {
 
 const std::vector<OptionSpec> &ruleOptions() {
   static const std::vector<OptionSpec> table = {
-      {"init", OptionType::Initialiser, {}, Fixed::Compile, "distribution or number of the initial values", 0, 0, {}},
-      {"frozen",
-       OptionType::Bool,
-       Value::ofBool(false),
+      {"init",
+       OptionType::Initialiser,
+       {},
        Fixed::Compile,
-       "not trained",
+       "distribution or number of the initial values",
        0,
        0,
        {}},
+      {"frozen", OptionType::Bool, Value::ofBool(false), Fixed::Compile, "not trained", 0, 0, {}},
   };
   return table;
 }

@@ -25,8 +25,9 @@ std::vector<PatternUse> listPatterns(const CheckedRun &run) {
   auto position = [](const PatternUse &use) {
     return std::tuple(use.loc.file, use.loc.line, use.loc.col);
   };
-  std::stable_sort(uses.begin(), uses.end(),
-                   [&](const PatternUse &a, const PatternUse &b) { return position(a) < position(b); });
+  std::stable_sort(uses.begin(), uses.end(), [&](const PatternUse &a, const PatternUse &b) {
+    return position(a) < position(b);
+  });
   for (const MeshOverride &entry : run.mesh.overrides)
     if (uses.empty() || !(uses.back().loc == entry.patternLoc)) // one entry for each of its lines
       uses.push_back({entry.ofParameters ? "map: parameters" : "map: values", entry.pattern,

@@ -48,10 +48,10 @@ static void checkAccumulation(const Run &run, DiagnosticEngine &diags) {
   if (batch.value.isError() || microbatches.value.isError() ||
       batch.value.integer % microbatches.value.integer == 0)
     return;
-  Diagnostic &diag = diags.report(Code::Indivisible, microbatches.loc,
-                                  "a batch of " + std::to_string(batch.value.integer) +
-                                      " samples cannot be cut into " +
-                                      std::to_string(microbatches.value.integer) + " equal microbatches");
+  Diagnostic &diag = diags.report(
+      Code::Indivisible, microbatches.loc,
+      "a batch of " + std::to_string(batch.value.integer) + " samples cannot be cut into " +
+          std::to_string(microbatches.value.integer) + " equal microbatches");
   if (batch.loc.isValid())
     diag.note(batch.loc, "the batch is set here");
   diag.help("numbers that divide it: " + listDivisors(batch.value.integer));

@@ -24,8 +24,9 @@ void Resolver::addSetting(const std::string &prefix, const Setting &setting) {
     if (path == "parameters")
       return readRule(setting, library, *unit, run, diags);
     diags.report(Code::UnknownOption, setting.path.loc, "no pattern follows `" + path + "`")
-        .help("patterns are allowed in `optimizer { group \"PATTERN\" { ... } }` and in `parameters "
-              "\"PATTERN\" { ... }`");
+        .help(
+            "patterns are allowed in `optimizer { group \"PATTERN\" { ... } }` and in `parameters "
+            "\"PATTERN\" { ... }`");
     return;
   }
   if (setting.value)

@@ -31,7 +31,8 @@ public:
         return name != first && occurTogether(first, name);
       });
       if (outer > 1 && second != axis.splits.end() && sizeOf(*second) % inner == 0)
-        return std::pair(subAxis(axis, outer, first, *second), subAxis(axis, inner, *second, first));
+        return std::pair(subAxis(axis, outer, first, *second),
+                         subAxis(axis, inner, *second, first));
       return std::nullopt;
     }
     return std::nullopt;
@@ -65,7 +66,7 @@ private:
 
   /// The part of `axis` that splits `own`, and everything else but `other`.
   static Axis subAxis(const Axis &axis, int64_t degree, const std::string &own,
-                   const std::string &other) {
+                      const std::string &other) {
     Axis result = axis;
     result.name = axis.name + "." + own;
     result.degree = degree;

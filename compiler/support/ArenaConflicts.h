@@ -1,8 +1,8 @@
 //===- ArenaConflicts.h - Which buffers must lie apart ----------*- C++ -*-===//
 //
-// Two buffers that live at the same event must lie apart, except for stacks of which one is produced
-// while the other empties (StackOverlap.h): these may lie over one another as far as what is alive of
-// them stays apart.
+// Two buffers that live at the same event must lie apart, except for stacks of which one is
+// produced while the other empties (StackOverlap.h): these may lie over one another as far as what
+// is alive of them stays apart.
 //
 // Sizes are in bytes, lifetimes in events of a linear order, both ends included. Buffers of no size
 // are in nobody's way.
@@ -39,8 +39,8 @@ constexpr int64_t alignTo(int64_t bytes, int64_t alignment) {
 
 class ArenaConflicts {
 public:
-  ArenaConflicts(const std::vector<ArenaItem> &items, const std::vector<StackOverlap> &stackOverlaps,
-                 int64_t alignment)
+  ArenaConflicts(const std::vector<ArenaItem> &items,
+                 const std::vector<StackOverlap> &stackOverlaps, int64_t alignment)
       : items(items), alignment(alignment), hasOverlap(items.size(), false),
         partners(items.size(), Partner{items.size(), 0}) {
     for (const StackOverlap &overlap : stackOverlaps)
@@ -94,7 +94,7 @@ private:
     int64_t above = alignTo(getMinDistance(overlap.producedAbove, from, to), alignment),
             below = alignTo(getMinDistance(overlap.producedBelow, to, from), alignment);
     pairs[{consumed, produced}] = {std::min(above, getSize(consumed)),
-                                std::min(below, getSize(produced))};
+                                   std::min(below, getSize(produced))};
     hasOverlap[consumed] = hasOverlap[produced] = true;
   }
 

@@ -31,8 +31,8 @@ public:
         forbidden[i * count + j] = conflicts.getForbidden(i, j, 0);
   }
 
-  /// False if the order needs more than `limit`. With partners, an item's partner is placed with it, at
-  /// the distance at which they share most.
+  /// False if the order needs more than `limit`. With partners, an item's partner is placed with
+  /// it, at the distance at which they share most.
   bool place(const std::vector<size_t> &order, bool withPartners,
              int64_t limit = std::numeric_limits<int64_t>::max()) {
     plan.offsets.assign(count, 0);

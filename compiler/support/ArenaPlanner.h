@@ -26,8 +26,8 @@
 
 namespace titan::support {
 
-/// The most that lives at one event, where partners share what they can: no plan without stackOverlaps is
-/// smaller.
+/// The most that lives at one event, where partners share what they can: no plan without
+/// stackOverlaps is smaller.
 struct Peak {
   int64_t bytes = 0, event = 0; ///< the first event at which so much lives
   int64_t shared = 0; ///< what partners have in common at that event, counted once in `bytes`
@@ -43,8 +43,9 @@ inline Peak findPeak(const std::vector<ArenaItem> &items, const ArenaConflicts &
   for (size_t i = 0; i < items.size(); ++i) {
     change(items[i].first, items[i].last, conflicts.getSize(i), 0);
     if (size_t partner = conflicts.getPartner(i).item; conflicts.hasPartner(i) && partner > i)
-      change(std::max(items[i].first, items[partner].first), std::min(items[i].last, items[partner].last),
-             -conflicts.getShared(i), conflicts.getShared(i));
+      change(std::max(items[i].first, items[partner].first),
+             std::min(items[i].last, items[partner].last), -conflicts.getShared(i),
+             conflicts.getShared(i));
   }
   Peak peak;
   int64_t live = 0, shared = 0;
@@ -122,9 +123,10 @@ private:
   /// and their ends are what is looked for.
   void improve(Candidate candidate) {
     // What is small goes where there is room, whatever the order.
-    auto large = std::stable_partition(candidate.order.begin(), candidate.order.end(), [&](size_t i) {
-      return conflicts.getSize(i) >= lowerBound / kLargeFraction;
-    });
+    auto large =
+        std::stable_partition(candidate.order.begin(), candidate.order.end(), [&](size_t i) {
+          return conflicts.getSize(i) >= lowerBound / kLargeFraction;
+        });
     const auto count = static_cast<size_t>(large - candidate.order.begin());
     if (count < 2 || best.plan.bytes <= lowerBound)
       return;
@@ -132,7 +134,8 @@ private:
     candidate.plan = placement.getPlan();
     std::vector<size_t> order;
     const auto most = static_cast<int64_t>(kMaxPairChecks / (items.size() * items.size() + 1));
-    const int64_t rounds = std::min(most, kMinRounds + (candidate.plan.bytes - lowerBound) / kBytesPerRound);
+    const int64_t rounds =
+        std::min(most, kMinRounds + (candidate.plan.bytes - lowerBound) / kBytesPerRound);
     for (int64_t round = 0; round < rounds && candidate.plan.bytes > lowerBound; ++round) {
       order = candidate.order;
       if (round % 2 == 0)

@@ -44,7 +44,8 @@ inline int64_t getPersistentBytes(const PersistentItem &item, int64_t alignment 
 }
 
 /// Items in their order; a bucket lies where the first of its items stands.
-inline PersistentLayout makePersistentLayout(const std::vector<PersistentItem> &items, int64_t alignment = kArenaAlignment) {
+inline PersistentLayout makePersistentLayout(const std::vector<PersistentItem> &items,
+                                             int64_t alignment = kArenaAlignment) {
   PersistentLayout layout;
   layout.offsets.assign(items.size(), 0);
   layout.strides.assign(items.size(), 0);

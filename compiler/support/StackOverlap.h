@@ -2,8 +2,8 @@
 //
 // A loop reads a slot of one stack for the last time in each iteration and writes a slot of
 // another. The two need not lie apart: what is written may lie where slots have been read. Of the
-// offset difference d = offset(produced) - offset(consumed), disjointness forbids everything between
-// minus the one's size and the other's; here less of it is forbidden:
+// offset difference d = offset(produced) - offset(consumed), disjointness forbids everything
+// between minus the one's size and the other's; here less of it is forbidden:
 //
 //   produced above:  d >= (s + 1) * consumed.row - t * produced.row
 //   produced below: -d >= (t + 1) * produced.row - s * consumed.row
@@ -11,8 +11,8 @@
 // for all slots s that some iteration k or a later one reads and t that k or an earlier one writes:
 // one of the lines, for all of them. Slots of one iteration are taken to live through all of it.
 //
-// Rows' sizes may be unknown, so what is kept of the pairs (s, t) are constraints (p, q) that stand for
-// p * row - q * row: those that are the greatest for some sizes of rows. Plain data.
+// Rows' sizes may be unknown, so what is kept of the pairs (s, t) are constraints (p, q) that stand
+// for p * row - q * row: those that are the greatest for some sizes of rows. Plain data.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +41,8 @@ struct StackOverlap {
 };
 
 /// What `below` must keep from `above` with rows of these sizes: the least difference of offsets.
-inline int64_t getMinDistance(const std::vector<OffsetConstraint> &constraints, int64_t rowBelow, int64_t rowAbove) {
+inline int64_t getMinDistance(const std::vector<OffsetConstraint> &constraints, int64_t rowBelow,
+                              int64_t rowAbove) {
   int64_t distance = 0;
   for (OffsetConstraint constraint : constraints)
     distance = std::max(distance, constraint.below * rowBelow - constraint.above * rowAbove);
@@ -71,7 +72,8 @@ inline std::vector<OffsetConstraint> pruneConstraints(std::vector<OffsetConstrai
   return chain;
 }
 
-/// True where keeping the distance of `constraints` keeps that of `constraint`, whatever the rows' sizes.
+/// True where keeping the distance of `constraints` keeps that of `constraint`, whatever the rows'
+/// sizes.
 inline bool implies(const std::vector<OffsetConstraint> &constraints, OffsetConstraint constraint) {
   for (OffsetConstraint a : constraints)
     for (OffsetConstraint b : constraints) {
@@ -90,8 +92,8 @@ inline bool implies(const std::vector<OffsetConstraint> &constraints, OffsetCons
 using Slots = std::vector<std::optional<int64_t>>;
 
 /// Calls `visit(first, last, least, most)` for each iteration in which something of both stacks is
-/// alive: of the consumed one, slots `first` to `last` are read in it or later; of the produced one,
-/// `least` to `most` were written in it or earlier.
+/// alive: of the consumed one, slots `first` to `last` are read in it or later; of the produced
+/// one, `least` to `most` were written in it or earlier.
 template <typename Visitor>
 void walkStackOverlap(const Slots &read, const Slots &written, Visitor visit) {
   using Extent = std::optional<std::pair<int64_t, int64_t>>; // the least and the greatest slot

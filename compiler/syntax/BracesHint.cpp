@@ -40,8 +40,8 @@ bool Recovery::addBracesHint(Diagnostic &diagnostic, size_t index,
     return false;
   const std::string head = between(start, index - 1);
   size_t behind = open.partner + 1, end = behind; // `on MAP`
-  while (
-      !prepared.tokens[end].isOneOf(Parser::LBRACE, Parser::NEWLINE, Parser::SEMI, Token::endOfFile))
+  while (!prepared.tokens[end].isOneOf(Parser::LBRACE, Parser::NEWLINE, Parser::SEMI,
+                                       Token::endOfFile))
     ++end;
   std::string rest = end > behind ? " " + between(behind, end - 1) : "";
   if (open.partner == index + 1) {

@@ -219,7 +219,7 @@ bool Recovery::isInAxis(size_t index) const {
 /// The first token of the statement that a token is in.
 size_t Recovery::entryStart(size_t index) const {
   while (index > 0 && !prepared.tokens[index - 1].isOneOf(Parser::NEWLINE, Parser::SEMI,
-                                                         Parser::LBRACE, Parser::RBRACE))
+                                                          Parser::LBRACE, Parser::RBRACE))
     --index;
   return index;
 }

@@ -45,8 +45,8 @@ class Parse {
 public:
   Parse(const SourceManager &sources, FileId file, DiagnosticEngine &diags)
       : prepared(checkEncoding(sources, file, diags)
-                    ? prepareTokens(sources, file, lex(sources.text(file)), diags)
-                    : PreparedTokens{{Token()}, {}, true}),
+                     ? prepareTokens(sources, file, lex(sources.text(file)), diags)
+                     : PreparedTokens{{Token()}, {}, true}),
         source(forParser(prepared.tokens)), stream(&source), parser(&stream) {
     parser.removeErrorListeners();
     parser.setErrorHandler(std::make_shared<Recovery>(sources, file, prepared, diags));

@@ -20,8 +20,8 @@ bool deepens(const Token &t) {
 
 } // namespace
 
-TokenPreparer::TokenPreparer(const SourceManager &sources, FileId file, const std::vector<Token> &raw,
-           DiagnosticEngine &diags)
+TokenPreparer::TokenPreparer(const SourceManager &sources, FileId file,
+                             const std::vector<Token> &raw, DiagnosticEngine &diags)
     : sources(sources), file(file), diags(diags) {
   bool begins = true;
   size_t taken = 0;
@@ -249,8 +249,8 @@ bool endsStatement(const Token &previous, bool previousFollowsDot, const Token &
   return !continues || afterNext.isOneOf(Lex::ASSIGN, Lex::DOT);
 }
 
-PreparedTokens prepareTokens(const SourceManager &sources, FileId file, const std::vector<Token> &raw,
-                    DiagnosticEngine &diags) {
+PreparedTokens prepareTokens(const SourceManager &sources, FileId file,
+                             const std::vector<Token> &raw, DiagnosticEngine &diags) {
   return detail::TokenPreparer(sources, file, raw, diags).run();
 }
 

@@ -35,8 +35,8 @@ struct PreparedTokens {
   bool limitExceeded = false;
 };
 
-PreparedTokens prepareTokens(const SourceManager &sources, FileId file, const std::vector<Token> &raw,
-                    DiagnosticEngine &diags);
+PreparedTokens prepareTokens(const SourceManager &sources, FileId file,
+                             const std::vector<Token> &raw, DiagnosticEngine &diags);
 
 /// Whether a line end between two tokens (neither a comment nor a line end) ends a statement, when
 /// no `(` or `[` is open. `afterNext` is what follows `next`: a keyword before `=` is a plain key.

@@ -44,7 +44,7 @@ Location Recovery::locationOf(size_t index) const {
   Location behind = sources.locate(file, previous.end(), 0);
   bool isEnd = token.inserted || token.isOneOf(Parser::NEWLINE, Token::endOfFile);
   bool isContinued = !previous.isOneOf(Parser::NEWLINE, Parser::SEMI, Parser::LBRACE) &&
-                !token.isOneOf(Parser::ASSIGN, Parser::TILDE);
+                     !token.isOneOf(Parser::ASSIGN, Parser::TILDE);
   return isEnd || (isContinued && here.line > behind.line) ? behind : here;
 }
 

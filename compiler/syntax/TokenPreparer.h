@@ -1,5 +1,5 @@
-// The pass behind prepareTokens(), for its own two files alone: PrepareTokens.cpp decides about line ends and
-// limits, MatchBrackets.cpp matches and repairs brackets.
+// The pass behind prepareTokens(), for its own two files alone: PrepareTokens.cpp decides about
+// line ends and limits, MatchBrackets.cpp matches and repairs brackets.
 #ifndef TITAN_COMPILER_SYNTAX_TOKENPREPARER_H
 #define TITAN_COMPILER_SYNTAX_TOKENPREPARER_H
 
@@ -33,7 +33,7 @@ inline bool startsStatement(const Token &t) {
 class TokenPreparer {
 public:
   TokenPreparer(const SourceManager &sources, FileId file, const std::vector<Token> &raw,
-       DiagnosticEngine &diags);
+                DiagnosticEngine &diags);
 
   PreparedTokens run();
 

@@ -57,7 +57,9 @@ bool ArgumentBinder::bindCallName() {
       continue;
     used[i] = true;
     Value name = valueOf(actual);
-    auto isIdentifierChar = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    auto isIdentifierChar = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    };
     // `layers.3` is what the iteration 3 of `repeat layers` has.
     bool legal = name.kind == Value::Kind::String && !name.text.empty() &&
                  !std::isdigit(static_cast<unsigned char>(name.text[0])) &&

@@ -8,9 +8,10 @@ namespace titan::sema {
 
 class ArgumentBinder : ElaboratorComponent {
 public:
-  ArgumentBinder(Elaboration &elaboration, const std::vector<syntax::Formal> &formals, const Call &call,
-                 Frame &callee)
-      : ElaboratorComponent(elaboration), formals(formals), call(call), callee(callee), used(call.args.size()) {}
+  ArgumentBinder(Elaboration &elaboration, const std::vector<syntax::Formal> &formals,
+                 const Call &call, Frame &callee)
+      : ElaboratorComponent(elaboration), formals(formals), call(call), callee(callee),
+        used(call.args.size()) {}
 
   /// False after a report.
   bool bind();

@@ -161,8 +161,8 @@ Value Arithmetic::arithmetic(const BinaryExpr &expr, const Value &lhs, const Val
     report(Code::BadOperands, expr.opLoc, "`%` works on compile-time numbers, not on tensors");
     return {};
   }
-  return elaboration.tensors.elementwise(elementwiseWord(expr.op), lhs, rhs, expr.opLoc, expr.lhs->loc,
-                                   expr.rhs->loc, &expr);
+  return elaboration.tensors.elementwise(elementwiseWord(expr.op), lhs, rhs, expr.opLoc,
+                                         expr.lhs->loc, expr.rhs->loc, &expr);
 }
 
 Value Arithmetic::power(const BinaryExpr &expr, const Value &lhs, const Value &rhs) {
@@ -190,8 +190,8 @@ Value Arithmetic::power(const BinaryExpr &expr, const Value &lhs, const Value &r
   }
   Value result = lhs;
   for (int64_t i = 1; i < rhs.integer; ++i)
-    result =
-        elaboration.tensors.elementwise("mul", result, lhs, expr.opLoc, expr.lhs->loc, expr.lhs->loc);
+    result = elaboration.tensors.elementwise("mul", result, lhs, expr.opLoc, expr.lhs->loc,
+                                             expr.lhs->loc);
   return result;
 }
 
@@ -199,8 +199,8 @@ Value Arithmetic::compare(const BinaryExpr &expr, const Value &lhs, const Value 
   if (lhs.isNumber() && rhs.isNumber())
     return Value::ofBool(holds(expr.op, lhs.number(), rhs.number()));
   if (lhs.isTensor() || rhs.isTensor())
-    return elaboration.tensors.elementwise(compareWord(expr.op), lhs, rhs, expr.opLoc, expr.lhs->loc,
-                                     expr.rhs->loc);
+    return elaboration.tensors.elementwise(compareWord(expr.op), lhs, rhs, expr.opLoc,
+                                           expr.lhs->loc, expr.rhs->loc);
   if (expr.op == BinaryOp::Eq || expr.op == BinaryOp::Ne)
     return Value::ofBool((lhs == rhs) == (expr.op == BinaryOp::Eq));
   report(Code::BadOperands, expr.opLoc,
@@ -229,7 +229,8 @@ Value Arithmetic::negated(const Value &value, Location at, Location valueLoc) {
   if (!expectBoolean(value, valueLoc, "not"))
     return {};
   Value none = elaboration.tensors.elementwise("ne", value, value, at, valueLoc, valueLoc);
-  return none.isError() ? none : elaboration.tensors.elementwise("eq", value, none, at, valueLoc, at);
+  return none.isError() ? none
+                        : elaboration.tensors.elementwise("eq", value, none, at, valueLoc, at);
 }
 
 /// `and`, `or`, elementwise.
@@ -241,12 +242,12 @@ Value Arithmetic::combineBooleans(const BinaryExpr &expr, const Value &lhs, cons
     return lhs;
   if (rhs.kind == Value::Kind::Bool) // false, or true, whatever the tensor holds
     return elaboration.tensors.elementwise(isAnd ? "ne" : "eq", lhs, lhs, expr.opLoc, expr.lhs->loc,
-                                     expr.lhs->loc);
+                                           expr.lhs->loc);
   if (!expectTensor(rhs, expr.rhs->loc, "what is joined with a tensor") ||
       !isBoolean(expr, rhs, expr.rhs->loc))
     return {};
   return elaboration.tensors.elementwise(isAnd ? "mul" : "add", lhs, rhs, expr.opLoc, expr.lhs->loc,
-                                   expr.rhs->loc, &expr);
+                                         expr.rhs->loc, &expr);
 }
 
 Value Arithmetic::contraction(const BinaryExpr &expr, const Value &lhs, const Value &rhs,

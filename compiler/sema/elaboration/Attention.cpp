@@ -11,7 +11,8 @@ namespace {
 
 class AttentionCall : ElaboratorComponent {
 public:
-  AttentionCall(Elaboration &elaboration, CallArgs &args) : ElaboratorComponent(elaboration), args(args) {}
+  AttentionCall(Elaboration &elaboration, CallArgs &args)
+      : ElaboratorComponent(elaboration), args(args) {}
   Value run();
 
 private:
@@ -127,7 +128,7 @@ Value AttentionCall::addSink(const Value &result, const Value &logSum) {
 Value AttentionCall::softmaxWithoutSink(const Value &sink, const Value &logSum) {
   Island island(elaboration.recorder, wider(elaboration.recorder.computeType, DType::F32));
   Value fraction = elaboration.tensors.elementwise("sub", logSum, sink, args.loc(), args.loc(),
-                                          args.keywordLoc("sink"));
+                                                   args.keywordLoc("sink"));
   return fraction.isError() ? fraction : elaboration.tensors.unary("sigmoid", fraction, args.loc());
 }
 

@@ -25,7 +25,7 @@ bool Budget::withinBounds(Location at) {
                      : iterations >= maxIterations
                          ? std::to_string(maxIterations) + " iterations of repeats"
                      : work() >= maxWork ? std::to_string(maxWork) + " expressions to evaluate"
-                                          : "";
+                                         : "";
   if (what.empty())
     return true;
   tooLarge = true;

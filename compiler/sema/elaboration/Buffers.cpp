@@ -65,7 +65,8 @@ Value Buffers::nextValue(const UpdateStmt &stmt, const TensorType &type) {
   DType computed = elaboration.recorder.computeType;
   Value value;
   {
-    Island island(elaboration.recorder, isFloat(type.dtype) ? wider(computed, type.dtype) : computed);
+    Island island(elaboration.recorder,
+                  isFloat(type.dtype) ? wider(computed, type.dtype) : computed);
     value = eval(*stmt.value, &type.dims);
   }
   Location at = stmt.value->loc;

@@ -129,10 +129,11 @@ Value Builtins::maxMin(CallArgs &args) {
   };
   if (args[0].isNumber() && args[1].isNumber())
     return ofNumbers(args[0], args[1]);
-  if (std::optional<Value> list = elaboration.arithmetic.zipped(args[0], args[1], args.loc(), ofNumbers))
+  if (std::optional<Value> list =
+          elaboration.arithmetic.zipped(args[0], args[1], args.loc(), ofNumbers))
     return *list;
-  return elaboration.tensors.elementwise(isMax ? "maximum" : "minimum", args[0], args[1], args.loc(),
-                                   args.locOf(0), args.locOf(1));
+  return elaboration.tensors.elementwise(isMax ? "maximum" : "minimum", args[0], args[1],
+                                         args.loc(), args.locOf(0), args.locOf(1));
 }
 
 Value Builtins::reduce(CallArgs &args) {
@@ -148,8 +149,8 @@ Value Builtins::mean(CallArgs &args) {
     return {};
   Value operand = args[0];
   if (const TensorType type = typeOf(operand); !isFloat(type.dtype))
-    operand = emit(Op(OpKind::Cast, {operand.tensor}), {elaboration.recorder.computeType, type.dims},
-                   args.loc());
+    operand = emit(Op(OpKind::Cast, {operand.tensor}),
+                   {elaboration.recorder.computeType, type.dims}, args.loc());
   double count = 1;
   for (DimId id : args.over)
     count *= static_cast<double>(model.dims[id].size);
@@ -157,7 +158,7 @@ Value Builtins::mean(CallArgs &args) {
   if (total.isError())
     return {};
   return elaboration.tensors.elementwise("mul", total, Value::ofFloat(1 / count), args.loc(),
-                                   args.locOf(0), args.loc());
+                                         args.locOf(0), args.loc());
 }
 
 Value Builtins::index(CallArgs &args) {

@@ -27,7 +27,7 @@ struct Actual {
   std::optional<syntax::Name> name; ///< of `name = ...`
   const syntax::Arg *arg;
   Location loc;
-  bool isPlaceholder = false;                         ///< `_`
+  bool isPlaceholder = false;                  ///< `_`
   std::optional<Value> value = {};             ///< once evaluated
   std::optional<std::vector<DimId>> dims = {}; ///< once evaluated, of what names dimensions
 

@@ -8,7 +8,8 @@ namespace titan::sema {
 
 using namespace syntax;
 
-CallArgs::CallArgs(Elaboration &elaboration, const Call &call) : ElaboratorComponent(elaboration), call(call) {
+CallArgs::CallArgs(Elaboration &elaboration, const Call &call)
+    : ElaboratorComponent(elaboration), call(call) {
   for (const Actual &actual : call.args)
     read(actual);
 }
@@ -97,7 +98,7 @@ bool CallArgs::expect(size_t least, size_t most, bool wantsOver, bool wantsAlong
     std::string count = least == most ? std::to_string(least)
                                       : std::to_string(least) + " to " + std::to_string(most);
     reportMisuse(call.loc, "takes " + count + (most == 1 ? " value" : " values") + ", here are " +
-                           std::to_string(values.size()));
+                               std::to_string(values.size()));
   }
   if (wantsOver && over.empty() && !isNamed)
     reportMisuse(call.loc, "needs `over` and a dimension");

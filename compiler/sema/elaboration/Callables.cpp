@@ -71,8 +71,8 @@ Frame *Callables::frameOf(const Callable &callable) const {
   return outermost;
 }
 
-Value Callables::callableOf(Callee callee, std::vector<Actual> given, std::vector<unsigned> definingFrames,
-                            Location at) {
+Value Callables::callableOf(Callee callee, std::vector<Actual> given,
+                            std::vector<unsigned> definingFrames, Location at) {
   unsigned depth = 1;
   for (const Actual &actual : given)
     if (actual.value)
@@ -94,8 +94,9 @@ std::optional<Value> Callables::evalCallee(const NameExpr &expr) {
     return Value();
   }
   if (Callee callee = calleeOf(expr.path))
-    return reportAmbiguous(expr.path) ? Value()
-                                      : callableOf(std::move(callee), {}, enclosingFrames(), expr.loc);
+    return reportAmbiguous(expr.path)
+               ? Value()
+               : callableOf(std::move(callee), {}, enclosingFrames(), expr.loc);
   Symbol symbol = library.lookup(*context.frame->unit, expr.path);
   if (!symbol)
     return std::nullopt;
@@ -115,7 +116,7 @@ std::optional<Call> Callables::readCall(const CallExpr &expr) {
   call.callee = call.calleeValue->callee;
   call.name = call.callee.name();
   return fillPlaceholders(*call.calleeValue, call.args, expr.loc) ? std::optional(std::move(call))
-                                                      : std::nullopt;
+                                                                  : std::nullopt;
 }
 
 bool Callables::fillPlaceholders(const Callable &callable, std::vector<Actual> &args, Location at) {
@@ -141,7 +142,8 @@ bool Callables::fillPlaceholders(const Callable &callable, std::vector<Actual> &
     }
     if (next == args.size() || args[next].kind != ArgKind::Positional) {
       report(Code::ArgumentMissing, at,
-             "`" + callable.callee.name() + "` is a partial application and needs its open argument")
+             "`" + callable.callee.name() +
+                 "` is a partial application and needs its open argument")
           .note(given.loc, "this was left open");
       return false;
     }
@@ -190,7 +192,8 @@ Value Callables::partialApplication(Call call) {
   for (Actual &actual : call.args)
     if (!evaluateNow(actual, !call.callee.symbol))
       return {};
-  std::vector<unsigned> definingFrames = call.calleeValue ? call.calleeValue->definingFrames : enclosingFrames();
+  std::vector<unsigned> definingFrames =
+      call.calleeValue ? call.calleeValue->definingFrames : enclosingFrames();
   return callableOf(call.callee, std::move(call.args), std::move(definingFrames), call.loc);
 }
 

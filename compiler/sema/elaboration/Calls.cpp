@@ -39,7 +39,7 @@ Value Calls::evalCall(const CallExpr &expr) {
   if (!call)
     return {};
   bool isPartial = std::any_of(call->args.begin(), call->args.end(),
-                            [](const Actual &actual) { return actual.isPlaceholder; });
+                               [](const Actual &actual) { return actual.isPlaceholder; });
   if (isPartial)
     return elaboration.callables.partialApplication(std::move(*call));
   return call->callee.symbol ? callDecl(*call) : elaboration.builtins.call(*call);
@@ -117,7 +117,8 @@ bool Calls::reportRecursion(const Call &call, const Frame *namedIn) {
 
 Value Calls::callDecl(const Call &call) {
   const Symbol &symbol = call.callee.symbol;
-  Frame *namedIn = call.calleeValue ? elaboration.callables.frameOf(*call.calleeValue) : context.frame;
+  Frame *namedIn =
+      call.calleeValue ? elaboration.callables.frameOf(*call.calleeValue) : context.frame;
   if (reportRecursion(call, namedIn))
     return {};
   if (depth >= deepestCall) {

@@ -26,8 +26,7 @@ std::vector<DimId> DimNames::asDims(const std::string &name, Binding &binding, L
         report(Code::NotADimension, at, "`" + name + "` cannot be a dimension: " + why);
     diag.note(binding.loc, "`" + name + "` comes from here");
     if (binding.value.isTensor() && typeOf(binding.value).dtype == DType::I64)
-      diag.help("to take elements by it, name their dimension: `x[vocab: " + name +
-                "]`");
+      diag.help("to take elements by it, name their dimension: `x[vocab: " + name + "]`");
     if (binding.mayBeDim)
       binding.value = {}; // that was said; a tensor may be right elsewhere
     return std::vector<DimId>();
@@ -107,7 +106,8 @@ std::optional<DimSet> DimNames::dimSet(const DimList &list) {
     if (ref.rename && !dims.empty()) {
       DimId id = namedDim(*ref.rename, dims[0], model.dims[dims[0]].size, ref.loc);
       Value size = Value::ofInt(model.dims[id].size);
-      context.frame->scope->define(ref.rename->text, {size, {id}, true, ref.rename->loc, "dimension"});
+      context.frame->scope->define(ref.rename->text,
+                                   {size, {id}, true, ref.rename->loc, "dimension"});
     }
   }
   return good ? std::optional(set) : std::nullopt;
@@ -142,7 +142,8 @@ DimId DimNames::findOrCreate(const Name &name, DimId from, int64_t size) {
     return ids.size() == 1 ? ids[0] : noDim;
   }
   DimId made = derivedDim(from, name.text, size, name.loc);
-  context.frame->scope->define(name.text, {Value::ofInt(size), {made}, true, name.loc, "dimension"});
+  context.frame->scope->define(name.text,
+                               {Value::ofInt(size), {made}, true, name.loc, "dimension"});
   return made;
 }
 

@@ -14,15 +14,15 @@ public:
 
   void define(const std::vector<Formal> &formals) {
     for (const auto &[name, argument] : spec.dataDims)
-      context.frame->scope->define(name,
-                                {argument.value, {}, true, argument.loc, "dimension of the data"});
+      context.frame->scope->define(
+          name, {argument.value, {}, true, argument.loc, "dimension of the data"});
     for (const Formal &formal : formals) {
       Argument argument = argumentFor(formal);
       std::string_view kind = argument.value.describe(); // with its article
       model.arguments.push_back(
           {formal.name.text, std::string(kind.substr(kind.find(' ') + 1)), argument.value.print()});
       context.frame->scope->define(formal.name.text,
-                                {argument.value, {}, true, argument.loc, "argument"});
+                                   {argument.value, {}, true, argument.loc, "argument"});
     }
   }
 
@@ -85,7 +85,8 @@ std::optional<Initialiser> evalInitialiser(const Expr &expr, const Library &libr
   Aside aside(library, unit, diags, expr.loc);
   auto *call = expr.as<CallExpr>();
   bool isDrawn = call && !library.lookup(unit, call->callee);
-  return isDrawn ? aside.elaboration.initialisers.drawn(*call) : aside.elaboration.initialisers.constant(expr);
+  return isDrawn ? aside.elaboration.initialisers.drawn(*call)
+                 : aside.elaboration.initialisers.constant(expr);
 }
 
 } // namespace titan::sema

@@ -7,8 +7,8 @@
 namespace titan::sema {
 
 ElaboratorComponent::ElaboratorComponent(Elaboration &elaboration)
-    : elaboration(elaboration), library(elaboration.library), diags(elaboration.diags), model(elaboration.model),
-      spec(elaboration.spec), context(elaboration.context) {}
+    : elaboration(elaboration), library(elaboration.library), diags(elaboration.diags),
+      model(elaboration.model), spec(elaboration.spec), context(elaboration.context) {}
 
 Value ElaboratorComponent::eval(const syntax::Expr &expr, Expected expected) {
   return elaboration.expressions.eval(expr, expected);

@@ -26,7 +26,7 @@ struct Loop {
 
 /// What comes before the name of what is declared at a place.
 struct NamePrefix {
-  std::string text;                 ///< "teacher.layers."
+  std::string text;                    ///< "teacher.layers."
   std::vector<int64_t> repeatSegments; ///< of each repeat, which part it is: {1}
 };
 

@@ -100,7 +100,8 @@ Value Indexing::slice(const Value &base, const IndexItem &item, DimId dim) {
                " is empty or outside of `" + model.dims[dim].name + "`, which has " +
                std::to_string(size) + " elements");
     if (item.rename) // one message for one mistake
-      context.frame->scope->define(item.rename->text, {{}, {}, true, item.rename->loc, "dimension"});
+      context.frame->scope->define(item.rename->text,
+                                   {{}, {}, true, item.rename->loc, "dimension"});
     return {};
   }
   int64_t length = bounds[1] - bounds[0];
@@ -143,7 +144,7 @@ Value Indexing::renamed(const Value &base, const IndexItem &item, DimId dim) {
   for (DimId id : type.dims)
     dims.insert(id == dim ? to : id);
   context.frame->scope->define(item.rename->text,
-                            {Value::ofInt(size), {to}, true, item.rename->loc, "dimension"});
+                               {Value::ofInt(size), {to}, true, item.rename->loc, "dimension"});
   Op op(OpKind::Rename, {base.tensor});
   op.dims = {dim, to};
   return emit(std::move(op), {type.dtype, dims}, item.loc);

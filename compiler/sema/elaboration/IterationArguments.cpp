@@ -23,8 +23,8 @@ std::vector<std::string> Repeats::iterArgNames(const Body &body) {
 }
 
 Repeats::Snapshot Repeats::snapshot() const {
-  return {model.values.size(), model.parameters, elaboration.recorder.known, elaboration.parameters.record,
-          elaboration.budget.iterations};
+  return {model.values.size(), model.parameters, elaboration.recorder.known,
+          elaboration.parameters.record, elaboration.budget.iterations};
 }
 
 /// Dimensions may stay: names from outside that became such refer to them.
@@ -72,7 +72,7 @@ bool Repeats::tryIteration(const RepeatStmt &stmt, DimId dim, int64_t index,
 }
 
 bool Repeats::promoteToTensor(const std::string &name, const TensorType &type,
-                            const RepeatStmt &stmt) {
+                              const RepeatStmt &stmt) {
   Binding *binding = context.frame->scope->find(name);
   if (!binding->value.isNumber() || type.dtype == DType::Bool) {
     report(Code::AssignmentChangesType, stmt.loc,

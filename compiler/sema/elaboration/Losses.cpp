@@ -16,8 +16,9 @@ Value Losses::valueOf(const Expr &expr) {
   const DType dtype = computeType();
   Island island(elaboration.recorder, dtype);
   Value value = eval(expr);
-  return value.isTensor() ? Value::ofTensor(elaboration.recorder.converted(value.tensor, dtype, expr.loc))
-                          : value;
+  return value.isTensor()
+             ? Value::ofTensor(elaboration.recorder.converted(value.tensor, dtype, expr.loc))
+             : value;
 }
 
 bool Losses::isAllowedHere(Location at) {
@@ -78,7 +79,7 @@ void Losses::sum() {
   for (size_t i = 1; i < model.losses.size() && total.isTensor(); ++i) {
     const Output &next = model.losses[i];
     total = elaboration.tensors.elementwise("add", total, Value::ofTensor(next.value), next.loc,
-                                      model.losses[i - 1].loc, next.loc);
+                                            model.losses[i - 1].loc, next.loc);
   }
   context.variable = std::move(outer);
   if (total.isTensor())

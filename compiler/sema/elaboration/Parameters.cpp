@@ -81,7 +81,7 @@ std::optional<uint32_t> Parameters::indexOf(const std::string &name) const {
 
 /// Notes the repeats around a parameter, and which iteration of each this is.
 bool Parameters::addEnclosingRepeats(const ParamStmt &stmt, Parameter &fresh,
-                                std::vector<int64_t> &instance) {
+                                     std::vector<int64_t> &instance) {
   for (const Loop &loop : context.loops) {
     if (std::find(fresh.repeats.begin(), fresh.repeats.end(), loop.dim) != fresh.repeats.end()) {
       report(Code::DimensionTwice, stmt.name.loc,

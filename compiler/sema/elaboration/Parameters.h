@@ -31,7 +31,7 @@ private:
   bool isFrozen(const syntax::ParamStmt &stmt);
   Value recorded(const syntax::ParamStmt &stmt, Parameter fresh);
   bool addEnclosingRepeats(const syntax::ParamStmt &stmt, Parameter &fresh,
-                      std::vector<int64_t> &instance);
+                           std::vector<int64_t> &instance);
   std::optional<uint32_t> enter(const syntax::ParamStmt &stmt, Parameter fresh,
                                 std::vector<int64_t> instance);
   bool mayRecur(const syntax::ParamStmt &stmt, const Parameter &known, const Parameter &fresh,

@@ -156,8 +156,8 @@ std::optional<Repeats::Variants> Repeats::interpret(const RepeatStmt &stmt, DimI
   return variants;
 }
 
-/// Where mistakes are tolerated, what an iteration leaves unknown is not iterArgs. True if there was
-/// something: the iterations are to be interpreted again, without it.
+/// Where mistakes are tolerated, what an iteration leaves unknown is not iterArgs. True if there
+/// was something: the iterations are to be interpreted again, without it.
 bool Repeats::forgetUnknown(const Variants &variants) {
   bool found = false;
   for (const Iteration &body : variants.bodies)
@@ -211,8 +211,9 @@ void Repeats::finish(const RepeatStmt &stmt, DimId dim, Variants variants) {
       if (!variant.results[i].isTensor() || !typeOf(variant.results[i]).dims.sameDims(type.dims))
         return; // reported where it was assigned
     op.operands.push_back(binding->value.tensor);
-    op.names.push_back(
-        isShardingConstraint(region, op.operands.back()) ? "" : elaboration.tensors.nameForMaps(iterArgs[i]));
+    op.names.push_back(isShardingConstraint(region, op.operands.back())
+                           ? ""
+                           : elaboration.tensors.nameForMaps(iterArgs[i]));
     context.variable = iterArgs[i];
     op.results.push_back(elaboration.recorder.newValue(type, stmt.loc));
     binding->value = Value::ofTensor(op.results.back());

@@ -56,7 +56,7 @@ private:
   bool tryIteration(const syntax::RepeatStmt &stmt, DimId dim, int64_t index,
                     std::map<std::string, Value> &before);
   bool promoteToTensor(const std::string &name, const TensorType &type,
-                     const syntax::RepeatStmt &stmt);
+                       const syntax::RepeatStmt &stmt);
 };
 
 } // namespace titan::sema

@@ -183,7 +183,8 @@ void Reports::unknownDim(const Name &name) {
     diag.fix(name.loc, longer);
   else
     suggest(diag, Path{{name}, name.loc}, [&] { return known; });
-  if (diag.remedy.empty() && !diag.fixIt && context.frame->decl && context.frame->decl->is<ModelDecl>())
+  if (diag.remedy.empty() && !diag.fixIt && context.frame->decl &&
+      context.frame->decl->is<ModelDecl>())
     diag.help("declare its size before: `dims " + name.text +
               " = 16`, or as an argument of the "
               "model");

@@ -80,7 +80,8 @@ Value Reshaping::split(const Value &base, DimId dim, const DimBinding &binding) 
       continue;
     }
     for (size_t i = 0; i < sizes.size(); ++i) {
-      DimId newDim = elaboration.dims.findOrCreate(binding.to[i], dim, sizes[i] ? sizes[i] : size / known);
+      DimId newDim =
+          elaboration.dims.findOrCreate(binding.to[i], dim, sizes[i] ? sizes[i] : size / known);
       if (newDim == noDim)
         return {};
       dims.insert(newDim);
@@ -151,7 +152,8 @@ std::optional<Reshaping::ConcatOperand> Reshaping::concatOperand(const Arg &arg)
 }
 
 /// A concatenation is a sum of the operands padded with zeros.
-Value Reshaping::concatenate(const std::vector<ConcatOperand> &operands, DimId resultDim, Location at) {
+Value Reshaping::concatenate(const std::vector<ConcatOperand> &operands, DimId resultDim,
+                             Location at) {
   Value sum;
   int64_t offset = 0;
   for (const ConcatOperand &operand : operands) {
@@ -194,7 +196,8 @@ Value Reshaping::concat(const CallExpr &expr) {
   }
   if (operands.size() < 2 || !as) {
     report(Code::BadArgument, expr.loc,
-           "`concat` takes two tensors or more, the last with the name of the result: `concat(a along nope, b along rope as qk)`");
+           "`concat` takes two tensors or more, the last with the name of the result: `concat(a "
+           "along nope, b along rope as qk)`");
     return {};
   }
   DimId resultDim = elaboration.dims.findOrCreate(*as, operands[0].dim, size);

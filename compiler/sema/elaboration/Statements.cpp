@@ -209,7 +209,8 @@ void Statements::let(const LetStmt &stmt) {
       if (std::optional<DimSet> declared = elaboration.dims.dimSet(*target.type.dims);
           declared && value.isTensor()) {
         std::string outer = std::exchange(context.variable, target.name.text);
-        value = elaboration.tensors.constrain(value, *declared, target.type.dims->loc, stmt.value->loc);
+        value =
+            elaboration.tensors.constrain(value, *declared, target.type.dims->loc, stmt.value->loc);
         context.variable = outer;
       }
     bindLet(target.name, value);

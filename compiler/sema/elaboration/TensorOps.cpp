@@ -143,7 +143,7 @@ std::string TensorOps::nameForMaps(const std::string &name) const {
 }
 
 Value TensorOps::constrain(Value value, const DimSet &declared, Location declaredAt,
-                        Location valueLoc) {
+                           Location valueLoc) {
   const TensorType type = typeOf(value);
   DimSet missing = declared.without(type.dims), extra = type.dims.without(declared);
   if (missing.empty() && extra.empty()) {

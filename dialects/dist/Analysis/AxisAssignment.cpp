@@ -40,7 +40,8 @@ int titan::dist::findResultFactor(const ShardingRule &rule, size_t result, int d
 static bool joins(const std::vector<unsigned> &set, const AxisUse &use, const ValueSizes &sizes) {
   for (size_t i = 0; i < use.operands.size(); ++i) {
     bool inSet = std::find(set.begin(), set.end(), i) != set.end();
-    if (use.operands[i] == kPartial ? !inSet || !sizes.mayForward[i] : use.operands[i] != kReplicated)
+    if (use.operands[i] == kPartial ? !inSet || !sizes.mayForward[i]
+                                    : use.operands[i] != kReplicated)
       return false;
     if (inSet && use.operands[i] == kReplicated && sizes.operands[i] != 1)
       return false;
@@ -49,7 +50,7 @@ static bool joins(const std::vector<unsigned> &set, const AxisUse &use, const Va
 }
 
 std::optional<int> titan::dist::findForwardingSet(const ShardingRule &rule, const AxisUse &use,
-                                               const ValueSizes &sizes) {
+                                                  const ValueSizes &sizes) {
   int64_t partial = 0;
   for (size_t i = 0; i < use.operands.size(); ++i)
     if (use.operands[i] == kPartial)

@@ -35,7 +35,8 @@ struct AxisInfo {
 /// where it has neither.
 size_t getPreference(const AxisInfo &axis, const std::string &name, const std::string &origin);
 
-/// Whether an axis can shard a dimension of `size` that is sharded `degree` ways already (0: not known).
+/// Whether an axis can shard a dimension of `size` that is sharded `degree` ways already (0: not
+/// known).
 bool canSplit(int64_t size, int64_t degree, const AxisInfo &axis);
 
 /// The factor that dimension `dim` of an operand (or result) walks, or -1.
@@ -44,10 +45,10 @@ int findResultFactor(const ShardingRule &rule, size_t result, int dim);
 
 struct Assignment {
   enum Kind {
-    Replicate, ///< operands and results are replicated over the axis
-    Split,   ///< `factor` is split
+    Replicate,      ///< operands and results are replicated over the axis
+    Split,          ///< `factor` is split
     ForwardPartial, ///< the operands of linear set `set` are partial sums, and so are the results
-    Flat     ///< flat storage is worked on as it lies
+    Flat            ///< flat storage is worked on as it lies
   } kind = Replicate;
   int factor = -1;
   int set = -1;
@@ -56,14 +57,14 @@ struct Assignment {
 /// Sizes decide whether passing a partial sum on is worth it.
 struct ValueSizes {
   std::vector<int64_t> operands,
-      results;               ///< elements; of results as many as the operands' bytes are
+      results;                  ///< elements; of results as many as the operands' bytes are
   std::vector<bool> mayForward; ///< per operand: a partial sum that nothing else uses
 };
 
 /// Partial sums pass on if the operands that are not partial can join them (rank 0: size 1) and if
 /// that does not make the eventual reduction larger.
 std::optional<int> findForwardingSet(const ShardingRule &rule, const AxisUse &use,
-                                  const ValueSizes &sizes);
+                                     const ValueSizes &sizes);
 
 /// The factor to split, by the axis's preference: among the reduction factors that the axis splits
 /// in every operand that has them (first among equals) and the factors by which it splits results.

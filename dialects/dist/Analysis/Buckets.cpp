@@ -30,7 +30,7 @@ std::vector<Bucket> titan::dist::chooseBuckets(const std::vector<BucketCandidate
 }
 
 int64_t titan::dist::getOverlapLimit(const std::vector<BucketCandidate> &candidates, int64_t limit,
-                               int64_t least) {
+                                     int64_t least) {
   int64_t sum = 0;
   for (const BucketCandidate &candidate : candidates)
     sum += candidate.bytes;

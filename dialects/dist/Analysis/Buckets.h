@@ -34,7 +34,8 @@ std::vector<Bucket> chooseBuckets(const std::vector<BucketCandidate> &candidates
 /// A limit, up to this one, for exchanges of what a block makes bit by bit. All in one bucket would
 /// wait for the last of them, with nothing left to compute beside it: half of them go ahead, unless
 /// all together are less than `least` bytes, where a second message is not worth its latency.
-int64_t getOverlapLimit(const std::vector<BucketCandidate> &candidates, int64_t limit, int64_t least);
+int64_t getOverlapLimit(const std::vector<BucketCandidate> &candidates, int64_t limit,
+                        int64_t least);
 
 } // namespace titan::dist
 

@@ -217,7 +217,7 @@ private:
 
 } // namespace
 
-std::vector<CollectiveStep> titan::dist::planCollectives(ShardingByDim from, const ShardingByDim &to,
-                                                         bool flatNests) {
+std::vector<CollectiveStep> titan::dist::planCollectives(ShardingByDim from,
+                                                         const ShardingByDim &to, bool flatNests) {
   return Planner(std::move(from), to, flatNests).run();
 }

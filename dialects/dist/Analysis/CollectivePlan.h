@@ -32,7 +32,8 @@ struct CollectiveStep {
 /// `flatNests` says that flat storage needs no padding, so that a chunk cut further by the next
 /// axis is the chunk of both axes. Where it does, flat axes come and go one by one, otherwise all
 /// at once.
-std::vector<CollectiveStep> planCollectives(ShardingByDim from, const ShardingByDim &to, bool flatNests = true);
+std::vector<CollectiveStep> planCollectives(ShardingByDim from, const ShardingByDim &to,
+                                            bool flatNests = true);
 
 } // namespace titan::dist
 

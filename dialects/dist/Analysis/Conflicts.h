@@ -23,7 +23,7 @@ struct Conflict {
   size_t axis;
   size_t node;
   std::vector<ConflictSide> sides; ///< two or more, by factor
-  int chosen = -1;                   ///< index in `sides`, or -1: the operation splits none of them
+  int chosen = -1;                 ///< index in `sides`, or -1: the operation splits none of them
   /// Whether the axis's map has an order for them: it lists one of their dimensions at least.
   bool isDecidedByRules = true;
 };

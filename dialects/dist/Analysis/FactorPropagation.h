@@ -32,7 +32,7 @@ struct FactorDim {
 struct FactorTensor {
   std::vector<FactorDim> dims;
   std::vector<int> dimOfAxis; ///< per axis: a dimension, kReplicated or kFlat
-  int flatFrom = 0;        ///< first flattened dimension, where some place is kFlat
+  int flatFrom = 0;           ///< first flattened dimension, where some place is kFlat
   bool fixed = false;
   /// Per axis, the tensor that had it to begin with and from which it came here, as an index; -1
   /// where the axis is nowhere. Filled in by propagateFactors.

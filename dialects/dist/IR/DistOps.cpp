@@ -163,8 +163,8 @@ static FailureOr<SmallVector<Change>> findChanges(ShardingAttr from, ShardingAtt
 }
 
 /// Checks that the axes leave `source` (where given) and arrive at `target` (where given).
-static LogicalResult verifyMove(Operation *op, unsigned i, ArrayAttr axes, ArrayRef<AxisList> sources,
-                                ArrayRef<AxisList> targets) {
+static LogicalResult verifyMove(Operation *op, unsigned i, ArrayAttr axes,
+                                ArrayRef<AxisList> sources, ArrayRef<AxisList> targets) {
   auto input = cast<ir::NamedTensorType>(op->getOperand(i).getType());
   auto result = cast<ir::NamedTensorType>(op->getResult(i).getType());
   if (!input.equalsUpToSharding(result))

@@ -74,8 +74,9 @@ LogicalResult ReduceOp::verify() {
   for (DimAttr dim : result.getDims())
     if (!has(input, dim))
       return emitOpError("(C1) the operand lacks the result's dimension ") << dim.getName();
-  bool fits = isAccumulation(*this) ? isSameOrWiderFloat(input.getElementType(), result.getElementType())
-                                    : input.getElementType() == result.getElementType();
+  bool fits = isAccumulation(*this)
+                  ? isSameOrWiderFloat(input.getElementType(), result.getElementType())
+                  : input.getElementType() == result.getElementType();
   if (!fits)
     return emitOpError("(C2) element types differ: ")
            << input.getElementType() << " and " << result.getElementType();

@@ -17,8 +17,8 @@ Pairs pairAll(int64_t rank) {
                              [](int64_t i) { return std::pair(i, i); });
 }
 
-/// Positions of a tensor and of the one that has dimension `at` replaced by `numFineDims` dimensions:
-/// what splits the whole dimension splits its outermost part.
+/// Positions of a tensor and of the one that has dimension `at` replaced by `numFineDims`
+/// dimensions: what splits the whole dimension splits its outermost part.
 Pairs pairRefined(int64_t coarseRank, int64_t at, int64_t numFineDims, bool coarseFirst) {
   Pairs pairs;
   for (int64_t i = 0; i < coarseRank; ++i) {
@@ -124,7 +124,8 @@ struct IndexingRule : ShardingRuleOpInterface::ExternalModel<IndexingRule<Op>, O
         factor.padding = isa<GatherOp>(op) ? dist::Padding::Isolated : dist::Padding::Zeroed;
     if (auto scatter = dyn_cast<ScatterOp>(op); scatter && scatter.getInto()) {
       rule.linearSets = {{0, 2}};
-      forbidShardedTerms(rule, scatter.getResult().getType(), {scatter.getUpdates(), scatter.getIndices()});
+      forbidShardedTerms(rule, scatter.getResult().getType(),
+                         {scatter.getUpdates(), scatter.getIndices()});
     }
     return rule;
   }

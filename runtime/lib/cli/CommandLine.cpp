@@ -17,7 +17,8 @@ void addRunOptions(CLI::App &app, Options &o) {
   app.add_option("--config", o.configFile, "settings from a TOML file; the command line wins")
       ->type_name("FILE.toml");
   app.add_option("--set", o.sets,
-                 "override a launch setting, such as optimizer.lr=1e-3 (repeatable); a compile-time setting is refused with the command that rebuilds")
+                 "override a launch setting, such as optimizer.lr=1e-3 (repeatable); a "
+                 "compile-time setting is refused with the command that rebuilds")
       ->type_name("PATH=VALUE")
       ->take_all()
       ->expected(1);
@@ -32,14 +33,14 @@ void addRunOptions(CLI::App &app, Options &o) {
   cli::addNumber<int64_t>(app, "--steps", 1, o.steps,
                           "steps to train; also the horizon of the schedule");
   cli::addNumber<int64_t>(app, "--stop-at", 0, o.stopAt, "end after this step; the schedule stays");
-  cli::addNumber<int64_t>(app, "--seed", 0, o.seed, "seed of initial values and of the order of samples",
-                          int64_t{1} << 53);
+  cli::addNumber<int64_t>(app, "--seed", 0, o.seed,
+                          "seed of initial values and of the order of samples", int64_t{1} << 53);
   cli::addNumber<int64_t>(app, "--log-every", 1, o.logEvery, "steps between rows of metrics.jsonl")
       ->default_str(std::to_string(o.logEvery));
-  app.add_flag("--dry-run", o.dryRun,
-               "print the configuration, check all inputs, and stop");
-  app.add_flag("--check-replicas", o.checkReplicas,
-               "compare replicated tensors over ranks bit by bit, before every checkpoint and at the end");
+  app.add_flag("--dry-run", o.dryRun, "print the configuration, check all inputs, and stop");
+  app.add_flag(
+      "--check-replicas", o.checkReplicas,
+      "compare replicated tensors over ranks bit by bit, before every checkpoint and at the end");
   app.add_flag("--profile{5}", o.profile,
                "write a profile of some steps, from the third on (--profile=STEPS), for Perfetto")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20).description(""));

@@ -12,9 +12,9 @@
 #include "launch/LoadedCode.h"
 #include "launch/Orphans.h"
 #include "train/Evaluation.h"
+#include "train/Executor.h"
 #include "train/Export.h"
 #include "train/Generate.h"
-#include "train/Executor.h"
 #include "train/SettingText.h"
 #include "train/Settings.h"
 #include "train/StopSignal.h"
@@ -124,8 +124,8 @@ void writeErrorFile(const std::string &message) {
 /// Says what went wrong and ends the process without running destructors: transports would wait
 /// for peers that are gone.
 [[noreturn]] void exitWithError(const LaunchInfo &launch, bool onAllRanks, int status,
-                        const std::string &message, const std::string &prefix = "error",
-                        const std::string &shown = "") {
+                                const std::string &message, const std::string &prefix = "error",
+                                const std::string &shown = "") {
   // What every rank finds out alike is said once.
   if (launch.rank == 0 || !onAllRanks) {
     std::string who = launch.worldSize > 1 && !onAllRanks && message.rfind("rank ", 0) != 0
@@ -147,7 +147,8 @@ template <typename Body> int exitOnError(const LaunchInfo &launch, bool onAllRan
   } catch (const UsageError &error) {
     exitWithError(launch, true, ExitUsage, error.what() + std::string("\nsee --help"));
   } catch (const SourceError &error) {
-    exitWithError(launch, onAllRanks, ExitUserError, error.what(), error.location + ": error", error.excerpt);
+    exitWithError(launch, onAllRanks, ExitUserError, error.what(), error.location + ": error",
+                  error.excerpt);
   } catch (const UserError &error) {
     exitWithError(launch, onAllRanks || error.isShared, ExitUserError, error.what());
   } catch (const NotFinite &error) {
@@ -163,7 +164,7 @@ int shareOfCores(World &world) {
   CoreSet own = ownCores();
   std::vector<CoreSet> all(static_cast<size_t>(world.size()));
   world.worldGroup().allGather(&own, all.data(), sizeof(CoreSet) / sizeof(int64_t), DType::I64,
-                             {"comparing cores", ""});
+                               {"comparing cores", ""});
   return fairShare(all, world.rank());
 }
 

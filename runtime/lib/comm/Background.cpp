@@ -25,8 +25,7 @@ uint64_t Background::start(const CollectiveCall &call) {
   CollectiveCall &slot = slots[started % kSlots];
   std::vector<CollectiveBuffer> kept = std::move(slot.buffers);
   kept.assign(call.buffers.begin(), call.buffers.end());
-  slot = {call.kind, call.group, call.type, call.op, call.site, {},
-          call.trace};
+  slot = {call.kind, call.group, call.type, call.op, call.site, {}, call.trace};
   if (slot.trace)
     slot.started = std::chrono::system_clock::now();
   slot.buffers = std::move(kept);

@@ -10,8 +10,7 @@ namespace {
 class Packer {
 public:
   Packer(const CollectiveCall &call, Staging &staging)
-      : call(call), staging(staging), size(call.group->size()),
-        width(sizeOf(call.type)) {
+      : call(call), staging(staging), size(call.group->size()), width(sizeOf(call.type)) {
     for (const CollectiveBuffer &buffer : call.buffers)
       count += buffer.outer * buffer.block;
   }
@@ -98,8 +97,7 @@ private:
 
 /// A single value that lies as the group's plain collectives want it.
 bool isOneContiguousBuffer(const CollectiveCall &call) {
-  return call.buffers.size() == 1 &&
-         (call.buffers[0].outer == 1 || call.group->size() == 1);
+  return call.buffers.size() == 1 && (call.buffers[0].outer == 1 || call.group->size() == 1);
 }
 
 } // namespace
@@ -119,16 +117,15 @@ void execute(const CollectiveCall &call, Staging &staging) {
     return Packer(call, staging).run();
   switch (call.kind) {
   case CollectiveCall::AllGather:
-    return isUnpacked
-               ? group.allGather(buffers, call.type, call.site)
-               : group.allGather(buffers[0].in, buffers[0].out, count, call.type, call.site);
+    return isUnpacked ? group.allGather(buffers, call.type, call.site)
+                      : group.allGather(buffers[0].in, buffers[0].out, count, call.type, call.site);
   case CollectiveCall::ReduceScatter:
     return isUnpacked ? group.reduceScatter(buffers, call.type, call.op, call.site)
-                 : group.reduceScatter(buffers[0].in, buffers[0].out, count, call.type,
-                                       call.op, call.site);
+                      : group.reduceScatter(buffers[0].in, buffers[0].out, count, call.type,
+                                            call.op, call.site);
   case CollectiveCall::AllReduce:
     return isUnpacked ? group.allReduce(buffers, call.type, call.op, call.site)
-                 : group.allReduce(buffers[0].out, count, call.type, call.op, call.site);
+                      : group.allReduce(buffers[0].out, count, call.type, call.op, call.site);
   }
 }
 

@@ -102,13 +102,14 @@ void Collectives::finish(int channel) {
 namespace {
 
 void issue(Context &ctx, GroupRef axes, DType type, Reduction op, CollectiveCall::Kind kind,
-              const char *action, const CollectiveOperand *operands, size_t count, int channel) {
+           const char *action, const CollectiveOperand *operands, size_t count, int channel) {
   // Kept between calls, so that none of them allocates.
   thread_local std::vector<CollectiveBuffer> buffers;
   buffers.clear();
   for (const CollectiveOperand *operand = operands; operand < operands + count; ++operand)
     buffers.push_back({operand->in, operand->out, operand->outer, operand->d * operand->inner});
-  CollectiveCall whole{kind, &ctx.collectives->group(axes), type, op, {action, ctx.location}, {}, ctx.trace};
+  CollectiveCall whole{
+      kind, &ctx.collectives->group(axes), type, op, {action, ctx.location}, {}, ctx.trace};
   whole.buffers.swap(buffers);
   if (ctx.preparing)
     ctx.collectives->prepare(whole);
@@ -134,22 +135,22 @@ void allReduce(Context &ctx, GroupRef axes, DType type, Reduction op, void *data
   allReduce(ctx, axes, type, op, {{data, data, 1, elements, 1}});
 }
 
-void allGather(Context &ctx, GroupRef axes, DType type, std::initializer_list<CollectiveOperand> operands,
-               int channel) {
+void allGather(Context &ctx, GroupRef axes, DType type,
+               std::initializer_list<CollectiveOperand> operands, int channel) {
   issue(ctx, axes, type, Reduction::Sum, CollectiveCall::AllGather, "all_gather", operands.begin(),
-           operands.size(), channel);
+        operands.size(), channel);
 }
 
 void reduceScatter(Context &ctx, GroupRef axes, DType type, Reduction op,
                    std::initializer_list<CollectiveOperand> operands, int channel) {
   issue(ctx, axes, type, op, CollectiveCall::ReduceScatter, "reduce_scatter", operands.begin(),
-           operands.size(), channel);
+        operands.size(), channel);
 }
 
 void allReduce(Context &ctx, GroupRef axes, DType type, Reduction op,
                std::initializer_list<CollectiveOperand> operands, int channel) {
-  issue(ctx, axes, type, op, CollectiveCall::AllReduce, "all_reduce", operands.begin(), operands.size(),
-           channel);
+  issue(ctx, axes, type, op, CollectiveCall::AllReduce, "all_reduce", operands.begin(),
+        operands.size(), channel);
 }
 
 void finish(Context &ctx, int channel) {

@@ -69,8 +69,9 @@ void PeerGroup::reduceSegments(Messages &messages, DType type, Reduction op) {
     return slots + (segment % 2 * size() + member) * slotBytes;
   };
   auto receiveSegment = [&](size_t segment) {
-    forEachPeer(
-        [&](int peer) { messages.receive(slot(segment, peer), segments[segment].count * width, peer); });
+    forEachPeer([&](int peer) {
+      messages.receive(slot(segment, peer), segments[segment].count * width, peer);
+    });
   };
   if (!segments.empty())
     receiveSegment(0);
@@ -85,8 +86,8 @@ void PeerGroup::reduceSegments(Messages &messages, DType type, Reduction op) {
   segments.clear();
 }
 
-void PeerGroup::reduceWhole(Messages &messages, std::span<const CollectiveBuffer> buffers, DType type,
-                            Reduction op) {
+void PeerGroup::reduceWhole(Messages &messages, std::span<const CollectiveBuffer> buffers,
+                            DType type, Reduction op) {
   const int64_t width = sizeOf(type), bytes = countElements(buffers) * width;
   std::byte *slots = receive((size() + 1) * bytes);
   auto slot = [&](int member) { return slots + member * bytes; };
@@ -119,7 +120,8 @@ bool PeerGroup::supportsUnpacked(std::span<const CollectiveBuffer> buffers) cons
                      [](const CollectiveBuffer &buffer) { return buffer.outer == 1; });
 }
 
-void PeerGroup::allReduce(std::span<const CollectiveBuffer> buffers, DType type, Reduction op, Site site) {
+void PeerGroup::allReduce(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
+                          Site site) {
   const int64_t width = sizeOf(type);
   auto shard = [&](const CollectiveBuffer &buffer, int member) {
     return at(buffer.out, shardBegin(buffer.block, member, size()) * width);
@@ -127,7 +129,8 @@ void PeerGroup::allReduce(std::span<const CollectiveBuffer> buffers, DType type,
   auto count = [&](const CollectiveBuffer &buffer, int member) {
     return shardBegin(buffer.block, member + 1, size()) - shardBegin(buffer.block, member, size());
   };
-  const CallSignature call{"all_reduce", site, countElements(buffers) * width, type, static_cast<int>(op)};
+  const CallSignature call{"all_reduce", site, countElements(buffers) * width, type,
+                           static_cast<int>(op)};
   withMessages(call, [&](Messages &messages) {
     if (call.bytes <= kWholeBytes)
       return reduceWhole(messages, buffers, type, op);
@@ -191,7 +194,8 @@ const std::byte *PeerGroup::getMessage(const CoalescedMessage &coalesced, int64_
   return to;
 }
 
-void PeerGroup::unpack(const CoalescedMessage &coalesced, const std::byte *message, int peer, int64_t width) {
+void PeerGroup::unpack(const CoalescedMessage &coalesced, const std::byte *message, int peer,
+                       int64_t width) {
   for (const CollectiveBuffer &buffer : coalesced.buffers) {
     const int64_t bytes = buffer.block * width;
     std::memcpy(at(buffer.out, peer * bytes), message, bytes);
@@ -224,21 +228,26 @@ void PeerGroup::allGather(std::span<const CollectiveBuffer> buffers, DType type,
       if (isAlone(coalescedMessages[i]))
         continue;
       messages.awaitReceived((i + 1) * peers);
-      forEachPeer([&](int peer) { unpack(coalescedMessages[i], slot(coalescedMessages[i], peer), peer, width); });
+      forEachPeer([&](int peer) {
+        unpack(coalescedMessages[i], slot(coalescedMessages[i], peer), peer, width);
+      });
     }
   });
 }
 
-void PeerGroup::reduceScatter(std::span<const CollectiveBuffer> buffers, DType type, Reduction op, Site site) {
+void PeerGroup::reduceScatter(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
+                              Site site) {
   const int64_t width = sizeOf(type);
   const CallSignature call{"reduce_scatter", site, countElements(buffers) * width, type,
-                  static_cast<int>(op)};
+                           static_cast<int>(op)};
   withMessages(call, [&](Messages &messages) {
     for (const CollectiveBuffer &buffer : buffers) {
       forEachPeer([&](int peer) {
-        sendSegments(messages, at(buffer.in, peer * buffer.block * width), buffer.block, width, peer);
+        sendSegments(messages, at(buffer.in, peer * buffer.block * width), buffer.block, width,
+                     peer);
       });
-      addSegments(at(buffer.in, rank() * buffer.block * width), at(buffer.out, 0), buffer.block, width);
+      addSegments(at(buffer.in, rank() * buffer.block * width), at(buffer.out, 0), buffer.block,
+                  width);
     }
     reduceSegments(messages, type, op);
   });

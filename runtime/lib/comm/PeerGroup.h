@@ -3,8 +3,8 @@
 // ring, and who reduces an element has all members' terms of it, which it takes
 // in their order (Combine.h): sums have the bits that they have in shared memory.
 //
-// Messages carry their call's signature (CallSignature.h), so that what one member sends for one call never
-// passes for what another one waits for in a different call.
+// Messages carry their call's signature (CallSignature.h), so that what one member sends for one
+// call never passes for what another one waits for in a different call.
 //
 // What is received to be reduced comes in segments that fit a cache; while one is reduced the next
 // is under way. Small values that are gathered go together, as one message: as they lie where they
@@ -41,9 +41,11 @@ public:
 
   /// Values whose blocks of a member are one stretch.
   bool supportsUnpacked(std::span<const CollectiveBuffer> buffers) const override;
-  void allReduce(std::span<const CollectiveBuffer> buffers, DType type, Reduction op, Site site) override;
+  void allReduce(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
+                 Site site) override;
   void allGather(std::span<const CollectiveBuffer> buffers, DType type, Site site) override;
-  void reduceScatter(std::span<const CollectiveBuffer> buffers, DType type, Reduction op, Site site) override;
+  void reduceScatter(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
+                     Site site) override;
   void allToAll(const void *input, void *output, int64_t count, DType type, Site site) override;
   void broadcast(void *data, int64_t count, DType type, int root, Site site) override;
   void barrier(Site site) override;
@@ -53,7 +55,8 @@ protected:
 
   /// Calls `body` and waits for the messages that it leaves. What fails becomes a Fault that names
   /// the call and the member whose message it was.
-  virtual void withMessages(const CallSignature &call, const std::function<void(Messages &)> &body) = 0;
+  virtual void withMessages(const CallSignature &call,
+                            const std::function<void(Messages &)> &body) = 0;
 
 private:
   /// Consecutive elements of this member's, and where their reduction goes: the elements
@@ -74,7 +77,8 @@ private:
   /// Where a bundle of this member's lies as a message: where it is stored, or in `packed`.
   const std::byte *getMessage(const CoalescedMessage &coalesced, int64_t width);
   /// Copies what came of `peer` to where it belongs.
-  static void unpack(const CoalescedMessage &coalesced, const std::byte *message, int peer, int64_t width);
+  static void unpack(const CoalescedMessage &coalesced, const std::byte *message, int peer,
+                     int64_t width);
 
   /// Calls `visit` with every other member, beginning with the next, so that not all send to one.
   template <typename Visit> void forEachPeer(Visit visit) const;
@@ -85,7 +89,8 @@ private:
   void addSegments(const std::byte *own, std::byte *out, int64_t count, int64_t width);
   /// Receives what the others have of the segments and reduces them.
   void reduceSegments(Messages &messages, DType type, Reduction op);
-  void reduceWhole(Messages &messages, std::span<const CollectiveBuffer> buffers, DType type, Reduction op);
+  void reduceWhole(Messages &messages, std::span<const CollectiveBuffer> buffers, DType type,
+                   Reduction op);
 
   /// `received`, of so many bytes at least: it only grows, so that no step clears it again.
   std::byte *receive(int64_t bytes);

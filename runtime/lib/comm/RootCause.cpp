@@ -104,7 +104,7 @@ private:
 } // namespace
 
 std::string withRootCause(Rendezvous &store, int rank, int worldSize, const std::string &message,
-                           Fault::Peer peer, const std::function<void()> &leaveGroups) {
+                          Fault::Peer peer, const std::function<void()> &leaveGroups) {
   try {
     store.setTimeout(kGrace);
     Failures failures(store, rank);

@@ -16,6 +16,6 @@ class Rendezvous;
 /// Calls `leaveGroups` once the failure is told, so that who waits for this rank notices while rank
 /// 0 still serves the store. Takes a second or two where ranks do not answer; throws nothing.
 std::string withRootCause(Rendezvous &store, int rank, int worldSize, const std::string &message,
-                           Fault::Peer peer, const std::function<void()> &leaveGroups);
+                          Fault::Peer peer, const std::function<void()> &leaveGroups);
 
 } // namespace titan::rt

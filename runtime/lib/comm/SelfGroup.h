@@ -32,7 +32,8 @@ public:
     for (const CollectiveBuffer &buffer : buffers)
       copy(buffer.in, buffer.out, buffer.outer * buffer.block, type);
   }
-  void reduceScatter(std::span<const CollectiveBuffer> buffers, DType type, Reduction, Site site) override {
+  void reduceScatter(std::span<const CollectiveBuffer> buffers, DType type, Reduction,
+                     Site site) override {
     allGather(buffers, type, site);
   }
 

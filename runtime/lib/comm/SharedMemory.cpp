@@ -134,7 +134,8 @@ bool SharedMemory::isGone(int member) const {
   return state == 'Z' || state == 'X';
 }
 
-SharedMemory::Problem SharedMemory::barrier(const CallSignature &call, std::chrono::seconds timeout) {
+SharedMemory::Problem SharedMemory::barrier(const CallSignature &call,
+                                            std::chrono::seconds timeout) {
   Member &self = members[position];
   ++arrivals;
   self.signature[arrivals % 2] = hashOf(call);

@@ -18,8 +18,8 @@ namespace {
 /// which the member's blocks are `stride` blocks apart, starting with number `first`.
 class Walk {
 public:
-  Walk(std::span<const CollectiveBuffer> buffers, const void *(*data)(const CollectiveBuffer &), int64_t width,
-       int64_t first, int64_t stride)
+  Walk(std::span<const CollectiveBuffer> buffers, const void *(*data)(const CollectiveBuffer &),
+       int64_t width, int64_t first, int64_t stride)
       : buffers(buffers), data(data), width(width), first(first), stride(stride) {}
 
   void skip(int64_t bytes) {
@@ -91,8 +91,8 @@ void SharedMemoryGroup::reduceHalves(std::byte *out, size_t offset, int64_t coun
   combine(out, terms, count, type, op);
 }
 
-void SharedMemoryGroup::allReduce(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
-                                  Site site) {
+void SharedMemoryGroup::allReduce(std::span<const CollectiveBuffer> buffers, DType type,
+                                  Reduction op, Site site) {
   int64_t width = sizeOf(type), n = size(), count = countElements(buffers);
   const CallSignature call{"all_reduce", site, count * width, type, static_cast<int>(op)};
   Walk in(buffers, inOf, width, 0, 1), out(buffers, outOf, width, 0, 1);
@@ -122,7 +122,8 @@ void SharedMemoryGroup::allReduce(std::span<const CollectiveBuffer> buffers, DTy
   }
 }
 
-void SharedMemoryGroup::allGather(std::span<const CollectiveBuffer> buffers, DType type, Site site) {
+void SharedMemoryGroup::allGather(std::span<const CollectiveBuffer> buffers, DType type,
+                                  Site site) {
   int64_t width = sizeOf(type), count = countElements(buffers);
   const CallSignature call{"all_gather", site, count * width, type};
   int64_t most = static_cast<int64_t>(halfBytes()) / width;
@@ -144,8 +145,8 @@ void SharedMemoryGroup::allGather(std::span<const CollectiveBuffer> buffers, DTy
   }
 }
 
-void SharedMemoryGroup::reduceScatter(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
-                                      Site site) {
+void SharedMemoryGroup::reduceScatter(std::span<const CollectiveBuffer> buffers, DType type,
+                                      Reduction op, Site site) {
   int64_t width = sizeOf(type), n = size(), count = countElements(buffers);
   const CallSignature call{"reduce_scatter", site, count * width, type, static_cast<int>(op)};
   int64_t most = static_cast<int64_t>(halfBytes()) / width / n;

@@ -35,9 +35,11 @@ public:
   void barrier(Site site) override;
 
   bool supportsUnpacked(std::span<const CollectiveBuffer>) const override { return true; }
-  void allReduce(std::span<const CollectiveBuffer> buffers, DType type, Reduction op, Site site) override;
+  void allReduce(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
+                 Site site) override;
   void allGather(std::span<const CollectiveBuffer> buffers, DType type, Site site) override;
-  void reduceScatter(std::span<const CollectiveBuffer> buffers, DType type, Reduction op, Site site) override;
+  void reduceScatter(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
+                     Site site) override;
 
 private:
   /// The half of a member's slot that the present piece uses.
@@ -49,7 +51,7 @@ private:
 
   std::unique_ptr<SharedMemory> memory;
   std::chrono::seconds timeout;
-  uint64_t segment = 0;                   // counted alike by all members
+  uint64_t segment = 0;                 // counted alike by all members
   std::vector<const std::byte *> terms; // reduceHalves's
 };
 

@@ -2,10 +2,10 @@
 #include "Address.h"
 #include "C10d.h"
 #include "C10dModule.h"
+#include "CallWithTimeout.h"
 #include "Deadline.h"
 #include "GlooGroup.h"
 #include "Rendezvous.h"
-#include "CallWithTimeout.h"
 
 #include "titan/runtime/error.h"
 
@@ -153,8 +153,9 @@ private:
   static StorePtr openStore(const std::string &host, const c10d::TCPStoreOptions &tcp,
                             Deadline deadline) {
     try {
-      return callWithTimeout(deadline.left(),
-                    [=]() -> StorePtr { return c10::make_intrusive<c10d::TCPStore>(host, tcp); });
+      return callWithTimeout(deadline.left(), [=]() -> StorePtr {
+        return c10::make_intrusive<c10d::TCPStore>(host, tcp);
+      });
     } catch (const TimedOut &) {
       throw TimedOut(fmt::format("{} accepts connections and does not answer: another program than "
                                  "rank 0 or torchrun listens there",

@@ -1,10 +1,10 @@
 #include "Agreement.h"
-#include "RootCause.h"
+#include "CallWithTimeout.h"
 #include "Rendezvous.h"
+#include "RootCause.h"
 #include "SelfGroup.h"
 #include "SharedMemoryGroup.h"
 #include "WaitNotice.h"
-#include "CallWithTimeout.h"
 
 #include "launch/EnvironmentVariable.h"
 
@@ -155,7 +155,7 @@ std::string World::withRootCause(const std::string &message, Fault::Peer peer) {
     return message;
   all = nullptr;
   return titan::rt::withRootCause(*rendezvous(), rank(), size(), message, peer,
-                                   [this] { leaveGroups(); });
+                                  [this] { leaveGroups(); });
 }
 
 Group &World::worldGroup() {

@@ -172,8 +172,8 @@ __global__ void forwardKernel(AttentionShape s, const E *q, const E *k, const E 
     for (int64_t j0 = seen.begin; j0 < seen.end; j0 += warpSize32) {
       int64_t j = j0 + threadIdx.x;
       T laneValue = j < seen.end && inOneDocument(keyRow, row.position, j, s)
-                   ? exp(scoreAt(keyRow, j, s, query, k, slope) - top) / all
-                   : T(0);
+                        ? exp(scoreAt(keyRow, j, s, query, k, slope) - top) / all
+                        : T(0);
       for (int lane = 0; lane < warpSize32 && j0 + lane < seen.end; ++lane) {
         T p = __shfl_sync(~0u, laneValue, lane);
         sum.add(p, v + offsetAt(keyRow, j0 + lane, s.v), s.v.element, s.valueHead);

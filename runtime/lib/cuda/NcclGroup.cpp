@@ -195,19 +195,21 @@ void NcclGroup::waitAsync(int channel) {
 //===--- Several values at once -------------------------------------------===//
 
 bool NcclGroup::supportsUnpacked(std::span<const CollectiveBuffer> buffers) const {
-  return std::all_of(buffers.begin(), buffers.end(),
-                     [](const CollectiveBuffer &buffer) { return buffer.outer == 1 && buffer.block > 0; });
+  return std::all_of(buffers.begin(), buffers.end(), [](const CollectiveBuffer &buffer) {
+    return buffer.outer == 1 && buffer.block > 0;
+  });
 }
 
-std::vector<at::Tensor> NcclGroup::views(std::span<const CollectiveBuffer> buffers, bool written, int64_t parts,
-                                         DType type) const {
+std::vector<at::Tensor> NcclGroup::views(std::span<const CollectiveBuffer> buffers, bool written,
+                                         int64_t parts, DType type) const {
   std::vector<at::Tensor> result;
   for (const CollectiveBuffer &buffer : buffers)
     result.push_back(view(written ? buffer.out : buffer.in, buffer.block * parts, type));
   return result;
 }
 
-void NcclGroup::allReduce(std::span<const CollectiveBuffer> buffers, DType type, Reduction op, Site site) {
+void NcclGroup::allReduce(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
+                          Site site) {
   queue("all_reduce", site, [&] {
     auto tensors = views(buffers, true, 1, type);
     c10d::AllreduceCoalescedOptions options;
@@ -223,7 +225,8 @@ void NcclGroup::allGather(std::span<const CollectiveBuffer> buffers, DType type,
   });
 }
 
-void NcclGroup::reduceScatter(std::span<const CollectiveBuffer> buffers, DType type, Reduction op, Site site) {
+void NcclGroup::reduceScatter(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
+                              Site site) {
   queue("reduce_scatter", site, [&] {
     auto from = views(buffers, false, size(), type), to = views(buffers, true, 1, type);
     c10d::ReduceScatterOptions options;

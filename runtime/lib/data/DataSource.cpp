@@ -41,7 +41,7 @@ void DataSource::row(int64_t sample, int64_t firstColumn, int64_t columns, Feed 
 }
 
 void DataSource::readDocumentFeed(int64_t start, int64_t firstColumn, int64_t columns, Feed feed,
-                                   int64_t *out) const {
+                                  int64_t *out) const {
   int64_t document = 0, begin = start, next = stream->nextDocument(start);
   for (int64_t i = 0; i < columns; ++i) {
     const int64_t position = start + firstColumn + i;

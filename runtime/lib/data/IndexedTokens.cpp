@@ -13,8 +13,8 @@ namespace {
 template <class T> class IndexedTokens final : public TokenStream {
 public:
   IndexedTokens(const std::string &prefix, const TokenIndex &what)
-      : tokens(prefix + ".bin", /*checksTruncation=*/true), index(prefix + ".idx", /*checksTruncation=*/true),
-        what(what) {}
+      : tokens(prefix + ".bin", /*checksTruncation=*/true),
+        index(prefix + ".idx", /*checksTruncation=*/true), what(what) {}
 
   int64_t size() const override { return what.tokens; }
   int64_t leastToken() const override { return std::numeric_limits<T>::min(); }

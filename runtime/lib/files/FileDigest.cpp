@@ -46,7 +46,8 @@ std::string digestOfFile(int file, int64_t size) {
                (block + 1 < kBlocks || add(file, size - kBlock, kBlock, buffer, sum));
   if (!isRead)
     return fmt::format("{} bytes, which cannot be read", size);
-  return fmt::format("{} bytes, CRC-32C {:08x}{}", size, sum, size > kMaxWhole ? " of samples" : "");
+  return fmt::format("{} bytes, CRC-32C {:08x}{}", size, sum,
+                     size > kMaxWhole ? " of samples" : "");
 }
 
 std::string digestOfDirectory(const std::string &path) {

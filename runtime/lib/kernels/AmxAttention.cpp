@@ -30,7 +30,8 @@ void scale(float *block, float factor) {
 
 /// A block is a step.
 class Tiles final : public MatrixUnit {
-  static_assert(kUnitPanel == kPanel && kUnitBlockElements == kBlockElements && kUnitBlockElements == kStepElements);
+  static_assert(kUnitPanel == kPanel && kUnitBlockElements == kBlockElements &&
+                kUnitBlockElements == kStepElements);
 
 public:
   void begin() const override { _tile_loadconfig(&kAllFull); }
@@ -56,8 +57,7 @@ public:
       }
   }
 
-  void splitRows(const float *rows, int64_t count, int64_t depth,
-                  const Halves &to) const override {
+  void splitRows(const float *rows, int64_t count, int64_t depth, const Halves &to) const override {
     const uint32_t wanted = firstBits(depth);
     for (int64_t row = 0; row < unitPanels(count) * kPanel; ++row)
       for (int64_t half = 0; half < 2; ++half) {

@@ -22,7 +22,7 @@
 namespace titan::rt::amx {
 
 constexpr int64_t kTileRows = 16, kTileElements = 512; // bf16 a tile
-constexpr int64_t kStepElements = 2 * kTileElements;    // of a part of a panel
+constexpr int64_t kStepElements = 2 * kTileElements;   // of a part of a panel
 
 /// How many bf16 an element is the sum of.
 template <typename E> constexpr int64_t kTerms = 1;
@@ -59,8 +59,8 @@ TITAN_INLINED void packTile(const Operand &from, int64_t firstRow, int64_t rows,
 
 /// The same of floats, of which each part has its tile.
 template <bool isLeft>
-TITAN_INLINED void packTile(const FloatOperand &from, int64_t firstRow, int64_t rows, int64_t firstK,
-                            int64_t kCount, uint16_t *to) {
+TITAN_INLINED void packTile(const FloatOperand &from, int64_t firstRow, int64_t rows,
+                            int64_t firstK, int64_t kCount, uint16_t *to) {
   auto split = [&](auto isInterleaved, int i, __m512 x, __m512 y) {
 #pragma GCC unroll 3
     for (int64_t term = 0; term < kTerms<float>; ++term)
@@ -107,8 +107,8 @@ static void packPanels(const OperandOf<E> &from, int64_t firstRow, int64_t rows,
   auto packStep = [&](int64_t panel, int64_t step) {
     uint16_t *tile = to + (panel * steps + step) * kTerms<E> * kStepElements;
     for (int64_t at = panel * kPanel; at < (panel + 1) * kPanel; at += kTileRows) {
-      packTile<isLeft>(from, firstRow + at, rows - at, firstK + step * kPanel, kCount - step * kPanel,
-                       tile);
+      packTile<isLeft>(from, firstRow + at, rows - at, firstK + step * kPanel,
+                       kCount - step * kPanel, tile);
       tile += kTileElements;
     }
   };

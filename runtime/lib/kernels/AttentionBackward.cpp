@@ -1,7 +1,7 @@
+#include "AttentionMask.h"
 #include "PackedBackward.h"
 #include "Scratch.h"
 #include "VectorBackward.h"
-#include "AttentionMask.h"
 
 #include "titan/runtime/attention.h"
 #include "titan/runtime/vector_math.h"
@@ -143,7 +143,8 @@ private:
 
   /// Some queries of head g.
   template <Wanted wanted> void queryStep(int64_t g, IndexRange queries, IndexRange block) {
-    const ScoreTile at{g, queries.begin, queries.end - queries.begin, block.begin, block.end - block.begin};
+    const ScoreTile at{g, queries.begin, queries.end - queries.begin, block.begin,
+                       block.end - block.begin};
     products.score(at, p, ds);
     differentiateRows(g, queries, block);
     if (wanted != Wanted::Queries)

@@ -1,7 +1,7 @@
+#include "AttentionMask.h"
 #include "PackedForward.h"
 #include "Scratch.h"
 #include "VectorForward.h"
-#include "AttentionMask.h"
 
 #include "titan/runtime/attention.h"
 #include "titan/runtime/vector_math.h"

@@ -14,7 +14,7 @@ struct Avx2 {
   using Floats = __m256;
   using Words = __m256i;                   // what is packed, 32 bits each
   static constexpr int64_t width = 8;      // of a vector, in either
-  static constexpr int64_t maxRows = 6;   // whose sums, two vectors each, registers hold
+  static constexpr int64_t maxRows = 6;    // whose sums, two vectors each, registers hold
   static constexpr int64_t fewVectors = 4; // that registers hold of three rows' sums
 
   // Of A that are multiplied by one panel of B: 24 KiB of it stay in the first cache, these panels

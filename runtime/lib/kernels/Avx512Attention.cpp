@@ -9,7 +9,8 @@ namespace titan::rt::avx512 {
 namespace {
 
 constexpr int kBroadcastRows = 8; // whose sums stay in registers
-constexpr int64_t kBlockRows = kUnitPanel, kRowPairs = kUnitPanel / 2, kBlockPairs = kBlockRows * kRowPairs; // pairs
+constexpr int64_t kBlockRows = kUnitPanel, kRowPairs = kUnitPanel / 2,
+                  kBlockPairs = kBlockRows * kRowPairs; // pairs
 
 template <int Vectors> using Sums = __m512[kBroadcastRows][Vectors];
 
@@ -77,8 +78,9 @@ const uint32_t *rowsAt(const uint16_t *packed, int64_t firstRow, int64_t panel) 
 void packBlock(const Bfloat16Operand &from, int64_t firstRow, int64_t rows, int64_t depth,
                int64_t kCount, uint16_t *to) {
   for (int64_t offset = 0; offset < kBlockRows; offset += 16)
-    packRegisterBlock<Avx512>(from.at(firstRow + offset, depth), from.ld, from.isKContiguous, rows - offset,
-                       kCount, reinterpret_cast<uint32_t *>(to) + offset, kBlockRows);
+    packRegisterBlock<Avx512>(from.at(firstRow + offset, depth), from.ld, from.isKContiguous,
+                              rows - offset, kCount, reinterpret_cast<uint32_t *>(to) + offset,
+                              kBlockRows);
 }
 
 /// Whole lines, as they lie in memory.
@@ -154,8 +156,7 @@ public:
       }
   }
 
-  void splitRows(const float *rows, int64_t count, int64_t depth,
-                  const Halves &to) const override {
+  void splitRows(const float *rows, int64_t count, int64_t depth, const Halves &to) const override {
     const uint32_t mask = firstBits(depth);
     for (int64_t row = 0; row < quotientUp(count, kBroadcastRows) * kBroadcastRows; ++row) {
       const uint32_t wanted = row < count ? mask : 0;
@@ -174,7 +175,8 @@ public:
       const uint32_t *from = rowsAt(a, firstRow, panel), *lanes = pairsOf(b);
       Sums<2> sums;
       clear<2>(sums);
-      for (int64_t steps = quotientUp(depth, 2); steps > 0; steps -= kRowPairs, from += kBlockPairs) {
+      for (int64_t steps = quotientUp(depth, 2); steps > 0;
+           steps -= kRowPairs, from += kBlockPairs) {
         const int64_t end = least(kRowPairs, steps);
 #pragma GCC unroll 2
         for (int64_t step = 0; step < end; ++step, lanes += kBlockRows) {
@@ -196,7 +198,7 @@ public:
 #pragma GCC unroll 2
       for (int64_t step = 0; step < steps; ++step) {
         const uint32_t *const laneRows[] = {pairsOf(b.high) + step * kBlockRows,
-                                        pairsOf(b.low) + step * kBlockRows};
+                                            pairsOf(b.low) + step * kBlockRows};
         addStep<1>(sums, from + step * kBlockRows, laneRows);
       }
       addTo<2>(sums, c + firstRow * kUnitPanel);
@@ -208,8 +210,8 @@ public:
     const int64_t panels = unitPanels(columns), steps = quotientUp(depth, 2);
     for (int64_t firstRow = 0; firstRow < rows; firstRow += kBroadcastRows)
       for (int64_t j = 0; j < panels; ++j) {
-        float *to =
-            c + (firstRow / kUnitPanel * panels + j) * kUnitBlockElements + firstRow % kUnitPanel * kUnitPanel;
+        float *to = c + (firstRow / kUnitPanel * panels + j) * kUnitBlockElements +
+                    firstRow % kUnitPanel * kUnitPanel;
         if (columns - j * kUnitPanel > 16)
           addWeights<2>(a, firstRow, steps, pairsOf(b + j * stride), to);
         else
@@ -226,7 +228,7 @@ const MatrixUnit *matrixUnit() {
 }
 
 void storeRows(const float *lanes, int64_t depth, float factor, bf16 *to, int64_t ld,
-                int64_t rows) {
+               int64_t rows) {
   const __m512 factors = _mm512_set1_ps(factor);
   for (int64_t d = 0; d < depth; d += 16)
     for (int64_t firstRow = 0; firstRow < rows; firstRow += 16) {

@@ -46,7 +46,7 @@ TITAN_INLINED void transpose(__m512i (&row)[16]) {
 /// 16 lines of bf16 that run along depth, from `at` on, each so far as 16 elements of 32 bits hold
 /// it. What is missing of lines and depths is 0.
 TITAN_INLINED void loadRows(const uint16_t *at, int64_t ld, int64_t rows, int64_t kCount,
-                             __m512i (&row)[16]) {
+                            __m512i (&row)[16]) {
   const uint32_t mask = firstBits(kCount);
 #pragma GCC unroll 16
   for (int i = 0; i < 16; ++i)

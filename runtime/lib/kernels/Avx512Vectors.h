@@ -10,7 +10,7 @@ struct Avx512 {
   using Floats = __m512;
   using Words = __m512i;                   // what is packed, 32 bits each
   static constexpr int64_t width = 16;     // of a vector, in either
-  static constexpr int64_t maxRows = 14;  // whose sums, two vectors each, registers hold
+  static constexpr int64_t maxRows = 14;   // whose sums, two vectors each, registers hold
   static constexpr int64_t fewVectors = 8; // that registers hold of three rows' sums
 
   // Of A that are multiplied by one panel of B, of which 48 KiB are too much for the first cache:

@@ -5,8 +5,8 @@
 #include "BlockedGemm.h"
 
 #include "Amx.h"
-#include "KernelPolicy.h"
 #include "Grid.h"
+#include "KernelPolicy.h"
 #include "Request.h"
 #include "Team.h"
 #include "ThreadScratch.h"
@@ -44,7 +44,8 @@ public:
 
   /// Parts of the depth follow each other where their sums stay: in C, or in a block's own place.
   void run(Team team) const {
-    Packed *const packBuffer = takePackBuffer(); // by every thread, also one that comes too late this time
+    Packed *const packBuffer =
+        takePackBuffer(); // by every thread, also one that comes too late this time
     for (int64_t outer = 0; outer < (hasSums() ? 1 : depth.blocks); ++outer)
       for (int64_t row = 0; row < rows.blocks; ++row)
         for (int64_t column = 0; column < columns.blocks; ++column)
@@ -105,7 +106,8 @@ private:
     int64_t firstPanel(int64_t index) const { return index * atOnce; }
     Slice operator[](int64_t index) const {
       const int64_t first = index * atOnce * rows;
-      return {all.firstRow + first, std::min(atOnce * rows, all.rows - first), all.firstK, all.kCount};
+      return {all.firstRow + first, std::min(atOnce * rows, all.rows - first), all.firstK,
+              all.kCount};
     }
     const Slice &all;
     int64_t rows, panels, atOnce;
@@ -120,10 +122,12 @@ private:
     team.parallelFor(countA + (Policy::sharesRight ? tasksB.count() : 0), [&](int64_t index) {
       if (index < countA)
         return policy.packLeft(a, tasksA[index],
-                            packedA + tasksA.firstPanel(index) * policy.leftElements(left.kCount));
+                               packedA +
+                                   tasksA.firstPanel(index) * policy.leftElements(left.kCount));
       if constexpr (Policy::sharesRight)
         policy.packRight(b, tasksB[index - countA],
-                      packedB + tasksB.firstPanel(index - countA) * policy.rightElements(left.kCount));
+                         packedB +
+                             tasksB.firstPanel(index - countA) * policy.rightElements(left.kCount));
     });
   }
 
@@ -147,7 +151,8 @@ private:
       Packed *columns = packBuffer;
       if constexpr (Policy::sharesRight)
         columns = packedB + column / Policy::panelColumns * Policy::rightElements(left.kCount);
-      policy.multiply(a, rowsOf, panels, b, columnsOf, columns, packedColumn == column, to.at(row, column));
+      policy.multiply(a, rowsOf, panels, b, columnsOf, columns, packedColumn == column,
+                      to.at(row, column));
       packedColumn = column;
     });
   }
@@ -156,22 +161,24 @@ private:
   const Operand a, b;
   const Destination<To> c;
   const Blocking depth, rows, columns; // what is packed at once
-  Packed *packedA, *packedB;      // panels
-  float *sums;                    // of a block
+  Packed *packedA, *packedB;           // panels
+  float *sums;                         // of a block
 };
 
 /// Every thread makes some columns of its own: where rows are few, packing them is cheaper than
 /// meeting.
 template <typename Policy, typename To>
-void multiplyByColumns(const typename Policy::Unit &unit, const OperandOf<typename Policy::Element> &a,
-                   const OperandOf<typename Policy::Element> &b, const Extents &e,
-                   const Destination<To> &c, int threads) {
+void multiplyByColumns(const typename Policy::Unit &unit,
+                       const OperandOf<typename Policy::Element> &a,
+                       const OperandOf<typename Policy::Element> &b, const Extents &e,
+                       const Destination<To> &c, int threads) {
   const Blocking columns(e.n, quotient(e.n, threads), Policy::panelColumns);
 #pragma omp parallel for schedule(static)
   for (int64_t index = 0; index < columns.blocks; ++index) {
     const int64_t column = columns.begin(index), count = columns.sizeOf(index);
     if (count > 0)
-      BlockedProduct<Policy, To>(unit, a, b.from(column), {e.m, count, e.k}, c.at(0, column)).run({});
+      BlockedProduct<Policy, To>(unit, a, b.from(column), {e.m, count, e.k}, c.at(0, column))
+          .run({});
   }
 }
 

@@ -6,8 +6,8 @@
 #include "Blas.h"
 #include "BlockedGemm.h"
 #include "Grid.h"
-#include "SplitK.h"
 #include "Request.h"
+#include "SplitK.h"
 #include "ThreadScratch.h"
 #include "VectorUnit.h"
 
@@ -189,9 +189,9 @@ void productOnVectors(const Bfloat16Vectors<P> &unit, const Product &p, bool acc
 template <typename To> void product(const Product &p, bool accumulate, To *c, int64_t ldc) {
   if (needsSplitK({p.m, p.n, p.k}))
     return multiplySplitK<To>({p.m, p.n, p.k}, {c, ldc, accumulate},
-                               [&](const Slice &rows, const Slice &columns, float *to, int64_t ld) {
-                                 product<float>(sliceProduct(p, rows, columns), false, to, ld);
-                               });
+                              [&](const Slice &rows, const Slice &columns, float *to, int64_t ld) {
+                                product<float>(sliceProduct(p, rows, columns), false, to, ld);
+                              });
   switch (backend()) {
   case Backend::Amx:
     return productOnTiles(p, accumulate, c, ldc);

@@ -40,7 +40,8 @@ struct Grid {
     int64_t minCost = INT64_MAX;
     for (int64_t across = 1; across <= maxTiles; ++across) {
       const int64_t down = maxTiles / across;
-      const int64_t high = tileExtent(m, down, panelRows), wide = tileExtent(n, across, panelColumns);
+      const int64_t high = tileExtent(m, down, panelRows),
+                    wide = tileExtent(n, across, panelColumns);
       if (high * wide + loadCost * (high + wide) >= minCost)
         continue;
       minCost = high * wide + loadCost * (high + wide);

@@ -42,7 +42,7 @@ public:
   /// As the left operand whose lines they are, of which the first `depth` elements count. It is for
   /// `addAcross`.
   virtual void splitRows(const float *rows, int64_t count, int64_t depth,
-                          const Halves &to) const = 0;
+                         const Halves &to) const = 0;
 
   /// C = A B times the factor for the first lines of A and a panel of B. C has room for whole
   /// panels, here and below.

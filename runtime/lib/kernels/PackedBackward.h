@@ -72,8 +72,8 @@ public:
 
   void storeQuery(int64_t g, int64_t i, float scale, bf16 *to) const {
     for (int64_t d = 0; d < s.head; d += kUnitPanel)
-      scaleRow(dquery(g, i) + d / kUnitPanel * kUnitBlockElements + i % kUnitPanel * kUnitPanel, 1, scale,
-               std::min(kUnitPanel, s.head - d), to + d, 1);
+      scaleRow(dquery(g, i) + d / kUnitPanel * kUnitBlockElements + i % kUnitPanel * kUnitPanel, 1,
+               scale, std::min(kUnitPanel, s.head - d), to + d, 1);
   }
 
   /// The gradients of so many keys, times the scale, and of their values.

@@ -158,10 +158,10 @@ void addTransposed(const T *panels, int64_t count, int64_t depth, const T *a, T 
 #pragma GCC unroll 8
         for (int64_t i = 0; i < kPanelRows; ++i)
           tile.template add<kPanelRows>(panels + (row * depth + d * kPanelRows) + i,
-                                    a + (row + i) * block + lane);
+                                        a + (row + i) * block + lane);
       for (int64_t i = 0; row + i < count; ++i)
         tile.template add<kPanelRows>(panels + (row * depth + d * kPanelRows) + i,
-                                  a + (row + i) * block + lane);
+                                      a + (row + i) * block + lane);
       tile.addTo(c + d * block + lane, block);
     }
   });

@@ -3,8 +3,8 @@
 // which they have.
 #pragma once
 
-#include "Transpose.h"
 #include "AttentionMask.h"
+#include "Transpose.h"
 
 #include "titan/runtime/attention.h"
 

@@ -27,7 +27,7 @@ struct SplitK {
 /// either operand and at most `most` terms of their depth, into floats.
 template <typename To, typename Multiply>
 void multiplySplitK(const Extents &e, const Destination<To> &c, Multiply &&multiply,
-                     int64_t most = kMaxDepth) {
+                    int64_t most = kMaxDepth) {
   const Blocking depth(e.k, most, 32), rows(e.m, SplitK::kRows, 32),
       columns(e.n, SplitK::kColumns, 32);
   const int64_t ld = std::min(columns.size, e.n), elements = std::min(rows.size, e.m) * ld;

@@ -27,7 +27,8 @@ public:
   /// Of query head g.
   void loadQueries(int64_t g, const E *q, const E *dout) {
     packRows(q, rowStridesOf(s.q), s.queries, s.head, memory.queries + g * rows * s.head);
-    packRows(dout, rowStridesOf(s.out), s.queries, s.valueHead, memory.douts + g * rows * s.valueHead);
+    packRows(dout, rowStridesOf(s.out), s.queries, s.valueHead,
+             memory.douts + g * rows * s.valueHead);
   }
   void clearQueries(IndexRange some) {
     for (int64_t g = 0; g < s.group; ++g)
@@ -37,8 +38,8 @@ public:
   /// The keys and values to multiply with from now on, whose gradients are 0 yet.
   void beginKeys(IndexRange block) {
     const int64_t count = block.end - block.begin;
-    packLanes(keys + block.begin * s.k.position, rowStridesOf(s.k), count, s.head, scoreFactor<T>(s),
-              memory.keysT);
+    packLanes(keys + block.begin * s.k.position, rowStridesOf(s.k), count, s.head,
+              scoreFactor<T>(s), memory.keysT);
     packLanes(values + block.begin * s.v.position, rowStridesOf(s.v), count, s.valueHead, T(1),
               memory.valuesT);
     std::fill_n(memory.keys, lanes * width, T(0));

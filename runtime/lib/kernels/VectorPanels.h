@@ -33,7 +33,7 @@ struct Prefetch {
 /// anew for each row.)
 template <typename V, typename E, typename P>
 TITAN_INLINED void packRegisterBlock(const E *at, int64_t ld, bool isKContiguous, int64_t rows,
-                              int64_t kCount, P *to, int64_t stride) {
+                                     int64_t kCount, P *to, int64_t stride) {
   constexpr int64_t deep = kDepthOfStep<P>;
   const int64_t steps = least(V::width, quotientUp(kCount, deep));
   if (isKContiguous) {
@@ -82,9 +82,10 @@ static void packPanels(const OperandOf<E> &from, const Slice &part, int64_t rows
       prefetchRows(at + blockDepth * from.ld, from.ld, blockDepth);
     for (int64_t offset = 0; offset < PaddedRows; offset += V::width) {
       const int64_t rest = part.rows - row - offset;
-      packRegisterBlock<V>(from.at(part.firstRow + row + offset, part.firstK + depth), from.ld, from.isKContiguous,
-                    from.isKContiguous ? least(rows - offset, rest) : rest, part.kCount - depth,
-                    steps + offset, PaddedRows);
+      packRegisterBlock<V>(from.at(part.firstRow + row + offset, part.firstK + depth), from.ld,
+                           from.isKContiguous,
+                           from.isKContiguous ? least(rows - offset, rest) : rest,
+                           part.kCount - depth, steps + offset, PaddedRows);
     }
   };
   if (from.isKContiguous)
@@ -120,8 +121,8 @@ template <typename V, typename P> struct PackedRows {
   /// From a panel to the next.
   static int64_t stride(int64_t, int64_t steps, int64_t) { return steps * V::width; }
   /// How a panel is shared out among products of so many rows.
-  static Prefetch prefetchSlice(const P *panel, int64_t steps, int64_t tile, int64_t tiles, int64_t rows,
-                     int64_t) {
+  static Prefetch prefetchSlice(const P *panel, int64_t steps, int64_t tile, int64_t tiles,
+                                int64_t rows, int64_t) {
     constexpr int64_t inLine = kCacheLine / int64_t{sizeof(P)};
     const int64_t cacheLines = quotientUp(steps * V::width, inLine * tiles * rows);
     return {panel + tile * rows * cacheLines * inLine, cacheLines, cacheLines * kCacheLine};
@@ -153,7 +154,7 @@ template <typename V, typename E, typename P> struct UnpackedRows {
 
   static int64_t stride(int64_t rows, int64_t, int64_t ld) { return rows * ld / kDepthOfStep<P>; }
   static Prefetch prefetchSlice(const P *panel, int64_t steps, int64_t tile, int64_t tiles, int64_t,
-                     int64_t ld) {
+                                int64_t ld) {
     constexpr int64_t inLine = kCacheLine / int64_t{sizeof(P)};
     const int64_t cacheLines = quotientUp(steps, inLine * tiles);
     return {panel + tile * cacheLines * inLine, cacheLines, ld * int64_t{sizeof(E)}};
@@ -171,7 +172,7 @@ private:
 /// traffic, and panels wait behind them.
 template <typename V, typename Left, int Rows, int Vectors, typename P, typename To>
 static void microkernel(const P *a, int64_t lda, const P *b, int64_t steps, int64_t columns,
-                          Prefetch prefetch, const Destination<To> &c) {
+                        Prefetch prefetch, const Destination<To> &c) {
   Left rows(a, lda);
   typename V::Floats sum[Rows][Vectors];
 #pragma GCC unroll 14
@@ -212,7 +213,7 @@ static void microkernel(const P *a, int64_t lda, const P *b, int64_t steps, int6
 
 template <typename P, typename To>
 using Microkernel = void(const P *a, int64_t lda, const P *b, int64_t steps, int64_t columns,
-                      Prefetch prefetch, const Destination<To> &c);
+                         Prefetch prefetch, const Destination<To> &c);
 
 /// The products of any number of rows that fits with 1 or 2 vectors of columns.
 template <typename V, typename Left, typename P, typename To> struct MicrokernelTable {

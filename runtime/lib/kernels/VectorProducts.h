@@ -8,7 +8,7 @@ namespace titan::rt {
 
 template <typename V, typename E, typename P, typename To>
 static void multiplyWith(const LeftRows<E, P> &left, const OperandOf<E> &b, const Slice &part,
-                       const PackBuffer<P> &packBuffer, const Destination<To> &c) {
+                         const PackBuffer<P> &packBuffer, const Destination<To> &c) {
   const Extents extents{left.slice.rows, part.rows, part.kCount};
   if (left.panelRows <= kSkinnyRows)
     return multiplySkinny<V>(left.packed, extents.m, b, part, c);
@@ -18,8 +18,8 @@ static void multiplyWith(const LeftRows<E, P> &left, const OperandOf<E> &b, cons
     if (!left.packed) {
       const E *rows = left.operand.at(left.slice.firstRow, left.slice.firstK);
       return macrokernel<V, UnpackedRows<V, E, P>>(reinterpret_cast<const P *>(rows),
-                                                  left.operand.ld, left.panelRows, packBuffer.panels,
-                                                  extents, c);
+                                                   left.operand.ld, left.panelRows,
+                                                   packBuffer.panels, extents, c);
     }
   macrokernel<V, PackedRows<V, P>>(left.packed, 0, left.panelRows, packBuffer.panels, extents, c);
 }
@@ -42,7 +42,8 @@ protected:
   ~VectorUnitOf() = default;
 };
 
-template <typename V> class FloatVectorsOf final : public VectorUnitOf<V, float, float, FloatVectors> {
+template <typename V>
+class FloatVectorsOf final : public VectorUnitOf<V, float, float, FloatVectors> {
 public:
   using VectorUnitOf<V, float, float, FloatVectors>::VectorUnitOf;
 };

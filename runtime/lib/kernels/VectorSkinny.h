@@ -22,7 +22,7 @@ TITAN_INLINED void addStep(typename V::Floats (&sum)[Rows], const P *rows,
 /// As many steps as a vector has elements of columns that run along depth, or as are there.
 template <typename V, int Rows, int Vectors, typename E, typename P>
 TITAN_INLINED void addAlongK(typename V::Floats (&sum)[Vectors][Rows], const P *a, const E *b,
-                              int64_t ld, int64_t columns, int64_t kCount) {
+                             int64_t ld, int64_t columns, int64_t kCount) {
   constexpr int64_t ahead = 256 / sizeof(E);
   const int64_t steps = quotientUp(kCount, kDepthOfStep<P>);
   const typename V::Valid valid = V::firstLanes(kCount);
@@ -46,7 +46,7 @@ TITAN_INLINED void addAlongK(typename V::Floats (&sum)[Vectors][Rows], const P *
 /// As many steps of columns that lie side by side.
 template <typename V, int Rows, int Vectors, typename E, typename P>
 TITAN_INLINED void addAcrossK(typename V::Floats (&sum)[Vectors][Rows], const P *a, const E *b,
-                           int64_t ld, int64_t columns, int64_t kCount) {
+                              int64_t ld, int64_t columns, int64_t kCount) {
   constexpr int64_t deep = kDepthOfStep<P>, ahead = 8;
   for (int64_t step = 0; step < V::width && kCount > 0; ++step, kCount -= deep, b += deep * ld)
 #pragma GCC unroll 8
@@ -70,8 +70,8 @@ static void multiplyRows(const P *a, const E *b, int64_t ld, int64_t kCount, int
 #pragma GCC unroll 3
     for (int r = 0; r < Rows; ++r)
       sum[v][r] = V::zero();
-  for (; kCount > 0;
-       kCount -= blockDepth, a += V::width * V::width, b += KContiguous ? blockDepth : blockDepth * ld)
+  for (; kCount > 0; kCount -= blockDepth, a += V::width * V::width,
+                     b += KContiguous ? blockDepth : blockDepth * ld)
     if constexpr (KContiguous)
       addAlongK<V>(sum, a, b, ld, columns, kCount);
     else
@@ -99,7 +99,7 @@ static void multiplyAcross(const P *a, int64_t m, const OperandOf<E> &b, const S
 
 template <typename V, typename E, typename P, typename To>
 static void multiplySkinny(const P *a, int64_t m, const OperandOf<E> &b, const Slice &part,
-                        const Destination<To> &c) {
+                           const Destination<To> &c) {
   if (b.isKContiguous)
     multiplyAcross<V, true>(a, m, b, part, c);
   else

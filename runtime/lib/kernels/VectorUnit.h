@@ -42,10 +42,10 @@ template <typename P> struct PackBuffer {
 
 /// How a kind of vectors likes operands to be packed.
 struct VectorShape {
-  int64_t maxRows;    // of a panel of a left operand
-  int64_t panelStride;   // that a step of it takes
-  int64_t maxSteps;   // of depth that are added up before they join C
-  int64_t maxColumns; // whose panels stay in the second cache beside what they are multiplied by
+  int64_t maxRows;     // of a panel of a left operand
+  int64_t panelStride; // that a step of it takes
+  int64_t maxSteps;    // of depth that are added up before they join C
+  int64_t maxColumns;  // whose panels stay in the second cache beside what they are multiplied by
 };
 
 /// What packs elements E as P, and multiplies them.
@@ -108,8 +108,7 @@ const Bfloat16Vectors<float> *wideningVectors();
 const Bfloat16Vectors<uint32_t> *pairVectors();
 /// lanes[depth, rounded up to 16][32], times a factor, back into lines that run along depth; with
 /// the instructions of pairs.
-void storeRows(const float *lanes, int64_t depth, float factor, bf16 *to, int64_t ld,
-                int64_t rows);
+void storeRows(const float *lanes, int64_t depth, float factor, bf16 *to, int64_t ld, int64_t rows);
 } // namespace avx512
 
 } // namespace titan::rt

@@ -10,7 +10,7 @@ namespace titan::rt {
 
 namespace {
 
-constexpr size_t maxMarks = 1 << 20;          // of marks; later ones are not taken
+constexpr size_t maxMarks = 1 << 20;        // of marks; later ones are not taken
 constexpr size_t mostCollectives = 1 << 16; // likewise
 
 enum Lane { Operations, Loop, Communication }; // "threads" of a rank
@@ -71,7 +71,7 @@ void Trace::span(const char *name, Clock::time_point begin) {
 }
 
 void Trace::collective(const char *location, const char *action, Clock::time_point started,
-                     Clock::time_point begin) {
+                       Clock::time_point begin) {
   if (collectives.size() < mostCollectives)
     collectives.push_back({started, begin, Clock::now(), location, action});
 }
@@ -85,11 +85,12 @@ void Trace::write(const std::string &path) const {
   auto operation = [](const auto &of) { return fmt::format("{} {}", of.location, of.action); };
   for (size_t i = 0; i + 1 < marks.size(); ++i)
     if (const Mark &mark = marks[i]; *mark.location)
-      text += ",\n" +
-              spanText(rank, Operations, operation(mark), mark.location, mark.time, marks[i + 1].time);
+      text += ",\n" + spanText(rank, Operations, operation(mark), mark.location, mark.time,
+                               marks[i + 1].time);
   for (const CollectiveSpan &each : collectives)
-    text += ",\n" + spanText(rank, Communication, operation(each), each.location, each.begin, each.end,
-                             fmt::format(R"(, "started": {:.3f})", timestamp(each.started)));
+    text +=
+        ",\n" + spanText(rank, Communication, operation(each), each.location, each.begin, each.end,
+                         fmt::format(R"(, "started": {:.3f})", timestamp(each.started)));
   for (const Span &span : spans)
     text += ",\n" + spanText(rank, Loop, span.name, "", span.begin, span.end);
   writeFileAtomically(path, text + "\n]}\n", Sync::No);

@@ -28,8 +28,8 @@ public:
   /// that thread carries out. The program waits for all of it before a step ends, and `write` comes
   /// after steps.
   void collective(const char *location, const char *action,
-                std::chrono::system_clock::time_point started,
-                std::chrono::system_clock::time_point begin);
+                  std::chrono::system_clock::time_point started,
+                  std::chrono::system_clock::time_point begin);
 
   /// Writes the file of this rank. Clocks of one machine agree, so files can be laid side by side.
   void write(const std::string &path) const;

@@ -14,7 +14,8 @@ namespace {
 constexpr int64_t alignment = support::kArenaAlignment;
 static_assert(alignment == tm::alignment, "emitted programs step through buckets by this");
 
-std::vector<support::OffsetConstraint> getConstraints(const std::vector<StackOverlap::OffsetConstraint> &constraints) {
+std::vector<support::OffsetConstraint>
+getConstraints(const std::vector<StackOverlap::OffsetConstraint> &constraints) {
   std::vector<support::OffsetConstraint> same;
   for (auto [below, above] : constraints)
     same.push_back({below, above});
@@ -25,8 +26,8 @@ std::vector<support::StackOverlap> getStackOverlaps(const Function &function) {
   std::vector<support::StackOverlap> stackOverlaps;
   for (const StackOverlap &overlap : function.stackOverlaps)
     stackOverlaps.push_back({overlap.consumed, overlap.produced, overlap.consumedSlots,
-                         overlap.producedSlots, getConstraints(overlap.producedAbove),
-                         getConstraints(overlap.producedBelow)});
+                             overlap.producedSlots, getConstraints(overlap.producedAbove),
+                             getConstraints(overlap.producedBelow)});
   return stackOverlaps;
 }
 
@@ -36,7 +37,8 @@ Arena::Arena(const Program &program, Device &device) : device(device) {
   std::vector<support::PersistentItem> persistentItems;
   for (const Allocation &allocation : program.persistent)
     persistentItems.push_back({allocation.bytes, allocation.bucket, allocation.slots});
-  support::PersistentLayout persistentLayout = support::makePersistentLayout(persistentItems, alignment);
+  support::PersistentLayout persistentLayout =
+      support::makePersistentLayout(persistentItems, alignment);
   persistentOffsets = std::move(persistentLayout.offsets);
   slotStrides = std::move(persistentLayout.strides);
   persistentEnd = persistentLayout.bytes;

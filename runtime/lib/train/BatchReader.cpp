@@ -33,12 +33,12 @@ void BatchReader::load(const DataSource &data, int64_t firstSample) {
     int64_t *out = direct ? reinterpret_cast<int64_t *>(target.memory) : target.copy.data();
     for (const ShardRun &run : target.runs) {
       int64_t *to = out + run.local;
-      data.row(firstSample + run.global / sequence, run.global % sequence, run.count,
-               target.feed, to);
+      data.row(firstSample + run.global / sequence, run.global % sequence, run.count, target.feed,
+               to);
     }
     if (!direct)
       executor.device().upload(target.memory, out,
-                              target.elements * static_cast<int64_t>(sizeof(int64_t)));
+                               target.elements * static_cast<int64_t>(sizeof(int64_t)));
   }
 }
 

@@ -22,10 +22,10 @@ public:
 private:
   struct Target {
     Feed feed;
-    std::byte *memory;         ///< on the device
-    int64_t elements;          ///< of this rank's part
-    std::vector<ShardRun> runs;   ///< `global` counts tokens of the batch
-    std::vector<int64_t> copy; ///< where the host cannot reach the device
+    std::byte *memory;          ///< on the device
+    int64_t elements;           ///< of this rank's part
+    std::vector<ShardRun> runs; ///< `global` counts tokens of the batch
+    std::vector<int64_t> copy;  ///< where the host cannot reach the device
   };
   Executor &executor;
   int64_t sequence;

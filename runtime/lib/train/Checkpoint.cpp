@@ -1,7 +1,7 @@
 #include "Checkpoint.h"
 
-#include "PreviousRun.h"
 #include "Archive.h"
+#include "PreviousRun.h"
 #include "TensorFiles.h"
 #include "Verify.h"
 
@@ -46,12 +46,14 @@ void refuseAnotherModel(const std::string &directory, const Manifest &manifest) 
 }
 
 /// `isAsked`: the user named this checkpoint.
-void load(Executor &executor, const std::string &directory, const Manifest &manifest, bool isAsked) {
+void load(Executor &executor, const std::string &directory, const Manifest &manifest,
+          bool isAsked) {
   constexpr Role parameters[] = {Role::Parameter}, state[] = {Role::State};
   std::string writer = writerOf(executor, manifest);
   executor.world().runCollectively([&] {
     try {
-      loadTensors(executor, {directory, manifest.paths(directory, Content::Parameters)}, parameters);
+      loadTensors(executor, {directory, manifest.paths(directory, Content::Parameters)},
+                  parameters);
       loadTensors(executor, {directory, manifest.paths(directory, Content::Optimizer)}, state);
     } catch (const UserError &error) {
       throw UserError(fmt::format("{}; {} wrote this checkpoint: pass another --out DIR, or begin "
@@ -82,7 +84,8 @@ std::vector<std::string> candidates(Executor &executor, const std::string &runDi
     if (executor.isFirst())
       steps = listSteps(runDirectory);
   });
-  steps.resize(static_cast<size_t>(executor.broadcastFromFirst(static_cast<int64_t>(steps.size()))));
+  steps.resize(
+      static_cast<size_t>(executor.broadcastFromFirst(static_cast<int64_t>(steps.size()))));
   std::vector<std::string> directories;
   for (int64_t step : steps)
     directories.push_back(checkpointOfStep(runDirectory, executor.broadcastFromFirst(step)));

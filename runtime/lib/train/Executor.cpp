@@ -39,7 +39,7 @@ void Executor::checkDivisibility(const Program &program, const std::vector<int64
 }
 
 Executor::Executor(Program program, std::vector<int64_t> resolved, World &world,
-                 std::unique_ptr<Device> device)
+                   std::unique_ptr<Device> device)
     : info(std::move(program)), ownDevice(std::move(device)), degrees(std::move(resolved)),
       coordinates(coordinatesOf(makeMesh(info, degrees), world.rank())),
       collectives(world, makeMesh(info, degrees), *ownDevice), memory(info, *ownDevice) {
@@ -53,7 +53,8 @@ Executor::Executor(Program program, std::vector<int64_t> resolved, World &world,
   prepared.assign(info.functions.size(), ownDevice->isHost());
 }
 
-const Tensor *Executor::find(Role role, const std::string &name, const std::string &function) const {
+const Tensor *Executor::find(Role role, const std::string &name,
+                             const std::string &function) const {
   for (const Tensor &tensor : info.tensors)
     if (tensor.role == role && tensor.name == name &&
         (tensor.function.empty() || tensor.function == function))
@@ -155,7 +156,7 @@ NamedLosses Executor::readLosses(const std::string &function) const {
 }
 
 std::optional<double> Executor::readMaxUnreduced(const std::string &name,
-                                                   const std::string &function) {
+                                                 const std::string &function) {
   const Tensor *tensor = find(Role::Output, name, function);
   if (!tensor || tensor->info.sumAxes.empty())
     return std::nullopt;
@@ -163,7 +164,7 @@ std::optional<double> Executor::readMaxUnreduced(const std::string &name,
   for (int axis : tensor->info.sumAxes)
     value *= static_cast<double>(degrees[axis]);
   world().worldGroup().allReduce(&value, 1, DType::F64, Reduction::Max,
-                               {"the greatest of a metric", ""});
+                                 {"the greatest of a metric", ""});
   return value;
 }
 
@@ -194,7 +195,7 @@ void Executor::writeScalar(const std::string &name, double value) {
 void Executor::maxOverRanks(std::span<float> values) {
   if (world().size() > 1)
     world().worldGroup().allReduce(values.data(), static_cast<int64_t>(values.size()), DType::F32,
-                                 Reduction::Max, {"agreement to stop", ""});
+                                   Reduction::Max, {"agreement to stop", ""});
 }
 
 int Executor::maxOverRanks(int value) {

@@ -5,9 +5,9 @@
 #include "Arena.h"
 
 #include "titan/runtime/collectives.h"
-#include "titan/runtime/shard_layout.h"
 #include "titan/runtime/metrics.h"
 #include "titan/runtime/program.h"
+#include "titan/runtime/shard_layout.h"
 
 #include <memory>
 #include <span>
@@ -20,7 +20,7 @@ class Executor {
 public:
   /// `degrees` are resolved (resolveDegrees), and divide what they split.
   Executor(Program program, std::vector<int64_t> degrees, World &world,
-          std::unique_ptr<Device> device);
+           std::unique_ptr<Device> device);
 
   /// Complains of sizes that degrees do not divide.
   static void checkDivisibility(const Program &program, const std::vector<int64_t> &degrees);
@@ -40,7 +40,7 @@ public:
   struct Slots {
     TensorInfo info; ///< of one
     int64_t count;
-    int64_t bytes;    ///< of one on this rank
+    int64_t bytes;  ///< of one on this rank
     int64_t stride; ///< bytes from one to the next, between which others may lie
   };
   Slots slotsOf(const Tensor &tensor) const;

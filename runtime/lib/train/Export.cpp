@@ -54,8 +54,8 @@ int exportWeights(Executor &executor, const Options &options, const Settings &se
       saveShards(executor, directory.string(), "model", parameters, shardBytes);
   if (executor.isFirst()) {
     writeShardIndex(directory.string(), "model", shards);
-    writeFileAtomically((directory / "config.json").string(), configOf(executor.program(), settings),
-                        Sync::Content);
+    writeFileAtomically((directory / "config.json").string(),
+                        configOf(executor.program(), settings), Sync::Content);
     writeFileAtomically((directory / "program.titan").string(), executor.program().source,
                         Sync::Content);
     syncDirectory(directory);

@@ -1,8 +1,8 @@
 // Weights for other software: `EXE export --hf DIR`.
 #pragma once
 
-#include "Options.h"
 #include "Executor.h"
+#include "Options.h"
 #include "Settings.h"
 
 namespace titan::rt {

@@ -1,8 +1,8 @@
 // What a run does about a loss or a gradient that is infinite or not a number (`on_nonfinite`).
 #pragma once
 
-#include "Reporter.h"
 #include "Executor.h"
+#include "Reporter.h"
 #include "Settings.h"
 
 #include <string>
@@ -53,9 +53,9 @@ private:
   const std::string runDirectory;
   const Scalar loss, norm;
 
-  int64_t checkedStep = 0;  // the step that is known of
-  bool finite = true;  // that step
-  std::string problem; // of the latest step that was not
+  int64_t checkedStep = 0; // the step that is known of
+  bool finite = true;      // that step
+  std::string problem;     // of the latest step that was not
   int reports = 0;
 };
 

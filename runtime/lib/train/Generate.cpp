@@ -92,7 +92,7 @@ private:
             row[columns.at(run.global + i)] = valueAt(data, run.local + i);
       });
     executor.world().worldGroup().allReduce(row.data(), columns.size, DType::F64, Reduction::Sum,
-                                         {"collecting logits", ""});
+                                            {"collecting logits", ""});
     return row;
   }
 

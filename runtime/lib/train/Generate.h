@@ -2,8 +2,8 @@
 // on the whole prefix for every new token, padded to the sequence length it was compiled for.
 #pragma once
 
-#include "Options.h"
 #include "Executor.h"
+#include "Options.h"
 #include "Settings.h"
 
 namespace titan::rt {

@@ -1,8 +1,8 @@
 // What a run will write, looked at before it begins.
 #pragma once
 
-#include "Options.h"
 #include "Executor.h"
+#include "Options.h"
 
 #include <string>
 

@@ -14,7 +14,7 @@ Dim fromRow(const DimRow &row) {
 }
 
 StackOverlap fromRow(const StackOverlapRow &row) {
-  return {row.consumed,     row.produced,      row.consumedSlots,
+  return {row.consumed,      row.produced,      row.consumedSlots,
           row.producedSlots, row.producedAbove, row.producedBelow};
 }
 

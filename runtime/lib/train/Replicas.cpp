@@ -54,8 +54,8 @@ void checkReplicas(Executor &executor) {
   std::vector<HeldShard> all(ranks * own.size());
   constexpr int64_t numbers = sizeof(HeldShard) / sizeof(int64_t);
   executor.world().worldGroup().allGather(own.data(), all.data(),
-                                       numbers * static_cast<int64_t>(own.size()), DType::I64,
-                                       {"comparing replicas", ""});
+                                          numbers * static_cast<int64_t>(own.size()), DType::I64,
+                                          {"comparing replicas", ""});
   for (size_t i = 0; i < tensors.size(); ++i) {
     std::vector<HeldShard> held;
     for (size_t rank = 0; rank < ranks; ++rank)

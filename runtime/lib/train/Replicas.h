@@ -11,7 +11,8 @@
 
 namespace titan::rt {
 
-/// What a rank holds of a tensor: which part (ShardLayout::shardIndex), and the checksum of its bytes.
+/// What a rank holds of a tensor: which part (ShardLayout::shardIndex), and the checksum of its
+/// bytes.
 struct HeldShard {
   int64_t shard;
   int64_t checksum;

@@ -53,7 +53,8 @@ SettingValue readValue(const std::string &text, bool isString) {
 void refuse(const TextLocation &location, const std::string &message, const std::string &help) {
   std::string caret = std::string(location.column, ' ') + '^';
   caret += std::string(location.length > 1 ? location.length - 1 : 0, '~');
-  throw SourceError(message, fmt::format("{}:{}:{}", location.name, location.number, location.column + 1),
+  throw SourceError(message,
+                    fmt::format("{}:{}:{}", location.name, location.number, location.column + 1),
                     "\n" + location.line + "\n" + caret + (help.empty() ? "" : "\nhelp: " + help));
 }
 
@@ -72,7 +73,8 @@ SettingText readPair(const std::string &pair, const std::string &option) {
 namespace {
 
 /// The line that a place is on, and where.
-TextLocation locationIn(const std::string &name, const std::string &text, const TomlLocation &location) {
+TextLocation locationIn(const std::string &name, const std::string &text,
+                        const TomlLocation &location) {
   size_t begin = text.rfind('\n', location.offset == 0 ? 0 : location.offset - 1);
   begin = location.offset == 0 || begin == std::string::npos ? 0 : begin + 1;
   size_t end = std::min(text.find_first_of("\r\n", location.offset), text.size());
@@ -135,7 +137,7 @@ namespace {
 
 /// A file that a configuration names is relative to it, as for the compiler.
 std::string relativeToConfig(const std::string &config, const std::string &path,
-                         const std::string &value) {
+                             const std::string &value) {
   const std::string file = unquoted(value);
   if (!namesFile(path) || file.empty())
     return value;

@@ -10,8 +10,9 @@ namespace titan::rt {
 namespace {
 
 /// Product of the axes' degrees and this rank's position among them, the last axis fastest.
-std::pair<int64_t, int64_t> positionOf(const std::vector<int> &axes, std::span<const int64_t> degree,
-                                  std::span<const int64_t> coordinate) {
+std::pair<int64_t, int64_t> positionOf(const std::vector<int> &axes,
+                                       std::span<const int64_t> degree,
+                                       std::span<const int64_t> coordinate) {
   int64_t count = 1, index = 0;
   for (int axis : axes) {
     count *= degree[axis];
@@ -23,7 +24,7 @@ std::pair<int64_t, int64_t> positionOf(const std::vector<int> &axes, std::span<c
 } // namespace
 
 ShardLayout::ShardLayout(const TensorInfo &info, std::span<const int64_t> degree,
-               std::span<const int64_t> coordinate)
+                         std::span<const int64_t> coordinate)
     : flatFrom(info.flatAxes.empty() ? 0 : static_cast<size_t>(info.flatFrom)) {
   std::vector<bool> isSharded(degree.size());
   for (size_t d = 0; d < info.dims.size(); ++d) {
@@ -71,7 +72,7 @@ void ShardLayout::forEachRun(const std::function<void(const ShardRun &)> &visit)
 }
 
 void ShardLayout::visitRange(int64_t outerGlobal, int64_t outerLocal, int64_t from, int64_t to,
-                        const std::function<void(const ShardRun &)> &visit) const {
+                             const std::function<void(const ShardRun &)> &visit) const {
   // Trailing dimensions that are neither cut nor padded join into one contiguous run.
   size_t split = extents.size();
   int64_t run = 1;
@@ -119,8 +120,8 @@ std::string layerName(const Tensor &tensor, std::span<const int64_t> iterations)
   const std::string &name = tensor.name;
   const int prefixSegments = tensor.role == Role::State ? 1 : 0; // "m"
   auto partOf = [&](size_t repeat) {
-    return prefixSegments +
-           (tensor.repeatSegments.empty() ? static_cast<int>(repeat) : tensor.repeatSegments[repeat]);
+    return prefixSegments + (tensor.repeatSegments.empty() ? static_cast<int>(repeat)
+                                                           : tensor.repeatSegments[repeat]);
   };
   std::string result;
   size_t from = 0, next = 0;

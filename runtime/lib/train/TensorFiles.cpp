@@ -47,7 +47,7 @@ std::vector<FileTensor> fileTensorsOf(Executor &executor, std::span<const Role> 
     int64_t layer = 0;
     forEachSlot(stackedIterations(tensor), [&](std::span<const int64_t> iterations) {
       fileTensors.push_back({layerName(tensor, iterations), slots.info, data + layer * slots.stride,
-                        slots.bytes, &tensor, layer});
+                             slots.bytes, &tensor, layer});
       ++layer;
     });
   }
@@ -126,12 +126,14 @@ void initializeParameters(Executor &executor, uint64_t seed) {
       for (int64_t at = 0; at < run.count; at += longest)
         work.push_back({run.local + at, run.global + at, std::min(longest, run.count - at)});
     });
-    HostView host(executor.device(), fileTensor.data, fileTensor.bytes, HostView::Access::ReadWrite);
+    HostView host(executor.device(), fileTensor.data, fileTensor.bytes,
+                  HostView::Access::ReadWrite);
     std::byte *data = host.data();
 #pragma omp parallel for schedule(dynamic, 4)
     for (size_t i = 0; i < work.size(); ++i)
-      initializeRange(initializerOf(fileTensor), seed, fileTensor.name, work[i].global, work[i].count,
-                      fileTensor.info.dtype, data + work[i].local * sizeOf(fileTensor.info.dtype));
+      initializeRange(initializerOf(fileTensor), seed, fileTensor.name, work[i].global,
+                      work[i].count, fileTensor.info.dtype,
+                      data + work[i].local * sizeOf(fileTensor.info.dtype));
   }
 }
 
@@ -142,7 +144,8 @@ void loadTensors(Executor &executor, const WeightStore &store, std::span<const R
     shapes[fileTensor.name] = shapeOf(fileTensor.info);
   store.expectExactly(shapes);
   for (const FileTensor &fileTensor : fileTensors) {
-    HostView host(executor.device(), fileTensor.data, fileTensor.bytes, HostView::Access::ReadWrite);
+    HostView host(executor.device(), fileTensor.data, fileTensor.bytes,
+                  HostView::Access::ReadWrite);
     executor.layoutOf(fileTensor.info).forEachRun([&](const ShardRun &run) {
       store.readRange(fileTensor.name, run.global, run.count, fileTensor.info.dtype,
                       host.data() + run.local * sizeOf(fileTensor.info.dtype));

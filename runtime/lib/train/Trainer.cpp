@@ -1,5 +1,6 @@
 #include "Trainer.h"
 
+#include "Archive.h"
 #include "BatchReader.h"
 #include "Checkpoint.h"
 #include "Data.h"
@@ -12,7 +13,6 @@
 #include "Reporter.h"
 #include "Requests.h"
 #include "RunDirectory.h"
-#include "Archive.h"
 #include "StopSignal.h"
 #include "TensorFiles.h"
 #include "Verify.h"
@@ -61,7 +61,8 @@ public:
       loadState();                // what cannot be gone on from is left as it is
     } catch (const UserError &) { // of which all ranks know, each with its own words
       directory.removeNew();
-      executor.barrier("removing a run's directory"); // who ends first has a launcher end the others
+      executor.barrier(
+          "removing a run's directory"); // who ends first has a launcher end the others
       throw;
     } catch (const std::exception &) {
       directory.removeNew();
@@ -118,7 +119,8 @@ private:
       if (std::error_code absent; saved < 0) // before the settings beside them are others
         fs::remove(directory.file("metrics.jsonl"), absent);
       writeFileAtomically(directory.file("config.toml"), settings.toToml(), Sync::Content);
-      writeFileAtomically(directory.file("program.titan"), executor.program().source, Sync::Content);
+      writeFileAtomically(directory.file("program.titan"), executor.program().source,
+                          Sync::Content);
     }
     if (!options.saveInitial.empty())
       save(options.saveInitial, Role::Parameter);
@@ -193,8 +195,8 @@ private:
       noteStep(secondsSince(begin));
       report.stepEnded(step);
       const bool evaluates = evaluation && (step % evaluation->every() == 0 || step == last);
-      if (all.stop || all.save || evaluates || check.isUnreported(step) || step % options.logEvery == 0 ||
-          step == firstStep + 1 || step == last)
+      if (all.stop || all.save || evaluates || check.isUnreported(step) ||
+          step % options.logEvery == 0 || step == firstStep + 1 || step == last)
         profiler.during("metrics", [&] { log(evaluates, all.stop); });
       if (all.stop && step < last)
         return stopped(all.stop);
@@ -275,7 +277,8 @@ private:
     profiler.during("checkpoint", [&] {
       report.sync(); // a run goes on behind these rows
       asFault([&] {
-        saveCheckpoint(executor, directory.path(), position, settings.integer("checkpoint.keep", 0));
+        saveCheckpoint(executor, directory.path(), position,
+                       settings.integer("checkpoint.keep", 0));
       });
     });
     enterStopPhase(StopPhase::Running);

@@ -3,8 +3,8 @@
 //   metrics.jsonl  status.json  config.toml  program.titan  model.safetensors  checkpoints/step-N/
 #pragma once
 
-#include "Options.h"
 #include "Executor.h"
+#include "Options.h"
 #include "Settings.h"
 
 namespace titan::rt {

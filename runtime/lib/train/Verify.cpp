@@ -29,7 +29,7 @@ std::string firstProblem(Executor &executor, const std::string &own) {
   char *text = reinterpret_cast<char *>(words.data());
   own.copy(text, sizeof words - 1);
   world.worldGroup().broadcast(words.data(), words.size(), DType::I64, rank,
-                             {"comparing checkpoints", ""});
+                               {"comparing checkpoints", ""});
   bool isOfAll = std::find(all.begin(), all.end(), 0) == all.end();
   return isOfAll ? text : fmt::format("rank {}: {}", rank, text);
 }
@@ -45,8 +45,8 @@ std::vector<Measured> measureFiles(Executor &executor, const std::string &direct
     found[numbers * i + 1] = file.crc;
     found[numbers * i + 2] = file.error;
   }
-  executor.world().worldGroup().allReduce(found.data(), static_cast<int64_t>(found.size()), DType::I64,
-                                       Reduction::Sum, {"comparing checksums", ""});
+  executor.world().worldGroup().allReduce(found.data(), static_cast<int64_t>(found.size()),
+                                          DType::I64, Reduction::Sum, {"comparing checksums", ""});
   std::vector<Measured> measured;
   for (size_t i = 0; i < files.size(); ++i)
     measured.push_back({found[numbers * i], static_cast<uint32_t>(found[numbers * i + 1]),

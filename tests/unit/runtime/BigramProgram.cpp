@@ -258,10 +258,10 @@ Program program(const int64_t *degree) {
   evaluated.push_back({"loss", 8, 2, 2});
   std::vector<Allocation> trained = evaluated;
   for (const Allocation &allocation : std::vector<Allocation>{{"full.g.table", table * ranks, 1, 2},
-                                                  {"full.g.bias", bias * ranks, 1, 2},
-                                                  {"g.table", table, 2, 2},
-                                                  {"g.bias", bias, 2, 2},
-                                                  {"grad_norm", 8, 2, 2}})
+                                                              {"full.g.bias", bias * ranks, 1, 2},
+                                                              {"g.table", table, 2, 2},
+                                                              {"g.bias", bias, 2, 2},
+                                                              {"grad_norm", 8, 2, 2}})
     trained.push_back(allocation);
   std::vector<Allocation> predicted = full;
   predicted.push_back({"row", seq * 8, 0, 2});

@@ -106,8 +106,8 @@ TEST(Background, HandsFaultsOn) {
   FailingGroup group;
   titan::test::HostStaging staging;
   double value = 0;
-  CollectiveCall call{CollectiveCall::AllReduce, &group, DType::F64,
-                    Reduction::Sum,      {},     {{&value, &value, 1, 1}}};
+  CollectiveCall call{CollectiveCall::AllReduce, &group, DType::F64, Reduction::Sum, {},
+                      {{&value, &value, 1, 1}}};
   Background background(staging);
   uint64_t first = background.start(call);
   EXPECT_NO_THROW(background.waitFor(first));

@@ -59,9 +59,8 @@ inline int64_t checkKind(Group &group, CollectiveCall::Kind kind,
           value.whole[(i * n + m) * value.block + j] = gathers ? -1 : element(v, i, m, j, me);
       }
     if (gathers || reduces)
-      call.buffers.push_back({value.part.data(),
-                                 gathers ? value.whole.data() : value.part.data(), value.outer,
-                                 value.block});
+      call.buffers.push_back({value.part.data(), gathers ? value.whole.data() : value.part.data(),
+                              value.outer, value.block});
     else
       call.buffers.push_back({value.whole.data(), value.part.data(), value.outer, value.block});
   }
@@ -96,8 +95,8 @@ inline int64_t checkBucket(Group &group, int64_t apart,
   }
   std::vector<uint16_t> own(end);
   std::vector<std::vector<uint16_t>> whole;
-  CollectiveCall call{CollectiveCall::AllGather,  &group, DType::BF16, Reduction::Sum,
-                    {"bucket", "test:9"}, {}};
+  CollectiveCall call{CollectiveCall::AllGather, &group, DType::BF16, Reduction::Sum,
+                      {"bucket", "test:9"},      {}};
   for (size_t v = 0; v < blocks.size(); ++v) {
     for (int64_t j = 0; j < blocks[v]; ++j)
       own[begins[v] + j] = element(v, group.rank(), j);
@@ -118,8 +117,8 @@ inline int64_t checkBucket(Group &group, int64_t apart,
 inline int64_t checkCollectives(Group &group) {
   HostStaging staging;
   int64_t wrong = 0;
-  constexpr CollectiveCall::Kind kinds[] = {CollectiveCall::AllGather, CollectiveCall::ReduceScatter,
-                                      CollectiveCall::AllReduce};
+  constexpr CollectiveCall::Kind kinds[] = {
+      CollectiveCall::AllGather, CollectiveCall::ReduceScatter, CollectiveCall::AllReduce};
   for (CollectiveCall::Kind kind : kinds)
     wrong += checkKind(group, kind, [&](const CollectiveCall &e) { execute(e, staging); });
   for (int64_t apart : {0, 32, 5})

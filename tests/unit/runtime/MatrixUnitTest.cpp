@@ -147,8 +147,8 @@ TEST_P(OfUnit, AddsWeightedRows) {
         c[0] = 4;
         const int64_t stride = unitPanels(deepest) * kUnitBlockElements;
         unit->splitDepth(weights.get(), count, halves);
-        unit->add(packed.get() + first / kUnitPanel * kUnitBlockElements, lines, stride, halves, count,
-                  c.get());
+        unit->add(packed.get() + first / kUnitPanel * kUnitBlockElements, lines, stride, halves,
+                  count, c.get());
         for (int64_t i = 0; i < lines; ++i)
           for (int64_t j = 0; j < kUnitPanel; ++j) {
             double want = i == 0 && j == 0 ? 4 : 0, magnitude = want;
@@ -176,7 +176,8 @@ TEST_P(OfUnit, AddsByRowsOfWeights) {
         Aligned<float> c = zeros(unitPanels(lines) * unitPanels(columns) * kUnitBlockElements);
         const int64_t stride = unitPanels(deepest) * kUnitBlockElements;
         unit->splitRows(weights.get(), lines, depth, halves);
-        unit->addAcross(halves, lines, depth, packed.get() + kUnitBlockElements, columns, stride, c.get());
+        unit->addAcross(halves, lines, depth, packed.get() + kUnitBlockElements, columns, stride,
+                        c.get());
         for (int64_t i = 0; i < unitPanels(lines) * kUnitPanel; ++i)
           for (int64_t j = 0; j < columns; ++j) {
             double want = 0, magnitude = 0;
@@ -185,8 +186,9 @@ TEST_P(OfUnit, AddsByRowsOfWeights) {
               magnitude += std::abs(double(weights[i * kUnitPanel + d]) * right.at(j, 32 + d));
             }
             const int64_t square = i / kUnitPanel * unitPanels(columns) + j / kUnitPanel;
-            ASSERT_NEAR(c[square * kUnitBlockElements + i % kUnitPanel * kUnitPanel + j % kUnitPanel],
-                        want, 0x1p-16 * magnitude)
+            ASSERT_NEAR(
+                c[square * kUnitBlockElements + i % kUnitPanel * kUnitPanel + j % kUnitPanel], want,
+                0x1p-16 * magnitude)
                 << lines << "x" << columns << "x" << depth << " at " << i << "," << j;
           }
       }

@@ -56,15 +56,16 @@ StackOverlap makeOverlap(const Slots &read, const Slots &written) {
   return overlap;
 }
 
-// Of a loop over layers backwards there are two constraints, however many layers: the first iteration
-// and the last. Below nothing is gained.
+// Of a loop over layers backwards there are two constraints, however many layers: the first
+// iteration and the last. Below nothing is gained.
 TEST(StackOverlap, HasTwoConstraintsBackwards) {
   for (int64_t layers : {2, 12, 60}) {
     Slots slots;
     for (int64_t l = layers; l-- > 0;)
       slots.emplace_back(l);
     StackOverlap overlap = makeOverlap(slots, slots);
-    EXPECT_THAT(overlap.producedAbove, ElementsAre(OffsetConstraint{layers, layers - 1}, OffsetConstraint{1, 0}));
+    EXPECT_THAT(overlap.producedAbove,
+                ElementsAre(OffsetConstraint{layers, layers - 1}, OffsetConstraint{1, 0}));
     EXPECT_THAT(overlap.producedBelow, ElementsAre(OffsetConstraint{layers, 0}));
   }
   // Rows of 10 that empty, of 7 that are produced: the first iteration's are the last to be apart.
@@ -100,8 +101,8 @@ TEST(StackOverlap, KeepsSlotsApart) {
   Slots backwards = {3, 2, 1, 0};
   StackOverlap overlap = makeOverlap(backwards, backwards);
   for (auto [from, to] : {std::pair(10, 7), std::pair(7, 10), std::pair(5, 5)})
-    EXPECT_TRUE(
-        collide(backwards, backwards, from, to, getMinDistance(overlap.producedAbove, from, to) - 1));
+    EXPECT_TRUE(collide(backwards, backwards, from, to,
+                        getMinDistance(overlap.producedAbove, from, to) - 1));
 }
 
 // Corners cover another exactly when they ask for as much whatever the rows' sizes.
@@ -110,8 +111,10 @@ TEST(StackOverlap, CoversWhatIsNoFarther) {
   for (int round = 0; round < 2000; ++round) {
     std::vector<OffsetConstraint> constraints;
     for (int i = 0; i < 4; ++i)
-      constraints.push_back({static_cast<int64_t>(random() % 6), static_cast<int64_t>(random() % 6)});
-    OffsetConstraint constraint{static_cast<int64_t>(random() % 6), static_cast<int64_t>(random() % 6)};
+      constraints.push_back(
+          {static_cast<int64_t>(random() % 6), static_cast<int64_t>(random() % 6)});
+    OffsetConstraint constraint{static_cast<int64_t>(random() % 6),
+                                static_cast<int64_t>(random() % 6)};
     bool expected = true;
     for (int64_t below = 0; below <= 60; ++below)
       for (int64_t above = 0; above <= 60; ++above) {

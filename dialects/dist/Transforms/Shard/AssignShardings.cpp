@@ -116,7 +116,8 @@ private:
 
   /// Flat over the axes that store this kind and split no dimension. A stacked scalar has nothing
   /// to flatten below its layers, and a scalar is not worth cutting up.
-  void storeFlat(ShardingByAxis &byAxis, const Role &role, NamedTensorType type, int64_t from) const {
+  void storeFlat(ShardingByAxis &byAxis, const Role &role, NamedTensorType type,
+                 int64_t from) const {
     if (type.getRank() <= from)
       return;
     for (size_t a = 0; a < mesh.getNumAxes(); ++a)
@@ -129,7 +130,8 @@ private:
     if (type.getSharding())
       return type;
     int64_t first = role.stacked;
-    ShardingByAxis byAxis = role.isOutput ? mesh.getReplicated() : assignByName(type, first, role.tensor);
+    ShardingByAxis byAxis =
+        role.isOutput ? mesh.getReplicated() : assignByName(type, first, role.tensor);
     if (!role.stored.empty())
       storeFlat(byAxis, role, type, first);
     return type.withSharding(mesh.getSharding(type.getRank(), byAxis));
@@ -139,9 +141,10 @@ private:
     value.setType(assign(cast<NamedTensorType>(value.getType()), role));
   }
 
-  /// Puts a sharding constraint of type `type` between `value` and its uses for which `replaces` holds.
+  /// Puts a sharding constraint of type `type` between `value` and its uses for which `replaces`
+  /// holds.
   static Value insertConstraint(OpBuilder &builder, Value value, Type type,
-                            function_ref<bool(OpOperand &)> replaces) {
+                                function_ref<bool(OpOperand &)> replaces) {
     auto constraint = builder.create<ir::ShardingConstraintOp>(value.getLoc(), type, value);
     value.replaceUsesWithIf(
         constraint, [&](OpOperand &use) { return use.getOwner() != constraint && replaces(use); });
@@ -191,7 +194,7 @@ private:
     auto updated = function.getResultAttrOfType<IntegerAttr>(i, ir::attr::kUpdates);
     if (!updated)
       return assign(cast<NamedTensorType>(function.getResultTypes()[i]),
-                  getRole(function.getResultAttrDict(i)));
+                    getRole(function.getResultAttrDict(i)));
     if (updated.getInt() < 0 || updated.getInt() >= function.getNumArguments())
       return function.emitError("result ") << i << " updates no argument";
     return function.getArgument(updated.getInt()).getType();

@@ -109,7 +109,8 @@ private:
     SmallVector<Operation *> merged; // kept until the end, as they mark positions
     // What grows is exchanged as late as possible, what shrinks as early.
     bool grows = std::get<OperationName>(key).getStringRef() == AllGatherOp::getOperationName();
-    int64_t limit = grows ? kBucketBytes : getOverlapLimit(candidates, kBucketBytes, kMinSplitBytes);
+    int64_t limit =
+        grows ? kBucketBytes : getOverlapLimit(candidates, kBucketBytes, kMinSplitBytes);
     for (const Bucket &bucket : chooseBuckets(candidates, limit)) {
       if (bucket.members.size() < 2)
         continue;

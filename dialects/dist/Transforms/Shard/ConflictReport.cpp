@@ -22,7 +22,8 @@ static std::string getSides(const ConflictUse &use) {
 }
 
 std::string ConflictUse::print() const {
-  std::string decision = chosen ? chosen->dim + " of " + chosen->origin.print() + ", not " : "neither ";
+  std::string decision =
+      chosen ? chosen->dim + " of " + chosen->origin.print() + ", not " : "neither ";
   return axis + "  " + decision + getSides(*this) + "; " + operation.print();
 }
 

@@ -23,7 +23,7 @@ struct WantedSplit {
 
 struct ConflictUse {
   std::string axis;
-  SourceValue operation;               ///< the operation
+  SourceValue operation;             ///< the operation
   std::optional<WantedSplit> chosen; ///< none: the operation splits none of them
   std::vector<WantedSplit> rejected;
 

@@ -42,7 +42,8 @@ private:
   void visitBlock(Block &block) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (auto constraint = dyn_cast<ir::ShardingConstraintOp>(op)) {
-        constraint.replaceAllUsesWith(cache.get(constraint.getInput(), getShardingOf(constraint), constraint));
+        constraint.replaceAllUsesWith(
+            cache.get(constraint.getInput(), getShardingOf(constraint), constraint));
         constraint.erase();
       } else if (auto repeat = dyn_cast<ir::RepeatOp>(op)) {
         visitRepeat(repeat);
@@ -99,7 +100,7 @@ private:
     if (!path)
       return;
     ShardingByAxis carriedAxes = mesh.getByAxis(getShardingOf(carried)),
-           addedAxes = mesh.getByAxis(getShardingOf(added));
+                   addedAxes = mesh.getByAxis(getShardingOf(added));
     for (size_t a = 0; a < mesh.getNumAxes(); ++a)
       if (addedAxes.dimOfAxis[a] == kPartial && carriedAxes.dimOfAxis[a] == kReplicated)
         carriedAxes.dimOfAxis[a] = kPartial;

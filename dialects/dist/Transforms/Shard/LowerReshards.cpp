@@ -13,7 +13,8 @@ using namespace titan;
 using namespace titan::dist;
 
 template <typename Op>
-static Value createCollective(OpBuilder &builder, Location loc, Type type, Value input, ArrayAttr axes) {
+static Value createCollective(OpBuilder &builder, Location loc, Type type, Value input,
+                              ArrayAttr axes) {
   return builder.create<Op>(loc, type, input, axes, IntegerAttr()).getResults().front();
 }
 

@@ -98,8 +98,8 @@ ShardingByDim MeshView::getByDim(ShardingAttr sharding) const {
 }
 
 ShardingAttr MeshView::getSharding(const ShardingByDim &byDim, ReductionKind kind) const {
-  auto dims = llvm::map_to_vector(byDim.dims,
-                                  [&](const std::vector<int> &list) { return getNames(list); });
+  auto dims =
+      llvm::map_to_vector(byDim.dims, [&](const std::vector<int> &list) { return getNames(list); });
   bool isFlat = !byDim.flat.empty(), isPartial = !byDim.partial.empty();
   return ShardingAttr::get(context, dims, getNames(byDim.flat), isFlat ? byDim.flatFrom : 0,
                            getNames(byDim.partial), isPartial ? kind : ReductionKind::Sum);

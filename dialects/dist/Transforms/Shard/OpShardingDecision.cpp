@@ -92,7 +92,8 @@ AxisUse OpShardingDecision::getUse(size_t a) const {
   AxisUse use;
   for (const ShardingByAxis &byAxis : have) {
     bool isSum = byAxis.kind == ReductionKind::Sum;
-    use.operands.push_back(byAxis.dimOfAxis[a] == kPartial && !isSum ? int(kReplicated) : byAxis.dimOfAxis[a]);
+    use.operands.push_back(byAxis.dimOfAxis[a] == kPartial && !isSum ? int(kReplicated)
+                                                                     : byAxis.dimOfAxis[a]);
   }
   for (const ShardingByAxis &byAxis : wanted)
     use.results.push_back(byAxis.dimOfAxis[a]);

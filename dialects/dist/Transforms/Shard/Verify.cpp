@@ -39,7 +39,9 @@ private:
     return mesh.getByAxis(cast<NamedTensorType>(value.getType()).getSharding());
   }
 
-  static bool isReplicated(const ShardingByAxis &byAxis, size_t a) { return byAxis.dimOfAxis[a] == kReplicated; }
+  static bool isReplicated(const ShardingByAxis &byAxis, size_t a) {
+    return byAxis.dimOfAxis[a] == kReplicated;
+  }
 
   LogicalResult checkAxis(size_t a) {
     auto replicated = [&](const ShardingByAxis &byAxis) { return isReplicated(byAxis, a); };
@@ -51,8 +53,8 @@ private:
     if (factor >= 0)
       return checkSplit(a, rule.factors[factor]);
     return complain(
-        a, factor == kReplicated ? "no way of splitting it over axis '" : "it cannot use axis '", -1,
-        "");
+        a, factor == kReplicated ? "no way of splitting it over axis '" : "it cannot use axis '",
+        -1, "");
   }
 
   /// The operands of exactly one linear set are partial sums, and all results are.

@@ -49,7 +49,8 @@ private:
   bool isLong(NamedTensorType row, NamedTensorType rest) const {
     return rest.getRank() > 0 && rest.getRank() < row.getRank() &&
            row.getDims().take_front(rest.getRank()) == rest.getDims() &&
-           dist::getLocalNumElements(row, degrees) * fusion::getRowBufferBytes(row.getElementType()) >
+           dist::getLocalNumElements(row, degrees) *
+                   fusion::getRowBufferBytes(row.getElementType()) >
                fusion::kMaxRowBufferBytes * dist::getLocalNumElements(rest, degrees);
   }
 
@@ -97,7 +98,8 @@ private:
         continue;
       bool needs = false, follows = false;
       for (Value operand : next->getOperands())
-        if (auto it = followsReduction.find(operand.getDefiningOp()); it != followsReduction.end()) {
+        if (auto it = followsReduction.find(operand.getDefiningOp());
+            it != followsReduction.end()) {
           needs = true;
           follows |= it->second;
         }
@@ -106,8 +108,9 @@ private:
       if (follows && llvm::is_contained(op->getUsers(), next))
         later.push_back(next);
       auto reduce = dyn_cast<ReduceOp>(next);
-      followsReduction[next] = follows || (reduce && typeOf(reduce.getInput()).getDims() == type.getDims() &&
-                                  isLong(type, typeOf(reduce.getResult())));
+      followsReduction[next] =
+          follows || (reduce && typeOf(reduce.getInput()).getDims() == type.getDims() &&
+                      isLong(type, typeOf(reduce.getResult())));
     }
     return later;
   }

@@ -42,7 +42,8 @@ int64_t memory::countSlots(NamedTensorType type) {
 support::PersistentItem memory::getPersistentItem(AllocationAttr allocation, int64_t bytes) {
   if (!allocation.getBucket())
     return {bytes, "", 1};
-  return {bytes, allocation.getBucket().str(), countSlots(cast<NamedTensorType>(allocation.getType()))};
+  return {bytes, allocation.getBucket().str(),
+          countSlots(cast<NamedTensorType>(allocation.getType()))};
 }
 
 /// Stacked by repeats, each slot in chunks of its own.
@@ -60,7 +61,7 @@ bool memory::readsSlots(OpOperand &use) {
   if (isa<dist::AllGatherOp>(op))
     return op->getNumOperands() == 1 && !dist::getStartChannel(op) &&
            dist::isRowwiseCollective(cast<NamedTensorType>(op->getOperand(0).getType()),
-                               cast<NamedTensorType>(op->getResult(0).getType()));
+                                     cast<NamedTensorType>(op->getResult(0).getType()));
   return isa<dist::LayerOp, func::ReturnOp>(op) || iteratesSlots(op);
 }
 
@@ -183,8 +184,9 @@ LogicalResult memory::verifyBuckets(ModuleOp module) {
       continue;
     auto type = cast<NamedTensorType>(allocation.getType());
     if (!isStackOfChunks(type))
-      return module.emitError("allocation ") << allocation.getName() << " is in bucket "
-                                         << allocation.getBucket() << " but is no stack of flat chunks";
+      return module.emitError("allocation ")
+             << allocation.getName() << " is in bucket " << allocation.getBucket()
+             << " but is no stack of flat chunks";
     AllocationAttr first = firsts.try_emplace(allocation.getBucket(), allocation).first->second;
     auto firstType = cast<NamedTensorType>(first.getType());
     if (countSlots(firstType) != countSlots(type) ||

@@ -3,7 +3,8 @@
 // What `--titan-plan-memory` writes and emission reads. Attributes, not a side table, so that a
 // plan is printed, tested and interpreted like everything else:
 //   titan.result_allocs     on an operation: a #titan.alloc_ref per result
-//   titan.argument_allocs  on a function or repeat: a #titan.alloc_ref per argument of its block, body by
+//   titan.argument_allocs  on a function or repeat: a #titan.alloc_ref per argument of its block,
+//   body by
 //                    body
 //   titan.scratch    on an operation that needs memory of its own while it runs: its places; of a
 //                    collective one per value, inline where it needs none

@@ -13,7 +13,7 @@ FailureOr<int64_t> PersistentTable::get(const PersistentKey &key, NamedTensorTyp
   auto [entry, isNew] = indices.try_emplace(key, allocations.size());
   if (isNew)
     allocations.push_back(AllocationAttr::get(name.getContext(), name, type, 0, 0, nullptr, nullptr,
-                                      storage.getBucket(key)));
+                                              storage.getBucket(key)));
   else if (allocations[entry->second].getType() != type)
     return at->emitError("'") << name.getValue() << "' is " << type << " here and "
                               << allocations[entry->second].getType() << " in another function";

@@ -91,7 +91,7 @@ LogicalResult Planner::preferResults() {
       return failure();
     results.push_back(*ref);
     prefer(operand.get(), *ref,
-         function.getResultAttr(operand.getOperandNumber(), attr::kUpdates) != nullptr);
+           function.getResultAttr(operand.getOperandNumber(), attr::kUpdates) != nullptr);
   }
   terminator->setAttr(kArgumentAllocs, ArrayAttr::get(context, results));
   return success();

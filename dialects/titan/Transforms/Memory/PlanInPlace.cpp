@@ -94,7 +94,7 @@ AllocRefAttr Planner::findLastUseOperand(OpResult result) {
   // A place is free if whatever is read from it, by whatever name, may be overwritten.
   auto fits = [&](Value operand) {
     return hasSameLayout(cast<NamedTensorType>(operand.getType()),
-                     cast<NamedTensorType>(result.getType())) &&
+                         cast<NamedTensorType>(result.getType())) &&
            mayWriteOver(op, operand) &&
            (!fused || mayOverwrite(fused, operand, result.getResultNumber()));
   };

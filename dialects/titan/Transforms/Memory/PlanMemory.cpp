@@ -21,7 +21,9 @@ struct PlanMemoryPass : PassWrapper<PlanMemoryPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PlanMemoryPass)
 
   StringRef getArgument() const final { return "titan-plan-memory"; }
-  StringRef getDescription() const final { return "Give every value an allocation with a live range"; }
+  StringRef getDescription() const final {
+    return "Give every value an allocation with a live range";
+  }
 
   void runOnOperation() final {
     const memory::BlockStorage storage(getOperation());

@@ -30,7 +30,7 @@ void Planner::assignStacks(RepeatOp repeat, SmallVectorImpl<Attribute> &results)
     for (auto [value, stack, operand] : body.getStackedOutputs()) {
       unsigned number = stack.getResultNumber() - repeat.getNumIterArgs();
       prefer(value, refs.lookup(stack).getSlot(depth, repeat, repeat.getStackedUsers(number)),
-           /*onlyIfFree=*/false);
+             /*onlyIfFree=*/false);
     }
 }
 

@@ -27,7 +27,8 @@ void Planner::planScratch(Operation *op) {
   if (bytes > 0) {
     Builder builder(context);
     auto size = DimAttr::get(context, builder.getStringAttr("scratch"), llvm::divideCeil(bytes, 8));
-    scratch.push_back(makeAllocation(name, NamedTensorType::get(builder.getF64Type(), size), now, now));
+    scratch.push_back(
+        makeAllocation(name, NamedTensorType::get(builder.getF64Type(), size), now, now));
     allocations.back().per = builder.getStringAttr("thread");
   }
   if (!scratch.empty())

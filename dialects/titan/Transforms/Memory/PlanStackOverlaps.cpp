@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/titan/IR/TypeOf.h"
-#include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"
+#include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 
 using namespace mlir;
 using namespace titan;
@@ -34,7 +34,8 @@ StackUse makeUse(AllocRefAttr ref, RepeatOp repeat, ArrayRef<int64_t> users) {
 }
 
 /// Stacks whose iterations have equal slots are one overlap: they keep the same distances.
-std::vector<support::StackOverlap> pairUp(ArrayRef<StackUse> consumed, ArrayRef<StackUse> produced) {
+std::vector<support::StackOverlap> pairUp(ArrayRef<StackUse> consumed,
+                                          ArrayRef<StackUse> produced) {
   std::vector<support::StackOverlap> stackOverlaps;
   std::vector<std::pair<const StackUse *, const StackUse *>> groups;
   auto getFirst = [](ArrayRef<StackUse> uses, const StackUse &use) {

@@ -56,7 +56,7 @@ AllocRefAttr Planner::getPersistentRef(int64_t index) {
 
 Planner::Allocation &Planner::getAllocation(AllocRefAttr ref) {
   return ref.getSpace() == MemorySpace::Persistent ? persistentUse[ref.getIndex()]
-                                                     : allocations[ref.getIndex()];
+                                                   : allocations[ref.getIndex()];
 }
 
 int64_t Planner::getLiveUntil(AllocRefAttr ref) {
@@ -78,7 +78,8 @@ void Planner::assign(Value value, AllocRefAttr ref) {
   allocation.last = std::max(allocation.last, liveness.getLastUse(value));
 }
 
-AllocRefAttr Planner::makeAllocation(std::string name, NamedTensorType type, int64_t first, int64_t last) {
+AllocRefAttr Planner::makeAllocation(std::string name, NamedTensorType type, int64_t first,
+                                     int64_t last) {
   allocations.push_back({std::move(name), type, first, last, nullptr, {}});
   return AllocRefAttr::get(context, MemorySpace::Transient, allocations.size() - 1);
 }
@@ -142,7 +143,8 @@ AllocRefAttr Planner::chooseAllocation(OpResult result) {
     if (!preferred->second.onlyIfFree || getLiveUntil(ref) < now || ref == lastUse)
       return ref;
   }
-  return lastUse && lastUse.getSpace() == MemorySpace::Transient ? lastUse : makeAllocation(result, now, now);
+  return lastUse && lastUse.getSpace() == MemorySpace::Transient ? lastUse
+                                                                 : makeAllocation(result, now, now);
 }
 
 void Planner::writeAttributes() {
@@ -157,9 +159,9 @@ void Planner::writeAttributes() {
   });
   SmallVector<Attribute> described;
   for (const Allocation &allocation : allocations)
-    described.push_back(AllocationAttr::get(context, StringAttr::get(context, allocation.name), allocation.type,
-                                        allocation.first, allocation.last, allocation.pad, allocation.per,
-                                        nullptr));
+    described.push_back(AllocationAttr::get(context, StringAttr::get(context, allocation.name),
+                                            allocation.type, allocation.first, allocation.last,
+                                            allocation.pad, allocation.per, nullptr));
   function->setAttr(kTransient, ArrayAttr::get(context, described));
   function->setAttr(kEvents, Builder(context).getI64IntegerAttr(liveness.getNumEvents()));
 }

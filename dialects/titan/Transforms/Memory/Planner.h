@@ -83,7 +83,8 @@ private:
   bool usesOwnSlotsOnly(ir::RepeatOp repeat, mlir::Value stack);
   bool isConsumed(ir::RepeatOp repeat, mlir::OpOperand &slice);
 
-  ir::AllocRefAttr makeAllocation(std::string name, ir::NamedTensorType type, int64_t first, int64_t last);
+  ir::AllocRefAttr makeAllocation(std::string name, ir::NamedTensorType type, int64_t first,
+                                  int64_t last);
   ir::AllocRefAttr makeAllocation(mlir::Value value, int64_t first, int64_t last);
   void assign(mlir::Value value, ir::AllocRefAttr ref);
   Allocation &getAllocation(ir::AllocRefAttr ref);

@@ -17,12 +17,13 @@ static void copyOperand(Operation *terminator, OpOperand &operand) {
       builder.create<CastOp>(value.getLoc(), value.getType(), value, /*roundBeforeReduce=*/false));
 }
 
-/// The terminator's operand i takes the place of `targets[i]`, where that is not null. Operands that
-/// are such values are copied, if something else takes their places. Further operands stay.
+/// The terminator's operand i takes the place of `targets[i]`, where that is not null. Operands
+/// that are such values are copied, if something else takes their places. Further operands stay.
 static void sequentializeCopies(Operation *terminator, ArrayRef<Value> targets) {
   auto getReplacement = [&](Value target) {
     const auto *it = llvm::find(targets, target);
-    return it == targets.end() ? Value() : memory::getRoot(terminator->getOperand(it - targets.begin()));
+    return it == targets.end() ? Value()
+                               : memory::getRoot(terminator->getOperand(it - targets.begin()));
   };
   for (OpOperand &operand : terminator->getOpOperands().take_front(targets.size())) {
     Value root = memory::getRoot(operand.get());

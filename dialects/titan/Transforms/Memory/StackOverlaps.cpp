@@ -9,8 +9,8 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
 
-static DenseI64ArrayAttr packConstraints(Builder &builder,
-                                     const std::vector<support::OffsetConstraint> &constraints) {
+static DenseI64ArrayAttr
+packConstraints(Builder &builder, const std::vector<support::OffsetConstraint> &constraints) {
   SmallVector<int64_t> numbers;
   for (support::OffsetConstraint constraint : constraints)
     numbers.append({constraint.below, constraint.above});
@@ -50,11 +50,11 @@ FailureOr<support::StackOverlap> memory::unpackStackOverlap(Attribute attribute)
   if (lists[2].size() != 2 || lists[3].size() % 2 != 0 || lists[4].size() % 2 != 0)
     return failure();
   return support::StackOverlap{{lists[0].begin(), lists[0].end()},
-                           {lists[1].begin(), lists[1].end()},
-                           lists[2][0],
-                           lists[2][1],
-                           unpackConstraints(lists[3]),
-                           unpackConstraints(lists[4])};
+                               {lists[1].begin(), lists[1].end()},
+                               lists[2][0],
+                               lists[2][1],
+                               unpackConstraints(lists[3]),
+                               unpackConstraints(lists[4])};
 }
 
 std::vector<support::StackOverlap> memory::getStackOverlaps(func::FuncOp function) {
@@ -62,7 +62,8 @@ std::vector<support::StackOverlap> memory::getStackOverlaps(func::FuncOp functio
   function.walk([&](RepeatOp repeat) {
     if (auto list = repeat->getAttrOfType<ArrayAttr>(kStackOverlaps))
       for (Attribute attribute : list)
-        if (FailureOr<support::StackOverlap> overlap = unpackStackOverlap(attribute); succeeded(overlap))
+        if (FailureOr<support::StackOverlap> overlap = unpackStackOverlap(attribute);
+            succeeded(overlap))
           stackOverlaps.push_back(std::move(*overlap));
   });
   return stackOverlaps;

@@ -8,8 +8,8 @@
 //                       slots = array<i64: 6, 6>, above = array<i64: 6, 5, 1, 0>,
 //                       below = array<i64: 6, 0>}]
 //
-// Buffers 3 and 4 are consumed, 9 is produced, and all have 6 slots. Of `above` and `below`, every two
-// numbers are a constraint. `--titan-verify-memory` runs through the iterations and compares.
+// Buffers 3 and 4 are consumed, 9 is produced, and all have 6 slots. Of `above` and `below`, every
+// two numbers are a constraint. `--titan-verify-memory` runs through the iterations and compares.
 //
 //===----------------------------------------------------------------------===//
 

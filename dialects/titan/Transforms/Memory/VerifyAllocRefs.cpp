@@ -48,7 +48,8 @@ LogicalResult AllocRefVerifier::verifyAllocations(ArrayAttr allocations, StringR
     auto allocation = dyn_cast<AllocationAttr>(attribute);
     return allocation && isa<NamedTensorType>(allocation.getType());
   };
-  if (allocations ? llvm::all_of(allocations, isAllocation) : !isComplete && name == memory::kPersistent)
+  if (allocations ? llvm::all_of(allocations, isAllocation)
+                  : !isComplete && name == memory::kPersistent)
     return success();
   return function.emitError("has no list of tensor allocations as ")
          << name << "; run --titan-plan-memory first";
@@ -87,7 +88,7 @@ bool AllocRefVerifier::hasSlots(Operation *op, AllocRefAttr ref, size_t depth) {
 }
 
 LogicalResult AllocRefVerifier::verifyRef(Operation *op, StringRef name, Attribute attribute,
-                                         size_t depth) {
+                                          size_t depth) {
   auto ref = dyn_cast<AllocRefAttr>(attribute);
   if (ref && ref.getSpace() == MemorySpace::Inline)
     return success();
@@ -100,14 +101,15 @@ LogicalResult AllocRefVerifier::verifyRef(Operation *op, StringRef name, Attribu
   return op->emitError() << name << " names no existing allocation: " << attribute;
 }
 
-LogicalResult AllocRefVerifier::verifyList(Operation *op, StringRef name, size_t count, size_t depth) {
+LogicalResult AllocRefVerifier::verifyList(Operation *op, StringRef name, size_t count,
+                                           size_t depth) {
   auto refs = op->getAttrOfType<ArrayAttr>(name);
   if (!isComplete && !op->hasAttr(name))
     return success();
   if (!refs || refs.size() != count)
-    return op->emitError("expected ") << count << " allocations as " << name << ", got "
-                                      << (refs ? std::to_string(refs.size()) : "none")
-                                      << "; run --titan-plan-memory first";
+    return op->emitError("expected ")
+           << count << " allocations as " << name << ", got "
+           << (refs ? std::to_string(refs.size()) : "none") << "; run --titan-plan-memory first";
   for (Attribute ref : refs)
     if (failed(verifyRef(op, name, ref, depth)))
       return failure();
@@ -125,7 +127,8 @@ static size_t countScratch(Operation *op) {
 
 LogicalResult AllocRefVerifier::verifyOp(Operation *op) {
   const size_t depth = getRepeats(op).size();
-  if (op->getNumResults() && failed(verifyList(op, memory::kResultAllocs, op->getNumResults(), depth)))
+  if (op->getNumResults() &&
+      failed(verifyList(op, memory::kResultAllocs, op->getNumResults(), depth)))
     return failure();
   if (auto repeat = dyn_cast<RepeatOp>(op)) {
     size_t arguments = 0;

@@ -11,9 +11,9 @@
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
-#include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
@@ -90,8 +90,9 @@ private:
       return success();
     auto allocation = cast<AllocationAttr>(allocations[ref.getIndex()]);
     if (int64_t event = liveness.getStart(op); event < allocation.getFirst())
-      return op->emitError("writes to allocation ") << ref.getIndex() << " at event " << event
-                                                << ", before its first, " << allocation.getFirst();
+      return op->emitError("writes to allocation ")
+             << ref.getIndex() << " at event " << event << ", before its first, "
+             << allocation.getFirst();
     return success();
   }
 
@@ -200,8 +201,9 @@ private:
       return success();
     auto allocation = cast<AllocationAttr>(allocations[ref.getIndex()]);
     if (event > allocation.getLast() && op->getBlock() == value.getParentBlock())
-      return op->emitError("reads from allocation ") << ref.getIndex() << " at event " << event
-                                                 << ", after its last, " << allocation.getLast();
+      return op->emitError("reads from allocation ")
+             << ref.getIndex() << " at event " << event << ", after its last, "
+             << allocation.getLast();
     return success();
   }
 

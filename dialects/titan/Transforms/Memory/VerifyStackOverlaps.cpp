@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/dist/IR/DistOps.h"
-#include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
@@ -113,7 +113,7 @@ private:
                           ? ArrayAttr()
                           : ArrayAttr::get(at.getContext(), at.getUsers()[0]);
     AllocRefAttr slot = AllocRefAttr::get(at.getContext(), at.getSpace(), at.getIndex(),
-                                    at.getLevels().take_front(), users);
+                                          at.getLevels().take_front(), users);
     if (ref && *ref != slot)
       return op->emitError("uses another slot of allocation ")
              << allocation << " than the rest of the iteration";
@@ -144,7 +144,8 @@ public:
 
 private:
   LogicalResult verifyAllocation(RepeatOp repeat, size_t index, int64_t slots) {
-    auto allocation = index < allocations.size() ? cast<AllocationAttr>(allocations[index]) : AllocationAttr();
+    auto allocation =
+        index < allocations.size() ? cast<AllocationAttr>(allocations[index]) : AllocationAttr();
     auto type = allocation ? dyn_cast<NamedTensorType>(allocation.getType()) : NamedTensorType();
     if (!type || allocation.getPad() || allocation.getPer() || !memory::hasEqualRows(type) ||
         type.getDims().front().getSize() != slots)
@@ -159,18 +160,20 @@ private:
         failed(verifyAllocation(repeat, produced, overlap.producedSlots)))
       return failure();
     if (cast<AllocationAttr>(allocations[consumed]).getLast() > liveness.getEnd(repeat))
-      return repeat.emitError("consumes allocation ") << consumed << ", which is still live afterwards";
+      return repeat.emitError("consumes allocation ")
+             << consumed << ", which is still live afterwards";
     if (cast<AllocationAttr>(allocations[produced]).getFirst() < liveness.getStart(repeat))
       return repeat.emitError("produces allocation ") << produced << ", which is live before";
     FailureOr<support::Slots> read = AllocationUse(repeat, consumed).findSlots(/*mayWrite=*/false),
-                              written = AllocationUse(repeat, produced).findSlots(/*mayWrite=*/true);
+                              written =
+                                  AllocationUse(repeat, produced).findSlots(/*mayWrite=*/true);
     if (failed(read) || failed(written))
       return failure();
     bool isDisjoint = true;
     support::walkStackOverlap(
         *read, *written, [&](int64_t first, int64_t last, int64_t least, int64_t most) {
           isDisjoint = isDisjoint && support::implies(overlap.producedAbove, {last + 1, least}) &&
-                    support::implies(overlap.producedBelow, {most + 1, first});
+                       support::implies(overlap.producedBelow, {most + 1, first});
         });
     if (!isDisjoint)
       return repeat.emitError("writes slots of allocation ")

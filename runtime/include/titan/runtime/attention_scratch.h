@@ -12,7 +12,7 @@ constexpr int64_t kLineBytes = 64;   // pieces are aligned to cache lines
 constexpr int64_t kVectorBytes = 64; // one register of AVX-512, or two of AVX2
 constexpr int64_t kKeyBlock = 64;    // keys that the forward takes at once
 constexpr int64_t kQueryBlock = 64;  // queries that the backward takes at once
-constexpr int64_t kPanelRows = 8;        // lines of a panel
+constexpr int64_t kPanelRows = 8;    // lines of a panel
 
 /// So many lines in whole panels.
 constexpr int64_t roundUpToPanel(int64_t rows) {

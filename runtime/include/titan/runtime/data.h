@@ -81,7 +81,7 @@ public:
 
 private:
   void readDocumentFeed(int64_t start, int64_t firstColumn, int64_t columns, Feed feed,
-                         int64_t *out) const;
+                        int64_t *out) const;
 
   std::unique_ptr<TokenStream> stream;
   int64_t sequenceLength;

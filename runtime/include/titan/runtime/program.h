@@ -76,8 +76,8 @@ struct Allocation {
 };
 
 /// A loop reads slots of the buffers `consumed` for the last time while it writes slots of those in
-/// `produced`; so each of these may lie over each of those, at a distance of at least that many rows
-/// of what lies below, less that many of what lies above, of every constraint.
+/// `produced`; so each of these may lie over each of those, at a distance of at least that many
+/// rows of what lies below, less that many of what lies above, of every constraint.
 struct StackOverlap {
   struct OffsetConstraint {
     int64_t below, above;
@@ -134,10 +134,10 @@ struct Context {
   const int64_t *degree = nullptr;     // per mesh axis
   const int64_t *coordinate = nullptr; // per mesh axis
   Collectives *collectives = nullptr;
-  const char *location = "";  // source line of what runs, for messages
-  const char *action = ""; // and the operation
-  Trace *trace = nullptr;  // where a profile is being taken
-  void *stream = nullptr;  // CUDA: the stream (cudaStream_t) that everything is queued on
+  const char *location = ""; // source line of what runs, for messages
+  const char *action = "";   // and the operation
+  Trace *trace = nullptr;    // where a profile is being taken
+  void *stream = nullptr;    // CUDA: the stream (cudaStream_t) that everything is queued on
   // CUDA: nothing is queued; what the function will use is made, so that a step only queues.
   bool preparing = false;
   BadIndex *badIndex = nullptr; // CUDA: where kernels note the first one
@@ -241,7 +241,8 @@ void attention(Context &, const double *q, const double *k, const double *v, dou
                double *lse, const AttentionShape &);
 void attention(Context &, const bf16 *q, const bf16 *k, const bf16 *v, bf16 *out, float *lse,
                const AttentionShape &);
-/// `lseCotangent` is the cotangent of lse, or null. Tensors lie like those whose cotangents they are.
+/// `lseCotangent` is the cotangent of lse, or null. Tensors lie like those whose cotangents they
+/// are.
 void attentionGrad(Context &, const float *dOut, const float *q, const float *k, const float *v,
                    const float *out, const float *lse, const float *lseCotangent, float *dq,
                    float *dk, float *dv, const AttentionShape &);
@@ -285,7 +286,8 @@ struct CollectiveOperand {
 /// background, in the order of the calls: until `finish` on that channel, nobody may write what it
 /// reads or touch what it writes.
 constexpr int kAtOnce = -1;
-void allGather(Context &, GroupRef, DType, std::initializer_list<CollectiveOperand>, int channel = kAtOnce);
+void allGather(Context &, GroupRef, DType, std::initializer_list<CollectiveOperand>,
+               int channel = kAtOnce);
 void reduceScatter(Context &, GroupRef, DType, Reduction, std::initializer_list<CollectiveOperand>,
                    int channel = kAtOnce);
 void allReduce(Context &, GroupRef, DType, Reduction, std::initializer_list<CollectiveOperand>,

@@ -29,7 +29,7 @@ struct ShardRun {
 class ShardLayout {
 public:
   ShardLayout(const TensorInfo &info, std::span<const int64_t> degree,
-         std::span<const int64_t> coordinate);
+              std::span<const int64_t> coordinate);
 
   /// Elements that this rank's buffer holds, padding included.
   int64_t localElements() const { return outerCount * chunk; }

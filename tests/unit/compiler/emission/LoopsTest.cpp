@@ -8,12 +8,13 @@ using namespace titan::emission;
 
 namespace {
 
-const Index kBatch{"batch", SizeExpr(SizeFactor{"batch", 0})}, kSeq{"seq", SizeExpr(SizeFactor{"seq", 8})},
-    kEmbed{"embed", SizeExpr(SizeFactor{"embed", 4})};
+const Index kBatch{"batch", SizeExpr(SizeFactor{"batch", 0})},
+    kSeq{"seq", SizeExpr(SizeFactor{"seq", 8})}, kEmbed{"embed", SizeExpr(SizeFactor{"embed", 4})};
 
 // Extents are equal if they are equal for every degree, however they are written.
 TEST(SizeExpr, ComparesByValue) {
-  SizeExpr a = SizeExpr(SizeFactor{"a", 6}), b = SizeExpr(SizeFactor{"b", 2}) * SizeExpr(SizeFactor{"c", 3});
+  SizeExpr a = SizeExpr(SizeFactor{"a", 6}),
+           b = SizeExpr(SizeFactor{"b", 2}) * SizeExpr(SizeFactor{"c", 3});
   EXPECT_TRUE(a == b);
   EXPECT_FALSE(a == kBatch.size);
   EXPECT_TRUE(kBatch.size * a == b * kBatch.size);

@@ -30,8 +30,8 @@ TEST(AxisAssignment, SplitsWhatTheResultSplits) {
 
 /// With neither, operands are made whole.
 TEST(AxisAssignment, SplitsNothingOtherwise) {
-  EXPECT_EQ(assignAxis(getMatmulRule(), {{1, kReplicated}, {kReplicated}}, getMatmulSizes(), getAxis(),
-                       {1, 1, 1})
+  EXPECT_EQ(assignAxis(getMatmulRule(), {{1, kReplicated}, {kReplicated}}, getMatmulSizes(),
+                       getAxis(), {1, 1, 1})
                 .kind,
             Assignment::Replicate);
 }
@@ -83,7 +83,7 @@ TEST(AxisAssignment, JoinsScalarsOnly) {
 /// A product of two partial sums is not a partial sum.
 TEST(AxisAssignment, DoesNotMultiplyPartialSums) {
   EXPECT_FALSE(findForwardingSet(getMatmulRule(), {{kPartial, kPartial}, {kReplicated}},
-                              {{8, 8}, {8}, {true, true}}));
+                                 {{8, 8}, {8}, {true, true}}));
 }
 
 /// A partial sum is reduced before an operation that would make it larger, or if others use it.
