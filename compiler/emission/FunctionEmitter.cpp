@@ -160,9 +160,9 @@ std::string FunctionEmitter::getPointer(Value value) {
   auto type = cast<NamedTensorType>(value.getType());
   auto layer = value.getDefiningOp<dist::LayerOp>();
   AllocRefAttr where = memory::getAllocRef(value);
-  std::string address = layer
-                          ? getLayerPointer(layer)
-                          : getAllocPointer(where, type.getElementType(), getSlotStride(where, type));
+  std::string address =
+      layer ? getLayerPointer(layer)
+            : getAllocPointer(where, type.getElementType(), getSlotStride(where, type));
   body.line(getElementType(type.getElementType()) + " *" + name + " = " + address + ";");
   return name;
 }
@@ -273,7 +273,7 @@ void FunctionEmitter::copyToAllocation(Value value, AllocRefAttr target) {
     return;
   std::string to = getAllocPointer(target, type.getElementType(), getSlotStride(target, type));
   std::optional<SizeExpr> sourceBucket = program.getBucket(source),
-                        targetBucket = program.getBucket(target);
+                          targetBucket = program.getBucket(target);
   SmallVector<LocalDim> dims = sizes().getDims(type);
   if (!(sourceBucket || targetBucket) || dims.size() == 1)
     return copyTo(value, to);

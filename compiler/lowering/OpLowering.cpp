@@ -191,7 +191,7 @@ Value OpLowering::inOrder(Value value, ir::NamedTensorType type, mlir::Location 
 }
 
 Value OpLowering::constrained(Value value, ir::NamedTensorType type, mlir::Location loc,
-                           StringRef name) {
+                              StringRef name) {
   value = inOrder(value, type, loc);
   auto constraint = value.getDefiningOp<ir::ShardingConstraintOp>();
   if (constraint && (name.empty() || ir::getName(constraint) == name))

@@ -33,7 +33,7 @@ public:
   /// Puts a sharding constraint named `name` on the value, with the dimensions in the order of
   /// `type`. An existing constraint is reused if the names agree or `name` is empty.
   mlir::Value constrained(mlir::Value value, ir::NamedTensorType type, mlir::Location loc,
-                       llvm::StringRef name);
+                          llvm::StringRef name);
 
 private:
   void lower(const sema::Op &op);

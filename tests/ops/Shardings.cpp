@@ -8,8 +8,8 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::ops;
 using dist::FactorKind;
-using dist::ShardingByAxis;
 using dist::ReductionKind;
+using dist::ShardingByAxis;
 
 namespace {
 

@@ -115,7 +115,8 @@ Value GradientBuilder::cast(Value value, Type elementType, bool roundBeforeReduc
   NamedTensorType type = typeOf(value);
   if (type.getElementType() == elementType)
     return value;
-  roundBeforeReduce &= isSameOrWiderFloat(elementType, type.getElementType()); // otherwise nothing is rounded
+  roundBeforeReduce &=
+      isSameOrWiderFloat(elementType, type.getElementType()); // otherwise nothing is rounded
   return create<CastOp>(type.withElementType(elementType), value, roundBeforeReduce);
 }
 

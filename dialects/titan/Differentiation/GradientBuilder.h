@@ -45,7 +45,8 @@ public:
   mlir::Value scale(mlir::Value value, double factor);
   mlir::Value compare(ComparePredicate predicate, mlir::Value lhs, mlir::Value rhs);
   mlir::Value select(mlir::Value condition, mlir::Value whenTrue, mlir::Value whenFalse);
-  /// `roundBeforeReduce` as in titan.cast: a partial sum in a narrower type is reduced in that type.
+  /// `roundBeforeReduce` as in titan.cast: a partial sum in a narrower type is reduced in that
+  /// type.
   mlir::Value cast(mlir::Value value, mlir::Type elementType, bool roundBeforeReduce = false);
   /// `value` with the dimensions of `type`, in their order, and its element type. Sums over
   /// dimensions that `type` lacks (the transpose of expansion) in the wider of the two element

@@ -10,7 +10,8 @@ using namespace titan::ir;
 /// The value that `value` is another form of; null if it is computed or a plain argument.
 static Value getOrigin(Value value) {
   if (Operation *op = value.getDefiningOp())
-    return isa<ShardingConstraintOp, StopGradientOp, CastOp, RenameOp, SplitOp, MergeOp, SliceOp>(op)
+    return isa<ShardingConstraintOp, StopGradientOp, CastOp, RenameOp, SplitOp, MergeOp, SliceOp>(
+               op)
                ? op->getOperand(0)
                : Value();
   auto arg = cast<BlockArgument>(value);

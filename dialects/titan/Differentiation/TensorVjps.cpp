@@ -29,7 +29,8 @@ NamedTensorType Vjp::getSumType(Value operand, Value terms) {
 
 static LogicalResult flow(ShardingConstraintOp op, Vjp &v) {
   v.flowTo(0, [&] {
-    auto constraint = v.create<ShardingConstraintOp>(v.getTypeLike(op.getInput(), v.cotangent()), v.cotangent());
+    auto constraint =
+        v.create<ShardingConstraintOp>(v.getTypeLike(op.getInput(), v.cotangent()), v.cotangent());
     if (Attribute name = op->getAttr(attr::kName))
       constraint->setAttr(attr::kName, name);
     return constraint;
@@ -174,8 +175,9 @@ static LogicalResult flow(CumulativeSumOp op, Vjp &v) {
 }
 
 void attachTensorVjps(MLIRContext *context) {
-  attachVjps<ShardingConstraintOp, StopGradientOp, ContractOp, ReduceOp, CheckIndexOp, GatherOp, ScatterOp,
-             RenameOp, SplitOp, MergeOp, SliceOp, PadOp, TopKOp, CumulativeSumOp>(context);
+  attachVjps<ShardingConstraintOp, StopGradientOp, ContractOp, ReduceOp, CheckIndexOp, GatherOp,
+             ScatterOp, RenameOp, SplitOp, MergeOp, SliceOp, PadOp, TopKOp, CumulativeSumOp>(
+      context);
 }
 
 } // namespace titan::ir

@@ -100,7 +100,8 @@ bool Residuals::isRecomputed(Value value) const {
     return false;
   // A sharding constraint cannot replace its own operand.
   return llvm::all_of(getRead(op), [&](Value operand) {
-    return isAvailable(operand) || (!isa<ShardingConstraintOp>(op) && needed.contains(getConstrained(operand)));
+    return isAvailable(operand) ||
+           (!isa<ShardingConstraintOp>(op) && needed.contains(getConstrained(operand)));
   });
 }
 

@@ -85,8 +85,8 @@ std::optional<Interval> IndexRanges::compute(Value value) {
         auto number = static_cast<int64_t>(constant.getValue().convertToDouble());
         return Interval{number, number};
       })
-      .Case<RenameOp, SplitOp, MergeOp, SliceOp, ExpandOp, ShardingConstraintOp, StopGradientOp, CheckIndexOp,
-            CastOp>([&](Operation *op) { return get(op->getOperand(0)); })
+      .Case<RenameOp, SplitOp, MergeOp, SliceOp, ExpandOp, ShardingConstraintOp, StopGradientOp,
+            CheckIndexOp, CastOp>([&](Operation *op) { return get(op->getOperand(0)); })
       .Case([&](PadOp pad) { return unite(get(pad.getInput()), Interval{0, 0}); })
       .Case([&](SelectOp select) {
         return unite(get(select.getWhenTrue()), get(select.getWhenFalse()));
