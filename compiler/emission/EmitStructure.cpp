@@ -139,7 +139,7 @@ LogicalResult FunctionEmitter::emitRepeat(RepeatOp repeat) {
   return success();
 }
 
-/// A body's own argument that it stacks: copied first, because its memory is reused.
+/// A body copies its own arguments into stacks first, because their memory is reused.
 static bool isStackedEarly(const RepeatVariant &variant, Value yielded) {
   return isa<BlockArgument>(yielded) && yielded.getParentBlock() == &variant.getBlock();
 }
@@ -150,7 +150,7 @@ void FunctionEmitter::emitEarlyStacks(RepeatVariant variant) {
       copyToAllocation(value, getSlot(stack));
 }
 
-/// Stacks come first: what is carried may overwrite their source.
+/// Stacked outputs are copied first: iteration arguments may overwrite their source.
 LogicalResult FunctionEmitter::emitYield(YieldOp yield) {
   RepeatVariant variant = *findVariant(yield->getBlock());
   for (auto [value, stack, operand] : variant.getStackedOutputs())

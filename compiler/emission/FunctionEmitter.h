@@ -20,8 +20,8 @@ namespace titan::emission {
 /// What the functions of one program share.
 struct ProgramState {
   ProgramState(mlir::ModuleOp module, Target target);
-  /// The size of the bucket in which `place` is, in elements: from one slot of a buffer to the
-  /// next. None for other places.
+  /// The elements between consecutive slots of the bucket that contains `ref`; none if `ref` is not
+  /// in a bucket.
   std::optional<SizeExpr> getBucket(ir::AllocRefAttr ref);
   Target target;
   llvm::SmallVector<ir::AllocationAttr> persistent;
@@ -57,9 +57,10 @@ public:
   Access getAccess(mlir::Value value);
   /// The same with the names that the dimensions have in `space`.
   Access getAccess(mlir::Value value, llvm::ArrayRef<Index> space);
-  /// Elements between a value of this type at `place` and the one in the next slot.
+  /// Elements between a value of this type at `ref` and the value in the next slot.
   SizeExpr getSlotStride(ir::AllocRefAttr ref, ir::NamedTensorType type);
-  /// Elements between the rows of a flat value: its slots, which lie apart in a bucket.
+  /// Elements between the rows of a flat value. Its rows are slots, which are not contiguous in a
+  /// bucket.
   SizeExpr getRowStride(mlir::Value flat);
   /// The access of an iota, whose elements need no memory: they are where they are.
   Access getIndexAccess(ir::IotaOp iota);
@@ -74,7 +75,7 @@ public:
   void emitTrace(mlir::Operation *op);
   /// Copies `value` to `target`, a pointer expression.
   void copyTo(mlir::Value value, llvm::StringRef target);
-  /// `distance`: elements from one slot of the place's buffer to the next.
+  /// `distance`: elements between consecutive slots of the allocation.
   std::string getAllocPointer(ir::AllocRefAttr ref, mlir::Type element, const SizeExpr &distance);
   /// A `constexpr` array of mesh axes and the GroupRef of it.
   std::string getGroup(mlir::ArrayAttr axes);
@@ -88,7 +89,7 @@ private:
                                   llvm::ArrayRef<EnclosingRepeat> enclosing, std::string &name);
   void emitEarlyStacks(ir::RepeatVariant variant);
   std::string getLayerPointer(dist::LayerOp layer);
-  /// Copies where the memory phase could not make the value's place the one it must have.
+  /// Copies `value` to `target` if its allocation is another one.
   void copyToAllocation(mlir::Value value, ir::AllocRefAttr target);
   /// The slot of a stack of the innermost repeat.
   ir::AllocRefAttr getSlot(mlir::OpResult stack);
@@ -101,7 +102,7 @@ private:
   llvm::DenseMap<mlir::Value, std::string> pointers;
   llvm::StringMap<std::string> rankOffsets; ///< variable by expression
   std::string line;                         ///< source line of the last comment
-  std::string lastTrace;                    ///< the last call of `at`
+  std::string lastTrace;                    ///< the last call of `trace`
 };
 
 /// The table that says which variant an iteration runs, and the one of the slots that `users` have

@@ -33,7 +33,7 @@ public:
   SizeExpr getCount(ir::NamedTensorType type);
   /// Elements without flat storage: what all ranks of the flat axes hold together.
   SizeExpr getCountBeforeFlat(ir::NamedTensorType type);
-  /// Elements of a bucket in which these buffers lie: from one slot of a buffer to its next.
+  /// Elements between consecutive slots of a bucket with these allocations.
   SizeFactor getBucket(llvm::StringRef name, llvm::ArrayRef<ir::NamedTensorType> buffers);
   /// Size of dimension `dim` split over `axes` (an array of names).
   SizeFactor getSize(ir::DimAttr dim, mlir::ArrayAttr axes);

@@ -84,7 +84,7 @@ std::string ProgramTable::getAllocation(AllocationAttr allocation) {
          "}";
 }
 
-/// Stacks that are produced while others empty.
+/// A stack overlap as a row of literals.
 static std::string getStackOverlap(const support::StackOverlap &overlap) {
   auto list = [](const auto &items, auto print) {
     std::string text;

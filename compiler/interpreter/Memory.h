@@ -1,8 +1,8 @@
-//===- Memory.h - Memory of a virtual rank ----------------------*- C++ -*-===//
+//===- Memory.h - The memory of a virtual rank ------------------*- C++ -*-===//
 //
-// Before the memory phase every value has its own memory. Afterwards values share allocations in an
-// arena. A plan that lets two live values overlap then computes wrong numbers in the interpreter,
-// as it would in the emitted program.
+// Before the memory phase, every value has its own tensor. After it, values share the allocations
+// of an arena. A plan in which two live values share memory then computes wrong numbers, as the
+// emitted program would.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,32 +23,32 @@ public:
   virtual ~Memory() = default;
 
   virtual TensorRef read(mlir::Value value) const = 0;
-  /// Stores `tensor` as `value`. Errors are emitted at the value.
+  /// Stores `tensor` as `value`. Emits errors at the location of the value.
   virtual mlir::LogicalResult write(mlir::Value value, TensorRef tensor) = 0;
 
-  /// Sets a scanned block argument to `slot` of a value.
+  /// Sets an argument of a repeat's body to slot `slot` of a scanned input.
   virtual mlir::LogicalResult loadSlot(mlir::BlockArgument argument, mlir::Value whole,
                                        int64_t slot) = 0;
-  /// Slot `slot`, of type `type`, of a stacked value.
+  /// Reads slot `slot` of a stack, of type `type`.
   virtual TensorRef readSlot(mlir::Value stack, int64_t slot, ir::NamedTensorType type) const = 0;
-  /// Allocate a stacked output; store `value` into its `slot`.
+  /// Starts an empty stacked output; then stores `value` into its slot `slot`.
   virtual void beginStack(mlir::Value stack) = 0;
   virtual mlir::LogicalResult storeSlot(mlir::OpResult stack, int64_t slot, mlir::Value value) = 0;
-  /// Assigns `values` to a repeat's iteration `arguments` or results, all at once.
+  /// Assigns `values` to the iteration arguments (or results) `arguments` of a repeat.
   virtual mlir::LogicalResult assign(mlir::ValueRange arguments, mlir::ValueRange values) = 0;
 
-  /// Reports an error if an operation would overwrite an operand before it is read.
+  /// Emits an error if `op` would overwrite an operand that it still reads.
   virtual mlir::LogicalResult checkOverlap(mlir::Operation *op) const = 0;
-  /// The rank has begun a repeat, or has finished any other operation. Allocations whose live range
-  /// ends here are poisoned.
+  /// Called when the rank starts a repeat or finishes any other operation: poisons dead
+  /// allocations.
   virtual void begun(ir::RepeatOp) {}
-  /// An iteration of the innermost repeat begins.
+  /// Called when an iteration of the innermost repeat starts.
   virtual void beginIteration() {}
   virtual void finished(mlir::Operation *) {}
-  /// The function's results.
+  /// The operands of the return.
   virtual mlir::FailureOr<std::vector<TensorRef>> returnFrom(mlir::func::ReturnOp op) = 0;
 
-  /// The enclosing repeats, outermost first.
+  /// The repeats that the rank is executing, outermost first.
   struct Loop {
     int64_t index;
     ir::RepeatOp repeat;
@@ -56,15 +56,15 @@ public:
   std::vector<Loop> loops;
 };
 
-/// Memory in which every value is separate.
+/// A memory with one tensor per value.
 std::unique_ptr<Memory> makeValueMemory(const RankMesh &mesh);
 
-/// The arena of `function`, from the plan of the memory phase. Arguments must be written before the
-/// start.
+/// A memory with the planned allocations of `function` in one arena. Arguments must be written
+/// before the function starts.
 mlir::FailureOr<std::unique_ptr<Memory>> makeArenaMemory(mlir::func::FuncOp function,
                                                          const RankMesh &mesh);
 
-/// Whether the memory phase has planned `function`.
+/// True if `function` has a memory plan.
 bool isPlanned(mlir::func::FuncOp function);
 
 } // namespace titan::interpreter

@@ -1,4 +1,4 @@
-//===- ValueMemory.cpp - Memory in which every value is separate ----------===//
+//===- ValueMemory.cpp - One tensor per value -----------------------------===//
 
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Memory.h"
@@ -19,7 +19,7 @@ public:
 
   TensorRef read(Value value) const override { return values.lookup(value); }
 
-  /// The tensor must have the local shape of the value's type.
+  /// A tensor must have the local shape of its value's type.
   LogicalResult write(Value value, TensorRef tensor) override {
     if (ArrayRef(tensor->shape) != ArrayRef(dist::getLocalShape(typeOf(value), mesh.getDegrees())))
       return emitError(value.getLoc(), "a value does not have the local shape of ")
@@ -54,13 +54,13 @@ public:
     TensorRef row = read(value);
     std::vector<double> &data = stacks[stack]->data;
     if (row->data.size() * typeOf(stack).getDims()[0].getSize() != data.size())
-      return emitError(value.getLoc(),
-                       "stores a slot of another shape than the stacked output has");
+      return emitError(value.getLoc(), "stacks a value with another local shape than the slot");
     std::copy(row->data.begin(), row->data.end(), data.begin() + slot * row->data.size());
     return success();
   }
 
-  /// Reads all values before it writes any: a body may permute its iteration arguments.
+  /// Reads all values before it writes any: a body may yield its iteration arguments in another
+  /// order.
   LogicalResult assign(ValueRange arguments, ValueRange next) override {
     SmallVector<TensorRef> tensors;
     for (Value value : next)
@@ -83,7 +83,7 @@ public:
 private:
   const RankMesh &mesh;
   llvm::DenseMap<Value, TensorRef> values;
-  llvm::DenseMap<Value, std::shared_ptr<HostTensor>> stacks; ///< not yet complete
+  llvm::DenseMap<Value, std::shared_ptr<HostTensor>> stacks; ///< stacked outputs of running repeats
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-//===- ElementwiseEvaluation.cpp - One scalar function at every element ---===//
+//===- ElementwiseEvaluation.cpp - Elementwise operations -----------------===//
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"
@@ -9,7 +9,7 @@ using namespace titan::ir;
 
 namespace {
 
-/// Where the element `at` of the local part lies in the whole tensor.
+/// The row-major global index of element `at` of the shard.
 int64_t getGlobalIndex(const IndexSpace &space, NamedTensorType type, int64_t at) {
   int64_t index = 0, stride = 1;
   for (int64_t d = type.getRank(); d-- > 0; at /= space.getDim(d).size) {
@@ -19,8 +19,8 @@ int64_t getGlobalIndex(const IndexSpace &space, NamedTensorType type, int64_t at
   return index;
 }
 
-/// The index space is the results'. What computes with the index gets it before the operands: the
-/// global one, row-major.
+/// The index space is that of the results. Operations on the index receive the row-major global
+/// index as an additional first operand.
 LogicalResult evaluateElementwise(Operation *op, ArrayRef<const HostTensor *> operands,
                                   MutableArrayRef<HostTensor> results,
                                   const ShardOffsets &offsets) {

@@ -15,8 +15,8 @@ static LogicalResult verifySameDims(Operation *op, NamedTensorType a, NamedTenso
   return success();
 }
 
-/// The result's dimensions are exactly those that the operands have.
-static LogicalResult verifyJoin(Operation *op, NamedTensorType result) {
+/// The dimensions of the result are the union of the operands' dimensions.
+static LogicalResult verifyUnion(Operation *op, NamedTensorType result) {
   SmallVector<bool> covered(result.getRank(), false);
   for (Value operand : op->getOperands()) {
     auto type = cast<NamedTensorType>(operand.getType());
@@ -52,7 +52,7 @@ static LogicalResult verifyBinary(Operation *op) {
   auto lhs = cast<NamedTensorType>(op->getOperand(0).getType());
   auto rhs = cast<NamedTensorType>(op->getOperand(1).getType());
   auto result = cast<NamedTensorType>(op->getResult(0).getType());
-  if (failed(verifyJoin(op, result)))
+  if (failed(verifyUnion(op, result)))
     return failure();
   if (lhs.getElementType() != rhs.getElementType() ||
       lhs.getElementType() != result.getElementType())
@@ -113,7 +113,7 @@ LogicalResult MinimumOp::verify() {
 }
 
 LogicalResult CompareOp::verify() {
-  if (failed(verifyJoin(*this, getResult().getType())))
+  if (failed(verifyUnion(*this, getResult().getType())))
     return failure();
   if (getLhs().getType().getElementType() != getRhs().getType().getElementType() ||
       !getResult().getType().getElementType().isInteger(1))
@@ -122,7 +122,7 @@ LogicalResult CompareOp::verify() {
 }
 
 LogicalResult SelectOp::verify() {
-  if (failed(verifyJoin(*this, getResult().getType())))
+  if (failed(verifyUnion(*this, getResult().getType())))
     return failure();
   Type element = getResult().getType().getElementType();
   if (!getCondition().getType().getElementType().isInteger(1) ||

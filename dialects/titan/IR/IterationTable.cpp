@@ -1,4 +1,4 @@
-//===- IterationTable.cpp - The variant of each iteration -----------------===//
+//===- IterationTable.cpp - The body of each iteration --------------------===//
 
 #include "dialects/titan/IR/IterationTable.h"
 

@@ -1,4 +1,4 @@
-//===- RepeatSyntax.cpp - Assembly format of the repeat -------------------===//
+//===- RepeatSyntax.cpp - Parser and printer of the repeat ----------------===//
 
 #include "dialects/titan/IR/Titan.h"
 
@@ -36,7 +36,7 @@ ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &state) {
   };
   auto parseStacked = [&] { return parseNumbers(parser, stackedUsers.emplace_back()); };
   FunctionType types;
-  SMLoc place = parser.getCurrentLocation();
+  SMLoc loc = parser.getCurrentLocation();
   if (parser.parseKeyword("iter_args") ||
       parser.parseOperandList(inits, AsmParser::Delimiter::Paren) ||
       parser.parseKeyword("scanned") ||
@@ -53,10 +53,10 @@ ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &state) {
     if (parser.parseRegion(*state.addRegion()))
       return failure();
   while (succeeded(parser.parseOptionalComma()));
-  // Operands are resolved after the bodies. Otherwise a body could define a value under the name of
-  // a forward-referenced operand, and the parser would replace that operand.
+  // After the bodies: the parser resolves an undefined operand by the next definition of its name,
+  // which may be inside a body.
   llvm::append_range(inits, scanned);
-  if (parser.resolveOperands(inits, types.getInputs(), place, state.operands))
+  if (parser.resolveOperands(inits, types.getInputs(), loc, state.operands))
     return failure();
   state.addTypes(types.getResults());
   return success();

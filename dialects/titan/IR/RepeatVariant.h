@@ -1,7 +1,7 @@
-//===- RepeatVariant.h - A variant: one body of a repeat --------*- C++ -*-===//
+//===- RepeatVariant.h - One body of a repeat -------------------*- C++ -*-===//
 //
-// Passes visit the variants of a repeat one by one, each with the scanned inputs and stacked
-// outputs that it uses. Few passes depend on the number of variants.
+// A view of a repeat that shows one body with the scanned inputs and stacked outputs that it uses.
+// Passes visit the bodies one by one, so that most of them need not know how many there are.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,18 +27,18 @@ public:
   mlir::BlockArgument getIndex() const { return getBlock().getArgument(0); }
   mlir::Block::BlockArgListType getIterArgs() const;
   mlir::Block::BlockArgListType getScannedArgs() const;
-  /// The yielded values of the next iteration arguments.
+  /// The yielded iteration arguments.
   mlir::OperandRange getYieldedIterArgs() const;
 
-  /// A scanned input of the repeat and its slot, the block argument.
+  /// A scanned input and its slot, an argument of the body.
   struct ScannedInput {
     mlir::Value input;
     mlir::BlockArgument slot;
-    unsigned number; ///< of the scanned input
+    unsigned number; ///< among all scanned inputs of the repeat
   };
   llvm::SmallVector<ScannedInput> getScannedInputs() const;
 
-  /// A yielded value and the stacked output.
+  /// A yielded value and the stacked output that stores it.
   struct StackedOutput {
     mlir::Value value;
     mlir::OpResult output;
@@ -51,10 +51,11 @@ private:
   unsigned number;
 };
 
-/// The variant whose body is `block`; none if `block` is no body of a repeat.
+/// The variant with the body `block`; none if the parent is not a repeat.
 std::optional<RepeatVariant> findVariant(mlir::Block *block);
 
-/// The executions of `op` per execution of its function: the product over the enclosing repeats.
+/// How often `op` runs per run of its function: the product of the iterations of all enclosing
+/// repeats.
 int64_t countExecutions(mlir::Operation *op);
 
 } // namespace titan::ir

@@ -5,38 +5,36 @@
 
 include "dialects/titan/IR/TitanOpBase.td"
 
-/// For each scanned input or stacked output the variants that use it; an empty list means all.
+/// For each scanned input or stacked output, the variants that use it; an empty list means all.
 def Titan_VariantListsAttr : TypedArrayAttrBase<DenseI64ArrayAttr, "lists of variants">;
 
 def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemoryEffects, SingleBlock, AttrSizedOperandSegments]> {
-  let summary = "a scan over iterations, such as the layers of a model";
+  let summary = "a loop with iteration arguments, scanned inputs and stacked outputs";
   let description = [{
     Runs a body for l = 0 .. n-1 (`reverse`: n-1 .. 0), where n is the size of the dimension `dim`.
-    There is one body or several, the *variants*. If there are several, `table` contains the variant of
-    each iteration.
+    With several bodies, the *variants*, `table` contains the variant of each l.
 
-    The arguments of a body are, in this order:
-    - the iteration index l (rank 0, i64);
-    - the iteration arguments, initially `inits`;
-    - for each scanned input that the variant uses, the slot of l along the leading dimension.
+    The arguments of a body are, in this order: l (rank 0, i64); the iteration arguments, initially
+    `inits`; one slot, at l, of each scanned input that the variant uses. The iterations are the leading
+    dimension of a scanned input. A body yields the next iteration arguments, then the values of the
+    stacked outputs: each is stored in slot l of a result with the iterations as leading dimension. A
+    body may use values from outside. The results are the final iteration arguments, then the stacked
+    outputs.
 
-    A body yields the next iteration arguments, then the slots of the stacked outputs: each is written
-    into the slot of l of a result. A body may capture values. The results are the last iteration
-    arguments, then the stacked outputs.
+    A scanned input or stacked output that only the variants [1, 2] use has one slot per iteration that
+    runs one of them, in order of l in both directions. Its leading dimension is `dim` if all iterations
+    use it, and for example `<layers.x3 = 3 of layers>` if three do.
 
-    A scanned input or stacked output that only the variants [1, 2] use has a slot for each iteration of
-    these variants, in order of l for both directions. Its leading dimension is `dim` if all iterations
-    use it, and `<layers.x3 = 3 of layers>` if three do.
-
-    This is `lax.scan` of JAX. Its gradient is a scan in the opposite direction, with scanned inputs in
-    place of stacked outputs and vice versa.
+    This is `lax.scan`. Its gradient is a scan in the other direction, in which scanned inputs become
+    stacked outputs and vice versa.
 
     Constraints:
-    - (C1) each body's arguments match `inits` and the scanned inputs that its variant uses.
-    - (C2) each yield's leading values have the types of `inits`, up to sharding.
-    - (C3) the results have the types of the iteration arguments, then those of the stacked outputs: the
-      yielded types with a leading dimension.
-    - (C4) there is an iteration; the table has one entry per iteration and contains every variant.
+    - (C1) the arguments of each body match `inits` and the scanned inputs that its variant uses.
+    - (C2) the leading values of each yield have the types of `inits`, up to sharding.
+    - (C3) the result types are those of the iteration arguments, then those of the stacked outputs,
+      which are the yielded types with a leading dimension.
+    - (C4) there is at least one iteration; the table has one entry per iteration, and every variant
+      occurs in it.
     - (C5) the users of a scanned input or stacked output are variants, ascending, at least one.
 
     Examples:
@@ -59,7 +57,7 @@ def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemor
       ...
     }
     ```
-    The users of stacked outputs follow the scanned inputs: `stacked([0], [0, 1])`.
+    Users of stacked outputs follow the scanned inputs: `stacked([0], [0, 1])`.
   }];
   let arguments = (ins Titan_DimAttr:$dim, UnitAttr:$reverse,
                        OptionalAttr<DenseI64ArrayAttr>:$table,
@@ -74,7 +72,7 @@ def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemor
     /// With one empty body.
     OpBuilder<(ins "DimAttr":$dim, "bool":$reverse, "::mlir::ValueRange":$inits,
                    "::mlir::ValueRange":$scannedInputs, "::mlir::TypeRange":$stackedTypes)>,
-    /// With regions without blocks. An empty list of users means that all variants use every tensor.
+    /// With a table and regions without blocks. Empty lists of users: all variants use everything.
     OpBuilder<(ins "::mlir::TypeRange":$results, "DimAttr":$dim, "bool":$reverse,
                    "const IterationTable &":$table, "::mlir::ValueRange":$inits,
                    "::mlir::ValueRange":$scannedInputs, "const VariantLists &":$scannedUsers,
@@ -94,43 +92,45 @@ def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemor
     ::llvm::SmallVector<int64_t> getStackedUsers(unsigned index);
     VariantLists getAllScannedUsers();
     VariantLists getAllStackedUsers();
-    /// The values that the bodies yield for result `index`.
+    /// The values that bodies yield for result `index`.
     ::llvm::SmallVector<::mlir::Value> getYielded(unsigned index);
 
-    /// The leading dimension of a tensor with a slot for each iteration of the variants `users`.
+    /// The leading dimension of a tensor with a slot for each iteration that runs one of `users`.
     DimAttr getStackDim(::llvm::ArrayRef<int64_t> users);
     static DimAttr getStackDim(DimAttr dim, int64_t slots);
-    /// Lists of users as an attribute: an empty list for all variants; null if all lists are empty.
+    /// Lists of users as an attribute. An empty list means all variants; null means empty lists.
     static ::mlir::ArrayAttr packUsers(::mlir::Builder &builder, const VariantLists &lists,
                                        size_t numVariants);
     static unsigned countVariants(::llvm::ArrayRef<int64_t> table);
-    /// `type` and its sharding without the leading dimension, and the inverse.
+    /// `type` without its leading dimension and the axes of that dimension, and the inverse.
     static NamedTensorType getSlotType(NamedTensorType type);
     static NamedTensorType getStackedType(DimAttr dim, NamedTensorType type);
   }];
 }
 
 def Titan_YieldOp : Titan_Op<"yield", [Pure, Terminator, ParentOneOf<["RepeatOp", "FusedOp"]>]> {
-  let summary = "ends the body of a repeat or of fused operations";
+  let summary = "terminator of the body of a repeat or fused region";
   let description = [{
-    In a repeat: the next iteration arguments, then the slots of the stacked outputs. In a fused region:
-    its results. Example: `titan.yield %n, %c : T, T`
+    In a repeat: the next iteration arguments, then the values of the stacked outputs. In a fused region:
+    its results.
+
+    Example: `titan.yield %n, %c : T, T`
   }];
   let arguments = (ins Variadic<Titan_Tensor>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
 
 def Titan_FusedOp : Titan_Op<"fused", [RecursivelySpeculatable, RecursiveMemoryEffects, SingleBlock, NoRegionArguments]> {
-  let summary = "operations that are computed together, row by row";
+  let summary = "operations that are evaluated row by row";
   let description = [{
-    The body is walked once per index of the dimensions `rows`, for all operations together, so values
-    that are not yielded are never whole in memory. It holds elementwise operations, reductions over
-    dimensions that are not rows, and take and put along such a dimension. Means what its body means.
+    The body runs once per index of the dimensions `rows`. Values that it does not yield are therefore
+    never tensors in memory. The body contains elementwise operations, reductions over dimensions other
+    than `rows`, and gathers and scatters along such dimensions. The results equal those of the body.
 
     Constraints:
-    - (C1) the results are the yielded values' types.
-    - (C2) every operation's results have the dimensions `rows`, except those of rank 0 or iotas,
-      which are computed for every row anew.
+    - (C1) the result types are the types of the yielded values.
+    - (C2) the results of every operation have the dimensions `rows`, except results of rank 0 and
+      iotas, which every row evaluates.
 
     Example:
     ```mlir

@@ -7,9 +7,9 @@
 // RUN: not titan-interpret %t/slice.mlir 2>&1 | FileCheck %s --check-prefix=SLICE
 
 //--- right.mlir
-// After the memory phase values are in the planned allocations. A repeat writes a stacked output
-// slot by slot. An elementwise operation may reuse the memory of its operand: c becomes c w + c,
-// and the stacked output contains the iteration argument of each layer.
+// Values are in their planned allocations. A repeat stores its stacked output slot by slot. An elementwise
+// operation reuses the memory of its operand: c becomes c w + c, and the stack contains the initial c of
+// each layer.
 // RIGHT: output y = 6
 // RIGHT: output stack:
 // RIGHT-NEXT: [1, 2]
@@ -34,8 +34,7 @@ module attributes {titan.persistent = [#titan.allocation<"w", !stack, 0 to 0>, #
 }
 
 //--- early.mlir
-// A live range ends too early: b overlaps a, which is still needed, so the sum is 2 + 2, not -1 +
-// 2.
+// A live range ends too early: b overwrites a before its last use, so the sum is 2 + 2, not -1 + 2.
 // EARLY: output y = 4
 !x = !titan.tensor<f32[]>
 module attributes {titan.persistent = [#titan.allocation<"x", !x, 0 to 0>, #titan.allocation<"y", !x, 0 to 0>]} {
@@ -50,7 +49,7 @@ module attributes {titan.persistent = [#titan.allocation<"x", !x, 0 to 0>, #tita
 }
 
 //--- dead.mlir
-// No allocation overlaps a, but its live range is over: the read gives NaN.
+// A read after the live range of a returns NaN.
 // DEAD: output y = {{-?}}nan
 !x = !titan.tensor<f32[]>
 module attributes {titan.persistent = [#titan.allocation<"x", !x, 0 to 0>, #titan.allocation<"y", !x, 0 to 0>]} {

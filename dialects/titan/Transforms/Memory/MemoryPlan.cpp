@@ -1,4 +1,4 @@
-//===- MemoryPlan.cpp - Queries of a plan ---------------------------------===//
+//===- MemoryPlan.cpp - Queries of a memory plan --------------------------===//
 
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 
@@ -33,8 +33,7 @@ Value memory::getRoot(Value value) {
   return value;
 }
 
-/// Whether `user` is emitted as a loop nest over its result, which reads operands one element at a
-/// time.
+/// True if `user` is emitted as a loop nest over its result that reads single elements of operands.
 static bool readsElements(Operation *user) {
   auto scatter = dyn_cast<ScatterOp>(user);
   return user->hasTrait<Elementwise>() || isa<GatherOp, SliceOp, PadOp>(user) ||

@@ -63,21 +63,23 @@ struct TensorInfo {
 
 enum class Init : uint8_t { Constant, Normal, TruncatedNormal, Uniform };
 
-/// A buffer with a place in the arena. Transient buffers live from event `first` to event `last` of
-/// their function's linear order and may share memory with others; persistent ones live always.
-/// Those in a bucket consist of `slots` equal parts, one of each block that a repeat makes: what a
-/// block has of all of them lies together, each at a multiple of `tm::alignment` (alignment.h).
+/// An allocation in the arena. A transient allocation is live from event `first` to event `last` of
+/// its function's linear order and may share memory with others. A persistent allocation is always
+/// live. An allocation in a bucket consists of `slots` equal slots, one per block of a repeat. The
+/// slots of one block in all allocations of a bucket are consecutive, each at a multiple of
+/// `tm::alignment` (alignment.h).
 struct Allocation {
   std::string name; // source name, for messages
   int64_t bytes;    // on this rank
   int64_t first = 0, last = 0;
-  std::string bucket = {}; // empty: lies alone, in one piece
+  std::string bucket = {}; // empty: one contiguous range
   int64_t slots = 1;
 };
 
-/// A loop reads slots of the buffers `consumed` for the last time while it writes slots of those in
-/// `produced`; so each of these may lie over each of those, at a distance of at least that many
-/// rows of what lies below, less that many of what lies above, of every constraint.
+/// A loop consumes slots of the stacks `consumed` while it produces slots of the stacks `produced`,
+/// so that each pair of them may overlap. Every constraint is a lower bound of the distance between
+/// the upper and the lower stack: `below` rows of the lower stack minus `above` rows of the upper
+/// one.
 struct StackOverlap {
   struct OffsetConstraint {
     int64_t below, above;
@@ -98,7 +100,7 @@ struct Tensor {
   /// first dimension is a repeat) is exchanged and initialised per layer: "layers.3.wq".
   std::string name;
   TensorInfo info;
-  int allocation; // index into Program::persistent or, of a function's own, Function::transient
+  int allocation; // index into Program::persistent or Function::transient
   /// The function that an input, an output or a gradient belongs to ("train", "logits"): it is
   /// given before the function runs, or there from its end until another runs. Empty for what all
   /// share.
@@ -130,7 +132,7 @@ struct BadIndex {
 struct Context {
   std::byte *arena = nullptr;
   const int64_t *persistent = nullptr; // byte offsets of Program::persistent
-  const int64_t *transient = nullptr;  // byte offsets of the running function's buffers
+  const int64_t *transient = nullptr;  // byte offsets of the function's allocations
   const int64_t *degree = nullptr;     // per mesh axis
   const int64_t *coordinate = nullptr; // per mesh axis
   Collectives *collectives = nullptr;
@@ -143,7 +145,7 @@ struct Context {
   BadIndex *badIndex = nullptr; // CUDA: where kernels note the first one
 };
 
-/// Where buffer `index` lies, or its first slot.
+/// The address of allocation `index`, or of its first slot.
 template <typename T> T *persistent(const Context &ctx, int index) {
   return reinterpret_cast<T *>(ctx.arena + ctx.persistent[index]);
 }

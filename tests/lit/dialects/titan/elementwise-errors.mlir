@@ -9,7 +9,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// A unary function needs floating-point numbers.
+// The operand of a unary function is floating-point.
 func.func @f(%x: !titan.tensor<i64[seq = 8]>) {
   // expected-error @+1 {{(C2) expected one floating-point element type}}
   %0 = titan.neg %x : !titan.tensor<i64[seq = 8]> -> !titan.tensor<i64[seq = 8]>
@@ -18,7 +18,7 @@ func.func @f(%x: !titan.tensor<i64[seq = 8]>) {
 
 // -----
 
-// So do trigonometric functions.
+// An angle is floating-point.
 func.func @f(%x: !titan.tensor<i64[seq = 8]>) {
   // expected-error @+1 {{(C2) expected one floating-point element type}}
   %0 = titan.sin %x : !titan.tensor<i64[seq = 8]> -> !titan.tensor<i64[seq = 8]>
@@ -36,7 +36,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>, %y: !titan.tensor<f32[embed = 4]>)
 
 // -----
 
-// The result has no other dimension.
+// The result has only dimensions of the operands.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C1) no operand has the result's dimension "embed"}}
   %0 = titan.mul %x, %x : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[seq = 8]>) -> !titan.tensor<f32[seq = 8, embed = 4]>
@@ -54,7 +54,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>, %y: !titan.tensor<f32[seq = 9]>) {
 
 // -----
 
-// Operands have one element type.
+// A binary function does not convert.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>, %y: !titan.tensor<f64[seq = 8]>) {
   // expected-error @+1 {{(C2) element types differ}}
   %0 = titan.div %x, %y : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f64[seq = 8]>) -> !titan.tensor<f32[seq = 8]>
@@ -63,7 +63,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>, %y: !titan.tensor<f64[seq = 8]>) {
 
 // -----
 
-// A comparison returns booleans.
+// A comparison's result is boolean.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C2) expected operands of one element type and a result of i1}}
   %0 = titan.compare lt, %x, %x : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[seq = 8]>) -> !titan.tensor<f32[seq = 8]>
@@ -72,7 +72,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// A select has a boolean condition.
+// A selection's condition is boolean.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C2) expected a condition of i1}}
   %0 = titan.select %x, %x, %x : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[seq = 8]>, !titan.tensor<f32[seq = 8]>) -> !titan.tensor<f32[seq = 8]>
@@ -81,7 +81,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// A cast keeps dimensions.
+// A cast does not change dimensions.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C1) operand and result have different dimensions}}
   %0 = titan.cast %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f64[]>
@@ -90,7 +90,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// An expansion keeps the operand's dimensions.
+// A broadcast removes no dimension.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C1) the result lacks the operand's dimension "seq"}}
   %0 = titan.expand %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[embed = 4]>
@@ -117,7 +117,7 @@ func.func @f() {
 
 // -----
 
-// The states of an update have the type of the parameter.
+// The state of an update has the dimensions of the parameter.
 func.func @f(%p: !titan.tensor<f32[embed = 4]>, %g: !titan.tensor<f32[ffn = 4]>, %s: !titan.tensor<f32[]>) {
   // expected-error @+1 {{(C1) operand and result have different dimensions}}
   %0:3 = titan.adamw %p, %g, %p, %p, %s, %s, %s {beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, decay = 0.1} : (!titan.tensor<f32[embed = 4]>, !titan.tensor<f32[ffn = 4]>, !titan.tensor<f32[embed = 4]>, !titan.tensor<f32[embed = 4]>, !titan.tensor<f32[]>, !titan.tensor<f32[]>, !titan.tensor<f32[]>) -> (!titan.tensor<f32[embed = 4]>, !titan.tensor<f32[embed = 4]>, !titan.tensor<f32[embed = 4]>)

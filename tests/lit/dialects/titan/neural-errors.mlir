@@ -1,6 +1,6 @@
 // RUN: titan-opt %s -split-input-file -verify-diagnostics
 
-// A rotation needs a dimension of its operand.
+// The rotated dimension is a dimension of the operand.
 func.func @f(%q: !titan.tensor<f32[seq = 8, head = 4]>) {
   // expected-error @+1 {{(C1) expected equal types with dimensions "keys" and "head"}}
   %0 = titan.rotary %q along "keys" dim "head" {theta = 1.0e4} : !titan.tensor<f32[seq = 8, head = 4]> -> !titan.tensor<f32[seq = 8, head = 4]>
@@ -9,7 +9,7 @@ func.func @f(%q: !titan.tensor<f32[seq = 8, head = 4]>) {
 
 // -----
 
-// A rotation needs pairs.
+// The rotated dimension has an even size.
 func.func @f(%q: !titan.tensor<f32[seq = 8, head = 3]>) {
   // expected-error @+1 {{(C2) dimension "head" has the odd size 3}}
   %0 = titan.rotary %q along "seq" dim "head" {theta = 1.0e4} : !titan.tensor<f32[seq = 8, head = 3]> -> !titan.tensor<f32[seq = 8, head = 3]>
@@ -27,7 +27,7 @@ func.func @f(%q: !titan.tensor<f32[seq = 8, head = 4]>) {
 
 // -----
 
-// Frequencies are missing.
+// Neither `theta` nor `frequencies`.
 func.func @f(%q: !titan.tensor<f32[seq = 8, head = 4]>) {
   // expected-error @+1 {{(C3) expected either theta or 2 frequencies, got 0}}
   %0 = titan.rotary %q along "seq" dim "head" : !titan.tensor<f32[seq = 8, head = 4]> -> !titan.tensor<f32[seq = 8, head = 4]>
@@ -36,7 +36,7 @@ func.func @f(%q: !titan.tensor<f32[seq = 8, head = 4]>) {
 
 // -----
 
-// Frequencies are given twice.
+// Both `theta` and `frequencies`.
 func.func @f(%q: !titan.tensor<f32[seq = 8, head = 4]>) {
   // expected-error @+1 {{(C3) expected either theta or 2 frequencies, got both}}
   %0 = titan.rotary %q along "seq" dim "head" {theta = 1.0e4, frequencies = array<f64: 1.0, 0.5>} : !titan.tensor<f32[seq = 8, head = 4]> -> !titan.tensor<f32[seq = 8, head = 4]>
@@ -47,7 +47,7 @@ func.func @f(%q: !titan.tensor<f32[seq = 8, head = 4]>) {
 
 !q = !titan.tensor<f32[seq = 8, head = 4]>
 !v = !titan.tensor<f32[seq = 8, one = 2, two = 3]>
-// Values have at most one dimension of their own, in place of the head.
+// Values have at most one other dimension, in place of the head.
 func.func @f(%q: !q, %v: !v) {
   // expected-error @+1 {{(C3) expected v to have the dimensions of '!titan.tensor<f32[seq = 8, head = 4]>', perhaps with one of its own in place of "head", got '!titan.tensor<f32[seq = 8, one = 2, two = 3]>'}}
   %y, %lse = titan.attention %q, %q, %v along "seq" head "head" {scale = 0.5} : (!q, !q, !v) -> (!q, !titan.tensor<f32[seq = 8]>)
@@ -57,7 +57,7 @@ func.func @f(%q: !q, %v: !v) {
 // -----
 
 !q = !titan.tensor<f32[seq = 8, head = 4]>
-// Keys have the dimension of the softmax.
+// The softmax is over the positions.
 func.func @f(%q: !q, %v: !titan.tensor<f32[other = 8, head = 4]>) {
   // expected-error @+1 {{(C1) expected dimensions "seq" and "head" in '!titan.tensor<f32[other = 8, head = 4]>'}}
   %y, %lse = titan.attention %q, %q, %v along "seq" head "head" {scale = 0.5} : (!q, !q, !titan.tensor<f32[other = 8, head = 4]>) -> (!q, !titan.tensor<f32[seq = 8]>)
@@ -68,7 +68,7 @@ func.func @f(%q: !q, %v: !titan.tensor<f32[other = 8, head = 4]>) {
 
 !q = !titan.tensor<f32[seq = 8, head = 4]>
 !l = !titan.tensor<f32[seq = 8]>
-// Document numbers have the dimension of the positions only.
+// Documents are numbered along the positions.
 func.func @f(%q: !q, %ids: !titan.tensor<i64[batch = 2, seq = 8]>) {
   // expected-error @+1 {{(C5) expected documents of i64 along "seq" with dimensions of k, got '!titan.tensor<i64[batch = 2, seq = 8]>'}}
   %y, %lse = titan.attention %q, %q, %q documents %ids along "seq" head "head" {scale = 0.5} : (!q, !q, !q, !titan.tensor<i64[batch = 2, seq = 8]>) -> (!q, !l)
@@ -79,7 +79,7 @@ func.func @f(%q: !q, %ids: !titan.tensor<i64[batch = 2, seq = 8]>) {
 
 !q = !titan.tensor<f32[seq = 8, head = 4]>
 !l = !titan.tensor<f32[seq = 8]>
-// A window contains at least the query's own position.
+// A window contains at least the position of the query.
 func.func @f(%q: !q) {
   // expected-error @+1 {{(C6) the window 0 is less than 1}}
   %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5, window = 0 : i64} : (!q, !q, !q) -> (!q, !l)
@@ -90,7 +90,7 @@ func.func @f(%q: !q) {
 
 !q = !titan.tensor<f32[seq = 8, head = 4]>
 !l = !titan.tensor<f32[seq = 8]>
-// A cap of the scores is positive.
+// A bound of the scores is positive.
 func.func @f(%q: !q) {
   // expected-error @+1 {{(C7) the soft cap 0.000000e+00 : f64 is not positive}}
   %y, %lse = titan.attention %q, %q, %q along "seq" head "head" {scale = 0.5, soft_cap = 0.0} : (!q, !q, !q) -> (!q, !l)
@@ -121,7 +121,7 @@ func.func @f(%q: !q) {
 // -----
 
 !q = !titan.tensor<f32[seq = 8, head = 4]>
-// Cotangents have the types of their values.
+// A cotangent has the dimensions of its operand.
 func.func @f(%q: !q, %lse: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C2) expected results like q, k and v}}
   %0:3 = titan.attention_grad %q, %q, %q, %q, %q, %lse along "seq" head "head" {scale = 0.5} : (!q, !q, !q, !q, !q, !titan.tensor<f32[seq = 8]>) -> (!q, !q, !titan.tensor<f32[seq = 8]>)
@@ -131,7 +131,7 @@ func.func @f(%q: !q, %lse: !titan.tensor<f32[seq = 8]>) {
 // -----
 
 !q = !titan.tensor<f32[seq = 8, head = 4]>
-// The incoming cotangent has the type of the result.
+// The incoming cotangent has the dimensions of the result.
 func.func @f(%q: !q, %lse: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C3) expected a cotangent and a result like attention's, got}}
   %0:3 = titan.attention_grad %lse, %q, %q, %q, %q, %lse along "seq" head "head" {scale = 0.5} : (!titan.tensor<f32[seq = 8]>, !q, !q, !q, !q, !titan.tensor<f32[seq = 8]>) -> (!q, !q, !q)

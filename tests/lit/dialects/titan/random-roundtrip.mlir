@@ -1,6 +1,6 @@
 // RUN: titan-opt %s | titan-opt | FileCheck %s
 
-// A random tensor has the name of its stream and keys.
+// A random tensor with a stream and keys.
 // CHECK-LABEL: func.func @random
 func.func @random(%seed: !titan.tensor<i64[]>, %step: !titan.tensor<f32[]>) {
   // CHECK: titan.random uniform "h.0" keys(%{{.*}}, %{{.*}}) : (!titan.tensor<i64[]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[seq = 8]>

@@ -9,7 +9,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// The result of a contraction has only dimensions of operands.
+// The result of a contraction has only dimensions of the operands.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C1) no operand has the result's dimension}}
   %0 = titan.contract %x, %x : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[seq = 8]>) -> !titan.tensor<f32[embed = 4]>
@@ -18,7 +18,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// A contraction sums only dimensions of both operands.
+// A contraction never sums a dimension that only one operand has.
 func.func @f(%x: !titan.tensor<f32[seq = 8, embed = 4]>, %w: !titan.tensor<f32[embed = 4]>) {
   // expected-error @+1 {{(C2) only one operand has dimension "seq"}}
   %0 = titan.contract %x, %w : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[embed = 4]>) -> !titan.tensor<f32[]>
@@ -27,7 +27,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8, embed = 4]>, %w: !titan.tensor<f32[e
 
 // -----
 
-// Operands of a contraction have one element type.
+// A contraction does not convert.
 func.func @f(%x: !titan.tensor<f32[embed = 4]>, %w: !titan.tensor<f64[embed = 4]>) {
   // expected-error @+1 {{(C3) expected operands of one element type and a result of the same or a wider one}}
   %0 = titan.contract %x, %w : (!titan.tensor<f32[embed = 4]>, !titan.tensor<f64[embed = 4]>) -> !titan.tensor<f32[]>
@@ -36,7 +36,7 @@ func.func @f(%x: !titan.tensor<f32[embed = 4]>, %w: !titan.tensor<f64[embed = 4]
 
 // -----
 
-// A sum starts from a tensor of its shape.
+// `into` has the shape of the result.
 func.func @f(%x: !titan.tensor<f32[embed = 4]>, %w: !titan.tensor<f32[embed = 4, ffn = 8]>) {
   // expected-error @+1 {{(C4) `into` is}}
   %0 = titan.contract %x, %w into %x : (!titan.tensor<f32[embed = 4]>, !titan.tensor<f32[embed = 4, ffn = 8]>, !titan.tensor<f32[embed = 4]>) -> !titan.tensor<f32[ffn = 8]>
@@ -45,7 +45,7 @@ func.func @f(%x: !titan.tensor<f32[embed = 4]>, %w: !titan.tensor<f32[embed = 4,
 
 // -----
 
-// The result of a reduction has only dimensions of the operand.
+// A reduction's result has dimensions of its operand.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C1) the operand lacks the result's dimension "embed"}}
   %0 = titan.reduce sum %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[embed = 4]>
@@ -63,7 +63,7 @@ func.func @f(%x: !titan.tensor<f32[embed = 4]>, %i: !titan.tensor<i64[seq = 8]>)
 
 // -----
 
-// The result of a gather has only dimensions of operand and indices.
+// The dimensions of a gather come from the operand or the indices.
 func.func @f(%x: !titan.tensor<f32[vocab = 4]>, %i: !titan.tensor<i64[seq = 8]>) {
   // expected-error @+1 {{(C2) dimension "embed" comes from nowhere}}
   %0 = titan.gather %x along "vocab" at %i : (!titan.tensor<f32[vocab = 4]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[seq = 8, embed = 2]>
@@ -81,7 +81,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>, %i: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// A rename keeps sizes.
+// A rename does not change sizes.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C1) sizes differ}}
   %0 = titan.rename %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[keys = 9]>
@@ -90,7 +90,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// The sizes of a split multiply to the original size.
+// The product of the new sizes of a split is the old size.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{is not}}
   %0 = titan.split %x dim "seq" : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[outer = 3, inner = 2]>
@@ -99,7 +99,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// A merge results in the dimension that it names.
+// The result of a merge has the named dimension.
 func.func @f(%x: !titan.tensor<f32[outer = 4, inner = 2]>) {
   // expected-error @+1 {{(C1) no dimension "embed"}}
   %0 = titan.merge %x dim "embed" : !titan.tensor<f32[outer = 4, inner = 2]> -> !titan.tensor<f32[seq = 8]>
@@ -117,7 +117,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 
 // -----
 
-// A pad changes one dimension.
+// Padding changes one dimension.
 func.func @f(%x: !titan.tensor<f32[seq = 4, embed = 4]>) {
   // expected-error @+1 {{(C2) dimension "embed" changes}}
   %0 = titan.pad %x dim "seq" from 2 : !titan.tensor<f32[seq = 4, embed = 4]> -> !titan.tensor<f32[seq = 8, embed = 5]>
@@ -144,7 +144,7 @@ func.func @f(%x: !titan.tensor<bf16[seq = 8]>) {
 
 // -----
 
-// The result of a scatter has at least the width of its updates.
+// The result of a scatter is at least as wide as the updates.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>, %i: !titan.tensor<i64[seq = 8]>) {
   // expected-error @+1 {{(C4) element types differ: 'f32' and 'bf16'}}
   %0 = titan.scatter %x along "vocab" at %i : (!titan.tensor<f32[seq = 8]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<bf16[vocab = 4]>

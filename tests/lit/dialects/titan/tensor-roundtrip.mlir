@@ -4,8 +4,7 @@
 !w = !titan.tensor<f32[embed = 4, heads = 2, head = 2]>
 !q = !titan.tensor<f32[seq = 8, heads = 2, head = 2]>
 
-// A contraction sums over dimensions of both operands that the result lacks; a declared value is an
-// anchor.
+// A contraction sums over dimensions of both operands that the result lacks; a sharding constraint.
 // CHECK-LABEL: func.func @contract
 func.func @contract(%x: !x, %w: !w) -> !q {
   // CHECK: titan.contract %{{.*}}, %{{.*}} : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[embed = 4, heads = 2, head = 2]>) -> !titan.tensor<f32[seq = 8, heads = 2, head = 2]>
@@ -17,7 +16,7 @@ func.func @contract(%x: !x, %w: !w) -> !q {
   return %1 : !q
 }
 
-// A reduction has a kind; it reduces the dimensions that the result lacks.
+// A reduction names its kind; the dimensions that the result lacks are reduced.
 // CHECK-LABEL: func.func @reduce
 func.func @reduce(%x: !x) -> !titan.tensor<f32[seq = 8]> {
   // CHECK: titan.reduce max
@@ -29,7 +28,7 @@ func.func @reduce(%x: !x) -> !titan.tensor<f32[seq = 8]> {
   return %2 : !titan.tensor<f32[seq = 8]>
 }
 
-// Gather and scatter are each other's transpose.
+// Gather and scatter are transposes of each other.
 // CHECK-LABEL: func.func @index
 func.func @index(%table: !titan.tensor<f32[vocab = 16, embed = 4]>, %i: !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[vocab = 16, embed = 4]> {
   // CHECK: titan.gather %{{.*}} along "vocab" at
@@ -57,7 +56,7 @@ func.func @dimensions(%x: !x) -> !x {
   return %4 : !x
 }
 
-// Bounds checks of indices.
+// A bounds check of indices.
 // CHECK-LABEL: func.func @check_index
 func.func @check_index(%i: !titan.tensor<i64[seq = 8]>) -> !titan.tensor<i64[seq = 8]> {
   // CHECK: titan.check_index %{{.*}} along "vocab" size 27 : <i64[seq = 8]> -> <i64[seq = 8]>

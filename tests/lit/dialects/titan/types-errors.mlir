@@ -12,7 +12,7 @@ func.func private @f(!titan.tensor<f32[seq = 0]>)
 
 // -----
 
-// A sharding covers every dimension.
+// A sharding has an axis list for every dimension.
 // expected-error @+1 {{(C3) sharding of 1 dimensions on a tensor of 2}}
 func.func private @f(!titan.tensor<f32[seq = 8, embed = 4], <[{tp}]>>)
 
@@ -24,18 +24,18 @@ func.func private @f(!titan.tensor<f32[seq = 8, embed = 4], <[{tp}, {tp}]>>)
 
 // -----
 
-// Flat storage starts within the tensor.
+// The first flat dimension is a dimension of the tensor.
 // expected-error @+1 {{(C3) flat starts at dimension 2 of a tensor of rank 1}}
 func.func private @f(!titan.tensor<f32[seq = 8], <[{}] flat 2 {shard}>>)
 
 // -----
 
-// Partial values have a known reduction.
+// The reduction of an unreduced axis is known.
 // expected-error @+1 {{expected sum, max or min}}
 func.func private @f(!titan.tensor<f32[seq = 8], <[{}] partial mean {shard}>>)
 
 // -----
 
-// An initialiser is one that the runtime supports.
+// The initialiser is known.
 // expected-error @+1 {{unknown initialiser 'zipf'}}
 func.func private @f(!titan.tensor<f32[seq = 8]> {titan.init = #titan.init<zipf, [1.0]>})

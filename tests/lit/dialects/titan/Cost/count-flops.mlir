@@ -1,7 +1,7 @@
 // RUN: titan-opt %s --titan-count-flops -split-input-file | FileCheck %s
 
-// Per step: three iterations of the repeat with 2 * 32 * 4 * 4 FLOPs for the product and 32 * 4 for
-// the sum, then one reduction of 128 elements. 3 * (1024 + 128) + 128 = 3584; per token of 32: 112.
+// Per step: 3 iterations with 2 * 32 * 4 * 4 for the product and 32 * 4 for the sum, then a reduction of
+// 128 elements: 3 * (1024 + 128) + 128 = 3584; with 32 tokens, 112 per token.
 // CHECK: titan.flops_per_token = 1.120000e+02 : f64
 
 !x = !titan.tensor<f32[batch = 4, seq = 8, embed = 4]>
@@ -21,8 +21,8 @@ module attributes {titan.sizes = {batch = 4 : i64, seq = 8 : i64}} {
 
 // -----
 
-// A causal query sees half of the keys and itself: 2 products of 2 * 32 * (8 + 1) / 2 FLOPs for 8
-// tokens, and the sum of 32 elements.
+// A causal query attends to half of the keys and itself: 2 products of 2 * 32 * (8 + 1) / 2 operations
+// for 8 tokens, and the sum of 32 elements.
 // CHECK: titan.flops_per_token = 7.600000e+01 : f64
 
 !q = !titan.tensor<f32[seq = 8, head = 4]>
@@ -36,7 +36,7 @@ module attributes {titan.sizes = {seq = 8 : i64}} {
 
 // -----
 
-// Gradient of a gathered table: one addition for each of 8 * 4 updates.
+// A scatter: an addition per update, 8 * 4 in all.
 // CHECK: titan.flops_per_token = 4.000000e+00 : f64
 
 !x = !titan.tensor<f32[seq = 8, embed = 4]>

@@ -1,6 +1,6 @@
 // RUN: titan-opt %s --titan-decompose -split-input-file | FileCheck %s
 
-// Scores are capped, masked ones are minus infinity; sums and their logarithm are in f32.
+// Scores are bounded, masked ones are minus infinity, sums and their logarithm are in f32.
 // CHECK-LABEL: func.func @attend
 // CHECK-NOT: titan.attention
 // CHECK: %[[K:.*]] = titan.rename %arg1 : {{.*}}<bf16[seq.keys = 8 of seq, head = 4]>
@@ -30,7 +30,7 @@ func.func @attend(%q: !q, %k: !k, %v: !k, %ids: !ids) -> (!q, !lse) {
 
 // -----
 
-// Without a mask there is no comparison.
+// No comparison without a mask.
 // CHECK-LABEL: func.func @see_all
 // CHECK-NOT: titan.compare
 // CHECK: return
@@ -61,7 +61,7 @@ func.func @turn_back(%x: !x) -> !x {
 
 // -----
 
-// Without neighbours the pairs are halves; given frequencies are gathered by pair.
+// Without `interleaved`, the halves are split first; `frequencies` are selected by pair.
 // CHECK-LABEL: func.func @turn
 // CHECK: titan.split %arg0 dim "head" : {{.*}}<f32[seq = 8, head.two = 2, head.pair = 2]>
 // CHECK-COUNT-2: titan.select
