@@ -99,8 +99,8 @@ int64_t findVocab(func::FuncOp function, const Settings &settings) {
 }
 
 /// Document numbers and positions within documents. A new document begins at every eighth position.
-void generatePlaces(HostTensor &tensor, int64_t columns, rt::Feed feed, uint64_t firstSample,
-                    const Settings &settings) {
+void generatePositions(HostTensor &tensor, int64_t columns, rt::Feed feed, uint64_t firstSample,
+                       const Settings &settings) {
   rt::RandomStream stream(settings.seed, "input", "documents");
   int64_t document = 0, begin = 0;
   for (size_t i = 0; i < tensor.data.size(); ++i) {
@@ -124,7 +124,7 @@ FailureOr<HostTensor> generateInput(func::FuncOp function, NamedTensorType type,
   int64_t columns = type.getRank() ? type.getShape().back() : 1,
           rows = tensor.data.size() / columns;
   if (std::optional<rt::Feed> feed = rt::findFeed(name); feed && !rt::givesTokens(*feed)) {
-    generatePlaces(tensor, columns, *feed, static_cast<uint64_t>((step - 1) * rows), settings);
+    generatePositions(tensor, columns, *feed, static_cast<uint64_t>((step - 1) * rows), settings);
     return tensor;
   }
   bool isInteger = type.getElementType().isInteger(64);

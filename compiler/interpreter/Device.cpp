@@ -17,11 +17,11 @@ using ir::NamedTensorType;
 using ir::typeOf;
 
 std::string interpreter::describeLocation(Location location) {
-  auto file = location->findInstanceOf<FileLineColLoc>();
-  if (!file)
+  auto fileLoc = location->findInstanceOf<FileLineColLoc>();
+  if (!fileLoc)
     return "?";
-  return (llvm::sys::path::filename(file.getFilename()) + ":" + llvm::Twine(file.getLine()) + ":" +
-          llvm::Twine(file.getColumn()))
+  return (llvm::sys::path::filename(fileLoc.getFilename()) + ":" + llvm::Twine(fileLoc.getLine()) +
+          ":" + llvm::Twine(fileLoc.getColumn()))
       .str();
 }
 

@@ -34,8 +34,8 @@ struct Box {
     MeshShardOffsets offsets(mesh, rank);
     dist::ShardingAttr sharding = type.getShardingOrReplicated();
     for (int64_t d = 0; d < type.getRank(); ++d) {
-      int64_t degree = dist::getDegreeProduct(sharding.getDimAxes()[d], mesh.getDegrees());
-      shape.push_back(llvm::divideCeil(global[d], degree));
+      int64_t degreeProduct = dist::getDegreeProduct(sharding.getDimAxes()[d], mesh.getDegrees());
+      shape.push_back(llvm::divideCeil(global[d], degreeProduct));
       offset.push_back(offsets.getOffset(type, d));
     }
   }

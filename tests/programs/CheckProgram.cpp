@@ -43,7 +43,7 @@ public:
     OwningOpRef<ModuleOp> module = StringRef(file).ends_with(".mlir") ? parse() : lower();
     if (!module)
       return {broken ? Verdict::Failed : Verdict::Refused, errors};
-    allowSmallChunks(*module);
+    allowSmallSlices(*module);
     for (const pipelines::Phase &phase : pipelines::getPhases())
       if (failed(checkPhase(*module, phase)))
         return {requestsSlicing() || isUneven(*module) ? Verdict::Refused : Verdict::Failed,
@@ -73,7 +73,7 @@ private:
   }
 
   /// Makes the compiler chunk small values, too, so that these programs cover chunked losses.
-  static void allowSmallChunks(ModuleOp module) {
+  static void allowSmallSlices(ModuleOp module) {
     Builder builder(module.getContext());
     for (func::FuncOp train : ir::getTrainPrograms(module))
       train->setAttr(ir::attr::kMinChunkBytes, builder.getI64IntegerAttr(0));

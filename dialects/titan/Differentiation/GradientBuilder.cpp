@@ -9,8 +9,8 @@ using namespace titan::ir;
 
 /// The source location within `loc` without names, or `loc`.
 static Location getSourceLoc(Location loc) {
-  if (auto file = loc->findInstanceOf<FileLineColLoc>())
-    return file;
+  if (auto fileLoc = loc->findInstanceOf<FileLineColLoc>())
+    return fileLoc;
   if (auto named = dyn_cast<NameLoc>(loc))
     return named.getChildLoc();
   return loc;
