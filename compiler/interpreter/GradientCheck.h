@@ -1,8 +1,7 @@
 //===- GradientCheck.h - Gradients against finite differences ---*- C++ -*-===//
 //
-// Evaluates the loss on both sides of each trained parameter, along one pseudo-random direction d
-// of length 1 with components in all elements. The slope must equal the gradient's component along
-// d.
+// Evaluates the loss on both sides of each trained parameter, along one pseudo-random direction of
+// length 1 with components in all elements. The slope must equal the gradient's component along it.
 //
 // The five-point formula (error h^4, Abramowitz and Stegun, table 25.2) with h = 1e-3 is accurate
 // to about 1e-11 in float64. If slope and gradient differ, the check uses h = 1e-5 and 1e-7,

@@ -6,8 +6,7 @@
 // - iteration arguments: the cotangents of the forward's iteration arguments, and the sums of the
 //   captures' cotangents;
 // - scanned inputs: the cotangents of the forward's stacked outputs, the forward's scanned inputs,
-//   and
-//   the residuals;
+//   and the residuals;
 // - stacked outputs: the cotangents of the forward's scanned inputs.
 //
 // docs/rationale/repeat.md explains why a repeat is a scan.

@@ -5,8 +5,7 @@
 //
 // - The iteration index and scanned inputs are read again. This needs no memory.
 // - An elementwise operation or a view with available operands is rematerialised. Training is
-//   limited
-//   by memory traffic, not by arithmetic, and the copies fuse with their users.
+//   limited by memory traffic, not by arithmetic, and the copies fuse with their users.
 // - An operation with `titan.recompute` is recomputed from its operands, which are residuals.
 // - The forward stacks all other values. Their memory grows with the number of layers.
 //
