@@ -1,8 +1,9 @@
 // Lowering of a checked program to MLIR: the model phase of docs/design.md.
 //
 // Operations translate one to one, since the semantic analysis has made all decisions. The lowering
-// adds the mesh and its axis rules, one function per program with the operations that its results
-// need, the roles of arguments and results, and sharding constraints on iteration arguments.
+// adds the mesh and its axis rules, and one function per program with the operations that its
+// results need. It marks arguments and results with their roles, and iteration arguments with
+// sharding constraints.
 #ifndef TITAN_COMPILER_LOWERING_LOWERING_H
 #define TITAN_COMPILER_LOWERING_LOWERING_H
 

@@ -1,9 +1,9 @@
 //===- ParameterOrigin.h - Values that derive from parameters ---*- C++ -*-===//
 //
-// Distinguishes gradients of parameters from other cotangents. A value derives from a parameter if
-// it is a parameter of the function, a slot of a stacked one, or a cast, renamed, reshaped or
-// sliced form of these. Gradients of parameters are sums over many terms, uses and ranks, so they
-// have the declared gradient dtype. Other cotangents have the dtype of their value.
+// Distinguishes gradients of parameters from other cotangents. A parameter of the function and a
+// slot of a stacked parameter derive from a parameter, and so do their casts, renames, reshapes and
+// slices. Gradients of parameters are sums over many terms, uses and ranks, so they have the
+// declared gradient dtype. Other cotangents have the dtype of their value.
 //
 //===----------------------------------------------------------------------===//
 

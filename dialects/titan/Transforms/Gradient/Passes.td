@@ -138,11 +138,11 @@ def TitanAccumulate : Pass<"titan-accumulate", "::mlir::ModuleOp"> {
 def TitanChunkLoss : Pass<"titan-chunk-loss", "::mlir::ModuleOp"> {
   let summary = "Computes the head, the loss and their gradients in chunks";
   let description = [{
-    In every function with `titan.program = "train"`, the operations that produce and read the largest
-    values of the block move into a `titan.repeat` over chunks of a dimension. Logits and their gradient
-    are then never whole in memory. Operands become scanned inputs, values of one chunk become stacked
-    outputs, and sums over the chunks (the loss, the head's gradient) become iteration arguments that
-    start at zero. The result is equal except for the order of the sums.
+    Applies to every function with `titan.program = "train"`. The operations that produce and read the
+    largest values move into a `titan.repeat` over chunks of a dimension. Logits and their gradient are
+    then never whole in memory. Operands become scanned inputs, values of one chunk stacked outputs. Sums
+    over the chunks (the loss, the head's gradient) become iteration arguments that start at zero. The
+    result is equal except for the order of the sums.
 
     The sharding rules determine which values are sliced (`Chunks.h`), so the pass refers to no operation
     by name.
@@ -151,10 +151,11 @@ def TitanChunkLoss : Pass<"titan-chunk-loss", "::mlir::ModuleOp"> {
     the largest value: one that no parameter has, that no mesh axis shards, and that the number divides. If
     there is none, the pass fails with an error at the operation that prevents chunking.
 
-    Without the attribute the pass chooses the fewest chunks such that the largest value has at most half
-    the bytes of the largest sum on a rank (or as many, up to 128 MiB, since products with few rows are
-    slow), or 32 MiB. More chunks would save little, since the sum stays in memory and each chunk moves it
-    once. Values of at most 32 MiB stay whole; `titan.min_chunk_bytes` changes this limit.
+    Without the attribute the pass chooses the fewest chunks such that a chunk of the largest value has at
+    most half the bytes of the largest sum on a rank. Up to 128 MiB it may have as many bytes as the sum,
+    since products with few rows are slow. More chunks would save little: the sum stays in memory, and
+    each chunk moves it once. Values and chunks of at most 32 MiB are not divided;
+    `titan.min_chunk_bytes` changes this limit.
 
     Input:
     ```mlir
