@@ -105,7 +105,7 @@ func.func @train(
   %i7 = titan.mul %i6, %w : (!rows, !t) -> !rows
   %l3 = titan.reduce sum %i7 : !rows -> !s
 
-  // Contraction; split, merge, rename, slice, pad, anchor, rotary.
+  // Contraction; split, merge, rename, slice, pad, sharding constraint, rotary.
   %m0 = titan.contract %mml, %mmr : (!t, !wide) -> !hidden
   %m1 = titan.tanh %m0 : !hidden -> !hidden
   %m2 = titan.contract %m1, %mmr : (!hidden, !wide) -> !t

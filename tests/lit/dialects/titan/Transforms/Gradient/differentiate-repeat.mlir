@@ -165,7 +165,7 @@ func.func @train(%x: !t {titan.param = "x"}, %g: !t {titan.param = "g"}, %b: !bs
 !v = !titan.tensor<f64[seq = 4, seq2 = 4 of seq]>
 !s = !titan.tensor<f64[]>
 
-// Stacked: the contraction's anchor (instead of its operand or a view of it) and the iteration
+// Stacked: the contraction's sharding constraint (instead of its operand or a view of it) and the iteration
 // argument. Not stacked: the constant, the index, the elementwise chain after the constraint.
 // CHECK-LABEL: func.func @train
 // CHECK: %[[F:.*]]:3 = titan.repeat
