@@ -70,8 +70,8 @@ static Value flowToExtremes(ReduceOp op, Vjp &v) {
   Value mask = v.compare(ComparePredicate::EQ, op.getInput(), op.getResult());
   Value ones = v.cast(mask, op.getInput().getType().getElementType());
   Value count = v.fitTo(ones, op.getResult().getType());
-  Value share = v.div(v.cotangent(), count);
-  return v.select(mask, share, v.constant(0, op.getInput()));
+  Value fraction = v.div(v.cotangent(), count);
+  return v.select(mask, fraction, v.constant(0, op.getInput()));
 }
 
 static LogicalResult flow(ReduceOp op, Vjp &v) {
