@@ -1,4 +1,4 @@
-//===- Arguments.cpp - What a program's arguments start with --------------===//
+//===- Arguments.cpp - Initial values of a program's arguments ------------===//
 
 #include "compiler/interpreter/Arguments.h"
 
@@ -67,7 +67,7 @@ double draw(ir::InitAttr init, double scale, const rt::RandomStream &stream, uin
   return 0;
 }
 
-/// Layer by layer where stacked, each layer by its own name and from element 0.
+/// A stacked tensor is initialised slot by slot, each slot under its own name and from element 0.
 HostTensor initialize(NamedTensorType type, ArrayRef<std::string> layers, ir::InitAttr init,
                       uint64_t seed) {
   HostTensor tensor = makeZeros(type);
@@ -82,7 +82,7 @@ HostTensor initialize(NamedTensorType type, ArrayRef<std::string> layers, ir::In
   return tensor;
 }
 
-/// From `titan.sizes`, else the size of what the inputs index.
+/// From `titan.sizes`, else the size of the dimension that the inputs index.
 int64_t findVocab(func::FuncOp function, const Settings &settings) {
   if (settings.vocab > 0)
     return settings.vocab;
@@ -99,9 +99,9 @@ int64_t findVocab(func::FuncOp function, const Settings &settings) {
   return 0;
 }
 
-/// Documents and places in them, as data have them: a new one begins at an eighth of the positions.
-void generatePlaces(HostTensor &tensor, int64_t columns, rt::Feed feed, uint64_t firstSample,
-                    const Settings &settings) {
+/// Document numbers and positions within documents. A new document begins at every eighth position.
+void generatePositions(HostTensor &tensor, int64_t columns, rt::Feed feed, uint64_t firstSample,
+                       const Settings &settings) {
   rt::RandomStream stream(settings.seed, "input", "documents");
   int64_t document = 0, begin = 0;
   for (size_t i = 0; i < tensor.data.size(); ++i) {
@@ -117,14 +117,15 @@ void generatePlaces(HostTensor &tensor, int64_t columns, rt::Feed feed, uint64_t
   }
 }
 
-/// Sequences of positions + 1 tokens, of which `labels` drops the first and all else the last.
+/// Sequences of positions + 1 tokens. `labels` drops the first token, all other inputs the last
+/// one.
 FailureOr<HostTensor> generateInput(func::FuncOp function, NamedTensorType type, StringRef name,
                                     const Settings &settings, int64_t step) {
   HostTensor tensor = makeZeros(type);
   int64_t columns = type.getRank() ? type.getShape().back() : 1,
           rows = tensor.data.size() / columns;
   if (std::optional<rt::Feed> feed = rt::findFeed(name); feed && !rt::givesTokens(*feed)) {
-    generatePlaces(tensor, columns, *feed, static_cast<uint64_t>((step - 1) * rows), settings);
+    generatePositions(tensor, columns, *feed, static_cast<uint64_t>((step - 1) * rows), settings);
     return tensor;
   }
   bool isInteger = type.getElementType().isInteger(64);

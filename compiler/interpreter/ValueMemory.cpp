@@ -61,9 +61,9 @@ public:
 
   /// Reads all values before it writes any: a body may yield its iteration arguments in another
   /// order.
-  LogicalResult assign(ValueRange arguments, ValueRange carried) override {
+  LogicalResult assign(ValueRange arguments, ValueRange next) override {
     SmallVector<TensorRef> tensors;
-    for (Value value : carried)
+    for (Value value : next)
       tensors.push_back(read(value));
     for (auto [argument, tensor] : llvm::zip_equal(arguments, tensors))
       if (failed(write(argument, tensor)))

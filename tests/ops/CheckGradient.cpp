@@ -1,4 +1,4 @@
-//===- CheckGradient.cpp - Gradients against differences, and for PyTorch -===//
+//===- CheckGradient.cpp - Gradients against finite differences -----------===//
 
 #include "compiler/interpreter/GradientCheck.h"
 #include "compiler/interpreter/Widen.h"
@@ -34,7 +34,7 @@ OwningOpRef<ModuleOp> ops::differentiate(MLIRContext *context, const Case &c,
 }
 
 bool ops::checkGradient(MLIRContext *context, const Case &c, Draw &draw, Counts &counts) {
-  // What stops the gradient differs from the slope by intention; PyTorch judges it.
+  // stop_gradient differs from the slope by definition; PyTorch checks it.
   if (!hasGradient(c) || c.op == ir::StopGradientOp::getOperationName())
     return true;
   ++counts.gradients;

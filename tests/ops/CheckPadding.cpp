@@ -1,4 +1,4 @@
-//===- CheckPadding.cpp - Padded operations compute what others do --------===//
+//===- CheckPadding.cpp - Padded operations against unpadded ones ---------===//
 
 #include "compiler/interpreter/Compare.h"
 #include "compiler/interpreter/Layout.h"
@@ -18,7 +18,7 @@ using interpreter::RankMesh;
 using ir::NamedTensorType;
 
 namespace {
-/// What the padding of real operands holds.
+/// The contents of the padding of floating-point operands.
 enum class Filling {
   Zero, ///< as arguments have it
   Half, ///< nobody knows it to be 0
@@ -72,7 +72,7 @@ static OwningOpRef<ModuleOp> build(MLIRContext *context, const Case &c, Filling 
   return module;
 }
 
-/// The smallest number of parts into which so many elements do not go.
+/// The smallest degree that does not divide `size`.
 static int64_t getUnevenDegree(int64_t size) {
   int64_t degree = 2;
   while (size % degree == 0)
@@ -80,7 +80,7 @@ static int64_t getUnevenDegree(int64_t size) {
   return degree;
 }
 
-/// The program of the case on a mesh axis that pads `names`, after the shard phase.
+/// Runs the case on a mesh axis that pads `names`, after the shard phase.
 static LogicalResult check(MLIRContext *context, const Case &c, Filling filling, int64_t degree,
                            ArrayRef<StringRef> names, const std::vector<ir::HostTensor> &expected) {
   OwningOpRef<ModuleOp> module = build(context, c, filling, {degree});
@@ -113,7 +113,7 @@ bool ops::checkPadding(MLIRContext *context, const Case &c, Counts &counts) {
     Operation *op = function.getBody().front().getTerminator()->getPrevNode();
     auto expected = ops::run(function, RankMesh(nullptr, 1), c);
     if (failed(expected) || !isFinite(*expected))
-      continue; // the case itself is computed by checkShardings
+      continue; // checkShardings covers the case itself
     SmallVector<std::string> names;
     for (const dist::Factor &factor :
          cast<ir::ShardingRuleOpInterface>(op).getShardingRule().factors)

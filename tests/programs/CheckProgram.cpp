@@ -1,4 +1,4 @@
-//===- CheckProgram.cpp - What a program means, phase after phase ---------===//
+//===- CheckProgram.cpp - Checks a program after every phase --------------===//
 
 #include "tests/programs/CheckProgram.h"
 
@@ -22,7 +22,7 @@ using namespace titan::programs;
 
 namespace {
 
-/// One program function after one phase, run: `train` for two steps, others for one.
+/// One program function after one phase, executed: `train` for two steps, others for one.
 struct Run {
   OwningOpRef<ModuleOp> module; ///< a copy, which the compiler refers to
   std::optional<interpreter::Session> compiler;
@@ -43,10 +43,10 @@ public:
     OwningOpRef<ModuleOp> module = StringRef(file).ends_with(".mlir") ? parse() : lower();
     if (!module)
       return {broken ? Verdict::Failed : Verdict::Refused, errors};
-    letPartsBeSmall(*module);
+    allowSmallSlices(*module);
     for (const pipelines::Phase &phase : pipelines::getPhases())
       if (failed(checkPhase(*module, phase)))
-        return {asksForParts() || isUneven(*module) ? Verdict::Refused : Verdict::Failed,
+        return {requestsSlicing() || isUneven(*module) ? Verdict::Refused : Verdict::Failed,
                 phase.name.str() + ": " + errors};
     std::string text;
     llvm::raw_string_ostream(text) << llvm::format("%.2g", greatest);
@@ -54,9 +54,9 @@ public:
   }
 
 private:
-  /// Whether a run wants its step or its loss in parts of a dimension that its model needs whole,
-  /// which the gradient phase alone can tell.
-  bool asksForParts() const {
+  /// Whether a run requests microbatches or chunks of a dimension that its model needs whole. Only
+  /// the gradient phase detects this.
+  bool requestsSlicing() const {
     return llvm::any_of(
         std::initializer_list<StringRef>{"so the step cannot be split into microbatches",
                                          "cannot compute the step in",
@@ -64,16 +64,16 @@ private:
         [&](StringRef reason) { return StringRef(errors).contains(reason); });
   }
 
-  /// Whether the degree that is chosen at launch does not divide a value, which titanc and the
-  /// program refuse when they know it.
+  /// Whether the degree that the launcher chooses does not divide a value. titanc and the program
+  /// reject this when they know the degree.
   bool isUneven(ModuleOp module) const {
     dist::MeshOp mesh = dist::MeshOp::lookup(module);
     return mesh &&
            failed(dist::checkDividedDims(module, dist::getDegrees(mesh, options.autoDegree)));
   }
 
-  /// What large programs compute in parts, these do, too, although their values are small.
-  static void letPartsBeSmall(ModuleOp module) {
+  /// Makes the compiler chunk small values, too, so that these programs cover chunked losses.
+  static void allowSmallSlices(ModuleOp module) {
     Builder builder(module.getContext());
     for (func::FuncOp train : ir::getTrainPrograms(module))
       train->setAttr(ir::attr::kMinChunkBytes, builder.getI64IntegerAttr(0));
@@ -156,8 +156,8 @@ private:
 
   LogicalResult compare(const Run &before, const Run &after, StringRef name, StringRef phase) {
     llvm::raw_string_ostream stream(errors);
-    // The gradient phase adds results and a step; it may not change the loss of the first, but for
-    // the order of the sum where parts of it are computed.
+    // The gradient phase adds results and a step. It must not change the loss of the first step,
+    // except for the order of sums over microbatches or chunks.
     if (name == "train" && phase == "gradient") {
       if (std::abs(before.firstLoss - after.firstLoss) > 1e-12 * std::abs(before.firstLoss))
         stream << "the loss was " << before.firstLoss << " and is " << after.firstLoss << '\n';
@@ -190,9 +190,9 @@ private:
   const Options &options;
   driver::CompilerContext context;
   std::string errors;
-  bool broken = false; ///< refused for a reason that is no user's mistake
+  bool broken = false; ///< rejected because of a compiler bug
   ScopedDiagnosticHandler handler;
-  std::map<std::string, Run> runs; ///< by function: the phase before
+  std::map<std::string, Run> runs; ///< by function: the previous phase
   double greatest = 0;
 };
 

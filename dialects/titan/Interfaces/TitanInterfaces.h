@@ -1,6 +1,6 @@
 //===- TitanInterfaces.h - Interfaces of operations -------------*- C++ -*-===//
 //
-// Interfaces of operations and their plain data. See TitanInterfaces.td.
+// The interfaces of TitanInterfaces.td and the plain data that they use.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,15 +13,15 @@
 
 namespace titan::ir {
 
-/// The shard of a tensor on one rank, row-major. Elements of every type are doubles (exact for f64,
-/// f32, bf16, booleans and integers below 2^53).
+/// A rank's shard of a tensor on the host, row-major. Elements of all types are doubles, which is
+/// exact for f64, f32, bf16, booleans and integers below 2^53.
 struct HostTensor {
   llvm::SmallVector<int64_t> shape;
   std::vector<double> data;
 };
 
-/// The shard offsets of one rank: the global index of the first element of a dimension's shard (0
-/// for an unsharded dimension).
+/// The shard offsets of one rank: the global index of the first element of its shard along a
+/// dimension, 0 if the dimension is not sharded.
 class ShardOffsets {
 public:
   virtual ~ShardOffsets() = default;

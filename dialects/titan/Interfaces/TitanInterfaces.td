@@ -1,9 +1,9 @@
 //===- TitanInterfaces.td - Interfaces of operations ----------------------===//
 //
-// The phases query operations through these interfaces. A new operation, for example one from a
-// plugin, works in all phases that use an interface which it implements. The dialect's operations
-// implement the interfaces by external models in one folder per interface: Differentiation/,
-// Decomposition/, ShardingRules/, Evaluation/, Cost/, Kernels/.
+// Every phase queries operations through these interfaces. An operation that implements them, also
+// one of a plugin, works in all phases that use them. The dialect's own operations have external
+// models, in one folder per interface: Differentiation/, Decomposition/, ShardingRules/,
+// Evaluation/, Cost/, Kernels/.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,9 +22,9 @@ def Titan_DifferentiableOpInterface : Titan_OpInterface<"DifferentiableOpInterfa
   }];
   let methods = [InterfaceMethod<[{
     Builds the operands' cotangents at the builder's insertion point. `cotangents` has one entry per
-    result; null means zero. `operandCotangents` has one entry per operand; null means no cotangent (an
-    integer operand, or no dependence). Each cotangent has the dimensions of its operand. The dgrad and
-    the wgrad of a contraction are separate operations.
+    result, null if the result has none. `operandCotangents` has one entry per operand; a null entry
+    means no cotangent (integers, or no dependence). Each cotangent has the operand's dimensions. The
+    dgrad and the wgrad of a contraction are separate operations.
   }], "::mlir::LogicalResult", "buildVjp",
     (ins "::mlir::OpBuilder &":$builder, "::llvm::ArrayRef<::mlir::Value>":$cotangents,
          "::llvm::MutableArrayRef<::mlir::Value>":$operandCotangents)>];
@@ -32,18 +32,18 @@ def Titan_DifferentiableOpInterface : Titan_OpInterface<"DifferentiableOpInterfa
 
 def Titan_DecomposableOpInterface : Titan_OpInterface<"DecomposableOpInterface"> {
   let description = [{
-    The definition of a composite by simpler operations on global tensors
+    The definition of a composite operation in simpler operations on global tensors
     (dialects/titan/Decomposition).
   }];
   let methods = [InterfaceMethod<[{
-    Builds the results at the builder's insertion point, from differentiable operations.
+    Builds the results from differentiable operations at the builder's insertion point.
   }], "::llvm::SmallVector<::mlir::Value>", "decompose", (ins "::mlir::OpBuilder &":$builder)>];
 }
 
 def Titan_ShardingRuleOpInterface : Titan_OpInterface<"ShardingRuleOpInterface"> {
   let description = [{
-    How an operation may be sharded: factors, their kinds, and jointly linear operand sets
-    (dialects/dist/Analysis/ShardingRule.h). Propagation and reshard insertion use only this rule.
+    The sharding rule: factors, their kinds, and jointly linear operand sets
+    (dialects/dist/Analysis/ShardingRule.h). Propagation and reshard insertion use nothing else.
   }];
   let methods = [InterfaceMethod<"The rule of this operation.", "::titan::dist::ShardingRule",
                                  "getShardingRule", (ins)>];
@@ -51,10 +51,9 @@ def Titan_ShardingRuleOpInterface : Titan_OpInterface<"ShardingRuleOpInterface">
 
 def Titan_PositionalOpInterface : Titan_OpInterface<"PositionalOpInterface"> {
   let description = [{
-    An operation whose results depend on global indices along a dimension (`isPositional` of the
-    factor in its sharding rule), and which can compute a chunk of that dimension given the first index
-    of the chunk. The compiler does not chunk a positional dimension of operations without this
-    interface.
+    A positional operation: its results depend on global indices along a dimension (`isPositional` of
+    the factor in its sharding rule). With this interface the operation can compute a chunk of that
+    dimension from the chunk's first index. Without it the dimension is not sliced into chunks.
   }];
   let methods = [InterfaceMethod<[{
     The operation already has the types of a chunk of `whole`, the dimension of the result with its
@@ -66,12 +65,12 @@ def Titan_PositionalOpInterface : Titan_OpInterface<"PositionalOpInterface"> {
 
 def Titan_EvaluableOpInterface : Titan_OpInterface<"EvaluableOpInterface"> {
   let description = [{
-    The reference semantics on the shards of one rank, for the interpreter. Values are doubles; the
+    The reference semantics on the shards of one rank, for the interpreter. Values are doubles. The
     caller rounds them to the element type after every operation.
   }];
   let methods = [InterfaceMethod<[{
-    Computes the results from the operands. The caller sets the shapes of the results. `offsets` returns
-    the shard offsets of this rank.
+    Computes the results from the operands. The caller sets the result shapes. `offsets` returns the
+    rank's shard offsets.
   }], "::mlir::LogicalResult", "evaluate",
     (ins "::llvm::ArrayRef<const ::titan::ir::HostTensor *>":$operands,
          "::llvm::MutableArrayRef<::titan::ir::HostTensor>":$results,
@@ -80,34 +79,32 @@ def Titan_EvaluableOpInterface : Titan_OpInterface<"EvaluableOpInterface"> {
 
 def Titan_ScalarOpInterface : Titan_OpInterface<"ScalarOpInterface"> {
   let description = [{
-    The scalar function of an elementwise operation: its value, and its text in C++ and CUDA.
+    The scalar function of an elementwise operation: its value, and its C++ and CUDA source.
   }];
   let methods = [
     InterfaceMethod<"Computes one element of every result.", "void", "evaluateElement",
       (ins "::llvm::ArrayRef<double>":$in, "::llvm::MutableArrayRef<double>":$out)>,
     InterfaceMethod<[{
-      The expression of result `index` in C++ (valid in CUDA too), for operand expressions `in` and
-      scalar type `type` ("float" or "double"). Functions come from titan/runtime/kernel_math.h,
-      namespace `tm`.
+      The expression of result `index` in C++ and CUDA, for operand expressions `in` and scalar type
+      `type` ("float" or "double"). Functions come from titan/runtime/kernel_math.h, namespace `tm`.
     }], "std::string", "getElementExpression",
       (ins "::llvm::ArrayRef<std::string>":$in, "unsigned":$index, "::llvm::StringRef":$type)>];
 }
 
 def Titan_CostOpInterface : Titan_OpInterface<"CostOpInterface"> {
-  let description = [{ The exact FLOP count of one execution on one rank. }];
-  let methods = [InterfaceMethod<"Floating-point operations on local shapes.", "double", "getFlops",
+  let description = [{ The exact number of floating-point operations. }];
+  let methods = [InterfaceMethod<"FLOPs of one execution on one rank.", "double", "getFlops",
                                  (ins "const ::titan::dist::Degrees &":$degrees)>];
 }
 
 def Titan_ScratchOpInterface : Titan_OpInterface<"ScratchOpInterface"> {
   let description = [{
-    Scratch memory of the operation's kernel. The memory phase plans it, so that a step allocates
-    nothing.
+    Scratch of an operation's kernel. The memory phase plans it, so that a step allocates nothing.
   }];
   let methods = [
     InterfaceMethod<"Bytes per CPU thread.", "int64_t", "getScratchBytes",
                     (ins "const ::titan::dist::Degrees &":$degrees), "", [{ return 0; }]>,
-    InterfaceMethod<"Types of scratch tensors, on CPUs and devices.",
+    InterfaceMethod<"Types of the kernel's temporary tensors, on any device.",
                     "::llvm::SmallVector<::titan::ir::NamedTensorType>", "getScratchTensors",
                     (ins), "", [{ return {}; }]>];
 }

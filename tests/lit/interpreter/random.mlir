@@ -2,9 +2,8 @@
 // RUN: titan-interpret %s --auto 2 --gather > %t-two
 // RUN: diff %t-one %t-two && FileCheck %s < %t-one
 
-// Random numbers belong to the elements of the whole tensor, however it lies on however many ranks;
-// another stream, and another value of a key, give other ones. Chunks that say where they start hold the
-// numbers of the whole: the last two values are differences from slices of it.
+// Random numbers depend on global indices, for any sharding on any number of ranks; another stream,
+// or another value of a key, gives other numbers.
 // CHECK:      value 0: norm
 // CHECK-NEXT: {{\[\[}}[[FIRST:.*]]
 // CHECK:      value 1: norm

@@ -1,4 +1,4 @@
-//===- Chunks.cpp - Values that are computed a chunk at a time --------------===//
+//===- Chunks.cpp - Loops over chunks and microbatches --------------------===//
 
 #include "dialects/titan/Transforms/Gradient/Chunks.h"
 #include "dialects/titan/Differentiation/GradientBuilder.h"
@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
 
-/// The one factor that the cut operands walk; null where there is none or several.
+/// The one factor of all sliced dimensions; null if there is none or several.
 static const dist::Factor *findFactor(Operation *op, const dist::ShardingRule &rule,
                                       DependenceOf dependences) {
   const dist::Factor *found = nullptr;
@@ -27,10 +27,10 @@ static const dist::Factor *findFactor(Operation *op, const dist::ShardingRule &r
   return found;
 }
 
-/// Whether a dimension that the factor cuts stays whole elsewhere in the operation under the same
-/// name, as that of keys does where queries are cut: a name has one size.
+/// Whether a sliced dimension also occurs unsliced under the same name, as the keys' dimension in
+/// attention with sliced queries. A name can have only one size.
 static bool hasUnslicedDim(Operation *op, const dist::Factor &factor) {
-  llvm::DenseSet<StringAttr> cut;
+  llvm::DenseSet<StringAttr> slicedNames;
   auto forEachDim = [&](auto visit) {
     auto see = [&](Value value, int at) {
       for (auto [i, dim] : llvm::enumerate(cast<NamedTensorType>(value.getType()).getDims()))
@@ -43,10 +43,11 @@ static bool hasUnslicedDim(Operation *op, const dist::Factor &factor) {
   };
   forEachDim([&](StringAttr name, bool isSliced) {
     if (isSliced)
-      cut.insert(name);
+      slicedNames.insert(name);
   });
   bool stays = false;
-  forEachDim([&](StringAttr name, bool isSliced) { stays |= !isSliced && cut.contains(name); });
+  forEachDim(
+      [&](StringAttr name, bool isSliced) { stays |= !isSliced && slicedNames.contains(name); });
   return stays;
 }
 

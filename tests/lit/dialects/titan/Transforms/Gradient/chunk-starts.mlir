@@ -3,7 +3,7 @@
 !s = !titan.tensor<f32[]>
 !x = !titan.tensor<f32[batch = 8, head = 2]>
 
-// What depends on the index along the batch is told where its part starts.
+// A positional operation along the batch gets the first index of its chunk.
 // CHECK-LABEL: func.func @train
 // CHECK: titan.repeat <microbatches = 4>
 // CHECK: ^bb0(%[[PART:.*]]: !titan.tensor<i64[]>
@@ -61,7 +61,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}, %at: !k
 !x = !titan.tensor<f32[batch = 8]>
 !i = !titan.tensor<i64[rows = 8]>
 
-// A sum into elements of the batch would put the same ones into every part.
+// A scatter into elements of the batch would write the same ones in every microbatch.
 func.func @train(%x: !x {titan.input = "x"}, %w: !titan.tensor<f32[rows = 8]> {titan.param = "w"}) -> !s
     attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
   %at = titan.iota : !i
@@ -77,7 +77,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !titan.tensor<f32[rows = 8]> {t
 !s = !titan.tensor<f32[]>
 !x = !titan.tensor<f32[batch = 8]>
 
-// So would what is read at an index of the batch.
+// A gather at indices of the batch would read the same ones.
 func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
     attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
   %y = titan.mul %x, %w : (!x, !s) -> !x
@@ -92,7 +92,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
 !s = !titan.tensor<f32[]>
 !x = !titan.tensor<f32[batch = 6]>
 
-// Three parts of the batch are no parts of its halves.
+// Three microbatches do not divide the halves of the batch.
 func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
     attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 3 : i64}} {
   // expected-error @below {{gives `half` 2 elements, so the step cannot be computed in 3 microbatches of `batch`}}
