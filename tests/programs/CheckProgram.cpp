@@ -24,8 +24,8 @@ namespace {
 
 /// One program function after one phase, executed: `train` for two steps, others for one.
 struct Run {
-  OwningOpRef<ModuleOp> module; ///< a copy, which the compiler refers to
-  std::optional<interpreter::Session> compiler;
+  OwningOpRef<ModuleOp> module; ///< a copy, to which the session refers
+  std::optional<interpreter::Session> session;
   double firstLoss = 0;
 };
 
@@ -86,26 +86,26 @@ private:
   OwningOpRef<ModuleOp> lower() {
     driver::CommonOptions common;
     common.file = file;
-    driver::CompilerInstance compiler(common);
+    driver::CompilerInstance session(common);
     OwningOpRef<ModuleOp> module;
-    if (std::optional<sema::CheckedRun> run = compiler.check(); run && fits(compiler, *run))
-      module = driver::compile(compiler, *run, context.context, {"model", ""});
+    if (std::optional<sema::CheckedRun> run = session.check(); run && fits(session, *run))
+      module = driver::compile(session, *run, context.context, {"model", ""});
     std::ostringstream stream;
-    compiler.diags.print(stream, ColorMode::Never);
+    session.diags.print(stream, ColorMode::Never);
     errors = module ? "" : stream.str();
-    // What checking let pass must be lowered to IR that is valid.
-    broken = llvm::any_of(compiler.diags.all(), [](const titan::Diagnostic &diag) {
+    // A program that passes the checks must lower to valid IR.
+    broken = llvm::any_of(session.diags.all(), [](const titan::Diagnostic &diag) {
       return diag.code == Code::PhaseFailed;
     });
     return module;
   }
 
-  /// Whether the ranks that it is interpreted on may run it: titanc and the program ask when the
-  /// number of processes is known.
-  bool fits(driver::CompilerInstance &compiler, const sema::CheckedRun &run) const {
+  /// Whether the interpreter's number of ranks is valid. titanc and the program check this when
+  /// they know the number of processes.
+  bool fits(driver::CompilerInstance &session, const sema::CheckedRun &run) const {
     bool isAuto = llvm::any_of(run.mesh.axes, [](const sema::Axis &axis) { return !axis.degree; });
     int64_t ranks = driver::leastProcesses(run.mesh) * (isAuto ? options.autoDegree : 1);
-    return driver::autoDegree(compiler, run, ranks) > 0;
+    return driver::autoDegree(session, run, ranks) > 0;
   }
 
   LogicalResult checkPhase(ModuleOp module, const pipelines::Phase &phase) {
@@ -128,7 +128,7 @@ private:
     if (failed(run))
       return failure();
     Run &before = runs[name.str()];
-    if (before.compiler && failed(compare(before, *run, name, phase)))
+    if (before.session && failed(compare(before, *run, name, phase)))
       return failure();
     before = std::move(*run);
     bool differentiates = name == "train" && phase == "gradient" && options.differences;
@@ -140,15 +140,15 @@ private:
     interpreter::widenToFloat64(*run.module);
     interpreter::Settings settings;
     settings.vocab = StringRef(file).ends_with(".mlir") ? options.vocab : 0;
-    auto compiler =
+    auto session =
         interpreter::Session::create(*run.module, name, options.autoDegree, std::move(settings));
-    if (failed(compiler))
+    if (failed(session))
       return failure();
-    run.compiler.emplace(std::move(*compiler));
+    run.session.emplace(std::move(*session));
     for (int step = 0; step < steps; ++step) {
-      if (failed(run.compiler->step()))
+      if (failed(run.session->step()))
         return failure();
-      const interpreter::Result *loss = run.compiler->find({"output", "loss"});
+      const interpreter::Result *loss = run.session->find({"output", "loss"});
       run.firstLoss = loss && step == 0 ? loss->global.data[0] : run.firstLoss;
     }
     return run;
@@ -164,7 +164,7 @@ private:
       return success(errors.empty());
     }
     interpreter::Comparison comparison =
-        interpreter::compareResults(*after.compiler, *before.compiler);
+        interpreter::compareResults(*after.session, *before.session);
     greatest = std::max(greatest, comparison.greatest);
     for (const std::string &role : comparison.missing)
       stream << "only one of the phases gives " << role << '\n';
@@ -180,7 +180,7 @@ private:
       return failure();
     std::string report;
     llvm::raw_string_ostream stream(report);
-    LogicalResult agrees = interpreter::checkGradients(*run->compiler, 1e-6, stream);
+    LogicalResult agrees = interpreter::checkGradients(*run->session, 1e-6, stream);
     if (failed(agrees))
       errors += report;
     return agrees;
