@@ -22,9 +22,9 @@ int64_t CollectiveEmitter::getSplitDim(NamedTensorType a, NamedTensorType b) {
 Blocks CollectiveEmitter::getBlocks(NamedTensorType split, int64_t dim) {
   Blocks blocks;
   for (auto [i, local] : llvm::enumerate(emitter.sizes().getDims(split))) {
-    Extent &part = static_cast<int64_t>(i) < dim   ? blocks.outer
-                   : static_cast<int64_t>(i) > dim ? blocks.inner
-                                                   : blocks.d;
+    SizeExpr &part = static_cast<int64_t>(i) < dim   ? blocks.outer
+                     : static_cast<int64_t>(i) > dim ? blocks.inner
+                                                     : blocks.d;
     part = part * local.size;
   }
   return blocks;
@@ -65,7 +65,7 @@ FailureOr<Part> CollectiveEmitter::gather() {
     part.blocks = getBlocks(from, dim);
     return part;
   }
-  Extent rows, whole;
+  SizeExpr rows, whole;
   getRow(rows, whole, part.blocks.d);
   if (std::string padded = getPadded(); !padded.empty()) {
     if (dist::getStartChannel(op))
@@ -83,7 +83,7 @@ FailureOr<Part> CollectiveEmitter::scatter() {
     part.blocks = getBlocks(to, dim);
     return part;
   }
-  Extent rows, whole;
+  SizeExpr rows, whole;
   getRow(rows, whole, part.blocks.d);
   std::string padded = getPadded();
   padRow(part.in, padded, whole, part.blocks.d);
@@ -96,14 +96,14 @@ FailureOr<Part> CollectiveEmitter::reduce() {
   std::string data = emitter.getPointer(result);
   if (memory::getPlace(input) != memory::getPlace(result))
     emitter.copyTo(input, data);
-  return Part{data, data, {Extent(), Extent(), emitter.sizes().getCount(to)}, ""};
+  return Part{data, data, {SizeExpr(), SizeExpr(), emitter.sizes().getCount(to)}, ""};
 }
 
 LogicalResult CollectiveEmitter::makePartial() {
   std::string data = emitter.getPointer(result);
   if (memory::getPlace(input) != memory::getPlace(result))
     emitter.copyTo(input, data);
-  out.line("if (" + emitter.sizes().getPart(axes) + " != 0)");
+  out.line("if (" + emitter.sizes().getShardIndex(axes) + " != 0)");
   out.line("  tm::fill(ctx, " + data + ", " + emitter.sizes().getCount(to).str() + ", " +
            getElementType(to.getElementType()) + "(0));");
   return success();
@@ -114,15 +114,15 @@ LogicalResult CollectiveEmitter::localSlice() {
   if (dim < 0)
     return sliceFlat();
   Blocks blocks = getBlocks(to, dim);
-  Factor degree = emitter.sizes().getDegree(axes);
+  SizeFactor degree = emitter.sizes().getDegree(axes);
   std::string a = emitter.getPointer(input), b = emitter.getPointer(result);
-  Extent block = blocks.d * blocks.inner;
-  std::string part = "(" + emitter.sizes().getPart(axes) + ")";
+  SizeExpr block = blocks.d * blocks.inner;
+  std::string part = "(" + emitter.sizes().getShardIndex(axes) + ")";
   Loop outer{{"outer"}, blocks.outer, "i"};
   bool many = !blocks.outer.isOne();
   if (many)
     openLoops(out, outer);
-  std::string whole = many ? " + i * " + (block * Extent(degree)).atom() : "";
+  std::string whole = many ? " + i * " + (block * SizeExpr(degree)).atom() : "";
   out.line("tm::copy(ctx, " + b + (many ? " + " + scale("i", block) : "") + ", " + a + whole +
            " + " + scale(part, block) + ", " + block.str() + ");");
   if (many)
@@ -138,10 +138,10 @@ LogicalResult CollectiveEmitter::allToAll() {
     return op->emitError("cannot emit an all-to-all of flat storage");
   bool gatherFirst = gathered < split;
   int64_t first = std::min(gathered, split), second = std::max(gathered, split);
-  Extent a, b, c, s, g;
+  SizeExpr a, b, c, s, g;
   for (auto [i, local] : llvm::enumerate(emitter.sizes().getDims(from))) {
     int64_t at = i;
-    Extent &part = at == gathered ? g : at == split ? s : at < first ? a : at < second ? b : c;
+    SizeExpr &part = at == gathered ? g : at == split ? s : at < first ? a : at < second ? b : c;
     part = part * local.size;
   }
   std::string in = emitter.getPointer(input), into = emitter.getPointer(result);
@@ -152,13 +152,13 @@ LogicalResult CollectiveEmitter::allToAll() {
 
 //===--- Flat storage ----------------------------------------------------===//
 
-void CollectiveEmitter::getRow(Extent &rows, Extent &whole, Extent &part) {
+void CollectiveEmitter::getRow(SizeExpr &rows, SizeExpr &whole, SizeExpr &part) {
   NamedTensorType flat = getFlat();
   auto sharding = flat.getShardingOrReplicated();
   part = emitter.sizes().getDims(flat).back().size;
   NamedTensorType unflat = flat.withSharding(sharding.withoutFlat());
   for (auto [i, dim] : llvm::enumerate(emitter.sizes().getDims(unflat))) {
-    Extent &side = static_cast<int64_t>(i) < sharding.getFlatFrom() ? rows : whole;
+    SizeExpr &side = static_cast<int64_t>(i) < sharding.getFlatFrom() ? rows : whole;
     side = side * dim.size;
   }
 }
@@ -176,7 +176,7 @@ std::string CollectiveEmitter::getPadded() {
 
 /// The padding takes part in the sum and stays 0.
 void CollectiveEmitter::padRow(const std::string &source, const std::string &padded,
-                               const Extent &whole, const Extent &part) {
+                               const SizeExpr &whole, const SizeExpr &part) {
   if (!padded.empty())
     out.line("tm::copy(ctx, " + padded + ", " + source + ", " + whole.str() + ");");
   out.line("tm::fill(ctx, " + (padded.empty() ? source : padded) + " + " + whole.str() + ", " +
@@ -184,23 +184,23 @@ void CollectiveEmitter::padRow(const std::string &source, const std::string &pad
            getElementType(to.getElementType()) + "(0));");
 }
 
-std::string CollectiveEmitter::openRows(const Extent &rows) {
+std::string CollectiveEmitter::openRows(const SizeExpr &rows) {
   if (rows.isOne())
     return "";
   openLoops(out, Loop{{"rows"}, rows, "i"});
   return "i";
 }
 
-static std::string at(const std::string &pointer, const std::string &row, const Extent &stride) {
+static std::string at(const std::string &pointer, const std::string &row, const SizeExpr &stride) {
   return row.empty() ? pointer : pointer + " + " + scale(row, stride);
 }
 
 LogicalResult CollectiveEmitter::gatherRows() {
   std::string a = emitter.getPointer(input), b = emitter.getPointer(result), padded = getPadded();
-  Extent rows, whole, part;
+  SizeExpr rows, whole, part;
   getRow(rows, whole, part);
   std::string row = openRows(rows), target = padded.empty() ? at(b, row, whole) : padded;
-  out.line(start() + ", " + at(a, row, emitter.getRowDistance(input)) + ", " + target + ", 1, " +
+  out.line(start() + ", " + at(a, row, emitter.getRowStride(input)) + ", " + target + ", 1, " +
            part.str() + ", 1);");
   if (!padded.empty())
     out.line("tm::copy(ctx, " + at(b, row, whole) + ", " + padded + ", " + whole.str() + ");");
@@ -211,7 +211,7 @@ LogicalResult CollectiveEmitter::gatherRows() {
 
 LogicalResult CollectiveEmitter::scatterRows() {
   std::string a = emitter.getPointer(input), b = emitter.getPointer(result), padded = getPadded();
-  Extent rows, whole, part;
+  SizeExpr rows, whole, part;
   getRow(rows, whole, part);
   std::string row = openRows(rows), source = at(a, row, whole);
   padRow(source, padded, whole, part);
@@ -224,11 +224,11 @@ LogicalResult CollectiveEmitter::scatterRows() {
 
 LogicalResult CollectiveEmitter::sliceFlat() {
   std::string a = emitter.getPointer(input), b = emitter.getPointer(result);
-  Extent rows, whole, part;
+  SizeExpr rows, whole, part;
   getRow(rows, whole, part);
   std::string row = openRows(rows);
   out.line("tm::takePart(ctx, " + at(b, row, part) + ", " + at(a, row, whole) + ", " + whole.str() +
-           ", " + part.str() + ", " + emitter.sizes().getPart(axes) + ");");
+           ", " + part.str() + ", " + emitter.sizes().getShardIndex(axes) + ");");
   if (!row.empty())
     out.close();
   return success();

@@ -14,8 +14,8 @@ namespace titan::emission {
 
 /// What one collective moves: block `[outer, d, inner]` of a dimension, or rows of flat storage.
 struct Blocks {
-  Extent outer, inner;
-  Extent d; ///< the split dimension's local size on the side where it is split
+  SizeExpr outer, inner;
+  SizeExpr d; ///< the split dimension's local size on the side where it is split
 };
 
 /// What the runtime is told of one value that a collective moves.
@@ -61,13 +61,13 @@ private:
     return from.getShardingOrReplicated().isFlat() ? from : to;
   }
   /// Elements of a row of flat storage, whole and this rank's part.
-  void getRow(Extent &rows, Extent &whole, Extent &part);
+  void getRow(SizeExpr &rows, SizeExpr &whole, SizeExpr &part);
   /// A buffer for a padded row; empty where the value's own has room.
   std::string getPadded();
-  void padRow(const std::string &source, const std::string &padded, const Extent &whole,
-              const Extent &part);
+  void padRow(const std::string &source, const std::string &padded, const SizeExpr &whole,
+              const SizeExpr &part);
   /// Opens a loop over the rows above flat storage and returns its variable; empty for one row.
-  std::string openRows(const Extent &rows);
+  std::string openRows(const SizeExpr &rows);
 
   FunctionEmitter &emitter;
   Writer &out;

@@ -20,7 +20,7 @@ LogicalResult FunctionEmitter::emitFunction(StringRef name, Block &block) {
     if (failed(emitOp(&op)))
       return failure();
   std::string parameters = "Context &ctx";
-  for (const Enclosing &enclosing : repeats)
+  for (const EnclosingRepeat &enclosing : repeats)
     parameters += ", [[maybe_unused]] int64_t " + enclosing.index;
   Writer text;
   std::string source = getSourceLine(block.getParentOp()->getLoc());
@@ -47,7 +47,7 @@ LogicalResult FunctionEmitter::emitOp(Operation *op) {
   if (!isa<YieldOp, func::ReturnOp>(op)) {
     emitSourceLine(op);
     if (!isa<RepeatOp>(op))
-      setPlace(op);
+      emitTrace(op);
   }
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](RepeatOp repeat) { return emitRepeat(repeat); })
@@ -73,12 +73,12 @@ LogicalResult FunctionEmitter::emitOp(Operation *op) {
       });
 }
 
-std::string emission::getVariantTable(Sizes &sizes, RepeatOp repeat) {
+std::string emission::getVariantTable(LocalSizes &sizes, RepeatOp repeat) {
   return sizes.getTable((repeat.getDim().getName().getValue() + "_variant").str(),
                         repeat.getIterations().getVariants());
 }
 
-std::string emission::getSlotTable(Sizes &sizes, RepeatOp repeat, ArrayRef<int64_t> users) {
+std::string emission::getSlotTable(LocalSizes &sizes, RepeatOp repeat, ArrayRef<int64_t> users) {
   return sizes.getTable((repeat.getDim().getName().getValue() + "_slot").str(),
                         repeat.getIterations().getSlots(users));
 }
@@ -90,19 +90,19 @@ PlaceAttr FunctionEmitter::getSlot(OpResult stack) {
       repeat.getStackUsers(stack.getResultNumber() - repeat.getNumCarried()));
 }
 
-LogicalResult FunctionEmitter::emitVariant(RepeatVariant variant, ArrayRef<Enclosing> enclosing,
-                                           std::string &name) {
+LogicalResult FunctionEmitter::emitVariant(RepeatVariant variant,
+                                           ArrayRef<EnclosingRepeat> enclosing, std::string &name) {
   RepeatOp repeat = variant.getRepeat();
   name = program.functionNames.pick(repeat.getDim().getName().str() +
                                     (repeat.getReverse() ? "_backward" : "_body"));
   // The callee's variables are its own.
   SmallVector<std::string> used = sizes().takeUsed();
-  FunctionEmitter emitter(program, SmallVector<Enclosing>(enclosing));
+  FunctionEmitter emitter(program, SmallVector<EnclosingRepeat>(enclosing));
   if (failed(emitter.emitFunction(name, variant.getBlock())))
     return failure();
   sizes().restoreUsed(used);
   name += "(ctx";
-  for (const Enclosing &each : enclosing)
+  for (const EnclosingRepeat &each : enclosing)
     name += ", " + each.index;
   name += ");";
   return success();
@@ -116,7 +116,7 @@ LogicalResult FunctionEmitter::emitRepeat(RepeatOp repeat) {
   std::string count =
       sizes().getSize(repeat.getDim(), ArrayAttr::get(repeat.getContext(), {})).name;
   std::string index = "l" + (repeats.empty() ? std::string() : std::to_string(repeats.size()));
-  SmallVector<Enclosing> inner = repeats;
+  SmallVector<EnclosingRepeat> inner = repeats;
   inner.push_back({index, repeat});
   SmallVector<std::string> calls;
   for (const RepeatVariant &variant : repeat.getVariants())

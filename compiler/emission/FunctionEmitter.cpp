@@ -64,7 +64,7 @@ ProgramState::ProgramState(ModuleOp module, Target target)
   persistent = llvm::to_vector(buffers.getAsRange<BufferAttr>());
 }
 
-std::optional<Extent> ProgramState::getBucket(PlaceAttr place) {
+std::optional<SizeExpr> ProgramState::getBucket(PlaceAttr place) {
   if (!place || place.getSpace() != MemorySpace::Persistent)
     return std::nullopt;
   StringAttr bucket = persistent[place.getBuffer()].getBucket();
@@ -74,10 +74,10 @@ std::optional<Extent> ProgramState::getBucket(PlaceAttr place) {
   for (BufferAttr buffer : persistent)
     if (buffer.getBucket() == bucket)
       types.push_back(cast<NamedTensorType>(buffer.getType()));
-  return Extent(sizes.getBucket(bucket.getValue(), types));
+  return SizeExpr(sizes.getBucket(bucket.getValue(), types));
 }
 
-FunctionEmitter::FunctionEmitter(ProgramState &program, SmallVector<Enclosing> repeats)
+FunctionEmitter::FunctionEmitter(ProgramState &program, SmallVector<EnclosingRepeat> repeats)
     : program(program), repeats(std::move(repeats)) {}
 
 SmallVector<Index> FunctionEmitter::getSpace(Value value) {
@@ -87,19 +87,19 @@ SmallVector<Index> FunctionEmitter::getSpace(Value value) {
   return space;
 }
 
-Extent FunctionEmitter::getDistance(PlaceAttr place, NamedTensorType type) {
-  std::optional<Extent> bucket = program.getBucket(place);
+SizeExpr FunctionEmitter::getSlotStride(PlaceAttr place, NamedTensorType type) {
+  std::optional<SizeExpr> bucket = program.getBucket(place);
   if (!bucket)
     return sizes().getCount(type);
-  Extent slots;
+  SizeExpr slots;
   SmallVector<LocalDim> dims = sizes().getDims(type);
   for (const LocalDim &dim : ArrayRef(dims).drop_back())
     slots = slots * dim.size;
   return slots * *bucket;
 }
 
-Extent FunctionEmitter::getRowDistance(Value flat) {
-  if (std::optional<Extent> bucket = program.getBucket(memory::getPlace(flat)))
+SizeExpr FunctionEmitter::getRowStride(Value flat) {
+  if (std::optional<SizeExpr> bucket = program.getBucket(memory::getPlace(flat)))
     return *bucket;
   return sizes().getDims(cast<NamedTensorType>(flat.getType())).back().size;
 }
@@ -108,7 +108,7 @@ Access FunctionEmitter::getAccess(Value value, ArrayRef<Index> space) {
   Access access = makeAccess(getPointer(value), space);
   auto type = cast<NamedTensorType>(value.getType());
   access.isNarrow = type.getElementType().isBF16();
-  if (std::optional<Extent> distance = program.getBucket(memory::getPlace(value)))
+  if (std::optional<SizeExpr> distance = program.getBucket(memory::getPlace(value)))
     for (const Index &slots : llvm::reverse(space.drop_back())) {
       access.strides[slots.key] = *distance;
       distance = slots.size * *distance;
@@ -127,12 +127,12 @@ Access FunctionEmitter::getAccess(Value value) {
 }
 
 std::string FunctionEmitter::getPlacePointer(PlaceAttr place, Type element,
-                                             const Extent &distance) {
+                                             const SizeExpr &distance) {
   bool persistent = place.getSpace() == MemorySpace::Persistent;
   std::string text = (persistent ? "persistent<" : "transient<") + getElementType(element) +
                      ">(ctx, " + std::to_string(place.getBuffer()) + ")";
   // Slots are row-major in the enclosing repeats' indices; of those, the innermost varies fastest.
-  Extent stride = distance;
+  SizeExpr stride = distance;
   size_t depth = place.getLevels().size();
   for (int64_t level : llvm::reverse(place.getLevels())) {
     ArrayRef<int64_t> users = place.getLevelUsers(--depth);
@@ -144,7 +144,7 @@ std::string FunctionEmitter::getPlacePointer(PlaceAttr place, Type element,
       slots = repeat.getStackDim(users);
     }
     text += " + " + scale(slot, stride);
-    stride = Extent(sizes().getSize(slots, ArrayAttr::get(place.getContext(), {}))) * stride;
+    stride = SizeExpr(sizes().getSize(slots, ArrayAttr::get(place.getContext(), {}))) * stride;
   }
   return text;
 }
@@ -160,9 +160,9 @@ std::string FunctionEmitter::getPointer(Value value) {
   auto type = cast<NamedTensorType>(value.getType());
   auto layer = value.getDefiningOp<dist::LayerOp>();
   PlaceAttr where = memory::getPlace(value);
-  std::string place = layer
-                          ? getLayerPointer(layer)
-                          : getPlacePointer(where, type.getElementType(), getDistance(where, type));
+  std::string place =
+      layer ? getLayerPointer(layer)
+            : getPlacePointer(where, type.getElementType(), getSlotStride(where, type));
   body.line(getElementType(type.getElementType()) + " *" + name + " = " + place + ";");
   return name;
 }
@@ -170,7 +170,7 @@ std::string FunctionEmitter::getPointer(Value value) {
 std::string FunctionEmitter::getLayerPointer(dist::LayerOp layer) {
   NamedTensorType stack = layer.getStack().getType();
   PlaceAttr place = memory::getPlace(layer.getStack());
-  std::string text = getPlacePointer(place, stack.getElementType(), getDistance(place, stack));
+  std::string text = getPlacePointer(place, stack.getElementType(), getSlotStride(place, stack));
   DimAttr dim = stack.getDims().front();
   std::string count = sizes().getSize(dim, ArrayAttr::get(layer.getContext(), {})).name;
   int64_t offset = layer.getOffset();
@@ -187,12 +187,12 @@ std::string FunctionEmitter::getLayerPointer(dist::LayerOp layer) {
     position = "(" + count + " - 1)";
   }
   return position == "0" ? text
-                         : text + " + " + scale(position, getDistance(place, layer.getType()));
+                         : text + " + " + scale(position, getSlotStride(place, layer.getType()));
 }
 
 std::string FunctionEmitter::getScratch(Operation *op, unsigned index, Type type) {
   auto places = op->getAttrOfType<ArrayAttr>(memory::kScratch);
-  return getPlacePointer(cast<PlaceAttr>(places[index]), type, Extent());
+  return getPlacePointer(cast<PlaceAttr>(places[index]), type, SizeExpr());
 }
 
 std::string FunctionEmitter::getInlineScalar(Value value) {
@@ -216,8 +216,8 @@ std::string FunctionEmitter::getRankOffset(NamedTensorType type, int64_t dim) {
   ArrayAttr axes = type.getShardingOrReplicated().getDimAxes()[dim];
   if (axes.empty())
     return "";
-  Factor size = sizes().getSize(type.getDims()[dim], axes);
-  std::string start = "(" + sizes().getPart(axes) + ") * " + size.name;
+  SizeFactor size = sizes().getSize(type.getDims()[dim], axes);
+  std::string start = "(" + sizes().getShardIndex(axes) + ") * " + size.name;
   std::string &name = rankOffsets[start];
   if (name.empty()) {
     name = scope.pick(size.name + "_start");
@@ -242,7 +242,7 @@ static std::string getAction(Operation *op) {
   return action;
 }
 
-void FunctionEmitter::setPlace(Operation *op) {
+void FunctionEmitter::emitTrace(Operation *op) {
   std::string now = getSourceLine(op->getLoc());
   if (now.empty())
     return;
@@ -271,13 +271,13 @@ void FunctionEmitter::copyToPlace(Value value, PlaceAttr target) {
   PlaceAttr source = memory::getPlace(value);
   if (target == source)
     return;
-  std::string to = getPlacePointer(target, type.getElementType(), getDistance(target, type));
-  std::optional<Extent> sourceBucket = program.getBucket(source),
-                        targetBucket = program.getBucket(target);
+  std::string to = getPlacePointer(target, type.getElementType(), getSlotStride(target, type));
+  std::optional<SizeExpr> sourceBucket = program.getBucket(source),
+                          targetBucket = program.getBucket(target);
   SmallVector<LocalDim> dims = sizes().getDims(type);
   if (!(sourceBucket || targetBucket) || dims.size() == 1)
     return copyTo(value, to);
-  Extent slots, part = dims.back().size;
+  SizeExpr slots, part = dims.back().size;
   for (const LocalDim &dim : ArrayRef(dims).drop_back())
     slots = slots * dim.size;
   Loop loop{{"slots"}, slots, "slot"};

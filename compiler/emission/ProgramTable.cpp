@@ -22,7 +22,7 @@ ProgramTable::ProgramTable(ModuleOp module, Writer &out)
 static std::string joinAxes(dist::MeshOp mesh, ArrayAttr axes, StringRef separator) {
   std::string text;
   for (auto axis : axes.getAsRange<StringAttr>())
-    text += (text.empty() ? "" : separator.str()) + Sizes::getAxisName(mesh, axis);
+    text += (text.empty() ? "" : separator.str()) + LocalSizes::getAxisName(mesh, axis);
   return text;
 }
 
@@ -43,7 +43,7 @@ static std::string getDegree(dist::MeshOp mesh, ArrayAttr axes) {
     return std::to_string(known);
   std::string text;
   for (auto axis : axes.getAsRange<StringAttr>())
-    text += (text.empty() ? "degree[" : " * degree[") + Sizes::getAxisName(mesh, axis) + "]";
+    text += (text.empty() ? "degree[" : " * degree[") + LocalSizes::getAxisName(mesh, axis) + "]";
   return axes.size() == 1 ? text : "(" + text + ")";
 }
 
@@ -295,7 +295,7 @@ void ProgramTable::emitFunction(func::FuncOp function, StringRef name) {
   out.close("});");
 }
 
-void ProgramTable::emitDivided(ArrayRef<func::FuncOp> functions) {
+void ProgramTable::emitDivisibility(ArrayRef<func::FuncOp> functions) {
   dist::MeshAxisAttr automatic = mesh ? dist::findAutoAxis(mesh) : dist::MeshAxisAttr();
   if (!automatic)
     return;
@@ -314,24 +314,24 @@ void ProgramTable::emitDescription(ArrayRef<func::FuncOp> functions,
     emitTensors(function);
   out.close(";");
   out.line("setTensors(p, tensors);");
-  emitDivided(functions);
+  emitDivisibility(functions);
   for (auto [function, name] : llvm::zip_equal(functions, namespaces))
     emitFunction(function, name);
   out.close();
   out.blank();
 }
 
-void ProgramTable::emitChoice(StringRef undivided) {
-  if (undivided.empty())
+void ProgramTable::emitChoice(StringRef degreeOne) {
+  if (degreeOne.empty())
     return out.line("describe(p, degree);");
-  out.line("if (degree[" + Sizes::getAxisName(mesh, dist::findAutoAxis(mesh).getName()) +
+  out.line("if (degree[" + LocalSizes::getAxisName(mesh, dist::findAutoAxis(mesh).getName()) +
            "] == 1)");
-  out.line("  " + undivided + "::describe(p, degree);");
+  out.line("  " + degreeOne + "::describe(p, degree);");
   out.line("else");
   out.line("  describe(p, degree);");
 }
 
-void ProgramTable::emit(StringRef undivided, StringRef checksum) {
+void ProgramTable::emit(StringRef degreeOne, StringRef checksum) {
   emitMesh();
   out.open("Program titan::rt::program(const int64_t *degree)");
   out.line("Program p;");
@@ -343,7 +343,7 @@ void ProgramTable::emit(StringRef undivided, StringRef checksum) {
     out.line("p.source = {" + quote(source) + ", " + std::to_string(source.size()) + "};");
   out.line("p.code = " + quote(checksum) + ";");
   out.line("p.mesh = programMesh();");
-  emitChoice(undivided);
+  emitChoice(degreeOne);
   emitSettings();
   if (parameterType)
     out.line("p.dtype = " + getDType(parameterType) + ";");

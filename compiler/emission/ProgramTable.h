@@ -22,20 +22,20 @@ public:
   /// `describe`: buffers, tensors and functions. `namespaces`: that of each function, in order.
   void emitDescription(llvm::ArrayRef<mlir::func::FuncOp> functions,
                        llvm::ArrayRef<std::string> namespaces);
-  /// The rest. `undivided`: the namespace that is for the degree 1 of the `auto` axis, or empty.
+  /// The rest. `degreeOne`: the namespace that is for the degree 1 of the `auto` axis, or empty.
   /// `checksum` is that of all that was emitted before.
-  void emit(llvm::StringRef undivided, llvm::StringRef checksum);
+  void emit(llvm::StringRef degreeOne, llvm::StringRef checksum);
 
 private:
   void emitMesh();
-  void emitChoice(llvm::StringRef undivided);
+  void emitChoice(llvm::StringRef degreeOne);
   void emitSettings();
   void emitPersistent();
   void emitTensors(mlir::func::FuncOp function);
   void emitTensor(mlir::func::FuncOp function, mlir::DictionaryAttr attributes,
                   ir::NamedTensorType type, ir::PlaceAttr place);
   /// What a degree of the `auto` axis must divide besides the tensors' dimensions.
-  void emitDivided(llvm::ArrayRef<mlir::func::FuncOp> functions);
+  void emitDivisibility(llvm::ArrayRef<mlir::func::FuncOp> functions);
   void emitFunction(mlir::func::FuncOp function, llvm::StringRef name);
   std::string getBuffer(ir::BufferAttr buffer);
   /// `unpadded`: the sizes without padding, or null.

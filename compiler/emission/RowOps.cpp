@@ -93,17 +93,17 @@ void RowNest::define(Value value, std::string expression) {
     auto it = innerOf.find(user);
     return it != innerOf.end() && it->second == inner;
   });
-  bool kept = targets.count(value) || accesses.count(value) || isRowScalar;
+  bool isStored = targets.count(value) || accesses.count(value) || isRowScalar;
   // A store rounds by itself.
   std::string stored = expression;
   if (isNarrow(value) && !isExact(value.getDefiningOp()))
     expression = ("float(bf16(" + strip(expression) + "))").str();
-  if (!kept && uses == 1 && expression.size() < 100) {
+  if (!isStored && uses == 1 && expression.size() < 100) {
     expressions[value] = std::move(expression);
     return;
   }
   // Several stores may overwrite what the others read, so everything is computed before.
-  if (kept && uses == 0 && !isRowScalar && countStores(inners[inner]) == 1) {
+  if (isStored && uses == 0 && !isRowScalar && countStores(inners[inner]) == 1) {
     store(value, stored);
     if (!targets.count(value))
       stores.push_back(getElement(accesses[value], current) + " = " + strip(expression).str() +
@@ -184,7 +184,7 @@ std::string RowNest::getPad(PadOp op) {
   std::string index = getIndex(op.getDim()), from = std::to_string(op.getOffset());
   std::string size = emitter.sizes().getDims(op.getInput().getType())[dim].size.name;
   Access access = accesses[op.getInput()];
-  Extent stride = access.strides.lookup(inner);
+  SizeExpr stride = access.strides.lookup(inner);
   access.strides.erase(inner);
   access.strides[op.getDim()] = stride;
   std::string element =
@@ -202,21 +202,21 @@ static std::string getNeutral(ReduceOp op) {
   return (op.getKind() == dist::ReductionKind::Max ? "tm::lowest<" : "tm::highest<") + type + ">()";
 }
 
-SmallVector<Index> RowNest::getKeptSpace(ReduceOp op) {
-  SmallVector<Index> kept;
+SmallVector<Index> RowNest::getParallelSpace(ReduceOp op) {
+  SmallVector<Index> parallel;
   for (Index &dim : emitter.getSpace(op.getResult()))
     if (!isRow(dim.key))
-      kept.push_back(dim);
-  return kept;
+      parallel.push_back(dim);
+  return parallel;
 }
 
 bool RowNest::isLongSum(ReduceOp op) {
   if (op.getKind() != dist::ReductionKind::Sum || !isRounded(getType(op.getResult())))
     return false;
-  SmallVector<Index> kept = getKeptSpace(op);
-  Extent terms;
+  SmallVector<Index> parallel = getParallelSpace(op);
+  SizeExpr terms;
   for (const Index &dim : getInnerSpace(op))
-    if (llvm::none_of(kept, [&](const Index &other) { return other.key == dim.key; }))
+    if (llvm::none_of(parallel, [&](const Index &other) { return other.key == dim.key; }))
       terms = terms * dim.size;
   return !areFewTerms(terms);
 }
@@ -248,7 +248,7 @@ void RowNest::startBuffer(ReduceOp op) {
   else
     declareBuffer(op.getResult());
   Access &access = accesses[op.getResult()];
-  SmallVector<Loop> loops = makeLoops(getKeptSpace(op), {&access});
+  SmallVector<Loop> loops = makeLoops(getParallelSpace(op), {&access});
   nameLoops(loops, rowLoops.size() == 1 ? 0 : rowLoops.size());
   SmallVector<Loop> all = rowLoops;
   llvm::append_range(all, loops);
@@ -340,7 +340,7 @@ void RowNest::finishBuffer(ReduceOp op) {
   SmallVector<const Access *> walked{&sums};
   for (const Access &access : all)
     walked.push_back(&access);
-  SmallVector<Loop> loops = makeLoops(getKeptSpace(op), walked);
+  SmallVector<Loop> loops = makeLoops(getParallelSpace(op), walked);
   nameLoops(loops, rowLoops.size() == 1 ? 0 : rowLoops.size());
   SmallVector<Loop> at = rowLoops;
   llvm::append_range(at, loops);

@@ -7,12 +7,12 @@
 using namespace titan;
 using namespace titan::emission;
 
-static bool isAtMost(const Extent &size, int64_t most) {
+static bool isAtMost(const SizeExpr &size, int64_t most) {
   std::optional<int64_t> value = size.getValue();
   return value && *value <= most;
 }
 
-bool emission::areFewTerms(const Extent &count) {
+bool emission::areFewTerms(const SizeExpr &count) {
   return isAtMost(count, rt::tm::kSumBlock);
 }
 

@@ -90,7 +90,7 @@ private:
         addGroupAttributes(run.run, parameter, builder, role);
       if (!parameter.repeats.empty())
         set(ir::attr::kStacked,
-            ir::getStackedAttr(builder, parameter.iterations, parameter.repeatParts));
+            ir::getStackedAttr(builder, parameter.iterations, parameter.repeatSegments));
       if (parameter.frozen)
         set(ir::attr::kFrozen, builder.getUnitAttr());
       roles.push_back(builder.getDictionaryAttr(role));

@@ -103,7 +103,7 @@ Value OpLowering::ofOne(const Op &op, Value x, mlir::Location loc, ir::NamedTens
     return builder.create<ir::ExpandOp>(loc, type, x);
   case OpKind::StopGradient:
     return builder.create<ir::StopGradientOp>(loc, type, x);
-  case OpKind::Anchor:
+  case OpKind::ShardingConstraint:
     return anchored(x, type, loc, op.names[0]);
   default:
     llvm_unreachable("has not one operand and one result");

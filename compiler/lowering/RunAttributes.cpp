@@ -48,7 +48,7 @@ void addMesh(const sema::CheckedRun &run, OpBuilder &builder, const Translation 
   };
   for (const sema::Axis &axis : run.mesh.axes) {
     auto map = builder.create<dist::MapOp>(
-        translation.loc(axis.loc, axis.name), axis.name, list(axis.splits), list(axis.otherwise),
+        translation.loc(axis.loc, axis.name), axis.name, list(axis.splits), list(axis.fallback),
         list(axis.stores), axis.pads.empty() ? ArrayAttr() : list(axis.pads));
     if (SmallVector<Attribute> overrides = overridesOf(axis); !overrides.empty())
       map->setAttr("dist.overrides", builder.getArrayAttr(overrides));
@@ -111,7 +111,7 @@ private:
     using Kind = sema::OpKind;
     return kind == Kind::Rename || kind == Kind::Slice || kind == Kind::Pad ||
            kind == Kind::Split || kind == Kind::Merge || kind == Kind::Expand ||
-           kind == Kind::Anchor;
+           kind == Kind::ShardingConstraint;
   }
 
   const sema::Model &model;

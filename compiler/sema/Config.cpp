@@ -32,7 +32,7 @@ private:
   Path pathOf(const std::vector<rt::TomlKey> &keys, size_t first, size_t end) const {
     Path path{{}, locate(keys[end - 1].place)};
     for (size_t i = first; i < end; ++i)
-      path.parts.push_back({keys[i].text, locate(keys[i].place)});
+      path.segments.push_back({keys[i].text, locate(keys[i].place)});
     return path;
   }
 

@@ -32,7 +32,7 @@ std::optional<Path> readPath(const StringExpr &text) {
     std::string part = text.value.substr(begin, end - begin);
     if (part.empty() || !std::all_of(part.begin(), part.end(), isPart))
       return std::nullopt;
-    path.parts.push_back({part, text.loc});
+    path.segments.push_back({part, text.loc});
     begin = end + 1;
   }
   return path;

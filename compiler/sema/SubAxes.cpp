@@ -17,7 +17,7 @@ public:
       tensors.push_back(parameter.type.dims);
     for (const Input &input : model.inputs)
       tensors.push_back(input.type.dims);
-    addAnchors(model.body);
+    addConstraints(model.body);
   }
 
   /// The axis as two, or nothing where it need not or cannot be.
@@ -38,12 +38,12 @@ public:
   }
 
 private:
-  void addAnchors(const Region &region) {
+  void addConstraints(const Region &region) {
     for (const Op &op : region.ops) {
-      if (op.kind == OpKind::Anchor)
+      if (op.kind == OpKind::ShardingConstraint)
         tensors.push_back(model.values[op.results[0]].type.dims);
       for (const Region &body : op.body)
-        addAnchors(body);
+        addConstraints(body);
     }
   }
 
@@ -124,10 +124,10 @@ void splitAxes(Mesh &mesh, const Model &model) {
   Splitter splitter(model);
   mesh.declared = mesh.axes;
   for (size_t i = 0; i < mesh.axes.size(); ++i)
-    while (auto parts = mesh.axes[i].degree > 1 ? splitter.split(mesh.axes[i]) : std::nullopt) {
-      splitOverrides(mesh, mesh.axes[i].name, parts->first, parts->second);
-      mesh.axes[i] = std::move(parts->first);
-      mesh.axes.insert(mesh.axes.begin() + i + 1, std::move(parts->second));
+    while (auto halves = mesh.axes[i].degree > 1 ? splitter.split(mesh.axes[i]) : std::nullopt) {
+      splitOverrides(mesh, mesh.axes[i].name, halves->first, halves->second);
+      mesh.axes[i] = std::move(halves->first);
+      mesh.axes.insert(mesh.axes.begin() + i + 1, std::move(halves->second));
     }
 }
 

@@ -72,7 +72,7 @@ ExprPtr Builder::build(P::ExprContext &context) {
 
 static bool isWildcard(const Expr &pattern) {
   const auto *name = pattern.as<NameExpr>();
-  return name && name->path.isSimple() && name->path.parts[0].text == "_";
+  return name && name->path.isSimple() && name->path.segments[0].text == "_";
 }
 
 ExprPtr Builder::buildMatch(P::ChoiceContext &context) {

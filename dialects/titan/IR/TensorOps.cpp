@@ -54,7 +54,7 @@ LogicalResult ContractOp::verify() {
         return emitOpError("(C2) only one operand has dimension ")
                << dim.getName() << ", which the result lacks";
   if (lhs.getElementType().isInteger(1))
-    return emitOpError("(C5) a sum is of numbers, not of truth values: cast them first");
+    return emitOpError("(C5) a sum is of numbers, not of booleans: cast them first");
   if (lhs.getElementType() != rhs.getElementType() ||
       !mayHoldSums(lhs.getElementType(), result.getElementType()))
     return emitOpError(
@@ -70,7 +70,7 @@ LogicalResult ContractOp::verify() {
 LogicalResult ReduceOp::verify() {
   NamedTensorType input = getInput().getType(), result = getResult().getType();
   if (isAccumulation(*this) && input.getElementType().isInteger(1))
-    return emitOpError("(C3) a sum is of numbers, not of truth values: cast them first");
+    return emitOpError("(C3) a sum is of numbers, not of booleans: cast them first");
   for (DimAttr dim : result.getDims())
     if (!has(input, dim))
       return emitOpError("(C1) the operand lacks the result's dimension ") << dim.getName();

@@ -56,7 +56,7 @@ def Titan_ContractOp : Titan_Op<"contract", [Pure]> {
     - (C2) a dimension that the result lacks is a dimension of both operands.
     - (C3) the operands have one element type; the result has it too, or a wider floating-point type.
     - (C4) `into` has the dimensions and the element type of the result.
-    - (C5) the operands are numbers, not truth values.
+    - (C5) the operands are numbers, not booleans.
 
     Example: `%q = titan.contract %h, %wq : (!titan.tensor<f32[seq = 8, embed = 4]>,
     !titan.tensor<f32[embed = 4, heads = 2, head = 2]>) -> !titan.tensor<f32[seq = 8, heads = 2, head = 2]>`
@@ -80,7 +80,7 @@ def Titan_ReduceOp : Titan_Op<"reduce", [Pure]> {
     Constraints:
     - (C1) the result's dimensions are a subset of the operand's.
     - (C2) the element type is the same, or, of a sum, the result's is a wider floating-point type.
-    - (C3) a sum is of numbers, not of truth values.
+    - (C3) a sum is of numbers, not of booleans.
 
     Example: `%s = titan.reduce sum %x : !titan.tensor<f32[seq = 8, embed = 4]> -> !titan.tensor<f32[seq = 8]>`
   }];

@@ -162,7 +162,7 @@ func.func @put_into_another_type(%x: !titan.tensor<f32[seq = 8]>, %i: !titan.ten
 // -----
 
 func.func @counts_truth_values(%x: !titan.tensor<i1[seq = 4]>) {
-  // expected-error @below {{(C3) a sum is of numbers, not of truth values: cast them first}}
+  // expected-error @below {{(C3) a sum is of numbers, not of booleans: cast them first}}
   %0 = titan.reduce sum %x : !titan.tensor<i1[seq = 4]> -> !titan.tensor<i1[]>
   return
 }
@@ -170,7 +170,7 @@ func.func @counts_truth_values(%x: !titan.tensor<i1[seq = 4]>) {
 // -----
 
 func.func @multiplies_truth_values(%x: !titan.tensor<i1[seq = 4]>) {
-  // expected-error @below {{(C5) a sum is of numbers, not of truth values: cast them first}}
+  // expected-error @below {{(C5) a sum is of numbers, not of booleans: cast them first}}
   %0 = titan.contract %x, %x : (!titan.tensor<i1[seq = 4]>, !titan.tensor<i1[seq = 4]>) -> !titan.tensor<i1[]>
   return
 }

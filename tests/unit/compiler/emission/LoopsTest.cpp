@@ -8,12 +8,13 @@ using namespace titan::emission;
 
 namespace {
 
-const Index kBatch{"batch", Extent(Factor{"batch", 0})}, kSeq{"seq", Extent(Factor{"seq", 8})},
-    kEmbed{"embed", Extent(Factor{"embed", 4})};
+const Index kBatch{"batch", SizeExpr(SizeFactor{"batch", 0})},
+    kSeq{"seq", SizeExpr(SizeFactor{"seq", 8})}, kEmbed{"embed", SizeExpr(SizeFactor{"embed", 4})};
 
 // Extents are equal if they are equal for every degree, however they are written.
-TEST(Extent, ComparesByValue) {
-  Extent a = Extent(Factor{"a", 6}), b = Extent(Factor{"b", 2}) * Extent(Factor{"c", 3});
+TEST(SizeExpr, ComparesByValue) {
+  SizeExpr a = SizeExpr(SizeFactor{"a", 6}),
+           b = SizeExpr(SizeFactor{"b", 2}) * SizeExpr(SizeFactor{"c", 3});
   EXPECT_TRUE(a == b);
   EXPECT_FALSE(a == kBatch.size);
   EXPECT_TRUE(kBatch.size * a == b * kBatch.size);
@@ -22,8 +23,8 @@ TEST(Extent, ComparesByValue) {
 }
 
 // Factors of one are not written; products are put in parentheses where they are factors.
-TEST(Extent, IsWrittenShort) {
-  Extent one = Extent(Factor{"group", 1}), a = Extent(Factor{"a", 6});
+TEST(SizeExpr, IsWrittenShort) {
+  SizeExpr one = SizeExpr(SizeFactor{"group", 1}), a = SizeExpr(SizeFactor{"a", 6});
   EXPECT_EQ((one * a).str(), "a");
   EXPECT_EQ(one.str(), "1");
   EXPECT_EQ(scale("i", one), "i");

@@ -1,9 +1,9 @@
 // What the compiler knows of a run before it runs, beyond what the source says: arithmetic, memory
 // and communication, read off the compiled program.
-#ifndef TITAN_COMPILER_DRIVER_FACTS_H
-#define TITAN_COMPILER_DRIVER_FACTS_H
+#ifndef TITAN_COMPILER_DRIVER_RUNSUMMARY_H
+#define TITAN_COMPILER_DRIVER_RUNSUMMARY_H
 
-#include "compiler/driver/Session.h"
+#include "compiler/driver/CompilerInstance.h"
 #include "compiler/plan/LineReport.h"
 #include "compiler/plan/MemoryReport.h"
 #include "compiler/plan/ShardingReport.h"
@@ -13,7 +13,7 @@
 
 namespace titan::driver {
 
-struct Facts {
+struct RunSummary {
   int64_t ranks = 1;
   plan::Processor processor; ///< of a rank
   double flopsPerToken = 0;  ///< executed, forward and backward; on all ranks together
@@ -27,8 +27,8 @@ struct Facts {
 
 /// Takes the run through all phases. `processes` fixes the `auto` degree; 0 threads stand for what
 /// the ranks would take if they shared this machine. Nothing after an error.
-std::optional<Facts> gatherFacts(Session &session, const sema::CheckedRun &run, int64_t processes,
-                                 int64_t threads);
+std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema::CheckedRun &run,
+                                         int64_t processes, int64_t threads);
 
 /// 1,234,567.
 std::string grouped(int64_t number);
@@ -40,16 +40,16 @@ std::string publicName(const sema::Parameter &parameter);
 std::vector<std::pair<const sema::Dim *, int64_t>> paddedDims(const sema::CheckedRun &run);
 
 /// All of it, as text and as JSON, on standard output.
-void printText(const sema::CheckedRun &run, const Facts &facts);
-void printJson(const sema::CheckedRun &run, const Facts &facts);
+void printText(const sema::CheckedRun &run, const RunSummary &summary);
+void printJson(const sema::CheckedRun &run, const RunSummary &summary);
 
 /// What a rank's memory holds, as a table and as JSON.
-void printMemory(llvm::raw_ostream &out, const Facts &facts);
-llvm::json::Object memoryJson(const Facts &facts);
+void printMemory(llvm::raw_ostream &out, const RunSummary &summary);
+llvm::json::Object memoryJson(const RunSummary &summary);
 
 /// The lines of the source and what they cost, as a table with the lines' text, and as JSON.
-void printLines(llvm::raw_ostream &out, const Facts &facts, const SourceManager &sources);
-llvm::json::Array linesJson(const Facts &facts);
+void printLines(llvm::raw_ostream &out, const RunSummary &summary, const SourceManager &sources);
+llvm::json::Array linesJson(const RunSummary &summary);
 
 } // namespace titan::driver
 

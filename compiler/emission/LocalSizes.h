@@ -1,4 +1,4 @@
-//===- Sizes.h - What a rank holds, as named constants ----------*- C++ -*-===//
+//===- LocalSizes.h - What a rank holds, as named constants ----------*- C++ -*-===//
 //
 // Local sizes of tensors in terms of constants that the emitted source declares: `seq` for a whole
 // dimension, `seq_tp` for one that is split over a mesh axis. Sizes that an `auto` degree divides
@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TITAN_COMPILER_EMISSION_SIZES_H
-#define TITAN_COMPILER_EMISSION_SIZES_H
+#ifndef TITAN_COMPILER_EMISSION_LOCALSIZES_H
+#define TITAN_COMPILER_EMISSION_LOCALSIZES_H
 
-#include "compiler/emission/Extent.h"
 #include "compiler/emission/Names.h"
+#include "compiler/emission/SizeExpr.h"
 #include "dialects/dist/IR/DistOps.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -22,25 +22,25 @@ namespace titan::emission {
 inline constexpr llvm::StringLiteral kFlat = "flat storage"; // no dimension has this name
 struct LocalDim {
   std::string key;
-  Factor size;
+  SizeFactor size;
 };
 
-class Sizes {
+class LocalSizes {
 public:
-  explicit Sizes(dist::MeshOp mesh) : mesh(mesh) {}
+  explicit LocalSizes(dist::MeshOp mesh) : mesh(mesh) {}
 
   llvm::SmallVector<LocalDim> getDims(ir::NamedTensorType type);
-  Extent getCount(ir::NamedTensorType type);
+  SizeExpr getCount(ir::NamedTensorType type);
   /// Elements without flat storage: what all ranks of the flat axes hold together.
-  Extent getCountBeforeFlat(ir::NamedTensorType type);
+  SizeExpr getCountBeforeFlat(ir::NamedTensorType type);
   /// Elements of a bucket in which these buffers lie: from one slot of a buffer to its next.
-  Factor getBucket(llvm::StringRef name, llvm::ArrayRef<ir::NamedTensorType> buffers);
+  SizeFactor getBucket(llvm::StringRef name, llvm::ArrayRef<ir::NamedTensorType> buffers);
   /// Size of dimension `dim` split over `axes` (an array of names).
-  Factor getSize(ir::DimAttr dim, mlir::ArrayAttr axes);
+  SizeFactor getSize(ir::DimAttr dim, mlir::ArrayAttr axes);
   /// Product of the degrees of `axes`, as an expression.
-  Factor getDegree(mlir::ArrayAttr axes);
+  SizeFactor getDegree(mlir::ArrayAttr axes);
   /// This rank's index among the parts into which `axes` split something, outer to inner.
-  std::string getPart(mlir::ArrayAttr axes);
+  std::string getShardIndex(mlir::ArrayAttr axes);
   /// Index of an axis in the mesh.
   int64_t getAxis(mlir::StringAttr name);
   /// The axis as a constant of emitted code, which is its index: `mesh::tp_`.
@@ -65,11 +65,11 @@ public:
   void reserveNames(NameScope &scope);
 
 private:
-  Factor declare(llvm::StringRef wanted, llvm::StringRef definition, int64_t value);
+  SizeFactor declare(llvm::StringRef wanted, llvm::StringRef definition, int64_t value);
 
   dist::MeshOp mesh;
   NameScope scope;
-  llvm::StringMap<Factor> known; ///< by definition
+  llvm::StringMap<SizeFactor> known; ///< by definition
   llvm::SmallVector<std::string> constants;
   llvm::MapVector<llvm::StringRef, std::string> variables; ///< name to definition
   llvm::SmallVector<std::string> used;
@@ -77,4 +77,4 @@ private:
 
 } // namespace titan::emission
 
-#endif // TITAN_COMPILER_EMISSION_SIZES_H
+#endif // TITAN_COMPILER_EMISSION_LOCALSIZES_H

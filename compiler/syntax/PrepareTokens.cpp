@@ -1,4 +1,4 @@
-#include "compiler/syntax/LayoutPass.h"
+#include "compiler/syntax/TokenPreparer.h"
 
 #include <cctype>
 
@@ -20,8 +20,8 @@ bool deepens(const Token &t) {
 
 } // namespace
 
-Pass::Pass(const SourceManager &sources, FileId file, const std::vector<Token> &raw,
-           DiagnosticEngine &diags)
+TokenPreparer::TokenPreparer(const SourceManager &sources, FileId file,
+                             const std::vector<Token> &raw, DiagnosticEngine &diags)
     : sources(sources), file(file), diags(diags) {
   bool begins = true;
   size_t taken = 0;
@@ -33,7 +33,7 @@ Pass::Pass(const SourceManager &sources, FileId file, const std::vector<Token> &
           .report(Code::FileTooLong, at(t),
                   "a file may have at most " + std::to_string(maxTokens) + " tokens")
           .help("split it into files and `import` them");
-      result.hopeless = true;
+      result.limitExceeded = true;
       return;
     }
     if (t.isOneOf(Lex::NEWLINE, Lex::COMMENT))
@@ -44,13 +44,13 @@ Pass::Pass(const SourceManager &sources, FileId file, const std::vector<Token> &
 }
 
 /// Past a number of mistakes the text is no program, and saying so over and over takes long.
-void Pass::complained() {
-  constexpr size_t mostComplaints = 1000;
-  if (++complaints > mostComplaints)
-    result.hopeless = true;
+void TokenPreparer::countError() {
+  constexpr size_t maxErrors = 1000;
+  if (++errorCount > maxErrors)
+    result.limitExceeded = true;
 }
 
-void Pass::insert(uint32_t type, const Token &before) {
+void TokenPreparer::insert(uint32_t type, const Token &before) {
   Token t;
   t.type = type;
   t.offset = out().empty() ? before.offset : out().back().end();
@@ -58,7 +58,7 @@ void Pass::insert(uint32_t type, const Token &before) {
   out().push_back(t);
 }
 
-void Pass::endStatement(const Token &before) {
+void TokenPreparer::endStatement(const Token &before) {
   if (!out().empty() && !out().back().isOneOf(Lex::NEWLINE, Lex::SEMI, Lex::LBRACE))
     insert(Lex::NEWLINE, before);
 }
@@ -107,13 +107,13 @@ static bool isInWord(std::string_view text, const Token &t) {
 }
 
 /// Reports text that is no token. True if nothing can stand for it.
-bool Pass::isDropped(const Token &t) {
+bool TokenPreparer::isDropped(const Token &t) {
   if (t.is(Lex::OPEN_STRING)) {
     diags.report(Code::OpenString, at(t), "this string is not closed on its line")
         .fix(sources.locate(file, t.end(), 0), "\"");
     openStrings.insert(at(t).line);
-    damage(t);
-    complained();
+    markErroneous(t);
+    countError();
   }
   if (!t.is(Lex::STRAY))
     return false;
@@ -125,13 +125,13 @@ bool Pass::isDropped(const Token &t) {
   if (here != lastStray || !*remedy) // two quotes around a word are one mistake
     diags.report(Code::StrayCharacter, at(t), "unexpected " + quoted(t)).help(remedy);
   lastStray = here;
-  damage(t);
-  complained();
+  markErroneous(t);
+  countError();
   return true;
 }
 
 /// Keeps the limits. False when one is exceeded.
-bool Pass::count(const Token &t) {
+bool TokenPreparer::count(const Token &t) {
   if (t.isOneOf(Lex::NEWLINE, Lex::SEMI, Lex::COMMA)) {
     resetOperators();
   } else if (deepens(t)) {
@@ -142,13 +142,13 @@ bool Pass::count(const Token &t) {
     diags
         .report(Code::NestingTooDeep, at(t),
                 "this nests deeper than " + std::to_string(maxNesting) + " levels")
-        .help("give parts of it names with `let`");
+        .help("name its subexpressions with `let`");
     return false;
   }
   return true;
 }
 
-void Pass::take(size_t i) {
+void TokenPreparer::take(size_t i) {
   const Token &t = tokens[i];
   out().push_back(t);
   if (t.is(Lex::OPEN_STRING))
@@ -161,10 +161,10 @@ void Pass::take(size_t i) {
   uint32_t opener = open.back().index;
   if (t.is(Lex::RBRACE) && lineBegins[i] && !suspect && indent(out()[opener]) > at(t).col)
     suspect = opener;
-  if (t.is(Lex::RBRACE) && lineBegins[i] && !result.surplus && indent(out()[opener]) < at(t).col)
-    for (uint32_t k = index; k-- > opener && !result.surplus;)
+  if (t.is(Lex::RBRACE) && lineBegins[i] && !result.extraBrace && indent(out()[opener]) < at(t).col)
+    for (uint32_t k = index; k-- > opener && !result.extraBrace;)
       if (out()[k].is(Lex::RBRACE))
-        result.surplus = k;
+        result.extraBrace = k;
   out()[opener].partner = index;
   out()[index].partner = opener;
   depth -= open.back().operators;
@@ -174,7 +174,7 @@ void Pass::take(size_t i) {
 }
 
 /// Ends the statement before a token that begins a line, unless it goes on.
-void Pass::beginLine(size_t i) {
+void TokenPreparer::beginLine(size_t i) {
   const Token &next = tokens[i];
   if (insideParens() || out().empty())
     return;
@@ -186,7 +186,7 @@ void Pass::beginLine(size_t i) {
   }
 }
 
-void Pass::finish(const Token &end) {
+void TokenPreparer::finish(const Token &end) {
   if (!open.empty())
     reportUnclosed(end, "the file ends here", true);
   while (!open.empty())
@@ -195,8 +195,8 @@ void Pass::finish(const Token &end) {
   out().push_back(end);
 }
 
-LayoutResult Pass::run() {
-  for (size_t i = 0; !result.hopeless; ++i) {
+PreparedTokens TokenPreparer::run() {
+  for (size_t i = 0; !result.limitExceeded; ++i) {
     const Token &t = tokens[i];
     if (t.is(Token::endOfFile)) {
       finish(t);
@@ -213,10 +213,10 @@ LayoutResult Pass::run() {
     bool joins = t.isOneOf(Lex::STORES, Lex::SPLITS) && !tokens[i + 1].is(Lex::ASSIGN);
     if (joins && !out().empty() && out().back().is(Lex::SEMI))
       out().pop_back();
-    result.hopeless = result.hopeless || !count(t);
+    result.limitExceeded = result.limitExceeded || !count(t);
     take(i);
   }
-  if (result.hopeless)
+  if (result.limitExceeded)
     result.tokens = {Token()};
   return std::move(result);
 }
@@ -228,18 +228,18 @@ using namespace detail;
 bool endsStatement(const Token &previous, bool previousFollowsDot, const Token &next,
                    const Token &afterNext) {
   if (previous.isOneOf(Lex::NEWLINE, Lex::LBRACE) || next.is(Token::endOfFile))
-    return false; // closed already, or layout() adds the end itself
+    return false; // closed already, or prepareTokens() adds the end itself
   if (startsStatement(next) && !afterNext.isOneOf(Lex::ASSIGN, Lex::DOT))
     return true; // even after `=`: what is missing there is said there
   if (next.is(Lex::IDENT) && afterNext.is(Lex::ASSIGN) && !previous.is(Lex::COMMA))
     return true; // likewise
-  bool wantsMore =
+  bool expectsMore =
       isBinaryOperator(previous) || isOpener(previous) ||
       previous.isOneOf(Lex::COMMA, Lex::ASSIGN, Lex::TILDE, Lex::ARROW, Lex::COLON, Lex::DOT) ||
       (!previousFollowsDot &&
        previous.isOneOf(Lex::THEN, Lex::ELSE, Lex::AS, Lex::ON, Lex::WITH, Lex::IF, Lex::MATCH,
                         Lex::AND, Lex::OR, Lex::NOT, Lex::SPLITS, Lex::STORES));
-  if (wantsMore)
+  if (expectsMore)
     return false;
   if (isBinaryOperator(next) ||
       next.isOneOf(Lex::ASSIGN, Lex::TILDE, Lex::ARROW, Lex::DOT, Lex::LBRACE))
@@ -249,9 +249,9 @@ bool endsStatement(const Token &previous, bool previousFollowsDot, const Token &
   return !continues || afterNext.isOneOf(Lex::ASSIGN, Lex::DOT);
 }
 
-LayoutResult layout(const SourceManager &sources, FileId file, const std::vector<Token> &raw,
-                    DiagnosticEngine &diags) {
-  return detail::Pass(sources, file, raw, diags).run();
+PreparedTokens prepareTokens(const SourceManager &sources, FileId file,
+                             const std::vector<Token> &raw, DiagnosticEngine &diags) {
+  return detail::TokenPreparer(sources, file, raw, diags).run();
 }
 
 } // namespace titan::syntax

@@ -1,6 +1,6 @@
 // Brackets: finds what is unclosed or closes nothing, says so where it was forgotten, and repairs
 // it.
-#include "compiler/syntax/LayoutPass.h"
+#include "compiler/syntax/TokenPreparer.h"
 
 #include <algorithm>
 
@@ -16,12 +16,12 @@ uint32_t closerOf(uint32_t opener) {
 } // namespace
 
 /// The column of the first token on a token's line.
-uint32_t Pass::indent(const Token &t) const {
+uint32_t TokenPreparer::indent(const Token &t) const {
   std::string_view line = sources.line(file, at(t).line);
   return static_cast<uint32_t>(std::min(line.find_first_not_of(" \t"), line.size()) + 1);
 }
 
-void Pass::reportUnclosed(const Token &before, const std::string &why, bool onNewLine) {
+void TokenPreparer::reportUnclosed(const Token &before, const std::string &why, bool onNewLine) {
   uint32_t index = open.back().index;
   if (out()[index].is(Lex::LBRACE) && suspect)
     index = *suspect;
@@ -36,17 +36,17 @@ void Pass::reportUnclosed(const Token &before, const std::string &why, bool onNe
     --last;
   Location end = sources.locate(file, out()[last].end() - 1, 1);
   if (end.line > at(opener).line && at(before).line > end.line + 1)
-    diag.note(end, "what it holds ends here");
+    diag.note(end, "its contents end here");
   diag.help("add `" + std::string(fixedSpelling(closerOf(opener.type))) + "`");
-  damage(opener);
-  damage(out().back());
+  markErroneous(opener);
+  markErroneous(out().back());
   if (!onNewLine)
-    damage(before);
-  complained();
+    markErroneous(before);
+  countError();
 }
 
 /// Inserts the closer of the innermost open bracket.
-void Pass::closeTop(const Token &before) {
+void TokenPreparer::closeTop(const Token &before) {
   uint32_t opener = open.back().index;
   if (out()[opener].is(Lex::LBRACE))
     endStatement(before);
@@ -58,7 +58,7 @@ void Pass::closeTop(const Token &before) {
 }
 
 /// A statement's keyword at the start of a line shows that brackets before it were forgotten.
-void Pass::repairBefore(size_t i) {
+void TokenPreparer::repairBefore(size_t i) {
   const Token &t = tokens[i];
   if (!lineBegins[i] || open.empty() || !startsStatement(t) ||
       tokens[i + 1].isOneOf(Lex::ASSIGN, Lex::DOT))
@@ -81,7 +81,7 @@ void Pass::repairBefore(size_t i) {
 
 /// A `}` for a block of an earlier line that has the rest of a statement after it on its own line.
 /// Taken at its word it would end the block and make nonsense of all that follows.
-bool Pass::isMisplacedBrace(size_t i) const {
+bool TokenPreparer::isMisplacedBrace(size_t i) const {
   size_t brace = open.size();
   while (brace > 0 && !out()[open[brace - 1].index].is(Lex::LBRACE))
     --brace;
@@ -104,13 +104,13 @@ bool Pass::isMisplacedBrace(size_t i) const {
 }
 
 /// Matches a closing bracket, inserting closers that were forgotten. False when it must be dropped.
-bool Pass::acceptCloser(size_t i) {
+bool TokenPreparer::acceptCloser(size_t i) {
   const Token &closer = tokens[i];
   if (isMisplacedBrace(i)) {
     diags.report(Code::UnmatchedBracket, at(closer), "`}` in the middle of a statement")
         .fix(at(closer), "");
-    damage(closer);
-    complained();
+    markErroneous(closer);
+    countError();
     return false;
   }
   auto matches = [&](const Open &o) { return closerOf(out()[o.index].type) == closer.type; };
@@ -127,13 +127,13 @@ bool Pass::acceptCloser(size_t i) {
     return false; // those entries are an error already: their `{` is missing
   if (match == 0 && open.empty() && closer.is(Lex::RBRACE) && inserted) {
     --inserted; // missed before, and found too late: that was said
-    damage(closer);
+    markErroneous(closer);
     return false;
   }
   if (match == 0) {
     diags.report(Code::UnmatchedBracket, at(closer), quoted(closer) + " closes nothing")
         .fix(at(closer), "");
-    complained();
+    countError();
     return false;
   }
   if (match < open.size()) {

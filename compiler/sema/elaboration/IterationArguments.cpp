@@ -11,32 +11,32 @@ namespace titan::sema {
 
 using namespace syntax;
 
-std::vector<std::string> Repeats::carriedNames(const Body &body) {
-  std::vector<std::string> carried;
+std::vector<std::string> Repeats::iterArgNames(const Body &body) {
+  std::vector<std::string> iterArgs;
   for (const Name &name : assignedNames(body)) {
     Binding *binding = lookup(name);
-    bool known = std::find(carried.begin(), carried.end(), name.text) != carried.end();
+    bool known = std::find(iterArgs.begin(), iterArgs.end(), name.text) != iterArgs.end();
     if (binding && binding->value.isTensor() && !known)
-      carried.push_back(name.text);
+      iterArgs.push_back(name.text);
   }
-  return carried;
+  return iterArgs;
 }
 
 Repeats::Snapshot Repeats::snapshot() const {
-  return {model.values.size(), model.parameters, parts.recorder.known, parts.parameters.record,
-          parts.budget.iterations};
+  return {model.values.size(), model.parameters, elaboration.recorder.known,
+          elaboration.parameters.record, elaboration.budget.iterations};
 }
 
 /// Dimensions may stay: names from outside that became such refer to them.
-void Repeats::takeBack(Snapshot before) {
+void Repeats::restore(Snapshot before) {
   model.values.resize(before.values);
   model.parameters = std::move(before.parameters);
-  parts.recorder.known = std::move(before.known);
-  parts.parameters.record = std::move(before.record);
-  parts.budget.iterations = before.iterations;
+  elaboration.recorder.known = std::move(before.known);
+  elaboration.parameters.record = std::move(before.record);
+  elaboration.budget.iterations = before.iterations;
 }
 
-bool Repeats::startAsTensors(const RepeatStmt &stmt, DimId dim) {
+bool Repeats::promoteToTensors(const RepeatStmt &stmt, DimId dim) {
   std::map<std::string, Value> before;
   for (const Name &name : assignedNames(stmt.body))
     if (Binding *binding = lookup(name); binding && !binding->value.isTensor())
@@ -46,7 +46,7 @@ bool Repeats::startAsTensors(const RepeatStmt &stmt, DimId dim) {
   for (int64_t index = 0; good && !before.empty() && index < model.dims[dim].size; ++index)
     good = tryIteration(stmt, dim, index, before);
   for (const auto &[name, value] : before)
-    here.frame->scope->find(name)->value = value;
+    context.frame->scope->find(name)->value = value;
   return good;
 }
 
@@ -54,26 +54,26 @@ bool Repeats::tryIteration(const RepeatStmt &stmt, DimId dim, int64_t index,
                            std::map<std::string, Value> &before) {
   Snapshot saved = snapshot();
   Iteration trial;
-  if (!iterate(stmt, carriedNames(stmt.body), dim, index, trial))
+  if (!iterate(stmt, iterArgNames(stmt.body), dim, index, trial))
     return false;
   std::map<std::string, TensorType> turned;
   for (const auto &[name, value] : before)
-    if (Binding *binding = here.frame->scope->find(name); binding->value.isTensor()) {
+    if (Binding *binding = context.frame->scope->find(name); binding->value.isTensor()) {
       turned[name] = typeOf(binding->value);
       binding->value = value;
     }
-  takeBack(std::move(saved));
+  restore(std::move(saved));
   bool good = true;
   for (const auto &[name, type] : turned) {
-    good &= startAsTensor(name, type, stmt);
+    good &= promoteToTensor(name, type, stmt);
     before.erase(name);
   }
   return good;
 }
 
-bool Repeats::startAsTensor(const std::string &name, const TensorType &type,
-                            const RepeatStmt &stmt) {
-  Binding *binding = here.frame->scope->find(name);
+bool Repeats::promoteToTensor(const std::string &name, const TensorType &type,
+                              const RepeatStmt &stmt) {
+  Binding *binding = context.frame->scope->find(name);
   if (!binding->value.isNumber() || type.dtype == DType::Bool) {
     report(Code::AssignmentChangesType, stmt.loc,
            "`" + name + "` is " + binding->value.describe() +
@@ -82,12 +82,12 @@ bool Repeats::startAsTensor(const std::string &name, const TensorType &type,
         .help("let it start as a tensor of the same dimensions");
     return false;
   }
-  std::string outer = here.variable;
-  here.variable = name;
-  Value start = parts.tensors.constantLike(binding->value.number(), type, stmt.loc);
+  std::string outer = context.variable;
+  context.variable = name;
+  Value start = elaboration.tensors.constantLike(binding->value.number(), type, stmt.loc);
   if (!type.dims.empty())
     start = emit(Op(OpKind::Expand, {start.tensor}), type, stmt.loc);
-  here.variable = outer;
+  context.variable = outer;
   binding->value = start;
   return true;
 }

@@ -1,8 +1,8 @@
 // What all parts of the elaboration have: the program under construction, the place in the text
 // where the interpretation stands, and the words that every part says. Each part does one thing and
 // asks the others, by `parts`, for what is theirs (Elaboration.h).
-#ifndef TITAN_COMPILER_SEMA_ELABORATION_PART_H
-#define TITAN_COMPILER_SEMA_ELABORATION_PART_H
+#ifndef TITAN_COMPILER_SEMA_ELABORATION_ELABORATORCOMPONENT_H
+#define TITAN_COMPILER_SEMA_ELABORATION_ELABORATORCOMPONENT_H
 
 #include "compiler/sema/Elaborator.h"
 #include "compiler/sema/elaboration/Call.h"
@@ -13,7 +13,7 @@ namespace titan::sema {
 
 struct Elaboration;
 
-inline constexpr size_t mostDims = 64; ///< of a tensor
+inline constexpr size_t maxDims = 64; ///< of a tensor
 
 /// Declared dimensions that `@` may rely on; null: none.
 using Expected = const DimSet *;
@@ -26,12 +26,12 @@ struct Loop {
 
 /// What comes before the name of what is declared at a place.
 struct NamePrefix {
-  std::string text;                 ///< "teacher.layers."
-  std::vector<int64_t> repeatParts; ///< of each repeat, which part it is: {1}
+  std::string text;                    ///< "teacher.layers."
+  std::vector<int64_t> repeatSegments; ///< of each repeat, which part it is: {1}
 };
 
 /// Where the interpretation stands.
-struct Place {
+struct EvalContext {
   Frame *frame = nullptr;
   std::vector<Loop> loops;
   std::string variable; ///< that the expression at hand is computed for
@@ -46,12 +46,12 @@ inline bool mayJoin(DType a, DType b) {
   return a == b || (isFloat(a) && isFloat(b));
 }
 
-class Part {
+class ElaboratorComponent {
 protected:
-  explicit Part(Elaboration &parts);
-  Part(const Part &) = delete;
-  Part &operator=(const Part &) = delete;
-  ~Part() = default;
+  explicit ElaboratorComponent(Elaboration &elaboration);
+  ElaboratorComponent(const ElaboratorComponent &) = delete;
+  ElaboratorComponent &operator=(const ElaboratorComponent &) = delete;
+  ~ElaboratorComponent() = default;
 
   /// Of the parts that do this; see there.
   Value eval(const syntax::Expr &expr, Expected expected = nullptr);
@@ -61,19 +61,19 @@ protected:
   bool expectTensor(const Value &value, Location at, const char *what);
 
   const TensorType &typeOf(const Value &value) const { return model.values[value.tensor].type; }
-  Binding *lookup(const syntax::Name &name) const { return here.frame->scope->find(name.text); }
+  Binding *lookup(const syntax::Name &name) const { return context.frame->scope->find(name.text); }
   std::string print(const DimSet &dims) const;
   std::string printSizes(const DimSet &dims) const;
   std::string quote(const DimSet &dims) const;
   /// "half"; "another half" where `half` stands for another one here: a function made it.
-  std::string nameHere(DimId id) const;
+  std::string displayName(DimId id) const;
 
-  Elaboration &parts;
+  Elaboration &elaboration;
   const Library &library;
   DiagnosticEngine &diags;
   Model &model;
   const Specialisation &spec;
-  Place &here;
+  EvalContext &context;
 };
 
 } // namespace titan::sema

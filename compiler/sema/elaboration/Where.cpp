@@ -16,7 +16,7 @@ Value Builtins::where(CallArgs &args) {
                spelling(typeOf(args[0]).dtype));
     return {};
   }
-  TensorType like = {parts.recorder.computeType, typeOf(args[0]).dims};
+  TensorType like = {elaboration.recorder.computeType, typeOf(args[0]).dims};
   for (size_t i : {2, 1})
     if (args[i].isTensor())
       like.dtype = typeOf(args[i]).dtype;
@@ -25,7 +25,7 @@ Value Builtins::where(CallArgs &args) {
   for (size_t i = 1; i < 3; ++i) {
     Value choice = args[i];
     if (choice.isNumber())
-      choice = parts.tensors.constantLike(choice.number(), like, args.locOf(i));
+      choice = elaboration.tensors.constantLike(choice.number(), like, args.locOf(i));
     if (!expectTensor(choice, args.locOf(i), "a choice of `where`"))
       return {};
     if (!mayJoin(typeOf(choice).dtype, like.dtype)) {

@@ -1,23 +1,23 @@
 // Names of what is declared at a place of the interpretation.
-#include "compiler/sema/elaboration/Part.h"
+#include "compiler/sema/elaboration/ElaboratorComponent.h"
 
 namespace titan::sema {
 
-NamePrefix Place::prefix(const DimTable &dims, bool withCallees) const {
+NamePrefix EvalContext::prefix(const DimTable &dims, bool withCallees) const {
   std::vector<const Frame *> calls; // outermost first
   for (const Frame *at = frame; at; at = at->caller)
     calls.insert(calls.begin(), at);
   NamePrefix prefix;
-  int64_t parts = 0;
+  int64_t segments = 0;
   auto loop = loops.begin();
   for (const Frame *call : calls) {
     prefix.text += call->prefix;
-    parts += call->prefix.empty() ? 0 : 1;
+    segments += call->prefix.empty() ? 0 : 1;
     if (withCallees && call->caller) // a model is not called
       prefix.text += nameOf(*call->decl).text + ".";
     for (; loop != loops.end() && loop->frame == call; ++loop) {
       prefix.text += dims[loop->dim].name + ".";
-      prefix.repeatParts.push_back(parts++);
+      prefix.repeatSegments.push_back(segments++);
     }
   }
   return prefix;

@@ -1,6 +1,6 @@
-//===- Sizes.cpp - What a rank holds, as named constants ------------------===//
+//===- LocalSizes.cpp - What a rank holds, as named constants ------------------===//
 
-#include "compiler/emission/Sizes.h"
+#include "compiler/emission/LocalSizes.h"
 
 #include "compiler/emission/FunctionEmitter.h"
 #include "compiler/support/ArenaConflicts.h"
@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::emission;
 
-int64_t Sizes::getAxis(StringAttr name) {
+int64_t LocalSizes::getAxis(StringAttr name) {
   if (mesh)
     for (auto [i, axis] : llvm::enumerate(mesh.getAxes().getAsRange<dist::MeshAxisAttr>()))
       if (axis.getName() == name)
@@ -17,7 +17,7 @@ int64_t Sizes::getAxis(StringAttr name) {
   return -1;
 }
 
-std::string Sizes::getConstant(dist::MeshOp mesh, StringAttr axis) {
+std::string LocalSizes::getConstant(dist::MeshOp mesh, StringAttr axis) {
   NameScope scope;
   if (mesh)
     for (auto each : mesh.getAxes().getAsRange<dist::MeshAxisAttr>())
@@ -26,18 +26,18 @@ std::string Sizes::getConstant(dist::MeshOp mesh, StringAttr axis) {
   return scope.pick(axis);
 }
 
-std::string Sizes::getAxisName(dist::MeshOp mesh, StringAttr axis) {
+std::string LocalSizes::getAxisName(dist::MeshOp mesh, StringAttr axis) {
   return "mesh::" + getConstant(mesh, axis);
 }
 
-bool Sizes::isAuto(ArrayAttr axes) {
+bool LocalSizes::isAuto(ArrayAttr axes) {
   return mesh && llvm::any_of(axes.getAsRange<StringAttr>(),
                               [&](StringAttr axis) { return mesh.getDegree(axis) == 0; });
 }
 
-Factor Sizes::declare(StringRef wanted, StringRef definition, int64_t value) {
+SizeFactor LocalSizes::declare(StringRef wanted, StringRef definition, int64_t value) {
   auto [entry, isNew] = known.try_emplace(definition);
-  Factor &factor = entry->second;
+  SizeFactor &factor = entry->second;
   if (isNew) {
     factor = {scope.pick(wanted), value};
     if (value)
@@ -51,7 +51,7 @@ Factor Sizes::declare(StringRef wanted, StringRef definition, int64_t value) {
   return factor;
 }
 
-Factor Sizes::getDegree(ArrayAttr axes) {
+SizeFactor LocalSizes::getDegree(ArrayAttr axes) {
   int64_t value = 1;
   std::string text;
   for (auto axis : axes.getAsRange<StringAttr>()) {
@@ -64,7 +64,7 @@ Factor Sizes::getDegree(ArrayAttr axes) {
   return {axes.size() == 1 ? text : "(" + text + ")", 0};
 }
 
-std::string Sizes::getPart(ArrayAttr axes) {
+std::string LocalSizes::getShardIndex(ArrayAttr axes) {
   std::string part;
   for (auto axis : axes.getAsRange<StringAttr>()) {
     std::string index = getAxisName(axis);
@@ -75,9 +75,9 @@ std::string Sizes::getPart(ArrayAttr axes) {
   return part.empty() ? "0" : part;
 }
 
-Factor Sizes::getSize(ir::DimAttr dim, ArrayAttr axes) {
+SizeFactor LocalSizes::getSize(ir::DimAttr dim, ArrayAttr axes) {
   StringRef name = dim.getName().getValue();
-  Factor whole;
+  SizeFactor whole;
   // Two sizes of one name (another program's batch) are two constants.
   std::string key = (name + "=" + Twine(dim.getSize())).str();
   auto [entry, isNew] = known.try_emplace(key);
@@ -87,7 +87,7 @@ Factor Sizes::getSize(ir::DimAttr dim, ArrayAttr axes) {
                         std::to_string(dim.getSize()) + ";");
   }
   whole = entry->second;
-  Factor degree = getDegree(axes);
+  SizeFactor degree = getDegree(axes);
   if (degree.value == 1)
     return whole;
   std::string wanted = whole.name;
@@ -97,7 +97,7 @@ Factor Sizes::getSize(ir::DimAttr dim, ArrayAttr axes) {
                  degree.value ? whole.value / degree.value : 0);
 }
 
-std::string Sizes::getTable(StringRef wanted, ArrayRef<int64_t> numbers) {
+std::string LocalSizes::getTable(StringRef wanted, ArrayRef<int64_t> numbers) {
   std::string list;
   for (int64_t number : numbers)
     list += (list.empty() ? "" : ", ") + std::to_string(number);
@@ -110,29 +110,29 @@ std::string Sizes::getTable(StringRef wanted, ArrayRef<int64_t> numbers) {
   return entry->second.name;
 }
 
-Extent Sizes::getCountBeforeFlat(ir::NamedTensorType type) {
+SizeExpr LocalSizes::getCountBeforeFlat(ir::NamedTensorType type) {
   dist::ShardingAttr sharding = type.getShardingOrReplicated();
-  Extent count;
+  SizeExpr count;
   for (auto [dim, axes] : llvm::zip_equal(type.getDims(), sharding.getDimAxes()))
     count = count * getSize(dim, axes);
   return count;
 }
 
-SmallVector<LocalDim> Sizes::getDims(ir::NamedTensorType type) {
+SmallVector<LocalDim> LocalSizes::getDims(ir::NamedTensorType type) {
   dist::ShardingAttr sharding = type.getShardingOrReplicated();
   SmallVector<LocalDim> dims;
   for (auto [dim, axes] : llvm::zip_equal(type.getDims(), sharding.getDimAxes()))
     dims.push_back({dim.getName().str(), getSize(dim, axes)});
   if (!sharding.isFlat())
     return dims;
-  Extent below;
+  SizeExpr below;
   std::string wanted = "part";
   for (const LocalDim &dim : ArrayRef(dims).drop_front(sharding.getFlatFrom())) {
     below = below * dim.size;
     wanted += "_" + dim.key;
   }
   dims.truncate(sharding.getFlatFrom());
-  Factor degree = getDegree(sharding.getFlatAxes());
+  SizeFactor degree = getDegree(sharding.getFlatAxes());
   std::optional<int64_t> value = below.getValue();
   int64_t part = value && degree.value ? (*value + degree.value - 1) / degree.value : 0;
   dims.push_back(
@@ -140,12 +140,12 @@ SmallVector<LocalDim> Sizes::getDims(ir::NamedTensorType type) {
   return dims;
 }
 
-Factor Sizes::getBucket(StringRef name, ArrayRef<ir::NamedTensorType> buffers) {
+SizeFactor LocalSizes::getBucket(StringRef name, ArrayRef<ir::NamedTensorType> buffers) {
   std::string text;
   int64_t total = 0;
   bool isKnown = true;
   for (ir::NamedTensorType type : buffers) {
-    Factor part = getDims(type).back().size;
+    SizeFactor part = getDims(type).back().size;
     const auto bytes = static_cast<int64_t>(type.getElementType().getIntOrFloatBitWidth() / 8);
     text += (text.empty() ? "" : " + ") +
             ("tm::aligned<" + getElementType(type.getElementType()) + ">(" + part.name + ")");
@@ -155,14 +155,14 @@ Factor Sizes::getBucket(StringRef name, ArrayRef<ir::NamedTensorType> buffers) {
   return declare((name + "_bucket").str(), text, isKnown ? total : 0);
 }
 
-Extent Sizes::getCount(ir::NamedTensorType type) {
-  Extent count;
+SizeExpr LocalSizes::getCount(ir::NamedTensorType type) {
+  SizeExpr count;
   for (const LocalDim &dim : getDims(type))
     count = count * dim.size;
   return count;
 }
 
-SmallVector<std::string> Sizes::takeVariables() {
+SmallVector<std::string> LocalSizes::takeVariables() {
   SmallVector<std::string> lines;
   // In the order of their making, since one may be defined by another.
   for (auto &[definition, name] : variables)
@@ -171,7 +171,7 @@ SmallVector<std::string> Sizes::takeVariables() {
   return lines;
 }
 
-void Sizes::reserveNames(NameScope &names) {
+void LocalSizes::reserveNames(NameScope &names) {
   for (auto &entry : known)
     names.reserve(entry.second.name);
 }

@@ -10,8 +10,8 @@
 //   - brackets match: what was missing is inserted, what was too much is dropped, both reported;
 //   - nesting and the length of one expression are bounded, so no later pass can overflow the
 //   stack.
-#ifndef TITAN_COMPILER_SYNTAX_LAYOUT_H
-#define TITAN_COMPILER_SYNTAX_LAYOUT_H
+#ifndef TITAN_COMPILER_SYNTAX_PREPARETOKENS_H
+#define TITAN_COMPILER_SYNTAX_PREPARETOKENS_H
 
 #include "compiler/diagnostics/Diagnostics.h"
 #include "compiler/syntax/Token.h"
@@ -24,19 +24,19 @@ namespace titan::syntax {
 /// The deepest that expressions and bodies may nest; each bracket and each operator between two
 /// separators (`,`, `;` or the end of a statement) counts one.
 constexpr size_t maxNesting = 500;
-struct LayoutResult {
+struct PreparedTokens {
   std::vector<Token> tokens; // ends in endOfFile
   /// Lines on which a mistake was already reported: what the grammar says there is noise.
-  std::set<uint32_t> damagedLines;
+  std::set<uint32_t> erroneousLines;
   /// A `}` that may be one too many: the line that the next one begins is indented further than
   /// what it closes.
-  std::optional<uint32_t> surplus;
+  std::optional<uint32_t> extraBrace;
   /// A limit was exceeded: there are no tokens to parse.
-  bool hopeless = false;
+  bool limitExceeded = false;
 };
 
-LayoutResult layout(const SourceManager &sources, FileId file, const std::vector<Token> &raw,
-                    DiagnosticEngine &diags);
+PreparedTokens prepareTokens(const SourceManager &sources, FileId file,
+                             const std::vector<Token> &raw, DiagnosticEngine &diags);
 
 /// Whether a line end between two tokens (neither a comment nor a line end) ends a statement, when
 /// no `(` or `[` is open. `afterNext` is what follows `next`: a keyword before `=` is a plain key.

@@ -1,4 +1,4 @@
-#include "compiler/driver/Facts.h"
+#include "compiler/driver/RunSummary.h"
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/Processes.h"
 #include "dialects/dist/Analysis/DividedDims.h"
@@ -11,19 +11,19 @@
 
 namespace titan::driver {
 
-std::optional<Facts> gatherFacts(Session &session, const sema::CheckedRun &run, int64_t processes,
-                                 int64_t threads) {
-  int64_t degree = processes ? autoDegree(session, run, processes) : 1;
+std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema::CheckedRun &run,
+                                         int64_t processes, int64_t threads) {
+  int64_t degree = processes ? autoDegree(instance, run, processes) : 1;
   if (degree == 0)
     return {};
   CompilerContext compiler;
-  Facts facts;
+  RunSummary summary;
   pipelines::PhaseRun phases;
   phases.observe = [&](llvm::StringRef phase, mlir::ModuleOp module) {
     if (phase == "gradient")
-      facts.sharding = plan::reportSharding(module);
+      summary.sharding = plan::reportSharding(module);
   };
-  mlir::OwningOpRef<mlir::ModuleOp> module = compile(session, run, compiler.context, phases);
+  mlir::OwningOpRef<mlir::ModuleOp> module = compile(instance, run, compiler.context, phases);
   if (!module)
     return {};
   dist::Degrees degrees;
@@ -31,31 +31,31 @@ std::optional<Facts> gatherFacts(Session &session, const sema::CheckedRun &run, 
     degrees = dist::getDegrees(mesh, degree);
     // What the executable runs then is compiled for this degree (emission/EmitCpp.h).
     if (degree == 1 && dist::findAutoAxis(mesh))
-      if (!(module = compile(session, run, compiler.context, {}, 1)))
+      if (!(module = compile(instance, run, compiler.context, {}, 1)))
         return {};
     for (auto &axis : degrees)
-      facts.ranks *= axis.second;
-    DiagnosticScope scope(session, compiler.context);
+      summary.ranks *= axis.second;
+    DiagnosticScope scope(instance, compiler.context);
     if (failed(dist::checkDividedDims(*module, degrees)))
       return {};
   }
   if (auto flops = (*module)->getAttrOfType<mlir::FloatAttr>("titan.flops_per_token"))
-    facts.flopsPerToken = flops.getValueAsDouble();
+    summary.flopsPerToken = flops.getValueAsDouble();
   if (auto flops = (*module)->getAttrOfType<mlir::FloatAttr>("titan.model_flops_per_token"))
-    facts.modelFlopsPerToken = flops.getValueAsDouble();
+    summary.modelFlopsPerToken = flops.getValueAsDouble();
   int64_t cores = std::thread::hardware_concurrency();
   llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
-  facts.processor = {threads ? threads : std::max<int64_t>(1, cores / facts.ranks),
-                     features.lookup("amx-bf16"), // tiles, then vectors
-                     features.lookup("avx2") && features.lookup("fma")};
-  facts.memory = plan::reportMemory(*module, degrees, facts.processor);
+  summary.processor = {threads ? threads : std::max<int64_t>(1, cores / summary.ranks),
+                       features.lookup("amx-bf16"), // tiles, then vectors
+                       features.lookup("avx2") && features.lookup("fma")};
+  summary.memory = plan::reportMemory(*module, degrees, summary.processor);
   for (auto function : module->getOps<mlir::func::FuncOp>())
     if (auto program = function->getAttrOfType<mlir::StringAttr>(ir::attr::kProgram);
         program && program == "train") {
-      facts.collectives = dist::reportCollectives(function, degrees);
-      facts.lines = plan::reportLines(function, degrees);
+      summary.collectives = dist::reportCollectives(function, degrees);
+      summary.lines = plan::reportLines(function, degrees);
     }
-  return facts;
+  return summary;
 }
 
 } // namespace titan::driver

@@ -14,14 +14,14 @@ using namespace syntax;
 
 namespace {
 
-constexpr size_t mostFiles = 1000; // a folder may hold anything
+constexpr size_t maxFiles = 1000; // a folder may hold anything
 
 /// The files of a folder that can be imported, in the order of their names.
 std::vector<fs::path> filesIn(const fs::path &folder) {
   std::vector<fs::path> files;
   std::error_code error;
   fs::directory_iterator entries(folder.empty() ? "." : folder, error);
-  for (; !error && entries != fs::directory_iterator() && files.size() < mostFiles;
+  for (; !error && entries != fs::directory_iterator() && files.size() < maxFiles;
        entries.increment(error))
     if (entries->path().extension() == ".titan")
       files.push_back(entries->path());
@@ -47,23 +47,23 @@ bool declares(const fs::path &path, const std::string &name) {
 /// What stands beside the file that an import names, as it would be imported from there.
 std::vector<std::string> Library::importable(const Unit &unit, const ImportDecl::Item &item) const {
   fs::path folder;
-  for (size_t i = 0; !item.file && i + 1 < item.path.parts.size(); ++i)
-    folder /= item.path.parts[i].text;
+  for (size_t i = 0; !item.file && i + 1 < item.path.segments.size(); ++i)
+    folder /= item.path.segments[i].text;
   std::string before;
   for (const fs::path &part : folder)
     before += part.string() + ".";
-  std::vector<fs::path> places = {fs::path(unit.path).parent_path()};
-  places.insert(places.end(), searchDirs.begin(), searchDirs.end());
+  std::vector<fs::path> directories = {fs::path(unit.path).parent_path()};
+  directories.insert(directories.end(), searchDirs.begin(), searchDirs.end());
   std::vector<std::string> names;
-  for (const fs::path &place : places)
-    for (const fs::path &file : filesIn(place / folder))
+  for (const fs::path &directory : directories)
+    for (const fs::path &file : filesIn(directory / folder))
       names.push_back(item.file ? '"' + file.filename().string() + '"'
                                 : before + file.stem().string());
   std::sort(names.begin(), names.end());
   return names;
 }
 
-void Library::offerFile(Diagnostic &diag, const std::string &path) {
+void Library::suggestFile(Diagnostic &diag, const std::string &path) {
   std::error_code error;
   if (fs::exists(path, error))
     return;
@@ -78,7 +78,7 @@ void Library::offerFile(Diagnostic &diag, const std::string &path) {
     diag.help("did you mean `" + near + "`?");
 }
 
-std::string Library::moduleThatDeclares(const std::string &name) const {
+std::string Library::declaringModule(const std::string &name) const {
   if (name.empty() || name[0] == '_')
     return "";
   for (const std::string &dir : searchDirs)
@@ -89,8 +89,8 @@ std::string Library::moduleThatDeclares(const std::string &name) const {
   return "";
 }
 
-bool Library::offerImport(Diagnostic &diag, const Unit &unit, const Path &path) const {
-  std::string module = moduleThatDeclares(path.last().text);
+bool Library::suggestImport(Diagnostic &diag, const Unit &unit, const Path &path) const {
+  std::string module = declaringModule(path.last().text);
   bool isMeant = !module.empty();
   if (!path.isSimple()) { // `norm.rms_norm`, `std.norm.rms_norm`
     std::string given = path.text().substr(0, path.text().rfind('.'));

@@ -1,10 +1,10 @@
-// The pass behind layout(), for its own two files alone: Layout.cpp decides about line ends and
-// limits, LayoutBrackets.cpp matches and repairs brackets.
-#ifndef TITAN_COMPILER_SYNTAX_LAYOUTPASS_H
-#define TITAN_COMPILER_SYNTAX_LAYOUTPASS_H
+// The pass behind prepareTokens(), for its own two files alone: PrepareTokens.cpp decides about
+// line ends and limits, MatchBrackets.cpp matches and repairs brackets.
+#ifndef TITAN_COMPILER_SYNTAX_TOKENPREPARER_H
+#define TITAN_COMPILER_SYNTAX_TOKENPREPARER_H
 
 #include "TitanLexer.h"
-#include "compiler/syntax/Layout.h"
+#include "compiler/syntax/PrepareTokens.h"
 
 #include <optional>
 #include <set>
@@ -30,12 +30,12 @@ inline bool startsStatement(const Token &t) {
                    Lex::OUTPUT, Lex::LET, Lex::REPEAT, Lex::RETURN, Lex::IN);
 }
 
-class Pass {
+class TokenPreparer {
 public:
-  Pass(const SourceManager &sources, FileId file, const std::vector<Token> &raw,
-       DiagnosticEngine &diags);
+  TokenPreparer(const SourceManager &sources, FileId file, const std::vector<Token> &raw,
+                DiagnosticEngine &diags);
 
-  LayoutResult run();
+  PreparedTokens run();
 
 private:
   struct Open {
@@ -53,8 +53,8 @@ private:
   const std::vector<Token> &out() const { return result.tokens; }
   void insert(uint32_t type, const Token &before);
   void endStatement(const Token &before);
-  void damage(const Token &t) { result.damagedLines.insert(at(t).line); }
-  void complained();
+  void markErroneous(const Token &t) { result.erroneousLines.insert(at(t).line); }
+  void countError();
 
   // Lines and limits.
   void beginLine(size_t i);
@@ -78,11 +78,11 @@ private:
   DiagnosticEngine &diags;
   std::vector<Token> tokens;    // without comments and line ends; ends in endOfFile
   std::vector<bool> lineBegins; // whether a line begins with the token
-  LayoutResult result;
+  PreparedTokens result;
   std::vector<Open> open;
   size_t depth = 0; // what is counted, at all open levels together
   size_t topOperators = 0;
-  size_t complaints = 0;
+  size_t errorCount = 0;
   using Stray = std::pair<uint32_t, const char *>; // the line, and the remedy
   Stray lastStray = {0, nullptr};
   std::set<uint32_t> openStrings; // lines with a string that is not closed

@@ -1,8 +1,8 @@
 // One invocation of titanc: what the command line says, the sources read, what was diagnosed, and
-// how it is reported. Commands get a Session and return an exit status: 0; 1 with diagnostics; 2
-// for wrong usage.
-#ifndef TITAN_COMPILER_DRIVER_SESSION_H
-#define TITAN_COMPILER_DRIVER_SESSION_H
+// how it is reported. Commands get a CompilerInstance and return an exit status: 0; 1 with
+// diagnostics; 2 for wrong usage.
+#ifndef TITAN_COMPILER_DRIVER_COMPILERINSTANCE_H
+#define TITAN_COMPILER_DRIVER_COMPILERINSTANCE_H
 
 #include "compiler/sema/Check.h"
 
@@ -25,9 +25,9 @@ struct CommonOptions {
   std::string color = "auto";
 };
 
-class Session {
+class CompilerInstance {
 public:
-  explicit Session(const CommonOptions &options);
+  explicit CompilerInstance(const CommonOptions &options);
 
   /// Loads and checks the run that the command line chooses. Nothing after an error.
   std::optional<sema::CheckedRun> check();
@@ -37,7 +37,7 @@ public:
   /// runs; nothing after an error.
   std::optional<std::vector<sema::CheckedRun>> checkAll();
   /// The models among which `check` chose the last, since nobody said which.
-  std::vector<std::string> choosable() const { return checker.choosable(); }
+  std::vector<std::string> candidateModels() const { return checker.candidateModels(); }
   /// Prints the diagnostics; 1 if there was an error, else `status`.
   int finish(int status = 0);
 

@@ -1,4 +1,4 @@
-#include "compiler/driver/Session.h"
+#include "compiler/driver/CompilerInstance.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -38,27 +38,27 @@ std::string standardLibraryDir() {
                                                 : TITAN_SOURCE_STDLIB;
 }
 
-Session::Session(const CommonOptions &options)
+CompilerInstance::CompilerInstance(const CommonOptions &options)
     : options(options), request(requestFor(options)), checker(sources, diags, request) {
   diags.setWarningsAsErrors(options.warningsAsErrors);
   if (options.text)
     request.text = sources.addBuffer(options.file, *options.text);
 }
 
-std::optional<sema::CheckedRun> Session::check() {
+std::optional<sema::CheckedRun> CompilerInstance::check() {
   return checker.load() ? checker.check() : std::nullopt;
 }
 
-std::optional<sema::CheckedRun> Session::checkRun() {
+std::optional<sema::CheckedRun> CompilerInstance::checkRun() {
   request.needsRun = true;
   return check();
 }
 
-std::optional<std::vector<sema::CheckedRun>> Session::checkAll() {
+std::optional<std::vector<sema::CheckedRun>> CompilerInstance::checkAll() {
   return checker.load() ? checker.checkAll() : std::nullopt;
 }
 
-int Session::finish(int status) {
+int CompilerInstance::finish(int status) {
   if (options.jsonDiagnostics) {
     diags.printJson(std::cerr);
   } else {

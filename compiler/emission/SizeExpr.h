@@ -1,4 +1,4 @@
-//===- Extent.h - Sizes as products of named factors ------------*- C++ -*-===//
+//===- SizeExpr.h - Sizes as products of named factors ------------*- C++ -*-===//
 //
 // A size or stride in emitted code is a product such as `batch_shard * seq * embed`, written with
 // names so that the source reads like the model and a depth of 6 or 60 changes one constant. Values
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TITAN_COMPILER_EMISSION_EXTENT_H
-#define TITAN_COMPILER_EMISSION_EXTENT_H
+#ifndef TITAN_COMPILER_EMISSION_SIZEEXPR_H
+#define TITAN_COMPILER_EMISSION_SIZEEXPR_H
 
 #include "llvm/ADT/StringRef.h"
 
@@ -18,20 +18,20 @@
 
 namespace titan::emission {
 
-struct Factor {
+struct SizeFactor {
   std::string name;  ///< an expression that needs no parentheses
   int64_t value = 0; ///< 0: known at launch only
 };
 
-class Extent {
+class SizeExpr {
 public:
-  Extent() = default;
-  Extent(Factor factor) : factors{std::move(factor)} {}
+  SizeExpr() = default;
+  SizeExpr(SizeFactor factor) : factors{std::move(factor)} {}
 
-  Extent operator*(const Extent &other) const;
+  SizeExpr operator*(const SizeExpr &other) const;
   /// Equal for every degree: the same names of launch-time factors and the same product of others.
-  bool operator==(const Extent &other) const;
-  bool isOne() const { return *this == Extent(); }
+  bool operator==(const SizeExpr &other) const;
+  bool isOne() const { return *this == SizeExpr(); }
   /// The number, where it is known.
   std::optional<int64_t> getValue() const;
   /// `a * b * c`; `1` for the empty product.
@@ -40,12 +40,12 @@ public:
   std::string atom() const;
 
 private:
-  std::vector<Factor> factors;
+  std::vector<SizeFactor> factors;
 };
 
 /// `index * extent`, without what is superfluous.
-std::string scale(llvm::StringRef index, const Extent &extent);
+std::string scale(llvm::StringRef index, const SizeExpr &extent);
 
 } // namespace titan::emission
 
-#endif // TITAN_COMPILER_EMISSION_EXTENT_H
+#endif // TITAN_COMPILER_EMISSION_SIZEEXPR_H
