@@ -29,8 +29,8 @@ ColorMode colorMode(const std::string &word) {
 } // namespace
 
 std::string standardLibraryDir() {
-  static int anchor;
-  std::string program = llvm::sys::fs::getMainExecutable(nullptr, &anchor);
+  static int symbol;
+  std::string program = llvm::sys::fs::getMainExecutable(nullptr, &symbol);
   llvm::SmallString<128> installed(llvm::sys::path::parent_path(program));
   llvm::sys::path::append(installed, "..", "share", "titan", "stdlib");
   llvm::sys::path::remove_dots(installed, /*remove_dot_dot=*/true);

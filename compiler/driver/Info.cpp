@@ -10,13 +10,13 @@ std::string publicName(const sema::Parameter &parameter) {
   size_t repeat = 0;
   int64_t number = 0;
   for (llvm::StringRef rest = parameter.name; !rest.empty(); ++number) {
-    auto [part, behind] = rest.split('.');
-    name += (name.empty() ? "" : ".") + part.str();
+    auto [segment, tail] = rest.split('.');
+    name += (name.empty() ? "" : ".") + segment.str();
     if (repeat < parameter.repeats.size() && parameter.repeatSegments[repeat] == number) {
       name += ".{l}";
       ++repeat;
     }
-    rest = behind;
+    rest = tail;
   }
   return name;
 }

@@ -140,14 +140,14 @@ llvm::json::Array conflictsJson(const std::vector<dist::ConflictUse> &conflicts)
     llvm::json::Array givenUp;
     for (const dist::WantedSplit &split : conflict.givenUp)
       givenUp.push_back(splitJson(split));
-    llvm::json::Value kept = nullptr;
+    llvm::json::Value chosen = nullptr;
     if (conflict.kept)
-      kept = splitJson(*conflict.kept);
+      chosen = splitJson(*conflict.kept);
     out.push_back(llvm::json::Object{{"axis", conflict.axis},
                                      {"value", conflict.place.name},
                                      {"file", conflict.place.file},
                                      {"line", conflict.place.line},
-                                     {"kept", std::move(kept)},
+                                     {"kept", std::move(chosen)},
                                      {"given_up", std::move(givenUp)}});
   }
   return out;

@@ -19,11 +19,11 @@ using llvm::sys::path::parent_path;
 
 /// An installed file says <prefix> for the folder that it was installed to.
 static std::string replacePrefix(llvm::StringRef prefix, llvm::StringRef text) {
-  std::string placed = text.str();
+  std::string replaced = text.str();
   constexpr llvm::StringLiteral mark = "<prefix>";
-  for (size_t at; (at = placed.find(mark)) != std::string::npos;)
-    placed.replace(at, mark.size(), prefix.str());
-  return placed;
+  for (size_t at; (at = replaced.find(mark)) != std::string::npos;)
+    replaced.replace(at, mark.size(), prefix.str());
+  return replaced;
 }
 
 static std::vector<std::string> readList(const llvm::json::Object &object, llvm::StringRef key) {
@@ -70,8 +70,8 @@ static std::optional<Toolchain> readCuda(const llvm::json::Object &object,
 }
 
 std::optional<Toolchain> Toolchain::find(emission::Target target, DiagnosticEngine &diags) {
-  static int anchor;
-  std::string self = llvm::sys::fs::getMainExecutable(nullptr, &anchor);
+  static int symbol;
+  std::string self = llvm::sys::fs::getMainExecutable(nullptr, &symbol);
   llvm::SmallString<256> path(parent_path(parent_path(self)));
   append(path, "lib", "titan-runtime.json");
   auto buffer = llvm::MemoryBuffer::getFile(path);

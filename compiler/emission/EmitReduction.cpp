@@ -166,12 +166,12 @@ void ReductionEmitter::emitPoints() {
                    : r.kind == dist::ReductionKind::Max ? "max"
                                                         : "min";
   if (!inner.empty())
-    out.line("#pragma omp simd reduction(" + sign + ":" + sum.part + ")");
+    out.line("#pragma omp simd reduction(" + sign + ":" + sum.block + ")");
   if (isBlocked)
     openBlock(out, inner[0]);
   else
     openLoops(out, inner);
-  out.line(combine(sum.part, getTerm(all)));
+  out.line(combine(sum.block, getTerm(all)));
   if (isBlocked)
     closeBlocks(out, inner[0], sum);
   else

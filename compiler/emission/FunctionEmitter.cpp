@@ -237,8 +237,8 @@ void FunctionEmitter::emitSourceLine(Operation *op) {
 /// `contract wgrad` of a `titan.contract` that is part of the weight gradient.
 static std::string getAction(Operation *op) {
   std::string action = op->getName().stripDialect().str();
-  if (auto part = op->getAttrOfType<StringAttr>(attr::kPart))
-    action += " " + part.getValue().str();
+  if (auto kind = op->getAttrOfType<StringAttr>(attr::kPart))
+    action += " " + kind.getValue().str();
   return action;
 }
 
@@ -277,13 +277,13 @@ void FunctionEmitter::copyToPlace(Value value, PlaceAttr target) {
   SmallVector<LocalDim> dims = sizes().getDims(type);
   if (!(sourceBucket || targetBucket) || dims.size() == 1)
     return copyTo(value, to);
-  SizeExpr slots, part = dims.back().size;
+  SizeExpr slots, size = dims.back().size;
   for (const LocalDim &dim : ArrayRef(dims).drop_back())
     slots = slots * dim.size;
   Loop loop{{"slots"}, slots, "slot"};
   std::string from = getPointer(value);
   openLoops(body, loop);
-  body.line("tm::copy(ctx, " + to + " + " + scale("slot", targetBucket.value_or(part)) + ", " +
-            from + " + " + scale("slot", sourceBucket.value_or(part)) + ", " + part.str() + ");");
+  body.line("tm::copy(ctx, " + to + " + " + scale("slot", targetBucket.value_or(size)) + ", " +
+            from + " + " + scale("slot", sourceBucket.value_or(size)) + ", " + size.str() + ");");
   closeLoops(body, loop);
 }

@@ -65,14 +65,14 @@ SizeFactor LocalSizes::getDegree(ArrayAttr axes) {
 }
 
 std::string LocalSizes::getShardIndex(ArrayAttr axes) {
-  std::string part;
+  std::string shardIndex;
   for (auto axis : axes.getAsRange<StringAttr>()) {
     std::string index = getAxisName(axis);
-    if (!part.empty())
-      part = "(" + part + ") * ctx.degree[" + index + "] + ";
-    part += "ctx.coordinate[" + index + "]";
+    if (!shardIndex.empty())
+      shardIndex = "(" + shardIndex + ") * ctx.degree[" + index + "] + ";
+    shardIndex += "ctx.coordinate[" + index + "]";
   }
-  return part.empty() ? "0" : part;
+  return shardIndex.empty() ? "0" : shardIndex;
 }
 
 SizeFactor LocalSizes::getSize(ir::DimAttr dim, ArrayAttr axes) {
@@ -134,9 +134,9 @@ SmallVector<LocalDim> LocalSizes::getDims(ir::NamedTensorType type) {
   dims.truncate(sharding.getFlatFrom());
   SizeFactor degree = getDegree(sharding.getFlatAxes());
   std::optional<int64_t> value = below.getValue();
-  int64_t part = value && degree.value ? (*value + degree.value - 1) / degree.value : 0;
+  int64_t chunk = value && degree.value ? (*value + degree.value - 1) / degree.value : 0;
   dims.push_back(
-      {kFlat.str(), declare(wanted, "tm::chunk(" + below.str() + ", " + degree.name + ")", part)});
+      {kFlat.str(), declare(wanted, "tm::chunk(" + below.str() + ", " + degree.name + ")", chunk)});
   return dims;
 }
 
@@ -145,12 +145,12 @@ SizeFactor LocalSizes::getBucket(StringRef name, ArrayRef<ir::NamedTensorType> b
   int64_t total = 0;
   bool isKnown = true;
   for (ir::NamedTensorType type : buffers) {
-    SizeFactor part = getDims(type).back().size;
+    SizeFactor shard = getDims(type).back().size;
     const auto bytes = static_cast<int64_t>(type.getElementType().getIntOrFloatBitWidth() / 8);
     text += (text.empty() ? "" : " + ") +
-            ("tm::aligned<" + getElementType(type.getElementType()) + ">(" + part.name + ")");
-    total += support::alignTo(part.value * bytes, support::kArenaAlignment) / bytes;
-    isKnown &= part.value != 0;
+            ("tm::aligned<" + getElementType(type.getElementType()) + ">(" + shard.name + ")");
+    total += support::alignTo(shard.value * bytes, support::kArenaAlignment) / bytes;
+    isKnown &= shard.value != 0;
   }
   return declare((name + "_bucket").str(), text, isKnown ? total : 0);
 }

@@ -233,7 +233,7 @@ void RowNest::startScalar(ReduceOp op, ArrayRef<Loop> loops) {
   }
   SumNames sum{emitter.names().pick(name + "_total"), "", type};
   if (!inRows)
-    sum.part = emitter.names().pick(name + "_part");
+    sum.block = emitter.names().pick(name + "_part");
   text.line(inRows ? "tm::Sum<" + type + "> " + sum.total + ";" : "double " + sum.total + " = 0;");
   blockedSums[op.getResult()] = sum;
 }
@@ -274,7 +274,7 @@ void RowNest::emitReduce(ReduceOp op) {
     text.line(blocked->second.total + ".add(" + strip(value) + ");");
     return;
   }
-  std::string sum = blocked != blockedSums.end() ? blocked->second.part
+  std::string sum = blocked != blockedSums.end() ? blocked->second.block
                     : scalar != scalars.end()    ? scalar->second
                                                  : getElement(accesses[op.getResult()], current);
   if (op.getKind() == dist::ReductionKind::Sum)

@@ -85,10 +85,10 @@ void RowNest::prepareAccesses() {
           emitter.getInlineScalar(operand).empty())
         accesses[operand] = getOperandAccess(operand);
   }
-  for (auto &[value, places] : outputs)
-    for (Value place : places) {
-      // The place may have other dimension names than the value; the memory is the same.
-      targets[value].push_back(emitter.getAccess(place, emitter.getSpace(value)));
+  for (auto &[value, targetValues] : outputs)
+    for (Value target : targetValues) {
+      // The target may have other dimension names than the value; the memory is the same.
+      targets[value].push_back(emitter.getAccess(target, emitter.getSpace(value)));
     }
   // A slice is an access that starts further on, perhaps under another name.
   for (Operation *op : ops)
@@ -219,7 +219,7 @@ std::string RowNest::getSimd(const Inner &inner, ArrayRef<Loop> loops) {
                      : reduce.getKind() == dist::ReductionKind::Max ? "max"
                                                                     : "min";
     auto blocked = blockedSums.find(reduce.getResult());
-    const std::string &name = blocked == blockedSums.end() ? acc->second : blocked->second.part;
+    const std::string &name = blocked == blockedSums.end() ? acc->second : blocked->second.block;
     sums += (" reduction(" + sign + ":" + name + ")").str();
   }
   // Loops around the last one step from slot to slot of what is stored by block.

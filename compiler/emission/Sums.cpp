@@ -30,7 +30,7 @@ void emission::openBlocks(Writer &out, const Loop &inner, llvm::ArrayRef<SumName
     out.open("for (int64_t " + start + " = 0; " + start + " < " + size + "; " + start +
              " += tm::kLaneBlock)");
   for (const SumNames &sum : sums)
-    out.line(sum.type + " " + sum.part + " = 0;");
+    out.line(sum.type + " " + sum.block + " = 0;");
 }
 
 void emission::openBlock(Writer &out, const Loop &inner) {
@@ -45,7 +45,7 @@ void emission::openBlock(Writer &out, const Loop &inner) {
 void emission::closeBlocks(Writer &out, const Loop &inner, llvm::ArrayRef<SumNames> sums) {
   out.close();
   for (const SumNames &sum : sums)
-    out.line(sum.total + " += " + sum.part + ";");
+    out.line(sum.total + " += " + sum.block + ";");
   if (!isOneBlock(inner))
     out.close();
 }

@@ -17,7 +17,7 @@ namespace titan::emission {
 
 /// A sum: the total's name, the name of a block's sum, and the terms' C++ type.
 struct SumNames {
-  std::string total, part, type;
+  std::string total, block, type;
 };
 
 /// True if the order of additions matters: sums of numbers that are rounded.

@@ -50,8 +50,8 @@ std::vector<std::string> Library::importable(const Unit &unit, const ImportDecl:
   for (size_t i = 0; !item.file && i + 1 < item.path.segments.size(); ++i)
     folder /= item.path.segments[i].text;
   std::string before;
-  for (const fs::path &part : folder)
-    before += part.string() + ".";
+  for (const fs::path &component : folder)
+    before += component.string() + ".";
   std::vector<fs::path> directories = {fs::path(unit.path).parent_path()};
   directories.insert(directories.end(), searchDirs.begin(), searchDirs.end());
   std::vector<std::string> names;

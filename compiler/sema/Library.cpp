@@ -166,8 +166,8 @@ std::string Library::find(const Unit &unit, const ImportDecl::Item &item,
   if (item.file) {
     relative = item.file->text;
   } else {
-    for (const Name &part : item.path.segments)
-      relative /= part.text;
+    for (const Name &segment : item.path.segments)
+      relative /= segment.text;
     relative += ".titan";
   }
   std::vector<fs::path> directories = {here};

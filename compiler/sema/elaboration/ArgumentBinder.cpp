@@ -57,11 +57,13 @@ bool ArgumentBinder::bindCallName() {
       continue;
     used[i] = true;
     Value name = valueOf(actual);
-    auto isPart = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    auto isIdentifierChar = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    };
     // `layers.3` is what the iteration 3 of `repeat layers` has.
     bool legal = name.kind == Value::Kind::String && !name.text.empty() &&
                  !std::isdigit(static_cast<unsigned char>(name.text[0])) &&
-                 std::all_of(name.text.begin(), name.text.end(), isPart);
+                 std::all_of(name.text.begin(), name.text.end(), isIdentifierChar);
     if (!legal) {
       if (!name.isError())
         report(Code::BadArgument, actual.arg->value->loc,

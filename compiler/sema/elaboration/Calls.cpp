@@ -38,9 +38,9 @@ Value Calls::evalCall(const CallExpr &expr) {
   std::optional<Call> call = elaboration.callables.readCall(expr);
   if (!call)
     return {};
-  bool isPart = std::any_of(call->args.begin(), call->args.end(),
-                            [](const Actual &actual) { return actual.isPlaceholder; });
-  if (isPart)
+  bool isPartial = std::any_of(call->args.begin(), call->args.end(),
+                               [](const Actual &actual) { return actual.isPlaceholder; });
+  if (isPartial)
     return elaboration.callables.partialApplication(std::move(*call));
   return call->callee.symbol ? callDecl(*call) : elaboration.builtins.call(*call);
 }

@@ -138,7 +138,7 @@ TEST(Gemm, ComputesTheSummation) {
 }
 
 // A weight gradient is one product: rows that lie together are one index, the left side transposed.
-TEST(Gemm, MergesWhatLiesTogether) {
+TEST(Gemm, MergesContiguousDimensions) {
   std::map<char, int64_t> sizes{{'b', 2}, {'s', 3}, {'e', 4}, {'h', 2}, {'d', 5}};
   GemmPlan plan = planGemm(makeTensor("bse", sizes).operand, makeTensor("bshd", sizes).operand,
                            makeTensor("ehd", sizes).operand);

@@ -55,7 +55,7 @@ TEST(Loops, WriteOffsets) {
   EXPECT_EQ(getElement(row, loops), "r[i]");
 }
 
-// What has no memory is its own offset: also of a part, and where it is one number.
+// What has no memory is its own offset: also of a shard, and where it is one number.
 TEST(Loops, IndexAccesses) {
   Access index = makeAccess("", {kSeq});
   index.isIndex = true;
@@ -67,10 +67,10 @@ TEST(Loops, IndexAccesses) {
   advance(index, "3");
   EXPECT_EQ(getElement(index, loops), "(j + 3)");
   EXPECT_EQ(getElement(index, {}), "int64_t(3)");
-  Access part = makeAccess("seq_tp_start_", {kSeq});
-  part.isIndex = true;
-  EXPECT_EQ(getElement(part, loops), "(j + seq_tp_start_)");
-  EXPECT_EQ(getElementAt(part, "at_"), "(at_ + seq_tp_start_)");
+  Access shard = makeAccess("seq_tp_start_", {kSeq});
+  shard.isIndex = true;
+  EXPECT_EQ(getElement(shard, loops), "(j + seq_tp_start_)");
+  EXPECT_EQ(getElementAt(shard, "at_"), "(at_ + seq_tp_start_)");
 }
 
 } // namespace
