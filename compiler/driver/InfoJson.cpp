@@ -112,7 +112,7 @@ llvm::json::Array collectivesJson(const std::vector<dist::CollectiveUse> &uses) 
   llvm::json::Array out;
   for (const dist::CollectiveUse &use : uses) {
     llvm::json::Array values;
-    for (const dist::ExchangedValue &value : use.values)
+    for (const dist::CollectiveValue &value : use.values)
       values.push_back(llvm::json::Object{{"value", value.name},
                                           {"file", value.file},
                                           {"line", value.line},
@@ -138,15 +138,15 @@ llvm::json::Array conflictsJson(const std::vector<dist::ConflictUse> &conflicts)
   llvm::json::Array out;
   for (const dist::ConflictUse &conflict : conflicts) {
     llvm::json::Array givenUp;
-    for (const dist::WantedSplit &split : conflict.givenUp)
+    for (const dist::WantedSplit &split : conflict.rejected)
       givenUp.push_back(splitJson(split));
     llvm::json::Value chosen = nullptr;
-    if (conflict.kept)
-      chosen = splitJson(*conflict.kept);
+    if (conflict.chosen)
+      chosen = splitJson(*conflict.chosen);
     out.push_back(llvm::json::Object{{"axis", conflict.axis},
-                                     {"value", conflict.place.name},
-                                     {"file", conflict.place.file},
-                                     {"line", conflict.place.line},
+                                     {"value", conflict.operation.name},
+                                     {"file", conflict.operation.file},
+                                     {"line", conflict.operation.line},
                                      {"kept", std::move(chosen)},
                                      {"given_up", std::move(givenUp)}});
   }

@@ -49,13 +49,13 @@ void printMemory(llvm::raw_ostream &out, const RunSummary &summary) {
     line(llvm::formatv("while `{0}` runs", memory.program).str(), memory.bytes);
     line("  gradients", memory.gradients);
     line("  activations", memory.activations);
-    line("  inputs and outputs", memory.exchanged);
+    line("  inputs and outputs", memory.inputsOutputs);
     line("  kernel scratch", memory.scratch);
     line("  unused", memory.getGaps());
     if (!memory.operation.empty())
       out << "    peak at " << printLocation(memory) << '\n';
   }
-  line("GEMM pack buffers", report.products);
+  line("GEMM pack buffers", report.gemmPacking);
   line("total, in training", report.getTraining());
   out << "and about " << grouped(report.libraries) << " for loaded libraries\n";
 }
@@ -68,7 +68,7 @@ llvm::json::Object memoryJson(const RunSummary &summary) {
                                           {"bytes", memory.bytes},
                                           {"gradients", memory.gradients},
                                           {"activations", memory.activations},
-                                          {"inputs_outputs", memory.exchanged},
+                                          {"inputs_outputs", memory.inputsOutputs},
                                           {"scratch", memory.scratch},
                                           {"unused", memory.getGaps()},
                                           {"operation", memory.operation},
@@ -81,7 +81,7 @@ llvm::json::Object memoryJson(const RunSummary &summary) {
   return llvm::json::Object{
       {"parameters", report.parameters},    {"buffers", report.buffers},
       {"optimizer", report.optimizer},      {"scalars", report.scalars},
-      {"transient", report.getTransient()}, {"products", report.products},
+      {"transient", report.getTransient()}, {"products", report.gemmPacking},
       {"libraries", report.libraries},      {"programs", std::move(programs)},
       {"by_block", std::move(blocks)},      {"threads", summary.processor.threads},
       {"total", report.getTraining()}};

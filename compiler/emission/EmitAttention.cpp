@@ -81,7 +81,7 @@ LogicalResult AttentionCall::arrange(Value query) {
     if (dim.key == along) {
       queries = dim.size;
       firstQuery =
-          emitter.getRankOffset(type, type.indexOf(StringAttr::get(op->getContext(), along)));
+          emitter.getShardOffset(type, type.indexOf(StringAttr::get(op->getContext(), along)));
       isBefore = false;
     } else if (dim.key == head.key) {
       head.size = dim.size;
@@ -188,10 +188,10 @@ LogicalResult emission::emitAttentionGrad(FunctionEmitter &emitter, AttentionGra
   Access dy = emitter.getAccess(op.getCotangent());
   Access dq = emitter.getAccess(op.getDQuery()), dk = emitter.getAccess(op.getDKey()),
          dv = emitter.getAccess(op.getDValue());
-  std::optional<Access> through;
-  if (op.getThrough())
-    through = emitter.getAccess(op.getThrough());
+  std::optional<Access> lseCotangent;
+  if (op.getLseCotangent())
+    lseCotangent = emitter.getAccess(op.getLseCotangent());
   call.emit("attentionGrad", {&dy, &call.q, &call.k, &call.v, &call.y, &call.lse,
-                              through ? &*through : nullptr, &dq, &dk, &dv});
+                              lseCotangent ? &*lseCotangent : nullptr, &dq, &dk, &dv});
   return success();
 }

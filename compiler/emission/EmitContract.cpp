@@ -65,7 +65,7 @@ static void emitGemm(FunctionEmitter &emitter, GemmPlan &plan, const GemmOperand
 void emission::emitAccumulator(FunctionEmitter &emitter, Operation *op) {
   auto type = cast<NamedTensorType>(op->getResult(0).getType());
   const std::string to = emitter.getPointer(op->getResult(0)),
-                    from = emitter.getPointer(getJoined(op));
+                    from = emitter.getPointer(getAccumulator(op));
   if (from != to)
     emitter.out().line("tm::copy(ctx, " + to + ", " + from + ", " +
                        emitter.sizes().getCount(type).str() + ");");

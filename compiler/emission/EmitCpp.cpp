@@ -18,7 +18,7 @@ using namespace titan::emission;
 
 static void declareTables(RepeatOp repeat, LocalSizes &sizes) {
   getVariantTable(sizes, repeat);
-  for (const VariantLists &lists : {repeat.getAllSliceUsers(), repeat.getAllStackUsers()})
+  for (const VariantLists &lists : {repeat.getAllScannedUsers(), repeat.getAllStackedUsers()})
     for (ArrayRef<int64_t> users : lists)
       if (users.size() < repeat.getNumVariants())
         getSlotTable(sizes, repeat, users);
@@ -35,7 +35,7 @@ static void declareSizes(func::FuncOp function, ProgramState &state) {
   };
   llvm::for_each(function.getArgumentTypes(), declare);
   for (Value argument : function.getArguments())
-    state.getBucket(memory::getPlace(argument));
+    state.getBucket(memory::getAllocRef(argument));
   function.walk([&](Operation *op) {
     llvm::for_each(op->getResultTypes(), declare);
     for (Region &region : op->getRegions())
@@ -96,13 +96,13 @@ static void emitHead(ModuleOp module, dist::MeshOp mesh, Writer &out) {
 static LogicalResult emitPrograms(ModuleOp module, ProgramTable &table, Target target,
                                   NameScope scope, Writer &out) {
   if (!module->hasAttr(memory::kPersistent))
-    return module.emitError("values have no places yet: run --titan-plan-memory first");
+    return module.emitError("values have no allocations yet: run --titan-plan-memory first");
   SmallVector<func::FuncOp> functions;
   SmallVector<std::string> namespaces;
   for (auto function : module.getOps<func::FuncOp>()) {
     if (!function->hasAttr(attr::kProgram))
       continue;
-    if (failed(memory::verifyPlaces(function, /*isWhole=*/true)))
+    if (failed(memory::verifyAllocRefs(function, /*isComplete=*/true)))
       return failure();
     functions.push_back(function);
     namespaces.push_back(scope.pick(function.getSymName()));

@@ -54,7 +54,7 @@ Rotation::Rotation(FunctionEmitter &emitter, RotaryOp op)
   NamedTensorType type = op.getType();
   element = getElementType(type.getElementType());
   number = getRegisterType(type.getElementType());
-  offset = emitter.getRankOffset(type, type.indexOf(op.getAlongAttr()));
+  offset = emitter.getShardOffset(type, type.indexOf(op.getAlongAttr()));
   if (Value start = op.getStart()) {
     std::string first = emitter.getInlineScalar(start);
     if (first.empty())

@@ -8,7 +8,7 @@ using namespace titan::ir;
 using namespace titan::emission;
 
 /// The dimensions of updates and indices together, those that the result lacks first.
-static SmallVector<Index> getScatterSpace(FunctionEmitter &emitter, PutOp op) {
+static SmallVector<Index> getScatterSpace(FunctionEmitter &emitter, ScatterOp op) {
   Access result = makeAccess("", emitter.getSpace(op.getResult()));
   SmallVector<Index> summed, parallel;
   llvm::StringSet<> seen;
@@ -28,7 +28,7 @@ namespace {
 /// are summed at once, in blocks. A few terms are added where they belong.
 class Scatter {
 public:
-  Scatter(FunctionEmitter &emitter, PutOp op);
+  Scatter(FunctionEmitter &emitter, ScatterOp op);
   void emit(bool isCuda);
 
 private:
@@ -53,7 +53,7 @@ private:
 
 } // namespace
 
-Scatter::Scatter(FunctionEmitter &emitter, PutOp op)
+Scatter::Scatter(FunctionEmitter &emitter, ScatterOp op)
     : out(emitter.out()), updates(emitter.getAccess(op.getUpdates())),
       at(emitter.getAccess(op.getIndices())), result(emitter.getAccess(op.getResult())),
       loops(makeLoops(getScatterSpace(emitter, op), {&updates, &at, &result})),
@@ -61,7 +61,7 @@ Scatter::Scatter(FunctionEmitter &emitter, PutOp op)
       work(emitter.sizes().getCount(op.getUpdates().getType())) {
   NamedTensorType table = op.getResult().getType();
   int64_t dim = table.indexOf(op.getAlongAttr());
-  offset = emitter.getRankOffset(table, dim);
+  offset = emitter.getShardOffset(table, dim);
   size = emitter.sizes().getDims(table)[dim].size;
   stride = result.strides.lookup(along);
   type = getRegisterType(table.getElementType());
@@ -216,7 +216,7 @@ void Scatter::emit(bool isCuda) {
 }
 
 /// What the sums begin with: zeros or a tensor.
-static void emitBeginning(FunctionEmitter &emitter, PutOp op) {
+static void emitBeginning(FunctionEmitter &emitter, ScatterOp op) {
   NamedTensorType type = op.getResult().getType();
   if (op.getInto())
     emitAccumulator(emitter, op);
@@ -226,7 +226,7 @@ static void emitBeginning(FunctionEmitter &emitter, PutOp op) {
                        getElementType(type.getElementType()) + "(0));");
 }
 
-LogicalResult emission::emitScatter(FunctionEmitter &emitter, PutOp op) {
+LogicalResult emission::emitScatter(FunctionEmitter &emitter, ScatterOp op) {
   if (op.isOneHot())
     return emitRows(emitter, op);
   NamedTensorType type = op.getResult().getType();

@@ -22,9 +22,9 @@ struct ProgramState {
   ProgramState(mlir::ModuleOp module, Target target);
   /// The size of the bucket in which `place` is, in elements: from one slot of a buffer to the
   /// next. None for other places.
-  std::optional<SizeExpr> getBucket(ir::PlaceAttr place);
+  std::optional<SizeExpr> getBucket(ir::AllocRefAttr ref);
   Target target;
-  llvm::SmallVector<ir::BufferAttr> persistent;
+  llvm::SmallVector<ir::AllocationAttr> persistent;
   LocalSizes sizes;
   NameScope functionNames;
   std::string functions; ///< text of the finished ones, callees first
@@ -58,7 +58,7 @@ public:
   /// The same with the names that the dimensions have in `space`.
   Access getAccess(mlir::Value value, llvm::ArrayRef<Index> space);
   /// Elements between a value of this type at `place` and the one in the next slot.
-  SizeExpr getSlotStride(ir::PlaceAttr place, ir::NamedTensorType type);
+  SizeExpr getSlotStride(ir::AllocRefAttr ref, ir::NamedTensorType type);
   /// Elements between the rows of a flat value: its slots, which lie apart in a bucket.
   SizeExpr getRowStride(mlir::Value flat);
   /// The access of an iota, whose elements need no memory: they are where they are.
@@ -69,13 +69,13 @@ public:
   std::string getInlineScalar(mlir::Value value);
   /// Global index at which this rank's part of dimension `dim` starts, as a variable that is
   /// declared here; empty if it is 0.
-  std::string getRankOffset(ir::NamedTensorType type, int64_t dim);
-  /// Writes `at(ctx, "file:line", "operation");`, for messages and profiles.
+  std::string getShardOffset(ir::NamedTensorType type, int64_t dim);
+  /// Writes `trace(ctx, "file:line", "operation");`, for messages and profiles.
   void emitTrace(mlir::Operation *op);
   /// Copies `value` to `target`, a pointer expression.
   void copyTo(mlir::Value value, llvm::StringRef target);
   /// `distance`: elements from one slot of the place's buffer to the next.
-  std::string getPlacePointer(ir::PlaceAttr place, mlir::Type element, const SizeExpr &distance);
+  std::string getAllocPointer(ir::AllocRefAttr ref, mlir::Type element, const SizeExpr &distance);
   /// A `constexpr` array of mesh axes and the GroupRef of it.
   std::string getGroup(mlir::ArrayAttr axes);
 
@@ -89,9 +89,9 @@ private:
   void emitEarlyStacks(ir::RepeatVariant variant);
   std::string getLayerPointer(dist::LayerOp layer);
   /// Copies where the memory phase could not make the value's place the one it must have.
-  void copyToPlace(mlir::Value value, ir::PlaceAttr target);
+  void copyToAllocation(mlir::Value value, ir::AllocRefAttr target);
   /// The slot of a stack of the innermost repeat.
-  ir::PlaceAttr getSlot(mlir::OpResult stack);
+  ir::AllocRefAttr getSlot(mlir::OpResult stack);
   void emitSourceLine(mlir::Operation *op);
 
   ProgramState &program;
@@ -101,7 +101,7 @@ private:
   llvm::DenseMap<mlir::Value, std::string> pointers;
   llvm::StringMap<std::string> rankOffsets; ///< variable by expression
   std::string line;                         ///< source line of the last comment
-  std::string place;                        ///< the last call of `at`
+  std::string lastTrace;                    ///< the last call of `at`
 };
 
 /// The table that says which variant an iteration runs, and the one of the slots that `users` have
@@ -130,7 +130,7 @@ mlir::LogicalResult emitReduce(FunctionEmitter &emitter, ir::ReduceOp op);
 /// Before the sums of an operation join a tensor: that tensor, where they will be.
 void emitAccumulator(FunctionEmitter &emitter, mlir::Operation *op);
 mlir::LogicalResult emitContract(FunctionEmitter &emitter, ir::ContractOp op);
-mlir::LogicalResult emitScatter(FunctionEmitter &emitter, ir::PutOp op);
+mlir::LogicalResult emitScatter(FunctionEmitter &emitter, ir::ScatterOp op);
 mlir::LogicalResult emitTopK(FunctionEmitter &emitter, ir::TopKOp op);
 mlir::LogicalResult emitCumulativeSum(FunctionEmitter &emitter, ir::CumulativeSumOp op);
 mlir::LogicalResult emitCheckIndex(FunctionEmitter &emitter, ir::CheckIndexOp op);

@@ -27,7 +27,7 @@ static bool isExact(Operation *op) {
   }
   auto reduce = dyn_cast<ReduceOp>(op);
   return (reduce && reduce.getKind() != dist::ReductionKind::Sum) ||
-         isa<NegOp, MaximumOp, MinimumOp, SelectOp, ExpandOp, TakeOp, SliceOp, PadOp, PutOp,
+         isa<NegOp, MaximumOp, MinimumOp, SelectOp, ExpandOp, GatherOp, SliceOp, PadOp, ScatterOp,
              ConstantOp>(op);
 }
 
@@ -53,7 +53,7 @@ std::string RowNest::getGlobalIndex(Value value) {
   const Access &access = globalIndices[value];
   std::string index = getOffset(access, current);
   for (int64_t d = 0; d < type.getRank(); ++d)
-    if (std::string start = emitter.getRankOffset(type, d); !start.empty())
+    if (std::string start = emitter.getShardOffset(type, d); !start.empty())
       index += " + " + scale(start, access.strides.lookup(type.getDims()[d].getName().getValue()));
   return index;
 }
@@ -123,8 +123,8 @@ void RowNest::define(Value value, std::string expression) {
 void RowNest::emitOp(Operation *op) {
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](ReduceOp reduce) { emitReduce(reduce); })
-      .Case([&](TakeOp take) { define(take.getResult(), getTake(take)); })
-      .Case([&](PutOp put) { define(put.getResult(), getOneHot(put)); })
+      .Case([&](GatherOp gather) { define(gather.getResult(), getGather(gather)); })
+      .Case([&](ScatterOp scatter) { define(scatter.getResult(), getOneHot(scatter)); })
       .Case([&](PadOp pad) { define(pad.getResult(), getPad(pad)); })
       .Case([&](SliceOp slice) {
         define(slice.getResult(), getLoaded(accesses[slice.getInput()], current));
@@ -154,10 +154,10 @@ void RowNest::emitElementwise(Operation *op) {
     define(result, scalar.getElementExpression(in, result.getResultNumber(), getScalarType(op)));
 }
 
-std::string RowNest::getTake(TakeOp op) {
+std::string RowNest::getGather(GatherOp op) {
   auto table = op.getInput().getType();
   int64_t dim = table.indexOf(op.getAlongAttr());
-  std::string offset = emitter.getRankOffset(table, dim);
+  std::string offset = emitter.getShardOffset(table, dim);
   std::string at = emitter.names().pick("at");
   text.line("const int64_t " + at + " = " + getOperand(op.getIndices()) +
             (offset.empty() ? "" : " - " + offset) + ";");
@@ -169,9 +169,9 @@ std::string RowNest::getTake(TakeOp op) {
          getType(op.getResult()) + "(0))";
 }
 
-std::string RowNest::getOneHot(PutOp op) {
+std::string RowNest::getOneHot(ScatterOp op) {
   auto type = op.getResult().getType();
-  std::string offset = emitter.getRankOffset(type, type.indexOf(op.getAlongAttr()));
+  std::string offset = emitter.getShardOffset(type, type.indexOf(op.getAlongAttr()));
   std::string index = getIndex(op.getAlong()) + (offset.empty() ? "" : " + " + offset);
   return "(" + index + " == " + getOperand(op.getIndices()) + " ? " + getOperand(op.getUpdates()) +
          " : " + getType(op.getResult()) + "(0))";

@@ -20,7 +20,7 @@ bool RowNest::isInside(Value value) const {
 
 SmallVector<Index> RowNest::getInnerSpace(Operation *op) {
   SmallVector<Index> space;
-  for (Index &dim : emitter.getSpace(fusion::getWalked(op)))
+  for (Index &dim : emitter.getSpace(fusion::getIteratedTensor(op)))
     if (!isRow(dim.key))
       space.push_back(dim);
   return space;
@@ -47,8 +47,8 @@ bool RowNest::isUsedLater(Value value, unsigned inner) {
 /// Dimensions whose index itself is computed with must not be merged with others.
 static SmallVector<std::string> getNeededIndices(Operation *op) {
   SmallVector<std::string> keys;
-  if (auto put = dyn_cast<PutOp>(op))
-    keys.push_back(put.getAlong().str());
+  if (auto scatter = dyn_cast<ScatterOp>(op))
+    keys.push_back(scatter.getAlong().str());
   if (auto pad = dyn_cast<PadOp>(op))
     keys.push_back(pad.getDim().str());
   if (auto iota = dyn_cast<IotaOp>(op))
@@ -144,7 +144,7 @@ SizeExpr RowNest::getWork() {
 SmallVector<Index> RowNest::getRowSpace() {
   for (Operation *op : ops) {
     SmallVector<Index> space;
-    for (Index &dim : emitter.getSpace(fusion::getWalked(op)))
+    for (Index &dim : emitter.getSpace(fusion::getIteratedTensor(op)))
       if (isRow(dim.key))
         space.push_back(dim);
     if (space.size() == rows.size())
@@ -183,7 +183,7 @@ void RowNest::emitRowScalars() {
   current = rowLoops;
   for (Operation *op : ops) {
     for (Value operand : op->getOperands()) {
-      bool isTable = isa<TakeOp, PadOp, SliceOp>(op) && operand == op->getOperand(0);
+      bool isTable = isa<GatherOp, PadOp, SliceOp>(op) && operand == op->getOperand(0);
       auto it = accesses.find(operand);
       if (it == accesses.end() || it->second.isIndex || isTable || scalars.count(operand))
         continue;

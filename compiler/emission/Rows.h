@@ -63,8 +63,8 @@ private:
   /// The dimensions of a reduction's result below the row.
   llvm::SmallVector<Index> getParallelSpace(ir::ReduceOp op);
   Access getOperandAccess(mlir::Value operand);
-  std::string getTake(ir::TakeOp op);
-  std::string getOneHot(ir::PutOp op);
+  std::string getGather(ir::GatherOp op);
+  std::string getOneHot(ir::ScatterOp op);
   std::string getPad(ir::PadOp op);
   /// The expression of an operand inside the current loops.
   std::string getOperand(mlir::Value value);

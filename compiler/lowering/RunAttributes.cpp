@@ -39,7 +39,7 @@ void addMesh(const sema::CheckedRun &run, OpBuilder &builder, const Translation 
       SmallVector<NamedAttribute> parts{builder.getNamedAttr("of", builder.getStringAttr(of)),
                                         builder.getNamedAttr("names", list(entry.tensors))};
       if (entry.splits)
-        parts.push_back(builder.getNamedAttr("splits", list(*entry.splits)));
+        parts.push_back(builder.getNamedAttr("shards", list(*entry.splits)));
       if (entry.stores)
         parts.push_back(builder.getNamedAttr("stores", list(*entry.stores)));
       all.push_back(builder.getDictionaryAttr(parts));
@@ -47,7 +47,7 @@ void addMesh(const sema::CheckedRun &run, OpBuilder &builder, const Translation 
     return all;
   };
   for (const sema::Axis &axis : run.mesh.axes) {
-    auto map = builder.create<dist::MapOp>(
+    auto map = builder.create<dist::AxisRulesOp>(
         translation.loc(axis.loc, axis.name), axis.name, list(axis.splits), list(axis.fallback),
         list(axis.stores), axis.pads.empty() ? ArrayAttr() : list(axis.pads));
     if (SmallVector<Attribute> overrides = overridesOf(axis); !overrides.empty())

@@ -162,7 +162,7 @@ std::vector<OptionSpec> stepOptions() {
           "with it, which cannot `warn`"),
       integer("accumulate", Value::ofInt(1), Fixed::Compile, 1,
               "microbatches of a step, whose gradients are accumulated"),
-      integer("loss_parts", Value::ofInt(0), Fixed::Compile, 0,
+      integer("loss_chunks", Value::ofInt(0), Fixed::Compile, 0,
               "chunks of the sequence in which logits, loss and their gradients are computed in "
               "turn; 0: as many as save memory"),
   };
