@@ -160,9 +160,9 @@ std::string FunctionEmitter::getPointer(Value value) {
   auto type = cast<NamedTensorType>(value.getType());
   auto layer = value.getDefiningOp<dist::LayerOp>();
   AllocRefAttr where = memory::getAllocRef(value);
-  std::string ref = layer
-                        ? getLayerPointer(layer)
-                        : getAllocPointer(where, type.getElementType(), getSlotStride(where, type));
+  std::string address =
+      layer ? getLayerPointer(layer)
+            : getAllocPointer(where, type.getElementType(), getSlotStride(where, type));
   body.line(getElementType(type.getElementType()) + " *" + name + " = " + address + ";");
   return name;
 }
