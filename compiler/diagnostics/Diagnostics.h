@@ -111,7 +111,7 @@ public:
 private:
   const SourceManager &sources;
   std::deque<Diagnostic> diagnostics;
-  std::optional<Diagnostic> dropped; // receives what lies past the limit
+  std::optional<Diagnostic> dropped; // receives diagnostics past the limit
   size_t errors = 0;
   size_t reports = 0;
   size_t warnings = 0;

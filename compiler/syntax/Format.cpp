@@ -68,7 +68,7 @@ std::string alignmentClass(const Items &items, size_t at) {
 struct Entry {
   size_t first, last; // items
   size_t sign = 0;    // the `=` or `~` to line up; 0 without one on the first line
-  size_t width = 0;   // of what stands before it
+  size_t width = 0;   // of the text before it
 };
 
 /// The position of the `=` of an entry, and the width before it.

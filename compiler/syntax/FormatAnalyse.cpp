@@ -155,7 +155,7 @@ bool isBroken(const Items &items, size_t opener) {
     if (own && item.newLines)
       return true;
     if (isOpener(item) && i != closer)
-      i = item.token.partner; // what lies deeper breaks its own brackets
+      i = item.token.partner; // nested lines break their own brackets
   }
   return false;
 }

@@ -97,7 +97,7 @@ private:
   Items &items;
   const std::vector<size_t> &columns;
   size_t end, begin, outermost;
-  size_t added = 0, removed = 0; // to and from the columns of what is left
+  size_t added = 0, removed = 0; // columns added to and removed from the rest
   size_t nesting = 0;
   std::vector<size_t> open; // columns inside the brackets that the line opened
 };

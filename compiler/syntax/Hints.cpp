@@ -92,7 +92,7 @@ std::string keywordFor(const std::string &word, uint32_t first, uint32_t last) {
       return std::string(fixedSpelling(ours));
   std::vector<std::string> keywords;
   for (uint32_t type = first; type <= last; ++type)
-    if (fixedSpelling(type) != word) // which is a name here, as what follows says
+    if (fixedSpelling(type) != word) // a name here, by its context
       keywords.emplace_back(fixedSpelling(type));
   return nearestWord(word, keywords);
 }

@@ -25,7 +25,7 @@ void TokenPreparer::reportUnclosed(const Token &before, const std::string &why, 
   if (out()[index].is(Lex::LBRACE) && suspect)
     index = *suspect;
   const Token &opener = out()[index];
-  if (openStrings.count(at(opener).line)) // its closer stands in the string
+  if (openStrings.count(at(opener).line)) // its closer is inside the string
     return;
   Diagnostic &diag =
       diags.report(Code::UnclosedBracket, at(opener), quoted(opener) + " is never closed");
@@ -126,7 +126,7 @@ bool TokenPreparer::acceptCloser(size_t i) {
   if (match == 0 && open.empty() && closer.is(Lex::RBRACE) && entriesAtTop)
     return false; // those entries are an error already: their `{` is missing
   if (match == 0 && open.empty() && closer.is(Lex::RBRACE) && inserted) {
-    --inserted; // missed before, and found too late: that was said
+    --inserted; // inserted earlier and reported already
     markErroneous(closer);
     return false;
   }

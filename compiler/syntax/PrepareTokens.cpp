@@ -229,7 +229,7 @@ bool endsStatement(const Token &previous, bool previousFollowsDot, const Token &
   if (previous.isOneOf(Lex::NEWLINE, Lex::LBRACE) || next.is(Token::endOfFile))
     return false; // closed already, or prepareTokens() adds the end itself
   if (startsStatement(next) && !afterNext.isOneOf(Lex::ASSIGN, Lex::DOT))
-    return true; // even after `=`: what is missing there is said there
+    return true; // also after `=`: the missing operand is reported there
   if (next.is(Lex::IDENT) && afterNext.is(Lex::ASSIGN) && !previous.is(Lex::COMMA))
     return true; // likewise
   bool expectsMore =

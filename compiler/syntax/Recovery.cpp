@@ -113,7 +113,7 @@ void Recovery::recover(antlr4::Parser *parser, std::exception_ptr error) {
     endErrorCondition(parser);
     return;
   }
-  // Parameters that are wrong need not hide what is wrong in the body.
+  // Erroneous parameters need not hide errors in the body.
   const Token &start = prepared.tokens[context->getStart()->getTokenIndex()];
   if (context->getRuleIndex() == Parser::RuleFormals && start.is(Parser::LPAREN)) {
     parser->getTokenStream()->seek(start.partner + 1);

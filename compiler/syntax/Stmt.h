@@ -73,7 +73,7 @@ struct DimsStmt : StmtOf<StmtKind::Dims> {
 };
 
 enum class ParamInit {
-  None,        // an error unless a default exists; the semantic analysis says so
+  None,        // an error without a default, which semantic analysis reports
   Value,       // = 1
   Initialiser, // ~ normal(0.02)
 };
