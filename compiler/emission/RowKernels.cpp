@@ -1,7 +1,7 @@
 //===- RowKernels.cpp - Rows on a device ----------------------------------===//
 //
-// The nests of Rows.cpp as CUDA kernels. A row belongs to a block of threads, which share its inner
-// loops; a reduction is summed by each thread and then over the block in a fixed order.
+// The nests of Rows.cpp as CUDA kernels. A block of threads computes a row and divides its inner
+// loops. Each thread sums a reduction, and the block combines the sums in a fixed order.
 //
 //===----------------------------------------------------------------------===//
 
