@@ -51,7 +51,7 @@ static void emitGemm(FunctionEmitter &emitter, GemmPlan &plan, const GemmOperand
     std::string offset = getOffset(operand.access, plan.loops);
     return operand.access.pointer + (offset == "0" ? "" : " + " + offset);
   };
-  // The first of the products that are summed starts the sum, unless they join a tensor.
+  // The first product initialises the sum, unless it accumulates into a tensor.
   std::string accumulate = accumulates ? "true" : "";
   for (const Loop &loop : plan.loops)
     if (!accumulates && !c.access.strides.count(loop.getKey()))

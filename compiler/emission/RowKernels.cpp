@@ -16,7 +16,7 @@ void RowNest::emitDevice() {
   bool reduces = llvm::any_of(ops, [](Operation *op) { return isa<ReduceOp>(op); });
   isElementKernel = inners.size() == 1 && !reduces;
   if (isElementKernel) {
-    // Rows and what lies below them are one index space.
+    // Rows and inner dimensions form one index space.
     SmallVector<Loop> loops = makeLoops(inners[0].space, getAccesses(inners[0]));
     nameLoops(loops, rowLoops.size() == 1 ? 0 : rowLoops.size());
     SmallVector<Loop> all = rowLoops;
@@ -39,7 +39,7 @@ void RowNest::emitDevice() {
 void RowNest::openDeviceLoops(const Inner &inner, ArrayRef<Loop> loops) {
   if (isElementKernel)
     return;
-  // What other threads wrote below this row is read from here on.
+  // The following code reads values that other threads wrote in this row.
   text.line("__syncthreads();");
   if (loops.empty())
     return;
@@ -64,7 +64,7 @@ void RowNest::openBlockLoops(ArrayRef<Loop> loops, bool isSerial) {
 void RowNest::openSums(ArrayRef<Loop> loops) {
   if (!inRows)
     return openLoops(text, loops);
-  // Where the sums go, threads may still read what was there.
+  // Threads may still read the old content of the result.
   text.line("__syncthreads();");
   if (loops.empty())
     return text.open("if (threadIdx.x == 0)");

@@ -102,7 +102,7 @@ void RowNest::define(Value value, std::string expression) {
     expressions[value] = std::move(expression);
     return;
   }
-  // Several stores may overwrite what the others read, so everything is computed before.
+  // One store may overwrite an operand of another, so all values are computed first.
   if (isStored && uses == 0 && !isRowScalar && countStores(inners[inner]) == 1) {
     store(value, stored);
     if (!targets.count(value))
@@ -178,7 +178,7 @@ std::string RowNest::getOneHot(ScatterOp op) {
 }
 
 std::string RowNest::getPad(PadOp op) {
-  // The operand's dimension at that place may have another name.
+  // The corresponding dimension of the operand may have another name.
   int64_t dim = op.getType().indexOf(op.getDimAttr());
   StringRef inner = op.getInput().getType().getDims()[dim].getName().getValue();
   std::string index = getIndex(op.getDim()), from = std::to_string(op.getOffset());

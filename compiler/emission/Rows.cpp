@@ -209,7 +209,7 @@ std::string RowNest::getSimd(const Inner &inner, ArrayRef<Loop> loops) {
       continue;
     auto acc = scalars.find(reduce.getResult());
     if (acc == scalars.end()) {
-      // Elements of a buffer are summed: safe side by side only along a dimension that is kept.
+      // Vectorising sums of array elements is safe only along a dimension of the result.
       auto access = accesses.find(reduce.getResult());
       if (access == accesses.end() || !access->second.strides.count(loops.back().getKey()))
         return "";
@@ -222,7 +222,7 @@ std::string RowNest::getSimd(const Inner &inner, ArrayRef<Loop> loops) {
     const std::string &name = blocked == blockedSums.end() ? acc->second : blocked->second.block;
     sums += (" reduction(" + sign + ":" + name + ")").str();
   }
-  // Loops around the last one step from slot to slot of what is stored by block.
+  // Outer loops iterate over the slots of block-wise storage.
   bool isParallel = rowLoops.empty() && sums.empty() && inners.size() == 1;
   std::optional<int64_t> work = loops.back().size.getValue();
   if (isParallel && (!work || *work >= 16384))
