@@ -65,8 +65,7 @@ size_t columns(std::string_view text) {
 }
 
 /// Whether a character is safe on a terminal: it moves no cursor, sets no colours, and does not
-/// change the
-/// writing direction.
+/// change the writing direction.
 bool isHarmless(uint32_t c) {
   bool control = (c < 0x20 && c != '\t') || (c >= 0x7f && c < 0xa0);
   bool turns =

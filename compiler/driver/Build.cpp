@@ -50,8 +50,7 @@ static void checkData(const sema::CheckedRun &run, Code code, DiagnosticEngine &
 }
 
 /// The checked run; nothing after an error. Missing data are reported with the code `missingData`,
-/// if it is
-/// given.
+/// if it is given.
 static std::optional<sema::CheckedRun> checkRun(CompilerInstance &instance,
                                                 std::optional<Code> missingData) {
   std::optional<sema::CheckedRun> run = instance.checkRun();
@@ -188,8 +187,7 @@ static std::vector<std::string> launchCommand(const Toolchain &toolchain, int64_
 }
 
 /// Whether the program's arguments leave the training of the file unchanged: they may name other
-/// data or another
-/// command.
+/// data or another command.
 static bool trainsOnFile(const RunOptions &run) {
   return llvm::none_of(run.arguments, [](llvm::StringRef argument) {
     return argument.starts_with("--data") || argument.starts_with("--config") ||

@@ -22,14 +22,12 @@ std::optional<std::string> emitSource(CompilerInstance &instance, const sema::Ch
                                       emission::Target target);
 
 /// The cached executable for `source`, compiled if necessary. Empty after a reported error: emitted
-/// code
-/// that does not compile is a fault of titanc, never of the user.
+/// code that does not compile is a fault of titanc, never of the user.
 std::string buildCached(const std::string &source, const std::string &name,
                         const Toolchain &toolchain, DiagnosticEngine &diags);
 
 /// Writes a self-contained project: source, headers, libraries, CMakeLists.txt. `stem` names the
-/// program;
-/// characters that other tools reject in file names are replaced.
+/// program; characters that other tools reject in file names are replaced.
 bool writeProject(const std::string &source, llvm::StringRef stem, const std::string &directory,
                   const Toolchain &toolchain, DiagnosticEngine &diags);
 
@@ -42,8 +40,8 @@ struct RunOptions {
   std::vector<std::string> arguments; ///< for the program
 };
 /// `titanc run`: builds into the cache and launches, by torchrun for several processes. The program
-/// replaces
-/// the process of titanc, so it receives signals, and its exit status is that of the command.
+/// replaces the process of titanc, so it receives signals, and its exit status is that of the
+/// command.
 int runCommand(const CommonOptions &options, const RunOptions &run);
 
 } // namespace titan::driver

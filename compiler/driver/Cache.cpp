@@ -56,8 +56,8 @@ std::string findCached(const Cache &cache, llvm::StringRef key, const std::strin
 }
 
 /// Opens a directory and locks it; waits for the lock if `waits` is given. Otherwise returns -1
-/// with `error`.
-/// On file systems without locks, such as some network file systems, it works without.
+/// with `error`. On file systems without locks, such as some network file systems, it works
+/// without.
 static int lockFolder(const std::string &folder, llvm::function_ref<void()> *waits,
                       std::error_code &error) {
   int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

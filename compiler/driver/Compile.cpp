@@ -30,8 +30,7 @@ static Location findSource(const SourceManager &sources, mlir::Location location
 }
 
 /// Whether semantic analysis already reported this location: it reports unused parameters, whose
-/// gradient is
-/// zero.
+/// gradient is zero.
 static bool isKnown(const DiagnosticEngine &diags, const Location &location) {
   return location.isValid() && llvm::any_of(diags.all(), [&](const Diagnostic &known) {
            return known.code != Code::PhaseWarns && known.location.file == location.file &&

@@ -28,8 +28,7 @@ private:
 };
 
 /// Lowers the run and runs the phases, for any `auto` degree or for a given one. Diagnostics of
-/// passes are
-/// reported like others, at the .titan location of the operation. Null after an error.
+/// passes are reported like others, at the .titan location of the operation. Null after an error.
 mlir::OwningOpRef<mlir::ModuleOp> compile(CompilerInstance &instance, const sema::CheckedRun &run,
                                           mlir::MLIRContext &context,
                                           const pipelines::PhaseRun &phases,

@@ -11,10 +11,8 @@
 namespace titan::driver {
 
 /// Writes `content` to `output`. A file or link is replaced by a synced and renamed file, so a
-/// running program
-/// is not overwritten, and a full disk preserves the old file. A device and a pipe with a reader
-/// are written
-/// in place; a pipe without a reader is an error.
+/// running program is not overwritten, and a full disk preserves the old file. A device and a pipe
+/// with a reader are written in place; a pipe without a reader is an error.
 std::error_code writeOutput(llvm::StringRef content, const std::string &output, bool isExecutable);
 
 /// Writes a synced new file with these permissions, restricted by the umask.

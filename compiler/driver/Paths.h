@@ -19,9 +19,8 @@ inline std::string join(llvm::StringRef directory, const llvm::Twine &name) {
 }
 
 /// Creates a file in the directory of `path`: its name, a random number and `ending`. Opens it for
-/// writing with
-/// permissions `mode` less the umask. (LLVM's createUniqueFile also replaces every `%` in the
-/// path.)
+/// writing with permissions `mode` less the umask. (LLVM's createUniqueFile also replaces every `%`
+/// in the path.)
 std::error_code createSibling(llvm::StringRef path, llvm::StringRef ending, int &file,
                               llvm::SmallVectorImpl<char> &name, unsigned mode = 0666);
 

@@ -106,9 +106,8 @@ static std::string nameFiles(llvm::StringRef stem) {
 }
 
 /// The words of the link line. Static libraries are copied into the project. CMake variables name
-/// the directories
-/// of LibTorch and CUDA, so they can be changed. Libraries that the program loads are installed
-/// beside it.
+/// the directories of LibTorch and CUDA, so they can be changed. Libraries that the program loads
+/// are installed beside it.
 static std::string getLibraries(const Toolchain &toolchain, std::string &variables) {
   std::string words, rpath = "$ORIGIN";
   std::vector<std::string> directories{toolchain.torch};

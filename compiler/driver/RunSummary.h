@@ -25,8 +25,7 @@ struct RunSummary {
 };
 
 /// Runs all phases. `processes` fixes the `auto` degree; 0 threads mean an equal share of this
-/// machine per
-/// rank. Nothing after an error.
+/// machine per rank. Nothing after an error.
 std::optional<RunSummary> makeRunSummary(CompilerInstance &instance, const sema::CheckedRun &run,
                                          int64_t processes, int64_t threads);
 

@@ -22,8 +22,7 @@ struct Toolchain {
   std::string torch;              ///< the directory of the libraries of LibTorch
 
   /// The toolchain of this titanc. Nothing, after a report, if the file is unreadable or the
-  /// runtime was not
-  /// built for `target`.
+  /// runtime was not built for `target`.
   static std::optional<Toolchain> find(emission::Target target, DiagnosticEngine &diags);
   /// The suffix of emitted files.
   const char *sourceSuffix() const { return target == emission::Target::Cuda ? ".cu" : ".cpp"; }
@@ -33,8 +32,7 @@ struct Toolchain {
 };
 
 /// Runs a program on the terminal; returns its exit status, or 127 with a message. Its standard
-/// error goes to
-/// the file `errors`, if one is given.
+/// error goes to the file `errors`, if one is given.
 int runProgram(const std::vector<std::string> &command, llvm::StringRef errors = {});
 /// Replaces this process by a program. Returns only after a failure, with 127 and a message.
 int execProgram(const std::vector<std::string> &command);

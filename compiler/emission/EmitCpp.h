@@ -21,10 +21,8 @@ enum class Target { Cpu, Cuda };
 /// For `Target::Cuda` the file is CUDA C++ (.cu): the same functions, with loops as kernels.
 ///
 /// `degreeOne` is the same program compiled for degree 1 of the `auto` axis, or null. The file then
-/// contains
-/// both programs and runs this one if the launch gives degree 1: it needs neither collectives nor
-/// their
-/// allocations.
+/// contains both programs and runs this one if the launch gives degree 1: it needs neither
+/// collectives nor their allocations.
 mlir::LogicalResult emitCpp(mlir::ModuleOp module, mlir::ModuleOp degreeOne, llvm::raw_ostream &out,
                             Target target);
 

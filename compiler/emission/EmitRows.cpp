@@ -10,8 +10,7 @@ using namespace titan::ir;
 using namespace titan::emission;
 
 /// The rows of a single operation: all merged loops except the innermost. An operation on
-/// contiguous memory has
-/// no rows.
+/// contiguous memory has no rows.
 static SmallVector<std::string> chooseRows(FunctionEmitter &emitter, Operation *op) {
   SmallVector<Access> accesses;
   for (Value operand : op->getOperands())

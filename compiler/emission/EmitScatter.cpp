@@ -23,12 +23,9 @@ static SmallVector<Index> getScatterSpace(FunctionEmitter &emitter, ScatterOp op
 namespace {
 
 /// result[..., at, ...] += updates, such that no two threads write one element and sums have a
-/// fixed order.
-/// Indices are grouped by the row of the result that they select. A row consists of all elements
-/// that differ
-/// only in dimensions that the indices lack (its columns). The terms of an element are then summed
-/// at once, in
-/// blocks. Few terms are added directly.
+/// fixed order. Indices are grouped by the row of the result that they select. A row consists of
+/// all elements that differ only in dimensions that the indices lack (its columns). The terms of an
+/// element are then summed at once, in blocks. Few terms are added directly.
 class Scatter {
 public:
   Scatter(FunctionEmitter &emitter, ScatterOp op);
@@ -47,8 +44,7 @@ private:
   Access updates, at, result;
   SmallVector<Loop> loops;
   /// Loops of the indices; those of them that the result also has; loops of the columns of the
-  /// result; and loops
-  /// that only updates have.
+  /// result; and loops that only updates have.
   SmallVector<Loop> indices, parallel, columns, others;
   bool hasFewTerms;
   std::string along, offset, type, order, ends;

@@ -21,8 +21,7 @@ namespace titan::emission {
 struct ProgramState {
   ProgramState(mlir::ModuleOp module, Target target);
   /// The size of the bucket that contains this reference, in elements: the stride between the slots
-  /// of an
-  /// allocation. None outside of buckets.
+  /// of an allocation. None outside of buckets.
   std::optional<SizeExpr> getBucket(ir::AllocRefAttr ref);
   Target target;
   llvm::SmallVector<ir::AllocationAttr> persistent;
@@ -66,8 +65,7 @@ public:
   Access getIndexAccess(ir::IotaOp iota);
   llvm::SmallVector<Index> getSpace(mlir::Value value);
   /// The expression of a value without memory that is equal for all elements (a constant, the index
-  /// of a
-  /// repeat); empty for others.
+  /// of a repeat); empty for others.
   std::string getInlineScalar(mlir::Value value);
   /// Global index at which this rank's part of dimension `dim` starts, as a variable that is
   /// declared here; empty if it is 0.
@@ -107,8 +105,7 @@ private:
 };
 
 /// The table of the variant of each iteration, and the table of the slots of `users` (empty: all
-/// variants, whose
-/// slots are the iterations).
+/// variants, whose slots are the iterations).
 std::string getVariantTable(LocalSizes &sizes, ir::RepeatOp repeat);
 std::string getSlotTable(LocalSizes &sizes, ir::RepeatOp repeat, llvm::ArrayRef<int64_t> users);
 
@@ -144,8 +141,7 @@ mlir::LogicalResult emitAttentionGrad(FunctionEmitter &emitter, ir::AttentionGra
 mlir::LogicalResult emitCollective(FunctionEmitter &emitter, mlir::Operation *op);
 
 /// Sums (or takes the maximum or minimum of) products of `factors` over the dimensions of `space`
-/// that `result`
-/// lacks.
+/// that `result` lacks.
 struct Reduction {
   llvm::SmallVector<Index> space;
   llvm::SmallVector<Access> factors;
@@ -157,8 +153,7 @@ struct Reduction {
 void emitReduction(FunctionEmitter &emitter, Reduction reduction);
 
 /// Emits `#pragma omp parallel for ...` before a nest of `depth` loops over `count` elements,
-/// unless the work is
-/// known to be too small.
+/// unless the work is known to be too small.
 void emitParallel(Writer &out, int depth, const SizeExpr &count);
 /// `for (int64_t v = 0; v < size; ++v) {` for each loop; the caller closes them.
 void openLoops(Writer &out, llvm::ArrayRef<Loop> loops);
@@ -167,8 +162,7 @@ void closeLoops(Writer &out, llvm::ArrayRef<Loop> loops);
 void openScope(Writer &out, llvm::ArrayRef<Loop> loops);
 void closeScope(Writer &out, llvm::ArrayRef<Loop> loops);
 /// Opens a kernel (a lambda on the device) with one thread per index of `loops`; `closeKernel` ends
-/// it. Without
-/// loops it runs once.
+/// it. Without loops it runs once.
 void openKernel(Writer &out, llvm::ArrayRef<Loop> loops);
 /// Likewise, with a block of threads per index.
 void openRowKernel(Writer &out, llvm::ArrayRef<Loop> loops);

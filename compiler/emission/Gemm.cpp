@@ -32,8 +32,7 @@ Classes classify(const GemmOperand &a, const GemmOperand &b, const GemmOperand &
 }
 
 /// A matrix needs unit stride along `row` or `column`. Absent loops (size 1) always fit. The
-/// leading dimension is
-/// the other stride, or any legal number if that dimension has size 1.
+/// leading dimension is the other stride, or any legal number if that dimension has size 1.
 bool fits(const Access &access, const Loop *row, const Loop *column, bool &transposed,
           SizeExpr &leading) {
   if (!column || getStride(access, *column)->isOne()) {

@@ -18,8 +18,7 @@
 namespace titan::emission {
 
 /// A dimension of a local tensor: the name that operations use, and its local size. Flat storage
-/// has one
-/// dimension, kFlat, instead of the flattened ones.
+/// has one dimension, kFlat, instead of the flattened ones.
 inline constexpr llvm::StringLiteral kFlat = "flat storage"; // no dimension has this name
 struct LocalDim {
   std::string key;

@@ -44,8 +44,7 @@ struct Loop {
 Access makeAccess(std::string pointer, llvm::ArrayRef<Index> dims);
 
 /// Loops over `space`, outer to inner, merged if all accesses allow it. Dimensions of size 1 are
-/// dropped.
-/// Variables are empty.
+/// dropped. Variables are empty.
 llvm::SmallVector<Loop> makeLoops(llvm::ArrayRef<Index> space,
                                   llvm::ArrayRef<const Access *> accesses);
 

@@ -20,19 +20,16 @@
 namespace titan::emission {
 
 /// `name` as an identifier: ASCII letters and digits with single underscores between them,
-/// beginning with a letter
-/// and ending with an underscore. (C++ reserves identifiers with two adjacent underscores or a
-/// leading one.)
+/// beginning with a letter and ending with an underscore. (C++ reserves identifiers with two
+/// adjacent underscores or a leading one.)
 std::string makeIdentifier(llvm::StringRef name);
 
 /// `text` as a C++ string literal with quotes. All but printable ASCII is escaped by number, so no
-/// line end,
-/// encoding or trigraph can end or change it.
+/// line end, encoding or trigraph can end or change it.
 std::string quote(llvm::StringRef text);
 
 /// `// text` on one line. Question marks replace non-printable characters and backslashes, which
-/// could join the
-/// next line.
+/// could join the next line.
 std::string comment(llvm::StringRef text);
 
 /// The names of one scope.

@@ -24,8 +24,7 @@ public:
   void emitDescription(llvm::ArrayRef<mlir::func::FuncOp> functions,
                        llvm::ArrayRef<std::string> namespaces);
   /// The rest. `degreeOne`: the namespace for degree 1 of the `auto` axis, or empty. `checksum`
-  /// covers all earlier
-  /// text.
+  /// covers all earlier text.
   void emit(llvm::StringRef degreeOne, llvm::StringRef checksum);
 
 private:

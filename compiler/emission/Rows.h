@@ -80,8 +80,7 @@ private:
   bool isRow(llvm::StringRef key) const { return llvm::is_contained(rows, key); }
   bool isInside(mlir::Value value) const;
   /// Elements are bf16. A register holds a float rounded to bf16, so the result does not depend on
-  /// intermediate
-  /// stores.
+  /// intermediate stores.
   static bool isNarrow(mlir::Value value);
   llvm::SmallVector<Index> getRowSpace();
   SizeExpr getWork();

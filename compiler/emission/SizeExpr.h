@@ -2,8 +2,7 @@
 //
 // A size or stride in emitted code is a product such as `batch_shard * seq * embed`. Named factors
 // make the source resemble the model, and a depth of 6 or 60 changes only one constant. Sizes fixed
-// at launch
-// (`auto` degrees) have a name but no number. Plain data, without IR.
+// at launch (`auto` degrees) have a name but no number. Plain data, without IR.
 //
 //===----------------------------------------------------------------------===//
 

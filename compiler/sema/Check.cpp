@@ -134,8 +134,7 @@ bool Checker::specialise(const CheckedRun &checked, int64_t batch, Model &model,
 }
 
 /// Inference has one sample. Values that only the losses use, such as pairs of samples, may not
-/// exist
-/// there.
+/// exist there.
 bool Checker::specialiseForInference(CheckedRun &checked) {
   auto find = [](const Model &model) {
     return std::find_if(model.outputs.begin(), model.outputs.end(),

@@ -44,8 +44,7 @@ public:
   /// Checks the run that the request selects.
   std::optional<CheckedRun> check();
   /// Checks every run, and every complete model without a run. Returns the runs, or nothing after
-  /// an
-  /// error.
+  /// an error.
   std::optional<std::vector<CheckedRun>> checkAll();
   /// The complete models of a file without runs. `check` uses the last one unless the request names
   /// one.

@@ -19,8 +19,7 @@ using DimId = uint32_t;
 inline constexpr DimId noDim = UINT32_MAX;
 
 /// A declared dimension. `origin` is the source of a rename (`seq as keys`), or the dimension
-/// itself:
-/// renamed dimensions inherit the mesh axes of their origin.
+/// itself: renamed dimensions inherit the mesh axes of their origin.
 struct Dim {
   std::string name;
   int64_t size = 0;
@@ -73,8 +72,7 @@ private:
 };
 
 /// The elementwise join. The dimensions of one side must be a subset of the other: anything else
-/// would
-/// be an unintended outer product.
+/// would be an unintended outer product.
 struct Join {
   DimSet result;
   DimSet onlyLeft, onlyRight;

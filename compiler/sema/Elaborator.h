@@ -22,8 +22,7 @@ struct Specialisation {
   DType params = DType::F32;
   DType compute = DType::F32;
   /// An erroneous statement defines nothing; statements independent of it are still elaborated.
-  /// Losses
-  /// and buffers are skipped. For models that are valid at other sizes.
+  /// Losses and buffers are skipped. For models that are valid at other sizes.
   bool tolerant = false;
   size_t *work = nullptr; ///< evaluated expressions, over all elaborations that share the counter
 };

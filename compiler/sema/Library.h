@@ -26,8 +26,7 @@ struct Symbol {
 };
 
 /// The context of a name selects its namespace, so models (with blocks and functions), maps and
-/// runs
-/// may have equal names: `train tp2 = base on tp2 with {}`.
+/// runs may have equal names: `train tp2 = base on tp2 with {}`.
 enum class Namespace { Code, Maps, Runs };
 Namespace namespaceOf(const syntax::Decl &decl);
 
@@ -66,8 +65,7 @@ public:
       : sources(sources), diags(diags), searchDirs(std::move(searchDirs)) {}
 
   /// Loads a file and its imports. Returns null after an error in any of them; all errors are
-  /// reported.
-  /// `text` is the text of the file, if it is already loaded.
+  /// reported. `text` is the text of the file, if it is already loaded.
   const Unit *loadRoot(const std::string &path, std::optional<FileId> text = std::nullopt);
 
   /// Resolves a path in a unit. Returns an empty symbol, without a message, for an unknown name.
@@ -83,8 +81,7 @@ public:
   std::vector<std::pair<std::string, Import>> importsOf(const Unit &unit, const syntax::Path &path,
                                                         Namespace ns = Namespace::Code) const;
   /// Notes the imports that a qualified name with an unknown qualifier may mean. Returns false if
-  /// there
-  /// are none.
+  /// there are none.
   bool noteImports(Diagnostic &diag, const Unit &unit, const syntax::Path &path,
                    Namespace ns = Namespace::Code) const;
   /// Suggests the module of the library that declares an unknown name. Returns false if none does.

@@ -145,8 +145,7 @@ private:
   }
 
   /// `ep = (shard, tp) splits experts` is not an axis: each component axis also splits `experts`,
-  /// after
-  /// its own dimensions.
+  /// after its own dimensions.
   void addProduct(const AxisDecl &decl) {
     AxisLists lists = readUse(decl.use, diags);
     for (const Setting &option : decl.options)

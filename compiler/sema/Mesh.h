@@ -53,8 +53,7 @@ AxisLists readUse(const syntax::AxisUse &use, DiagnosticEngine &diags);
 void readOverrides(const std::vector<syntax::OverrideDecl> &decls, Mesh &mesh,
                    DiagnosticEngine &diags);
 /// Finds the matching tensors of each override. Reports patterns without matches and overrides
-/// without
-/// effect.
+/// without effect.
 void matchOverrides(Mesh &mesh, const std::vector<const Model *> &models, DiagnosticEngine &diags);
 /// The override of the axis for a tensor; null if there is none.
 const MeshOverride *findOverride(const Mesh &mesh, const Axis &axis, bool ofParameters,

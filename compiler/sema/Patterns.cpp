@@ -51,8 +51,7 @@ std::vector<std::pair<size_t, size_t>> callSegments(const Parameter &parameter) 
 }
 
 /// Whether an inner call with the first name of the pattern declares the parameter, and only an
-/// outer
-/// prefix prevents a match.
+/// outer prefix prevents a match.
 bool isMissed(const std::string &pattern, const Parameter &parameter) {
   const std::string lead = pattern.substr(0, pattern.find_first_of(".*?"));
   if (matchesPattern(pattern, parameter.name))

@@ -101,8 +101,7 @@ struct Op {
   Location loc;
   std::string name;
   /// ShardingConstraint: the names of the value in a map (`layers.Layer.h`). Repeat: the same for
-  /// the
-  /// iteration arguments; empty if the initial value has a constraint, whose name applies.
+  /// the iteration arguments; empty if the initial value has a constraint, whose name applies.
   std::vector<std::string> names;
 };
 

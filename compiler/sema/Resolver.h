@@ -14,8 +14,7 @@ public:
       : library(library), diags(diags), run(run) {}
 
   /// Adds the settings of the base runs, then those of the run. Returns false after an error that
-  /// leaves
-  /// no run.
+  /// leaves no run.
   bool addRun(const Symbol &train);
   void addOverrides(const std::vector<Override> &overrides);
   /// Sets every option of the table. With `demandAll`, reports missing required options.

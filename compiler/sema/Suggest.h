@@ -18,8 +18,7 @@ using rt::listNames;
 using rt::nearestName;
 
 /// Suggests the nearest of `candidates` for the `name` at `at`. Without a near one, lists all
-/// candidates
-/// after `introduction`, or nothing if that is empty.
+/// candidates after `introduction`, or nothing if that is empty.
 void suggestName(Diagnostic &diag, Location at, std::string_view name,
                  const std::vector<std::string> &candidates, std::string_view introduction = {});
 

@@ -69,8 +69,7 @@ struct Value {
   bool boolean() const { return integer != 0; }
 
   /// Equality of compile-time values. `2` equals `2.0`, and two names of one function are equal;
-  /// two
-  /// partial applications are not.
+  /// two partial applications are not.
   bool operator==(const Value &other) const;
 
   /// With an article: "a tensor", "an integer".

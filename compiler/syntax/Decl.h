@@ -77,8 +77,7 @@ struct BlockDecl : DeclOf<DeclKind::Block> {
 };
 
 /// `fn rms_norm(x, w, over d, eps = 1e-5) = ...`, or with a body that defines the results after
-/// `->`, as
-/// in a block, or ends in `return`.
+/// `->`, as in a block, or ends in `return`.
 struct FnDecl : DeclOf<DeclKind::Fn> {
   using DeclOf::DeclOf;
   Name name;
@@ -89,8 +88,7 @@ struct FnDecl : DeclOf<DeclKind::Fn> {
 };
 
 /// The lists of an axis: `splits kv_heads, ffn, else seq stores params, grads`. Each may be absent;
-/// `none`
-/// is an empty list.
+/// `none` is an empty list.
 struct AxisUse {
   std::optional<std::vector<Path>> splits;
   std::vector<Path> fallbackSplits;        // after `else`: for tensors without the other dimensions

@@ -245,8 +245,7 @@ std::vector<std::string> Expectation::words() const {
       out.push_back(words);
   };
   // List `=` first, because a definition needs it. In a call any word could name an argument, which
-  // is
-  // unlikely.
+  // is unlikely.
   bool defines = tokens.count(Parser::ASSIGN) && !tokens.count(Parser::RPAREN);
   if (defines)
     add(tokenWords(Parser::ASSIGN));

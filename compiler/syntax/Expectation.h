@@ -22,8 +22,7 @@ struct Expectation {
 
   bool expectsName() const;
   /// "a name", "`)`", "the end of the line", ... in the order of usefulness. Operators and brackets
-  /// that
-  /// could continue an expression are omitted if other tokens remain.
+  /// that could continue an expression are omitted if other tokens remain.
   std::vector<std::string> words() const;
 };
 
@@ -31,8 +30,7 @@ struct Expectation {
 const std::vector<std::string> &storedKinds();
 
 /// Runs the automaton from the start of `context` over `consumed`, the types of all tokens up to
-/// the
-/// failed one.
+/// the failed one.
 Expectation expectationAfter(const antlr4::atn::ATN &atn, const antlr4::ParserRuleContext &context,
                              const std::vector<size_t> &consumed);
 

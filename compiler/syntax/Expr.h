@@ -197,8 +197,7 @@ struct IndexExpr : ExprOf<ExprKind::Index> {
 };
 
 /// `(h @ w1)[batch, seq, ffn]`: declares the dimensions of a value. A bracket of dimensions alone
-/// is a
-/// TypedExpr, unless every item is a rename (then it is an IndexExpr).
+/// is a TypedExpr, unless every item is a rename (then it is an IndexExpr).
 struct TypedExpr : ExprOf<ExprKind::Typed> {
   using ExprOf::ExprOf;
   ExprPtr base;

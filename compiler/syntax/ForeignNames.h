@@ -7,8 +7,7 @@
 namespace titan::syntax {
 
 /// The help for a name of ForeignNames.def; empty for other names. `value` is the receiver of a
-/// method and
-/// replaces `x`.
+/// method and replaces `x`.
 std::string foreignHelp(const std::string &name, const std::string &value = "x");
 
 /// The help for a keyword argument of `function` in other libraries; empty if unknown.

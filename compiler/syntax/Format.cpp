@@ -142,8 +142,7 @@ void alignEntries(Items &items, size_t first) {
 }
 
 /// The width of a line before its comment; 0 if the comment is not aligned with its neighbours:
-/// other
-/// indentation, or a comment alone.
+/// other indentation, or a comment alone.
 size_t widthBeforeComment(const Items &items, size_t first, size_t comment) {
   bool plain = items[first].startsEntry && comment > first && items[comment].isComment &&
                !items[comment - 1].token.is(Lex::LBRACE);

@@ -54,8 +54,7 @@ private:
   size_t endOf(size_t i) const { return columnOf(i) + items[i].text.size(); }
 
   /// The break position. Among those that leave the line half full: the least nested, a comma
-  /// before an
-  /// operator, the last of equals. Otherwise the last that fits, or the first. 0: none.
+  /// before an operator, the last of equals. Otherwise the last that fits, or the first. 0: none.
   size_t choose() const {
     size_t best = 0, fits = 0, bestCost = SIZE_MAX, depth = nesting;
     for (size_t i = begin + 1; i < end; ++i) {

@@ -8,10 +8,9 @@ namespace {
 constexpr std::string_view byteOrderMark = "\xEF\xBB\xBF";
 
 /// Feeds bytes to the generated lexer, so token positions are byte offsets, and invalid UTF-8
-/// cannot throw.
-/// The grammar treats all bytes beyond ASCII alike: text of a comment or string, or a stray
-/// character. They
-/// are mapped to one character in the cache of the lexer, which is a hundred times faster.
+/// cannot throw. The grammar treats all bytes beyond ASCII alike: text of a comment or string, or a
+/// stray character. They are mapped to one character in the cache of the lexer, which is a hundred
+/// times faster.
 class ByteStream : public antlr4::ANTLRInputStream {
 public:
   explicit ByteStream(std::string_view source) {
@@ -26,8 +25,7 @@ public:
 };
 
 /// `buffer`, `update` and `loss` begin a statement if a name follows on the same line; elsewhere
-/// they are
-/// names.
+/// they are names.
 bool isNameAfterAll(const Token &word, const Token &next) {
   return word.isOneOf(TitanLexer::BUFFER, TitanLexer::UPDATE, TitanLexer::LOSS) &&
          !next.is(TitanLexer::IDENT);

@@ -79,8 +79,7 @@ void TokenPreparer::repairBefore(size_t i) {
 }
 
 /// A `}` for a block of an earlier line, with the rest of a statement after it on its own line.
-/// Accepting it
-/// would end the block early and cause many errors.
+/// Accepting it would end the block early and cause many errors.
 bool TokenPreparer::isMisplacedBrace(size_t i) const {
   size_t brace = open.size();
   while (brace > 0 && !out()[open[brace - 1].index].is(Lex::LBRACE))

@@ -23,8 +23,7 @@
 namespace titan::syntax {
 
 /// The maximum nesting of expressions and bodies. Each bracket and each operator between two
-/// separators
-/// (`,`, `;` or the end of a statement) counts one.
+/// separators (`,`, `;` or the end of a statement) counts one.
 constexpr size_t maxNesting = 500;
 struct PreparedTokens {
   std::vector<Token> tokens; // ends in endOfFile
@@ -40,8 +39,7 @@ PreparedTokens prepareTokens(const SourceManager &sources, FileId file,
                              const std::vector<Token> &raw, DiagnosticEngine &diags);
 
 /// Whether a line end between two tokens (neither comments nor line ends) ends a statement, outside
-/// of `(`
-/// and `[`. `afterNext` follows `next`: a keyword before `=` is a plain key.
+/// of `(` and `[`. `afterNext` follows `next`: a keyword before `=` is a plain key.
 bool endsStatement(const Token &previous, bool previousFollowsDot, const Token &next,
                    const Token &afterNext);
 

@@ -98,8 +98,7 @@ struct UpdateStmt : StmtOf<StmtKind::Update> {
 };
 
 /// `loss balance = 0.01 * uneven`: a named term of the objective. Without a name it is an
-/// assignment, since
-/// `loss` may be an ordinary name.
+/// assignment, since `loss` may be an ordinary name.
 struct LossStmt : StmtOf<StmtKind::Loss> {
   using StmtOf::StmtOf;
   Name name;

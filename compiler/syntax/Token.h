@@ -33,10 +33,8 @@ struct Token {
 constexpr size_t maxTokens = 500'000;
 
 /// All tokens in order, including comments and line ends, and a final `endOfFile`. Stops at
-/// `maxTokens`,
-/// which prepareTokens() reports. Invalid text becomes OPEN_STRING or STRAY; adjacent STRAY bytes
-/// form one
-/// token.
+/// `maxTokens`, which prepareTokens() reports. Invalid text becomes OPEN_STRING or STRAY; adjacent
+/// STRAY bytes form one token.
 std::vector<Token> lex(std::string_view source);
 
 bool isKeyword(uint32_t type);

@@ -89,8 +89,7 @@ private:
   bool entriesAtTop = false;      // indented lines outside of all braces
   size_t inserted = 0;            // `}` put in before a declaration; theirs may still come
   /// The first `{` whose `}` is indented less than the line of the `{`: if some `{` lacks its `}`,
-  /// it was
-  /// forgotten there.
+  /// it was forgotten there.
   std::optional<uint32_t> suspect;
 };
 

@@ -45,8 +45,7 @@ bool ArgumentBinder::bind() {
 }
 
 /// `Block(x, named = "encoder")`: the parameters of this call are called `encoder.w`, so a block
-/// can be
-/// called more than once. An argument `named` of the callee takes precedence.
+/// can be called more than once. An argument `named` of the callee takes precedence.
 bool ArgumentBinder::bindCallName() {
   bool isFormal = std::any_of(formals.begin(), formals.end(),
                               [](const Formal &formal) { return formal.name.text == "named"; });
@@ -177,8 +176,7 @@ void ArgumentBinder::reportMissing(const Formal &formal) {
 }
 
 /// The type of a block parameter has dimensions of the model; the argument must have exactly these.
-/// A
-/// function is polymorphic: the argument must have at least these.
+/// A function is polymorphic: the argument must have at least these.
 void ArgumentBinder::checkType(const Formal &formal, Value &value, Location at) {
   if (!formal.type.dims)
     return;

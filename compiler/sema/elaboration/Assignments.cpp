@@ -43,8 +43,7 @@ static bool isResult(const Decl *decl, const std::string &name) {
 }
 
 /// Whether the name of a tensor may take this value: the same dimensions and, up to conversions,
-/// the
-/// same element type; reports otherwise.
+/// the same element type; reports otherwise.
 bool Statements::mayReplace(const Name &name, const Binding &binding, const Value &value,
                             Location valueLoc) {
   auto refuse = [&](std::string what, const char *help) {

@@ -103,8 +103,7 @@ bool AttentionCall::addDocuments(const Mask &mask, Op &op) {
 }
 
 /// A sink is a logit without a value in every softmax. With l the log-sum-exp of the scores, it
-/// scales
-/// the probabilities by exp(l) / (exp(l) + exp(sink)).
+/// scales the probabilities by exp(l) / (exp(l) + exp(sink)).
 Value AttentionCall::addSink(const Value &result, const Value &logSum) {
   const Value *sink = args.keyword("sink");
   if (!sink || sink->kind == Value::Kind::None)

@@ -8,8 +8,7 @@ namespace titan::sema {
 using namespace syntax;
 
 /// Parameters have the type of the run. A buffer may have its own: a mean over thousands of steps
-/// needs
-/// more digits than a weight, a counter is an integer.
+/// needs more digits than a weight, a counter is an integer.
 std::optional<DType> Buffers::storedType(const ParamStmt &stmt) {
   if (!stmt.type.dtype)
     return spec.params;
@@ -59,8 +58,7 @@ bool Buffers::mayUpdate(const UpdateStmt &stmt, const Binding &buffer) {
 }
 
 /// The new value in the type of the buffer. A mean over many steps changes little in each, so an
-/// update
-/// is an island of the type of the buffer if that is wider.
+/// update is an island of the type of the buffer if that is wider.
 Value Buffers::nextValue(const UpdateStmt &stmt, const TensorType &type) {
   DType computed = elaboration.recorder.computeType;
   Value value;

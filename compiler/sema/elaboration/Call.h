@@ -43,8 +43,7 @@ struct Callable {
   std::vector<Actual>
       boundArgs; ///< of a partial application, in its order, including the open ones
   /// The calls around the name of the callable, innermost first: a block uses the dimensions of
-  /// that
-  /// scope.
+  /// that scope.
   std::vector<unsigned> definingFrames;
   Location loc;
   unsigned depth = 1; ///< of callables passed to callables
@@ -66,8 +65,7 @@ struct Frame {
   Frame *caller = nullptr;
   Location callSite;
   /// The scope of the callee's name: the caller, or the defining frame of a value. A block resolves
-  /// its
-  /// dimensions there.
+  /// its dimensions there.
   Frame *lexicalParent = nullptr;
   unsigned id = 0; ///< unique
   const Callable *calleeValue = nullptr;

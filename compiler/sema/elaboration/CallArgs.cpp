@@ -89,8 +89,7 @@ bool CallArgs::expect(size_t least, size_t most, bool wantsOver, bool wantsAlong
   };
   bool lacksDims = (wantsOver && over.empty()) || (wantsAlong && along.empty());
   // A surplus value is often a dimension without `over`, or a value passed by a wrong keyword; one
-  // message
-  // suffices.
+  // message suffices.
   auto isUnknown = [&](const auto &entry) {
     return std::find(known.begin(), known.end(), entry.first) == known.end();
   };

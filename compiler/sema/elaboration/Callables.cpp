@@ -164,8 +164,7 @@ bool Callables::fillPlaceholders(const Callable &callable, std::vector<Actual> &
 }
 
 /// Evaluates an argument in the current scope. Built-in functions take dimensions by bare name, so
-/// a name
-/// that may denote a dimension becomes one.
+/// a name that may denote a dimension becomes one.
 bool Callables::evaluateNow(Actual &actual, bool ofBuiltin) {
   if (actual.isPlaceholder || actual.value || actual.dims)
     return true;

@@ -18,8 +18,7 @@ public:
   /// The name of a function or block without parentheses.
   std::optional<Value> evalCallee(const syntax::NameExpr &expr);
   /// Reads a call and inserts its arguments for the open ones of a partial application. Returns
-  /// nothing
-  /// after a report.
+  /// nothing after a report.
   std::optional<Call> readCall(const syntax::CallExpr &expr);
   /// `f(_, a)`: evaluates the arguments that are not open.
   Value partialApplication(Call call);

@@ -94,9 +94,8 @@ void Calls::reportUnknownCallee(const CallExpr &expr) {
 }
 
 /// Calls are inlined, so a body must not lead back to itself. A body may be entered again through a
-/// value
-/// that was passed to it: `Residual(_, Residual(_, f))` terminates. A value passed to itself does
-/// not.
+/// value that was passed to it: `Residual(_, Residual(_, f))` terminates. A value passed to itself
+/// does not.
 bool Calls::reportRecursion(const Call &call, const Frame *namedIn) {
   const Frame *again = namedIn;
   while (again && again->decl != call.callee.symbol.decl)

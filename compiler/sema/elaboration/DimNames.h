@@ -22,15 +22,13 @@ public:
   std::optional<DimSet> dimSet(const syntax::DimList &list);
 
   /// Creates a dimension once per source location: a later iteration or call at the same location
-  /// gets
-  /// the same dimension, so that equal values have equal types.
+  /// gets the same dimension, so that equal values have equal types.
   DimId derivedDim(DimId from, const std::string &name, int64_t size, Location at);
   /// The dimension for the name after `as`: an existing dimension of this name and size
   /// (`k[keys as seq]` is an inverse, two parameters may both have `embed as out`), else a new one.
   DimId namedDim(const syntax::Name &name, DimId from, int64_t size, Location at);
   /// The dimension that a name denotes, or a new one of this size. Returns noDim, after a report,
-  /// if the
-  /// name denotes a dimension of another size.
+  /// if the name denotes a dimension of another size.
   DimId findOrCreate(const syntax::Name &name, DimId from, int64_t size);
 
   std::optional<DType> dtypeOf(const syntax::Name &name);

@@ -234,8 +234,7 @@ Value Expressions::binary(const BinaryExpr &expr, Expected expected) {
   if (expr.op == BinaryOp::And || expr.op == BinaryOp::Or)
     return logic(expr);
   // A declared result applies through sums and products to the contraction, not to the operands of
-  // the
-  // contraction.
+  // the contraction.
   Expected inner = expr.op == BinaryOp::Contract ? nullptr : expected;
   Value lhs = eval(*expr.lhs, inner);
   Value rhs = eval(*expr.rhs, inner);

@@ -24,8 +24,7 @@ private:
   bool isNumber(const Value &value, Location at, const std::string &what);
   bool isNew(const std::string &name, Location at);
   /// The element type of losses: at least f32, because a narrow type would lose digits of a mean
-  /// over
-  /// many values.
+  /// over many values.
   DType computeType() const;
 };
 

@@ -14,8 +14,7 @@ public:
   /// The index of the parameter or buffer of this name, if the current body declares one.
   std::optional<uint32_t> indexOf(const std::string &name) const;
   /// After all iterations: records which of them have the parameters from `first` on, and merges
-  /// equal
-  /// initialisers.
+  /// equal initialisers.
   void finishFrom(size_t first);
 
   size_t declarations = 0; ///< counted in each iteration of a repeat

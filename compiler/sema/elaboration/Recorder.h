@@ -13,8 +13,7 @@ public:
 
   ValueId newValue(TensorType type, Location at);
   /// Appends the operation with one result of this type. It computes in the element type of the
-  /// region:
-  /// floating-point operands are converted to it, and a floating-point result has it.
+  /// region: floating-point operands are converted to it, and a floating-point result has it.
   Value emit(Op op, TensorType type, Location at);
   /// Likewise with several results, as a list, of exactly these types.
   Value emitAll(Op op, std::vector<TensorType> types, Location at);

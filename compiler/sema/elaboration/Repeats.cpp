@@ -157,8 +157,7 @@ std::optional<Repeats::Variants> Repeats::interpret(const RepeatStmt &stmt, DimI
 }
 
 /// If errors are tolerated, a value that an iteration leaves unknown is not an iteration argument.
-/// Returns
-/// true if there was one; the iterations must then be interpreted again.
+/// Returns true if there was one; the iterations must then be interpreted again.
 bool Repeats::forgetUnknown(const Variants &variants) {
   bool found = false;
   for (const Iteration &body : variants.bodies)
@@ -171,8 +170,7 @@ bool Repeats::forgetUnknown(const Variants &variants) {
 }
 
 /// Finds the variant equal to `next`, or adds it. Each variant is compiled separately, so their
-/// number is
-/// limited.
+/// number is limited.
 bool Repeats::addVariant(const RepeatStmt &stmt, Variants &variants, Iteration next) {
   constexpr size_t maxVariants = 32;
   const Op *difference = nullptr;

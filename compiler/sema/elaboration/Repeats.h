@@ -50,8 +50,7 @@ private:
   void restore(Snapshot before);
   std::vector<std::string> iterArgNames(const syntax::Body &body);
   /// Converts numbers that the body changes to tensors before the repeat, so that they are
-  /// iteration
-  /// arguments.
+  /// iteration arguments.
   bool promoteToTensors(const syntax::RepeatStmt &stmt, DimId dim);
   /// Interprets an iteration. Numbers that it changes to tensors are removed from `before`.
   bool tryIteration(const syntax::RepeatStmt &stmt, DimId dim, int64_t index,

@@ -12,8 +12,7 @@ public:
 
   void elaborate(const syntax::Body &body);
   /// The number of errors outside of tolerated statements. If the specialisation tolerates errors,
-  /// the
-  /// results of an erroneous statement are unknown, and independent statements are still
+  /// the results of an erroneous statement are unknown, and independent statements are still
   /// elaborated.
   size_t unhandled() const { return diags.errorReports() - handled; }
   /// The declared dimensions of the current value are wrong, as reported.

@@ -11,8 +11,7 @@ public:
   explicit TensorOps(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   /// Joins by name; reports an outer product. `word` is the function in the program, `expr` the
-  /// operator
-  /// in the source, if there is one.
+  /// operator in the source, if there is one.
   Value elementwise(const char *word, const Value &lhs, const Value &rhs, Location at,
                     Location lhsLoc, Location rhsLoc, const syntax::BinaryExpr *expr = nullptr);
   Value unary(const char *word, const Value &operand, Location at);

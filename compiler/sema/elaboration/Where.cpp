@@ -4,8 +4,7 @@
 namespace titan::sema {
 
 /// `where(condition, a, b)`: the three operands join by name. A number takes the element type of
-/// the
-/// other choice, or the compute type.
+/// the other choice, or the compute type.
 Value Builtins::where(CallArgs &args) {
   if (!args.expect(3, 3, false, false) ||
       !expectTensor(args[0], args.locOf(0), "the condition of `where`"))
