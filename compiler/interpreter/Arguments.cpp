@@ -99,7 +99,7 @@ int64_t findVocab(func::FuncOp function, const Settings &settings) {
   return 0;
 }
 
-/// Document numbers and positions within documents. A new document begins at every eighth position.
+/// Documents and places in them, as data have them: a new one begins at an eighth of the positions.
 void generatePositions(HostTensor &tensor, int64_t columns, rt::Feed feed, uint64_t firstSample,
                        const Settings &settings) {
   rt::RandomStream stream(settings.seed, "input", "documents");

@@ -62,9 +62,9 @@ struct Check {
 const std::array<double, 3> kDistances{1e-3, 1e-5, 1e-7};
 constexpr double kRoundingOfNearest = 1e-8; // of a slope at the smallest distance: 1e-15 / 1e-7
 
-/// Whether the slopes converge to `expected` linearly in the distance. They do if both sides of the
-/// parameter have the same slope but different curvature. Slopes of a smooth loss agree at all
-/// distances, and those that contradict a wrong gradient do not converge.
+/// Whether the slopes come to `expected` as fast as the distance goes to 0. They do where both
+/// sides of the parameter have the same slope and curve differently; of a smooth loss they are
+/// there at once, and from a wrong gradient they stay away.
 bool differsInCurvature(const std::array<double, 3> &slopes, double expected) {
   std::array<double, 3> errors{};
   for (auto [slope, error] : llvm::zip_equal(slopes, errors))
@@ -72,17 +72,17 @@ bool differsInCurvature(const std::array<double, 3> &slopes, double expected) {
   return errors[1] < errors[0] / 50 && errors[2] < errors[1] / 50 + kRoundingOfNearest;
 }
 
-/// Whether the loss is discontinuous at the parameter, found without the gradient. At a hundredth
-/// of the distance a differentiable change shrinks to a hundredth; a jump does not. Rounding errors
-/// are about 1e-15.
+/// Whether the loss takes a step where the parameter is, found without the gradient. Over a
+/// hundredth of the distance what has a slope changes by a hundredth; a step stays. Rounding makes
+/// some 1e-15.
 bool isDiscontinuous(const std::array<double, 3> &slopes) {
   double far = slopes[1] * kDistances[1], near = slopes[2] * kDistances[2];
   return std::abs(near) > 1e-9 && std::abs(near) > 0.1 * std::abs(far);
 }
 } // namespace
 
-/// Whether the loss has different slopes on both sides of the parameter and `expected` is between
-/// them. Any such value is a gradient there (a subgradient if the loss is convex).
+/// Whether the loss has different slopes on both sides of the parameter, and `expected` lies
+/// between them: any such is a gradient there (a subgradient, where the loss is convex).
 static FailureOr<bool> isAtKink(Session &session, unsigned index, const HostTensor &start,
                                 const std::vector<double> &direction, double expected,
                                 double allowed) {

@@ -15,9 +15,9 @@ using interpreter::RankTensors;
 using ir::HostTensor;
 using ir::NamedTensorType;
 
-/// A term of a partial sum at global element `index`. Ranks have different fractions of the value,
-/// so that only linear operations give equal results. The fractions are multiples of 1/8, which
-/// every element type represents exactly.
+/// A term of a partial sum at global element `index`: rank `part` of `parts` has a share that is
+/// its own, so that only what is linear gives the same in the end. Shares are multiples of 1/8,
+/// which every element type holds exactly.
 static double getTerm(double whole, int64_t rankIndex, int64_t shards, int64_t index) {
   auto fraction = [&](int64_t p) { return static_cast<double>((5 * p + 3 * index) % 17 - 8) / 8; };
   if (rankIndex != 0)
@@ -27,7 +27,7 @@ static double getTerm(double whole, int64_t rankIndex, int64_t shards, int64_t i
   return whole;
 }
 
-/// The rank's shard of an operand.
+/// What a rank holds of an operand.
 static HostTensor shardOperand(NamedTensorType type, const RankMesh &mesh, int64_t rank,
                                const Tensor &operand) {
   HostTensor global{type.getShape(), operand.values};

@@ -133,7 +133,7 @@ private:
   const dist::ShardingRule &rule;
   const dist::MeshView &mesh;
   std::vector<ShardingByAxis> operands, results;
-  std::vector<int64_t> degrees; ///< the degree by which each factor is sharded
+  std::vector<int64_t> degrees; ///< per factor, into how many parts it is split
   std::vector<OpSharding> found;
 };
 

@@ -54,8 +54,8 @@ public:
   }
 
 private:
-  /// Whether a run requests microbatches or chunks of a dimension that its model needs whole. Only
-  /// the gradient phase detects this.
+  /// Whether a run wants its step or its loss in parts of a dimension that its model needs whole,
+  /// which the gradient phase alone can tell.
   bool requestsSlicing() const {
     return llvm::any_of(
         std::initializer_list<StringRef>{"so the step cannot be split into microbatches",
@@ -72,7 +72,7 @@ private:
            failed(dist::checkDividedDims(module, dist::getDegrees(mesh, options.autoDegree)));
   }
 
-  /// Makes the compiler chunk small values, too, so that these programs cover chunked losses.
+  /// What large programs compute in parts, these do, too, although their values are small.
   static void allowSmallSlices(ModuleOp module) {
     Builder builder(module.getContext());
     for (func::FuncOp train : ir::getTrainPrograms(module))

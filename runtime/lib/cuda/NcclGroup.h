@@ -53,7 +53,7 @@ private:
   at::Tensor view(const void *data, int64_t count, DType type) const;
   /// Views of the buffers' inputs or outputs, with `parts` blocks each.
   std::vector<at::Tensor> views(std::span<const CollectiveBuffer> buffers, bool written,
-                                int64_t parts, DType type) const;
+                                int64_t shards, DType type) const;
   template <typename Start> void queue(const char *operation, Site site, Start start);
   /// Removes completed collectives. Throws the error of the first failed one.
   void retire(std::chrono::duration<double> waited);

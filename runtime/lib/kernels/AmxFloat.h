@@ -18,8 +18,8 @@ namespace titan::rt::amx {
 /// Elements of bf16 of a packed panel: 32 lines, so many of depth.
 int64_t panelElements(int64_t depth);
 
-void packLeft(const FloatOperand &from, const Slice &part, uint16_t *to);
-void packRight(const FloatOperand &from, const Slice &part, uint16_t *to);
+void packLeft(const FloatOperand &from, const Slice &operandSlice, uint16_t *to);
+void packRight(const FloatOperand &from, const Slice &operandSlice, uint16_t *to);
 
 /// C[m, n] = A B, added to C or not, from packed panels of a depth k > 0, on the calling thread. An
 /// element's sum is a function of its row, its column and k alone.

@@ -51,12 +51,14 @@ struct VectorShape {
 /// What packs elements E as P, and multiplies them.
 template <typename E, typename P> class VectorUnit {
 public:
-  virtual void packLeft(const OperandOf<E> &from, const Slice &part, int64_t rows, P *to) const = 0;
+  virtual void packLeft(const OperandOf<E> &from, const Slice &operandSlice, int64_t rows,
+                        P *to) const = 0;
   /// C[m, n] = A B of some rows and a part of B, on the calling thread. The part's columns are
   /// packed first, unless the room holds them already; but rows in panels of at most kSkinnyRows,
   /// which are packed, take columns as they lie, and no room. All that gives the same bits.
-  virtual void multiply(const LeftRows<E, P> &left, const OperandOf<E> &b, const Slice &part,
-                        const PackBuffer<P> &packBuffer, const Destination<float> &c) const = 0;
+  virtual void multiply(const LeftRows<E, P> &left, const OperandOf<E> &b,
+                        const Slice &operandSlice, const PackBuffer<P> &packBuffer,
+                        const Destination<float> &c) const = 0;
 
   const VectorShape shape;
 
@@ -74,7 +76,7 @@ template <typename P> class Bfloat16Vectors : public VectorUnit<uint16_t, P> {
 public:
   using VectorUnit<uint16_t, P>::multiply;
   virtual void multiply(const LeftRows<uint16_t, P> &left, const Bfloat16Operand &b,
-                        const Slice &part, const PackBuffer<P> &packBuffer,
+                        const Slice &operandSlice, const PackBuffer<P> &packBuffer,
                         const Destination<bf16> &c) const = 0;
 
 protected:

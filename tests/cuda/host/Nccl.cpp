@@ -131,7 +131,7 @@ void ProcessGroupNCCL::meet() {
 }
 
 /// Behind what the current stream holds; it goes on without waiting.
-template <typename Exchange> ProcessGroupNCCL::Started ProcessGroupNCCL::start(Exchange exchange) {
+template <typename Call> ProcessGroupNCCL::Started ProcessGroupNCCL::start(Call exchange) {
   if (!stream)
     eagerConnectSingleDevice({});
   queueWait(stream, current, lastQueued(current));

@@ -1,6 +1,6 @@
 // RUN: titan-opt --titan-plan-memory --mlir-print-debuginfo %s | titan-translate --titan-to-cpp | FileCheck %s
 
-// Collectives move blocks [outer, d, inner] of the sharded dimension. Sizes that depend on an `auto`
+// Collectives move blocks [outer, d, inner] of the sharded dimension; sizes that depend on an `auto`
 // degree are variables of the function.
 
 // CHECK: enum : int { shard_, tp_ };

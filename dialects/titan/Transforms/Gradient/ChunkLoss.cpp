@@ -165,7 +165,7 @@ static InFlightDiagnostic refuse(func::FuncOp function, int64_t chunks,
   return error;
 }
 
-/// Removes an integer attribute from a function.
+/// Takes an integer off a function.
 static int64_t takeAttr(func::FuncOp function, StringRef name, int64_t fallback) {
   auto value = dyn_cast_or_null<IntegerAttr>(function->removeAttr(name));
   return value ? value.getInt() : fallback;

@@ -26,7 +26,7 @@ static bool isSmall(Interval interval) {
   return llvm::isInt<32>(interval.least) && llvm::isInt<32>(interval.most);
 }
 
-/// The hull of `function` at the bounds. Exact for functions monotonic in each operand.
+/// The hull of `function` at the corners: right for what is monotonic in each operand.
 template <typename Fn> static Interval atBounds(Interval a, Interval b, Fn function) {
   int64_t values[] = {function(a.least, b.least), function(a.least, b.most),
                       function(a.most, b.least), function(a.most, b.most)};

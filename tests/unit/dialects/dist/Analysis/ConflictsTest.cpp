@@ -22,9 +22,9 @@ FactorGraph getMatmulOfSum(int x, int w, std::vector<std::string> preference) {
   ShardingRule add = getAddRule();
   add.factors.push_back({"embed", "", 16, FactorKind::Parallel, {1, 1}, {1}});
   FactorGraph graph{{{"a", 2, std::move(preference)}},
-                    {makePlaced({kSeq, kEmbed}, x), makePlaced({kEmbed, kFfn}, w),
-                     makePlaced({kSeq, kEmbed}, kReplicated),
-                     makePlaced({kSeq, kFfn}, kReplicated)},
+                    {makeSharded({kSeq, kEmbed}, x), makeSharded({kEmbed, kFfn}, w),
+                     makeSharded({kSeq, kEmbed}, kReplicated),
+                     makeSharded({kSeq, kFfn}, kReplicated)},
                     {{add, {0, 0}, {2}}, {getMatmulRule(), {2, 1}, {3}}}};
   propagateFactors(graph);
   return graph;
