@@ -101,7 +101,7 @@ private:
   std::vector<float> whole, mixed, own;
 };
 
-struct Way {
+struct Variant {
   const char *name;
   void (Layer::*run)();
   std::vector<double> seconds = {};
@@ -114,29 +114,29 @@ double median(std::vector<double> values) {
 
 void measure(World &world, Collectives &collectives, const char *name, Sizes sizes) {
   Layer layer(collectives, world.everyone(), std::move(sizes));
-  std::array<Way, 7> ways = {{{"gathered, by block", &Layer::gatherByBlock},
-                              {"gathered, each flat", &Layer::gatherEachFlat},
-                              {"gathered, one buffer", &Layer::gatherOneBuffer},
-                              {"gathered, copied", &Layer::gatherCopied},
-                              {"scattered, each flat", &Layer::scatterEachFlat},
-                              {"scattered, one buffer", &Layer::scatterOneBuffer},
-                              {"scattered, copied", &Layer::scatterCopied}}};
+  std::array<Variant, 7> variants = {{{"gathered, by block", &Layer::gatherByBlock},
+                                      {"gathered, each flat", &Layer::gatherEachFlat},
+                                      {"gathered, one buffer", &Layer::gatherOneBuffer},
+                                      {"gathered, copied", &Layer::gatherCopied},
+                                      {"scattered, each flat", &Layer::scatterEachFlat},
+                                      {"scattered, one buffer", &Layer::scatterOneBuffer},
+                                      {"scattered, copied", &Layer::scatterCopied}}};
   for (size_t turn = 0; turn < 27; ++turn)
-    for (size_t i = 0; i < ways.size(); ++i) {
+    for (size_t i = 0; i < variants.size(); ++i) {
       // Forwards and backwards: what one leaves in the caches counts for the next.
-      Way &way = ways[turn % 2 ? i : ways.size() - 1 - i];
+      Variant &variant = variants[turn % 2 ? i : variants.size() - 1 - i];
       world.everyone().barrier({"measuring", ""});
       const auto begin = std::chrono::steady_clock::now();
-      (layer.*way.run)();
+      (layer.*variant.run)();
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
       if (turn > 0)
-        way.seconds.push_back(took.count());
+        variant.seconds.push_back(took.count());
     }
   if (world.rank() != 0)
     return;
   std::printf("%s, %.1f MB on %d ranks\n", name, layer.sum() * 4e-6, world.size());
-  for (const Way &way : ways)
-    std::printf("  %-22s %9.3f ms\n", way.name, median(way.seconds) * 1e3);
+  for (const Variant &variant : variants)
+    std::printf("  %-22s %9.3f ms\n", variant.name, median(variant.seconds) * 1e3);
 }
 
 } // namespace

@@ -227,8 +227,8 @@ LogicalResult CollectiveEmitter::sliceFlat() {
   Extent rows, whole, part;
   getRow(rows, whole, part);
   std::string row = openRows(rows);
-  out.line("tm::takePart(ctx, " + at(b, row, part) + ", " + at(a, row, whole) + ", " + whole.str() +
-           ", " + part.str() + ", " + emitter.sizes().getPart(axes) + ");");
+  out.line("tm::copyShard(ctx, " + at(b, row, part) + ", " + at(a, row, whole) + ", " +
+           whole.str() + ", " + part.str() + ", " + emitter.sizes().getPart(axes) + ");");
   if (!row.empty())
     out.close();
   return success();

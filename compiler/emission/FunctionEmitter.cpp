@@ -246,7 +246,7 @@ void FunctionEmitter::setPlace(Operation *op) {
   std::string now = getSourceLine(op->getLoc());
   if (now.empty())
     return;
-  std::string call = "at(ctx, " + quote(now) + ", " + quote(getAction(op)) + ");";
+  std::string call = "trace(ctx, " + quote(now) + ", " + quote(getAction(op)) + ");";
   if (call == place)
     return;
   place = call;

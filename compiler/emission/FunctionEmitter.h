@@ -70,7 +70,7 @@ public:
   /// Global index at which this rank's part of dimension `dim` starts, as a variable that is
   /// declared here; empty if it is 0.
   std::string getRankOffset(ir::NamedTensorType type, int64_t dim);
-  /// Writes `at(ctx, "file:line", "operation");`, for messages and profiles.
+  /// Writes `trace(ctx, "file:line", "operation");`, for messages and profiles.
   void setPlace(mlir::Operation *op);
   /// Copies `value` to `target`, a pointer expression.
   void copyTo(mlir::Value value, llvm::StringRef target);

@@ -6,11 +6,11 @@ using namespace titan;
 using namespace titan::emission;
 
 /// Below this many elements, starting threads costs more than it saves.
-static constexpr int64_t kLittleWork = 16384;
+static constexpr int64_t kMinParallelWork = 16384;
 
 void emission::emitParallel(Writer &out, int depth, const Extent &count) {
   std::optional<int64_t> value = count.getValue();
-  if (depth == 0 || (value && *value < kLittleWork))
+  if (depth == 0 || (value && *value < kMinParallelWork))
     return;
   out.line("#pragma omp parallel for" +
            (depth > 1 ? " collapse(" + std::to_string(depth) + ")" : std::string()));

@@ -300,7 +300,7 @@ void ProgramTable::emitDivided(ArrayRef<func::FuncOp> functions) {
   if (!automatic)
     return;
   for (const dist::DividedDim &found : dist::findDividedDims(functions, automatic.getName()))
-    out.line("p.divided.push_back({" + quote(found.dim.getName().getValue()) + ", " +
+    out.line("p.shardedDims.push_back({" + quote(found.dim.getName().getValue()) + ", " +
              std::to_string(found.dim.getSize()) + ", " + getAxes(found.axes) + "});");
 }
 

@@ -17,7 +17,7 @@ bool emission::areFewTerms(const Extent &count) {
 }
 
 static bool isOneBlock(const Loop &inner) {
-  return isAtMost(inner.size, rt::tm::kLeastLaneBlock);
+  return isAtMost(inner.size, rt::tm::kMinLaneBlock);
 }
 
 bool emission::needsBlocks(llvm::ArrayRef<Loop> loops) {

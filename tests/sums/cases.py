@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 # Relative to the sum of absolute values, as blocked_sum.h states it, and twice that of a matrix product
-# (LongDepth.h): its kernels add up to 384 terms one after the other.
+# (SplitK.h): its kernels add up to 384 terms one after the other.
 SUM, MATRIX = 1e-6, 5e-6
 ROWS = 4  # of a table that updates are added to
 

@@ -50,7 +50,7 @@ std::exception_ptr Background::perform(const Exchange &exchange) {
     return std::current_exception();
   }
   if (exchange.trace)
-    exchange.trace->exchange(exchange.site.source, exchange.site.action, exchange.started, begin);
+    exchange.trace->collective(exchange.site.source, exchange.site.action, exchange.started, begin);
   return nullptr;
 }
 

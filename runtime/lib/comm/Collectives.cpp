@@ -108,7 +108,8 @@ void exchange(Context &ctx, GroupRef axes, DType type, Reduction op, Exchange::K
   shares.clear();
   for (const Part *part = parts; part < parts + count; ++part)
     shares.push_back({part->in, part->out, part->outer, part->d * part->inner});
-  Exchange whole{kind, &ctx.collectives->group(axes), type, op, {action, ctx.place}, {}, ctx.trace};
+  Exchange whole{kind,     &ctx.collectives->group(axes), type, op, {action, ctx.location}, {},
+                 ctx.trace};
   whole.shares.swap(shares);
   if (ctx.preparing)
     ctx.collectives->prepare(whole);
@@ -160,7 +161,7 @@ void finish(Context &ctx, int channel) {
 void allToAll(Context &ctx, GroupRef axes, DType type, const void *in, void *out, int64_t a,
               int64_t s, int64_t b, int64_t gLocal, int64_t c, bool gatherFirst) {
   Group &group = ctx.collectives->group(axes);
-  Site site{"all_to_all", ctx.place};
+  Site site{"all_to_all", ctx.location};
   int64_t ranks = group.size(), part = s / ranks, size = sizeOf(type);
   int64_t bytes = a * part * b * gLocal * c * size; // what one rank sends to another
   DeviceStaging &staging = ctx.collectives->quietStaging();

@@ -38,7 +38,7 @@ Arena::Arena(const Program &program, Device &device) : device(device) {
     kept.push_back({buffer.bytes, buffer.bucket, buffer.slots});
   support::KeptPlan keptPlan = support::planKept(kept, alignment);
   persistentOffsets = std::move(keptPlan.offsets);
-  slotDistances = std::move(keptPlan.strides);
+  slotStrides = std::move(keptPlan.strides);
   persistentEnd = keptPlan.bytes;
   int64_t shared = 0;
   for (const Function &function : program.functions) {

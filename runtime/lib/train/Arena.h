@@ -25,14 +25,14 @@ public:
   /// Byte offsets from base(); of what is in a bucket, that of its first slot.
   const std::vector<int64_t> &persistent() const { return persistentOffsets; }
   /// Bytes from slot to slot of a persistent buffer that is in a bucket; 0 for others.
-  int64_t slotDistance(size_t persistent) const { return slotDistances[persistent]; }
+  int64_t slotStride(size_t persistent) const { return slotStrides[persistent]; }
   const std::vector<int64_t> &transient(size_t function) const {
     return transientOffsets[function];
   }
 
 private:
   Device &device;
-  std::vector<int64_t> persistentOffsets, slotDistances;
+  std::vector<int64_t> persistentOffsets, slotStrides;
   std::vector<std::vector<int64_t>> transientOffsets;
   int64_t persistentEnd = 0;
   int64_t size = 0;

@@ -1,7 +1,7 @@
 // The data of a run, opened and looked through.
 #pragma once
 
-#include "Session.h"
+#include "Executor.h"
 
 #include "titan/runtime/data.h"
 

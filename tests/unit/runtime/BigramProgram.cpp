@@ -52,10 +52,10 @@ template <typename T = double> T *transient(Context &ctx, Transient which) {
 
 void gatherParameters(Context &ctx) {
   int64_t ranks = ctx.degree[0];
-  at(ctx, "bigram.titan:3", "all_gather");
+  trace(ctx, "bigram.titan:3", "all_gather");
   allGather(ctx, everyone, DType::F64, persistent<double>(ctx, Table), transient(ctx, FullTable), 1,
             chunkOf(vocab * vocab, ranks), 1);
-  at(ctx, "bigram.titan:4", "all_gather");
+  trace(ctx, "bigram.titan:4", "all_gather");
   allGather(ctx, everyone, DType::F64, persistent<double>(ctx, Bias), transient(ctx, FullBias),
             layers, chunkOf(vocab, ranks), 1);
 }
@@ -141,7 +141,7 @@ void runTrain(Context &ctx) {
   gatherParameters(ctx);
   meetFate(ctx);
   double loss = forwardBackward(ctx);
-  at(ctx, "bigram.titan:9", "all_reduce");
+  trace(ctx, "bigram.titan:9", "all_reduce");
   allReduce(ctx, everyone, DType::F64, Reduction::Sum, &loss, 1);
   *transient(ctx, Loss) = loss * spoil(ctx);
   reduceScatter(ctx, everyone, DType::F64, Reduction::Sum, transient(ctx, FullGTable),
@@ -169,7 +169,7 @@ void runEval(Context &ctx) {
       total += std::exp(logit(ctx, tokens[i], v));
     loss += (std::log(total) - logit(ctx, tokens[i], labels[i])) / (batch * seq);
   }
-  at(ctx, "bigram.titan:9", "all_reduce");
+  trace(ctx, "bigram.titan:9", "all_reduce");
   allReduce(ctx, everyone, DType::F64, Reduction::Sum, &loss, 1);
   *transient(ctx, Loss) = loss;
 }

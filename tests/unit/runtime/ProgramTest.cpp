@@ -163,8 +163,8 @@ TEST(SettingsTest, Values) {
 std::string complaint(const SettingText &text) {
   try {
     Settings(withSettings()).set(text);
-  } catch (const PlacedError &error) {
-    return error.place + ": " + error.what() + error.shown;
+  } catch (const SourceError &error) {
+    return error.location + ": " + error.what() + error.excerpt;
   }
   return "accepted";
 }

@@ -122,7 +122,7 @@ class Trace;
 /// by itself. It lies in memory that device and host both reach; the host looks when it waits.
 struct BadIndex {
   int32_t found = 0; // 1: the rest says which
-  const char *place = nullptr, *dim = nullptr;
+  const char *location = nullptr, *dim = nullptr;
   int64_t index = 0, size = 0;
 };
 
@@ -134,10 +134,10 @@ struct Context {
   const int64_t *degree = nullptr;     // per mesh axis
   const int64_t *coordinate = nullptr; // per mesh axis
   Collectives *collectives = nullptr;
-  const char *place = "";  // source line of what runs, for messages
-  const char *action = ""; // and the operation
-  Trace *trace = nullptr;  // where a profile is being taken
-  void *stream = nullptr;  // CUDA: the stream (cudaStream_t) that everything is queued on
+  const char *location = ""; // source line of what runs, for messages
+  const char *action = "";   // and the operation
+  Trace *trace = nullptr;    // where a profile is being taken
+  void *stream = nullptr;    // CUDA: the stream (cudaStream_t) that everything is queued on
   // CUDA: nothing is queued; what the function will use is made, so that a step only queues.
   bool preparing = false;
   BadIndex *badIndex = nullptr; // CUDA: where kernels note the first one
@@ -153,7 +153,7 @@ template <typename T> T *transient(const Context &ctx, int index) {
 
 /// Emitted before every operation; where a profile is being taken, its span begins here and ends
 /// where the next one does. Not inline: that would cost compilers more than it saves a step.
-void at(Context &, const char *place, const char *action);
+void trace(Context &, const char *location, const char *action);
 
 /// Fails: says which index is outside of `dim`, where.
 [[noreturn]] void failAtIndex(const BadIndex &);
@@ -183,7 +183,7 @@ struct Program {
   std::vector<Tensor> tensors;
   /// Dimensions of values within functions that `auto` and other axes split together, as those of
   /// no tensor are: a degree must divide these, too.
-  std::vector<Dim> divided;
+  std::vector<Dim> shardedDims;
   std::vector<Function> functions;
   std::vector<Setting> settings;
   DType dtype = DType::F32;              // of parameters
@@ -241,15 +241,16 @@ void attention(Context &, const double *q, const double *k, const double *v, dou
                double *lse, const AttentionShape &);
 void attention(Context &, const bf16 *q, const bf16 *k, const bf16 *v, bf16 *out, float *lse,
                const AttentionShape &);
-/// `through` is the cotangent of lse, or null. Tensors lie like those whose cotangents they are.
+/// `lseCotangent` is the cotangent of lse, or null. Tensors lie like those whose cotangents they
+/// are.
 void attentionGrad(Context &, const float *dOut, const float *q, const float *k, const float *v,
-                   const float *out, const float *lse, const float *through, float *dq, float *dk,
-                   float *dv, const AttentionShape &);
+                   const float *out, const float *lse, const float *lseCotangent, float *dq,
+                   float *dk, float *dv, const AttentionShape &);
 void attentionGrad(Context &, const double *dOut, const double *q, const double *k, const double *v,
-                   const double *out, const double *lse, const double *through, double *dq,
+                   const double *out, const double *lse, const double *lseCotangent, double *dq,
                    double *dk, double *dv, const AttentionShape &);
 void attentionGrad(Context &, const bf16 *dOut, const bf16 *q, const bf16 *k, const bf16 *v,
-                   const bf16 *out, const float *lse, const float *through, bf16 *dq, bf16 *dk,
+                   const bf16 *out, const float *lse, const float *lseCotangent, bf16 *dq, bf16 *dk,
                    bf16 *dv, const AttentionShape &);
 
 /// Collectives over the group that varies in the given mesh axes (outer to inner), others fixed.

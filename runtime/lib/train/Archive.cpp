@@ -1,4 +1,4 @@
-#include "SetAside.h"
+#include "Archive.h"
 
 #include "files/DurableFile.h"
 
@@ -73,7 +73,7 @@ void removeUnfinishedCheckpoints(const std::string &runDirectory) {
     removeTree(path);
 }
 
-std::string setAsideRun(const std::string &runDirectory) {
+std::string archiveRun(const std::string &runDirectory) {
   const fs::path run(runDirectory);
   std::vector<const char *> left;
   for (const char *name : {"checkpoints", "model.safetensors"})
@@ -83,18 +83,18 @@ std::string setAsideRun(const std::string &runDirectory) {
     return "";
   if (isThere(run / "metrics.jsonl"))
     left.push_back("metrics.jsonl");
-  const fs::path aside = run / "replaced";
-  createDirectories(aside);
+  const fs::path archive = run / "replaced";
+  createDirectories(archive);
   for (const char *name : {"checkpoints", "model.safetensors", "metrics.jsonl"})
-    fs::remove_all(aside / name);
+    fs::remove_all(archive / name);
   for (const char *name : left)
-    moveTo(run / name, aside / name);
-  syncDirectory(aside);
+    moveTo(run / name, archive / name);
+  syncDirectory(archive);
   syncDirectory(run);
-  return aside.string();
+  return archive.string();
 }
 
-void setAsideCheckpoint(const std::string &runDirectory, int64_t step, const std::string &why) {
+void archiveCheckpoint(const std::string &runDirectory, int64_t step, const std::string &why) {
   const fs::path from = checkpointOfStep(runDirectory, step);
   fs::path to = freeName(fs::path(runDirectory) / "replaced" / from.filename());
   try {
@@ -109,15 +109,15 @@ void setAsideCheckpoint(const std::string &runDirectory, int64_t step, const std
   std::printf("moved %s, %s, to %s\n", from.c_str(), why.c_str(), to.c_str());
 }
 
-void setAsideLaterThan(const std::string &runDirectory, int64_t step) {
+void archiveLaterCheckpoints(const std::string &runDirectory, int64_t step) {
   for (int64_t later : listSteps(runDirectory)) { // newest first
     if (later <= step)
       return;
-    setAsideCheckpoint(runDirectory, later, fmt::format("which comes after step-{}", step));
+    archiveCheckpoint(runDirectory, later, fmt::format("which comes after step-{}", step));
   }
 }
 
-void removeAllBut(const std::string &runDirectory, int64_t keep) {
+void pruneCheckpoints(const std::string &runDirectory, int64_t keep) {
   for (const std::string &old : surplusCheckpoints(runDirectory, keep))
     removeCheckpoint(old);
 }

@@ -1,4 +1,4 @@
-#include "titan/runtime/layout.h"
+#include "titan/runtime/shard_layout.h"
 
 #include <gtest/gtest.h>
 
@@ -19,9 +19,9 @@ TensorInfo tensor(std::vector<Dim> dims, std::vector<int> flatAxes = {}, int fla
 
 /// Global index of every local element; -1 for padding.
 Numbers heldBy(const TensorInfo &info, const Numbers &degree, const Numbers &coordinate) {
-  Layout layout(info, degree, coordinate);
+  ShardLayout layout(info, degree, coordinate);
   Numbers held(layout.localElements(), -1);
-  layout.forEachRun([&](const titan::rt::Run &run) {
+  layout.forEachRun([&](const titan::rt::ShardRun &run) {
     for (int64_t i = 0; i < run.count; ++i) {
       EXPECT_EQ(held.at(run.local + i), -1) << "an element is visited twice";
       held.at(run.local + i) = run.global + i;
@@ -31,28 +31,28 @@ Numbers heldBy(const TensorInfo &info, const Numbers &degree, const Numbers &coo
 }
 
 // An unsplit tensor is one run over everything.
-TEST(Layout, Whole) {
+TEST(ShardLayout, Whole) {
   TensorInfo info = tensor({{"a", 3, {}}, {"b", 4, {}}});
-  Layout layout(info, Numbers{2}, Numbers{1});
+  ShardLayout layout(info, Numbers{2}, Numbers{1});
   int runs = 0;
-  layout.forEachRun([&](const titan::rt::Run &run) {
+  layout.forEachRun([&](const titan::rt::ShardRun &run) {
     ++runs;
     EXPECT_EQ(run.count, 12);
   });
   EXPECT_EQ(runs, 1);
   EXPECT_FALSE(layout.isWriter()) << "rank 0 of the axis holds the same and writes it";
-  EXPECT_TRUE(Layout(info, Numbers{2}, Numbers{0}).isWriter());
+  EXPECT_TRUE(ShardLayout(info, Numbers{2}, Numbers{0}).isWriter());
 }
 
 // Ranks hold the same part where they differ on axes alone that do not cut the tensor.
-TEST(Layout, Parts) {
+TEST(ShardLayout, Parts) {
   TensorInfo info = tensor({{"a", 4, {0}}, {"b", 4, {}}}, {2}, 1);
   std::map<Numbers, std::set<int64_t>> parts;
   for (int64_t a : {0, 1})
     for (int64_t b : {0, 1, 2})
       for (int64_t c : {0, 1})
         parts[heldBy(info, {2, 3, 2}, {a, b, c})].insert(
-            Layout(info, Numbers{2, 3, 2}, Numbers{a, b, c}).part());
+            ShardLayout(info, Numbers{2, 3, 2}, Numbers{a, b, c}).shardIndex());
   std::set<int64_t> all;
   for (const auto &[held, numbers] : parts) {
     EXPECT_EQ(numbers.size(), 1u);
@@ -63,7 +63,7 @@ TEST(Layout, Parts) {
 }
 
 // Each split dimension keeps this rank's block, wherever the dimension stands.
-TEST(Layout, SplitDimensions) {
+TEST(ShardLayout, SplitDimensions) {
   TensorInfo rows = tensor({{"a", 4, {0}}, {"b", 3, {}}});
   EXPECT_EQ(heldBy(rows, {2}, {1}), (Numbers{6, 7, 8, 9, 10, 11}));
   TensorInfo columns = tensor({{"a", 2, {}}, {"b", 6, {0}}});
@@ -75,7 +75,7 @@ TEST(Layout, SplitDimensions) {
 }
 
 // Two axes on one dimension: the last one is the finer cut.
-TEST(Layout, TwoAxesOnOneDimension) {
+TEST(ShardLayout, TwoAxesOnOneDimension) {
   TensorInfo info = tensor({{"a", 8, {0, 1}}});
   EXPECT_EQ(heldBy(info, {2, 2}, {1, 0}), (Numbers{4, 5}));
   TensorInfo swapped = tensor({{"a", 8, {1, 0}}});
@@ -83,7 +83,7 @@ TEST(Layout, TwoAxesOnOneDimension) {
 }
 
 // Flat storage cuts what is left into equal chunks and pads the last.
-TEST(Layout, Flat) {
+TEST(ShardLayout, Flat) {
   TensorInfo info = tensor({{"a", 2, {}}, {"b", 5, {}}}, {0}, 0);
   EXPECT_EQ(heldBy(info, {4}, {0}), (Numbers{0, 1, 2}));
   EXPECT_EQ(heldBy(info, {4}, {3}), (Numbers{9, -1, -1}));
@@ -92,7 +92,7 @@ TEST(Layout, Flat) {
 }
 
 // Flat storage of a tensor whose columns another axis splits: the flattened thing is the part.
-TEST(Layout, FlatOverASplitTensor) {
+TEST(ShardLayout, FlatOverASplitTensor) {
   TensorInfo info = tensor({{"a", 3, {}}, {"b", 4, {1}}}, {0}, 0);
   // Part 1 of axis 1 is columns 2 and 3: 2 3 6 7 10 11; axis 0 takes three each.
   EXPECT_EQ(heldBy(info, {2, 2}, {0, 1}), (Numbers{2, 3, 6}));
@@ -101,7 +101,7 @@ TEST(Layout, FlatOverASplitTensor) {
 
 // Padding is behind the last element of a dimension: it belongs to no run, and global places are
 // those of the tensor without it.
-TEST(Layout, PaddedDimensions) {
+TEST(ShardLayout, PaddedDimensions) {
   TensorInfo columns = tensor({{"a", 2, {}}, {"b", 6, {0}, 1}});
   EXPECT_EQ(heldBy(columns, {2}, {0}), (Numbers{0, 1, 2, 5, 6, 7}));
   EXPECT_EQ(heldBy(columns, {2}, {1}), (Numbers{3, 4, -1, 8, 9, -1}));
@@ -116,11 +116,11 @@ TEST(Layout, PaddedDimensions) {
   EXPECT_EQ(heldBy(flat, {2}, {1}), (Numbers{3, 4, 5, -1}));
   TensorInfo perRow = tensor({{"a", 2, {0}, 1}, {"b", 3, {}}}, {1}, 1);
   EXPECT_EQ(heldBy(perRow, {2, 2}, {1, 0}), (Numbers{-1, -1}));
-  EXPECT_EQ(Layout(columns, Numbers{2}, Numbers{0}).globalElements(), 10);
+  EXPECT_EQ(ShardLayout(columns, Numbers{2}, Numbers{0}).globalElements(), 10);
 }
 
 // Over all writers every element of the tensor occurs exactly once, for many shapes and meshes.
-TEST(Layout, WritersCoverTheTensorOnce) {
+TEST(ShardLayout, WritersCoverTheTensorOnce) {
   std::vector<TensorInfo> infos = {
       tensor({}),
       tensor({{"a", 12, {0, 2}}, {"b", 5, {}}}),
@@ -139,7 +139,7 @@ TEST(Layout, WritersCoverTheTensorOnce) {
       elements *= dim.size - dim.padding;
     for (int64_t rank = 0; rank < 12; ++rank) {
       Numbers coordinate{rank / 6, rank / 3 % 2, rank % 3};
-      if (!Layout(info, degree, coordinate).isWriter())
+      if (!ShardLayout(info, degree, coordinate).isWriter())
         continue;
       for (int64_t index : heldBy(info, degree, coordinate))
         if (index >= 0)
@@ -154,7 +154,7 @@ TEST(Layout, WritersCoverTheTensorOnce) {
 }
 
 // A layer of a stacked tensor has the same storage one dimension further out, and its own name.
-TEST(Layout, Layers) {
+TEST(ShardLayout, Layers) {
   TensorInfo stacked = tensor({{"layers", 6, {}}, {"a", 5, {}}}, {0}, 1);
   TensorInfo layer = layerInfo(stacked);
   EXPECT_EQ(layer.dims.size(), 1u);
@@ -178,7 +178,7 @@ TEST(Layout, Layers) {
 }
 
 // What cannot be split evenly is named with the axes that would split it.
-TEST(Layout, CheckDivisible) {
+TEST(ShardLayout, CheckDivisible) {
   std::vector<Axis> mesh{{"shard", 0}, {"tp", 2}};
   TensorInfo info = tensor({{"batch", 8, {0}}, {"seq", 16, {1}}});
   EXPECT_EQ(checkDivisible(info, mesh, Numbers{4, 2}), "");

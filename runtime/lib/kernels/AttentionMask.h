@@ -9,19 +9,19 @@
 namespace titan::rt {
 
 /// Indices from `begin` to before `end`.
-struct Range {
+struct IndexRange {
   int64_t begin, end;
   bool isEmpty() const { return begin >= end; }
 };
 
 /// The mask of one (outer, kv head) pair.
-class Visibility {
+class AttentionMask {
 public:
-  Visibility(const AttentionShape &shape, const int64_t *documents)
+  AttentionMask(const AttentionShape &shape, const int64_t *documents)
       : shape(&shape), documents(documents), stride(shape.ofDocuments.position) {}
 
   /// Keys that some of these queries may see, documents aside.
-  Range keysOf(Range queries) const {
+  IndexRange keysOf(IndexRange queries) const {
     int64_t first = queries.begin + shape->firstQuery, last = queries.end - 1 + shape->firstQuery;
     return {shape->window ? std::max<int64_t>(0, first - shape->window + 1) : 0,
             std::min(shape->keys, shape->causal   ? last + 1
@@ -29,7 +29,7 @@ public:
                                                   : shape->keys)};
   }
   /// Queries that may see some of these keys.
-  Range queriesOf(Range keys) const {
+  IndexRange queriesOf(IndexRange keys) const {
     int64_t first = shape->causal   ? keys.begin
                     : shape->window ? keys.begin - shape->window + 1
                                     : shape->firstQuery;
@@ -43,14 +43,14 @@ public:
   int64_t documentOfQuery(int64_t query) const { return documentOfKey(query + shape->firstQuery); }
 
   /// No query sees a key here, since the numbers of their documents do not even overlap.
-  bool areApart(Range queries, Range keys) const {
+  bool isFullyMasked(IndexRange queries, IndexRange keys) const {
     if (!documents)
       return false;
     Numbers one = numbersOf(queries, shape->firstQuery), other = numbersOf(keys, 0);
     return one.highest < other.lowest || other.highest < one.lowest;
   }
   /// Every query sees every key here.
-  bool isOpen(Range queries, Range keys) const {
+  bool isUnmasked(IndexRange queries, IndexRange keys) const {
     int64_t first = queries.begin + shape->firstQuery, last = queries.end - 1 + shape->firstQuery;
     if ((shape->causal && keys.end - 1 > first) ||
         (shape->window &&
@@ -66,7 +66,7 @@ private:
   struct Numbers {
     int64_t lowest, highest;
   };
-  Numbers numbersOf(Range range, int64_t first) const {
+  Numbers numbersOf(IndexRange range, int64_t first) const {
     Numbers numbers{documentOfKey(range.begin + first), documentOfKey(range.begin + first)};
     for (int64_t i = range.begin + 1; i < range.end; ++i) {
       numbers.lowest = std::min(numbers.lowest, documentOfKey(i + first));

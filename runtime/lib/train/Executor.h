@@ -5,9 +5,9 @@
 #include "Arena.h"
 
 #include "titan/runtime/collectives.h"
-#include "titan/runtime/layout.h"
 #include "titan/runtime/metrics.h"
 #include "titan/runtime/program.h"
+#include "titan/runtime/shard_layout.h"
 
 #include <memory>
 #include <span>
@@ -16,14 +16,14 @@
 
 namespace titan::rt {
 
-class Session {
+class Executor {
 public:
   /// `degrees` are resolved (resolveDegrees), and divide what they split.
-  Session(Program program, std::vector<int64_t> degrees, World &world,
-          std::unique_ptr<Device> device);
+  Executor(Program program, std::vector<int64_t> degrees, World &world,
+           std::unique_ptr<Device> device);
 
   /// Complains of sizes that degrees do not divide.
-  static void refuseUneven(const Program &program, const std::vector<int64_t> &degrees);
+  static void checkDivisibility(const Program &program, const std::vector<int64_t> &degrees);
 
   const Program &program() const { return info; }
   const Arena &arena() const { return memory; }
@@ -40,13 +40,13 @@ public:
   struct Slots {
     TensorInfo info; ///< of one
     int64_t count;
-    int64_t bytes;    ///< of one on this rank
-    int64_t distance; ///< bytes from one to the next, between which others may lie
+    int64_t bytes;  ///< of one on this rank
+    int64_t stride; ///< bytes from one to the next, between which others may lie
   };
   Slots slotsOf(const Tensor &tensor) const;
   /// The host's view of this rank's part of a tensor that lies in one piece.
   HostView view(const Tensor &tensor, HostView::Access access) const;
-  Layout layoutOf(const TensorInfo &tensor) const;
+  ShardLayout layoutOf(const TensorInfo &tensor) const;
 
   /// What the running function sees; names the place it has come to.
   const Context &running() const { return context; }
@@ -68,16 +68,16 @@ public:
   /// The greatest that the ranks' mean would be if each of them alone made it: what a rank adds to
   /// the output, times the number of ranks that do. Nothing where the ranks have no summands. All
   /// ranks call it.
-  std::optional<double> readGreatestSummand(const std::string &name, const std::string &function);
+  std::optional<double> readMaxUnreduced(const std::string &name, const std::string &function);
   void writeScalar(const std::string &name, double value);
 
   /// The greatest of what the ranks have, for each of a few small whole numbers. All ranks call it.
-  void greatest(std::span<float> values);
-  int greatest(int value);
+  void maxOverRanks(std::span<float> values);
+  int maxOverRanks(int value);
   /// True on every rank if it is true on any.
   bool anyRank(bool value);
   /// The value that rank 0 has.
-  int64_t fromFirst(int64_t value);
+  int64_t broadcastFromFirst(int64_t value);
   void barrier(const char *action);
 
 private:

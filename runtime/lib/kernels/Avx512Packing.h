@@ -45,18 +45,18 @@ TITAN_INLINED void transpose(__m512i (&row)[16]) {
 
 /// 16 lines of bf16 that run along depth, from `at` on, each so far as 16 elements of 32 bits hold
 /// it. What is missing of lines and depths is 0.
-TITAN_INLINED void loadLines(const uint16_t *at, int64_t ld, int64_t lines, int64_t depths,
-                             __m512i (&row)[16]) {
-  const uint32_t there = firstBits(depths);
+TITAN_INLINED void loadRows(const uint16_t *at, int64_t ld, int64_t rows, int64_t kCount,
+                            __m512i (&row)[16]) {
+  const uint32_t mask = firstBits(kCount);
 #pragma GCC unroll 16
   for (int i = 0; i < 16; ++i)
-    row[i] = _mm512_maskz_loadu_epi16(i < lines ? there : 0, at + i * ld);
+    row[i] = _mm512_maskz_loadu_epi16(i < rows ? mask : 0, at + i * ld);
 }
 
 /// A step of depth, two numbers, of 16 lines that lie side by side, of which some are there.
-TITAN_INLINED __m512i loadStep(const uint16_t *at, int64_t ld, int64_t depths, __mmask16 there) {
-  const __m256i even = _mm256_maskz_loadu_epi16(depths > 0 ? there : 0, at);
-  const __m256i odd = _mm256_maskz_loadu_epi16(depths > 1 ? there : 0, at + ld);
+TITAN_INLINED __m512i loadStep(const uint16_t *at, int64_t ld, int64_t kCount, __mmask16 mask) {
+  const __m256i even = _mm256_maskz_loadu_epi16(kCount > 0 ? mask : 0, at);
+  const __m256i odd = _mm256_maskz_loadu_epi16(kCount > 1 ? mask : 0, at + ld);
   return _mm512_or_si512(_mm512_cvtepu16_epi32(even),
                          _mm512_slli_epi32(_mm512_cvtepu16_epi32(odd), 16));
 }
@@ -78,7 +78,7 @@ TITAN_INLINED __m512i interleave(__m512bh both) {
 
 /// Takes the next part off 2 x 16 floats: row[i], the parts of x before those of y, or of each x
 /// beside that of its y.
-template <bool isInterleaved> TITAN_INLINED __m512i takePart(__m512 &x, __m512 &y) {
+template <bool isInterleaved> TITAN_INLINED __m512i takeBf16(__m512 &x, __m512 &y) {
   const __m512bh both = _mm512_cvtne2ps_pbh(y, x);
   const __m512i pairs = interleave(both);
   x = _mm512_sub_ps(x, _mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16)));

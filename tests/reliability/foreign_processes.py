@@ -5,7 +5,7 @@ import re
 import time
 
 from bench import OUT, free_port, start, wait_for
-from strays import HELLOS, Client, connect, listener
+from foreign_clients import HELLOS, Client, connect, listener
 
 
 def try_two_jobs(bench, chance, named):

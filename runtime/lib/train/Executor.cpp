@@ -1,4 +1,4 @@
-#include "Session.h"
+#include "Executor.h"
 
 #include "titan/runtime/dtype.h"
 #include "titan/runtime/error.h"
@@ -25,7 +25,7 @@ std::vector<int64_t> coordinatesOf(const Mesh &mesh, int rank) {
 
 } // namespace
 
-void Session::refuseUneven(const Program &program, const std::vector<int64_t> &degrees) {
+void Executor::checkDivisibility(const Program &program, const std::vector<int64_t> &degrees) {
   auto refuse = [&](const TensorInfo &info, const std::string &where) {
     std::string problem = checkDivisible(info, program.mesh, degrees);
     if (!problem.empty())
@@ -34,12 +34,12 @@ void Session::refuseUneven(const Program &program, const std::vector<int64_t> &d
   };
   for (const Tensor &tensor : program.tensors)
     refuse(tensor.info, fmt::format("'{}'", tensor.name));
-  for (const Dim &dim : program.divided)
+  for (const Dim &dim : program.shardedDims)
     refuse({program.dtype, {dim}, {}}, "a value of the model");
 }
 
-Session::Session(Program program, std::vector<int64_t> resolved, World &world,
-                 std::unique_ptr<Device> device)
+Executor::Executor(Program program, std::vector<int64_t> resolved, World &world,
+                   std::unique_ptr<Device> device)
     : info(std::move(program)), ownDevice(std::move(device)), degrees(std::move(resolved)),
       coordinates(coordinatesOf(makeMesh(info, degrees), world.rank())),
       collectives(world, makeMesh(info, degrees), *ownDevice), memory(info, *ownDevice) {
@@ -53,7 +53,8 @@ Session::Session(Program program, std::vector<int64_t> resolved, World &world,
   prepared.assign(info.functions.size(), ownDevice->isHost());
 }
 
-const Tensor *Session::find(Role role, const std::string &name, const std::string &function) const {
+const Tensor *Executor::find(Role role, const std::string &name,
+                             const std::string &function) const {
   for (const Tensor &tensor : info.tensors)
     if (tensor.role == role && tensor.name == name &&
         (tensor.function.empty() || tensor.function == function))
@@ -61,55 +62,55 @@ const Tensor *Session::find(Role role, const std::string &name, const std::strin
   return nullptr;
 }
 
-std::byte *Session::dataOf(const Tensor &tensor) const {
+std::byte *Executor::dataOf(const Tensor &tensor) const {
   const std::vector<int64_t> &offsets = tensor.function.empty()
                                             ? memory.persistent()
                                             : memory.transient(functionIndex(tensor.function));
   return memory.base() + offsets[tensor.buffer];
 }
 
-Session::Slots Session::slotsOf(const Tensor &tensor) const {
+Executor::Slots Executor::slotsOf(const Tensor &tensor) const {
   std::vector<std::vector<int64_t>> levels = stackedIterations(tensor);
   Slots slots{layerInfo(tensor.info, levels.size()), 1, 0, 0};
   for (const std::vector<int64_t> &iterations : levels)
     slots.count *= static_cast<int64_t>(iterations.size());
   slots.bytes = layoutOf(slots.info).localElements() * sizeOf(slots.info.dtype);
-  int64_t apart = tensor.function.empty() ? memory.slotDistance(tensor.buffer) : 0;
-  slots.distance = apart ? apart : slots.bytes;
+  int64_t stride = tensor.function.empty() ? memory.slotStride(tensor.buffer) : 0;
+  slots.stride = stride ? stride : slots.bytes;
   return slots;
 }
 
-HostView Session::view(const Tensor &tensor, HostView::Access access) const {
+HostView Executor::view(const Tensor &tensor, HostView::Access access) const {
   Slots slots = slotsOf(tensor);
   return HostView(*ownDevice, dataOf(tensor), slots.count * slots.bytes, access);
 }
 
-Layout Session::layoutOf(const TensorInfo &tensor) const {
-  return Layout(tensor, degrees, coordinates);
+ShardLayout Executor::layoutOf(const TensorInfo &tensor) const {
+  return ShardLayout(tensor, degrees, coordinates);
 }
 
-size_t Session::functionIndex(const std::string &name) const {
+size_t Executor::functionIndex(const std::string &name) const {
   for (size_t i = 0; i < info.functions.size(); ++i)
     if (info.functions[i].name == name)
       return i;
   throw UserError(fmt::format("the program has no entry point '{}'", name));
 }
 
-bool Session::hasFunction(const std::string &name) const {
+bool Executor::hasFunction(const std::string &name) const {
   for (const Function &function : info.functions)
     if (function.name == name)
       return true;
   return false;
 }
 
-void Session::runFunction(size_t index) {
+void Executor::runFunction(size_t index) {
   context.transient = memory.transient(index).data();
-  context.place = context.action = "";
+  context.location = context.action = "";
   info.functions[index].run(context);
-  at(context, "", "");
+  trace(context, "", "");
 }
 
-void Session::prepare(const std::string &name) {
+void Executor::prepare(const std::string &name) {
   size_t index = functionIndex(name);
   if (prepared[index])
     return;
@@ -120,12 +121,12 @@ void Session::prepare(const std::string &name) {
   prepared[index] = true;
 }
 
-void Session::run(const std::string &name) {
+void Executor::run(const std::string &name) {
   prepare(name);
   runFunction(functionIndex(name));
 }
 
-double Session::readScalar(const std::string &name, const std::string &function) const {
+double Executor::readScalar(const std::string &name, const std::string &function) const {
   const Tensor *tensor = find(Role::Output, name, function);
   if (!tensor)
     return NAN;
@@ -144,7 +145,7 @@ double Session::readScalar(const std::string &name, const std::string &function)
   }
 }
 
-NamedLosses Session::readLosses(const std::string &function) const {
+NamedLosses Executor::readLosses(const std::string &function) const {
   constexpr std::string_view prefix = "loss.";
   NamedLosses losses;
   for (const Tensor &tensor : info.tensors)
@@ -154,8 +155,8 @@ NamedLosses Session::readLosses(const std::string &function) const {
   return losses;
 }
 
-std::optional<double> Session::readGreatestSummand(const std::string &name,
-                                                   const std::string &function) {
+std::optional<double> Executor::readMaxUnreduced(const std::string &name,
+                                                 const std::string &function) {
   const Tensor *tensor = find(Role::Output, name, function);
   if (!tensor || tensor->info.sumAxes.empty())
     return std::nullopt;
@@ -167,7 +168,7 @@ std::optional<double> Session::readGreatestSummand(const std::string &name,
   return value;
 }
 
-void Session::writeScalar(const std::string &name, double value) {
+void Executor::writeScalar(const std::string &name, double value) {
   for (const Tensor &tensor : info.tensors) {
     if (tensor.role != Role::Scalar || tensor.name != name)
       continue;
@@ -191,28 +192,28 @@ void Session::writeScalar(const std::string &name, double value) {
   }
 }
 
-void Session::greatest(std::span<float> values) {
+void Executor::maxOverRanks(std::span<float> values) {
   if (world().size() > 1)
     world().everyone().allReduce(values.data(), static_cast<int64_t>(values.size()), DType::F32,
                                  Reduction::Max, {"agreement to stop", ""});
 }
 
-int Session::greatest(int value) {
+int Executor::maxOverRanks(int value) {
   auto number = static_cast<float>(value);
-  greatest({&number, 1});
+  maxOverRanks({&number, 1});
   return static_cast<int>(number);
 }
 
-bool Session::anyRank(bool value) {
-  return greatest(value ? 1 : 0) > 0;
+bool Executor::anyRank(bool value) {
+  return maxOverRanks(value ? 1 : 0) > 0;
 }
 
-int64_t Session::fromFirst(int64_t value) {
+int64_t Executor::broadcastFromFirst(int64_t value) {
   world().everyone().broadcast(&value, 1, DType::I64, 0, {"agreement on what to do", ""});
   return value;
 }
 
-void Session::barrier(const char *action) {
+void Executor::barrier(const char *action) {
   world().everyone().barrier({action, ""});
 }
 

@@ -20,34 +20,34 @@
 namespace titan::rt {
 
 /// One run of `count` elements: from `local` in the rank's memory, from `global` in the tensor.
-struct Run {
+struct ShardRun {
   int64_t local;
   int64_t global;
   int64_t count;
 };
 
-class Layout {
+class ShardLayout {
 public:
-  Layout(const TensorInfo &info, std::span<const int64_t> degree,
-         std::span<const int64_t> coordinate);
+  ShardLayout(const TensorInfo &info, std::span<const int64_t> degree,
+              std::span<const int64_t> coordinate);
 
   /// Elements that this rank's buffer holds, padding included.
   int64_t localElements() const { return outerCount * chunk; }
   /// Elements of the global tensor, without padding.
   int64_t globalElements() const { return global; }
   /// Calls `visit` for every run, in the order of local memory. Padding belongs to no run.
-  void forEachRun(const std::function<void(const Run &)> &visit) const;
+  void forEachRun(const std::function<void(const ShardRun &)> &visit) const;
 
   /// Of the ranks that hold the same part, one writes it: the one with coordinate 0 on every axis
   /// that does not cut this tensor.
   bool isWriter() const { return writer; }
   /// The number of the part that this rank holds: the same on ranks that hold the same.
-  int64_t part() const { return number; }
+  int64_t shardIndex() const { return number; }
 
 private:
   /// Visits local flat positions [from, to) below the outer dimensions as global runs.
   void visitRange(int64_t outerGlobal, int64_t outerLocal, int64_t from, int64_t to,
-                  const std::function<void(const Run &)> &visit) const;
+                  const std::function<void(const ShardRun &)> &visit) const;
 
   struct Extent {
     int64_t size;   // global, without padding

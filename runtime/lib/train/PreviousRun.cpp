@@ -1,4 +1,4 @@
-#include "EarlierRun.h"
+#include "PreviousRun.h"
 
 #include "files/ReadFile.h"
 
@@ -23,7 +23,7 @@ int64_t savedEvery(const fs::path &config) {
   constexpr size_t longest = size_t{16} << 20;
   TomlFile file;
   try {
-    file = readToml(readWhole(config.string(), longest));
+    file = readToml(readWholeFile(config.string(), longest));
   } catch (const UserError &) { // there is none
     return 0;
   }
@@ -46,8 +46,8 @@ int64_t stepOfRow(std::string_view line) {
 int64_t lastRow(const fs::path &metrics) {
   int64_t last = 0;
   std::string line;
-  readPieces(metrics.string(), [&](std::span<const std::byte> piece) {
-    line.append(reinterpret_cast<const char *>(piece.data()), piece.size());
+  readChunks(metrics.string(), [&](std::span<const std::byte> chunk) {
+    line.append(reinterpret_cast<const char *>(chunk.data()), chunk.size());
     for (size_t end; (end = line.find('\n')) != std::string::npos; line.erase(0, end + 1))
       last = std::max(last, stepOfRow(std::string_view(line).substr(0, end)));
     return line.size() < size_t{1} << 20; // else these are no rows

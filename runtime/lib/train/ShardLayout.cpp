@@ -1,4 +1,4 @@
-#include "titan/runtime/layout.h"
+#include "titan/runtime/shard_layout.h"
 
 #include <algorithm>
 #include <numeric>
@@ -10,8 +10,9 @@ namespace titan::rt {
 namespace {
 
 /// Product of the axes' degrees and this rank's position among them, the last axis fastest.
-std::pair<int64_t, int64_t> place(const std::vector<int> &axes, std::span<const int64_t> degree,
-                                  std::span<const int64_t> coordinate) {
+std::pair<int64_t, int64_t> positionOf(const std::vector<int> &axes,
+                                       std::span<const int64_t> degree,
+                                       std::span<const int64_t> coordinate) {
   int64_t count = 1, index = 0;
   for (int axis : axes) {
     count *= degree[axis];
@@ -22,32 +23,32 @@ std::pair<int64_t, int64_t> place(const std::vector<int> &axes, std::span<const 
 
 } // namespace
 
-Layout::Layout(const TensorInfo &info, std::span<const int64_t> degree,
-               std::span<const int64_t> coordinate)
+ShardLayout::ShardLayout(const TensorInfo &info, std::span<const int64_t> degree,
+                         std::span<const int64_t> coordinate)
     : flatFrom(info.flatAxes.empty() ? 0 : static_cast<size_t>(info.flatFrom)) {
-  std::vector<bool> cuts(degree.size());
+  std::vector<bool> isSharded(degree.size());
   for (size_t d = 0; d < info.dims.size(); ++d) {
     const Dim &dim = info.dims[d];
-    auto [count, index] = place(dim.axes, degree, coordinate);
+    auto [count, index] = positionOf(dim.axes, degree, coordinate);
     int64_t local = dim.size / count;
     extents.push_back({dim.size - dim.padding, local, local * index});
     global *= dim.size - dim.padding;
     (d < flatFrom ? outerCount : rest) *= local;
     for (int axis : dim.axes)
-      cuts[axis] = true;
+      isSharded[axis] = true;
   }
-  auto [count, index] = place(info.flatAxes, degree, coordinate);
+  auto [count, index] = positionOf(info.flatAxes, degree, coordinate);
   chunk = (rest + count - 1) / count;
   chunkStart = chunk * index;
   for (int axis : info.flatAxes)
-    cuts[axis] = true;
+    isSharded[axis] = true;
   for (size_t axis = 0; axis < degree.size(); ++axis) {
-    writer &= cuts[axis] || coordinate[axis] == 0;
-    number = number * degree[axis] + (cuts[axis] ? coordinate[axis] : 0);
+    writer &= isSharded[axis] || coordinate[axis] == 0;
+    number = number * degree[axis] + (isSharded[axis] ? coordinate[axis] : 0);
   }
 }
 
-void Layout::forEachRun(const std::function<void(const Run &)> &visit) const {
+void ShardLayout::forEachRun(const std::function<void(const ShardRun &)> &visit) const {
   std::vector<int64_t> at(flatFrom);
   int64_t restGlobal = 1;
   for (size_t d = flatFrom; d < extents.size(); ++d)
@@ -70,8 +71,8 @@ void Layout::forEachRun(const std::function<void(const Run &)> &visit) const {
   }
 }
 
-void Layout::visitRange(int64_t outerGlobal, int64_t outerLocal, int64_t from, int64_t to,
-                        const std::function<void(const Run &)> &visit) const {
+void ShardLayout::visitRange(int64_t outerGlobal, int64_t outerLocal, int64_t from, int64_t to,
+                             const std::function<void(const ShardRun &)> &visit) const {
   // Trailing dimensions that are neither cut nor padded join into one contiguous run.
   size_t split = extents.size();
   int64_t run = 1;
