@@ -91,9 +91,9 @@ int64_t findVocab(func::FuncOp function, const Settings &settings) {
       return vocab.getInt();
   for (Value argument : function.getArguments())
     for (Operation *user : argument.getUsers())
-      if (auto take = dyn_cast<ir::TakeOp>(user); take && take.getIndices() == argument) {
-        NamedTensorType table = take.getInput().getType();
-        return table.getDims()[table.indexOf(take.getAlongAttr())].getSize();
+      if (auto gather = dyn_cast<ir::GatherOp>(user); gather && gather.getIndices() == argument) {
+        NamedTensorType table = gather.getInput().getType();
+        return table.getDims()[table.indexOf(gather.getAlongAttr())].getSize();
       }
   return 0;
 }

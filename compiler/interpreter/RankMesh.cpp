@@ -55,7 +55,7 @@ std::vector<int64_t> RankMesh::getGroup(int64_t rank, ArrayAttr axes) const {
   return group;
 }
 
-int64_t RankMesh::getPart(int64_t rank, ArrayAttr axes) const {
+int64_t RankMesh::getGroupIndex(int64_t rank, ArrayAttr axes) const {
   int64_t part = 0;
   for (auto axis : axes.getAsRange<StringAttr>())
     if (auto degree = degrees.find(axis.getValue()); degree != degrees.end())
@@ -63,8 +63,8 @@ int64_t RankMesh::getPart(int64_t rank, ArrayAttr axes) const {
   return part;
 }
 
-int64_t MeshPlace::getOffset(ir::NamedTensorType type, int64_t dim) const {
+int64_t MeshShardOffsets::getOffset(ir::NamedTensorType type, int64_t dim) const {
   ArrayAttr axes = type.getShardingOrReplicated().getDimAxes()[dim];
   int64_t parts = dist::getDegreeProduct(axes, mesh.getDegrees());
-  return mesh.getPart(rank, axes) * llvm::divideCeil(type.getDims()[dim].getSize(), parts);
+  return mesh.getGroupIndex(rank, axes) * llvm::divideCeil(type.getDims()[dim].getSize(), parts);
 }

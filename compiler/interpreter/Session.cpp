@@ -94,7 +94,7 @@ LogicalResult Session::makeArguments(bool everyStep) {
 void Session::setArgument(unsigned index, const HostTensor &global) {
   auto type = cast<NamedTensorType>(getFunction().getArgument(index).getType());
   for (int64_t rank = 0; rank < mesh->getNumRanks(); ++rank)
-    arguments[rank][index] = std::make_shared<HostTensor>(cut(type, *mesh, rank, global));
+    arguments[rank][index] = std::make_shared<HostTensor>(getShard(type, *mesh, rank, global));
 }
 
 FailureOr<HostTensor> Session::assembleAt(NamedTensorType type, const RankTensors &tensors,

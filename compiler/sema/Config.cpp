@@ -32,7 +32,7 @@ private:
   Path pathOf(const std::vector<rt::TomlKey> &keys, size_t first, size_t end) const {
     Path path{{}, locate(keys[end - 1].location)};
     for (size_t i = first; i < end; ++i)
-      path.parts.push_back({keys[i].text, locate(keys[i].location)});
+      path.segments.push_back({keys[i].text, locate(keys[i].location)});
     return path;
   }
 

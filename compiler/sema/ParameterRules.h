@@ -18,7 +18,7 @@ void readRule(const syntax::Setting &setting, const Library &library, const Unit
 /// What the last group that sets `name` and matches the parameter says; null if there is none.
 const Value *groupValue(const Run &run, const std::string &name, const Parameter &parameter);
 /// Whether a tensor of this type may start so: an integer is not drawn, and has no fraction.
-bool canStart(DType dtype, const Initialiser &init);
+bool canInitialise(DType dtype, const Initialiser &init);
 /// Does to a model's parameters what the run's rules say.
 void applyRules(const Run &run, Model &model, DiagnosticEngine &diags);
 /// Reports groups that match no parameter.

@@ -562,7 +562,7 @@ class Program:
                     "{ save = [matmul, attention] }", "{ save = reduce, layers = 0 }"]
         policies += [f"{{ blocks = {block} }}" for block in repeated]
         recompute = pick(policies) if repeats else "= none"
-        loss_parts = pick([0, 1])  # 0: as many as titan-check-programs makes the compiler choose
+        loss_chunks = pick([0, 1])  # 0: as many as titan-check-programs makes the compiler choose
         # Every part draws random numbers of its own, so the loss would be another; and what an `auto`
         # axis becomes need not divide a part's samples.
         fits = not draws and not any(" auto " in line for line in parallel)
@@ -572,7 +572,7 @@ class Program:
                 "  precision { params = f64, compute = f64 }",
                 f"  optimizer = adamw {{ lr = 1e-3, eps = 1e-4, weight_decay = {pick(['0', '0.1'])} }}",
                 f"  recompute {recompute}",
-                f"  loss_parts = {loss_parts}",
+                f"  loss_chunks = {loss_chunks}",
                 f"  accumulate = {accumulate}",
                 f"  sharding {{ reshard_after_forward = {reshard} }}",
                 f"  clip = {pick(['0', '0.5', '10.0'])}", "}"]

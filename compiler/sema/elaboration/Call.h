@@ -27,7 +27,7 @@ struct Actual {
   std::optional<syntax::Name> name; ///< of `name = ...`
   const syntax::Arg *arg;
   Location loc;
-  bool isOpen = false;                         ///< `_`
+  bool isPlaceholder = false;                  ///< `_`
   std::optional<Value> value = {};             ///< once evaluated
   std::optional<std::vector<DimId>> dims = {}; ///< once evaluated, of what names dimensions
 
@@ -39,10 +39,10 @@ struct Actual {
 /// A function or block as a value.
 struct Callable {
   Callee callee;
-  std::vector<Actual> given; ///< by a call in part, in its order, with those left open
+  std::vector<Actual> boundArgs; ///< by a call in part, in its order, with those left open
   /// The calls around the place where its name stands, innermost first: a block sees the dimensions
   /// of that place.
-  std::vector<unsigned> home;
+  std::vector<unsigned> definingFrames;
   Location loc;
   unsigned depth = 1; ///< of callables given to callables
 };
@@ -52,7 +52,7 @@ struct Call {
   std::string name; ///< as messages call it
   Location loc;
   std::vector<Actual> args;
-  std::shared_ptr<const Callable> through = nullptr; ///< the value that is called, if it is one
+  std::shared_ptr<const Callable> calleeValue = nullptr; ///< the value that is called, if it is one
 };
 
 /// One call being elaborated: whose names a body sees, and who called.
@@ -64,9 +64,9 @@ struct Frame {
   Location callSite;
   /// Where the callee's name stands: the caller, or for a value the place where it was made. From
   /// there a block has its dimensions.
-  Frame *sees = nullptr;
+  Frame *lexicalParent = nullptr;
   unsigned id = 0; ///< no two calls have the same
-  const Callable *through = nullptr;
+  const Callable *calleeValue = nullptr;
   std::optional<Value> returned = {};
   std::string prefix = {};      ///< of this call's parameters: `encoder.`
   bool declaresWrongly = false; ///< parameters, of which a mistake was reported

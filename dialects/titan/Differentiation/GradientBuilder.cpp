@@ -110,15 +110,16 @@ Value GradientBuilder::select(Value condition, Value whenTrue, Value whenFalse) 
                           whenFalse);
 }
 
-Value GradientBuilder::cast(Value value, Type elementType, bool roundsTerms) {
+Value GradientBuilder::cast(Value value, Type elementType, bool roundBeforeReduce) {
   NamedTensorType type = typeOf(value);
   if (type.getElementType() == elementType)
     return value;
-  roundsTerms &= mayHoldSums(elementType, type.getElementType()); // else nothing is rounded
-  return create<CastOp>(type.withElementType(elementType), value, roundsTerms);
+  roundBeforeReduce &=
+      isSameOrWiderFloat(elementType, type.getElementType()); // else nothing is rounded
+  return create<CastOp>(type.withElementType(elementType), value, roundBeforeReduce);
 }
 
-Value GradientBuilder::fitTo(Value value, NamedTensorType type, bool roundsTerms) {
+Value GradientBuilder::fitTo(Value value, NamedTensorType type, bool roundBeforeReduce) {
   SmallVector<DimAttr> kept;
   bool hasAll = true;
   for (DimAttr dim : type.getDims())
@@ -127,7 +128,7 @@ Value GradientBuilder::fitTo(Value value, NamedTensorType type, bool roundsTerms
     Type element = getWider(typeOf(value).getElementType(), type.getElementType());
     value = create<ReduceOp>(NamedTensorType::get(element, kept), dist::ReductionKind::Sum, value);
   }
-  value = cast(value, type.getElementType(), roundsTerms);
+  value = cast(value, type.getElementType(), roundBeforeReduce);
   if (hasAll && typeOf(value).getDims() == type.getDims())
     return value;
   return create<ExpandOp>(type, value);

@@ -163,8 +163,8 @@ int shareOfCores(World &world) {
   static_assert(sizeof(CoreSet) % sizeof(int64_t) == 0);
   CoreSet own = ownCores();
   std::vector<CoreSet> all(static_cast<size_t>(world.size()));
-  world.everyone().allGather(&own, all.data(), sizeof(CoreSet) / sizeof(int64_t), DType::I64,
-                             {"comparing cores", ""});
+  world.worldGroup().allGather(&own, all.data(), sizeof(CoreSet) / sizeof(int64_t), DType::I64,
+                               {"comparing cores", ""});
   return fairShare(all, world.rank());
 }
 
@@ -242,7 +242,7 @@ int runCommand(Preparation &made, World &world) {
   const LaunchInfo &launch = world.launch();
   const Options &options = made.options;
   int share = shareOfCores(world);
-  world.together([&] { omp_set_num_threads(chooseThreadCount(launch, share)); });
+  world.runCollectively([&] { omp_set_num_threads(chooseThreadCount(launch, share)); });
   // Anew, since its working memory is a block for each thread.
   Program needed = programFor(options.command, made.degrees);
   releaseLoadedCode(); // when all that starts up has, and before there is an arena
@@ -269,10 +269,10 @@ int runAmongRanks(Preparation &made, World &world) {
   try {
     return runCommand(made, world);
   } catch (const Fault &fault) {
-    throw Fault(world.withFirstCause(fault.what(), fault.peer));
+    throw Fault(world.withRootCause(fault.what(), fault.peer));
   } catch (const UserError &error) {
     if (!error.isShared)
-      world.withFirstCause(error.what(), {});
+      world.withRootCause(error.what(), {});
     throw;
   }
 }

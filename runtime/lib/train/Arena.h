@@ -1,7 +1,7 @@
 // The one block of memory that a rank's program works in. All offsets are known before the first
-// step: persistent buffers one after the other or block by block (KeptPlan.h), then one region that
-// the functions' transient buffers share, since only one function runs at a time. Pages are zero
-// when first touched.
+// step: persistent buffers one after the other or block by block (PersistentLayout.h), then one
+// region that the functions' transient buffers share, since only one function runs at a time. Pages
+// are zero when first touched.
 #pragma once
 
 #include "device/Device.h"

@@ -50,7 +50,7 @@ void load(Executor &executor, const std::string &directory, const Manifest &mani
           bool isAsked) {
   constexpr Role parameters[] = {Role::Parameter}, state[] = {Role::State};
   std::string writer = writerOf(executor, manifest);
-  executor.world().together([&] {
+  executor.world().runCollectively([&] {
     try {
       loadTensors(executor, {directory, manifest.paths(directory, Content::Parameters)},
                   parameters);
@@ -80,7 +80,7 @@ bool isWeightsOfRun(const std::string &path) {
 /// The run's checkpoints as rank 0 sees them: all ranks must try the same ones.
 std::vector<std::string> candidates(Executor &executor, const std::string &runDirectory) {
   std::vector<int64_t> steps;
-  executor.world().together([&] {
+  executor.world().runCollectively([&] {
     if (executor.isFirst())
       steps = listSteps(runDirectory);
   });
@@ -146,7 +146,7 @@ void loadWeights(Executor &executor, const std::string &path) {
   std::optional<WeightStore> store;
   std::vector<Manifest::File> files;
   std::string directory;
-  executor.world().together([&] {
+  executor.world().runCollectively([&] {
     directory = store.emplace(path).directory();
     if (isCheckpoint(directory))
       files = readManifest(directory).files;
@@ -158,7 +158,7 @@ void loadWeights(Executor &executor, const std::string &path) {
                 [](const Manifest::File &file) { return file.content != Content::Parameters; });
   const std::string problem = files.empty() ? "" : damageOf(executor, directory, files);
   constexpr Role parameters[] = {Role::Parameter};
-  executor.world().together([&] {
+  executor.world().runCollectively([&] {
     if (!problem.empty())
       throw UserError(problem);
     loadTensors(executor, *store, parameters);
@@ -174,7 +174,7 @@ std::optional<Manifest> resumeFrom(Executor &executor, const std::string &runDir
   if (any)
     directories = candidates(executor, runDirectory);
   if (directories.empty())
-    executor.world().together([&] {
+    executor.world().runCollectively([&] {
       if (std::string lost = executor.isFirst() ? lostCheckpoints(runDirectory) : ""; !lost.empty())
         throw UserError(lost);
     });
@@ -189,7 +189,7 @@ std::optional<Manifest> resumeFrom(Executor &executor, const std::string &runDir
       return manifest;
     }
     if (i + 1 == directories.size())
-      executor.world().together([&] {
+      executor.world().runCollectively([&] {
         throw UserError(problem + (any ? "; no checkpoint of '" + runDirectory +
                                              "' can be used: begin anew with --resume none"
                                        : ""));

@@ -37,7 +37,7 @@ int64_t countBatches(const Program &program, const DataSource &data, const std::
 /// Opened by all ranks, and seen to hold a batch.
 DataSource openSet(Executor &executor, const Settings &settings) {
   std::optional<DataSource> set;
-  executor.world().together([&] {
+  executor.world().runCollectively([&] {
     std::string path = pathOf(settings);
     set.emplace(openData(executor.program(), settings.text("eval.data.format", "text"), path, 0,
                          /*shuffle=*/false));
@@ -114,7 +114,7 @@ std::optional<EvaluationResult> Evaluation::run(const std::function<bool()> &isS
 }
 
 int evaluate(Executor &executor, const Options &options, const Settings &settings) {
-  executor.world().together([&] {
+  executor.world().runCollectively([&] {
     if (!canEvaluate(executor))
       throw UserError("this program was compiled without evaluation; rebuild it with a set: titanc "
                       "build FILE.titan --set 'eval.data.path=\"TEXT\"'");

@@ -66,7 +66,7 @@ std::byte *Executor::dataOf(const Tensor &tensor) const {
   const std::vector<int64_t> &offsets = tensor.function.empty()
                                             ? memory.persistent()
                                             : memory.transient(functionIndex(tensor.function));
-  return memory.base() + offsets[tensor.buffer];
+  return memory.base() + offsets[tensor.allocation];
 }
 
 Executor::Slots Executor::slotsOf(const Tensor &tensor) const {
@@ -75,7 +75,7 @@ Executor::Slots Executor::slotsOf(const Tensor &tensor) const {
   for (const std::vector<int64_t> &iterations : levels)
     slots.count *= static_cast<int64_t>(iterations.size());
   slots.bytes = layoutOf(slots.info).localElements() * sizeOf(slots.info.dtype);
-  int64_t stride = tensor.function.empty() ? memory.slotStride(tensor.buffer) : 0;
+  int64_t stride = tensor.function.empty() ? memory.slotStride(tensor.allocation) : 0;
   slots.stride = stride ? stride : slots.bytes;
   return slots;
 }
@@ -163,8 +163,8 @@ std::optional<double> Executor::readMaxUnreduced(const std::string &name,
   double value = readScalar(name, function);
   for (int axis : tensor->info.sumAxes)
     value *= static_cast<double>(degrees[axis]);
-  world().everyone().allReduce(&value, 1, DType::F64, Reduction::Max,
-                               {"the greatest of a metric", ""});
+  world().worldGroup().allReduce(&value, 1, DType::F64, Reduction::Max,
+                                 {"the greatest of a metric", ""});
   return value;
 }
 
@@ -194,8 +194,8 @@ void Executor::writeScalar(const std::string &name, double value) {
 
 void Executor::maxOverRanks(std::span<float> values) {
   if (world().size() > 1)
-    world().everyone().allReduce(values.data(), static_cast<int64_t>(values.size()), DType::F32,
-                                 Reduction::Max, {"agreement to stop", ""});
+    world().worldGroup().allReduce(values.data(), static_cast<int64_t>(values.size()), DType::F32,
+                                   Reduction::Max, {"agreement to stop", ""});
 }
 
 int Executor::maxOverRanks(int value) {
@@ -209,12 +209,12 @@ bool Executor::anyRank(bool value) {
 }
 
 int64_t Executor::broadcastFromFirst(int64_t value) {
-  world().everyone().broadcast(&value, 1, DType::I64, 0, {"agreement on what to do", ""});
+  world().worldGroup().broadcast(&value, 1, DType::I64, 0, {"agreement on what to do", ""});
   return value;
 }
 
 void Executor::barrier(const char *action) {
-  world().everyone().barrier({action, ""});
+  world().worldGroup().barrier({action, ""});
 }
 
 } // namespace titan::rt

@@ -35,7 +35,7 @@ std::string configOf(const Program &program, const Settings &settings) {
 } // namespace
 
 int exportWeights(Executor &executor, const Options &options, const Settings &settings) {
-  executor.world().together([&] {
+  executor.world().runCollectively([&] {
     if (options.exportDirectory.empty())
       throw UserError("export needs a place to write to: pass --hf DIR");
     if (options.initFrom.empty())
@@ -46,7 +46,7 @@ int exportWeights(Executor &executor, const Options &options, const Settings &se
     return 0;
   constexpr Role parameters[] = {Role::Parameter};
   fs::path directory(options.exportDirectory);
-  executor.world().together([&] {
+  executor.world().runCollectively([&] {
     if (executor.isFirst())
       makeDirectory(directory.string(), "the directory of an export");
   });

@@ -91,8 +91,8 @@ private:
           if (rows.at(run.global + i) == position)
             row[columns.at(run.global + i)] = valueAt(data, run.local + i);
       });
-    executor.world().everyone().allReduce(row.data(), columns.size, DType::F64, Reduction::Sum,
-                                          {"collecting logits", ""});
+    executor.world().worldGroup().allReduce(row.data(), columns.size, DType::F64, Reduction::Sum,
+                                            {"collecting logits", ""});
     return row;
   }
 
@@ -171,7 +171,7 @@ int generate(Executor &executor, const Options &options, const Settings &setting
   std::optional<Generator> generator;
   std::optional<Spelling> spelling;
   std::vector<int64_t> text;
-  executor.world().together([&] {
+  executor.world().runCollectively([&] {
     generator.emplace(executor);
     if (options.initFrom.empty())
       throw UserError("generate needs weights: pass --init-from DIR or FILE.safetensors");

@@ -45,7 +45,7 @@ void checkRunDirectory(const std::string &directory) {
 } // namespace
 
 void checkOutputs(Executor &executor, const Options &options, const std::string &runDirectory) {
-  executor.world().together([&] {
+  executor.world().runCollectively([&] {
     for (const std::string &path : {options.saveInitial, options.saveGradients})
       if (!path.empty())
         checkOutput(path, runDirectory);

@@ -40,7 +40,7 @@ MetricsRow Progress::row(int64_t step, double rate, double secondsSinceRow) {
   row.step = step;
   row.loss = withoutSign(executor.readScalar("loss", "train"));
   row.losses = executor.readLosses("train");
-  row.maxLoss = executor.readMaxUnreduced("own_loss", "train");
+  row.maxLoss = executor.readMaxUnreduced("local_loss", "train");
   row.gradNorm = withoutSign(executor.readScalar("grad_norm", "train"));
   row.lr = rate;
   row.tokens = step * program.batch * program.seq;

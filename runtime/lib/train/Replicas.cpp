@@ -53,9 +53,9 @@ void checkReplicas(Executor &executor) {
   size_t ranks = static_cast<size_t>(executor.world().size());
   std::vector<HeldShard> all(ranks * own.size());
   constexpr int64_t numbers = sizeof(HeldShard) / sizeof(int64_t);
-  executor.world().everyone().allGather(own.data(), all.data(),
-                                        numbers * static_cast<int64_t>(own.size()), DType::I64,
-                                        {"comparing replicas", ""});
+  executor.world().worldGroup().allGather(own.data(), all.data(),
+                                          numbers * static_cast<int64_t>(own.size()), DType::I64,
+                                          {"comparing replicas", ""});
   for (size_t i = 0; i < tensors.size(); ++i) {
     std::vector<HeldShard> held;
     for (size_t rank = 0; rank < ranks; ++rank)

@@ -12,7 +12,7 @@ std::string RunDirectory::file(const char *name) const {
 }
 
 void RunDirectory::open() {
-  executor.world().together([&] {
+  executor.world().runCollectively([&] {
     if (!executor.isFirst())
       return;
     std::error_code ignored;

@@ -118,10 +118,10 @@ TensorInfo layerInfo(const TensorInfo &stacked, size_t levels) {
 
 std::string layerName(const Tensor &tensor, std::span<const int64_t> iterations) {
   const std::string &name = tensor.name;
-  const int prefixParts = tensor.role == Role::State ? 1 : 0; // "m"
+  const int prefixSegments = tensor.role == Role::State ? 1 : 0; // "m"
   auto partOf = [&](size_t repeat) {
-    return prefixParts +
-           (tensor.repeatParts.empty() ? static_cast<int>(repeat) : tensor.repeatParts[repeat]);
+    return prefixSegments + (tensor.repeatSegments.empty() ? static_cast<int>(repeat)
+                                                           : tensor.repeatSegments[repeat]);
   };
   std::string result;
   size_t from = 0, next = 0;

@@ -90,7 +90,7 @@ public:
 private:
   void openSets() {
     const std::string path = settings.text("data.path", "");
-    executor.world().together([&] {
+    executor.world().runCollectively([&] {
       if (path.empty())
         throw UserError("there are no data to train on: pass --data FILE");
       data.emplace(openData(executor.program(), settings.text("data.format", "text"), path, seed(),
@@ -148,7 +148,7 @@ private:
   }
 
   void continueFrom(const Manifest &found) {
-    executor.world().together([&] {
+    executor.world().runCollectively([&] {
       if (found.seed != seed())
         throw UserError(fmt::format("the checkpoint is of a run with seed {}, this one has seed "
                                     "{}: samples would come twice; pass --seed {}, or begin anew "

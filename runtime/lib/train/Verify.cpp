@@ -20,7 +20,7 @@ std::string firstProblem(Executor &executor, const std::string &own) {
     return own;
   int64_t found = own.empty() ? 0 : 1;
   std::vector<int64_t> all(static_cast<size_t>(world.size()));
-  world.everyone().allGather(&found, all.data(), 1, DType::I64, {"comparing checkpoints", ""});
+  world.worldGroup().allGather(&found, all.data(), 1, DType::I64, {"comparing checkpoints", ""});
   auto first = std::find(all.begin(), all.end(), 1);
   if (first == all.end())
     return "";
@@ -28,8 +28,8 @@ std::string firstProblem(Executor &executor, const std::string &own) {
   std::array<int64_t, 256> words = {}; // 2 KiB of text
   char *text = reinterpret_cast<char *>(words.data());
   own.copy(text, sizeof words - 1);
-  world.everyone().broadcast(words.data(), words.size(), DType::I64, rank,
-                             {"comparing checkpoints", ""});
+  world.worldGroup().broadcast(words.data(), words.size(), DType::I64, rank,
+                               {"comparing checkpoints", ""});
   bool isOfAll = std::find(all.begin(), all.end(), 0) == all.end();
   return isOfAll ? text : fmt::format("rank {}: {}", rank, text);
 }
@@ -45,8 +45,8 @@ std::vector<Measured> measureFiles(Executor &executor, const std::string &direct
     found[numbers * i + 1] = file.crc;
     found[numbers * i + 2] = file.error;
   }
-  executor.world().everyone().allReduce(found.data(), static_cast<int64_t>(found.size()),
-                                        DType::I64, Reduction::Sum, {"comparing checksums", ""});
+  executor.world().worldGroup().allReduce(found.data(), static_cast<int64_t>(found.size()),
+                                          DType::I64, Reduction::Sum, {"comparing checksums", ""});
   std::vector<Measured> measured;
   for (size_t i = 0; i < files.size(); ++i)
     measured.push_back({found[numbers * i], static_cast<uint32_t>(found[numbers * i + 1]),

@@ -41,7 +41,7 @@ dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
 !b = !titan.tensor<f64[x = 2], <[{b}]>>
 
 func.func @one(%v: !a {titan.value = array<f64: 1.0, 2.0>}, %w: !b {titan.value = array<f64: 1.0, 2.0>}) -> () {
-  titan.repeat <layers = 2> carry() slices() : () -> () {
+  titan.repeat <layers = 2> iter_args() scanned() : () -> () {
   ^bb0(%l: !titan.tensor<i64[]>):
     %0 = dist.all_gather %v over ["a"] : !a -> !none
     %1 = dist.all_gather %w over ["b"] : !b -> !none
@@ -51,7 +51,7 @@ func.func @one(%v: !a {titan.value = array<f64: 1.0, 2.0>}, %w: !b {titan.value 
 }
 
 func.func @two(%v: !a {titan.value = array<f64: 1.0, 2.0>}, %w: !b {titan.value = array<f64: 1.0, 2.0>}) -> () {
-  titan.repeat <layers = 2> carry() slices() : () -> () {
+  titan.repeat <layers = 2> iter_args() scanned() : () -> () {
   ^bb0(%l: !titan.tensor<i64[]>):
     %1 = dist.all_gather %w over ["b"] : !b -> !none
     %0 = dist.all_gather %v over ["a"] : !a -> !none

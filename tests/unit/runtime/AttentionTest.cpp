@@ -45,7 +45,7 @@ template <typename E> struct Case {
     k = randomValues<E>("k", kv * s.head);
     v = randomValues<E>("v", kv * s.valueHead);
     dout = randomValues<E>("dout", rows * s.valueHead);
-    lseCotangent = randomValues<T>("through", rows);
+    lseCotangent = randomValues<T>("lseCotangent", rows);
     out.assign(dout.size(), NAN), dq.assign(q.size(), NAN);
     dk.assign(k.size(), NAN), dv.assign(v.size(), NAN);
     lse.assign(rows, NAN);

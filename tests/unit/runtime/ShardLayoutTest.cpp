@@ -168,11 +168,11 @@ TEST(ShardLayout, Layers) {
   EXPECT_EQ(nameOf("layers.wq", three), "layers.3.wq");
   EXPECT_EQ(nameOf("layers.attn.wq", three), "layers.3.attn.wq");
   EXPECT_EQ(nameOf("outer.inner.wq", both), "outer.1.inner.3.wq");
-  named.repeatParts = {1, 3};
+  named.repeatSegments = {1, 3};
   EXPECT_EQ(nameOf("teacher.outer.attn.inner.wq", both), "teacher.outer.1.attn.inner.3.wq");
   named.role = Role::State;
   EXPECT_EQ(nameOf("m.teacher.outer.attn.inner.wq", both), "m.teacher.outer.1.attn.inner.3.wq");
-  named.repeatParts = {};
+  named.repeatSegments = {};
   EXPECT_EQ(nameOf("m.layers.wq", three), "m.layers.3.wq");
   EXPECT_EQ(nameOf("m.outer.inner.attn.wq", both), "m.outer.1.inner.3.attn.wq");
 }

@@ -64,7 +64,7 @@ public:
   explicit Fault(const std::string &message) : std::runtime_error(message), peer() {}
   Fault(const std::string &message, Peer peer) : std::runtime_error(message), peer(peer) {}
 
-  const Peer peer; ///< for the first cause (World::withFirstCause)
+  const Peer peer; ///< for the first cause (World::withRootCause)
 };
 
 } // namespace titan::rt

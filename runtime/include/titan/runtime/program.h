@@ -67,7 +67,7 @@ enum class Init : uint8_t { Constant, Normal, TruncatedNormal, Uniform };
 /// their function's linear order and may share memory with others; persistent ones live always.
 /// Those in a bucket consist of `slots` equal parts, one of each block that a repeat makes: what a
 /// block has of all of them lies together, each at a multiple of `tm::alignment` (alignment.h).
-struct Buffer {
+struct Allocation {
   std::string name; // source name, for messages
   int64_t bytes;    // on this rank
   int64_t first = 0, last = 0;
@@ -75,16 +75,16 @@ struct Buffer {
   int64_t slots = 1;
 };
 
-/// A loop reads slots of the buffers `emptied` for the last time while it writes slots of those in
-/// `filled`; so each of these may lie over each of those, at a distance of at least that many rows
-/// of what lies below, less that many of what lies above, of every corner.
-struct Handover {
-  struct Corner {
+/// A loop reads slots of the buffers `consumed` for the last time while it writes slots of those in
+/// `produced`; so each of these may lie over each of those, at a distance of at least that many
+/// rows of what lies below, less that many of what lies above, of every constraint.
+struct StackOverlap {
+  struct OffsetConstraint {
     int64_t below, above;
   };
-  std::vector<size_t> emptied, filled; // indices into Function::transient
-  int64_t emptiedSlots, filledSlots;
-  std::vector<Corner> filledAbove, filledBelow;
+  std::vector<size_t> consumed, produced; // indices into Function::transient
+  int64_t consumedSlots, producedSlots;
+  std::vector<OffsetConstraint> producedAbove, producedBelow;
 };
 
 /// What a tensor that the runtime knows is for.
@@ -93,12 +93,12 @@ enum class Role : uint8_t { Parameter, State, Input, Scalar, Output, Gradient };
 struct Tensor {
   Role role;
   /// Parameter: its name ("layers.wq"); State: "m.layers.wq"; Input: "tokens"; Scalar: "lr",
-  /// "step"; Output: "loss", "loss.NAME" of one that has a name, "grad_norm", "own_loss" (what
+  /// "step"; Output: "loss", "loss.NAME" of one that has a name, "grad_norm", "local_loss" (what
   /// this rank adds to the loss), "logits"; Gradient: the parameter's name. A stacked tensor (its
   /// first dimension is a repeat) is exchanged and initialised per layer: "layers.3.wq".
   std::string name;
   TensorInfo info;
-  int buffer; // index into Program::persistent or, of a function's own, Function::transient
+  int allocation; // index into Program::persistent or, of a function's own, Function::transient
   /// The function that an input, an output or a gradient belongs to ("train", "logits"): it is
   /// given before the function runs, or there from its end until another runs. Empty for what all
   /// share.
@@ -109,7 +109,7 @@ struct Tensor {
   std::vector<std::vector<int64_t>> iterations = {};
   /// For each of them the repeat's part of the name, which the iteration follows: {1} of
   /// "teacher.layers.wq". Empty: 0, 1, ...
-  std::vector<int> repeatParts = {};
+  std::vector<int> repeatSegments = {};
   Init init = Init::Constant;
   std::vector<double> scale = {0}; // one, or one a layer
   double cut = 0;                  // truncation in standard deviations; 0: none
@@ -161,10 +161,10 @@ void trace(Context &, const char *location, const char *action);
 /// An entry point: "train" (one step), "logits" (inference).
 struct Function {
   std::string name;
-  std::vector<Buffer> transient;
+  std::vector<Allocation> transient;
   int64_t events = 0; // length of the linear order
   void (*run)(Context &);
-  std::vector<Handover> handovers = {};
+  std::vector<StackOverlap> stackOverlaps = {};
 };
 
 /// A launch-time setting with the value the file gave: "optimizer.lr" = "0.0008".
@@ -179,7 +179,7 @@ struct Program {
   std::string model;        // fingerprint of its structure; empty: not known
   std::string code;         // a checksum of what the compiler emitted; ranks compare it
   std::vector<Axis> mesh;
-  std::vector<Buffer> persistent;
+  std::vector<Allocation> persistent;
   std::vector<Tensor> tensors;
   /// Dimensions of values within functions that `auto` and other axes split together, as those of
   /// no tensor are: a degree must divide these, too.
@@ -277,7 +277,7 @@ void reduceScatter(Context &, GroupRef, DType, Reduction, const void *in, void *
 void allReduce(Context &, GroupRef, DType, Reduction, void *data, int64_t elements);
 /// One of several values that are exchanged as one message, with the arguments that it would have
 /// alone; reduced in place: `in` and `out` are the same.
-struct Part {
+struct CollectiveOperand {
   const void *in;
   void *out;
   int64_t outer, d, inner;
@@ -286,10 +286,11 @@ struct Part {
 /// background, in the order of the calls: until `finish` on that channel, nobody may write what it
 /// reads or touch what it writes.
 constexpr int kAtOnce = -1;
-void allGather(Context &, GroupRef, DType, std::initializer_list<Part>, int channel = kAtOnce);
-void reduceScatter(Context &, GroupRef, DType, Reduction, std::initializer_list<Part>,
+void allGather(Context &, GroupRef, DType, std::initializer_list<CollectiveOperand>,
+               int channel = kAtOnce);
+void reduceScatter(Context &, GroupRef, DType, Reduction, std::initializer_list<CollectiveOperand>,
                    int channel = kAtOnce);
-void allReduce(Context &, GroupRef, DType, Reduction, std::initializer_list<Part>,
+void allReduce(Context &, GroupRef, DType, Reduction, std::initializer_list<CollectiveOperand>,
                int channel = kAtOnce);
 /// Returns when what was last started on the channel is there.
 void finish(Context &, int channel);
