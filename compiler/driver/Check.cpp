@@ -5,14 +5,14 @@
 
 namespace titan::driver {
 
-int checkCommand(const CommonOptions &options) {
+int checkCommand(const CommonOptions &options, bool verify) {
   CompilerInstance instance(options);
   if (auto checked = instance.checkAll())
     for (const sema::CheckedRun &run : *checked) { // what the phases refuse is wrong, too
       CompilerContext compiler;
       compile(instance, run, compiler.context, {});
     }
-  return instance.finish();
+  return verify ? instance.finishVerify() : instance.finish();
 }
 
 int explainCommand(const std::string &text) {

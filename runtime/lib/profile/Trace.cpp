@@ -10,8 +10,8 @@ namespace titan::rt {
 
 namespace {
 
-constexpr size_t maxMarks = 1 << 20;       // of marks; later ones are not taken
-constexpr size_t maxCollectives = 1 << 16; // likewise
+constexpr size_t maxMarks = 1 << 20;        // of marks; later ones are not taken
+constexpr size_t mostCollectives = 1 << 16; // likewise
 
 enum Lane { Operations, Loop, Communication }; // "threads" of a rank
 
@@ -56,7 +56,7 @@ void trace(Context &ctx, const char *location, const char *action) {
 
 Trace::Trace(Device &device, int rank) : device(device), rank(rank) {
   marks.reserve(maxMarks);
-  collectives.reserve(maxCollectives);
+  collectives.reserve(mostCollectives);
 }
 
 void Trace::mark(const char *location, const char *action) {
@@ -72,7 +72,7 @@ void Trace::span(const char *name, Clock::time_point begin) {
 
 void Trace::collective(const char *location, const char *action, Clock::time_point started,
                        Clock::time_point begin) {
-  if (collectives.size() < maxCollectives)
+  if (collectives.size() < mostCollectives)
     collectives.push_back({started, begin, Clock::now(), location, action});
 }
 
