@@ -1,13 +1,13 @@
-// Which elements of a global tensor a rank holds, and where: the one function from local to global
-// index that initial values, weights, checkpoints and data share. Plain data, no communication.
+// The shard of a global tensor on a rank: the local-to-global index function that initial values,
+// weights, checkpoints and data share. Plain data, no communication.
 //
-// A rank's part is first cut along the dimensions that mesh axes split, then, where the tensor is
-// stored flat, everything below the first `flatFrom` dimensions is flattened, padded and cut into
-// equal chunks (program.h, TensorInfo). It is walked as runs: stretches that are contiguous both
-// in the rank's memory and in the global tensor (row-major, without padding).
+// A tensor is divided along the dimensions that mesh axes shard. In flat storage, everything after
+// the first `flatFrom` dimensions is then flattened, padded and divided into equal shards
+// (program.h, TensorInfo). A shard is visited as runs: ranges that are contiguous both in the
+// rank's memory and in the global tensor (row-major, without padding).
 //
-// `degree` and `coordinate` hold one number per mesh axis. Sizes must be divisible by their axes'
-// degrees (checkDivisible says which are not).
+// `degree` and `coordinate` hold one number per mesh axis. Sizes must be divisible by the degrees
+// of their axes (checkDivisible reports which are not).
 #pragma once
 
 #include "titan/runtime/program.h"
@@ -19,7 +19,8 @@
 
 namespace titan::rt {
 
-/// One run of `count` elements: from `local` in the rank's memory, from `global` in the tensor.
+/// A contiguous run of `count` elements: from `local` in the rank's memory, from `global` in the
+/// tensor.
 struct ShardRun {
   int64_t local;
   int64_t global;
@@ -31,17 +32,17 @@ public:
   ShardLayout(const TensorInfo &info, std::span<const int64_t> degree,
               std::span<const int64_t> coordinate);
 
-  /// Elements that this rank's buffer holds, padding included.
+  /// Elements of this rank's shard, padding included.
   int64_t localElements() const { return outerCount * chunk; }
   /// Elements of the global tensor, without padding.
   int64_t globalElements() const { return global; }
-  /// Calls `visit` for every run, in the order of local memory. Padding belongs to no run.
+  /// Calls `visit` for every run, in the order of local memory. Runs exclude padding.
   void forEachRun(const std::function<void(const ShardRun &)> &visit) const;
 
-  /// Of the ranks that hold the same part, one writes it: the one with coordinate 0 on every axis
-  /// that does not cut this tensor.
+  /// Of the ranks with the same shard, one writes it: the rank with coordinate 0 on every axis that
+  /// does not shard the tensor.
   bool isWriter() const { return writer; }
-  /// The number of the part that this rank holds: the same on ranks that hold the same.
+  /// The index of this rank's shard: equal on ranks with the same shard.
   int64_t shardIndex() const { return number; }
 
 private:
@@ -51,36 +52,36 @@ private:
 
   struct Extent {
     int64_t size;   // global, without padding
-    int64_t local;  // after the mesh axes' cut, padding included
-    int64_t offset; // of this rank's part
-    /// How many of the rank's elements are no padding.
+    int64_t local;  // of the shard, padding included
+    int64_t offset; // of this rank's shard
+    /// The shard's elements without padding.
     int64_t real() const { return std::clamp<int64_t>(size - offset, 0, local); }
   };
   std::vector<Extent> extents;
-  size_t flatFrom;        // dimensions before it index chunks
-  int64_t outerCount = 1; // their product, locally
-  int64_t rest = 1;       // local elements below them, without padding
-  int64_t chunk = 1;      // of these, what one rank holds
+  size_t flatFrom;        // dimensions before it select flat shards
+  int64_t outerCount = 1; // their local product
+  int64_t rest = 1;       // local elements of the other dimensions, without padding
+  int64_t chunk = 1;      // of these, the elements of one rank
   int64_t chunkStart = 0;
   int64_t global = 1;
   bool writer = true;
   int64_t number = 0;
 };
 
-/// For a stacked tensor, one layer's part of its info: without the first dimension, or the first
-/// `levels` where repeats stand in repeats.
+/// The info of one layer of a stacked tensor: without the first dimension, or without the first
+/// `levels` for nested repeats.
 TensorInfo layerInfo(const TensorInfo &stacked, size_t levels = 1);
 
-/// The name of one iteration's tensor: {3} of "layers.wq" is "layers.3.wq", {1, 3} of a repeat in a
-/// repeat, "outer.inner.wq", is "outer.1.inner.3.wq", and {3} of the state "m.layers.wq" is
+/// The name of one iteration's tensor: {3} of "layers.wq" is "layers.3.wq", {1, 3} of the nested
+/// repeat "outer.inner.wq" is "outer.1.inner.3.wq", and {3} of the state "m.layers.wq" is
 /// "m.layers.3.wq".
 std::string layerName(const Tensor &tensor, std::span<const int64_t> iterations);
 
-/// For each leading dimension of a stacked tensor, the iterations that its slots belong to; nothing
-/// for any other tensor.
+/// For each leading dimension of a stacked tensor, the iterations of its slots; empty for other
+/// tensors.
 std::vector<std::vector<int64_t>> stackedIterations(const Tensor &tensor);
 
-/// An empty text, or what is not divisible: "batch = 8 cannot be split by shard = 3 ...".
+/// Empty, or the indivisible dimension: "batch = 8 cannot be split by shard = 3 ...".
 std::string checkDivisible(const TensorInfo &info, std::span<const Axis> mesh,
                            std::span<const int64_t> degree);
 
