@@ -1,4 +1,4 @@
-// What a run does about a loss or a gradient that is infinite or not a number (`on_nonfinite`).
+// The reaction to an infinite or NaN loss or gradient (`on_nonfinite`).
 #pragma once
 
 #include "Executor.h"
@@ -10,8 +10,8 @@
 namespace titan::rt {
 
 enum class OnNonFinite {
-  Stop, ///< the run ends with a status of its own
-  Skip, ///< the program leaves out the update of the step
+  Stop, ///< the run ends with its own exit status
+  Skip, ///< the program skips the update of the step
   Warn
 };
 
@@ -19,23 +19,23 @@ class FiniteCheck {
 public:
   FiniteCheck(Executor &executor, const Settings &settings, std::string runDirectory);
 
-  /// A run begins after this step.
+  /// The run starts after this step.
   void begin(int64_t step, bool isFinite);
 
-  /// Whether loss and norm of the latest step are finite on this rank. On processors, where it asks
-  /// for no memory; a device must have ended the step. Before another function of the program runs,
-  /// which overwrites both.
+  /// Whether loss and gradient norm of the latest step are finite on this rank. Does not allocate
+  /// on CPUs. A device must have completed the step. Call it before another function overwrites the
+  /// values.
   bool readsFinite() const;
-  /// What all ranks have agreed on of the latest step, which reads as it was.
+  /// Records the collective result for the latest step, whose values are still readable.
   void setResult(int64_t step, bool isFinite);
-  /// Of the latest step, the same on all ranks, which all call it. A device is waited for.
+  /// Whether the latest step is finite on all ranks. Collective; waits for a device.
   bool isFinite(int64_t step);
 
-  /// Whether the latest step is known not to be finite, and that is worth saying.
+  /// Whether the latest step is known to be non-finite and still to be reported.
   bool isUnreported(int64_t step) const;
-  /// Whether the latest step is the run's end. All ranks call it.
+  /// Whether the latest step ends the run. Collective.
   bool endsRun(int64_t step) { return policy == OnNonFinite::Stop && !isFinite(step); }
-  /// Of a step that is not finite: throws NotFinite where it ends the run, else says so.
+  /// For a non-finite step: throws NotFinite if it ends the run, else reports it.
   void handleNonFinite(int64_t step, Reporter &report);
 
 private:
@@ -53,9 +53,9 @@ private:
   const std::string runDirectory;
   const Scalar loss, norm;
 
-  int64_t checkedStep = 0; // the step that is known of
+  int64_t checkedStep = 0; // the step of `finite`
   bool finite = true;      // that step
-  std::string problem;     // of the latest step that was not
+  std::string problem;     // of the latest non-finite step
   int reports = 0;
 };
 

@@ -1,13 +1,13 @@
-// A mesh assigns coordinates to the ranks of a run: axes from outer to inner, the last one fastest,
-// so rank = ((c0 * d1 + c1) * d2 + c2) ... Plain data without communication: every rank computes
-// the groups of a collective by arithmetic, and tests need no processes.
+// A mesh names the ranks of a run by coordinates: axes from outer to inner, the last one fastest,
+// so rank = ((c0 * d1 + c1) * d2 + c2) ... Plain data without any communication: the groups of a
+// collective follow from arithmetic alone, on every rank alike, and tests need no processes.
 //
-// A group is an *ordered* list of ranks, in the order of the listed axes, the last one fastest. A
-// tensor dimension sharded over (a, b) has its shards in that order, and an all-gather concatenates
-// by position in the group.
+// A group is an *ordered* list of ranks. Its order follows the axes as listed, the last of them
+// fastest, because a tensor dimension sharded over (a, b) has its blocks in that order and an
+// all-gather concatenates by position in the group.
 //
-// Errors: std::invalid_argument for an unknown or repeated axis, or a degree below one; these are
-// compiler bugs.
+// Errors: std::invalid_argument for an axis that does not exist or is listed twice, or a degree
+// below one; these are mistakes of the compiler, not of a user.
 #pragma once
 
 #include <span>
@@ -35,14 +35,14 @@ public:
   std::vector<int> coordinates(int rank) const;
   int rank(std::span<const int> coordinates) const;
 
-  /// The ranks that equal `rank` on every axis that is not listed, in the order described above.
-  /// Without axes, `rank` alone.
+  /// The ranks that agree with `rank` on every axis but those listed, ordered as said above. With
+  /// no axis listed that is `rank` alone.
   std::vector<int> group(int rank, std::span<const int> axes) const;
 
   /// Position of `rank` in group(rank, axes), without building the group.
   int indexInGroup(int rank, std::span<const int> axes) const;
 
-  /// "shard 2 x tp 2", without axes of degree 1; "1" if none remains.
+  /// "shard 2 x tp 2", leaving out axes of degree 1; "1" if nothing is left.
   std::string describe() const;
 
 private:

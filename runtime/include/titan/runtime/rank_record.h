@@ -1,6 +1,6 @@
-// Values that must be equal on all ranks of a run: program, settings, options, data, transport.
-// Every rank publishes its record before the first group exists (comm/Agreement.h). A difference
-// ends the run and names the field, the ranks and their values. Plain data.
+// What all ranks of a run must have alike, as named values: program, settings, options, data,
+// transport. Every rank publishes its record before the first group is made (comm/Agreement.h), and
+// a difference ends the run by naming the field, the ranks and their values. Plain data.
 #pragma once
 
 #include <map>
@@ -15,9 +15,9 @@ struct RankRecord {
     std::string name, value;
   };
   std::vector<Field> fields;
-  /// Not compared: the process of this rank, and the address at which others reach it.
+  /// Of this rank alone, and not compared: its process, and the address that others reach it at.
   std::string process, address;
-  /// An error that prevents this rank from starting; other fields are then undefined.
+  /// What keeps this rank from starting at all; other fields mean nothing then.
   std::string mistake;
 
   void add(std::string name, std::string value) {
@@ -25,18 +25,19 @@ struct RankRecord {
   }
 };
 
-/// Text for the store: one line per value, with the rank.
+/// As text for the store: a line for each value, with the rank.
 std::string encodeRecord(int rank, const RankRecord &record);
 
 struct ReceivedRecord {
   int rank;
   RankRecord record;
 };
-/// Empty for any other text, or another version of the format: anybody may have written it.
+/// Nothing where the text is no record, or one of another version of the format: anybody may have
+/// written it.
 std::optional<ReceivedRecord> decodeRecord(const std::string &text);
 
-/// "optimizer.lr: 0.001 on rank 0, 0.1 on rank 1; ...": the differing fields, up to a limit; empty
-/// if there are none.
+/// "optimizer.lr: 0.001 on rank 0, 0.1 on rank 1; ...": the fields in which records differ, most
+/// of them; empty where they do not.
 std::string describeDifferences(const std::map<int, RankRecord> &records);
 
 } // namespace titan::rt
