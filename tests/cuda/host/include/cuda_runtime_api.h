@@ -1,5 +1,6 @@
-// The part of CUDA's runtime that Titan uses, emulated on the CPU for tests: ../README.md. Names and
-// semantics are CUDA's. Where CUDA leaves behaviour open, the emulation chooses the one that exposes errors.
+// The part of CUDA's runtime that Titan uses, emulated on the CPU for tests: ../README.md. Names
+// and semantics are CUDA's. Where CUDA leaves behaviour open, the emulation chooses the one that
+// exposes errors.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The part of LibTorch's NCCL groups that Titan uses, between processes of one machine. All LibTorch
-// headers that NcclGroup.cpp includes resolve to this file.
+// The part of LibTorch's NCCL groups that Titan uses, between processes of one machine. All
+// LibTorch headers that NcclGroup.cpp includes resolve to this file.
 #pragma once
 
 #include "cuda_runtime_api.h"
