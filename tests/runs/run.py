@@ -9,9 +9,9 @@ Twenty kills, a hundred with --all.
 
 Allocations: two runs that differ only in their number of steps allocate equally often.
 
-Meshes: a run that continues, through checkpoints, from a sharded mesh to a tensor-parallel one and to one
-process equals the run of one process by the parity rule; also for a model with buffers, with microbatches on
-one of the meshes.
+Meshes: a run continues through checkpoints, first on a sharded mesh, then on a tensor-parallel mesh, then on one
+rank. It equals the run of one rank by the parity rule; also for a model with buffers, with microbatches on one
+of the meshes.
 
 Padding: a mesh that pads indivisible dimensions starts from the same bits, trains to the same losses, and
 reads and writes files without padding: two processes continue, export and generate from the files of one.

@@ -205,7 +205,7 @@ void multiply(const typename Policy::Unit &unit, const OperandOf<typename Policy
 FloatBackend chooseFloatBackend(const Extents &e) {
   if (isBlasForced())
     return FloatBackend::Blas;
-  // Packing an operand costs as much as multiplying it by about 50 rows, and register tiles at the
+  // Packing an operand costs as much as multiplying it by about 50 rows. Register tiles at the
   // edges of a smaller product are half empty (measured against MKL, see
   // docs/rationale/kernels.md).
   constexpr int64_t fewest = 128, shallowest = 64;

@@ -11,9 +11,9 @@ namespace titan::rt {
 /// Removes partial checkpoints of a run that ended while it saved. Failures are warnings.
 void removeUnfinishedCheckpoints(const std::string &runDirectory);
 
-/// Moves weights, checkpoints and metrics of a replaced run to OUT/replaced, in place of those of
-/// an earlier replaced run, so that no run resumes from them by accident. Returns that folder;
-/// empty if there was nothing to keep.
+/// Moves weights, checkpoints and metrics of a replaced run to OUT/replaced, so that no run resumes
+/// from them by accident. Overwrites those of an earlier replaced run. Returns that folder; empty
+/// if there was nothing to keep.
 std::string archiveRun(const std::string &runDirectory);
 
 /// Moves a skipped or superseded checkpoint to OUT/replaced/step-N, or step-N.2 and so on, and

@@ -10,8 +10,8 @@
 // later one ends the process immediately, and so does SIGINT, which comes from the keyboard, after
 // 2 seconds.
 //
-// An unanswered request (a step that hangs) ends the process 60 seconds, or TITAN_STOP_TIMEOUT
-// seconds, after the signal, or after three times the longest step. Saving may take ten times as
+// An unanswered request (a step that hangs) ends the process 60 seconds (TITAN_STOP_TIMEOUT) after
+// the signal, or after three times the longest step if that is later. Saving may take ten times as
 // long.
 #pragma once
 

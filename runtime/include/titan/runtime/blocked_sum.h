@@ -1,5 +1,5 @@
 // Blocked summation. The error of sequential summation grows with the number of terms. Here a few
-// terms are summed in the element type, and these partial sums in double, so the error of a float
+// terms are summed in the element type, and these partial sums in double. So the error of a float
 // sum does not depend on its length. The error is at most k * 2^-24 of the sum of absolute values,
 // where k is the number of float additions per term plus one final rounding (N. J. Higham, Accuracy
 // and Stability of Numerical Algorithms, 2nd edition, section 4.2):

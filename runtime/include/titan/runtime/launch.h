@@ -6,8 +6,8 @@
 //   torchrun   RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE MASTER_ADDR MASTER_PORT
 //   Open MPI   OMPI_COMM_WORLD_{RANK,SIZE,LOCAL_RANK,LOCAL_SIZE}
 //   Slurm      SLURM_PROCID SLURM_STEP_NUM_TASKS|SLURM_NTASKS SLURM_LOCALID; only inside a step
-//              (SLURM_STEP_ID), because a batch script that runs the program without srun sees
-//              SLURM_PROCID=0 and SLURM_NTASKS=N too and would wait for peers that never come.
+//              (SLURM_STEP_ID). A batch script without srun also sees SLURM_PROCID=0 and
+//              SLURM_NTASKS=N, and would wait for peers that never come.
 //
 // Errors: UserError, if variables contradict each other or are not numbers.
 #pragma once

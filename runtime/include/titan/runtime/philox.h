@@ -1,6 +1,6 @@
-// The generator of all random numbers: Philox4x32-10 (J. Salmon, M. Moraes, R. Dror, D. Shaw,
-// "Parallel random numbers: as easy as 1, 2, 3", SC'11), which maps a counter and a key to a block
-// of 128 bits without state; and the elements of a program's random tensors.
+// The generator of all random numbers, Philox4x32-10, and the elements of a program's random
+// tensors. Philox maps a counter and a key to a block of 128 bits, without state (J. Salmon, M.
+// Moraes, R. Dror, D. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11).
 //
 // The compiler includes this header too, so it includes no other runtime header.
 #pragma once

@@ -1,6 +1,6 @@
 // Random numbers that depend only on their purpose. Every value is a pure function of (seed, name,
-// element index), so a parameter has the same initial bits on any number of ranks, in any sharding
-// and order. The Philox words are
+// element index). So the initial bits of a parameter do not depend on the number of ranks, the
+// sharding or the order. The Philox words are
 //
 //   key     = FNV-1a-64(purpose + ":" + name), low word first
 //   counter = { index bits 0-31, index bits 32-47 | attempt << 16, seed low, seed high }

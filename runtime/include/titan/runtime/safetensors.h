@@ -1,8 +1,8 @@
 // The safetensors format: eight bytes of little-endian header length, a JSON header
 //   {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, "__metadata__": {...}}
 // and the tensors' bytes, row-major and little-endian. The reader maps the file and checks every
-// size, offset and type before it accesses data, so a truncated or hostile file is an error, never
-// a crash. A rank reads only its slices.
+// size, offset and type before it accesses data. A truncated or malicious file is an error, never a
+// crash. A rank reads only its slices.
 //
 // Errors: UserError "FILE: reason"; the writer throws Fault if the disk is full or fails.
 #pragma once
