@@ -77,9 +77,9 @@ private:
     int64_t at = 0;
     for (int64_t size : sizes) {
       float *all = &whole[at];
-      float *part = &own[at / group.size() + static_cast<int64_t>(list.size()) * apart];
+      float *shard = &own[at / group.size() + static_cast<int64_t>(list.size()) * apart];
       const bool gathers = kind == CollectiveCall::AllGather;
-      list.push_back({gathers ? part : all, gathers ? all : part, 1, size / group.size()});
+      list.push_back({gathers ? shard : all, gathers ? all : shard, 1, size / group.size()});
       at += size;
     }
     return list;

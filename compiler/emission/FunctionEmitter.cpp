@@ -234,7 +234,7 @@ void FunctionEmitter::emitSourceLine(Operation *op) {
   body.line(comment(line));
 }
 
-/// `contract wgrad` of a `titan.contract` that is part of the weight gradient.
+/// `contract wgrad` for a `titan.contract` of the weight gradient.
 static std::string getAction(Operation *op) {
   std::string action = op->getName().stripDialect().str();
   if (auto kind = op->getAttrOfType<StringAttr>(attr::kGradKind))
@@ -265,7 +265,7 @@ void FunctionEmitter::copyTo(Value value, StringRef target) {
   body.line("tm::copy(ctx, " + target + ", " + getPointer(value) + ", " + count + ");");
 }
 
-/// Slot by slot where these lie apart on either side.
+/// Slot by slot if the slots are strided on either side.
 void FunctionEmitter::copyToAllocation(Value value, AllocRefAttr target) {
   auto type = cast<NamedTensorType>(value.getType());
   AllocRefAttr source = memory::getAllocRef(value);

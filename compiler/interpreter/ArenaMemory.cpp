@@ -286,7 +286,7 @@ static bool worksInPlace(Operation *op) {
 }
 
 /// Where several values are exchanged at once, each may only take the place of its own operand.
-static bool mayShare(Operation *op, size_t result, size_t operand) {
+static bool mayAlias(Operation *op, size_t result, size_t operand) {
   if (Value joined = ir::getAccumulator(op))
     return op->getOperand(operand) == joined;
   return worksInPlace(op) && (!isa<dist::DistDialect>(op->getDialect()) || result == operand);
@@ -309,7 +309,7 @@ LogicalResult ArenaMemory::checkOverlap(Operation *op) const {
         continue; // in one bucket they lie between one another
       Range written = getRange(to, typeOf(result)), readRange = getRange(from, typeOf(operand));
       bool same = written.begin == readRange.begin && written.end == readRange.end;
-      if (written.overlaps(readRange) && !(same && mayShare(op, result.getResultNumber(), i)))
+      if (written.overlaps(readRange) && !(same && mayAlias(op, result.getResultNumber(), i)))
         return op->emitOpError("overwrites what it reads: its result is in allocation \"")
                << getAllocation(to).name << "\", an operand in \"" << getAllocation(from).name
                << '"';

@@ -99,8 +99,8 @@ int64_t findVocab(func::FuncOp function, const Settings &settings) {
 }
 
 /// Documents and places in them, as data have them: a new one begins at an eighth of the positions.
-void generatePlaces(HostTensor &tensor, int64_t columns, rt::Feed feed, uint64_t firstSample,
-                    const Settings &settings) {
+void generatePositions(HostTensor &tensor, int64_t columns, rt::Feed feed, uint64_t firstSample,
+                       const Settings &settings) {
   rt::RandomStream stream(settings.seed, "input", "documents");
   int64_t document = 0, begin = 0;
   for (size_t i = 0; i < tensor.data.size(); ++i) {
@@ -123,7 +123,7 @@ FailureOr<HostTensor> generateInput(func::FuncOp function, NamedTensorType type,
   int64_t columns = type.getRank() ? type.getShape().back() : 1,
           rows = tensor.data.size() / columns;
   if (std::optional<rt::Feed> feed = rt::findFeed(name); feed && !rt::givesTokens(*feed)) {
-    generatePlaces(tensor, columns, *feed, static_cast<uint64_t>((step - 1) * rows), settings);
+    generatePositions(tensor, columns, *feed, static_cast<uint64_t>((step - 1) * rows), settings);
     return tensor;
   }
   bool isInteger = type.getElementType().isInteger(64);
@@ -163,15 +163,15 @@ FailureOr<std::optional<HostTensor>> findGiven(func::FuncOp function, NamedTenso
   if (!settings.given.count(role.name))
     names.assign(layers.begin(), layers.end());
   size_t size = tensor.data.size() / names.size();
-  for (auto [i, part] : llvm::enumerate(names)) {
-    auto given = settings.given.find(part);
+  for (auto [i, stateName] : llvm::enumerate(names)) {
+    auto given = settings.given.find(stateName);
     if (given == settings.given.end())
-      given = settings.given.find("update." + part);
+      given = settings.given.find("update." + stateName);
     if (given == settings.given.end())
       return std::optional<HostTensor>();
     if (given->second.data.size() != size)
       return function.emitError("the file gives ")
-             << given->second.data.size() << " elements for " << part << ", expected " << size;
+             << given->second.data.size() << " elements for " << stateName << ", expected " << size;
     llvm::copy(given->second.data, tensor.data.begin() + i * size);
   }
   return std::optional(tensor);

@@ -17,11 +17,11 @@ using ir::NamedTensorType;
 using ir::typeOf;
 
 std::string interpreter::describeLocation(Location location) {
-  auto place = location->findInstanceOf<FileLineColLoc>();
-  if (!place)
+  auto fileLoc = location->findInstanceOf<FileLineColLoc>();
+  if (!fileLoc)
     return "?";
-  return (llvm::sys::path::filename(place.getFilename()) + ":" + llvm::Twine(place.getLine()) +
-          ":" + llvm::Twine(place.getColumn()))
+  return (llvm::sys::path::filename(fileLoc.getFilename()) + ":" + llvm::Twine(fileLoc.getLine()) +
+          ":" + llvm::Twine(fileLoc.getColumn()))
       .str();
 }
 

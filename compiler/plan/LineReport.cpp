@@ -21,7 +21,7 @@ public:
 
   std::vector<LineCost> take() {
     std::vector<LineCost> costs;
-    for (auto &[place, cost] : lines)
+    for (auto &[sourceLine, cost] : lines)
       if (cost.flops + cost.bytesRead + cost.bytesWritten > 0)
         costs.push_back(std::move(cost));
     llvm::stable_sort(costs, [](const LineCost &a, const LineCost &b) {
@@ -79,11 +79,11 @@ private:
   }
 
   LineCost &at(Operation *op) {
-    std::pair<std::string, unsigned> place;
+    std::pair<std::string, unsigned> sourceLine;
     if (auto line = op->getLoc()->findInstanceOf<FileLineColLoc>())
-      place = {line.getFilename().str(), line.getLine()};
-    LineCost &cost = lines[place];
-    std::tie(cost.file, cost.line) = place;
+      sourceLine = {line.getFilename().str(), line.getLine()};
+    LineCost &cost = lines[sourceLine];
+    std::tie(cost.file, cost.line) = sourceLine;
     return cost;
   }
 

@@ -26,9 +26,9 @@ static TensorLayout getLayout(StringRef name, Value value) {
     layout.axes.push_back(getStrings(axes));
   }
   layout.flat = getStrings(sharding.getFlatAxes());
-  if (auto place = value.getLoc()->findInstanceOf<FileLineColLoc>()) {
-    layout.file = place.getFilename().str();
-    layout.line = place.getLine();
+  if (auto fileLoc = value.getLoc()->findInstanceOf<FileLineColLoc>()) {
+    layout.file = fileLoc.getFilename().str();
+    layout.line = fileLoc.getLine();
   }
   return layout;
 }
@@ -88,13 +88,13 @@ static std::string joined(const std::vector<std::string> &names) {
 }
 
 std::string TensorLayout::print() const {
-  std::vector<std::string> parts;
+  std::vector<std::string> texts;
   for (auto [dim, by] : llvm::zip_equal(dims, axes)) {
-    parts.push_back(dim);
+    texts.push_back(dim);
     for (const std::string &axis : by)
-      parts.back() += " / " + axis;
+      texts.back() += " / " + axis;
   }
-  return "[" + joined(parts) + "]" + (flat.empty() ? "" : " over " + joined(flat));
+  return "[" + joined(texts) + "]" + (flat.empty() ? "" : " over " + joined(flat));
 }
 
 } // namespace titan::plan

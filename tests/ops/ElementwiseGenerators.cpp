@@ -56,11 +56,11 @@ static Case drawCompare(Draw &draw) {
 
 static Case drawSelect(Draw &draw) {
   Dims all = draw.dims(0, 3);
-  Dims parts[3];
-  for (Dims &part : parts)
-    part = draw.chance(0.4) ? all : draw.someOf(all);
-  return {{draw.boolean(parts[0]), draw.real(parts[1]), draw.real(parts[2])},
-          {draw.type(unite(unite(parts[0], parts[1]), parts[2]))}};
+  Dims operandDims[3];
+  for (Dims &each : operandDims)
+    each = draw.chance(0.4) ? all : draw.someOf(all);
+  return {{draw.boolean(operandDims[0]), draw.real(operandDims[1]), draw.real(operandDims[2])},
+          {draw.type(unite(unite(operandDims[0], operandDims[1]), operandDims[2]))}};
 }
 
 static Case drawCast(Draw &draw) {

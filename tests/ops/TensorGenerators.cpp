@@ -107,8 +107,8 @@ static Case drawRefined(Draw &draw, bool isSplit) {
   Dims fine = draw.dims(1, 4), coarse;
   int64_t at = draw.number(0, static_cast<int64_t>(fine.size()) - 1);
   int64_t count = draw.number(1, static_cast<int64_t>(fine.size()) - at), product = 1;
-  for (DimAttr part : ArrayRef(fine).slice(at, count))
-    product *= part.getSize();
+  for (DimAttr sliceDims : ArrayRef(fine).slice(at, count))
+    product *= sliceDims.getSize();
   DimAttr whole = draw.dim(product);
   coarse.append(fine.begin(), fine.begin() + at);
   coarse.push_back(whole);
@@ -126,15 +126,15 @@ static Case drawMerge(Draw &draw) {
 
 /// A tensor, and a range of one of its dimensions, which may have another name.
 static Case drawRange(Draw &draw, bool isSlice) {
-  Dims whole = draw.dims(1, 3), part = whole;
+  Dims whole = draw.dims(1, 3), sliceDims = whole;
   int64_t at = draw.number(0, static_cast<int64_t>(whole.size()) - 1);
   int64_t size = draw.number(1, whole[at].getSize());
   DimAttr other = draw.dim(size);
   StringAttr name = draw.chance() ? whole[at].getName() : other.getName();
-  part[at] = DimAttr::get(draw.builder.getContext(), name, size);
+  sliceDims[at] = DimAttr::get(draw.builder.getContext(), name, size);
   int64_t offset = draw.number(0, whole[at].getSize() - size);
-  return {{draw.real(isSlice ? whole : part)},
-          {draw.type(isSlice ? part : whole)},
+  return {{draw.real(isSlice ? whole : sliceDims)},
+          {draw.type(isSlice ? sliceDims : whole)},
           {named(draw, "dim", whole[at]),
            draw.builder.getNamedAttr("offset", draw.builder.getI64IntegerAttr(offset))}};
 }

@@ -69,8 +69,8 @@ private:
   /// Flat storage lies on what the dimensions leave, so it is gathered before a dimension changes.
   void gatherFlat() {
     bool keeps = now.dims == to.dims && now.flatFrom == to.flatFrom;
-    bool keepsPart = keeps && (flatNests || now.flat == to.flat);
-    size_t common = keepsPart ? getCommonLength(now.flat, to.flat) : 0;
+    bool keepsPrefix = keeps && (flatNests || now.flat == to.flat);
+    size_t common = keepsPrefix ? getCommonLength(now.flat, to.flat) : 0;
     if (common == now.flat.size())
       return;
     Axes gone(now.flat.begin() + common, now.flat.end());

@@ -33,8 +33,8 @@ public:
     Value lse = b.add(top, b.create<LogOp>(rows, sum));
     NamedTensorType type = op.getResult().getType();
     Value values = b.cast(toKeys(op.getValue()), element);
-    Value shares = b.div(weights, sum);
-    Value result = b.create<ContractOp>(type.withElementType(element), shares, values);
+    Value probabilities = b.div(weights, sum);
+    Value result = b.create<ContractOp>(type.withElementType(element), probabilities, values);
     return {b.cast(result, type.getElementType()), lse};
   }
 

@@ -18,13 +18,14 @@ public:
   Rotation(RotaryOp op, OpBuilder &builder)
       : op(op), b(builder, op.getLoc()), type(op.getInput().getType()),
         size(type.getDims()[type.indexOf(op.getDimAttr())].getSize()),
-        pair(getPart(".pair", size / 2)), two(getPart(".two", 2)), one(getPart(".one", 1)) {}
+        pair(getNamedDim(".pair", size / 2)), two(getNamedDim(".two", 2)),
+        one(getNamedDim(".one", 1)) {}
 
   Value build() {
     Type element = getAccumulationType(type.getElementType());
     Value input = b.cast(op.getInput(), element);
-    Value parts = b.create<SplitOp>(getSplitType(element, two), input, op.getDimAttr());
-    Value x = slice(parts, 0), y = slice(parts, 1), angles = getAngles();
+    Value halves = b.create<SplitOp>(getSplitType(element, two), input, op.getDimAttr());
+    Value x = slice(halves, 0), y = slice(halves, 1), angles = getAngles();
     Value c = b.cast(b.create<CosOp>(angles.getType(), angles), element);
     Value s = b.cast(b.create<SinOp>(angles.getType(), angles), element);
     if (op.getInverse())
@@ -39,10 +40,10 @@ public:
 
 private:
   /// A dimension made of the one that is rotated.
-  DimAttr getPart(StringRef suffix, int64_t partSize) {
+  DimAttr getNamedDim(StringRef suffix, int64_t dimSize) {
     MLIRContext *context = op.getContext();
     StringRef dim = op.getDim();
-    return DimAttr::get(context, StringAttr::get(context, dim + suffix), partSize);
+    return DimAttr::get(context, StringAttr::get(context, dim + suffix), dimSize);
   }
 
   /// The operand's type, its rotated dimension split into pairs and `side` of a pair.
@@ -58,8 +59,8 @@ private:
     return NamedTensorType::get(element, dims);
   }
 
-  Value slice(Value parts, int64_t index) {
-    return b.create<SliceOp>(getSplitType(typeOf(parts).getElementType(), one), parts,
+  Value slice(Value halves, int64_t index) {
+    return b.create<SliceOp>(getSplitType(typeOf(halves).getElementType(), one), halves,
                              two.getName().getValue(), index);
   }
   Value pad(Value half, int64_t index) {

@@ -112,9 +112,9 @@ static LogicalResult flowToWinner(Value lhs, Value rhs, ComparePredicate wins, V
   auto build = [&](Value one, Value other) {
     Value tie = v.compare(ComparePredicate::EQ, lhs, rhs);
     Value half = v.scale(v.cotangent(), 0.5);
-    Value share = v.select(tie, half, v.cotangent());
+    Value fraction = v.select(tie, half, v.cotangent());
     Value isWinner = v.compare(wins, one, other);
-    return v.select(isWinner, share, v.constant(0, one));
+    return v.select(isWinner, fraction, v.constant(0, one));
   };
   v.flowTo(0, [&] { return build(lhs, rhs); });
   v.flowTo(1, [&] { return build(rhs, lhs); });

@@ -50,8 +50,8 @@ static Value contractWith(Value lhs, Value rhs, Value operand, Vjp &v) {
   lhs = v.cast(lhs, widest);
   rhs = v.cast(rhs, widest);
   auto contract = v.create<ContractOp>(v.getSumType(operand, lhs), lhs, rhs);
-  StringRef part = isFromParameter(operand) ? "wgrad" : "dgrad";
-  contract->setAttr(attr::kGradKind, StringAttr::get(operand.getContext(), part));
+  StringRef kind = isFromParameter(operand) ? "wgrad" : "dgrad";
+  contract->setAttr(attr::kGradKind, StringAttr::get(operand.getContext(), kind));
   return contract;
 }
 
@@ -69,8 +69,8 @@ static Value flowToExtremes(ReduceOp op, Vjp &v) {
   Value mask = v.compare(ComparePredicate::EQ, op.getInput(), op.getResult());
   Value ones = v.cast(mask, op.getInput().getType().getElementType());
   Value count = v.fitTo(ones, op.getResult().getType());
-  Value share = v.div(v.cotangent(), count);
-  return v.select(mask, share, v.constant(0, op.getInput()));
+  Value fraction = v.div(v.cotangent(), count);
+  return v.select(mask, fraction, v.constant(0, op.getInput()));
 }
 
 static LogicalResult flow(ReduceOp op, Vjp &v) {

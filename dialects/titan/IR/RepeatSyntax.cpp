@@ -36,7 +36,7 @@ ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &state) {
   };
   auto parseStacked = [&] { return parseNumbers(parser, stackedUsers.emplace_back()); };
   FunctionType types;
-  SMLoc place = parser.getCurrentLocation();
+  SMLoc location = parser.getCurrentLocation();
   if (parser.parseKeyword("iter_args") ||
       parser.parseOperandList(inits, AsmParser::Delimiter::Paren) ||
       parser.parseKeyword("scanned") ||
@@ -56,7 +56,7 @@ ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &state) {
   // After the bodies: the parser replaces an operand that is not defined yet by what a body calls
   // the same, without knowing that this operation has it.
   llvm::append_range(inits, scanned);
-  if (parser.resolveOperands(inits, types.getInputs(), place, state.operands))
+  if (parser.resolveOperands(inits, types.getInputs(), location, state.operands))
     return failure();
   state.addTypes(types.getResults());
   return success();

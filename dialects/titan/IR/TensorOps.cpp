@@ -118,9 +118,9 @@ LogicalResult ScatterOp::verify() {
 }
 
 bool ScatterOp::isOneHot() {
-  auto isKept = [&](DimAttr dim) { return getResult().getType().hasDim(dim.getName()); };
-  return !getInto() && llvm::all_of(getUpdates().getType().getDims(), isKept) &&
-         llvm::all_of(getIndices().getType().getDims(), isKept);
+  auto isResultDim = [&](DimAttr dim) { return getResult().getType().hasDim(dim.getName()); };
+  return !getInto() && llvm::all_of(getUpdates().getType().getDims(), isResultDim) &&
+         llvm::all_of(getIndices().getType().getDims(), isResultDim);
 }
 
 LogicalResult CheckIndexOp::verify() {
@@ -175,15 +175,15 @@ LogicalResult MergeOp::verify() {
 
 /// `part` is `whole` with dimension `dim` of `whole` cut to a range that starts at `offset`.
 static LogicalResult verifyRange(Operation *op, int64_t at, int64_t offset, NamedTensorType whole,
-                                 NamedTensorType part) {
-  if (at < 0 || whole.getRank() != part.getRank())
+                                 NamedTensorType slice) {
+  if (at < 0 || whole.getRank() != slice.getRank())
     return op->emitOpError("(C1) no such dimension in ") << whole;
-  if (offset < 0 || offset + part.getDims()[at].getSize() > whole.getDims()[at].getSize())
+  if (offset < 0 || offset + slice.getDims()[at].getSize() > whole.getDims()[at].getSize())
     return op->emitOpError("(C1) the range starting at ")
-           << offset << " of size " << part.getDims()[at].getSize() << " does not fit dimension "
+           << offset << " of size " << slice.getDims()[at].getSize() << " does not fit dimension "
            << whole.getDims()[at];
   for (int64_t i = 0; i < whole.getRank(); ++i)
-    if (i != at && whole.getDims()[i] != part.getDims()[i])
+    if (i != at && whole.getDims()[i] != slice.getDims()[i])
       return op->emitOpError("(C2) dimension ") << whole.getDims()[i].getName() << " changes";
   return success();
 }

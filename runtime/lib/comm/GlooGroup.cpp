@@ -100,8 +100,8 @@ bool isTimeout(const std::string &text) {
   return text.find("imed out") != std::string::npos || text.find("imeout") != std::string::npos;
 }
 bool isClosed(const std::string &text) {
-  for (const char *part : {"closed by peer", "reset by peer", "Broken pipe", "not connected"})
-    if (text.find(part) != std::string::npos)
+  for (const char *phrase : {"closed by peer", "reset by peer", "Broken pipe", "not connected"})
+    if (text.find(phrase) != std::string::npos)
       return true;
   return false;
 }

@@ -201,10 +201,10 @@ bool NcclGroup::supportsUnpacked(std::span<const CollectiveBuffer> buffers) cons
 }
 
 std::vector<at::Tensor> NcclGroup::views(std::span<const CollectiveBuffer> buffers, bool written,
-                                         int64_t parts, DType type) const {
+                                         int64_t shards, DType type) const {
   std::vector<at::Tensor> result;
   for (const CollectiveBuffer &buffer : buffers)
-    result.push_back(view(written ? buffer.out : buffer.in, buffer.block * parts, type));
+    result.push_back(view(written ? buffer.out : buffer.in, buffer.block * shards, type));
   return result;
 }
 

@@ -53,7 +53,7 @@ private:
   at::Tensor view(const void *data, int64_t count, DType type) const;
   /// Views of what each share reads, or writes, `parts` times a member's part.
   std::vector<at::Tensor> views(std::span<const CollectiveBuffer> buffers, bool written,
-                                int64_t parts, DType type) const;
+                                int64_t shards, DType type) const;
   template <typename Start> void queue(const char *operation, Site site, Start start);
   /// Forgets what is done; throws what the first one that is not done met.
   void retire(std::chrono::duration<double> waited);

@@ -61,11 +61,11 @@ public:
     const uint32_t wanted = firstBits(depth);
     for (int64_t row = 0; row < unitPanels(count) * kPanel; ++row)
       for (int64_t half = 0; half < 2; ++half) {
-        const Split parts = split(rows + row * kPanel + half * 16, row < count,
+        const Split terms = split(rows + row * kPanel + half * 16, row < count,
                                   static_cast<__mmask16>(wanted >> 16 * half));
         const int64_t at = row * kPanel + half * 16; // the 16 rows of a tile are contiguous
-        _mm256_store_si256(reinterpret_cast<__m256i *>(to.high + at), parts.high);
-        _mm256_store_si256(reinterpret_cast<__m256i *>(to.low + at), parts.low);
+        _mm256_store_si256(reinterpret_cast<__m256i *>(to.high + at), terms.high);
+        _mm256_store_si256(reinterpret_cast<__m256i *>(to.low + at), terms.low);
       }
   }
 

@@ -45,12 +45,14 @@ int64_t panelElements(int64_t depth) {
   return quotient(depth, kPanel) * kTerms<float> * kStepElements;
 }
 
-void packLeft(const FloatOperand &from, const Slice &part, uint16_t *to) {
-  packPanels<true>(from, part.firstRow, part.rows, part.firstK, part.kCount, to);
+void packLeft(const FloatOperand &from, const Slice &operandSlice, uint16_t *to) {
+  packPanels<true>(from, operandSlice.firstRow, operandSlice.rows, operandSlice.firstK,
+                   operandSlice.kCount, to);
 }
 
-void packRight(const FloatOperand &from, const Slice &part, uint16_t *to) {
-  packPanels<false>(from, part.firstRow, part.rows, part.firstK, part.kCount, to);
+void packRight(const FloatOperand &from, const Slice &operandSlice, uint16_t *to) {
+  packPanels<false>(from, operandSlice.firstRow, operandSlice.rows, operandSlice.firstK,
+                    operandSlice.kCount, to);
 }
 
 void multiplyPanels(const uint16_t *a, const uint16_t *b, const Extents &e, bool accumulate,

@@ -18,8 +18,8 @@ namespace titan::rt::amx {
 /// bf16 elements of one packed panel: 32 rows of `depth`.
 int64_t panelElements(int64_t depth);
 
-void packLeft(const FloatOperand &from, const Slice &part, uint16_t *to);
-void packRight(const FloatOperand &from, const Slice &part, uint16_t *to);
+void packLeft(const FloatOperand &from, const Slice &operandSlice, uint16_t *to);
+void packRight(const FloatOperand &from, const Slice &operandSlice, uint16_t *to);
 
 /// C[m, n] = A B (or +=) from packed panels with k > 0, on the calling thread. The sum of an
 /// element depends only on its row, its column and k.

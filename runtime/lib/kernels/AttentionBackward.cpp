@@ -58,9 +58,9 @@ private:
     attention_scratch::Sizes sizes = scratchSizes<T>(s);
     Scratch scratch(s.scratch, attention_scratch::backwardBytes(sizes));
     BackwardMemory<T> of;
-    T **pieces[] = {&of.queries, &of.douts,    &of.dqueries, &of.keys, &of.keysT, &of.valuesT,
-                    &of.dkeysT,  &of.dvaluesT, &lse2,        &delta,   &p,        &ds};
-    scratch.take(attention_scratch::backwardPieces(sizes), pieces);
+    T **buffers[] = {&of.queries, &of.douts,    &of.dqueries, &of.keys, &of.keysT, &of.valuesT,
+                     &of.dkeysT,  &of.dvaluesT, &lse2,        &delta,   &p,        &ds};
+    scratch.take(attention_scratch::backwardBuffers(sizes), buffers);
     return of;
   }
 
@@ -230,21 +230,21 @@ void backwardBy(const AttentionShape &shape, const BackwardTensors<E> &all) {
 #pragma omp parallel
   {
     BackwardHead<E, Products> head(shape, all);
-    auto part = [](int64_t index, const Tasks &tasks, int64_t units) -> IndexRange {
-      int64_t at = index % tasks.parts;
-      return {at * units / tasks.parts, (at + 1) * units / tasks.parts};
+    auto chunk = [](int64_t index, const Tasks &tasks, int64_t units) -> IndexRange {
+      int64_t at = index % tasks.chunks;
+      return {at * units / tasks.chunks, (at + 1) * units / tasks.chunks};
     };
     if (isSplit) {
 #pragma omp for schedule(dynamic) nowait
       for (int64_t i = 0; i < ofQueries.count(); ++i) {
-        const IndexRange some = part(i, ofQueries, queryBlocks);
+        const IndexRange some = chunk(i, ofQueries, queryBlocks);
         head.template run<Wanted::Queries>(
-            i / ofQueries.parts, {some.begin * lanes, std::min(some.end * lanes, shape.queries)},
+            i / ofQueries.chunks, {some.begin * lanes, std::min(some.end * lanes, shape.queries)},
             allBlocks);
       }
 #pragma omp for schedule(dynamic)
       for (int64_t i = 0; i < ofKeys.count(); ++i)
-        head.template run<Wanted::Keys>(i / ofKeys.parts, allQueries, part(i, ofKeys, blocks));
+        head.template run<Wanted::Keys>(i / ofKeys.chunks, allQueries, chunk(i, ofKeys, blocks));
     } else {
 #pragma omp for schedule(dynamic)
       for (int64_t pair = 0; pair < pairs; ++pair)

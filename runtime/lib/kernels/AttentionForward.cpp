@@ -50,9 +50,9 @@ private:
     attention_scratch::Sizes sizes = scratchSizes<T>(s);
     Scratch scratch(s.scratch, attention_scratch::forwardBytes(sizes));
     ForwardMemory<T> of;
-    T **pieces[] = {&of.keys, &of.values, &of.queries, &of.sums,
-                    &scores,  &highest,   &total,      &rescale};
-    scratch.take(attention_scratch::forwardPieces(sizes), pieces);
+    T **buffers[] = {&of.keys, &of.values, &of.queries, &of.sums,
+                     &scores,  &highest,   &total,      &rescale};
+    scratch.take(attention_scratch::forwardBuffers(sizes), buffers);
     return of;
   }
 
@@ -213,8 +213,9 @@ void forwardBy(const AttentionShape &shape, const ForwardTensors<E> &all) {
     ForwardHead<E, Products> head(shape, all);
 #pragma omp for schedule(dynamic)
     for (int64_t i = 0; i < tasks.count(); ++i) {
-      int64_t part = i % tasks.parts;
-      head.run(i / tasks.parts, {part * blocks / tasks.parts, (part + 1) * blocks / tasks.parts});
+      int64_t chunk = i % tasks.chunks;
+      head.run(i / tasks.chunks,
+               {chunk * blocks / tasks.chunks, (chunk + 1) * blocks / tasks.chunks});
     }
   }
 }

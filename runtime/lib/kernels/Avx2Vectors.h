@@ -89,9 +89,9 @@ struct Avx2 {
 
 private:
   TITAN_INLINED __m256i mask(Valid valid) {
-    const __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     const int count = valid > 0 ? static_cast<int>(valid) : 0;
-    return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), places);
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), lanes);
   }
   TITAN_INLINED Floats loadSome(const float *at, Valid valid) {
     return valid >= width ? _mm256_loadu_ps(at) : _mm256_maskload_ps(at, mask(valid));

@@ -28,7 +28,8 @@ public:
                  const Extents &e, const Destination<To> &c)
       : policy(unit, a, e), a(a), b(b), c(c), depth(e.k, policy.depth, Policy::kStep),
         rows(e.m, Policy::rows, policy.panelRows),
-        columns(e.n, Policy::sharesRight || hasSums() ? Policy::columns : std::max<int64_t>(1, e.n),
+        columns(e.n,
+                Policy::hasSharedRight || hasSums() ? Policy::columns : std::max<int64_t>(1, e.n),
                 Policy::panelColumns) {
     const int64_t panelsA = policy.packsLeft ? rows.size / policy.panelRows : 0;
     const int64_t elementsA = panelsA * policy.leftElements(depth.size);
@@ -61,14 +62,14 @@ private:
   bool hasSums() const { return !std::is_same_v<To, float> && depth.blocks > 1; }
 
   int64_t sharedElements() const {
-    if constexpr (Policy::sharesRight)
+    if constexpr (Policy::hasSharedRight)
       return columns.size / Policy::panelColumns * Policy::rightElements(depth.size);
     return 0;
   }
 
   /// Where the calling thread packs columns that it does not share.
   Packed *takePackBuffer() const {
-    if constexpr (Policy::sharesRight)
+    if constexpr (Policy::hasSharedRight)
       return nullptr;
     else {
       const int64_t elements = policy.packBufferElements(depth.size);
@@ -117,14 +118,14 @@ private:
     const PackTasks tasksA(left, policy.panelRows, team.size());
     const PackTasks tasksB(right, Policy::panelColumns, team.size());
     const int64_t countA = packsLeft && policy.packsLeft ? tasksA.count() : 0;
-    if (!Policy::sharesRight && countA == 0)
+    if (!Policy::hasSharedRight && countA == 0)
       return;
-    team.parallelFor(countA + (Policy::sharesRight ? tasksB.count() : 0), [&](int64_t index) {
+    team.parallelFor(countA + (Policy::hasSharedRight ? tasksB.count() : 0), [&](int64_t index) {
       if (index < countA)
         return policy.packLeft(a, tasksA[index],
                                packedA +
                                    tasksA.firstPanel(index) * policy.leftElements(left.kCount));
-      if constexpr (Policy::sharesRight)
+      if constexpr (Policy::hasSharedRight)
         policy.packRight(b, tasksB[index - countA],
                          packedB +
                              tasksB.firstPanel(index - countA) * policy.rightElements(left.kCount));
@@ -149,7 +150,7 @@ private:
       if (policy.packsLeft)
         panels = packedA + row / policy.panelRows * policy.leftElements(left.kCount);
       Packed *columns = packBuffer;
-      if constexpr (Policy::sharesRight)
+      if constexpr (Policy::hasSharedRight)
         columns = packedB + column / Policy::panelColumns * Policy::rightElements(left.kCount);
       policy.multiply(a, rowsOf, panels, b, columnsOf, columns, packedColumn == column,
                       to.at(row, column));
@@ -191,7 +192,7 @@ void multiply(const typename Policy::Unit &unit, const OperandOf<typename Policy
   const int threads = isShared ? omp_get_max_threads() : 1;
   if (threads == 1) // libgomp would allocate a team of one thread
     return BlockedProduct<Policy, To>(unit, a, b, e, c).run({});
-  if constexpr (!Policy::sharesRight)
+  if constexpr (!Policy::hasSharedRight)
     if (!Policy::hasManyRows(e))
       return multiplyByColumns<Policy>(unit, a, b, e, c, threads);
   const BlockedProduct<Policy, To> product(unit, a, b, e, c);

@@ -80,10 +80,10 @@ void batched(std::span<const BatchDim> batch, Trans transA, Trans transB, const 
 }
 
 template <typename T> double dotImpl(int64_t count, const T *a, const T *b) {
-  constexpr int parts = 64;
-  int64_t chunk = std::max<int64_t>(4096, (count + parts - 1) / parts);
+  constexpr int maxChunks = 64;
+  int64_t chunk = std::max<int64_t>(4096, (count + maxChunks - 1) / maxChunks);
   int64_t chunks = (count + chunk - 1) / chunk;
-  double partial[parts] = {};
+  double partial[maxChunks] = {};
   auto sumChunk = [&](int64_t i) {
     int64_t end = std::min(count, (i + 1) * chunk);
     double sum = 0;

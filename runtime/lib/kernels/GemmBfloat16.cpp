@@ -130,14 +130,14 @@ void gemmFallback(const Product &p, bool accumulate, bf16 *c, int64_t ldc) {
   const size_t sums = ThreadScratch::roundUp(static_cast<size_t>(rows * p.n) * sizeof(float));
   for (int64_t first = 0; first < p.m; first += rows) {
     const int64_t count = std::min(rows, p.m - first);
-    const Product part = takeRows(p, first, count);
-    ThreadScratch &scratch = ThreadScratch::ofThread<WidenedOperands>(sums + sizeScratch(part));
+    const Product slice = takeRows(p, first, count);
+    ThreadScratch &scratch = ThreadScratch::ofThread<WidenedOperands>(sums + sizeScratch(slice));
     float *sum = scratch.take<float>(count * p.n);
     bf16 *to = c + first * ldc;
     if (accumulate)
       for (int64_t i = 0; i < count; ++i)
         std::copy_n(to + i * ldc, p.n, sum + i * p.n);
-    multiply(part, accumulate, sum, p.n, scratch);
+    multiply(slice, accumulate, sum, p.n, scratch);
     tm::detail::parallelFor(count, count * p.n, [&](int64_t i) {
 #pragma omp simd
       for (int64_t j = 0; j < p.n; ++j)

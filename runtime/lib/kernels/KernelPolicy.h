@@ -14,18 +14,18 @@ struct AmxFloatPolicy {
   using Packed = uint16_t;
   static constexpr int64_t rows = 1024, columns = 512, depth = 1024; // largest packed blocks
   static constexpr int64_t kStep = amx::kPanel, panelRows = amx::kPanel, panelColumns = amx::kPanel;
-  static constexpr bool sharesRight = true; // all threads pack B once and share it
+  static constexpr bool hasSharedRight = true; // all threads pack B once and share it
   static constexpr bool packsLeft = true;
 
   struct Unit {};
   AmxFloatPolicy(const Unit &, const FloatOperand &, const Extents &) {}
   static int64_t leftElements(int64_t kCount) { return amx::panelElements(kCount); }
   static int64_t rightElements(int64_t kCount) { return amx::panelElements(kCount); }
-  void packLeft(const FloatOperand &from, const Slice &part, Packed *to) const {
-    amx::packLeft(from, part, to);
+  void packLeft(const FloatOperand &from, const Slice &slice, Packed *to) const {
+    amx::packLeft(from, slice, to);
   }
-  void packRight(const FloatOperand &from, const Slice &part, Packed *to) const {
-    amx::packRight(from, part, to);
+  void packRight(const FloatOperand &from, const Slice &slice, Packed *to) const {
+    amx::packRight(from, slice, to);
   }
   static Grid partition(int64_t m, int64_t n, int64_t threads) {
     return Grid(m, n, tileCount(m * n, threads), panelRows, panelColumns);
@@ -44,7 +44,7 @@ template <typename E, typename P, typename U> struct VectorPolicy {
   using Unit = U;
   static constexpr int64_t kStep = kDepthOfStep<P>, panelColumns = 32;
   static constexpr int64_t rows = 1024, columns = 768;
-  static constexpr bool sharesRight = false;
+  static constexpr bool hasSharedRight = false;
 
   static bool hasManyRows(const Extents &e) { return e.m > kSkinnyRows; }
   /// K-major rows of A are packed only if many columns reuse them, or if they alias in L1.
@@ -70,8 +70,8 @@ template <typename E, typename P, typename U> struct VectorPolicy {
   int64_t leftElements(int64_t kCount) const {
     return quotient(kCount, kStep) * unit.shape.panelStride;
   }
-  void packLeft(const OperandOf<E> &from, const Slice &part, Packed *to) const {
-    unit.packLeft(from, part, panelRows, to);
+  void packLeft(const OperandOf<E> &from, const Slice &slice, Packed *to) const {
+    unit.packLeft(from, slice, panelRows, to);
   }
   Grid partition(int64_t m, int64_t n, int64_t threads) const {
     return packsRight ? Grid::byColumns(m, n, threads, panelRows, unit.shape.maxColumns)

@@ -43,25 +43,25 @@ protected:
   ~PackedProducts() { unit.end(); }
   PackedProducts(const PackedProducts &) = delete;
 
-  struct Piece {
+  struct Segment {
     float **to;
     int64_t elements;
   };
   /// `maxWeights`: the largest number of rows of probabilities or of their gradients.
   void allocate(int64_t maxWeights, std::initializer_list<PackedOperand *> operands,
-                std::initializer_list<Piece> pieces) {
+                std::initializer_list<Segment> segments) {
     const int64_t weight = kUnitPanel * unitPanels(maxWeights) * kUnitPanel;
     int64_t bytes = 2 * 2 * weight;
     for (const PackedOperand *operand : operands)
       bytes += 2 * operand->elements();
-    for (const Piece &piece : pieces)
-      bytes += 4 * piece.elements;
+    for (const Segment &segment : segments)
+      bytes += 4 * segment.elements;
     ThreadScratch &scratch = ThreadScratch::ofThread(static_cast<size_t>(bytes));
     weights = {scratch.take<uint16_t>(weight), scratch.take<uint16_t>(weight)};
     for (PackedOperand *operand : operands)
       operand->data = scratch.take<uint16_t>(operand->elements());
-    for (const Piece &piece : pieces)
-      *piece.to = scratch.take<float>(piece.elements);
+    for (const Segment &segment : segments)
+      *segment.to = scratch.take<float>(segment.elements);
   }
 
   /// `along`: the rows are K-major.

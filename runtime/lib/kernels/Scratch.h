@@ -19,16 +19,16 @@ public:
       : next(static_cast<std::byte *>(blocks) + omp_get_thread_num() * bytes) {}
 
   template <typename T> T *take(int64_t count) {
-    T *piece = reinterpret_cast<T *>(next);
-    next += attention_scratch::pieceBytes(count, sizeof(T));
-    return piece;
+    T *buffer = reinterpret_cast<T *>(next);
+    next += attention_scratch::bufferBytes(count, sizeof(T));
+    return buffer;
   }
 
   /// Takes pieces of these sizes, in order.
   template <typename T, size_t Count>
-  void take(const std::array<int64_t, Count> &sizes, T **(&pieces)[Count]) {
+  void take(const std::array<int64_t, Count> &sizes, T **(&buffers)[Count]) {
     for (size_t i = 0; i < Count; ++i)
-      *pieces[i] = take<T>(sizes[i]);
+      *buffers[i] = take<T>(sizes[i]);
   }
 
 private:
@@ -43,10 +43,10 @@ struct Tasks {
     constexpr int64_t perThread = 4; // balances unequal tasks
     int64_t wanted = perThread * omp_get_max_threads();
     if (pairs < wanted && omp_get_max_threads() > 1)
-      parts = units < wanted / pairs ? units : wanted / pairs;
+      chunks = units < wanted / pairs ? units : wanted / pairs;
   }
-  int64_t count() const { return pairs * parts; }
-  int64_t pairs, parts = 1;
+  int64_t count() const { return pairs * chunks; }
+  int64_t pairs, chunks = 1;
 };
 
 } // namespace titan::rt

@@ -21,9 +21,9 @@ public:
   }
 
   template <typename T> T *take(int64_t count) {
-    T *piece = reinterpret_cast<T *>(block + used);
+    T *buffer = reinterpret_cast<T *>(block + used);
     used += roundUp(static_cast<size_t>(count) * sizeof(T));
-    return piece;
+    return buffer;
   }
 
   /// The size of a piece in the block.

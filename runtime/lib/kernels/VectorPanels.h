@@ -70,31 +70,32 @@ template <typename E> TITAN_INLINED void prefetchRows(const E *at, int64_t ld, i
 /// k-step across all panels, to read memory in order. Padding rows then hold adjacent memory where
 /// it exists, since full vectors load faster than partial ones.
 template <typename V, int64_t PaddedRows, typename E, typename P>
-static void packPanels(const OperandOf<E> &from, const Slice &part, int64_t rows, P *to) {
+static void packPanels(const OperandOf<E> &from, const Slice &slice, int64_t rows, P *to) {
   constexpr int64_t blockDepth = V::width * kDepthOfStep<P>;
-  const int64_t panel = quotientUp(part.kCount, kDepthOfStep<P>) * PaddedRows;
+  const int64_t panel = quotientUp(slice.kCount, kDepthOfStep<P>) * PaddedRows;
   auto packSteps = [=](int64_t row, int64_t depth, P *steps) {
-    const E *at = from.at(part.firstRow + row, part.firstK + depth);
+    const E *at = from.at(slice.firstRow + row, slice.firstK + depth);
     if (from.isKContiguous)
-      prefetchRows(at + 2 * blockDepth, from.ld, least(PaddedRows, part.rows - row));
-    else if (part.kCount - depth > blockDepth)
+      prefetchRows(at + 2 * blockDepth, from.ld, least(PaddedRows, slice.rows - row));
+    else if (slice.kCount - depth > blockDepth)
       prefetchRows(at + blockDepth * from.ld, from.ld, blockDepth);
     for (int64_t offset = 0; offset < PaddedRows; offset += V::width) {
-      const int64_t rest = part.rows - row - offset;
-      packRegisterBlock<V>(from.at(part.firstRow + row + offset, part.firstK + depth), from.ld,
+      const int64_t rest = slice.rows - row - offset;
+      packRegisterBlock<V>(from.at(slice.firstRow + row + offset, slice.firstK + depth), from.ld,
                            from.isKContiguous,
                            from.isKContiguous ? least(rows - offset, rest) : rest,
-                           part.kCount - depth, steps + offset, PaddedRows);
+                           slice.kCount - depth, steps + offset, PaddedRows);
     }
   };
   if (from.isKContiguous)
-    for (int64_t row = 0; row < part.rows; row += rows, to += panel)
-      for (int64_t depth = 0; depth < part.kCount; depth += blockDepth)
+    for (int64_t row = 0; row < slice.rows; row += rows, to += panel)
+      for (int64_t depth = 0; depth < slice.kCount; depth += blockDepth)
         packSteps(row, depth, to + depth / kDepthOfStep<P> * PaddedRows);
   else
-    for (int64_t depth = 0; depth < part.kCount; depth += blockDepth, to += V::width * PaddedRows) {
+    for (int64_t depth = 0; depth < slice.kCount;
+         depth += blockDepth, to += V::width * PaddedRows) {
       P *steps = to;
-      for (int64_t row = 0; row < part.rows; row += rows, steps += panel)
+      for (int64_t row = 0; row < slice.rows; row += rows, steps += panel)
         packSteps(row, depth, steps);
     }
 }

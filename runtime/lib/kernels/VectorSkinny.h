@@ -84,26 +84,26 @@ static void multiplyRows(const P *a, const E *b, int64_t ld, int64_t kCount, int
 }
 
 template <typename V, bool KContiguous, typename E, typename P, typename To>
-static void multiplyAcross(const P *a, int64_t m, const OperandOf<E> &b, const Slice &part,
+static void multiplyAcross(const P *a, int64_t m, const OperandOf<E> &b, const Slice &slice,
                            const Destination<To> &c) {
   constexpr int64_t group = V::width * kVectorsAtOnce<V, KContiguous>;
   auto multiply = m == 1   ? multiplyRows<V, KContiguous, 1, E, P, To>
                   : m == 2 ? multiplyRows<V, KContiguous, 2, E, P, To>
                            : multiplyRows<V, KContiguous, 3, E, P, To>;
-  for (int64_t j = 0; j < part.rows; j += group) {
+  for (int64_t j = 0; j < slice.rows; j += group) {
     // With k = 0, B has no memory.
-    const E *columns = part.kCount > 0 ? b.at(part.firstRow + j, part.firstK) : nullptr;
-    multiply(a, columns, b.ld, part.kCount, part.rows - j, c.at(0, j));
+    const E *columns = slice.kCount > 0 ? b.at(slice.firstRow + j, slice.firstK) : nullptr;
+    multiply(a, columns, b.ld, slice.kCount, slice.rows - j, c.at(0, j));
   }
 }
 
 template <typename V, typename E, typename P, typename To>
-static void multiplySkinny(const P *a, int64_t m, const OperandOf<E> &b, const Slice &part,
+static void multiplySkinny(const P *a, int64_t m, const OperandOf<E> &b, const Slice &slice,
                            const Destination<To> &c) {
   if (b.isKContiguous)
-    multiplyAcross<V, true>(a, m, b, part, c);
+    multiplyAcross<V, true>(a, m, b, slice, c);
   else
-    multiplyAcross<V, false>(a, m, b, part, c);
+    multiplyAcross<V, false>(a, m, b, slice, c);
 }
 
 } // namespace titan::rt

@@ -28,8 +28,8 @@ bool hasVectors512() {
 int64_t l1Associativity() {
   constexpr int64_t usual = 8;
 #ifdef _SC_LEVEL1_DCACHE_ASSOC
-  static const int64_t ways = sysconf(_SC_LEVEL1_DCACHE_ASSOC);
-  return ways > 0 ? ways : usual; // unknown on some systems
+  static const int64_t associativity = sysconf(_SC_LEVEL1_DCACHE_ASSOC);
+  return associativity > 0 ? associativity : usual; // unknown on some systems
 #else
   return usual;
 #endif

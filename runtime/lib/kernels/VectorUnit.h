@@ -48,12 +48,14 @@ struct VectorShape {
 /// Packs elements E as P, and multiplies them.
 template <typename E, typename P> class VectorUnit {
 public:
-  virtual void packLeft(const OperandOf<E> &from, const Slice &part, int64_t rows, P *to) const = 0;
+  virtual void packLeft(const OperandOf<E> &from, const Slice &operandSlice, int64_t rows,
+                        P *to) const = 0;
   /// C[m, n] = A B for some rows and a slice of B, on the calling thread. The columns are packed
   /// first unless `packBuffer` holds them. At most kSkinnyRows packed rows read B unpacked and need
   /// no buffer. The results are bitwise equal.
-  virtual void multiply(const LeftRows<E, P> &left, const OperandOf<E> &b, const Slice &part,
-                        const PackBuffer<P> &packBuffer, const Destination<float> &c) const = 0;
+  virtual void multiply(const LeftRows<E, P> &left, const OperandOf<E> &b,
+                        const Slice &operandSlice, const PackBuffer<P> &packBuffer,
+                        const Destination<float> &c) const = 0;
 
   const VectorShape shape;
 
@@ -71,7 +73,7 @@ template <typename P> class Bfloat16Vectors : public VectorUnit<uint16_t, P> {
 public:
   using VectorUnit<uint16_t, P>::multiply;
   virtual void multiply(const LeftRows<uint16_t, P> &left, const Bfloat16Operand &b,
-                        const Slice &part, const PackBuffer<P> &packBuffer,
+                        const Slice &operandSlice, const PackBuffer<P> &packBuffer,
                         const Destination<bf16> &c) const = 0;
 
 protected:

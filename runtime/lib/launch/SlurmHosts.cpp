@@ -12,12 +12,12 @@ using Names = std::vector<std::string>;
 
 /// Splits at commas outside of brackets.
 std::vector<std::string_view> splitAtCommas(std::string_view list) {
-  std::vector<std::string_view> parts;
+  std::vector<std::string_view> segments;
   size_t begin = 0;
   int depth = 0;
   for (size_t i = 0; i <= list.size(); ++i) {
     if (i == list.size() || (list[i] == ',' && depth == 0)) {
-      parts.push_back(list.substr(begin, i - begin));
+      segments.push_back(list.substr(begin, i - begin));
       begin = i + 1;
     } else if (list[i] == '[') {
       ++depth;
@@ -25,7 +25,7 @@ std::vector<std::string_view> splitAtCommas(std::string_view list) {
       --depth;
     }
   }
-  return parts;
+  return segments;
 }
 
 std::string padded(long number, size_t width) {

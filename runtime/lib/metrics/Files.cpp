@@ -20,15 +20,15 @@ namespace {
 /// The rows of an earlier run up to a step. Drops a last line that a crash truncated.
 std::string rowsUpTo(const std::string &path, int64_t step) {
   std::ifstream stream(path);
-  std::string kept, line;
+  std::string remaining, line;
   while (std::getline(stream, line)) {
     auto row = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
     if (!row.is_object() || !row.contains("step") || !row["step"].is_number_integer() ||
         row["step"].get<int64_t>() > step)
       continue;
-    kept += line + "\n";
+    remaining += line + "\n";
   }
-  return kept;
+  return remaining;
 }
 
 } // namespace

@@ -31,10 +31,10 @@ std::string hostName() {
 /// "2026-11-25 10:11:12 UTC".
 std::string formatTime(int64_t seconds) {
   const auto time = static_cast<std::time_t>(seconds);
-  std::tm parts = {};
-  gmtime_r(&time, &parts);
+  std::tm fields = {};
+  gmtime_r(&time, &fields);
   char text[64] = "";
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts);
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &fields);
   return text;
 }
 

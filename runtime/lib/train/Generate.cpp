@@ -181,9 +181,9 @@ int generate(Executor &executor, const Options &options, const Settings &setting
   if (options.dryRun)
     return 0;
 
-  auto print = [&](const std::string &part) {
+  auto print = [&](const std::string &fragment) {
     if (executor.isFirst())
-      std::fwrite(part.data(), 1, part.size(), stdout);
+      std::fwrite(fragment.data(), 1, fragment.size(), stdout);
     flushOutput();
   };
   RandomStream random(static_cast<uint64_t>(settings.integer("seed", 0)), "generate", "");

@@ -19,13 +19,13 @@ double restrict(std::vector<double> &weight, const Sampling &sampling) {
   double candidates = 0;
   for (size_t i = 0; i < most; ++i)
     candidates += weight[order[i]];
-  double kept = 0;
+  double cumulative = 0;
   for (size_t i = 0; i < order.size(); ++i)
-    if (i < most && (i == 0 || kept < sampling.topP * candidates))
-      kept += weight[order[i]];
+    if (i < most && (i == 0 || cumulative < sampling.topP * candidates))
+      cumulative += weight[order[i]];
     else
       weight[order[i]] = 0;
-  return kept;
+  return cumulative;
 }
 
 } // namespace

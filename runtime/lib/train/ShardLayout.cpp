@@ -119,16 +119,16 @@ TensorInfo layerInfo(const TensorInfo &stacked, size_t levels) {
 std::string layerName(const Tensor &tensor, std::span<const int64_t> iterations) {
   const std::string &name = tensor.name;
   const int prefixSegments = tensor.role == Role::State ? 1 : 0; // "m"
-  auto partOf = [&](size_t repeat) {
+  auto segmentOf = [&](size_t repeat) {
     return prefixSegments + (tensor.repeatSegments.empty() ? static_cast<int>(repeat)
                                                            : tensor.repeatSegments[repeat]);
   };
   std::string result;
   size_t from = 0, next = 0;
-  for (int part = 0; next < iterations.size(); ++part) {
+  for (int segment = 0; next < iterations.size(); ++segment) {
     size_t dot = std::min(name.find('.', from), name.size());
     result += name.substr(from, dot - from);
-    if (part == partOf(next))
+    if (segment == segmentOf(next))
       result += fmt::format(".{}", iterations[next++]);
     if (dot == name.size())
       return result;

@@ -171,11 +171,11 @@ std::vector<Shard> saveShards(Executor &executor, const std::string &directory,
   std::vector<size_t> ends = cutIntoShards(sizes, shardBytes);
   std::vector<Shard> shards;
   for (size_t begin = 0, number = 1; number <= ends.size(); begin = ends[number - 1], ++number) {
-    std::span<const FileTensor> part(fileTensors.data() + begin, ends[number - 1] - begin);
+    std::span<const FileTensor> shardTensors(fileTensors.data() + begin, ends[number - 1] - begin);
     Shard shard{fmt::format("{}-{:05}-of-{:05}.safetensors", stem, number, ends.size()), {}};
-    for (const FileTensor &fileTensor : part)
+    for (const FileTensor &fileTensor : shardTensors)
       shard.tensors.push_back({fileTensor.name, bytesOf(fileTensor.info)});
-    writeFile(executor, (std::filesystem::path(directory) / shard.file).string(), part,
+    writeFile(executor, (std::filesystem::path(directory) / shard.file).string(), shardTensors,
               {{"format", "pt"}});
     shards.push_back(std::move(shard));
   }

@@ -131,7 +131,7 @@ void ProcessGroupNCCL::meet() {
 }
 
 /// After the work of the current stream; the host continues without waiting.
-template <typename Exchange> ProcessGroupNCCL::Started ProcessGroupNCCL::start(Exchange exchange) {
+template <typename Call> ProcessGroupNCCL::Started ProcessGroupNCCL::start(Call exchange) {
   if (!stream)
     eagerConnectSingleDevice({});
   queueWait(stream, current, lastQueued(current));

@@ -1,7 +1,7 @@
 // RUN: titan-opt --titan-plan-memory --mlir-print-debuginfo %s | titan-translate --titan-to-cpp | FileCheck %s
 
-// Collectives move blocks [outer, d, inner] of the dimension that is split; sizes that an `auto`
-// degree divides are variables of the function.
+// Collectives move blocks [outer, d, inner] of the sharded dimension; sizes that depend on an `auto`
+// degree are variables of the function.
 
 // CHECK: enum : int { shard_, tp_ };
 dist.mesh @mesh [#dist.axis<shard = auto>, #dist.axis<tp = 2>]

@@ -57,8 +57,8 @@ std::vector<Outcome> agreeAmong(const std::vector<Comer> &comers, ThreadStore &s
   return outcomes;
 }
 
-bool contains(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
+bool contains(const std::string &text, const std::string &phrase) {
+  return text.find(phrase) != std::string::npos;
 }
 
 // Ranks that are alike go on under one random prefix, which another run does not have.

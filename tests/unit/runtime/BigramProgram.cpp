@@ -117,9 +117,9 @@ void meetFate(Context &ctx) {
 }
 
 /// Microseconds that a function takes: `BIGRAM_STEP=1000000`.
-void pause(const char *variable, useconds_t otherwise) {
+void pause(const char *variable, useconds_t fallback) {
   const char *text = std::getenv(variable);
-  const useconds_t time = text ? static_cast<useconds_t>(std::atoi(text)) : otherwise;
+  const useconds_t time = text ? static_cast<useconds_t>(std::atoi(text)) : fallback;
   timespec left = {time / 1'000'000, static_cast<long>(time % 1'000'000) * 1000};
   while (time > 0 && nanosleep(&left, &left) != 0) // a signal must not shorten it
     ;

@@ -32,7 +32,7 @@ private:
 /// A value of `outer` rows, in which each member has `block` elements.
 struct Value {
   int64_t outer, block;
-  std::vector<double> part, whole; ///< of one member; of all
+  std::vector<double> shard, whole; ///< of one member; of all
 };
 
 /// Element j of row i of member m's block of value v, as rank r has it; sums are exact.
@@ -50,19 +50,19 @@ inline int64_t checkKind(Group &group, CollectiveCall::Kind kind,
   CollectiveCall call{kind, &group, DType::F64, Reduction::Sum, {"exchange", "test:9"}, {}};
   for (int64_t v = 0; v < 4; ++v) {
     Value &value = values[v];
-    value.part.resize(value.outer * value.block);
-    value.whole.resize(value.part.size() * n);
+    value.shard.resize(value.outer * value.block);
+    value.whole.resize(value.shard.size() * n);
     for (int64_t i = 0; i < value.outer; ++i)
       for (int64_t j = 0; j < value.block; ++j) {
-        value.part[i * value.block + j] = gathers || reduces ? element(v, i, 0, j, me) : -1;
+        value.shard[i * value.block + j] = gathers || reduces ? element(v, i, 0, j, me) : -1;
         for (int64_t m = 0; m < n; ++m)
           value.whole[(i * n + m) * value.block + j] = gathers ? -1 : element(v, i, m, j, me);
       }
     if (gathers || reduces)
-      call.buffers.push_back({value.part.data(), gathers ? value.whole.data() : value.part.data(),
+      call.buffers.push_back({value.shard.data(), gathers ? value.whole.data() : value.shard.data(),
                               value.outer, value.block});
     else
-      call.buffers.push_back({value.whole.data(), value.part.data(), value.outer, value.block});
+      call.buffers.push_back({value.whole.data(), value.shard.data(), value.outer, value.block});
   }
   run(call);
   for (int64_t v = 0; v < 4; ++v)
@@ -74,7 +74,7 @@ inline int64_t checkKind(Group &group, CollectiveCall::Kind kind,
           double got = values[v].whole[(i * n + m) * values[v].block + j];
           wrong += gathers && got != element(v, i, 0, j, m);
         }
-        wrong += !gathers && values[v].part[i * values[v].block + j] != sum;
+        wrong += !gathers && values[v].shard[i * values[v].block + j] != sum;
       }
   return wrong;
 }

@@ -73,13 +73,13 @@ template <typename T> void checkGroup(Group &group, DType type, int64_t count) {
          std::vector<T>(sum.begin() + me * count, sum.begin() + (me + 1) * count));
   expect("input of reduce_scatter", group, whole, of(me, n * count));
 
-  std::vector<T> exchanged(n * count), wanted;
-  group.allToAll(whole.data(), exchanged.data(), count, type, {});
+  std::vector<T> received(n * count), wanted;
+  group.allToAll(whole.data(), received.data(), count, type, {});
   for (int p = 0; p < n; ++p) {
     auto from = of(p, n * count);
     wanted.insert(wanted.end(), from.begin() + me * count, from.begin() + (me + 1) * count);
   }
-  expect("all_to_all", group, exchanged, wanted);
+  expect("all_to_all", group, received, wanted);
 
   auto data = of(me, count);
   group.broadcast(data.data(), count, type, n - 1, {});
@@ -99,15 +99,15 @@ std::vector<float> unevenTerms(int member, int64_t count) {
 void checkOrderOfSums(Group &group) {
   const int64_t n = group.size(), me = group.rank();
   for (int64_t count : {int64_t{10}, int64_t{1000}, int64_t{200003}}) {
-    std::vector<float> whole = unevenTerms(0, n * count), part(count);
+    std::vector<float> whole = unevenTerms(0, n * count), shard(count);
     for (int m = 1; m < n; ++m) {
       std::vector<float> terms = unevenTerms(m, n * count);
       for (int64_t j = 0; j < n * count; ++j)
         whole[j] += terms[j];
     }
     std::vector<float> values = unevenTerms(group.rank(), n * count);
-    group.reduceScatter(values.data(), part.data(), count, DType::F32, Reduction::Sum, {});
-    expect("order of a scattered sum", group, part,
+    group.reduceScatter(values.data(), shard.data(), count, DType::F32, Reduction::Sum, {});
+    expect("order of a scattered sum", group, shard,
            {whole.begin() + me * count, whole.begin() + (me + 1) * count});
     group.allReduce(values.data(), n * count, DType::F32, Reduction::Sum, {});
     expect("order of a sum", group, values, whole);
@@ -120,10 +120,10 @@ void checkSumOfBfloat16(Group &group) {
   const float small = 0x1p-8f * 0.75f, n = group.size();
   auto terms = [&](size_t count) { return std::vector<bf16>(count, group.rank() ? small : 1.0f); };
   float want = bf16(1 + (n - 1) * small);
-  std::vector<bf16> all = terms(3), whole = terms(3 * group.size()), part(3);
+  std::vector<bf16> all = terms(3), whole = terms(3 * group.size()), shard(3);
   group.allReduce(all.data(), 3, DType::BF16, Reduction::Sum, {});
-  group.reduceScatter(whole.data(), part.data(), 3, DType::BF16, Reduction::Sum, {});
-  for (const std::vector<bf16> &sum : {all, part})
+  group.reduceScatter(whole.data(), shard.data(), 3, DType::BF16, Reduction::Sum, {});
+  for (const std::vector<bf16> &sum : {all, shard})
     expect("sum of bf16", group, std::vector<float>(sum.begin(), sum.end()),
            std::vector<float>(3, want));
 }
@@ -186,10 +186,10 @@ int runVanish(World &world) {
 int runDiffer(World &world, bool overSockets) {
   Group &group = world.worldGroup();
   const int n = group.size();
-  std::vector<float> values(64 * n, 1.0f), part(64, 7.0f);
+  std::vector<float> values(64 * n, 1.0f), shard(64, 7.0f);
   try {
     if (world.rank() == n - 1)
-      group.reduceScatter(values.data(), part.data(), 64, DType::F32, Reduction::Sum,
+      group.reduceScatter(values.data(), shard.data(), 64, DType::F32, Reduction::Sum,
                           {"reduce_scatter", "m.titan:9"});
     else
       group.allReduce(values.data(), 64 * n, DType::F32, Reduction::Sum,
@@ -202,7 +202,7 @@ int runDiffer(World &world, bool overSockets) {
     auto says = [&](const char *words) { return said.find(words) != std::string::npos; };
     bool good = overSockets ? says("did not come in time") || says("is gone")
                             : says("m.titan:7") && says("m.titan:9") && says("of f32");
-    good &= part == std::vector<float>(64, 7.0f);
+    good &= shard == std::vector<float>(64, 7.0f);
     _exit(good ? 0 : 1);
   }
 }

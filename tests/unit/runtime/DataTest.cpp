@@ -112,16 +112,16 @@ TEST(DataSource, EverySampleOnceAnEpoch) {
 }
 
 // Any column range of a sample equals that range of the complete sample.
-TEST(DataSource, PartsAgreeWithTheWholeSample) {
+TEST(DataSource, SlicesAgreeWithTheWholeSample) {
   DataSource data = counting(1001, 10);
-  std::vector<int64_t> whole(10), wholeLabels(10), part(4), partLabels(4);
+  std::vector<int64_t> whole(10), wholeLabels(10), slice(4), sliceLabels(4);
   data.row(20, 0, 10, Feed::Tokens, whole.data());
   data.row(20, 0, 10, Feed::Labels, wholeLabels.data());
-  data.row(20, 5, 4, Feed::Tokens, part.data());
-  data.row(20, 5, 4, Feed::Labels, partLabels.data());
+  data.row(20, 5, 4, Feed::Tokens, slice.data());
+  data.row(20, 5, 4, Feed::Labels, sliceLabels.data());
   for (int t = 0; t < 4; ++t) {
-    EXPECT_EQ(part[t], whole[t + 5]);
-    EXPECT_EQ(partLabels[t], wholeLabels[t + 5]);
+    EXPECT_EQ(slice[t], whole[t + 5]);
+    EXPECT_EQ(sliceLabels[t], wholeLabels[t + 5]);
   }
 }
 

@@ -112,9 +112,9 @@ TEST_F(Metrics, Status) {
   StatusFile status(path("status.json"), 20);
   ASSERT_TRUE(status.write({"stopped", 7, 75, "by \"SIGTERM\""}));
   std::string text = contentOf(path("status.json"));
-  for (const char *part : {R"("state": "stopped")", R"("step": 7)", R"("exit_status": 75)",
-                           R"("message": "by \"SIGTERM\"")", R"("steps": 20)", R"("host": ")"})
-    EXPECT_NE(text.find(part), std::string::npos) << text;
+  for (const char *phrase : {R"("state": "stopped")", R"("step": 7)", R"("exit_status": 75)",
+                             R"("message": "by \"SIGTERM\"")", R"("steps": 20)", R"("host": ")"})
+    EXPECT_NE(text.find(phrase), std::string::npos) << text;
   EXPECT_NE(text.find("\"pid\": " + std::to_string(getpid())), std::string::npos) << text;
   EXPECT_FALSE(std::filesystem::exists(path("status.json.partial")));
   EXPECT_EQ(describeUnended(path("status.json")), "");
@@ -145,9 +145,9 @@ TEST_F(Metrics, StatusOfACrash) {
   status.writeFromHandler(135, message);
   usleep(20000);
   const std::string text = contentOf(path("status.json"));
-  for (const char *part : {R"("state": "failed")", R"("step": 3)", R"("exit_status": 135)",
-                           "\"message\": \"SIGBUS ('a\\\"b?\\\\?\?')\""})
-    EXPECT_NE(text.find(part), std::string::npos) << text;
+  for (const char *phrase : {R"("state": "failed")", R"("step": 3)", R"("exit_status": 135)",
+                             "\"message\": \"SIGBUS ('a\\\"b?\\\\?\?')\""})
+    EXPECT_NE(text.find(phrase), std::string::npos) << text;
 }
 
 // On a full disk, the status overwrites the old one.

@@ -52,13 +52,13 @@ TEST(ProgramTable, Rows) {
       {.role = Role::Parameter,
        .name = "layers.w",
        .info = {DType::F64, {{"layers", 3, {}}, {"embed", 8, {1}, 2}}, {0, 1}, 1},
-       .buffer = 4,
+       .allocation = 4,
        .stacked = true,
        .iterations = {{0, 2, 4}},
        .init = Init::Normal,
        .scale = {0.5, 0.25, 0.125},
        .cut = 3.0},
-      {.role = Role::Scalar, .name = "lr", .info = {DType::F32, {}, {}, 0}, .buffer = 5}};
+      {.role = Role::Scalar, .name = "lr", .info = {DType::F32, {}, {}, 0}, .allocation = 5}};
   Program p;
   setTensors(p, tensors);
   setPersistent(p, {{"layers.w", 192, 0, 0}});

@@ -85,13 +85,13 @@ TEST(Initialize, BoxesAgreeWithTheWhole) {
       {{0, 0, 0}, {6, 4, 10}}, {{2, 0, 0}, {3, 4, 10}}, {{0, 2, 0}, {6, 2, 10}},
       {{0, 0, 5}, {6, 4, 5}},  {{5, 3, 9}, {1, 1, 1}},  {{1, 1, 2}, {4, 2, 7}}};
   for (const auto &[offset, extent] : boxes) {
-    std::vector<float> part(extent[0] * extent[1] * extent[2]);
-    initializeBox(init, 7, "layers.3.wq", shape, offset, extent, DType::F32, part.data());
+    std::vector<float> box(extent[0] * extent[1] * extent[2]);
+    initializeBox(init, 7, "layers.3.wq", shape, offset, extent, DType::F32, box.data());
     size_t at = 0;
     for (int64_t i = 0; i < extent[0]; ++i)
       for (int64_t j = 0; j < extent[1]; ++j)
         for (int64_t k = 0; k < extent[2]; ++k)
-          EXPECT_EQ(part[at++], whole[((offset[0] + i) * 4 + offset[1] + j) * 10 + offset[2] + k]);
+          EXPECT_EQ(box[at++], whole[((offset[0] + i) * 4 + offset[1] + j) * 10 + offset[2] + k]);
   }
 }
 

@@ -130,10 +130,10 @@ TEST_F(FileDigest, TellsFilesApart) {
   const std::string before = digest(large);
   EXPECT_NE(before.find("of samples"), std::string::npos);
   EXPECT_NE(digest(large + "x"), before);
-  for (size_t place : {size_t{0}, size_t{100}, large.size() - 1}) {
+  for (size_t position : {size_t{0}, size_t{100}, large.size() - 1}) {
     std::string changed = large;
-    changed[place] = 'y';
-    EXPECT_NE(digest(changed), before) << place;
+    changed[position] = 'y';
+    EXPECT_NE(digest(changed), before) << position;
   }
   std::string shuffled = large;
   for (size_t i = 0; i < shuffled.size(); i += 1000)

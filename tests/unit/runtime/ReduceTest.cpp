@@ -31,13 +31,13 @@ TYPED_TEST(Reduce, TakesEveryTermOnce) {
     EXPECT_EQ(sum, T(count / 5 * 10 + (count % 5) * (count % 5 - 1) / 2)) << count;
     if (count == 0)
       continue;
-    for (int64_t place : {int64_t{0}, count / 2, count - 1}) {
+    for (int64_t position : {int64_t{0}, count / 2, count - 1}) {
       titan::rt::tm::maximum(nowhere(), &most, count,
-                             [=](int64_t i) { return T(i == place ? 3 : -2); });
+                             [=](int64_t i) { return T(i == position ? 3 : -2); });
       titan::rt::tm::minimum(nowhere(), &least, count,
-                             [=](int64_t i) { return T(i == place ? -3 : 2); });
-      EXPECT_EQ(most, T(3)) << count << " " << place;
-      EXPECT_EQ(least, T(-3)) << count << " " << place;
+                             [=](int64_t i) { return T(i == position ? -3 : 2); });
+      EXPECT_EQ(most, T(3)) << count << " " << position;
+      EXPECT_EQ(least, T(-3)) << count << " " << position;
     }
   }
 }
@@ -109,13 +109,13 @@ TYPED_TEST(Reduce, SumsAlikeOnAnyThreads) {
 // NaN propagates.
 TYPED_TEST(Reduce, KeepsNan) {
   using T = TypeParam;
-  for (int64_t place : {0, 40, 70, 99}) {
-    auto term = [=](int64_t i) { return i == place ? T(NAN) : T(i); };
+  for (int64_t position : {0, 40, 70, 99}) {
+    auto term = [=](int64_t i) { return i == position ? T(NAN) : T(i); };
     T sum = 0, most = 0, least = 0;
     titan::rt::tm::sum(nowhere(), &sum, 100, term);
     titan::rt::tm::maximum(nowhere(), &most, 100, term);
     titan::rt::tm::minimum(nowhere(), &least, 100, term);
-    EXPECT_TRUE(std::isnan(sum) && std::isnan(most) && std::isnan(least)) << place;
+    EXPECT_TRUE(std::isnan(sum) && std::isnan(most) && std::isnan(least)) << position;
   }
 }
 

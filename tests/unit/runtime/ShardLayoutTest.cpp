@@ -45,20 +45,20 @@ TEST(ShardLayout, Whole) {
 }
 
 // Ranks hold the same shard if they differ only on axes that do not shard the tensor.
-TEST(ShardLayout, Parts) {
+TEST(ShardLayout, Shards) {
   TensorInfo info = tensor({{"a", 4, {0}}, {"b", 4, {}}}, {2}, 1);
-  std::map<Numbers, std::set<int64_t>> parts;
+  std::map<Numbers, std::set<int64_t>> shards;
   for (int64_t a : {0, 1})
     for (int64_t b : {0, 1, 2})
       for (int64_t c : {0, 1})
-        parts[heldBy(info, {2, 3, 2}, {a, b, c})].insert(
+        shards[heldBy(info, {2, 3, 2}, {a, b, c})].insert(
             ShardLayout(info, Numbers{2, 3, 2}, Numbers{a, b, c}).shardIndex());
   std::set<int64_t> all;
-  for (const auto &[held, numbers] : parts) {
+  for (const auto &[held, numbers] : shards) {
     EXPECT_EQ(numbers.size(), 1u);
     all.merge(std::set(numbers));
   }
-  EXPECT_EQ(parts.size(), 4u);
+  EXPECT_EQ(shards.size(), 4u);
   EXPECT_EQ(all.size(), 4u);
 }
 

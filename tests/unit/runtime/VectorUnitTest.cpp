@@ -74,15 +74,15 @@ std::ostream &operator<<(std::ostream &out, const Case &s) {
 template <typename E, typename To>
 To definition(const Factor<E> &a, const Factor<E> &b, int64_t i, int64_t j, const Case &s,
               int64_t maxSteps, To old) {
-  const int64_t parts = std::max<int64_t>(1, (s.k + maxSteps - 1) / maxSteps);
-  const int64_t size = (s.k + parts - 1) / parts;
+  const int64_t slices = std::max<int64_t>(1, (s.k + maxSteps - 1) / maxSteps);
+  const int64_t size = (s.k + slices - 1) / slices;
   const bool isRounded = std::is_same_v<To, bf16>; // the previous value is added last
   float sum = s.adds && !isRounded ? float(old) : 0;
-  for (int64_t part = 0; part < parts; ++part) {
+  for (int64_t slice = 0; slice < slices; ++slice) {
     float partial = 0;
-    for (int64_t p = part * size; p < std::min(s.k, (part + 1) * size); ++p)
+    for (int64_t p = slice * size; p < std::min(s.k, (slice + 1) * size); ++p)
       partial = std::fma(a(i, p), b(j, p), partial);
-    sum = part == 0 && (isRounded || !s.adds) ? partial : partial + sum;
+    sum = slice == 0 && (isRounded || !s.adds) ? partial : partial + sum;
   }
   return s.adds && isRounded ? sum + float(old) : sum;
 }

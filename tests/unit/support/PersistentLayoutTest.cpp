@@ -55,10 +55,10 @@ TEST(PersistentLayout, KeepsSlotsApartAndAligned) {
           {slotsOf[where] * bytes(random), where ? std::to_string(where) : "", slotsOf[where]});
     }
     const PersistentLayout plan = makePersistentLayout(items);
-    std::vector<std::pair<int64_t, int64_t>> places = findSlots(items, plan);
-    std::sort(places.begin(), places.end());
+    std::vector<std::pair<int64_t, int64_t>> found = findSlots(items, plan);
+    std::sort(found.begin(), found.end());
     int64_t end = 0;
-    for (auto [begin, length] : places) {
+    for (auto [begin, length] : found) {
       EXPECT_EQ(begin % kArenaAlignment, 0);
       EXPECT_GE(begin, end);
       end = begin + length;

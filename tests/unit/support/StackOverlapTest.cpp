@@ -20,8 +20,8 @@ bool collide(const Slots &read, const Slots &written, int64_t from, int64_t to, 
       for (size_t earlier = 0; earlier <= k; ++earlier) {
         if (!read[later] || !written[earlier])
           continue;
-        int64_t kept = *read[later] * from, put = distance + *written[earlier] * to;
-        if (kept < put + to && put < kept + from)
+        int64_t live = *read[later] * from, put = distance + *written[earlier] * to;
+        if (live < put + to && put < live + from)
           return true;
       }
   return false;

@@ -60,10 +60,10 @@ static Type getNarrowUse(ReshardOp reshard) {
 static void castBefore(ReshardOp reshard, Type element) {
   OpBuilder builder(reshard);
   Value input = reshard.getInput();
-  Value part =
+  Value partial =
       builder.create<ir::CastOp>(reshard.getLoc(), typeOf(input).withElementType(element), input);
   Value whole = builder.create<ReshardOp>(
-      reshard.getLoc(), typeOf(reshard.getResult()).withElementType(element), part);
+      reshard.getLoc(), typeOf(reshard.getResult()).withElementType(element), partial);
   for (Operation *user : llvm::make_early_inc_range(reshard->getUsers())) {
     user->getResult(0).replaceAllUsesWith(whole);
     user->erase();

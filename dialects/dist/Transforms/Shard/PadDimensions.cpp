@@ -248,10 +248,10 @@ private:
       Value value = operand.get();
       unsigned number = operand.getOperandNumber();
       NamedTensorType original = values.getOriginal(value);
-      bool isKept = function.getResultAttr(number, ir::attr::kUpdates) ||
-                    function.getResultAttr(number, ir::attr::kGradient);
-      operand.set(isKept ? values.getZeroed(value) : values.getUnpadded(value));
-      if (isKept && value.getType() != original)
+      bool isUpdate = function.getResultAttr(number, ir::attr::kUpdates) ||
+                      function.getResultAttr(number, ir::attr::kGradient);
+      operand.set(isUpdate ? values.getZeroed(value) : values.getUnpadded(value));
+      if (isUpdate && value.getType() != original)
         function.setResultAttr(number, ir::attr::kUnpadded, getSizes(original));
     }
     function.setFunctionType(FunctionType::get(

@@ -167,9 +167,9 @@ static InFlightDiagnostic refuse(func::FuncOp function, int64_t chunks,
 }
 
 /// Takes an integer off a function.
-static int64_t takeAttr(func::FuncOp function, StringRef name, int64_t otherwise) {
+static int64_t takeAttr(func::FuncOp function, StringRef name, int64_t fallback) {
   auto value = dyn_cast_or_null<IntegerAttr>(function->removeAttr(name));
-  return value ? value.getInt() : otherwise;
+  return value ? value.getInt() : fallback;
 }
 
 static LogicalResult chunkLoss(func::FuncOp function) {

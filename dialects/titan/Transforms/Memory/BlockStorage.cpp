@@ -114,7 +114,7 @@ static bool mayBeInBlock(func::FuncOp function, unsigned argument) {
 static StringRef getPrefix(StringRef name, bool isState, const Stack &stack) {
   size_t end = 0;
   int64_t last = stack.segments.empty() ? -1 : stack.segments.back();
-  for (int64_t part = isState ? -1 : 0; part <= last; ++part)
+  for (int64_t segment = isState ? -1 : 0; segment <= last; ++segment)
     end = std::min(name.find('.', end == 0 ? 0 : end + 1), name.size());
   return name.take_front(end);
 }

@@ -27,10 +27,10 @@ static bool isSmall(Interval interval) {
 }
 
 /// The hull of `function` at the corners: right for what is monotonic in each operand.
-template <typename Fn> static Interval atCorners(Interval a, Interval b, Fn function) {
-  int64_t corners[] = {function(a.least, b.least), function(a.least, b.most),
-                       function(a.most, b.least), function(a.most, b.most)};
-  auto [least, most] = std::minmax_element(std::begin(corners), std::end(corners));
+template <typename Fn> static Interval atBounds(Interval a, Interval b, Fn function) {
+  int64_t values[] = {function(a.least, b.least), function(a.least, b.most),
+                      function(a.most, b.least), function(a.most, b.most)};
+  auto [least, most] = std::minmax_element(std::begin(values), std::end(values));
   return {*least, *most};
 }
 
@@ -56,7 +56,7 @@ std::optional<Interval> IndexRanges::ofArithmetic(Operation *op) {
   return llvm::TypeSwitch<Operation *, std::optional<Interval>>(op)
       .Case([&](AddOp) { return Interval{a->least + b->least, a->most + b->most}; })
       .Case([&](SubOp) { return Interval{a->least - b->most, a->most - b->least}; })
-      .Case([&](MulOp) { return atCorners(*a, *b, std::multiplies<>()); })
+      .Case([&](MulOp) { return atBounds(*a, *b, std::multiplies<>()); })
       .Case([&](MaximumOp) {
         return Interval{std::max(a->least, b->least), std::max(a->most, b->most)};
       })
@@ -66,7 +66,7 @@ std::optional<Interval> IndexRanges::ofArithmetic(Operation *op) {
       .Case([&](DivOp) -> std::optional<Interval> {
         if (b->least <= 0)
           return std::nullopt;
-        return atCorners(*a, *b, std::divides<>());
+        return atBounds(*a, *b, std::divides<>());
       })
       .Default(std::optional<Interval>());
 }

@@ -32,7 +32,7 @@ struct Sizes {
 };
 
 /// Elements of the forward regions: keys, values, queries, sums, scores, and three rows of lanes.
-constexpr std::array<int64_t, 8> forwardPieces(const Sizes &s) {
+constexpr std::array<int64_t, 8> forwardBuffers(const Sizes &s) {
   return {roundUpToPanel(s.keys) * s.head,
           roundUpToPanel(s.keys) * s.valueHead,
           s.head * s.lanes(),
@@ -46,7 +46,7 @@ constexpr std::array<int64_t, 8> forwardPieces(const Sizes &s) {
 /// Elements of the backward regions: queries, their cotangents and gradients; a block of keys; the
 /// transposed keys, values and gradients of both; log-sum-exp and mean of each query; probabilities
 /// and score gradients.
-constexpr std::array<int64_t, 12> backwardPieces(const Sizes &s) {
+constexpr std::array<int64_t, 12> backwardBuffers(const Sizes &s) {
   const int64_t packed = s.group * roundUpToPanel(s.queries), rows = s.group * s.queries;
   return {packed * s.head,
           packed * s.valueHead,
@@ -62,21 +62,21 @@ constexpr std::array<int64_t, 12> backwardPieces(const Sizes &s) {
           kQueryBlock * s.lanes()};
 }
 
-constexpr int64_t pieceBytes(int64_t elements, int64_t elementBytes) {
+constexpr int64_t bufferBytes(int64_t elements, int64_t elementBytes) {
   return (elements * elementBytes + kLineBytes - 1) / kLineBytes * kLineBytes;
 }
 
 /// Bytes of one thread's block.
 constexpr int64_t forwardBytes(const Sizes &sizes) {
   int64_t bytes = 0;
-  for (int64_t piece : forwardPieces(sizes))
-    bytes += pieceBytes(piece, sizes.elementBytes);
+  for (int64_t buffer : forwardBuffers(sizes))
+    bytes += bufferBytes(buffer, sizes.elementBytes);
   return bytes;
 }
 constexpr int64_t backwardBytes(const Sizes &sizes) {
   int64_t bytes = 0;
-  for (int64_t piece : backwardPieces(sizes))
-    bytes += pieceBytes(piece, sizes.elementBytes);
+  for (int64_t buffer : backwardBuffers(sizes))
+    bytes += bufferBytes(buffer, sizes.elementBytes);
   return bytes;
 }
 

@@ -39,23 +39,23 @@ template <typename T> using Total = std::conditional_t<std::is_floating_point_v<
 template <typename T> class Sum {
 public:
   TM_FUNCTION void add(T term) {
-    part += term;
+    block += term;
     if (++terms < kSumBlock)
       return;
-    total += part;
-    part = 0;
+    total += block;
+    block = 0;
     terms = 0;
   }
   /// Scales the sum so far.
   TM_FUNCTION void scale(T factor) {
     total *= factor;
-    part *= factor;
+    block *= factor;
   }
-  TM_FUNCTION Total<T> get() const { return total + part; }
+  TM_FUNCTION Total<T> get() const { return total + block; }
 
 private:
   Total<T> total = 0;
-  T part = 0;
+  T block = 0;
   int terms = 0;
 };
 

@@ -97,14 +97,14 @@ T reduceChunks(int64_t count, T neutral, ReduceChunk &&reduceChunk, Combine &&co
   constexpr int64_t kChunks = 256, kLeast = 1024;
   const int64_t size = chunk(count, kChunks) < kLeast ? kLeast : chunk(count, kChunks);
   const int64_t chunks = chunk(count, size);
-  T parts[kChunks];
+  T partials[kChunks];
   parallelFor(chunks, count, [&](int64_t c) {
     const int64_t end = (c + 1) * size < count ? (c + 1) * size : count;
-    parts[c] = reduceChunk(c * size, end);
+    partials[c] = reduceChunk(c * size, end);
   });
   T total = neutral;
   for (int64_t c = 0; c < chunks; ++c)
-    total = combine(total, parts[c]);
+    total = combine(total, partials[c]);
   return total;
 }
 

@@ -157,7 +157,7 @@ public:
 
 private:
   struct Shared;
-  template <typename Exchange> Started start(Exchange);
+  template <typename Call> Started start(Call);
   void gather(const at::Tensor &from);
   void reduce(const at::Tensor &to, int64_t start, ReduceOp::RedOpType);
   void meet();

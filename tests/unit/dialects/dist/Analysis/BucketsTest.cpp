@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kLarge = 1000;
 
 // What may stand at one place goes together, and the place narrows.
-TEST(Buckets, ShareAPlace) {
+TEST(Buckets, JoinByPosition) {
   auto buckets = chooseBuckets({{0, 5, 1}, {3, 9, 1}, {4, 7, 1}}, kLarge);
   ASSERT_EQ(buckets.size(), 1u);
   EXPECT_THAT(buckets[0].members, ElementsAre(0, 1, 2));

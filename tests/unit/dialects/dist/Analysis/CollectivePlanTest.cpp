@@ -73,12 +73,12 @@ TEST(CollectivePlan, MovesRatherThanGathers) {
 ShardingByDim getRandomSharding(std::mt19937 &random) {
   ShardingByDim layout{{{}, {}, {}}, {}, 0, {}};
   for (int axis = 0; axis < 4; ++axis) {
-    int place = static_cast<int>(random() % 6);
-    if (place < 3)
-      layout.dims[place].push_back(axis);
-    else if (place == 3)
+    int choice = static_cast<int>(random() % 6);
+    if (choice < 3)
+      layout.dims[choice].push_back(axis);
+    else if (choice == 3)
       layout.flat.push_back(axis);
-    else if (place == 4)
+    else if (choice == 4)
       layout.partial.push_back(axis);
   }
   layout.flatFrom = layout.flat.empty() ? 0 : static_cast<int>(random() % 2);

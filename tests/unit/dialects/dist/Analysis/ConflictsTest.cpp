@@ -12,8 +12,8 @@ using testing::SizeIs;
 namespace {
 
 /// Fixed where it has a place.
-FactorTensor makePlaced(std::vector<FactorDim> dims, int place) {
-  return {std::move(dims), {place}, 0, place != kReplicated};
+FactorTensor makeSharded(std::vector<FactorDim> dims, int dim) {
+  return {std::move(dims), {dim}, 0, dim != kReplicated};
 }
 
 /// x2 = x[seq, embed] + x, and y[seq, ffn] = x2 w[embed, ffn]: the split of x reaches the product
@@ -22,9 +22,9 @@ FactorGraph getMatmulOfSum(int x, int w, std::vector<std::string> preference) {
   ShardingRule add = getAddRule();
   add.factors.push_back({"embed", "", 16, FactorKind::Parallel, {1, 1}, {1}});
   FactorGraph graph{{{"a", 2, std::move(preference)}},
-                    {makePlaced({kSeq, kEmbed}, x), makePlaced({kEmbed, kFfn}, w),
-                     makePlaced({kSeq, kEmbed}, kReplicated),
-                     makePlaced({kSeq, kFfn}, kReplicated)},
+                    {makeSharded({kSeq, kEmbed}, x), makeSharded({kEmbed, kFfn}, w),
+                     makeSharded({kSeq, kEmbed}, kReplicated),
+                     makeSharded({kSeq, kFfn}, kReplicated)},
                     {{add, {0, 0}, {2}}, {getMatmulRule(), {2, 1}, {3}}}};
   propagateFactors(graph);
   return graph;

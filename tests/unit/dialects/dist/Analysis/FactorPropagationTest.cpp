@@ -10,8 +10,8 @@ using testing::ElementsAre;
 
 namespace {
 
-FactorTensor makeTensor(std::vector<FactorDim> dims, int place = kReplicated, bool fixed = false) {
-  return {std::move(dims), {place}, 0, fixed};
+FactorTensor makeTensor(std::vector<FactorDim> dims, int dim = kReplicated, bool fixed = false) {
+  return {std::move(dims), {dim}, 0, fixed};
 }
 
 /// x[seq, embed], w[embed, ffn] and y[seq, ffn] of one matrix product, x and w placed as given.

@@ -54,12 +54,12 @@ TEST(Stacked, Attribute) {
   };
   auto type = NamedTensorType::get(builder.getF32Type(), {dim("layers", 2), dim("a", 3)});
   std::vector<std::vector<int64_t>> all = {{0, 1}}, some = {{1, 3}};
-  auto readBack = [&](const std::vector<std::vector<int64_t>> &iterations, int64_t part) {
-    mlir::Attribute attribute = getStackedAttr(builder, iterations, {part});
+  auto readBack = [&](const std::vector<std::vector<int64_t>> &iterations, int64_t segment) {
+    mlir::Attribute attribute = getStackedAttr(builder, iterations, {segment});
     Stack stack = getStack(attribute, type);
     EXPECT_EQ(getStackedLevels(attribute), 1u);
-    EXPECT_EQ(hasDefaultSegments(stack), part == 0);
-    EXPECT_THAT(stack.segments, ElementsAre(part));
+    EXPECT_EQ(hasDefaultSegments(stack), segment == 0);
+    EXPECT_THAT(stack.segments, ElementsAre(segment));
     EXPECT_THAT(stack.iterations[0], testing::ElementsAreArray(iterations[0]));
     return attribute;
   };
