@@ -57,7 +57,7 @@ public:
   }
 
   bool isHost() const override { return false; }
-  /// Returns while the transfer is under way, so the host need not wait for the previous step.
+  /// Returns before the transfer is complete, so the host need not wait for the previous step.
   void upload(std::byte *to, const void *from, int64_t bytes) override {
     if (bytes > PinnedRing::blockBytes) {
       send(to, from, bytes);

@@ -1,5 +1,5 @@
-// Scratch of a kernel: the calling thread's part of the planned block, divided into pieces aligned
-// to 64 bytes.
+// Scratch of a kernel: the calling thread's block, divided into buffers that are aligned to 64
+// bytes. The compiler plans one block per thread.
 #pragma once
 
 #include "titan/runtime/attention_scratch.h"
@@ -24,7 +24,7 @@ public:
     return buffer;
   }
 
-  /// Takes pieces of these sizes, in order.
+  /// Takes buffers of these sizes, in order.
   template <typename T, size_t Count>
   void take(const std::array<int64_t, Count> &sizes, T **(&buffers)[Count]) {
     for (size_t i = 0; i < Count; ++i)
@@ -36,7 +36,7 @@ private:
 };
 
 /// The outermost index space of an attention kernel: (outer, kv head) pairs. Each pair is divided
-/// into `parts` tasks if there are too few pairs for the threads, with at least one of `units` per
+/// into several tasks if there are too few pairs for the threads, with at least one of `units` per
 /// task.
 struct Tasks {
   Tasks(int64_t pairs, int64_t units) : pairs(pairs) {

@@ -219,7 +219,7 @@ TEST(SettingsTest, MistakesInFiles) {
 
 // The written TOML is a valid input of a run.
 TEST(SettingsTest, Toml) {
-  // File names are kept completely, wherever they are read.
+  // File names are absolute, so that they are valid in any working directory.
   const std::string folder = std::filesystem::current_path().string();
   EXPECT_EQ(Settings(withSettings()).toToml(),
             "data.batch = 8 # fixed when the program was compiled\ndata.path = \"" + folder +

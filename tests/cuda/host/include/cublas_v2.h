@@ -1,5 +1,5 @@
-// The part of cuBLAS that Titan uses, emulated on the CPU: plain sums in double precision, rounded
-// once.
+// The subset of cuBLAS that Titan uses, emulated on the CPU: plain sums in double precision,
+// rounded once.
 #pragma once
 
 #include "cuda_runtime_api.h"

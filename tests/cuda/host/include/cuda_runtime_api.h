@@ -1,4 +1,4 @@
-// The part of CUDA's runtime that Titan uses, emulated on the CPU for tests: ../README.md. Names
+// The subset of CUDA's runtime that Titan uses, emulated on the CPU for tests: ../README.md. Names
 // and semantics are CUDA's. Where CUDA leaves behaviour open, the emulation chooses the one that
 // exposes errors.
 #pragma once

@@ -1,4 +1,4 @@
-// The part of LibTorch's NCCL groups that Titan uses, between processes of one machine. All
+// The subset of LibTorch's NCCL groups that Titan uses, between processes of one machine. All
 // LibTorch headers that NcclGroup.cpp includes resolve to this file.
 #pragma once
 
