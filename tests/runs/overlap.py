@@ -1,10 +1,8 @@
-"""Whether collectives overlap computation, from a profile of two ranks: the order of events, not their
-lengths.
+"""Checks that collectives overlap with computation, from the order of events in profiles of two ranks.
 
-While one layer of a repeat is computed, the parameters of the next one must be under way, and so must the
-gradients' reductions: GEMMs run between the start of a collective and its wait. A separate thread must
-execute collectives: some end after their start has returned, and some start before the program waits for
-them.
+Gathers of the next layer's parameters and reductions of gradients must have matrix products between
+their start and their wait. A separate thread must execute them: some end after their start has returned,
+and some begin before the program waits.
 """
 
 import json
@@ -18,7 +16,7 @@ PRODUCTS = {"contract", "dgrad", "wgrad"}
 
 @dataclass
 class Collective:
-    """A collective of the communication thread, with the program's events from its start to its wait."""
+    """A collective on the communication thread, and the program's events from its start to its wait."""
 
     span: dict
     events: list[dict]
@@ -41,8 +39,7 @@ class Collective:
 
     @property
     def is_in_time(self) -> bool:
-        """Starts after its start event and ends before its wait ends; clocks have a resolution of a
-        microsecond."""
+        """Whether it ran between its start and the end of its wait, to a microsecond."""
         return (self.events[0]["ts"] <= self.span["args"]["started"] <= self.span["ts"] + 1
                 and end(self.span) <= end(self.events[-1]) + 1)
 
@@ -58,7 +55,7 @@ def collectives_of(profile: Path) -> list[Collective]:
 
 
 def collective_of(span: dict, program: list[dict]) -> Collective:
-    """From the last operation of its name before its start to the first wait of its line after it."""
+    """Finds the program's events from the operation that started it to the next wait of its line."""
     started, line = span["args"]["started"], span["args"]["line"]
     first = max(i for i, e in enumerate(program) if e["ts"] <= started and e["name"] == span["name"])
     last = next(i for i, e in enumerate(program) if i > first and e["name"] == f"{line} wait")
@@ -66,8 +63,8 @@ def collective_of(span: dict, program: list[dict]) -> Collective:
 
 
 def check_overlap(profile: Path, layers: int, steps: int) -> list[str]:
-    """The missing overlaps. A step has a forward and a backward pass over the layers. Each prefetches all
-    layers but its first; the backward pass reduces the gradients of all."""
+    """Returns the faults. In each step, the forward and the backward both prefetch all layers but their
+    first one, and the backward reduces the gradients of all layers."""
     found = collectives_of(profile)
     faults = [f"{e.span['name']} is carried out outside of its start and wait" for e in found
               if not e.is_in_time]

@@ -1,7 +1,7 @@
-// The one block of memory of a rank's program. All offsets are known before the first step.
-// Persistent allocations come first, in sequence or block by block (PersistentLayout.h). One region
-// follows that the transient allocations of all functions share, since only one function runs at a
-// time. Pages are zero when first touched.
+// The single memory block of a rank's program. All offsets are fixed before the first step:
+// persistent allocations in their layout (PersistentLayout.h), then one region for transient
+// allocations. The functions share that region, because only one function runs at a time. Pages are
+// zero at their first access.
 #pragma once
 
 #include "device/Device.h"
@@ -24,7 +24,7 @@ public:
   int64_t persistentBytes() const { return persistentEnd; }
   /// Byte offsets from base(); for an allocation in a bucket, the offset of its first slot.
   const std::vector<int64_t> &persistent() const { return persistentOffsets; }
-  /// Bytes between the slots of a persistent allocation in a bucket; 0 for others.
+  /// Bytes between consecutive slots of a persistent allocation in a bucket; 0 for others.
   int64_t slotStride(size_t persistent) const { return slotStrides[persistent]; }
   const std::vector<int64_t> &transient(size_t function) const {
     return transientOffsets[function];

@@ -30,7 +30,7 @@ Numbers heldBy(const TensorInfo &info, const Numbers &degree, const Numbers &coo
   return held;
 }
 
-// An unsharded tensor is one run.
+// A replicated tensor is a single run.
 TEST(ShardLayout, Whole) {
   TensorInfo info = tensor({{"a", 3, {}}, {"b", 4, {}}});
   ShardLayout layout(info, Numbers{2}, Numbers{1});
@@ -44,7 +44,7 @@ TEST(ShardLayout, Whole) {
   EXPECT_TRUE(ShardLayout(info, Numbers{2}, Numbers{0}).isWriter());
 }
 
-// Ranks hold the same shard if they differ only on axes that do not shard the tensor.
+// Ranks have equal shards if they differ only on axes that do not shard the tensor.
 TEST(ShardLayout, Shards) {
   TensorInfo info = tensor({{"a", 4, {0}}, {"b", 4, {}}}, {2}, 1);
   std::map<Numbers, std::set<int64_t>> shards;
@@ -62,7 +62,7 @@ TEST(ShardLayout, Shards) {
   EXPECT_EQ(all.size(), 4u);
 }
 
-// A sharded dimension has this rank's block, whatever its position.
+// A shard of any dimension is this rank's block.
 TEST(ShardLayout, SplitDimensions) {
   TensorInfo rows = tensor({{"a", 4, {0}}, {"b", 3, {}}});
   EXPECT_EQ(heldBy(rows, {2}, {1}), (Numbers{6, 7, 8, 9, 10, 11}));
@@ -82,7 +82,7 @@ TEST(ShardLayout, TwoAxesOnOneDimension) {
   EXPECT_EQ(heldBy(swapped, {2, 2}, {1, 0}), (Numbers{2, 3}));
 }
 
-// Flat storage divides the rest into equal shards and pads the last.
+// Flat storage has equal chunks, the last one padded.
 TEST(ShardLayout, Flat) {
   TensorInfo info = tensor({{"a", 2, {}}, {"b", 5, {}}}, {0}, 0);
   EXPECT_EQ(heldBy(info, {4}, {0}), (Numbers{0, 1, 2}));
@@ -91,27 +91,27 @@ TEST(ShardLayout, Flat) {
   EXPECT_EQ(heldBy(perRow, {2}, {1}), (Numbers{3, 4, -1, 8, 9, -1}));
 }
 
-// Flat storage of a tensor whose columns another axis shards flattens the shard.
+// If another axis shards the columns, their shard is flattened.
 TEST(ShardLayout, FlatOverASplitTensor) {
   TensorInfo info = tensor({{"a", 3, {}}, {"b", 4, {1}}}, {0}, 0);
-  // Shard 1 of axis 1 is columns 2 and 3: 2 3 6 7 10 11; axis 0 takes three each.
+  // Shard 1 of axis 1 is columns 2 and 3: 2 3 6 7 10 11; axis 0 shards these into chunks of three.
   EXPECT_EQ(heldBy(info, {2, 2}, {0, 1}), (Numbers{2, 3, 6}));
   EXPECT_EQ(heldBy(info, {2, 2}, {1, 1}), (Numbers{7, 10, 11}));
 }
 
-// Padding follows the last element of a dimension: it belongs to no run, and global indices ignore
-// it.
+// Padding follows the last element of a dimension and belongs to no run. Global indices are those
+// of the tensor without padding.
 TEST(ShardLayout, PaddedDimensions) {
   TensorInfo columns = tensor({{"a", 2, {}}, {"b", 6, {0}, 1}});
   EXPECT_EQ(heldBy(columns, {2}, {0}), (Numbers{0, 1, 2, 5, 6, 7}));
   EXPECT_EQ(heldBy(columns, {2}, {1}), (Numbers{3, 4, -1, 8, 9, -1}));
   TensorInfo rows = tensor({{"a", 4, {0}, 1}, {"b", 2, {}}});
   EXPECT_EQ(heldBy(rows, {2}, {1}), (Numbers{4, 5, -1, -1}));
-  // All elements of this rank's shard are padding.
+  // All elements of this rank are padding.
   TensorInfo beyond = tensor({{"a", 2, {}}, {"b", 4, {0}, 2}});
   EXPECT_EQ(heldBy(beyond, {2}, {0}), (Numbers{0, 1, 2, 3}));
   EXPECT_EQ(heldBy(beyond, {2}, {1}), (Numbers{-1, -1, -1, -1}));
-  // Unsharded, and in flat storage.
+  // The same without sharding and in flat storage.
   TensorInfo flat = tensor({{"a", 2, {}}, {"b", 4, {}, 1}}, {0}, 0);
   EXPECT_EQ(heldBy(flat, {2}, {1}), (Numbers{3, 4, 5, -1}));
   TensorInfo perRow = tensor({{"a", 2, {0}, 1}, {"b", 3, {}}}, {1}, 1);
@@ -119,7 +119,7 @@ TEST(ShardLayout, PaddedDimensions) {
   EXPECT_EQ(ShardLayout(columns, Numbers{2}, Numbers{0}).globalElements(), 10);
 }
 
-// Over all writers, every element of the tensor occurs exactly once, for many shapes and meshes.
+// The writers' shards contain every element exactly once, for many shapes and meshes.
 TEST(ShardLayout, WritersCoverTheTensorOnce) {
   std::vector<TensorInfo> infos = {
       tensor({}),
@@ -153,7 +153,7 @@ TEST(ShardLayout, WritersCoverTheTensorOnce) {
   }
 }
 
-// A layer of a stacked tensor has the same storage, one dimension further out, and its own name.
+// A slot of a stacked tensor has the same storage without the leading dimension, and its own name.
 TEST(ShardLayout, Layers) {
   TensorInfo stacked = tensor({{"layers", 6, {}}, {"a", 5, {}}}, {0}, 1);
   TensorInfo layer = layerInfo(stacked);
@@ -177,7 +177,7 @@ TEST(ShardLayout, Layers) {
   EXPECT_EQ(nameOf("m.outer.inner.attn.wq", both), "m.outer.1.inner.3.attn.wq");
 }
 
-// An indivisible dimension is named with its axes.
+// The error names the indivisible dimension and its axes.
 TEST(ShardLayout, CheckDivisible) {
   std::vector<Axis> mesh{{"shard", 0}, {"tp", 2}};
   TensorInfo info = tensor({{"batch", 8, {0}}, {"seq", 16, {1}}});

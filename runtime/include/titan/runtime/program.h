@@ -66,21 +66,22 @@ struct TensorInfo {
 enum class Init : uint8_t { Constant, Normal, TruncatedNormal, Uniform };
 
 /// An allocation in the arena. A transient allocation is live from event `first` to event `last` of
-/// its function's linear order, and may share memory with others. A persistent one is always live.
-/// An allocation in a bucket has `slots` equal slots, one per block of a repeat: the slots of one
-/// block are contiguous over the bucket, each aligned to `tm::alignment`.
+/// its function's linear order and may share memory with others. A persistent allocation is always
+/// live. An allocation in a bucket consists of `slots` equal slots, one per block of a repeat. The
+/// slots of one block in all allocations of a bucket are consecutive, each at a multiple of
+/// `tm::alignment` (alignment.h).
 struct Allocation {
   std::string name; // source name, for messages
   int64_t bytes;    // on this rank
   int64_t first = 0, last = 0;
-  std::string bucket = {}; // empty: one contiguous allocation
+  std::string bucket = {}; // empty: one contiguous range
   int64_t slots = 1;
 };
 
-/// A stack overlap: a loop reads slots of the stacks `consumed` for the last time while it writes
-/// slots of the stacks `produced`. So a produced stack may share bytes with a consumed one. For
-/// every offset constraint, the upper stack starts at least `below` slots of the lower stack, minus
-/// `above` slots of the upper one, after the lower stack.
+/// A loop consumes slots of the stacks `consumed` while it produces slots of the stacks `produced`,
+/// so that each pair of them may overlap. Every constraint is a lower bound of the distance between
+/// the upper and the lower stack: `below` rows of the lower stack minus `above` rows of the upper
+/// one.
 struct StackOverlap {
   struct OffsetConstraint {
     int64_t below, above;
@@ -101,7 +102,7 @@ struct Tensor {
   /// dimension is a repeat) is stored in files and initialised per layer: "layers.3.wq".
   std::string name;
   TensorInfo info;
-  int allocation; // index into Program::persistent or, of a function's own, Function::transient
+  int allocation; // index into Program::persistent or Function::transient
   /// The function that an input, an output or a gradient belongs to ("train", "logits"). An input
   /// is set before the function runs; an output is valid from its end until another function runs.
   /// Empty for shared tensors.
@@ -133,7 +134,7 @@ struct BadIndex {
 struct Context {
   std::byte *arena = nullptr;
   const int64_t *persistent = nullptr; // byte offsets of Program::persistent
-  const int64_t *transient = nullptr;  // byte offsets of the running function's allocations
+  const int64_t *transient = nullptr;  // byte offsets of the function's allocations
   const int64_t *degree = nullptr;     // per mesh axis
   const int64_t *coordinate = nullptr; // per mesh axis
   Collectives *collectives = nullptr;
@@ -146,7 +147,7 @@ struct Context {
   BadIndex *badIndex = nullptr; // CUDA: where kernels record the first index out of range
 };
 
-/// The allocation `index`, or its first slot.
+/// The address of allocation `index`, or of its first slot.
 template <typename T> T *persistent(const Context &ctx, int index) {
   return reinterpret_cast<T *>(ctx.arena + ctx.persistent[index]);
 }
@@ -254,9 +255,10 @@ void attentionGrad(Context &, const bf16 *dOut, const bf16 *q, const bf16 *k, co
                    const bf16 *out, const float *lse, const float *lseCotangent, bf16 *dq, bf16 *dk,
                    bf16 *dv, const AttentionShape &);
 
-/// Collectives over the group of the given mesh axes (outer to inner). A dimension-wise collective
-/// moves `outer` blocks of `inner` contiguous elements: the local tensor is [outer, d, inner],
-/// where d is the local size of the sharded dimension. `elements` counts a rank's shard.
+/// Collectives over the group of the ranks that differ in the given mesh axes only. A collective
+/// along a dimension moves `outer` blocks of `inner` contiguous elements. The local tensor is
+/// [outer, d, inner], and d is the local size of the sharded dimension. `elements` counts those of
+/// one rank.
 enum class Reduction : uint8_t { Sum, Max, Min };
 struct GroupRef {
   const int *axes;
@@ -275,16 +277,16 @@ void reduceScatter(Context &, GroupRef, DType, Reduction, const void *in, void *
                    int64_t d, int64_t inner);
 /// In place.
 void allReduce(Context &, GroupRef, DType, Reduction, void *data, int64_t elements);
-/// One operand of a coalesced collective, with the arguments of a separate call; for in-place
-/// reductions, `in` equals `out`.
+/// One tensor of a coalesced collective, with the arguments of a single call. For allReduce `in`
+/// equals `out`.
 struct CollectiveOperand {
   const void *in;
   void *out;
   int64_t outer, d, inner;
 };
-/// Coalesced collectives. With a channel, the call returns immediately and the collective continues
-/// in the background, in the order of the calls. Until `finish` on that channel, nobody may write
-/// its inputs or touch its outputs.
+/// Coalesced collectives. With a channel, the call returns at once, and collectives run in the
+/// background in the order of the calls. Until `finish` on that channel, nobody may write the
+/// inputs or access the outputs.
 constexpr int kAtOnce = -1;
 void allGather(Context &, GroupRef, DType, std::initializer_list<CollectiveOperand>,
                int channel = kAtOnce);
@@ -292,11 +294,11 @@ void reduceScatter(Context &, GroupRef, DType, Reduction, std::initializer_list<
                    int channel = kAtOnce);
 void allReduce(Context &, GroupRef, DType, Reduction, std::initializer_list<CollectiveOperand>,
                int channel = kAtOnce);
-/// Waits for the last collective that was started on the channel.
+/// Waits for the last collective started on the channel.
 void finish(Context &, int channel);
-/// Moves the sharding from dimension g to dimension s of a tensor [a, s, b, g, c], where g has
-/// ranks * gLocal elements: in [a, s, b, gLocal, c] -> out [a, s / ranks, b, g, c]. `gatherFirst`
-/// swaps the two: in [a, gLocal, b, s, c] -> out [a, g, b, s / ranks, c].
+/// Moves the sharded dimension of a tensor [a, s, b, g, c] from g to s, where g = ranks * gLocal:
+/// in [a, s, b, gLocal, c] -> out [a, s / ranks, b, g, c]. With `gatherFirst`, g precedes s:
+/// in [a, gLocal, b, s, c] -> out [a, g, b, s / ranks, c].
 void allToAll(Context &, GroupRef, DType, const void *in, void *out, int64_t a, int64_t s,
               int64_t b, int64_t gLocal, int64_t c, bool gatherFirst);
 
