@@ -1,4 +1,4 @@
-// Finds unclosed and surplus brackets, reports them at their probable cause, and repairs them.
+// Finds unclosed and extra brackets, reports them at their probable cause, and repairs them.
 #include "compiler/syntax/TokenPreparer.h"
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 //   - every statement, setting and axis ends in its own NEWLINE, `;` or `,`, also before `}` and at
 //   the
 //     end of the file (inserted);
-//   - brackets match: missing ones are inserted and surplus ones dropped, with a report;
+//   - brackets match: missing ones are inserted and extra ones dropped, with a report;
 //   - nesting and expression length are limited, so no later pass can overflow the stack.
 #ifndef TITAN_COMPILER_SYNTAX_PREPARETOKENS_H
 #define TITAN_COMPILER_SYNTAX_PREPARETOKENS_H
@@ -29,7 +29,7 @@ struct PreparedTokens {
   std::vector<Token> tokens; // ends in endOfFile
   /// Lines with a reported error; later syntax errors there are suppressed.
   std::set<uint32_t> erroneousLines;
-  /// A `}` that may be surplus: the next line is indented further than the closed block.
+  /// A `}` that may be extra: the next line is indented further than the closed block.
   std::optional<uint32_t> extraBrace;
   /// A limit was exceeded; there are no tokens to parse.
   bool limitExceeded = false;

@@ -129,7 +129,7 @@ antlr4::Token *Recovery::recoverInline(antlr4::Parser *parser) {
   throw antlr4::InputMismatchException(parser);
 }
 
-/// Indented text outside of braces: an earlier `{` is missing, or a `}` is surplus.
+/// Indented text outside of braces: an earlier `{` is missing, or a `}` is extra.
 void Recovery::noteBraceBefore(Diagnostic &diagnostic, size_t index) const {
   if (index < 2)
     return;
