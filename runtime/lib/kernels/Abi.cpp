@@ -1,4 +1,4 @@
-// What emitted functions call (program.h), in terms of the kernels.
+// The kernels of the program ABI (program.h).
 #include "titan/runtime/attention.h"
 #include "titan/runtime/gemm.h"
 #include "titan/runtime/program.h"

@@ -1,5 +1,5 @@
-// Working memory of a kernel: the calling thread's block of what the caller planned, from which
-// pieces are cut off, each aligned to 64 bytes.
+// Scratch of a kernel: the calling thread's block, divided into buffers that are aligned to 64
+// bytes. The compiler plans one block per thread.
 #pragma once
 
 #include "titan/runtime/attention_scratch.h"
@@ -24,7 +24,7 @@ public:
     return buffer;
   }
 
-  /// Pieces of these sizes, in order.
+  /// Takes buffers of these sizes, in order.
   template <typename T, size_t Count>
   void take(const std::array<int64_t, Count> &sizes, T **(&buffers)[Count]) {
     for (size_t i = 0; i < Count; ++i)
@@ -35,11 +35,12 @@ private:
   std::byte *next;
 };
 
-/// A kernel's outermost index space: (outer, kv head) pairs, each in `parts` where there are fewer
-/// pairs than would keep the threads busy; at most one part for each of `units`.
+/// The outermost index space of an attention kernel: (outer, kv head) pairs. Each pair is divided
+/// into several tasks if there are too few pairs for the threads, with at least one of `units` per
+/// task.
 struct Tasks {
   Tasks(int64_t pairs, int64_t units) : pairs(pairs) {
-    constexpr int64_t perThread = 4; // so that unequal parts even out
+    constexpr int64_t perThread = 4; // balances unequal tasks
     int64_t wanted = perThread * omp_get_max_threads();
     if (pairs < wanted && omp_get_max_threads() > 1)
       chunks = units < wanted / pairs ? units : wanted / pairs;

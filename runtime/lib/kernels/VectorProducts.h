@@ -1,4 +1,4 @@
-// The products of a kind of vectors. For translation units as VectorPanels.h is.
+// GEMM on vectors of one instruction set. The restrictions of VectorPanels.h apply.
 #pragma once
 
 #include "VectorPanels.h"
@@ -25,7 +25,7 @@ static void multiplyWith(const LeftRows<E, P> &left, const OperandOf<E> &b,
   macrokernel<V, PackedRows<V, P>>(left.packed, 0, left.panelRows, packBuffer.panels, extents, c);
 }
 
-/// What a unit of either kind does.
+/// Shared by the units of all element types.
 template <typename V, typename E, typename P, typename Unit> class VectorUnitOf : public Unit {
 public:
   constexpr VectorUnitOf(int64_t maxSteps, int64_t maxColumns)

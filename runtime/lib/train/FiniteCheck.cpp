@@ -11,7 +11,7 @@ namespace titan::rt {
 
 namespace {
 
-/// How often a skipped step is told of.
+/// The number of skipped steps that are reported.
 constexpr int maxReports = 10;
 
 /// Steps in a row whose update may be skipped. Nothing but the data differs between them, so what

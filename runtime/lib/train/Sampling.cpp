@@ -8,7 +8,7 @@ namespace titan::rt {
 
 namespace {
 
-/// Takes the weight from all tokens but those that the draw is among; what is left in all.
+/// Zeroes the weights of all tokens outside of the selection; returns the remaining total.
 double restrict(std::vector<double> &weight, const Sampling &sampling) {
   std::vector<size_t> order(weight.size());
   std::iota(order.begin(), order.end(), size_t{0});

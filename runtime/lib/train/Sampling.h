@@ -1,4 +1,4 @@
-// The next token of a text from its logits.
+// Selection of the next token from its logits.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@ namespace titan::rt {
 
 struct Sampling {
   double temperature = 0; ///< of softmax(logits / temperature); 0: the most likely token
-  int64_t topK = 0;       ///< among so many of the most likely tokens; 0: all
-  double topP = 1;        ///< among the fewest of those that are together as likely; in (0, 1]
+  int64_t topK = 0;       ///< only the topK most likely tokens; 0: all
+  double topP = 1;        ///< only the fewest tokens with this total probability; in (0, 1]
 };
 
-/// The largest logit (the lowest index of several), or at a temperature above 0 a draw with the
-/// uniform number given. Of equal logits at the edge of topK or topP, the lower indices count as
-/// more likely. topP is A. Holtzman et al., "The Curious Case of Neural Text Degeneration", 2020,
-/// section 3.1, of what topK leaves.
+/// The largest logit (the lowest index on ties), or, at a temperature above 0, a draw with the
+/// given uniform number. Ties at the limit of topK or topP favour lower indices. topP follows A.
+/// Holtzman et al., "The Curious Case of Neural Text Degeneration", 2020, section 3.1, applied
+/// after topK.
 int64_t chooseToken(const std::vector<double> &logits, const Sampling &sampling, double uniform);
 
 } // namespace titan::rt

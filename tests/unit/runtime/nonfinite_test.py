@@ -1,4 +1,4 @@
-"""What a run does about a loss that is not finite, and what is left of the checkpoints before."""
+"""The reaction of a run to a loss that is not finite, and its effect on earlier checkpoints."""
 
 import json
 import os
@@ -18,7 +18,7 @@ class NonFiniteTest(ProgramCase):
         return self.folder / name, out + err
 
     def checkpoints(self, run):
-        """Their steps, those of a loss that is not finite as negative numbers."""
+        """Their steps; negative for a loss that is not finite."""
         found = []
         for path in (run / "checkpoints").iterdir():
             manifest = json.loads((path / "checkpoint.json").read_text())
@@ -26,8 +26,8 @@ class NonFiniteTest(ProgramCase):
         return sorted(found, key=abs)
 
     def test_stops(self):
-        """By default the run ends at that step, with a status of its own, and keeps what was good; so
-        on two ranks."""
+        """By default the run ends at that step with its own status, and keeps good checkpoints; also with
+        two ranks."""
         for ranks in (1, 2):
             run, said = self.run_nan(f"run-{ranks}", "14", ranks=ranks, status=76 if ranks == 1 else 1)
             self.assertIn("error: step 14: the loss is nan and the gradient's norm 0", said)
@@ -43,13 +43,12 @@ class NonFiniteTest(ProgramCase):
         self.assertIn("resuming after step 12", said)
 
     def test_a_step_that_would_be_saved(self):
-        """It is not."""
+        """It is not saved."""
         run, _ = self.run_nan("run", "16", status=76)
         self.assertEqual(self.checkpoints(run), [8, 12])
 
     def test_warns(self):
-        """The run goes on; its checkpoints take the place of none that is good, and --resume auto
-        passes them over."""
+        """The run continues; its checkpoints displace no good one, and --resume auto skips them."""
         run, said = self.run_nan("run", "10", "--set", "on_nonfinite=warn")
         self.assertEqual(said.count("warning: step 10: the loss is nan"), 1)
         self.assertEqual(self.checkpoints(run), [4, 8, -16, -20])
@@ -76,13 +75,13 @@ class NonFiniteTest(ProgramCase):
                              ("nonfinite", 113, 76))
 
     def test_a_word_that_is_compiled_in(self):
-        """A program that was built without skipping says how to build it."""
+        """A program compiled without skipping prints the command that rebuilds it."""
         _, said = self.run_nan("run", "10", "--set", "on_nonfinite=skip", status=1)
         self.assertIn("`on_nonfinite` cannot be skip [T0503]", said)
         self.assertIn("rebuild to change it: `titanc build FILE.titan --set on_nonfinite=skip`", said)
 
     def test_nothing_good_is_left(self):
-        """--resume auto does not begin anew in silence; a folder that is named is taken."""
+        """--resume auto does not restart silently; an explicit folder is accepted."""
         run, _ = self.run_nan("run", "1", "--set", "on_nonfinite=warn")
         _, said = self.train("run", "--steps", 24, status=1)
         self.assertIn("can be used: begin anew with --resume none", said)
@@ -90,7 +89,7 @@ class NonFiniteTest(ProgramCase):
         self.assertIn("resuming after step 20", said)
 
     def test_a_schedule_that_is_moved(self):
-        """Is said where a run goes on."""
+        """A resumed run reports it."""
         run, _ = self.train("run", "--steps", 10, "--set", "checkpoint.every=5")
         _, said = self.train("run", "--steps", 20)
         self.assertRegex(said, "note: the schedule ends at step 20, and ended at 10 when the checkpoint was")

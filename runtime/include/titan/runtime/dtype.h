@@ -1,11 +1,11 @@
-// What the runtime knows about element types beyond the ABI (program.h), which declares them.
+// Names of element types. The ABI (program.h) declares the types.
 #pragma once
 
 #include "titan/runtime/program.h"
 
 namespace titan::rt {
 
-/// The name used in messages and `.titan` files.
+/// The name in messages and `.titan` files.
 constexpr const char *nameOf(DType type) {
   switch (type) {
   case DType::F64:

@@ -1,11 +1,10 @@
-// Weights in the safetensors format: eight bytes of little-endian header length, a JSON header
+// The safetensors format: eight bytes of little-endian header length, a JSON header
 //   {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, "__metadata__": {...}}
-// and the tensors' bytes, row-major and little-endian. The reader maps the file and trusts nothing:
-// every size, offset and type is checked before a byte of data is touched, so a truncated or
-// hostile file is an error, never a crash. Slices are read without reading the rest, so a rank
-// pays only for what it owns.
+// and the tensors' bytes, row-major and little-endian. The reader maps the file and checks every
+// size, offset and type before it accesses data. A truncated or malicious file is an error, never a
+// crash. A rank reads only its slices.
 //
-// Errors: UserError "FILE: reason"; the writer throws Fault where the disk is full or fails.
+// Errors: UserError "FILE: reason"; the writer throws Fault if the disk is full or fails.
 #pragma once
 
 #include "titan/runtime/dtype.h"
@@ -20,7 +19,7 @@
 
 namespace titan::rt {
 
-/// One tensor of a file. `dtype` is the format's own name ("F32", "BF16", ...).
+/// One tensor of a file. `dtype` is the format's name ("F32", "BF16", ...).
 struct StoredTensor {
   std::string dtype;
   std::vector<int64_t> shape;
@@ -42,32 +41,31 @@ private:
   std::map<std::string, std::string> meta;
 };
 
-/// All weights under a path: one .safetensors file; a directory with model.safetensors; one with
-/// model.safetensors.index.json and the files it names; or the directory of a run that has not come
-/// to its end, for its latest checkpoint. Or the files of a list, `root` then names them in
-/// messages.
+/// All weights under a path: a .safetensors file; a directory with model.safetensors; a directory
+/// with model.safetensors.index.json and its files; or the directory of an unfinished run, which
+/// selects its latest checkpoint. Alternatively a list of files, which `root` names in messages.
 class WeightStore {
 public:
   explicit WeightStore(const std::string &path);
   WeightStore(std::string root, const std::vector<std::string> &files);
 
   const std::string &path() const { return root; }
-  /// Where the files lie that `path` names or leads to.
+  /// The directory of the files that `path` selects.
   std::string directory() const;
   /// Names of all tensors, sorted.
   std::vector<std::string> names() const;
-  /// Null where there is none of this name.
+  /// Null if there is no tensor of this name.
   const StoredTensor *find(const std::string &name) const;
 
   /// Reads elements [first, first + count) of a tensor (row-major) into out (F32 or F64),
-  /// converting from F64, F32, F16 or BF16. Another kind of type is an error by name.
+  /// converting from F64, F32, F16 or BF16. Other types are an error that names the tensor.
   void readRange(const std::string &name, int64_t first, int64_t count, DType type,
                  void *out) const;
 
-  /// Lets go of what was read of the files (MappedFile::release).
+  /// Releases the pages that were read (MappedFile::release).
   void release() const;
 
-  /// Errors, by name, unless the store holds exactly tensors of these names and shapes.
+  /// Errors, by name, unless the store contains exactly tensors of these names and shapes.
   void expectExactly(const std::map<std::string, std::vector<int64_t>> &shapes) const;
 
 private:
@@ -76,18 +74,18 @@ private:
   std::map<std::string, const StoredTensor *> byName;
 };
 
-/// Where to part tensors of these bytes, in their order, into files: the ends of the parts. A part
-/// has at most `shardBytes` bytes, but at least one tensor.
+/// Division of tensors, in order, into files: the ends of the files. A file has at most
+/// `shardBytes` bytes, but at least one tensor.
 std::vector<size_t> cutIntoShards(std::span<const int64_t> tensorBytes, int64_t shardBytes);
 
-/// One file of several, and the tensors in it with their bytes.
+/// One of several files, with its tensors and their bytes.
 struct Shard {
   std::string file;
   std::vector<std::pair<std::string, int64_t>> tensors;
 };
 
-/// The index that lists them for other software: STEM.safetensors.index.json. One rank calls it.
-/// Its name is durable once the caller has synced the folder.
+/// Writes the index STEM.safetensors.index.json for other software. One rank calls it. Its name is
+/// durable after the caller syncs the folder.
 void writeShardIndex(const std::string &directory, const std::string &stem,
                      const std::vector<Shard> &shards);
 
@@ -100,12 +98,12 @@ struct TensorSpec {
 
 class PendingFile; // lib/files/DurableFile.h
 
-/// Writes one file: the layout is fixed by the specs at once, then tensors arrive in any order and
-/// in parts, from one process or several. The file appears under its name only when it is complete
-/// (finish), so that a reader never meets half of one.
+/// Writes one file: the specs fix the layout; tensors then arrive in any order and in slices, from
+/// one or several processes. The file appears under its name only when it is complete (finish), so
+/// readers never see a partial file.
 class SafetensorsWriter {
 public:
-  /// One process creates the file; the others, with the same specs, join it once it exists.
+  /// One process creates the file; others, with the same specs, join it once it exists.
   enum class Role { Create, Join };
   SafetensorsWriter(const std::string &path, const std::vector<TensorSpec> &tensors,
                     const std::map<std::string, std::string> &metadata = {},
@@ -114,10 +112,10 @@ public:
   SafetensorsWriter(const SafetensorsWriter &) = delete;
   SafetensorsWriter &operator=(const SafetensorsWriter &) = delete;
 
-  /// Bytes [byteOffset, byteOffset + data.size()) of tensor number `index` of the specs.
+  /// Writes bytes [byteOffset, byteOffset + data.size()) of tensor number `index` of the specs.
   void write(size_t index, int64_t byteOffset, std::span<const std::byte> data);
-  /// Syncs; the creator also renames into place, so it comes last. The name is durable once the
-  /// caller has synced the folder.
+  /// Syncs. The creator also renames the file, so it calls finish last. The name is durable after
+  /// the caller syncs the folder.
   void finish();
 
 private:
