@@ -22,6 +22,7 @@
 #include <numeric>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <sys/mman.h>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

@@ -15,11 +15,13 @@ namespace titan::driver {
 
 struct Toolchain {
   emission::Target target = emission::Target::Cpu;
-  std::string compiler;                            ///< of emitted source: a C++ compiler, or nvcc
-  std::string linker;                              ///< always a C++ compiler
-  std::vector<std::string> include, compile, link; ///< `link` begins with what programs link first
-  std::vector<std::string> loads; ///< libraries of Titan's that programs load when they run
-  std::string torch;              ///< the folder of LibTorch's libraries
+  std::string compiler;                   ///< of emitted source: a C++ compiler, or nvcc
+  std::string linker;                     ///< always a C++ compiler
+  std::vector<std::string> headers;       ///< folders of Titan's headers
+  std::vector<std::string> include;       ///< of others'
+  std::vector<std::string> compile, link; ///< `link` begins with what programs link first
+  std::vector<std::string> loads;         ///< libraries of Titan's that programs load when they run
+  std::string torch;                      ///< the folder of LibTorch's libraries
 
   /// The toolchain of this titanc. Reports why and returns nothing where it cannot be read, or
   /// where the runtime was not built for `target`.

@@ -85,7 +85,7 @@ std::string ProgramTable::getBuffer(BufferAttr buffer) {
 }
 
 /// Stacks that are filled while others empty.
-static std::string getHandover(const support::Handover &handover) {
+static std::string getHandover(const arena::Handover &handover) {
   auto list = [](const auto &items, auto print) {
     std::string text;
     for (const auto &item : items)
@@ -93,7 +93,7 @@ static std::string getHandover(const support::Handover &handover) {
     return "{" + text + "}";
   };
   auto number = [](size_t buffer) { return std::to_string(buffer); };
-  auto corner = [](support::Corner at) {
+  auto corner = [](arena::Corner at) {
     return "{" + std::to_string(at.below) + ", " + std::to_string(at.above) + "}";
   };
   return "{" + list(handover.emptied, number) + ", " + list(handover.filled, number) + ", " +
@@ -284,13 +284,13 @@ void ProgramTable::emitFunction(func::FuncOp function, StringRef name) {
   out.open("addFunction(p, {" + quote(program.getValue()) + ",");
   for (auto buffer : function->getAttrOfType<ArrayAttr>(memory::kBuffers).getAsRange<BufferAttr>())
     out.line(getBuffer(buffer) + ",");
-  std::vector<support::Handover> handovers = memory::getHandovers(function);
+  std::vector<arena::Handover> handovers = memory::getHandovers(function);
   out.close(", " + std::to_string(events.getInt()) + ", " + name +
             (handovers.empty() ? "::run});" : "::run, {"));
   if (handovers.empty())
     return;
   out.indent();
-  for (const support::Handover &handover : handovers)
+  for (const arena::Handover &handover : handovers)
     out.line(getHandover(handover) + ",");
   out.close("});");
 }

@@ -2,8 +2,8 @@
 
 #include "compiler/emission/Sizes.h"
 
+#include "base/arena/ArenaConflicts.h"
 #include "compiler/emission/FunctionEmitter.h"
-#include "compiler/support/ArenaConflicts.h"
 
 using namespace mlir;
 using namespace titan;
@@ -149,7 +149,7 @@ Factor Sizes::getBucket(StringRef name, ArrayRef<ir::NamedTensorType> buffers) {
     const auto bytes = static_cast<int64_t>(type.getElementType().getIntOrFloatBitWidth() / 8);
     text += (text.empty() ? "" : " + ") +
             ("tm::aligned<" + getElementType(type.getElementType()) + ">(" + part.name + ")");
-    total += support::alignTo(part.value * bytes, support::kArenaAlignment) / bytes;
+    total += arena::alignTo(part.value * bytes, arena::kArenaAlignment) / bytes;
     isKnown &= part.value != 0;
   }
   return declare((name + "_bucket").str(), text, isKnown ? total : 0);

@@ -2,7 +2,7 @@
 
 #include "compiler/emission/Sums.h"
 
-#include "runtime/include/titan/runtime/sum_blocks.h"
+#include "base/kernels/SumBlocks.h"
 
 using namespace titan;
 using namespace titan::emission;
@@ -13,11 +13,11 @@ static bool isAtMost(const Extent &size, int64_t most) {
 }
 
 bool emission::areFewTerms(const Extent &count) {
-  return isAtMost(count, rt::tm::kSumBlock);
+  return isAtMost(count, kSumBlock);
 }
 
 static bool isOneBlock(const Loop &inner) {
-  return isAtMost(inner.size, rt::tm::kLeastLaneBlock);
+  return isAtMost(inner.size, kLeastLaneBlock);
 }
 
 bool emission::needsBlocks(llvm::ArrayRef<Loop> loops) {

@@ -8,12 +8,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "base/arena/ArenaPlanner.h"
+#include "base/arena/KeptPlan.h"
 #include "compiler/interpreter/ElementBytes.h"
 #include "compiler/interpreter/HandedOver.h"
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Memory.h"
-#include "compiler/support/ArenaPlanner.h"
-#include "compiler/support/KeptPlan.h"
 #include "dialects/titan/IR/TypeOf.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/Handovers.h"
@@ -121,11 +121,11 @@ int64_t getBufferBytes(ir::BufferAttr buffer, const RankMesh &mesh) {
 LogicalResult ArenaMemory::plan() {
   if (failed(memory::verifyPlaces(function, /*isWhole=*/false)))
     return failure();
-  std::vector<support::ArenaItem> items;
+  std::vector<arena::ArenaItem> items;
   auto planned = function->getAttrOfType<ArrayAttr>(memory::kBuffers);
   for (auto buffer : planned.getAsRange<ir::BufferAttr>())
     items.push_back({getBufferBytes(buffer, mesh), buffer.getFirst(), buffer.getLast()});
-  support::ArenaPlan plan = support::planArena(items, memory::getHandovers(function));
+  arena::ArenaPlan plan = arena::planArena(items, memory::getHandovers(function));
   for (auto [i, buffer] : llvm::enumerate(planned.getAsRange<ir::BufferAttr>()))
     transients.push_back({{plan.offsets[i], plan.offsets[i] + items[i].bytes},
                           buffer.getName().str(),
@@ -133,11 +133,11 @@ LogicalResult ArenaMemory::plan() {
   auto kept = function->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(memory::kPersistent);
   if (!kept)
     return function.emitError("the module lists no persistent buffers");
-  std::vector<support::KeptItem> keptItems;
+  std::vector<arena::KeptItem> keptItems;
   for (auto buffer : kept.getAsRange<ir::BufferAttr>())
     keptItems.push_back(memory::getKeptItem(buffer, getBufferBytes(buffer, mesh)));
-  support::KeptPlan keptPlan = support::planKept(keptItems);
-  const int64_t begin = support::alignTo(plan.bytes, support::kArenaAlignment);
+  arena::KeptPlan keptPlan = arena::planKept(keptItems);
+  const int64_t begin = arena::alignTo(plan.bytes, arena::kArenaAlignment);
   for (auto [i, buffer] : llvm::enumerate(kept.getAsRange<ir::BufferAttr>())) {
     auto [size, bucket, slots] = keptItems[i];
     int64_t first = begin + keptPlan.offsets[i], stride = keptPlan.strides[i];

@@ -1,6 +1,6 @@
 #include "compiler/plan/MemoryReport.h"
-#include "compiler/support/ArenaPlanner.h"
-#include "compiler/support/KeptPlan.h"
+#include "base/arena/ArenaPlanner.h"
+#include "base/arena/KeptPlan.h"
 #include "dialects/titan/IR/Titan.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/Handovers.h"
@@ -76,15 +76,15 @@ ProgramMemory Reporter::report(func::FuncOp function) const {
   ProgramMemory memory;
   memory.program = function->getAttrOfType<StringAttr>(ir::attr::kProgram).str();
   auto buffers = function->getAttrOfType<ArrayAttr>(memory::kBuffers);
-  std::vector<support::ArenaItem> items;
+  std::vector<arena::ArenaItem> items;
   for (auto buffer : buffers.getAsRange<ir::BufferAttr>())
     items.push_back({getBytes(buffer), buffer.getFirst(), buffer.getLast()});
-  std::vector<support::Handover> handovers = memory::getHandovers(function);
-  memory.bytes = support::planArena(items, handovers).bytes;
-  auto [most, event, shared] = support::findPeak(items, handovers);
+  std::vector<arena::Handover> handovers = memory::getHandovers(function);
+  memory.bytes = arena::planArena(items, handovers).bytes;
+  auto [most, event, shared] = arena::findPeak(items, handovers);
   for (auto [item, kind] : llvm::zip_equal(items, getKinds(function, buffers)))
     if (item.first <= event && event <= item.last)
-      memory.*kind += support::alignTo(item.bytes, support::kArenaAlignment);
+      memory.*kind += arena::alignTo(item.bytes, arena::kArenaAlignment);
   // What is emptied is activations; as much of it as gradients, or others, have taken is gone.
   memory.activations -= shared;
   locate(function, event, memory);
@@ -159,12 +159,12 @@ llvm::DenseMap<int64_t, int64_t MemoryReport::*> getPersistentKinds(ModuleOp mod
 }
 
 /// Adds what every block has of a buffer to what it has of others in the same bucket.
-void addBlocks(MemoryReport &report, const support::KeptItem &item, bool isState) {
+void addBlocks(MemoryReport &report, const arena::KeptItem &item, bool isState) {
   auto known = llvm::find_if(
       report.blocks, [&](const StoredBlocks &blocks) { return blocks.name == item.bucket; });
   if (known == report.blocks.end())
     known = report.blocks.insert(known, {item.bucket, item.slots, 0, isState});
-  known->bytes += support::getSlotBytes(item, support::kArenaAlignment);
+  known->bytes += arena::getSlotBytes(item, arena::kArenaAlignment);
 }
 
 } // namespace
@@ -193,10 +193,10 @@ MemoryReport reportMemory(ModuleOp module, const dist::Degrees &degrees,
   for (auto [number, buffer] : llvm::enumerate(buffers.getAsRange<ir::BufferAttr>())) {
     auto found = kinds.find(number);
     auto kind = found == kinds.end() ? &MemoryReport::scalars : found->second;
-    support::KeptItem item = memory::getKeptItem(buffer, reporter.getBytes(buffer));
+    arena::KeptItem item = memory::getKeptItem(buffer, reporter.getBytes(buffer));
     if (buffer.getBucket())
       addBlocks(report, item, kind == &MemoryReport::optimizer);
-    report.*kind += support::getKeptBytes(item);
+    report.*kind += arena::getKeptBytes(item);
   }
   bool loadsLibTorch = llvm::any_of(degrees, [](const auto &axis) { return axis.second > 1; });
   for (auto function : module.getOps<func::FuncOp>()) {

@@ -1,5 +1,5 @@
 // What a rank's memory holds, before anything runs. Its arena exactly: it is the same plan that the
-// program makes at start-up (compiler/support/ArenaPlanner.h). What libraries take beside it is
+// program makes at start-up (base/arena/ArenaPlanner.h). What libraries take beside it is
 // measured; tests/memory holds both against what the system observes.
 #ifndef TITAN_COMPILER_PLAN_MEMORYREPORT_H
 #define TITAN_COMPILER_PLAN_MEMORYREPORT_H

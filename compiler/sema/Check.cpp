@@ -1,11 +1,11 @@
 #include "compiler/sema/Check.h"
+#include "base/data/Feed.h"
 #include "compiler/sema/Config.h"
 #include "compiler/sema/Elaborator.h"
 #include "compiler/sema/ParameterRules.h"
 #include "compiler/sema/Patterns.h"
 #include "compiler/sema/Reachability.h"
 #include "compiler/sema/Suggest.h"
-#include "titan/runtime/feed.h"
 
 #include <algorithm>
 
@@ -188,7 +188,7 @@ void Checker::checkTrains(const CheckedRun &checked) {
 
 static std::string listFeeds() {
   std::vector<std::string> names;
-  for (const rt::NamedFeed &feed : rt::feeds)
+  for (const NamedFeed &feed : feeds)
     names.push_back(feed.name);
   return listNames(names);
 }
@@ -197,7 +197,7 @@ static std::string listFeeds() {
 static void checkInputs(const CheckedRun &checked, DiagnosticEngine &diags) {
   const Model &model = checked.train;
   for (const Input &input : model.inputs) {
-    if (!rt::findFeed(input.name)) {
+    if (!findFeed(input.name)) {
       diags.report(Code::UnfedInput, input.loc, "no data feeds input `" + input.name + "`")
           .note(checked.run.modelLoc, "for this run")
           .help("data give the inputs " + listFeeds());

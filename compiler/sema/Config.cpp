@@ -1,7 +1,7 @@
 #include "compiler/sema/Config.h"
 
-#include "titan/runtime/read_number.h"
-#include "titan/runtime/toml.h"
+#include "base/settings/Toml.h"
+#include "base/text/ReadNumber.h"
 
 namespace titan::sema {
 
@@ -15,21 +15,21 @@ public:
       : file(file), sources(sources), diags(diags) {}
 
   std::vector<Override> read() {
-    rt::TomlFile toml = rt::readToml(sources.text(file));
+    TomlFile toml = readToml(sources.text(file));
     if (!toml.mistake.empty())
       diags.report(Code::BadConfig, locate(toml.mistakePlace), toml.mistake);
     std::vector<Override> overrides;
-    for (const rt::TomlSetting &setting : toml.settings)
+    for (const TomlSetting &setting : toml.settings)
       overrides.push_back({settingOf(setting), true});
     return overrides;
   }
 
 private:
-  Location locate(const rt::TomlPlace &place) const {
+  Location locate(const TomlPlace &place) const {
     return sources.locate(file, place.offset, place.length);
   }
 
-  Path pathOf(const std::vector<rt::TomlKey> &keys, size_t first, size_t end) const {
+  Path pathOf(const std::vector<TomlKey> &keys, size_t first, size_t end) const {
     Path path{{}, locate(keys[end - 1].place)};
     for (size_t i = first; i < end; ++i)
       path.parts.push_back({keys[i].text, locate(keys[i].place)});
@@ -37,14 +37,14 @@ private:
   }
 
   /// How many keys lead to a pattern, as in `[optimizer.group."*norm"]`; 0: there is none.
-  static size_t keysBeforePattern(const std::vector<rt::TomlKey> &keys) {
+  static size_t keysBeforePattern(const std::vector<TomlKey> &keys) {
     if (keys.size() > 2 && keys[0].text == "parameters")
       return 1;
     return keys.size() > 3 && keys[0].text == "optimizer" && keys[1].text == "group" ? 2 : 0;
   }
 
-  Setting settingOf(const rt::TomlSetting &given) {
-    const std::vector<rt::TomlKey> &keys = given.path;
+  Setting settingOf(const TomlSetting &given) {
+    const std::vector<TomlKey> &keys = given.path;
     size_t before = keysBeforePattern(keys);
     Setting setting;
     setting.path = pathOf(keys, before ? before + 1 : 0, keys.size());
@@ -63,18 +63,18 @@ private:
   }
 
   /// TOML's own reading takes a number that is too small for 0.
-  void checkNumber(const rt::TomlValue &value) const {
+  void checkNumber(const TomlValue &value) const {
     std::string_view text = sources.text(locate(value.place));
-    const auto fault = rt::readNumber(text).fault;
-    if (fault == rt::NumberText::Fault::TooSmall || fault == rt::NumberText::Fault::TooLarge)
+    const auto fault = readNumber(text).fault;
+    if (fault == NumberText::Fault::TooSmall || fault == NumberText::Fault::TooLarge)
       diags
           .report(Code::NumberTooLarge, locate(value.place),
                   "this number is beyond the range of float64")
-          .help(rt::whyNoNumber(text));
+          .help(whyNoNumber(text));
   }
 
-  ExprPtr valueOf(const rt::TomlValue &value) const {
-    using Kind = rt::TomlValue::Kind;
+  ExprPtr valueOf(const TomlValue &value) const {
+    using Kind = TomlValue::Kind;
     auto made = [&]<typename Node>(std::unique_ptr<Node> node, auto &&content) -> ExprPtr {
       node->value = content;
       return node;
@@ -94,14 +94,14 @@ private:
       break;
     }
     auto list = std::make_unique<ListExpr>(at);
-    for (const rt::TomlValue &element : value.elements)
+    for (const TomlValue &element : value.elements)
       list->elements.push_back(valueOf(element));
     return list;
   }
 
   /// A distribution is an expression, `init = "normal(0.01)"`: it is parsed where it stands.
-  ExprPtr initialOf(const rt::TomlValue &value) {
-    if (value.kind != rt::TomlValue::Kind::Text)
+  ExprPtr initialOf(const TomlValue &value) {
+    if (value.kind != TomlValue::Kind::Text)
       return valueOf(value);
     std::string text(sources.text(file).substr(0, value.place.offset + 1));
     for (char &c : text)

@@ -10,8 +10,8 @@ namespace titan::sema {
 namespace {
 
 /// What its type takes.
-rt::SettingRule typeRule(const OptionSpec &spec) {
-  using Type = rt::SettingRule::Type;
+SettingRule typeRule(const OptionSpec &spec) {
+  using Type = SettingRule::Type;
   switch (spec.type) {
   case OptionType::Integer:
   case OptionType::Integers:
@@ -20,9 +20,9 @@ rt::SettingRule typeRule(const OptionSpec &spec) {
   case OptionType::Initialiser:
     return {Type::Number, spec.least, spec.most};
   case OptionType::String:
-    return rt::anyText();
+    return anyText();
   case OptionType::Choice:
-    return rt::oneOf(spec.choices);
+    return oneOf(spec.choices);
   case OptionType::Pair:
   case OptionType::Words:
   case OptionType::Truth:
@@ -33,19 +33,19 @@ rt::SettingRule typeRule(const OptionSpec &spec) {
 
 } // namespace
 
-rt::SettingRule ruleOf(const OptionSpec &spec) {
-  rt::SettingRule rule = typeRule(spec);
+SettingRule ruleOf(const OptionSpec &spec) {
+  SettingRule rule = typeRule(spec);
   const std::string needed = spec.needs;
   if (spec.fixed == Fixed::Compile || needed.empty())
     return rule;
   const OptionSpec &beside = *findOption(needed.substr(0, needed.find('=')));
-  return rt::idle(beside.path, beside.initial.text, std::move(rule));
+  return idle(beside.path, beside.initial.text, std::move(rule));
 }
 
 namespace {
 
-rt::SettingValue asSetting(const Value &value) {
-  using Kind = rt::SettingValue::Kind;
+SettingValue asSetting(const Value &value) {
+  using Kind = SettingValue::Kind;
   if (value.isNumber())
     return {value.isInt() ? Kind::Integer : Kind::Number,
             value.number(),
@@ -58,8 +58,7 @@ rt::SettingValue asSetting(const Value &value) {
 
 } // namespace
 
-Value report(const rt::SettingMistake &mistake, Location at, DiagnosticEngine &diags) {
-  using rt::SettingMistake;
+Value report(const SettingMistake &mistake, Location at, DiagnosticEngine &diags) {
   static_assert(static_cast<int>(Code::OptionType) == SettingMistake::Type &&
                 static_cast<int>(Code::OptionValue) == SettingMistake::Value &&
                 static_cast<int>(Code::UnknownOption) == SettingMistake::Unknown &&
@@ -74,8 +73,8 @@ namespace {
 
 Value refuse(Code code, const OptionSpec &spec, const std::string &takes, const Value &value,
              Location at, DiagnosticEngine &diags) {
-  auto same = static_cast<rt::SettingMistake::Code>(code);
-  return report(rt::notTaken(same, spec.path, takes, asSetting(value)), at, diags);
+  auto same = static_cast<SettingMistake::Code>(code);
+  return report(notTaken(same, spec.path, takes, asSetting(value)), at, diags);
 }
 
 bool inRange(const OptionSpec &spec, double number) {
@@ -89,8 +88,8 @@ bool isElementType(const OptionSpec &spec) {
 Value checkChoice(const OptionSpec &spec, const Value &value, Location at,
                   DiagnosticEngine &diags) {
   std::string given = value.kind == Value::Kind::String ? value.text : value.print();
-  rt::SettingRule rule = rt::oneOf(spec.choices);
-  std::optional<rt::SettingMistake> mistake = findMistake(spec.path, rule, asSetting(value));
+  SettingRule rule = oneOf(spec.choices);
+  std::optional<SettingMistake> mistake = findMistake(spec.path, rule, asSetting(value));
   if (!mistake)
     return Value::ofWord(given);
   static const std::map<std::string, std::string> foreign = {

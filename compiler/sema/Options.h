@@ -7,7 +7,7 @@
 #include "compiler/diagnostics/Diagnostics.h"
 #include "compiler/sema/Value.h"
 
-#include "titan/runtime/setting_rule.h"
+#include "base/settings/SettingRule.h"
 
 #include <functional>
 #include <limits>
@@ -72,9 +72,9 @@ void reportHalf(Location at, DiagnosticEngine &diags);
 
 /// What an option of one value takes, as the program is told that reads it when it starts. An
 /// option of launch has no effect beside the default of what it needs.
-rt::SettingRule ruleOf(const OptionSpec &spec);
+SettingRule ruleOf(const OptionSpec &spec);
 /// Says what is wrong with a setting in the words that a program has for it, too. An Error value.
-Value report(const rt::SettingMistake &mistake, Location at, DiagnosticEngine &diags);
+Value report(const SettingMistake &mistake, Location at, DiagnosticEngine &diags);
 
 /// Checks the type and range of a value for an option and converts it (an integer for a float).
 /// An Error value after a report.

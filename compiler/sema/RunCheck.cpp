@@ -61,7 +61,7 @@ static void checkAccumulation(const Run &run, DiagnosticEngine &diags) {
 static void checkIdle(const Run &run, DiagnosticEngine &diags) {
   for (const OptionSpec &spec : optionTable()) {
     const Option &option = run.options.at(spec.path);
-    const rt::SettingRule rule = ruleOf(spec);
+    const SettingRule rule = ruleOf(spec);
     if (!option.loc.isValid() || option.value.isError() || rule.idleBeside.empty())
       continue;
     if (auto mistake = findIdle(spec.path, rule, run[rule.idleBeside.c_str()].text))

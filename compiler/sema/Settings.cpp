@@ -2,7 +2,7 @@
 #include "compiler/sema/ParameterRules.h"
 #include "compiler/sema/Resolver.h"
 
-#include "titan/runtime/unknown_setting.h"
+#include "base/settings/UnknownSetting.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -93,7 +93,7 @@ void Resolver::unknown(const std::string &path, Location at) {
       .help(isPattern ? "a pattern stands in quotes: `parameters.\"*norm\".frozen=true`, "
                         "`optimizer.group.\"*norm\".weight_decay=0`"
             : isModelArgument(path) ? "an argument of the model is set as `model." + path + "`"
-                                    : rt::helpForUnknown(path, paths));
+                                    : helpForUnknown(path, paths));
 }
 
 void Resolver::set(const std::string &path, Location pathLoc, const Expr &expr) {

@@ -5,7 +5,7 @@
 
 #include "compiler/diagnostics/Diagnostics.h"
 
-#include "titan/runtime/unknown_setting.h"
+#include "base/settings/UnknownSetting.h"
 
 #include <cstdint>
 #include <string>
@@ -14,8 +14,8 @@
 
 namespace titan::sema {
 
-using rt::listNames;
-using rt::nearestName;
+using titan::listNames;
+using titan::nearestName;
 
 /// Proposes the nearest of `candidates` for the `name` that stands at `at`. Where none is near,
 /// `introduction` begins a list of them all; without one nothing is said.

@@ -1,9 +1,9 @@
 // What the elaboration says when something is wrong, with what leads to it.
+#include "base/data/Feed.h"
 #include "compiler/sema/Suggest.h"
 #include "compiler/sema/Words.h"
 #include "compiler/sema/elaboration/Elaboration.h"
 #include "compiler/syntax/ForeignNames.h"
-#include "titan/runtime/feed.h"
 
 namespace titan::sema {
 
@@ -136,7 +136,7 @@ Diagnostic &Reports::unknownName(const Path &path, Location at) {
   Diagnostic &diag = report(Code::UnknownName, at, "nothing is named `" + path.text() + "` here");
   bool isOffered = !diags.isFull() && library.offerImport(diag, *here.frame->unit, path);
   bool isInside = !path.isSimple() && lookup(path.last()); // `self.wq`
-  bool isFed = path.isSimple() && rt::findFeed(name.text);
+  bool isFed = path.isSimple() && findFeed(name.text);
   if (isInside)
     diag.fix(path.loc, path.last().text);
   else if (isFed && here.frame->decl && here.frame->decl->is<ModelDecl>())

@@ -168,7 +168,7 @@ def Titan_RandomOp : Titan_ElementwiseOp<"random"> {
   let description = [{
     `uniform`: the multiples of 2^-24 in [0, 1), alike in all element types but for the rounding of
     bf16, which makes the greatest of them 1. `normal`: mean 0, standard deviation 1. An element is a pure function of `stream`, of the keys in their order,
-    and of its global index, row-major (Philox; titan/runtime/philox.h). So it is the same on every mesh
+    and of its global index, row-major (Philox; base/random/Philox.h). So it is the same on every mesh
     and however often it is computed. Keys are whole numbers: the run's seed, the step, the indices of
     the repeats around. Has no gradient.
 

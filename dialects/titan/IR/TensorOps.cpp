@@ -1,7 +1,7 @@
 //===- TensorOps.cpp - Constraints of contraction, indexing and the like --===//
 
+#include "base/kernels/SumBlocks.h"
 #include "dialects/titan/IR/ElementTypes.h"
-#include "runtime/include/titan/runtime/sum_blocks.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -138,7 +138,7 @@ bool PutOp::hasFewTerms() {
   int64_t terms = 1;
   for (auto [name, size] : summed)
     terms *= size;
-  return terms <= rt::tm::kSumBlock;
+  return terms <= kSumBlock;
 }
 
 LogicalResult RenameOp::verify() {

@@ -162,7 +162,7 @@ def Titan_PutOp : Titan_Op<"put", [Pure]> {
   let extraClassDeclaration = [{
     /// Every element of the result takes one update at most, and begins as 0: an elementwise choice.
     bool isOneHot();
-    /// No element takes more updates than are summed as exactly one after the other (sum_blocks.h).
+    /// No element takes more updates than are summed as exactly one after the other (base/kernels/SumBlocks.h).
     bool hasFewTerms();
   }];
   let hasVerifier = 1;

@@ -1,10 +1,10 @@
-#include "checkpoint/ManifestFormat.h"
-#include "files/DurableFile.h"
-#include "files/FileKind.h"
+#include "ManifestFormat.h"
+#include "base/Error.h"
+#include "base/files/DurableFile.h"
+#include "base/files/FileKind.h"
 #include "files/ReadFile.h"
 #include "titan/runtime/checkpoint.h"
 #include "titan/runtime/checksum.h"
-#include "titan/runtime/error.h"
 
 #include <algorithm>
 #include <cerrno>

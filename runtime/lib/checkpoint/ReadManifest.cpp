@@ -1,7 +1,7 @@
-#include "checkpoint/ManifestFormat.h"
+#include "ManifestFormat.h"
+#include "base/Error.h"
 #include "files/ReadFile.h"
 #include "titan/runtime/checkpoint.h"
-#include "titan/runtime/error.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,13 +1,13 @@
 #include "titan/runtime/main.h"
 
+#include "base/cli/StandardStreams.h"
 #include "launch/WaitPolicy.h"
-#include "titan/runtime/standard_streams.h"
 #include "train/StopSignal.h"
 
 /// A signal that comes before anybody can answer it waits until one can.
 __attribute__((no_sanitize("address", "thread", "undefined"))) static void
 begin(int argc, char **argv, char **environment) {
-  titan::rt::openStandardStreams();
+  titan::openStandardStreams();
   titan::rt::holdStopSignals();
   titan::rt::shortenSpinning(argc, argv, environment);
 }

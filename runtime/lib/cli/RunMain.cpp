@@ -1,9 +1,9 @@
 #include "CommandLine.h"
 #include "RunRecord.h"
 
+#include "base/Error.h"
 #include "titan/runtime/comm.h"
 #include "titan/runtime/degrees.h"
-#include "titan/runtime/error.h"
 #include "titan/runtime/main.h"
 #include "titan/runtime/metrics.h"
 

@@ -1,6 +1,6 @@
-#include "comm/Address.h"
+#include "Address.h"
 
-#include "comm/Within.h"
+#include "Within.h"
 
 #include <arpa/inet.h>
 #include <cerrno>

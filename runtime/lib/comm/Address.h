@@ -1,8 +1,8 @@
 // Addresses of machines on the network, as text of numbers once a name is resolved.
 #pragma once
 
-#include "comm/Deadline.h"
-#include "comm/MemoryFile.h"
+#include "Deadline.h"
+#include "MemoryFile.h"
 
 #include <string>
 

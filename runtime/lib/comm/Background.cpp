@@ -1,4 +1,4 @@
-#include "comm/Background.h"
+#include "Background.h"
 
 #include "profile/Trace.h"
 

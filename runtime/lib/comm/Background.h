@@ -7,7 +7,7 @@
 // gets it.
 #pragma once
 
-#include "comm/Exchange.h"
+#include "Exchange.h"
 
 #include <array>
 #include <condition_variable>

@@ -2,7 +2,7 @@
 // LibTorch's headers cost their translation units ten seconds each.
 #pragma once
 
-#include "titan/runtime/dtype.h"
+#include "titan/runtime/program.h"
 
 #include <exception>
 #include <string>

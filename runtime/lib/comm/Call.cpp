@@ -1,4 +1,4 @@
-#include "comm/Call.h"
+#include "Call.h"
 
 #include <algorithm>
 #include <cstring>

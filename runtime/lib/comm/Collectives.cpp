@@ -1,7 +1,7 @@
 #include "titan/runtime/collectives.h"
 
-#include "comm/Background.h"
-#include "comm/Bytes.h"
+#include "Background.h"
+#include "Bytes.h"
 #include "device/Device.h"
 
 #include <algorithm>

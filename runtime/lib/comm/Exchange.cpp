@@ -1,6 +1,6 @@
-#include "comm/Exchange.h"
+#include "Exchange.h"
 
-#include "comm/Bytes.h"
+#include "Bytes.h"
 
 namespace titan::rt {
 

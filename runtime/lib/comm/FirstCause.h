@@ -3,7 +3,7 @@
 // for one that says nothing any more: that is what the run failed of.
 #pragma once
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <functional>
 #include <string>

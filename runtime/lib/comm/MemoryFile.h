@@ -4,7 +4,7 @@
 // others.
 #pragma once
 
-#include "comm/Deadline.h"
+#include "Deadline.h"
 
 #include <cstddef>
 #include <string>

@@ -12,8 +12,8 @@
 // packed like that.
 #pragma once
 
-#include "comm/Call.h"
-#include "comm/SharesGroup.h"
+#include "Call.h"
+#include "SharesGroup.h"
 
 #include <functional>
 #include <vector>

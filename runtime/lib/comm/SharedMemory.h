@@ -6,9 +6,9 @@
 // that come for different operations are told so instead of reading one another's bytes.
 #pragma once
 
-#include "comm/Call.h"
+#include "Call.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <atomic>
 #include <memory>

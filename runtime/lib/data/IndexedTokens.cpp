@@ -1,6 +1,6 @@
+#include "base/data/TokenIndex.h"
+#include "base/files/MappedFile.h"
 #include "titan/runtime/data.h"
-#include "titan/runtime/mapped_file.h"
-#include "titan/runtime/token_index.h"
 
 #include <cstring>
 #include <limits>

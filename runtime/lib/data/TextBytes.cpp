@@ -1,5 +1,5 @@
+#include "base/files/MappedFile.h"
 #include "titan/runtime/data.h"
-#include "titan/runtime/mapped_file.h"
 
 namespace titan::rt {
 

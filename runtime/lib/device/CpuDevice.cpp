@@ -1,6 +1,6 @@
 #include "Device.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 #include "titan/runtime/metrics.h"
 
 #include <cerrno>

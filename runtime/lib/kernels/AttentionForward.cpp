@@ -3,8 +3,8 @@
 #include "VectorForward.h"
 #include "Visibility.h"
 
+#include "base/math/VectorMath.h"
 #include "titan/runtime/attention.h"
-#include "titan/runtime/vector_math.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // What matrix products of every element type share: the walk over a batch, and BLAS's integers.
 #pragma once
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 #include "titan/runtime/gemm.h"
 
 #include <algorithm>

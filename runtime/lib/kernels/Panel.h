@@ -7,7 +7,7 @@
 
 #include "Transpose.h"
 
-#include "titan/runtime/attention_scratch.h"
+#include "base/kernels/AttentionScratch.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // pieces are cut off, each aligned to 64 bytes.
 #pragma once
 
-#include "titan/runtime/attention_scratch.h"
+#include "base/kernels/AttentionScratch.h"
 
 #include <array>
 #include <cstddef>

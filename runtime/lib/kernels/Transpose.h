@@ -1,8 +1,8 @@
 // What lies in lines brought into lanes, and back.
 #pragma once
 
+#include "base/math/VectorMath.h"
 #include "titan/runtime/program.h"
-#include "titan/runtime/vector_math.h"
 
 #include <cstdint>
 #include <type_traits>

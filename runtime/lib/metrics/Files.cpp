@@ -1,7 +1,7 @@
-#include "files/DurableFile.h"
-#include "files/FileKind.h"
+#include "base/Error.h"
+#include "base/files/DurableFile.h"
+#include "base/files/FileKind.h"
 #include "files/ReadFile.h"
-#include "titan/runtime/error.h"
 #include "titan/runtime/metrics.h"
 
 #include <cerrno>

@@ -5,9 +5,9 @@
 #include "TensorFiles.h"
 #include "Verify.h"
 
-#include "files/DurableFile.h"
+#include "base/Error.h"
+#include "base/files/DurableFile.h"
 #include "files/ReadFile.h"
-#include "titan/runtime/error.h"
 
 #include <cstdio>
 #include <filesystem>

@@ -1,6 +1,6 @@
 #include "Data.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <algorithm>
 #include <vector>

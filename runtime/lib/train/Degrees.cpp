@@ -1,6 +1,6 @@
 #include "titan/runtime/degrees.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <algorithm>
 

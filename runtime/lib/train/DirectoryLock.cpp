@@ -1,7 +1,7 @@
 #include "DirectoryLock.h"
 
-#include "files/FileKind.h"
-#include "titan/runtime/error.h"
+#include "base/Error.h"
+#include "base/files/FileKind.h"
 
 #include <cerrno>
 #include <csignal>

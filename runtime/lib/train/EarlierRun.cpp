@@ -2,8 +2,8 @@
 
 #include "files/ReadFile.h"
 
-#include "titan/runtime/error.h"
-#include "titan/runtime/toml.h"
+#include "base/Error.h"
+#include "base/settings/Toml.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -2,7 +2,7 @@
 
 #include "Checkpoint.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 #include "titan/runtime/metrics.h"
 
 #include <algorithm>

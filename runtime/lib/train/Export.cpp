@@ -3,8 +3,8 @@
 #include "Checkpoint.h"
 #include "TensorFiles.h"
 
-#include "files/DurableFile.h"
-#include "titan/runtime/error.h"
+#include "base/Error.h"
+#include "base/files/DurableFile.h"
 
 #include <cstdio>
 #include <filesystem>

@@ -1,7 +1,7 @@
 #include "FiniteCheck.h"
 
+#include "base/Error.h"
 #include "titan/runtime/checkpoint.h"
-#include "titan/runtime/error.h"
 
 #include <cmath>
 

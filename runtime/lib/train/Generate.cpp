@@ -2,9 +2,9 @@
 
 #include "Checkpoint.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
+#include "base/random/RandomStream.h"
 #include "titan/runtime/metrics.h"
-#include "titan/runtime/random_stream.h"
 
 #include <algorithm>
 #include <charconv>

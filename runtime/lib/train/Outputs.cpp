@@ -1,8 +1,8 @@
 #include "Outputs.h"
 
-#include "files/DurableFile.h"
+#include "base/files/DurableFile.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <filesystem>
 #include <unistd.h>

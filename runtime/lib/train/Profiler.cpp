@@ -1,6 +1,6 @@
 #include "Profiler.h"
 
-#include "files/DurableFile.h"
+#include "base/files/DurableFile.h"
 
 #include <cstdio>
 #include <filesystem>

@@ -1,8 +1,8 @@
 #include "Replicas.h"
 
+#include "base/Error.h"
+#include "base/data/DType.h"
 #include "titan/runtime/checksum.h"
-#include "titan/runtime/dtype.h"
-#include "titan/runtime/error.h"
 
 #include <map>
 #include <vector>

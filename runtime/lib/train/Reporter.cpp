@@ -1,7 +1,7 @@
 #include "Reporter.h"
 
+#include "base/Error.h"
 #include "launch/CrashReport.h"
-#include "titan/runtime/error.h"
 
 #include <cerrno>
 #include <cstring>

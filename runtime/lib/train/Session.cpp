@@ -1,7 +1,7 @@
 #include "Session.h"
 
-#include "titan/runtime/dtype.h"
-#include "titan/runtime/error.h"
+#include "base/Error.h"
+#include "base/data/DType.h"
 
 #include <cmath>
 

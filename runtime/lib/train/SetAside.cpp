@@ -1,6 +1,6 @@
 #include "SetAside.h"
 
-#include "files/DurableFile.h"
+#include "base/files/DurableFile.h"
 
 #include "titan/runtime/checkpoint.h"
 

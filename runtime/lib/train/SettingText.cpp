@@ -1,8 +1,8 @@
 #include "SettingText.h"
 
-#include "titan/runtime/error.h"
-#include "titan/runtime/read_number.h"
-#include "titan/runtime/toml.h"
+#include "base/Error.h"
+#include "base/settings/Toml.h"
+#include "base/text/ReadNumber.h"
 
 #include <algorithm>
 #include <cctype>

@@ -2,7 +2,7 @@
 // each, so that a mistake is shown where it is.
 #pragma once
 
-#include "titan/runtime/setting_rule.h"
+#include "base/settings/SettingRule.h"
 
 #include <optional>
 #include <string>
@@ -32,7 +32,7 @@ std::vector<SettingText> readConfig(const std::string &path);
 /// Whether the setting is the name of a file.
 bool namesFile(const std::string &path);
 
-/// A number as the language writes it (read_number.h); nothing if it is none.
+/// A number as the language writes it (base/text/ReadNumber.h); nothing if it is none.
 std::optional<double> parseNumber(const std::string &text);
 
 /// A string without its quotes, if it has any.

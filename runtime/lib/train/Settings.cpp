@@ -1,8 +1,8 @@
 #include "Settings.h"
 
-#include "titan/runtime/error.h"
-#include "titan/runtime/read_number.h"
-#include "titan/runtime/unknown_setting.h"
+#include "base/Error.h"
+#include "base/settings/UnknownSetting.h"
+#include "base/text/ReadNumber.h"
 
 #include <algorithm>
 #include <cmath>

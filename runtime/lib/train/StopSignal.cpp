@@ -1,7 +1,7 @@
 #include "StopSignal.h"
 
+#include "base/Error.h"
 #include "launch/CrashReport.h"
-#include "titan/runtime/error.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,7 +1,7 @@
 #include "TensorFiles.h"
 
-#include "files/DurableFile.h"
-#include "titan/runtime/error.h"
+#include "base/Error.h"
+#include "base/files/DurableFile.h"
 #include "titan/runtime/initialize.h"
 
 #include <algorithm>

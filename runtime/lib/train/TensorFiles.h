@@ -7,7 +7,7 @@
 
 #include "Session.h"
 
-#include "titan/runtime/safetensors.h"
+#include "weights/WeightStore.h"
 
 #include <map>
 #include <span>

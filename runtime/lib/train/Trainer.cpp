@@ -17,8 +17,8 @@
 #include "TensorFiles.h"
 #include "Verify.h"
 
-#include "files/DurableFile.h"
-#include "titan/runtime/error.h"
+#include "base/Error.h"
+#include "base/files/DurableFile.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include "files/ReadFile.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <algorithm>
 #include <array>

@@ -12,6 +12,7 @@
 #include <memory>
 #include <omp.h>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

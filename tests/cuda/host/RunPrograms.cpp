@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <fstream>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

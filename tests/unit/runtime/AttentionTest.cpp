@@ -12,6 +12,7 @@
 #include <ostream>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace titan::rt {

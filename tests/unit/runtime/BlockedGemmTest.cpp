@@ -13,6 +13,7 @@
 #include <random>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

@@ -9,6 +9,7 @@
 
 namespace titan::test {
 
+using namespace titan;
 using namespace titan::rt;
 
 class HostStaging final : public Staging {

@@ -4,8 +4,8 @@
 // calls another collective than the others, which no rank may take for its own.
 #include "CommExchanges.h"
 
+#include "base/Error.h"
 #include "titan/runtime/comm.h"
-#include "titan/runtime/error.h"
 
 #include <cmath>
 #include <cstdio>
@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

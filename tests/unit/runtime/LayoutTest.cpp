@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

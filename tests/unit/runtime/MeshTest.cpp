@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <unistd.h>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

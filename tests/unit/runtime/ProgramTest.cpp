@@ -1,5 +1,5 @@
+#include "base/Error.h"
 #include "titan/runtime/degrees.h"
-#include "titan/runtime/error.h"
 #include "titan/runtime/program_table.h"
 
 #include "train/Sampling.h"
@@ -12,6 +12,7 @@
 #include <fstream>
 #include <set>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

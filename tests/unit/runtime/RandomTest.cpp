@@ -1,11 +1,12 @@
+#include "base/random/RandomStream.h"
 #include "titan/runtime/initialize.h"
-#include "titan/runtime/random_stream.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

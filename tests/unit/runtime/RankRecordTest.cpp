@@ -11,6 +11,7 @@
 #include <random>
 #include <unistd.h>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

@@ -6,6 +6,7 @@
 #include <omp.h>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

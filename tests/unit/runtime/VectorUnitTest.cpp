@@ -11,6 +11,7 @@
 #include <random>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

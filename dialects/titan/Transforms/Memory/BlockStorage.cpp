@@ -39,7 +39,7 @@ int64_t memory::countSlots(NamedTensorType type) {
   return slots;
 }
 
-support::KeptItem memory::getKeptItem(BufferAttr buffer, int64_t bytes) {
+arena::KeptItem memory::getKeptItem(BufferAttr buffer, int64_t bytes) {
   if (!buffer.getBucket())
     return {bytes, "", 1};
   return {bytes, buffer.getBucket().str(), countSlots(cast<NamedTensorType>(buffer.getType()))};

@@ -10,7 +10,7 @@
 #ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_BLOCKSTORAGE_H
 #define TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_BLOCKSTORAGE_H
 
-#include "compiler/support/KeptPlan.h"
+#include "base/arena/KeptPlan.h"
 #include "dialects/titan/IR/Titan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -28,7 +28,7 @@ bool readsSlots(mlir::OpOperand &use);
 bool isApart(ir::PlaceAttr place, llvm::ArrayRef<ir::BufferAttr> persistent);
 
 /// What is laid out of a persistent buffer that takes so many bytes on a rank.
-support::KeptItem getKeptItem(ir::BufferAttr buffer, int64_t bytes);
+arena::KeptItem getKeptItem(ir::BufferAttr buffer, int64_t bytes);
 
 /// Slots of a flat tensor: each is in chunks of its own.
 int64_t countSlots(ir::NamedTensorType type);

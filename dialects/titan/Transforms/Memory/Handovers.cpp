@@ -9,22 +9,21 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
 
-static DenseI64ArrayAttr packCorners(Builder &builder,
-                                     const std::vector<support::Corner> &corners) {
+static DenseI64ArrayAttr packCorners(Builder &builder, const std::vector<arena::Corner> &corners) {
   SmallVector<int64_t> numbers;
-  for (support::Corner corner : corners)
+  for (arena::Corner corner : corners)
     numbers.append({corner.below, corner.above});
   return builder.getDenseI64ArrayAttr(numbers);
 }
 
-static std::vector<support::Corner> unpackCorners(ArrayRef<int64_t> numbers) {
-  std::vector<support::Corner> corners;
+static std::vector<arena::Corner> unpackCorners(ArrayRef<int64_t> numbers) {
+  std::vector<arena::Corner> corners;
   for (; numbers.size() >= 2; numbers = numbers.drop_front(2))
     corners.push_back({numbers[0], numbers[1]});
   return corners;
 }
 
-Attribute memory::packHandover(MLIRContext *context, const support::Handover &handover) {
+Attribute memory::packHandover(MLIRContext *context, const arena::Handover &handover) {
   Builder builder(context);
   auto pack = [&](StringRef name, ArrayRef<int64_t> numbers) {
     return builder.getNamedAttr(name, builder.getDenseI64ArrayAttr(numbers));
@@ -38,7 +37,7 @@ Attribute memory::packHandover(MLIRContext *context, const support::Handover &ha
        builder.getNamedAttr("below", packCorners(builder, handover.filledBelow))});
 }
 
-FailureOr<support::Handover> memory::unpackHandover(Attribute attribute) {
+FailureOr<arena::Handover> memory::unpackHandover(Attribute attribute) {
   auto fields = dyn_cast<DictionaryAttr>(attribute);
   SmallVector<ArrayRef<int64_t>> lists;
   for (StringRef name : {"emptied", "filled", "slots", "above", "below"}) {
@@ -49,20 +48,20 @@ FailureOr<support::Handover> memory::unpackHandover(Attribute attribute) {
   }
   if (lists[2].size() != 2 || lists[3].size() % 2 != 0 || lists[4].size() % 2 != 0)
     return failure();
-  return support::Handover{{lists[0].begin(), lists[0].end()},
-                           {lists[1].begin(), lists[1].end()},
-                           lists[2][0],
-                           lists[2][1],
-                           unpackCorners(lists[3]),
-                           unpackCorners(lists[4])};
+  return arena::Handover{{lists[0].begin(), lists[0].end()},
+                         {lists[1].begin(), lists[1].end()},
+                         lists[2][0],
+                         lists[2][1],
+                         unpackCorners(lists[3]),
+                         unpackCorners(lists[4])};
 }
 
-std::vector<support::Handover> memory::getHandovers(func::FuncOp function) {
-  std::vector<support::Handover> handovers;
+std::vector<arena::Handover> memory::getHandovers(func::FuncOp function) {
+  std::vector<arena::Handover> handovers;
   function.walk([&](RepeatOp repeat) {
     if (auto list = repeat->getAttrOfType<ArrayAttr>(kHandovers))
       for (Attribute attribute : list)
-        if (FailureOr<support::Handover> handover = unpackHandover(attribute); succeeded(handover))
+        if (FailureOr<arena::Handover> handover = unpackHandover(attribute); succeeded(handover))
           handovers.push_back(std::move(*handover));
   });
   return handovers;

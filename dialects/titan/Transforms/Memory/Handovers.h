@@ -2,7 +2,7 @@
 //
 // A repeat that reads one stack slot by slot, for the last time, and fills another needs less than
 // both. `--titan-plan-memory` says at the repeat which of its stacks that holds for and how far
-// these must be apart (compiler/support/Handover.h), whatever their rows' sizes:
+// these must be apart (base/arena/Corners.h), whatever their rows' sizes:
 //
 //   titan.handovers = [{emptied = array<i64: 3, 4>, filled = array<i64: 9>,
 //                       slots = array<i64: 6, 6>, above = array<i64: 6, 5, 1, 0>,
@@ -16,7 +16,7 @@
 #ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_HANDOVERS_H
 #define TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_HANDOVERS_H
 
-#include "compiler/support/Handover.h"
+#include "base/arena/Corners.h"
 #include "dialects/titan/IR/Titan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -24,12 +24,12 @@ namespace titan::memory {
 
 inline constexpr llvm::StringLiteral kHandovers = "titan.handovers";
 
-mlir::Attribute packHandover(mlir::MLIRContext *context, const support::Handover &handover);
+mlir::Attribute packHandover(mlir::MLIRContext *context, const arena::Handover &handover);
 /// Fails where `attribute` is not what `packHandover` makes.
-mlir::FailureOr<support::Handover> unpackHandover(mlir::Attribute attribute);
+mlir::FailureOr<arena::Handover> unpackHandover(mlir::Attribute attribute);
 
 /// Those of all repeats of a function that the verifier accepts.
-std::vector<support::Handover> getHandovers(mlir::func::FuncOp function);
+std::vector<arena::Handover> getHandovers(mlir::func::FuncOp function);
 
 /// The number of repeats around this one: its level in places.
 int64_t getLevel(ir::RepeatOp repeat);

@@ -20,7 +20,7 @@ namespace {
 /// they run.
 struct StackUse {
   int64_t buffer, numSlots;
-  support::Slots slots;
+  arena::Slots slots;
 };
 
 StackUse makeUse(PlaceAttr place, RepeatOp repeat, ArrayRef<int64_t> users) {
@@ -34,8 +34,8 @@ StackUse makeUse(PlaceAttr place, RepeatOp repeat, ArrayRef<int64_t> users) {
 }
 
 /// Stacks whose iterations have equal slots are one handover: they keep the same distances.
-std::vector<support::Handover> pairUp(ArrayRef<StackUse> emptied, ArrayRef<StackUse> filled) {
-  std::vector<support::Handover> handovers;
+std::vector<arena::Handover> pairUp(ArrayRef<StackUse> emptied, ArrayRef<StackUse> filled) {
+  std::vector<arena::Handover> handovers;
   std::vector<std::pair<const StackUse *, const StackUse *>> groups;
   auto getFirst = [](ArrayRef<StackUse> uses, const StackUse &use) {
     return llvm::find_if(uses, [&](const StackUse &other) { return other.slots == use.slots; });
@@ -48,7 +48,7 @@ std::vector<support::Handover> pairUp(ArrayRef<StackUse> emptied, ArrayRef<Stack
       if (it == groups.end()) {
         groups.push_back(group);
         handovers.push_back({{}, {}, from.numSlots, to.numSlots, {}, {}});
-        support::findCorners(from.slots, to.slots, handovers.back());
+        arena::findCorners(from.slots, to.slots, handovers.back());
       }
       auto add = [](std::vector<size_t> &list, size_t buffer) {
         if (!llvm::is_contained(list, buffer))
@@ -110,7 +110,7 @@ void Planner::planHandovers(RepeatOp repeat) {
     if (isEmptied(repeat, slice))
       emptied.push_back(makeUse(places.lookup(slice.get()), repeat, repeat.getSliceUsers(i)));
   SmallVector<Attribute> packed;
-  for (const support::Handover &handover : pairUp(emptied, filled))
+  for (const arena::Handover &handover : pairUp(emptied, filled))
     packed.push_back(packHandover(context, handover));
   if (!packed.empty())
     repeat->setAttr(kHandovers, ArrayAttr::get(context, packed));

@@ -25,7 +25,7 @@ public:
       : repeat(repeat), buffer(buffer), level(memory::getLevel(repeat)) {}
 
   /// The slot that each iteration touches, in the order in which they run.
-  FailureOr<support::Slots> findSlots(bool mayWrite) {
+  FailureOr<arena::Slots> findSlots(bool mayWrite) {
     for (Value init : repeat.getInits())
       if (lies(memory::getPlace(init)))
         return repeat.emitError("carries what lies in buffer ")
@@ -37,7 +37,7 @@ public:
         return failure();
       touched.push_back(place);
     }
-    support::Slots slots;
+    arena::Slots slots;
     IterationTable table = repeat.getIterations();
     for (int64_t iteration = 0; iteration < table.getNumIterations(); ++iteration) {
       const int64_t variant = table.getVariant(iteration);
@@ -132,7 +132,7 @@ public:
       : liveness(function), buffers(function->getAttrOfType<ArrayAttr>(memory::kBuffers)) {}
 
   LogicalResult verify(RepeatOp repeat, Attribute attribute) {
-    FailureOr<support::Handover> handover = memory::unpackHandover(attribute);
+    FailureOr<arena::Handover> handover = memory::unpackHandover(attribute);
     if (failed(handover))
       return repeat.emitError("hands over nothing that is known: ") << attribute;
     for (size_t emptied : handover->emptied)
@@ -153,7 +153,7 @@ private:
     return success();
   }
 
-  LogicalResult verifyPair(RepeatOp repeat, const support::Handover &handover, size_t emptied,
+  LogicalResult verifyPair(RepeatOp repeat, const arena::Handover &handover, size_t emptied,
                            size_t filled) {
     if (failed(verifyBuffer(repeat, emptied, handover.emptiedSlots)) ||
         failed(verifyBuffer(repeat, filled, handover.filledSlots)))
@@ -162,15 +162,15 @@ private:
       return repeat.emitError("empties buffer ") << emptied << ", which lives on";
     if (cast<BufferAttr>(buffers[filled]).getFirst() < liveness.getStart(repeat))
       return repeat.emitError("fills buffer ") << filled << ", which is alive before";
-    FailureOr<support::Slots> read = BufferUse(repeat, emptied).findSlots(/*mayWrite=*/false),
-                              written = BufferUse(repeat, filled).findSlots(/*mayWrite=*/true);
+    FailureOr<arena::Slots> read = BufferUse(repeat, emptied).findSlots(/*mayWrite=*/false),
+                            written = BufferUse(repeat, filled).findSlots(/*mayWrite=*/true);
     if (failed(read) || failed(written))
       return failure();
     bool isApart = true;
-    support::walkHandover(
+    arena::walkHandover(
         *read, *written, [&](int64_t first, int64_t last, int64_t least, int64_t most) {
-          isApart = isApart && support::covers(handover.filledAbove, {last + 1, least}) &&
-                    support::covers(handover.filledBelow, {most + 1, first});
+          isApart = isApart && arena::covers(handover.filledAbove, {last + 1, least}) &&
+                    arena::covers(handover.filledBelow, {most + 1, first});
         });
     if (!isApart)
       return repeat.emitError("writes slots of buffer ")

@@ -2,12 +2,12 @@
 // runtime lays them out by it, emitted programs step through them, and transports send them so.
 #pragma once
 
-#include <cstdint>
+#include "base/arena/Alignment.h"
 
 namespace titan::rt::tm {
 
 /// In bytes: a cache line, and the widest vectors.
-constexpr int64_t alignment = 64;
+constexpr int64_t alignment = arena::kArenaAlignment;
 
 /// Elements that `count` of them take in a bucket.
 template <typename T> constexpr int64_t aligned(int64_t count) {

@@ -22,7 +22,7 @@
 // OpenMP may start.
 #pragma once
 
-#include "titan/runtime/attention_scratch.h"
+#include "base/kernels/AttentionScratch.h"
 #include "titan/runtime/program.h"
 
 namespace titan::rt {

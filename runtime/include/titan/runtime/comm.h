@@ -11,9 +11,9 @@
 // message names this rank, the action, its source line and the group.
 #pragma once
 
-#include "titan/runtime/dtype.h"
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 #include "titan/runtime/launch.h"
+#include "titan/runtime/program.h"
 #include "titan/runtime/rank_record.h"
 
 #include <chrono>

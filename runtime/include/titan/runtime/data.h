@@ -12,7 +12,7 @@
 // Errors: UserError naming file and reason.
 #pragma once
 
-#include "titan/runtime/feed.h"
+#include "base/data/Feed.h"
 #include "titan/runtime/permutation.h"
 
 #include <cstdint>
@@ -40,8 +40,9 @@ public:
 /// The bytes of a file, memory-mapped: nothing is read before it is used.
 std::unique_ptr<TokenStream> openTextBytes(const std::string &path);
 
-/// The tokens of PREFIX.bin, memory-mapped, after all of PREFIX.idx was checked (token_index.h).
-/// `path` is the prefix or one of the files. Documents follow one another as they lie.
+/// The tokens of PREFIX.bin, memory-mapped, after all of PREFIX.idx was checked
+/// (base/data/TokenIndex.h). `path` is the prefix or one of the files. Documents follow one another
+/// as they lie.
 std::unique_ptr<TokenStream> openIndexedTokens(const std::string &path);
 
 /// By the name of a format, `text` or `indexed`.

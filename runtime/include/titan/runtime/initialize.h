@@ -6,10 +6,10 @@
 //   Uniform           s * (2 U(i) - 1)      in [-s, s)
 //   Normal            s * Z(i)              mean 0, standard deviation s
 //   TruncatedNormal   s * T(i)              Z(i) restricted to [-cut, cut]
-// where U, Z, T are the streams of random_stream.h with purpose "init".
+// where U, Z, T are the streams of base/random/RandomStream.h with purpose "init".
 #pragma once
 
-#include "titan/runtime/dtype.h"
+#include "titan/runtime/program.h"
 
 #include <cstdint>
 #include <span>

@@ -3,13 +3,13 @@
 // any sample.
 //
 // A balanced Feistel network over the smallest even number of bits that holds n, six rounds, whose
-// round function is Philox (philox.h) under the key `seed` with counter {half, round, tweak low,
-// tweak high}; values that fall outside [0, n) are sent through again ("cycle walking": J. Black
-// and P. Rogaway, "Ciphers with arbitrary finite domains", 2002). At most four values are tried on
-// average, since the domain is less than four times n.
+// round function is Philox (base/random/Philox.h) under the key `seed` with counter {half, round,
+// tweak low, tweak high}; values that fall outside [0, n) are sent through again ("cycle walking":
+// J. Black and P. Rogaway, "Ciphers with arbitrary finite domains", 2002). At most four values are
+// tried on average, since the domain is less than four times n.
 #pragma once
 
-#include "titan/runtime/philox.h"
+#include "base/random/Philox.h"
 
 #include <cstdint>
 

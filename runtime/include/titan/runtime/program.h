@@ -13,10 +13,12 @@
 #ifndef TITAN_RUNTIME_PROGRAM_H
 #define TITAN_RUNTIME_PROGRAM_H
 
+#include "base/arena/Handover.h"
+#include "base/data/DType.h"
+#include "base/settings/SettingRule.h"
+
 #include "titan/runtime/alignment.h"
 #include "titan/runtime/bfloat16.h"
-#include "titan/runtime/setting_rule.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -25,14 +27,10 @@
 
 namespace titan::rt {
 
-enum class DType : uint8_t { F64, F32, BF16, I64, Bool };
-
-constexpr int64_t sizeOf(DType type) {
-  return type == DType::F64 || type == DType::I64 ? 8
-         : type == DType::F32                     ? 4
-         : type == DType::BF16                    ? 2
-                                                  : 1;
-}
+// What the contract takes of base/.
+using titan::anyText, titan::idle, titan::integerFrom, titan::numberFrom, titan::numberWithin,
+    titan::oneOf;
+using titan::DType, titan::SettingRule, titan::arena::Handover;
 
 /// A mesh axis, outer to inner. Degree 0 is `auto`: the number of processes divided by the others.
 struct Axis {
@@ -73,18 +71,6 @@ struct Buffer {
   int64_t first = 0, last = 0;
   std::string bucket = {}; // empty: lies alone, in one piece
   int64_t slots = 1;
-};
-
-/// A loop reads slots of the buffers `emptied` for the last time while it writes slots of those in
-/// `filled`; so each of these may lie over each of those, at a distance of at least that many rows
-/// of what lies below, less that many of what lies above, of every corner.
-struct Handover {
-  struct Corner {
-    int64_t below, above;
-  };
-  std::vector<size_t> emptied, filled; // indices into Function::transient
-  int64_t emptiedSlots, filledSlots;
-  std::vector<Corner> filledAbove, filledBelow;
 };
 
 /// What a tensor that the runtime knows is for.
@@ -164,7 +150,7 @@ struct Function {
   std::vector<Buffer> transient;
   int64_t events = 0; // length of the linear order
   void (*run)(Context &);
-  std::vector<Handover> handovers = {};
+  std::vector<Handover> handovers = {}; // of indices into `transient`
 };
 
 /// A launch-time setting with the value the file gave: "optimizer.lr" = "0.0008".
@@ -231,7 +217,7 @@ struct AttentionShape {
   double softCap = 0;                 // 0: none
   int64_t firstQuery = 0;             // the position among the keys of this rank's first query
   const int64_t *documents = nullptr; // [outer, keys, kvHeads]; null: none
-  void *scratch = nullptr;            // a block for each thread (attention_scratch.h)
+  void *scratch = nullptr;            // a block for each thread (base/kernels/AttentionScratch.h)
   /// Left out: the dimensions above lie in that order, row-major.
   AttentionStrides q = {}, k = {}, v = {}, out = {}, lse = {}, ofDocuments = {};
 };

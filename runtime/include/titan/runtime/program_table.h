@@ -50,11 +50,7 @@ struct BufferRow {
   int64_t slots = 1;
 };
 
-struct HandoverRow {
-  List<size_t> emptied, filled;
-  int64_t emptiedSlots, filledSlots;
-  List<Handover::Corner> filledAbove, filledBelow;
-};
+using HandoverRow = arena::HandoverOf<List>;
 
 struct FunctionRow {
   const char *name;
