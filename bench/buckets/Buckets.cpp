@@ -9,7 +9,7 @@
 // TITAN_COMM=gloo:
 //   torchrun --no-python --nproc-per-node 2 build/bin/bench-buckets
 // Turns go through them forwards and backwards; medians of 26 are printed.
-#include "titan/runtime/collectives.h"
+#include "collectives/Collectives.h"
 
 #include "comm/Exchange.h"
 #include "device/Device.h"

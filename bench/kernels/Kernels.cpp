@@ -2,8 +2,8 @@
 // bench-kernels and run it on a quiet machine, with OMP_NUM_THREADS, with TITAN_BF16=vectors for
 // what processors without tiles have, with TITAN_BF16=widen for bf16 as processors without products
 // of it have it, and with TITAN_F32=blas for BLAS's products of f32. The best of some runs counts.
-#include "titan/runtime/attention.h"
-#include "titan/runtime/gemm.h"
+#include "attention/Attention.h"
+#include "gemm/Gemm.h"
 #include "titan/runtime/kernel_loops.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // `titanc info`: what is known of a run before it runs.
 #include "compiler/driver/Commands.h"
 #include "compiler/driver/Facts.h"
-#include "compiler/sema/Suggest.h"
+#include "compiler/sema/modules/Suggest.h"
 
 namespace titan::driver {
 

@@ -1,6 +1,6 @@
 // `titanc info --json`: all that is known of a run, for programs to read.
 #include "compiler/driver/Facts.h"
-#include "compiler/sema/Patterns.h"
+#include "compiler/sema/check/Patterns.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"

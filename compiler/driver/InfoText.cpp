@@ -1,7 +1,7 @@
 // What `titanc info` prints to be read.
 #include "compiler/driver/Facts.h"
 #include "compiler/driver/TextTable.h"
-#include "compiler/sema/Patterns.h"
+#include "compiler/sema/check/Patterns.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"

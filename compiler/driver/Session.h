@@ -4,7 +4,7 @@
 #ifndef TITAN_COMPILER_DRIVER_SESSION_H
 #define TITAN_COMPILER_DRIVER_SESSION_H
 
-#include "compiler/sema/Check.h"
+#include "compiler/sema/check/Check.h"
 
 namespace titan::driver {
 

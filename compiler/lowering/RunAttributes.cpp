@@ -1,6 +1,6 @@
 #include "compiler/lowering/RunAttributes.h"
-#include "compiler/sema/Fingerprint.h"
-#include "compiler/sema/ParameterRules.h"
+#include "compiler/sema/program/Fingerprint.h"
+#include "compiler/sema/runs/ParameterRules.h"
 
 #include "base/data/Feed.h"
 #include "dialects/dist/IR/DistOps.h"

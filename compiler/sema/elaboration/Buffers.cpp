@@ -1,4 +1,4 @@
-#include "compiler/sema/ParameterRules.h"
+#include "compiler/sema/program/ElementTypes.h"
 #include "compiler/sema/elaboration/Elaboration.h"
 
 #include <utility>

@@ -1,6 +1,6 @@
 // Names of dimensions: what they stand for, and those that operations make.
-#include "compiler/sema/Options.h"
-#include "compiler/sema/Suggest.h"
+#include "compiler/sema/program/ElementTypes.h"
+#include "compiler/sema/modules/Suggest.h"
 #include "compiler/sema/elaboration/Elaboration.h"
 
 #include <algorithm>

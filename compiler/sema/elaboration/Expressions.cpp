@@ -1,5 +1,5 @@
-#include "compiler/sema/Suggest.h"
-#include "compiler/sema/Words.h"
+#include "compiler/sema/modules/Suggest.h"
+#include "compiler/sema/elaboration/Words.h"
 #include "compiler/sema/elaboration/Elaboration.h"
 #include "compiler/sema/elaboration/Masks.h"
 

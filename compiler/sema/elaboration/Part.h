@@ -4,7 +4,7 @@
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_PART_H
 #define TITAN_COMPILER_SEMA_ELABORATION_PART_H
 
-#include "compiler/sema/Elaborator.h"
+#include "compiler/sema/elaboration/Elaborator.h"
 #include "compiler/sema/elaboration/Call.h"
 
 #include <set>

@@ -1,7 +1,7 @@
 // What the elaboration says when something is wrong, with what leads to it.
 #include "base/data/Feed.h"
-#include "compiler/sema/Suggest.h"
-#include "compiler/sema/Words.h"
+#include "compiler/sema/modules/Suggest.h"
+#include "compiler/sema/elaboration/Words.h"
 #include "compiler/sema/elaboration/Elaboration.h"
 #include "compiler/syntax/ForeignNames.h"
 

@@ -1,8 +1,8 @@
-#include "titan/runtime/main.h"
+#include "Main.h"
 
 #include "base/cli/StandardStreams.h"
 #include "launch/WaitPolicy.h"
-#include "train/StopSignal.h"
+#include "loop/StopSignal.h"
 
 /// A signal that comes before anybody can answer it waits until one can.
 __attribute__((no_sanitize("address", "thread", "undefined"))) static void

@@ -1,12 +1,12 @@
 #include "RunRecord.h"
 
-#include "train/SettingText.h"
-#include "train/Trainer.h"
+#include "settings/SettingText.h"
+#include "loop/Trainer.h"
 
 #include "base/data/DType.h"
 #include "base/data/TokenIndex.h"
-#include "titan/runtime/checksum.h"
-#include "titan/runtime/file_digest.h"
+#include "files/Checksum.h"
+#include "files/FileDigest.h"
 
 #include <cstdlib>
 #include <filesystem>

@@ -2,11 +2,11 @@
 // they compare before they train (titan/runtime/rank_record.h).
 #pragma once
 
-#include "train/Options.h"
-#include "train/Settings.h"
+#include "settings/Options.h"
+#include "settings/Settings.h"
 
 #include "titan/runtime/program.h"
-#include "titan/runtime/rank_record.h"
+#include "comm/RankRecord.h"
 
 namespace titan::rt {
 

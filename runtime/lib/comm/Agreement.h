@@ -13,8 +13,8 @@
 // After an agreement all keys begin with the nonce, which rank 0 drew.
 #pragma once
 
-#include "titan/runtime/launch.h"
-#include "titan/runtime/rank_record.h"
+#include "launch/Launch.h"
+#include "RankRecord.h"
 
 namespace titan::rt {
 

@@ -1,7 +1,7 @@
 // A collective as all members of a group call it, so that transports can tell when they do not.
 #pragma once
 
-#include "titan/runtime/comm.h"
+#include "Comm.h"
 
 namespace titan::rt {
 

@@ -2,7 +2,7 @@
 // the thread that communicates in the background.
 #pragma once
 
-#include "titan/runtime/comm.h"
+#include "Comm.h"
 
 #include <chrono>
 #include <vector>

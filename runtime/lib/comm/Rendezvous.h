@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/Error.h"
-#include "titan/runtime/comm.h"
+#include "Comm.h"
 
 #include <chrono>
 #include <cstdint>

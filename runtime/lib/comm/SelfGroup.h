@@ -2,7 +2,7 @@
 // compiled for a mesh run its collectives over axes of degree one without a branch at each of them.
 #pragma once
 
-#include "titan/runtime/comm.h"
+#include "Comm.h"
 
 #include <cstring>
 

@@ -9,8 +9,8 @@
 #include "launch/EnvironmentVariable.h"
 
 #include "base/Error.h"
-#include "titan/runtime/checksum.h"
-#include "titan/runtime/comm.h"
+#include "files/Checksum.h"
+#include "Comm.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "titan/runtime/data.h"
+#include "DataSource.h"
 
 #include "base/Error.h"
 

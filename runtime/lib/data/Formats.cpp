@@ -1,6 +1,6 @@
 #include "base/Error.h"
 #include "base/data/TokenIndex.h"
-#include "titan/runtime/data.h"
+#include "DataSource.h"
 
 #include <filesystem>
 

@@ -1,6 +1,6 @@
 #include "base/data/TokenIndex.h"
 #include "base/files/MappedFile.h"
-#include "titan/runtime/data.h"
+#include "DataSource.h"
 
 #include <cstring>
 #include <limits>

@@ -1,5 +1,5 @@
 #include "base/files/MappedFile.h"
-#include "titan/runtime/data.h"
+#include "DataSource.h"
 
 namespace titan::rt {
 

@@ -1,7 +1,7 @@
 #include "Device.h"
 
 #include "base/Error.h"
-#include "titan/runtime/metrics.h"
+#include "metrics/Metrics.h"
 
 #include <cerrno>
 #include <cstring>

@@ -6,7 +6,7 @@
 // Errors: UserError if there is no such device or not enough memory; Fault from the device.
 #pragma once
 
-#include "titan/runtime/comm.h"
+#include "comm/Comm.h"
 #include "titan/runtime/program.h"
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "titan/runtime/launch.h"
+#include "Launch.h"
 
 #include "base/Error.h"
 

@@ -2,7 +2,7 @@
 // the run's lock, and be in the way of the same job started again.
 #pragma once
 
-#include "titan/runtime/launch.h"
+#include "Launch.h"
 
 namespace titan::rt {
 

@@ -1,5 +1,5 @@
 // Slurm's compressed lists of hosts.
-#include "titan/runtime/launch.h"
+#include "Launch.h"
 
 #include <charconv>
 #include <string_view>

@@ -1,5 +1,5 @@
 #include "base/Error.h"
-#include "titan/runtime/launch.h"
+#include "Launch.h"
 
 #include <algorithm>
 #include <cmath>

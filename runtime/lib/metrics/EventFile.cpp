@@ -2,7 +2,7 @@
 
 #include "base/Error.h"
 #include "base/files/DurableFile.h"
-#include "titan/runtime/checksum.h"
+#include "files/Checksum.h"
 
 #include <bit>
 #include <cerrno>

@@ -2,7 +2,7 @@
 #include "base/files/DurableFile.h"
 #include "base/files/FileKind.h"
 #include "files/ReadFile.h"
-#include "titan/runtime/metrics.h"
+#include "Metrics.h"
 
 #include <cerrno>
 #include <cstring>

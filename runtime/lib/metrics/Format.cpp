@@ -1,4 +1,4 @@
-#include "titan/runtime/metrics.h"
+#include "Metrics.h"
 
 #include "base/Error.h"
 

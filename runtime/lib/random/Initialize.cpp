@@ -1,4 +1,4 @@
-#include "titan/runtime/initialize.h"
+#include "Initialize.h"
 
 #include "base/random/RandomStream.h"
 

@@ -1,8 +1,8 @@
 #include "WeightStore.h"
 #include "base/Error.h"
 #include "files/ReadFile.h"
+#include "manifest/Manifest.h"
 #include "titan/runtime/bfloat16.h"
-#include "titan/runtime/checkpoint.h"
 
 #include <cstring>
 #include <filesystem>

@@ -3,7 +3,7 @@
 // to each other or far apart.
 #include "device/Device.h"
 
-#include "titan/runtime/attention.h"
+#include "attention/Attention.h"
 
 #include "tests/unit/runtime/RandomValues.h"
 

@@ -3,9 +3,9 @@
 // device, nothing of a program may run before the host waits, and to give inputs it need not wait;
 // with TITAN_ON_PROCESSOR, programs are those for processors.
 #include "device/Device.h"
-#include "train/Arena.h"
+#include "state/Arena.h"
 
-#include "titan/runtime/launch.h"
+#include "launch/Launch.h"
 
 #ifndef TITAN_ON_PROCESSOR
 #include "Streams.h"

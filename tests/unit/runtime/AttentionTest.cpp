@@ -1,4 +1,4 @@
-#include "titan/runtime/attention.h"
+#include "attention/Attention.h"
 
 #include "tests/unit/runtime/RandomValues.h"
 

@@ -1,9 +1,9 @@
 // Products of floats on tiles or vectors. Where there are neither BLAS makes them, and what is not
 // asked of it is skipped.
-#include "titan/runtime/gemm.h"
+#include "gemm/Gemm.h"
 
-#include "kernels/Amx.h"
-#include "kernels/VectorUnit.h"
+#include "gemm/Amx.h"
+#include "gemm/VectorUnit.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-#include "titan/runtime/checkpoint.h"
+#include "manifest/Manifest.h"
 #include "base/Error.h"
-#include "titan/runtime/checksum.h"
+#include "files/Checksum.h"
 #include "weights/WeightStore.h"
 
 #include <gtest/gtest.h>

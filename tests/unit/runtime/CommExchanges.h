@@ -1,7 +1,7 @@
 // Exchanges of several values, at once and in the background, on buffers whose result is known.
 #pragma once
 
-#include "comm/Background.h"
+#include "collectives/Background.h"
 
 #include <cstring>
 #include <functional>

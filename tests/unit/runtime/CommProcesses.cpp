@@ -5,7 +5,7 @@
 #include "CommExchanges.h"
 
 #include "base/Error.h"
-#include "titan/runtime/comm.h"
+#include "comm/Comm.h"
 
 #include <cmath>
 #include <cstdio>

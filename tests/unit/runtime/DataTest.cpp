@@ -1,4 +1,4 @@
-#include "titan/runtime/data.h"
+#include "data/DataSource.h"
 #include "base/Error.h"
 
 #include <gtest/gtest.h>

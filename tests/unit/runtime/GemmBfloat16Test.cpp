@@ -1,8 +1,8 @@
 // Products of bf16, whichever way this processor makes them; CMakeLists.txt runs them widened, too.
-#include "titan/runtime/gemm.h"
+#include "gemm/Gemm.h"
 
-#include "kernels/Amx.h"
-#include "kernels/VectorUnit.h"
+#include "gemm/Amx.h"
+#include "gemm/VectorUnit.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "titan/runtime/gemm.h"
+#include "gemm/Gemm.h"
 #include "base/Error.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "titan/runtime/launch.h"
+#include "launch/Launch.h"
 #include "base/Error.h"
 
 #include "launch/Libraries.h"

@@ -1,4 +1,4 @@
-#include "titan/runtime/layout.h"
+#include "state/Layout.h"
 
 #include <gtest/gtest.h>
 

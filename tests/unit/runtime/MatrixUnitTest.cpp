@@ -1,7 +1,7 @@
 // What attention multiplies in bf16, on every unit that this processor has.
-#include "kernels/MatrixUnit.h"
-#include "kernels/Amx.h"
-#include "kernels/VectorUnit.h"
+#include "gemm/MatrixUnit.h"
+#include "gemm/Amx.h"
+#include "gemm/VectorUnit.h"
 
 #include <gtest/gtest.h>
 

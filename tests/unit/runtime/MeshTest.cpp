@@ -1,4 +1,4 @@
-#include "titan/runtime/mesh.h"
+#include "comm/Mesh.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "titan/runtime/metrics.h"
+#include "metrics/Metrics.h"
 
 #include "metrics/PublishedPeak.h"
 #include "metrics/StatusFile.h"

@@ -1,9 +1,9 @@
 #include "base/Error.h"
-#include "titan/runtime/degrees.h"
+#include "settings/Degrees.h"
 #include "titan/runtime/program_table.h"
 
-#include "train/Sampling.h"
-#include "train/Settings.h"
+#include "generation/Sampling.h"
+#include "settings/Settings.h"
 
 #include <gtest/gtest.h>
 

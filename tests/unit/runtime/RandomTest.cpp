@@ -1,5 +1,5 @@
 #include "base/random/RandomStream.h"
-#include "titan/runtime/initialize.h"
+#include "random/Initialize.h"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 // collectives.
 #include "comm/Call.h"
 
-#include "titan/runtime/file_digest.h"
-#include "titan/runtime/rank_record.h"
+#include "files/FileDigest.h"
+#include "comm/RankRecord.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,5 @@
 // How pieces of work are dealt out to threads.
-#include "kernels/Team.h"
+#include "threads/Team.h"
 
 #include <gtest/gtest.h>
 

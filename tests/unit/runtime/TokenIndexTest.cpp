@@ -1,6 +1,6 @@
 #include "base/data/TokenIndex.h"
 #include "base/Error.h"
-#include "titan/runtime/data.h"
+#include "data/DataSource.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Products on each kind of vectors that this processor has, also on those that it does not take by
 // itself: bit by bit what their definition says.
-#include "kernels/VectorUnit.h"
+#include "gemm/VectorUnit.h"
 
-#include "kernels/BlockedGemm.h"
+#include "gemm/BlockedGemm.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,134 @@
+// An axis that is larger than the first dimension that it splits goes on with the next one: it
+// becomes two axes, of which the first fills the one dimension and the second the other. Both split
+// whatever else the axis splits, one within the other, so tensors that have neither dimension see
+// one axis.
+#include "compiler/sema/mesh/Mesh.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace titan::sema {
+namespace {
+
+class Splitter {
+public:
+  explicit Splitter(const Model &model) : model(model) {
+    for (const Parameter &parameter : model.parameters)
+      tensors.push_back(parameter.type.dims);
+    for (const Input &input : model.inputs)
+      tensors.push_back(input.type.dims);
+    addAnchors(model.body);
+  }
+
+  /// The axis as two, or nothing where it need not or cannot be.
+  std::optional<std::pair<Axis, Axis>> split(const Axis &axis) const {
+    for (const std::string &first : axis.splits) {
+      int64_t size = sizeOf(first);
+      if (size <= 1 || size % axis.degree == 0 || isPadded({axis}, first))
+        continue;
+      int64_t outer = std::gcd(size, axis.degree), inner = axis.degree / outer;
+      auto second = std::find_if(axis.splits.begin(), axis.splits.end(), [&](const auto &name) {
+        return name != first && occurTogether(first, name);
+      });
+      if (outer > 1 && second != axis.splits.end() && sizeOf(*second) % inner == 0)
+        return std::pair(part(axis, outer, first, *second), part(axis, inner, *second, first));
+      return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+private:
+  void addAnchors(const Region &region) {
+    for (const Op &op : region.ops) {
+      if (op.kind == OpKind::Anchor)
+        tensors.push_back(model.values[op.results[0]].type.dims);
+      for (const Region &body : op.body)
+        addAnchors(body);
+    }
+  }
+
+  int64_t sizeOf(const std::string &name) const {
+    for (DimId id = 0; id < model.dims.size(); ++id)
+      if (model.dims[id].name == name)
+        return model.dims[id].size;
+    return 1;
+  }
+
+  bool occurTogether(const std::string &a, const std::string &b) const {
+    auto has = [&](const DimSet &dims, const std::string &name) {
+      return std::any_of(dims.begin(), dims.end(),
+                         [&](DimId id) { return model.dims[id].name == name; });
+    };
+    return std::any_of(tensors.begin(), tensors.end(),
+                       [&](const DimSet &dims) { return has(dims, a) && has(dims, b); });
+  }
+
+  /// The part of `axis` that splits `own`, and everything else but `other`.
+  static Axis part(const Axis &axis, int64_t degree, const std::string &own,
+                   const std::string &other) {
+    Axis result = axis;
+    result.name = axis.name + "." + own;
+    result.degree = degree;
+    auto at = std::find(result.splits.begin(), result.splits.end(), other);
+    result.splitLocs.erase(result.splitLocs.begin() + (at - result.splits.begin()));
+    result.splits.erase(at);
+    return result;
+  }
+
+  const Model &model;
+  std::vector<DimSet> tensors;
+};
+
+/// The dimension that `axis` splits and the other part of its axis does not.
+std::string ownOf(const Axis &axis, const Axis &other) {
+  for (const std::string &name : axis.splits)
+    if (std::find(other.splits.begin(), other.splits.end(), name) == other.splits.end())
+      return name;
+  return "";
+}
+
+/// What an override says of the whole axis, said of one of its parts.
+MeshOverride overrideOf(const MeshOverride &whole, const Axis &part, const Axis &other) {
+  MeshOverride made = whole;
+  made.axis = part.name;
+  std::string own = ownOf(part, other);
+  if (!whole.splits ||
+      std::find(whole.splits->begin(), whole.splits->end(), own) == whole.splits->end())
+    return made;
+  made.splits->clear();
+  made.splitLocs.clear();
+  for (size_t i = 0; i < whole.splits->size(); ++i)
+    if ((*whole.splits)[i] != ownOf(other, part)) {
+      made.splits->push_back((*whole.splits)[i]);
+      made.splitLocs.push_back(whole.splitLocs[i]);
+    }
+  return made;
+}
+
+void splitOverrides(Mesh &mesh, const std::string &axis, const Axis &first, const Axis &second) {
+  std::vector<MeshOverride> all;
+  for (MeshOverride &entry : mesh.overrides) {
+    if (entry.axis != axis) {
+      all.push_back(std::move(entry));
+      continue;
+    }
+    all.push_back(overrideOf(entry, first, second));
+    all.push_back(overrideOf(entry, second, first));
+  }
+  mesh.overrides = std::move(all);
+}
+
+} // namespace
+
+void splitAxes(Mesh &mesh, const Model &model) {
+  Splitter splitter(model);
+  mesh.declared = mesh.axes;
+  for (size_t i = 0; i < mesh.axes.size(); ++i)
+    while (auto parts = mesh.axes[i].degree > 1 ? splitter.split(mesh.axes[i]) : std::nullopt) {
+      splitOverrides(mesh, mesh.axes[i].name, parts->first, parts->second);
+      mesh.axes[i] = std::move(parts->first);
+      mesh.axes.insert(mesh.axes.begin() + i + 1, std::move(parts->second));
+    }
+}
+
+} // namespace titan::sema

@@ -1,0 +1,135 @@
+// The chain of declarations that a run is made of: its own, the run that it derives from, and so
+// on.
+#include "compiler/sema/runs/Resolver.h"
+#include "compiler/sema/modules/Suggest.h"
+
+namespace titan::sema {
+
+using namespace syntax;
+
+void Resolver::propose(Diagnostic &diag, const Path &path, const Unit &unit, Space space) {
+  if (diags.isFull() || library.noteImports(diag, unit, path, space) ||
+      (space == Space::Code && library.offerImport(diag, unit, path)))
+    return;
+  std::string near = nearestName(path.text(), library.names(unit, space));
+  if (near.empty())
+    return;
+  diag.fix(path.loc, near);
+  if (Symbol symbol = library.lookup(unit, near, space))
+    diag.note(nameOf(*symbol.decl).loc, "`" + near + "` is declared here");
+}
+
+/// The model that a run trains, or the run that it derives from.
+Symbol Resolver::findBase(const Symbol &symbol, const TrainDecl &decl) {
+  Space wanted = decl.derived ? Space::Runs : Space::Code;
+  Space other = decl.derived ? Space::Code : Space::Runs;
+  const char *kind = decl.derived ? "run" : "model";
+  Symbol base = library.lookup(*symbol.unit, decl.base, wanted);
+  Symbol map = library.lookup(*symbol.unit, decl.base, Space::Maps);
+  if (base && (decl.derived || base.decl->is<ModelDecl>() || base.decl->is<ModelAliasDecl>()))
+    return base;
+  Symbol wrong = base ? base : library.lookup(*symbol.unit, decl.base, other);
+  if (!wrong)
+    wrong = map;
+  if (wrong) {
+    Diagnostic &diag = diags.report(Code::WrongKindOfDeclaration, decl.base.loc,
+                                    "`" + decl.base.text() + "` is a " + kindOf(*wrong.decl) +
+                                        ", but a " + kind + " is needed here");
+    diag.note(nameOf(*wrong.decl).loc, "declared here");
+    if (wrong.decl == map.decl)
+      diag.help("a map stands behind `on`: `train NAME = MODEL on " + decl.base.text() + "`");
+    if (wrong.decl->is<TrainDecl>())
+      diag.help("to derive from a run write `with` before the brace");
+    return {};
+  }
+  Diagnostic &diag =
+      diags.report(Code::UnknownDeclaration, decl.base.loc,
+                   "no " + std::string(kind) + " is named `" + decl.base.text() + "`");
+  propose(diag, decl.base, *symbol.unit, wanted);
+  return {};
+}
+
+bool Resolver::findMap(const Symbol &symbol, const TrainDecl &decl) {
+  run.parallel = library.lookup(*symbol.unit, *decl.parallel, Space::Maps);
+  if (run.parallel)
+    return true;
+  for (Space space : {Space::Code, Space::Runs})
+    if (Symbol wrong = library.lookup(*symbol.unit, *decl.parallel, space)) {
+      diags
+          .report(Code::WrongKindOfDeclaration, decl.parallel->loc,
+                  "`" + decl.parallel->text() + "` is a " + kindOf(*wrong.decl) +
+                      ", but a parallel map is needed here")
+          .note(nameOf(*wrong.decl).loc, "declared here")
+          .help("a map says what is split: `parallel pod { shard = 2 splits batch }`");
+      return false;
+    }
+  Diagnostic &diag = diags.report(Code::UnknownDeclaration, decl.parallel->loc,
+                                  "no parallel map is named `" + decl.parallel->text() + "`");
+  propose(diag, *decl.parallel, *symbol.unit, Space::Maps);
+  return false;
+}
+
+bool Resolver::addRun(const Symbol &symbol) {
+  const TrainDecl &decl = *symbol.decl->as<TrainDecl>();
+  if (!derives(chain, {&decl.name, decl.base.loc}, "run", diags))
+    return false;
+  Symbol base = findBase(symbol, decl);
+  if (!base)
+    return false;
+  bool isRun = base.decl->is<TrainDecl>();
+  if (isRun && !addRun(base))
+    return false;
+  if (!isRun) {
+    run.model = base;
+    run.modelLoc = decl.base.loc;
+  }
+  if (decl.parallel && !findMap(symbol, decl))
+    return false;
+  unit = symbol.unit;
+  setHere.clear();
+  addSettings("", decl.settings);
+  run.name = decl.name.text;
+  run.loc = decl.name.loc;
+  return true;
+}
+
+void Resolver::addOverrides(const std::vector<Override> &overrides) {
+  unit = unit ? unit : run.model.unit; // where there is no run
+  fromCommandLine = true;
+  setHere.clear();
+  for (size_t i = 0; i < overrides.size(); ++i) {
+    if (i && overrides[i - 1].fromFile != overrides[i].fromFile)
+      setHere.clear(); // the command line overrides what a file says
+    fromConfig = overrides[i].fromFile;
+    addSetting("", overrides[i].setting);
+  }
+}
+
+void Resolver::fillDefaults(bool demandAll) {
+  std::vector<const OptionSpec *> missing;
+  for (const OptionSpec &spec : optionTable()) {
+    if (run.options.count(spec.path))
+      continue;
+    bool isMissing = spec.initial.isError() && demandAll && !unknownSeen;
+    run.options[spec.path] = {isMissing                ? Value()
+                              : spec.initial.isError() ? Value::ofInt(1)
+                                                       : spec.initial,
+                              {}};
+    if (isMissing)
+      missing.push_back(&spec);
+  }
+  if (missing.empty())
+    return;
+  // What a run lacks, those that derive from it lack too: it is said once, of the first.
+  const Name &first = *chain.back().name;
+  std::vector<std::string> paths;
+  for (const OptionSpec *spec : missing)
+    paths.push_back(spec->path);
+  Diagnostic &diag = diags.report(Code::OptionMissing, first.loc,
+                                  "run `" + first.text + "` does not set " + listNames(paths));
+  for (const OptionSpec *spec : missing)
+    diag.note("`" + spec->path + "`: " + spec->doc);
+  diag.help("write `data = text(\"FILE\") { seq = 256, batch = 8 }`");
+}
+
+} // namespace titan::sema

@@ -1,0 +1,283 @@
+#include "PackedBackward.h"
+#include "Scratch.h"
+#include "VectorBackward.h"
+#include "Visibility.h"
+
+#include "base/math/VectorMath.h"
+#include "Attention.h"
+
+#include <algorithm>
+
+namespace titan::rt {
+
+namespace {
+
+constexpr int64_t queryBlock = attention_scratch::kQueryBlock;
+
+template <typename E> struct BackwardTensors {
+  const E *q, *k, *v, *out;
+  const Accumulated<E> *lse;
+  const E *dout;
+  const Accumulated<E> *through;
+  E *dq, *dk, *dv;
+};
+
+/// What a walk over keys and queries adds up. Where pairs are few, threads share the queries of one
+/// walk that makes dq, then the keys of one that makes dk and dv.
+enum class Wanted { All, Queries, Keys };
+
+/// The backward pass of one (outer, kv head) pair. With p the probabilities, o the output and l the
+/// log-sum-exp:
+///   dv_j = sum_i p_ij dout_i,  ds_ij = p_ij (dout_i . v_j - dout_i . o_i + dl_i),
+///   dq_i = scale sum_j ds_ij k_j,  dk_j = scale sum_i ds_ij q_i
+/// A cap makes the score cap * t with t = tanh(scale q . k / cap), and ds (1 - t^2) times that.
+/// Memory holds E.
+template <typename E, typename Products> class BackwardHead {
+  using T = Accumulated<E>;
+  static constexpr int64_t lanes = Lanes<T>::block;
+
+public:
+  BackwardHead(const AttentionShape &shape, const BackwardTensors<E> &all)
+      : s(shape), all(all), mask(shape, nullptr), products(shape, cut()) {}
+
+  /// The gradients of these queries (`Queries`) or of these blocks of keys (`Keys`) or, with both
+  /// ranges whole, of everything.
+  template <Wanted wanted> void run(int64_t pair, Range someQueries, Range keyBlocks) {
+    load(pair);
+    if (wanted != Wanted::Keys)
+      products.clearQueries(someQueries);
+    for (int64_t block = keyBlocks.begin; block < keyBlocks.end; ++block)
+      keyBlock<wanted>({block * lanes, std::min(s.keys, (block + 1) * lanes)}, someQueries);
+    if (wanted != Wanted::Keys)
+      storeQueries(someQueries);
+  }
+
+private:
+  /// Cuts the planned memory into its pieces.
+  BackwardMemory<T> cut() {
+    attention_scratch::Sizes sizes = scratchSizes<T>(s);
+    Scratch scratch(s.scratch, attention_scratch::backwardBytes(sizes));
+    BackwardMemory<T> of;
+    T **pieces[] = {&of.queries, &of.douts,    &of.dqueries, &of.keys, &of.keysT, &of.valuesT,
+                    &of.dkeysT,  &of.dvaluesT, &lse2,        &delta,   &p,        &ds};
+    scratch.take(attention_scratch::backwardPieces(sizes), pieces);
+    return of;
+  }
+
+  int64_t startOf(const AttentionStrides &at) const {
+    return outer * at.outer + kvHead * at.kvHead;
+  }
+
+  /// Packed copies of what is multiplied, and delta_i = dout_i . out_i - dl_i.
+  void load(int64_t pair) {
+    if (pair == loaded)
+      return;
+    loaded = pair;
+    outer = pair / s.kvHeads;
+    kvHead = pair % s.kvHeads;
+    mask = Visibility(s, s.documents ? s.documents + startOf(s.ofDocuments) : nullptr);
+    products.loadKeys(all.k + startOf(s.k), all.v + startOf(s.v));
+    for (int64_t g = 0; g < s.group; ++g) {
+      products.loadQueries(g, all.q + startOf(s.q) + g * s.q.group,
+                           all.dout + startOf(s.out) + g * s.out.group);
+      for (int64_t i = 0; i < s.queries; ++i)
+        loadRow(g, i);
+    }
+  }
+
+  void loadRow(int64_t g, int64_t i) {
+    auto at = [&](const AttentionStrides &strides) {
+      return startOf(strides) + g * strides.group + i * strides.position;
+    };
+    const E *out = all.out + at(s.out), *dout = all.dout + at(s.out);
+    const T mean = s.out.element == 1 ? innerProduct(out, dout, std::integral_constant<int, 1>())
+                                      : innerProduct(out, dout, s.out.element);
+    lse2[g * s.queries + i] = all.lse[at(s.lse)] * T(1.44269504088896340736);
+    delta[g * s.queries + i] = all.through ? mean - all.through[at(s.lse)] : mean;
+  }
+
+  /// Summed in lanes, so that no addition waits for the one before.
+  template <typename Stride> T innerProduct(const E *a, const E *b, Stride stride) const {
+    constexpr int64_t width = Lanes<T>::vector;
+    T sums[width] = {};
+    int64_t d = 0;
+    for (; d + width <= s.valueHead; d += width)
+#pragma omp simd
+      for (int64_t l = 0; l < width; ++l)
+        sums[l] += static_cast<T>(a[(d + l) * stride]) * static_cast<T>(b[(d + l) * stride]);
+    for (int64_t l = 0; d + l < s.valueHead; ++l)
+      sums[l] += static_cast<T>(a[(d + l) * stride]) * static_cast<T>(b[(d + l) * stride]);
+    for (int64_t half = width / 2; half > 0; half /= 2)
+      for (int64_t l = 0; l < half; ++l)
+        sums[l] += sums[l + half];
+    return sums[0];
+  }
+
+  void storeQueries(Range some) {
+    for (int64_t g = 0; g < s.group; ++g)
+      for (int64_t i = some.begin; i < some.end; ++i)
+        products.storeQuery(g, i, static_cast<T>(s.scale),
+                            all.dq + startOf(s.q) + g * s.q.group + i * s.q.position);
+  }
+
+  /// These keys, one a lane, against the queries among `some` that may see them.
+  template <Wanted wanted> void keyBlock(Range block, Range some) {
+    int64_t count = block.end - block.begin;
+    products.beginKeys(block);
+    Range seeing = mask.queriesOf(block);
+    seeing = {std::max(seeing.begin, some.begin), std::min(seeing.end, some.end)};
+    // Panels of queries lie where they are; queries before the first one that sees are hidden.
+    const int64_t firstQuery = seeing.begin / lanes * lanes;
+    for (int64_t g = 0; g < s.group; ++g)
+      for (int64_t i0 = firstQuery; i0 < seeing.end; i0 += queryBlock) {
+        Range part{i0, std::min(i0 + queryBlock, seeing.end)};
+        if (!mask.areApart(part, block))
+          queryStep<wanted>(g, part, block);
+      }
+    if (wanted == Wanted::Queries)
+      return;
+    products.storeKeys(static_cast<T>(s.scale), count,
+                       all.dk + startOf(s.k) + block.begin * s.k.position,
+                       all.dv + startOf(s.v) + block.begin * s.v.position);
+  }
+
+  /// Some queries of head g.
+  template <Wanted wanted> void queryStep(int64_t g, Range part, Range block) {
+    const Place at{g, part.begin, part.end - part.begin, block.begin, block.end - block.begin};
+    products.score(at, p, ds);
+    differentiateRows(g, part, block);
+    if (wanted != Wanted::Queries)
+      products.addToKeys(at, p, ds);
+    if (wanted != Wanted::Keys)
+      products.addToQueries(at, ds);
+  }
+
+  void differentiateRows(int64_t g, Range part, Range block) {
+    int64_t first = g * s.queries + part.begin, n = part.end - part.begin;
+    bool isOpen = mask.isOpen(part, block);
+    for (int64_t i = 0; i < n; ++i) {
+      T *pRow = p + i * lanes, *dsRow = ds + i * lanes;
+      if (s.softCap > 0)
+        differentiateCapped(pRow, dsRow, lse2[first + i], delta[first + i]);
+      else
+        differentiate(pRow, dsRow, lse2[first + i], delta[first + i]);
+      if (!isOpen)
+        hide(part.begin + i, block, pRow, dsRow);
+    }
+  }
+
+  /// From scores and cotangents of probabilities to probabilities and cotangents of scores.
+  static void differentiate(T *pRow, T *dsRow, T offset, T mean) {
+#pragma omp simd
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      T probability = vexp2NonPositive(pRow[lane] - offset);
+      pRow[lane] = probability;
+      dsRow[lane] = probability * (dsRow[lane] - mean);
+    }
+  }
+
+  void differentiateCapped(T *pRow, T *dsRow, T offset, T mean) const {
+    T cap = static_cast<T>(s.softCap * 1.44269504088896340736);
+#pragma omp simd
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      T t = vtanh(pRow[lane]);
+      T probability = vexp2NonPositive(cap * t - offset);
+      pRow[lane] = probability;
+      dsRow[lane] = probability * (dsRow[lane] - mean) * (T(1) - t * t);
+    }
+  }
+
+  /// What query i does not see has no probability. Selected, since what was computed there may be
+  /// infinite.
+  void hide(int64_t i, Range block, T *pRow, T *dsRow) const {
+    Range seen = mask.keysOf({i, i + 1});
+    if (seen.begin <= block.begin && seen.end >= block.end && !mask.hasDocuments())
+      return;
+    int64_t begin = std::clamp<int64_t>(seen.begin - block.begin, 0, lanes);
+    int64_t end = std::clamp<int64_t>(seen.end - block.begin, begin, lanes);
+    for (int64_t lane = 0; lane < begin; ++lane)
+      pRow[lane] = dsRow[lane] = 0;
+    for (int64_t lane = end; lane < lanes; ++lane)
+      pRow[lane] = dsRow[lane] = 0;
+    if (!mask.hasDocuments())
+      return;
+    int64_t document = mask.documentOfQuery(i);
+    for (int64_t j = block.begin; j < block.end; ++j)
+      if (mask.documentOfKey(j) != document)
+        pRow[j - block.begin] = dsRow[j - block.begin] = 0;
+  }
+
+  const AttentionShape &s;
+  const BackwardTensors<E> &all;
+  Visibility mask;
+  T *lse2, *delta; // [rows] = [group][queries]; lse in units of log2
+  T *p, *ds;       // [queryBlock][lanes]
+  Products products;
+  int64_t loaded = -1, outer = 0, kvHead = 0; // the pair at hand
+};
+
+template <typename Products, typename E>
+void backwardBy(const AttentionShape &shape, const BackwardTensors<E> &all) {
+  constexpr int64_t lanes = Lanes<Accumulated<E>>::block;
+  const int64_t pairs = shape.outer * shape.kvHeads;
+  const int64_t blocks = (shape.keys + lanes - 1) / lanes;
+  const int64_t queryBlocks = (shape.queries + lanes - 1) / lanes;
+  const Range allQueries{0, shape.queries}, allBlocks{0, blocks};
+  const Tasks ofQueries(pairs, queryBlocks), ofKeys(pairs, blocks);
+  // Two walks are 7 products for 5: worth it where a thread would have nothing to do.
+  const bool isSplit = pairs < omp_get_max_threads();
+#pragma omp parallel
+  {
+    BackwardHead<E, Products> head(shape, all);
+    auto part = [](int64_t index, const Tasks &tasks, int64_t units) -> Range {
+      int64_t at = index % tasks.parts;
+      return {at * units / tasks.parts, (at + 1) * units / tasks.parts};
+    };
+    if (isSplit) {
+#pragma omp for schedule(dynamic) nowait
+      for (int64_t i = 0; i < ofQueries.count(); ++i) {
+        const Range some = part(i, ofQueries, queryBlocks);
+        head.template run<Wanted::Queries>(
+            i / ofQueries.parts, {some.begin * lanes, std::min(some.end * lanes, shape.queries)},
+            allBlocks);
+      }
+#pragma omp for schedule(dynamic)
+      for (int64_t i = 0; i < ofKeys.count(); ++i)
+        head.template run<Wanted::Keys>(i / ofKeys.parts, allQueries, part(i, ofKeys, blocks));
+    } else {
+#pragma omp for schedule(dynamic)
+      for (int64_t pair = 0; pair < pairs; ++pair)
+        head.template run<Wanted::All>(pair, allQueries, allBlocks);
+    }
+  }
+}
+
+template <typename E> void backward(const AttentionShape &given, const BackwardTensors<E> &all) {
+  const AttentionShape shape = withStrides(given);
+  if constexpr (std::is_same_v<E, bf16>)
+    if (PackedBackward::fits(shape))
+      return backwardBy<PackedBackward>(shape, all);
+  backwardBy<VectorBackward<E>>(shape, all);
+}
+
+} // namespace
+
+void attentionBackward(const AttentionShape &shape, const float *q, const float *k, const float *v,
+                       const float *out, const float *lse, const float *dout, const float *through,
+                       float *dq, float *dk, float *dv) {
+  backward<float>(shape, {q, k, v, out, lse, dout, through, dq, dk, dv});
+}
+
+void attentionBackward(const AttentionShape &shape, const double *q, const double *k,
+                       const double *v, const double *out, const double *lse, const double *dout,
+                       const double *through, double *dq, double *dk, double *dv) {
+  backward<double>(shape, {q, k, v, out, lse, dout, through, dq, dk, dv});
+}
+
+void attentionBackward(const AttentionShape &shape, const bf16 *q, const bf16 *k, const bf16 *v,
+                       const bf16 *out, const float *lse, const bf16 *dout, const float *through,
+                       bf16 *dq, bf16 *dk, bf16 *dv) {
+  backward<bf16>(shape, {q, k, v, out, lse, dout, through, dq, dk, dv});
+}
+
+} // namespace titan::rt

@@ -1,0 +1,102 @@
+// Attention's tensors as operands of a unit that multiplies packed bf16.
+#pragma once
+
+#include "gemm/MatrixUnit.h"
+#include "Panel.h"
+#include "Products.h"
+#include "threads/ThreadScratch.h"
+#include "gemm/VectorUnit.h"
+
+#include <initializer_list>
+
+namespace titan::rt {
+
+/// Memory in which a unit finds lines.
+inline bool fitsUnit(std::initializer_list<AttentionStrides> all) {
+  bool fits = true;
+  for (const AttentionStrides &at : all)
+    fits &= at.element == 1;
+  return fits;
+}
+
+/// Lines of so much depth, packed, of each of some heads.
+struct PackedOperand {
+  int64_t lines, depth, heads = 1;
+  uint16_t *data = nullptr;
+
+  int64_t elements() const { return heads * elementsOfHead(); }
+  /// From a panel of lines to the next.
+  int64_t stride() const { return unitPanels(depth) * kUnitSquare; }
+  uint16_t *at(int64_t line, int64_t deep = 0, int64_t head = 0) const {
+    return data + head * elementsOfHead() + line / kUnitPanel * stride() +
+           deep / kUnitPanel * kUnitSquare;
+  }
+
+private:
+  int64_t elementsOfHead() const { return unitPanels(lines) * stride(); }
+};
+
+/// What products by a unit have in common: the unit, memory, weights in two halves.
+class PackedProducts {
+protected:
+  explicit PackedProducts(const MatrixUnit &unit) : unit(unit) { unit.begin(); }
+  ~PackedProducts() { unit.end(); }
+  PackedProducts(const PackedProducts &) = delete;
+
+  struct Piece {
+    float **to;
+    int64_t elements;
+  };
+  /// `mostWeights` is how many lines probabilities and their gradients are at once.
+  void allocate(int64_t mostWeights, std::initializer_list<PackedOperand *> operands,
+                std::initializer_list<Piece> pieces) {
+    const int64_t weight = kUnitPanel * unitPanels(mostWeights) * kUnitPanel;
+    int64_t bytes = 2 * 2 * weight;
+    for (const PackedOperand *operand : operands)
+      bytes += 2 * operand->elements();
+    for (const Piece &piece : pieces)
+      bytes += 4 * piece.elements;
+    ThreadScratch &scratch = ThreadScratch::ofThread(static_cast<size_t>(bytes));
+    weights = {scratch.take<uint16_t>(weight), scratch.take<uint16_t>(weight)};
+    for (PackedOperand *operand : operands)
+      operand->data = scratch.take<uint16_t>(operand->elements());
+    for (const Piece &piece : pieces)
+      *piece.to = scratch.take<float>(piece.elements);
+  }
+
+  /// From memory where lines run along depth, or across it.
+  void packLeft(const bf16 *from, const AttentionStrides &at, bool along, const PackedOperand &to,
+                int64_t head = 0) const {
+    unit.packLeft(operand(from, at, along), to.lines, to.depth, to.at(0, 0, head));
+  }
+  void packRight(const bf16 *from, const AttentionStrides &at, bool along,
+                 const PackedOperand &to) const {
+    unit.packRight(operand(from, at, along), to.lines, to.depth, to.data);
+  }
+
+  /// Rounds lanes[depth][lanes], times a factor, into lines.
+  static void store(const float *lanes, int64_t depth, float factor, bf16 *to, LineStrides at,
+                    int64_t lines) {
+    if (at.element == 1)
+      avx512::storeLines(lanes, depth, factor, to, at.line, lines);
+    else
+      storeLines(lanes, depth, factor, to, at, lines);
+  }
+
+  /// C[lines][lanes] += all lines of the operand, so deep, times weights[count][lanes].
+  void addWeighted(const PackedOperand &operand, int64_t head, int64_t deep, const float *rows,
+                   int64_t count, float *c) {
+    unit.splitDepth(rows, count, weights);
+    unit.add(operand.at(0, deep, head), operand.lines, operand.stride(), weights, count, c);
+  }
+
+  const MatrixUnit &unit;
+  Halves weights;
+
+private:
+  static Bfloat16Operand operand(const bf16 *from, const AttentionStrides &at, bool along) {
+    return {reinterpret_cast<const uint16_t *>(from), at.position, along};
+  }
+};
+
+} // namespace titan::rt

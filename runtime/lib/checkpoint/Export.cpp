@@ -1,0 +1,69 @@
+#include "Export.h"
+
+#include "Checkpoint.h"
+#include "state/TensorFiles.h"
+
+#include "base/Error.h"
+#include "base/files/DurableFile.h"
+
+#include <cstdio>
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+namespace titan::rt {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int64_t shardBytes = int64_t{5} << 30; // what others read in one piece without trouble
+
+std::string configOf(const Program &program, const Settings &settings) {
+  nlohmann::ordered_json json = {{"model_type", "titan"},
+                                 {"architectures", {program.name}},
+                                 {"torch_dtype", program.dtype == DType::F64    ? "float64"
+                                                 : program.dtype == DType::BF16 ? "bfloat16"
+                                                                                : "float32"},
+                                 {"vocab_size", program.vocab},
+                                 {"max_position_embeddings", program.seq},
+                                 {"num_parameters", program.parameters},
+                                 {"titan", settings.all()}};
+  return json.dump(2) + "\n";
+}
+
+} // namespace
+
+int exportWeights(Session &session, const Options &options, const Settings &settings) {
+  session.world().together([&] {
+    if (options.exportDirectory.empty())
+      throw UserError("export needs a place to write to: pass --hf DIR");
+    if (options.initFrom.empty())
+      throw UserError("export needs weights: pass --init-from DIR or FILE.safetensors");
+  });
+  loadWeights(session, options.initFrom);
+  if (options.dryRun)
+    return 0;
+  constexpr Role parameters[] = {Role::Parameter};
+  fs::path directory(options.exportDirectory);
+  session.world().together([&] {
+    if (session.isFirst())
+      makeDirectory(directory.string(), "the directory of an export");
+  });
+  std::vector<Shard> shards =
+      saveShards(session, directory.string(), "model", parameters, shardBytes);
+  if (session.isFirst()) {
+    writeShardIndex(directory.string(), "model", shards);
+    writeFileAtomically((directory / "config.json").string(), configOf(session.program(), settings),
+                        Sync::Content);
+    writeFileAtomically((directory / "program.titan").string(), session.program().source,
+                        Sync::Content);
+    syncDirectory(directory);
+    std::printf("wrote %zu file%s of weights to %s\n", shards.size(), shards.size() == 1 ? "" : "s",
+                directory.c_str());
+  }
+  session.barrier("writing an export");
+  return 0;
+}
+
+} // namespace titan::rt

@@ -1,0 +1,14 @@
+// Weights for other software: `EXE export --hf DIR`.
+#pragma once
+
+#include "settings/Options.h"
+#include "state/Session.h"
+#include "settings/Settings.h"
+
+namespace titan::rt {
+
+/// Writes --init-from's weights as a directory of safetensors files with an index, and config.json
+/// with the program's sizes and settings. Tensors have the names of the .titan file, one a layer.
+int exportWeights(Session &session, const Options &options, const Settings &settings);
+
+} // namespace titan::rt

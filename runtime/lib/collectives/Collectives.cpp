@@ -1,0 +1,185 @@
+#include "Collectives.h"
+
+#include "Background.h"
+#include "comm/Bytes.h"
+#include "device/Device.h"
+
+#include <algorithm>
+
+namespace titan::rt {
+
+/// Staging in the device's memory.
+class DeviceStaging final : public Staging {
+public:
+  explicit DeviceStaging(Device &device) : device(device) {}
+  ~DeviceStaging() override {
+    for (Area *area : {&first, &second})
+      if (area->data)
+        device.release(area->data, area->bytes);
+  }
+
+  std::byte *packed(int64_t bytes) override { return grow(first, bytes); }
+  std::byte *received(int64_t bytes) override { return grow(second, bytes); }
+  void copyBlocks(const std::byte *from, int64_t fromStride, std::byte *to, int64_t toStride,
+                  int64_t rows, int64_t bytes) override {
+    device.copyBlocks(from, fromStride, to, toStride, rows, bytes);
+  }
+
+private:
+  struct Area {
+    std::byte *data = nullptr;
+    int64_t bytes = 0;
+  };
+
+  std::byte *grow(Area &area, int64_t bytes) {
+    if (area.bytes < bytes) {
+      if (area.data)
+        device.release(area.data, area.bytes);
+      area = {device.allocate(bytes), bytes};
+    }
+    return area.data;
+  }
+
+  Device &device;
+  Area first, second;
+};
+
+Collectives::Collectives(World &world, Mesh mesh, Device &device)
+    : world(world), mesh(std::move(mesh)), device(device),
+      staging(std::make_unique<DeviceStaging>(device)) {}
+
+Collectives::~Collectives() = default;
+
+Group &Collectives::group(GroupRef axes) {
+  for (const Known &entry : known)
+    if (std::equal(entry.axes.begin(), entry.axes.end(), axes.axes, axes.axes + axes.count))
+      return *entry.group;
+  std::vector<int> list(axes.axes, axes.axes + axes.count);
+  Group &made = device.group(world, mesh.group(world.rank(), list));
+  known.push_back({list, &made});
+  return made;
+}
+
+DeviceStaging &Collectives::quietStaging() {
+  if (background)
+    background->drain();
+  return *staging;
+}
+
+void Collectives::prepare(const Exchange &exchange) {
+  reserve(exchange, quietStaging());
+}
+
+void Collectives::exchange(const Exchange &exchange, int channel) {
+  if (channel == kAtOnce)
+    return carryOut(exchange, quietStaging());
+  if (exchange.group->size() == 1)
+    return carryOut(exchange, *staging); // a copy, and nothing to wait for
+  if (channels.size() <= static_cast<size_t>(channel))
+    channels.resize(channel + 1);
+  Channel &slot = channels[channel];
+  if (!device.isHost()) {
+    slot.group = exchange.group;
+    if (exchange.group->takes(exchange.shares))
+      exchange.group->defer(channel);
+    return carryOut(exchange, *staging);
+  }
+  if (!background)
+    background = std::make_unique<Background>(*staging);
+  slot.number = background->start(exchange);
+}
+
+void Collectives::finish(int channel) {
+  if (channels.size() <= static_cast<size_t>(channel))
+    return; // nothing was ever started there
+  Channel &slot = channels[channel];
+  if (slot.group)
+    slot.group->land(channel);
+  else if (background)
+    background->waitFor(slot.number);
+}
+
+namespace {
+
+void exchange(Context &ctx, GroupRef axes, DType type, Reduction op, Exchange::Kind kind,
+              const char *action, const Part *parts, size_t count, int channel) {
+  // Kept between calls, so that none of them allocates.
+  thread_local std::vector<Share> shares;
+  shares.clear();
+  for (const Part *part = parts; part < parts + count; ++part)
+    shares.push_back({part->in, part->out, part->outer, part->d * part->inner});
+  Exchange whole{kind, &ctx.collectives->group(axes), type, op, {action, ctx.place}, {}, ctx.trace};
+  whole.shares.swap(shares);
+  if (ctx.preparing)
+    ctx.collectives->prepare(whole);
+  else
+    ctx.collectives->exchange(whole, channel);
+  whole.shares.swap(shares);
+}
+
+} // namespace
+
+void allGather(Context &ctx, GroupRef axes, DType type, const void *in, void *out, int64_t outer,
+               int64_t d, int64_t inner) {
+  allGather(ctx, axes, type, {{in, out, outer, d, inner}});
+}
+
+void reduceScatter(Context &ctx, GroupRef axes, DType type, Reduction op, const void *in, void *out,
+                   int64_t outer, int64_t d, int64_t inner) {
+  reduceScatter(ctx, axes, type, op, {{in, out, outer, d, inner}});
+}
+
+void allReduce(Context &ctx, GroupRef axes, DType type, Reduction op, void *data,
+               int64_t elements) {
+  allReduce(ctx, axes, type, op, {{data, data, 1, elements, 1}});
+}
+
+void allGather(Context &ctx, GroupRef axes, DType type, std::initializer_list<Part> parts,
+               int channel) {
+  exchange(ctx, axes, type, Reduction::Sum, Exchange::AllGather, "all_gather", parts.begin(),
+           parts.size(), channel);
+}
+
+void reduceScatter(Context &ctx, GroupRef axes, DType type, Reduction op,
+                   std::initializer_list<Part> parts, int channel) {
+  exchange(ctx, axes, type, op, Exchange::ReduceScatter, "reduce_scatter", parts.begin(),
+           parts.size(), channel);
+}
+
+void allReduce(Context &ctx, GroupRef axes, DType type, Reduction op,
+               std::initializer_list<Part> parts, int channel) {
+  exchange(ctx, axes, type, op, Exchange::AllReduce, "all_reduce", parts.begin(), parts.size(),
+           channel);
+}
+
+void finish(Context &ctx, int channel) {
+  if (!ctx.preparing)
+    ctx.collectives->finish(channel);
+}
+
+void allToAll(Context &ctx, GroupRef axes, DType type, const void *in, void *out, int64_t a,
+              int64_t s, int64_t b, int64_t gLocal, int64_t c, bool gatherFirst) {
+  Group &group = ctx.collectives->group(axes);
+  Site site{"all_to_all", ctx.place};
+  int64_t ranks = group.size(), part = s / ranks, size = sizeOf(type);
+  int64_t bytes = a * part * b * gLocal * c * size; // what one rank sends to another
+  DeviceStaging &staging = ctx.collectives->quietStaging();
+  std::byte *sent = staging.packed(bytes * ranks);
+  std::byte *received = staging.received(bytes * ranks);
+  if (ctx.preparing)
+    return;
+  // A chunk keeps the order of the input's dimensions; only `s` is cut.
+  int64_t before = gatherFirst ? a * gLocal * b : a; // dimensions outside s
+  int64_t run = (gatherFirst ? part * c : part * b * gLocal * c) * size;
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    staging.copyBlocks(at(in, rank * run), ranks * run, at(sent, rank * bytes), run, before, run);
+  group.allToAll(sent, received, bytes / size, type, site);
+  // Chunks are joined along g: from each one, blocks of gLocal and what lies inside it.
+  int64_t outside = gatherFirst ? a : a * part * b;
+  int64_t block = (gatherFirst ? gLocal * b * part * c : gLocal * c) * size;
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    staging.copyBlocks(at(received, rank * bytes), block, at(out, rank * block), ranks * block,
+                       outside, block);
+}
+
+} // namespace titan::rt

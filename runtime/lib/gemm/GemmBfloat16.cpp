@@ -1,0 +1,238 @@
+// Products of bf16. Their terms are exact in float, so the ways to make them, on the processor's
+// tiles or vectors, by MKL, and widened, differ in the order of sums alone (and tiles and vectors
+// of pairs in numbers below the normal range, which they take for 0).
+#include "Amx.h"
+#include "Batch.h"
+#include "Blas.h"
+#include "BlockedGemm.h"
+#include "Grid.h"
+#include "LongDepth.h"
+#include "Request.h"
+#include "threads/ThreadScratch.h"
+#include "VectorUnit.h"
+
+#include "Gemm.h"
+#include "titan/runtime/kernel_loops.h"
+
+#include <algorithm>
+#include <omp.h>
+
+namespace titan::rt {
+
+namespace {
+
+/// On tiles; on vectors by pairs, or widened while they are packed; by MKL; widened for BLAS.
+enum class Way { Tiles, Pairs, Widening, Mkl, Widened };
+
+Way chooseWay() {
+  if (amx::isAvailable())
+    return Way::Tiles;
+  if (pairVectors())
+    return Way::Pairs;
+  if (requestForBfloat16() == Bfloat16Request::Native && blas().gemmBf16)
+    return Way::Mkl;
+  return wideningVectors() && !isLeftToBlas() ? Way::Widening : Way::Widened;
+}
+
+Way way() {
+  static const Way chosen = chooseWay();
+  return chosen;
+}
+
+/// A matrix of `rows` stored rows of `columns` elements.
+struct Matrix {
+  const bf16 *data;
+  int64_t ld, rows, columns;
+  bool transposed;
+};
+
+/// op(A)[m, k] and op(B)[k, n].
+struct Product {
+  Matrix a, b;
+  int64_t m, n, k;
+};
+
+Product makeProduct(Trans transA, Trans transB, int64_t m, int64_t n, int64_t k, const bf16 *a,
+                    int64_t lda, const bf16 *b, int64_t ldb) {
+  bool ta = transA == Trans::Yes, tb = transB == Trans::Yes;
+  // BLAS insists on leading dimensions of at least a row, also where there is only one row.
+  Matrix left{a, std::max(lda, ta ? m : k), ta ? k : m, ta ? m : k, ta};
+  Matrix right{b, std::max(ldb, tb ? k : n), tb ? n : k, tb ? k : n, tb};
+  return {left, right, m, n, k};
+}
+
+/// Of some rows and columns of the result, and a part of the depth.
+Product takePart(Product p, const Slice &rows, const Slice &columns) {
+  auto take = [](Matrix &matrix, int64_t row, int64_t rowCount, int64_t column, int64_t count) {
+    if (matrix.transposed) {
+      std::swap(row, column);
+      std::swap(rowCount, count);
+    }
+    matrix.data += row * matrix.ld + column;
+    matrix.rows = rowCount;
+    matrix.columns = count;
+  };
+  take(p.a, rows.line, rows.lines, rows.depth, rows.depths);
+  take(p.b, columns.depth, columns.depths, columns.line, columns.lines);
+  return {p.a, p.b, rows.lines, columns.lines, rows.depths};
+}
+
+/// The product without all rows of the result but `count` from `first` on.
+Product takeRows(Product p, int64_t first, int64_t count) {
+  p.a.data += p.a.transposed ? first : first * p.a.ld;
+  (p.a.transposed ? p.a.columns : p.a.rows) = count;
+  p.m = count;
+  return p;
+}
+
+struct Widening; // has its memory while floats are multiplied
+
+const float *widen(const Matrix &matrix, ThreadScratch &scratch) {
+  float *wide = scratch.take<float>(matrix.rows * matrix.columns);
+  tm::detail::share(matrix.rows, matrix.rows * matrix.columns, [&](int64_t i) {
+#pragma omp simd
+    for (int64_t j = 0; j < matrix.columns; ++j)
+      wide[i * matrix.columns + j] = matrix.data[i * matrix.ld + j];
+  });
+  return wide;
+}
+
+size_t sizeWidened(const Matrix &matrix) {
+  return ThreadScratch::roundUp(static_cast<size_t>(matrix.rows * matrix.columns) * sizeof(float));
+}
+
+/// What `multiply` takes from the scratch.
+size_t sizeScratch(const Product &p) {
+  return way() == Way::Mkl ? 0 : sizeWidened(p.a) + sizeWidened(p.b);
+}
+
+/// Row-major C = A B is column-major C' = B' A': swap operands and extents.
+void multiply(const Product &p, bool accumulate, float *c, int64_t ldc, ThreadScratch &scratch) {
+  if (way() == Way::Widened) {
+    const float *a = widen(p.a, scratch), *b = widen(p.b, scratch);
+    return gemmBatched({}, Trans(p.a.transposed), Trans(p.b.transposed), p.m, p.n, p.k, a,
+                       p.a.columns, b, p.b.columns, accumulate, c, ldc);
+  }
+  const int m = narrow(p.n), n = narrow(p.m), k = narrow(p.k);
+  const int lda = narrow(p.b.ld), ldb = narrow(p.a.ld), to = narrow(std::max(ldc, p.n));
+  const float one = 1, beta = accumulate ? 1 : 0;
+  blas().gemmBf16(p.b.transposed ? "T" : "N", p.a.transposed ? "T" : "N", &m, &n, &k, &one,
+                  &p.b.data->bits, &lda, &p.a.data->bits, &ldb, &beta, c, &to);
+}
+
+void productElsewhere(const Product &p, bool accumulate, float *c, int64_t ldc) {
+  multiply(p, accumulate, c, ldc, ThreadScratch::ofThread<Widening>(sizeScratch(p)));
+}
+
+/// In blocks of rows that keep the unrounded sums within 64 MiB.
+void productElsewhere(const Product &p, bool accumulate, bf16 *c, int64_t ldc) {
+  constexpr int64_t most = int64_t{64} << 20, fewest = 256;
+  const int64_t rows = std::min(p.m, std::max<int64_t>(fewest, most / 4 / p.n));
+  const size_t sums = ThreadScratch::roundUp(static_cast<size_t>(rows * p.n) * sizeof(float));
+  for (int64_t first = 0; first < p.m; first += rows) {
+    const int64_t count = std::min(rows, p.m - first);
+    const Product part = takeRows(p, first, count);
+    ThreadScratch &scratch = ThreadScratch::ofThread<Widening>(sums + sizeScratch(part));
+    float *sum = scratch.take<float>(count * p.n);
+    bf16 *to = c + first * ldc;
+    if (accumulate)
+      for (int64_t i = 0; i < count; ++i)
+        std::copy_n(to + i * ldc, p.n, sum + i * p.n);
+    multiply(part, accumulate, sum, p.n, scratch);
+    tm::detail::share(count, count * p.n, [&](int64_t i) {
+#pragma omp simd
+      for (int64_t j = 0; j < p.n; ++j)
+        to[i * ldc + j] = sum[i * p.n + j];
+    });
+  }
+}
+
+/// Also of no elements, which lie nowhere.
+Bfloat16Operand operandOf(const Matrix &matrix, bool alongDepth) {
+  return {reinterpret_cast<const uint16_t *>(matrix.data), matrix.ld, alongDepth};
+}
+
+template <typename To> void productOnTiles(const Product &p, bool accumulate, To *c, int64_t ldc) {
+  const bool isShared = !omp_in_parallel() && p.m * p.n * p.k >= int64_t{1} << 18;
+  const Grid grid(p.m, p.n, partsToDeal(p.m * p.n, isShared ? omp_get_max_threads() : 1));
+  const auto bytes = static_cast<int64_t>(amx::scratchBytes({grid.height, grid.width, p.k}));
+  auto makePart = [&](int64_t index, std::byte *scratch) {
+    const int64_t row = index / grid.columns * grid.height;
+    const int64_t column = index % grid.columns * grid.width;
+    const Extents extents{std::min(grid.height, p.m - row), std::min(grid.width, p.n - column),
+                          p.k};
+    amx::multiply(operandOf(p.a, !p.a.transposed).from(row),
+                  operandOf(p.b, p.b.transposed).from(column), extents, accumulate,
+                  c + row * ldc + column, ldc, scratch);
+  };
+  auto takeScratch = [&] {
+    return ThreadScratch::ofThread(static_cast<size_t>(bytes)).take<std::byte>(bytes);
+  };
+  if (grid.parts == 1) // a team of one thread would have libgomp ask for memory
+    return makePart(0, takeScratch());
+#pragma omp parallel
+  {
+    std::byte *scratch = takeScratch(); // also for who comes too late this time
+#pragma omp for schedule(dynamic)
+    for (int64_t index = 0; index < grid.parts; ++index)
+      makePart(index, scratch);
+  }
+}
+
+template <typename P, typename To>
+void productOnVectors(const Bfloat16Vectors<P> &unit, const Product &p, bool accumulate, To *c,
+                      int64_t ldc) {
+  multiplyOnVectors(unit, operandOf(p.a, !p.a.transposed), operandOf(p.b, p.b.transposed),
+                    {p.m, p.n, p.k}, Destination<To>{c, ldc, accumulate});
+}
+
+template <typename To> void product(const Product &p, bool accumulate, To *c, int64_t ldc) {
+  if (isDeep({p.m, p.n, p.k}))
+    return multiplyByDepth<To>({p.m, p.n, p.k}, {c, ldc, accumulate},
+                               [&](const Slice &rows, const Slice &columns, float *to, int64_t ld) {
+                                 product<float>(takePart(p, rows, columns), false, to, ld);
+                               });
+  switch (way()) {
+  case Way::Tiles:
+    return productOnTiles(p, accumulate, c, ldc);
+  case Way::Pairs:
+    return productOnVectors(*pairVectors(), p, accumulate, c, ldc);
+  case Way::Widening:
+    return productOnVectors(*wideningVectors(), p, accumulate, c, ldc);
+  case Way::Mkl:
+  case Way::Widened:
+    return productElsewhere(p, accumulate, c, ldc);
+  }
+}
+
+template <typename To>
+void batched(std::span<const BatchDim> batch, const Product &p, bool accumulate, To *c,
+             int64_t ldc) {
+  if (p.m == 0 || p.n == 0)
+    return;
+  narrow(std::max({p.m, p.n, p.k, p.a.ld, p.b.ld, ldc})); // throw here, not in a parallel region
+  if (way() == Way::Mkl || way() == Way::Widened)
+    blas();
+  forEachOfBatch(batch, p.m * p.n * p.k, [&](BatchOffsets at) {
+    Product shifted = p;
+    shifted.a.data += at.a;
+    shifted.b.data += at.b;
+    product(shifted, accumulate, c + at.c, ldc);
+  });
+}
+
+} // namespace
+
+void gemmBatched(std::span<const BatchDim> batch, Trans transA, Trans transB, int64_t m, int64_t n,
+                 int64_t k, const bf16 *a, int64_t lda, const bf16 *b, int64_t ldb, bool accumulate,
+                 float *c, int64_t ldc) {
+  batched(batch, makeProduct(transA, transB, m, n, k, a, lda, b, ldb), accumulate, c, ldc);
+}
+
+void gemmBatched(std::span<const BatchDim> batch, Trans transA, Trans transB, int64_t m, int64_t n,
+                 int64_t k, const bf16 *a, int64_t lda, const bf16 *b, int64_t ldb, bool accumulate,
+                 bf16 *c, int64_t ldc) {
+  batched(batch, makeProduct(transA, transB, m, n, k, a, lda, b, ldb), accumulate, c, ldc);
+}
+
+} // namespace titan::rt

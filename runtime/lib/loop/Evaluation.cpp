@@ -1,0 +1,139 @@
+#include "Evaluation.h"
+
+#include "checkpoint/Checkpoint.h"
+
+#include "base/Error.h"
+#include "metrics/Metrics.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace titan::rt {
+
+namespace {
+
+constexpr const char *function = "eval";
+
+std::string pathOf(const Settings &settings) {
+  std::string path = settings.text("eval.data.path", "");
+  if (path.empty())
+    throw UserError("there are no data to evaluate on: pass --data FILE");
+  return path;
+}
+
+/// Full batches of the set, at most `most` where that is not 0.
+int64_t countBatches(const Program &program, const DataSource &data, const std::string &path,
+                     int64_t most) {
+  int64_t all = data.order().windows() / program.batch;
+  if (all == 0)
+    throw UserError(fmt::format("'{}' holds {} samples of {} tokens; a batch has {}", path,
+                                data.order().windows(), program.seq, program.batch));
+  return most == 0 ? all : std::min(all, most);
+}
+
+/// Opened by all ranks, and seen to hold a batch.
+DataSource openSet(Session &session, const Settings &settings) {
+  std::optional<DataSource> set;
+  session.world().together([&] {
+    std::string path = pathOf(settings);
+    set.emplace(openData(session.program(), settings.text("eval.data.format", "text"), path, 0,
+                         /*shuffle=*/false));
+    countBatches(session.program(), *set, path, 0);
+  });
+  return std::move(*set);
+}
+
+void add(NamedLosses &sums, const NamedLosses &losses) {
+  if (sums.empty())
+    sums = losses;
+  else
+    for (size_t i = 0; i < losses.size(); ++i)
+      sums[i].second += losses[i].second;
+}
+
+/// Takes the loss without a name out of `losses`, if it is there.
+std::optional<double> takeUnnamed(NamedLosses &losses) {
+  auto unnamed =
+      std::find_if(losses.begin(), losses.end(), [](auto &one) { return one.first.empty(); });
+  if (unnamed == losses.end())
+    return std::nullopt;
+  double value = unnamed->second;
+  losses.erase(unnamed);
+  return value;
+}
+
+/// " (balance 0.01, z 0.002)"; nothing where no loss has a name.
+std::string listOf(const NamedLosses &losses, int digits) {
+  std::string all;
+  for (const auto &[name, value] : losses)
+    all += fmt::format("{}{} {:.{}g}", all.empty() ? "" : ", ", name, value, digits);
+  return all.empty() ? "" : " (" + all + ")";
+}
+
+} // namespace
+
+bool canEvaluate(Session &session) {
+  return session.hasFunction(function);
+}
+
+Evaluation::Evaluation(Session &session, const Settings &settings)
+    : session(session), interval(settings.integer("eval.every", 0)),
+      data(openSet(session, settings)),
+      batches(countBatches(session.program(), data, pathOf(settings),
+                           settings.integer("eval.batches", 0))),
+      reader(session, function) {
+  session.prepare(function); // beside a run, before its first step
+}
+
+std::optional<EvaluationResult> Evaluation::run(const std::function<bool()> &isStopped) {
+  auto begin = std::chrono::steady_clock::now();
+  const Program &program = session.program();
+  EvaluationResult result;
+  for (int64_t batch = 0; batch < batches; ++batch) {
+    reader.load(data, batch * program.batch);
+    session.run(function);
+    result.loss += session.readScalar("loss", function);
+    add(result.losses, session.readLosses(function));
+    if (batch + 1 < batches && isStopped())
+      return std::nullopt;
+  }
+  result.loss /= static_cast<double>(batches);
+  for (auto &[name, value] : result.losses)
+    value /= static_cast<double>(batches);
+  if (std::optional<double> unnamed = takeUnnamed(result.losses))
+    result.perplexity = std::exp(*unnamed);
+  else if (result.losses.size() <= 1)
+    result.perplexity = std::exp(result.loss);
+  std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  result.tokens = batches * program.batch * program.seq;
+  result.seconds = seconds.count();
+  return result;
+}
+
+int evaluate(Session &session, const Options &options, const Settings &settings) {
+  session.world().together([&] {
+    if (!canEvaluate(session))
+      throw UserError("this program was compiled without evaluation; rebuild it with a set: titanc "
+                      "build FILE.titan --set 'eval.data.path=\"TEXT\"'");
+    if (options.initFrom.empty())
+      throw UserError("eval needs weights: pass --init-from DIR or FILE.safetensors");
+  });
+  Evaluation evaluation(session, settings);
+  loadWeights(session, options.initFrom);
+  if (options.dryRun)
+    return 0;
+  const EvaluationResult result = *evaluation.run([] { return false; });
+  int digits = session.program().dtype == DType::F64 ? 17 : 9;
+  if (session.isFirst())
+    fmt::print(
+        "loss {:.{}g}{}{}  {} tokens in {}\n", result.loss, digits, listOf(result.losses, digits),
+        result.perplexity ? fmt::format("  perplexity {:.{}g}", *result.perplexity, digits) : "",
+        result.tokens, formatDuration(result.seconds));
+  flushOutput();
+  return 0;
+}
+
+} // namespace titan::rt

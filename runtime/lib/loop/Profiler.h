@@ -1,0 +1,41 @@
+// Takes a profile of some steps of a run (`--profile`) and writes it to the run's directory.
+#pragma once
+
+#include "state/Session.h"
+
+#include "profile/Trace.h"
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+namespace titan::rt {
+
+class Profiler {
+public:
+  /// Of `steps` steps (0: none). The first two of a process are left out.
+  Profiler(Session &session, std::string runDirectory, int64_t steps)
+      : session(session), runDirectory(std::move(runDirectory)), steps(steps) {}
+
+  /// Call it before every step, and `finish` after the last one.
+  void beforeStep();
+  void finish();
+
+  /// Does the work, as a span of the profile.
+  template <typename Work> void during(const char *name, Work work) {
+    if (!trace)
+      return work();
+    auto begin = std::chrono::system_clock::now();
+    work();
+    trace->span(name, begin);
+  }
+
+private:
+  Session &session;
+  std::string runDirectory;
+  int64_t steps;
+  int64_t seen = 0;           // steps that have begun
+  std::optional<Trace> trace; // while a profile is being taken
+};
+
+} // namespace titan::rt

@@ -1,0 +1,19 @@
+// The training loop: data in, one call of the program's step, metrics out, until the last step or a
+// signal. It owns the run's directory:
+//   metrics.jsonl  status.json  config.toml  program.titan  model.safetensors  checkpoints/step-N/
+#pragma once
+
+#include "settings/Options.h"
+#include "state/Session.h"
+#include "settings/Settings.h"
+
+namespace titan::rt {
+
+/// Trains as the options and settings say; returns the exit status (0, or 75 when a signal stopped
+/// the run after it was saved).
+int train(Session &session, const Options &options, const Settings &settings);
+
+/// The directory of the run: --out, or runs/ and the run's name.
+std::string runDirectory(const Program &program, const Options &options);
+
+} // namespace titan::rt
