@@ -15,6 +15,7 @@
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Memory.h"
 #include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/Handovers.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
@@ -277,7 +278,7 @@ LogicalResult ArenaMemory::carry(ValueRange arguments, ValueRange carried) {
 /// Element i of the result depends on element i of the operands alone, or nothing moves at all. A
 /// fused region reads and writes row by row; in which order within a row is the planner's concern.
 static bool worksInPlace(Operation *op) {
-  return op->hasTrait<ir::Elementwise>() || memory::isView(op) ||
+  return op->hasTrait<ir::Elementwise>() || ir::isView(op) ||
          isa<ir::FusedOp, ir::RotaryOp, dist::AllReduceOp, dist::MakePartialOp, dist::WaitOp>(op);
 }
 

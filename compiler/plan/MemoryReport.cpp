@@ -127,7 +127,7 @@ int64_t getProductBytes(ir::ContractOp contract, const dist::Degrees &degrees,
 }
 
 /// Whether BLAS makes products of a contraction, which is more than inner products
-/// (runtime/lib/kernels/Gemm*.cpp).
+/// (runtime/lib/gemm/Gemm*.cpp).
 bool usesBlas(ir::ContractOp contract, const Processor &processor) {
   auto lhs = cast<ir::NamedTensorType>(contract.getLhs().getType()),
        rhs = cast<ir::NamedTensorType>(contract.getRhs().getType());

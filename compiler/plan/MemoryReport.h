@@ -34,7 +34,7 @@ constexpr int64_t kLibrariesWithLibTorch = 78'000'000;
 /// What MKL keeps for each thread to pack panels of matrices, as soon as they are large; of bf16;
 /// and what the kernels on a processor's tiles keep instead, of bf16 for each thread, of f32 for
 /// all of them; and at most those on its vectors, for all, for each thread, and of sums that wait
-/// to be rounded to bf16 (runtime/lib/kernels/AmxGemm.cpp, BlockedGemm.cpp).
+/// to be rounded to bf16 (runtime/lib/gemm/AmxGemm.cpp, BlockedGemm.cpp).
 constexpr int64_t kPackingPerThread = 21'000'000;
 constexpr int64_t kNarrowPackingPerThread = 10'000'000;
 constexpr int64_t kTilePackingPerThread = 2'621'440;

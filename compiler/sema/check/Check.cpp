@@ -1,11 +1,11 @@
 #include "compiler/sema/check/Check.h"
 #include "base/data/Feed.h"
-#include "compiler/sema/runs/Config.h"
-#include "compiler/sema/elaboration/Elaborator.h"
-#include "compiler/sema/runs/ParameterRules.h"
 #include "compiler/sema/check/Patterns.h"
-#include "compiler/sema/program/Reachability.h"
+#include "compiler/sema/elaboration/Elaborator.h"
 #include "compiler/sema/modules/Suggest.h"
+#include "compiler/sema/program/Reachability.h"
+#include "compiler/sema/runs/Config.h"
+#include "compiler/sema/runs/ParameterRules.h"
 
 #include <algorithm>
 

@@ -3,9 +3,9 @@
 #ifndef TITAN_COMPILER_SEMA_CHECK_H
 #define TITAN_COMPILER_SEMA_CHECK_H
 
-#include "compiler/sema/modules/Derivation.h"
 #include "compiler/sema/elaboration/Elaborator.h"
 #include "compiler/sema/mesh/Mesh.h"
+#include "compiler/sema/modules/Derivation.h"
 
 #include <set>
 

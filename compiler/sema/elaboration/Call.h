@@ -2,8 +2,8 @@
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_CALL_H
 #define TITAN_COMPILER_SEMA_ELABORATION_CALL_H
 
-#include "compiler/sema/program/Callable.h"
 #include "compiler/sema/elaboration/Scope.h"
+#include "compiler/sema/program/Callable.h"
 
 namespace titan::sema {
 

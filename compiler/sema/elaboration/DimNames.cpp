@@ -1,7 +1,7 @@
 // Names of dimensions: what they stand for, and those that operations make.
-#include "compiler/sema/program/ElementTypes.h"
-#include "compiler/sema/modules/Suggest.h"
 #include "compiler/sema/elaboration/Elaboration.h"
+#include "compiler/sema/modules/Suggest.h"
+#include "compiler/sema/program/ElementTypes.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "compiler/sema/elaboration/Part.h"
-#include "compiler/sema/modules/Suggest.h"
 #include "compiler/sema/elaboration/Elaboration.h"
+#include "compiler/sema/modules/Suggest.h"
 
 #include <algorithm>
 

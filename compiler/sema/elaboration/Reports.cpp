@@ -1,8 +1,8 @@
 // What the elaboration says when something is wrong, with what leads to it.
 #include "base/data/Feed.h"
-#include "compiler/sema/modules/Suggest.h"
-#include "compiler/sema/elaboration/Words.h"
 #include "compiler/sema/elaboration/Elaboration.h"
+#include "compiler/sema/elaboration/Words.h"
+#include "compiler/sema/modules/Suggest.h"
 #include "compiler/syntax/ForeignNames.h"
 
 namespace titan::sema {

@@ -1,6 +1,6 @@
 // Settings of the model: what its arguments are, and what the values of settings mean.
-#include "compiler/sema/runs/Resolver.h"
 #include "compiler/sema/modules/Suggest.h"
+#include "compiler/sema/runs/Resolver.h"
 
 #include <algorithm>
 #include <functional>

@@ -2,8 +2,8 @@
 #ifndef TITAN_COMPILER_SEMA_RESOLVER_H
 #define TITAN_COMPILER_SEMA_RESOLVER_H
 
-#include "compiler/sema/modules/Derivation.h"
 #include "compiler/sema/elaboration/Elaborator.h"
+#include "compiler/sema/modules/Derivation.h"
 #include "compiler/sema/runs/Run.h"
 
 namespace titan::sema {

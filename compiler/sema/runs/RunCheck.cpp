@@ -1,8 +1,8 @@
 // What no option can say alone: which of them contradict each other, and what those are that follow
 // from others.
+#include "compiler/sema/modules/Suggest.h"
 #include "compiler/sema/program/Program.h"
 #include "compiler/sema/runs/Run.h"
-#include "compiler/sema/modules/Suggest.h"
 
 namespace titan::sema {
 

@@ -3,8 +3,8 @@
 #include "VectorBackward.h"
 #include "Visibility.h"
 
-#include "base/math/VectorMath.h"
 #include "Attention.h"
+#include "base/math/VectorMath.h"
 
 #include <algorithm>
 

@@ -3,8 +3,8 @@
 #include "VectorForward.h"
 #include "Visibility.h"
 
-#include "base/math/VectorMath.h"
 #include "Attention.h"
+#include "base/math/VectorMath.h"
 
 #include <algorithm>
 #include <cmath>

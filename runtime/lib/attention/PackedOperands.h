@@ -1,11 +1,11 @@
 // Attention's tensors as operands of a unit that multiplies packed bf16.
 #pragma once
 
-#include "gemm/MatrixUnit.h"
 #include "Panel.h"
 #include "Products.h"
-#include "threads/ThreadScratch.h"
+#include "gemm/MatrixUnit.h"
 #include "gemm/VectorUnit.h"
+#include "threads/ThreadScratch.h"
 
 #include <initializer_list>
 

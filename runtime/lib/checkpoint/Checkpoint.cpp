@@ -1,9 +1,9 @@
 #include "Checkpoint.h"
 
+#include "Verify.h"
 #include "rundir/EarlierRun.h"
 #include "rundir/SetAside.h"
 #include "state/TensorFiles.h"
-#include "Verify.h"
 
 #include "base/Error.h"
 #include "base/files/DurableFile.h"

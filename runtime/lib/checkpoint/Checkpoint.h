@@ -1,5 +1,5 @@
-// Checkpoints of a run: what the manifest says (checkpoint.h) and the tensors, written and read by
-// all ranks together. Any number of ranks can go on from one.
+// Checkpoints of a run: what the manifest says (manifest/Manifest.h) and the tensors, written and
+// read by all ranks together. Any number of ranks can go on from one.
 #pragma once
 
 #include "state/Session.h"

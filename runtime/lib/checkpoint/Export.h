@@ -2,8 +2,8 @@
 #pragma once
 
 #include "settings/Options.h"
-#include "state/Session.h"
 #include "settings/Settings.h"
+#include "state/Session.h"
 
 namespace titan::rt {
 

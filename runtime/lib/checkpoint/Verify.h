@@ -3,8 +3,8 @@
 
 #include "state/Session.h"
 
-#include "metrics/StatusFile.h"
 #include "manifest/Manifest.h"
+#include "metrics/StatusFile.h"
 
 #include <string>
 #include <vector>

@@ -1,24 +1,24 @@
 #include "CommandLine.h"
 #include "RunRecord.h"
 
+#include "Main.h"
 #include "base/Error.h"
 #include "comm/Comm.h"
-#include "settings/Degrees.h"
-#include "Main.h"
 #include "metrics/Metrics.h"
+#include "settings/Degrees.h"
 
+#include "checkpoint/Export.h"
 #include "gemm/Request.h"
+#include "generation/Generate.h"
 #include "launch/CrashReport.h"
 #include "launch/LoadedCode.h"
 #include "launch/Orphans.h"
 #include "loop/Evaluation.h"
-#include "checkpoint/Export.h"
-#include "generation/Generate.h"
-#include "state/Session.h"
-#include "settings/SettingText.h"
-#include "settings/Settings.h"
 #include "loop/StopSignal.h"
 #include "loop/Trainer.h"
+#include "settings/SettingText.h"
+#include "settings/Settings.h"
+#include "state/Session.h"
 
 #include <algorithm>
 #include <csignal>

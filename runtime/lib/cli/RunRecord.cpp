@@ -1,7 +1,7 @@
 #include "RunRecord.h"
 
-#include "settings/SettingText.h"
 #include "loop/Trainer.h"
+#include "settings/SettingText.h"
 
 #include "base/data/DType.h"
 #include "base/data/TokenIndex.h"

@@ -1,12 +1,12 @@
 // What ranks of one run must have alike, as the command line and the files give it: the record that
-// they compare before they train (titan/runtime/rank_record.h).
+// they compare before they train (comm/RankRecord.h).
 #pragma once
 
 #include "settings/Options.h"
 #include "settings/Settings.h"
 
-#include "titan/runtime/program.h"
 #include "comm/RankRecord.h"
+#include "titan/runtime/program.h"
 
 namespace titan::rt {
 

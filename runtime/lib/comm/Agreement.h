@@ -1,6 +1,6 @@
 // Before a run's first group is made, its ranks agree that they are ranks of one run: that no rank
 // is there twice, that they belong to the same job, and that they have the same program, settings,
-// options, data and transport (rank_record.h).
+// options, data and transport (RankRecord.h).
 //
 // Keys of the store, which rank 0 or torchrun's agent serves:
 //   job          rank 0's job, by the launcher's name for it; another job's ranks leave at once
@@ -13,8 +13,8 @@
 // After an agreement all keys begin with the nonce, which rank 0 drew.
 #pragma once
 
-#include "launch/Launch.h"
 #include "RankRecord.h"
+#include "launch/Launch.h"
 
 namespace titan::rt {
 

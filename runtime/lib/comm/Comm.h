@@ -11,8 +11,8 @@
 // message names this rank, the action, its source line and the group.
 #pragma once
 
-#include "base/Error.h"
 #include "RankRecord.h"
+#include "base/Error.h"
 #include "launch/Launch.h"
 #include "titan/runtime/program.h"
 

@@ -3,8 +3,8 @@
 // over c10d alone pay for LibTorch's headers, and programs of one process not for LibTorch.
 #pragma once
 
-#include "base/Error.h"
 #include "Comm.h"
+#include "base/Error.h"
 
 #include <chrono>
 #include <cstdint>

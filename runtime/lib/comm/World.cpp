@@ -8,9 +8,9 @@
 
 #include "launch/EnvironmentVariable.h"
 
+#include "Comm.h"
 #include "base/Error.h"
 #include "files/Checksum.h"
-#include "Comm.h"
 
 #include <algorithm>
 #include <cstdlib>

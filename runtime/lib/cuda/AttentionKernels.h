@@ -1,5 +1,5 @@
 // Attention on a CUDA device; shapes (with all strides) and meaning as in
-// titan/runtime/attention.h. Between host code and the .cu file: both compilers read it, so it
+// attention/Attention.h. Between host code and the .cu file: both compilers read it, so it
 // includes nothing that nvcc is slow on.
 #pragma once
 

@@ -12,8 +12,8 @@
 // Errors: UserError naming file and reason.
 #pragma once
 
-#include "base/data/Feed.h"
 #include "Permutation.h"
+#include "base/data/Feed.h"
 
 #include <cstdint>
 #include <memory>

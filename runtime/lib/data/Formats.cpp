@@ -1,6 +1,6 @@
+#include "DataSource.h"
 #include "base/Error.h"
 #include "base/data/TokenIndex.h"
-#include "DataSource.h"
 
 #include <filesystem>
 

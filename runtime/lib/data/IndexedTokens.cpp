@@ -1,6 +1,6 @@
+#include "DataSource.h"
 #include "base/data/TokenIndex.h"
 #include "base/files/MappedFile.h"
-#include "DataSource.h"
 
 #include <cstring>
 #include <limits>

@@ -1,5 +1,5 @@
-#include "base/files/MappedFile.h"
 #include "DataSource.h"
+#include "base/files/MappedFile.h"
 
 namespace titan::rt {
 

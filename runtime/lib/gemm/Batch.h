@@ -1,8 +1,8 @@
 // What matrix products of every element type share: the walk over a batch, and BLAS's integers.
 #pragma once
 
-#include "base/Error.h"
 #include "Gemm.h"
+#include "base/Error.h"
 
 #include <algorithm>
 #include <climits>

@@ -8,8 +8,8 @@
 #include "Grid.h"
 #include "LongDepth.h"
 #include "Request.h"
-#include "threads/ThreadScratch.h"
 #include "VectorUnit.h"
+#include "threads/ThreadScratch.h"
 
 #include "Gemm.h"
 #include "titan/runtime/kernel_loops.h"

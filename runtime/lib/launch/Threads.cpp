@@ -1,5 +1,5 @@
-#include "base/Error.h"
 #include "Launch.h"
+#include "base/Error.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "Reporter.h"
-#include "state/Session.h"
 #include "settings/Settings.h"
+#include "state/Session.h"
 
 #include <string>
 

@@ -1,8 +1,8 @@
 // How far a run is and how fast: rows of metrics from what a step gives and from the time it took.
 #pragma once
 
-#include "state/Session.h"
 #include "settings/Settings.h"
+#include "state/Session.h"
 
 #include "metrics/Metrics.h"
 

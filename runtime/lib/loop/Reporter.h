@@ -6,8 +6,8 @@
 #include "state/Session.h"
 
 #include "metrics/EventFile.h"
-#include "metrics/StatusFile.h"
 #include "metrics/Metrics.h"
+#include "metrics/StatusFile.h"
 
 #include <optional>
 #include <string>

@@ -1,10 +1,10 @@
+#include "Manifest.h"
 #include "ManifestFormat.h"
 #include "base/Error.h"
 #include "base/files/DurableFile.h"
 #include "base/files/FileKind.h"
-#include "files/ReadFile.h"
-#include "Manifest.h"
 #include "files/Checksum.h"
+#include "files/ReadFile.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,7 +1,7 @@
+#include "Manifest.h"
 #include "ManifestFormat.h"
 #include "base/Error.h"
 #include "files/ReadFile.h"
-#include "Manifest.h"
 
 #include <algorithm>
 #include <cerrno>

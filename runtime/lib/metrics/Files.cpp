@@ -1,8 +1,8 @@
+#include "Metrics.h"
 #include "base/Error.h"
 #include "base/files/DurableFile.h"
 #include "base/files/FileKind.h"
 #include "files/ReadFile.h"
-#include "Metrics.h"
 
 #include <cerrno>
 #include <cstring>

@@ -4,8 +4,8 @@
 
 #include "Arena.h"
 
-#include "collectives/Collectives.h"
 #include "Layout.h"
+#include "collectives/Collectives.h"
 #include "metrics/Metrics.h"
 #include "titan/runtime/program.h"
 

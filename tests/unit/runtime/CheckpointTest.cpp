@@ -1,6 +1,6 @@
-#include "manifest/Manifest.h"
 #include "base/Error.h"
 #include "files/Checksum.h"
+#include "manifest/Manifest.h"
 #include "weights/WeightStore.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-#include "data/DataSource.h"
 #include "base/Error.h"
+#include "data/DataSource.h"
 
 #include <gtest/gtest.h>
 

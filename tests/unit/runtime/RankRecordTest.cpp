@@ -2,8 +2,8 @@
 // collectives.
 #include "comm/Call.h"
 
-#include "files/FileDigest.h"
 #include "comm/RankRecord.h"
+#include "files/FileDigest.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,7 +1,7 @@
 //===- SplitCollectives.cpp - Start here, wait there ----------------------===//
 
 #include "dialects/dist/Transforms/Overlap/Passes.h"
-#include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "dialects/titan/Support/Views.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace titan::dist {
@@ -26,7 +26,7 @@ static bool canSplit(Operation *op) {
 
 /// Something that takes time beside which an exchange can go on.
 static bool computes(Operation *op) {
-  return !isa<DistDialect>(op->getDialect()) && !memory::isView(op) &&
+  return !isa<DistDialect>(op->getDialect()) && !ir::isView(op) &&
          !op->hasTrait<OpTrait::ConstantLike>() && op->getNumOperands() + op->getNumRegions() > 0;
 }
 

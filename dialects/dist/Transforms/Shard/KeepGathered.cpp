@@ -1,6 +1,6 @@
 //===- KeepGathered.cpp - Gathered parameters from forward to backward ----===//
 
-#include "dialects/dist/Transforms/RepeatEdit.h"
+#include "dialects/dist/Support/RepeatEdit.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
 
 namespace titan::dist {

@@ -1,9 +1,9 @@
 //===- Accumulate.cpp - A step in several parts of the batch --------------===//
 
-#include "dialects/titan/Differentiation/GradientBuilder.h"
+#include "dialects/titan/Support/Programs.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/Transforms/Gradient/CleanUp.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
-#include "dialects/titan/Transforms/Gradient/Programs.h"
 #include "dialects/titan/Transforms/Gradient/RepeatTail.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -79,7 +79,7 @@ void Accumulator::collectSums() {
 }
 
 RepeatOp Accumulator::buildLoop() {
-  GradientBuilder math(builder, function.getLoc());
+  TensorBuilder math(builder, function.getLoc());
   SmallVector<Value> zeros, slices;
   for (Value sum : sums) {
     math.setLoc(sum.getLoc());
@@ -106,7 +106,7 @@ RepeatOp Accumulator::buildLoop() {
         random.getKeysMutable().append(part.getIndex());
     });
   }
-  GradientBuilder add(inside, function.getLoc());
+  TensorBuilder add(inside, function.getLoc());
   SmallVector<Value> next;
   for (auto [sum, carried] : llvm::zip_equal(sums, part.getCarriedArgs())) {
     add.setLoc(sum.getLoc());

@@ -1,10 +1,10 @@
 //===- ComputeInParts.cpp - The pass --titan-compute-in-parts -------------===//
 
-#include "dialects/titan/Differentiation/GradientBuilder.h"
+#include "dialects/titan/Support/Programs.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/Transforms/Gradient/CleanUp.h"
 #include "dialects/titan/Transforms/Gradient/PartPlan.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
-#include "dialects/titan/Transforms/Gradient/Programs.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace titan::ir {
@@ -48,7 +48,7 @@ private:
   DimAttr dim;
   int64_t parts;
   OpBuilder builder;
-  GradientBuilder math;
+  TensorBuilder math;
   DimAttr partsDim;
 };
 
@@ -109,7 +109,7 @@ void PartsBuilder::fillLoop(RepeatOp loop) {
   ChunkBody chunk(flows, parts);
   for (Operation *op : group.getOps())
     chunk.cutTypes(op, inside.clone(*op, mapping));
-  GradientBuilder add(inside, loop.getLoc());
+  TensorBuilder add(inside, loop.getLoc());
   SmallVector<Value> yielded;
   for (auto [sum, carried] : llvm::zip_equal(group.getSums(), part.getCarriedArgs())) {
     add.setLoc(sum.getLoc());

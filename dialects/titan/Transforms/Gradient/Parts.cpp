@@ -1,8 +1,8 @@
 //===- Parts.cpp - Values that are computed a part at a time --------------===//
 
 #include "dialects/titan/Transforms/Gradient/Parts.h"
-#include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 
 using namespace mlir;
 using namespace titan;
@@ -122,7 +122,7 @@ void ChunkBody::cutTypes(Operation *original, Operation *copy) {
 void ChunkBody::startAt(Value index) {
   for (auto [op, size] : positional) {
     OpBuilder builder(op);
-    GradientBuilder math(builder, op->getLoc());
+    TensorBuilder math(builder, op->getLoc());
     Value start = math.mul(index, math.constant(static_cast<double>(size), index));
     builder.setInsertionPointAfter(op);
     Value moved = cast<PositionalOpInterface>(op).startAt(builder, start);

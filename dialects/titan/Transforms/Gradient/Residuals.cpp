@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace titan::ir;
 
 /// Dimension surgery that moves no element, or repeats it.
-static bool isView(Operation *op) {
+static bool isViewOrExpand(Operation *op) {
   return isa<RenameOp, SplitOp, MergeOp, ExpandOp, CheckIndexOp>(op);
 }
 
@@ -25,7 +25,7 @@ static bool isWidening(Operation *op) {
 }
 
 static bool isComputedAgain(Operation *op) {
-  return op->hasAttr(attr::kRecompute) || op->hasTrait<Elementwise>() || isView(op) ||
+  return op->hasAttr(attr::kRecompute) || op->hasTrait<Elementwise>() || isViewOrExpand(op) ||
          isa<AnchorOp, StopGradientOp, SliceOp>(op);
 }
 
@@ -76,7 +76,7 @@ void Residuals::need(Value value) {
     for (Value read : getRead(op))
       if (isFromForward(read) && !isTakenAgain(read))
         need(isa<AnchorOp>(op) ? read : getAnchored(read));
-  } else if (op && (isView(op) || isWidening(op)) && !isAtHand(op->getOperand(0))) {
+  } else if (op && (isViewOrExpand(op) || isWidening(op)) && !isAtHand(op->getOperand(0))) {
     need(getAnchored(op->getOperand(0)));
   }
 }

@@ -1,5 +1,6 @@
 //===- CopyExchanged.cpp - The pass --titan-copy-exchanged -----------------===//
 
+#include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -22,10 +23,10 @@ static void copyExchanged(Operation *terminator, OpOperand &handedOn) {
 static void copyExchanged(Operation *terminator, ArrayRef<Value> kept) {
   auto takenBy = [&](Value place) {
     const auto *it = llvm::find(kept, place);
-    return it == kept.end() ? Value() : memory::getRoot(terminator->getOperand(it - kept.begin()));
+    return it == kept.end() ? Value() : ir::getRoot(terminator->getOperand(it - kept.begin()));
   };
   for (OpOperand &operand : terminator->getOpOperands().take_front(kept.size())) {
-    Value root = memory::getRoot(operand.get());
+    Value root = ir::getRoot(operand.get());
     Value next = isa<BlockArgument>(root) ? takenBy(root) : Value();
     if (next && next != root)
       copyExchanged(terminator, operand);

@@ -23,16 +23,6 @@ PlaceAttr memory::getPlace(Value value) {
   return places && index < places.size() ? dyn_cast<PlaceAttr>(places[index]) : PlaceAttr();
 }
 
-bool memory::isView(Operation *op) {
-  return isa<RenameOp, SplitOp, MergeOp, AnchorOp, StopGradientOp, CheckIndexOp>(op);
-}
-
-Value memory::getRoot(Value value) {
-  for (Operation *op = value.getDefiningOp(); op && isView(op); op = value.getDefiningOp())
-    value = op->getOperand(0);
-  return value;
-}
-
 /// Whether `user` is emitted as a loop nest over its result, which reads operands one element at a
 /// time.
 static bool readsElements(Operation *user) {

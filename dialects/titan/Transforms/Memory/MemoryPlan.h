@@ -44,13 +44,6 @@ inline constexpr llvm::StringLiteral kPersistent = "titan.persistent";
 /// inside of fused operations).
 ir::PlaceAttr getPlace(mlir::Value value);
 
-/// True for operations that rename the operand's elements without moving them: rename, split,
-/// merge.
-bool isView(mlir::Operation *op);
-
-/// The value whose elements `value` renames; itself where no view gives it.
-mlir::Value getRoot(mlir::Value value);
-
 /// True for values that need no memory: constants and iotas whose users compute element by element,
 /// and so evaluate them where they need one.
 bool isInline(mlir::Value value);

@@ -105,9 +105,6 @@ private:
   mlir::Region *current; ///< the body that is being planned
 };
 
-/// The name that the source gives `value`, or its operation's.
-std::string getSourceName(mlir::Value value);
-
 } // namespace titan::memory
 
 #endif // TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_PLANNER_H

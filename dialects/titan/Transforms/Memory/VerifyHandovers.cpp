@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/dist/IR/DistOps.h"
+#include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/Handovers.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
@@ -88,7 +89,7 @@ private:
       if (failed(touch(op, memory::getPlace(operand))))
         return failure();
     for (Value result : op->getResults())
-      if (failed(touch(op, memory::getPlace(result), mayWrite || memory::isView(op))))
+      if (failed(touch(op, memory::getPlace(result), mayWrite || ir::isView(op))))
         return failure();
     if (auto scratch = op->getAttrOfType<ArrayAttr>(memory::kScratch))
       for (auto at : scratch.getAsRange<PlaceAttr>())

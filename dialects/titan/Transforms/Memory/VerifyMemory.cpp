@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/dist/IR/DistOps.h"
+#include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/Handovers.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
@@ -72,7 +73,7 @@ private:
           return failure();
       }
       for (Value result : op.getResults()) {
-        if (memory::isView(&op))
+        if (ir::isView(&op))
           continue;
         if (failed(checkBegun(&op, memory::getPlace(result))))
           return failure();
@@ -151,7 +152,7 @@ private:
     for (unsigned v = 0; v < repeat.getBodies().size(); ++v) {
       DenseMap<std::pair<Value, PlaceAttr>, Value> firsts;
       for (const RepeatVariant::Slice &slice : repeat.getVariant(v).getSlices()) {
-        std::pair key(memory::getRoot(slice.stack), memory::getPlace(slice.slice));
+        std::pair key(ir::getRoot(slice.stack), memory::getPlace(slice.slice));
         if (key.second)
           twins[slice.slice] = firsts.try_emplace(key, slice.slice).first->second;
       }
@@ -160,7 +161,7 @@ private:
 
   /// The value whose bytes these are.
   Value getSource(Value value) const {
-    Value root = memory::getRoot(value);
+    Value root = ir::getRoot(value);
     auto it = twins.find(root);
     return it == twins.end() ? root : it->second;
   }

@@ -1,6 +1,6 @@
 //===- Programs.cpp - Finding what a program function takes and gives -----===//
 
-#include "dialects/titan/Transforms/Gradient/Programs.h"
+#include "dialects/titan/Support/Programs.h"
 
 using namespace mlir;
 using namespace titan::ir;

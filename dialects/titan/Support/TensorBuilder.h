@@ -1,6 +1,6 @@
-//===- GradientBuilder.h - Arithmetic of cotangents -------------*- C++ -*-===//
+//===- TensorBuilder.h - Arithmetic of named tensors ------------*- C++ -*-===//
 //
-// Builds the operations that gradients are made of, at one location. Operands join by dimension
+// Builds operations at one location. Operands join by dimension
 // name, so a rule reads like its formula. Three simplifications are made on the way, because every
 // program meets them at once (the seed is 1, a mean repeats its cotangent): a product with 1 is the
 // other factor, a repeated (`titan.expand`) operand is not repeated where the other operand has its
@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TITAN_DIALECTS_TITAN_DIFFERENTIATION_GRADIENTBUILDER_H
-#define TITAN_DIALECTS_TITAN_DIFFERENTIATION_GRADIENTBUILDER_H
+#ifndef TITAN_DIALECTS_TITAN_SUPPORT_TENSORBUILDER_H
+#define TITAN_DIALECTS_TITAN_SUPPORT_TENSORBUILDER_H
 
 #include "dialects/titan/IR/Titan.h"
 #include "mlir/IR/Builders.h"
@@ -23,9 +23,9 @@ mlir::Location getGradientLoc(mlir::Location origin, mlir::Value value);
 /// The type with all dimensions of both, those of `lhs` first unless `rhs` has them all.
 NamedTensorType joinTypes(NamedTensorType lhs, NamedTensorType rhs);
 
-class GradientBuilder {
+class TensorBuilder {
 public:
-  GradientBuilder(mlir::OpBuilder &builder, mlir::Location loc) : builder(builder), loc(loc) {}
+  TensorBuilder(mlir::OpBuilder &builder, mlir::Location loc) : builder(builder), loc(loc) {}
 
   void setLoc(mlir::Location newLoc) { loc = newLoc; }
   mlir::Location getLoc() const { return loc; }
@@ -63,4 +63,4 @@ private:
 
 } // namespace titan::ir
 
-#endif // TITAN_DIALECTS_TITAN_DIFFERENTIATION_GRADIENTBUILDER_H
+#endif // TITAN_DIALECTS_TITAN_SUPPORT_TENSORBUILDER_H

@@ -1,6 +1,6 @@
-//===- GradientBuilderTest.cpp - What the arithmetic of cotangents builds -===//
+//===- TensorBuilderTest.cpp - What the arithmetic of cotangents builds -===//
 
-#include "dialects/titan/Differentiation/GradientBuilder.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/registration/RegisterAll.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "gtest/gtest.h"
@@ -10,9 +10,9 @@ using namespace titan::ir;
 
 namespace {
 
-class GradientBuilderTest : public testing::Test {
+class TensorBuilderTest : public testing::Test {
 protected:
-  GradientBuilderTest() : context(makeRegistry()), ops(&context), loc(UnknownLoc::get(&context)) {
+  TensorBuilderTest() : context(makeRegistry()), ops(&context), loc(UnknownLoc::get(&context)) {
     context.loadDialect<TitanDialect>();
     module = ModuleOp::create(loc);
     ops.setInsertionPointToStart(module->getBody());
@@ -30,7 +30,7 @@ protected:
   NamedTensorType type(ArrayRef<DimAttr> dims) {
     return NamedTensorType::get(ops.getF64Type(), dims);
   }
-  Value value(NamedTensorType type) { return GradientBuilder(ops, loc).zeros(type); }
+  Value value(NamedTensorType type) { return TensorBuilder(ops, loc).zeros(type); }
 
   MLIRContext context;
   OpBuilder ops;
@@ -39,7 +39,7 @@ protected:
 };
 
 // The wider type decides the order of dimensions; what only one side has comes behind.
-TEST_F(GradientBuilderTest, JoinsByName) {
+TEST_F(TensorBuilderTest, JoinsByName) {
   DimAttr a = dim("a", 2), b = dim("b", 3), c = dim("c", 4);
   EXPECT_EQ(joinTypes(type({a}), type({b, a})), type({b, a}));
   EXPECT_EQ(joinTypes(type({a, b}), type({b, a})), type({a, b}));
@@ -47,8 +47,8 @@ TEST_F(GradientBuilderTest, JoinsByName) {
 }
 
 // The seed of reverse mode is one, however often it is repeated; no product is built with it.
-TEST_F(GradientBuilderTest, LeavesOutProductsWithOne) {
-  GradientBuilder build(ops, loc);
+TEST_F(TensorBuilderTest, LeavesOutProductsWithOne) {
+  TensorBuilder build(ops, loc);
   Value x = value(type({dim("a", 2)}));
   Value one = build.constant(1, x);
   EXPECT_EQ(build.mul(one, x), x);
@@ -56,8 +56,8 @@ TEST_F(GradientBuilderTest, LeavesOutProductsWithOne) {
 }
 
 // A repetition that would add dimensions of its own is kept.
-TEST_F(GradientBuilderTest, KeepsRepetitionThatIsNeeded) {
-  GradientBuilder build(ops, loc);
+TEST_F(TensorBuilderTest, KeepsRepetitionThatIsNeeded) {
+  TensorBuilder build(ops, loc);
   Value x = value(type({dim("a", 2)}));
   Value one = build.fitTo(build.constant(1, x), type({dim("b", 3)}));
   Value product = build.mul(one, x);
@@ -65,8 +65,8 @@ TEST_F(GradientBuilderTest, KeepsRepetitionThatIsNeeded) {
 }
 
 // A value is summed over what the type lacks, then repeated along what it lacks itself.
-TEST_F(GradientBuilderTest, FitsToAType) {
-  GradientBuilder build(ops, loc);
+TEST_F(TensorBuilderTest, FitsToAType) {
+  TensorBuilder build(ops, loc);
   DimAttr a = dim("a", 2), b = dim("b", 3), c = dim("c", 4);
   auto expand = build.fitTo(value(type({a, b})), type({c, b})).getDefiningOp<ExpandOp>();
   ASSERT_TRUE(expand);
@@ -76,8 +76,8 @@ TEST_F(GradientBuilderTest, FitsToAType) {
 }
 
 // A value that fits already is left alone; one in another order is brought into order.
-TEST_F(GradientBuilderTest, FitsOrder) {
-  GradientBuilder build(ops, loc);
+TEST_F(TensorBuilderTest, FitsOrder) {
+  TensorBuilder build(ops, loc);
   DimAttr a = dim("a", 2), b = dim("b", 3);
   Value x = value(type({a, b}));
   EXPECT_EQ(build.fitTo(x, type({a, b})), x);
@@ -85,7 +85,7 @@ TEST_F(GradientBuilderTest, FitsOrder) {
 }
 
 // Gradients are named after their value and keep the operation's line.
-TEST_F(GradientBuilderTest, NamesGradients) {
+TEST_F(TensorBuilderTest, NamesGradients) {
   Location line = FileLineColLoc::get(&context, "m.titan", 3, 1);
   OpBuilder at(ops);
   auto named = NameLoc::get(ops.getStringAttr("h"), line);

@@ -1,6 +1,6 @@
 //===- RepeatEdit.cpp - A repeat that carries or stacks more --------------===//
 
-#include "dialects/dist/Transforms/RepeatEdit.h"
+#include "dialects/dist/Support/RepeatEdit.h"
 #include "dialects/dist/IR/DistOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

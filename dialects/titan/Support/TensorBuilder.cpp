@@ -1,6 +1,6 @@
-//===- GradientBuilder.cpp - Arithmetic of cotangents ---------------------===//
+//===- TensorBuilder.cpp - Arithmetic of cotangents ---------------------===//
 
-#include "dialects/titan/Differentiation/GradientBuilder.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/TypeOf.h"
 
@@ -48,7 +48,7 @@ static Value skipExpand(Value value, Value other) {
   return expand.getInput();
 }
 
-template <typename OpT> Value GradientBuilder::join(Value lhs, Value rhs) {
+template <typename OpT> Value TensorBuilder::join(Value lhs, Value rhs) {
   NamedTensorType type = joinTypes(typeOf(lhs), typeOf(rhs));
   Value left = skipExpand(lhs, rhs);
   return create<OpT>(type, left, skipExpand(rhs, left));
@@ -59,30 +59,30 @@ static bool isOne(Value value) {
   return constant && constant.getValue().isExactlyValue(1.0);
 }
 
-Value GradientBuilder::constant(double value, Value like) {
+Value TensorBuilder::constant(double value, Value like) {
   auto type = NamedTensorType::get(typeOf(like).getElementType(), {});
   return create<ConstantOp>(type, builder.getF64FloatAttr(value));
 }
 
-Value GradientBuilder::zeros(NamedTensorType type) {
+Value TensorBuilder::zeros(NamedTensorType type) {
   auto scalar = NamedTensorType::get(type.getElementType(), {});
   Value zero = create<ConstantOp>(scalar, builder.getF64FloatAttr(0));
   return fitTo(zero, type);
 }
 
-Value GradientBuilder::neg(Value value) {
+Value TensorBuilder::neg(Value value) {
   return create<NegOp>(value.getType(), value);
 }
 
-Value GradientBuilder::add(Value lhs, Value rhs) {
+Value TensorBuilder::add(Value lhs, Value rhs) {
   return join<AddOp>(lhs, rhs);
 }
 
-Value GradientBuilder::sub(Value lhs, Value rhs) {
+Value TensorBuilder::sub(Value lhs, Value rhs) {
   return join<SubOp>(lhs, rhs);
 }
 
-Value GradientBuilder::mul(Value lhs, Value rhs) {
+Value TensorBuilder::mul(Value lhs, Value rhs) {
   if (isOne(skipExpand(lhs, rhs)))
     return rhs;
   if (isOne(skipExpand(rhs, lhs)))
@@ -90,27 +90,27 @@ Value GradientBuilder::mul(Value lhs, Value rhs) {
   return join<MulOp>(lhs, rhs);
 }
 
-Value GradientBuilder::div(Value lhs, Value rhs) {
+Value TensorBuilder::div(Value lhs, Value rhs) {
   return join<DivOp>(lhs, rhs);
 }
 
-Value GradientBuilder::scale(Value value, double factor) {
+Value TensorBuilder::scale(Value value, double factor) {
   return mul(value, constant(factor, value));
 }
 
-Value GradientBuilder::compare(ComparePredicate predicate, Value lhs, Value rhs) {
+Value TensorBuilder::compare(ComparePredicate predicate, Value lhs, Value rhs) {
   NamedTensorType type = joinTypes(typeOf(lhs), typeOf(rhs)).withElementType(builder.getI1Type());
   return create<CompareOp>(type, predicate, lhs, rhs);
 }
 
-Value GradientBuilder::select(Value condition, Value whenTrue, Value whenFalse) {
+Value TensorBuilder::select(Value condition, Value whenTrue, Value whenFalse) {
   NamedTensorType choices = joinTypes(typeOf(whenTrue), typeOf(whenFalse));
   NamedTensorType type = joinTypes(typeOf(condition), choices);
   return create<SelectOp>(type.withElementType(choices.getElementType()), condition, whenTrue,
                           whenFalse);
 }
 
-Value GradientBuilder::cast(Value value, Type elementType, bool roundsTerms) {
+Value TensorBuilder::cast(Value value, Type elementType, bool roundsTerms) {
   NamedTensorType type = typeOf(value);
   if (type.getElementType() == elementType)
     return value;
@@ -118,7 +118,7 @@ Value GradientBuilder::cast(Value value, Type elementType, bool roundsTerms) {
   return create<CastOp>(type.withElementType(elementType), value, roundsTerms);
 }
 
-Value GradientBuilder::fitTo(Value value, NamedTensorType type, bool roundsTerms) {
+Value TensorBuilder::fitTo(Value value, NamedTensorType type, bool roundsTerms) {
   SmallVector<DimAttr> kept;
   bool hasAll = true;
   for (DimAttr dim : type.getDims())

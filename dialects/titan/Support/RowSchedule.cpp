@@ -1,6 +1,6 @@
 //===- RowSchedule.cpp - Which operations of a row share a loop -----------===//
 
-#include "dialects/titan/Transforms/Fusion/RowSchedule.h"
+#include "dialects/titan/Support/RowSchedule.h"
 
 using namespace mlir;
 using namespace titan;
