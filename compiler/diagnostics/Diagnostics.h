@@ -120,6 +120,9 @@ private:
   bool warningsAsErrors = false;
 };
 
+/// The text after `help: `: the remedy, or the description of the replacement; empty without one.
+std::string getHelp(const SourceManager &sources, const Diagnostic &diagnostic);
+
 } // namespace titan
 
 #endif

@@ -151,19 +151,6 @@ void printLine(std::ostream &os, const Palette &colors, const SourceManager &sou
     printCaret(os, colors, sources, at);
 }
 
-/// What to do, in words; a fix-it without words of its own is spelled out.
-std::string helpText(const SourceManager &sources, const Diagnostic &diagnostic) {
-  if (!diagnostic.remedy.empty() || !diagnostic.fixIt)
-    return diagnostic.remedy;
-  const FixIt &fix = *diagnostic.fixIt;
-  if (fix.location.length == 0)
-    return "insert `" + fix.replacement + "`";
-  std::string old(sources.text(fix.location));
-  if (fix.replacement.empty())
-    return "remove `" + old + "`";
-  return "write `" + fix.replacement + "` instead of `" + old + "`";
-}
-
 llvm::json::Value jsonText(std::string_view text) {
   return llvm::json::fixUTF8(llvm::StringRef(text.data(), text.size()));
 }
@@ -191,7 +178,7 @@ llvm::json::Object json(const SourceManager &sources, const Diagnostic &diagnost
     notes.push_back(std::move(entry));
   }
   out["notes"] = std::move(notes);
-  if (std::string help = helpText(sources, diagnostic); !help.empty())
+  if (std::string help = getHelp(sources, diagnostic); !help.empty())
     out["help"] = jsonText(help);
   if (diagnostic.fixIt) {
     llvm::json::Object fix = json(sources, diagnostic.fixIt->location);
@@ -203,6 +190,18 @@ llvm::json::Object json(const SourceManager &sources, const Diagnostic &diagnost
 
 } // namespace
 
+std::string getHelp(const SourceManager &sources, const Diagnostic &diagnostic) {
+  if (!diagnostic.remedy.empty() || !diagnostic.fixIt)
+    return diagnostic.remedy;
+  const FixIt &fix = *diagnostic.fixIt;
+  if (fix.location.length == 0)
+    return "insert `" + fix.replacement + "`";
+  std::string old(sources.text(fix.location));
+  if (fix.replacement.empty())
+    return "remove `" + old + "`";
+  return "write `" + fix.replacement + "` instead of `" + old + "`";
+}
+
 void DiagnosticEngine::print(std::ostream &os, ColorMode mode) const {
   Palette colors(wantsColor(os, mode));
   for (const Diagnostic &diagnostic : diagnostics) {
@@ -210,7 +209,7 @@ void DiagnosticEngine::print(std::ostream &os, ColorMode mode) const {
               codeText(diagnostic.code));
     for (const Note &note : diagnostic.notes)
       printLine(os, colors, sources, note.location, Severity::Note, note.message, "");
-    if (std::string help = helpText(sources, diagnostic); !help.empty())
+    if (std::string help = getHelp(sources, diagnostic); !help.empty())
       os << colors.cyan << "help: " << colors.reset << printable(help) << '\n';
   }
 }

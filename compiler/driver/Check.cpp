@@ -5,14 +5,14 @@
 
 namespace titan::driver {
 
-int checkCommand(const CommonOptions &options) {
+int checkCommand(const CommonOptions &options, bool verify) {
   Session session(options);
   if (auto checked = session.checkAll())
     for (const sema::CheckedRun &run : *checked) { // what the phases refuse is wrong, too
       CompilerContext compiler;
       compile(session, run, compiler.context, {});
     }
-  return session.finish();
+  return verify ? session.finishVerify() : session.finish();
 }
 
 int explainCommand(const std::string &text) {

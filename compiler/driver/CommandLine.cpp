@@ -25,6 +25,7 @@ struct Arguments {
   RunOptions run;
   CacheOptions cache;
   std::string code, directory;
+  bool verify = false; ///< check --verify
   Shell completion = Shell::None;
 };
 
@@ -128,6 +129,8 @@ void addInspection(CLI::App &app, Arguments &args) {
   CLI::App *check = app.add_subcommand("check", "check everything in a file");
   addCommon(*check, args.common, true);
   addModel(*check, args.common);
+  check->add_flag("--verify", args.verify,
+                  "compare the diagnostics with comments `# expected-error {{TEXT}}` in the file");
   CLI::App *info = app.add_subcommand("info", "what is known of a run before it runs");
   addCommon(*info, args.common, false);
   info->add_flag("--json", args.common.json, "print results as JSON");
@@ -317,7 +320,7 @@ static int runCommandLine(int argc, char **argv) {
   if (chosen("info"))
     return infoCommand(args.common, args.info);
   if (chosen("check"))
-    return checkCommand(args.common);
+    return checkCommand(args.common, args.verify);
   bool prints = !args.print.phase.empty() || !args.print.dumpDirectory.empty();
   if (prints && !args.common.file.empty())
     return printCommand(args.common, args.print);

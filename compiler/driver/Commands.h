@@ -7,8 +7,9 @@
 
 namespace titan::driver {
 
-/// Checks everything in a file.
-int checkCommand(const CommonOptions &options);
+/// Checks everything in a file. With `verify`, reports the differences between the diagnostics and
+/// the comments that expect them (compiler/diagnostics/ExpectedDiagnostics.h).
+int checkCommand(const CommonOptions &options, bool verify);
 
 struct InfoOptions {
   bool options = false;  ///< list every option instead

@@ -1,5 +1,7 @@
 #include "compiler/driver/Session.h"
 
+#include "compiler/diagnostics/ExpectedDiagnostics.h"
+
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -58,14 +60,24 @@ std::optional<std::vector<sema::CheckedRun>> Session::checkAll() {
   return checker.load() ? checker.checkAll() : std::nullopt;
 }
 
-int Session::finish(int status) {
+int Session::print(const DiagnosticEngine &engine, int status) const {
   if (options.jsonDiagnostics) {
-    diags.printJson(std::cerr);
+    engine.printJson(std::cerr);
   } else {
-    diags.print(std::cerr, colorMode(options.color));
-    diags.printSummary(std::cerr);
+    engine.print(std::cerr, colorMode(options.color));
+    engine.printSummary(std::cerr);
   }
-  return diags.hasErrors() ? 1 : status;
+  return engine.hasErrors() ? 1 : status;
+}
+
+int Session::finish(int status) {
+  return print(diags, status);
+}
+
+int Session::finishVerify() {
+  DiagnosticEngine mismatches(sources);
+  verifyExpectedDiagnostics(diags, mismatches);
+  return print(mismatches, 0);
 }
 
 } // namespace titan::driver

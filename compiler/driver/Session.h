@@ -40,12 +40,17 @@ public:
   std::vector<std::string> choosable() const { return checker.choosable(); }
   /// Prints the diagnostics; 1 if there was an error, else `status`.
   int finish(int status = 0);
+  /// Prints the differences between the diagnostics and the expectations in the sources' comments;
+  /// 1 if there is one.
+  int finishVerify();
 
   const CommonOptions &options;
   SourceManager sources;
   DiagnosticEngine diags{sources};
 
 private:
+  int print(const DiagnosticEngine &engine, int status) const;
+
   sema::CheckRequest request;
   sema::Checker checker;
 };
