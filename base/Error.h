@@ -38,14 +38,14 @@ public:
   const bool isShared; ///< every rank knows of it, so that one is to say it
 };
 
-/// A mistake in what the user wrote, shown as the compiler would: `place` is "--set steps:1:1",
-/// `shown` the line with a caret below, and the remedy.
-class PlacedError : public UserError {
+/// A mistake in what the user wrote, shown as the compiler would: `location` is "--set steps:1:1",
+/// `excerpt` the line with a caret below, and the remedy.
+class SourceError : public UserError {
 public:
-  PlacedError(const std::string &message, std::string place, std::string shown)
-      : UserError(message), place(std::move(place)), shown(std::move(shown)) {}
+  SourceError(const std::string &message, std::string location, std::string excerpt)
+      : UserError(message), location(std::move(location)), excerpt(std::move(excerpt)) {}
 
-  const std::string place, shown;
+  const std::string location, excerpt;
 };
 
 /// Every rank finds the same.
@@ -64,7 +64,7 @@ public:
   explicit Fault(const std::string &message) : std::runtime_error(message), peer() {}
   Fault(const std::string &message, Peer peer) : std::runtime_error(message), peer(peer) {}
 
-  const Peer peer; ///< for the first cause (World::withFirstCause)
+  const Peer peer; ///< for the first cause (World::withRootCause)
 };
 
 } // namespace titan

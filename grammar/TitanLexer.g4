@@ -1,5 +1,5 @@
 // Titan's tokens. Line ends are tokens here; which of them end a statement is decided afterwards
-// (compiler/syntax/Layout.h), so this file stays a plain list. Words that only mean something in one
+// (compiler/syntax/PrepareTokens.h), so this file stays a plain list. Words that only mean something in one
 // place (`auto`, `causal`, `params`, `group`) are no keywords: they are good names for
 // dimensions and settings.
 // `buffer`, `update` and `loss` are tokens of their own only before a name (lex()): elsewhere they

@@ -31,9 +31,9 @@ public:
         forbidden[i * count + j] = conflicts.getForbidden(i, j, 0);
   }
 
-  /// False if the order needs more than `limit`. With mates, an item's mate is placed with it, at
-  /// the distance at which they share most.
-  bool place(const std::vector<size_t> &order, bool withMates,
+  /// False if the order needs more than `limit`. With partners, an item's partner is placed with
+  /// it, at the distance at which they share most.
+  bool place(const std::vector<size_t> &order, bool withPartners,
              int64_t limit = std::numeric_limits<int64_t>::max()) {
     plan.offsets.assign(count, 0);
     plan.bytes = 0;
@@ -42,8 +42,8 @@ public:
     for (size_t i : order) {
       if (isPlaced[i] || conflicts.getSize(i) == 0)
         continue;
-      if (withMates && conflicts.hasMate(i))
-        placeWithMate(i);
+      if (withPartners && conflicts.hasPartner(i))
+        placeWithPartner(i);
       else
         put(i, findOffset(i, 0));
       if (plan.bytes > limit)
@@ -56,20 +56,20 @@ public:
   const ArenaPlan &getPlan() const { return plan; }
 
 private:
-  void placeWithMate(size_t i) {
-    auto [mate, distance] = conflicts.getMate(i);
+  void placeWithPartner(size_t i) {
+    auto [partner, distance] = conflicts.getPartner(i);
     int64_t offset = std::max<int64_t>(0, -distance), previous = -1;
     while (offset != previous) {
       previous = offset;
       offset = findOffset(i, offset);
-      offset = findOffset(mate, offset + distance) - distance;
+      offset = findOffset(partner, offset + distance) - distance;
     }
     put(i, offset);
-    put(mate, offset + distance);
+    put(partner, offset + distance);
   }
 
   /// The lowest offset of `i` that is not below `least`. Those placed are met by rising offsets, so
-  /// that one look at all of them mostly suffices; handovers may want another.
+  /// that one look at all of them mostly suffices; stackOverlaps may want another.
   int64_t findOffset(size_t i, int64_t least) const {
     const ArenaConflicts::Range *row = &forbidden[i * count];
     for (bool isFree = false; !isFree;) {

@@ -26,11 +26,11 @@
 
 namespace titan::arena {
 
-/// The most that lives at one event, where mates share what they can: no plan without handovers is
-/// smaller.
+/// The most that lives at one event, where partners share what they can: no plan without
+/// stackOverlaps is smaller.
 struct Peak {
   int64_t bytes = 0, event = 0; ///< the first event at which so much lives
-  int64_t shared = 0; ///< what mates have in common at that event, counted once in `bytes`
+  int64_t shared = 0; ///< what partners have in common at that event, counted once in `bytes`
 };
 inline Peak findPeak(const std::vector<ArenaItem> &items, const ArenaConflicts &conflicts) {
   std::map<int64_t, std::pair<int64_t, int64_t>> changes; // of what lives, and what is shared
@@ -42,9 +42,10 @@ inline Peak findPeak(const std::vector<ArenaItem> &items, const ArenaConflicts &
   };
   for (size_t i = 0; i < items.size(); ++i) {
     change(items[i].first, items[i].last, conflicts.getSize(i), 0);
-    if (size_t mate = conflicts.getMate(i).item; conflicts.hasMate(i) && mate > i)
-      change(std::max(items[i].first, items[mate].first), std::min(items[i].last, items[mate].last),
-             -conflicts.getShared(i), conflicts.getShared(i));
+    if (size_t partner = conflicts.getPartner(i).item; conflicts.hasPartner(i) && partner > i)
+      change(std::max(items[i].first, items[partner].first),
+             std::min(items[i].last, items[partner].last), -conflicts.getShared(i),
+             conflicts.getShared(i));
   }
   Peak peak;
   int64_t live = 0, shared = 0;
@@ -56,17 +57,17 @@ inline Peak findPeak(const std::vector<ArenaItem> &items, const ArenaConflicts &
   return peak;
 }
 inline Peak findPeak(const std::vector<ArenaItem> &items,
-                     const std::vector<Handover> &handovers = {},
+                     const std::vector<StackOverlap> &stackOverlaps = {},
                      int64_t alignment = kArenaAlignment) {
-  return findPeak(items, ArenaConflicts(items, handovers, alignment));
+  return findPeak(items, ArenaConflicts(items, stackOverlaps, alignment));
 }
 
-/// Places items in the given order, as if there were no handovers.
+/// Places items in the given order, as if there were no stackOverlaps.
 inline ArenaPlan placeInOrder(const std::vector<ArenaItem> &items, const std::vector<size_t> &order,
                               int64_t alignment = kArenaAlignment) {
   ArenaConflicts conflicts(items, {}, alignment);
   ArenaPlacement placement(items, conflicts);
-  placement.place(order, /*withMates=*/false);
+  placement.place(order, /*withPartners=*/false);
   return placement.getPlan();
 }
 
@@ -75,26 +76,26 @@ class ArenaSearch {
 public:
   ArenaSearch(const std::vector<ArenaItem> &items, const ArenaConflicts &conflicts)
       : items(items), conflicts(conflicts), placement(items, conflicts),
-        least(findPeak(items, conflicts).bytes) {}
+        lowerBound(findPeak(items, conflicts).bytes) {}
 
   /// The best of several orders, improved.
-  ArenaPlan search(bool withMates) {
-    mates = withMates;
+  ArenaPlan search(bool withPartners) {
+    partners = withPartners;
     best = {};
-    const Found starts[] = {
+    const Candidate starts[] = {
         sorted([&](size_t a, size_t b) { return items[a].bytes > items[b].bytes; }),
         sorted([&](size_t a, size_t b) {
           return std::pair(items[a].first, -items[a].last) <
                  std::pair(items[b].first, -items[b].last);
         }),
         sorted([&](size_t a, size_t b) { return getArea(a) > getArea(b); })};
-    for (const Found &start : starts)
+    for (const Candidate &start : starts)
       improve(start);
     return best.plan;
   }
 
 private:
-  struct Found {
+  struct Candidate {
     std::vector<size_t> order;
     ArenaPlan plan;
   };
@@ -104,45 +105,47 @@ private:
            static_cast<double>(items[i].last - items[i].first + 1);
   }
 
-  template <typename Less> Found sorted(Less less) {
+  template <typename Less> Candidate sorted(Less less) {
     std::vector<size_t> order(items.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(), less);
-    placement.place(order, mates);
+    placement.place(order, partners);
     keepIfBetter({order, placement.getPlan()});
     return {order, placement.getPlan()};
   }
 
-  void keepIfBetter(const Found &found) {
-    if (best.order.empty() || found.plan.bytes < best.plan.bytes)
-      best = found;
+  void keepIfBetter(const Candidate &candidate) {
+    if (best.order.empty() || candidate.plan.bytes < best.plan.bytes)
+      best = candidate;
   }
 
   /// Changes the order step by step and keeps every change that costs nothing: plateaus are wide,
   /// and their ends are what is looked for.
-  void improve(Found found) {
+  void improve(Candidate candidate) {
     // What is small goes where there is room, whatever the order.
-    auto large = std::stable_partition(found.order.begin(), found.order.end(), [&](size_t i) {
-      return conflicts.getSize(i) >= least / kLeastShare;
-    });
-    const auto count = static_cast<size_t>(large - found.order.begin());
-    if (count < 2 || best.plan.bytes <= least)
+    auto large =
+        std::stable_partition(candidate.order.begin(), candidate.order.end(), [&](size_t i) {
+          return conflicts.getSize(i) >= lowerBound / kLargeFraction;
+        });
+    const auto count = static_cast<size_t>(large - candidate.order.begin());
+    if (count < 2 || best.plan.bytes <= lowerBound)
       return;
-    placement.place(found.order, mates);
-    found.plan = placement.getPlan();
+    placement.place(candidate.order, partners);
+    candidate.plan = placement.getPlan();
     std::vector<size_t> order;
-    const auto most = static_cast<int64_t>(kWork / (items.size() * items.size() + 1));
-    const int64_t rounds = std::min(most, kFewest + (found.plan.bytes - least) / kWorthARound);
-    for (int64_t round = 0; round < rounds && found.plan.bytes > least; ++round) {
-      order = found.order;
+    const auto most = static_cast<int64_t>(kMaxPairChecks / (items.size() * items.size() + 1));
+    const int64_t rounds =
+        std::min(most, kMinRounds + (candidate.plan.bytes - lowerBound) / kBytesPerRound);
+    for (int64_t round = 0; round < rounds && candidate.plan.bytes > lowerBound; ++round) {
+      order = candidate.order;
       if (round % 2 == 0)
         std::swap(order[draw(count)], order[draw(count)]);
       else
-        advanceHighest(order, count, found.plan);
-      if (placement.place(order, mates, found.plan.bytes))
-        found = {order, placement.getPlan()};
+        advanceHighest(order, count, candidate.plan);
+      if (placement.place(order, partners, candidate.plan.bytes))
+        candidate = {order, placement.getPlan()};
     }
-    keepIfBetter(found);
+    keepIfBetter(candidate);
   }
 
   /// Something that reaches highest chooses sooner.
@@ -169,30 +172,30 @@ private:
 
   /// Most orders that are tried from one start, times the square of the number of items, which is
   /// about what one costs: some hundredths of a second.
-  static constexpr size_t kWork = 20'000'000;
+  static constexpr size_t kMaxPairChecks = 20'000'000;
   /// Orders that are tried in any case, and bytes that are worth another one.
-  static constexpr int64_t kFewest = 100, kWorthARound = 1024;
+  static constexpr int64_t kMinRounds = 100, kBytesPerRound = 1024;
   /// What is large: a thousandth of all.
-  static constexpr int64_t kLeastShare = 1000;
+  static constexpr int64_t kLargeFraction = 1000;
 
   const std::vector<ArenaItem> &items;
   const ArenaConflicts &conflicts;
   ArenaPlacement placement;
-  const int64_t least;
-  Found best;
+  const int64_t lowerBound;
+  Candidate best;
   uint64_t state = 88172645463325252;
-  bool mates = false;
+  bool partners = false;
 };
 
 inline ArenaPlan planArena(const std::vector<ArenaItem> &items,
-                           const std::vector<Handover> &handovers = {},
+                           const std::vector<StackOverlap> &stackOverlaps = {},
                            int64_t alignment = kArenaAlignment) {
-  ArenaConflicts conflicts(items, handovers, alignment);
-  ArenaPlan apart = ArenaSearch(items, conflicts).search(/*withMates=*/false);
-  if (handovers.empty())
-    return apart;
-  ArenaPlan together = ArenaSearch(items, conflicts).search(/*withMates=*/true);
-  return together.bytes < apart.bytes ? together : apart;
+  ArenaConflicts conflicts(items, stackOverlaps, alignment);
+  ArenaPlan disjoint = ArenaSearch(items, conflicts).search(/*withPartners=*/false);
+  if (stackOverlaps.empty())
+    return disjoint;
+  ArenaPlan overlapping = ArenaSearch(items, conflicts).search(/*withPartners=*/true);
+  return overlapping.bytes < disjoint.bytes ? overlapping : disjoint;
 }
 
 } // namespace titan::arena

@@ -51,7 +51,7 @@ void syncStream(std::FILE *stream, const std::string &path);
 [[noreturn]] void failToWrite(const std::string &path, int error);
 
 /// What a run writes on its way: it cannot go on, whoever is to act on it.
-template <typename Body> auto orFault(Body body) {
+template <typename Body> auto asFault(Body body) {
   try {
     return body();
   } catch (const UserError &error) {

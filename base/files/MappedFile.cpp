@@ -39,7 +39,7 @@ const char *mappedFileAt(const void *address) {
   return nullptr;
 }
 
-MappedFile::MappedFile(const std::string &path, bool isWatched) : filePath(path) {
+MappedFile::MappedFile(const std::string &path, bool checksTruncation) : filePath(path) {
   // A pipe would wait for who writes into it.
   int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0)
@@ -58,8 +58,8 @@ MappedFile::MappedFile(const std::string &path, bool isWatched) : filePath(path)
     else
       data = static_cast<const std::byte *>(mapped);
   }
-  if (isWatched && error == 0)
-    watched = file;
+  if (checksTruncation && error == 0)
+    descriptor = file;
   else
     ::close(file);
   if (error != 0)
@@ -69,8 +69,8 @@ MappedFile::MappedFile(const std::string &path, bool isWatched) : filePath(path)
 
 MappedFile::~MappedFile() {
   replaceInTable(this, nullptr);
-  if (watched >= 0)
-    ::close(watched);
+  if (descriptor >= 0)
+    ::close(descriptor);
   if (data)
     ::munmap(const_cast<std::byte *>(data), size);
 }
@@ -80,9 +80,9 @@ void MappedFile::release() const {
     ::madvise(const_cast<std::byte *>(data), size, MADV_DONTNEED);
 }
 
-void MappedFile::requireWhole() const {
+void MappedFile::requireUntruncated() const {
   struct stat status;
-  if (::fstat(watched, &status) != 0)
+  if (::fstat(descriptor, &status) != 0)
     throw Fault("cannot read '" + filePath + "': " + std::strerror(errno));
   if (static_cast<size_t>(status.st_size) < size)
     throw Fault("'" + filePath + "' has " + std::to_string(status.st_size) + " bytes, and had " +

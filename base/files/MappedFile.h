@@ -10,8 +10,8 @@ namespace titan {
 
 class MappedFile {
 public:
-  /// `isWatched`: requireWhole() will be asked.
-  explicit MappedFile(const std::string &path, bool isWatched = false);
+  /// `checksTruncation`: requireUntruncated() will be asked.
+  explicit MappedFile(const std::string &path, bool checksTruncation = false);
   ~MappedFile();
   MappedFile(const MappedFile &) = delete;
   MappedFile &operator=(const MappedFile &) = delete;
@@ -23,11 +23,11 @@ public:
   void release() const;
   /// Throws Fault where the file is shorter than it was: the rest of its last page would be read as
   /// zeros, and pages behind it end the process.
-  void requireWhole() const;
+  void requireUntruncated() const;
 
 private:
   std::string filePath;
-  int watched = -1; // the open file
+  int descriptor = -1; // the open file
   const std::byte *data = nullptr;
   size_t size = 0;
 };

@@ -59,7 +59,7 @@ SafetensorsWriter::SafetensorsWriter(const std::string &path,
                                      const std::map<std::string, std::string> &metadata, Role role)
     : role(role) {
   const auto own = role == Role::Create ? PendingFile::Role::Create : PendingFile::Role::Join;
-  orFault([&] { file = std::make_unique<PendingFile>(path, own); });
+  asFault([&] { file = std::make_unique<PendingFile>(path, own); });
   std::string header = makeHeader(tensors, metadata, begins);
   if (role == Role::Join)
     return;
@@ -74,7 +74,7 @@ void SafetensorsWriter::write(size_t index, int64_t byteOffset, std::span<const 
 }
 
 void SafetensorsWriter::finish() {
-  orFault([&] {
+  asFault([&] {
     file->sync();
     if (role == Role::Create)
       file->rename();

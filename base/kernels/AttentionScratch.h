@@ -12,11 +12,11 @@ constexpr int64_t kLineBytes = 64;   // pieces are aligned to cache lines
 constexpr int64_t kVectorBytes = 64; // one register of AVX-512, or two of AVX2
 constexpr int64_t kKeyBlock = 64;    // keys that the forward takes at once
 constexpr int64_t kQueryBlock = 64;  // queries that the backward takes at once
-constexpr int64_t kLines = 8;        // lines of a panel
+constexpr int64_t kPanelRows = 8;    // lines of a panel
 
 /// So many lines in whole panels.
-constexpr int64_t wholePanels(int64_t lines) {
-  return (lines + kLines - 1) / kLines * kLines;
+constexpr int64_t roundUpToPanel(int64_t rows) {
+  return (rows + kPanelRows - 1) / kPanelRows * kPanelRows;
 }
 
 /// What the sizes of the pieces follow from; elements are those computed with (float for bf16).
@@ -32,8 +32,8 @@ struct Sizes {
 
 /// Elements of the forward's pieces: keys, values, queries, sums, scores, and three rows of lanes.
 constexpr std::array<int64_t, 8> forwardPieces(const Sizes &s) {
-  return {wholePanels(s.keys) * s.head,
-          wholePanels(s.keys) * s.valueHead,
+  return {roundUpToPanel(s.keys) * s.head,
+          roundUpToPanel(s.keys) * s.valueHead,
           s.head * s.lanes(),
           s.valueHead * s.lanes(),
           kKeyBlock * s.lanes(),
@@ -46,7 +46,7 @@ constexpr std::array<int64_t, 8> forwardPieces(const Sizes &s) {
 /// is, then across with its values and the gradients of both; log-sum-exp and mean of each query;
 /// probabilities and gradients of scores.
 constexpr std::array<int64_t, 12> backwardPieces(const Sizes &s) {
-  const int64_t packed = s.group * wholePanels(s.queries), rows = s.group * s.queries;
+  const int64_t packed = s.group * roundUpToPanel(s.queries), rows = s.group * s.queries;
   return {packed * s.head,
           packed * s.valueHead,
           rows * s.width(),

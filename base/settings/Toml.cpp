@@ -10,15 +10,15 @@ namespace titan {
 namespace {
 
 /// Turns the library's lines and columns, which count characters, into bytes.
-class Places {
+class LocationMap {
 public:
-  explicit Places(std::string_view text) : text(text) {
+  explicit LocationMap(std::string_view text) : text(text) {
     for (size_t i = 0; i < text.size(); ++i)
       if (text[i] == '\n')
         starts.push_back(i + 1);
   }
 
-  TomlPlace of(const toml::source_region &region) const {
+  TomlLocation of(const toml::source_region &region) const {
     size_t begin = offsetOf(region.begin), end = offsetOf(region.end);
     size_t lineEnd = std::min(text.find_first_of("\r\n", begin), text.size());
     return {begin, std::clamp<size_t>(end > begin ? end - begin : 0, 1,
@@ -43,7 +43,7 @@ private:
 
 class Reader {
 public:
-  explicit Reader(std::string_view text) : places(text) {}
+  explicit Reader(std::string_view text) : locations(text) {}
 
   TomlFile read(std::string_view text) {
     toml::parse_result parsed = toml::parse(text);
@@ -53,11 +53,11 @@ public:
       // part.
       if (size_t colon = why.find(": "); why.rfind("Error while", 0) == 0 && colon != why.npos)
         why = why.substr(colon + 2);
-      refuse("this is no TOML: " + why, places.of(parsed.error().source()));
+      refuse("this is no TOML: " + why, locations.of(parsed.error().source()));
       return std::move(file);
     }
     addTable(parsed.table(), {});
-    auto begin = [](const TomlSetting &setting) { return setting.path.back().place.offset; };
+    auto begin = [](const TomlSetting &setting) { return setting.path.back().location.offset; };
     std::sort(file.settings.begin(), file.settings.end(),
               [&](const auto &a, const auto &b) { return begin(a) < begin(b); });
     if (!file.mistake.empty())
@@ -66,18 +66,18 @@ public:
   }
 
 private:
-  void refuse(std::string mistake, TomlPlace place) {
-    bool isFirst = file.mistake.empty() || place.offset < file.mistakePlace.offset;
+  void refuse(std::string mistake, TomlLocation location) {
+    bool isFirst = file.mistake.empty() || location.offset < file.mistakeLocation.offset;
     if (isFirst) {
       file.mistake = std::move(mistake);
-      file.mistakePlace = place;
+      file.mistakeLocation = location;
     }
   }
 
   void addTable(const toml::table &table, const std::vector<TomlKey> &above) {
     for (const auto &[key, node] : table) {
       std::vector<TomlKey> path = above;
-      path.push_back({std::string(key.str()), places.of(key.source())});
+      path.push_back({std::string(key.str()), locations.of(key.source())});
       if (const toml::table *inner = node.as_table())
         addTable(*inner, path);
       else
@@ -87,7 +87,7 @@ private:
 
   TomlValue valueOf(const toml::node &node) {
     TomlValue value;
-    value.place = places.of(node.source());
+    value.location = locations.of(node.source());
     if (auto *integer = node.as_integer()) {
       value.integer = integer->get();
     } else if (auto *number = node.as_floating_point()) {
@@ -105,12 +105,12 @@ private:
         value.elements.push_back(valueOf(element));
     } else {
       refuse(node.is_table() ? "no setting is a list of tables" : "no setting is a date or a time",
-             value.place);
+             value.location);
     }
     return value;
   }
 
-  Places places;
+  LocationMap locations;
   TomlFile file;
 };
 

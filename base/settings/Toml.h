@@ -11,13 +11,13 @@
 namespace titan {
 
 /// Bytes of the file's text, on one line.
-struct TomlPlace {
+struct TomlLocation {
   size_t offset = 0, length = 0;
 };
 
 struct TomlKey {
   std::string text;
-  TomlPlace place;
+  TomlLocation location;
 };
 
 struct TomlValue {
@@ -28,7 +28,7 @@ struct TomlValue {
   bool truth = false;
   std::string text = {}; ///< of Text, without quotes and escapes
   std::vector<TomlValue> elements = {};
-  TomlPlace place = {};
+  TomlLocation location = {};
 };
 
 /// A value with the keys that lead to it, of tables or with dots.
@@ -40,7 +40,7 @@ struct TomlSetting {
 struct TomlFile {
   std::vector<TomlSetting> settings;
   std::string mistake; ///< why the file cannot be used; empty: it can
-  TomlPlace mistakePlace;
+  TomlLocation mistakeLocation;
 };
 
 TomlFile readToml(std::string_view text);

@@ -11,7 +11,7 @@
 // Turns go through them forwards and backwards; medians of 26 are printed.
 #include "collectives/Collectives.h"
 
-#include "comm/Exchange.h"
+#include "comm/CollectiveCall.h"
 #include "device/Device.h"
 
 #include <algorithm>
@@ -38,17 +38,19 @@ public:
 
   int64_t sum() const { return std::accumulate(sizes.begin(), sizes.end(), int64_t{0}); }
 
-  void gatherByBlock() { exchange(Exchange::AllGather, eachFlat(Exchange::AllGather, 0)); }
-  void gatherEachFlat() { exchange(Exchange::AllGather, eachFlat(Exchange::AllGather, kApart)); }
+  void gatherByBlock() { issue(CollectiveCall::AllGather, eachFlat(CollectiveCall::AllGather, 0)); }
+  void gatherEachFlat() {
+    issue(CollectiveCall::AllGather, eachFlat(CollectiveCall::AllGather, kApart));
+  }
   void scatterEachFlat() {
-    exchange(Exchange::ReduceScatter, eachFlat(Exchange::ReduceScatter, kApart));
+    issue(CollectiveCall::ReduceScatter, eachFlat(CollectiveCall::ReduceScatter, kApart));
   }
 
-  void gatherOneBuffer() { exchange(Exchange::AllGather, {share(own, whole)}); }
-  void scatterOneBuffer() { exchange(Exchange::ReduceScatter, {share(whole, own)}); }
+  void gatherOneBuffer() { issue(CollectiveCall::AllGather, {bufferOf(own, whole)}); }
+  void scatterOneBuffer() { issue(CollectiveCall::ReduceScatter, {bufferOf(whole, own)}); }
 
   void gatherCopied() {
-    exchange(Exchange::AllGather, {share(own, mixed)});
+    issue(CollectiveCall::AllGather, {bufferOf(own, mixed)});
     forEachChunk([&](int64_t inWhole, int64_t inMixed, int64_t count) {
       std::memcpy(&whole[inWhole], &mixed[inMixed], count * sizeof(float));
     });
@@ -57,27 +59,27 @@ public:
     forEachChunk([&](int64_t inWhole, int64_t inMixed, int64_t count) {
       std::memcpy(&mixed[inMixed], &whole[inWhole], count * sizeof(float));
     });
-    exchange(Exchange::ReduceScatter, {share(mixed, own)});
+    issue(CollectiveCall::ReduceScatter, {bufferOf(mixed, own)});
   }
 
 private:
-  void exchange(Exchange::Kind kind, std::vector<Share> shares) {
-    collectives.exchange(
-        {kind, &group, DType::F32, Reduction::Sum, {"measuring", ""}, std::move(shares)}, kAtOnce);
+  void issue(CollectiveCall::Kind kind, std::vector<CollectiveBuffer> buffers) {
+    collectives.issue(
+        {kind, &group, DType::F32, Reduction::Sum, {"measuring", ""}, std::move(buffers)}, kAtOnce);
   }
 
-  Share share(const std::vector<float> &from, std::vector<float> &to) const {
+  CollectiveBuffer bufferOf(const std::vector<float> &from, std::vector<float> &to) const {
     return {from.data(), to.data(), 1, sum() / group.size()};
   }
 
   /// Chunks `apart` elements from one another.
-  std::vector<Share> eachFlat(Exchange::Kind kind, int64_t apart) {
-    std::vector<Share> list;
+  std::vector<CollectiveBuffer> eachFlat(CollectiveCall::Kind kind, int64_t apart) {
+    std::vector<CollectiveBuffer> list;
     int64_t at = 0;
     for (int64_t size : sizes) {
       float *all = &whole[at];
       float *part = &own[at / group.size() + static_cast<int64_t>(list.size()) * apart];
-      const bool gathers = kind == Exchange::AllGather;
+      const bool gathers = kind == CollectiveCall::AllGather;
       list.push_back({gathers ? part : all, gathers ? all : part, 1, size / group.size()});
       at += size;
     }
@@ -102,7 +104,7 @@ private:
   std::vector<float> whole, mixed, own;
 };
 
-struct Way {
+struct Variant {
   const char *name;
   void (Layer::*run)();
   std::vector<double> seconds = {};
@@ -114,30 +116,30 @@ double median(std::vector<double> values) {
 }
 
 void measure(World &world, Collectives &collectives, const char *name, Sizes sizes) {
-  Layer layer(collectives, world.everyone(), std::move(sizes));
-  std::array<Way, 7> ways = {{{"gathered, by block", &Layer::gatherByBlock},
-                              {"gathered, each flat", &Layer::gatherEachFlat},
-                              {"gathered, one buffer", &Layer::gatherOneBuffer},
-                              {"gathered, copied", &Layer::gatherCopied},
-                              {"scattered, each flat", &Layer::scatterEachFlat},
-                              {"scattered, one buffer", &Layer::scatterOneBuffer},
-                              {"scattered, copied", &Layer::scatterCopied}}};
+  Layer layer(collectives, world.worldGroup(), std::move(sizes));
+  std::array<Variant, 7> variants = {{{"gathered, by block", &Layer::gatherByBlock},
+                                      {"gathered, each flat", &Layer::gatherEachFlat},
+                                      {"gathered, one buffer", &Layer::gatherOneBuffer},
+                                      {"gathered, copied", &Layer::gatherCopied},
+                                      {"scattered, each flat", &Layer::scatterEachFlat},
+                                      {"scattered, one buffer", &Layer::scatterOneBuffer},
+                                      {"scattered, copied", &Layer::scatterCopied}}};
   for (size_t turn = 0; turn < 27; ++turn)
-    for (size_t i = 0; i < ways.size(); ++i) {
+    for (size_t i = 0; i < variants.size(); ++i) {
       // Forwards and backwards: what one leaves in the caches counts for the next.
-      Way &way = ways[turn % 2 ? i : ways.size() - 1 - i];
-      world.everyone().barrier({"measuring", ""});
+      Variant &variant = variants[turn % 2 ? i : variants.size() - 1 - i];
+      world.worldGroup().barrier({"measuring", ""});
       const auto begin = std::chrono::steady_clock::now();
-      (layer.*way.run)();
+      (layer.*variant.run)();
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
       if (turn > 0)
-        way.seconds.push_back(took.count());
+        variant.seconds.push_back(took.count());
     }
   if (world.rank() != 0)
     return;
   std::printf("%s, %.1f MB on %d ranks\n", name, layer.sum() * 4e-6, world.size());
-  for (const Way &way : ways)
-    std::printf("  %-22s %9.3f ms\n", way.name, median(way.seconds) * 1e3);
+  for (const Variant &variant : variants)
+    std::printf("  %-22s %9.3f ms\n", variant.name, median(variant.seconds) * 1e3);
 }
 
 } // namespace

@@ -12,7 +12,7 @@
 namespace titan {
 
 // A device or a pipe may have no end, and no program is as large as that.
-static constexpr size_t mostBytes = size_t{1} << 28;
+static constexpr size_t maxBytes = size_t{1} << 28;
 
 /// What comes out of a pipe; `error` where nothing does. It does not wait for somebody to open the
 /// other end.
@@ -25,7 +25,7 @@ static std::string readPipe(const std::string &path, std::string &error) {
     return text;
   }
   char bytes[1 << 16];
-  while (text.size() < mostBytes) {
+  while (text.size() < maxBytes) {
     ssize_t count = ::read(pipe, bytes, sizeof bytes);
     if (count == 0)
       break;
@@ -39,7 +39,7 @@ static std::string readPipe(const std::string &path, std::string &error) {
   ::close(pipe);
   if (text.empty())
     error = "nothing comes out of this pipe";
-  else if (text.size() >= mostBytes)
+  else if (text.size() >= maxBytes)
     error = "it has no end";
   return text;
 }
@@ -54,7 +54,7 @@ FileId SourceManager::addBuffer(std::string name, std::string text) {
 }
 
 std::optional<FileId> SourceManager::loadFile(const std::string &path, std::string &error) {
-  constexpr std::streamsize most = mostBytes;
+  constexpr std::streamsize most = maxBytes;
   std::error_code known;
   if (std::filesystem::is_fifo(path, known)) {
     std::string text = readPipe(path, error);

@@ -51,27 +51,28 @@ static void checkData(const sema::CheckedRun &run, Code code, DiagnosticEngine &
 
 /// The checked run; nothing after an error. Data that are not there are reported under the code
 /// `missingData`, if one is given.
-static std::optional<sema::CheckedRun> checkRun(Session &session, std::optional<Code> missingData) {
-  std::optional<sema::CheckedRun> run = session.checkRun();
+static std::optional<sema::CheckedRun> checkRun(CompilerInstance &instance,
+                                                std::optional<Code> missingData) {
+  std::optional<sema::CheckedRun> run = instance.checkRun();
   if (run && missingData)
-    checkData(*run, *missingData, session.diags);
-  return session.diags.hasErrors() ? std::nullopt : std::move(run);
+    checkData(*run, *missingData, instance.diags);
+  return instance.diags.hasErrors() ? std::nullopt : std::move(run);
 }
 
-std::optional<std::string> emitSource(Session &session, const sema::CheckedRun &run,
+std::optional<std::string> emitSource(CompilerInstance &instance, const sema::CheckedRun &run,
                                       emission::Target target) {
   CompilerContext compiler;
-  mlir::OwningOpRef<mlir::ModuleOp> module = compile(session, run, compiler.context, {});
+  mlir::OwningOpRef<mlir::ModuleOp> module = compile(instance, run, compiler.context, {});
   if (!module)
     return std::nullopt;
-  mlir::OwningOpRef<mlir::ModuleOp> undivided;
+  mlir::OwningOpRef<mlir::ModuleOp> degreeOne;
   if (dist::findAutoAxis(dist::MeshOp::lookup(*module)))
-    if (!(undivided = compile(session, run, compiler.context, {}, 1)))
+    if (!(degreeOne = compile(instance, run, compiler.context, {}, 1)))
       return std::nullopt;
   std::string source;
   llvm::raw_string_ostream stream(source);
-  DiagnosticScope scope(session, compiler.context);
-  if (mlir::failed(emission::emitCpp(*module, undivided.get(), stream, target)))
+  DiagnosticScope scope(instance, compiler.context);
+  if (mlir::failed(emission::emitCpp(*module, degreeOne.get(), stream, target)))
     return std::nullopt;
   return source;
 }
@@ -95,10 +96,11 @@ static std::string nameOutput(const CommonOptions &options, const BuildOptions &
 }
 
 /// All that a build reads, and the program after it: Titan files, the one of settings, data.
-static std::vector<std::string> listInputs(const Session &session, const sema::CheckedRun &run) {
+static std::vector<std::string> listInputs(const CompilerInstance &instance,
+                                           const sema::CheckedRun &run) {
   std::vector<std::string> files;
-  for (uint32_t i = 0; i < session.sources.bufferCount(); ++i) // `--set` among them, which is none
-    files.emplace_back(session.sources.name(FileId{i}));
+  for (uint32_t i = 0; i < instance.sources.bufferCount(); ++i) // `--set` among them, which is none
+    files.emplace_back(instance.sources.name(FileId{i}));
   for (const char *section : kDataSections)
     llvm::append_range(files, listFiles(run, section));
   return files;
@@ -106,12 +108,13 @@ static std::vector<std::string> listInputs(const Session &session, const sema::C
 
 /// Whether `output` is none of the inputs, which would be lost; an error if it is. A device may be
 /// read and written.
-static bool sparesInputs(Session &session, const sema::CheckedRun &run, const std::string &output) {
-  std::vector<std::string> inputs = listInputs(session, run);
+static bool sparesInputs(CompilerInstance &instance, const sema::CheckedRun &run,
+                         const std::string &output) {
+  std::vector<std::string> inputs = listInputs(instance, run);
   auto isOutput = [&](const std::string &input) { return fs::equivalent(input, output); };
   if (!fs::is_regular_file(output) || llvm::none_of(inputs, isOutput))
     return true;
-  session.diags
+  instance.diags
       .report(Code::FileExists, {},
               "`" + output + "` would be overwritten, and this program reads it")
       .help("name another output: `-o PATH`");
@@ -121,49 +124,49 @@ static bool sparesInputs(Session &session, const sema::CheckedRun &run, const st
 /// Writes to `output`; false after an error, which is reported.
 static bool put(llvm::StringRef content, const std::string &output, bool isExecutable,
                 DiagnosticEngine &diags) {
-  std::error_code error = deliver(content, output, isExecutable);
+  std::error_code error = writeOutput(content, output, isExecutable);
   if (error == std::errc::no_such_device_or_address)
-    cannotWrite(diags, output, error).help("nobody reads this pipe");
+    reportWriteError(diags, output, error).help("nobody reads this pipe");
   else if (error)
-    cannotWrite(diags, output, error);
+    reportWriteError(diags, output, error);
   return !error;
 }
 
 int buildCommand(const CommonOptions &options, const BuildOptions &build) {
-  Session session(options);
+  CompilerInstance instance(options);
   bool runsHere = build.emit == EmitKind::Exe;
   std::optional<sema::CheckedRun> run =
-      checkRun(session, runsHere ? std::optional(Code::DataNotHere) : std::nullopt);
+      checkRun(instance, runsHere ? std::optional(Code::DataNotHere) : std::nullopt);
   std::string output = build.output.empty() ? nameOutput(options, build) : build.output;
-  if (!run || !sparesInputs(session, *run, output))
-    return session.finish(1);
-  std::optional<std::string> source = emitSource(session, *run, build.target);
+  if (!run || !sparesInputs(instance, *run, output))
+    return instance.finish(1);
+  std::optional<std::string> source = emitSource(instance, *run, build.target);
   if (!source)
-    return session.finish(1);
+    return instance.finish(1);
   std::string name = stemOf(options);
   if (build.emit == EmitKind::Cpp) {
     if (output == "-")
       llvm::outs() << *source;
     else
-      put(*source, output, /*isExecutable=*/false, session.diags);
-    return session.finish();
+      put(*source, output, /*isExecutable=*/false, instance.diags);
+    return instance.finish();
   }
-  std::optional<Toolchain> toolchain = Toolchain::find(build.target, session.diags);
+  std::optional<Toolchain> toolchain = Toolchain::find(build.target, instance.diags);
   if (!toolchain)
-    return session.finish(1);
+    return instance.finish(1);
   chooseArch(*toolchain, build.cudaArch);
   if (build.emit == EmitKind::Project)
-    return session.finish(writeProject(*source, name, output, *toolchain, session.diags) ? 0 : 1);
+    return instance.finish(writeProject(*source, name, output, *toolchain, instance.diags) ? 0 : 1);
   // By the file's name as `run` does, whatever the output's is: what one made the other finds.
-  std::string executable = buildCached(*source, name, *toolchain, session.diags);
+  std::string executable = buildCached(*source, name, *toolchain, instance.diags);
   if (executable.empty())
-    return session.finish(1);
+    return instance.finish(1);
   auto content = llvm::MemoryBuffer::getFile(executable);
   if (!content)
-    cannotWrite(session.diags, output, content.getError());
+    reportWriteError(instance.diags, output, content.getError());
   else
-    put((*content)->getBuffer(), output, /*isExecutable=*/true, session.diags);
-  return session.finish();
+    put((*content)->getBuffer(), output, /*isExecutable=*/true, instance.diags);
+  return instance.finish();
 }
 
 /// How the program is started; empty after an error.
@@ -195,23 +198,23 @@ static bool trainsOnFile(const RunOptions &run) {
 }
 
 int runCommand(const CommonOptions &options, const RunOptions &run) {
-  Session session(options);
+  CompilerInstance instance(options);
   std::vector<std::string> command;
   std::optional<Code> missing = trainsOnFile(run) ? std::optional(Code::DataMissing) : std::nullopt;
-  std::optional<sema::CheckedRun> checked = checkRun(session, missing);
+  std::optional<sema::CheckedRun> checked = checkRun(instance, missing);
   int64_t processes = !checked || run.processes ? run.processes : leastProcesses(checked->mesh);
-  if (!checked || !autoDegree(session, *checked, processes))
-    return session.finish(1);
-  if (std::optional<std::string> source = emitSource(session, *checked, run.target))
-    if (std::optional<Toolchain> toolchain = Toolchain::find(run.target, session.diags)) {
-      std::string executable = buildCached(*source, stemOf(options), *toolchain, session.diags);
+  if (!checked || !autoDegree(instance, *checked, processes))
+    return instance.finish(1);
+  if (std::optional<std::string> source = emitSource(instance, *checked, run.target))
+    if (std::optional<Toolchain> toolchain = Toolchain::find(run.target, instance.diags)) {
+      std::string executable = buildCached(*source, stemOf(options), *toolchain, instance.diags);
       if (!executable.empty())
-        command = launchCommand(*toolchain, processes, executable, session.diags);
+        command = launchCommand(*toolchain, processes, executable, instance.diags);
     }
-  if (int status = session.finish(command.empty() ? 1 : 0))
+  if (int status = instance.finish(command.empty() ? 1 : 0))
     return status;
   command.insert(command.end(), run.arguments.begin(), run.arguments.end());
-  return becomeProgram(command);
+  return execProgram(command);
 }
 
 } // namespace titan::driver

@@ -3,7 +3,7 @@
 #ifndef TITAN_COMPILER_DRIVER_BUILD_H
 #define TITAN_COMPILER_DRIVER_BUILD_H
 
-#include "compiler/driver/Session.h"
+#include "compiler/driver/CompilerInstance.h"
 #include "compiler/driver/Toolchain.h"
 
 namespace titan::driver {
@@ -18,7 +18,7 @@ struct BuildOptions {
 };
 
 /// The program's source in C++ or CUDA C++. Nothing after an error, which the session holds.
-std::optional<std::string> emitSource(Session &session, const sema::CheckedRun &run,
+std::optional<std::string> emitSource(CompilerInstance &instance, const sema::CheckedRun &run,
                                       emission::Target target);
 
 /// The executable for `source` in the cache, compiled if it is not there. Empty after an error,

@@ -139,9 +139,9 @@ std::error_code CacheEntry::publish(const std::string &name, const std::string &
   return sync(folder);
 }
 
-std::string CacheEntry::keepSource(const std::string &file) {
-  std::string kept = driver::join(folder, path::filename(file));
-  return fs::rename(file, kept) ? file : kept;
+std::string CacheEntry::saveSource(const std::string &file) {
+  std::string saved = driver::join(folder, path::filename(file));
+  return fs::rename(file, saved) ? file : saved;
 }
 
 /// Sizes and times of an entry's files.

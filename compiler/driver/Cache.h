@@ -68,7 +68,7 @@ public:
   /// Puts the executable and the source `FILE` of the build folder into the entry.
   std::error_code publish(const std::string &name, const std::string &sourceSuffix);
   /// Moves the source alone there, of what does not compile.
-  std::string keepSource(const std::string &file);
+  std::string saveSource(const std::string &file);
 
 private:
   std::string folder, building;

@@ -36,13 +36,13 @@ static void printEntries(const Cache &cache) {
 }
 
 int cacheCommand(const CommonOptions &options, const CacheOptions &cacheOptions) {
-  Session session(options);
-  std::optional<Cache> cache = Cache::open(session.diags);
+  CompilerInstance instance(options);
+  std::optional<Cache> cache = Cache::open(instance.diags);
   if (!cache)
-    return session.finish(1);
+    return instance.finish(1);
   if (!cacheOptions.clean) {
     printEntries(*cache);
-    return session.finish();
+    return instance.finish();
   }
   uint64_t bytes = 0, count = 0;
   for (const Cache::Entry &entry : cache->entries())
@@ -52,7 +52,7 @@ int cacheCommand(const CommonOptions &options, const CacheOptions &cacheOptions)
     }
   llvm::outs() << "removed " << count << (count == 1 ? " program, " : " programs, ")
                << describeSize(bytes) << ", from " << cache->root() << '\n';
-  return session.finish();
+  return instance.finish();
 }
 
 } // namespace titan::driver

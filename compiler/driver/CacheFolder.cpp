@@ -49,11 +49,13 @@ std::optional<Cache> Cache::open(DiagnosticEngine &diags) {
   if (!error)
     error = fs::create_directory(folder, /*IgnoreExisting=*/true, fs::owner_all);
   if (error) {
-    cannotWrite(diags, folder, error).help(help);
+    reportWriteError(diags, folder, error).help(help);
     return std::nullopt;
   }
   if (std::string fault = findFault(folder); !fault.empty()) {
-    diags.report(Code::CannotWriteFile, {}, "programs cannot be kept in `" + folder + "`: " + fault)
+    diags
+        .report(Code::CannotWriteFile, {},
+                "programs cannot be cached in `" + folder + "`: " + fault)
         .help(help);
     return std::nullopt;
   }

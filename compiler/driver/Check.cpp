@@ -6,13 +6,13 @@
 namespace titan::driver {
 
 int checkCommand(const CommonOptions &options, bool verify) {
-  Session session(options);
-  if (auto checked = session.checkAll())
+  CompilerInstance instance(options);
+  if (auto checked = instance.checkAll())
     for (const sema::CheckedRun &run : *checked) { // what the phases refuse is wrong, too
       CompilerContext compiler;
-      compile(session, run, compiler.context, {});
+      compile(instance, run, compiler.context, {});
     }
-  return verify ? session.finishVerify() : session.finish();
+  return verify ? instance.finishVerify() : instance.finish();
 }
 
 int explainCommand(const std::string &text) {

@@ -131,7 +131,8 @@ void addInspection(CLI::App &app, Arguments &args) {
   addModel(*check, args.common);
   check->add_flag("--verify", args.verify,
                   "compare the diagnostics with comments `# expected-error {{TEXT}}` in the file");
-  CLI::App *info = app.add_subcommand("info", "what is known of a run before it runs");
+  CLI::App *info = app.add_subcommand(
+      "info", "report parameters, memory, arithmetic and communication of a run");
   addCommon(*info, args.common, false);
   info->add_flag("--json", args.common.json, "print results as JSON");
   addModel(*info, args.common);
@@ -142,7 +143,7 @@ void addInspection(CLI::App &app, Arguments &args) {
                           "threads of a process, for the memory of its kernels; default: its share "
                           "of this machine's cores");
   info->add_flag("--by-line", args.info.byLine,
-                 "operations and memory traffic of every source line, too");
+                 "add operations and memory traffic of every source line");
   info->add_flag("--options", args.info.options, "list all options that runs have");
   CLI::App *explain = app.add_subcommand("explain", "explain the code of a diagnostic");
   explain->add_option("CODE", args.code, "such as T0301")->required()->type_name("");
@@ -152,7 +153,7 @@ void addWriting(CLI::App &app, Arguments &args) {
   CLI::App *make = app.add_subcommand("new", "make a small project to start from");
   make->add_option("DIR", args.directory, "the directory to make")->required()->type_name("");
   addDiagnostics(*make, args.common);
-  CLI::App *fmt = app.add_subcommand("fmt", "lay files out in the one way");
+  CLI::App *fmt = app.add_subcommand("fmt", "format files");
   fmt->add_option("FILE", args.format.files, "files to format in place; - is standard input")
       ->required()
       ->type_name("");
@@ -178,7 +179,7 @@ void addAll(CLI::App &app, Arguments &args) {
       ->type_name("DIR");
   app.add_flag("--mlir-print-debuginfo", args.print.locations, "print locations with the IR");
   cli::addWord<Shell>(app, "--completion", {{"bash", Shell::Bash}, {"zsh", Shell::Zsh}},
-                      args.completion, "print what makes this shell complete titanc's arguments");
+                      args.completion, "print this shell's completion script for titanc");
   addWriting(app, args);
   addInspection(app, args);
   addBuild(app, args.common, args.build);
@@ -187,7 +188,7 @@ void addAll(CLI::App &app, Arguments &args) {
 }
 
 /// Who takes an option that stands in the wrong place; empty for what is no option.
-std::string whereItGoes(const CLI::App &app, const std::string &option) {
+std::string optionHint(const CLI::App &app, const std::string &option) {
   if (option[0] != '-')
     return "";
   std::vector<std::string> commands;
@@ -196,7 +197,7 @@ std::string whereItGoes(const CLI::App &app, const std::string &option) {
       commands.push_back(command->get_name());
   if (!commands.empty())
     return "; it is an option of " + listNames(commands);
-  return app.get_option_no_throw(option) ? "; it goes without a command" : "";
+  return app.get_option_no_throw(option) ? "; it is used without a command" : "";
 }
 
 /// Wrong usage, and what was probably meant.
@@ -210,11 +211,11 @@ int refuse(const CLI::App &app, const CLI::ParseError &error, int argc, char **a
       message = "there is no command `" + first + "`";
     near =
         isWord ? cli::didYouMean(first, commands) : cli::didYouMean(unknown, cli::optionsOf(app));
-    std::string place = whereItGoes(app, unknown.substr(0, unknown.find('=')));
-    if (!isWord && !place.empty())
-      near = place;
+    std::string hint = optionHint(app, unknown.substr(0, unknown.find('=')));
+    if (!isWord && !hint.empty())
+      near = hint;
     if (first == "run" && near.empty())
-      message += "; arguments of the program stand behind `--`";
+      message += "; arguments of the program follow `--`";
   }
   std::cerr << "titanc: " << message << near << "\nsee titanc --help" << '\n';
   return 2;
@@ -230,7 +231,7 @@ int askForCommand(const CLI::App &app, const std::string &word) {
     std::cerr << "titanc: there is no command `" << word << "`"
               << cli::didYouMean(word, cli::commandsOf(app)) << "\n";
   else
-    std::cerr << "titanc: what is to be done with `" << word << "`? For example `titanc check "
+    std::cerr << "titanc: no command is given for `" << word << "`; for example `titanc check "
               << word << "`\n";
   std::cerr << "see titanc --help\n";
   return 2;
@@ -242,7 +243,7 @@ void refuseIdle(const CLI::App &app) {
     for (const CLI::Option *option : app.get_options())
       if (option->count() > 0 && !command->get_option_no_throw(option->get_name()))
         throw CLI::ParseError(
-            "`" + option->get_name() + "` does not go with `" + command->get_name() + "`", 2);
+            "`" + option->get_name() + "` cannot be used with `" + command->get_name() + "`", 2);
 }
 
 /// `titanc help build`, as other tools have it, is `titanc build --help`.

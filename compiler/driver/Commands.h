@@ -3,7 +3,7 @@
 #ifndef TITAN_COMPILER_DRIVER_COMMANDS_H
 #define TITAN_COMPILER_DRIVER_COMMANDS_H
 
-#include "compiler/driver/Session.h"
+#include "compiler/driver/CompilerInstance.h"
 
 namespace titan::driver {
 

@@ -19,8 +19,8 @@ CompilerContext::CompilerContext() : context(makeRegistry()) {
 }
 
 /// Where in a source buffer an operation came from; invalid for what no text brought forth.
-static Location findSource(const SourceManager &sources, mlir::Location place) {
-  auto at = place->findInstanceOf<mlir::FileLineColLoc>();
+static Location findSource(const SourceManager &sources, mlir::Location location) {
+  auto at = location->findInstanceOf<mlir::FileLineColLoc>();
   if (!at)
     return {};
   for (uint32_t file = 0; file < sources.bufferCount(); ++file)
@@ -31,47 +31,47 @@ static Location findSource(const SourceManager &sources, mlir::Location place) {
 
 /// Whether the checks said something of `place`: they find a parameter that nothing uses, whose
 /// gradient is zero then.
-static bool isKnown(const DiagnosticEngine &diags, const Location &place) {
-  return place.isValid() && llvm::any_of(diags.all(), [&](const Diagnostic &known) {
-           return known.code != Code::PhaseWarns && known.location.file == place.file &&
-                  known.location.line == place.line && known.location.col == place.col;
+static bool isKnown(const DiagnosticEngine &diags, const Location &location) {
+  return location.isValid() && llvm::any_of(diags.all(), [&](const Diagnostic &known) {
+           return known.code != Code::PhaseWarns && known.location.file == location.file &&
+                  known.location.line == location.line && known.location.col == location.col;
          });
 }
 
-static mlir::LogicalResult show(Session &session, mlir::Diagnostic &from) {
+static mlir::LogicalResult show(CompilerInstance &instance, mlir::Diagnostic &from) {
   bool isError = from.getSeverity() == mlir::DiagnosticSeverity::Error;
   if (!isError && from.getSeverity() != mlir::DiagnosticSeverity::Warning)
     return mlir::success(); // remarks are for who works on passes (titan-opt shows them)
-  Location place = findSource(session.sources, from.getLocation());
-  if (!isError && isKnown(session.diags, place))
+  Location location = findSource(instance.sources, from.getLocation());
+  if (!isError && isKnown(instance.diags, location))
     return mlir::success();
   Diagnostic &to =
-      session.diags.report(isError ? Code::PhaseFailed : Code::PhaseWarns, place, from.str());
+      instance.diags.report(isError ? Code::PhaseFailed : Code::PhaseWarns, location, from.str());
   for (mlir::Diagnostic &note : from.getNotes())
-    if (Location at = findSource(session.sources, note.getLocation()); at.isValid())
+    if (Location at = findSource(instance.sources, note.getLocation()); at.isValid())
       to.note(at, note.str());
   return mlir::success();
 }
 
-DiagnosticScope::DiagnosticScope(Session &session, mlir::MLIRContext &context)
+DiagnosticScope::DiagnosticScope(CompilerInstance &instance, mlir::MLIRContext &context)
     : handler(&context,
-              [&session](mlir::Diagnostic &diagnostic) { return show(session, diagnostic); }) {}
+              [&instance](mlir::Diagnostic &diagnostic) { return show(instance, diagnostic); }) {}
 
-mlir::OwningOpRef<mlir::ModuleOp> compile(Session &session, const sema::CheckedRun &run,
+mlir::OwningOpRef<mlir::ModuleOp> compile(CompilerInstance &instance, const sema::CheckedRun &run,
                                           mlir::MLIRContext &context,
                                           const pipelines::PhaseRun &phases,
                                           std::optional<int64_t> autoDegree) {
-  DiagnosticScope scope(session, context);
-  mlir::OwningOpRef<mlir::ModuleOp> module = lowering::lower(run, session.sources, context);
+  DiagnosticScope scope(instance, context);
+  mlir::OwningOpRef<mlir::ModuleOp> module = lowering::lower(run, instance.sources, context);
   if (module && autoDegree)
     dist::fixAutoDegree(dist::MeshOp::lookup(*module), *autoDegree);
   pipelines::PhaseRun extended = phases;
-  for (const std::string &text : session.options.insertions) // which the command line has checked
+  for (const std::string &text : instance.options.insertions) // which the command line has checked
     extended.insertions.push_back(llvm::cantFail(pipelines::readInsertion(text)));
   if (module && mlir::succeeded(pipelines::runPhases(*module, extended)))
     return module;
-  if (session.diags.errorCount() == 0) // a pass of a user's may fail without a word
-    session.diags.report(Code::PhaseFailed, run.train.loc, "a pass failed and did not say why");
+  if (instance.diags.errorCount() == 0) // a pass of a user's may fail without a word
+    instance.diags.report(Code::PhaseFailed, run.train.loc, "a pass failed and did not say why");
   return {};
 }
 

@@ -2,7 +2,7 @@
 #ifndef TITAN_COMPILER_DRIVER_COMPILE_H
 #define TITAN_COMPILER_DRIVER_COMPILE_H
 
-#include "compiler/driver/Session.h"
+#include "compiler/driver/CompilerInstance.h"
 #include "compiler/pipelines/Phases.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -22,7 +22,7 @@ public:
 /// came from.
 class DiagnosticScope {
 public:
-  DiagnosticScope(Session &session, mlir::MLIRContext &context);
+  DiagnosticScope(CompilerInstance &instance, mlir::MLIRContext &context);
 
 private:
   mlir::ScopedDiagnosticHandler handler;
@@ -31,7 +31,7 @@ private:
 /// Lowers the run and takes it through the phases, for any `auto` degree or for the one given. What
 /// passes report is shown like any other diagnostic, at the place in the .titan file that the
 /// operation came from. Null after an error.
-mlir::OwningOpRef<mlir::ModuleOp> compile(Session &session, const sema::CheckedRun &run,
+mlir::OwningOpRef<mlir::ModuleOp> compile(CompilerInstance &instance, const sema::CheckedRun &run,
                                           mlir::MLIRContext &context,
                                           const pipelines::PhaseRun &phases,
                                           std::optional<int64_t> autoDegree = std::nullopt);

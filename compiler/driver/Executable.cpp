@@ -101,15 +101,15 @@ static std::string buildEntry(CacheEntry &entry, const std::string &source, cons
   std::string file = driver::join(folder, name + toolchain.sourceSuffix());
   std::error_code error = folder.empty() ? entry.error() : writeNewFile(file, source, 0600);
   if (error) {
-    cannotWrite(diags, file, error);
+    reportWriteError(diags, file, error);
     return "";
   }
   if (!compileProgram(file, driver::join(folder, name), toolchain, diags)) {
-    reportFailure(entry.keepSource(file), diags);
+    reportFailure(entry.saveSource(file), diags);
     return "";
   }
   if ((error = entry.publish(name, toolchain.sourceSuffix()))) {
-    cannotWrite(diags, driver::join(entry.path(), name), error);
+    reportWriteError(diags, driver::join(entry.path(), name), error);
     return "";
   }
   return driver::join(entry.path(), name);
@@ -130,7 +130,7 @@ std::string buildCached(const std::string &source, const std::string &name,
                      [&] { waiting.emplace("waiting for another titanc that compiles " + name); });
     waiting.reset();
     if (entry.error()) {
-      cannotWrite(diags, entry.path(), entry.error());
+      reportWriteError(diags, entry.path(), entry.error());
       return "";
     }
     executable = findCached(*cache, key, name); // by whom was waited for

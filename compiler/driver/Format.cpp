@@ -26,7 +26,7 @@ static std::error_code replaceFile(const std::string &path, const std::string &t
   if (!fs::can_write(real)) // a rename would not ask
     return std::make_error_code(std::errc::permission_denied);
   int file = -1;
-  if (std::error_code error = createBeside(real, ".tmp", file, temporary))
+  if (std::error_code error = createSibling(real, ".tmp", file, temporary))
     return error;
   llvm::raw_fd_ostream out(file, /*shouldClose=*/true);
   out << text;
@@ -43,43 +43,44 @@ static std::error_code replaceFile(const std::string &path, const std::string &t
 }
 
 /// Formats one file.
-static void formatFile(Session &session, const std::string &path, const FormatOptions &options) {
+static void formatFile(CompilerInstance &instance, const std::string &path,
+                       const FormatOptions &options) {
   std::string reason;
   std::optional<FileId> file;
   if (path == "-")
-    file = session.sources.addBuffer("<stdin>", {std::istreambuf_iterator<char>(std::cin), {}});
+    file = instance.sources.addBuffer("<stdin>", {std::istreambuf_iterator<char>(std::cin), {}});
   else
-    file = session.sources.loadFile(path, reason);
+    file = instance.sources.loadFile(path, reason);
   if (!file) {
-    session.diags.report(Code::CannotReadFile, {}, "cannot read `" + path + "`: " + reason);
+    instance.diags.report(Code::CannotReadFile, {}, "cannot read `" + path + "`: " + reason);
     return;
   }
-  std::optional<std::string> formatted = syntax::format(session.sources, *file, session.diags);
+  std::optional<std::string> formatted = syntax::format(instance.sources, *file, instance.diags);
   if (!formatted)
     return;
   if (path == "-") {
     std::cout << *formatted;
     return;
   }
-  if (*formatted == session.sources.text(*file))
+  if (*formatted == instance.sources.text(*file))
     return;
   if (options.check) {
-    session.diags.report(Code::NotFormatted, {}, "`" + path + "` is not formatted")
+    instance.diags.report(Code::NotFormatted, {}, "`" + path + "` is not formatted")
         .help("titanc fmt " + path);
     return;
   }
   if (std::error_code error = replaceFile(path, *formatted))
-    session.diags.report(Code::CannotWriteFile, {},
-                         "cannot write `" + path + "`: " + error.message());
-  else if (!session.options.jsonDiagnostics)
+    instance.diags.report(Code::CannotWriteFile, {},
+                          "cannot write `" + path + "`: " + error.message());
+  else if (!instance.options.jsonDiagnostics)
     std::cerr << "formatted " << path << '\n';
 }
 
 int formatCommand(const CommonOptions &common, const FormatOptions &options) {
-  Session session(common);
+  CompilerInstance instance(common);
   for (const std::string &path : options.files)
-    formatFile(session, path, options);
-  return session.finish();
+    formatFile(instance, path, options);
+  return instance.finish();
 }
 
 } // namespace titan::driver

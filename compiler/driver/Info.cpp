@@ -1,6 +1,6 @@
-// `titanc info`: what is known of a run before it runs.
+// `titanc info`: report parameters, memory, arithmetic and communication of a run.
 #include "compiler/driver/Commands.h"
-#include "compiler/driver/Facts.h"
+#include "compiler/driver/RunSummary.h"
 #include "compiler/sema/modules/Suggest.h"
 
 namespace titan::driver {
@@ -10,13 +10,13 @@ std::string publicName(const sema::Parameter &parameter) {
   size_t repeat = 0;
   int64_t number = 0;
   for (llvm::StringRef rest = parameter.name; !rest.empty(); ++number) {
-    auto [part, behind] = rest.split('.');
-    name += (name.empty() ? "" : ".") + part.str();
-    if (repeat < parameter.repeats.size() && parameter.repeatParts[repeat] == number) {
+    auto [segment, tail] = rest.split('.');
+    name += (name.empty() ? "" : ".") + segment.str();
+    if (repeat < parameter.repeats.size() && parameter.repeatSegments[repeat] == number) {
       name += ".{l}";
       ++repeat;
     }
-    rest = behind;
+    rest = tail;
   }
   return name;
 }
@@ -36,25 +36,25 @@ int infoCommand(const CommonOptions &options, const InfoOptions &info) {
     printOptions(nullptr, options.json);
     return 0;
   }
-  Session session(options);
-  std::optional<sema::CheckedRun> run = session.check();
+  CompilerInstance instance(options);
+  std::optional<sema::CheckedRun> run = instance.check();
   if (info.options) {
     if (run)
       printOptions(&*run, options.json);
-    return session.finish(run ? 0 : 1);
+    return instance.finish(run ? 0 : 1);
   }
-  std::optional<Facts> facts;
+  std::optional<RunSummary> summary;
   if (run)
-    facts = gatherFacts(session, *run, info.processes, info.threads);
-  if (!facts)
-    return session.finish(1);
-  options.json ? printJson(*run, *facts) : printText(*run, *facts);
+    summary = makeRunSummary(instance, *run, info.processes, info.threads);
+  if (!summary)
+    return instance.finish(1);
+  options.json ? printJson(*run, *summary) : printText(*run, *summary);
   if (info.byLine && !options.json)
-    printLines(llvm::outs(), *facts, session.sources);
-  std::vector<std::string> models = session.choosable();
+    printLines(llvm::outs(), *summary, instance.sources);
+  std::vector<std::string> models = instance.candidateModels();
   if (!options.json && options.model.empty() && options.train.empty() && models.size() > 1)
     llvm::outs() << "\n`--model NAME` looks at another model: " << sema::listNames(models) << '\n';
-  return session.finish(0);
+  return instance.finish(0);
 }
 
 } // namespace titan::driver

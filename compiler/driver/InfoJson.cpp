@@ -1,5 +1,5 @@
 // `titanc info --json`: all that is known of a run, for programs to read.
-#include "compiler/driver/Facts.h"
+#include "compiler/driver/RunSummary.h"
 #include "compiler/sema/check/Patterns.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -18,17 +18,17 @@ llvm::json::Object shardingJson(const plan::TensorLayout &layout) {
   return llvm::json::Object{{"dims", std::move(dims)}, {"flat", llvm::json::Array(layout.flat)}};
 }
 
-const plan::TensorLayout *findLayout(const Facts &facts, const std::string &parameter) {
-  for (const plan::TensorLayout &layout : facts.sharding.layouts)
+const plan::TensorLayout *findLayout(const RunSummary &summary, const std::string &parameter) {
+  for (const plan::TensorLayout &layout : summary.sharding.layouts)
     if (layout.isParameter && layout.name == parameter)
       return &layout;
   return nullptr;
 }
 
 /// What the map binds besides parameters, by the names that an override can use.
-llvm::json::Array valuesJson(const Facts &facts) {
+llvm::json::Array valuesJson(const RunSummary &summary) {
   llvm::json::Array values;
-  for (const plan::TensorLayout &layout : facts.sharding.layouts)
+  for (const plan::TensorLayout &layout : summary.sharding.layouts)
     if (!layout.isParameter)
       values.push_back(llvm::json::Object{{"name", layout.name},
                                           {"dims", llvm::json::Array(layout.dims)},
@@ -39,7 +39,8 @@ llvm::json::Array valuesJson(const Facts &facts) {
 }
 
 /// The parameters, or the buffers.
-llvm::json::Object parametersJson(const sema::Model &model, const Facts &facts, bool buffers) {
+llvm::json::Object parametersJson(const sema::Model &model, const RunSummary &summary,
+                                  bool buffers) {
   llvm::json::Array tensors;
   for (const sema::Parameter &parameter : model.parameters) {
     if (parameter.isBuffer != buffers)
@@ -61,7 +62,7 @@ llvm::json::Object parametersJson(const sema::Model &model, const Facts &facts, 
                               {"iterations", std::move(iterations)},
                               {"dtype", sema::spelling(parameter.type.dtype)},
                               {"frozen", parameter.frozen}};
-    if (const plan::TensorLayout *layout = findLayout(facts, parameter.name))
+    if (const plan::TensorLayout *layout = findLayout(summary, parameter.name))
       tensor["sharding"] = shardingJson(*layout);
     tensors.push_back(std::move(tensor));
   }
@@ -111,7 +112,7 @@ llvm::json::Array collectivesJson(const std::vector<dist::CollectiveUse> &uses) 
   llvm::json::Array out;
   for (const dist::CollectiveUse &use : uses) {
     llvm::json::Array values;
-    for (const dist::ExchangedValue &value : use.values)
+    for (const dist::CollectiveValue &value : use.values)
       values.push_back(llvm::json::Object{{"value", value.name},
                                           {"file", value.file},
                                           {"line", value.line},
@@ -137,16 +138,16 @@ llvm::json::Array conflictsJson(const std::vector<dist::ConflictUse> &conflicts)
   llvm::json::Array out;
   for (const dist::ConflictUse &conflict : conflicts) {
     llvm::json::Array givenUp;
-    for (const dist::WantedSplit &split : conflict.givenUp)
+    for (const dist::WantedSplit &split : conflict.rejected)
       givenUp.push_back(splitJson(split));
-    llvm::json::Value kept = nullptr;
-    if (conflict.kept)
-      kept = splitJson(*conflict.kept);
+    llvm::json::Value chosen = nullptr;
+    if (conflict.chosen)
+      chosen = splitJson(*conflict.chosen);
     out.push_back(llvm::json::Object{{"axis", conflict.axis},
-                                     {"value", conflict.place.name},
-                                     {"file", conflict.place.file},
-                                     {"line", conflict.place.line},
-                                     {"kept", std::move(kept)},
+                                     {"value", conflict.operation.name},
+                                     {"file", conflict.operation.file},
+                                     {"line", conflict.operation.line},
+                                     {"kept", std::move(chosen)},
                                      {"given_up", std::move(givenUp)}});
   }
   return out;
@@ -154,22 +155,22 @@ llvm::json::Array conflictsJson(const std::vector<dist::ConflictUse> &conflicts)
 
 } // namespace
 
-void printJson(const CheckedRun &run, const Facts &facts) {
+void printJson(const CheckedRun &run, const RunSummary &summary) {
   llvm::json::Object out{{"schema_version", 1},
                          {"model", run.modelName},
                          {"run", run.run.name},
-                         {"ranks", facts.ranks},
-                         {"parameters", parametersJson(run.train, facts, /*buffers=*/false)},
-                         {"buffers", parametersJson(run.train, facts, /*buffers=*/true)},
+                         {"ranks", summary.ranks},
+                         {"parameters", parametersJson(run.train, summary, /*buffers=*/false)},
+                         {"buffers", parametersJson(run.train, summary, /*buffers=*/true)},
                          {"patterns", patternsJson(run)},
-                         {"values", valuesJson(facts)},
-                         {"conflicts", conflictsJson(facts.sharding.conflicts)},
-                         {"flops_per_token", facts.flopsPerToken},
-                         {"model_flops_per_token", facts.modelFlopsPerToken},
+                         {"values", valuesJson(summary)},
+                         {"conflicts", conflictsJson(summary.sharding.conflicts)},
+                         {"flops_per_token", summary.flopsPerToken},
+                         {"model_flops_per_token", summary.modelFlopsPerToken},
                          {"padding", paddingJson(run)},
-                         {"memory", memoryJson(facts)},
-                         {"collectives", collectivesJson(facts.collectives)},
-                         {"lines", linesJson(facts)},
+                         {"memory", memoryJson(summary)},
+                         {"collectives", collectivesJson(summary.collectives)},
+                         {"lines", linesJson(summary)},
                          {"options", optionsJson(run.run)},
                          {"settings", settingsJson(run.run)}};
   llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(out))) << '\n';

@@ -1,5 +1,5 @@
 // `titanc info --by-line`: what each line of the source costs.
-#include "compiler/driver/Facts.h"
+#include "compiler/driver/RunSummary.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -16,16 +16,16 @@ static std::string_view textOf(const SourceManager &sources, const plan::LineCos
   return {};
 }
 
-static std::string placeOf(const plan::LineCost &cost) {
+static std::string printLocation(const plan::LineCost &cost) {
   if (cost.file.empty())
     return "(no line)";
   llvm::StringRef name(cost.file);
   return (name.substr(name.rfind('/') + 1) + ":" + llvm::Twine(cost.line)).str();
 }
 
-void printLines(llvm::raw_ostream &out, const Facts &facts, const SourceManager &sources) {
+void printLines(llvm::raw_ostream &out, const RunSummary &summary, const SourceManager &sources) {
   double flops = 0, bytes = 0;
-  for (const plan::LineCost &cost : facts.lines) {
+  for (const plan::LineCost &cost : summary.lines) {
     flops += cost.flops;
     bytes += cost.bytesRead + cost.bytesWritten;
   }
@@ -34,18 +34,18 @@ void printLines(llvm::raw_ostream &out, const Facts &facts, const SourceManager 
   out << llvm::formatv("  {0,12} {1,6} {2,10} {3,10}  {4,-24} {5}\n", "operations", "%", "read",
                        "written", "line", "");
   constexpr double kMega = 1e6, kMebi = 1 << 20;
-  for (const plan::LineCost &cost : facts.lines)
+  for (const plan::LineCost &cost : summary.lines)
     out << llvm::formatv("  {0,12:f1} {1,6:f1} {2,10:f1} {3,10:f1}  {4,-24} {5}\n",
                          cost.flops / kMega, flops > 0 ? 100 * cost.flops / flops : 0.0,
-                         cost.bytesRead / kMebi, cost.bytesWritten / kMebi, placeOf(cost),
+                         cost.bytesRead / kMebi, cost.bytesWritten / kMebi, printLocation(cost),
                          llvm::StringRef(textOf(sources, cost)).trim());
   out << llvm::formatv("  {0,12:f1} {1,6:f1} {2,10:f1} MiB in all, {3:f1} operations a byte\n",
                        flops / kMega, 100.0, bytes / kMebi, bytes > 0 ? flops / bytes : 0.0);
 }
 
-llvm::json::Array linesJson(const Facts &facts) {
+llvm::json::Array linesJson(const RunSummary &summary) {
   llvm::json::Array lines;
-  for (const plan::LineCost &cost : facts.lines)
+  for (const plan::LineCost &cost : summary.lines)
     lines.push_back(llvm::json::Object{{"file", cost.file},
                                        {"line", cost.line},
                                        {"flops", cost.flops},

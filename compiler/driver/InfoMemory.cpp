@@ -1,5 +1,5 @@
 // `titanc info`: what a rank's memory will hold.
-#include "compiler/driver/Facts.h"
+#include "compiler/driver/RunSummary.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -15,7 +15,7 @@ std::string grouped(int64_t number) {
 }
 
 /// `contract wgrad, tiny.titan:33`.
-static std::string placeOf(const plan::ProgramMemory &memory) {
+static std::string printLocation(const plan::ProgramMemory &memory) {
   if (memory.file.empty())
     return memory.operation;
   llvm::StringRef name(memory.file);
@@ -23,19 +23,19 @@ static std::string placeOf(const plan::ProgramMemory &memory) {
                        memory.line);
 }
 
-void printMemory(llvm::raw_ostream &out, const Facts &facts) {
-  const plan::MemoryReport &report = facts.memory;
+void printMemory(llvm::raw_ostream &out, const RunSummary &summary) {
+  const plan::MemoryReport &report = summary.memory;
   auto line = [&](llvm::StringRef what, int64_t bytes) {
     if (bytes)
       out << llvm::formatv("  {0,-28} {1,16}\n", what, grouped(bytes));
   };
-  out << "\nmemory of a rank in bytes, " << facts.ranks << " in all, " << facts.processor.threads
-      << (facts.processor.threads == 1 ? " thread" : " threads") << " each:\n";
+  out << "\nmemory per rank in bytes, ranks: " << summary.ranks << ", " << summary.processor.threads
+      << (summary.processor.threads == 1 ? " thread" : " threads") << " each:\n";
   // Each block in one stretch of memory.
   auto blocks = [&](bool ofState) {
     for (const plan::StoredBlocks &stored : report.blocks)
       if (stored.isState == ofState)
-        out << llvm::formatv("    {0,-26} {1,16}\n", "of it " + stored.name + ", by block",
+        out << llvm::formatv("    {0,-26} {1,16}\n", stored.name + ", by block",
                              std::to_string(stored.blocks) + " x " + grouped(stored.bytes));
   };
   line("parameters", report.parameters);
@@ -49,26 +49,26 @@ void printMemory(llvm::raw_ostream &out, const Facts &facts) {
     line(llvm::formatv("while `{0}` runs", memory.program).str(), memory.bytes);
     line("  gradients", memory.gradients);
     line("  activations", memory.activations);
-    line("  inputs and outputs", memory.exchanged);
-    line("  kernels' working memory", memory.scratch);
-    line("  unused between them", memory.getGaps());
+    line("  inputs and outputs", memory.inputsOutputs);
+    line("  kernel scratch", memory.scratch);
+    line("  unused", memory.getGaps());
     if (!memory.operation.empty())
-      out << "    most of it at " << placeOf(memory) << '\n';
+      out << "    peak at " << printLocation(memory) << '\n';
   }
-  line("products of matrices", report.products);
-  line("together, in training", report.getTraining());
+  line("GEMM pack buffers", report.gemmPacking);
+  line("total, in training", report.getTraining());
   out << "and about " << grouped(report.libraries) << " for loaded libraries\n";
 }
 
-llvm::json::Object memoryJson(const Facts &facts) {
-  const plan::MemoryReport &report = facts.memory;
+llvm::json::Object memoryJson(const RunSummary &summary) {
+  const plan::MemoryReport &report = summary.memory;
   llvm::json::Array programs;
   for (const plan::ProgramMemory &memory : report.programs)
     programs.push_back(llvm::json::Object{{"name", memory.program},
                                           {"bytes", memory.bytes},
                                           {"gradients", memory.gradients},
                                           {"activations", memory.activations},
-                                          {"inputs_outputs", memory.exchanged},
+                                          {"inputs_outputs", memory.inputsOutputs},
                                           {"scratch", memory.scratch},
                                           {"unused", memory.getGaps()},
                                           {"operation", memory.operation},
@@ -81,9 +81,9 @@ llvm::json::Object memoryJson(const Facts &facts) {
   return llvm::json::Object{
       {"parameters", report.parameters},    {"buffers", report.buffers},
       {"optimizer", report.optimizer},      {"scalars", report.scalars},
-      {"transient", report.getTransient()}, {"products", report.products},
+      {"transient", report.getTransient()}, {"products", report.gemmPacking},
       {"libraries", report.libraries},      {"programs", std::move(programs)},
-      {"by_block", std::move(blocks)},      {"threads", facts.processor.threads},
+      {"by_block", std::move(blocks)},      {"threads", summary.processor.threads},
       {"total", report.getTraining()}};
 }
 

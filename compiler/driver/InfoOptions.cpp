@@ -40,7 +40,7 @@ std::vector<std::string> samplesOf(const sema::Model::Argument &argument) {
     return {"3", "5"};
   if (argument.kind == "number")
     return {"0.25", "0.5"};
-  if (argument.kind == "truth value")
+  if (argument.kind == "boolean")
     return {"true", "false"};
   if (argument.kind == "string")
     return {"\"a\"", "\"b\""};

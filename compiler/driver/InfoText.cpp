@@ -1,5 +1,5 @@
 // What `titanc info` prints to be read.
-#include "compiler/driver/Facts.h"
+#include "compiler/driver/RunSummary.h"
 #include "compiler/driver/TextTable.h"
 #include "compiler/sema/check/Patterns.h"
 
@@ -14,24 +14,24 @@ namespace {
 using sema::CheckedRun;
 using Side = TextTable::Side;
 
-void printFacts(const Facts &facts) {
-  llvm::outs() << "\nper token: " << grouped(std::llround(facts.flopsPerToken))
+void printCosts(const RunSummary &summary) {
+  llvm::outs() << "\nper token: " << grouped(std::llround(summary.flopsPerToken))
                << " floating-point operations, executed forward and backward\n           "
-               << grouped(std::llround(facts.modelFlopsPerToken))
+               << grouped(std::llround(summary.modelFlopsPerToken))
                << " by TorchTitan's formula, for comparison\n";
-  printMemory(llvm::outs(), facts);
-  if (facts.ranks == 1)
+  printMemory(llvm::outs(), summary);
+  if (summary.ranks == 1)
     return;
   llvm::outs() << "\ncollectives of a step:\n";
-  dist::printCollectives(llvm::outs(), facts.collectives);
+  dist::printCollectives(llvm::outs(), summary.collectives);
 }
 
 /// By the names that the map's overrides use; parameters first.
-void printLayouts(const Facts &facts) {
-  llvm::outs() << "\nhow they lie (dimension / axis that splits it, over the axes that store it in "
+void printLayouts(const RunSummary &summary) {
+  llvm::outs() << "\nlayouts (dimension / axis that shards it, over the axes that store it in "
                   "shards):\n";
   TextTable table({Side::Left, Side::Left, Side::Left});
-  for (const plan::TensorLayout &layout : facts.sharding.layouts)
+  for (const plan::TensorLayout &layout : summary.sharding.layouts)
     table.add({layout.isParameter ? "parameters" : "values", layout.name, layout.print()});
   table.print(llvm::outs());
 }
@@ -40,7 +40,8 @@ void printLayouts(const Facts &facts) {
 void printConflicts(const std::vector<dist::ConflictUse> &conflicts) {
   if (conflicts.empty())
     return;
-  llvm::outs() << "\nwhat the map's order decided, where an axis could split two dimensions:\n";
+  llvm::outs()
+      << "\nconflicts: dimensions that compete for an axis, resolved by the order of the map:\n";
   for (const dist::ConflictUse &conflict : conflicts)
     llvm::outs() << "  " << conflict.print() << '\n';
 }
@@ -70,7 +71,7 @@ void printPatterns(const CheckedRun &run) {
   std::vector<sema::PatternUse> uses = sema::listPatterns(run);
   if (uses.empty())
     return;
-  llvm::outs() << "\npatterns, and what they match:\n";
+  llvm::outs() << "\npatterns and their matches:\n";
   TextTable table({Side::Left, Side::Left, Side::Left});
   for (const sema::PatternUse &use : uses)
     table.add({use.section, "\"" + use.pattern + "\"", llvm::join(use.matches, ", ")});
@@ -88,13 +89,13 @@ void printSettings(const sema::Run &run) {
 
 } // namespace
 
-void printText(const CheckedRun &run, const Facts &facts) {
+void printText(const CheckedRun &run, const RunSummary &summary) {
   const sema::Model &model = run.train;
   llvm::outs() << "model " << run.modelName << ": " << grouped(model.parameterCount())
                << " parameters\n\n";
   printParameters(model, /*buffers=*/false);
   if (int64_t elements = model.parameterCount(/*buffers=*/true)) {
-    llvm::outs() << "\nbuffers, which a step updates and nothing trains: " << grouped(elements)
+    llvm::outs() << "\nbuffers, updated by a step without a gradient: " << grouped(elements)
                  << " numbers\n";
     printParameters(model, /*buffers=*/true);
   }
@@ -104,10 +105,10 @@ void printText(const CheckedRun &run, const Facts &facts) {
     llvm::outs() << "  " << axis.name << " = "
                  << (axis.degree ? std::to_string(axis.degree) : std::string("auto")) << '\n';
   for (const auto &[dim, size] : paddedDims(run))
-    llvm::outs() << "  " << dim->name << " = " << dim->size << " is computed as " << size << '\n';
-  printLayouts(facts);
-  printConflicts(facts.sharding.conflicts);
-  printFacts(facts);
+    llvm::outs() << "  " << dim->name << " = " << dim->size << " is padded to " << size << '\n';
+  printLayouts(summary);
+  printConflicts(summary.sharding.conflicts);
+  printCosts(summary);
   printSettings(run.run);
 }
 

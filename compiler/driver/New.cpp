@@ -12,27 +12,27 @@ namespace titan::driver {
 namespace fs = llvm::sys::fs;
 
 int newCommand(const CommonOptions &options, const std::string &directory) {
-  Session session(options);
+  CompilerInstance instance(options);
   std::string start = join(standardLibraryDir(), "start");
   const char *const files[] = {"bigram.titan", "corpus.txt"};
   std::error_code error;
   if (fs::directory_iterator first(directory, error); !error && first != fs::directory_iterator()) {
-    session.diags.report(Code::FileExists, {}, "the directory `" + directory + "` is not empty")
+    instance.diags.report(Code::FileExists, {}, "the directory `" + directory + "` is not empty")
         .help("name one that does not exist, or is empty");
-    return session.finish();
+    return instance.finish();
   }
   error = fs::create_directories(directory);
   for (const char *file : files)
     if (!error)
       error = fs::copy_file(join(start, file), join(directory, file));
   if (error) {
-    session.diags.report(Code::CannotWriteFile, {},
-                         "cannot make the project `" + directory + "`: " + error.message());
-    return session.finish();
+    instance.diags.report(Code::CannotWriteFile, {},
+                          "cannot make the project `" + directory + "`: " + error.message());
+    return instance.finish();
   }
   std::cout << "made " << directory << "; train its model with\n  titanc run "
             << join(directory, files[0]) << '\n';
-  return session.finish();
+  return instance.finish();
 }
 
 } // namespace titan::driver

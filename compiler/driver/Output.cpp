@@ -19,7 +19,7 @@ static std::error_code lastError() {
   return {errno, std::generic_category()};
 }
 
-Diagnostic &cannotWrite(DiagnosticEngine &diags, llvm::StringRef file, std::error_code why) {
+Diagnostic &reportWriteError(DiagnosticEngine &diags, llvm::StringRef file, std::error_code why) {
   return diags.report(Code::CannotWriteFile, {},
                       "cannot write `" + file.str() + "`: " + why.message());
 }
@@ -68,7 +68,7 @@ static std::error_code writeInPlace(const std::string &output, llvm::StringRef c
   return writeAndClose(opened, content, /*isFile=*/false);
 }
 
-std::error_code deliver(llvm::StringRef content, const std::string &output, bool isExecutable) {
+std::error_code writeOutput(llvm::StringRef content, const std::string &output, bool isExecutable) {
   struct stat status;
   bool exists = ::stat(output.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode))
@@ -78,7 +78,7 @@ std::error_code deliver(llvm::StringRef content, const std::string &output, bool
   int file = -1;
   llvm::SmallString<128> partial;
   unsigned mode = fs::all_read | fs::all_write | (isExecutable ? fs::all_exe : fs::no_perms);
-  if (std::error_code error = createBeside(output, ".partial", file, partial, mode))
+  if (std::error_code error = createSibling(output, ".partial", file, partial, mode))
     return error;
   auto remove = llvm::make_scope_exit([&] { fs::remove(partial); });
   if (std::error_code error = writeAndClose(file, content, /*isFile=*/true))

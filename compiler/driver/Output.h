@@ -13,7 +13,7 @@ namespace titan::driver {
 /// Puts `content` at `output`. A file, and a link, is replaced by a synced and renamed file, so
 /// that a program that runs is not overwritten and an old file stays where the disk is full. A
 /// device and a pipe that somebody reads are written to; a pipe that nobody reads is an error.
-std::error_code deliver(llvm::StringRef content, const std::string &output, bool isExecutable);
+std::error_code writeOutput(llvm::StringRef content, const std::string &output, bool isExecutable);
 
 /// Writes a synced file that did not exist, with these permissions as far as the umask lets them.
 std::error_code writeNewFile(const std::string &file, llvm::StringRef content, unsigned mode);
@@ -22,7 +22,7 @@ std::error_code writeNewFile(const std::string &file, llvm::StringRef content, u
 std::error_code sync(const std::string &path);
 
 /// Reports that `file` cannot be written.
-Diagnostic &cannotWrite(DiagnosticEngine &diags, llvm::StringRef file, std::error_code why);
+Diagnostic &reportWriteError(DiagnosticEngine &diags, llvm::StringRef file, std::error_code why);
 
 } // namespace titan::driver
 

@@ -7,8 +7,8 @@
 
 namespace titan::driver {
 
-std::error_code createBeside(llvm::StringRef path, llvm::StringRef ending, int &file,
-                             llvm::SmallVectorImpl<char> &name, unsigned mode) {
+std::error_code createSibling(llvm::StringRef path, llvm::StringRef ending, int &file,
+                              llvm::SmallVectorImpl<char> &name, unsigned mode) {
   constexpr int tries = 128;
   std::error_code error = std::make_error_code(std::errc::file_exists);
   for (int i = 0; i < tries && error == std::errc::file_exists; ++i) {

@@ -21,8 +21,8 @@ inline std::string join(llvm::StringRef directory, const llvm::Twine &name) {
 /// A new file in the folder of `path`, called as that and `ending` with a random number between,
 /// and opened for writing with permissions `mode` less the umask. (LLVM's createUniqueFile replaces
 /// every `%` of the path, too.)
-std::error_code createBeside(llvm::StringRef path, llvm::StringRef ending, int &file,
-                             llvm::SmallVectorImpl<char> &name, unsigned mode = 0666);
+std::error_code createSibling(llvm::StringRef path, llvm::StringRef ending, int &file,
+                              llvm::SmallVectorImpl<char> &name, unsigned mode = 0666);
 
 } // namespace titan::driver
 

@@ -2,7 +2,7 @@
 #ifndef TITAN_COMPILER_DRIVER_PLUGINS_H
 #define TITAN_COMPILER_DRIVER_PLUGINS_H
 
-#include "compiler/driver/Session.h"
+#include "compiler/driver/CompilerInstance.h"
 
 namespace CLI {
 class App;

@@ -16,23 +16,23 @@ int printCommand(const CommonOptions &options, const PrintOptions &print) {
     std::cerr << '\n';
     return 2;
   }
-  Session session(options);
-  std::optional<sema::CheckedRun> run = session.check();
+  CompilerInstance instance(options);
+  std::optional<sema::CheckedRun> run = instance.check();
   if (!run)
-    return session.finish(1);
+    return instance.finish(1);
   CompilerContext compiler;
   mlir::OwningOpRef<mlir::ModuleOp> module =
-      compile(session, *run, compiler.context, {print.phase, print.dumpDirectory});
+      compile(instance, *run, compiler.context, {print.phase, print.dumpDirectory});
   if (!module)
-    return session.finish(1);
+    return instance.finish(1);
   if (print.phase.empty())
-    return session.finish();
+    return instance.finish();
   mlir::OpPrintingFlags flags;
   if (print.locations)
     flags.enableDebugInfo();
   module->print(llvm::outs(), flags);
   llvm::outs() << '\n';
-  return session.finish();
+  return instance.finish();
 }
 
 } // namespace titan::driver

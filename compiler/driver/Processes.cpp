@@ -35,17 +35,17 @@ int64_t autoDegree(const sema::Mesh &mesh, int64_t processes, DiagnosticEngine &
   return 0;
 }
 
-int64_t autoDegree(Session &session, const sema::CheckedRun &run, int64_t processes) {
-  int64_t degree = autoDegree(run.mesh, processes, session.diags);
+int64_t autoDegree(CompilerInstance &instance, const sema::CheckedRun &run, int64_t processes) {
+  int64_t degree = autoDegree(run.mesh, processes, instance.diags);
   if (degree <= 1)
     return degree;
   sema::Mesh mesh = run.mesh;
   for (sema::Axis &axis : mesh.axes)
     if (axis.degree == 0)
       axis.degree = degree;
-  size_t errors = session.diags.errorCount();
-  sema::checkMesh(mesh, run.train, run.run["accumulate"].integer, session.diags);
-  return session.diags.errorCount() == errors ? degree : 0;
+  size_t errors = instance.diags.errorCount();
+  sema::checkMesh(mesh, run.train, run.run["accumulate"].integer, instance.diags);
+  return instance.diags.errorCount() == errors ? degree : 0;
 }
 
 } // namespace titan::driver

@@ -3,7 +3,7 @@
 #ifndef TITAN_COMPILER_DRIVER_PROCESSES_H
 #define TITAN_COMPILER_DRIVER_PROCESSES_H
 
-#include "compiler/driver/Session.h"
+#include "compiler/driver/CompilerInstance.h"
 
 namespace titan::driver {
 
@@ -13,7 +13,7 @@ int64_t leastProcesses(const sema::Mesh &mesh);
 /// once reported, where they do not fit the mesh.
 int64_t autoDegree(const sema::Mesh &mesh, int64_t processes, DiagnosticEngine &diags);
 /// The same, and zero, too, where the model's dimensions cannot be split so.
-int64_t autoDegree(Session &session, const sema::CheckedRun &run, int64_t processes);
+int64_t autoDegree(CompilerInstance &instance, const sema::CheckedRun &run, int64_t processes);
 
 } // namespace titan::driver
 

@@ -18,12 +18,12 @@ using llvm::sys::path::append;
 using llvm::sys::path::parent_path;
 
 /// An installed file says <prefix> for the folder that it was installed to.
-static std::string placeUnder(llvm::StringRef prefix, llvm::StringRef text) {
-  std::string placed = text.str();
+static std::string replacePrefix(llvm::StringRef prefix, llvm::StringRef text) {
+  std::string replaced = text.str();
   constexpr llvm::StringLiteral mark = "<prefix>";
-  for (size_t at; (at = placed.find(mark)) != std::string::npos;)
-    placed.replace(at, mark.size(), prefix.str());
-  return placed;
+  for (size_t at; (at = replaced.find(mark)) != std::string::npos;)
+    replaced.replace(at, mark.size(), prefix.str());
+  return replaced;
 }
 
 static std::vector<std::string> readList(const llvm::json::Object &object, llvm::StringRef key) {
@@ -70,8 +70,8 @@ static std::optional<Toolchain> readCuda(const llvm::json::Object &object,
 }
 
 std::optional<Toolchain> Toolchain::find(emission::Target target, DiagnosticEngine &diags) {
-  static int anchor;
-  std::string self = llvm::sys::fs::getMainExecutable(nullptr, &anchor);
+  static int symbol;
+  std::string self = llvm::sys::fs::getMainExecutable(nullptr, &symbol);
   llvm::SmallString<256> path(parent_path(parent_path(self)));
   append(path, "lib", "titan-runtime.json");
   auto buffer = llvm::MemoryBuffer::getFile(path);
@@ -83,7 +83,7 @@ std::optional<Toolchain> Toolchain::find(emission::Target target, DiagnosticEngi
   }
   llvm::StringRef prefix = parent_path(parent_path(self));
   llvm::Expected<llvm::json::Value> value =
-      llvm::json::parse(placeUnder(prefix, (*buffer)->getBuffer()));
+      llvm::json::parse(replacePrefix(prefix, (*buffer)->getBuffer()));
   const llvm::json::Object *object = value ? value->getAsObject() : nullptr;
   if (!object || !object->getString("compiler")) {
     if (!value)
@@ -125,7 +125,7 @@ int runProgram(const std::vector<std::string> &command, llvm::StringRef errors) 
   return status < 0 ? 127 : status;
 }
 
-int becomeProgram(const std::vector<std::string> &command) {
+int execProgram(const std::vector<std::string> &command) {
   std::vector<char *> arguments;
   for (const std::string &word : command)
     arguments.push_back(const_cast<char *>(word.c_str())); // which execv leaves as it is

@@ -37,7 +37,7 @@ struct Toolchain {
 /// to the standard error goes to the file `errors`, where one is named.
 int runProgram(const std::vector<std::string> &command, llvm::StringRef errors = {});
 /// Runs a program in the place of this one; returns only where it cannot, with 127 and a message.
-int becomeProgram(const std::vector<std::string> &command);
+int execProgram(const std::vector<std::string> &command);
 
 } // namespace titan::driver
 

@@ -22,10 +22,10 @@ int64_t CollectiveEmitter::getSplitDim(NamedTensorType a, NamedTensorType b) {
 Blocks CollectiveEmitter::getBlocks(NamedTensorType split, int64_t dim) {
   Blocks blocks;
   for (auto [i, local] : llvm::enumerate(emitter.sizes().getDims(split))) {
-    Extent &part = static_cast<int64_t>(i) < dim   ? blocks.outer
-                   : static_cast<int64_t>(i) > dim ? blocks.inner
-                                                   : blocks.d;
-    part = part * local.size;
+    SizeExpr &extent = static_cast<int64_t>(i) < dim   ? blocks.outer
+                       : static_cast<int64_t>(i) > dim ? blocks.inner
+                                                       : blocks.d;
+    extent = extent * local.size;
   }
   return blocks;
 }
@@ -52,58 +52,58 @@ std::string CollectiveEmitter::getReduction() {
   return "";
 }
 
-std::string emission::getArguments(const Part &part) {
-  const Blocks &blocks = part.blocks;
-  return part.in + ", " + part.out + ", " + blocks.outer.str() + ", " + blocks.d.str() + ", " +
-         blocks.inner.str();
+std::string emission::getArguments(const CollectiveOperand &operand) {
+  const Blocks &blocks = operand.blocks;
+  return operand.in + ", " + operand.out + ", " + blocks.outer.str() + ", " + blocks.d.str() +
+         ", " + blocks.inner.str();
 }
 
-FailureOr<Part> CollectiveEmitter::gather() {
+FailureOr<CollectiveOperand> CollectiveEmitter::gather() {
   int64_t dim = getSplitDim(from, to);
-  Part part{emitter.getPointer(input), emitter.getPointer(result), {}, ""};
+  CollectiveOperand operand{emitter.getPointer(input), emitter.getPointer(result), {}, ""};
   if (dim >= 0) {
-    part.blocks = getBlocks(from, dim);
-    return part;
+    operand.blocks = getBlocks(from, dim);
+    return operand;
   }
-  Extent rows, whole;
-  getRow(rows, whole, part.blocks.d);
+  SizeExpr rows, whole;
+  getRow(rows, whole, operand.blocks.d);
   if (std::string padded = getPadded(); !padded.empty()) {
     if (dist::getStartChannel(op))
-      return op->emitError("cannot emit the start of a gather that has no room for its padding");
-    part.after = "tm::copy(ctx, " + part.out + ", " + padded + ", " + whole.str() + ");";
-    part.out = padded;
+      return op->emitError("cannot emit the start of a gather that has no scratch for its padding");
+    operand.after = "tm::copy(ctx, " + operand.out + ", " + padded + ", " + whole.str() + ");";
+    operand.out = padded;
   }
-  return part;
+  return operand;
 }
 
-FailureOr<Part> CollectiveEmitter::scatter() {
+FailureOr<CollectiveOperand> CollectiveEmitter::scatter() {
   int64_t dim = getSplitDim(to, from);
-  Part part{emitter.getPointer(input), emitter.getPointer(result), {}, ""};
+  CollectiveOperand operand{emitter.getPointer(input), emitter.getPointer(result), {}, ""};
   if (dim >= 0) {
-    part.blocks = getBlocks(to, dim);
-    return part;
+    operand.blocks = getBlocks(to, dim);
+    return operand;
   }
-  Extent rows, whole;
-  getRow(rows, whole, part.blocks.d);
+  SizeExpr rows, whole;
+  getRow(rows, whole, operand.blocks.d);
   std::string padded = getPadded();
-  padRow(part.in, padded, whole, part.blocks.d);
+  padRow(operand.in, padded, whole, operand.blocks.d);
   if (!padded.empty())
-    part.in = padded;
-  return part;
+    operand.in = padded;
+  return operand;
 }
 
-FailureOr<Part> CollectiveEmitter::reduce() {
+FailureOr<CollectiveOperand> CollectiveEmitter::reduce() {
   std::string data = emitter.getPointer(result);
-  if (memory::getPlace(input) != memory::getPlace(result))
+  if (memory::getAllocRef(input) != memory::getAllocRef(result))
     emitter.copyTo(input, data);
-  return Part{data, data, {Extent(), Extent(), emitter.sizes().getCount(to)}, ""};
+  return CollectiveOperand{data, data, {SizeExpr(), SizeExpr(), emitter.sizes().getCount(to)}, ""};
 }
 
 LogicalResult CollectiveEmitter::makePartial() {
   std::string data = emitter.getPointer(result);
-  if (memory::getPlace(input) != memory::getPlace(result))
+  if (memory::getAllocRef(input) != memory::getAllocRef(result))
     emitter.copyTo(input, data);
-  out.line("if (" + emitter.sizes().getPart(axes) + " != 0)");
+  out.line("if (" + emitter.sizes().getShardIndex(axes) + " != 0)");
   out.line("  tm::fill(ctx, " + data + ", " + emitter.sizes().getCount(to).str() + ", " +
            getElementType(to.getElementType()) + "(0));");
   return success();
@@ -114,17 +114,17 @@ LogicalResult CollectiveEmitter::localSlice() {
   if (dim < 0)
     return sliceFlat();
   Blocks blocks = getBlocks(to, dim);
-  Factor degree = emitter.sizes().getDegree(axes);
+  SizeFactor degree = emitter.sizes().getDegree(axes);
   std::string a = emitter.getPointer(input), b = emitter.getPointer(result);
-  Extent block = blocks.d * blocks.inner;
-  std::string part = "(" + emitter.sizes().getPart(axes) + ")";
+  SizeExpr block = blocks.d * blocks.inner;
+  std::string shardIndex = "(" + emitter.sizes().getShardIndex(axes) + ")";
   Loop outer{{"outer"}, blocks.outer, "i"};
   bool many = !blocks.outer.isOne();
   if (many)
     openLoops(out, outer);
-  std::string whole = many ? " + i * " + (block * Extent(degree)).atom() : "";
+  std::string whole = many ? " + i * " + (block * SizeExpr(degree)).atom() : "";
   out.line("tm::copy(ctx, " + b + (many ? " + " + scale("i", block) : "") + ", " + a + whole +
-           " + " + scale(part, block) + ", " + block.str() + ");");
+           " + " + scale(shardIndex, block) + ", " + block.str() + ");");
   if (many)
     closeLoops(out, outer);
   return success();
@@ -138,11 +138,11 @@ LogicalResult CollectiveEmitter::allToAll() {
     return op->emitError("cannot emit an all-to-all of flat storage");
   bool gatherFirst = gathered < split;
   int64_t first = std::min(gathered, split), second = std::max(gathered, split);
-  Extent a, b, c, s, g;
+  SizeExpr a, b, c, s, g;
   for (auto [i, local] : llvm::enumerate(emitter.sizes().getDims(from))) {
     int64_t at = i;
-    Extent &part = at == gathered ? g : at == split ? s : at < first ? a : at < second ? b : c;
-    part = part * local.size;
+    SizeExpr &extent = at == gathered ? g : at == split ? s : at < first ? a : at < second ? b : c;
+    extent = extent * local.size;
   }
   std::string in = emitter.getPointer(input), into = emitter.getPointer(result);
   out.line(start() + ", " + in + ", " + into + ", " + a.str() + ", " + s.str() + ", " + b.str() +
@@ -152,56 +152,56 @@ LogicalResult CollectiveEmitter::allToAll() {
 
 //===--- Flat storage ----------------------------------------------------===//
 
-void CollectiveEmitter::getRow(Extent &rows, Extent &whole, Extent &part) {
+void CollectiveEmitter::getRow(SizeExpr &rows, SizeExpr &whole, SizeExpr &shard) {
   NamedTensorType flat = getFlat();
   auto sharding = flat.getShardingOrReplicated();
-  part = emitter.sizes().getDims(flat).back().size;
+  shard = emitter.sizes().getDims(flat).back().size;
   NamedTensorType unflat = flat.withSharding(sharding.withoutFlat());
   for (auto [i, dim] : llvm::enumerate(emitter.sizes().getDims(unflat))) {
-    Extent &side = static_cast<int64_t>(i) < sharding.getFlatFrom() ? rows : whole;
+    SizeExpr &side = static_cast<int64_t>(i) < sharding.getFlatFrom() ? rows : whole;
     side = side * dim.size;
   }
 }
 
 bool CollectiveEmitter::hasRows() const {
-  return isa<dist::AllGatherOp, dist::ReduceScatterOp>(op) && dist::exchangesRows(from, to);
+  return isa<dist::AllGatherOp, dist::ReduceScatterOp>(op) && dist::isRowwiseCollective(from, to);
 }
 
 std::string CollectiveEmitter::getPadded() {
-  auto places = op->getAttrOfType<ArrayAttr>(memory::kScratch);
-  if (!places || cast<PlaceAttr>(places[index]).getSpace() == MemorySpace::Inline)
+  auto refs = op->getAttrOfType<ArrayAttr>(memory::kScratch);
+  if (!refs || cast<AllocRefAttr>(refs[index]).getSpace() == MemorySpace::Inline)
     return "";
   return emitter.getScratch(op, index, to.getElementType());
 }
 
 /// The padding takes part in the sum and stays 0.
 void CollectiveEmitter::padRow(const std::string &source, const std::string &padded,
-                               const Extent &whole, const Extent &part) {
+                               const SizeExpr &whole, const SizeExpr &shard) {
   if (!padded.empty())
     out.line("tm::copy(ctx, " + padded + ", " + source + ", " + whole.str() + ");");
   out.line("tm::fill(ctx, " + (padded.empty() ? source : padded) + " + " + whole.str() + ", " +
-           part.atom() + " * " + emitter.sizes().getDegree(axes).name + " - " + whole.str() + ", " +
-           getElementType(to.getElementType()) + "(0));");
+           shard.atom() + " * " + emitter.sizes().getDegree(axes).name + " - " + whole.str() +
+           ", " + getElementType(to.getElementType()) + "(0));");
 }
 
-std::string CollectiveEmitter::openRows(const Extent &rows) {
+std::string CollectiveEmitter::openRows(const SizeExpr &rows) {
   if (rows.isOne())
     return "";
   openLoops(out, Loop{{"rows"}, rows, "i"});
   return "i";
 }
 
-static std::string at(const std::string &pointer, const std::string &row, const Extent &stride) {
+static std::string at(const std::string &pointer, const std::string &row, const SizeExpr &stride) {
   return row.empty() ? pointer : pointer + " + " + scale(row, stride);
 }
 
 LogicalResult CollectiveEmitter::gatherRows() {
   std::string a = emitter.getPointer(input), b = emitter.getPointer(result), padded = getPadded();
-  Extent rows, whole, part;
-  getRow(rows, whole, part);
+  SizeExpr rows, whole, shard;
+  getRow(rows, whole, shard);
   std::string row = openRows(rows), target = padded.empty() ? at(b, row, whole) : padded;
-  out.line(start() + ", " + at(a, row, emitter.getRowDistance(input)) + ", " + target + ", 1, " +
-           part.str() + ", 1);");
+  out.line(start() + ", " + at(a, row, emitter.getRowStride(input)) + ", " + target + ", 1, " +
+           shard.str() + ", 1);");
   if (!padded.empty())
     out.line("tm::copy(ctx, " + at(b, row, whole) + ", " + padded + ", " + whole.str() + ");");
   if (!row.empty())
@@ -211,12 +211,12 @@ LogicalResult CollectiveEmitter::gatherRows() {
 
 LogicalResult CollectiveEmitter::scatterRows() {
   std::string a = emitter.getPointer(input), b = emitter.getPointer(result), padded = getPadded();
-  Extent rows, whole, part;
-  getRow(rows, whole, part);
+  SizeExpr rows, whole, shard;
+  getRow(rows, whole, shard);
   std::string row = openRows(rows), source = at(a, row, whole);
-  padRow(source, padded, whole, part);
-  out.line(start() + ", " + (padded.empty() ? source : padded) + ", " + at(b, row, part) + ", 1, " +
-           part.str() + ", 1);");
+  padRow(source, padded, whole, shard);
+  out.line(start() + ", " + (padded.empty() ? source : padded) + ", " + at(b, row, shard) +
+           ", 1, " + shard.str() + ", 1);");
   if (!row.empty())
     out.close();
   return success();
@@ -224,11 +224,11 @@ LogicalResult CollectiveEmitter::scatterRows() {
 
 LogicalResult CollectiveEmitter::sliceFlat() {
   std::string a = emitter.getPointer(input), b = emitter.getPointer(result);
-  Extent rows, whole, part;
-  getRow(rows, whole, part);
+  SizeExpr rows, whole, shard;
+  getRow(rows, whole, shard);
   std::string row = openRows(rows);
-  out.line("tm::takePart(ctx, " + at(b, row, part) + ", " + at(a, row, whole) + ", " + whole.str() +
-           ", " + part.str() + ", " + emitter.sizes().getPart(axes) + ");");
+  out.line("tm::copyShard(ctx, " + at(b, row, shard) + ", " + at(a, row, whole) + ", " +
+           whole.str() + ", " + shard.str() + ", " + emitter.sizes().getShardIndex(axes) + ");");
   if (!row.empty())
     out.close();
   return success();

@@ -14,19 +14,19 @@ namespace titan::emission {
 
 /// What one collective moves: block `[outer, d, inner]` of a dimension, or rows of flat storage.
 struct Blocks {
-  Extent outer, inner;
-  Extent d; ///< the split dimension's local size on the side where it is split
+  SizeExpr outer, inner;
+  SizeExpr d; ///< the split dimension's local size on the side where it is split
 };
 
 /// What the runtime is told of one value that a collective moves.
-struct Part {
+struct CollectiveOperand {
   std::string in, out;
   Blocks blocks;
   std::string after; ///< a line that comes behind the call
 };
 
 /// `in, out, outer, d, inner`
-std::string getArguments(const Part &part);
+std::string getArguments(const CollectiveOperand &operand);
 
 /// One value of a collective or of a local conversion.
 class CollectiveEmitter {
@@ -38,9 +38,9 @@ public:
         axes(op->getAttrOfType<mlir::ArrayAttr>("axes")) {}
 
   /// Writes what must come before, and returns what the call needs.
-  mlir::FailureOr<Part> gather();
-  mlir::FailureOr<Part> scatter();
-  mlir::FailureOr<Part> reduce();
+  mlir::FailureOr<CollectiveOperand> gather();
+  mlir::FailureOr<CollectiveOperand> scatter();
+  mlir::FailureOr<CollectiveOperand> reduce();
   /// Flat storage below rows that are stored one by one: a call for each.
   bool hasRows() const;
   mlir::LogicalResult gatherRows();
@@ -61,13 +61,13 @@ private:
     return from.getShardingOrReplicated().isFlat() ? from : to;
   }
   /// Elements of a row of flat storage, whole and this rank's part.
-  void getRow(Extent &rows, Extent &whole, Extent &part);
+  void getRow(SizeExpr &rows, SizeExpr &whole, SizeExpr &shard);
   /// A buffer for a padded row; empty where the value's own has room.
   std::string getPadded();
-  void padRow(const std::string &source, const std::string &padded, const Extent &whole,
-              const Extent &part);
+  void padRow(const std::string &source, const std::string &padded, const SizeExpr &whole,
+              const SizeExpr &shard);
   /// Opens a loop over the rows above flat storage and returns its variable; empty for one row.
-  std::string openRows(const Extent &rows);
+  std::string openRows(const SizeExpr &rows);
 
   FunctionEmitter &emitter;
   Writer &out;

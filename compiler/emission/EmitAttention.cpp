@@ -30,10 +30,10 @@ public:
     for (const Index &dim : emitter.getSpace(op.getKey()))
       if (dim.key == along)
         keys = dim.size;
-    head = {op.getHead().str(), Extent()};
-    valueHead = {
-        op.getValueHead().getName().str(),
-        Factor(emitter.sizes().getSize(op.getValueHead(), ArrayAttr::get(op.getContext(), {})))};
+    head = {op.getHead().str(), SizeExpr()};
+    valueHead = {op.getValueHead().getName().str(),
+                 SizeFactor(emitter.sizes().getSize(op.getValueHead(),
+                                                    ArrayAttr::get(op.getContext(), {})))};
     addMask(op);
   }
 
@@ -60,10 +60,10 @@ private:
     scale = getLiteral(op.getScale().convertToDouble());
   }
   std::string at(const Access &access) const;
-  std::string getStrides(StringRef field, const Access &access, const Extent &positions,
-                         const Extent &groups, const Index &last) const;
+  std::string getStrides(StringRef field, const Access &access, const SizeExpr &positions,
+                         const SizeExpr &groups, const Index &last) const;
 
-  Extent queries, keys;
+  SizeExpr queries, keys;
   Index head, valueHead;
   std::string firstQuery, mask, scale;
   SmallVector<Loop> around;
@@ -81,7 +81,7 @@ LogicalResult AttentionCall::arrange(Value query) {
     if (dim.key == along) {
       queries = dim.size;
       firstQuery =
-          emitter.getRankOffset(type, type.indexOf(StringAttr::get(op->getContext(), along)));
+          emitter.getShardOffset(type, type.indexOf(StringAttr::get(op->getContext(), along)));
       isBefore = false;
     } else if (dim.key == head.key) {
       head.size = dim.size;
@@ -118,21 +118,21 @@ std::string AttentionCall::at(const Access &access) const {
 /// The strides of a tensor as a field of the call, or nothing if it lies row-major in the order
 /// that the runtime takes for granted.
 std::string AttentionCall::getStrides(StringRef field, const Access &access,
-                                      const Extent &positions, const Extent &groups,
+                                      const SizeExpr &positions, const SizeExpr &groups,
                                       const Index &last) const {
-  auto sizeOf = [](const std::optional<Loop> &loop) { return loop ? loop->size : Extent(); };
+  auto sizeOf = [](const std::optional<Loop> &loop) { return loop ? loop->size : SizeExpr(); };
   struct Step {
     std::string key;
-    Extent usual;
+    SizeExpr usual;
   };
   auto keyOf = [](const std::optional<Loop> &loop) { return loop ? loop->getKey().str() : ""; };
-  Extent ofGroup = last.size, ofKvHead = groups * ofGroup, ofPosition = sizeOf(kvHead) * ofKvHead;
+  SizeExpr ofGroup = last.size, ofKvHead = groups * ofGroup, ofPosition = sizeOf(kvHead) * ofKvHead;
   const bool hasGroup = field != "k" && field != "v";
   const Step steps[] = {{keyOf(outer), positions * ofPosition},
                         {along, ofPosition},
                         {keyOf(kvHead), ofKvHead},
                         {hasGroup ? keyOf(group) : "", ofGroup},
-                        {last.key, Extent()}};
+                        {last.key, SizeExpr()}};
   bool isUsual = true;
   std::string list;
   for (const Step &step : steps) {
@@ -146,7 +146,7 @@ std::string AttentionCall::getStrides(StringRef field, const Access &access,
 
 void AttentionCall::emit(StringRef function, ArrayRef<const Access *> tensors) {
   auto sizeOf = [](const std::optional<Loop> &loop) { return loop ? loop->size.str() : "1"; };
-  Extent groups = group ? group->size : Extent(), one;
+  SizeExpr groups = group ? group->size : SizeExpr(), one;
   std::string rest = mask;
   if (!firstQuery.empty())
     rest += ", .firstQuery = " + firstQuery;
@@ -188,10 +188,10 @@ LogicalResult emission::emitAttentionGrad(FunctionEmitter &emitter, AttentionGra
   Access dy = emitter.getAccess(op.getCotangent());
   Access dq = emitter.getAccess(op.getDQuery()), dk = emitter.getAccess(op.getDKey()),
          dv = emitter.getAccess(op.getDValue());
-  std::optional<Access> through;
-  if (op.getThrough())
-    through = emitter.getAccess(op.getThrough());
+  std::optional<Access> lseCotangent;
+  if (op.getLseCotangent())
+    lseCotangent = emitter.getAccess(op.getLseCotangent());
   call.emit("attentionGrad", {&dy, &call.q, &call.k, &call.v, &call.y, &call.lse,
-                              through ? &*through : nullptr, &dq, &dk, &dv});
+                              lseCotangent ? &*lseCotangent : nullptr, &dq, &dk, &dv});
   return success();
 }

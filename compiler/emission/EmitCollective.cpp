@@ -23,14 +23,14 @@ static std::string getGuard(FunctionEmitter &emitter, Operation *op) {
          emitter.sizes().getSize(dim, ArrayAttr::get(op->getContext(), {})).name + ")";
 }
 
-static void emitCall(FunctionEmitter &emitter, Operation *op, ArrayRef<Part> parts,
+static void emitCall(FunctionEmitter &emitter, Operation *op, ArrayRef<CollectiveOperand> operands,
                      const std::string &head) {
   Writer &out = emitter.out();
   std::optional<int64_t> channel = dist::getStartChannel(op);
-  if (parts.size() == 1 && !channel)
+  if (operands.size() == 1 && !channel)
     return out.line(isa<dist::AllReduceOp>(op)
-                        ? head + ", " + parts[0].out + ", " + parts[0].blocks.d.str() + ");"
-                        : head + ", " + getArguments(parts[0]) + ");");
+                        ? head + ", " + operands[0].out + ", " + operands[0].blocks.d.str() + ");"
+                        : head + ", " + getArguments(operands[0]) + ");");
   std::string guard = getGuard(emitter, op);
   if (!guard.empty()) {
     out.line(guard);
@@ -39,8 +39,9 @@ static void emitCall(FunctionEmitter &emitter, Operation *op, ArrayRef<Part> par
   std::string end = channel ? "}, " + std::to_string(*channel) + ");" : "});";
   out.line(head + ",");
   out.indent();
-  for (auto [i, part] : llvm::enumerate(parts))
-    out.line((i ? " {" : "{{") + getArguments(part) + (i + 1 < parts.size() ? "}," : "}" + end));
+  for (auto [i, operand] : llvm::enumerate(operands))
+    out.line((i ? " {" : "{{") + getArguments(operand) +
+             (i + 1 < operands.size() ? "}," : "}" + end));
   out.unindent();
   if (!guard.empty())
     out.unindent();
@@ -50,8 +51,8 @@ static void emitCall(FunctionEmitter &emitter, Operation *op, ArrayRef<Part> par
 static int64_t getStoragePosition(Value value) {
   if (auto layer = value.getDefiningOp<dist::LayerOp>())
     value = layer.getStack();
-  PlaceAttr place = memory::getPlace(value);
-  return place && place.getSpace() == MemorySpace::Persistent ? place.getBuffer() : -1;
+  AllocRefAttr ref = memory::getAllocRef(value);
+  return ref && ref.getSpace() == MemorySpace::Persistent ? ref.getIndex() : -1;
 }
 
 /// Operands as they lie in a block's bucket, so that a transport can take them as one stretch.
@@ -63,27 +64,27 @@ static SmallVector<unsigned> getStorageOrder(Operation *op) {
   return order;
 }
 
-static LogicalResult emitExchange(FunctionEmitter &emitter, Operation *op) {
+static LogicalResult emitCollectiveCall(FunctionEmitter &emitter, Operation *op) {
   CollectiveEmitter first(emitter, op, 0);
   bool isAlone = op->getNumOperands() == 1 && !dist::getStartChannel(op);
   if (isAlone && first.hasRows())
     return isa<dist::AllGatherOp>(op) ? first.gatherRows() : first.scatterRows();
-  SmallVector<Part> parts;
+  SmallVector<CollectiveOperand> operands;
   for (unsigned i : getStorageOrder(op)) {
     CollectiveEmitter value(emitter, op, i);
     if (value.hasRows())
-      return op->emitError("cannot emit an exchange of a whole stack together with others");
-    FailureOr<Part> part = isa<dist::AllGatherOp>(op)       ? value.gather()
-                           : isa<dist::ReduceScatterOp>(op) ? value.scatter()
-                                                            : value.reduce();
-    if (failed(part))
+      return op->emitError("cannot emit a collective of a whole stack together with others");
+    FailureOr<CollectiveOperand> operand = isa<dist::AllGatherOp>(op)       ? value.gather()
+                                           : isa<dist::ReduceScatterOp>(op) ? value.scatter()
+                                                                            : value.reduce();
+    if (failed(operand))
       return failure();
-    parts.push_back(*part);
+    operands.push_back(*operand);
   }
-  emitCall(emitter, op, parts, first.start());
-  for (const Part &part : parts)
-    if (!part.after.empty())
-      emitter.out().line(part.after);
+  emitCall(emitter, op, operands, first.start());
+  for (const CollectiveOperand &operand : operands)
+    if (!operand.after.empty())
+      emitter.out().line(operand.after);
   return success();
 }
 
@@ -91,7 +92,7 @@ static LogicalResult emitExchange(FunctionEmitter &emitter, Operation *op) {
 static LogicalResult emitWait(FunctionEmitter &emitter, dist::WaitOp wait) {
   emitter.out().line("finish(ctx, " + std::to_string(wait.getChannel()) + ");");
   for (auto [flight, result] : llvm::zip_equal(wait.getFlights(), wait.getResults()))
-    if (memory::getPlace(flight) != memory::getPlace(result))
+    if (memory::getAllocRef(flight) != memory::getAllocRef(result))
       emitter.copyTo(flight, emitter.getPointer(result));
   return success();
 }
@@ -99,7 +100,7 @@ static LogicalResult emitWait(FunctionEmitter &emitter, dist::WaitOp wait) {
 LogicalResult emission::emitCollective(FunctionEmitter &emitter, Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<dist::AllGatherOp, dist::ReduceScatterOp, dist::AllReduceOp>(
-          [&](Operation *) { return emitExchange(emitter, op); })
+          [&](Operation *) { return emitCollectiveCall(emitter, op); })
       .Case([&](dist::AllToAllOp) {
         if (op->getNumOperands() > 1 || dist::getStartChannel(op))
           return LogicalResult(op->emitError("cannot emit several all-to-alls at once"));

@@ -8,7 +8,7 @@ using namespace titan::ir;
 using namespace titan::emission;
 
 /// Dimensions of both operands, without repetition.
-static SmallVector<Index> getJoinedSpace(const GemmOperand &a, const GemmOperand &b) {
+static SmallVector<Index> getCombinedSpace(const GemmOperand &a, const GemmOperand &b) {
   SmallVector<Index> space = a.dims;
   for (const Index &dim : b.dims)
     if (!a.access.strides.count(dim.key))
@@ -43,7 +43,7 @@ static void emitShape(Writer &out, const GemmPlan &plan, const std::string &accu
 }
 
 static void emitGemm(FunctionEmitter &emitter, GemmPlan &plan, const GemmOperand &a,
-                     const GemmOperand &b, const GemmOperand &c, bool joins) {
+                     const GemmOperand &b, const GemmOperand &c, bool accumulates) {
   nameLoops(plan.loops);
   Writer &out = emitter.out();
   openLoops(out, plan.loops);
@@ -52,9 +52,9 @@ static void emitGemm(FunctionEmitter &emitter, GemmPlan &plan, const GemmOperand
     return operand.access.pointer + (offset == "0" ? "" : " + " + offset);
   };
   // The first of the products that are summed starts the sum, unless they join a tensor.
-  std::string accumulate = joins ? "true" : "";
+  std::string accumulate = accumulates ? "true" : "";
   for (const Loop &loop : plan.loops)
-    if (!joins && !c.access.strides.count(loop.getKey()))
+    if (!accumulates && !c.access.strides.count(loop.getKey()))
       accumulate += (accumulate.empty() ? "" : " || ") + loop.variable + " > 0";
   const GemmOperand &left = plan.swapped ? b : a, &right = plan.swapped ? a : b;
   out.line("gemm(ctx, " + at(left) + ", " + at(right) + ", " + at(c) + ",");
@@ -62,10 +62,10 @@ static void emitGemm(FunctionEmitter &emitter, GemmPlan &plan, const GemmOperand
   closeLoops(out, plan.loops);
 }
 
-void emission::emitJoined(FunctionEmitter &emitter, Operation *op) {
+void emission::emitAccumulator(FunctionEmitter &emitter, Operation *op) {
   auto type = cast<NamedTensorType>(op->getResult(0).getType());
   const std::string to = emitter.getPointer(op->getResult(0)),
-                    from = emitter.getPointer(getJoined(op));
+                    from = emitter.getPointer(getAccumulator(op));
   if (from != to)
     emitter.out().line("tm::copy(ctx, " + to + ", " + from + ", " +
                        emitter.sizes().getCount(type).str() + ");");
@@ -78,19 +78,19 @@ LogicalResult emission::emitContract(FunctionEmitter &emitter, ContractOp op) {
   GemmPlan plan;
   if (hasFreeDimension(a, b))
     plan = planGemm(a, b, c);
-  bool joins = op.getInto() != nullptr;
-  if (joins)
-    emitJoined(emitter, op);
+  bool accumulates = op.getInto() != nullptr;
+  if (accumulates)
+    emitAccumulator(emitter, op);
   if (plan.isGemm) {
-    emitGemm(emitter, plan, a, b, c, joins);
+    emitGemm(emitter, plan, a, b, c, accumulates);
     return success();
   }
   Type element = op.getResult().getType().getElementType();
-  emitReduction(emitter, {getJoinedSpace(a, b),
+  emitReduction(emitter, {getCombinedSpace(a, b),
                           {a.access, b.access},
                           c.access,
                           dist::ReductionKind::Sum,
                           getRegisterType(element),
-                          joins});
+                          accumulates});
   return success();
 }

@@ -16,9 +16,9 @@ using namespace titan;
 using namespace titan::ir;
 using namespace titan::emission;
 
-static void declareTables(RepeatOp repeat, Sizes &sizes) {
+static void declareTables(RepeatOp repeat, LocalSizes &sizes) {
   getVariantTable(sizes, repeat);
-  for (const VariantLists &lists : {repeat.getAllSliceUsers(), repeat.getAllStackUsers()})
+  for (const VariantLists &lists : {repeat.getAllScannedUsers(), repeat.getAllStackedUsers()})
     for (ArrayRef<int64_t> users : lists)
       if (users.size() < repeat.getNumVariants())
         getSlotTable(sizes, repeat, users);
@@ -26,7 +26,7 @@ static void declareTables(RepeatOp repeat, Sizes &sizes) {
 
 /// Declares every size that the function's types have, so that local names can avoid them.
 static void declareSizes(func::FuncOp function, ProgramState &state) {
-  Sizes &sizes = state.sizes;
+  LocalSizes &sizes = state.sizes;
   auto declare = [&](Type type) {
     if (auto tensor = dyn_cast<NamedTensorType>(type)) {
       sizes.getCountBeforeFlat(tensor);
@@ -35,7 +35,7 @@ static void declareSizes(func::FuncOp function, ProgramState &state) {
   };
   llvm::for_each(function.getArgumentTypes(), declare);
   for (Value argument : function.getArguments())
-    state.getBucket(memory::getPlace(argument));
+    state.getBucket(memory::getAllocRef(argument));
   function.walk([&](Operation *op) {
     llvm::for_each(op->getResultTypes(), declare);
     for (Region &region : op->getRegions())
@@ -85,7 +85,7 @@ static void emitHead(ModuleOp module, dist::MeshOp mesh, Writer &out) {
   out.line("namespace mesh {");
   std::string axes;
   for (auto axis : mesh.getAxes().getAsRange<dist::MeshAxisAttr>())
-    axes += (axes.empty() ? "" : ", ") + Sizes::getConstant(mesh, axis.getName());
+    axes += (axes.empty() ? "" : ", ") + LocalSizes::getConstant(mesh, axis.getName());
   out.line("enum : int { " + axes + " };");
   out.line("}");
   out.blank();
@@ -96,13 +96,13 @@ static void emitHead(ModuleOp module, dist::MeshOp mesh, Writer &out) {
 static LogicalResult emitPrograms(ModuleOp module, ProgramTable &table, Target target,
                                   NameScope scope, Writer &out) {
   if (!module->hasAttr(memory::kPersistent))
-    return module.emitError("values have no places yet: run --titan-plan-memory first");
+    return module.emitError("values have no allocations yet: run --titan-plan-memory first");
   SmallVector<func::FuncOp> functions;
   SmallVector<std::string> namespaces;
   for (auto function : module.getOps<func::FuncOp>()) {
     if (!function->hasAttr(attr::kProgram))
       continue;
-    if (failed(memory::verifyPlaces(function, /*isWhole=*/true)))
+    if (failed(memory::verifyAllocRefs(function, /*isComplete=*/true)))
       return failure();
     functions.push_back(function);
     namespaces.push_back(scope.pick(function.getSymName()));
@@ -113,23 +113,23 @@ static LogicalResult emitPrograms(ModuleOp module, ProgramTable &table, Target t
   return success();
 }
 
-LogicalResult emission::emitCpp(ModuleOp module, ModuleOp undivided, llvm::raw_ostream &stream,
+LogicalResult emission::emitCpp(ModuleOp module, ModuleOp degreeOne, llvm::raw_ostream &stream,
                                 Target target) {
   Writer out;
   dist::MeshOp mesh = dist::MeshOp::lookup(module);
   emitHead(module, mesh, out);
   NameScope scope;
   dist::MeshAxisAttr axis = dist::findAutoAxis(mesh);
-  std::string alone = undivided ? scope.pick(axis.getName().str() + "_1") : "";
+  std::string alone = degreeOne ? scope.pick(axis.getName().str() + "_1") : "";
   ProgramTable table(module, out);
   if (failed(emitPrograms(module, table, target, scope, out)))
     return failure();
-  if (undivided) {
+  if (degreeOne) {
     out.line(comment("The same where the degree of `" + axis.getName().str() + "` is 1."));
     out.line("namespace " + alone + " {");
     out.blank();
-    ProgramTable tableAlone(undivided, out);
-    if (failed(emitPrograms(undivided, tableAlone, target, scope, out)))
+    ProgramTable tableAlone(degreeOne, out);
+    if (failed(emitPrograms(degreeOne, tableAlone, target, scope, out)))
       return failure();
     out.line("} // namespace " + alone);
     out.blank();

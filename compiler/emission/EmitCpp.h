@@ -20,10 +20,10 @@ enum class Target { Cpu, Cuda };
 
 /// For `Target::Cuda` the file is CUDA C++ (.cu): the same functions, their loops as kernels.
 ///
-/// `undivided` is the same program compiled for the degree 1 of the axis that is `auto` in
+/// `degreeOne` is the same program compiled for the degree 1 of the axis that is `auto` in
 /// `module`, or null. The file then holds both and takes this one where the launch gives that
 /// degree: what moves nothing needs neither a collective nor a place for what it would have moved.
-mlir::LogicalResult emitCpp(mlir::ModuleOp module, mlir::ModuleOp undivided, llvm::raw_ostream &out,
+mlir::LogicalResult emitCpp(mlir::ModuleOp module, mlir::ModuleOp degreeOne, llvm::raw_ostream &out,
                             Target target);
 
 /// Registers `--titan-to-cpp` and `--titan-to-cuda` with titan-translate.

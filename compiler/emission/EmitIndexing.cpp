@@ -16,7 +16,7 @@ namespace {
 class Rotation {
 public:
   Rotation(FunctionEmitter &emitter, RotaryOp op);
-  void emitForThreads(const Extent &count);
+  void emitForThreads(const SizeExpr &count);
   void emitForDevice();
 
 private:
@@ -32,7 +32,7 @@ private:
   SmallVector<Loop> others;
   std::string half, element, number; ///< element in memory, number in a register
   std::string offset, frequencies;   ///< empty: none
-  Extent stride;
+  SizeExpr stride;
 };
 
 } // namespace
@@ -54,7 +54,7 @@ Rotation::Rotation(FunctionEmitter &emitter, RotaryOp op)
   NamedTensorType type = op.getType();
   element = getElementType(type.getElementType());
   number = getRegisterType(type.getElementType());
-  offset = emitter.getRankOffset(type, type.indexOf(op.getAlongAttr()));
+  offset = emitter.getShardOffset(type, type.indexOf(op.getAlongAttr()));
   if (Value start = op.getStart()) {
     std::string first = emitter.getInlineScalar(start);
     if (first.empty())
@@ -101,7 +101,7 @@ void Rotation::emitPair(StringRef cosine, StringRef sine) {
            sine + ";");
 }
 
-void Rotation::emitForThreads(const Extent &count) {
+void Rotation::emitForThreads(const SizeExpr &count) {
   emitFrequencies();
   emitParallel(out, 1, count);
   openLoops(out, along);
@@ -123,7 +123,7 @@ void Rotation::emitForDevice() {
   SmallVector<Loop> at = others;
   at.push_back(along);
   SmallVector<Loop> all = at;
-  all.push_back({{"pair"}, Extent(Factor{"(" + half + ")", 0}), "p"});
+  all.push_back({{"pair"}, SizeExpr(SizeFactor{"(" + half + ")", 0}), "p"});
   openKernel(out, all);
   emitFrequencies();
   out.line(number + " cosine, sine;");

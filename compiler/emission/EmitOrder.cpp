@@ -9,7 +9,7 @@ using namespace titan::ir;
 using namespace titan::emission;
 
 /// Runs `emitRow` for each index of `rows`, a thread each.
-static void emitForRows(FunctionEmitter &emitter, MutableArrayRef<Loop> rows, const Extent &work,
+static void emitForRows(FunctionEmitter &emitter, MutableArrayRef<Loop> rows, const SizeExpr &work,
                         function_ref<void()> emitRow) {
   Writer &out = emitter.out();
   nameLoops(rows);
@@ -28,7 +28,7 @@ static void emitForRows(FunctionEmitter &emitter, MutableArrayRef<Loop> rows, co
 
 /// The dimensions of `value` without `along`, whose size goes to `size`.
 static SmallVector<Index> getRowSpace(FunctionEmitter &emitter, Value value, StringRef along,
-                                      Extent &size) {
+                                      SizeExpr &size) {
   SmallVector<Index> space;
   for (Index &dim : emitter.getSpace(value))
     if (dim.key == along)
@@ -48,7 +48,7 @@ LogicalResult emission::emitTopK(FunctionEmitter &emitter, TopKOp op) {
          indices = emitter.getAccess(op.getIndices());
   NamedTensorType input = op.getInput().getType(), chosen = op.getValues().getType();
   std::string name = chosen.getDims()[input.indexOf(op.getAlongAttr())].getName().str();
-  Extent n, k;
+  SizeExpr n, k;
   SmallVector<Index> space = getRowSpace(emitter, op.getInput(), op.getAlong(), n);
   getRowSpace(emitter, op.getValues(), name, k);
   SmallVector<Loop> rows = makeLoops(space, {&from, &values, &indices});
@@ -64,7 +64,7 @@ LogicalResult emission::emitTopK(FunctionEmitter &emitter, TopKOp op) {
 LogicalResult emission::emitCumulativeSum(FunctionEmitter &emitter, CumulativeSumOp op) {
   Access from = emitter.getAccess(op.getInput()), to = emitter.getAccess(op.getResult());
   NamedTensorType type = op.getInput().getType();
-  Extent size;
+  SizeExpr size;
   SmallVector<Index> space = getRowSpace(emitter, op.getInput(), op.getAlong(), size);
   SmallVector<Loop> rows = makeLoops(space, {&from, &to});
   std::string at = emitter.names().pick(op.getAlong().str() + "_at");

@@ -25,7 +25,7 @@ public:
 
 private:
   bool emitPlainSum();
-  void emitWhole();
+  void emitFullReduction();
   void emitColumns();
   void emitColumnSums(const std::string &column, ArrayRef<Loop> at);
   void emitColumnExtremes(const std::string &loop, const std::string &element, ArrayRef<Loop> at);
@@ -34,14 +34,14 @@ private:
   std::string getTerm(ArrayRef<Loop> loops);
   std::string combine(const std::string &sum, const std::string &term);
   std::string getNeutral();
-  std::string getStore() { return r.joins ? " += " : " = "; }
-  Extent getCount();
+  std::string getStore() { return r.accumulates ? " += " : " = "; }
+  SizeExpr getCount();
   bool isRoundedSum() const { return r.kind == dist::ReductionKind::Sum && isRounded(r.type); }
 
   Writer &out;
   Reduction &r;
   bool isCuda;
-  SmallVector<Loop> all, kept, reduced; ///< `all` in the order of the space
+  SmallVector<Loop> all, parallel, reduced; ///< `all` in the order of the space
 };
 
 } // namespace
@@ -66,8 +66,8 @@ std::string ReductionEmitter::getNeutral() {
   return (r.kind == dist::ReductionKind::Max ? "tm::lowest<" : "tm::highest<") + r.type + ">()";
 }
 
-Extent ReductionEmitter::getCount() {
-  Extent count;
+SizeExpr ReductionEmitter::getCount() {
+  SizeExpr count;
   for (const Loop &loop : all)
     count = count * loop.size;
   return count;
@@ -88,7 +88,7 @@ bool ReductionEmitter::emitPlainSum() {
 }
 
 /// Everything becomes one number, in chunks whose sizes depend on the shape alone.
-void ReductionEmitter::emitWhole() {
+void ReductionEmitter::emitFullReduction() {
   if (emitPlainSum())
     return;
   StringRef kind = r.kind == dist::ReductionKind::Sum   ? "sum"
@@ -98,15 +98,15 @@ void ReductionEmitter::emitWhole() {
            ", [=] TM_LAMBDA(int64_t " + all[0].variable + ") { return " + getTerm(all) + "; });");
 }
 
-/// The innermost dimension is kept: blocks of it are reduced side by side.
+/// The innermost dimension is parallel: blocks of it are reduced side by side.
 void ReductionEmitter::emitColumns() {
-  Loop last = kept.pop_back_val();
-  emitParallel(out, kept.size() + 1, getCount());
-  openLoops(out, kept);
+  Loop last = parallel.pop_back_val();
+  emitParallel(out, parallel.size() + 1, getCount());
+  openLoops(out, parallel);
   std::string start = last.variable + "0", size = last.size.str();
   out.open("for (int64_t " + start + " = 0; " + start + " < " + size + "; " + start + " += 64)");
   out.line("const int64_t width = tm::min(" + size + " - " + start + ", int64_t(64));");
-  SmallVector<Loop> at = kept;
+  SmallVector<Loop> at = parallel;
   llvm::append_range(at, reduced);
   at.push_back(last);
   at.back().variable = "(" + start + " + " + last.variable + ")";
@@ -123,7 +123,7 @@ void ReductionEmitter::emitColumns() {
   out.line(loop);
   out.line("  " + getElement(r.result, at) + getStore() + element + ";");
   out.close();
-  closeLoops(out, kept);
+  closeLoops(out, parallel);
 }
 
 void ReductionEmitter::emitColumnSums(const std::string &column, ArrayRef<Loop> at) {
@@ -151,8 +151,8 @@ void ReductionEmitter::emitColumnExtremes(const std::string &loop, const std::st
 
 /// The innermost dimension is reduced: one result at a time.
 void ReductionEmitter::emitPoints() {
-  emitParallel(out, kept.size(), getCount());
-  openScope(out, kept);
+  emitParallel(out, parallel.size(), getCount());
+  openScope(out, parallel);
   // None is left where only dimensions of size 1 are reduced.
   ArrayRef<Loop> inner = ArrayRef(reduced).take_back(reduced.empty() ? 0 : 1);
   ArrayRef<Loop> outer = ArrayRef(reduced).drop_back(inner.size());
@@ -166,30 +166,31 @@ void ReductionEmitter::emitPoints() {
                    : r.kind == dist::ReductionKind::Max ? "max"
                                                         : "min";
   if (!inner.empty())
-    out.line("#pragma omp simd reduction(" + sign + ":" + sum.part + ")");
+    out.line("#pragma omp simd reduction(" + sign + ":" + sum.block + ")");
   if (isBlocked)
     openBlock(out, inner[0]);
   else
     openLoops(out, inner);
-  out.line(combine(sum.part, getTerm(all)));
+  out.line(combine(sum.block, getTerm(all)));
   if (isBlocked)
     closeBlocks(out, inner[0], sum);
   else
     closeLoops(out, inner);
   closeLoops(out, outer);
-  out.line(getElement(r.result, kept) + getStore() + (isBlocked ? r.type + "(total);" : "total;"));
-  closeScope(out, kept);
+  out.line(getElement(r.result, parallel) + getStore() +
+           (isBlocked ? r.type + "(total);" : "total;"));
+  closeScope(out, parallel);
 }
 
 /// On a device: a thread for each result, which sums in order.
 void ReductionEmitter::emitThreads() {
-  openKernel(out, kept);
+  openKernel(out, parallel);
   bool isSum = isRoundedSum();
   out.line(isSum ? "tm::Sum<" + r.type + "> total;" : r.type + " total = " + getNeutral() + ";");
   openLoops(out, reduced);
   out.line(isSum ? "total.add(" + getTerm(all) + ");" : combine("total", getTerm(all)));
   closeLoops(out, reduced);
-  out.line(getElement(r.result, kept) + getStore() +
+  out.line(getElement(r.result, parallel) + getStore() +
            (isSum ? r.type + "(total.get());" : "total;"));
   closeKernel(out);
 }
@@ -201,12 +202,12 @@ void ReductionEmitter::emit() {
   all = makeLoops(r.space, accesses);
   nameLoops(all);
   for (const Loop &loop : all)
-    (r.result.strides.count(loop.getKey()) ? kept : reduced).push_back(loop);
-  if (kept.empty() && all.size() == 1 && !r.joins)
-    return emitWhole();
+    (r.result.strides.count(loop.getKey()) ? parallel : reduced).push_back(loop);
+  if (parallel.empty() && all.size() == 1 && !r.accumulates)
+    return emitFullReduction();
   if (isCuda)
     return emitThreads();
-  bool isColumns = !kept.empty() && kept.back().getKey() == all.back().getKey();
+  bool isColumns = !parallel.empty() && parallel.back().getKey() == all.back().getKey();
   if (isColumns && !reduced.empty())
     return emitColumns();
   emitPoints();

@@ -30,7 +30,7 @@ static SmallVector<std::string> chooseRows(FunctionEmitter &emitter, Operation *
 
 LogicalResult emission::emitRows(FunctionEmitter &emitter, Operation *op) {
   SmallVector<std::string> rows;
-  if (op->hasTrait<Elementwise>() || isa<TakeOp>(op)) {
+  if (op->hasTrait<Elementwise>() || isa<GatherOp>(op)) {
     rows = chooseRows(emitter, op);
   } else {
     SmallVector<Index> space = emitter.getSpace(op->getResult(0));

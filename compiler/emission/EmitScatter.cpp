@@ -8,15 +8,15 @@ using namespace titan::ir;
 using namespace titan::emission;
 
 /// The dimensions of updates and indices together, those that the result lacks first.
-static SmallVector<Index> getScatterSpace(FunctionEmitter &emitter, PutOp op) {
+static SmallVector<Index> getScatterSpace(FunctionEmitter &emitter, ScatterOp op) {
   Access result = makeAccess("", emitter.getSpace(op.getResult()));
-  SmallVector<Index> summed, kept;
+  SmallVector<Index> summed, parallel;
   llvm::StringSet<> seen;
   for (Value operand : {op.getUpdates(), op.getIndices()})
     for (const Index &dim : emitter.getSpace(operand))
       if (seen.insert(dim.key).second)
-        (result.strides.count(dim.key) ? kept : summed).push_back(dim);
-  llvm::append_range(summed, kept);
+        (result.strides.count(dim.key) ? parallel : summed).push_back(dim);
+  llvm::append_range(summed, parallel);
   return summed;
 }
 
@@ -28,7 +28,7 @@ namespace {
 /// are summed at once, in blocks. A few terms are added where they belong.
 class Scatter {
 public:
-  Scatter(FunctionEmitter &emitter, PutOp op);
+  Scatter(FunctionEmitter &emitter, ScatterOp op);
   void emit(bool isCuda);
 
 private:
@@ -45,15 +45,15 @@ private:
   SmallVector<Loop> loops;
   /// Loops of the indices, of those the ones that the result has, too; of the result's columns; and
   /// of what only updates have.
-  SmallVector<Loop> indices, kept, columns, others;
+  SmallVector<Loop> indices, parallel, columns, others;
   bool hasFewTerms;
   std::string along, offset, type, order, ends;
-  Extent size, stride, work;
+  SizeExpr size, stride, work;
 };
 
 } // namespace
 
-Scatter::Scatter(FunctionEmitter &emitter, PutOp op)
+Scatter::Scatter(FunctionEmitter &emitter, ScatterOp op)
     : out(emitter.out()), updates(emitter.getAccess(op.getUpdates())),
       at(emitter.getAccess(op.getIndices())), result(emitter.getAccess(op.getResult())),
       loops(makeLoops(getScatterSpace(emitter, op), {&updates, &at, &result})),
@@ -61,16 +61,17 @@ Scatter::Scatter(FunctionEmitter &emitter, PutOp op)
       work(emitter.sizes().getCount(op.getUpdates().getType())) {
   NamedTensorType table = op.getResult().getType();
   int64_t dim = table.indexOf(op.getAlongAttr());
-  offset = emitter.getRankOffset(table, dim);
+  offset = emitter.getShardOffset(table, dim);
   size = emitter.sizes().getDims(table)[dim].size;
   stride = result.strides.lookup(along);
   type = getRegisterType(table.getElementType());
   nameLoops(loops);
   for (const Loop &loop : loops) {
-    bool isIndex = at.strides.count(loop.getKey()), isKept = result.strides.count(loop.getKey());
-    (isIndex ? indices : isKept ? columns : others).push_back(loop);
-    if (isIndex && isKept)
-      kept.push_back(loop);
+    bool isIndex = at.strides.count(loop.getKey()),
+         isParallel = result.strides.count(loop.getKey());
+    (isIndex ? indices : isParallel ? columns : others).push_back(loop);
+    if (isIndex && isParallel)
+      parallel.push_back(loop);
   }
   if (hasFewTerms)
     return;
@@ -110,18 +111,18 @@ void Scatter::emitTerms(bool isCuda) {
 }
 
 /// The number of the row, of the loops that indices and result share and `at`.
-static std::string getRow(ArrayRef<Loop> kept, const Extent &size) {
+static std::string getRow(ArrayRef<Loop> parallel, const SizeExpr &size) {
   std::string row = "at";
-  Extent below = size;
-  for (const Loop &loop : llvm::reverse(kept)) {
+  SizeExpr below = size;
+  for (const Loop &loop : llvm::reverse(parallel)) {
     row = scale(loop.variable, below) + " + " + row;
     below = below * loop.size;
   }
   return row;
 }
 
-static Extent getCount(ArrayRef<Loop> loops) {
-  Extent count;
+static SizeExpr getCount(ArrayRef<Loop> loops) {
+  SizeExpr count;
   for (const Loop &loop : loops)
     count = count * loop.size;
   return count;
@@ -129,12 +130,12 @@ static Extent getCount(ArrayRef<Loop> loops) {
 
 void Scatter::emitGrouping() {
   std::string number = indices.size() == 1 ? indices[0].variable : "index";
-  out.open("tm::groupByRow(ctx, " + ends + ", " + (getCount(kept) * size).str() + ", " + order +
+  out.open("tm::groupByRow(ctx, " + ends + ", " + (getCount(parallel) * size).str() + ", " + order +
            ", " + getCount(indices).str() + ", [=] TM_LAMBDA(int64_t " + number + ") -> int64_t");
   splitIndices(number, {});
   out.line("const int64_t at = " + emission::getElement(at, indices) +
            (offset.empty() ? "" : " - " + offset) + ";");
-  out.line("return at >= 0 && at < " + size.str() + " ? " + getRow(kept, size) + " : -1;");
+  out.line("return at >= 0 && at < " + size.str() + " ? " + getRow(parallel, size) + " : -1;");
   out.close(");");
 }
 
@@ -151,9 +152,9 @@ void Scatter::splitIndices(const std::string &number, ArrayRef<Loop> known) {
 void Scatter::emitRows() {
   SmallVector<Loop> shared = columns;
   // Without columns, there is one.
-  Loop last = columns.empty() ? Loop{{}, Extent(), "column"} : shared.pop_back_val();
+  Loop last = columns.empty() ? Loop{{}, SizeExpr(), "column"} : shared.pop_back_val();
   std::string inner = last.variable, start = inner + "0";
-  emitParallel(out, shared.size() + 1 + kept.size(), work);
+  emitParallel(out, shared.size() + 1 + parallel.size(), work);
   openLoops(out, shared);
   out.open("for (int64_t " + start + " = 0; " + start + " < " + last.size.str() + "; " + start +
            " += 64)");
@@ -161,9 +162,9 @@ void Scatter::emitRows() {
     for (Loop &loop : loops)
       if (loop.getKey() == last.getKey())
         loop.variable = "(" + start + " + " + inner + ")";
-  openLoops(out, kept);
+  openLoops(out, parallel);
   openLoops(out, getAlong());
-  out.line("const int64_t row = " + getRow(kept, size) + ", begin = tm::groupBegin(" + ends +
+  out.line("const int64_t row = " + getRow(parallel, size) + ", begin = tm::groupBegin(" + ends +
            ", row);");
   out.line("if (begin == " + ends + "[row])");
   out.line("  continue;");
@@ -171,7 +172,7 @@ void Scatter::emitRows() {
   out.line("tm::ColumnSums<" + type + "> total(width);");
   openLoops(out, others);
   out.open("total.add(" + ends + "[row] - begin, [&](int64_t p, int64_t " + inner + ")");
-  splitIndices(order + "[begin + p]", kept);
+  splitIndices(order + "[begin + p]", parallel);
   out.line("return " + getLoaded(updates, loops) + ";");
   out.close(");");
   closeLoops(out, others);
@@ -179,23 +180,23 @@ void Scatter::emitRows() {
   out.line("for (int64_t " + inner + " = 0; " + inner + " < width; ++" + inner + ")");
   out.line("  " + getElement() + " += total[" + inner + "];");
   closeLoops(out, getAlong());
-  closeLoops(out, kept);
+  closeLoops(out, parallel);
   out.close();
   closeLoops(out, shared);
 }
 
 /// A thread for each element.
 void Scatter::emitRowsOnDevice() {
-  SmallVector<Loop> shared = kept;
+  SmallVector<Loop> shared = parallel;
   shared.push_back(getAlong());
   llvm::append_range(shared, columns);
   openKernel(out, shared);
-  out.line("const int64_t row = " + getRow(kept, size) + ";");
+  out.line("const int64_t row = " + getRow(parallel, size) + ";");
   out.line("if (tm::groupBegin(" + ends + ", row) == " + ends + "[row])");
   out.line("  return;");
   out.line("tm::Sum<" + type + "> total;");
   out.open("for (int64_t p = tm::groupBegin(" + ends + ", row); p < " + ends + "[row]; ++p)");
-  splitIndices(order + "[p]", kept);
+  splitIndices(order + "[p]", parallel);
   openLoops(out, others);
   out.line("total.add(" + getLoaded(updates, loops) + ");");
   closeLoops(out, others);
@@ -215,17 +216,17 @@ void Scatter::emit(bool isCuda) {
 }
 
 /// What the sums begin with: zeros or a tensor.
-static void emitBeginning(FunctionEmitter &emitter, PutOp op) {
+static void emitBeginning(FunctionEmitter &emitter, ScatterOp op) {
   NamedTensorType type = op.getResult().getType();
   if (op.getInto())
-    emitJoined(emitter, op);
+    emitAccumulator(emitter, op);
   else
     emitter.out().line("tm::fill(ctx, " + emitter.getPointer(op.getResult()) + ", " +
                        emitter.sizes().getCount(type).str() + ", " +
                        getElementType(type.getElementType()) + "(0));");
 }
 
-LogicalResult emission::emitScatter(FunctionEmitter &emitter, PutOp op) {
+LogicalResult emission::emitScatter(FunctionEmitter &emitter, ScatterOp op) {
   if (op.isOneHot())
     return emitRows(emitter, op);
   NamedTensorType type = op.getResult().getType();

@@ -21,7 +21,7 @@ LogicalResult FunctionEmitter::emitFunction(StringRef name, Block &block) {
     if (failed(emitOp(&op)))
       return failure();
   std::string parameters = "Context &ctx";
-  for (const Enclosing &enclosing : repeats)
+  for (const EnclosingRepeat &enclosing : repeats)
     parameters += ", [[maybe_unused]] int64_t " + enclosing.index;
   Writer text;
   std::string source = getSourceLine(block.getParentOp()->getLoc());
@@ -48,7 +48,7 @@ LogicalResult FunctionEmitter::emitOp(Operation *op) {
   if (!isa<YieldOp, func::ReturnOp>(op)) {
     emitSourceLine(op);
     if (!isa<RepeatOp>(op))
-      setPlace(op);
+      emitTrace(op);
   }
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](RepeatOp repeat) { return emitRepeat(repeat); })
@@ -57,14 +57,14 @@ LogicalResult FunctionEmitter::emitOp(Operation *op) {
       .Case([&](FusedOp fused) { return emitFused(*this, fused); })
       .Case([&](ContractOp contract) { return emitContract(*this, contract); })
       .Case([&](ReduceOp reduce) { return emitReduce(*this, reduce); })
-      .Case([&](PutOp put) { return emitScatter(*this, put); })
+      .Case([&](ScatterOp scatter) { return emitScatter(*this, scatter); })
       .Case([&](CheckIndexOp check) { return emitCheckIndex(*this, check); })
       .Case([&](RotaryOp rotary) { return emitRotary(*this, rotary); })
       .Case([&](AttentionOp attention) { return emitAttention(*this, attention); })
       .Case([&](TopKOp topK) { return emitTopK(*this, topK); })
       .Case([&](CumulativeSumOp sums) { return emitCumulativeSum(*this, sums); })
       .Case([&](AttentionGradOp grad) { return emitAttentionGrad(*this, grad); })
-      .Case<TakeOp, SliceOp, PadOp>([&](Operation *) { return emitRows(*this, op); })
+      .Case<GatherOp, SliceOp, PadOp>([&](Operation *) { return emitRows(*this, op); })
       .Default([&](Operation *) {
         if (op->hasTrait<Elementwise>())
           return emitRows(*this, op);
@@ -74,36 +74,36 @@ LogicalResult FunctionEmitter::emitOp(Operation *op) {
       });
 }
 
-std::string emission::getVariantTable(Sizes &sizes, RepeatOp repeat) {
+std::string emission::getVariantTable(LocalSizes &sizes, RepeatOp repeat) {
   return sizes.getTable((repeat.getDim().getName().getValue() + "_variant").str(),
                         repeat.getIterations().getVariants());
 }
 
-std::string emission::getSlotTable(Sizes &sizes, RepeatOp repeat, ArrayRef<int64_t> users) {
+std::string emission::getSlotTable(LocalSizes &sizes, RepeatOp repeat, ArrayRef<int64_t> users) {
   return sizes.getTable((repeat.getDim().getName().getValue() + "_slot").str(),
                         repeat.getIterations().getSlots(users));
 }
 
-PlaceAttr FunctionEmitter::getSlot(OpResult stack) {
+AllocRefAttr FunctionEmitter::getSlot(OpResult stack) {
   auto repeat = cast<RepeatOp>(stack.getOwner());
-  return memory::getPlace(stack).getSlot(
+  return memory::getAllocRef(stack).getSlot(
       repeats.size() - 1, repeat,
-      repeat.getStackUsers(stack.getResultNumber() - repeat.getNumCarried()));
+      repeat.getStackedUsers(stack.getResultNumber() - repeat.getNumIterArgs()));
 }
 
-LogicalResult FunctionEmitter::emitVariant(RepeatVariant variant, ArrayRef<Enclosing> enclosing,
-                                           std::string &name) {
+LogicalResult FunctionEmitter::emitVariant(RepeatVariant variant,
+                                           ArrayRef<EnclosingRepeat> enclosing, std::string &name) {
   RepeatOp repeat = variant.getRepeat();
   name = program.functionNames.pick(repeat.getDim().getName().str() +
                                     (repeat.getReverse() ? "_backward" : "_body"));
   // The callee's variables are its own.
   SmallVector<std::string> used = sizes().takeUsed();
-  FunctionEmitter emitter(program, SmallVector<Enclosing>(enclosing));
+  FunctionEmitter emitter(program, SmallVector<EnclosingRepeat>(enclosing));
   if (failed(emitter.emitFunction(name, variant.getBlock())))
     return failure();
   sizes().restoreUsed(used);
   name += "(ctx";
-  for (const Enclosing &each : enclosing)
+  for (const EnclosingRepeat &each : enclosing)
     name += ", " + each.index;
   name += ");";
   return success();
@@ -112,12 +112,12 @@ LogicalResult FunctionEmitter::emitVariant(RepeatVariant variant, ArrayRef<Enclo
 /// A loop that calls the body of each iteration's variant.
 LogicalResult FunctionEmitter::emitRepeat(RepeatOp repeat) {
   for (auto [init, argument] :
-       llvm::zip_equal(repeat.getInits(), repeat.getVariant(0).getCarriedArgs()))
-    copyToPlace(init, memory::getPlace(argument));
+       llvm::zip_equal(repeat.getInits(), repeat.getVariant(0).getIterArgs()))
+    copyToAllocation(init, memory::getAllocRef(argument));
   std::string count =
       sizes().getSize(repeat.getDim(), ArrayAttr::get(repeat.getContext(), {})).name;
   std::string index = "l" + (repeats.empty() ? std::string() : std::to_string(repeats.size()));
-  SmallVector<Enclosing> inner = repeats;
+  SmallVector<EnclosingRepeat> inner = repeats;
   inner.push_back({index, repeat});
   SmallVector<std::string> calls;
   for (const RepeatVariant &variant : repeat.getVariants())
@@ -136,7 +136,7 @@ LogicalResult FunctionEmitter::emitRepeat(RepeatOp repeat) {
     body.close();
   }
   body.unindent();
-  place.clear();
+  lastTrace.clear();
   return success();
 }
 
@@ -146,26 +146,27 @@ static bool isStackedEarly(const RepeatVariant &variant, Value yielded) {
 }
 
 void FunctionEmitter::emitEarlyStacks(RepeatVariant variant) {
-  for (auto [value, stack, operand] : variant.getStacks())
+  for (auto [value, stack, operand] : variant.getStackedOutputs())
     if (isStackedEarly(variant, value))
-      copyToPlace(value, getSlot(stack));
+      copyToAllocation(value, getSlot(stack));
 }
 
 /// Stacks come first: what is carried may overwrite their source.
 LogicalResult FunctionEmitter::emitYield(YieldOp yield) {
   RepeatVariant variant = *findVariant(yield->getBlock());
-  for (auto [value, stack, operand] : variant.getStacks())
+  for (auto [value, stack, operand] : variant.getStackedOutputs())
     if (!isStackedEarly(variant, value))
-      copyToPlace(value, getSlot(stack));
+      copyToAllocation(value, getSlot(stack));
   for (auto [value, argument] :
-       llvm::zip_equal(variant.getYieldedCarried(), variant.getCarriedArgs()))
-    copyToPlace(value, memory::getPlace(argument));
+       llvm::zip_equal(variant.getYieldedIterArgs(), variant.getIterArgs()))
+    copyToAllocation(value, memory::getAllocRef(argument));
   return success();
 }
 
 LogicalResult FunctionEmitter::emitReturn(Operation *op) {
-  auto targets = op->getAttrOfType<ArrayAttr>(memory::kArguments);
-  for (auto [value, target] : llvm::zip_equal(op->getOperands(), targets.getAsRange<PlaceAttr>()))
-    copyToPlace(value, target);
+  auto targets = op->getAttrOfType<ArrayAttr>(memory::kArgumentAllocs);
+  for (auto [value, target] :
+       llvm::zip_equal(op->getOperands(), targets.getAsRange<AllocRefAttr>()))
+    copyToAllocation(value, target);
   return success();
 }

@@ -61,24 +61,24 @@ std::string emission::getScalarType(Operation *op) {
 
 ProgramState::ProgramState(ModuleOp module, Target target)
     : target(target), sizes(dist::MeshOp::lookup(module)) {
-  auto buffers = module->getAttrOfType<ArrayAttr>(memory::kPersistent);
-  persistent = llvm::to_vector(buffers.getAsRange<BufferAttr>());
+  auto allocations = module->getAttrOfType<ArrayAttr>(memory::kPersistent);
+  persistent = llvm::to_vector(allocations.getAsRange<AllocationAttr>());
 }
 
-std::optional<Extent> ProgramState::getBucket(PlaceAttr place) {
-  if (!place || place.getSpace() != MemorySpace::Persistent)
+std::optional<SizeExpr> ProgramState::getBucket(AllocRefAttr ref) {
+  if (!ref || ref.getSpace() != MemorySpace::Persistent)
     return std::nullopt;
-  StringAttr bucket = persistent[place.getBuffer()].getBucket();
+  StringAttr bucket = persistent[ref.getIndex()].getBucket();
   if (!bucket)
     return std::nullopt;
   SmallVector<NamedTensorType> types;
-  for (BufferAttr buffer : persistent)
-    if (buffer.getBucket() == bucket)
-      types.push_back(cast<NamedTensorType>(buffer.getType()));
-  return Extent(sizes.getBucket(bucket.getValue(), types));
+  for (AllocationAttr allocation : persistent)
+    if (allocation.getBucket() == bucket)
+      types.push_back(cast<NamedTensorType>(allocation.getType()));
+  return SizeExpr(sizes.getBucket(bucket.getValue(), types));
 }
 
-FunctionEmitter::FunctionEmitter(ProgramState &program, SmallVector<Enclosing> repeats)
+FunctionEmitter::FunctionEmitter(ProgramState &program, SmallVector<EnclosingRepeat> repeats)
     : program(program), repeats(std::move(repeats)) {}
 
 SmallVector<Index> FunctionEmitter::getSpace(Value value) {
@@ -88,19 +88,19 @@ SmallVector<Index> FunctionEmitter::getSpace(Value value) {
   return space;
 }
 
-Extent FunctionEmitter::getDistance(PlaceAttr place, NamedTensorType type) {
-  std::optional<Extent> bucket = program.getBucket(place);
+SizeExpr FunctionEmitter::getSlotStride(AllocRefAttr ref, NamedTensorType type) {
+  std::optional<SizeExpr> bucket = program.getBucket(ref);
   if (!bucket)
     return sizes().getCount(type);
-  Extent slots;
+  SizeExpr slots;
   SmallVector<LocalDim> dims = sizes().getDims(type);
   for (const LocalDim &dim : ArrayRef(dims).drop_back())
     slots = slots * dim.size;
   return slots * *bucket;
 }
 
-Extent FunctionEmitter::getRowDistance(Value flat) {
-  if (std::optional<Extent> bucket = program.getBucket(memory::getPlace(flat)))
+SizeExpr FunctionEmitter::getRowStride(Value flat) {
+  if (std::optional<SizeExpr> bucket = program.getBucket(memory::getAllocRef(flat)))
     return *bucket;
   return sizes().getDims(cast<NamedTensorType>(flat.getType())).back().size;
 }
@@ -109,7 +109,7 @@ Access FunctionEmitter::getAccess(Value value, ArrayRef<Index> space) {
   Access access = makeAccess(getPointer(value), space);
   auto type = cast<NamedTensorType>(value.getType());
   access.isNarrow = type.getElementType().isBF16();
-  if (std::optional<Extent> distance = program.getBucket(memory::getPlace(value)))
+  if (std::optional<SizeExpr> distance = program.getBucket(memory::getAllocRef(value)))
     for (const Index &slots : llvm::reverse(space.drop_back())) {
       access.strides[slots.key] = *distance;
       distance = slots.size * *distance;
@@ -118,7 +118,7 @@ Access FunctionEmitter::getAccess(Value value, ArrayRef<Index> space) {
 }
 
 Access FunctionEmitter::getIndexAccess(IotaOp iota) {
-  Access access = makeAccess(getRankOffset(iota.getType(), 0), getSpace(iota.getResult()));
+  Access access = makeAccess(getShardOffset(iota.getType(), 0), getSpace(iota.getResult()));
   access.isIndex = true;
   return access;
 }
@@ -127,16 +127,16 @@ Access FunctionEmitter::getAccess(Value value) {
   return getAccess(value, getSpace(value));
 }
 
-std::string FunctionEmitter::getPlacePointer(PlaceAttr place, Type element,
-                                             const Extent &distance) {
-  bool persistent = place.getSpace() == MemorySpace::Persistent;
+std::string FunctionEmitter::getAllocPointer(AllocRefAttr ref, Type element,
+                                             const SizeExpr &distance) {
+  bool persistent = ref.getSpace() == MemorySpace::Persistent;
   std::string text = (persistent ? "persistent<" : "transient<") + getElementType(element) +
-                     ">(ctx, " + std::to_string(place.getBuffer()) + ")";
+                     ">(ctx, " + std::to_string(ref.getIndex()) + ")";
   // Slots are row-major in the enclosing repeats' indices; of those, the innermost varies fastest.
-  Extent stride = distance;
-  size_t depth = place.getLevels().size();
-  for (int64_t level : llvm::reverse(place.getLevels())) {
-    ArrayRef<int64_t> users = place.getLevelUsers(--depth);
+  SizeExpr stride = distance;
+  size_t depth = ref.getLevels().size();
+  for (int64_t level : llvm::reverse(ref.getLevels())) {
+    ArrayRef<int64_t> users = ref.getLevelUsers(--depth);
     RepeatOp repeat = repeats[level].repeat;
     std::string slot = repeats[level].index;
     DimAttr slots = repeat.getDim();
@@ -145,7 +145,7 @@ std::string FunctionEmitter::getPlacePointer(PlaceAttr place, Type element,
       slots = repeat.getStackDim(users);
     }
     text += " + " + scale(slot, stride);
-    stride = Extent(sizes().getSize(slots, ArrayAttr::get(place.getContext(), {}))) * stride;
+    stride = SizeExpr(sizes().getSize(slots, ArrayAttr::get(ref.getContext(), {}))) * stride;
   }
   return text;
 }
@@ -160,18 +160,18 @@ std::string FunctionEmitter::getPointer(Value value) {
   pointers[value] = name;
   auto type = cast<NamedTensorType>(value.getType());
   auto layer = value.getDefiningOp<dist::LayerOp>();
-  PlaceAttr where = memory::getPlace(value);
-  std::string place = layer
-                          ? getLayerPointer(layer)
-                          : getPlacePointer(where, type.getElementType(), getDistance(where, type));
-  body.line(getElementType(type.getElementType()) + " *" + name + " = " + place + ";");
+  AllocRefAttr where = memory::getAllocRef(value);
+  std::string address =
+      layer ? getLayerPointer(layer)
+            : getAllocPointer(where, type.getElementType(), getSlotStride(where, type));
+  body.line(getElementType(type.getElementType()) + " *" + name + " = " + address + ";");
   return name;
 }
 
 std::string FunctionEmitter::getLayerPointer(dist::LayerOp layer) {
   NamedTensorType stack = layer.getStack().getType();
-  PlaceAttr place = memory::getPlace(layer.getStack());
-  std::string text = getPlacePointer(place, stack.getElementType(), getDistance(place, stack));
+  AllocRefAttr ref = memory::getAllocRef(layer.getStack());
+  std::string text = getAllocPointer(ref, stack.getElementType(), getSlotStride(ref, stack));
   DimAttr dim = stack.getDims().front();
   std::string count = sizes().getSize(dim, ArrayAttr::get(layer.getContext(), {})).name;
   int64_t offset = layer.getOffset();
@@ -188,12 +188,12 @@ std::string FunctionEmitter::getLayerPointer(dist::LayerOp layer) {
     position = "(" + count + " - 1)";
   }
   return position == "0" ? text
-                         : text + " + " + scale(position, getDistance(place, layer.getType()));
+                         : text + " + " + scale(position, getSlotStride(ref, layer.getType()));
 }
 
 std::string FunctionEmitter::getScratch(Operation *op, unsigned index, Type type) {
-  auto places = op->getAttrOfType<ArrayAttr>(memory::kScratch);
-  return getPlacePointer(cast<PlaceAttr>(places[index]), type, Extent());
+  auto refs = op->getAttrOfType<ArrayAttr>(memory::kScratch);
+  return getAllocPointer(cast<AllocRefAttr>(refs[index]), type, SizeExpr());
 }
 
 std::string FunctionEmitter::getInlineScalar(Value value) {
@@ -213,12 +213,12 @@ std::string FunctionEmitter::getInlineScalar(Value value) {
       .getElementExpression({}, 0, getScalarType(constant));
 }
 
-std::string FunctionEmitter::getRankOffset(NamedTensorType type, int64_t dim) {
+std::string FunctionEmitter::getShardOffset(NamedTensorType type, int64_t dim) {
   ArrayAttr axes = type.getShardingOrReplicated().getDimAxes()[dim];
   if (axes.empty())
     return "";
-  Factor size = sizes().getSize(type.getDims()[dim], axes);
-  std::string start = "(" + sizes().getPart(axes) + ") * " + size.name;
+  SizeFactor size = sizes().getSize(type.getDims()[dim], axes);
+  std::string start = "(" + sizes().getShardIndex(axes) + ") * " + size.name;
   std::string &name = rankOffsets[start];
   if (name.empty()) {
     name = scope.pick(size.name + "_start");
@@ -238,20 +238,20 @@ void FunctionEmitter::emitSourceLine(Operation *op) {
 /// `contract wgrad` of a `titan.contract` that is part of the weight gradient.
 static std::string getAction(Operation *op) {
   std::string action = op->getName().stripDialect().str();
-  if (auto part = op->getAttrOfType<StringAttr>(attr::kPart))
-    action += " " + part.getValue().str();
+  if (auto kind = op->getAttrOfType<StringAttr>(attr::kGradKind))
+    action += " " + kind.getValue().str();
   return action;
 }
 
-void FunctionEmitter::setPlace(Operation *op) {
+void FunctionEmitter::emitTrace(Operation *op) {
   std::string now = getSourceLine(op->getLoc());
   if (now.empty())
     return;
-  std::string call = "at(ctx, " + quote(now) + ", " + quote(getAction(op)) + ");";
-  if (call == place)
+  std::string call = "trace(ctx, " + quote(now) + ", " + quote(getAction(op)) + ");";
+  if (call == lastTrace)
     return;
-  place = call;
-  body.line(place);
+  lastTrace = call;
+  body.line(lastTrace);
 }
 
 std::string FunctionEmitter::getGroup(ArrayAttr axes) {
@@ -267,24 +267,24 @@ void FunctionEmitter::copyTo(Value value, StringRef target) {
 }
 
 /// Slot by slot where these lie apart on either side.
-void FunctionEmitter::copyToPlace(Value value, PlaceAttr target) {
+void FunctionEmitter::copyToAllocation(Value value, AllocRefAttr target) {
   auto type = cast<NamedTensorType>(value.getType());
-  PlaceAttr source = memory::getPlace(value);
+  AllocRefAttr source = memory::getAllocRef(value);
   if (target == source)
     return;
-  std::string to = getPlacePointer(target, type.getElementType(), getDistance(target, type));
-  std::optional<Extent> sourceBucket = program.getBucket(source),
-                        targetBucket = program.getBucket(target);
+  std::string to = getAllocPointer(target, type.getElementType(), getSlotStride(target, type));
+  std::optional<SizeExpr> sourceBucket = program.getBucket(source),
+                          targetBucket = program.getBucket(target);
   SmallVector<LocalDim> dims = sizes().getDims(type);
   if (!(sourceBucket || targetBucket) || dims.size() == 1)
     return copyTo(value, to);
-  Extent slots, part = dims.back().size;
+  SizeExpr slots, size = dims.back().size;
   for (const LocalDim &dim : ArrayRef(dims).drop_back())
     slots = slots * dim.size;
   Loop loop{{"slots"}, slots, "slot"};
   std::string from = getPointer(value);
   openLoops(body, loop);
-  body.line("tm::copy(ctx, " + to + " + " + scale("slot", targetBucket.value_or(part)) + ", " +
-            from + " + " + scale("slot", sourceBucket.value_or(part)) + ", " + part.str() + ");");
+  body.line("tm::copy(ctx, " + to + " + " + scale("slot", targetBucket.value_or(size)) + ", " +
+            from + " + " + scale("slot", sourceBucket.value_or(size)) + ", " + size.str() + ");");
   closeLoops(body, loop);
 }

@@ -11,7 +11,7 @@
 
 #include "compiler/emission/EmitCpp.h"
 #include "compiler/emission/Gemm.h"
-#include "compiler/emission/Sizes.h"
+#include "compiler/emission/LocalSizes.h"
 #include "compiler/emission/Writer.h"
 #include "dialects/titan/IR/Titan.h"
 
@@ -22,16 +22,16 @@ struct ProgramState {
   ProgramState(mlir::ModuleOp module, Target target);
   /// The size of the bucket in which `place` is, in elements: from one slot of a buffer to the
   /// next. None for other places.
-  std::optional<Extent> getBucket(ir::PlaceAttr place);
+  std::optional<SizeExpr> getBucket(ir::AllocRefAttr ref);
   Target target;
-  llvm::SmallVector<ir::BufferAttr> persistent;
-  Sizes sizes;
+  llvm::SmallVector<ir::AllocationAttr> persistent;
+  LocalSizes sizes;
   NameScope functionNames;
   std::string functions; ///< text of the finished ones, callees first
 };
 
 /// A repeat around the function's code: its index is a parameter.
-struct Enclosing {
+struct EnclosingRepeat {
   std::string index;
   ir::RepeatOp repeat;
 };
@@ -39,14 +39,14 @@ struct Enclosing {
 class FunctionEmitter {
 public:
   /// `repeats`: the enclosing ones, the outermost first.
-  FunctionEmitter(ProgramState &program, llvm::SmallVector<Enclosing> repeats);
+  FunctionEmitter(ProgramState &program, llvm::SmallVector<EnclosingRepeat> repeats);
 
   /// Emits the operations of `block` as a function called `name`.
   mlir::LogicalResult emitFunction(llvm::StringRef name, mlir::Block &block);
 
   //===--- What the emission of operations uses ---------------------------===//
   Writer &out() { return body; }
-  Sizes &sizes() { return program.sizes; }
+  LocalSizes &sizes() { return program.sizes; }
   bool isCuda() const { return program.target == Target::Cuda; }
   NameScope &names() { return scope; }
   /// The pointer variable of `value`, declared if need be.
@@ -58,9 +58,9 @@ public:
   /// The same with the names that the dimensions have in `space`.
   Access getAccess(mlir::Value value, llvm::ArrayRef<Index> space);
   /// Elements between a value of this type at `place` and the one in the next slot.
-  Extent getDistance(ir::PlaceAttr place, ir::NamedTensorType type);
+  SizeExpr getSlotStride(ir::AllocRefAttr ref, ir::NamedTensorType type);
   /// Elements between the rows of a flat value: its slots, which lie apart in a bucket.
-  Extent getRowDistance(mlir::Value flat);
+  SizeExpr getRowStride(mlir::Value flat);
   /// The access of an iota, whose elements need no memory: they are where they are.
   Access getIndexAccess(ir::IotaOp iota);
   llvm::SmallVector<Index> getSpace(mlir::Value value);
@@ -69,13 +69,13 @@ public:
   std::string getInlineScalar(mlir::Value value);
   /// Global index at which this rank's part of dimension `dim` starts, as a variable that is
   /// declared here; empty if it is 0.
-  std::string getRankOffset(ir::NamedTensorType type, int64_t dim);
-  /// Writes `at(ctx, "file:line", "operation");`, for messages and profiles.
-  void setPlace(mlir::Operation *op);
+  std::string getShardOffset(ir::NamedTensorType type, int64_t dim);
+  /// Writes `trace(ctx, "file:line", "operation");`, for messages and profiles.
+  void emitTrace(mlir::Operation *op);
   /// Copies `value` to `target`, a pointer expression.
   void copyTo(mlir::Value value, llvm::StringRef target);
   /// `distance`: elements from one slot of the place's buffer to the next.
-  std::string getPlacePointer(ir::PlaceAttr place, mlir::Type element, const Extent &distance);
+  std::string getAllocPointer(ir::AllocRefAttr ref, mlir::Type element, const SizeExpr &distance);
   /// A `constexpr` array of mesh axes and the GroupRef of it.
   std::string getGroup(mlir::ArrayAttr axes);
 
@@ -84,30 +84,30 @@ private:
   mlir::LogicalResult emitRepeat(ir::RepeatOp repeat);
   mlir::LogicalResult emitYield(ir::YieldOp yield);
   mlir::LogicalResult emitReturn(mlir::Operation *op);
-  mlir::LogicalResult emitVariant(ir::RepeatVariant variant, llvm::ArrayRef<Enclosing> enclosing,
-                                  std::string &name);
+  mlir::LogicalResult emitVariant(ir::RepeatVariant variant,
+                                  llvm::ArrayRef<EnclosingRepeat> enclosing, std::string &name);
   void emitEarlyStacks(ir::RepeatVariant variant);
   std::string getLayerPointer(dist::LayerOp layer);
   /// Copies where the memory phase could not make the value's place the one it must have.
-  void copyToPlace(mlir::Value value, ir::PlaceAttr target);
+  void copyToAllocation(mlir::Value value, ir::AllocRefAttr target);
   /// The slot of a stack of the innermost repeat.
-  ir::PlaceAttr getSlot(mlir::OpResult stack);
+  ir::AllocRefAttr getSlot(mlir::OpResult stack);
   void emitSourceLine(mlir::Operation *op);
 
   ProgramState &program;
-  llvm::SmallVector<Enclosing> repeats;
+  llvm::SmallVector<EnclosingRepeat> repeats;
   NameScope scope;
   Writer body{1};
   llvm::DenseMap<mlir::Value, std::string> pointers;
   llvm::StringMap<std::string> rankOffsets; ///< variable by expression
   std::string line;                         ///< source line of the last comment
-  std::string place;                        ///< the last call of `at`
+  std::string lastTrace;                    ///< the last call of `at`
 };
 
 /// The table that says which variant an iteration runs, and the one of the slots that `users` have
 /// (none: all variants, whose slots are the iterations).
-std::string getVariantTable(Sizes &sizes, ir::RepeatOp repeat);
-std::string getSlotTable(Sizes &sizes, ir::RepeatOp repeat, llvm::ArrayRef<int64_t> users);
+std::string getVariantTable(LocalSizes &sizes, ir::RepeatOp repeat);
+std::string getSlotTable(LocalSizes &sizes, ir::RepeatOp repeat, llvm::ArrayRef<int64_t> users);
 
 /// `file:line` of an operation's location; empty where it has none.
 std::string getSourceLine(mlir::Location location);
@@ -128,9 +128,9 @@ mlir::LogicalResult emitRows(FunctionEmitter &emitter, mlir::Operation *op);
 mlir::LogicalResult emitFused(FunctionEmitter &emitter, ir::FusedOp op);
 mlir::LogicalResult emitReduce(FunctionEmitter &emitter, ir::ReduceOp op);
 /// Before the sums of an operation join a tensor: that tensor, where they will be.
-void emitJoined(FunctionEmitter &emitter, mlir::Operation *op);
+void emitAccumulator(FunctionEmitter &emitter, mlir::Operation *op);
 mlir::LogicalResult emitContract(FunctionEmitter &emitter, ir::ContractOp op);
-mlir::LogicalResult emitScatter(FunctionEmitter &emitter, ir::PutOp op);
+mlir::LogicalResult emitScatter(FunctionEmitter &emitter, ir::ScatterOp op);
 mlir::LogicalResult emitTopK(FunctionEmitter &emitter, ir::TopKOp op);
 mlir::LogicalResult emitCumulativeSum(FunctionEmitter &emitter, ir::CumulativeSumOp op);
 mlir::LogicalResult emitCheckIndex(FunctionEmitter &emitter, ir::CheckIndexOp op);
@@ -147,14 +147,14 @@ struct Reduction {
   llvm::SmallVector<Access> factors;
   Access result;
   dist::ReductionKind kind;
-  std::string type;   ///< in which it is summed, in C++
-  bool joins = false; ///< sums are added to what lies in `result`
+  std::string type;         ///< in which it is summed, in C++
+  bool accumulates = false; ///< sums are added to what lies in `result`
 };
 void emitReduction(FunctionEmitter &emitter, Reduction reduction);
 
 /// Writes `#pragma omp parallel for ...` before a nest of `depth` loops over `count` elements,
 /// unless it is known to be too little work to share.
-void emitParallel(Writer &out, int depth, const Extent &count);
+void emitParallel(Writer &out, int depth, const SizeExpr &count);
 /// `for (int64_t v = 0; v < size; ++v) {` for each loop; the caller closes them.
 void openLoops(Writer &out, llvm::ArrayRef<Loop> loops);
 void closeLoops(Writer &out, llvm::ArrayRef<Loop> loops);

@@ -12,9 +12,9 @@ struct Classes {
   llvm::SmallVector<Loop> batch, m, n, k;
 };
 
-std::optional<Extent> getStride(const Access &access, const Loop &loop) {
+std::optional<SizeExpr> getStride(const Access &access, const Loop &loop) {
   auto it = access.strides.find(loop.getKey());
-  return it == access.strides.end() ? std::nullopt : std::optional<Extent>(it->second);
+  return it == access.strides.end() ? std::nullopt : std::optional<SizeExpr>(it->second);
 }
 
 /// Dimensions of one class are merged in the order of the result, or of the left operand for k.
@@ -34,10 +34,10 @@ Classes classify(const GemmOperand &a, const GemmOperand &b, const GemmOperand &
 /// A matrix needs unit stride along `row` or `column`. Absent loops (size 1) fit anywhere. The
 /// leading dimension is the other stride; where that dimension has size 1, any legal number.
 bool fits(const Access &access, const Loop *row, const Loop *column, bool &transposed,
-          Extent &leading) {
+          SizeExpr &leading) {
   if (!column || getStride(access, *column)->isOne()) {
     transposed = false;
-    leading = row ? *getStride(access, *row) : column ? column->size : Extent();
+    leading = row ? *getStride(access, *row) : column ? column->size : SizeExpr();
     // A column vector with strides between its elements has them as leading dimension.
     return true;
   }
@@ -59,9 +59,9 @@ bool tryChoice(const GemmOperand &a, const GemmOperand &b, const GemmOperand &c,
     return false;
   if (transposeC)
     return false;
-  plan.m = m ? m->size : Extent();
-  plan.n = n ? n->size : Extent();
-  plan.k = k ? k->size : Extent();
+  plan.m = m ? m->size : SizeExpr();
+  plan.n = n ? n->size : SizeExpr();
+  plan.k = k ? k->size : SizeExpr();
   plan.isGemm = true;
   return true;
 }
@@ -76,7 +76,7 @@ llvm::SmallVector<const Loop *> getCandidates(llvm::ArrayRef<Loop> loops) {
   return candidates;
 }
 
-void addOthers(llvm::ArrayRef<Loop> loops, const Loop *taken, GemmPlan &plan) {
+void addRemaining(llvm::ArrayRef<Loop> loops, const Loop *taken, GemmPlan &plan) {
   for (const Loop &loop : loops)
     if (&loop != taken)
       plan.loops.push_back(loop);
@@ -87,7 +87,7 @@ void addBatch(llvm::ArrayRef<Loop> loops, const GemmOperand &a, const GemmOperan
               const GemmOperand &c, GemmPlan &plan) {
   if (loops.empty())
     return;
-  addOthers(loops, &loops.back(), plan);
+  addRemaining(loops, &loops.back(), plan);
   plan.batch = loops.back();
   plan.strideA = *getStride(a.access, loops.back());
   plan.strideB = *getStride(b.access, loops.back());
@@ -102,10 +102,10 @@ bool tryOrder(const GemmOperand &a, const GemmOperand &b, const GemmOperand &c, 
         if (!tryChoice(a, b, c, m, n, k, plan))
           continue;
         addBatch(classes.batch, a, b, c, plan);
-        addOthers(classes.m, m, plan);
-        addOthers(classes.n, n, plan);
+        addRemaining(classes.m, m, plan);
+        addRemaining(classes.n, n, plan);
         size_t before = plan.loops.size();
-        addOthers(classes.k, k, plan);
+        addRemaining(classes.k, k, plan);
         plan.accumulates = plan.loops.size() > before;
         return true;
       }

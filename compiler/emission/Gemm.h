@@ -26,11 +26,11 @@ struct GemmPlan {
   bool isGemm = false;
   /// The product computes the transposed result: operands are swapped.
   bool swapped = false;
-  Extent m, n, k;
+  SizeExpr m, n, k;
   bool transposeA = false, transposeB = false;
-  Extent lda, ldb, ldc;
+  SizeExpr lda, ldb, ldc;
   std::optional<Loop> batch; ///< the batch loop that the product does itself
-  Extent strideA, strideB, strideC;
+  SizeExpr strideA, strideB, strideC;
   llvm::SmallVector<Loop> loops; ///< around the product; k loops accumulate
   bool accumulates = false;      ///< some of `loops` walk k
 };

@@ -6,11 +6,11 @@ using namespace titan;
 using namespace titan::emission;
 
 /// Below this many elements, starting threads costs more than it saves.
-static constexpr int64_t kLittleWork = 16384;
+static constexpr int64_t kMinParallelWork = 16384;
 
-void emission::emitParallel(Writer &out, int depth, const Extent &count) {
+void emission::emitParallel(Writer &out, int depth, const SizeExpr &count) {
   std::optional<int64_t> value = count.getValue();
-  if (depth == 0 || (value && *value < kLittleWork))
+  if (depth == 0 || (value && *value < kMinParallelWork))
     return;
   out.line("#pragma omp parallel for" +
            (depth > 1 ? " collapse(" + std::to_string(depth) + ")" : std::string()));
@@ -46,7 +46,7 @@ void emission::splitIndex(Writer &out, llvm::ArrayRef<Loop> loops, llvm::ArrayRe
     if (llvm::any_of(known, [&](const Loop &loop) { return loop.getKey() == loops[at].getKey(); }))
       continue;
     std::string index = "index";
-    Extent below;
+    SizeExpr below;
     for (const Loop &loop : loops.drop_front(at + 1))
       below = below * loop.size;
     if (!below.isOne())
@@ -58,7 +58,7 @@ void emission::splitIndex(Writer &out, llvm::ArrayRef<Loop> loops, llvm::ArrayRe
 }
 
 static void open(Writer &out, llvm::ArrayRef<Loop> loops, llvm::StringRef launch) {
-  Extent count;
+  SizeExpr count;
   for (const Loop &loop : loops)
     count = count * loop.size;
   std::string index = loops.size() == 1 ? loops[0].variable : "index";

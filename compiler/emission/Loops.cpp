@@ -9,7 +9,7 @@ using namespace titan::emission;
 
 Access titan::emission::makeAccess(std::string pointer, llvm::ArrayRef<Index> dims) {
   Access access{std::move(pointer), {}};
-  Extent stride;
+  SizeExpr stride;
   for (const Index &dim : llvm::reverse(dims)) {
     access.strides[dim.key] = stride;
     stride = dim.size * stride;

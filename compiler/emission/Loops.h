@@ -9,7 +9,7 @@
 #ifndef TITAN_COMPILER_EMISSION_LOOPS_H
 #define TITAN_COMPILER_EMISSION_LOOPS_H
 
-#include "compiler/emission/Extent.h"
+#include "compiler/emission/SizeExpr.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -20,7 +20,7 @@ namespace titan::emission {
 /// How a tensor is addressed: a pointer and a stride for each of its dimensions, by name.
 struct Access {
   std::string pointer;
-  llvm::StringMap<Extent> strides;
+  llvm::StringMap<SizeExpr> strides;
   bool isNarrow = false; ///< elements are bf16: computed with as float, rounded by a store
   /// No memory: an element is its own offset, counted from `pointer`, a number (empty: 0).
   bool isIndex = false;
@@ -29,13 +29,13 @@ struct Access {
 /// A dimension of an index space.
 struct Index {
   std::string key;
-  Extent size;
+  SizeExpr size;
 };
 
 /// A loop over merged dimensions. The strides of an access along it are those of the last key.
 struct Loop {
   llvm::SmallVector<std::string> keys; ///< outer to inner
-  Extent size;
+  SizeExpr size;
   std::string variable;
   llvm::StringRef getKey() const { return keys.back(); }
 };

@@ -8,8 +8,8 @@
 #include "dialects/titan/IR/Stacked.h"
 #include "dialects/titan/Kernels/ScalarText.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
-#include "dialects/titan/Transforms/Memory/Handovers.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 
 using namespace mlir;
 using namespace titan;
@@ -22,7 +22,7 @@ ProgramTable::ProgramTable(ModuleOp module, Writer &out)
 static std::string joinAxes(dist::MeshOp mesh, ArrayAttr axes, StringRef separator) {
   std::string text;
   for (auto axis : axes.getAsRange<StringAttr>())
-    text += (text.empty() ? "" : separator.str()) + Sizes::getAxisName(mesh, axis);
+    text += (text.empty() ? "" : separator.str()) + LocalSizes::getAxisName(mesh, axis);
   return text;
 }
 
@@ -43,7 +43,7 @@ static std::string getDegree(dist::MeshOp mesh, ArrayAttr axes) {
     return std::to_string(known);
   std::string text;
   for (auto axis : axes.getAsRange<StringAttr>())
-    text += (text.empty() ? "degree[" : " * degree[") + Sizes::getAxisName(mesh, axis) + "]";
+    text += (text.empty() ? "degree[" : " * degree[") + LocalSizes::getAxisName(mesh, axis) + "]";
   return axes.size() == 1 ? text : "(" + text + ")";
 }
 
@@ -68,38 +68,38 @@ std::string ProgramTable::getCount(NamedTensorType type) {
   return text;
 }
 
-std::string ProgramTable::getBuffer(BufferAttr buffer) {
-  auto type = cast<NamedTensorType>(buffer.getType());
+std::string ProgramTable::getAllocation(AllocationAttr allocation) {
+  auto type = cast<NamedTensorType>(allocation.getType());
   std::string count = getCount(type);
-  if (buffer.getPad())
-    count = "(" + count + " + " + getDegree(mesh, buffer.getPad()) + ")";
-  if (buffer.getPer())
+  if (allocation.getPad())
+    count = "(" + count + " + " + getDegree(mesh, allocation.getPad()) + ")";
+  if (allocation.getPer())
     count = "tm::threads() * " + count;
-  return "{" + quote(buffer.getName().getValue()) + ", " + count + " * sizeOf(" +
-         getDType(type.getElementType()) + "), " + std::to_string(buffer.getFirst()) + ", " +
-         std::to_string(buffer.getLast()) +
-         (buffer.getBucket() ? ", " + quote(buffer.getBucket().getValue()) + ", " +
-                                   std::to_string(memory::countSlots(type))
-                             : "") +
+  return "{" + quote(allocation.getName().getValue()) + ", " + count + " * sizeOf(" +
+         getDType(type.getElementType()) + "), " + std::to_string(allocation.getFirst()) + ", " +
+         std::to_string(allocation.getLast()) +
+         (allocation.getBucket() ? ", " + quote(allocation.getBucket().getValue()) + ", " +
+                                       std::to_string(memory::countSlots(type))
+                                 : "") +
          "}";
 }
 
-/// Stacks that are filled while others empty.
-static std::string getHandover(const arena::Handover &handover) {
+/// Stacks that are produced while others empty.
+static std::string getStackOverlap(const arena::StackOverlap &overlap) {
   auto list = [](const auto &items, auto print) {
     std::string text;
     for (const auto &item : items)
       text += (text.empty() ? "" : ", ") + print(item);
     return "{" + text + "}";
   };
-  auto number = [](size_t buffer) { return std::to_string(buffer); };
-  auto corner = [](arena::Corner at) {
+  auto number = [](size_t allocation) { return std::to_string(allocation); };
+  auto constraint = [](arena::OffsetConstraint at) {
     return "{" + std::to_string(at.below) + ", " + std::to_string(at.above) + "}";
   };
-  return "{" + list(handover.emptied, number) + ", " + list(handover.filled, number) + ", " +
-         std::to_string(handover.emptiedSlots) + ", " + std::to_string(handover.filledSlots) +
-         ", " + list(handover.filledAbove, corner) + ", " + list(handover.filledBelow, corner) +
-         "}";
+  return "{" + list(overlap.consumed, number) + ", " + list(overlap.produced, number) + ", " +
+         std::to_string(overlap.consumedSlots) + ", " + std::to_string(overlap.producedSlots) +
+         ", " + list(overlap.producedAbove, constraint) + ", " +
+         list(overlap.producedBelow, constraint) + "}";
 }
 
 std::string ProgramTable::getInfo(NamedTensorType type, DenseI64ArrayAttr unpadded) {
@@ -196,9 +196,9 @@ void ProgramTable::emitSettings() {
 
 void ProgramTable::emitPersistent() {
   out.open("setPersistent(p,");
-  if (auto buffers = module->getAttrOfType<ArrayAttr>(memory::kPersistent))
-    for (auto buffer : buffers.getAsRange<BufferAttr>())
-      out.line(getBuffer(buffer) + ",");
+  if (auto allocations = module->getAttrOfType<ArrayAttr>(memory::kPersistent))
+    for (auto allocation : allocations.getAsRange<AllocationAttr>())
+      out.line(getAllocation(allocation) + ",");
   out.close(");");
 }
 
@@ -227,20 +227,20 @@ static std::string getLists(ArrayRef<SmallVector<int64_t>> lists) {
 }
 
 void ProgramTable::emitTensor(func::FuncOp function, DictionaryAttr attributes,
-                              NamedTensorType type, PlaceAttr place) {
+                              NamedTensorType type, AllocRefAttr ref) {
   static const std::pair<StringRef, StringRef> roles[] = {
       {attr::kParam, "Parameter"}, {attr::kState, "State"},       {attr::kInput, "Input"},
       {attr::kScalar, "Scalar"},   {attr::kGradient, "Gradient"}, {attr::kOutput, "Output"}};
-  bool isShared = place.getSpace() == MemorySpace::Persistent;
+  bool isShared = ref.getSpace() == MemorySpace::Persistent;
   Operation *owner = isShared ? nullptr : function.getOperation();
   for (auto [attribute, role] : roles) {
     auto name = attributes.getAs<StringAttr>(attribute);
-    if (!name || !described.insert({owner, place}).second)
+    if (!name || !described.insert({owner, ref}).second)
       continue;
     out.line("{.role = Role::" + role + ", .name = " + quote(name) + ",");
     auto unpadded = attributes.getAs<DenseI64ArrayAttr>(attr::kUnpadded);
     out.line(" .info = " + getInfo(type, unpadded) +
-             ", .buffer = " + std::to_string(place.getBuffer()) + ",");
+             ", .allocation = " + std::to_string(ref.getIndex()) + ",");
     std::string rest =
         isShared ? ""
                  : ".function = " +
@@ -250,8 +250,8 @@ void ProgramTable::emitTensor(func::FuncOp function, DictionaryAttr attributes,
     if (stacked && !isa<UnitAttr>(stacked)) {
       Stack stack = getStack(stacked, type);
       rest += ", .iterations = " + getLists(stack.iterations);
-      if (!hasDefaultParts(stack))
-        rest += ", .repeatParts = " + getList(stack.parts);
+      if (!hasDefaultSegments(stack))
+        rest += ", .repeatSegments = " + getList(stack.segments);
     }
     if (auto init = attributes.getAs<InitAttr>(attr::kInit))
       rest += ", " + getInit(init);
@@ -267,40 +267,41 @@ void ProgramTable::emitTensor(func::FuncOp function, DictionaryAttr attributes,
 }
 
 void ProgramTable::emitTensors(func::FuncOp function) {
-  auto arguments = function->getAttrOfType<ArrayAttr>(memory::kArguments);
-  for (auto [i, place] : llvm::enumerate(arguments.getAsRange<PlaceAttr>()))
+  auto arguments = function->getAttrOfType<ArrayAttr>(memory::kArgumentAllocs);
+  for (auto [i, ref] : llvm::enumerate(arguments.getAsRange<AllocRefAttr>()))
     emitTensor(function, function.getArgAttrDict(i),
-               cast<NamedTensorType>(function.getArgument(i).getType()), place);
+               cast<NamedTensorType>(function.getArgument(i).getType()), ref);
   Operation *terminator = function.getBody().front().getTerminator();
-  auto results = terminator->getAttrOfType<ArrayAttr>(memory::kArguments);
-  for (auto [i, place] : llvm::enumerate(results.getAsRange<PlaceAttr>()))
+  auto results = terminator->getAttrOfType<ArrayAttr>(memory::kArgumentAllocs);
+  for (auto [i, ref] : llvm::enumerate(results.getAsRange<AllocRefAttr>()))
     emitTensor(function, function.getResultAttrDict(i),
-               cast<NamedTensorType>(terminator->getOperand(i).getType()), place);
+               cast<NamedTensorType>(terminator->getOperand(i).getType()), ref);
 }
 
 void ProgramTable::emitFunction(func::FuncOp function, StringRef name) {
   auto program = function->getAttrOfType<StringAttr>(attr::kProgram);
   auto events = function->getAttrOfType<IntegerAttr>(memory::kEvents);
   out.open("addFunction(p, {" + quote(program.getValue()) + ",");
-  for (auto buffer : function->getAttrOfType<ArrayAttr>(memory::kBuffers).getAsRange<BufferAttr>())
-    out.line(getBuffer(buffer) + ",");
-  std::vector<arena::Handover> handovers = memory::getHandovers(function);
+  for (auto allocation :
+       function->getAttrOfType<ArrayAttr>(memory::kTransient).getAsRange<AllocationAttr>())
+    out.line(getAllocation(allocation) + ",");
+  std::vector<arena::StackOverlap> stackOverlaps = memory::getStackOverlaps(function);
   out.close(", " + std::to_string(events.getInt()) + ", " + name +
-            (handovers.empty() ? "::run});" : "::run, {"));
-  if (handovers.empty())
+            (stackOverlaps.empty() ? "::run});" : "::run, {"));
+  if (stackOverlaps.empty())
     return;
   out.indent();
-  for (const arena::Handover &handover : handovers)
-    out.line(getHandover(handover) + ",");
+  for (const arena::StackOverlap &overlap : stackOverlaps)
+    out.line(getStackOverlap(overlap) + ",");
   out.close("});");
 }
 
-void ProgramTable::emitDivided(ArrayRef<func::FuncOp> functions) {
+void ProgramTable::emitDivisibility(ArrayRef<func::FuncOp> functions) {
   dist::MeshAxisAttr automatic = mesh ? dist::findAutoAxis(mesh) : dist::MeshAxisAttr();
   if (!automatic)
     return;
   for (const dist::DividedDim &found : dist::findDividedDims(functions, automatic.getName()))
-    out.line("p.divided.push_back({" + quote(found.dim.getName().getValue()) + ", " +
+    out.line("p.shardedDims.push_back({" + quote(found.dim.getName().getValue()) + ", " +
              std::to_string(found.dim.getSize()) + ", " + getAxes(found.axes) + "});");
 }
 
@@ -314,24 +315,24 @@ void ProgramTable::emitDescription(ArrayRef<func::FuncOp> functions,
     emitTensors(function);
   out.close(";");
   out.line("setTensors(p, tensors);");
-  emitDivided(functions);
+  emitDivisibility(functions);
   for (auto [function, name] : llvm::zip_equal(functions, namespaces))
     emitFunction(function, name);
   out.close();
   out.blank();
 }
 
-void ProgramTable::emitChoice(StringRef undivided) {
-  if (undivided.empty())
+void ProgramTable::emitChoice(StringRef degreeOne) {
+  if (degreeOne.empty())
     return out.line("describe(p, degree);");
-  out.line("if (degree[" + Sizes::getAxisName(mesh, dist::findAutoAxis(mesh).getName()) +
+  out.line("if (degree[" + LocalSizes::getAxisName(mesh, dist::findAutoAxis(mesh).getName()) +
            "] == 1)");
-  out.line("  " + undivided + "::describe(p, degree);");
+  out.line("  " + degreeOne + "::describe(p, degree);");
   out.line("else");
   out.line("  describe(p, degree);");
 }
 
-void ProgramTable::emit(StringRef undivided, StringRef checksum) {
+void ProgramTable::emit(StringRef degreeOne, StringRef checksum) {
   emitMesh();
   out.open("Program titan::rt::program(const int64_t *degree)");
   out.line("Program p;");
@@ -343,7 +344,7 @@ void ProgramTable::emit(StringRef undivided, StringRef checksum) {
     out.line("p.source = {" + quote(source) + ", " + std::to_string(source.size()) + "};");
   out.line("p.code = " + quote(checksum) + ";");
   out.line("p.mesh = programMesh();");
-  emitChoice(undivided);
+  emitChoice(degreeOne);
   emitSettings();
   if (parameterType)
     out.line("p.dtype = " + getDType(parameterType) + ";");

@@ -22,22 +22,22 @@ public:
   /// `describe`: buffers, tensors and functions. `namespaces`: that of each function, in order.
   void emitDescription(llvm::ArrayRef<mlir::func::FuncOp> functions,
                        llvm::ArrayRef<std::string> namespaces);
-  /// The rest. `undivided`: the namespace that is for the degree 1 of the `auto` axis, or empty.
+  /// The rest. `degreeOne`: the namespace that is for the degree 1 of the `auto` axis, or empty.
   /// `checksum` is that of all that was emitted before.
-  void emit(llvm::StringRef undivided, llvm::StringRef checksum);
+  void emit(llvm::StringRef degreeOne, llvm::StringRef checksum);
 
 private:
   void emitMesh();
-  void emitChoice(llvm::StringRef undivided);
+  void emitChoice(llvm::StringRef degreeOne);
   void emitSettings();
   void emitPersistent();
   void emitTensors(mlir::func::FuncOp function);
   void emitTensor(mlir::func::FuncOp function, mlir::DictionaryAttr attributes,
-                  ir::NamedTensorType type, ir::PlaceAttr place);
+                  ir::NamedTensorType type, ir::AllocRefAttr ref);
   /// What a degree of the `auto` axis must divide besides the tensors' dimensions.
-  void emitDivided(llvm::ArrayRef<mlir::func::FuncOp> functions);
+  void emitDivisibility(llvm::ArrayRef<mlir::func::FuncOp> functions);
   void emitFunction(mlir::func::FuncOp function, llvm::StringRef name);
-  std::string getBuffer(ir::BufferAttr buffer);
+  std::string getAllocation(ir::AllocationAttr allocation);
   /// `unpadded`: the sizes without padding, or null.
   std::string getInfo(ir::NamedTensorType type, mlir::DenseI64ArrayAttr unpadded);
   std::string getAxes(mlir::ArrayAttr axes);
@@ -48,7 +48,7 @@ private:
   dist::MeshOp mesh;
   Writer &out;
   /// Places that already have a tensor; those of no function are shared.
-  llvm::DenseSet<std::pair<mlir::Operation *, ir::PlaceAttr>> described;
+  llvm::DenseSet<std::pair<mlir::Operation *, ir::AllocRefAttr>> described;
   int64_t parameters = 0;
   mlir::Type parameterType; ///< element type of the first parameter; null where there is none
 };

@@ -28,7 +28,7 @@ static bool isExact(Operation *op) {
   }
   auto reduce = dyn_cast<ReduceOp>(op);
   return (reduce && reduce.getKind() != dist::ReductionKind::Sum) ||
-         isa<NegOp, MaximumOp, MinimumOp, SelectOp, ExpandOp, TakeOp, SliceOp, PadOp, PutOp,
+         isa<NegOp, MaximumOp, MinimumOp, SelectOp, ExpandOp, GatherOp, SliceOp, PadOp, ScatterOp,
              ConstantOp>(op);
 }
 
@@ -54,7 +54,7 @@ std::string RowNest::getGlobalIndex(Value value) {
   const Access &access = globalIndices[value];
   std::string index = getOffset(access, current);
   for (int64_t d = 0; d < type.getRank(); ++d)
-    if (std::string start = emitter.getRankOffset(type, d); !start.empty())
+    if (std::string start = emitter.getShardOffset(type, d); !start.empty())
       index += " + " + scale(start, access.strides.lookup(type.getDims()[d].getName().getValue()));
   return index;
 }
@@ -94,17 +94,17 @@ void RowNest::define(Value value, std::string expression) {
     auto it = innerOf.find(user);
     return it != innerOf.end() && it->second == inner;
   });
-  bool kept = targets.count(value) || accesses.count(value) || isRowScalar;
+  bool isStored = targets.count(value) || accesses.count(value) || isRowScalar;
   // A store rounds by itself.
   std::string stored = expression;
   if (isNarrow(value) && !isExact(value.getDefiningOp()))
     expression = ("float(bf16(" + strip(expression) + "))").str();
-  if (!kept && uses == 1 && expression.size() < 100) {
+  if (!isStored && uses == 1 && expression.size() < 100) {
     expressions[value] = std::move(expression);
     return;
   }
   // Several stores may overwrite what the others read, so everything is computed before.
-  if (kept && uses == 0 && !isRowScalar && countStores(inners[inner]) == 1) {
+  if (isStored && uses == 0 && !isRowScalar && countStores(inners[inner]) == 1) {
     store(value, stored);
     if (!targets.count(value))
       stores.push_back(getElement(accesses[value], current) + " = " + strip(expression).str() +
@@ -124,8 +124,8 @@ void RowNest::define(Value value, std::string expression) {
 void RowNest::emitOp(Operation *op) {
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](ReduceOp reduce) { emitReduce(reduce); })
-      .Case([&](TakeOp take) { define(take.getResult(), getTake(take)); })
-      .Case([&](PutOp put) { define(put.getResult(), getOneHot(put)); })
+      .Case([&](GatherOp gather) { define(gather.getResult(), getGather(gather)); })
+      .Case([&](ScatterOp scatter) { define(scatter.getResult(), getOneHot(scatter)); })
       .Case([&](PadOp pad) { define(pad.getResult(), getPad(pad)); })
       .Case([&](SliceOp slice) {
         define(slice.getResult(), getLoaded(accesses[slice.getInput()], current));
@@ -155,10 +155,10 @@ void RowNest::emitElementwise(Operation *op) {
     define(result, scalar.getElementExpression(in, result.getResultNumber(), getScalarType(op)));
 }
 
-std::string RowNest::getTake(TakeOp op) {
+std::string RowNest::getGather(GatherOp op) {
   auto table = op.getInput().getType();
   int64_t dim = table.indexOf(op.getAlongAttr());
-  std::string offset = emitter.getRankOffset(table, dim);
+  std::string offset = emitter.getShardOffset(table, dim);
   std::string at = emitter.names().pick("at");
   text.line("const int64_t " + at + " = " + getOperand(op.getIndices()) +
             (offset.empty() ? "" : " - " + offset) + ";");
@@ -170,9 +170,9 @@ std::string RowNest::getTake(TakeOp op) {
          getType(op.getResult()) + "(0))";
 }
 
-std::string RowNest::getOneHot(PutOp op) {
+std::string RowNest::getOneHot(ScatterOp op) {
   auto type = op.getResult().getType();
-  std::string offset = emitter.getRankOffset(type, type.indexOf(op.getAlongAttr()));
+  std::string offset = emitter.getShardOffset(type, type.indexOf(op.getAlongAttr()));
   std::string index = getIndex(op.getAlong()) + (offset.empty() ? "" : " + " + offset);
   return "(" + index + " == " + getOperand(op.getIndices()) + " ? " + getOperand(op.getUpdates()) +
          " : " + getType(op.getResult()) + "(0))";
@@ -185,7 +185,7 @@ std::string RowNest::getPad(PadOp op) {
   std::string index = getIndex(op.getDim()), from = std::to_string(op.getOffset());
   std::string size = emitter.sizes().getDims(op.getInput().getType())[dim].size.name;
   Access access = accesses[op.getInput()];
-  Extent stride = access.strides.lookup(inner);
+  SizeExpr stride = access.strides.lookup(inner);
   access.strides.erase(inner);
   access.strides[op.getDim()] = stride;
   std::string element =
@@ -203,21 +203,21 @@ static std::string getNeutral(ReduceOp op) {
   return (op.getKind() == dist::ReductionKind::Max ? "tm::lowest<" : "tm::highest<") + type + ">()";
 }
 
-SmallVector<Index> RowNest::getKeptSpace(ReduceOp op) {
-  SmallVector<Index> kept;
+SmallVector<Index> RowNest::getParallelSpace(ReduceOp op) {
+  SmallVector<Index> parallel;
   for (Index &dim : emitter.getSpace(op.getResult()))
     if (!isRow(dim.key))
-      kept.push_back(dim);
-  return kept;
+      parallel.push_back(dim);
+  return parallel;
 }
 
 bool RowNest::isLongSum(ReduceOp op) {
   if (op.getKind() != dist::ReductionKind::Sum || !isRounded(getType(op.getResult())))
     return false;
-  SmallVector<Index> kept = getKeptSpace(op);
-  Extent terms;
+  SmallVector<Index> parallel = getParallelSpace(op);
+  SizeExpr terms;
   for (const Index &dim : getInnerSpace(op))
-    if (llvm::none_of(kept, [&](const Index &other) { return other.key == dim.key; }))
+    if (llvm::none_of(parallel, [&](const Index &other) { return other.key == dim.key; }))
       terms = terms * dim.size;
   return !areFewTerms(terms);
 }
@@ -234,7 +234,7 @@ void RowNest::startScalar(ReduceOp op, ArrayRef<Loop> loops) {
   }
   SumNames sum{emitter.names().pick(name + "_total"), "", type};
   if (!inRows)
-    sum.part = emitter.names().pick(name + "_part");
+    sum.block = emitter.names().pick(name + "_part");
   text.line(inRows ? "tm::Sum<" + type + "> " + sum.total + ";" : "double " + sum.total + " = 0;");
   blockedSums[op.getResult()] = sum;
 }
@@ -249,7 +249,7 @@ void RowNest::startBuffer(ReduceOp op) {
   else
     declareBuffer(op.getResult());
   Access &access = accesses[op.getResult()];
-  SmallVector<Loop> loops = makeLoops(getKeptSpace(op), {&access});
+  SmallVector<Loop> loops = makeLoops(getParallelSpace(op), {&access});
   nameLoops(loops, rowLoops.size() == 1 ? 0 : rowLoops.size());
   SmallVector<Loop> all = rowLoops;
   llvm::append_range(all, loops);
@@ -275,7 +275,7 @@ void RowNest::emitReduce(ReduceOp op) {
     text.line(blocked->second.total + ".add(" + strip(value) + ");");
     return;
   }
-  std::string sum = blocked != blockedSums.end() ? blocked->second.part
+  std::string sum = blocked != blockedSums.end() ? blocked->second.block
                     : scalar != scalars.end()    ? scalar->second
                                                  : getElement(accesses[op.getResult()], current);
   if (op.getKind() == dist::ReductionKind::Sum)
@@ -341,7 +341,7 @@ void RowNest::finishBuffer(ReduceOp op) {
   SmallVector<const Access *> walked{&sums};
   for (const Access &access : all)
     walked.push_back(&access);
-  SmallVector<Loop> loops = makeLoops(getKeptSpace(op), walked);
+  SmallVector<Loop> loops = makeLoops(getParallelSpace(op), walked);
   nameLoops(loops, rowLoops.size() == 1 ? 0 : rowLoops.size());
   SmallVector<Loop> at = rowLoops;
   llvm::append_range(at, loops);

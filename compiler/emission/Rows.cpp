@@ -21,7 +21,7 @@ bool RowNest::isInside(Value value) const {
 
 SmallVector<Index> RowNest::getInnerSpace(Operation *op) {
   SmallVector<Index> space;
-  for (Index &dim : emitter.getSpace(fusion::getWalked(op)))
+  for (Index &dim : emitter.getSpace(fusion::getIteratedTensor(op)))
     if (!isRow(dim.key))
       space.push_back(dim);
   return space;
@@ -48,8 +48,8 @@ bool RowNest::isUsedLater(Value value, unsigned inner) {
 /// Dimensions whose index itself is computed with must not be merged with others.
 static SmallVector<std::string> getNeededIndices(Operation *op) {
   SmallVector<std::string> keys;
-  if (auto put = dyn_cast<PutOp>(op))
-    keys.push_back(put.getAlong().str());
+  if (auto scatter = dyn_cast<ScatterOp>(op))
+    keys.push_back(scatter.getAlong().str());
   if (auto pad = dyn_cast<PadOp>(op))
     keys.push_back(pad.getDim().str());
   if (auto iota = dyn_cast<IotaOp>(op))
@@ -61,7 +61,8 @@ static SmallVector<std::string> getNeededIndices(Operation *op) {
 static Access makeGlobalAccess(Value value) {
   SmallVector<Index> space;
   for (DimAttr dim : cast<NamedTensorType>(value.getType()).getDims())
-    space.push_back({dim.getName().str(), Factor{std::to_string(dim.getSize()), dim.getSize()}});
+    space.push_back(
+        {dim.getName().str(), SizeFactor{std::to_string(dim.getSize()), dim.getSize()}});
   return makeAccess("", space);
 }
 
@@ -75,7 +76,7 @@ Access RowNest::getOperandAccess(Value operand) {
 void RowNest::prepareAccesses() {
   for (Operation *op : ops) {
     for (const std::string &key : getNeededIndices(op))
-      indexAccesses[key] = Access{"", {}}, indexAccesses[key].strides[key] = Extent();
+      indexAccesses[key] = Access{"", {}}, indexAccesses[key].strides[key] = SizeExpr();
     if (isa<RandomOp>(op))
       globalIndices[op->getResult(0)] = makeGlobalAccess(op->getResult(0));
     if (!innerOf.count(op))
@@ -85,16 +86,16 @@ void RowNest::prepareAccesses() {
           emitter.getInlineScalar(operand).empty())
         accesses[operand] = getOperandAccess(operand);
   }
-  for (auto &[value, places] : outputs)
-    for (Value place : places) {
-      // The place may have other dimension names than the value; the memory is the same.
-      targets[value].push_back(emitter.getAccess(place, emitter.getSpace(value)));
+  for (auto &[value, targetValues] : outputs)
+    for (Value target : targetValues) {
+      // The target may have other dimension names than the value; the memory is the same.
+      targets[value].push_back(emitter.getAccess(target, emitter.getSpace(value)));
     }
   // A slice is an access that starts further on, perhaps under another name.
   for (Operation *op : ops)
     if (auto slice = dyn_cast<SliceOp>(op)) {
       Access &access = accesses[slice.getInput()];
-      Extent stride = access.strides[slice.getDim()];
+      SizeExpr stride = access.strides[slice.getDim()];
       int64_t at = slice.getInput().getType().indexOf(slice.getDimAttr());
       access.strides.erase(slice.getDim());
       access.strides[slice.getType().getDims()[at].getName().getValue()] = stride;
@@ -123,13 +124,13 @@ SmallVector<const Access *> RowNest::getAccesses(const Inner &inner) {
   return found;
 }
 
-Extent RowNest::getWork() {
-  Extent work, largest;
+SizeExpr RowNest::getWork() {
+  SizeExpr work, largest;
   for (const Loop &loop : rowLoops)
     work = work * loop.size;
   int64_t most = 0;
   for (const Inner &inner : inners) {
-    Extent size;
+    SizeExpr size;
     for (const Index &dim : inner.space)
       size = size * dim.size;
     if (int64_t value = size.getValue().value_or(INT64_MAX); value > most) {
@@ -144,7 +145,7 @@ Extent RowNest::getWork() {
 SmallVector<Index> RowNest::getRowSpace() {
   for (Operation *op : ops) {
     SmallVector<Index> space;
-    for (Index &dim : emitter.getSpace(fusion::getWalked(op)))
+    for (Index &dim : emitter.getSpace(fusion::getIteratedTensor(op)))
       if (isRow(dim.key))
         space.push_back(dim);
     if (space.size() == rows.size())
@@ -183,7 +184,7 @@ void RowNest::emitRowScalars() {
   current = rowLoops;
   for (Operation *op : ops) {
     for (Value operand : op->getOperands()) {
-      bool isTable = isa<TakeOp, PadOp, SliceOp>(op) && operand == op->getOperand(0);
+      bool isTable = isa<GatherOp, PadOp, SliceOp>(op) && operand == op->getOperand(0);
       auto it = accesses.find(operand);
       if (it == accesses.end() || it->second.isIndex || isTable || scalars.count(operand))
         continue;
@@ -219,13 +220,13 @@ std::string RowNest::getSimd(const Inner &inner, ArrayRef<Loop> loops) {
                      : reduce.getKind() == dist::ReductionKind::Max ? "max"
                                                                     : "min";
     auto blocked = blockedSums.find(reduce.getResult());
-    const std::string &name = blocked == blockedSums.end() ? acc->second : blocked->second.part;
+    const std::string &name = blocked == blockedSums.end() ? acc->second : blocked->second.block;
     sums += (" reduction(" + sign + ":" + name + ")").str();
   }
   // Loops around the last one step from slot to slot of what is stored by block.
-  bool share = rowLoops.empty() && sums.empty() && inners.size() == 1;
+  bool isParallel = rowLoops.empty() && sums.empty() && inners.size() == 1;
   std::optional<int64_t> work = loops.back().size.getValue();
-  if (share && (!work || *work >= 16384))
+  if (isParallel && (!work || *work >= 16384))
     return "#pragma omp parallel for simd";
   return "#pragma omp simd" + sums;
 }
@@ -234,7 +235,7 @@ std::string RowNest::getSimd(const Inner &inner, ArrayRef<Loop> loops) {
 void RowNest::prepareInner(unsigned index) {
   for (Operation *op : inners[index].ops) {
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
-      if (!getKeptSpace(reduce).empty())
+      if (!getParallelSpace(reduce).empty())
         startBuffer(reduce);
       continue;
     }
@@ -259,7 +260,7 @@ void RowNest::emitInner(unsigned index) {
   expressions.clear();
   stores.clear();
   for (Operation *op : inner.ops)
-    if (auto reduce = dyn_cast<ReduceOp>(op); reduce && getKeptSpace(reduce).empty())
+    if (auto reduce = dyn_cast<ReduceOp>(op); reduce && getParallelSpace(reduce).empty())
       startScalar(reduce, loops);
   SmallVector<SumNames> sums = getBlockedSums(inner);
   if (emitter.isCuda()) {
@@ -299,7 +300,7 @@ void RowNest::declareBuffer(Value value) {
 
 void RowNest::declareBuffer(Value value, StringRef type, StringRef suffix) {
   SmallVector<Index> space;
-  Extent size;
+  SizeExpr size;
   for (Index &dim : emitter.getSpace(value))
     if (!isRow(dim.key)) {
       space.push_back(dim);

@@ -61,10 +61,10 @@ private:
   /// The scalar sums of these operations that are made in blocks.
   llvm::SmallVector<SumNames> getBlockedSums(const Inner &inner);
   /// The dimensions of a reduction's result below the row.
-  llvm::SmallVector<Index> getKeptSpace(ir::ReduceOp op);
+  llvm::SmallVector<Index> getParallelSpace(ir::ReduceOp op);
   Access getOperandAccess(mlir::Value operand);
-  std::string getTake(ir::TakeOp op);
-  std::string getOneHot(ir::PutOp op);
+  std::string getGather(ir::GatherOp op);
+  std::string getOneHot(ir::ScatterOp op);
   std::string getPad(ir::PadOp op);
   /// The expression of an operand inside the current loops.
   std::string getOperand(mlir::Value value);
@@ -83,7 +83,7 @@ private:
   /// matter whether it was in memory between.
   static bool isNarrow(mlir::Value value);
   llvm::SmallVector<Index> getRowSpace();
-  Extent getWork();
+  SizeExpr getWork();
 
   FunctionEmitter &emitter;
   llvm::SmallVector<mlir::Operation *> ops;

@@ -7,17 +7,17 @@
 using namespace titan;
 using namespace titan::emission;
 
-static bool isAtMost(const Extent &size, int64_t most) {
+static bool isAtMost(const SizeExpr &size, int64_t most) {
   std::optional<int64_t> value = size.getValue();
   return value && *value <= most;
 }
 
-bool emission::areFewTerms(const Extent &count) {
+bool emission::areFewTerms(const SizeExpr &count) {
   return isAtMost(count, kSumBlock);
 }
 
 static bool isOneBlock(const Loop &inner) {
-  return isAtMost(inner.size, kLeastLaneBlock);
+  return isAtMost(inner.size, kMinLaneBlock);
 }
 
 bool emission::needsBlocks(llvm::ArrayRef<Loop> loops) {
@@ -30,7 +30,7 @@ void emission::openBlocks(Writer &out, const Loop &inner, llvm::ArrayRef<SumName
     out.open("for (int64_t " + start + " = 0; " + start + " < " + size + "; " + start +
              " += tm::kLaneBlock)");
   for (const SumNames &sum : sums)
-    out.line(sum.type + " " + sum.part + " = 0;");
+    out.line(sum.type + " " + sum.block + " = 0;");
 }
 
 void emission::openBlock(Writer &out, const Loop &inner) {
@@ -45,7 +45,7 @@ void emission::openBlock(Writer &out, const Loop &inner) {
 void emission::closeBlocks(Writer &out, const Loop &inner, llvm::ArrayRef<SumNames> sums) {
   out.close();
   for (const SumNames &sum : sums)
-    out.line(sum.total + " += " + sum.part + ";");
+    out.line(sum.total + " += " + sum.block + ";");
   if (!isOneBlock(inner))
     out.close();
 }

@@ -17,7 +17,7 @@ namespace titan::emission {
 
 /// A sum: the total's name, the name of a block's sum, and the terms' C++ type.
 struct SumNames {
-  std::string total, part, type;
+  std::string total, block, type;
 };
 
 /// True if the order of additions matters: sums of numbers that are rounded.
@@ -27,7 +27,7 @@ inline bool isRounded(llvm::StringRef type) {
 
 /// True if sums over all of `count` indices may be made without blocks: so few are known to be
 /// there.
-bool areFewTerms(const Extent &count);
+bool areFewTerms(const SizeExpr &count);
 
 /// True if a scalar that a nest of these loops sums needs blocks: the innermost loop is long, or it
 /// is run several times.

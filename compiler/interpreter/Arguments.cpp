@@ -91,9 +91,9 @@ int64_t findVocab(func::FuncOp function, const Settings &settings) {
       return vocab.getInt();
   for (Value argument : function.getArguments())
     for (Operation *user : argument.getUsers())
-      if (auto take = dyn_cast<ir::TakeOp>(user); take && take.getIndices() == argument) {
-        NamedTensorType table = take.getInput().getType();
-        return table.getDims()[table.indexOf(take.getAlongAttr())].getSize();
+      if (auto gather = dyn_cast<ir::GatherOp>(user); gather && gather.getIndices() == argument) {
+        NamedTensorType table = gather.getInput().getType();
+        return table.getDims()[table.indexOf(gather.getAlongAttr())].getSize();
       }
   return 0;
 }
@@ -163,15 +163,15 @@ FailureOr<std::optional<HostTensor>> findGiven(func::FuncOp function, NamedTenso
   if (!settings.given.count(role.name))
     names.assign(layers.begin(), layers.end());
   size_t size = tensor.data.size() / names.size();
-  for (auto [i, part] : llvm::enumerate(names)) {
-    auto given = settings.given.find(part);
+  for (auto [i, slotName] : llvm::enumerate(names)) {
+    auto given = settings.given.find(slotName);
     if (given == settings.given.end())
-      given = settings.given.find("update." + part);
+      given = settings.given.find("update." + slotName);
     if (given == settings.given.end())
       return std::optional<HostTensor>();
     if (given->second.data.size() != size)
       return function.emitError("the file gives ")
-             << given->second.data.size() << " elements for " << part << ", expected " << size;
+             << given->second.data.size() << " elements for " << slotName << ", expected " << size;
     llvm::copy(given->second.data, tensor.data.begin() + i * size);
   }
   return std::optional(tensor);

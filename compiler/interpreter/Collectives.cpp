@@ -12,7 +12,7 @@ using namespace titan::interpreter;
 using ir::HostTensor;
 using ir::NamedTensorType;
 
-bool interpreter::isExchange(Operation *op) {
+bool interpreter::isCollective(Operation *op) {
   return dist::isCollective(op) || isa<dist::ReshardOp>(op);
 }
 
@@ -79,7 +79,7 @@ FailureOr<std::vector<HostTensor>> reshard(Operation *op, NamedTensorType from, 
   roundTo(from.getElementType(), global->data);
   std::vector<HostTensor> results;
   for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
-    results.push_back(cut(to, mesh, rank, *global));
+    results.push_back(getShard(to, mesh, rank, *global));
   return results;
 }
 
@@ -94,7 +94,7 @@ interpreter::evaluateConversion(Operation *op, unsigned i, const RankMesh &mesh,
     return reshard(op, from, to, mesh, inputs);
   if (auto makePartial = dyn_cast<dist::MakePartialOp>(op)) {
     HostTensor result = *inputs[0];
-    if (mesh.getPart(group[0], makePartial.getAxes()) != 0)
+    if (mesh.getGroupIndex(group[0], makePartial.getAxes()) != 0)
       std::fill(result.data.begin(), result.data.end(), 0.0);
     return std::vector<HostTensor>{result};
   }

@@ -20,7 +20,7 @@ namespace titan::interpreter {
 constexpr llvm::StringLiteral kDroppedReduction = "dist.dropped";
 
 /// True for operations in which ranks exchange something.
-bool isExchange(mlir::Operation *op);
+bool isCollective(mlir::Operation *op);
 
 /// The ranks that take part when `rank` executes `op` (a collective or another conversion of the
 /// `dist` dialect): all ranks for a reshard, `rank` alone for local operations.

@@ -17,11 +17,11 @@ using ir::NamedTensorType;
 using ir::typeOf;
 
 std::string interpreter::describeLocation(Location location) {
-  auto place = location->findInstanceOf<FileLineColLoc>();
-  if (!place)
+  auto file = location->findInstanceOf<FileLineColLoc>();
+  if (!file)
     return "?";
-  return (llvm::sys::path::filename(place.getFilename()) + ":" + llvm::Twine(place.getLine()) +
-          ":" + llvm::Twine(place.getColumn()))
+  return (llvm::sys::path::filename(file.getFilename()) + ":" + llvm::Twine(file.getLine()) + ":" +
+          llvm::Twine(file.getColumn()))
       .str();
 }
 
@@ -59,7 +59,7 @@ FailureOr<bool> Device::run() {
   while (state == State::Running) {
     Operation *op = &*frames.back().next;
     FailureOr<bool> called = false;
-    if (isExchange(op))
+    if (isCollective(op))
       called = call(op);
     else if (failed(execute(op)))
       return failure();
@@ -121,11 +121,11 @@ LogicalResult Device::evaluate(Operation *op) {
   }
   auto evaluable = dyn_cast<ir::EvaluableOpInterface>(op);
   if (!evaluable)
-    return op->emitOpError("has no reference meaning (EvaluableOpInterface)");
+    return op->emitOpError("has no reference semantics (EvaluableOpInterface)");
   SmallVector<HostTensor> computed;
   for (Value result : op->getResults())
     computed.push_back(makePoisoned(typeOf(result), mesh));
-  if (failed(evaluable.evaluate(operands, computed, MeshPlace(mesh, rank))))
+  if (failed(evaluable.evaluate(operands, computed, MeshShardOffsets(mesh, rank))))
     return failure();
   for (auto [result, tensor] : llvm::zip_equal(op->getResults(), computed)) {
     roundTo(typeOf(result).getElementType(), tensor.data);
@@ -146,10 +146,10 @@ ir::RepeatVariant Device::getVariant(const Frame &frame) const {
 }
 
 LogicalResult Device::enter(ir::RepeatOp repeat) {
-  for (Value stack : repeat.getStackedResults())
+  for (Value stack : repeat.getStackedOutputs())
     memory->beginStack(stack);
   frames.push_back({nullptr, {}, repeat});
-  if (failed(memory->carry(getVariant(frames.back()).getCarriedArgs(), repeat.getInits())))
+  if (failed(memory->assign(getVariant(frames.back()).getIterArgs(), repeat.getInits())))
     return failure();
   memory->loops.push_back({0, repeat});
   if (failed(startIteration()))
@@ -178,22 +178,22 @@ LogicalResult Device::startIteration() {
   if (failed(memory->write(body.getIndex(), std::make_shared<HostTensor>(std::move(scalar)))))
     return failure();
   ir::IterationTable table = body.getRepeat().getIterations();
-  for (auto [whole, argument, number] : body.getSlices()) {
-    int64_t slot = table.getSlots(body.getRepeat().getSliceUsers(number))[index];
-    if (failed(memory->slice(argument, whole, slot)))
+  for (auto [whole, argument, number] : body.getScannedInputs()) {
+    int64_t slot = table.getSlots(body.getRepeat().getScannedUsers(number))[index];
+    if (failed(memory->loadSlot(argument, whole, slot)))
       return failure();
   }
-  return stack(/*early=*/true);
+  return storeStackedOutputs(/*early=*/true);
 }
 
-LogicalResult Device::stack(bool early) {
+LogicalResult Device::storeStackedOutputs(bool early) {
   ir::RepeatVariant body = getVariant(frames.back());
   ir::RepeatOp repeat = body.getRepeat();
-  for (auto [value, result, operand] : body.getStacks()) {
-    unsigned number = result.getResultNumber() - repeat.getNumCarried();
+  for (auto [value, result, operand] : body.getStackedOutputs()) {
+    unsigned number = result.getResultNumber() - repeat.getNumIterArgs();
     int64_t slot =
-        repeat.getIterations().getSlots(repeat.getStackUsers(number))[getIndex(frames.back())];
-    if (isStackedEarly(body, value) == early && failed(memory->stack(result, slot, value)))
+        repeat.getIterations().getSlots(repeat.getStackedUsers(number))[getIndex(frames.back())];
+    if (isStackedEarly(body, value) == early && failed(memory->storeSlot(result, slot, value)))
       return failure();
   }
   return success();
@@ -201,12 +201,12 @@ LogicalResult Device::stack(bool early) {
 
 LogicalResult Device::yield(ir::YieldOp yield) {
   Frame &frame = frames.back();
-  OperandRange carried = getVariant(frame).getYieldedCarried();
-  if (failed(stack(/*early=*/false)))
+  OperandRange next = getVariant(frame).getYieldedIterArgs();
+  if (failed(storeStackedOutputs(/*early=*/false)))
     return failure();
   bool isLast = frame.iteration + 1 == ir::RepeatOp(frame.repeat).getDim().getSize();
   frame.iteration += !isLast;
-  if (failed(memory->carry(getVariant(frame).getCarriedArgs(), carried)))
+  if (failed(memory->assign(getVariant(frame).getIterArgs(), next)))
     return failure();
   memory->finished(yield);
   return isLast ? leave() : startIteration();
@@ -216,7 +216,7 @@ LogicalResult Device::yield(ir::YieldOp yield) {
 LogicalResult Device::leaveFused(ir::YieldOp yield) {
   frames.pop_back();
   Operation *fused = &*frames.back().next;
-  if (failed(memory->carry(fused->getResults(), yield.getValues())))
+  if (failed(memory->assign(fused->getResults(), yield.getValues())))
     return failure();
   advance();
   return success();
@@ -226,7 +226,7 @@ LogicalResult Device::leave() {
   ir::RepeatVariant last = getVariant(frames.back());
   frames.pop_back();
   memory->loops.pop_back();
-  if (failed(memory->carry(last.getRepeat().getCarriedResults(), last.getCarriedArgs())))
+  if (failed(memory->assign(last.getRepeat().getIterResults(), last.getIterArgs())))
     return failure();
   advance();
   return success();

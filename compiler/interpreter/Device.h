@@ -74,7 +74,7 @@ private:
   int64_t getIndex(const Frame &frame) const;
   /// The body that the frame's iteration runs.
   ir::RepeatVariant getVariant(const Frame &frame) const;
-  mlir::LogicalResult stack(bool early);
+  mlir::LogicalResult storeStackedOutputs(bool early);
 
   int64_t rank;
   const RankMesh &mesh;

@@ -22,13 +22,13 @@ ir::HostTensor makePoisoned(ir::NamedTensorType type, const RankMesh &mesh);
 
 /// What `rank` holds of a global value: zeros where padded; of a partial sum the first rank along
 /// the partial axes has the value and the others 0; partial maxima and minima are held by all.
-ir::HostTensor cut(ir::NamedTensorType type, const RankMesh &mesh, int64_t rank,
-                   const ir::HostTensor &global);
+ir::HostTensor getShard(ir::NamedTensorType type, const RankMesh &mesh, int64_t rank,
+                        const ir::HostTensor &global);
 
 /// The global value, partial values combined, from the parts of all ranks. Ranks that must hold the
 /// same bits and do not are an error: "ranks 0 and 1 differ at element 3: 0.5 and 0.25".
 mlir::FailureOr<ir::HostTensor> assemble(ir::NamedTensorType type, const RankMesh &mesh,
-                                         llvm::ArrayRef<const ir::HostTensor *> parts,
+                                         llvm::ArrayRef<const ir::HostTensor *> shards,
                                          llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
 } // namespace titan::interpreter

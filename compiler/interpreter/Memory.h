@@ -27,15 +27,15 @@ public:
   virtual mlir::LogicalResult write(mlir::Value value, TensorRef tensor) = 0;
 
   /// Makes a repeat's argument slice `slot` of a value outside.
-  virtual mlir::LogicalResult slice(mlir::BlockArgument argument, mlir::Value whole,
-                                    int64_t slot) = 0;
+  virtual mlir::LogicalResult loadSlot(mlir::BlockArgument argument, mlir::Value whole,
+                                       int64_t slot) = 0;
   /// Slice `slot` of a stack, which is `type`.
-  virtual TensorRef layer(mlir::Value stack, int64_t slot, ir::NamedTensorType type) const = 0;
+  virtual TensorRef readSlot(mlir::Value stack, int64_t slot, ir::NamedTensorType type) const = 0;
   /// Starts a stacked result with nothing in it; puts `value` into `slot` of it.
   virtual void beginStack(mlir::Value stack) = 0;
-  virtual mlir::LogicalResult stack(mlir::OpResult stack, int64_t slot, mlir::Value value) = 0;
+  virtual mlir::LogicalResult storeSlot(mlir::OpResult stack, int64_t slot, mlir::Value value) = 0;
   /// Makes `values` the next values of a repeat's carried `arguments` (or its results).
-  virtual mlir::LogicalResult carry(mlir::ValueRange arguments, mlir::ValueRange values) = 0;
+  virtual mlir::LogicalResult assign(mlir::ValueRange arguments, mlir::ValueRange values) = 0;
 
   /// Complains where an operation would overwrite an operand that it still reads.
   virtual mlir::LogicalResult checkOverlap(mlir::Operation *op) const = 0;

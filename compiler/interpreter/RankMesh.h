@@ -27,7 +27,7 @@ public:
   std::vector<int64_t> getGroup(int64_t rank, mlir::ArrayAttr axes) const;
 
   /// The position of `rank` in its group.
-  int64_t getPart(int64_t rank, mlir::ArrayAttr axes) const;
+  int64_t getGroupIndex(int64_t rank, mlir::ArrayAttr axes) const;
 
 private:
   int64_t getStride(llvm::StringRef axis) const;
@@ -37,9 +37,9 @@ private:
 };
 
 /// Where one rank's parts of values start.
-class MeshPlace : public ir::RankPlace {
+class MeshShardOffsets : public ir::ShardOffsets {
 public:
-  MeshPlace(const RankMesh &mesh, int64_t rank) : mesh(mesh), rank(rank) {}
+  MeshShardOffsets(const RankMesh &mesh, int64_t rank) : mesh(mesh), rank(rank) {}
   int64_t getOffset(ir::NamedTensorType type, int64_t dim) const override;
 
 private:

@@ -22,9 +22,9 @@ static FailureOr<std::vector<func::FuncOp>> findFunctions(ModuleOp module, Strin
       return module.emitError("the module has no function to run");
     return functions;
   }
-  SmallVector<StringRef> parts;
-  names.split(parts, ',');
-  for (StringRef name : parts) {
+  SmallVector<StringRef> list;
+  names.split(list, ',');
+  for (StringRef name : list) {
     auto function = module.lookupSymbol<func::FuncOp>(name);
     if (!function || function.isExternal()) {
       InFlightDiagnostic error = module.emitError("the module has no program @") << name;
@@ -94,16 +94,16 @@ LogicalResult Session::makeArguments(bool everyStep) {
 void Session::setArgument(unsigned index, const HostTensor &global) {
   auto type = cast<NamedTensorType>(getFunction().getArgument(index).getType());
   for (int64_t rank = 0; rank < mesh->getNumRanks(); ++rank)
-    arguments[rank][index] = std::make_shared<HostTensor>(cut(type, *mesh, rank, global));
+    arguments[rank][index] = std::make_shared<HostTensor>(getShard(type, *mesh, rank, global));
 }
 
 FailureOr<HostTensor> Session::assembleAt(NamedTensorType type, const RankTensors &tensors,
                                           unsigned index, const std::string &name) {
-  SmallVector<const HostTensor *> parts;
+  SmallVector<const HostTensor *> shards;
   for (const auto &rank : tensors)
-    parts.push_back(rank[index].get());
+    shards.push_back(rank[index].get());
   auto emitError = [&] { return getFunction().emitError(name) << ": "; };
-  return assemble(type, *mesh, parts, emitError);
+  return assemble(type, *mesh, shards, emitError);
 }
 
 FailureOr<HostTensor> Session::getArgument(unsigned index) {

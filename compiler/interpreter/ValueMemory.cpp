@@ -28,14 +28,14 @@ public:
     return success();
   }
 
-  LogicalResult slice(BlockArgument argument, Value whole, int64_t slot) override {
+  LogicalResult loadSlot(BlockArgument argument, Value whole, int64_t slot) override {
     TensorRef tensor = read(whole);
     if (tensor->shape.empty() || tensor->shape[0] != typeOf(whole).getDims()[0].getSize())
-      return emitError(argument.getLoc(), "slices a value whose leading dimension is split");
-    return write(argument, layer(whole, slot, typeOf(argument)));
+      return emitError(argument.getLoc(), "scans a value whose leading dimension is sharded");
+    return write(argument, readSlot(whole, slot, typeOf(argument)));
   }
 
-  TensorRef layer(Value stack, int64_t slot, NamedTensorType) const override {
+  TensorRef readSlot(Value stack, int64_t slot, NamedTensorType) const override {
     TensorRef tensor = read(stack);
     size_t row = tensor->data.size() / tensor->shape[0];
     HostTensor slice;
@@ -50,19 +50,20 @@ public:
     values[stack] = stacks[stack];
   }
 
-  LogicalResult stack(OpResult stack, int64_t slot, Value value) override {
+  LogicalResult storeSlot(OpResult stack, int64_t slot, Value value) override {
     TensorRef row = read(value);
     std::vector<double> &data = stacks[stack]->data;
     if (row->data.size() * typeOf(stack).getDims()[0].getSize() != data.size())
-      return emitError(value.getLoc(), "stacks a value that lies differently from the result");
+      return emitError(value.getLoc(),
+                       "stores a slot of another shape than the stacked output has");
     std::copy(row->data.begin(), row->data.end(), data.begin() + slot * row->data.size());
     return success();
   }
 
-  /// Reads all before writing any: a body may yield its carried arguments in another order.
-  LogicalResult carry(ValueRange arguments, ValueRange carried) override {
+  /// Reads all before writing any: a body may yield its next arguments in another order.
+  LogicalResult assign(ValueRange arguments, ValueRange next) override {
     SmallVector<TensorRef> tensors;
-    for (Value value : carried)
+    for (Value value : next)
       tensors.push_back(read(value));
     for (auto [argument, tensor] : llvm::zip_equal(arguments, tensors))
       if (failed(write(argument, tensor)))

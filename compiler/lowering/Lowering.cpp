@@ -90,7 +90,7 @@ private:
         addGroupAttributes(run.run, parameter, builder, role);
       if (!parameter.repeats.empty())
         set(ir::attr::kStacked,
-            ir::getStackedAttr(builder, parameter.iterations, parameter.repeatParts));
+            ir::getStackedAttr(builder, parameter.iterations, parameter.repeatSegments));
       if (parameter.frozen)
         set(ir::attr::kFrozen, builder.getUnitAttr());
       roles.push_back(builder.getDictionaryAttr(role));
@@ -178,13 +178,14 @@ OwningOpRef<ModuleOp> lower(const sema::CheckedRun &run, const SourceManager &so
     ProgramLowering program(run, run.train, sources, builder);
     func::FuncOp train = program.lower("train", trainOutputs(run.train));
     train->setAttr(ir::attr::kOptimizer, optimizerAttribute(run.run, builder));
-    if (int64_t parts = run.run["accumulate"].integer; parts > 1)
-      train->setAttr(ir::attr::kAccumulate,
-                     builder.getDictionaryAttr(
-                         {builder.getNamedAttr("dim", builder.getStringAttr("batch")),
-                          builder.getNamedAttr("parts", builder.getI64IntegerAttr(parts))}));
-    if (int64_t parts = run.run["loss_parts"].integer)
-      train->setAttr(ir::attr::kLossParts, builder.getI64IntegerAttr(parts));
+    if (int64_t microbatches = run.run["accumulate"].integer; microbatches > 1)
+      train->setAttr(
+          ir::attr::kAccumulate,
+          builder.getDictionaryAttr(
+              {builder.getNamedAttr("dim", builder.getStringAttr("batch")),
+               builder.getNamedAttr("microbatches", builder.getI64IntegerAttr(microbatches))}));
+    if (int64_t chunks = run.run["loss_chunks"].integer)
+      train->setAttr(ir::attr::kLossChunks, builder.getI64IntegerAttr(chunks));
     module->push_back(train);
     if (!run.run["eval.data.path"].text.empty())
       module->push_back(program.lower("eval", evalOutputs(run.train)));

@@ -2,7 +2,7 @@
 //
 // The translation is one to one: every decision was made by the semantic analysis. What it adds is
 // the module's layout: the mesh and its map, one function per program with only what that program
-// needs, arguments with their roles, anchors where a repeat carries.
+// needs, arguments with their roles, sharding constraints where a repeat carries.
 #ifndef TITAN_COMPILER_LOWERING_LOWERING_H
 #define TITAN_COMPILER_LOWERING_LOWERING_H
 

@@ -40,7 +40,7 @@ void OpLowering::lowerUnmarked(const Op &op) {
     return;
   }
   if (op.results.size() > 1) {
-    for (auto [id, result] : llvm::zip_equal(op.results, several(op, loc)->getResults()))
+    for (auto [id, result] : llvm::zip_equal(op.results, multiResult(op, loc)->getResults()))
       values[id] = result;
     return;
   }
@@ -63,8 +63,8 @@ Value OpLowering::simple(const Op &op, mlir::Location loc, ir::NamedTensorType t
   case OpKind::Contract:
     return builder.create<ir::ContractOp>(loc, type, operand(op, 0), operand(op, 1));
   case OpKind::Gather:
-    return builder.create<ir::TakeOp>(loc, type, operand(op, 0), operand(op, 1),
-                                      translation.dimName(op.dims[0]));
+    return builder.create<ir::GatherOp>(loc, type, operand(op, 0), operand(op, 1),
+                                        translation.dimName(op.dims[0]));
   case OpKind::Rotary:
     return rotary(op, loc, type);
   case OpKind::Scatter:
@@ -74,12 +74,12 @@ Value OpLowering::simple(const Op &op, mlir::Location loc, ir::NamedTensorType t
   case OpKind::Dropout:
     return dropout(op, loc, type);
   default:
-    return ofOne(op, operand(op, 0), loc, type);
+    return unary(op, operand(op, 0), loc, type);
   }
 }
 
 /// What takes one tensor and says with dimensions what becomes of it.
-Value OpLowering::ofOne(const Op &op, Value x, mlir::Location loc, ir::NamedTensorType type) {
+Value OpLowering::unary(const Op &op, Value x, mlir::Location loc, ir::NamedTensorType type) {
   auto name = [&](size_t i) { return translation.dimName(op.dims[i]); };
   switch (op.kind) {
   case OpKind::Reduce:
@@ -103,8 +103,8 @@ Value OpLowering::ofOne(const Op &op, Value x, mlir::Location loc, ir::NamedTens
     return builder.create<ir::ExpandOp>(loc, type, x);
   case OpKind::StopGradient:
     return builder.create<ir::StopGradientOp>(loc, type, x);
-  case OpKind::Anchor:
-    return anchored(x, type, loc, op.names[0]);
+  case OpKind::ShardingConstraint:
+    return constrained(x, type, loc, op.names[0]);
   default:
     llvm_unreachable("has not one operand and one result");
   }
@@ -130,7 +130,7 @@ Value OpLowering::rotary(const Op &op, mlir::Location loc, ir::NamedTensorType t
       op.word == "interleaved" ? builder.getUnitAttr() : UnitAttr(), UnitAttr());
 }
 
-Operation *OpLowering::several(const Op &op, mlir::Location loc) {
+Operation *OpLowering::multiResult(const Op &op, mlir::Location loc) {
   SmallVector<Type> types;
   for (sema::ValueId id : op.results)
     types.push_back(translation.type(model.values[id].type));
@@ -148,8 +148,8 @@ Operation *OpLowering::several(const Op &op, mlir::Location loc) {
 /// Sums of many narrow updates are made in a wider type and rounded once.
 Value OpLowering::scatter(const Op &op, mlir::Location loc, ir::NamedTensorType type) {
   auto wide = type.withElementType(ir::getAccumulationType(type.getElementType()));
-  Value sums = builder.create<ir::PutOp>(loc, wide, operand(op, 0), operand(op, 1),
-                                         translation.dimName(op.dims[0]));
+  Value sums = builder.create<ir::ScatterOp>(loc, wide, operand(op, 0), operand(op, 1),
+                                             translation.dimName(op.dims[0]));
   return wide == type ? sums : builder.create<ir::CastOp>(loc, type, sums);
 }
 
@@ -178,50 +178,51 @@ Value OpLowering::dropout(const Op &op, mlir::Location loc, ir::NamedTensorType 
   };
   Type f32 = builder.getF32Type(), element = type.getElementType();
   Value drawn = random(ir::RandomKind::Uniform, op, loc, type.withElementType(f32));
-  Value kept =
+  Value survives =
       builder.create<ir::CompareOp>(loc, type.withElementType(builder.getI1Type()),
                                     ir::ComparePredicate::GE, drawn, constant(op.number, f32));
   Value scaled =
       builder.create<ir::MulOp>(loc, type, operand(op, 0), constant(1 / (1 - op.number), element));
-  return builder.create<ir::SelectOp>(loc, type, kept, scaled, constant(0, element));
+  return builder.create<ir::SelectOp>(loc, type, survives, scaled, constant(0, element));
 }
 
 Value OpLowering::inOrder(Value value, ir::NamedTensorType type, mlir::Location loc) {
   return value.getType() == type ? value : builder.create<ir::ExpandOp>(loc, type, value);
 }
 
-Value OpLowering::anchored(Value value, ir::NamedTensorType type, mlir::Location loc,
-                           StringRef name) {
+Value OpLowering::constrained(Value value, ir::NamedTensorType type, mlir::Location loc,
+                              StringRef name) {
   value = inOrder(value, type, loc);
-  auto anchor = value.getDefiningOp<ir::AnchorOp>();
-  if (anchor && (name.empty() || ir::getName(anchor) == name))
+  auto constraint = value.getDefiningOp<ir::ShardingConstraintOp>();
+  if (constraint && (name.empty() || ir::getName(constraint) == name))
     return value;
-  return ir::createAnchor(builder, loc, type, value, name);
+  return ir::createConstraint(builder, loc, type, value, name);
 }
 
 /// The parameters that the bodies declare, those of repeats inside them included, and the bodies
 /// that have each.
-OpLowering::Sliced OpLowering::slicedParameters(ArrayRef<sema::Region> bodies) const {
-  Sliced sliced;
+OpLowering::VariantsByParameter OpLowering::scannedParameters(ArrayRef<sema::Region> bodies) const {
+  VariantsByParameter scanned;
   for (auto [number, body] : llvm::enumerate(bodies)) {
     auto add = [&](uint32_t index) {
-      SmallVector<int64_t> &users = sliced[index];
+      SmallVector<int64_t> &users = scanned[index];
       if (users.empty() || users.back() != static_cast<int64_t>(number))
         users.push_back(number);
     };
     for (const Op &op : body.ops) {
       if (op.kind == OpKind::Parameter && needs.parameters.count(op.index))
         add(op.index);
-      for (const auto &inner : slicedParameters(op.body))
+      for (const auto &inner : scannedParameters(op.body))
         add(inner.first);
     }
   }
-  return sliced;
+  return scanned;
 }
 
-OpLowering::Sliced OpLowering::updatedBuffers(const Sliced &sliced) const {
-  Sliced updated;
-  for (const auto &[index, variants] : sliced)
+OpLowering::VariantsByParameter
+OpLowering::updatedBuffers(const VariantsByParameter &scanned) const {
+  VariantsByParameter updated;
+  for (const auto &[index, variants] : scanned)
     if (needs.updates && model.parameters[index].isBuffer)
       updated[index] = variants;
   return updated;
@@ -249,36 +250,37 @@ void OpLowering::repeat(const Op &op, mlir::Location loc) {
   for (size_t i = 0; i < op.operands.size(); ++i) {
     types.push_back(translation.type(model.values[op.operands[i]].type));
     inits.push_back(
-        anchored(operand(op, i), cast<ir::NamedTensorType>(types.back()), loc, op.names[i]));
+        constrained(operand(op, i), cast<ir::NamedTensorType>(types.back()), loc, op.names[i]));
   }
-  Sliced sliced = slicedParameters(op.body);
+  VariantsByParameter scanned = scannedParameters(op.body);
   ir::VariantLists users;
-  for (const auto &[index, variants] : sliced) {
+  for (const auto &[index, variants] : scanned) {
     slices.push_back(parameters.lookup(index));
     users.push_back(variants);
   }
-  Sliced updated = updatedBuffers(sliced);
-  ir::VariantLists stackUsers;
+  VariantsByParameter updated = updatedBuffers(scanned);
+  ir::VariantLists stackedUsers;
   for (const auto &[index, variants] : updated) {
     types.push_back(parameters.lookup(index).getType());
-    stackUsers.push_back(variants);
+    stackedUsers.push_back(variants);
   }
   ir::DimAttr dim = translation.dim(op.dims[0]);
-  if (sliced.empty())
+  if (scanned.empty())
     dim = distinguish(dim, op.body, builder);
   ir::IterationTable table(SmallVector<int64_t>(op.table.begin(), op.table.end()));
   auto made = builder.create<ir::RepeatOp>(loc, types, dim, /*reverse=*/false, table, inits, slices,
-                                           users, stackUsers);
+                                           users, stackedUsers);
   for (auto [region, body] : llvm::zip_equal(made.getBodies(), op.body))
-    lowerBody(region, body, inits, sliced, updated, loc);
-  for (auto [id, value] : llvm::zip_equal(op.results, made.getCarriedResults()))
+    lowerBody(region, body, inits, scanned, updated, loc);
+  for (auto [id, value] : llvm::zip_equal(op.results, made.getIterResults()))
     values[id] = value;
-  for (auto [buffer, stack] : llvm::zip_equal(updated, made.getStackedResults()))
+  for (auto [buffer, stack] : llvm::zip_equal(updated, made.getStackedOutputs()))
     updates[buffer.first] = stack;
 }
 
 void OpLowering::lowerBody(mlir::Region &region, const sema::Region &body, ArrayRef<Value> inits,
-                           const Sliced &sliced, const Sliced &updated, mlir::Location loc) {
+                           const VariantsByParameter &scanned, const VariantsByParameter &updated,
+                           mlir::Location loc) {
   OpBuilder::InsertionGuard guard(builder);
   Block *block = builder.createBlock(&region);
   values[body.arguments[0]] =
@@ -286,12 +288,12 @@ void OpLowering::lowerBody(mlir::Region &region, const sema::Region &body, Array
   for (auto [argument, init] : llvm::zip_equal(ArrayRef(body.arguments).drop_front(), inits))
     values[argument] = block->addArgument(init.getType(), init.getLoc());
   llvm::DenseMap<uint32_t, Value> outside = parameters;
-  for (const auto &[index, variants] : sliced) {
+  for (const auto &[index, variants] : scanned) {
     if (!llvm::is_contained(variants, region.getRegionNumber()))
       continue;
     auto type = cast<ir::NamedTensorType>(outside.lookup(index).getType());
     const sema::Parameter &parameter = model.parameters[index];
-    parameters[index] = block->addArgument(ir::RepeatOp::getSliceType(type),
+    parameters[index] = block->addArgument(ir::RepeatOp::getSlotType(type),
                                            translation.loc(parameter.loc, parameter.name));
   }
   indices.push_back(values.lookup(body.arguments[0]));
@@ -302,9 +304,9 @@ void OpLowering::lowerBody(mlir::Region &region, const sema::Region &body, Array
     auto type = cast<ir::NamedTensorType>(init.getType());
     Value value = inOrder(values.lookup(id), type, loc);
     // What is declared keeps its name; anything else is the next of what the repeat starts from.
-    bool isDeclared = value.getDefiningOp<ir::AnchorOp>() != nullptr;
-    StringRef start = ir::getName(init.getDefiningOp<ir::AnchorOp>());
-    yields.push_back(anchored(value, type, loc, isDeclared ? StringRef() : start));
+    bool isDeclared = value.getDefiningOp<ir::ShardingConstraintOp>() != nullptr;
+    StringRef start = ir::getName(init.getDefiningOp<ir::ShardingConstraintOp>());
+    yields.push_back(constrained(value, type, loc, isDeclared ? StringRef() : start));
   }
   // An iteration that has a buffer and does not update it keeps it as it was.
   for (const auto &[index, variants] : updated)

@@ -30,16 +30,16 @@ public:
 
   void lower(const sema::Region &region);
   mlir::Value operator[](sema::ValueId id) const { return values.lookup(id); }
-  /// The value as an anchor of this name in this order of dimensions; itself if it is one already,
-  /// as any is where the name is empty.
-  mlir::Value anchored(mlir::Value value, ir::NamedTensorType type, mlir::Location loc,
-                       llvm::StringRef name);
+  /// The value as a sharding constraint of this name in this order of dimensions; itself if it is
+  /// one already, as any is where the name is empty.
+  mlir::Value constrained(mlir::Value value, ir::NamedTensorType type, mlir::Location loc,
+                          llvm::StringRef name);
 
 private:
   void lower(const sema::Op &op);
   void lowerUnmarked(const sema::Op &op);
   mlir::Value simple(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
-  mlir::Value ofOne(const sema::Op &op, mlir::Value x, mlir::Location loc,
+  mlir::Value unary(const sema::Op &op, mlir::Value x, mlir::Location loc,
                     ir::NamedTensorType type);
   mlir::Value elementwise(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
   mlir::Value rotary(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
@@ -47,17 +47,18 @@ private:
   mlir::Value random(ir::RandomKind kind, const sema::Op &op, mlir::Location loc,
                      ir::NamedTensorType type);
   mlir::Value dropout(const sema::Op &op, mlir::Location loc, ir::NamedTensorType type);
-  mlir::Operation *several(const sema::Op &op, mlir::Location loc);
+  mlir::Operation *multiResult(const sema::Op &op, mlir::Location loc);
   /// The value with its dimensions in the order of `type`.
   mlir::Value inOrder(mlir::Value value, ir::NamedTensorType type, mlir::Location loc);
   void repeat(const sema::Op &op, mlir::Location loc);
   /// By parameter, the bodies of a repeat that take a slice of it.
-  using Sliced = llvm::MapVector<uint32_t, llvm::SmallVector<int64_t>>;
-  Sliced slicedParameters(llvm::ArrayRef<sema::Region> bodies) const;
+  using VariantsByParameter = llvm::MapVector<uint32_t, llvm::SmallVector<int64_t>>;
+  VariantsByParameter scannedParameters(llvm::ArrayRef<sema::Region> bodies) const;
   /// Of these, the buffers that a body updates: the repeat stacks their next values.
-  Sliced updatedBuffers(const Sliced &sliced) const;
+  VariantsByParameter updatedBuffers(const VariantsByParameter &scanned) const;
   void lowerBody(mlir::Region &region, const sema::Region &body, llvm::ArrayRef<mlir::Value> inits,
-                 const Sliced &sliced, const Sliced &updated, mlir::Location loc);
+                 const VariantsByParameter &scanned, const VariantsByParameter &updated,
+                 mlir::Location loc);
   mlir::Value operand(const sema::Op &op, size_t i) const { return values.lookup(op.operands[i]); }
 
   const Translation &translation;

@@ -36,19 +36,19 @@ void addMesh(const sema::CheckedRun &run, OpBuilder &builder, const Translation 
       if (entry.axis != axis.name)
         continue;
       StringRef of = entry.ofParameters ? "parameters" : "values";
-      SmallVector<NamedAttribute> parts{builder.getNamedAttr("of", builder.getStringAttr(of)),
-                                        builder.getNamedAttr("names", list(entry.tensors))};
+      SmallVector<NamedAttribute> fields{builder.getNamedAttr("of", builder.getStringAttr(of)),
+                                         builder.getNamedAttr("names", list(entry.tensors))};
       if (entry.splits)
-        parts.push_back(builder.getNamedAttr("splits", list(*entry.splits)));
+        fields.push_back(builder.getNamedAttr("shards", list(*entry.splits)));
       if (entry.stores)
-        parts.push_back(builder.getNamedAttr("stores", list(*entry.stores)));
-      all.push_back(builder.getDictionaryAttr(parts));
+        fields.push_back(builder.getNamedAttr("stores", list(*entry.stores)));
+      all.push_back(builder.getDictionaryAttr(fields));
     }
     return all;
   };
   for (const sema::Axis &axis : run.mesh.axes) {
-    auto map = builder.create<dist::MapOp>(
-        translation.loc(axis.loc, axis.name), axis.name, list(axis.splits), list(axis.otherwise),
+    auto map = builder.create<dist::AxisRulesOp>(
+        translation.loc(axis.loc, axis.name), axis.name, list(axis.splits), list(axis.fallback),
         list(axis.stores), axis.pads.empty() ? ArrayAttr() : list(axis.pads));
     if (SmallVector<Attribute> overrides = overridesOf(axis); !overrides.empty())
       map->setAttr("dist.overrides", builder.getArrayAttr(overrides));
@@ -111,7 +111,7 @@ private:
     using Kind = sema::OpKind;
     return kind == Kind::Rename || kind == Kind::Slice || kind == Kind::Pad ||
            kind == Kind::Split || kind == Kind::Merge || kind == Kind::Expand ||
-           kind == Kind::Anchor;
+           kind == Kind::ShardingConstraint;
   }
 
   const sema::Model &model;

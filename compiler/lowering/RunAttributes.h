@@ -9,7 +9,7 @@
 
 namespace titan::lowering {
 
-/// `dist.mesh` and one `dist.map` an axis, at the builder's insertion point.
+/// `dist.mesh` and one `dist.axis_rules` an axis, at the builder's insertion point.
 void addMesh(const sema::CheckedRun &run, mlir::OpBuilder &builder, const Translation &translation);
 
 /// titan.run, titan.run_name, titan.model, titan.fingerprint, titan.source, titan.sizes.

@@ -1,11 +1,11 @@
 #include "compiler/plan/MemoryReport.h"
 #include "base/arena/ArenaPlanner.h"
-#include "base/arena/KeptPlan.h"
+#include "base/arena/PersistentLayout.h"
 #include "dialects/titan/IR/Titan.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
-#include "dialects/titan/Transforms/Memory/Handovers.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -19,12 +19,12 @@ class Reporter {
 public:
   Reporter(const dist::Degrees &degrees, int64_t threads) : degrees(degrees), threads(threads) {}
 
-  int64_t getBytes(ir::BufferAttr buffer) const {
-    auto type = cast<ir::NamedTensorType>(buffer.getType());
+  int64_t getBytes(ir::AllocationAttr allocation) const {
+    auto type = cast<ir::NamedTensorType>(allocation.getType());
     int64_t elements = dist::getLocalNumElements(type, degrees);
-    if (buffer.getPad())
-      elements += dist::getDegreeProduct(buffer.getPad(), degrees);
-    if (buffer.getPer())
+    if (allocation.getPad())
+      elements += dist::getDegreeProduct(allocation.getPad(), degrees);
+    if (allocation.getPer())
       elements *= threads;
     return elements * llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
   }
@@ -37,21 +37,21 @@ private:
 };
 
 /// What the transient buffers of a function are for.
-SmallVector<Kind> getKinds(func::FuncOp function, ArrayAttr buffers) {
+SmallVector<Kind> getKinds(func::FuncOp function, ArrayAttr allocations) {
   SmallVector<Kind> kinds;
-  for (auto buffer : buffers.getAsRange<ir::BufferAttr>())
-    kinds.push_back(buffer.getPer() ? &ProgramMemory::scratch : &ProgramMemory::activations);
+  for (auto allocation : allocations.getAsRange<ir::AllocationAttr>())
+    kinds.push_back(allocation.getPer() ? &ProgramMemory::scratch : &ProgramMemory::activations);
   auto mark = [&](Attribute attribute, Kind kind) {
-    auto place = cast<ir::PlaceAttr>(attribute);
-    if (place.getSpace() == ir::MemorySpace::Transient)
-      kinds[place.getBuffer()] = kind;
+    auto ref = cast<ir::AllocRefAttr>(attribute);
+    if (ref.getSpace() == ir::MemorySpace::Transient)
+      kinds[ref.getIndex()] = kind;
   };
-  for (Attribute place : function->getAttrOfType<ArrayAttr>(memory::kArguments))
-    mark(place, &ProgramMemory::exchanged);
+  for (Attribute ref : function->getAttrOfType<ArrayAttr>(memory::kArgumentAllocs))
+    mark(ref, &ProgramMemory::inputsOutputs);
   Operation *end = function.getBody().front().getTerminator();
-  for (auto [i, place] : llvm::enumerate(end->getAttrOfType<ArrayAttr>(memory::kArguments)))
-    mark(place, function.getResultAttr(i, ir::attr::kGradient) ? &ProgramMemory::gradients
-                                                               : &ProgramMemory::exchanged);
+  for (auto [i, ref] : llvm::enumerate(end->getAttrOfType<ArrayAttr>(memory::kArgumentAllocs)))
+    mark(ref, function.getResultAttr(i, ir::attr::kGradient) ? &ProgramMemory::gradients
+                                                             : &ProgramMemory::inputsOutputs);
   return kinds;
 }
 
@@ -62,11 +62,11 @@ void locate(func::FuncOp function, int64_t event, ProgramMemory &memory) {
     if (op == function || op->getParentOfType<ir::FusedOp>() || liveness.getStart(op) != event)
       return WalkResult::advance();
     memory.operation = op->getName().stripDialect().str();
-    if (auto part = op->getAttrOfType<StringAttr>(ir::attr::kPart))
-      memory.operation += " " + part.getValue().str();
-    if (auto place = op->getLoc()->findInstanceOf<FileLineColLoc>()) {
-      memory.file = place.getFilename().str();
-      memory.line = place.getLine();
+    if (auto kind = op->getAttrOfType<StringAttr>(ir::attr::kGradKind))
+      memory.operation += " " + kind.getValue().str();
+    if (auto location = op->getLoc()->findInstanceOf<FileLineColLoc>()) {
+      memory.file = location.getFilename().str();
+      memory.line = location.getLine();
     }
     return WalkResult::interrupt();
   });
@@ -75,17 +75,17 @@ void locate(func::FuncOp function, int64_t event, ProgramMemory &memory) {
 ProgramMemory Reporter::report(func::FuncOp function) const {
   ProgramMemory memory;
   memory.program = function->getAttrOfType<StringAttr>(ir::attr::kProgram).str();
-  auto buffers = function->getAttrOfType<ArrayAttr>(memory::kBuffers);
+  auto allocations = function->getAttrOfType<ArrayAttr>(memory::kTransient);
   std::vector<arena::ArenaItem> items;
-  for (auto buffer : buffers.getAsRange<ir::BufferAttr>())
-    items.push_back({getBytes(buffer), buffer.getFirst(), buffer.getLast()});
-  std::vector<arena::Handover> handovers = memory::getHandovers(function);
-  memory.bytes = arena::planArena(items, handovers).bytes;
-  auto [most, event, shared] = arena::findPeak(items, handovers);
-  for (auto [item, kind] : llvm::zip_equal(items, getKinds(function, buffers)))
+  for (auto allocation : allocations.getAsRange<ir::AllocationAttr>())
+    items.push_back({getBytes(allocation), allocation.getFirst(), allocation.getLast()});
+  std::vector<arena::StackOverlap> stackOverlaps = memory::getStackOverlaps(function);
+  memory.bytes = arena::planArena(items, stackOverlaps).bytes;
+  auto [most, event, shared] = arena::findPeak(items, stackOverlaps);
+  for (auto [item, kind] : llvm::zip_equal(items, getKinds(function, allocations)))
     if (item.first <= event && event <= item.last)
       memory.*kind += arena::alignTo(item.bytes, arena::kArenaAlignment);
-  // What is emptied is activations; as much of it as gradients, or others, have taken is gone.
+  // What is consumed is activations; as much of it as gradients, or others, have taken is gone.
   memory.activations -= shared;
   locate(function, event, memory);
   return memory;
@@ -103,8 +103,8 @@ int64_t getPackingBytes(Type factor, Type result, const Processor &processor) {
   return threads * (factor.isBF16() ? kNarrowPackingPerThread : kPackingPerThread);
 }
 
-int64_t getProductBytes(ir::ContractOp contract, const dist::Degrees &degrees,
-                        const Processor &processor) {
+int64_t getGemmBytes(ir::ContractOp contract, const dist::Degrees &degrees,
+                     const Processor &processor) {
   constexpr double kLarge = 256;
   constexpr int64_t kMostSums = int64_t{64} << 20;
   auto count = [&](Value value) {
@@ -145,21 +145,21 @@ llvm::DenseMap<int64_t, int64_t MemoryReport::*> getPersistentKinds(ModuleOp mod
   for (auto function : module.getOps<func::FuncOp>())
     for (BlockArgument argument : function.getArguments()) {
       const unsigned i = argument.getArgNumber();
-      ir::PlaceAttr place = memory::getPlace(argument);
-      if (!place || place.getSpace() != ir::MemorySpace::Persistent)
+      ir::AllocRefAttr ref = memory::getAllocRef(argument);
+      if (!ref || ref.getSpace() != ir::MemorySpace::Persistent)
         continue;
       if (function.getArgAttr(i, ir::attr::kParam))
-        kinds[place.getBuffer()] = function.getArgAttr(i, ir::attr::kBuffer)
-                                       ? &MemoryReport::buffers
-                                       : &MemoryReport::parameters;
+        kinds[ref.getIndex()] = function.getArgAttr(i, ir::attr::kBuffer)
+                                    ? &MemoryReport::buffers
+                                    : &MemoryReport::parameters;
       if (function.getArgAttr(i, ir::attr::kState))
-        kinds[place.getBuffer()] = &MemoryReport::optimizer;
+        kinds[ref.getIndex()] = &MemoryReport::optimizer;
     }
   return kinds;
 }
 
 /// Adds what every block has of a buffer to what it has of others in the same bucket.
-void addBlocks(MemoryReport &report, const arena::KeptItem &item, bool isState) {
+void addBlocks(MemoryReport &report, const arena::PersistentItem &item, bool isState) {
   auto known = llvm::find_if(
       report.blocks, [&](const StoredBlocks &blocks) { return blocks.name == item.bucket; });
   if (known == report.blocks.end())
@@ -189,14 +189,15 @@ MemoryReport reportMemory(ModuleOp module, const dist::Degrees &degrees,
   MemoryReport report;
   Reporter reporter(degrees, processor.threads);
   llvm::DenseMap<int64_t, int64_t MemoryReport::*> kinds = getPersistentKinds(module);
-  auto buffers = module->getAttrOfType<ArrayAttr>(memory::kPersistent);
-  for (auto [number, buffer] : llvm::enumerate(buffers.getAsRange<ir::BufferAttr>())) {
+  auto allocations = module->getAttrOfType<ArrayAttr>(memory::kPersistent);
+  for (auto [number, allocation] : llvm::enumerate(allocations.getAsRange<ir::AllocationAttr>())) {
     auto found = kinds.find(number);
     auto kind = found == kinds.end() ? &MemoryReport::scalars : found->second;
-    arena::KeptItem item = memory::getKeptItem(buffer, reporter.getBytes(buffer));
-    if (buffer.getBucket())
+    arena::PersistentItem item =
+        memory::getPersistentItem(allocation, reporter.getBytes(allocation));
+    if (allocation.getBucket())
       addBlocks(report, item, kind == &MemoryReport::optimizer);
-    report.*kind += arena::getKeptBytes(item);
+    report.*kind += arena::getPersistentBytes(item);
   }
   bool loadsLibTorch = llvm::any_of(degrees, [](const auto &axis) { return axis.second > 1; });
   for (auto function : module.getOps<func::FuncOp>()) {
@@ -204,7 +205,7 @@ MemoryReport reportMemory(ModuleOp module, const dist::Degrees &degrees,
       continue;
     report.programs.push_back(reporter.report(function));
     function.walk([&](ir::ContractOp contract) {
-      report.products = std::max(report.products, getProductBytes(contract, degrees, processor));
+      report.gemmPacking = std::max(report.gemmPacking, getGemmBytes(contract, degrees, processor));
       loadsLibTorch |= usesBlas(contract, processor);
     });
   }

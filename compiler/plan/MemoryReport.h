@@ -18,10 +18,10 @@ struct ProgramMemory {
   std::string program; ///< "train"
   int64_t bytes = 0;
   int64_t gradients = 0;
-  int64_t activations = 0; ///< residuals, and everything else that is computed on the way
-  int64_t exchanged = 0;   ///< what the runtime gives and takes: tokens, labels, loss, logits
-  int64_t scratch = 0;     ///< working memory of kernels, a block for each thread
-  int64_t getGaps() const { return bytes - gradients - activations - exchanged - scratch; }
+  int64_t activations = 0;   ///< residuals, and everything else that is computed on the way
+  int64_t inputsOutputs = 0; ///< what the runtime gives and takes: tokens, labels, loss, logits
+  int64_t scratch = 0;       ///< working memory of kernels, a block for each thread
+  int64_t getGaps() const { return bytes - gradients - activations - inputsOutputs - scratch; }
   /// What runs at that event; no file where no line stands for it.
   std::string operation, file;
   unsigned line = 0;
@@ -63,8 +63,8 @@ struct MemoryReport {
   int64_t parameters = 0;
   int64_t buffers = 0;
   int64_t optimizer = 0;
-  int64_t scalars = 0;  ///< learning rate, step
-  int64_t products = 0; ///< what products of matrices keep beside the arena on processors
+  int64_t scalars = 0;     ///< learning rate, step
+  int64_t gemmPacking = 0; ///< what products of matrices keep beside the arena on processors
   int64_t libraries = kLibraries;
   std::vector<StoredBlocks> blocks; ///< what of parameters and optimizer is by block
   std::vector<ProgramMemory> programs;
@@ -75,7 +75,7 @@ struct MemoryReport {
   /// Of a training run's programs, the steps' and that of the evaluations between them, the most.
   int64_t getTransient() const;
   /// What a training run touches, beside loaded libraries.
-  int64_t getTraining() const { return getPersistent() + getTransient() + products; }
+  int64_t getTraining() const { return getPersistent() + getTransient() + gemmPacking; }
 };
 
 /// For a module behind the memory phase, with every `auto` degree given a value.

@@ -56,9 +56,9 @@ static std::vector<TensorLayout> getLayouts(func::FuncOp function) {
             function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), ir::attr::kInput);
         name && seen.insert(name).second)
       layouts.push_back(getLayout(name, argument));
-  function.walk<WalkOrder::PreOrder>([&](ir::AnchorOp anchor) {
-    if (StringRef name = ir::getName(anchor); !name.empty() && seen.insert(name).second)
-      layouts.push_back(getLayout(name, anchor.getResult()));
+  function.walk<WalkOrder::PreOrder>([&](ir::ShardingConstraintOp constraint) {
+    if (StringRef name = ir::getName(constraint); !name.empty() && seen.insert(name).second)
+      layouts.push_back(getLayout(name, constraint.getResult()));
   });
   return layouts;
 }
@@ -67,7 +67,7 @@ ShardingReport reportSharding(ModuleOp beforeSharding) {
   OwningOpRef<ModuleOp> module = beforeSharding.clone();
   PassManager passes(module->getContext());
   passes.addPass(dist::createDistPadDimensions()); // which are split by the length that they get
-  passes.addPass(dist::createDistBindAnchors());
+  passes.addPass(dist::createDistAssignShardings());
   func::FuncOp function;
   if (succeeded(passes.run(*module)))
     function = findProgram(*module);

@@ -11,19 +11,19 @@ using Parser = TitanParser;
 std::string Recovery::between(size_t first, size_t last) const {
   std::string out;
   for (size_t i = first; i <= last; ++i) {
-    const Token &token = laidOut.tokens[i];
+    const Token &token = prepared.tokens[i];
     if (token.inserted || token.is(Parser::NEWLINE))
       continue;
-    bool apart = !out.empty() && token.offset > laidOut.tokens[i - 1].end();
-    out += (apart ? " " : "") + text(i);
+    bool hasSpace = !out.empty() && token.offset > prepared.tokens[i - 1].end();
+    out += (hasSpace ? " " : "") + text(i);
   }
   return out;
 }
 
 /// Whether the file has a run of this name.
 bool Recovery::isRun(const std::string &name) const {
-  for (size_t i = 0; i + 1 < laidOut.tokens.size(); ++i)
-    if (laidOut.tokens[i].is(Parser::TRAIN) && text(i + 1) == name)
+  for (size_t i = 0; i + 1 < prepared.tokens.size(); ++i)
+    if (prepared.tokens[i].is(Parser::TRAIN) && text(i + 1) == name)
       return true;
   return false;
 }
@@ -31,33 +31,33 @@ bool Recovery::isRun(const std::string &name) const {
 /// The line as it was meant, with the arguments in braces.
 bool Recovery::addBracesHint(Diagnostic &diagnostic, size_t index,
                              const Expectation &expected) const {
-  const Token &open = laidOut.tokens[index];
+  const Token &open = prepared.tokens[index];
   size_t start = entryStart(index);
-  bool isTrain = laidOut.tokens[start].is(Parser::TRAIN);
+  bool isTrain = prepared.tokens[start].is(Parser::TRAIN);
   if (!open.is(Parser::LPAREN) || open.partner == Token::noPartner || index < start + 4 ||
       !expected.rules.count(Parser::RuleSettings) ||
-      !(isTrain || laidOut.tokens[start].is(Parser::MODEL)))
+      !(isTrain || prepared.tokens[start].is(Parser::MODEL)))
     return false;
   const std::string head = between(start, index - 1);
   size_t behind = open.partner + 1, end = behind; // `on MAP`
-  while (
-      !laidOut.tokens[end].isOneOf(Parser::LBRACE, Parser::NEWLINE, Parser::SEMI, Token::endOfFile))
+  while (!prepared.tokens[end].isOneOf(Parser::LBRACE, Parser::NEWLINE, Parser::SEMI,
+                                       Token::endOfFile))
     ++end;
   std::string rest = end > behind ? " " + between(behind, end - 1) : "";
   if (open.partner == index + 1) {
     diagnostic.help("leave the parentheses out: `" + head + rest + "`");
     return true;
   }
-  bool named = laidOut.tokens[index + 2].is(Parser::ASSIGN);
+  bool named = prepared.tokens[index + 2].is(Parser::ASSIGN);
   std::string arguments = named ? between(index + 1, open.partner - 1)
                                 : "NAME = " + between(index + 1, open.partner - 1);
   if (isTrain && isRun(text(index - 1)))
-    rest += laidOut.tokens[end - 1].is(Parser::WITH) ? "" : " with";
+    rest += prepared.tokens[end - 1].is(Parser::WITH) ? "" : " with";
   else if (isTrain)
     arguments = "model { " + arguments + " }";
-  bool goesOn = laidOut.tokens[end].is(Parser::LBRACE);
-  diagnostic.help("arguments stand in braces: `" + head + rest + " { " + arguments +
-                  (goesOn ? ", ... }`" : " }`"));
+  bool isContinued = prepared.tokens[end].is(Parser::LBRACE);
+  diagnostic.help("write arguments in braces: `" + head + rest + " { " + arguments +
+                  (isContinued ? ", ... }`" : " }`"));
   return true;
 }
 

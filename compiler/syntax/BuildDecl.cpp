@@ -134,7 +134,7 @@ AxisUse Builder::buildUse(P::SplitsContext *splits, P::StoresContext *stores, Lo
     if (splits->dimNames())
       use.splits = paths(*splits->dimNames());
     if (splits->elseDims())
-      use.elseSplits = paths(*splits->elseDims()->dimNames());
+      use.fallbackSplits = paths(*splits->elseDims()->dimNames());
   }
   if (stores) {
     all = sources.cover(all, at(*stores));

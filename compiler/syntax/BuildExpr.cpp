@@ -72,7 +72,7 @@ ExprPtr Builder::build(P::ExprContext &context) {
 
 static bool isWildcard(const Expr &pattern) {
   const auto *name = pattern.as<NameExpr>();
-  return name && name->path.isSimple() && name->path.parts[0].text == "_";
+  return name && name->path.isSimple() && name->path.segments[0].text == "_";
 }
 
 ExprPtr Builder::buildMatch(P::ChoiceContext &context) {
@@ -81,13 +81,13 @@ ExprPtr Builder::buildMatch(P::ChoiceContext &context) {
   for (P::ArmContext *arm : context.arms()->arm()) {
     if (arm->exception)
       continue;
-    std::vector<P::ExprContext *> parts = arm->expr();
+    std::vector<P::ExprContext *> exprs = arm->expr();
     MatchExpr::Arm &added = made->arms.emplace_back();
     added.loc = at(*arm);
-    added.value = build(*parts.back());
-    parts.pop_back();
-    for (P::ExprContext *part : parts)
-      added.patterns.push_back(build(*part));
+    added.value = build(*exprs.back());
+    exprs.pop_back();
+    for (P::ExprContext *pattern : exprs)
+      added.patterns.push_back(build(*pattern));
     if (added.patterns.size() == 1 && isWildcard(*added.patterns[0]))
       added.patterns.clear();
   }

@@ -32,9 +32,9 @@ Path Builder::path(P::PathContext &context) const {
   Path made;
   made.loc = at(context);
   Location first = at(*context.IDENT());
-  made.parts.push_back({std::string(sources.text(first)), first});
+  made.segments.push_back({std::string(sources.text(first)), first});
   for (P::WordContext *word : context.word())
-    made.parts.push_back(name(*word));
+    made.segments.push_back(name(*word));
   return made;
 }
 

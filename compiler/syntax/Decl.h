@@ -91,7 +91,7 @@ struct FnDecl : DeclOf<DeclKind::Fn> {
 /// may be absent, and `none` is an empty one.
 struct AxisUse {
   std::optional<std::vector<Path>> splits;
-  std::vector<Path> elseSplits;            // those after `else`: taken where no other dimension was
+  std::vector<Path> fallbackSplits;        // those after `else`: taken where no other dimension was
   std::optional<std::vector<Name>> stores; // params, grads, optimizer
 };
 

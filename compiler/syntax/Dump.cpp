@@ -125,12 +125,12 @@ void Dumper::axis(const AxisDecl &axis) {
 }
 
 void Dumper::use(const AxisUse &use) {
-  if (use.splits && use.splits->empty() && use.elseSplits.empty())
+  if (use.splits && use.splits->empty() && use.fallbackSplits.empty())
     line("splits none") << '\n';
   if (use.splits && !use.splits->empty())
     line("splits ") << join(*use.splits) << '\n';
-  if (!use.elseSplits.empty())
-    line("else ") << join(use.elseSplits) << '\n';
+  if (!use.fallbackSplits.empty())
+    line("else ") << join(use.fallbackSplits) << '\n';
   if (use.stores)
     line("stores ") << (use.stores->empty() ? "none" : join(*use.stores)) << '\n';
 }

@@ -172,8 +172,8 @@ void Dumper::arg(const Arg &arg) {
 
 std::string Path::text() const {
   std::string out;
-  for (const Name &part : parts)
-    out += (out.empty() ? "" : ".") + part.text;
+  for (const Name &segment : segments)
+    out += (out.empty() ? "" : ".") + segment.text;
   return out;
 }
 

@@ -225,7 +225,7 @@ const std::vector<std::string> &storedKinds() {
   return kinds;
 }
 
-bool Expectation::wantsName() const {
+bool Expectation::expectsName() const {
   static const size_t naming[] = {
       Parser::RuleExpr,         Parser::RuleArgument,     Parser::RuleFormal,
       Parser::RuleDimsArgument, Parser::RuleDimName,      Parser::RuleNewDims,

@@ -21,7 +21,7 @@ struct Expectation {
   std::set<size_t> rules;
   std::set<size_t> tokens;
 
-  bool wantsName() const;
+  bool expectsName() const;
   /// "a name", "`)`", "the end of the line", ... in the order in which a reader wants them.
   /// Operators and brackets that could continue an expression are left out where anything else
   /// remains.

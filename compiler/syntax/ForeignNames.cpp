@@ -38,11 +38,11 @@ bool hasWord(const char *words, const std::string &word) {
 
 /// The example, with `value` in place of the identifier `x`.
 std::string withValue(const std::string &example, const std::string &value) {
-  auto isPart = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+  auto isIdentifierChar = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
   std::string text;
   for (size_t i = 0; i < example.size(); ++i) {
-    bool begins = i == 0 || !isPart(example[i - 1]);
-    bool ends = i + 1 == example.size() || !isPart(example[i + 1]);
+    bool begins = i == 0 || !isIdentifierChar(example[i - 1]);
+    bool ends = i + 1 == example.size() || !isIdentifierChar(example[i + 1]);
     text += example[i] == 'x' && begins && ends ? value : std::string(1, example[i]);
   }
   return text;

@@ -1,6 +1,6 @@
 // The formatter's first half: what the tokens are, and where lines break.
 #include "compiler/syntax/FormatItem.h"
-#include "compiler/syntax/Layout.h"
+#include "compiler/syntax/PrepareTokens.h"
 
 #include "TitanLexer.h"
 
@@ -71,17 +71,17 @@ bool isNeedless(const Items &items, size_t at) {
 }
 
 void dropSemicolons(Items &items) {
-  Items kept;
+  Items remaining;
   size_t newLines = 0;
   for (size_t i = 0; i < items.size(); ++i) {
     if (items[i].token.is(Lex::SEMI) && isNeedless(items, i)) {
       newLines += items[i].newLines;
       continue;
     }
-    kept.push_back(items[i]);
-    kept.back().newLines += std::exchange(newLines, 0);
+    remaining.push_back(items[i]);
+    remaining.back().newLines += std::exchange(newLines, 0);
   }
-  items = std::move(kept);
+  items = std::move(remaining);
 }
 
 /// What the braces contain, from where they stand.
@@ -166,11 +166,11 @@ Items analyse(std::string_view source) {
   Items items = collect(source);
   dropSemicolons(items);
   classify(items);
-  bool goesOn = false;
+  bool isContinued = false;
   for (size_t i = items.size(); i-- > 0;) {
     if (!items[i].isComment)
-      goesOn = !items[i].startsEntry && !items[i].token.is(Lex::RBRACE);
-    items[i].continues = goesOn;
+      isContinued = !items[i].startsEntry && !items[i].token.is(Lex::RBRACE);
+    items[i].continues = isContinued;
   }
   return items;
 }
@@ -187,9 +187,9 @@ void decideBreaks(Items &items) {
   for (size_t i = 1; i < items.size(); ++i) {
     Item &item = items[i];
     const Item &previous = items[i - 1];
-    bool goesUp =
+    bool movesUp =
         item.token.is(Lex::LBRACE) || (item.token.is(Lex::ELSE) && previous.token.is(Lex::RBRACE));
-    item.breakBefore = previous.isComment || forced[i] || (item.newLines && !goesUp);
+    item.breakBefore = previous.isComment || forced[i] || (item.newLines && !movesUp);
     item.blankBefore =
         item.breakBefore && item.newLines > 1 && !previous.token.is(Lex::LBRACE) && !isCloser(item);
   }

@@ -13,7 +13,7 @@ using Parser = TitanParser;
 
 /// How other languages write what Titan writes otherwise: the token at the mistake with its
 /// neighbours.
-struct Habit {
+struct ForeignIdiom {
   uint32_t before, here, after;
   const char *remedy;
 };
@@ -26,7 +26,7 @@ const char *remedyFor(uint32_t before, uint32_t here, uint32_t after) {
                               "their names, so nothing is transposed or reshaped";
   static const char *index = "an index names its dimension: `x[seq: 0]`, `x[seq: 0..4 as part]`; "
                              "of a list it is `element(list, 0)`";
-  static const Habit habits[] = {
+  static const ForeignIdiom idioms[] = {
       {Parser::SLASH, Parser::SLASH, any, comment},
       {Parser::SLASH, Parser::STAR, any, comment},
       {any, Parser::SLASH, Parser::SLASH, comment},
@@ -51,9 +51,9 @@ const char *remedyFor(uint32_t before, uint32_t here, uint32_t after) {
       {Parser::RBRACKET, Parser::IF, any, "write `if c then a else b`"},
   };
   auto fits = [](uint32_t wanted, uint32_t type) { return wanted == any || wanted == type; };
-  for (const Habit &habit : habits)
-    if (fits(habit.before, before) && habit.here == here && fits(habit.after, after))
-      return habit.remedy;
+  for (const ForeignIdiom &idiom : idioms)
+    if (fits(idiom.before, before) && idiom.here == here && fits(idiom.after, after))
+      return idiom.remedy;
   return nullptr;
 }
 
@@ -105,45 +105,45 @@ bool isLoop(const std::string &word) {
 
 /// What may have been meant.
 void Recovery::addHints(Diagnostic &diagnostic, size_t index, const Expectation &expected) const {
-  const Token &token = laidOut.tokens[index];
-  bool afterComma = index > 0 && laidOut.tokens[index - 1].is(Parser::COMMA);
+  const Token &token = prepared.tokens[index];
+  bool afterComma = index > 0 && prepared.tokens[index - 1].is(Parser::COMMA);
   if (token.is(Parser::STORES) && afterComma) {
-    diagnostic.fix(place(index - 1), "");
+    diagnostic.fix(locationOf(index - 1), "");
     return;
   }
   bool declares = token.type >= Parser::IMPORT && token.type <= Parser::TRAIN;
   if (declares && expected.rules.count(Parser::RuleStatement)) {
-    diagnostic.help("a declaration stands outside of all others");
+    diagnostic.help("write a declaration outside of all others");
     return;
   }
   const bool namesLoss = index > 0 && index - 1 == entryStart(index) && text(index - 1) == "loss";
-  if (isKeyword(token.type) && (namesLoss || (!isConnective(token) && expected.wantsName()))) {
+  if (isKeyword(token.type) && (namesLoss || (!isConnective(token) && expected.expectsName()))) {
     diagnostic.help("`" + text(index) + "` is a keyword, so it cannot be a name");
     return;
   }
   if (token.is(Parser::EQ) && expected.tokens.count(Parser::ASSIGN)) {
-    diagnostic.fix(place(index), "=");
+    diagnostic.fix(locationOf(index), "=");
     return;
   }
-  if (token.is(Parser::ASSIGN) && laidOut.tokens[entryStart(index)].is(Parser::IF)) {
-    diagnostic.fix(place(index), "==");
+  if (token.is(Parser::ASSIGN) && prepared.tokens[entryStart(index)].is(Parser::IF)) {
+    diagnostic.fix(locationOf(index), "==");
     return;
   }
-  if (token.is(Parser::COLON) && laidOut.tokens[entryStart(index)].is(Parser::IF)) {
-    diagnostic.help("what an `if` holds stands in braces");
+  if (token.is(Parser::COLON) && prepared.tokens[entryStart(index)].is(Parser::IF)) {
+    diagnostic.help("write the body of an `if` in braces");
     return;
   }
   if (token.is(Parser::COLON) && expected.tokens.count(Parser::ASSIGN) &&
       expected.rules.count(Parser::RuleSettings)) {
-    diagnostic.fix(place(index), "=");
+    diagnostic.fix(locationOf(index), "=");
     return;
   }
   if (const char *remedy = remedyIn(entryStart(index), index)) {
     diagnostic.help(remedy);
     return;
   }
-  uint32_t before = index > 0 ? laidOut.tokens[index - 1].type : Token::endOfFile;
-  uint32_t after = token.is(Token::endOfFile) ? token.type : laidOut.tokens[index + 1].type;
+  uint32_t before = index > 0 ? prepared.tokens[index - 1].type : Token::endOfFile;
+  uint32_t after = token.is(Token::endOfFile) ? token.type : prepared.tokens[index + 1].type;
   if (const char *remedy = remedyFor(before, token.type, after)) {
     diagnostic.help(remedy);
     return;
@@ -151,19 +151,19 @@ void Recovery::addHints(Diagnostic &diagnostic, size_t index, const Expectation 
   if (addBracesHint(diagnostic, index, expected) || addWordHint(diagnostic, index, expected))
     return;
   if (token.is(Parser::ASSIGN) && isInAxis(index))
-    diagnostic.help("every axis stands on a line of its own");
+    diagnostic.help("write every axis on its own line");
 }
 
 /// What is written otherwise in this kind of statement.
 const char *Recovery::remedyIn(size_t start, size_t index) const {
-  const Token &first = laidOut.tokens[start], &here = laidOut.tokens[index];
+  const Token &first = prepared.tokens[start], &here = prepared.tokens[index];
   const bool followsName = index == start + 2;
   if (first.is(Parser::TRAIN) && here.is(Parser::ON) && followsName)
-    return "the map stands behind the model: `train NAME = MODEL on MAP { ... }`";
+    return "the map follows the model: `train NAME = MODEL on MAP { ... }`";
   if (first.isOneOf(Parser::PARAM, Parser::BUFFER) && here.is(Parser::LPAREN) && followsName)
-    return "dimensions stand in brackets: `param up[embed, ffn]`";
+    return "write dimensions in brackets: `param up[embed, ffn]`";
   if (here.is(Parser::STAR) && (text(start) == "group" || text(start) == "parameters"))
-    return "a pattern stands in quotes: `group \"*norm\" { ... }`";
+    return "write a pattern in quotes: `group \"*norm\" { ... }`";
   return nullptr;
 }
 
@@ -176,17 +176,17 @@ bool Recovery::addWordHint(Diagnostic &diagnostic, size_t index,
   }
   std::vector<std::string> wanted; // in the middle of a statement
   for (size_t type : expected.tokens)
-    if (isKeyword(static_cast<uint32_t>(type)) && laidOut.tokens[index].is(Parser::IDENT))
+    if (isKeyword(static_cast<uint32_t>(type)) && prepared.tokens[index].is(Parser::IDENT))
       wanted.emplace_back(fixedSpelling(static_cast<uint32_t>(type)));
   if (expected.rules.count(Parser::RuleStoredKind))
     wanted.insert(wanted.end(), storedKinds().begin(), storedKinds().end());
   if (std::string meant = nearestWord(text(index), wanted); !meant.empty()) {
-    diagnostic.fix(place(index), meant);
+    diagnostic.fix(locationOf(index), meant);
     return true;
   }
   // A misspelt keyword at the start of a statement was taken for a name.
   size_t first = entryStart(index);
-  if (index - first > 1 || !laidOut.tokens[first].is(Parser::IDENT) ||
+  if (index - first > 1 || !prepared.tokens[first].is(Parser::IDENT) ||
       expected.rules.count(Parser::RuleSettings))
     return false;
   bool declares = expected.rules.count(Parser::RuleDeclaration) != 0;
@@ -196,13 +196,13 @@ bool Recovery::addWordHint(Diagnostic &diagnostic, size_t index,
   }
   std::string keyword = declares ? keywordFor(text(first), Parser::IMPORT, Parser::TRAIN)
                                  : keywordFor(text(first), Parser::DIMS, Parser::IF);
-  bool isCall = laidOut.tokens[index].is(Parser::LPAREN) && index > first;
+  bool isCall = prepared.tokens[index].is(Parser::LPAREN) && index > first;
   if (std::string help = foreignHelp(text(first)); isCall && !declares && !help.empty()) {
     diagnostic.help(std::move(help));
     return true;
   }
   if (!keyword.empty())
-    diagnostic.fix(place(first), keyword);
+    diagnostic.fix(locationOf(first), keyword);
   else if (isCall && !declares)
     diagnostic.help("what a call gives takes a name: `let y = " + text(first) + "(...)`");
   return !keyword.empty() || (isCall && !declares);
@@ -211,15 +211,15 @@ bool Recovery::addWordHint(Diagnostic &diagnostic, size_t index,
 /// Whether a token stands in an axis, behind what that splits or stores.
 bool Recovery::isInAxis(size_t index) const {
   for (size_t i = entryStart(index); i < index; ++i)
-    if (laidOut.tokens[i].isOneOf(Parser::SPLITS, Parser::STORES))
+    if (prepared.tokens[i].isOneOf(Parser::SPLITS, Parser::STORES))
       return true;
   return false;
 }
 
 /// The first token of the statement that a token is in.
 size_t Recovery::entryStart(size_t index) const {
-  while (index > 0 && !laidOut.tokens[index - 1].isOneOf(Parser::NEWLINE, Parser::SEMI,
-                                                         Parser::LBRACE, Parser::RBRACE))
+  while (index > 0 && !prepared.tokens[index - 1].isOneOf(Parser::NEWLINE, Parser::SEMI,
+                                                          Parser::LBRACE, Parser::RBRACE))
     --index;
   return index;
 }

@@ -26,12 +26,12 @@ struct Name {
 
 /// `std.attention`, `model.layers`, `Dense.ffn`: one or more names joined by dots.
 struct Path {
-  std::vector<Name> parts;
+  std::vector<Name> segments;
   Location loc;
 
   std::string text() const;
-  bool isSimple() const { return parts.size() == 1; }
-  const Name &last() const { return parts.back(); }
+  bool isSimple() const { return segments.size() == 1; }
+  const Name &last() const { return segments.back(); }
 };
 
 /// A dimension in a list of dimensions: `embed`, `Dense.ffn`, or `embed as out` (a new dimension

@@ -44,19 +44,19 @@ std::vector<std::unique_ptr<antlr4::Token>> forParser(const std::vector<Token> &
 class Parse {
 public:
   Parse(const SourceManager &sources, FileId file, DiagnosticEngine &diags)
-      : laidOut(checkEncoding(sources, file, diags)
-                    ? layout(sources, file, lex(sources.text(file)), diags)
-                    : LayoutResult{{Token()}, {}, true}),
-        source(forParser(laidOut.tokens)), stream(&source), parser(&stream) {
+      : prepared(checkEncoding(sources, file, diags)
+                     ? prepareTokens(sources, file, lex(sources.text(file)), diags)
+                     : PreparedTokens{{Token()}, {}, true}),
+        source(forParser(prepared.tokens)), stream(&source), parser(&stream) {
     parser.removeErrorListeners();
-    parser.setErrorHandler(std::make_shared<Recovery>(sources, file, laidOut, diags));
+    parser.setErrorHandler(std::make_shared<Recovery>(sources, file, prepared, diags));
   }
 
-  bool hopeless() const { return laidOut.hopeless; }
+  bool limitExceeded() const { return prepared.limitExceeded; }
   TitanParser &operator*() { return parser; }
 
 private:
-  LayoutResult laidOut;
+  PreparedTokens prepared;
   antlr4::ListTokenSource source;
   antlr4::CommonTokenStream stream;
   TitanParser parser;
@@ -69,7 +69,7 @@ std::unique_ptr<Module> parse(const SourceManager &sources, FileId file, Diagnos
   module->file = file;
   size_t reported = diags.all().size();
   Parse run(sources, file, diags);
-  if (!run.hopeless())
+  if (!run.limitExceeded())
     Builder(sources, file, diags).build(*(*run).file(), *module);
   diags.sort(reported);
   return module;
@@ -78,7 +78,7 @@ std::unique_ptr<Module> parse(const SourceManager &sources, FileId file, Diagnos
 ExprPtr parseExpr(const SourceManager &sources, FileId file, DiagnosticEngine &diags) {
   size_t errorsBefore = diags.errorCount();
   Parse run(sources, file, diags);
-  if (run.hopeless())
+  if (run.limitExceeded())
     return nullptr;
   // No rule around an expression recovers, so a mistake comes out as the exception itself.
   try {

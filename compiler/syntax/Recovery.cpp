@@ -31,46 +31,46 @@ std::string joined(const std::vector<std::string> &words) {
 } // namespace
 
 std::string Recovery::text(size_t index) const {
-  return std::string(laidOut.tokens[index].text(sources.text(file)));
+  return std::string(prepared.tokens[index].text(sources.text(file)));
 }
 
 /// Where to point: at the token, or behind the one before it where a line ends between them.
-Location Recovery::place(size_t index) const {
-  const Token &token = laidOut.tokens[index];
+Location Recovery::locationOf(size_t index) const {
+  const Token &token = prepared.tokens[index];
   Location here = sources.locate(file, token.offset, token.length);
   if (index == 0)
     return here;
-  const Token &previous = laidOut.tokens[index - 1];
+  const Token &previous = prepared.tokens[index - 1];
   Location behind = sources.locate(file, previous.end(), 0);
   bool isEnd = token.inserted || token.isOneOf(Parser::NEWLINE, Token::endOfFile);
-  bool goesOn = !previous.isOneOf(Parser::NEWLINE, Parser::SEMI, Parser::LBRACE) &&
-                !token.isOneOf(Parser::ASSIGN, Parser::TILDE);
-  return isEnd || (goesOn && here.line > behind.line) ? behind : here;
+  bool isContinued = !previous.isOneOf(Parser::NEWLINE, Parser::SEMI, Parser::LBRACE) &&
+                     !token.isOneOf(Parser::ASSIGN, Parser::TILDE);
+  return isEnd || (isContinued && here.line > behind.line) ? behind : here;
 }
 
 /// Whether a mistake here follows from one that was reported.
 bool Recovery::isNoise(size_t index) const {
-  return laidOut.damagedLines.count(place(index).line) != 0;
+  return prepared.erroneousLines.count(locationOf(index).line) != 0;
 }
 
 Diagnostic *Recovery::report(size_t index, const Expectation &expected) {
   if (isNoise(index))
     return nullptr;
   Expectation sensible = expected;
-  bool hasPrevious = index > 0 && !laidOut.tokens[index - 1].inserted &&
-                     !laidOut.tokens[index - 1].isOneOf(Parser::NEWLINE, Parser::SEMI);
+  bool hasPrevious = index > 0 && !prepared.tokens[index - 1].inserted &&
+                     !prepared.tokens[index - 1].isOneOf(Parser::NEWLINE, Parser::SEMI);
   // Any keyword may be the name of an argument (`over = 3`), but that is hardly what was meant.
-  if (hasPrevious && isKeyword(laidOut.tokens[index - 1].type) && !expected.rules.empty())
+  if (hasPrevious && isKeyword(prepared.tokens[index - 1].type) && !expected.rules.empty())
     sensible.tokens.erase(Parser::ASSIGN);
   std::vector<std::string> words = sensible.words();
   std::string after = hasPrevious ? " after `" + text(index - 1) + "`" : "";
   std::string message;
-  constexpr size_t mostWords = 4;
-  if (words.empty() || words.size() > mostWords)
+  constexpr size_t maxWords = 4;
+  if (words.empty() || words.size() > maxWords)
     message = "unexpected `" + text(index) + "`" + after;
   else
     message = "expected " + joined(words) + after;
-  Diagnostic &made = diags.report(Code::ExpectedSyntax, place(index), std::move(message));
+  Diagnostic &made = diags.report(Code::ExpectedSyntax, locationOf(index), std::move(message));
   addHints(made, index, expected);
   return &made;
 }
@@ -85,7 +85,7 @@ void Recovery::reportError(antlr4::Parser *parser, const antlr4::RecognitionExce
     entry = static_cast<antlr4::ParserRuleContext *>(entry->parent);
   std::vector<size_t> consumed;
   for (size_t i = entry->getStart()->getTokenIndex(); i < index; ++i)
-    consumed.push_back(laidOut.tokens[i].type);
+    consumed.push_back(prepared.tokens[i].type);
   report(index, expectationAfter(parser->getATN(), *entry, consumed));
 }
 
@@ -95,14 +95,14 @@ void Recovery::skipStatement(antlr4::Parser *parser) const {
   antlr4::TokenStream *input = parser->getTokenStream();
   auto isTerminator = [&](const Token &t) { return t.isOneOf(Parser::NEWLINE, Parser::SEMI); };
   for (;;) {
-    const Token &token = laidOut.tokens[input->index()];
+    const Token &token = prepared.tokens[input->index()];
     if (token.isOneOf(Parser::RBRACE, Token::endOfFile) || isTerminator(token))
       break;
     bool opens = token.isOneOf(Parser::LPAREN, Parser::LBRACKET, Parser::LBRACE) &&
                  token.partner != Token::noPartner;
     input->seek(opens ? token.partner + 1 : input->index() + 1);
   }
-  while (isTerminator(laidOut.tokens[input->index()]))
+  while (isTerminator(prepared.tokens[input->index()]))
     input->seek(input->index() + 1);
 }
 
@@ -114,7 +114,7 @@ void Recovery::recover(antlr4::Parser *parser, std::exception_ptr error) {
     return;
   }
   // Parameters that are wrong need not hide what is wrong in the body.
-  const Token &start = laidOut.tokens[context->getStart()->getTokenIndex()];
+  const Token &start = prepared.tokens[context->getStart()->getTokenIndex()];
   if (context->getRuleIndex() == Parser::RuleFormals && start.is(Parser::LPAREN)) {
     parser->getTokenStream()->seek(start.partner + 1);
     endErrorCondition(parser);
@@ -133,13 +133,13 @@ antlr4::Token *Recovery::recoverInline(antlr4::Parser *parser) {
 void Recovery::noteBraceBefore(Diagnostic &diagnostic, size_t index) const {
   if (index < 2)
     return;
-  const Token &last = laidOut.tokens[index - 2]; // before the line end
+  const Token &last = prepared.tokens[index - 2]; // before the line end
   if (last.is(Parser::RBRACE))
     diagnostic.note(sources.locate(file, last.offset, last.length),
                     "the block before it ends here");
-  if (last.is(Parser::RBRACE) && laidOut.surplus) {
-    const Token &surplus = laidOut.tokens[*laidOut.surplus];
-    diagnostic.note(sources.locate(file, surplus.offset, surplus.length),
+  if (last.is(Parser::RBRACE) && prepared.extraBrace) {
+    const Token &extraBrace = prepared.tokens[*prepared.extraBrace];
+    diagnostic.note(sources.locate(file, extraBrace.offset, extraBrace.length),
                     "is this `}` one too many?");
   }
   if (!last.is(Parser::RBRACE))
@@ -162,7 +162,7 @@ void Recovery::sync(antlr4::Parser *parser) {
     size_t before = input->index();
     // Indented lines outside of braces have one cause between them.
     bool indented =
-        parser->getContext()->getRuleIndex() == Parser::RuleFile && place(before).col > 1;
+        parser->getContext()->getRuleIndex() == Parser::RuleFile && locationOf(before).col > 1;
     if (first || !indented) {
       Diagnostic *made = report(
           before, expectationAt(parser->getATN(), *parser->getContext(), parser->getState()));

@@ -5,16 +5,16 @@
 #define TITAN_COMPILER_SYNTAX_RECOVERY_H
 
 #include "compiler/syntax/Expectation.h"
-#include "compiler/syntax/Layout.h"
+#include "compiler/syntax/PrepareTokens.h"
 
 namespace titan::syntax {
 
 class Recovery : public antlr4::DefaultErrorStrategy {
 public:
-  /// `laidOut.tokens` are the parser's tokens, index by index.
-  Recovery(const SourceManager &sources, FileId file, const LayoutResult &laidOut,
+  /// `prepared.tokens` are the parser's tokens, index by index.
+  Recovery(const SourceManager &sources, FileId file, const PreparedTokens &prepared,
            DiagnosticEngine &diags)
-      : sources(sources), file(file), laidOut(laidOut), diags(diags) {}
+      : sources(sources), file(file), prepared(prepared), diags(diags) {}
 
   void reportError(antlr4::Parser *parser, const antlr4::RecognitionException &error) override;
   void recover(antlr4::Parser *parser, std::exception_ptr error) override;
@@ -34,13 +34,13 @@ private:
   void skipStatement(antlr4::Parser *parser) const;
   size_t entryStart(size_t index) const;
   bool isNoise(size_t index) const;
-  Location place(size_t index) const;
+  Location locationOf(size_t index) const;
   std::string text(size_t index) const;
   std::string between(size_t first, size_t last) const;
 
   const SourceManager &sources;
   FileId file;
-  const LayoutResult &laidOut;
+  const PreparedTokens &prepared;
   DiagnosticEngine &diags;
 };
 

@@ -18,8 +18,8 @@ struct Token {
   uint32_t type = endOfFile;
   uint32_t offset = 0; // bytes
   uint32_t length = 0;
-  uint32_t partner = noPartner; // index of the matching bracket; set by layout()
-  bool inserted = false;        // by layout(), to repair or to end a statement
+  uint32_t partner = noPartner; // index of the matching bracket; set by prepareTokens()
+  bool inserted = false;        // by prepareTokens(), to repair or to end a statement
 
   bool is(uint32_t t) const { return type == t; }
   template <typename... Types> bool isOneOf(Types... types) const {
@@ -34,7 +34,7 @@ struct Token {
 constexpr size_t maxTokens = 500'000;
 
 /// All tokens in order, comments and every line end included, closed by one `endOfFile`. Stops at
-/// `maxTokens`, which layout() reports.
+/// `maxTokens`, which prepareTokens() reports.
 /// Text that is no token comes as OPEN_STRING or STRAY; adjacent STRAY bytes are one token.
 std::vector<Token> lex(std::string_view source);
 

@@ -26,7 +26,7 @@ and_eq bitand xor not_eq asm alignas constexpr static extern signed typeof
 y0 y1 j1 jn gamma signgam read write open close time clock remove exit abort rand select link
 NULL EOF errno NAN INFINITY M_PI major minor linux unix I assert stdin stdout stderr CHAR_BIT BUFSIZ
 int64_t size_t omp_get_num_threads uint32_t ptrdiff_t max_align_t environ
-lr step seed grad_norm own_loss x_1 x_1_1 a__b _x __x _ __ x_ x_at x_row x_start seq_start layers_body t
+lr step seed grad_norm local_loss x_1 x_1_1 a__b _x __x _ __ x_ x_at x_row x_start seq_start layers_body t
 """.split()
 # What Titan keeps for itself, or what the drawn programs call functions by.
 KEPT = set("""

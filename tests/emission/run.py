@@ -33,7 +33,7 @@ HEADERS = '#include "titan/runtime/kernel_loops.h"\n#include "titan/runtime/prog
 # Identifiers that a user's name may become (compiler/emission/Names.h).
 OF_USERS = re.compile(r"[A-Za-z](?:_?[A-Za-z0-9])*_")
 # What the checker ought to have refused, or the compiler's own verifiers found.
-INTERNAL = re.compile(r"trade places|holds another|in another function|occurs twice|'(titan|dist)\.\w+' op|T0607")
+INTERNAL = re.compile(r"exchange allocations|holds another|in another function|occurs twice|'(titan|dist)\.\w+' op|T0607")
 
 
 @dataclass

@@ -1,6 +1,6 @@
 // What libFuzzer calls: a text goes through all that reads one. Parsing, checking and `titanc info`
 // may only refuse it; formatting must be stable and keep the syntax tree.
-#include "compiler/driver/Facts.h"
+#include "compiler/driver/RunSummary.h"
 #include "compiler/syntax/Format.h"
 
 #include <cstdio>
@@ -44,20 +44,20 @@ void checkProgram(const std::string &text) {
   driver::CommonOptions options;
   options.file = "fuzz.titan";
   options.text = text;
-  driver::Session all(options);
+  driver::CompilerInstance all(options);
   all.checkAll();
   std::ostringstream out;
   all.diags.print(out, ColorMode::Always);
   all.diags.printJson(out);
   // Compiling takes a hundred times as long as all the rest: programs that are small, now and then.
   constexpr size_t everyNth = 8;
-  constexpr int64_t mostParameters = 1'000'000;
+  constexpr int64_t maxParameters = 1'000'000;
   if (all.diags.hasErrors() || std::hash<std::string>()(text) % everyNth)
     return;
-  driver::Session session(options);
-  std::optional<sema::CheckedRun> run = session.check();
-  if (run && run->train.parameterCount() < mostParameters)
-    driver::gatherFacts(session, *run, 0, 0);
+  driver::CompilerInstance instance(options);
+  std::optional<sema::CheckedRun> run = instance.check();
+  if (run && run->train.parameterCount() < maxParameters)
+    driver::makeRunSummary(instance, *run, 0, 0);
 }
 
 } // namespace

@@ -73,7 +73,7 @@ def list_seeds() -> list[tuple[str, list[list[str]]]]:
                [tool("titan-interpret"), "--ranks=2", "--vocab=8", "--program=train", "-"],
                [tool("titan-opt"), "--titan-verify-memory"]]
     for result in planned:
-        if result.returncode == 0 and "titan.places" in result.stdout:
+        if result.returncode == 0 and "titan.result_allocs" in result.stdout:
             seeds.append((result.stdout, readers))
     for phase in PHASES:
         flag = f"--titan-phase-{phase}"

@@ -75,7 +75,7 @@ static LogicalResult check(MLIRContext *context, const Case &c, Filling filling,
   OwningOpRef<ModuleOp> module = build(context, c, filling, {degree});
   OpBuilder b = OpBuilder::atBlockBegin(module->getBody());
   ArrayAttr none = b.getArrayAttr({}), padded = b.getStrArrayAttr(names);
-  b.create<dist::MapOp>(b.getUnknownLoc(), "x", padded, none, none, padded);
+  b.create<dist::AxisRulesOp>(b.getUnknownLoc(), "x", padded, none, none, padded);
   PassManager manager(context);
   dist::buildShardPhase(manager);
   RankMesh mesh(dist::MeshOp::lookup(*module), 1);

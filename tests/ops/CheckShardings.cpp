@@ -54,9 +54,10 @@ public:
   }
 
 private:
-  /// The phase's verifier is asked only where it reads the same rule; it lets no anchor pass.
+  /// The phase's verifier is asked only where it reads the same rule; it lets no sharding
+  /// constraint pass.
   void breakRule(dist::ShardingRule &rule, Break broken) {
-    asksVerifier = broken == Break::Nothing && c.op != ir::AnchorOp::getOperationName();
+    asksVerifier = broken == Break::Nothing && c.op != ir::ShardingConstraintOp::getOperationName();
     for (unsigned i = 0; broken == Break::Linear && i < c.operands.size(); ++i)
       rule.linearSets.push_back({i});
     for (dist::Factor &factor : rule.factors)

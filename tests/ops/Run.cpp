@@ -28,10 +28,10 @@ static double getTerm(double whole, int64_t part, int64_t parts, int64_t index) 
 }
 
 /// What a rank holds of an operand.
-static HostTensor cutOperand(NamedTensorType type, const RankMesh &mesh, int64_t rank,
-                             const Tensor &operand) {
+static HostTensor shardOperand(NamedTensorType type, const RankMesh &mesh, int64_t rank,
+                               const Tensor &operand) {
   HostTensor global{type.getShape(), operand.values};
-  HostTensor part = interpreter::cut(type, mesh, rank, global);
+  HostTensor part = interpreter::getShard(type, mesh, rank, global);
   ArrayAttr partial = type.getShardingOrReplicated().getPartialAxes();
   int64_t parts = dist::getDegreeProduct(partial, mesh.getDegrees());
   if (parts == 1)
@@ -39,7 +39,7 @@ static HostTensor cutOperand(NamedTensorType type, const RankMesh &mesh, int64_t
   std::vector<int64_t> indices = interpreter::getGlobalIndices(type, mesh, rank);
   for (auto [value, index] : llvm::zip_equal(part.data, indices))
     if (index >= 0)
-      value = getTerm(operand.values[index], mesh.getPart(rank, partial), parts, index);
+      value = getTerm(operand.values[index], mesh.getGroupIndex(rank, partial), parts, index);
   return part;
 }
 
@@ -49,7 +49,7 @@ FailureOr<std::vector<HostTensor>> ops::run(func::FuncOp function, const RankMes
   for (auto [rank, parts] : llvm::enumerate(arguments))
     for (auto [argument, operand] : llvm::zip_equal(function.getArguments(), c.operands))
       parts.push_back(std::make_shared<HostTensor>(
-          cutOperand(cast<NamedTensorType>(argument.getType()), mesh, rank, operand)));
+          shardOperand(cast<NamedTensorType>(argument.getType()), mesh, rank, operand)));
   FailureOr<RankTensors> locals = interpreter::interpret(function, mesh, arguments);
   if (failed(locals))
     return failure();

@@ -8,16 +8,16 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::ops;
 using dist::FactorKind;
-using dist::Places;
 using dist::ReductionKind;
+using dist::ShardingByAxis;
 
 namespace {
 
 class Enumeration {
 public:
   Enumeration(const Case &c, const dist::ShardingRule &rule, const dist::MeshView &mesh)
-      : c(c), rule(rule), mesh(mesh), operands(c.operands.size(), mesh.getNoPlaces()),
-        results(c.results.size(), mesh.getNoPlaces()), parts(rule.factors.size(), 1) {}
+      : c(c), rule(rule), mesh(mesh), operands(c.operands.size(), mesh.getReplicated()),
+        results(c.results.size(), mesh.getReplicated()), parts(rule.factors.size(), 1) {}
 
   std::vector<OpSharding> run() {
     visit(0);
@@ -44,8 +44,8 @@ private:
   /// Goes on to the next axis and takes back what this axis did.
   void goOn(size_t a) {
     visit(a + 1);
-    for (Places &places : llvm::concat<Places>(operands, results))
-      places.axes[a] = dist::kNowhere;
+    for (ShardingByAxis &byAxis : llvm::concat<ShardingByAxis>(operands, results))
+      byAxis.dimOfAxis[a] = dist::kReplicated;
   }
 
   void split(size_t a, size_t f) {
@@ -53,53 +53,53 @@ private:
     int64_t degree = mesh.getAxes()[a].degree;
     if (factor.kind == FactorKind::Replicated || factor.size % (parts[f] * degree) != 0)
       return;
-    for (auto [places, dim] : llvm::zip_equal(operands, factor.operandDims))
-      places.axes[a] = dim;
+    for (auto [byAxis, dim] : llvm::zip_equal(operands, factor.operandDims))
+      byAxis.dimOfAxis[a] = dim;
     bool isPossible = true;
-    for (auto [places, dim] : llvm::zip_equal(results, factor.resultDims)) {
-      places.axes[a] = dim;
+    for (auto [byAxis, dim] : llvm::zip_equal(results, factor.resultDims)) {
+      byAxis.dimOfAxis[a] = dim;
       if (dim < 0 && factor.kind != FactorKind::Parallel)
-        isPossible &= makePartial(places, a, getKind(factor.kind));
+        isPossible &= makePartial(byAxis, a, getKind(factor.kind));
     }
     parts[f] *= degree;
     if (isPossible)
       goOn(a);
     parts[f] /= degree;
-    for (Places &places : llvm::concat<Places>(operands, results))
-      places.axes[a] = dist::kNowhere;
+    for (ShardingByAxis &byAxis : llvm::concat<ShardingByAxis>(operands, results))
+      byAxis.dimOfAxis[a] = dist::kReplicated;
   }
 
   void pass(size_t a, const std::vector<unsigned> &set) {
     for (unsigned i : set)
       if (!makePartial(operands[i], a, ReductionKind::Sum))
         return;
-    for (Places &result : results)
+    for (ShardingByAxis &result : results)
       if (!makePartial(result, a, ReductionKind::Sum))
         return;
     goOn(a);
   }
 
   void lieFlat(size_t a, int from) {
-    for (const Places &places : llvm::concat<const Places>(operands, results))
-      if (llvm::is_contained(places.axes, dist::kFlat) && places.flatFrom != from)
+    for (const ShardingByAxis &byAxis : llvm::concat<const ShardingByAxis>(operands, results))
+      if (llvm::is_contained(byAxis.dimOfAxis, dist::kFlat) && byAxis.flatFrom != from)
         return;
-    for (auto [places, operand] : llvm::zip_equal(operands, c.operands))
+    for (auto [byAxis, operand] : llvm::zip_equal(operands, c.operands))
       if (operand.type.getRank() > 0)
-        std::tie(places.axes[a], places.flatFrom) = std::tuple(int(dist::kFlat), from);
-    for (Places &places : results) {
+        std::tie(byAxis.dimOfAxis[a], byAxis.flatFrom) = std::tuple(int(dist::kFlat), from);
+    for (ShardingByAxis &byAxis : results) {
       if (rule.contractsFlat)
-        (void)makePartial(places, a, ReductionKind::Sum);
+        (void)makePartial(byAxis, a, ReductionKind::Sum);
       else
-        std::tie(places.axes[a], places.flatFrom) = std::tuple(int(dist::kFlat), from);
+        std::tie(byAxis.dimOfAxis[a], byAxis.flatFrom) = std::tuple(int(dist::kFlat), from);
     }
     goOn(a);
   }
 
   /// A value has partial axes of one kind only.
-  static bool makePartial(Places &places, size_t a, ReductionKind kind) {
-    bool isOther = llvm::is_contained(places.axes, dist::kPartial) && places.kind != kind;
-    places.axes[a] = dist::kPartial;
-    places.kind = kind;
+  static bool makePartial(ShardingByAxis &byAxis, size_t a, ReductionKind kind) {
+    bool isOther = llvm::is_contained(byAxis.dimOfAxis, dist::kPartial) && byAxis.kind != kind;
+    byAxis.dimOfAxis[a] = dist::kPartial;
+    byAxis.kind = kind;
     return !isOther;
   }
 
@@ -119,20 +119,20 @@ private:
 
   OpSharding makeSharding() const {
     OpSharding sharding;
-    auto apply = [&](ir::NamedTensorType type, const Places &places) {
-      return type.withSharding(mesh.getSharding(type.getRank(), places));
+    auto apply = [&](ir::NamedTensorType type, const ShardingByAxis &byAxis) {
+      return type.withSharding(mesh.getSharding(type.getRank(), byAxis));
     };
-    for (auto [operand, places] : llvm::zip_equal(c.operands, operands))
-      sharding.operands.push_back(apply(operand.type, places));
-    for (auto [type, places] : llvm::zip_equal(c.results, results))
-      sharding.results.push_back(apply(type, places));
+    for (auto [operand, byAxis] : llvm::zip_equal(c.operands, operands))
+      sharding.operands.push_back(apply(operand.type, byAxis));
+    for (auto [type, byAxis] : llvm::zip_equal(c.results, results))
+      sharding.results.push_back(apply(type, byAxis));
     return sharding;
   }
 
   const Case &c;
   const dist::ShardingRule &rule;
   const dist::MeshView &mesh;
-  std::vector<Places> operands, results;
+  std::vector<ShardingByAxis> operands, results;
   std::vector<int64_t> parts; ///< per factor, into how many parts it is split
   std::vector<OpSharding> found;
 };

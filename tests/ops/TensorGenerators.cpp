@@ -69,7 +69,7 @@ struct Indexing {
   }
 };
 
-static Case drawTake(Draw &draw) {
+static Case drawGather(Draw &draw) {
   Indexing indexing(draw);
   Dims table = draw.reorder(unite({indexing.along}, indexing.rows));
   int64_t size = indexing.along.getSize();
@@ -80,7 +80,7 @@ static Case drawTake(Draw &draw) {
 
 /// The updates may have dimensions that are summed over: of the indices, or their own. The sums may
 /// begin with a tensor.
-static Case drawPut(Draw &draw) {
+static Case drawScatter(Draw &draw) {
   Indexing indexing(draw);
   Dims updates = unite(indexing.indices, indexing.rows), result = {indexing.along};
   for (DimAttr dim : updates)
@@ -146,13 +146,13 @@ static Case drawPad(Draw &draw) {
 }
 
 void ops::addTensorGenerators(Generators &generators) {
-  generators["anchor"] = drawIdentity;
+  generators["sharding_constraint"] = drawIdentity;
   generators["stop_gradient"] = drawIdentity;
   generators["contract"] = drawContract;
   generators["reduce"] = drawReduce;
   generators["check_index"] = drawCheckIndex;
-  generators["take"] = drawTake;
-  generators["put"] = drawPut;
+  generators["gather"] = drawGather;
+  generators["scatter"] = drawScatter;
   generators["rename"] = drawRename;
   generators["split"] = drawSplit;
   generators["merge"] = drawMerge;

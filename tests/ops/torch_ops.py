@@ -101,14 +101,14 @@ def one_hot(indices: Named, along: str, size: int) -> Named:
     return Named(F.one_hot(indices.data, size).to(torch.float64), indices.dims + [along])
 
 
-def take(attributes, results, x, indices):
+def gather(attributes, results, x, indices):
     along = attributes["along"]
     hot = one_hot(indices, along, x.data.shape[x.dims.index(along)])
     dims, _ = results[0]
     return (x.to(dims + [along]) * hot.to(dims + [along])).sum(-1)
 
 
-def put(attributes, results, updates, indices, into=None):
+def scatter(attributes, results, updates, indices, into=None):
     along = attributes["along"]
     dims, shape = results[0]
     hot = one_hot(indices, along, shape[dims.index(along)])
@@ -262,8 +262,8 @@ OPS = {
     "div": elementwise(quotient), "maximum": elementwise(torch.maximum),
     "minimum": elementwise(torch.minimum), "select": elementwise(torch.where),
     "expand": elementwise(lambda x: x), "compare": compare, "cast": cast, "constant": constant,
-    "iota": iota, "adamw": adamw, "contract": contract, "reduce": reduce, "take": take, "put": put,
-    "check_index": reshape, "rename": reshape, "split": reshape, "merge": reshape, "anchor": reshape,
+    "iota": iota, "adamw": adamw, "contract": contract, "reduce": reduce, "gather": gather, "scatter": scatter,
+    "check_index": reshape, "rename": reshape, "split": reshape, "merge": reshape, "sharding_constraint": reshape,
     "stop_gradient": lambda attributes, results, x: x.data.detach(), "slice": cut, "pad": pad,
     "rotary": rotary, "attention": attention, "attention_grad": attention_grad,
     "top_k": top_k, "cumulative_sum": cumulative_sum, "random": random,

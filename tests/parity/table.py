@@ -50,7 +50,7 @@ GROUP = 'optimizer = adamw { group "layers.*" { lr_scale = 0.25 } }'
 # Weights whose gradients are so large that the usual clip would change them.
 LOUD = 'parameters "*" { init = normal(0.5) }'
 TOKENS = f"data {{ seq = {SEQ}, batch = {BATCH // 2}, tokens = {BATCH * SEQ} }}"
-OPTIONS = ["accumulate = 2", "loss_parts = 4", TOKENS, GROUP, "recompute = full",
+OPTIONS = ["accumulate = 2", "loss_chunks = 4", TOKENS, GROUP, "recompute = full",
            "recompute { save = [matmul] }",
            "precision { params = f32, compute = f32, reduce = f32 }",
            "precision { params = f32, compute = bf16, reduce = f32 }"]
@@ -124,7 +124,7 @@ def rows() -> list[Row]:
             Row(model, (padded(2),), 2, is_odd=True, is_shown=model == "gpt2"),
             Row(model, (padded(4, seq=", else seq"),), 4, is_odd=True, is_shown=model == "llama3"),
             Row(model, (padded(8, stores=" stores optimizer"),), 8, is_odd=True),
-            Row(model, (shard, padded(4)), 8, ("accumulate = 2", "recompute = full", "loss_parts = 2"), is_odd=True),
+            Row(model, (shard, padded(4)), 8, ("accumulate = 2", "recompute = full", "loss_chunks = 2"), is_odd=True),
             Row(model, (shard, padded(2, seq=", else seq")), 4,
                 ("precision { params = f32, compute = bf16, reduce = f32 }",), is_odd=True,
                 is_shown=model == "llama3"),

@@ -43,10 +43,10 @@ public:
     OwningOpRef<ModuleOp> module = StringRef(file).ends_with(".mlir") ? parse() : lower();
     if (!module)
       return {broken ? Verdict::Failed : Verdict::Refused, errors};
-    letPartsBeSmall(*module);
+    allowSmallChunks(*module);
     for (const pipelines::Phase &phase : pipelines::getPhases())
       if (failed(checkPhase(*module, phase)))
-        return {asksForParts() || isUneven(*module) ? Verdict::Refused : Verdict::Failed,
+        return {requestsSlicing() || isUneven(*module) ? Verdict::Refused : Verdict::Failed,
                 phase.name.str() + ": " + errors};
     std::string text;
     llvm::raw_string_ostream(text) << llvm::format("%.2g", greatest);
@@ -56,11 +56,12 @@ public:
 private:
   /// Whether a run wants its step or its loss in parts of a dimension that its model needs whole,
   /// which the gradient phase alone can tell.
-  bool asksForParts() const {
-    return llvm::any_of(std::initializer_list<StringRef>{"so the step cannot be computed a part",
-                                                         "cannot compute the step in",
-                                                         "cannot compute the loss in"},
-                        [&](StringRef reason) { return StringRef(errors).contains(reason); });
+  bool requestsSlicing() const {
+    return llvm::any_of(
+        std::initializer_list<StringRef>{"so the step cannot be split into microbatches",
+                                         "cannot compute the step in",
+                                         "cannot compute the loss in"},
+        [&](StringRef reason) { return StringRef(errors).contains(reason); });
   }
 
   /// Whether the degree that is chosen at launch does not divide a value, which titanc and the
@@ -72,10 +73,10 @@ private:
   }
 
   /// What large programs compute in parts, these do, too, although their values are small.
-  static void letPartsBeSmall(ModuleOp module) {
+  static void allowSmallChunks(ModuleOp module) {
     Builder builder(module.getContext());
     for (func::FuncOp train : ir::getTrainPrograms(module))
-      train->setAttr(ir::attr::kKeepWhole, builder.getI64IntegerAttr(0));
+      train->setAttr(ir::attr::kMinChunkBytes, builder.getI64IntegerAttr(0));
   }
 
   OwningOpRef<ModuleOp> parse() {

@@ -2,7 +2,7 @@
 
 What an element of such an operation is follows from where it stands, or from all of a dimension:
 rotations, indices, choices, running sums, tables, ranges, masks, random numbers. What cuts a
-dimension are the loss in parts, parts of the batch, recomputation and meshes. Each pair is a
+dimension are the loss in chunks, parts of the batch, recomputation and meshes. Each pair is a
 program; titan-check-programs holds the loss of the cut program against that of the whole one, its
 gradient against differences, and every later phase against the one before.
 
@@ -41,13 +41,13 @@ OPS = {
 
 # Settings, the map, and whether the operation stands in a recomputed layer.
 REGIONS = {
-    "loss in 2 parts": (["loss_parts = 2"], "", False),
-    "loss in chosen parts": (["loss_parts = 0"], "", False),
-    "loss in parts of split batches": (["loss_parts = 2"], "dp = 2 splits batch", False),
-    "loss in parts of split sequences": (["loss_parts = 2"], "sp = 2 splits seq", False),
-    "2 parts of the batch": (["accumulate = 2"], "", False),
-    "parts of split batches": (["accumulate = 2"], "dp = 2 splits batch", False),
-    "parts of the batch, recomputed": (["accumulate = 2", "recompute = full"], "", True),
+    "loss in 2 chunks": (["loss_chunks = 2"], "", False),
+    "loss in chosen chunks": (["loss_chunks = 0"], "", False),
+    "loss in chunks of split batches": (["loss_chunks = 2"], "dp = 2 splits batch", False),
+    "loss in chunks of split sequences": (["loss_chunks = 2"], "sp = 2 splits seq", False),
+    "2 microbatches": (["accumulate = 2"], "", False),
+    "microbatches of split batches": (["accumulate = 2"], "dp = 2 splits batch", False),
+    "microbatches, recomputed": (["accumulate = 2", "recompute = full"], "", True),
     "recomputed": (["recompute = full"], "", True),
     "split sequences, recomputed": (["recompute = full"], "sp = 2 splits seq", True),
     "split batches": ([], "dp = 2 splits batch", False),
@@ -120,20 +120,20 @@ def pairs() -> list[tuple[str, str]]:
 
 # The regions by the dimension that is cut where the user asks for it: the outermost one that no
 # axis splits and no parameter has. What the compiler chooses itself it leaves where it may not cut.
-SEQ_PARTS = ["loss in 2 parts", "loss in parts of split batches"]
-LOSS_BATCH = ["loss in parts of split sequences"]
-STEP_BATCH = ["2 parts of the batch", "parts of split batches"]
-BATCH_PARTS = [*LOSS_BATCH, *STEP_BATCH, "parts of the batch, recomputed"]
+SEQ_CHUNKS = ["loss in 2 chunks", "loss in chunks of split batches"]
+LOSS_BATCH = ["loss in chunks of split sequences"]
+STEP_BATCH = ["2 microbatches", "microbatches of split batches"]
+BATCH_SLICES = [*LOSS_BATCH, *STEP_BATCH, "microbatches, recomputed"]
 NEEDS_WHOLE = {
-    "running sum of batch": BATCH_PARTS, "scatter along batch": BATCH_PARTS,
-    "take along batch": BATCH_PARTS, "top-k of batch": BATCH_PARTS,
-    "softmax of batch": BATCH_PARTS, "attention along batch": BATCH_PARTS,
-    "running sum of seq": SEQ_PARTS, "scatter along seq": SEQ_PARTS, "scatter over seq": SEQ_PARTS,
-    "take along seq": SEQ_PARTS, "range of seq": SEQ_PARTS, "shift along seq": SEQ_PARTS,
-    "concatenation of seq": SEQ_PARTS, "split of seq": SEQ_PARTS, "maximum of seq": SEQ_PARTS,
-    "attention": SEQ_PARTS,
-    "scatter along bins": SEQ_PARTS,  # a parameter has seq, and bins are indexed
+    "running sum of batch": BATCH_SLICES, "scatter along batch": BATCH_SLICES,
+    "take along batch": BATCH_SLICES, "top-k of batch": BATCH_SLICES,
+    "softmax of batch": BATCH_SLICES, "attention along batch": BATCH_SLICES,
+    "running sum of seq": SEQ_CHUNKS, "scatter along seq": SEQ_CHUNKS, "scatter over seq": SEQ_CHUNKS,
+    "take along seq": SEQ_CHUNKS, "range of seq": SEQ_CHUNKS, "shift along seq": SEQ_CHUNKS,
+    "concatenation of seq": SEQ_CHUNKS, "split of seq": SEQ_CHUNKS, "maximum of seq": SEQ_CHUNKS,
+    "attention": SEQ_CHUNKS,
+    "scatter along bins": SEQ_CHUNKS,  # a parameter has seq, and bins are indexed
     "merge of batch": STEP_BATCH,  # the cotangent of `all` is no part of it
-    "random numbers": [*SEQ_PARTS, *LOSS_BATCH],  # each of a place in the whole tensor
+    "random numbers": [*SEQ_CHUNKS, *LOSS_BATCH],  # each of a place in the whole tensor
 }
 REFUSED = {(op, region) for op, regions in NEEDS_WHOLE.items() for region in regions}

@@ -117,7 +117,7 @@ class Body(IndexStatements):
             self.let(f"0.7 * ({pair})" if self.random.random() < 0.3 else pair, kept + added, True)
 
     def project_back(self):
-        """Something to the width of what is carried, so that it meets the main values again."""
+        """Something to the width of what is iter_args, so that it meets the main values again."""
         value = self.pick()
         goal = self.program.values_dims
         if not set(goal[:-1]) <= set(value.dims) or goal[-1] in value.dims:
@@ -331,36 +331,36 @@ class Body(IndexStatements):
         """Carries one or two values; what it reads from outside is captured."""
         if len(self.repeats) >= 2 or self.depth >= 4:
             return
-        carried = self.random.sample(self.values, min(len(self.values), self.random.randint(1, 2)))
-        if not all(v.dims for v in carried):
+        iter_args = self.random.sample(self.values, min(len(self.values), self.random.randint(1, 2)))
+        if not all(v.dims for v in iter_args):
             return
         counts = [c for c in ("layers", "layers", "n2", "n1") if c not in self.repeats]
         count = self.random.choice(counts)
         index = f"l{len(self.repeats)}"
         inner = Body(self.program, self.values, self.depth + 1, self.is_model,
                      (*self.repeats, count))
-        inner.values += carried
+        inner.values += iter_args
         inner.draw(self.random.randint(1, 4))
         is_irregular = self.random.random() < 0.3
         if is_irregular:
-            inner.branch(index, carried[0])
-        if len(carried) == 2 and self.random.random() < 0.4:
-            inner.hand_on(*carried)
+            inner.branch(index, iter_args[0])
+        if len(iter_args) == 2 and self.random.random() < 0.4:
+            inner.exchange(*iter_args)
         else:
-            for value in carried:
+            for value in iter_args:
                 inner.advance(value)
         head = f" as {index}" if is_irregular or self.random.random() < 0.3 else ""
         self.lines += ["  " * self.depth + f"repeat {count}{head} {{", *inner.lines,
                        "  " * self.depth + "}"]
 
     def advance(self, value: Value) -> None:
-        """Assigns a carried value."""
+        """Assigns a iter_args value."""
         same = [v for v in self.values if sorted(v.dims) == sorted(value.dims)]
         new = same[-1] if self.random.random() < 0.7 else self.random.choice(same)
         self.emit(f"{value.name} = 0.5 * {value.name} + tanh({new.name})")
 
-    def hand_on(self, value: Value, other: Value) -> None:
-        """What one carried value was, the other becomes."""
+    def exchange(self, value: Value, other: Value) -> None:
+        """What one iter_args value was, the other becomes."""
         if sorted(value.dims) != sorted(other.dims):
             self.advance(value)
             return self.advance(other)
@@ -562,7 +562,7 @@ class Program:
                     "{ save = [matmul, attention] }", "{ save = reduce, layers = 0 }"]
         policies += [f"{{ blocks = {block} }}" for block in repeated]
         recompute = pick(policies) if repeats else "= none"
-        loss_parts = pick([0, 1])  # 0: as many as titan-check-programs makes the compiler choose
+        loss_chunks = pick([0, 1])  # 0: as many as titan-check-programs makes the compiler choose
         # Every part draws random numbers of its own, so the loss would be another; and what an `auto`
         # axis becomes need not divide a part's samples.
         fits = not draws and not any(" auto " in line for line in parallel)
@@ -572,7 +572,7 @@ class Program:
                 "  precision { params = f64, compute = f64 }",
                 f"  optimizer = adamw {{ lr = 1e-3, eps = 1e-4, weight_decay = {pick(['0', '0.1'])} }}",
                 f"  recompute {recompute}",
-                f"  loss_parts = {loss_parts}",
+                f"  loss_chunks = {loss_chunks}",
                 f"  accumulate = {accumulate}",
                 f"  sharding {{ reshard_after_forward = {reshard} }}",
                 f"  clip = {pick(['0', '0.5', '10.0'])}", "}"]

@@ -46,7 +46,7 @@ def draw_mesh(draw: random.Random, dims: list[str], tensors: dict[str, list[str]
         splits = pool[:draw.randint(0, 4)]
         otherwise = pool[len(splits):][:draw.randint(0, 1)]
         stores = [kind for kind in KINDS if draw.random() < 0.5]
-        maps.append(f'dist.map "{name}" splits {quote(splits)} otherwise {quote(otherwise)} '
+        maps.append(f'dist.axis_rules "{name}" shards {quote(splits)} fallback {quote(otherwise)} '
                     f"stores {quote(stores)}"
                     + draw_overrides(draw, ["batch"] if is_auto else dims, tensors))
     draw.shuffle(maps)
@@ -55,7 +55,7 @@ def draw_mesh(draw: random.Random, dims: list[str], tensors: dict[str, list[str]
 
 def draw_program(name: str, seed: int) -> str:
     number = iter(range(10**6))
-    text = re.sub(r"(titan\.anchor %[\w#]+) :", lambda m: f'{m[1]} {{titan.name = "v{next(number)}"}} :',
+    text = re.sub(r"(titan\.sharding_constraint %[\w#]+) :", lambda m: f'{m[1]} {{titan.name = "v{next(number)}"}} :',
                   (INPUTS / f"{name}.mlir").read_text())
     tensors = {"parameters": re.findall(r'titan\.param = "([^"]*)"', text),
                "values": re.findall(r'titan\.(?:name|input) = "([^"]*)"', text)}

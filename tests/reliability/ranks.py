@@ -33,9 +33,9 @@ import time
 from bench import VARIANTS, Bench, Failed
 from differences import HARMLESS, differences, try_difference, try_harmless
 from hosts import can_make_hosts, try_two_hosts
-from strays import HELLOS
+from foreign_clients import HELLOS
 from titan import require_titanc
-from visitors import (FORGED, try_first_cause, try_forged, try_listener, try_named_file,
+from foreign_processes import (FORGED, try_first_cause, try_forged, try_listener, try_named_file,
                       try_stranger, try_twice, try_two_jobs)
 
 QUICK_VARIANTS = ["base", "scaled", "mesh"]

@@ -17,7 +17,7 @@ PRODUCTS = {"contract", "dgrad", "wgrad"}
 
 
 @dataclass
-class Exchange:
+class Collective:
     """What the communicating thread carried out, with the program's events from its start to its wait."""
 
     span: dict
@@ -50,24 +50,24 @@ def end(span: dict) -> float:
     return span["ts"] + span["dur"]
 
 
-def exchanges_of(profile: Path) -> list[Exchange]:
+def collectives_of(profile: Path) -> list[Collective]:
     spans = [e for e in json.loads(profile.read_text())["traceEvents"] if e["ph"] == "X"]
     program = sorted((e for e in spans if e["tid"] == OPERATIONS), key=lambda e: e["ts"])
-    return [exchange_of(e, program) for e in spans if e["tid"] == COMMUNICATION]
+    return [collective_of(e, program) for e in spans if e["tid"] == COMMUNICATION]
 
 
-def exchange_of(span: dict, program: list[dict]) -> Exchange:
+def collective_of(span: dict, program: list[dict]) -> Collective:
     """From the last operation of its name before it was started to the first wait of its line after."""
     started, line = span["args"]["started"], span["args"]["line"]
     first = max(i for i, e in enumerate(program) if e["ts"] <= started and e["name"] == span["name"])
     last = next(i for i, e in enumerate(program) if i > first and e["name"] == f"{line} wait")
-    return Exchange(span, program[first:last + 1])
+    return Collective(span, program[first:last + 1])
 
 
 def check_overlap(profile: Path, layers: int, steps: int) -> list[str]:
     """What is missing. A step has a forward and a backward pass over the layers, each of which gathers
     all layers but its first ahead; the backward reduces the gradients of all."""
-    found = exchanges_of(profile)
+    found = collectives_of(profile)
     faults = [f"{e.span['name']} is carried out outside of its start and wait" for e in found
               if not e.is_in_time]
     for kind, least in (("all_gather", 2 * (layers - 1)), ("reduce_scatter", layers)):

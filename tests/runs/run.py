@@ -20,7 +20,7 @@ from alike.
 Evaluation: the same number on one process and on two, during the run and after it; it changes no loss.
 Perplexity is that of the loss without a name; where others have names and none has not, there is none.
 
-Values: truth values are counted, padding counts for nothing, an index outside of a table ends the run (values.py).
+Values: booleans are counted, padding counts for nothing, an index outside of a table ends the run (values.py).
 
 Documents: a model that is told where documents begin trains as one that finds it in its tokens (documents.py).
 
@@ -342,7 +342,7 @@ def main() -> None:
         ("padded dimensions, and files without them", partial(try_padding, whole, padded, text)),
         ("from a padded mesh to one process",
          partial(try_meshes, [(padded, 2), (whole, 1)], text)),
-        ("truth values and padding on one process and on two",
+        ("booleans and padding on one process and on two",
          partial(try_counts, valued, valued2, OUT)),
         ("an index outside of a table", partial(try_index, valued, OUT)),
         ("documents of an indexed file", partial(try_documents, *packed, OUT)),

@@ -1,4 +1,4 @@
-"""What programs compute of truth values, of padding, and at indices outside of a dimension.
+"""What programs compute of booleans, of padding, and at indices outside of a dimension.
 
 How many elements are true is what Python counts; two processes, which share the sequence and pad the
 prototypes, train as one; and a computed index that does not fit ends the run, and says where.
@@ -17,7 +17,7 @@ SEQ, BATCH, STEPS, SEED = 32, 4, 4, 7  # SEQ and BATCH of values.titan
 
 
 def count(text: bytes) -> list[dict[str, float]]:
-    """The losses of each step that count truth values."""
+    """The losses of each step that count booleans."""
     steps = []
     for tokens in batches(text, STEPS, BATCH, SEQ, SEED):
         labels = tokens[:, 1:]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 # Relative to the sum of absolute values, as blocked_sum.h states it, and twice that of a matrix product
-# (LongDepth.h): its kernels add up to 384 terms one after the other.
+# (SplitK.h): its kernels add up to 384 terms one after the other.
 SUM, MATRIX = 1e-6, 5e-6
 ROWS = 4  # of a table that updates are added to
 
@@ -120,7 +120,7 @@ def scatter(name: str, n: int, columns: int, indices: str, joins: bool = False,
             sizes[row] += abs(x[at.astype(int) == row]).sum(0)
         return sums, sizes
 
-    return Case(name, n, inputs, f'  %y = titan.put %x along "table" at %at{into} : ({types}) -> {to}\n',
+    return Case(name, n, inputs, f'  %y = titan.scatter %x along "table" at %at{into} : ({types}) -> {to}\n',
                 to, expect)
 
 
@@ -138,7 +138,7 @@ def per_row(name: str, batch: int, n: int) -> Case:
         return sums, sizes
 
     return Case(name, 2 * n, {"x": ("x", updates), "at": ("rows", at)},
-                f'  %y = titan.put %x along "table" at %at : ({updates}, {at}) -> {to}\n', to, expect)
+                f'  %y = titan.scatter %x along "table" at %at : ({updates}, {at}) -> {to}\n', to, expect)
 
 
 def of_length(n: int, most: int) -> list[Case]:

@@ -53,7 +53,7 @@ std::optional<std::vector<CheckedRun>> Checker::checkAll() {
   std::vector<Symbol> runs = declared(true);
   bool good = true;
   auto add = [&](const Symbol &symbol) {
-    if (work > mostWork) // that was said
+    if (work > maxWork) // that was said
       return;
     std::optional<CheckedRun> one = checkRun(symbol);
     good &= one.has_value();
@@ -71,14 +71,14 @@ std::optional<std::vector<CheckedRun>> Checker::checkAll() {
   for (const Symbol &model : declared(false))
     if (!trained.count(model.decl)) // those were looked at, at the sizes that they are for
       add(model);
-  if (!checkOtherMaps(checked) || !good)
+  if (!checkUnusedMaps(checked) || !good)
     return std::nullopt;
   checked.erase(checked.begin() + static_cast<std::ptrdiff_t>(runsChecked), checked.end());
   return checked;
 }
 
 /// A map that no run uses is checked too, as far as it can be without a run.
-bool Checker::checkOtherMaps(const std::vector<CheckedRun> &checked) {
+bool Checker::checkUnusedMaps(const std::vector<CheckedRun> &checked) {
   size_t errorsBefore = diags.errorReports();
   std::vector<const Model *> models;
   for (const CheckedRun &one : checked)
@@ -86,7 +86,7 @@ bool Checker::checkOtherMaps(const std::vector<CheckedRun> &checked) {
   std::set<const Decl *> used;
   for (const Symbol &symbol : declared(true))
     if (auto &parallel = symbol.decl->as<TrainDecl>()->parallel)
-      used.insert(library.lookup(*unit, *parallel, Space::Maps).decl);
+      used.insert(library.lookup(*unit, *parallel, Namespace::Maps).decl);
   for (const DeclPtr &decl : unit->module->decls) {
     if (!decl->is<ParallelDecl>() || used.count(decl.get()))
       continue;
@@ -150,13 +150,13 @@ bool Checker::specialiseForInference(CheckedRun &checked) {
   Diagnostic &diag = diags.report(Code::LogitsNeedBatch, wanted->loc,
                                   "`logits` cannot be computed for a single sample, as text "
                                   "generation needs it");
-  constexpr size_t mostNotes = 3;
+  constexpr size_t maxNotes = 3;
   auto isBehind = [&](const Diagnostic &each) { // what follows the output is not its cause
     return each.notes.empty() && each.location.file == wanted->loc.file &&
            each.location.line > wanted->loc.line;
   };
   for (const Diagnostic &each : trial.all())
-    if (each.severity == Severity::Error && diag.notes.size() < mostNotes && !isBehind(each))
+    if (each.severity == Severity::Error && diag.notes.size() < maxNotes && !isBehind(each))
       diag.note(each.location, "with a batch of 1: " + each.message);
   diag.help("give the output another name if no text is to be generated");
   return false;
@@ -241,7 +241,7 @@ void Checker::chooseSizes(CheckedRun &checked) {
       seq.value = Value::ofInt(size.second);
   };
   // Where nothing fits, the size that is least to blame.
-  auto blames = [](const Diagnostic &diag) {
+  auto isSizeError = [](const Diagnostic &diag) {
     return diag.code == Code::IndexOutOfRange || diag.code == Code::BadDimensionSize;
   };
   auto isTooLarge = [](const Diagnostic &diag) { return diag.code == Code::TooLarge; };
@@ -252,14 +252,14 @@ void Checker::chooseSizes(CheckedRun &checked) {
     Model model;
     if (specialise(checked, 0, model, trial))
       return;
-    auto blamed =
-        static_cast<size_t>(std::count_if(trial.all().begin(), trial.all().end(), blames));
-    if (blamed < fewest) {
-      fewest = blamed;
+    auto sizeErrors =
+        static_cast<size_t>(std::count_if(trial.all().begin(), trial.all().end(), isSizeError));
+    if (sizeErrors < fewest) {
+      fewest = sizeErrors;
       best = i;
     }
-    bool hopeless = std::any_of(trial.all().begin(), trial.all().end(), isTooLarge);
-    if (hopeless || blamed == 0)
+    bool limitExceeded = std::any_of(trial.all().begin(), trial.all().end(), isTooLarge);
+    if (limitExceeded || sizeErrors == 0)
       break;
   }
   use(sizes[best]);
@@ -302,7 +302,7 @@ std::optional<CheckedRun> Checker::checkRun(const Symbol &symbol) {
   }
   if (diags.errorReports() != errorsBefore || !specialiseForInference(checked))
     return std::nullopt;
-  warnOfMissed(checked, diags);
+  warnMissedNames(checked, diags);
   return checked;
 }
 

@@ -48,11 +48,11 @@ public:
   std::optional<std::vector<CheckedRun>> checkAll();
   /// The complete models of a file without runs, of which `check` takes the last unless the request
   /// names one.
-  std::vector<std::string> choosable() const;
+  std::vector<std::string> candidateModels() const;
 
 private:
   std::optional<CheckedRun> checkRun(const Symbol &symbol);
-  bool checkOtherMaps(const std::vector<CheckedRun> &checked);
+  bool checkUnusedMaps(const std::vector<CheckedRun> &checked);
   void chooseSizes(CheckedRun &checked);
   bool specialise(const CheckedRun &checked, int64_t batch, Model &model, DiagnosticEngine &diags);
   bool collectArguments(const Symbol &model, std::map<std::string, Argument> &arguments,

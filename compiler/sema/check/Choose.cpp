@@ -47,12 +47,12 @@ const Decl *Checker::modelOf(Symbol run) const {
     const TrainDecl &decl = *run.decl->as<TrainDecl>();
     if (!decl.derived)
       return library.lookup(*run.unit, decl.base).decl;
-    run = library.lookup(*run.unit, decl.base, Space::Runs);
+    run = library.lookup(*run.unit, decl.base, Namespace::Runs);
   }
   return nullptr;
 }
 
-std::vector<std::string> Checker::choosable() const {
+std::vector<std::string> Checker::candidateModels() const {
   std::vector<std::string> names;
   if (declared(true).empty())
     for (const Symbol &model : declared(false))
@@ -152,7 +152,7 @@ bool Checker::collectArguments(const Symbol &model, std::map<std::string, Argume
   if (!parent || !(parent.decl->is<ModelDecl>() || parent.decl->is<ModelAliasDecl>())) {
     Diagnostic &diag = diags.report(Code::UnknownDeclaration, alias.base.loc,
                                     "no model is named `" + alias.base.text() + "`");
-    proposeName(diag, alias.base.loc, alias.base.text(), library.names(*model.unit));
+    suggestName(diag, alias.base.loc, alias.base.text(), library.names(*model.unit));
     return false;
   }
   if (!collectArguments(parent, arguments, base, chain, diags))

@@ -22,11 +22,12 @@ std::vector<PatternUse> listPatterns(const CheckedRun &run) {
   for (const ParameterRule &rule : run.run.rules)
     uses.push_back({"parameters", rule.pattern, rule.loc,
                     matchesOf(rule.pattern, run.train, rule.init.has_value())});
-  auto place = [](const PatternUse &use) {
+  auto position = [](const PatternUse &use) {
     return std::tuple(use.loc.file, use.loc.line, use.loc.col);
   };
-  std::stable_sort(uses.begin(), uses.end(),
-                   [&](const PatternUse &a, const PatternUse &b) { return place(a) < place(b); });
+  std::stable_sort(uses.begin(), uses.end(), [&](const PatternUse &a, const PatternUse &b) {
+    return position(a) < position(b);
+  });
   for (const MeshOverride &entry : run.mesh.overrides)
     if (uses.empty() || !(uses.back().loc == entry.patternLoc)) // one entry for each of its lines
       uses.push_back({entry.ofParameters ? "map: parameters" : "map: values", entry.pattern,
@@ -37,16 +38,16 @@ std::vector<PatternUse> listPatterns(const CheckedRun &run) {
 namespace {
 
 /// The parts of a parameter's name that calls gave it: where each begins, with its length.
-std::vector<std::pair<size_t, size_t>> callParts(const Parameter &parameter) {
-  std::vector<std::pair<size_t, size_t>> parts;
+std::vector<std::pair<size_t, size_t>> callSegments(const Parameter &parameter) {
+  std::vector<std::pair<size_t, size_t>> segments;
   const std::string &name = parameter.name;
   int64_t number = 0;
   for (size_t from = 0, dot; (dot = name.find('.', from)) != std::string::npos; from = dot + 1) {
-    const auto &repeats = parameter.repeatParts;
+    const auto &repeats = parameter.repeatSegments;
     if (std::find(repeats.begin(), repeats.end(), number++) == repeats.end())
-      parts.emplace_back(from, dot - from);
+      segments.emplace_back(from, dot - from);
   }
-  return parts;
+  return segments;
 }
 
 /// Whether an inner call of the name that the pattern begins with makes the parameter, and the
@@ -55,7 +56,7 @@ bool isMissed(const std::string &pattern, const Parameter &parameter) {
   const std::string lead = pattern.substr(0, pattern.find_first_of(".*?"));
   if (matchesPattern(pattern, parameter.name))
     return false;
-  for (auto [from, length] : callParts(parameter))
+  for (auto [from, length] : callSegments(parameter))
     if (parameter.name.compare(from, length, lead) == 0 &&
         matchesPattern(pattern, parameter.name.substr(from)))
       return true;
@@ -64,7 +65,7 @@ bool isMissed(const std::string &pattern, const Parameter &parameter) {
 
 } // namespace
 
-void warnOfMissed(const CheckedRun &run, DiagnosticEngine &diags) {
+void warnMissedNames(const CheckedRun &run, DiagnosticEngine &diags) {
   for (const PatternUse &use : listPatterns(run)) {
     bool hasLead = use.pattern.find_first_of("*?") != std::string::npos &&
                    use.pattern.find_first_of(".*?") != 0;

@@ -18,7 +18,7 @@ std::vector<PatternUse> listPatterns(const CheckedRun &run);
 
 /// Warns of `teacher*` where it matches `teacher.table`, but not `layers.teacher.w`: a reader takes
 /// it for all that calls of this name make.
-void warnOfMissed(const CheckedRun &run, DiagnosticEngine &diags);
+void warnMissedNames(const CheckedRun &run, DiagnosticEngine &diags);
 
 } // namespace titan::sema
 

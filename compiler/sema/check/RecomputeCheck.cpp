@@ -21,16 +21,16 @@ void checkPolicies(const Run &run, DiagnosticEngine &diags) {
     if (given)
       diags
           .report(Code::OptionWithoutEffect, run.options.at(path).loc,
-                  "`" + std::string(path) + "` cannot stand beside `" + given + "`")
-          .note(run.options.at(given).loc, "this says already which layers are computed again");
+                  "`" + std::string(path) + "` cannot be combined with `" + given + "`")
+          .note(run.options.at(given).loc, "this selects the recomputed layers already");
     given = path;
   }
   for (const std::string path : {"recompute.save", "recompute.blocks"})
     if (isSet("recompute") && isSet(path.c_str()))
       diags
           .report(Code::OptionWithoutEffect, run.options.at(path).loc,
-                  "`" + path + "` cannot stand beside `recompute`")
-          .note(run.options.at("recompute").loc, "this says already what is kept")
+                  "`" + path + "` cannot be combined with `recompute`")
+          .note(run.options.at("recompute").loc, "this selects what is saved already")
           .help("`" + path + "` alone means all layers");
 }
 

@@ -13,14 +13,14 @@ using namespace syntax;
 namespace {
 
 /// `over d, e`.
-bool takesSeveralDims(const Actual &actual) {
+bool takesMultipleDims(const Actual &actual) {
   return actual.kind != ArgKind::Keyword && actual.arg->dims && actual.arg->dims->from.size() > 1;
 }
 
 /// Of what was passed on, the call says little: it may suit others.
 void notePassing(Diagnostic &diag, const Call &call) {
-  if (call.through)
-    diag.note(call.through->loc, "`" + call.name + "` was passed on from here");
+  if (call.calleeValue)
+    diag.note(call.calleeValue->loc, "`" + call.name + "` was passed on from here");
 }
 
 } // namespace
@@ -57,11 +57,13 @@ bool ArgumentBinder::bindCallName() {
       continue;
     used[i] = true;
     Value name = valueOf(actual);
-    auto isPart = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    auto isIdentifierChar = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    };
     // `layers.3` is what the iteration 3 of `repeat layers` has.
     bool legal = name.kind == Value::Kind::String && !name.text.empty() &&
                  !std::isdigit(static_cast<unsigned char>(name.text[0])) &&
-                 std::all_of(name.text.begin(), name.text.end(), isPart);
+                 std::all_of(name.text.begin(), name.text.end(), isIdentifierChar);
     if (!legal) {
       if (!name.isError())
         report(Code::BadArgument, actual.arg->value->loc,
@@ -100,7 +102,7 @@ bool ArgumentBinder::bindDim(const Formal &formal) {
     if (used[i] || actual.kind != wanted || !actual.arg->dims)
       continue;
     used[i] = true;
-    std::vector<DimId> ids = actual.dims ? *actual.dims : parts.dims.dimsAfter(*actual.arg);
+    std::vector<DimId> ids = actual.dims ? *actual.dims : elaboration.dims.dimsAfter(*actual.arg);
     if (ids.empty())
       return false;
     Value size = ids.size() == 1 ? Value::ofInt(model.dims[ids[0]].size) : Value::none();
@@ -140,10 +142,10 @@ bool ArgumentBinder::bindValue(const Formal &formal) {
     }
     value = valueOf(actual);
   } else if (formal.defaultValue) {
-    Frame *caller = here.frame;
-    here.frame = &callee; // a default may use the parameters before it
+    Frame *caller = context.frame;
+    context.frame = &callee; // a default may use the parameters before it
     value = eval(*formal.defaultValue);
-    here.frame = caller;
+    context.frame = caller;
   } else {
     reportMissing(formal);
     return false;
@@ -164,7 +166,7 @@ void ArgumentBinder::reportMissing(const Formal &formal) {
   bool hasValues = std::any_of(call.args.begin(), call.args.end(), [](const Actual &actual) {
     return actual.kind == ArgKind::Positional;
   });
-  if (std::any_of(call.args.begin(), call.args.end(), takesSeveralDims))
+  if (std::any_of(call.args.begin(), call.args.end(), takesMultipleDims))
     diag.help("after `over` or `along`, every bare name is one more dimension: write `" +
               formal.name.text + " = ...`");
   else if (!hasValues && call.callee.isBlock())
@@ -182,19 +184,19 @@ void ArgumentBinder::checkType(const Formal &formal, Value &value, Location at) 
     value = {};
     return;
   }
-  Frame *caller = here.frame;
-  here.frame = &callee;
+  Frame *caller = context.frame;
+  context.frame = &callee;
   for (const DimRef &ref : formal.type.dims->dims) {
     const Name &name = ref.dim.last();
     if (callee.scope->find(name.text))
       continue;
     if (Binding *outer = findDimInCallers(name.text, &callee)) {
-      parts.dims.asDims(name.text, *outer, name.loc);
+      elaboration.dims.asDims(name.text, *outer, name.loc);
       callee.scope->define(name.text, *outer);
     }
   }
-  std::optional<DimSet> declared = parts.dims.dimSet(*formal.type.dims);
-  here.frame = caller;
+  std::optional<DimSet> declared = elaboration.dims.dimSet(*formal.type.dims);
+  context.frame = caller;
   if (!declared) {
     value = {};
     return;
@@ -255,7 +257,7 @@ bool ArgumentBinder::reportUnknownKeywords() {
         diag.remedy.empty() && !help.empty())
       diag.help(std::move(help));
     if (diag.remedy.empty())
-      proposeName(diag, actual.name->loc, actual.name->text, names);
+      suggestName(diag, actual.name->loc, actual.name->text, names);
   }
   return found;
 }

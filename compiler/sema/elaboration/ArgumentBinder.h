@@ -2,15 +2,16 @@
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_ARGUMENTBINDER_H
 #define TITAN_COMPILER_SEMA_ELABORATION_ARGUMENTBINDER_H
 
-#include "compiler/sema/elaboration/Part.h"
+#include "compiler/sema/elaboration/ElaboratorComponent.h"
 
 namespace titan::sema {
 
-class ArgumentBinder : Part {
+class ArgumentBinder : ElaboratorComponent {
 public:
-  ArgumentBinder(Elaboration &parts, const std::vector<syntax::Formal> &formals, const Call &call,
-                 Frame &callee)
-      : Part(parts), formals(formals), call(call), callee(callee), used(call.args.size()) {}
+  ArgumentBinder(Elaboration &elaboration, const std::vector<syntax::Formal> &formals,
+                 const Call &call, Frame &callee)
+      : ElaboratorComponent(elaboration), formals(formals), call(call), callee(callee),
+        used(call.args.size()) {}
 
   /// False after a report.
   bool bind();

@@ -161,8 +161,8 @@ Value Arithmetic::arithmetic(const BinaryExpr &expr, const Value &lhs, const Val
     report(Code::BadOperands, expr.opLoc, "`%` works on compile-time numbers, not on tensors");
     return {};
   }
-  return parts.tensors.elementwise(elementwiseWord(expr.op), lhs, rhs, expr.opLoc, expr.lhs->loc,
-                                   expr.rhs->loc, &expr);
+  return elaboration.tensors.elementwise(elementwiseWord(expr.op), lhs, rhs, expr.opLoc,
+                                         expr.lhs->loc, expr.rhs->loc, &expr);
 }
 
 Value Arithmetic::power(const BinaryExpr &expr, const Value &lhs, const Value &rhs) {
@@ -190,8 +190,8 @@ Value Arithmetic::power(const BinaryExpr &expr, const Value &lhs, const Value &r
   }
   Value result = lhs;
   for (int64_t i = 1; i < rhs.integer; ++i)
-    result =
-        parts.tensors.elementwise("mul", result, lhs, expr.opLoc, expr.lhs->loc, expr.lhs->loc);
+    result = elaboration.tensors.elementwise("mul", result, lhs, expr.opLoc, expr.lhs->loc,
+                                             expr.lhs->loc);
   return result;
 }
 
@@ -199,8 +199,8 @@ Value Arithmetic::compare(const BinaryExpr &expr, const Value &lhs, const Value 
   if (lhs.isNumber() && rhs.isNumber())
     return Value::ofBool(holds(expr.op, lhs.number(), rhs.number()));
   if (lhs.isTensor() || rhs.isTensor())
-    return parts.tensors.elementwise(compareWord(expr.op), lhs, rhs, expr.opLoc, expr.lhs->loc,
-                                     expr.rhs->loc);
+    return elaboration.tensors.elementwise(compareWord(expr.op), lhs, rhs, expr.opLoc,
+                                           expr.lhs->loc, expr.rhs->loc);
   if (expr.op == BinaryOp::Eq || expr.op == BinaryOp::Ne)
     return Value::ofBool((lhs == rhs) == (expr.op == BinaryOp::Eq));
   report(Code::BadOperands, expr.opLoc,
@@ -209,16 +209,16 @@ Value Arithmetic::compare(const BinaryExpr &expr, const Value &lhs, const Value 
   return {};
 }
 
-/// Whether a tensor that is joined by `and` or `or` holds truth values; reports otherwise.
-bool Arithmetic::isTruth(const BinaryExpr &expr, const Value &value, Location at) {
-  return expectTruth(value, at, syntax::spelling(expr.op));
+/// Whether a tensor that is joined by `and` or `or` holds booleans; reports otherwise.
+bool Arithmetic::isBoolean(const BinaryExpr &expr, const Value &value, Location at) {
+  return expectBoolean(value, at, syntax::spelling(expr.op));
 }
 
-bool Arithmetic::expectTruth(const Value &value, Location at, const char *word) {
+bool Arithmetic::expectBoolean(const Value &value, Location at, const char *word) {
   if (!value.isTensor() || typeOf(value).dtype == DType::Bool)
     return value.isTensor();
   report(Code::DTypeMismatch, at,
-         std::string("`") + word + "` works on truth values, but this is " +
+         std::string("`") + word + "` works on booleans, but this is " +
              spelling(typeOf(value).dtype))
       .help("compare it: `x != 0`");
   return false;
@@ -226,27 +226,28 @@ bool Arithmetic::expectTruth(const Value &value, Location at, const char *word) 
 
 /// `not`, elementwise: what differs from itself is false everywhere.
 Value Arithmetic::negated(const Value &value, Location at, Location valueLoc) {
-  if (!expectTruth(value, valueLoc, "not"))
+  if (!expectBoolean(value, valueLoc, "not"))
     return {};
-  Value none = parts.tensors.elementwise("ne", value, value, at, valueLoc, valueLoc);
-  return none.isError() ? none : parts.tensors.elementwise("eq", value, none, at, valueLoc, at);
+  Value none = elaboration.tensors.elementwise("ne", value, value, at, valueLoc, valueLoc);
+  return none.isError() ? none
+                        : elaboration.tensors.elementwise("eq", value, none, at, valueLoc, at);
 }
 
 /// `and`, `or`, elementwise.
-Value Arithmetic::joinedTruths(const BinaryExpr &expr, const Value &lhs, const Value &rhs) {
-  if (rhs.isError() || !isTruth(expr, lhs, expr.lhs->loc))
+Value Arithmetic::combineBooleans(const BinaryExpr &expr, const Value &lhs, const Value &rhs) {
+  if (rhs.isError() || !isBoolean(expr, lhs, expr.lhs->loc))
     return {};
   bool isAnd = expr.op == BinaryOp::And;
-  if (rhs.kind == Value::Kind::Bool && rhs.truth() == isAnd)
+  if (rhs.kind == Value::Kind::Bool && rhs.boolean() == isAnd)
     return lhs;
   if (rhs.kind == Value::Kind::Bool) // false, or true, whatever the tensor holds
-    return parts.tensors.elementwise(isAnd ? "ne" : "eq", lhs, lhs, expr.opLoc, expr.lhs->loc,
-                                     expr.lhs->loc);
+    return elaboration.tensors.elementwise(isAnd ? "ne" : "eq", lhs, lhs, expr.opLoc, expr.lhs->loc,
+                                           expr.lhs->loc);
   if (!expectTensor(rhs, expr.rhs->loc, "what is joined with a tensor") ||
-      !isTruth(expr, rhs, expr.rhs->loc))
+      !isBoolean(expr, rhs, expr.rhs->loc))
     return {};
-  return parts.tensors.elementwise(isAnd ? "mul" : "add", lhs, rhs, expr.opLoc, expr.lhs->loc,
-                                   expr.rhs->loc, &expr);
+  return elaboration.tensors.elementwise(isAnd ? "mul" : "add", lhs, rhs, expr.opLoc, expr.lhs->loc,
+                                         expr.rhs->loc, &expr);
 }
 
 Value Arithmetic::contraction(const BinaryExpr &expr, const Value &lhs, const Value &rhs,
@@ -255,13 +256,13 @@ Value Arithmetic::contraction(const BinaryExpr &expr, const Value &lhs, const Va
       !expectTensor(rhs, expr.rhs->loc, "the right side of `@`"))
     return {};
   const TensorType left = typeOf(lhs), right = typeOf(rhs);
-  if (!expected && parts.statements.declarationFailed) // reported where it was written
+  if (!expected && elaboration.statements.declarationFailed) // reported where it was written
     return {};
   if (!expected) {
     Diagnostic &diag = report(Code::ContractionUndeclared, expr.opLoc,
                               "`@` needs a declared result, to know what to sum");
-    parts.reports.noteOperand(diag, *expr.lhs, left.dims);
-    parts.reports.noteOperand(diag, *expr.rhs, right.dims);
+    elaboration.reports.noteOperand(diag, *expr.lhs, left.dims);
+    elaboration.reports.noteOperand(diag, *expr.rhs, right.dims);
     diag.help("state the dimensions: `(a @ b)" +
               print(left.dims.unite(right.dims).without(left.dims.intersect(right.dims))) +
               "`, or in `let name[...] = ...`");
@@ -273,7 +274,7 @@ Value Arithmetic::contraction(const BinaryExpr &expr, const Value &lhs, const Va
     return {};
   }
   if (left.dtype == DType::Bool) {
-    report(Code::DTypeMismatch, expr.opLoc, "`@` sums products of numbers, not of truth values")
+    report(Code::DTypeMismatch, expr.opLoc, "`@` sums products of numbers, not of booleans")
         .help("make numbers of them: `where(x, 1, 0)`, or `float(x)`");
     return {};
   }
@@ -284,8 +285,8 @@ Value Arithmetic::contraction(const BinaryExpr &expr, const Value &lhs, const Va
         Code::ContractionLosesDimension, expr.opLoc,
         quote(lost) + (lost.size() == 1 ? " would be lost: it is" : " would be lost: they are") +
             " in one operand alone and not in the declared result " + print(*expected));
-    parts.reports.noteOperand(diag, *expr.lhs, left.dims);
-    parts.reports.noteOperand(diag, *expr.rhs, right.dims);
+    elaboration.reports.noteOperand(diag, *expr.lhs, left.dims);
+    elaboration.reports.noteOperand(diag, *expr.rhs, right.dims);
     diag.help("a contraction sums only what both operands have; add " + quote(lost) +
               " to the declared result, or sum it first with `sum(x, over " +
               model.dims[lost[0]].name + ")`");

@@ -2,23 +2,23 @@
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_ARITHMETIC_H
 #define TITAN_COMPILER_SEMA_ELABORATION_ARITHMETIC_H
 
-#include "compiler/sema/elaboration/Part.h"
+#include "compiler/sema/elaboration/ElaboratorComponent.h"
 
 #include <functional>
 
 namespace titan::sema {
 
-class Arithmetic : Part {
+class Arithmetic : ElaboratorComponent {
 public:
-  explicit Arithmetic(Elaboration &parts) : Part(parts) {}
+  explicit Arithmetic(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   Value arithmetic(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
   Value power(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
   Value compare(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
-  /// `and`, `or` and `not` of truth values, elementwise.
-  Value joinedTruths(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
+  /// `and`, `or` and `not` of booleans, elementwise.
+  Value combineBooleans(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
   Value negated(const Value &value, Location at, Location valueLoc);
-  bool isTruth(const syntax::BinaryExpr &expr, const Value &value, Location at);
+  bool isBoolean(const syntax::BinaryExpr &expr, const Value &value, Location at);
   Value contraction(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs,
                     Expected expected);
 
@@ -28,7 +28,7 @@ public:
 
 private:
   Value ofNumbers(const syntax::BinaryExpr &expr, const Value &lhs, const Value &rhs);
-  bool expectTruth(const Value &value, Location at, const char *word);
+  bool expectBoolean(const Value &value, Location at, const char *word);
   Value finite(double number, Location at);
 };
 

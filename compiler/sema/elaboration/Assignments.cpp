@@ -8,18 +8,18 @@ namespace titan::sema {
 using namespace syntax;
 
 void Statements::assign(const AssignStmt &stmt) {
-  bool isModel = here.frame->decl && here.frame->decl->is<ModelDecl>();
+  bool isModel = context.frame->decl && context.frame->decl->is<ModelDecl>();
   if (isModel && stmt.targets.size() == 1 && stmt.targets[0].text == "loss" &&
       !lookup(stmt.targets[0]))
-    return parts.losses.add(stmt);
-  std::string outerVariable = here.variable;
-  here.variable = stmt.targets[0].text;
+    return elaboration.losses.add(stmt);
+  std::string outerVariable = context.variable;
+  context.variable = stmt.targets[0].text;
   // What the name holds already declares the dimensions of its next value.
   std::optional<DimSet> declared;
   if (Binding *known = lookup(stmt.targets[0]); known && known->value.isTensor())
     declared = typeOf(known->value).dims;
   Value value = eval(*stmt.value, declared && stmt.targets.size() == 1 ? &*declared : nullptr);
-  here.variable = outerVariable;
+  context.variable = outerVariable;
   if (stmt.targets.size() == 1)
     return assignTo(stmt.targets[0], value, stmt.value->loc);
   bool fits = value.kind == Value::Kind::List && value.elements.size() == stmt.targets.size();
@@ -52,9 +52,9 @@ bool Statements::mayReplace(const Name &name, const Binding &binding, const Valu
         .help(help);
     return false;
   };
-  if (parts.reports.refuseCallable(value, valueLoc))
+  if (elaboration.reports.refuseCallable(value, valueLoc))
     return false;
-  if (parts.buffers.refuseAssignment(name, binding))
+  if (elaboration.buffers.refuseAssignment(name, binding))
     return false;
   if (value.isError())
     return true;
@@ -74,18 +74,18 @@ bool Statements::mayReplace(const Name &name, const Binding &binding, const Valu
 
 void Statements::assignTo(const Name &name, Value value, Location valueLoc) {
   Binding *binding = lookup(name);
-  if (!binding && isResult(here.frame->decl, name.text)) {
+  if (!binding && isResult(context.frame->decl, name.text)) {
     bindLet(name, std::move(value));
     return;
   }
   if (!binding) {
-    Diagnostic &diag = parts.reports.unknownName(name);
+    Diagnostic &diag = elaboration.reports.unknownName(name);
     if (diag.remedy.empty() && !diag.fixIt)
       diag.help("a new name takes a `let`: `let " + name.text + " = ...`");
     return;
   }
   if (!binding->value.isTensor()) {
-    if (!parts.buffers.refuseAssignment(name, *binding))
+    if (!elaboration.buffers.refuseAssignment(name, *binding))
       binding->value = std::move(value);
     return;
   }
@@ -93,7 +93,7 @@ void Statements::assignTo(const Name &name, Value value, Location valueLoc) {
     return;
   if (value.isTensor())
     value = Value::ofTensor(
-        parts.recorder.converted(value.tensor, typeOf(binding->value).dtype, valueLoc));
+        elaboration.recorder.converted(value.tensor, typeOf(binding->value).dtype, valueLoc));
   binding->value = std::move(value);
 }
 

@@ -9,9 +9,10 @@ namespace titan::sema {
 
 namespace {
 
-class AttentionCall : Part {
+class AttentionCall : ElaboratorComponent {
 public:
-  AttentionCall(Elaboration &parts, CallArgs &args) : Part(parts), args(args) {}
+  AttentionCall(Elaboration &elaboration, CallArgs &args)
+      : ElaboratorComponent(elaboration), args(args) {}
   Value run();
 
 private:
@@ -20,7 +21,7 @@ private:
   std::optional<double> softCap();
   bool addDocuments(const Mask &mask, Op &op);
   Value addSink(const Value &result, const Value &logSum);
-  Value shareBeside(const Value &sink, const Value &logSum);
+  Value softmaxWithoutSink(const Value &sink, const Value &logSum);
 
   CallArgs &args;
 };
@@ -117,18 +118,18 @@ Value AttentionCall::addSink(const Value &result, const Value &logSum) {
         .note(args.locOf(0), "the queries have " + print(typeOf(args[0]).dims));
     return {};
   }
-  Value share = shareBeside(*sink, logSum);
-  if (share.isError())
+  Value fraction = softmaxWithoutSink(*sink, logSum);
+  if (fraction.isError())
     return {};
-  return parts.tensors.elementwise("mul", result, share, args.loc(), args.loc(), at);
+  return elaboration.tensors.elementwise("mul", result, fraction, args.loc(), args.loc(), at);
 }
 
 /// What a sink leaves to the keys. It is computed as the softmax is.
-Value AttentionCall::shareBeside(const Value &sink, const Value &logSum) {
-  Island island(parts.recorder, wider(parts.recorder.computeType, DType::F32));
-  Value share = parts.tensors.elementwise("sub", logSum, sink, args.loc(), args.loc(),
-                                          args.keywordLoc("sink"));
-  return share.isError() ? share : parts.tensors.unary("sigmoid", share, args.loc());
+Value AttentionCall::softmaxWithoutSink(const Value &sink, const Value &logSum) {
+  Island island(elaboration.recorder, wider(elaboration.recorder.computeType, DType::F32));
+  Value fraction = elaboration.tensors.elementwise("sub", logSum, sink, args.loc(), args.loc(),
+                                                   args.keywordLoc("sink"));
+  return fraction.isError() ? fraction : elaboration.tensors.unary("sigmoid", fraction, args.loc());
 }
 
 /// The mask that is given; nothing after a report.
@@ -159,7 +160,7 @@ std::optional<double> AttentionCall::softCap() {
 
 Value AttentionCall::run() {
   if (!args.expect(3, 3, true, true, {"mask", "scale", "soft_cap", "sink"}) ||
-      !args.expectOneOver() || !check())
+      !args.expectSingleOver() || !check())
     return {};
   DimId head = args.over[0];
   std::optional<Mask> seen = mask();
@@ -184,14 +185,14 @@ Value AttentionCall::run() {
   if (!addDocuments(*seen, op))
     return {};
   // The log-sum-exp of the scores keeps more digits than they have.
-  DType type = parts.recorder.computeType;
-  Value both = parts.recorder.emitAll(
+  DType type = elaboration.recorder.computeType;
+  Value both = elaboration.recorder.emitAll(
       std::move(op), {{type, dims}, {wider(type, DType::F32), q.dims.without({head})}}, args.loc());
   return both.isError() ? both : addSink(both.elements[0], both.elements[1]);
 }
 
 Value Builtins::attention(CallArgs &args) {
-  return AttentionCall(parts, args).run();
+  return AttentionCall(elaboration, args).run();
 }
 
 } // namespace titan::sema

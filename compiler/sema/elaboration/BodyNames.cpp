@@ -59,12 +59,12 @@ std::vector<Name> definedNames(const Stmt &stmt) {
 
 std::vector<Name> namesAfterAs(const SourceManager &sources, Location at) {
   const std::string_view text = sources.text(at);
-  auto isPart = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+  auto isIdentifierChar = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
   std::vector<Name> names;
   bool follows = false, isList = false;
   for (size_t i = 0; i < text.size();) {
     size_t end = i;
-    while (end < text.size() && isPart(static_cast<unsigned char>(text[end])))
+    while (end < text.size() && isIdentifierChar(static_cast<unsigned char>(text[end])))
       ++end;
     const std::string word(text.substr(i, end - i));
     if (word.empty()) {

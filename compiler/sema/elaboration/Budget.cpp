@@ -4,16 +4,16 @@ namespace titan::sema {
 
 namespace {
 
-constexpr size_t mostIterations = 200'000; // of a program's repeats
-constexpr size_t mostValues = 500'000;
+constexpr size_t maxIterations = 200'000; // of a program's repeats
+constexpr size_t maxValues = 500'000;
 
 } // namespace
 
 bool Budget::mayRepeat(int64_t count, Location at) {
-  if (static_cast<size_t>(count) <= mostIterations)
+  if (static_cast<size_t>(count) <= maxIterations)
     return true;
   report(Code::TooLarge, at,
-         "the program is too large: it has over " + std::to_string(mostIterations) +
+         "the program is too large: it has over " + std::to_string(maxIterations) +
              " iterations of repeats");
   return false;
 }
@@ -21,11 +21,11 @@ bool Budget::mayRepeat(int64_t count, Location at) {
 bool Budget::withinBounds(Location at) {
   if (tooLarge)
     return false;
-  std::string what = model.values.size() >= mostValues ? std::to_string(mostValues) + " operations"
-                     : iterations >= mostIterations
-                         ? std::to_string(mostIterations) + " iterations of repeats"
-                     : work() >= mostWork ? std::to_string(mostWork) + " expressions to evaluate"
-                                          : "";
+  std::string what = model.values.size() >= maxValues ? std::to_string(maxValues) + " operations"
+                     : iterations >= maxIterations
+                         ? std::to_string(maxIterations) + " iterations of repeats"
+                     : work() >= maxWork ? std::to_string(maxWork) + " expressions to evaluate"
+                                         : "";
   if (what.empty())
     return true;
   tooLarge = true;

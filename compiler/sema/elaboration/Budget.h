@@ -3,16 +3,16 @@
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_BUDGET_H
 #define TITAN_COMPILER_SEMA_ELABORATION_BUDGET_H
 
-#include "compiler/sema/elaboration/Part.h"
+#include "compiler/sema/elaboration/ElaboratorComponent.h"
 
 namespace titan::sema {
 
-class Budget : Part {
+class Budget : ElaboratorComponent {
 public:
-  explicit Budget(Elaboration &parts) : Part(parts) {}
+  explicit Budget(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   /// Of one expression.
-  bool spend(Location at) { return ++work() <= mostWork || withinBounds(at); }
+  bool spend(Location at) { return ++work() <= maxWork || withinBounds(at); }
   /// Of one iteration of a repeat.
   bool iterate(Location at) { return ++iterations, withinBounds(at); }
   /// Whether a repeat may run so often; reports otherwise, before any time goes into it.

@@ -17,9 +17,9 @@ std::optional<DType> Buffers::storedType(const ParamStmt &stmt) {
            "a parameter's element type comes from the run: `precision { params = ... }`");
     return spec.params;
   }
-  std::optional<DType> dtype = parts.dims.dtypeOf(*stmt.type.dtype);
+  std::optional<DType> dtype = elaboration.dims.dtypeOf(*stmt.type.dtype);
   if (dtype == DType::Bool) {
-    report(Code::DTypeMismatch, stmt.type.dtype->loc, "a buffer holds numbers, not truth values")
+    report(Code::DTypeMismatch, stmt.type.dtype->loc, "a buffer holds numbers, not booleans")
         .help("an `int` may be 0 or 1");
     return std::nullopt;
   }
@@ -28,17 +28,17 @@ std::optional<DType> Buffers::storedType(const ParamStmt &stmt) {
 }
 
 /// Whether a tensor of this type can start as it is declared to.
-bool Buffers::mayStart(const ParamStmt &stmt, DType dtype, const Initialiser &init) {
-  if (canStart(dtype, init))
+bool Buffers::checkInitialiser(const ParamStmt &stmt, DType dtype, const Initialiser &init) {
+  if (canInitialise(dtype, init))
     return true;
   report(Code::BadInitialValue, stmt.initValue->loc,
-         "`" + stmt.name.text + "` is int and starts as a whole number");
+         "`" + stmt.name.text + "` is int and starts as an integer");
   return false;
 }
 
 /// Whether this is the body that declares the buffer, and its first update there.
 bool Buffers::mayUpdate(const UpdateStmt &stmt, const Binding &buffer) {
-  std::optional<uint32_t> index = parts.parameters.indexOf(stmt.name.text);
+  std::optional<uint32_t> index = elaboration.parameters.indexOf(stmt.name.text);
   if (!index || model.parameters[*index].loc != buffer.loc) {
     for (Parameter &parameter : model.parameters)
       parameter.isUpdated |=
@@ -46,7 +46,7 @@ bool Buffers::mayUpdate(const UpdateStmt &stmt, const Binding &buffer) {
     report(Code::UpdateElsewhere, stmt.loc,
            "`" + stmt.name.text + "` is updated in a repeat inside of the body that declares it")
         .note(buffer.loc, "declared here")
-        .help("carry a value out of the repeat and update the buffer behind it, or declare the "
+        .help("carry a value out of the repeat and update the buffer after it, or declare the "
               "buffer inside: then every iteration has its own");
     return false;
   }
@@ -62,10 +62,11 @@ bool Buffers::mayUpdate(const UpdateStmt &stmt, const Binding &buffer) {
 /// The value in the buffer's type. A mean over many steps moves by little in each, so what an
 /// update says is an island of the buffer's type where that is the wider one.
 Value Buffers::nextValue(const UpdateStmt &stmt, const TensorType &type) {
-  DType computed = parts.recorder.computeType;
+  DType computed = elaboration.recorder.computeType;
   Value value;
   {
-    Island island(parts.recorder, isFloat(type.dtype) ? wider(computed, type.dtype) : computed);
+    Island island(elaboration.recorder,
+                  isFloat(type.dtype) ? wider(computed, type.dtype) : computed);
     value = eval(*stmt.value, &type.dims);
   }
   Location at = stmt.value->loc;
@@ -85,13 +86,13 @@ Value Buffers::nextValue(const UpdateStmt &stmt, const TensorType &type) {
                spelling(given.dtype));
     return {};
   }
-  return Value::ofTensor(parts.recorder.converted(value.tensor, type.dtype, at));
+  return Value::ofTensor(elaboration.recorder.converted(value.tensor, type.dtype, at));
 }
 
 void Buffers::update(const UpdateStmt &stmt) {
   Binding *binding = lookup(stmt.name);
   if (!binding) {
-    parts.reports.unknownName(stmt.name);
+    elaboration.reports.unknownName(stmt.name);
     return;
   }
   if (std::string_view(binding->what) != "buffer") {
@@ -108,18 +109,18 @@ void Buffers::update(const UpdateStmt &stmt) {
   if (!binding->value.isTensor() || !mayUpdate(stmt, *binding))
     return;
   binding->updated = stmt.loc;
-  uint32_t index = *parts.parameters.indexOf(stmt.name.text);
+  uint32_t index = *elaboration.parameters.indexOf(stmt.name.text);
   model.parameters[index].isUpdated = true;
-  std::string outerVariable = std::exchange(here.variable, stmt.name.text);
+  std::string outerVariable = std::exchange(context.variable, stmt.name.text);
   Value next = nextValue(stmt, model.parameters[index].type);
-  here.variable = outerVariable;
+  context.variable = outerVariable;
   if (!next.isTensor())
     return;
   Op op(OpKind::Update, {next.tensor});
   op.index = index;
-  op.loc = parts.recorder.placeOf(stmt.loc);
+  op.loc = elaboration.recorder.callerLocation(stmt.loc);
   op.name = stmt.name.text;
-  parts.recorder.region->ops.push_back(std::move(op));
+  elaboration.recorder.region->ops.push_back(std::move(op));
 }
 
 /// `mean = ...` would hold for the rest of the step only.

@@ -7,18 +7,18 @@
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_BUFFERS_H
 #define TITAN_COMPILER_SEMA_ELABORATION_BUFFERS_H
 
-#include "compiler/sema/elaboration/Part.h"
+#include "compiler/sema/elaboration/ElaboratorComponent.h"
 
 namespace titan::sema {
 
-class Buffers : Part {
+class Buffers : ElaboratorComponent {
 public:
-  explicit Buffers(Elaboration &parts) : Part(parts) {}
+  explicit Buffers(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   /// The element type of a parameter or buffer.
   std::optional<DType> storedType(const syntax::ParamStmt &stmt);
   /// Whether a tensor of this type can start as it is declared to.
-  bool mayStart(const syntax::ParamStmt &stmt, DType dtype, const Initialiser &init);
+  bool checkInitialiser(const syntax::ParamStmt &stmt, DType dtype, const Initialiser &init);
   void update(const syntax::UpdateStmt &stmt);
   bool refuseAssignment(const syntax::Name &name, const Binding &binding);
   /// Reports buffers that nothing changes.

@@ -68,7 +68,7 @@ const std::map<std::string, Builtins::Builtin> &Builtins::table() {
 }
 
 Value Builtins::call(const Call &call) {
-  CallArgs args(parts, call);
+  CallArgs args(elaboration, call);
   return args.hasErrors() ? Value() : (this->*table().at(call.callee.builtin))(args);
 }
 
@@ -90,10 +90,10 @@ Value Builtins::unary(CallArgs &args) {
     return mapped(args[0], ofNumber);
   if (!expectTensor(args[0], args.locOf(0), ("the argument of `" + function + "`").c_str()))
     return {};
-  return parts.tensors.unary(function.c_str(), args[0], args.loc());
+  return elaboration.tensors.unary(function.c_str(), args[0], args.loc());
 }
 
-/// `float(x)`: integers and truth values as what the model computes in.
+/// `float(x)`: integers and booleans as what the model computes in.
 Value Builtins::toFloat(CallArgs &args) {
   if (!args.expect(1, 1, false, false))
     return {};
@@ -109,7 +109,7 @@ Value Builtins::toFloat(CallArgs &args) {
             "leave it out; where the element type matters, compute in an island: `in f32 { ... }`");
     return {};
   }
-  return emit(Op(OpKind::Cast, {args[0].tensor}), {parts.recorder.computeType, type.dims},
+  return emit(Op(OpKind::Cast, {args[0].tensor}), {elaboration.recorder.computeType, type.dims},
               args.loc());
 }
 
@@ -129,17 +129,18 @@ Value Builtins::maxMin(CallArgs &args) {
   };
   if (args[0].isNumber() && args[1].isNumber())
     return ofNumbers(args[0], args[1]);
-  if (std::optional<Value> list = parts.arithmetic.zipped(args[0], args[1], args.loc(), ofNumbers))
+  if (std::optional<Value> list =
+          elaboration.arithmetic.zipped(args[0], args[1], args.loc(), ofNumbers))
     return *list;
-  return parts.tensors.elementwise(isMax ? "maximum" : "minimum", args[0], args[1], args.loc(),
-                                   args.locOf(0), args.locOf(1));
+  return elaboration.tensors.elementwise(isMax ? "maximum" : "minimum", args[0], args[1],
+                                         args.loc(), args.locOf(0), args.locOf(1));
 }
 
 Value Builtins::reduce(CallArgs &args) {
   if (!args.expect(1, 1, true, false) ||
       !expectTensor(args[0], args.locOf(0), ("the argument of `" + args.name() + "`").c_str()))
     return {};
-  return parts.tensors.reduce(args.name().c_str(), args[0], args.over, args.loc());
+  return elaboration.tensors.reduce(args.name().c_str(), args[0], args.over, args.loc());
 }
 
 Value Builtins::mean(CallArgs &args) {
@@ -148,16 +149,16 @@ Value Builtins::mean(CallArgs &args) {
     return {};
   Value operand = args[0];
   if (const TensorType type = typeOf(operand); !isFloat(type.dtype))
-    operand = emit(Op(OpKind::Cast, {operand.tensor}), {parts.recorder.computeType, type.dims},
-                   args.loc());
+    operand = emit(Op(OpKind::Cast, {operand.tensor}),
+                   {elaboration.recorder.computeType, type.dims}, args.loc());
   double count = 1;
   for (DimId id : args.over)
     count *= static_cast<double>(model.dims[id].size);
-  Value total = parts.tensors.reduce("sum", operand, args.over, args.loc());
+  Value total = elaboration.tensors.reduce("sum", operand, args.over, args.loc());
   if (total.isError())
     return {};
-  return parts.tensors.elementwise("mul", total, Value::ofFloat(1 / count), args.loc(),
-                                   args.locOf(0), args.loc());
+  return elaboration.tensors.elementwise("mul", total, Value::ofFloat(1 / count), args.loc(),
+                                         args.locOf(0), args.loc());
 }
 
 Value Builtins::index(CallArgs &args) {

@@ -3,15 +3,15 @@
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_BUILTINS_H
 #define TITAN_COMPILER_SEMA_ELABORATION_BUILTINS_H
 
-#include "compiler/sema/elaboration/Part.h"
+#include "compiler/sema/elaboration/ElaboratorComponent.h"
 
 namespace titan::sema {
 
 class CallArgs;
 
-class Builtins : Part {
+class Builtins : ElaboratorComponent {
 public:
-  explicit Builtins(Elaboration &parts) : Part(parts) {}
+  explicit Builtins(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   using Builtin = Value (Builtins::*)(CallArgs &);
   static const std::map<std::string, Builtin> &table();
@@ -27,7 +27,7 @@ private:
   Value index(CallArgs &args);
   Value stopGradient(CallArgs &args);
   Value expand(CallArgs &args);
-  // Choices.cpp
+  // Where.cpp
   Value where(CallArgs &args);
   // Lists.cpp
   Value range(CallArgs &args);

@@ -12,7 +12,7 @@ struct Call {
   std::string name; ///< as messages call it
   Location loc;
   std::vector<Actual> args;
-  std::shared_ptr<const Callable> through = nullptr; ///< the value that is called, if it is one
+  std::shared_ptr<const Callable> calleeValue = nullptr; ///< the value that is called, if it is one
 };
 
 /// One call being elaborated: whose names a body sees, and who called.
@@ -24,9 +24,9 @@ struct Frame {
   Location callSite;
   /// Where the callee's name stands: the caller, or for a value the place where it was made. From
   /// there a block has its dimensions.
-  Frame *sees = nullptr;
+  Frame *lexicalParent = nullptr;
   unsigned id = 0; ///< no two calls have the same
-  const Callable *through = nullptr;
+  const Callable *calleeValue = nullptr;
   std::optional<Value> returned = {};
   std::string prefix = {};      ///< of this call's parameters: `encoder.`
   bool declaresWrongly = false; ///< parameters, of which a mistake was reported

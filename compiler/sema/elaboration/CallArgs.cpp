@@ -8,7 +8,8 @@ namespace titan::sema {
 
 using namespace syntax;
 
-CallArgs::CallArgs(Elaboration &parts, const Call &call) : Part(parts), call(call) {
+CallArgs::CallArgs(Elaboration &elaboration, const Call &call)
+    : ElaboratorComponent(elaboration), call(call) {
   for (const Actual &actual : call.args)
     read(actual);
 }
@@ -27,7 +28,7 @@ void CallArgs::read(const Actual &actual) {
   if (actual.kind == ArgKind::Over || actual.kind == ArgKind::Along)
     return readDims(actual);
   // What is called through a value may be a block or not.
-  if (call.through && actual.isKeyword("named"))
+  if (call.calleeValue && actual.isKeyword("named"))
     return;
   if (!actual.arg->value) {
     // `index(seq)`, `expand(x, ffn)`: a name of a dimension parses as a value; this is `x as y`.
@@ -55,7 +56,7 @@ void CallArgs::readDims(const Actual &actual) {
   bool isOver = actual.kind == ArgKind::Over;
   std::vector<DimId> &dims = isOver ? over : along;
   (isOver ? overLoc : alongLoc) = actual.loc;
-  dims = actual.dims ? *actual.dims : parts.dims.dimsAfter(*actual.arg);
+  dims = actual.dims ? *actual.dims : elaboration.dims.dimsAfter(*actual.arg);
   errors |= dims.empty();
   if (!actual.arg->dims->to.empty()) {
     report(Code::BadArgument, actual.arg->dims->loc, "`" + name() + "` makes no new dimension");
@@ -79,11 +80,11 @@ std::optional<DimId> CallArgs::dim(size_t i) {
 
 bool CallArgs::expect(size_t least, size_t most, bool wantsOver, bool wantsAlong,
                       const std::vector<std::string> &known) {
-  auto complain = [&](Location at, std::string message) -> Diagnostic & {
+  auto reportMisuse = [&](Location at, std::string message) -> Diagnostic & {
     errors = true;
     Diagnostic &diag = report(Code::BadArgument, at, "`" + name() + "` " + message);
-    if (call.through)
-      diag.note(call.through->loc, "`" + name() + "` was passed on from here");
+    if (call.calleeValue)
+      diag.note(call.calleeValue->loc, "`" + name() + "` was passed on from here");
     return diag;
   };
   bool lacksDims = (wantsOver && over.empty()) || (wantsAlong && along.empty());
@@ -96,23 +97,23 @@ bool CallArgs::expect(size_t least, size_t most, bool wantsOver, bool wantsAlong
   if ((values.size() < least && !isNamed) || (values.size() > most && !lacksDims)) {
     std::string count = least == most ? std::to_string(least)
                                       : std::to_string(least) + " to " + std::to_string(most);
-    complain(call.loc, "takes " + count + (most == 1 ? " value" : " values") + ", here are " +
-                           std::to_string(values.size()));
+    reportMisuse(call.loc, "takes " + count + (most == 1 ? " value" : " values") + ", here are " +
+                               std::to_string(values.size()));
   }
   if (wantsOver && over.empty() && !isNamed)
-    complain(call.loc, "needs `over` and a dimension");
+    reportMisuse(call.loc, "needs `over` and a dimension");
   if (!wantsOver && !over.empty())
-    complain(overLoc, "takes no `over`");
+    reportMisuse(overLoc, "takes no `over`");
   if (wantsAlong && along.empty() && !isNamed)
-    complain(call.loc, "needs `along` and a dimension");
+    reportMisuse(call.loc, "needs `along` and a dimension");
   if (!wantsAlong && !along.empty())
-    complain(alongLoc, "takes no `along`");
+    reportMisuse(alongLoc, "takes no `along`");
   if (wantsAlong && along.size() > 1)
-    complain(alongLoc, "works along one dimension, here are " + std::to_string(along.size()));
+    reportMisuse(alongLoc, "works along one dimension, here are " + std::to_string(along.size()));
   for (const auto &[key, entry] : keywords) {
     if (std::find(known.begin(), known.end(), key) != known.end())
       continue;
-    Diagnostic &diag = complain(entry.second, "takes no argument `" + key + "`");
+    Diagnostic &diag = reportMisuse(entry.second, "takes no argument `" + key + "`");
     bool isDim = key == "dim" || key == "axis";
     if (std::string help = foreignArgumentHelp(name(), key); !help.empty())
       diag.help(std::move(help));
@@ -125,7 +126,7 @@ bool CallArgs::expect(size_t least, size_t most, bool wantsOver, bool wantsAlong
   return !errors;
 }
 
-bool CallArgs::expectOneOver() {
+bool CallArgs::expectSingleOver() {
   if (over.size() > 1)
     report(Code::BadArgument, overLoc,
            "`" + name() + "` works over one dimension, here are " + std::to_string(over.size()));
@@ -142,10 +143,10 @@ Location CallArgs::keywordLoc(const std::string &key) const {
   return found == keywords.end() ? call.loc : found->second.second;
 }
 
-std::optional<double> CallArgs::number(const std::string &key, double otherwise) {
+std::optional<double> CallArgs::number(const std::string &key, double fallback) {
   const Value *value = keyword(key);
   if (!value)
-    return otherwise;
+    return fallback;
   if (value->isNumber())
     return value->number();
   report(Code::BadArgument, keywordLoc(key),
@@ -171,10 +172,10 @@ std::optional<std::vector<double>> CallArgs::numbers(const std::string &key) {
 
 std::optional<std::string> CallArgs::word(const std::string &key,
                                           const std::vector<std::string> &legal,
-                                          const std::string &otherwise) {
+                                          const std::string &fallback) {
   const Value *value = keyword(key);
   if (!value)
-    return otherwise;
+    return fallback;
   std::string given = value->print();
   if ((value->kind == Value::Kind::Word || value->kind == Value::Kind::None) &&
       std::find(legal.begin(), legal.end(), given) != legal.end())

@@ -6,9 +6,9 @@
 
 namespace titan::sema {
 
-class CallArgs : Part {
+class CallArgs : ElaboratorComponent {
 public:
-  CallArgs(Elaboration &parts, const Call &call);
+  CallArgs(Elaboration &elaboration, const Call &call);
 
   /// An argument was wrong in itself, and reported.
   bool hasErrors() const { return errors; }
@@ -27,17 +27,17 @@ public:
   bool expect(size_t least, size_t most, bool over, bool along,
               const std::vector<std::string> &keywords = {});
   /// Checks that one dimension stands after `over`, not several.
-  bool expectOneOver();
+  bool expectSingleOver();
   /// The value of a keyword, or null.
   const Value *keyword(const std::string &name) const;
   Location keywordLoc(const std::string &name) const;
   /// A number given by keyword, or its default; nothing after a report.
-  std::optional<double> number(const std::string &name, double otherwise);
+  std::optional<double> number(const std::string &name, double fallback);
   /// A list of numbers given by keyword, empty if it is absent or `none`; nothing after a report.
   std::optional<std::vector<double>> numbers(const std::string &name);
   /// A word out of `legal` given by keyword (`none` is the word "none"), or its default.
   std::optional<std::string> word(const std::string &name, const std::vector<std::string> &legal,
-                                  const std::string &otherwise);
+                                  const std::string &fallback);
 
   std::vector<DimId> over, along;
   Location overLoc, alongLoc;

@@ -21,7 +21,7 @@ unsigned depthOf(const Value &value) {
   return depth;
 }
 
-bool isOpen(const Arg &arg) {
+bool isPlaceholder(const Arg &arg) {
   auto *name = arg.value ? arg.value->as<NameExpr>() : nullptr;
   return name && name->path.isSimple() && name->path.last().text == "_";
 }
@@ -29,7 +29,7 @@ bool isOpen(const Arg &arg) {
 } // namespace
 
 bool Callables::reportAmbiguous(const Path &path) {
-  std::vector<std::string> owners = library.ambiguous(*here.frame->unit, path);
+  std::vector<std::string> owners = library.ambiguous(*context.frame->unit, path);
   if (owners.empty())
     return false;
   report(Code::AmbiguousName, path.loc,
@@ -39,7 +39,7 @@ bool Callables::reportAmbiguous(const Path &path) {
 }
 
 Callee Callables::calleeOf(const Path &path) const {
-  Symbol symbol = library.lookup(*here.frame->unit, path);
+  Symbol symbol = library.lookup(*context.frame->unit, path);
   if (symbol && (symbol.decl->is<FnDecl>() || symbol.decl->is<BlockDecl>()))
     return {symbol, {}};
   if (!symbol && path.isSimple() && Builtins::table().count(path.last().text))
@@ -52,18 +52,18 @@ std::shared_ptr<const Callable> Callables::callableNamed(const Path &path) {
   return binding && binding->value.isCallable() ? binding->value.callable : nullptr;
 }
 
-std::vector<unsigned> Callables::framesAround() const {
+std::vector<unsigned> Callables::enclosingFrames() const {
   std::vector<unsigned> ids;
-  for (const Frame *at = here.frame; at; at = at->sees)
+  for (const Frame *at = context.frame; at; at = at->lexicalParent)
     ids.push_back(at->id);
   return ids;
 }
 
 /// The innermost call that was around the place of the name and goes on; the model's always does.
 Frame *Callables::frameOf(const Callable &callable) const {
-  Frame *outermost = here.frame;
-  for (unsigned id : callable.home)
-    for (Frame *at = here.frame; at; at = at->caller) {
+  Frame *outermost = context.frame;
+  for (unsigned id : callable.definingFrames)
+    for (Frame *at = context.frame; at; at = at->caller) {
       if (at->id == id)
         return at;
       outermost = at;
@@ -71,8 +71,8 @@ Frame *Callables::frameOf(const Callable &callable) const {
   return outermost;
 }
 
-Value Callables::callableOf(Callee callee, std::vector<Actual> given, std::vector<unsigned> home,
-                            Location at) {
+Value Callables::callableOf(Callee callee, std::vector<Actual> given,
+                            std::vector<unsigned> definingFrames, Location at) {
   unsigned depth = 1;
   for (const Actual &actual : given)
     if (actual.value)
@@ -83,7 +83,7 @@ Value Callables::callableOf(Callee callee, std::vector<Actual> given, std::vecto
     return {};
   }
   return Value::ofCallable(std::make_shared<const Callable>(
-      Callable{std::move(callee), std::move(given), std::move(home), at, depth}));
+      Callable{std::move(callee), std::move(given), std::move(definingFrames), at, depth}));
 }
 
 std::optional<Value> Callables::evalCallee(const NameExpr &expr) {
@@ -94,9 +94,10 @@ std::optional<Value> Callables::evalCallee(const NameExpr &expr) {
     return Value();
   }
   if (Callee callee = calleeOf(expr.path))
-    return reportAmbiguous(expr.path) ? Value()
-                                      : callableOf(std::move(callee), {}, framesAround(), expr.loc);
-  Symbol symbol = library.lookup(*here.frame->unit, expr.path);
+    return reportAmbiguous(expr.path)
+               ? Value()
+               : callableOf(std::move(callee), {}, enclosingFrames(), expr.loc);
+  Symbol symbol = library.lookup(*context.frame->unit, expr.path);
   if (!symbol)
     return std::nullopt;
   report(Code::NotAValue, expr.loc,
@@ -107,30 +108,30 @@ std::optional<Value> Callables::evalCallee(const NameExpr &expr) {
 
 std::optional<Call> Callables::readCall(const CallExpr &expr) {
   Call call{calleeOf(expr.callee), expr.callee.text(), expr.loc, {}};
-  call.through = callableNamed(expr.callee);
+  call.calleeValue = callableNamed(expr.callee);
   for (const Arg &arg : expr.args)
-    call.args.push_back({arg.kind, arg.name, &arg, arg.loc, isOpen(arg)});
-  if (!call.through)
+    call.args.push_back({arg.kind, arg.name, &arg, arg.loc, isPlaceholder(arg)});
+  if (!call.calleeValue)
     return call;
-  call.callee = call.through->callee;
+  call.callee = call.calleeValue->callee;
   call.name = call.callee.name();
-  return fillOpen(*call.through, call.args, expr.loc) ? std::optional(std::move(call))
-                                                      : std::nullopt;
+  return fillPlaceholders(*call.calleeValue, call.args, expr.loc) ? std::optional(std::move(call))
+                                                                  : std::nullopt;
 }
 
-bool Callables::fillOpen(const Callable &callable, std::vector<Actual> &args, Location at) {
+bool Callables::fillPlaceholders(const Callable &callable, std::vector<Actual> &args, Location at) {
   std::vector<Actual> all;
   size_t next = 0; // of `args`; those by position come first
-  for (const Actual &given : callable.given) {
+  for (const Actual &given : callable.boundArgs) {
     auto twice = std::find_if(args.begin(), args.end(), [&](const Actual &actual) {
       return given.name && actual.isKeyword(given.name->text);
     });
-    if (twice != args.end() && !given.isOpen) {
+    if (twice != args.end() && !given.isPlaceholder) {
       report(Code::BadArgument, twice->loc, "`" + given.name->text + "` was given already")
           .note(given.loc, "it was given here");
       return false;
     }
-    if (!given.isOpen) {
+    if (!given.isPlaceholder) {
       all.push_back(given);
       continue;
     }
@@ -141,7 +142,8 @@ bool Callables::fillOpen(const Callable &callable, std::vector<Actual> &args, Lo
     }
     if (next == args.size() || args[next].kind != ArgKind::Positional) {
       report(Code::ArgumentMissing, at,
-             "`" + callable.callee.name() + "` was given in part and needs what was left open")
+             "`" + callable.callee.name() +
+                 "` is a partial application and needs its open argument")
           .note(given.loc, "this was left open");
       return false;
     }
@@ -165,11 +167,11 @@ bool Callables::fillOpen(const Callable &callable, std::vector<Actual> &args, Lo
 /// The value of an argument where it stands. Functions of the language take dimensions by name
 /// alone: a name that may be one becomes one.
 bool Callables::evaluateNow(Actual &actual, bool ofBuiltin) {
-  if (actual.isOpen || actual.value || actual.dims)
+  if (actual.isPlaceholder || actual.value || actual.dims)
     return true;
   const Arg &arg = *actual.arg;
   if (arg.dims && arg.kind != ArgKind::Positional) {
-    actual.dims = parts.dims.dimsAfter(arg);
+    actual.dims = elaboration.dims.dimsAfter(arg);
     return !actual.dims->empty();
   }
   if (!arg.value || arg.along) {
@@ -180,18 +182,19 @@ bool Callables::evaluateNow(Actual &actual, bool ofBuiltin) {
   Binding *binding = name && name->path.isSimple() ? lookup(name->path.last()) : nullptr;
   if (ofBuiltin && binding && binding->mayBeDim && arg.kind == ArgKind::Positional &&
       (!binding->dims.empty() || (binding->value.isInt() && binding->value.integer > 0)))
-    actual.dims = parts.dims.asDims(name->path.last().text, *binding, arg.loc);
+    actual.dims = elaboration.dims.asDims(name->path.last().text, *binding, arg.loc);
   actual.value = eval(*arg.value);
   return !actual.value->isError();
 }
 
 /// `f(_, a)`: what is given is evaluated here and now.
-Value Callables::partOf(Call call) {
+Value Callables::partialApplication(Call call) {
   for (Actual &actual : call.args)
     if (!evaluateNow(actual, !call.callee.symbol))
       return {};
-  std::vector<unsigned> home = call.through ? call.through->home : framesAround();
-  return callableOf(call.callee, std::move(call.args), std::move(home), call.loc);
+  std::vector<unsigned> definingFrames =
+      call.calleeValue ? call.calleeValue->definingFrames : enclosingFrames();
+  return callableOf(call.callee, std::move(call.args), std::move(definingFrames), call.loc);
 }
 
 } // namespace titan::sema

@@ -3,13 +3,13 @@
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_CALLABLES_H
 #define TITAN_COMPILER_SEMA_ELABORATION_CALLABLES_H
 
-#include "compiler/sema/elaboration/Part.h"
+#include "compiler/sema/elaboration/ElaboratorComponent.h"
 
 namespace titan::sema {
 
-class Callables : Part {
+class Callables : ElaboratorComponent {
 public:
-  explicit Callables(Elaboration &parts) : Part(parts) {}
+  explicit Callables(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   /// What a path names that can be called; nothing, without a message, if it is no such thing.
   Callee calleeOf(const syntax::Path &path) const;
@@ -22,16 +22,16 @@ public:
   /// report.
   std::optional<Call> readCall(const syntax::CallExpr &expr);
   /// `f(_, a)`: what is given is evaluated here and now.
-  Value partOf(Call call);
+  Value partialApplication(Call call);
   /// The innermost call that was around the place of the name and goes on; the model's always does.
   Frame *frameOf(const Callable &callable) const;
 
 private:
-  Value callableOf(Callee callee, std::vector<Actual> given, std::vector<unsigned> home,
+  Value callableOf(Callee callee, std::vector<Actual> given, std::vector<unsigned> definingFrames,
                    Location at);
-  bool fillOpen(const Callable &callable, std::vector<Actual> &args, Location at);
+  bool fillPlaceholders(const Callable &callable, std::vector<Actual> &args, Location at);
   bool evaluateNow(Actual &actual, bool ofBuiltin);
-  std::vector<unsigned> framesAround() const;
+  std::vector<unsigned> enclosingFrames() const;
 };
 
 } // namespace titan::sema

@@ -17,37 +17,37 @@ constexpr unsigned deepestCall = 64;
 } // namespace
 
 Value Calls::evalCall(const CallExpr &expr) {
-  if (!parts.budget.withinBounds(expr.loc))
+  if (!elaboration.budget.withinBounds(expr.loc))
     return {};
-  constexpr size_t mostArguments = 1000;
-  if (expr.args.size() > mostArguments) {
+  constexpr size_t maxArguments = 1000;
+  if (expr.args.size() > maxArguments) {
     report(Code::TooLarge, expr.loc,
-           "a call has at most " + std::to_string(mostArguments) + " arguments");
+           "a call has at most " + std::to_string(maxArguments) + " arguments");
     return {};
   }
-  bool isOwn = parts.callables.callableNamed(expr.callee) != nullptr;
-  if (!isOwn && parts.callables.reportAmbiguous(expr.callee))
+  bool isOwn = elaboration.callables.callableNamed(expr.callee) != nullptr;
+  if (!isOwn && elaboration.callables.reportAmbiguous(expr.callee))
     return {};
   bool reshapes = expr.callee.isSimple() && Reshaping::functions().count(expr.callee.last().text);
-  if (reshapes && !isOwn && !library.lookup(*here.frame->unit, expr.callee))
-    return parts.reshaping.call(expr);
-  if (!isOwn && !parts.callables.calleeOf(expr.callee)) {
+  if (reshapes && !isOwn && !library.lookup(*context.frame->unit, expr.callee))
+    return elaboration.reshaping.call(expr);
+  if (!isOwn && !elaboration.callables.calleeOf(expr.callee)) {
     reportUnknownCallee(expr);
     return {};
   }
-  std::optional<Call> call = parts.callables.readCall(expr);
+  std::optional<Call> call = elaboration.callables.readCall(expr);
   if (!call)
     return {};
-  bool isPart = std::any_of(call->args.begin(), call->args.end(),
-                            [](const Actual &actual) { return actual.isOpen; });
-  if (isPart)
-    return parts.callables.partOf(std::move(*call));
-  return call->callee.symbol ? callDecl(*call) : parts.builtins.call(*call);
+  bool isPartial = std::any_of(call->args.begin(), call->args.end(),
+                               [](const Actual &actual) { return actual.isPlaceholder; });
+  if (isPartial)
+    return elaboration.callables.partialApplication(std::move(*call));
+  return call->callee.symbol ? callDecl(*call) : elaboration.builtins.call(*call);
 }
 
 void Calls::reportUnknownCallee(const CallExpr &expr) {
   const Path &callee = expr.callee;
-  if (Symbol symbol = library.lookup(*here.frame->unit, callee)) {
+  if (Symbol symbol = library.lookup(*context.frame->unit, callee)) {
     report(Code::NotCallable, callee.loc,
            "`" + callee.text() + "` is a " + kindOf(*symbol.decl) + " and cannot be called")
         .note(nameOf(*symbol.decl).loc, "declared here");
@@ -60,21 +60,21 @@ void Calls::reportUnknownCallee(const CallExpr &expr) {
           .note(binding->loc, "`" + callee.text() + "` comes from here");
     return;
   }
-  if (Symbol hidden = library.lookupPrivate(*here.frame->unit, callee)) {
+  if (Symbol hidden = library.lookupPrivate(*context.frame->unit, callee)) {
     report(Code::PrivateName, callee.loc,
            "`" + callee.last().text + "` is private to the file that declares it")
         .note(nameOf(*hidden.decl).loc, "declared here")
         .help("a name that begins with `_` is not imported");
     return;
   }
-  if (parts.reports.member(callee))
+  if (elaboration.reports.member(callee))
     return;
   Diagnostic &diag = report(Code::UnknownFunction, callee.loc,
                             "no function or block is named `" + callee.text() + "` here");
-  bool isMeant = library.noteImports(diag, *here.frame->unit, callee) ||
-                 (!diags.isFull() && library.offerImport(diag, *here.frame->unit, callee));
+  bool isMeant = library.noteImports(diag, *context.frame->unit, callee) ||
+                 (!diags.isFull() && library.suggestImport(diag, *context.frame->unit, callee));
   auto candidates = [&] {
-    std::vector<std::string> all = library.names(*here.frame->unit);
+    std::vector<std::string> all = library.names(*context.frame->unit);
     all.insert(all.end(), Reshaping::functions().begin(), Reshaping::functions().end());
     for (const auto &entry : Builtins::table())
       all.push_back(entry.first);
@@ -87,7 +87,7 @@ void Calls::reportUnknownCallee(const CallExpr &expr) {
   else if (std::string help = foreignHelp(callee.last().text); !isMeant && !help.empty())
     diag.help(std::move(help));
   else if (!isMeant)
-    parts.reports.propose(diag, callee, candidates);
+    elaboration.reports.suggest(diag, callee, candidates);
   for (const Arg &arg : expr.args) // its own mistakes are worth a report too
     if (arg.value)
       eval(*arg.value);
@@ -99,14 +99,14 @@ void Calls::reportUnknownCallee(const CallExpr &expr) {
 bool Calls::reportRecursion(const Call &call, const Frame *namedIn) {
   const Frame *again = namedIn;
   while (again && again->decl != call.callee.symbol.decl)
-    again = again->sees;
+    again = again->lexicalParent;
   bool isPassedToItself = false;
-  for (const Frame *at = here.frame; at && call.through; at = at->caller)
-    isPassedToItself |= at->through == call.through.get();
+  for (const Frame *at = context.frame; at && call.calleeValue; at = at->caller)
+    isPassedToItself |= at->calleeValue == call.calleeValue.get();
   if (!again && !isPassedToItself)
     return false;
   std::string name = call.callee.name(), cycle = name;
-  for (const Frame *at = namedIn; again && at != again->sees; at = at->sees)
+  for (const Frame *at = namedIn; again && at != again->lexicalParent; at = at->lexicalParent)
     cycle = nameOf(*at->decl).text + " -> " + cycle;
   bool isDirect = again == namedIn || !again;
   report(Code::RecursiveCall, call.loc,
@@ -117,7 +117,8 @@ bool Calls::reportRecursion(const Call &call, const Frame *namedIn) {
 
 Value Calls::callDecl(const Call &call) {
   const Symbol &symbol = call.callee.symbol;
-  Frame *namedIn = call.through ? parts.callables.frameOf(*call.through) : here.frame;
+  Frame *namedIn =
+      call.calleeValue ? elaboration.callables.frameOf(*call.calleeValue) : context.frame;
   if (reportRecursion(call, namedIn))
     return {};
   if (depth >= deepestCall) {
@@ -127,24 +128,24 @@ Value Calls::callDecl(const Call &call) {
     return {};
   }
   Scope scope;
-  Frame callee{symbol.decl, symbol.unit, &scope,   here.frame,
-               call.loc,    namedIn,     ++frames, call.through.get()};
-  if (!ArgumentBinder(parts, *formalsOf(*symbol.decl), call, callee).bind())
+  Frame callee{symbol.decl, symbol.unit, &scope,   context.frame,
+               call.loc,    namedIn,     ++frames, call.calleeValue.get()};
+  if (!ArgumentBinder(elaboration, *formalsOf(*symbol.decl), call, callee).bind())
     return {};
-  return inlined(callee, call);
+  return inlineCall(callee, call);
 }
 
-Value Calls::inlined(Frame &callee, const Call &call) {
-  size_t declared = parts.parameters.declarations, errors = diags.errorReports();
-  std::string outerVariable = here.variable;
-  Frame *caller = std::exchange(here.frame, &callee);
+Value Calls::inlineCall(Frame &callee, const Call &call) {
+  size_t declared = elaboration.parameters.declarations, errors = diags.errorReports();
+  std::string outerVariable = context.variable;
+  Frame *caller = std::exchange(context.frame, &callee);
   ++depth;
   Value result = runBody(callee, call);
   --depth;
-  here.frame = caller;
-  here.variable = outerVariable;
-  bool namesNothing = !callee.prefix.empty() && parts.parameters.declarations == declared;
-  if (namesNothing && !call.through && diags.errorReports() == errors) {
+  context.frame = caller;
+  context.variable = outerVariable;
+  bool namesNothing = !callee.prefix.empty() && elaboration.parameters.declarations == declared;
+  if (namesNothing && !call.calleeValue && diags.errorReports() == errors) {
     report(Code::BadArgument, call.loc,
            "`named` has no effect here: this call of `" + call.name + "` makes no parameters")
         .help("leave it out");
@@ -155,13 +156,13 @@ Value Calls::inlined(Frame &callee, const Call &call) {
 
 Value Calls::runBody(Frame &callee, const Call &call) {
   if (auto *block = callee.decl->as<BlockDecl>()) {
-    parts.statements.elaborate(block->body);
+    elaboration.statements.elaborate(block->body);
     return collectResults(block->results, callee);
   }
   auto *fn = callee.decl->as<FnDecl>();
   if (fn->value)
     return eval(*fn->value);
-  parts.statements.elaborate(*fn->body);
+  elaboration.statements.elaborate(*fn->body);
   if (callee.returned)
     return *callee.returned;
   if (!fn->results.empty())
@@ -178,7 +179,7 @@ Value Calls::collectResults(const std::vector<Name> &results, Frame &callee) {
   if (results.empty()) {
     const Name &name = nameOf(*callee.decl);
     report(Code::NoResult, name.loc, "block `" + name.text + "` names no result")
-        .help("name what it gives after `->`");
+        .help("name its results after `->`");
     return {};
   }
   std::vector<Value> values;
@@ -187,7 +188,7 @@ Value Calls::collectResults(const std::vector<Name> &results, Frame &callee) {
       values.push_back(binding->value);
       continue;
     }
-    parts.reports.unknownName(name);
+    elaboration.reports.unknownName(name);
     values.push_back({});
   }
   return values.size() == 1 ? values[0] : Value::ofList(std::move(values));

@@ -6,13 +6,13 @@
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_CALLS_H
 #define TITAN_COMPILER_SEMA_ELABORATION_CALLS_H
 
-#include "compiler/sema/elaboration/Part.h"
+#include "compiler/sema/elaboration/ElaboratorComponent.h"
 
 namespace titan::sema {
 
-class Calls : Part {
+class Calls : ElaboratorComponent {
 public:
-  explicit Calls(Elaboration &parts) : Part(parts) {}
+  explicit Calls(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   Value evalCall(const syntax::CallExpr &expr);
   /// Numbers the calls to come from here on.
@@ -22,7 +22,7 @@ private:
   Value callDecl(const Call &call);
   bool reportRecursion(const Call &call, const Frame *namedIn);
   void reportUnknownCallee(const syntax::CallExpr &expr);
-  Value inlined(Frame &callee, const Call &call);
+  Value inlineCall(Frame &callee, const Call &call);
   Value runBody(Frame &callee, const Call &call);
   Value collectResults(const std::vector<syntax::Name> &results, Frame &callee);
 

@@ -10,7 +10,7 @@ namespace titan::sema {
 using namespace syntax;
 
 Binding *findDimInCallers(const std::string &name, const Frame *from) {
-  for (Frame *at = from ? from->sees : nullptr; at; at = at->sees) {
+  for (Frame *at = from ? from->lexicalParent : nullptr; at; at = at->lexicalParent) {
     Binding *found = at->scope->find(name);
     if (found && found->mayBeDim)
       return found;
@@ -26,8 +26,7 @@ std::vector<DimId> DimNames::asDims(const std::string &name, Binding &binding, L
         report(Code::NotADimension, at, "`" + name + "` cannot be a dimension: " + why);
     diag.note(binding.loc, "`" + name + "` comes from here");
     if (binding.value.isTensor() && typeOf(binding.value).dtype == DType::I64)
-      diag.help("to take elements by it, name the dimension they lie along: `x[vocab: " + name +
-                "]`");
+      diag.help("to take elements by it, name their dimension: `x[vocab: " + name + "]`");
     if (binding.mayBeDim)
       binding.value = {}; // that was said; a tensor may be right elsewhere
     return std::vector<DimId>();
@@ -36,8 +35,8 @@ std::vector<DimId> DimNames::asDims(const std::string &name, Binding &binding, L
     return refuse(std::string("it is ") + binding.value.describe());
   if (!binding.value.isInt()) {
     std::string shown = binding.value.print();
-    bool looksWhole = shown.find_first_not_of("-0123456789") == std::string::npos;
-    return refuse("its value is " + shown + (looksWhole ? ".0" : "") + ", not an integer");
+    bool isInteger = shown.find_first_not_of("-0123456789") == std::string::npos;
+    return refuse("its value is " + shown + (isInteger ? ".0" : "") + ", not an integer");
   }
   if (binding.value.integer < 1)
     return refuse("its size would be " + binding.value.print());
@@ -52,7 +51,7 @@ std::vector<DimId> DimNames::dimsOf(const Path &path) {
   }
   Binding *binding = lookup(path.last());
   if (!binding) {
-    parts.reports.unknownDim(path.last());
+    elaboration.reports.unknownDim(path.last());
     return {};
   }
   return asDims(path.last().text, *binding, path.loc);
@@ -67,7 +66,7 @@ std::vector<DimId> DimNames::dimsAfter(const Arg &arg) {
     for (DimId dim : dims) {
       if (std::find(all.begin(), all.end(), dim) != all.end()) {
         report(Code::DimensionTwice, path.loc,
-               "dimension `" + model.dims[dim].name + "` stands twice here");
+               "dimension `" + model.dims[dim].name + "` appears twice here");
         return {};
       }
       all.push_back(dim);
@@ -87,9 +86,9 @@ std::optional<DimId> DimNames::dimOf(const Path &path) {
 std::optional<DimSet> DimNames::dimSet(const DimList &list) {
   DimSet set;
   bool good = true;
-  if (list.dims.size() > mostDims) {
+  if (list.dims.size() > maxDims) {
     report(Code::TooLarge, list.loc,
-           "a tensor has at most " + std::to_string(mostDims) + " dimensions");
+           "a tensor has at most " + std::to_string(maxDims) + " dimensions");
     return std::nullopt;
   }
   for (const DimRef &ref : list.dims) {
@@ -100,14 +99,15 @@ std::optional<DimSet> DimNames::dimSet(const DimList &list) {
       if (set.insert(id))
         continue;
       report(Code::DimensionTwice, ref.loc,
-             "dimension `" + model.dims[id].name + "` stands twice in one tensor")
+             "dimension `" + model.dims[id].name + "` appears twice in one tensor")
           .help("give the second one a name of its own: `" + ref.dim.text() + " as other`");
       good = false;
     }
     if (ref.rename && !dims.empty()) {
       DimId id = namedDim(*ref.rename, dims[0], model.dims[dims[0]].size, ref.loc);
       Value size = Value::ofInt(model.dims[id].size);
-      here.frame->scope->define(ref.rename->text, {size, {id}, true, ref.rename->loc, "dimension"});
+      context.frame->scope->define(ref.rename->text,
+                                   {size, {id}, true, ref.rename->loc, "dimension"});
     }
   }
   return good ? std::optional(set) : std::nullopt;
@@ -128,7 +128,7 @@ DimId DimNames::namedDim(const Name &name, DimId from, int64_t size, Location at
   return isThat ? known->dims[0] : derivedDim(from, name.text, size, at);
 }
 
-DimId DimNames::newOrKnown(const Name &name, DimId from, int64_t size) {
+DimId DimNames::findOrCreate(const Name &name, DimId from, int64_t size) {
   Binding *known = lookup(name);
   if (known && known->mayBeDim && known->value.isInt()) {
     if (known->value.integer != size) {
@@ -142,7 +142,8 @@ DimId DimNames::newOrKnown(const Name &name, DimId from, int64_t size) {
     return ids.size() == 1 ? ids[0] : noDim;
   }
   DimId made = derivedDim(from, name.text, size, name.loc);
-  here.frame->scope->define(name.text, {Value::ofInt(size), {made}, true, name.loc, "dimension"});
+  context.frame->scope->define(name.text,
+                               {Value::ofInt(size), {made}, true, name.loc, "dimension"});
   return made;
 }
 

@@ -2,15 +2,15 @@
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_DIMNAMES_H
 #define TITAN_COMPILER_SEMA_ELABORATION_DIMNAMES_H
 
-#include "compiler/sema/elaboration/Part.h"
+#include "compiler/sema/elaboration/ElaboratorComponent.h"
 
 #include <tuple>
 
 namespace titan::sema {
 
-class DimNames : Part {
+class DimNames : ElaboratorComponent {
 public:
-  explicit DimNames(Elaboration &parts) : Part(parts) {}
+  explicit DimNames(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   /// The dimensions that a name stands for; empty after a report.
   std::vector<DimId> dimsOf(const syntax::Path &path);
@@ -29,7 +29,7 @@ public:
   DimId namedDim(const syntax::Name &name, DimId from, int64_t size, Location at);
   /// The dimension that a name stands for, or a new one of this size. noDim, once reported, if the
   /// name is a dimension of another size.
-  DimId newOrKnown(const syntax::Name &name, DimId from, int64_t size);
+  DimId findOrCreate(const syntax::Name &name, DimId from, int64_t size);
 
   std::optional<DType> dtypeOf(const syntax::Name &name);
 

@@ -34,13 +34,13 @@ namespace titan::sema {
 struct Elaboration {
   Elaboration(const Library &library, DiagnosticEngine &diags, Model &model,
               const Specialisation &spec, Frame &top)
-      : library(library), diags(diags), model(model), spec(spec), here{&top, {}, {}} {}
+      : library(library), diags(diags), model(model), spec(spec), context{&top, {}, {}} {}
 
   const Library &library;
   DiagnosticEngine &diags;
   Model &model;
   const Specialisation &spec;
-  Place here;
+  EvalContext context;
 
   Budget budget{*this};
   Reports reports{*this};

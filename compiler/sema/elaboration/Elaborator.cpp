@@ -8,21 +8,21 @@ using namespace syntax;
 namespace {
 
 /// Gives a model's formals their values: those of the run, or their defaults.
-class Opening : Part {
+class Opening : ElaboratorComponent {
 public:
-  explicit Opening(Elaboration &parts) : Part(parts) {}
+  explicit Opening(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   void define(const std::vector<Formal> &formals) {
     for (const auto &[name, argument] : spec.dataDims)
-      here.frame->scope->define(name,
-                                {argument.value, {}, true, argument.loc, "dimension of the data"});
+      context.frame->scope->define(
+          name, {argument.value, {}, true, argument.loc, "dimension of the data"});
     for (const Formal &formal : formals) {
       Argument argument = argumentFor(formal);
       std::string_view kind = argument.value.describe(); // with its article
       model.arguments.push_back(
           {formal.name.text, std::string(kind.substr(kind.find(' ') + 1)), argument.value.print()});
-      here.frame->scope->define(formal.name.text,
-                                {argument.value, {}, true, argument.loc, "argument"});
+      context.frame->scope->define(formal.name.text,
+                                   {argument.value, {}, true, argument.loc, "argument"});
     }
   }
 
@@ -43,16 +43,16 @@ private:
 /// An elaboration outside of any model.
 struct Aside {
   Aside(const Library &library, const Unit &unit, DiagnosticEngine &diags, Location at)
-      : top{nullptr, &unit, &scope, nullptr, at}, parts(library, diags, scratch, spec, top) {
+      : top{nullptr, &unit, &scope, nullptr, at}, elaboration(library, diags, scratch, spec, top) {
     // Functions that are found here may be called in a model: calls of the two are numbered apart.
-    parts.calls.numberFrom(1u << 31);
+    elaboration.calls.numberFrom(1u << 31);
   }
 
   Model scratch;
   Scope scope;
   Specialisation spec;
   Frame top;
-  Elaboration parts;
+  Elaboration elaboration;
 };
 
 } // namespace
@@ -65,19 +65,19 @@ bool elaborate(const Symbol &symbol, const Specialisation &spec, const Library &
   Frame top{&decl, symbol.unit, &scope, nullptr, decl.loc};
   model.name = decl.name.text;
   model.loc = decl.name.loc;
-  Elaboration parts(library, diags, model, spec, top);
-  Opening(parts).define(decl.formals);
-  parts.statements.elaborate(decl.body);
+  Elaboration elaboration(library, diags, model, spec, top);
+  Opening(elaboration).define(decl.formals);
+  elaboration.statements.elaborate(decl.body);
   if (!spec.tolerant) {
-    parts.losses.sum();
-    parts.buffers.checkUpdated();
+    elaboration.losses.sum();
+    elaboration.buffers.checkUpdated();
   }
-  return parts.statements.unhandled() == errorsBefore;
+  return elaboration.statements.unhandled() == errorsBefore;
 }
 
 Value evalConstant(const Expr &expr, const Library &library, const Unit &unit,
                    DiagnosticEngine &diags) {
-  return Aside(library, unit, diags, expr.loc).parts.expressions.eval(expr);
+  return Aside(library, unit, diags, expr.loc).elaboration.expressions.eval(expr);
 }
 
 std::optional<Initialiser> evalInitialiser(const Expr &expr, const Library &library,
@@ -85,7 +85,8 @@ std::optional<Initialiser> evalInitialiser(const Expr &expr, const Library &libr
   Aside aside(library, unit, diags, expr.loc);
   auto *call = expr.as<CallExpr>();
   bool isDrawn = call && !library.lookup(unit, call->callee);
-  return isDrawn ? aside.parts.initialisers.drawn(*call) : aside.parts.initialisers.constant(expr);
+  return isDrawn ? aside.elaboration.initialisers.drawn(*call)
+                 : aside.elaboration.initialisers.constant(expr);
 }
 
 } // namespace titan::sema

@@ -28,7 +28,7 @@ struct Specialisation {
 };
 
 /// Expressions that one invocation of the compiler evaluates: some seconds' worth.
-inline constexpr size_t mostWork = 10'000'000;
+inline constexpr size_t maxWork = 10'000'000;
 
 /// Makes `model` of `decl`, a model with a body. False after an error that is not tolerated.
 bool elaborate(const Symbol &decl, const Specialisation &spec, const Library &library,

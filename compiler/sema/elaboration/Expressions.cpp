@@ -1,6 +1,6 @@
 #include "compiler/sema/elaboration/Elaboration.h"
 #include "compiler/sema/elaboration/Masks.h"
-#include "compiler/sema/elaboration/Words.h"
+#include "compiler/sema/elaboration/SymbolicConstants.h"
 #include "compiler/sema/modules/Suggest.h"
 
 #include <cmath>
@@ -12,12 +12,12 @@ using namespace syntax;
 namespace {
 
 bool isLanguageWord(const std::string &name) {
-  return languageWords().count(name) != 0;
+  return symbolicConstants().count(name) != 0;
 }
 
 } // namespace
 
-const std::set<std::string> &languageWords() {
+const std::set<std::string> &symbolicConstants() {
   static const std::set<std::string> words = {
       "causal", "interleaved", "half",  "auto", "f32",     "f64",    "bf16",  "f16",      "linear",
       "cosine", "constant",    "adamw", "text", "indexed", "params", "grads", "optimizer"};
@@ -25,7 +25,7 @@ const std::set<std::string> &languageWords() {
 }
 
 Value Expressions::eval(const Expr &expr, Expected expected) {
-  if (!parts.budget.spend(expr.loc))
+  if (!elaboration.budget.spend(expr.loc))
     return {};
   switch (expr.kind) {
   case ExprKind::Int:
@@ -49,9 +49,9 @@ Value Expressions::eval(const Expr &expr, Expected expected) {
   case ExprKind::Match:
     return match(*expr.as<MatchExpr>(), expected);
   case ExprKind::Call:
-    return parts.calls.evalCall(*expr.as<CallExpr>());
+    return elaboration.calls.evalCall(*expr.as<CallExpr>());
   case ExprKind::Index:
-    return parts.indexing.evalIndex(*expr.as<IndexExpr>());
+    return elaboration.indexing.evalIndex(*expr.as<IndexExpr>());
   case ExprKind::Typed:
     return typed(*expr.as<TypedExpr>());
   case ExprKind::Tuple:
@@ -71,7 +71,7 @@ Value Expressions::listed(const Expr &expr) {
 }
 
 Value Expressions::name(const NameExpr &expr) {
-  const Name &name = expr.path.parts[0];
+  const Name &name = expr.path.segments[0];
   if (expr.path.isSimple()) {
     if (Binding *binding = lookup(name)) {
       if (binding->value.kind == Value::Kind::None && binding->dims.size() == 1)
@@ -81,15 +81,15 @@ Value Expressions::name(const NameExpr &expr) {
     if (isLanguageWord(name.text))
       return Value::ofWord(name.text);
     if (name.text == "_") {
-      report(Code::UnknownName, expr.loc, "`_` stands for no value")
+      report(Code::UnknownName, expr.loc, "`_` is not a value")
           .help("alone as an argument of a call, it leaves that argument open: `f(_, a)`");
       return {};
     }
   }
-  if (std::optional<Value> callee = parts.callables.evalCallee(expr))
+  if (std::optional<Value> callee = elaboration.callables.evalCallee(expr))
     return *callee;
-  if (!parts.reports.member(expr.path))
-    parts.reports.unknownName(expr.path, expr.loc);
+  if (!elaboration.reports.member(expr.path))
+    elaboration.reports.unknownName(expr.path, expr.loc);
   return {};
 }
 
@@ -97,9 +97,9 @@ Value Expressions::unary(const UnaryExpr &expr, Expected expected) {
   if (expr.op == UnaryOp::Not) {
     Value operand = eval(*expr.operand);
     if (operand.isTensor())
-      return parts.arithmetic.negated(operand, expr.loc, expr.operand->loc);
-    std::optional<bool> truth = truthOf(operand, expr.operand->loc);
-    return truth ? Value::ofBool(!*truth) : Value();
+      return elaboration.arithmetic.negated(operand, expr.loc, expr.operand->loc);
+    std::optional<bool> boolean = booleanOf(operand, expr.operand->loc);
+    return boolean ? Value::ofBool(!*boolean) : Value();
   }
   Value operand = eval(*expr.operand, expected);
   auto ofNumber = [](const Value &x) {
@@ -112,31 +112,31 @@ Value Expressions::unary(const UnaryExpr &expr, Expected expected) {
     return mapped(operand, ofNumber);
   if (!expectTensor(operand, expr.operand->loc, "the operand of `-`"))
     return {};
-  return parts.tensors.unary("neg", operand, expr.loc);
+  return elaboration.tensors.unary("neg", operand, expr.loc);
 }
 
 std::optional<bool> Expressions::condition(const Expr &expr) {
-  return truthOf(eval(expr), expr.loc);
+  return booleanOf(eval(expr), expr.loc);
 }
 
-std::optional<bool> Expressions::truthOf(const Value &value, Location at) {
+std::optional<bool> Expressions::booleanOf(const Value &value, Location at) {
   if (value.kind == Value::Kind::Bool)
-    return value.truth();
+    return value.boolean();
   if (value.isTensor())
     report(Code::TensorCondition, at,
            "a condition is decided at compile time, but this is a tensor")
         .help("choose per element with `where(condition, a, b)`");
-  else if (!value.isError() && !parts.reports.refuseCallable(value, at))
+  else if (!value.isError() && !elaboration.reports.refuseCallable(value, at))
     report(Code::ExpectedCondition, at,
            std::string("a condition must be true or false, not ") + value.describe());
   return std::nullopt;
 }
 
 Value Expressions::conditional(const IfExpr &expr, Expected expected) {
-  std::optional<bool> truth = condition(*expr.cond);
-  if (!truth)
+  std::optional<bool> boolean = condition(*expr.cond);
+  if (!boolean)
     return {};
-  return eval(*truth ? *expr.thenValue : *expr.elseValue, expected);
+  return eval(*boolean ? *expr.thenValue : *expr.elseValue, expected);
 }
 
 /// Of two arms with the same text before `then`, only the first can be chosen.
@@ -192,16 +192,16 @@ Value Expressions::match(const MatchExpr &expr, Expected expected) {
 /// `causal and window(64)`
 Value Expressions::joinMasks(const BinaryExpr &expr, const Mask &mask) {
   if (expr.op != BinaryOp::And) {
-    report(Code::BadMask, expr.opLoc, "parts of a mask are joined by `and`, not by `or`")
-        .help("a query sees a key where every part lets it");
+    report(Code::BadMask, expr.opLoc, "terms of a mask are joined by `and`, not by `or`")
+        .help("a query attends to a key where every term allows it");
     return {};
   }
   Value second = eval(*expr.rhs);
   std::optional<Mask> other = asMask(second);
   if (!other) {
     if (!second.isError())
-      report(Code::BadMask, expr.rhs->loc, second.print() + " is no part of a mask")
-          .help("a part is `causal`, `window(n)` or `document(ids)`");
+      report(Code::BadMask, expr.rhs->loc, second.print() + " is not a term of a mask")
+          .help("a term is `causal`, `window(n)` or `document(ids)`");
     return {};
   }
   if (std::optional<Mask> both = intersect(mask, *other))
@@ -216,8 +216,8 @@ Value Expressions::logic(const BinaryExpr &expr) {
   if (std::optional<Mask> mask = asMask(first))
     return joinMasks(expr, *mask);
   if (first.isTensor())
-    return parts.arithmetic.joinedTruths(expr, first, eval(*expr.rhs));
-  std::optional<bool> left = truthOf(first, expr.lhs->loc);
+    return elaboration.arithmetic.combineBooleans(expr, first, eval(*expr.rhs));
+  std::optional<bool> left = booleanOf(first, expr.lhs->loc);
   if (!left)
     return {};
   bool decided = expr.op == BinaryOp::And ? !*left : *left;
@@ -225,8 +225,8 @@ Value Expressions::logic(const BinaryExpr &expr) {
     return Value::ofBool(*left);
   Value second = eval(*expr.rhs);
   if (second.isTensor())
-    return parts.arithmetic.isTruth(expr, second, expr.rhs->loc) ? second : Value();
-  std::optional<bool> right = truthOf(second, expr.rhs->loc);
+    return elaboration.arithmetic.isBoolean(expr, second, expr.rhs->loc) ? second : Value();
+  std::optional<bool> right = booleanOf(second, expr.rhs->loc);
   return right ? Value::ofBool(*right) : Value();
 }
 
@@ -241,32 +241,32 @@ Value Expressions::binary(const BinaryExpr &expr, Expected expected) {
   if (lhs.isError() || rhs.isError())
     return {};
   bool compares = expr.op == BinaryOp::Eq || expr.op == BinaryOp::Ne;
-  if (!compares && (parts.reports.refuseCallable(lhs, expr.lhs->loc) ||
-                    parts.reports.refuseCallable(rhs, expr.rhs->loc)))
+  if (!compares && (elaboration.reports.refuseCallable(lhs, expr.lhs->loc) ||
+                    elaboration.reports.refuseCallable(rhs, expr.rhs->loc)))
     return {};
   switch (expr.op) {
   case BinaryOp::Contract:
-    return parts.arithmetic.contraction(expr, lhs, rhs, expected);
+    return elaboration.arithmetic.contraction(expr, lhs, rhs, expected);
   case BinaryOp::Pow:
-    return parts.arithmetic.power(expr, lhs, rhs);
+    return elaboration.arithmetic.power(expr, lhs, rhs);
   case BinaryOp::Eq:
   case BinaryOp::Ne:
   case BinaryOp::Lt:
   case BinaryOp::Le:
   case BinaryOp::Gt:
   case BinaryOp::Ge:
-    return parts.arithmetic.compare(expr, lhs, rhs);
+    return elaboration.arithmetic.compare(expr, lhs, rhs);
   default:
-    return parts.arithmetic.arithmetic(expr, lhs, rhs);
+    return elaboration.arithmetic.arithmetic(expr, lhs, rhs);
   }
 }
 
 Value Expressions::typed(const TypedExpr &expr) {
-  std::optional<DimSet> declared = parts.dims.dimSet(expr.dims);
+  std::optional<DimSet> declared = elaboration.dims.dimSet(expr.dims);
   Value base = eval(*expr.base, declared ? &*declared : nullptr);
   if (!declared || base.isError() || !expectTensor(base, expr.base->loc, "a value with dimensions"))
     return {};
-  return parts.tensors.anchor(base, *declared, expr.dims.loc, expr.base->loc);
+  return elaboration.tensors.constrain(base, *declared, expr.dims.loc, expr.base->loc);
 }
 
 } // namespace titan::sema

@@ -2,13 +2,13 @@
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_EXPRESSIONS_H
 #define TITAN_COMPILER_SEMA_ELABORATION_EXPRESSIONS_H
 
-#include "compiler/sema/elaboration/Part.h"
+#include "compiler/sema/elaboration/ElaboratorComponent.h"
 
 namespace titan::sema {
 
-class Expressions : Part {
+class Expressions : ElaboratorComponent {
 public:
-  explicit Expressions(Elaboration &parts) : Part(parts) {}
+  explicit Expressions(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   Value eval(const syntax::Expr &expr, Expected expected = nullptr);
   /// Of a condition; nothing after a report.
@@ -24,7 +24,7 @@ private:
   Value match(const syntax::MatchExpr &expr, Expected expected);
   Value typed(const syntax::TypedExpr &expr);
   Value listed(const syntax::Expr &expr);
-  std::optional<bool> truthOf(const Value &value, Location at);
+  std::optional<bool> booleanOf(const Value &value, Location at);
 };
 
 } // namespace titan::sema

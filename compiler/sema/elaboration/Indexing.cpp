@@ -43,7 +43,7 @@ Value Indexing::takeOne(const Value &base, int64_t index, const IndexItem &item,
     return {};
   }
   TensorType type = typeOf(base);
-  DimId one = parts.dims.derivedDim(dim, name + "_at", 1, item.loc);
+  DimId one = elaboration.dims.derivedDim(dim, name + "_at", 1, item.loc);
   DimSet dims;
   for (DimId id : type.dims)
     dims.insert(id == dim ? one : id);
@@ -51,7 +51,7 @@ Value Indexing::takeOne(const Value &base, int64_t index, const IndexItem &item,
   op.dims = {dim, one};
   op.index = index;
   Value sliced = emit(std::move(op), {type.dtype, dims}, item.loc);
-  return parts.tensors.reduce("sum", sliced, {one}, item.loc);
+  return elaboration.tensors.reduce("sum", sliced, {one}, item.loc);
 }
 
 Value Indexing::take(const Value &base, const IndexItem &item, DimId dim) {
@@ -72,7 +72,7 @@ Value Indexing::take(const Value &base, const IndexItem &item, DimId dim) {
         .help("rename it in one of the two: `x[" + model.dims[dim].name + " as other]`");
     return {};
   }
-  if (!parts.recorder.indexFits(index, dim, item.index->loc))
+  if (!elaboration.recorder.indexFits(index, dim, item.index->loc))
     return {};
   Op op(OpKind::Gather, {base.tensor, index.tensor});
   op.dims = {dim};
@@ -100,7 +100,8 @@ Value Indexing::slice(const Value &base, const IndexItem &item, DimId dim) {
                " is empty or outside of `" + model.dims[dim].name + "`, which has " +
                std::to_string(size) + " elements");
     if (item.rename) // one message for one mistake
-      here.frame->scope->define(item.rename->text, {{}, {}, true, item.rename->loc, "dimension"});
+      context.frame->scope->define(item.rename->text,
+                                   {{}, {}, true, item.rename->loc, "dimension"});
     return {};
   }
   int64_t length = bounds[1] - bounds[0];
@@ -108,31 +109,31 @@ Value Indexing::slice(const Value &base, const IndexItem &item, DimId dim) {
     return item.rename ? renamed(base, item, dim) : base;
   if (!item.rename) {
     report(Code::SliceNeedsName, item.loc,
-           "a part of `" + model.dims[dim].name + "` is another dimension and needs a name")
+           "a slice of `" + model.dims[dim].name + "` is another dimension and needs a name")
         .help("add one: `as prefix`");
     return {};
   }
-  DimId part = parts.dims.newOrKnown(*item.rename, dim, length);
-  if (part == noDim)
+  DimId sliced = elaboration.dims.findOrCreate(*item.rename, dim, length);
+  if (sliced == noDim)
     return {};
   TensorType type = typeOf(base);
-  if (type.dims.contains(part)) {
+  if (type.dims.contains(sliced)) {
     report(Code::DimensionTwice, item.loc,
-           "the tensor has `" + model.dims[part].name + "` already; it has " + print(type.dims));
+           "the tensor has `" + model.dims[sliced].name + "` already; it has " + print(type.dims));
     return {};
   }
   DimSet dims;
   for (DimId id : type.dims)
-    dims.insert(id == dim ? part : id);
+    dims.insert(id == dim ? sliced : id);
   Op op(OpKind::Slice, {base.tensor});
-  op.dims = {dim, part};
+  op.dims = {dim, sliced};
   op.index = bounds[0];
   return emit(std::move(op), {type.dtype, dims}, item.loc);
 }
 
 Value Indexing::renamed(const Value &base, const IndexItem &item, DimId dim) {
   int64_t size = model.dims[dim].size;
-  DimId to = parts.dims.namedDim(*item.rename, dim, size, item.loc);
+  DimId to = elaboration.dims.namedDim(*item.rename, dim, size, item.loc);
   TensorType type = typeOf(base);
   if (to != dim && type.dims.contains(to)) {
     report(Code::DimensionTwice, item.loc,
@@ -142,8 +143,8 @@ Value Indexing::renamed(const Value &base, const IndexItem &item, DimId dim) {
   DimSet dims;
   for (DimId id : type.dims)
     dims.insert(id == dim ? to : id);
-  here.frame->scope->define(item.rename->text,
-                            {Value::ofInt(size), {to}, true, item.rename->loc, "dimension"});
+  context.frame->scope->define(item.rename->text,
+                               {Value::ofInt(size), {to}, true, item.rename->loc, "dimension"});
   Op op(OpKind::Rename, {base.tensor});
   op.dims = {dim, to};
   return emit(std::move(op), {type.dtype, dims}, item.loc);

@@ -2,13 +2,13 @@
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_INDEXING_H
 #define TITAN_COMPILER_SEMA_ELABORATION_INDEXING_H
 
-#include "compiler/sema/elaboration/Part.h"
+#include "compiler/sema/elaboration/ElaboratorComponent.h"
 
 namespace titan::sema {
 
-class Indexing : Part {
+class Indexing : ElaboratorComponent {
 public:
-  explicit Indexing(Elaboration &parts) : Part(parts) {}
+  explicit Indexing(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   Value evalIndex(const syntax::IndexExpr &expr);
 

@@ -11,7 +11,7 @@ namespace {
 
 struct Distribution {
   Initialiser::Kind kind;
-  size_t mostNumbers; // positional
+  size_t maxNumbers; // positional
 };
 
 const std::map<std::string, Distribution> &distributions() {
@@ -53,7 +53,7 @@ std::optional<Initialiser> Initialisers::drawn(const CallExpr &call) {
     if (std::string scheme = schemeHelp(call.callee.last().text); !scheme.empty())
       diag.help(std::move(scheme));
     else
-      proposeName(diag, call.callee.loc, call.callee.text(), names, "the distributions are ");
+      suggestName(diag, call.callee.loc, call.callee.text(), names, "the distributions are ");
     return std::nullopt;
   }
   Initialiser init{found->second.kind, 0, 3};
@@ -64,7 +64,7 @@ std::optional<Initialiser> Initialisers::drawn(const CallExpr &call) {
     if ((arg.kind != ArgKind::Positional && !isCut) || !arg.value) {
       report(Code::BadArgument, arg.loc, "`" + found->first + "` takes no such argument")
           .help("write `" + found->first + "(scale)`" +
-                (found->second.mostNumbers == 2 ? ", or `(scale, cut = 3)`" : ""));
+                (found->second.maxNumbers == 2 ? ", or `(scale, cut = 3)`" : ""));
       return std::nullopt;
     }
     Value value = eval(*arg.value);
@@ -79,7 +79,7 @@ std::optional<Initialiser> Initialisers::drawn(const CallExpr &call) {
     else
       numbers.push_back(value.number());
   }
-  if (numbers.empty() || numbers.size() > found->second.mostNumbers) {
+  if (numbers.empty() || numbers.size() > found->second.maxNumbers) {
     Diagnostic &diag =
         report(Code::BadArgument, call.loc, "`" + found->first + "` takes its scale");
     if (numbers.size() == 2 && numbers[0] == 0 && init.kind == Initialiser::Kind::Normal)
@@ -110,7 +110,7 @@ std::optional<Initialiser> Initialisers::of(const ParamStmt &stmt) {
     auto *name = stmt.initValue->as<NameExpr>();
     std::string scheme = schemeHelp(name ? name->path.last().text : "");
     report(Code::UnknownInitialiser, stmt.initValue->loc,
-           "after `~` stands a distribution, such as `normal(0.02)`")
+           "`~` takes a distribution, such as `normal(0.02)`")
         .help(scheme.empty() ? "for a constant write `=`" : scheme);
     return std::nullopt;
   }
@@ -119,9 +119,9 @@ std::optional<Initialiser> Initialisers::of(const ParamStmt &stmt) {
 
 std::optional<Initialiser> Initialisers::constant(const Expr &expr) {
   if (auto *call = expr.as<CallExpr>(); call && distributions().count(call->callee.text()) &&
-                                        !library.lookup(*here.frame->unit, call->callee)) {
+                                        !library.lookup(*context.frame->unit, call->callee)) {
     report(Code::BadInitialValue, expr.loc,
-           "after `=` stands a number, but `" + call->callee.text() + "` is a distribution")
+           "`=` takes a number, but `" + call->callee.text() + "` is a distribution")
         .help("write `~` instead of `=`");
     return std::nullopt;
   }

@@ -2,13 +2,13 @@
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_INITIALISERS_H
 #define TITAN_COMPILER_SEMA_ELABORATION_INITIALISERS_H
 
-#include "compiler/sema/elaboration/Part.h"
+#include "compiler/sema/elaboration/ElaboratorComponent.h"
 
 namespace titan::sema {
 
-class Initialisers : Part {
+class Initialisers : ElaboratorComponent {
 public:
-  explicit Initialisers(Elaboration &parts) : Part(parts) {}
+  explicit Initialisers(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   /// What a declaration says; nothing after a report, as below.
   std::optional<Initialiser> of(const syntax::ParamStmt &stmt);

@@ -9,19 +9,20 @@ using namespace syntax;
 
 /// The mean of many values of few digits has few digits: a loss is an island.
 DType Losses::computeType() const {
-  return wider(parts.recorder.computeType, DType::F32);
+  return wider(elaboration.recorder.computeType, DType::F32);
 }
 
 Value Losses::valueOf(const Expr &expr) {
   const DType dtype = computeType();
-  Island island(parts.recorder, dtype);
+  Island island(elaboration.recorder, dtype);
   Value value = eval(expr);
-  return value.isTensor() ? Value::ofTensor(parts.recorder.converted(value.tensor, dtype, expr.loc))
-                          : value;
+  return value.isTensor()
+             ? Value::ofTensor(elaboration.recorder.converted(value.tensor, dtype, expr.loc))
+             : value;
 }
 
-bool Losses::mayStandHere(Location at) {
-  if (here.loops.empty() && here.frame->decl->is<ModelDecl>())
+bool Losses::isAllowedHere(Location at) {
+  if (context.loops.empty() && context.frame->decl->is<ModelDecl>())
     return true;
   report(Code::MisplacedStatement, at, "a loss belongs to a model, outside of `repeat`")
       .help("carry its value out (`total = total + ...`), or make it a result: `-> y, uneven`");
@@ -58,12 +59,12 @@ bool Losses::isNew(const std::string &name, Location at) {
 }
 
 void Losses::add(const std::string &name, const Expr &expr, Location at) {
-  if (!mayStandHere(at))
+  if (!isAllowedHere(at))
     return;
   const std::string what = name.empty() ? "the loss" : "loss `" + name + "`";
-  std::string outer = std::exchange(here.variable, name.empty() ? "loss" : name);
+  std::string outer = std::exchange(context.variable, name.empty() ? "loss" : name);
   Value value = valueOf(expr);
-  here.variable = std::move(outer);
+  context.variable = std::move(outer);
   if (expectTensor(value, expr.loc, what.c_str()) && isNew(name, at) &&
       isNumber(value, expr.loc, what))
     model.losses.push_back({name, value.tensor, expr.loc});
@@ -72,15 +73,15 @@ void Losses::add(const std::string &name, const Expr &expr, Location at) {
 void Losses::sum() {
   if (model.losses.empty())
     return;
-  Island island(parts.recorder, computeType());
-  std::string outer = std::exchange(here.variable, "loss");
+  Island island(elaboration.recorder, computeType());
+  std::string outer = std::exchange(context.variable, "loss");
   Value total = Value::ofTensor(model.losses.front().value);
   for (size_t i = 1; i < model.losses.size() && total.isTensor(); ++i) {
     const Output &next = model.losses[i];
-    total = parts.tensors.elementwise("add", total, Value::ofTensor(next.value), next.loc,
-                                      model.losses[i - 1].loc, next.loc);
+    total = elaboration.tensors.elementwise("add", total, Value::ofTensor(next.value), next.loc,
+                                            model.losses[i - 1].loc, next.loc);
   }
-  here.variable = std::move(outer);
+  context.variable = std::move(outer);
   if (total.isTensor())
     model.loss = total.tensor;
 }

@@ -3,13 +3,13 @@
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_LOSSES_H
 #define TITAN_COMPILER_SEMA_ELABORATION_LOSSES_H
 
-#include "compiler/sema/elaboration/Part.h"
+#include "compiler/sema/elaboration/ElaboratorComponent.h"
 
 namespace titan::sema {
 
-class Losses : Part {
+class Losses : ElaboratorComponent {
 public:
-  explicit Losses(Elaboration &parts) : Part(parts) {}
+  explicit Losses(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   /// `loss NAME = ...`, or `loss = ...`, which has the name "".
   void add(const syntax::LossStmt &stmt) { add(stmt.name.text, *stmt.value, stmt.loc); }
@@ -20,7 +20,7 @@ public:
 private:
   void add(const std::string &name, const syntax::Expr &expr, Location at);
   Value valueOf(const syntax::Expr &expr);
-  bool mayStandHere(Location at);
+  bool isAllowedHere(Location at);
   bool isNumber(const Value &value, Location at, const std::string &what);
   bool isNew(const std::string &name, Location at);
   /// Few digits would be lost on a mean of many values.

@@ -9,7 +9,7 @@ Value Builtins::cumulativeSum(CallArgs &args) {
     return {};
   const TensorType type = typeOf(args[0]);
   if (type.dtype == DType::Bool) {
-    report(Code::DTypeMismatch, args.locOf(0), "`cumulative_sum` adds numbers, not truth values")
+    report(Code::DTypeMismatch, args.locOf(0), "`cumulative_sum` adds numbers, not booleans")
         .help("choose numbers first: `where(x, 1.0, zeros)`");
     return {};
   }
@@ -27,7 +27,7 @@ Value Builtins::cumulativeSum(CallArgs &args) {
   }
   Op op(OpKind::Cumulate, {args[0].tensor});
   op.dims = {args.along[0]};
-  op.word = reverse && reverse->truth() ? "reverse" : "forward";
+  op.word = reverse && reverse->boolean() ? "reverse" : "forward";
   return emit(std::move(op), type, args.loc());
 }
 
@@ -37,16 +37,16 @@ Value Builtins::scatter(CallArgs &args) {
     return {};
   for (size_t i = 0; i < 2; ++i)
     if (!expectTensor(args[i], args.locOf(i),
-                      i == 0 ? "what `scatter` puts" : "the places of `scatter`"))
+                      i == 0 ? "what `scatter` puts" : "the indices of `scatter`"))
       return {};
   const TensorType updates = typeOf(args[0]), index = typeOf(args[1]);
   if (index.dtype != DType::I64) {
     report(Code::DTypeMismatch, args.locOf(1),
-           std::string("places are an int tensor, not ") + spelling(index.dtype));
+           std::string("indices are an int tensor, not ") + spelling(index.dtype));
     return {};
   }
   if (updates.dtype == DType::Bool) {
-    report(Code::DTypeMismatch, args.locOf(0), "`scatter` adds numbers, not truth values");
+    report(Code::DTypeMismatch, args.locOf(0), "`scatter` adds numbers, not booleans");
     return {};
   }
   DimId along = args.along[0];
@@ -54,18 +54,18 @@ Value Builtins::scatter(CallArgs &args) {
   for (DimId id : args.over) {
     if (!joined.contains(id)) {
       report(Code::DimensionNotThere, args.overLoc,
-             "neither the values nor their places have `" + model.dims[id].name + "`");
+             "neither the values nor their indices have `" + model.dims[id].name + "`");
       return {};
     }
     summed.insert(id);
   }
   if (joined.contains(along)) {
     report(Code::DimensionTwice, args.alongLoc,
-           "the values or their places have the dimension `" + model.dims[along].name +
+           "the values or their indices have the dimension `" + model.dims[along].name +
                "` already");
     return {};
   }
-  if (!parts.recorder.indexFits(args[1], along, args.locOf(1)))
+  if (!elaboration.recorder.indexFits(args[1], along, args.locOf(1)))
     return {};
   DimSet dims = joined.without(summed);
   dims.insert(along);

@@ -19,21 +19,21 @@ bool Parameters::isFrozen(const ParamStmt &stmt) {
           .help("the options of parameters are `frozen`");
       continue;
     }
-    frozen = parts.expressions.condition(*option.value).value_or(false);
+    frozen = elaboration.expressions.condition(*option.value).value_or(false);
   }
   return frozen;
 }
 
 /// A function that declares parameters was meant to be a block: once said, all is said.
 bool Parameters::refuse(const ParamStmt &stmt, const char *what) {
-  if (!here.frame->decl->is<FnDecl>())
+  if (!context.frame->decl->is<FnDecl>())
     return false;
-  if (!here.frame->declaresWrongly)
+  if (!context.frame->declaresWrongly)
     report(Code::MisplacedStatement, stmt.loc,
            std::string("a function has no ") + what + "s of its own")
         .help("make it a block, or pass the tensor in");
-  here.frame->declaresWrongly = true;
-  here.frame->returned = Value();
+  context.frame->declaresWrongly = true;
+  context.frame->returned = Value();
   return true;
 }
 
@@ -42,12 +42,12 @@ void Parameters::declare(const ParamStmt &stmt) {
   if (refuse(stmt, what))
     return;
   Value value;
-  here.variable = stmt.name.text;
-  std::optional<DimSet> dims = stmt.type.dims ? parts.dims.dimSet(*stmt.type.dims) : DimSet();
-  std::optional<Initialiser> init = parts.initialisers.of(stmt);
+  context.variable = stmt.name.text;
+  std::optional<DimSet> dims = stmt.type.dims ? elaboration.dims.dimSet(*stmt.type.dims) : DimSet();
+  std::optional<Initialiser> init = elaboration.initialisers.of(stmt);
   bool frozen = isFrozen(stmt);
-  std::optional<DType> dtype = parts.buffers.storedType(stmt);
-  if (dims && init && dtype && parts.buffers.mayStart(stmt, *dtype, *init)) {
+  std::optional<DType> dtype = elaboration.buffers.storedType(stmt);
+  if (dims && init && dtype && elaboration.buffers.checkInitialiser(stmt, *dtype, *init)) {
     Parameter fresh;
     fresh.type = {*dtype, *dims};
     fresh.initialisers = {*init};
@@ -56,33 +56,33 @@ void Parameters::declare(const ParamStmt &stmt) {
     fresh.loc = stmt.name.loc;
     value = recorded(stmt, std::move(fresh));
   }
-  here.variable.clear();
-  here.frame->scope->define(stmt.name.text, {value, {}, false, stmt.name.loc, what});
+  context.variable.clear();
+  context.frame->scope->define(stmt.name.text, {value, {}, false, stmt.name.loc, what});
 }
 
 Value Parameters::recorded(const ParamStmt &stmt, Parameter fresh) {
   ++declarations;
   TensorType type = fresh.type;
   std::vector<int64_t> instance;
-  if (!placeInRepeats(stmt, fresh, instance))
+  if (!addEnclosingRepeats(stmt, fresh, instance))
     return {};
   std::optional<uint32_t> index = enter(stmt, std::move(fresh), std::move(instance));
   if (!index)
     return {};
   Op op(OpKind::Parameter);
   op.index = *index;
-  return parts.recorder.append(std::move(op), type, stmt.name.loc);
+  return elaboration.recorder.append(std::move(op), type, stmt.name.loc);
 }
 
 std::optional<uint32_t> Parameters::indexOf(const std::string &name) const {
-  auto found = record.index.find(here.prefix(model.dims).text + name);
+  auto found = record.index.find(context.prefix(model.dims).text + name);
   return found == record.index.end() ? std::nullopt : std::optional(found->second);
 }
 
 /// Notes the repeats around a parameter, and which iteration of each this is.
-bool Parameters::placeInRepeats(const ParamStmt &stmt, Parameter &fresh,
-                                std::vector<int64_t> &instance) {
-  for (const Loop &loop : here.loops) {
+bool Parameters::addEnclosingRepeats(const ParamStmt &stmt, Parameter &fresh,
+                                     std::vector<int64_t> &instance) {
+  for (const Loop &loop : context.loops) {
     if (std::find(fresh.repeats.begin(), fresh.repeats.end(), loop.dim) != fresh.repeats.end()) {
       report(Code::DimensionTwice, stmt.name.loc,
              "parameter `" + stmt.name.text + "` would have dimension `" +
@@ -100,9 +100,9 @@ bool Parameters::placeInRepeats(const ParamStmt &stmt, Parameter &fresh,
 /// starts.
 std::optional<uint32_t> Parameters::enter(const ParamStmt &stmt, Parameter fresh,
                                           std::vector<int64_t> instance) {
-  NamePrefix prefix = here.prefix(model.dims);
+  NamePrefix prefix = context.prefix(model.dims);
   fresh.name = prefix.text + stmt.name.text;
-  fresh.repeatParts = std::move(prefix.repeatParts);
+  fresh.repeatSegments = std::move(prefix.repeatSegments);
   auto [entry, isNew] =
       record.index.try_emplace(fresh.name, static_cast<uint32_t>(model.parameters.size()));
   if (isNew) {
@@ -119,7 +119,7 @@ std::optional<uint32_t> Parameters::enter(const ParamStmt &stmt, Parameter fresh
         .help("for parameters of its own name the second call: `Block(x, named = \"second\")` puts "
               "`second.` before their names; to share them, declare them outside and pass them to "
               "a function: `fn f(x, w) = ...`");
-    here.frame->declaresWrongly = here.frame->caller; // so would all others of the call be
+    context.frame->declaresWrongly = context.frame->caller; // so would all others of the call be
     return std::nullopt;
   }
   if (!mayRecur(stmt, known, fresh, instance))

@@ -2,13 +2,13 @@
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_PARAMETERS_H
 #define TITAN_COMPILER_SEMA_ELABORATION_PARAMETERS_H
 
-#include "compiler/sema/elaboration/Part.h"
+#include "compiler/sema/elaboration/ElaboratorComponent.h"
 
 namespace titan::sema {
 
-class Parameters : Part {
+class Parameters : ElaboratorComponent {
 public:
-  explicit Parameters(Elaboration &parts) : Part(parts) {}
+  explicit Parameters(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   void declare(const syntax::ParamStmt &stmt);
   /// Of the parameter or buffer that this name has here, if the body at hand declares one.
@@ -30,8 +30,8 @@ private:
   bool refuse(const syntax::ParamStmt &stmt, const char *what);
   bool isFrozen(const syntax::ParamStmt &stmt);
   Value recorded(const syntax::ParamStmt &stmt, Parameter fresh);
-  bool placeInRepeats(const syntax::ParamStmt &stmt, Parameter &fresh,
-                      std::vector<int64_t> &instance);
+  bool addEnclosingRepeats(const syntax::ParamStmt &stmt, Parameter &fresh,
+                           std::vector<int64_t> &instance);
   std::optional<uint32_t> enter(const syntax::ParamStmt &stmt, Parameter fresh,
                                 std::vector<int64_t> instance);
   bool mayRecur(const syntax::ParamStmt &stmt, const Parameter &known, const Parameter &fresh,

@@ -68,7 +68,7 @@ std::optional<Positions> follow(const Op &op, const std::vector<const Positions 
       return std::nullopt;
     return Positions{static_cast<int64_t>(op.number), {}};
   case OpKind::Expand:
-  case OpKind::Anchor:
+  case OpKind::ShardingConstraint:
   case OpKind::StopGradient:
     return *operands[0];
   case OpKind::Rename:

@@ -15,13 +15,13 @@ Value Builtins::random(CallArgs &args) {
       return {};
     if (!dims.insert(*dim)) {
       report(Code::DimensionTwice, args.locOf(i),
-             "dimension `" + model.dims[*dim].name + "` stands twice in one tensor");
+             "dimension `" + model.dims[*dim].name + "` appears twice in one tensor");
       return {};
     }
   }
   Op op(OpKind::Random);
   op.word = args.name().substr(std::string("random_").size());
-  return emit(std::move(op), {parts.recorder.computeType, dims}, args.loc());
+  return emit(std::move(op), {elaboration.recorder.computeType, dims}, args.loc());
 }
 
 /// `dropout(x, 0.1)`: in training, an element is 0 with this probability, and else x / (1 - rate).

@@ -8,22 +8,22 @@ namespace titan::sema {
 
 using namespace syntax;
 
-Recorder::Recorder(Elaboration &parts)
-    : Part(parts), region(&model.body), computeType(spec.compute) {}
+Recorder::Recorder(Elaboration &elaboration)
+    : ElaboratorComponent(elaboration), region(&model.body), computeType(spec.compute) {}
 
 /// Ops of an inlined function belong to the line that called it: that is the line a reader of the
 /// emitted program wants to see. Blocks keep their own lines.
-Location Recorder::placeOf(Location at) const {
-  Location place = at;
-  for (const Frame *inner = here.frame; inner && inner->decl && inner->decl->is<FnDecl>();
+Location Recorder::callerLocation(Location at) const {
+  Location location = at;
+  for (const Frame *inner = context.frame; inner && inner->decl && inner->decl->is<FnDecl>();
        inner = inner->caller)
-    place = inner->callSite;
-  return place;
+    location = inner->callSite;
+  return location;
 }
 
 ValueId Recorder::newValue(TensorType type, Location at) {
   model.values.push_back(
-      {std::move(type), here.variable.empty() ? "value" : here.variable, placeOf(at)});
+      {std::move(type), context.variable.empty() ? "value" : context.variable, callerLocation(at)});
   auto id = static_cast<ValueId>(model.values.size() - 1);
   known.positions.erase(id); // a repeat's next iteration uses numbers again
   return id;
@@ -32,17 +32,17 @@ ValueId Recorder::newValue(TensorType type, Location at) {
 /// Sizes are products of what a user writes; beyond this bound they could not even be counted.
 bool Recorder::checkElements(const TensorType &type, Location at) {
   constexpr double most = 0x1p53;
-  if (type.dims.size() > mostDims) {
-    report(Code::TooLarge, at, "a tensor has at most " + std::to_string(mostDims) + " dimensions");
+  if (type.dims.size() > maxDims) {
+    report(Code::TooLarge, at, "a tensor has at most " + std::to_string(maxDims) + " dimensions");
     return false;
   }
   double count = 1;
-  for (const Loop &loop : here.loops)
+  for (const Loop &loop : context.loops)
     count *= static_cast<double>(model.dims[loop.dim].size);
   for (DimId id : type.dims)
     count *= static_cast<double>(model.dims[id].size);
   // One size is to blame, and what it makes too large are many tensors.
-  if (count > most && !std::exchange(uncountable, true))
+  if (count > most && !std::exchange(reportedTooLarge, true))
     report(Code::TooLarge, at,
            "a tensor with " + printSizes(type.dims) + " has over 2**53 elements");
   return count <= most;
@@ -54,10 +54,10 @@ ValueId Recorder::converted(ValueId value, DType dtype, Location at) {
     return value;
   if (auto made = known.conversions.find({value, dtype}); made != known.conversions.end())
     return made->second;
-  std::string outer = here.variable; // the copy is called what it is a copy of
-  here.variable = model.values[value].name;
+  std::string outer = context.variable; // the copy is called what it is a copy of
+  context.variable = model.values[value].name;
   Value copy = append(Op(OpKind::Cast, {value}), {dtype, type.dims}, at);
-  here.variable = outer;
+  context.variable = outer;
   if (!copy.isTensor())
     return value;
   known.conversions[{value, dtype}] = copy.tensor;
@@ -92,7 +92,7 @@ Value Recorder::appendAll(Op op, std::vector<TensorType> types, Location at) {
   }
   op.loc = model.values[op.results[0]].loc;
   op.name = model.values[op.results[0]].name;
-  for (Frame *called = here.frame; called; called = called->caller)
+  for (Frame *called = context.frame; called; called = called->caller)
     if (called->decl && called->decl->is<BlockDecl>())
       op.blocks.push_back(nameOf(*called->decl).text);
   notePositions(op);
@@ -110,13 +110,13 @@ void Recorder::notePositions(const Op &op) {
     operands.push_back(found == known.positions.end() ? nullptr : &found->second);
   }
   if (op.kind == OpKind::Input)
-    return notePlaces(model.inputs[static_cast<size_t>(op.index)], id);
+    return noteDocumentPositions(model.inputs[static_cast<size_t>(op.index)], id);
   if (std::optional<Positions> followed = followPositions(op, model.dims, operands))
     known.positions[id] = std::move(*followed);
 }
 
 /// What data give besides tokens numbers places of a sample: in the worst of them, all.
-void Recorder::notePlaces(const Input &input, ValueId id) {
+void Recorder::noteDocumentPositions(const Input &input, ValueId id) {
   std::optional<Feed> feed = findFeed(input.name);
   if (feed && !givesTokens(*feed) && !input.type.dims.empty())
     known.positions[id] = Positions{0, {{input.type.dims[input.type.dims.size() - 1], 1}}};
@@ -136,7 +136,7 @@ bool Recorder::indexFits(const Value &index, DimId dim, Location at) {
              "the index runs from " + std::to_string(least) + " to " + std::to_string(most) +
                  ", but `" + indexed.name + "` has " + std::to_string(indexed.size) + " elements");
   diag.note("the index has " + printSizes(typeOf(index).dims));
-  Binding *binding = here.frame->scope->find(indexed.name);
+  Binding *binding = context.frame->scope->find(indexed.name);
   if (binding && binding->dims == std::vector{dim} && binding->loc.isValid())
     diag.note(binding->loc, "`" + indexed.name + "` comes from here");
   return false;

@@ -2,14 +2,14 @@
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_RECORDER_H
 #define TITAN_COMPILER_SEMA_ELABORATION_RECORDER_H
 
-#include "compiler/sema/elaboration/Part.h"
+#include "compiler/sema/elaboration/ElaboratorComponent.h"
 #include "compiler/sema/elaboration/Positions.h"
 
 namespace titan::sema {
 
-class Recorder : Part {
+class Recorder : ElaboratorComponent {
 public:
-  explicit Recorder(Elaboration &parts);
+  explicit Recorder(Elaboration &elaboration);
 
   ValueId newValue(TensorType type, Location at);
   /// Appends the op with one result of this type. It computes in the region's element type:
@@ -24,7 +24,7 @@ public:
   /// Whether all that is known of an index lies within a dimension; reports otherwise.
   bool indexFits(const Value &index, DimId dim, Location at);
   /// The line of the program that an operation at this place belongs to.
-  Location placeOf(Location at) const;
+  Location callerLocation(Location at) const;
   /// Forgets the values from this one on.
   void dropFrom(size_t value);
 
@@ -42,9 +42,9 @@ private:
   Value appendAll(Op op, std::vector<TensorType> types, Location at);
   bool checkElements(const TensorType &type, Location at);
   void notePositions(const Op &op);
-  void notePlaces(const Input &input, ValueId id);
+  void noteDocumentPositions(const Input &input, ValueId id);
 
-  bool uncountable = false; ///< that a tensor is was said
+  bool reportedTooLarge = false; ///< that a tensor is was said
 };
 
 /// While it lives, another element type is computed in.

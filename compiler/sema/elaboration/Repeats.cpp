@@ -1,4 +1,4 @@
-// What is carried from one iteration to the next is found in Carried.cpp.
+// What is carried from one iteration to the next is found in IterationArguments.cpp.
 #include "compiler/sema/elaboration/Elaboration.h"
 
 #include <algorithm>
@@ -58,56 +58,56 @@ private:
 } // namespace
 
 /// Whether an anchor of this region gives the value.
-static bool isAnchor(const Region &region, ValueId value) {
+static bool isShardingConstraint(const Region &region, ValueId value) {
   return std::any_of(region.ops.begin(), region.ops.end(), [&](const Op &op) {
-    return op.kind == OpKind::Anchor && op.results[0] == value;
+    return op.kind == OpKind::ShardingConstraint && op.results[0] == value;
   });
 }
 
-bool Repeats::iterate(const RepeatStmt &stmt, const std::vector<std::string> &carried, DimId dim,
+bool Repeats::iterate(const RepeatStmt &stmt, const std::vector<std::string> &iterArgs, DimId dim,
                       int64_t index, Iteration &result) {
-  if (!parts.budget.iterate(stmt.loc))
+  if (!elaboration.budget.iterate(stmt.loc))
     return false;
-  size_t errorsBefore = parts.statements.unhandled();
-  Recorder &recorder = parts.recorder;
+  size_t errorsBefore = elaboration.statements.unhandled();
+  Recorder &recorder = elaboration.recorder;
   Region *outerRegion = std::exchange(recorder.region, &result.body);
   auto outerConversions = recorder.known.conversions; // those of the body end with it
   result.firstValue = model.values.size();
   std::vector<Value> before;
   result.body.arguments.push_back(recorder.newValue({DType::I64, {}}, stmt.loc));
-  for (const std::string &name : carried) {
-    Binding *binding = here.frame->scope->find(name);
+  for (const std::string &name : iterArgs) {
+    Binding *binding = context.frame->scope->find(name);
     before.push_back(binding->value);
-    here.variable = name;
+    context.variable = name;
     ValueId argument = recorder.newValue(typeOf(binding->value), stmt.loc);
     result.body.arguments.push_back(argument);
     binding->value = Value::ofTensor(argument);
   }
-  here.variable.clear();
+  context.variable.clear();
   runBody(stmt, dim, index);
   recorder.region = outerRegion;
   recorder.known.conversions = std::move(outerConversions);
-  for (size_t i = 0; i < carried.size(); ++i) {
-    Binding *binding = here.frame->scope->find(carried[i]);
+  for (size_t i = 0; i < iterArgs.size(); ++i) {
+    Binding *binding = context.frame->scope->find(iterArgs[i]);
     result.results.push_back(binding->value);
     if (binding->value.isTensor())
       result.body.yields.push_back(binding->value.tensor);
     binding->value = before[i];
   }
-  return parts.statements.unhandled() == errorsBefore;
+  return elaboration.statements.unhandled() == errorsBefore;
 }
 
 /// The body, in a scope of its own.
 void Repeats::runBody(const RepeatStmt &stmt, DimId dim, int64_t index) {
-  Scope scope(here.frame->scope);
+  Scope scope(context.frame->scope);
   if (stmt.index)
     scope.define(stmt.index->text,
                  {Value::ofInt(index), {}, false, stmt.index->loc, "index of the repeat"});
-  here.loops.push_back({dim, index, here.frame});
-  Scope *outer = std::exchange(here.frame->scope, &scope);
-  parts.statements.elaborate(stmt.body);
-  here.frame->scope = outer;
-  here.loops.pop_back();
+  context.loops.push_back({dim, index, context.frame});
+  Scope *outer = std::exchange(context.frame->scope, &scope);
+  elaboration.statements.elaborate(stmt.body);
+  context.frame->scope = outer;
+  context.loops.pop_back();
 }
 
 /// The dimension that a repeat runs over; nothing after a report.
@@ -116,7 +116,7 @@ std::optional<DimId> Repeats::dimension(const RepeatStmt &stmt) {
     return dimOf(name->path);
   Value count = eval(*stmt.count);
   if (count.isInt() && count.integer > 0)
-    return parts.dims.derivedDim(noDim, "repeats", count.integer, stmt.count->loc);
+    return elaboration.dims.derivedDim(noDim, "repeats", count.integer, stmt.count->loc);
   if (!count.isError())
     report(Code::BadDimensionSize, stmt.count->loc,
            "`repeat` needs a positive integer, not " + count.print());
@@ -128,17 +128,17 @@ void Repeats::repeat(const RepeatStmt &stmt) {
   if (!dim)
     return;
   int64_t count = model.dims[*dim].size;
-  if (!parts.budget.mayRepeat(count, stmt.count->loc))
+  if (!elaboration.budget.mayRepeat(count, stmt.count->loc))
     return;
   size_t parametersBefore = model.parameters.size();
   std::optional<Variants> variants;
-  if (startAsTensors(stmt, *dim)) {
+  if (promoteToTensors(stmt, *dim)) {
     const Snapshot before = spec.tolerant ? snapshot() : Snapshot();
     while ((variants = interpret(stmt, *dim)) && forgetUnknown(*variants))
-      takeBack(before);
+      restore(before);
   }
-  if (here.loops.empty())
-    parts.parameters.finishFrom(parametersBefore);
+  if (context.loops.empty())
+    elaboration.parameters.finishFrom(parametersBefore);
   if (variants)
     finish(stmt, *dim, std::move(*variants));
 }
@@ -146,24 +146,24 @@ void Repeats::repeat(const RepeatStmt &stmt) {
 /// All iterations; nothing after a report.
 std::optional<Repeats::Variants> Repeats::interpret(const RepeatStmt &stmt, DimId dim) {
   Variants variants;
-  variants.carried = carriedNames(stmt.body);
+  variants.iterArgs = iterArgNames(stmt.body);
   for (int64_t index = 0; index < model.dims[dim].size; ++index) {
     Iteration next;
-    if (!iterate(stmt, variants.carried, dim, index, next) ||
+    if (!iterate(stmt, variants.iterArgs, dim, index, next) ||
         !addVariant(stmt, variants, std::move(next)))
       return std::nullopt;
   }
   return variants;
 }
 
-/// Where mistakes are tolerated, what an iteration leaves unknown is not carried. True if there was
-/// something: the iterations are to be interpreted again, without it.
+/// Where mistakes are tolerated, what an iteration leaves unknown is not iterArgs. True if there
+/// was something: the iterations are to be interpreted again, without it.
 bool Repeats::forgetUnknown(const Variants &variants) {
   bool found = false;
   for (const Iteration &body : variants.bodies)
-    for (size_t i = 0; spec.tolerant && i < variants.carried.size(); ++i)
+    for (size_t i = 0; spec.tolerant && i < variants.iterArgs.size(); ++i)
       if (body.results[i].isError()) {
-        here.frame->scope->find(variants.carried[i])->value = {};
+        context.frame->scope->find(variants.iterArgs[i])->value = {};
         found = true;
       }
   return found;
@@ -172,7 +172,7 @@ bool Repeats::forgetUnknown(const Variants &variants) {
 /// Finds the variant that does what `next` does, or makes `next` one. Each variant is compiled by
 /// itself, so there is a bound.
 bool Repeats::addVariant(const RepeatStmt &stmt, Variants &variants, Iteration next) {
-  constexpr size_t mostVariants = 32;
+  constexpr size_t maxVariants = 32;
   const Op *difference = nullptr;
   std::vector<Iteration> &bodies = variants.bodies;
   for (size_t i = 0; i < bodies.size(); ++i) {
@@ -180,12 +180,12 @@ bool Repeats::addVariant(const RepeatStmt &stmt, Variants &variants, Iteration n
     if (difference)
       continue;
     variants.table.push_back(static_cast<int64_t>(i));
-    parts.recorder.dropFrom(next.firstValue);
+    elaboration.recorder.dropFrom(next.firstValue);
     return true;
   }
-  if (bodies.size() == mostVariants) {
+  if (bodies.size() == maxVariants) {
     report(Code::IterationsDiffer, difference->loc,
-           "the iterations of the repeat compute over " + std::to_string(mostVariants) +
+           "the iterations of the repeat compute over " + std::to_string(maxVariants) +
                " different things; they differ here")
         .note(stmt.loc, "iterations that compute the same are compiled once, all others each")
         .help("let the index decide between a few cases (`if l % 2 == 0 then a else b`); for a "
@@ -199,27 +199,28 @@ bool Repeats::addVariant(const RepeatStmt &stmt, Variants &variants, Iteration n
 }
 
 void Repeats::finish(const RepeatStmt &stmt, DimId dim, Variants variants) {
-  const std::vector<std::string> &carried = variants.carried;
-  Region &region = *parts.recorder.region;
+  const std::vector<std::string> &iterArgs = variants.iterArgs;
+  Region &region = *elaboration.recorder.region;
   Op op(OpKind::Repeat);
   op.dims = {dim};
   op.table = std::move(variants.table);
-  for (size_t i = 0; i < carried.size(); ++i) {
-    Binding *binding = here.frame->scope->find(carried[i]);
+  for (size_t i = 0; i < iterArgs.size(); ++i) {
+    Binding *binding = context.frame->scope->find(iterArgs[i]);
     TensorType type = typeOf(binding->value);
     for (const Iteration &variant : variants.bodies)
       if (!variant.results[i].isTensor() || !typeOf(variant.results[i]).dims.sameDims(type.dims))
         return; // reported where it was assigned
     op.operands.push_back(binding->value.tensor);
-    op.names.push_back(
-        isAnchor(region, op.operands.back()) ? "" : parts.tensors.nameForMaps(carried[i]));
-    here.variable = carried[i];
-    op.results.push_back(parts.recorder.newValue(type, stmt.loc));
+    op.names.push_back(isShardingConstraint(region, op.operands.back())
+                           ? ""
+                           : elaboration.tensors.nameForMaps(iterArgs[i]));
+    context.variable = iterArgs[i];
+    op.results.push_back(elaboration.recorder.newValue(type, stmt.loc));
     binding->value = Value::ofTensor(op.results.back());
   }
-  here.variable.clear();
+  context.variable.clear();
   op.loc = stmt.loc;
-  op.name = carried.empty() ? "repeat" : carried[0];
+  op.name = iterArgs.empty() ? "repeat" : iterArgs[0];
   for (Iteration &variant : variants.bodies)
     op.body.push_back(std::move(variant.body));
   region.ops.push_back(std::move(op));

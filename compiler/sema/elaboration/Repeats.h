@@ -10,9 +10,9 @@
 
 namespace titan::sema {
 
-class Repeats : Part {
+class Repeats : ElaboratorComponent {
 public:
-  explicit Repeats(Elaboration &parts) : Part(parts) {}
+  explicit Repeats(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   void repeat(const syntax::RepeatStmt &stmt);
 
@@ -32,12 +32,12 @@ private:
   };
   /// What the iterations compute, each distinct body once.
   struct Variants {
-    std::vector<std::string> carried;
+    std::vector<std::string> iterArgs;
     std::vector<Iteration> bodies;
     std::vector<int64_t> table; ///< the body of each iteration
   };
   std::optional<DimId> dimension(const syntax::RepeatStmt &stmt);
-  bool iterate(const syntax::RepeatStmt &stmt, const std::vector<std::string> &carried, DimId dim,
+  bool iterate(const syntax::RepeatStmt &stmt, const std::vector<std::string> &iterArgs, DimId dim,
                int64_t index, Iteration &result);
   void runBody(const syntax::RepeatStmt &stmt, DimId dim, int64_t index);
   std::optional<Variants> interpret(const syntax::RepeatStmt &stmt, DimId dim);
@@ -45,18 +45,18 @@ private:
   bool addVariant(const syntax::RepeatStmt &stmt, Variants &variants, Iteration next);
   void finish(const syntax::RepeatStmt &stmt, DimId dim, Variants variants);
 
-  // Carried.cpp
+  // IterationArguments.cpp
   Snapshot snapshot() const;
-  void takeBack(Snapshot before);
-  std::vector<std::string> carriedNames(const syntax::Body &body);
+  void restore(Snapshot before);
+  std::vector<std::string> iterArgNames(const syntax::Body &body);
   /// Numbers that the repeat's body turns into tensors become such before it, so that they are
   /// carried.
-  bool startAsTensors(const syntax::RepeatStmt &stmt, DimId dim);
+  bool promoteToTensors(const syntax::RepeatStmt &stmt, DimId dim);
   /// Of the numbers `before`, those that this iteration makes tensors of leave them.
   bool tryIteration(const syntax::RepeatStmt &stmt, DimId dim, int64_t index,
                     std::map<std::string, Value> &before);
-  bool startAsTensor(const std::string &name, const TensorType &type,
-                     const syntax::RepeatStmt &stmt);
+  bool promoteToTensor(const std::string &name, const TensorType &type,
+                       const syntax::RepeatStmt &stmt);
 };
 
 } // namespace titan::sema

@@ -1,7 +1,7 @@
 // What the elaboration says when something is wrong, with what leads to it.
 #include "base/data/Feed.h"
 #include "compiler/sema/elaboration/Elaboration.h"
-#include "compiler/sema/elaboration/Words.h"
+#include "compiler/sema/elaboration/SymbolicConstants.h"
 #include "compiler/sema/modules/Suggest.h"
 #include "compiler/syntax/ForeignNames.h"
 
@@ -15,14 +15,14 @@ static void noteCalls(Diagnostic &diag, const Frame *frame) {
   for (const Frame *at = frame; at && at->caller && shown < 4; at = at->caller, ++shown) {
     const std::string &name = nameOf(*at->decl).text;
     diag.note(at->callSite, "in the call of `" + name + "` here");
-    if (at->through)
-      diag.note(at->through->loc, "`" + name + "` was passed on from here");
+    if (at->calleeValue)
+      diag.note(at->calleeValue->loc, "`" + name + "` was passed on from here");
   }
 }
 
 Diagnostic &Reports::report(Code code, Location at, std::string message) {
   Diagnostic &diag = diags.report(code, at, std::move(message));
-  noteCalls(diag, here.frame);
+  noteCalls(diag, context.frame);
   return diag;
 }
 
@@ -75,36 +75,36 @@ bool Reports::refuseCallable(const Value &value, Location at) {
   return true;
 }
 
-void Reports::propose(Diagnostic &diag, const Path &path, const Candidates &candidates) {
+void Reports::suggest(Diagnostic &diag, const Path &path, const Candidates &candidates) {
   if (diags.isFull())
     return;
   std::string near = nearestName(path.text(), candidates());
   if (near.empty())
     return;
   diag.fix(path.loc, near);
-  if (Binding *known = here.frame->scope->find(near))
+  if (Binding *known = context.frame->scope->find(near))
     diag.note(known->loc, "`" + near + "` is declared here");
-  else if (Symbol symbol = library.lookup(*here.frame->unit, near))
+  else if (Symbol symbol = library.lookup(*context.frame->unit, near))
     diag.note(nameOf(*symbol.decl).loc, "`" + near + "` is declared here");
 }
 
 bool Reports::member(const Path &path) {
-  Binding *binding = path.isSimple() ? nullptr : lookup(path.parts[0]);
+  Binding *binding = path.isSimple() ? nullptr : lookup(path.segments[0]);
   if (!binding)
     return false;
   if (binding->value.isError())
     return true; // that was said
-  const std::string &base = path.parts[0].text, &member = path.last().text;
+  const std::string &base = path.segments[0].text, &member = path.last().text;
   Diagnostic &diag =
       report(Code::UnknownName, path.loc,
              "`" + base + "` is " + binding->value.describe() + " and has no `" + member + "`");
-  offerFunction(diag, path, *binding);
+  suggestFunction(diag, path, *binding);
   return true;
 }
 
 /// Values have no members: what `x.member` is as a function of `x`.
-void Reports::offerFunction(Diagnostic &diag, const Path &path, const Binding &binding) {
-  const std::string &base = path.parts[0].text, &member = path.last().text;
+void Reports::suggestFunction(Diagnostic &diag, const Path &path, const Binding &binding) {
+  const std::string &base = path.segments[0].text, &member = path.last().text;
   const bool isTensor = binding.value.isTensor() && !typeOf(binding.value).dims.empty();
   static const std::set<std::string> overDims = {"sum", "mean", "max", "min", "softmax"};
   if (std::string help = foreignHelp(member, base); !help.empty()) {
@@ -118,10 +118,10 @@ void Reports::offerFunction(Diagnostic &diag, const Path &path, const Binding &b
     return;
   }
   const bool isOurs = Builtins::table().count(member) || Reshaping::functions().count(member) ||
-                      library.lookup(*here.frame->unit, member);
+                      library.lookup(*context.frame->unit, member);
   if (isOurs)
     diag.help("a function is called with its values: `" + member + "(" + base + ")`");
-  else if (library.offerImport(diag, *here.frame->unit, Path{{path.last()}, path.loc}))
+  else if (library.suggestImport(diag, *context.frame->unit, Path{{path.last()}, path.loc}))
     diag.help("call `" + member + "(" + base + ")`; " + diag.remedy);
   else
     diag.help("values have no members: a function is called, `f(" + base + ")`");
@@ -132,32 +132,32 @@ Diagnostic &Reports::unknownName(const Name &name) {
 }
 
 Diagnostic &Reports::unknownName(const Path &path, Location at) {
-  const Name &name = path.parts[0];
+  const Name &name = path.segments[0];
   Diagnostic &diag = report(Code::UnknownName, at, "nothing is named `" + path.text() + "` here");
-  bool isOffered = !diags.isFull() && library.offerImport(diag, *here.frame->unit, path);
+  bool isSuggested = !diags.isFull() && library.suggestImport(diag, *context.frame->unit, path);
   bool isInside = !path.isSimple() && lookup(path.last()); // `self.wq`
   bool isFed = path.isSimple() && findFeed(name.text);
   if (isInside)
     diag.fix(path.loc, path.last().text);
-  else if (isFed && here.frame->decl && here.frame->decl->is<ModelDecl>())
+  else if (isFed && context.frame->decl && context.frame->decl->is<ModelDecl>())
     diag.help("what a run's data give is declared: `input " + name.text + ": int[batch, seq]`");
-  else if (!isOffered)
-    propose(diag, path, [&] {
-      std::vector<std::string> candidates = library.names(*here.frame->unit);
-      here.frame->scope->collect(candidates, false);
-      candidates.insert(candidates.end(), languageWords().begin(), languageWords().end());
+  else if (!isSuggested)
+    suggest(diag, path, [&] {
+      std::vector<std::string> candidates = library.names(*context.frame->unit);
+      context.frame->scope->collect(candidates, false);
+      candidates.insert(candidates.end(), symbolicConstants().begin(), symbolicConstants().end());
       candidates.insert(candidates.end(), {"none", "true", "false"});
       return candidates;
     });
   if (!path.isSimple())
     return diag;
-  if (Binding *outer = findDimInCallers(name.text, here.frame)) {
+  if (Binding *outer = findDimInCallers(name.text, context.frame)) {
     diag.note(outer->loc, "the model has this " + std::string(outer->what));
     diag.help("a block sees what it declares: add `dims " + name.text +
-              "`, or make it a parameter of `" + nameOf(*here.frame->decl).text + "`");
+              "`, or make it a parameter of `" + nameOf(*context.frame->decl).text + "`");
   }
   // One message for one mistake: from here on the name stands for something wrong.
-  here.frame->scope->define(name.text, {{}, {}, true, at, "name"});
+  context.frame->scope->define(name.text, {{}, {}, true, at, "name"});
   return diag;
 }
 
@@ -177,21 +177,22 @@ void Reports::unknownDim(const Name &name) {
       report(Code::UnknownDimension, name.loc, "no dimension is named `" + name.text + "` here");
   std::vector<std::string> known;
   if (!diags.isFull())
-    here.frame->scope->collect(known, true);
+    context.frame->scope->collect(known, true);
   const std::string longer = abbreviated(name.text, known);
   if (!longer.empty())
     diag.fix(name.loc, longer);
   else
-    propose(diag, Path{{name}, name.loc}, [&] { return known; });
-  if (diag.remedy.empty() && !diag.fixIt && here.frame->decl && here.frame->decl->is<ModelDecl>())
+    suggest(diag, Path{{name}, name.loc}, [&] { return known; });
+  if (diag.remedy.empty() && !diag.fixIt && context.frame->decl &&
+      context.frame->decl->is<ModelDecl>())
     diag.help("declare its size before: `dims " + name.text +
               " = 16`, or as an argument of the "
               "model");
-  if (Binding *outer = findDimInCallers(name.text, here.frame)) {
+  if (Binding *outer = findDimInCallers(name.text, context.frame)) {
     diag.note(outer->loc, "the model has a dimension of this name");
     diag.help("a block sees the dimensions that it declares: add `dims " + name.text + "`");
   }
-  here.frame->scope->define(name.text, {{}, {}, true, name.loc, "dimension"});
+  context.frame->scope->define(name.text, {{}, {}, true, name.loc, "dimension"});
 }
 
 } // namespace titan::sema

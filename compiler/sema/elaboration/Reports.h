@@ -2,15 +2,15 @@
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_REPORTS_H
 #define TITAN_COMPILER_SEMA_ELABORATION_REPORTS_H
 
-#include "compiler/sema/elaboration/Part.h"
+#include "compiler/sema/elaboration/ElaboratorComponent.h"
 
 #include <functional>
 
 namespace titan::sema {
 
-class Reports : Part {
+class Reports : ElaboratorComponent {
 public:
-  explicit Reports(Elaboration &parts) : Part(parts) {}
+  explicit Reports(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   /// With a note for each of the calls that are being inlined.
   Diagnostic &report(Code code, Location at, std::string message);
@@ -23,7 +23,7 @@ public:
   using Candidates = std::function<std::vector<std::string>()>;
   /// Proposes the nearest candidate and shows where that one comes from. They are asked for only
   /// while reports are still shown: collecting them for each of many mistakes would take long.
-  void propose(Diagnostic &diag, const syntax::Path &path, const Candidates &candidates);
+  void suggest(Diagnostic &diag, const syntax::Path &path, const Candidates &candidates);
   Diagnostic &unknownName(const syntax::Path &path, Location at);
   Diagnostic &unknownName(const syntax::Name &name);
   void unknownDim(const syntax::Name &name);
@@ -31,7 +31,7 @@ public:
   bool member(const syntax::Path &path);
 
 private:
-  void offerFunction(Diagnostic &diag, const syntax::Path &path, const Binding &binding);
+  void suggestFunction(Diagnostic &diag, const syntax::Path &path, const Binding &binding);
 };
 
 } // namespace titan::sema

@@ -69,7 +69,7 @@ Value Reshaping::split(const Value &base, DimId dim, const DimBinding &binding) 
   if (known == 0 || size % known || (!open && known != size)) {
     report(Code::BadDimensionSize, binding.loc,
            "`" + model.dims[dim].name + "` has " + std::to_string(size) +
-               " elements, which the parts of known size do not make up");
+               " elements, which the known sizes do not divide");
     return {};
   }
   TensorType type = typeOf(base);
@@ -80,10 +80,11 @@ Value Reshaping::split(const Value &base, DimId dim, const DimBinding &binding) 
       continue;
     }
     for (size_t i = 0; i < sizes.size(); ++i) {
-      DimId part = parts.dims.newOrKnown(binding.to[i], dim, sizes[i] ? sizes[i] : size / known);
-      if (part == noDim)
+      DimId newDim =
+          elaboration.dims.findOrCreate(binding.to[i], dim, sizes[i] ? sizes[i] : size / known);
+      if (newDim == noDim)
         return {};
-      dims.insert(part);
+      dims.insert(newDim);
     }
   }
   if (dims.size() != type.dims.size() + sizes.size() - 1) {
@@ -100,7 +101,7 @@ Value Reshaping::merge(Value base, const std::vector<DimId> &from, const DimBind
   int64_t size = 1;
   for (DimId id : from)
     size *= model.dims[id].size;
-  DimId into = parts.dims.newOrKnown(binding.to[0], from[0], size);
+  DimId into = elaboration.dims.findOrCreate(binding.to[0], from[0], size);
   if (into == noDim)
     return {};
   DimSet merged, ordered, dims;
@@ -130,7 +131,7 @@ Value Reshaping::merge(Value base, const std::vector<DimId> &from, const DimBind
   return emit(std::move(op), {type.dtype, dims}, binding.loc);
 }
 
-std::optional<Reshaping::Piece> Reshaping::piece(const Arg &arg) {
+std::optional<Reshaping::ConcatOperand> Reshaping::concatOperand(const Arg &arg) {
   if (arg.kind != ArgKind::Positional || !arg.value || !arg.along || arg.along->from.size() != 1) {
     report(Code::BadArgument, arg.loc, "write `concat(a along nope, b along rope as qk)`");
     return std::nullopt;
@@ -147,59 +148,60 @@ std::optional<Reshaping::Piece> Reshaping::piece(const Arg &arg) {
                print(typeOf(value).dims));
     return std::nullopt;
   }
-  return Piece{value, *dim, arg.loc};
+  return ConcatOperand{value, *dim, arg.loc};
 }
 
-/// A concatenation is a sum of the pieces padded with zeros.
-Value Reshaping::joined(const std::vector<Piece> &pieces, DimId whole, Location at) {
+/// A concatenation is a sum of the operands padded with zeros.
+Value Reshaping::concatenate(const std::vector<ConcatOperand> &operands, DimId resultDim,
+                             Location at) {
   Value sum;
   int64_t offset = 0;
-  for (const Piece &piece : pieces) {
-    TensorType type = typeOf(piece.value);
+  for (const ConcatOperand &operand : operands) {
+    TensorType type = typeOf(operand.value);
     DimSet dims;
     for (DimId id : type.dims)
-      dims.insert(id == piece.dim ? whole : id);
-    Op op(OpKind::Pad, {piece.value.tensor});
-    op.dims = {piece.dim, whole};
+      dims.insert(id == operand.dim ? resultDim : id);
+    Op op(OpKind::Pad, {operand.value.tensor});
+    op.dims = {operand.dim, resultDim};
     op.index = offset;
-    Value padded = emit(std::move(op), {type.dtype, dims}, piece.loc);
-    offset += model.dims[piece.dim].size;
+    Value padded = emit(std::move(op), {type.dtype, dims}, operand.loc);
+    offset += model.dims[operand.dim].size;
     if (!sum.isTensor()) {
       sum = padded;
       continue;
     }
     if (!typeOf(sum).dims.sameDims(dims)) {
-      report(Code::DeclaredDimensionsDiffer, piece.loc,
-             "the parts of `concat` differ in more than the dimension they are put along: " +
+      report(Code::DeclaredDimensionsDiffer, operand.loc,
+             "the operands of `concat` differ in more than their concatenated dimension: " +
                  print(typeOf(sum).dims) + " and " + print(dims));
       return {};
     }
-    sum = parts.tensors.elementwise("add", sum, padded, at, pieces[0].loc, piece.loc);
+    sum = elaboration.tensors.elementwise("add", sum, padded, at, operands[0].loc, operand.loc);
   }
   return sum;
 }
 
 Value Reshaping::concat(const CallExpr &expr) {
-  std::vector<Piece> pieces;
+  std::vector<ConcatOperand> operands;
   const Name *as = nullptr;
   int64_t size = 0;
   for (const Arg &arg : expr.args) {
-    std::optional<Piece> next = piece(arg);
+    std::optional<ConcatOperand> next = concatOperand(arg);
     if (!next)
       return {};
     if (!arg.along->to.empty())
       as = &arg.along->to[0];
     size += model.dims[next->dim].size;
-    pieces.push_back(std::move(*next));
+    operands.push_back(std::move(*next));
   }
-  if (pieces.size() < 2 || !as) {
+  if (operands.size() < 2 || !as) {
     report(Code::BadArgument, expr.loc,
-           "`concat` takes two tensors or more, the last with the name of the whole: "
-           "`concat(a along nope, b along rope as qk)`");
+           "`concat` takes two tensors or more, the last with the name of the result: `concat(a "
+           "along nope, b along rope as qk)`");
     return {};
   }
-  DimId whole = parts.dims.newOrKnown(*as, pieces[0].dim, size);
-  return whole == noDim ? Value() : joined(pieces, whole, expr.loc);
+  DimId resultDim = elaboration.dims.findOrCreate(*as, operands[0].dim, size);
+  return resultDim == noDim ? Value() : concatenate(operands, resultDim, expr.loc);
 }
 
 /// `top_k(x, 2, over experts as chosen)`: the values and where they are, a new dimension each.
@@ -230,7 +232,7 @@ Value Reshaping::topK(const CallExpr &expr) {
                model.dims[*dim].name + "`, not " + count.print());
     return {};
   }
-  DimId chosen = parts.dims.newOrKnown(over->dims->to[0], *dim, count.integer);
+  DimId chosen = elaboration.dims.findOrCreate(over->dims->to[0], *dim, count.integer);
   if (chosen == noDim)
     return {};
   DimSet dims;
@@ -243,8 +245,8 @@ Value Reshaping::topK(const CallExpr &expr) {
     }
   Op op(OpKind::TopK, {x.tensor});
   op.dims = {*dim, chosen};
-  DType dtype = isFloat(type.dtype) ? parts.recorder.computeType : type.dtype;
-  return parts.recorder.emitAll(std::move(op), {{dtype, dims}, {DType::I64, dims}}, expr.loc);
+  DType dtype = isFloat(type.dtype) ? elaboration.recorder.computeType : type.dtype;
+  return elaboration.recorder.emitAll(std::move(op), {{dtype, dims}, {DType::I64, dims}}, expr.loc);
 }
 
 } // namespace titan::sema

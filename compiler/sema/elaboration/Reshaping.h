@@ -7,13 +7,13 @@
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_RESHAPING_H
 #define TITAN_COMPILER_SEMA_ELABORATION_RESHAPING_H
 
-#include "compiler/sema/elaboration/Part.h"
+#include "compiler/sema/elaboration/ElaboratorComponent.h"
 
 namespace titan::sema {
 
-class Reshaping : Part {
+class Reshaping : ElaboratorComponent {
 public:
-  explicit Reshaping(Elaboration &parts) : Part(parts) {}
+  explicit Reshaping(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   static const std::set<std::string> &functions();
   Value call(const syntax::CallExpr &expr);
@@ -23,14 +23,14 @@ private:
   Value merge(Value base, const std::vector<DimId> &from, const syntax::DimBinding &binding);
 
   /// What is put along a dimension with others.
-  struct Piece {
+  struct ConcatOperand {
     Value value;
     DimId dim;
     Location loc;
   };
   Value concat(const syntax::CallExpr &expr);
-  std::optional<Piece> piece(const syntax::Arg &arg);
-  Value joined(const std::vector<Piece> &pieces, DimId whole, Location at);
+  std::optional<ConcatOperand> concatOperand(const syntax::Arg &arg);
+  Value concatenate(const std::vector<ConcatOperand> &operands, DimId resultDim, Location at);
 
   Value topK(const syntax::CallExpr &expr);
 };

@@ -10,7 +10,7 @@ Value Builtins::rotary(CallArgs &args) {
   std::optional<double> theta = args.number("theta", 10000);
   std::optional<std::string> pairs = args.word("pairs", {"interleaved", "half"}, "interleaved");
   std::optional<std::vector<double>> frequencies = args.numbers("frequencies");
-  if (!theta || !pairs || !frequencies || !args.expectOneOver())
+  if (!theta || !pairs || !frequencies || !args.expectSingleOver())
     return {};
   if (!(*theta > 0)) {
     report(Code::BadArgument, args.keywordLoc("theta"),

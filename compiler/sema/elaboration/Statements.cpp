@@ -10,9 +10,9 @@ using namespace syntax;
 
 void Statements::elaborate(const Body &body) {
   for (const StmtPtr &stmt : body.stmts) {
-    if (here.frame->declaresWrongly)
+    if (context.frame->declaresWrongly)
       return;
-    if (here.frame->returned) {
+    if (context.frame->returned) {
       report(Code::CodeAfterReturn, stmt->loc, "nothing after `return` is reached");
       return;
     }
@@ -34,13 +34,13 @@ void Statements::defineMadeDims(const Stmt &stmt) {
     return; // its statements did that
   for (const Name &name : namesAfterAs(diags.sourceManager(), stmt.loc))
     if (!lookup(name))
-      here.frame->scope->define(name.text, {{}, {}, true, name.loc, "dimension"});
+      context.frame->scope->define(name.text, {{}, {}, true, name.loc, "dimension"});
 }
 
 /// What a statement defines or gives a new value is unknown from here on.
 void Statements::forget(const Stmt &stmt) {
   for (const Name &name : definedNames(stmt))
-    here.frame->scope->define(name.text, {{}, {}, stmt.is<DimsStmt>(), name.loc});
+    context.frame->scope->define(name.text, {{}, {}, stmt.is<DimsStmt>(), name.loc});
   std::vector<Name> assigned;
   if (auto *assign = stmt.as<AssignStmt>())
     assigned = assign->targets;
@@ -57,11 +57,11 @@ void Statements::statement(const Stmt &stmt) {
   case StmtKind::Dims:
     return dims(*stmt.as<DimsStmt>());
   case StmtKind::Param:
-    return parts.parameters.declare(*stmt.as<ParamStmt>());
+    return elaboration.parameters.declare(*stmt.as<ParamStmt>());
   case StmtKind::Update:
-    return parts.buffers.update(*stmt.as<UpdateStmt>());
+    return elaboration.buffers.update(*stmt.as<UpdateStmt>());
   case StmtKind::Loss:
-    return parts.losses.add(*stmt.as<LossStmt>());
+    return elaboration.losses.add(*stmt.as<LossStmt>());
   case StmtKind::Input:
     return input(*stmt.as<InputStmt>());
   case StmtKind::Output:
@@ -71,7 +71,7 @@ void Statements::statement(const Stmt &stmt) {
   case StmtKind::Assign:
     return assign(*stmt.as<AssignStmt>());
   case StmtKind::Repeat:
-    return parts.repeats.repeat(*stmt.as<RepeatStmt>());
+    return elaboration.repeats.repeat(*stmt.as<RepeatStmt>());
   case StmtKind::If:
     return branch(*stmt.as<IfStmt>());
   case StmtKind::Island:
@@ -79,24 +79,24 @@ void Statements::statement(const Stmt &stmt) {
   case StmtKind::Return:
     break;
   }
-  giveBack(*stmt.as<ReturnStmt>());
+  returnValues(*stmt.as<ReturnStmt>());
 }
 
-void Statements::giveBack(const ReturnStmt &stmt) {
+void Statements::returnValues(const ReturnStmt &stmt) {
   std::vector<Value> values;
-  if (here.frame->decl->is<FnDecl>()) {
+  if (context.frame->decl->is<FnDecl>()) {
     for (const ExprPtr &value : stmt.values)
       values.push_back(eval(*value));
   } else {
-    bool isBlock = here.frame->decl->is<BlockDecl>();
+    bool isBlock = context.frame->decl->is<BlockDecl>();
     report(Code::MisplacedStatement, stmt.loc,
            std::string("a ") + (isBlock ? "block" : "model") + " does not `return`")
-        .help(isBlock ? "it names what it gives behind its arguments: `-> y`, which its body "
+        .help(isBlock ? "it names its results after its arguments: `-> y`, which its body "
                         "defines by `let y = ...`"
                       : "name what it gives: `output y[...] = ...`");
     values.emplace_back();
   }
-  here.frame->returned = values.size() == 1 ? values[0] : Value::ofList(std::move(values));
+  context.frame->returned = values.size() == 1 ? values[0] : Value::ofList(std::move(values));
 }
 
 void Statements::dims(const DimsStmt &stmt) {
@@ -111,18 +111,18 @@ void Statements::dims(const DimsStmt &stmt) {
       }
       std::vector<DimId> ids;
       if (size.isInt()) // one dimension for all iterations of a repeat around this block
-        ids = {parts.dims.derivedDim(noDim, item.name.text, size.integer, item.loc)};
-      here.frame->scope->define(item.name.text, {size, ids, true, item.name.loc, "dimension"});
+        ids = {elaboration.dims.derivedDim(noDim, item.name.text, size.integer, item.loc)};
+      context.frame->scope->define(item.name.text, {size, ids, true, item.name.loc, "dimension"});
       continue;
     }
-    Binding *outer = findDimInCallers(item.name.text, here.frame);
+    Binding *outer = findDimInCallers(item.name.text, context.frame);
     if (!outer) {
-      parts.reports.unknownDim(item.name);
-      here.frame->scope->define(item.name.text, {{}, {}, true, item.name.loc, "dimension"});
+      elaboration.reports.unknownDim(item.name);
+      context.frame->scope->define(item.name.text, {{}, {}, true, item.name.loc, "dimension"});
       continue;
     }
-    parts.dims.asDims(item.name.text, *outer, item.loc);
-    here.frame->scope->define(item.name.text, *outer);
+    elaboration.dims.asDims(item.name.text, *outer, item.loc);
+    context.frame->scope->define(item.name.text, *outer);
   }
 }
 
@@ -144,24 +144,24 @@ void Statements::input(const InputStmt &stmt) {
   Value value;
   std::optional<DType> dtype = spec.compute;
   if (stmt.type.dtype)
-    dtype = parts.dims.dtypeOf(*stmt.type.dtype);
-  std::optional<DimSet> dims = stmt.type.dims ? parts.dims.dimSet(*stmt.type.dims) : DimSet();
-  if (!here.loops.empty() || !here.frame->decl->is<ModelDecl>()) {
+    dtype = elaboration.dims.dtypeOf(*stmt.type.dtype);
+  std::optional<DimSet> dims = stmt.type.dims ? elaboration.dims.dimSet(*stmt.type.dims) : DimSet();
+  if (!context.loops.empty() || !context.frame->decl->is<ModelDecl>()) {
     report(Code::MisplacedStatement, stmt.loc, "an input belongs to a model, outside of `repeat`");
   } else if (dtype && dims) {
-    here.variable = stmt.name.text;
+    context.variable = stmt.name.text;
     Op op(OpKind::Input);
     op.index = static_cast<uint32_t>(model.inputs.size());
     TensorType type{*dtype, *dims};
     model.inputs.push_back({stmt.name.text, type, stmt.name.loc});
-    value = parts.recorder.append(std::move(op), type, stmt.name.loc);
-    here.variable.clear();
+    value = elaboration.recorder.append(std::move(op), type, stmt.name.loc);
+    context.variable.clear();
   }
-  here.frame->scope->define(stmt.name.text, {value, {}, false, stmt.name.loc, "input"});
+  context.frame->scope->define(stmt.name.text, {value, {}, false, stmt.name.loc, "input"});
 }
 
 void Statements::output(const OutputStmt &stmt) {
-  if (!here.loops.empty() || !here.frame->decl->is<ModelDecl>()) {
+  if (!context.loops.empty() || !context.frame->decl->is<ModelDecl>()) {
     report(Code::MisplacedStatement, stmt.loc, "an output belongs to a model, outside of `repeat`");
     return;
   }
@@ -169,31 +169,31 @@ void Statements::output(const OutputStmt &stmt) {
     return;
   std::optional<DimSet> declared;
   if (stmt.type.dims)
-    declared = parts.dims.dimSet(*stmt.type.dims);
-  here.variable = stmt.name.text;
+    declared = elaboration.dims.dimSet(*stmt.type.dims);
+  context.variable = stmt.name.text;
   Value value;
   if (stmt.value) {
     value = eval(*stmt.value, declared ? &*declared : nullptr);
   } else if (Binding *known = lookup(stmt.name)) {
     value = known->value;
   } else {
-    parts.reports.unknownName(stmt.name);
+    elaboration.reports.unknownName(stmt.name);
   }
   Location at = stmt.value ? stmt.value->loc : stmt.name.loc;
   if (!value.isError() && expectTensor(value, at, "an output")) {
     if (declared)
-      value = parts.tensors.anchor(value, *declared, stmt.type.dims->loc, at);
+      value = elaboration.tensors.constrain(value, *declared, stmt.type.dims->loc, at);
     if (value.isTensor())
       model.outputs.push_back({stmt.name.text, value.tensor, stmt.name.loc});
   }
-  here.variable.clear();
+  context.variable.clear();
   if (stmt.value)
-    here.frame->scope->define(stmt.name.text, {value, {}, false, stmt.name.loc, "output"});
+    context.frame->scope->define(stmt.name.text, {value, {}, false, stmt.name.loc, "output"});
 }
 
 void Statements::let(const LetStmt &stmt) {
   if (stmt.targets.size() == 1)
-    return letOne(stmt.targets[0], *stmt.value);
+    return letSingle(stmt.targets[0], *stmt.value);
   Value all = eval(*stmt.value);
   bool fits = all.kind == Value::Kind::List && all.elements.size() == stmt.targets.size();
   if (!fits && !all.isError())
@@ -206,22 +206,23 @@ void Statements::let(const LetStmt &stmt) {
     const LetStmt::Target &target = stmt.targets[i];
     Value value = fits ? all.elements[i] : Value();
     if (target.type.dims)
-      if (std::optional<DimSet> declared = parts.dims.dimSet(*target.type.dims);
+      if (std::optional<DimSet> declared = elaboration.dims.dimSet(*target.type.dims);
           declared && value.isTensor()) {
-        std::string outer = std::exchange(here.variable, target.name.text);
-        value = parts.tensors.anchor(value, *declared, target.type.dims->loc, stmt.value->loc);
-        here.variable = outer;
+        std::string outer = std::exchange(context.variable, target.name.text);
+        value =
+            elaboration.tensors.constrain(value, *declared, target.type.dims->loc, stmt.value->loc);
+        context.variable = outer;
       }
     bindLet(target.name, value);
   }
 }
 
-void Statements::letOne(const LetStmt::Target &target, const Expr &value) {
-  std::string outerVariable = here.variable;
-  here.variable = target.name.text;
+void Statements::letSingle(const LetStmt::Target &target, const Expr &value) {
+  std::string outerVariable = context.variable;
+  context.variable = target.name.text;
   std::optional<DimSet> declared;
   if (target.type.dims)
-    declared = parts.dims.dimSet(*target.type.dims);
+    declared = elaboration.dims.dimSet(*target.type.dims);
   declarationFailed = target.type.dims && !declared;
   Value result = eval(value, declared ? &*declared : nullptr);
   declarationFailed = false;
@@ -229,26 +230,26 @@ void Statements::letOne(const LetStmt::Target &target, const Expr &value) {
     if (!expectTensor(result, value.loc, "a value with dimensions") || !declared)
       result = {};
     else
-      result = parts.tensors.anchor(result, *declared, target.type.dims->loc, value.loc);
+      result = elaboration.tensors.constrain(result, *declared, target.type.dims->loc, value.loc);
   }
-  here.variable = outerVariable;
+  context.variable = outerVariable;
   bindLet(target.name, std::move(result));
 }
 
 void Statements::bindLet(const Name &name, Value value) {
   Binding *outer = lookup(name);
-  if (!here.loops.empty() && outer && !here.frame->scope->findOwn(name.text) &&
+  if (!context.loops.empty() && outer && !context.frame->scope->findOwn(name.text) &&
       outer->value.isTensor())
-    report(Code::LetHidesCarried, name.loc,
+    report(Code::LetHidesIterationArgument, name.loc,
            "this `let` makes a second `" + name.text + "` that ends with the iteration")
         .note(outer->loc, "the value of this one would stay the same")
         .help("to carry the new value on, assign it without `let`");
-  here.frame->scope->define(name.text, {std::move(value), {}, false, name.loc, "value"});
+  context.frame->scope->define(name.text, {std::move(value), {}, false, name.loc, "value"});
 }
 
 void Statements::branch(const IfStmt &stmt) {
   for (const IfStmt::Branch &branch : stmt.branches) {
-    std::optional<bool> truth = parts.expressions.condition(*branch.cond);
+    std::optional<bool> truth = elaboration.expressions.condition(*branch.cond);
     if (!truth)
       return;
     if (*truth)
@@ -260,12 +261,12 @@ void Statements::branch(const IfStmt &stmt) {
 
 /// A run in f64 is there to check numbers with, so it is f64 in islands too.
 void Statements::island(const IslandStmt &stmt) {
-  std::optional<DType> dtype = parts.dims.dtypeOf(stmt.type);
+  std::optional<DType> dtype = elaboration.dims.dtypeOf(stmt.type);
   if (dtype && !isFloat(*dtype))
     report(Code::IslandType, stmt.type.loc,
            "nothing can be computed in " + stmt.type.text + ": an island is f32, f64 or bf16");
   bool isChanged = dtype && isFloat(*dtype) && spec.compute != DType::F64;
-  Island island(parts.recorder, isChanged ? *dtype : parts.recorder.computeType);
+  Island island(elaboration.recorder, isChanged ? *dtype : elaboration.recorder.computeType);
   elaborate(stmt.body);
 }
 

@@ -2,13 +2,13 @@
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_STATEMENTS_H
 #define TITAN_COMPILER_SEMA_ELABORATION_STATEMENTS_H
 
-#include "compiler/sema/elaboration/Part.h"
+#include "compiler/sema/elaboration/ElaboratorComponent.h"
 
 namespace titan::sema {
 
-class Statements : Part {
+class Statements : ElaboratorComponent {
 public:
-  explicit Statements(Elaboration &parts) : Part(parts) {}
+  explicit Statements(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   void elaborate(const syntax::Body &body);
   /// Errors, but for those whose statements were given up: where the specialisation tolerates
@@ -28,11 +28,11 @@ private:
   template <typename Named>
   bool isNew(const std::vector<Named> &known, const syntax::Name &name, const char *what);
   void let(const syntax::LetStmt &stmt);
-  void letOne(const syntax::LetStmt::Target &target, const syntax::Expr &value);
+  void letSingle(const syntax::LetStmt::Target &target, const syntax::Expr &value);
   void bindLet(const syntax::Name &name, Value value);
   void branch(const syntax::IfStmt &stmt);
   void island(const syntax::IslandStmt &stmt);
-  void giveBack(const syntax::ReturnStmt &stmt);
+  void returnValues(const syntax::ReturnStmt &stmt);
   // Assignments.cpp
   void assign(const syntax::AssignStmt &stmt);
   void assignTo(const syntax::Name &name, Value value, Location valueLoc);

@@ -35,11 +35,11 @@ Value TensorOps::asOperand(const Value &value, const Value &other, Location at) 
   if (value.isTensor())
     return value;
   if (value.isNumber() && typeOf(other).dtype == DType::I64 && !value.isInt()) {
-    const bool isWhole = std::trunc(value.number()) == value.number();
+    const bool isInteger = std::trunc(value.number()) == value.number();
     report(Code::DTypeMismatch, at,
            "the tensor is int, but " + value.print() +
-               (isWhole ? ".0 is written with a point" : " is no whole number"))
-        .help((isWhole ? "write `" + value.print() + "`, or " : std::string()) +
+               (isInteger ? ".0 is written with a point" : " is not an integer"))
+        .help((isInteger ? "write `" + value.print() + "`, or " : std::string()) +
               "convert the tensor: `float(x)`");
     return {};
   }
@@ -64,8 +64,8 @@ Value TensorOps::refuseOuterProduct(const Join &join, const TensorType &lhs, con
              "only the left side has " + quote(join.onlyLeft) + ", only the right side has " +
                  quote(join.onlyRight) + ": this would be an outer product");
   if (expr) {
-    parts.reports.noteOperand(diag, *expr->lhs, lhs.dims);
-    parts.reports.noteOperand(diag, *expr->rhs, rhs.dims);
+    elaboration.reports.noteOperand(diag, *expr->lhs, lhs.dims);
+    elaboration.reports.noteOperand(diag, *expr->rhs, rhs.dims);
   } else {
     diag.note(lhsLoc, "this has " + print(lhs.dims)).note(rhsLoc, "this has " + print(rhs.dims));
   }
@@ -96,7 +96,7 @@ Value TensorOps::elementwise(const char *word, const Value &lhs, const Value &rh
   }
   if (a.dtype == DType::Bool && (std::string(word) == "sub" || std::string(word) == "div")) {
     report(Code::DTypeMismatch, at,
-           std::string("truth values are not ") +
+           std::string("booleans are not ") +
                (std::string(word) == "sub" ? "subtracted" : "divided"))
         .help("make numbers of them: `where(x, 1, 0)`, or `float(x)`");
     return {};
@@ -110,8 +110,8 @@ Value TensorOps::elementwise(const char *word, const Value &lhs, const Value &rh
   return emit(std::move(op), {isCompare ? DType::Bool : a.dtype, join.result}, at);
 }
 
-/// The sum of truth values is how many are true.
-Value TensorOps::countable(const Value &operand, Location at) {
+/// The sum of booleans is how many are true.
+Value TensorOps::booleansAsIntegers(const Value &operand, Location at) {
   const TensorType type = typeOf(operand);
   if (type.dtype != DType::Bool)
     return operand;
@@ -120,7 +120,7 @@ Value TensorOps::countable(const Value &operand, Location at) {
 
 Value TensorOps::reduce(const char *word, const Value &reduced, const std::vector<DimId> &over,
                         Location at) {
-  const Value operand = std::string(word) == "sum" ? countable(reduced, at) : reduced;
+  const Value operand = std::string(word) == "sum" ? booleansAsIntegers(reduced, at) : reduced;
   TensorType type = typeOf(operand);
   DimSet removed;
   for (DimId id : over) {
@@ -139,16 +139,16 @@ Value TensorOps::reduce(const char *word, const Value &reduced, const std::vecto
 }
 
 std::string TensorOps::nameForMaps(const std::string &name) const {
-  return here.prefix(model.dims, /*withCallees=*/true).text + name;
+  return context.prefix(model.dims, /*withCallees=*/true).text + name;
 }
 
-Value TensorOps::anchor(Value value, const DimSet &declared, Location declaredAt,
-                        Location valueLoc) {
+Value TensorOps::constrain(Value value, const DimSet &declared, Location declaredAt,
+                           Location valueLoc) {
   const TensorType type = typeOf(value);
   DimSet missing = declared.without(type.dims), extra = type.dims.without(declared);
   if (missing.empty() && extra.empty()) {
-    Op op(OpKind::Anchor, {value.tensor});
-    op.names = {nameForMaps(here.variable)};
+    Op op(OpKind::ShardingConstraint, {value.tensor});
+    op.names = {nameForMaps(context.variable)};
     return emit(std::move(op), type, valueLoc);
   }
   std::string what;

@@ -3,13 +3,13 @@
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_TENSOROPS_H
 #define TITAN_COMPILER_SEMA_ELABORATION_TENSOROPS_H
 
-#include "compiler/sema/elaboration/Part.h"
+#include "compiler/sema/elaboration/ElaboratorComponent.h"
 
 namespace titan::sema {
 
-class TensorOps : Part {
+class TensorOps : ElaboratorComponent {
 public:
-  explicit TensorOps(Elaboration &parts) : Part(parts) {}
+  explicit TensorOps(Elaboration &elaboration) : ElaboratorComponent(elaboration) {}
 
   /// Joins by name; reports an outer product. `word` is the function's name in the program, `expr`
   /// the operator that calls for it, if one does.
@@ -17,11 +17,11 @@ public:
                     Location lhsLoc, Location rhsLoc, const syntax::BinaryExpr *expr = nullptr);
   Value unary(const char *word, const Value &operand, Location at);
   Value constantLike(double number, const TensorType &type, Location at);
-  Value countable(const Value &operand, Location at);
+  Value booleansAsIntegers(const Value &operand, Location at);
   Value reduce(const char *word, const Value &reduced, const std::vector<DimId> &over, Location at);
 
   /// The value with its declared dimensions checked, recorded as an anchor of the parallel map.
-  Value anchor(Value value, const DimSet &declared, Location declaredAt, Location valueLoc);
+  Value constrain(Value value, const DimSet &declared, Location declaredAt, Location valueLoc);
   /// What a map calls a value of this name here: behind the repeats and calls around it.
   std::string nameForMaps(const std::string &name) const;
 

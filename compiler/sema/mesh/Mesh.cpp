@@ -68,7 +68,8 @@ private:
 
   bool isTooLarge(const ParallelDecl &decl, const AxisDecl &axis) {
     constexpr size_t most = 64;
-    size_t splits = (axis.use.splits ? axis.use.splits->size() : 0) + axis.use.elseSplits.size();
+    size_t splits =
+        (axis.use.splits ? axis.use.splits->size() : 0) + axis.use.fallbackSplits.size();
     if (static_cast<size_t>(&axis - decl.axes.data()) < most && splits <= most)
       return false;
     diags.report(Code::TooManyAxes, axis.loc,
@@ -99,7 +100,7 @@ private:
             .note(other.loc, "the first one is here");
     AxisLists lists = readUse(decl.use, diags);
     axis.splits = std::move(lists.splits);
-    axis.otherwise = std::move(lists.otherwise);
+    axis.fallback = std::move(lists.fallback);
     axis.stores = std::move(lists.stores);
     axis.splitLocs = std::move(lists.splitLocs);
     for (const Setting &option : decl.options)
@@ -120,7 +121,7 @@ private:
       return;
     }
     std::vector<std::string> known = axis.splits;
-    known.insert(known.end(), axis.otherwise.begin(), axis.otherwise.end());
+    known.insert(known.end(), axis.fallback.begin(), axis.fallback.end());
     auto *name = expr.as<NameExpr>();
     std::string text = name ? name->path.text() : "";
     if (std::find(known.begin(), known.end(), text) != known.end()) {
@@ -131,7 +132,7 @@ private:
     Diagnostic &diag = diags.report(Code::BadPadding, expr.loc,
                                     name ? "axis `" + axis.name + "` does not split `" + text + "`"
                                          : std::string("`pad` takes names of dimensions"));
-    proposeName(diag, expr.loc, text, known, "it splits ");
+    suggestName(diag, expr.loc, text, known, "it splits ");
   }
 
   void reportOption(const Setting &option, bool mayPad) {
@@ -140,7 +141,7 @@ private:
     if (mayPad)
       diag.help("the options of an axis: `pad = NAME`, `pad = [NAME, NAME]`");
     else
-      diag.help("its parts have options");
+      diag.help("set the options of its component axes");
   }
 
   /// `ep = (shard, tp) splits experts` is no axis of its own: each of its parts splits this too,
@@ -149,41 +150,47 @@ private:
     AxisLists lists = readUse(decl.use, diags);
     for (const Setting &option : decl.options)
       reportOption(option, false);
-    if (lists.splits.empty() && lists.otherwise.empty() && lists.stores.empty())
+    if (lists.splits.empty() && lists.fallback.empty() && lists.stores.empty())
       diags
           .report(Code::UselessAxis, decl.name.loc,
                   "axis `" + decl.name.text + "` splits and stores nothing")
-          .help("add what its parts split together: `splits ...`");
+          .help("add what its component axes split together: `splits ...`");
     if (decl.degree->as<TupleExpr>()->elements.empty())
       diags
-          .report(Code::UselessAxis, decl.degree->loc, "axis `" + decl.name.text + "` has no parts")
+          .report(Code::UselessAxis, decl.degree->loc,
+                  "axis `" + decl.name.text + "` has no component axes")
           .help("name other axes in the parentheses: `(shard, tp)`");
-    std::vector<Axis *> parts;
+    std::vector<Axis *> components;
     for (const ExprPtr &element : decl.degree->as<TupleExpr>()->elements)
-      if (Axis *part = findPart(decl, *element, parts))
-        parts.push_back(part);
-    for (Axis *part : parts) {
-      addNames(*part, part->splits, part->splits.size(), lists.splits, lists.splitLocs, 0);
-      addNames(*part, part->otherwise, part->splitLocs.size(), lists.otherwise, lists.splitLocs,
-               lists.splits.size());
+      if (Axis *component = findComponent(decl, *element, components))
+        components.push_back(component);
+    for (Axis *component : components) {
+      addNames(*component, component->splits, component->splits.size(), lists.splits,
+               lists.splitLocs, 0);
+      addNames(*component, component->fallback, component->splitLocs.size(), lists.fallback,
+               lists.splitLocs, lists.splits.size());
       for (const std::string &state : lists.stores)
-        if (std::find(part->stores.begin(), part->stores.end(), state) == part->stores.end())
-          part->stores.push_back(state);
+        if (std::find(component->stores.begin(), component->stores.end(), state) ==
+            component->stores.end())
+          component->stores.push_back(state);
     }
   }
 
-  Axis *findPart(const AxisDecl &decl, const Expr &element, const std::vector<Axis *> &others) {
+  Axis *findComponent(const AxisDecl &decl, const Expr &element,
+                      const std::vector<Axis *> &others) {
     auto *name = element.as<NameExpr>();
     std::string text = name ? name->path.text() : "";
-    auto part = std::find_if(mesh.axes.begin(), mesh.axes.end(),
-                             [&](const Axis &axis) { return axis.name == text; });
-    if (part != mesh.axes.end() && std::find(others.begin(), others.end(), &*part) == others.end())
-      return &*part;
-    std::string what = !name ? "a part of axis `" + decl.name.text + "` is the name of another axis"
-                       : part == mesh.axes.end() ? "the map has no axis `" + text + "` of its own"
-                                                 : "axis `" + text + "` is a part already";
+    auto component = std::find_if(mesh.axes.begin(), mesh.axes.end(),
+                                  [&](const Axis &axis) { return axis.name == text; });
+    if (component != mesh.axes.end() &&
+        std::find(others.begin(), others.end(), &*component) == others.end())
+      return &*component;
+    std::string what =
+        !name ? "a component of axis `" + decl.name.text + "` is the name of another axis"
+        : component == mesh.axes.end() ? "the map has no axis `" + text + "` of its own"
+                                       : "axis `" + text + "` is a component already";
     Diagnostic &diag = diags.report(Code::UnknownAxis, element.loc, what);
-    proposeName(diag, element.loc, text, axisNames(), "axes with a degree are ");
+    suggestName(diag, element.loc, text, axisNames(), "axes with a degree are ");
     return nullptr;
   }
 
@@ -214,22 +221,22 @@ private:
     }
     if (degree.isWord("auto"))
       return checkAuto(axis);
-    constexpr int64_t mostRanks = 1 << 24;
-    if (degree.isInt() && degree.integer >= 1 && degree.integer <= mostRanks) {
+    constexpr int64_t maxRanks = 1 << 24;
+    if (degree.isInt() && degree.integer >= 1 && degree.integer <= maxRanks) {
       axis.degree = degree.integer;
       return checkUse(axis);
     }
     axis.degree = 1;
-    const bool isBeyond = degree.isInt() && degree.integer > mostRanks;
+    const bool isBeyond = degree.isInt() && degree.integer > maxRanks;
     if (!degree.isError())
       diags.report(Code::BadDegree, axis.degreeLoc,
-                   (isBeyond ? "a degree is at most " + std::to_string(mostRanks)
+                   (isBeyond ? "a degree is at most " + std::to_string(maxRanks)
                              : std::string("a degree is a positive integer or `auto`")) +
                        ", not " + degree.print());
   }
 
   void checkAuto(Axis &axis) {
-    bool onlyBatch = axis.otherwise.empty() &&
+    bool onlyBatch = axis.fallback.empty() &&
                      std::all_of(axis.splits.begin(), axis.splits.end(),
                                  [](const std::string &name) { return name == "batch"; });
     if (!onlyBatch)
@@ -246,7 +253,7 @@ private:
   void checkUse(const Axis &axis) {
     bool isOverridden =
         std::find(overridden.begin(), overridden.end(), axis.name) != overridden.end();
-    if (axis.degree == 1 || isOverridden || !axis.splits.empty() || !axis.otherwise.empty() ||
+    if (axis.degree == 1 || isOverridden || !axis.splits.empty() || !axis.fallback.empty() ||
         !axis.stores.empty())
       return;
     diags.report(Code::UselessAxis, axis.loc, "axis `" + axis.name + "` splits and stores nothing")
@@ -271,12 +278,12 @@ bool isPadded(const std::vector<Axis> &axes, const std::string &dim) {
 int64_t paddedSize(const std::vector<Axis> &axes, const std::string &dim, int64_t size) {
   if (!isPadded(axes, dim) || size == 1)
     return size;
-  int64_t parts = 1;
+  int64_t shards = 1;
   for (const Axis &axis : axes)
-    for (const auto *names : {&axis.splits, &axis.otherwise})
+    for (const auto *names : {&axis.splits, &axis.fallback})
       if (axis.degree > 1 && std::find(names->begin(), names->end(), dim) != names->end())
-        parts *= axis.degree;
-  return (size + parts - 1) / parts * parts;
+        shards *= axis.degree;
+  return (size + shards - 1) / shards * shards;
 }
 
 AxisLists readUse(const AxisUse &use, DiagnosticEngine &diags) {
@@ -285,7 +292,7 @@ AxisLists readUse(const AxisUse &use, DiagnosticEngine &diags) {
     auto isListed = [&](const std::vector<std::string> &names) {
       return std::find(names.begin(), names.end(), path.text()) != names.end();
     };
-    if (isListed(lists.splits) || isListed(lists.otherwise)) {
+    if (isListed(lists.splits) || isListed(lists.fallback)) {
       diags
           .report(Code::OptionWithoutEffect, path.loc,
                   "`" + path.text() + "` has no effect here: it is listed already")
@@ -298,8 +305,8 @@ AxisLists readUse(const AxisUse &use, DiagnosticEngine &diags) {
   if (use.splits)
     for (const Path &path : *use.splits)
       add(path, lists.splits);
-  for (const Path &path : use.elseSplits)
-    add(path, lists.otherwise);
+  for (const Path &path : use.fallbackSplits)
+    add(path, lists.fallback);
   if (!use.stores)
     return lists;
   for (const Name &name : *use.stores) {
@@ -309,7 +316,7 @@ AxisLists readUse(const AxisUse &use, DiagnosticEngine &diags) {
     }
     Diagnostic &diag = diags.report(Code::UnknownStore, name.loc,
                                     "`" + name.text + "` is nothing that can be stored");
-    proposeName(diag, name.loc, name.text, storable, "an axis can store ");
+    suggestName(diag, name.loc, name.text, storable, "an axis can store ");
   }
   return lists;
 }

@@ -10,11 +10,11 @@ namespace titan::sema {
 struct Axis {
   std::string name;
   int64_t degree = 0; ///< 0: auto, fixed at launch
-  std::vector<std::string> splits, otherwise, stores;
+  std::vector<std::string> splits, fallback, stores;
   std::vector<std::string> pads; ///< of what it splits, what is made longer where it must be
   Location loc;
   Location degreeLoc;
-  std::vector<Location> splitLocs; ///< of `splits`, then of `otherwise`
+  std::vector<Location> splitLocs; ///< of `splits`, then of `fallback`
   std::vector<Location> padLocs;
 };
 
@@ -44,8 +44,8 @@ struct Mesh {
 
 /// What is written of an axis, checked.
 struct AxisLists {
-  std::vector<std::string> splits, otherwise, stores;
-  std::vector<Location> splitLocs; ///< of `splits`, then of `otherwise`
+  std::vector<std::string> splits, fallback, stores;
+  std::vector<Location> splitLocs; ///< of `splits`, then of `fallback`
 };
 AxisLists readUse(const syntax::AxisUse &use, DiagnosticEngine &diags);
 

@@ -22,13 +22,13 @@ public:
       if (axis.loc.isValid()) // the default map fits any model
         checkNames(axis);
     for (const Parameter &parameter : model.parameters)
-      lay(parameter.type.dims, "parameter `" + parameter.name + "`", parameter.loc, true,
-          parameter.name);
+      checkAxes(parameter.type.dims, "parameter `" + parameter.name + "`", parameter.loc, true,
+                parameter.name);
     for (const Input &input : model.inputs)
       checkPads(input);
     for (const Input &input : model.inputs)
-      lay(input.type.dims, "input `" + input.name + "`", input.loc, false, input.name);
-    layAnchors(model.body);
+      checkAxes(input.type.dims, "input `" + input.name + "`", input.loc, false, input.name);
+    checkConstraints(model.body);
   }
 
 private:
@@ -37,7 +37,7 @@ private:
     for (DimId id = 0; id < model.dims.size(); ++id)
       known.push_back(model.dims[id].name);
     std::vector<std::string> names = axis.splits;
-    names.insert(names.end(), axis.otherwise.begin(), axis.otherwise.end());
+    names.insert(names.end(), axis.fallback.begin(), axis.fallback.end());
     for (size_t i = 0; i < names.size(); ++i) {
       if (layers.count(names[i]))
         diags.report(Code::SplitsLayers, axis.splitLocs[i],
@@ -71,7 +71,7 @@ private:
                      "axis `" + axis.name + "` splits `" + name + "`, but no tensor of model `" +
                          model.name + "` has such a dimension");
     diag.note(model.loc, "the model is declared here");
-    proposeName(diag, at, name, known);
+    suggestName(diag, at, name, known);
   }
 
   /// What is computed at a time: of the batch, a part.
@@ -80,19 +80,20 @@ private:
     return dim.name == "batch" ? dim.size / microbatches : dim.size;
   }
 
-  void layAnchors(const Region &region) {
+  void checkConstraints(const Region &region) {
     for (const Op &op : region.ops) {
-      if (op.kind == OpKind::Anchor)
-        lay(model.values[op.results[0]].type.dims, "`" + op.name + "`", op.loc, false, op.names[0]);
+      if (op.kind == OpKind::ShardingConstraint)
+        checkAxes(model.values[op.results[0]].type.dims, "`" + op.name + "`", op.loc, false,
+                  op.names[0]);
       for (const Region &body : op.body)
-        layAnchors(body);
+        checkConstraints(body);
     }
   }
 
   /// The first listed dimension that the tensor has takes the axis.
-  void lay(const DimSet &dims, const std::string &what, Location at, bool isParameter,
-           const std::string &name) {
-    std::map<DimId, int64_t> parts;
+  void checkAxes(const DimSet &dims, const std::string &what, Location at, bool isParameter,
+                 const std::string &name) {
+    std::map<DimId, int64_t> degrees;
     for (const Axis &axis : mesh.axes) {
       if (axis.degree <= 1)
         continue;
@@ -100,14 +101,14 @@ private:
       static const std::vector<std::string> nothing;
       std::optional<DimId> taken;
       for (const auto *names :
-           {own ? &*own->splits : &axis.splits, own ? &nothing : &axis.otherwise})
+           {own ? &*own->splits : &axis.splits, own ? &nothing : &axis.fallback})
         for (const std::string &split : *names)
           for (DimId id : dims)
             if (!taken && model.dims[id].name == split && sizeOf(id) > 1)
               taken = id;
       if (!taken)
         continue;
-      int64_t &degree = parts.try_emplace(*taken, 1).first->second;
+      int64_t &degree = degrees.try_emplace(*taken, 1).first->second;
       degree *= axis.degree;
       if (paddedSize(mesh.axes, model.dims[*taken].name, sizeOf(*taken)) % degree)
         reportIndivisible(axis, *taken, degree, what, at);
@@ -133,7 +134,7 @@ private:
     std::string help = "degrees that divide it: " + listDivisors(sizeOf(id));
     if (!isInput)
       help += "; or compute " + std::to_string(degree - sizeOf(id) % degree) +
-              " more that count for nothing: `{ pad = " + dim.name + " }` behind the axis";
+              " more that count for nothing: `{ pad = " + dim.name + " }` after the axis";
     Diagnostic &diag =
         diags.report(Code::Indivisible, axis.degreeLoc,
                      "axis `" + axis.name + "` splits `" + dim.name + "`, whose " +
@@ -162,14 +163,14 @@ void checkNames(const Mesh &mesh, const std::vector<const Model *> &models,
       known.push_back(model->dims[id].name);
   for (const Axis &axis : mesh.axes) {
     std::vector<std::string> names = axis.splits;
-    names.insert(names.end(), axis.otherwise.begin(), axis.otherwise.end());
+    names.insert(names.end(), axis.fallback.begin(), axis.fallback.end());
     for (size_t i = 0; i < names.size(); ++i) {
       if (std::find(known.begin(), known.end(), names[i]) != known.end())
         continue;
       Diagnostic &diag = diags.report(Code::UnknownSplit, axis.splitLocs[i],
                                       "axis `" + axis.name + "` splits `" + names[i] +
                                           "`, but no model of this file has such a dimension");
-      proposeName(diag, axis.splitLocs[i], names[i], known);
+      suggestName(diag, axis.splitLocs[i], names[i], known);
     }
   }
 }

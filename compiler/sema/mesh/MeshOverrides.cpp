@@ -22,16 +22,16 @@ public:
   void read(const OverrideDecl &decl) {
     if (std::find(overridable.begin(), overridable.end(), decl.kind.text) == overridable.end()) {
       Diagnostic &diag = diags.report(Code::UnknownOverride, decl.kind.loc,
-                                      "a map says nothing of `" + decl.kind.text + "`");
-      proposeName(diag, decl.kind.loc, decl.kind.text, overridable,
+                                      "a map cannot override `" + decl.kind.text + "`");
+      suggestName(diag, decl.kind.loc, decl.kind.text, overridable,
                   "it can override what its axes do to ");
       return;
     }
     if (decl.lines.empty())
       diags
           .report(Code::OverrideWithoutEffect, decl.pattern.loc,
-                  "nothing is said of the " + decl.kind.text + " that match `" + decl.pattern.text +
-                      "`")
+                  "no override is given for the " + decl.kind.text + " that match `" +
+                      decl.pattern.text + "`")
           .help("say what an axis does to them: `AXIS splits none`; or leave this out");
     for (const OverrideDecl::Line &line : decl.lines)
       addLine(decl, line);
@@ -45,12 +45,12 @@ private:
     made.patternLoc = decl.pattern.loc;
     made.axis = line.axis.text;
     made.loc = line.loc;
-    if (!isAxis(line.axis) || !saysSomething(made, line) || !isFixed(line))
+    if (!isAxis(line.axis) || !hasEffect(made, line) || !isFixed(line))
       return;
     AxisLists lists = readUse(line.use, diags);
     if (line.use.splits) {
       made.splits = std::move(lists.splits);
-      made.splits->insert(made.splits->end(), lists.otherwise.begin(), lists.otherwise.end());
+      made.splits->insert(made.splits->end(), lists.fallback.begin(), lists.fallback.end());
       made.splitLocs = std::move(lists.splitLocs);
     }
     if (line.use.stores)
@@ -66,7 +66,7 @@ private:
       return true;
     Diagnostic &diag =
         diags.report(Code::UnknownAxis, name.loc, "the map has no axis `" + name.text + "`");
-    proposeName(diag, name.loc, name.text, names, "its axes are ");
+    suggestName(diag, name.loc, name.text, names, "its axes are ");
     return false;
   }
 
@@ -74,7 +74,7 @@ private:
   bool isFixed(const OverrideDecl::Line &line) {
     auto axis = std::find_if(mesh.axes.begin(), mesh.axes.end(),
                              [&](const Axis &each) { return each.name == line.axis.text; });
-    bool onlyBatch = line.use.elseSplits.empty();
+    bool onlyBatch = line.use.fallbackSplits.empty();
     if (line.use.splits)
       for (const Path &path : *line.use.splits)
         onlyBatch &= path.text() == "batch";
@@ -86,9 +86,9 @@ private:
     return axis->degree != 0 || onlyBatch;
   }
 
-  bool saysSomething(const MeshOverride &made, const OverrideDecl::Line &line) {
+  bool hasEffect(const MeshOverride &made, const OverrideDecl::Line &line) {
     std::string what =
-        !line.use.splits && !line.use.stores    ? "this says nothing of axis `" + made.axis + "`"
+        !line.use.splits && !line.use.stores ? "this overrides nothing of axis `" + made.axis + "`"
         : line.use.stores && !made.ofParameters ? "values are not stored, only parameters are"
                                                 : "";
     if (!what.empty())
@@ -155,19 +155,19 @@ void checkSplits(const MeshOverride &entry, const std::set<std::string> &dims,
                      "axis `" + entry.axis + "` splits `" + name + "`, but nothing that matches `" +
                          entry.pattern + "` has such a dimension");
     std::vector<std::string> known(dims.begin(), dims.end());
-    proposeName(diag, entry.splitLocs[i], name, known, "its dimensions are ");
+    suggestName(diag, entry.splitLocs[i], name, known, "its dimensions are ");
   }
 }
 
-bool matchOne(MeshOverride &entry, const Tensors &tensors, DiagnosticEngine &diags) {
+bool matchOverride(MeshOverride &entry, const Tensors &tensors, DiagnosticEngine &diags) {
   std::set<std::string> dims;
   std::vector<std::string> known;
-  for (const auto &[name, dimsOfOne] : tensors.get(entry.ofParameters)) {
+  for (const auto &[name, tensorDims] : tensors.get(entry.ofParameters)) {
     known.push_back(name);
     if (!matchesPattern(entry.pattern, name))
       continue;
     entry.tensors.push_back(name);
-    dims.insert(dimsOfOne.begin(), dimsOfOne.end());
+    dims.insert(tensorDims.begin(), tensorDims.end());
   }
   if (!entry.tensors.empty()) {
     checkSplits(entry, dims, diags);
@@ -204,7 +204,7 @@ void matchOverrides(Mesh &mesh, const std::vector<const Model *> &models, Diagno
   const Tensors tensors(models);
   Location unmatched;
   for (MeshOverride &entry : mesh.overrides)
-    if (!(entry.patternLoc == unmatched) && !matchOne(entry, tensors, diags))
+    if (!(entry.patternLoc == unmatched) && !matchOverride(entry, tensors, diags))
       unmatched = entry.patternLoc; // said once for all its lines
   // The last one decides, so an earlier one may have nothing left to say.
   using Decided = std::tuple<bool, std::string, std::string, bool>;

@@ -17,7 +17,7 @@ public:
       tensors.push_back(parameter.type.dims);
     for (const Input &input : model.inputs)
       tensors.push_back(input.type.dims);
-    addAnchors(model.body);
+    addConstraints(model.body);
   }
 
   /// The axis as two, or nothing where it need not or cannot be.
@@ -31,19 +31,20 @@ public:
         return name != first && occurTogether(first, name);
       });
       if (outer > 1 && second != axis.splits.end() && sizeOf(*second) % inner == 0)
-        return std::pair(part(axis, outer, first, *second), part(axis, inner, *second, first));
+        return std::pair(subAxis(axis, outer, first, *second),
+                         subAxis(axis, inner, *second, first));
       return std::nullopt;
     }
     return std::nullopt;
   }
 
 private:
-  void addAnchors(const Region &region) {
+  void addConstraints(const Region &region) {
     for (const Op &op : region.ops) {
-      if (op.kind == OpKind::Anchor)
+      if (op.kind == OpKind::ShardingConstraint)
         tensors.push_back(model.values[op.results[0]].type.dims);
       for (const Region &body : op.body)
-        addAnchors(body);
+        addConstraints(body);
     }
   }
 
@@ -64,8 +65,8 @@ private:
   }
 
   /// The part of `axis` that splits `own`, and everything else but `other`.
-  static Axis part(const Axis &axis, int64_t degree, const std::string &own,
-                   const std::string &other) {
+  static Axis subAxis(const Axis &axis, int64_t degree, const std::string &own,
+                      const std::string &other) {
     Axis result = axis;
     result.name = axis.name + "." + own;
     result.degree = degree;
@@ -88,17 +89,17 @@ std::string ownOf(const Axis &axis, const Axis &other) {
 }
 
 /// What an override says of the whole axis, said of one of its parts.
-MeshOverride overrideOf(const MeshOverride &whole, const Axis &part, const Axis &other) {
+MeshOverride overrideOf(const MeshOverride &whole, const Axis &subAxis, const Axis &other) {
   MeshOverride made = whole;
-  made.axis = part.name;
-  std::string own = ownOf(part, other);
+  made.axis = subAxis.name;
+  std::string own = ownOf(subAxis, other);
   if (!whole.splits ||
       std::find(whole.splits->begin(), whole.splits->end(), own) == whole.splits->end())
     return made;
   made.splits->clear();
   made.splitLocs.clear();
   for (size_t i = 0; i < whole.splits->size(); ++i)
-    if ((*whole.splits)[i] != ownOf(other, part)) {
+    if ((*whole.splits)[i] != ownOf(other, subAxis)) {
       made.splits->push_back((*whole.splits)[i]);
       made.splitLocs.push_back(whole.splitLocs[i]);
     }
@@ -124,10 +125,10 @@ void splitAxes(Mesh &mesh, const Model &model) {
   Splitter splitter(model);
   mesh.declared = mesh.axes;
   for (size_t i = 0; i < mesh.axes.size(); ++i)
-    while (auto parts = mesh.axes[i].degree > 1 ? splitter.split(mesh.axes[i]) : std::nullopt) {
-      splitOverrides(mesh, mesh.axes[i].name, parts->first, parts->second);
-      mesh.axes[i] = std::move(parts->first);
-      mesh.axes.insert(mesh.axes.begin() + i + 1, std::move(parts->second));
+    while (auto halves = mesh.axes[i].degree > 1 ? splitter.split(mesh.axes[i]) : std::nullopt) {
+      splitOverrides(mesh, mesh.axes[i].name, halves->first, halves->second);
+      mesh.axes[i] = std::move(halves->first);
+      mesh.axes.insert(mesh.axes.begin() + i + 1, std::move(halves->second));
     }
 }
 

@@ -22,11 +22,11 @@ bool derives(std::vector<Derivation> &chain, Derivation next, const char *kind,
     return false;
   }
   std::vector<Derivation> cycle(again, chain.end());
-  auto place = [](const Derivation &one) {
+  auto position = [](const Derivation &one) {
     return std::make_tuple(one.base.file, one.base.line, one.base.col);
   };
   auto first = std::min_element(cycle.begin(), cycle.end(),
-                                [&](auto &a, auto &b) { return place(a) < place(b); });
+                                [&](auto &a, auto &b) { return position(a) < position(b); });
   std::rotate(cycle.begin(), first, cycle.end());
   std::string message = std::string(kind) + " `" + cycle[0].name->text + "` derives from itself";
   if (cycle.size() > 1) {

@@ -55,8 +55,10 @@ const char *kindOf(const Decl &decl) {
   return "run";
 }
 
-Space spaceOf(const Decl &decl) {
-  return decl.is<ParallelDecl>() ? Space::Maps : decl.is<TrainDecl>() ? Space::Runs : Space::Code;
+Namespace namespaceOf(const Decl &decl) {
+  return decl.is<ParallelDecl>() ? Namespace::Maps
+         : decl.is<TrainDecl>()  ? Namespace::Runs
+                                 : Namespace::Code;
 }
 
 namespace {
@@ -78,7 +80,8 @@ const Unit *Library::loadRoot(const std::string &path, std::optional<FileId> tex
   std::string error;
   std::optional<FileId> file = text ? text : sources.loadFile(path, error);
   if (!file) {
-    offerFile(diags.report(Code::CannotReadFile, {}, "cannot read `" + path + "`: " + error), path);
+    suggestFile(diags.report(Code::CannotReadFile, {}, "cannot read `" + path + "`: " + error),
+                path);
     return nullptr;
   }
   const Unit *unit = load(path, *file, {});
@@ -110,7 +113,7 @@ void Library::declare(Unit &unit) {
       continue;
     const Name &name = nameOf(*decl);
     auto [entry, fresh] =
-        unit.declared.try_emplace({spaceOf(*decl), name.text}, Symbol{decl.get(), &unit});
+        unit.declared.try_emplace({namespaceOf(*decl), name.text}, Symbol{decl.get(), &unit});
     if (!fresh)
       diags.report(Code::Redeclared, name.loc, "`" + name.text + "` is declared twice")
           .note(nameOf(*entry->second.decl).loc, "the first declaration is here");
@@ -163,14 +166,14 @@ std::string Library::find(const Unit &unit, const ImportDecl::Item &item,
   if (item.file) {
     relative = item.file->text;
   } else {
-    for (const Name &part : item.path.parts)
-      relative /= part.text;
+    for (const Name &segment : item.path.segments)
+      relative /= segment.text;
     relative += ".titan";
   }
-  std::vector<fs::path> places = {here};
+  std::vector<fs::path> directories = {here};
   if (!item.file || relative.is_relative())
-    places.insert(places.end(), searchDirs.begin(), searchDirs.end());
-  for (const fs::path &dir : places) {
+    directories.insert(directories.end(), searchDirs.begin(), searchDirs.end());
+  for (const fs::path &dir : directories) {
     fs::path path = (dir / relative).lexically_normal();
     if (isFile(path))
       return path.string();
@@ -202,12 +205,12 @@ void Library::import(Unit &unit, const ImportDecl::Item &item) {
   if (path.empty()) {
     Diagnostic &diag =
         diags.report(Code::ImportNotFound, item.loc, "no file for the import `" + name + "`");
-    for (const std::string &place : tried)
-      diag.note("looked for " + place);
+    for (const std::string &candidate : tried)
+      diag.note("looked for " + candidate);
     if (!item.file && item.path.last().text == "titan")
-      diag.help("a file stands in quotes: `import \"" + name + "\"`");
+      diag.help("write a file name in quotes: `import \"" + name + "\"`");
     else
-      proposeName(diag, item.loc, name, importable(unit, item));
+      suggestName(diag, item.loc, name, importable(unit, item));
     return;
   }
   std::string key = canonical(path);
@@ -264,46 +267,47 @@ void Library::bind(Unit &unit, const Unit &from) {
   }
 }
 
-Symbol Library::lookup(const Unit &unit, const Path &path, Space space) const {
+Symbol Library::lookup(const Unit &unit, const Path &path, Namespace ns) const {
   auto in = [&](const Names &names, const std::string &name) {
-    auto found = names.find({space, name});
+    auto found = names.find({ns, name});
     return found == names.end() ? Symbol{} : found->second;
   };
   if (path.isSimple()) {
     Symbol own = in(unit.declared, path.last().text);
     return own ? own : in(unit.imported, path.last().text);
   }
-  if (path.parts.size() != 2)
+  if (path.segments.size() != 2)
     return {};
-  auto file = unit.namespaces.find(path.parts[0].text);
+  auto file = unit.namespaces.find(path.segments[0].text);
   bool isKnown = file != unit.namespaces.end() && !isPrivate(path.last().text);
   return isKnown ? in(file->second.unit->declared, path.last().text) : Symbol{};
 }
 
-Symbol Library::lookup(const Unit &unit, const std::string &name, Space space) const {
+Symbol Library::lookup(const Unit &unit, const std::string &name, Namespace ns) const {
   Path path;
   size_t dot = name.find('.');
   if (dot != std::string::npos)
-    path.parts.push_back({name.substr(0, dot), {}});
-  path.parts.push_back({dot == std::string::npos ? name : name.substr(dot + 1), {}});
-  return lookup(unit, path, space);
+    path.segments.push_back({name.substr(0, dot), {}});
+  path.segments.push_back({dot == std::string::npos ? name : name.substr(dot + 1), {}});
+  return lookup(unit, path, ns);
 }
 
 Symbol Library::lookupPrivate(const Unit &unit, const Path &path) const {
   for (const auto &[name, file] : unit.namespaces) {
-    auto found = file.unit->declared.find({Space::Code, path.last().text});
-    bool isMeant = path.isSimple() || path.parts[0].text == name;
+    auto found = file.unit->declared.find({Namespace::Code, path.last().text});
+    bool isMeant = path.isSimple() || path.segments[0].text == name;
     if (isMeant && isPrivate(path.last().text) && found != file.unit->declared.end())
       return found->second;
   }
   return {};
 }
 
-std::vector<std::string> Library::ambiguous(const Unit &unit, const Path &path, Space space) const {
+std::vector<std::string> Library::ambiguous(const Unit &unit, const Path &path,
+                                            Namespace ns) const {
   std::vector<std::string> meanings;
-  auto found = unit.ambiguous.find({space, path.last().text});
+  auto found = unit.ambiguous.find({ns, path.last().text});
   if (!path.isSimple() || found == unit.ambiguous.end() ||
-      unit.declared.count({space, path.last().text}))
+      unit.declared.count({ns, path.last().text}))
     return meanings;
   for (const auto &[name, file] : unit.namespaces)
     if (std::find(found->second.begin(), found->second.end(), file.unit) != found->second.end())
@@ -312,35 +316,36 @@ std::vector<std::string> Library::ambiguous(const Unit &unit, const Path &path, 
 }
 
 std::vector<std::pair<std::string, Import>> Library::importsOf(const Unit &unit, const Path &path,
-                                                               Space space) const {
+                                                               Namespace ns) const {
   std::vector<std::pair<std::string, Import>> all;
   if (!isPrivate(path.last().text))
     for (const auto &entry : unit.namespaces)
-      if (entry.second.unit->declared.count({space, path.last().text}))
+      if (entry.second.unit->declared.count({ns, path.last().text}))
         all.push_back(entry);
   return all;
 }
 
-bool Library::noteImports(Diagnostic &diag, const Unit &unit, const Path &path, Space space) const {
-  if (path.parts.size() != 2 || unit.namespaces.count(path.parts[0].text))
+bool Library::noteImports(Diagnostic &diag, const Unit &unit, const Path &path,
+                          Namespace ns) const {
+  if (path.segments.size() != 2 || unit.namespaces.count(path.segments[0].text))
     return false;
-  std::vector<std::pair<std::string, Import>> meant = importsOf(unit, path, space);
+  std::vector<std::pair<std::string, Import>> meant = importsOf(unit, path, ns);
   for (const auto &[name, import] : meant)
     diag.note(import.loc, "this import declares `" + name + "." + path.last().text + "`");
   if (meant.size() == 1)
-    diag.fix(path.parts[0].loc, meant[0].first);
+    diag.fix(path.segments[0].loc, meant[0].first);
   return !meant.empty();
 }
 
-std::vector<std::string> Library::names(const Unit &unit, Space space) const {
+std::vector<std::string> Library::names(const Unit &unit, Namespace ns) const {
   std::vector<std::string> all;
   for (const Names *names : {&unit.declared, &unit.imported})
     for (const auto &[key, symbol] : *names)
-      if (key.first == space)
+      if (key.first == ns)
         all.push_back(key.second);
   for (const auto &[name, file] : unit.namespaces)
     for (const auto &[key, symbol] : file.unit->declared)
-      if (key.first == space && !isPrivate(key.second))
+      if (key.first == ns && !isPrivate(key.second))
         all.push_back(name + "." + key.second);
   return all;
 }

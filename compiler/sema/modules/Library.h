@@ -29,11 +29,11 @@ struct Symbol {
 
 /// What a name stands for is clear from where it stands, so models (with blocks and functions),
 /// maps and runs may share a name: `train tp2 = base on tp2 with {}`.
-enum class Space { Code, Maps, Runs };
-Space spaceOf(const syntax::Decl &decl);
+enum class Namespace { Code, Maps, Runs };
+Namespace namespaceOf(const syntax::Decl &decl);
 
 /// Declarations by name, one table a space.
-using Names = std::map<std::pair<Space, std::string>, Symbol>;
+using Names = std::map<std::pair<Namespace, std::string>, Symbol>;
 
 /// A file that another one imports, and where.
 struct Import {
@@ -51,7 +51,7 @@ struct Unit {
   Names imported;                           ///< by bare name
   std::map<std::string, Import> namespaces; ///< `norm` of `norm.rms_norm`
   /// Bare names that several imports declare: using one asks for the qualified name.
-  std::map<std::pair<Space, std::string>, std::vector<const Unit *>> ambiguous;
+  std::map<std::pair<Namespace, std::string>, std::vector<const Unit *>> ambiguous;
 };
 
 /// Name and place of a declaration.
@@ -71,26 +71,26 @@ public:
   const Unit *loadRoot(const std::string &path, std::optional<FileId> text = std::nullopt);
 
   /// What a path means in a unit; nothing, without a message, if nothing is known by that name.
-  Symbol lookup(const Unit &unit, const syntax::Path &path, Space space = Space::Code) const;
+  Symbol lookup(const Unit &unit, const syntax::Path &path, Namespace ns = Namespace::Code) const;
   /// The same of a name that `names` gives, with its dot if it has one.
-  Symbol lookup(const Unit &unit, const std::string &name, Space space = Space::Code) const;
+  Symbol lookup(const Unit &unit, const std::string &name, Namespace ns = Namespace::Code) const;
   /// What a path would mean if files told their private names, which begin with `_`.
   Symbol lookupPrivate(const Unit &unit, const syntax::Path &path) const;
   /// The qualified names that a bare name may mean, where several imports declare it.
   std::vector<std::string> ambiguous(const Unit &unit, const syntax::Path &path,
-                                     Space space = Space::Code) const;
+                                     Namespace ns = Namespace::Code) const;
   /// The imports of `unit` that declare what `path` ends in, by the names that they go by.
   std::vector<std::pair<std::string, Import>> importsOf(const Unit &unit, const syntax::Path &path,
-                                                        Space space = Space::Code) const;
+                                                        Namespace ns = Namespace::Code) const;
   /// Shows the imports that a qualified name may mean where the name before its dot is none; false
   /// if there are none such.
   bool noteImports(Diagnostic &diag, const Unit &unit, const syntax::Path &path,
-                   Space space = Space::Code) const;
+                   Namespace ns = Namespace::Code) const;
   /// Says which module of the library declares what a path names that nothing is known of; false if
   /// none does.
-  bool offerImport(Diagnostic &diag, const Unit &unit, const syntax::Path &path) const;
+  bool suggestImport(Diagnostic &diag, const Unit &unit, const syntax::Path &path) const;
   /// Names that `unit` can use, for suggestions.
-  std::vector<std::string> names(const Unit &unit, Space space = Space::Code) const;
+  std::vector<std::string> names(const Unit &unit, Namespace ns = Namespace::Code) const;
 
 private:
   const Unit *load(const std::string &path, FileId file, Location at);
@@ -99,9 +99,9 @@ private:
                    std::vector<std::string> &tried) const;
   std::vector<std::string> importable(const Unit &unit, const syntax::ImportDecl::Item &item) const;
   /// `std.norm` for `rms_norm`; nothing if no module of the library declares it.
-  std::string moduleThatDeclares(const std::string &name) const;
+  std::string declaringModule(const std::string &name) const;
   /// What was meant by the path of a file that is not there.
-  static void offerFile(Diagnostic &diag, const std::string &path);
+  static void suggestFile(Diagnostic &diag, const std::string &path);
   void declare(Unit &unit);
   void checkFormals(const syntax::Decl &decl);
   void addPrelude(Unit &unit);

@@ -4,7 +4,7 @@
 
 namespace titan::sema {
 
-void proposeName(Diagnostic &diag, Location at, std::string_view name,
+void suggestName(Diagnostic &diag, Location at, std::string_view name,
                  const std::vector<std::string> &candidates, std::string_view introduction) {
   if (std::string near = nearestName(name, candidates); !near.empty())
     diag.fix(at, near);

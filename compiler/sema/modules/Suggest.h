@@ -19,7 +19,7 @@ using titan::nearestName;
 
 /// Proposes the nearest of `candidates` for the `name` that stands at `at`. Where none is near,
 /// `introduction` begins a list of them all; without one nothing is said.
-void proposeName(Diagnostic &diag, Location at, std::string_view name,
+void suggestName(Diagnostic &diag, Location at, std::string_view name,
                  const std::vector<std::string> &candidates, std::string_view introduction = {});
 
 /// All divisors of `number` up to `limit` of them, ascending: "1, 2, 4, 8".

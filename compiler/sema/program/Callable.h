@@ -25,7 +25,7 @@ struct Actual {
   std::optional<syntax::Name> name; ///< of `name = ...`
   const syntax::Arg *arg;
   Location loc;
-  bool isOpen = false;                         ///< `_`
+  bool isPlaceholder = false;                  ///< `_`
   std::optional<Value> value = {};             ///< once evaluated
   std::optional<std::vector<DimId>> dims = {}; ///< once evaluated, of what names dimensions
 
@@ -37,10 +37,10 @@ struct Actual {
 /// A function or block as a value.
 struct Callable {
   Callee callee;
-  std::vector<Actual> given; ///< by a call in part, in its order, with those left open
+  std::vector<Actual> boundArgs; ///< by a call in part, in its order, with those left open
   /// The calls around the place where its name stands, innermost first: a block sees the dimensions
   /// of that place.
-  std::vector<unsigned> home;
+  std::vector<unsigned> definingFrames;
   Location loc;
   unsigned depth = 1; ///< of callables given to callables
 };

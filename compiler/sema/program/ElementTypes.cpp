@@ -4,7 +4,7 @@
 
 namespace titan::sema {
 
-bool canStart(DType dtype, const Initialiser &init) {
+bool canInitialise(DType dtype, const Initialiser &init) {
   return isFloat(dtype) ||
          (init.kind == Initialiser::Kind::Constant && std::trunc(init.scale) == init.scale);
 }

@@ -8,7 +8,7 @@
 namespace titan::sema {
 
 /// Whether a tensor of this type may start so: an integer is not drawn, and has no fraction.
-bool canStart(DType dtype, const Initialiser &init);
+bool canInitialise(DType dtype, const Initialiser &init);
 /// Refuses f16, with the reason.
 void reportHalf(Location at, DiagnosticEngine &diags);
 

@@ -48,7 +48,7 @@ private:
   /// Element types follow from the run's precision; an anchor is there for the map.
   bool isSameValue(const Op &op) const {
     auto isFloatValue = [&](ValueId id) { return isFloat(model.values[id].type.dtype); };
-    return op.kind == OpKind::Anchor ||
+    return op.kind == OpKind::ShardingConstraint ||
            (op.kind == OpKind::Cast && isFloatValue(op.operands[0]) && isFloatValue(op.results[0]));
   }
 

@@ -57,18 +57,18 @@ enum class OpKind {
   Merge,        // several become dims[0] of the result
   Expand,       // the result has dims[...] besides; the values repeat along them
   StopGradient, // the operand; no gradient flows
-  Anchor,       // the operand, whose dimensions were declared: the parallel map binds it
-  Rotary,       // over dims[0], along dims[1]; theta in `number`, or radians a position of
-                // each pair in `numbers`; `word` is interleaved or half
-  Attention,    // q, k, v, perhaps documents -> result, log-sum-exp; over dims[0], along dims[1];
+  ShardingConstraint, // the operand, whose dimensions were declared: the parallel map binds it
+  Rotary,             // over dims[0], along dims[1]; theta in `number`, or radians a position of
+                      // each pair in `numbers`; `word` is interleaved or half
+  Attention, // q, k, v, perhaps documents -> result, log-sum-exp; over dims[0], along dims[1];
              // scale in `number`; `word` is causal or full; window in `index` (0: none); bound of
              // the scores in `numbers`, if there is one
-  TopK,     // -> values, indices; along dims[0], called dims[1] in the results
-  Cumulate, // sums along dims[0]; `word` is forward or reverse
-  Scatter,  // updates, index -> sums along dims[0]
-  Random,   // `word` is uniform or normal
-  Dropout,  // the operand; in training, elements are 0 with the probability `number`
-  Repeat    // dims[0] times; operands and results are what is carried
+  TopK,      // -> values, indices; along dims[0], called dims[1] in the results
+  Cumulate,  // sums along dims[0]; `word` is forward or reverse
+  Scatter,   // updates, index -> sums along dims[0]
+  Random,    // `word` is uniform or normal
+  Dropout,   // the operand; in training, elements are 0 with the probability `number`
+  Repeat     // dims[0] times; operands and results are what is carried
 };
 
 struct Op;
@@ -98,8 +98,8 @@ struct Op {
   std::vector<std::string> blocks; ///< whose calls it was inlined with, the innermost first
   Location loc;
   std::string name;
-  /// Anchor: what a map may call the value by (`layers.Layer.h`). Repeat: the same for what is
-  /// carried; empty where it starts from an anchor, whose name it has then.
+  /// ShardingConstraint: what a map may call the value by (`layers.Layer.h`). Repeat: the same for
+  /// what is carried; empty where it starts from an anchor, whose name it has then.
   std::vector<std::string> names;
 };
 
@@ -121,7 +121,7 @@ struct Parameter {
   TensorType type;            ///< of one iteration
   std::vector<DimId> repeats; ///< outermost first; they lead the dimensions of the stored whole
   /// For each of them its part of the name, counted from 0: 1 in `teacher.layers.wq`.
-  std::vector<int64_t> repeatParts;
+  std::vector<int64_t> repeatSegments;
   /// For each of the repeats, the iterations that have the parameter.
   std::vector<std::vector<int64_t>> iterations;
   std::vector<Initialiser> initialisers; ///< one, or one per iteration in row-major order

@@ -18,9 +18,9 @@ Value Value::ofFloat(double real) {
   return value;
 }
 
-Value Value::ofBool(bool truth) {
+Value Value::ofBool(bool isTrue) {
   Value value = of(Kind::Bool);
-  value.integer = truth;
+  value.integer = isTrue;
   return value;
 }
 
@@ -77,7 +77,7 @@ const char *Value::describe() const {
   case Kind::Float:
     return "a number";
   case Kind::Bool:
-    return "a truth value";
+    return "a boolean";
   case Kind::String:
     return "a string";
   case Kind::Word:
@@ -101,7 +101,7 @@ bool Value::operator==(const Value &other) const {
     return elements == other.elements; // -0 is 0, and digits beyond those printed count
   if (isCallable() && other.isCallable()) {
     const Callee &a = callable->callee, &b = other.callable->callee;
-    bool areNames = callable->given.empty() && other.callable->given.empty();
+    bool areNames = callable->boundArgs.empty() && other.callable->boundArgs.empty();
     return callable == other.callable ||
            (areNames && a.symbol.decl == b.symbol.decl && a.builtin == b.builtin);
   }
@@ -131,7 +131,7 @@ std::string Value::print() const {
   case Kind::None:
     return "none";
   case Kind::Callable:
-    return callable->callee.name() + (callable->given.empty() ? "" : "(...)");
+    return callable->callee.name() + (callable->boundArgs.empty() ? "" : "(...)");
   case Kind::Mask:
   case Kind::Tensor:
   case Kind::Error:

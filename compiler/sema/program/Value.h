@@ -66,7 +66,7 @@ struct Value {
   bool isWord(std::string_view word) const { return kind == Kind::Word && text == word; }
   /// An integer or a float as a float.
   double number() const { return kind == Kind::Int ? static_cast<double>(integer) : real; }
-  bool truth() const { return integer != 0; }
+  bool boolean() const { return integer != 0; }
 
   /// Whether two values of compile time are the same; `2` and `2.0` are, and so are two names of
   /// one function, but not two calls in part.

@@ -17,7 +17,7 @@ public:
   std::vector<Override> read() {
     TomlFile toml = readToml(sources.text(file));
     if (!toml.mistake.empty())
-      diags.report(Code::BadConfig, locate(toml.mistakePlace), toml.mistake);
+      diags.report(Code::BadConfig, locate(toml.mistakeLocation), toml.mistake);
     std::vector<Override> overrides;
     for (const TomlSetting &setting : toml.settings)
       overrides.push_back({settingOf(setting), true});
@@ -25,14 +25,14 @@ public:
   }
 
 private:
-  Location locate(const TomlPlace &place) const {
-    return sources.locate(file, place.offset, place.length);
+  Location locate(const TomlLocation &place) const {
+    return sources.locate(file, location.offset, location.length);
   }
 
   Path pathOf(const std::vector<TomlKey> &keys, size_t first, size_t end) const {
-    Path path{{}, locate(keys[end - 1].place)};
+    Path path{{}, locate(keys[end - 1].location)};
     for (size_t i = first; i < end; ++i)
-      path.parts.push_back({keys[i].text, locate(keys[i].place)});
+      path.segments.push_back({keys[i].text, locate(keys[i].location)});
     return path;
   }
 
@@ -55,7 +55,7 @@ private:
       return setting;
     Setting whole;
     whole.path = pathOf(keys, 0, before);
-    whole.label = Name{keys[before].text, locate(keys[before].place)};
+    whole.label = Name{keys[before].text, locate(keys[before].location)};
     whole.loc = setting.loc;
     if (setting.value) // null: it was reported
       whole.block.emplace().push_back(std::move(setting));
@@ -64,11 +64,11 @@ private:
 
   /// TOML's own reading takes a number that is too small for 0.
   void checkNumber(const TomlValue &value) const {
-    std::string_view text = sources.text(locate(value.place));
+    std::string_view text = sources.text(locate(value.location));
     const auto fault = readNumber(text).fault;
     if (fault == NumberText::Fault::TooSmall || fault == NumberText::Fault::TooLarge)
       diags
-          .report(Code::NumberTooLarge, locate(value.place),
+          .report(Code::NumberTooLarge, locate(value.location),
                   "this number is beyond the range of float64")
           .help(whyNoNumber(text));
   }
@@ -79,7 +79,7 @@ private:
       node->value = content;
       return node;
     };
-    Location at = locate(value.place);
+    Location at = locate(value.location);
     switch (value.kind) {
     case Kind::Integer:
       return made(std::make_unique<IntExpr>(at), value.integer);
@@ -103,7 +103,7 @@ private:
   ExprPtr initialOf(const TomlValue &value) {
     if (value.kind != TomlValue::Kind::Text)
       return valueOf(value);
-    std::string text(sources.text(file).substr(0, value.place.offset + 1));
+    std::string text(sources.text(file).substr(0, value.location.offset + 1));
     for (char &c : text)
       c = c == '\n' ? c : ' ';
     return parseExpr(sources, sources.addBuffer(std::string(sources.name(file)), text + value.text),

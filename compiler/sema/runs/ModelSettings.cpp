@@ -26,13 +26,15 @@ void visitModels(Symbol model, const Library &library,
 std::optional<Path> readPath(const StringExpr &text) {
   Path path{{}, text.loc};
   size_t begin = 0;
-  auto isPart = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  auto isIdentifierChar = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
   while (begin <= text.value.size()) {
     size_t end = std::min(text.value.find('.', begin), text.value.size());
-    std::string part = text.value.substr(begin, end - begin);
-    if (part.empty() || !std::all_of(part.begin(), part.end(), isPart))
+    std::string segment = text.value.substr(begin, end - begin);
+    if (segment.empty() || !std::all_of(segment.begin(), segment.end(), isIdentifierChar))
       return std::nullopt;
-    path.parts.push_back({part, text.loc});
+    path.segments.push_back({segment, text.loc});
     begin = end + 1;
   }
   return path;

@@ -39,16 +39,15 @@ OptionSpec list(const char *path, OptionType type, std::vector<std::string> choi
 }
 
 /// An option that another one must be set for.
-OptionSpec beside(const char *needs, OptionSpec spec) {
+OptionSpec effectiveWith(const char *needs, OptionSpec spec) {
   spec.needs = needs;
   return spec;
 }
 
 OptionSpec tokens() {
-  OptionSpec spec =
-      integer("data.tokens", Value::ofInt(0), Fixed::Compile, 0,
-              "tokens in a step, which is computed in parts of `data.batch` samples; 0: a "
-              "step has `data.batch` samples");
+  OptionSpec spec = integer("data.tokens", Value::ofInt(0), Fixed::Compile, 0,
+                            "tokens in a step, in microbatches of `data.batch` samples; 0: a step "
+                            "has `data.batch` samples");
   spec.samples = {"4096", "8192"};
   return spec;
 }
@@ -59,7 +58,7 @@ std::vector<OptionSpec> dataOptions() {
              "how the data are read: text takes bytes as tokens, indexed the tokens of FILE.bin as "
              "FILE.idx lists them (Megatron-LM's files); written `data = text(\"FILE\")`"),
       text("data.path", "the file to train on, relative to the .titan file"),
-      integer("data.batch", {}, Fixed::Compile, 1, "samples in a step, on all processes together"),
+      integer("data.batch", {}, Fixed::Compile, 1, "samples in a step, over all processes"),
       integer("data.seq", {}, Fixed::Compile, 1, "tokens in a sample"),
       tokens(),
   };
@@ -71,11 +70,12 @@ std::vector<OptionSpec> evaluationOptions() {
              "how the evaluation's data are read; written `eval { data = text(\"FILE\") }`"),
       text("eval.data.path",
            "the file to evaluate on; a program without one is compiled without evaluation"),
-      beside("eval.data.path=\"FILE\"",
-             integer("eval.every", Value::ofInt(0), Fixed::Launch, 0,
-                     "steps between evaluations; 0: only the command `eval` evaluates")),
-      beside("eval.data.path=\"FILE\"", integer("eval.batches", Value::ofInt(0), Fixed::Launch, 0,
-                                                "batches of an evaluation; 0: all that are full")),
+      effectiveWith("eval.data.path=\"FILE\"",
+                    integer("eval.every", Value::ofInt(0), Fixed::Launch, 0,
+                            "steps between evaluations; 0: only the command `eval` evaluates")),
+      effectiveWith("eval.data.path=\"FILE\"",
+                    integer("eval.batches", Value::ofInt(0), Fixed::Launch, 0,
+                            "batches of an evaluation; 0: all that are full")),
   };
 }
 
@@ -91,8 +91,8 @@ std::vector<OptionSpec> checkpointOptions() {
 std::vector<OptionSpec> metricsOptions() {
   return {
       number("metrics.peak_tflops", 0, Fixed::Launch, 0, unbounded,
-             "what the device of one process can do at best, in TFLOP/s, which `mfu` is held "
-             "against; 0: what is published of it, where that is known"),
+             "peak TFLOP/s of the device of one process, the denominator of `mfu`; 0: the "
+             "published peak, where it is known"),
   };
 }
 
@@ -100,15 +100,16 @@ std::vector<OptionSpec> precisionOptions() {
   return {
       elementType("precision.params", {"f32", "f64", "bf16"}, "element type of parameters"),
       elementType("precision.compute", {"f32", "f64", "bf16"},
-                  "element type of what is computed outside of islands"),
-      beside("precision.compute=bf16",
-             elementType("precision.reduce", {"auto", "f32", "f64", "bf16"},
-                         "element type of parameters' gradients and of their sums over processes; "
-                         "auto: the wider of f32 and `compute`")),
-      beside("precision.compute=bf16",
-             elementType("precision.activations_reduce", {"auto", "f32", "f64", "bf16"},
-                         "element type of sums over processes of what has the type `compute`; "
-                         "auto: `compute`")),
+                  "element type of computations outside of islands"),
+      effectiveWith("precision.compute=bf16",
+                    elementType("precision.reduce", {"auto", "f32", "f64", "bf16"},
+                                "element type in which parameters' gradients are reduced; auto: "
+                                "the wider of f32 and `compute`")),
+      effectiveWith(
+          "precision.compute=bf16",
+          elementType(
+              "precision.activations_reduce", {"auto", "f32", "f64", "bf16"},
+              "element type in which values of the type `compute` are reduced; auto: `compute`")),
       elementType("precision.optimizer", {"auto", "f32", "f64", "bf16"},
                   "element type of the optimizer's state; auto: the wider of f32 and `params`"),
   };
@@ -117,13 +118,11 @@ std::vector<OptionSpec> precisionOptions() {
 std::vector<OptionSpec> shardingOptions() {
   return {
       choice("sharding.reshard_after_forward", Fixed::Compile, {"default", "always", "never"},
-             "whether parameters are gathered again in the backward: those of layers are, unless "
-             "it is "
-             "never; others only with always"),
-      choice(
-          "sharding.overlap", Fixed::Compile, {"always", "never"},
-          "communicate while computing: gather parameters a layer ahead, wait for what is reduced "
-          "only where it is used"),
+             "whether the backward pass gathers parameters again: default: those of layers; "
+             "always: all; never: none"),
+      choice("sharding.overlap", Fixed::Compile, {"always", "never"},
+             "overlap communication with computation: prefetch parameters by one layer, wait for a "
+             "reduction at its first use"),
   };
 }
 
@@ -132,7 +131,7 @@ std::vector<OptionSpec> optimizerOptions() {
       choice("optimizer.name", Fixed::Compile, {"adamw"},
              "the optimizer; written `optimizer = adamw { ... }`"),
       number("optimizer.lr", 1e-3, Fixed::Launch, 0, unbounded,
-             "learning rate at the height of the schedule"),
+             "peak learning rate of the schedule"),
       betas("optimizer.betas", "decay rates of the two moments"),
       number("optimizer.eps", 1e-8, Fixed::Compile, 0, unbounded, "added to the denominator"),
       number("optimizer.weight_decay", 0, Fixed::Compile, 0, unbounded,
@@ -145,43 +144,44 @@ std::vector<OptionSpec> scheduleOptions() {
       integer("schedule.warmup", Value::ofInt(0), Fixed::Launch, 0,
               "steps in which the learning rate rises linearly"),
       choice("schedule.decay", Fixed::Launch, {"constant", "linear", "cosine"},
-             "how it falls afterwards, to the last step"),
-      beside("schedule.decay=linear",
-             number("schedule.to", 0, Fixed::Launch, 0, 1, "what it falls to, as a fraction")),
+             "how the learning rate falls after the warm-up, until the last step"),
+      effectiveWith("schedule.decay=linear",
+                    number("schedule.to", 0, Fixed::Launch, 0, 1,
+                           "final learning rate, as a fraction of the peak")),
   };
 }
 
 std::vector<OptionSpec> stepOptions() {
   return {
       number("clip", 0, Fixed::Compile, 0, unbounded,
-             "largest norm of the gradient over all parameters; 0: no clipping"),
+             "largest gradient norm over all parameters; 0: no clipping"),
       choice(
           "on_nonfinite", Fixed::Launch, {"stop", "skip", "warn"},
-          "what a run does about a step whose loss or norm of the gradient is not finite: end "
+          "what a run does after a step whose loss or gradient norm is not finite: end "
           "with status 76, leave out its update, or go on; `skip` needs a program that was built "
           "with it, which cannot `warn`"),
       integer("accumulate", Value::ofInt(1), Fixed::Compile, 1,
-              "parts of the batch that a step computes one after the other, adding up gradients"),
-      integer(
-          "loss_parts", Value::ofInt(0), Fixed::Compile, 0,
-          "parts of the sequence in which logits, loss and their gradient are computed one after "
-          "the other; 0: as many as save memory"),
+              "microbatches of a step, whose gradients are accumulated"),
+      integer("loss_chunks", Value::ofInt(0), Fixed::Compile, 0,
+              "chunks of the sequence in which logits, loss and their gradients are computed in "
+              "turn; 0: as many as save memory"),
   };
 }
 
 std::vector<OptionSpec> recomputeOptions() {
   return {
       choice("recompute", Fixed::Compile, {"none", "full"},
-             "what the backward of a repeat computes again instead of keeping it"),
-      integer("recompute.every", Value::ofInt(0), Fixed::Compile, 0,
-              "compute every n-th layer again: the layers n - 1, 2n - 1, ...; 0: go by the others"),
+             "which forward values of a repeat the backward pass recomputes"),
+      integer(
+          "recompute.every", Value::ofInt(0), Fixed::Compile, 0,
+          "recompute every n-th layer: the layers n - 1, 2n - 1, ...; 0: the other options decide"),
       list("recompute.layers", OptionType::Integers, {},
-           "the layers to compute again, counted from 0; none: go by the others"),
+           "the layers to recompute, counted from 0; none: the other options decide"),
       list("recompute.save", OptionType::Words,
            {"matmul", "attention", "rotary", "reduce", "gather"},
-           "keep the results of these and compute the rest again"),
+           "save the results of these operations and recompute the rest"),
       list("recompute.blocks", OptionType::Words, {},
-           "compute only what calls of these blocks do again; none: what the others say"),
+           "recompute only the calls of these blocks; none: the other options decide"),
   };
 }
 
@@ -189,7 +189,7 @@ std::vector<OptionSpec> lengthOptions() {
   return {
       integer("steps", Value::ofInt(100), Fixed::Launch, 1, "steps to train"),
       integer("seed", Value::ofInt(0), Fixed::Launch, 0,
-              "of initial values and of the order of samples"),
+              "seed of initial values and of the order of samples"),
   };
 }
 
@@ -229,15 +229,15 @@ const std::vector<OptionSpec> &groupOptions() {
 
 const std::vector<OptionSpec> &ruleOptions() {
   static const std::vector<OptionSpec> table = {
-      {"init", OptionType::Initialiser, {}, Fixed::Compile, "how they start", 0, 0, {}},
-      {"frozen",
-       OptionType::Truth,
-       Value::ofBool(false),
+      {"init",
+       OptionType::Initialiser,
+       {},
        Fixed::Compile,
-       "stay as they start",
+       "distribution or number of the initial values",
        0,
        0,
        {}},
+      {"frozen", OptionType::Bool, Value::ofBool(false), Fixed::Compile, "not trained", 0, 0, {}},
   };
   return table;
 }

@@ -26,7 +26,7 @@ SettingRule typeRule(const OptionSpec &spec) {
     return oneOf(spec.choices);
   case OptionType::Pair:
   case OptionType::Words:
-  case OptionType::Truth:
+  case OptionType::Bool:
     break;
   }
   return {};
@@ -174,8 +174,8 @@ const char *spelling(OptionType type) {
     return "integers";
   case OptionType::Words:
     return "words";
-  case OptionType::Truth:
-    return "truth value";
+  case OptionType::Bool:
+    return "boolean";
   case OptionType::Initialiser:
     return "number or distribution";
   case OptionType::Choice:
@@ -199,7 +199,7 @@ std::vector<std::string> samplesOf(const OptionSpec &spec) {
     return {"\"a\"", "\"b\""};
   case OptionType::Integers:
     return {"1", "[0, 1]"};
-  case OptionType::Truth:
+  case OptionType::Bool:
     return {"true", "false"};
   case OptionType::Initialiser:
     return {"0.5", "normal(0.5)"};
@@ -232,7 +232,7 @@ Value checkOption(const OptionSpec &spec, const Value &value, Location at,
     return checkWords(spec, value, at, diags);
   case OptionType::Pair:
     return checkPair(spec, value, at, diags);
-  case OptionType::Truth:
+  case OptionType::Bool:
     if (value.kind != Value::Kind::Bool)
       return refuse(Code::OptionType, spec, "true or false", value, at, diags);
     return value;

@@ -23,7 +23,7 @@ enum class OptionType {
   Choice,
   Integers,
   Words,
-  Truth,
+  Bool,
   Initialiser, ///< a number or a distribution; no value but a part of a model
 };
 /// What an option of this type takes, in words.

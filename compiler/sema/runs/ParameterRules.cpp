@@ -27,7 +27,7 @@ static const OptionSpec *findEntry(const Setting &entry, const std::vector<Optio
   return nullptr;
 }
 
-static bool hasRoom(size_t count, const char *what, Location at, DiagnosticEngine &diags) {
+static bool checkLimit(size_t count, const char *what, Location at, DiagnosticEngine &diags) {
   constexpr size_t most = 1000;
   if (count >= most)
     diags.report(Code::TooLarge, at, "a run has at most " + std::to_string(most) + " " + what);
@@ -50,7 +50,7 @@ entriesOf(const Setting &setting, const std::vector<OptionSpec> &table, Diagnost
       known.push_back(each.path);
     diags
         .report(Code::OptionWithoutEffect, setting.label->loc,
-                "nothing is said of the parameters that match `" + setting.label->text + "`")
+                "no option is set for the parameters that match `" + setting.label->text + "`")
         .help("set some of " + listNames(known) + ", or leave this out");
   }
   return entries;
@@ -58,7 +58,7 @@ entriesOf(const Setting &setting, const std::vector<OptionSpec> &table, Diagnost
 
 void readGroup(const Setting &setting, const Library &library, const Unit &unit, Run &run,
                DiagnosticEngine &diags) {
-  if (!hasRoom(run.groups.size(), "groups", setting.loc, diags))
+  if (!checkLimit(run.groups.size(), "groups", setting.loc, diags))
     return;
   Group group{setting.label->text, {}, setting.label->loc};
   for (const Setting *entry : entriesOf(setting, groupOptions(), diags))
@@ -73,7 +73,7 @@ void readGroup(const Setting &setting, const Library &library, const Unit &unit,
 
 void readRule(const Setting &setting, const Library &library, const Unit &unit, Run &run,
               DiagnosticEngine &diags) {
-  if (!hasRoom(run.rules.size(), "rules for parameters", setting.loc, diags))
+  if (!checkLimit(run.rules.size(), "rules for parameters", setting.loc, diags))
     return;
   ParameterRule rule{setting.label->text, {}, {}, setting.label->loc};
   for (const Setting *entry : entriesOf(setting, ruleOptions(), diags)) {
@@ -87,7 +87,7 @@ void readRule(const Setting &setting, const Library &library, const Unit &unit, 
     Value frozen = evalConstant(*entry->value, library, unit, diags);
     frozen = checkOption(*spec, frozen, entry->value->loc, diags);
     if (!frozen.isError())
-      rule.frozen = frozen.truth();
+      rule.frozen = frozen.boolean();
   }
   run.rules.push_back(std::move(rule));
 }
@@ -126,10 +126,10 @@ void applyRules(const Run &run, Model &model, DiagnosticEngine &diags) {
       if (!hasEffect || !matchesPattern(rule.pattern, parameter.name))
         continue;
       matched = true;
-      if (rule.init && !canStart(parameter.type.dtype, *rule.init))
+      if (rule.init && !canInitialise(parameter.type.dtype, *rule.init))
         diags
             .report(Code::BadInitialValue, rule.loc,
-                    "`" + parameter.name + "` is int and starts as a whole number")
+                    "`" + parameter.name + "` is int and starts as an integer")
             .note(parameter.loc, "declared here");
       if (rule.init)
         parameter.initialisers = {*rule.init};

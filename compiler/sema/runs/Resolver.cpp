@@ -7,25 +7,25 @@ namespace titan::sema {
 
 using namespace syntax;
 
-void Resolver::propose(Diagnostic &diag, const Path &path, const Unit &unit, Space space) {
-  if (diags.isFull() || library.noteImports(diag, unit, path, space) ||
-      (space == Space::Code && library.offerImport(diag, unit, path)))
+void Resolver::suggest(Diagnostic &diag, const Path &path, const Unit &unit, Namespace ns) {
+  if (diags.isFull() || library.noteImports(diag, unit, path, ns) ||
+      (ns == Namespace::Code && library.suggestImport(diag, unit, path)))
     return;
-  std::string near = nearestName(path.text(), library.names(unit, space));
+  std::string near = nearestName(path.text(), library.names(unit, ns));
   if (near.empty())
     return;
   diag.fix(path.loc, near);
-  if (Symbol symbol = library.lookup(unit, near, space))
+  if (Symbol symbol = library.lookup(unit, near, ns))
     diag.note(nameOf(*symbol.decl).loc, "`" + near + "` is declared here");
 }
 
 /// The model that a run trains, or the run that it derives from.
 Symbol Resolver::findBase(const Symbol &symbol, const TrainDecl &decl) {
-  Space wanted = decl.derived ? Space::Runs : Space::Code;
-  Space other = decl.derived ? Space::Code : Space::Runs;
+  Namespace wanted = decl.derived ? Namespace::Runs : Namespace::Code;
+  Namespace other = decl.derived ? Namespace::Code : Namespace::Runs;
   const char *kind = decl.derived ? "run" : "model";
   Symbol base = library.lookup(*symbol.unit, decl.base, wanted);
-  Symbol map = library.lookup(*symbol.unit, decl.base, Space::Maps);
+  Symbol map = library.lookup(*symbol.unit, decl.base, Namespace::Maps);
   if (base && (decl.derived || base.decl->is<ModelDecl>() || base.decl->is<ModelAliasDecl>()))
     return base;
   Symbol wrong = base ? base : library.lookup(*symbol.unit, decl.base, other);
@@ -37,7 +37,7 @@ Symbol Resolver::findBase(const Symbol &symbol, const TrainDecl &decl) {
                                         ", but a " + kind + " is needed here");
     diag.note(nameOf(*wrong.decl).loc, "declared here");
     if (wrong.decl == map.decl)
-      diag.help("a map stands behind `on`: `train NAME = MODEL on " + decl.base.text() + "`");
+      diag.help("a map follows `on`: `train NAME = MODEL on " + decl.base.text() + "`");
     if (wrong.decl->is<TrainDecl>())
       diag.help("to derive from a run write `with` before the brace");
     return {};
@@ -45,16 +45,16 @@ Symbol Resolver::findBase(const Symbol &symbol, const TrainDecl &decl) {
   Diagnostic &diag =
       diags.report(Code::UnknownDeclaration, decl.base.loc,
                    "no " + std::string(kind) + " is named `" + decl.base.text() + "`");
-  propose(diag, decl.base, *symbol.unit, wanted);
+  suggest(diag, decl.base, *symbol.unit, wanted);
   return {};
 }
 
 bool Resolver::findMap(const Symbol &symbol, const TrainDecl &decl) {
-  run.parallel = library.lookup(*symbol.unit, *decl.parallel, Space::Maps);
+  run.parallel = library.lookup(*symbol.unit, *decl.parallel, Namespace::Maps);
   if (run.parallel)
     return true;
-  for (Space space : {Space::Code, Space::Runs})
-    if (Symbol wrong = library.lookup(*symbol.unit, *decl.parallel, space)) {
+  for (Namespace ns : {Namespace::Code, Namespace::Runs})
+    if (Symbol wrong = library.lookup(*symbol.unit, *decl.parallel, ns)) {
       diags
           .report(Code::WrongKindOfDeclaration, decl.parallel->loc,
                   "`" + decl.parallel->text() + "` is a " + kindOf(*wrong.decl) +
@@ -65,7 +65,7 @@ bool Resolver::findMap(const Symbol &symbol, const TrainDecl &decl) {
     }
   Diagnostic &diag = diags.report(Code::UnknownDeclaration, decl.parallel->loc,
                                   "no parallel map is named `" + decl.parallel->text() + "`");
-  propose(diag, *decl.parallel, *symbol.unit, Space::Maps);
+  suggest(diag, *decl.parallel, *symbol.unit, Namespace::Maps);
   return false;
 }
 

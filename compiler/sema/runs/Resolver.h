@@ -22,7 +22,7 @@ public:
 
 private:
   // Resolver.cpp: from declaration to declaration
-  void propose(Diagnostic &diag, const syntax::Path &path, const Unit &unit, Space space);
+  void suggest(Diagnostic &diag, const syntax::Path &path, const Unit &unit, Namespace ns);
   Symbol findBase(const Symbol &symbol, const syntax::TrainDecl &decl);
   bool findMap(const Symbol &symbol, const syntax::TrainDecl &decl);
 
@@ -35,9 +35,9 @@ private:
   void unknown(const std::string &path, Location at);
   bool isModelArgument(const std::string &name) const;
   Value evaluateFor(const OptionSpec &spec, const syntax::Expr &value);
-  Value evaluateWords(const syntax::Expr &value);
-  void forgetOtherPolicy(const std::string &path);
-  std::string besideFile(const std::string &path, Location loc) const;
+  Value evaluateNames(const syntax::Expr &value);
+  void resetOtherPolicy(const std::string &path);
+  std::string relativeToFile(const std::string &path, Location loc) const;
   Value evaluate(const syntax::Expr &value);
   Value evaluateArgument(const std::string &name, const syntax::Expr &value);
   bool takesCallable(const std::string &name) const;

@@ -53,7 +53,7 @@ std::optional<Override> parseOverride(const std::string &argument, SourceManager
   made.setting.value = std::move(expr);
   made.setting.loc = all;
   if (path.find('"') != std::string::npos && !readPattern(path, at, made.setting)) {
-    diags.report(Code::BadSetArgument, at, "a pattern stands within a path")
+    diags.report(Code::BadSetArgument, at, "a pattern needs a path around it")
         .help(path.rfind("parameters", 0) == 0
                   ? "write `parameters.\"*norm\".frozen=true`"
                   : "write `optimizer.group.\"*norm\".weight_decay=0`");

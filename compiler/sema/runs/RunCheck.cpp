@@ -44,14 +44,14 @@ static void resolvePrecision(Run &run, DiagnosticEngine &diags) {
 
 /// The parts of a step are equal.
 static void checkAccumulation(const Run &run, DiagnosticEngine &diags) {
-  const Option &batch = run.options.at("data.batch"), &parts = run.options.at("accumulate");
-  if (batch.value.isError() || parts.value.isError() ||
-      batch.value.integer % parts.value.integer == 0)
+  const Option &batch = run.options.at("data.batch"), &microbatches = run.options.at("accumulate");
+  if (batch.value.isError() || microbatches.value.isError() ||
+      batch.value.integer % microbatches.value.integer == 0)
     return;
-  Diagnostic &diag = diags.report(Code::Indivisible, parts.loc,
-                                  "a batch of " + std::to_string(batch.value.integer) +
-                                      " samples cannot be cut into " +
-                                      std::to_string(parts.value.integer) + " equal parts");
+  Diagnostic &diag = diags.report(
+      Code::Indivisible, microbatches.loc,
+      "a batch of " + std::to_string(batch.value.integer) + " samples cannot be cut into " +
+          std::to_string(microbatches.value.integer) + " equal microbatches");
   if (batch.loc.isValid())
     diag.note(batch.loc, "the batch is set here");
   diag.help("numbers that divide it: " + listDivisors(batch.value.integer));
@@ -73,7 +73,7 @@ static void checkIdle(const Run &run, DiagnosticEngine &diags) {
 /// the parts of a step follow. From here on the run is as if both had been written so.
 static void resolveTokens(Run &run, DiagnosticEngine &diags) {
   const Option &tokens = run.options["data.tokens"], &seq = run.options["data.seq"];
-  Option &batch = run.options["data.batch"], &parts = run.options["accumulate"];
+  Option &batch = run.options["data.batch"], &microbatches = run.options["accumulate"];
   if (!tokens.value.isInt() || !seq.value.isInt() || !batch.value.isInt() ||
       tokens.value.integer == 0)
     return;
@@ -82,18 +82,18 @@ static void resolveTokens(Run &run, DiagnosticEngine &diags) {
                  "`data.tokens` has no effect without `data.batch` and `data.seq`");
     return;
   }
-  if (parts.loc.isValid()) {
+  if (microbatches.loc.isValid()) {
     diags
-        .report(Code::OptionWithoutEffect, parts.loc,
-                "`accumulate` cannot stand beside `data.tokens`, which it follows from")
+        .report(Code::OptionWithoutEffect, microbatches.loc,
+                "`accumulate` cannot be combined with `data.tokens`, which implies it")
         .note(tokens.loc, "this says how large a step is")
         .help("leave one of them out; `data.tokens = 0` takes back what another run says");
-    parts.value = {}; // nothing more is to be said of it
+    microbatches.value = {}; // nothing more is to be said of it
     return;
   }
   int64_t samples = tokens.value.integer / seq.value.integer;
   if (tokens.value.integer % seq.value.integer == 0 && samples % batch.value.integer == 0) {
-    parts.value = Value::ofInt(samples / batch.value.integer);
+    microbatches.value = Value::ofInt(samples / batch.value.integer);
     batch.value = Value::ofInt(samples);
     return;
   }

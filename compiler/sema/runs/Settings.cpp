@@ -23,9 +23,10 @@ void Resolver::addSetting(const std::string &prefix, const Setting &setting) {
       return readGroup(setting, library, *unit, run, diags);
     if (path == "parameters")
       return readRule(setting, library, *unit, run, diags);
-    diags.report(Code::UnknownOption, setting.path.loc, "no pattern stands behind `" + path + "`")
-        .help("patterns stand in `optimizer { group \"PATTERN\" { ... } }` and in `parameters "
-              "\"PATTERN\" { ... }`");
+    diags.report(Code::UnknownOption, setting.path.loc, "no pattern follows `" + path + "`")
+        .help(
+            "patterns are allowed in `optimizer { group \"PATTERN\" { ... } }` and in `parameters "
+            "\"PATTERN\" { ... }`");
     return;
   }
   if (setting.value)
@@ -90,7 +91,7 @@ void Resolver::unknown(const std::string &path, Location at) {
     paths.push_back(spec.path);
   bool isPattern = path.rfind("optimizer.group.", 0) == 0 || path.rfind("parameters.", 0) == 0;
   diags.report(Code::UnknownOption, at, "there is no option `" + path + "`")
-      .help(isPattern ? "a pattern stands in quotes: `parameters.\"*norm\".frozen=true`, "
+      .help(isPattern ? "write a pattern in quotes: `parameters.\"*norm\".frozen=true`, "
                         "`optimizer.group.\"*norm\".weight_decay=0`"
             : isModelArgument(path) ? "an argument of the model is set as `model." + path + "`"
                                     : helpForUnknown(path, paths));
@@ -120,11 +121,11 @@ void Resolver::set(const std::string &path, Location pathLoc, const Expr &expr) 
     return;
   }
   Value value = evaluateFor(*spec, expr);
-  forgetOtherPolicy(path);
+  resetOtherPolicy(path);
   Value checked = checkOption(*spec, value, expr.loc, diags);
   bool isFile = path == "data.path" || path == "eval.data.path";
   if (isFile && !checked.isError())
-    checked.text = besideFile(checked.text, expr.loc);
+    checked.text = relativeToFile(checked.text, expr.loc);
   run.options[path] = {checked, expr.loc};
 }
 
@@ -133,18 +134,18 @@ Value Resolver::evaluateFor(const OptionSpec &spec, const Expr &expr) {
   if (auto *call = expr.as<CallExpr>(); call && spec.type == OptionType::Choice) {
     const std::string name = call->callee.text();
     diags.report(Code::OptionType, expr.loc, "`" + spec.path + "` takes a word, not a call")
-        .help("what belongs to it stands in braces: `" + name + " { ... }`");
+        .help("write its settings in braces: `" + name + " { ... }`");
     return {};
   }
   if (spec.type == OptionType::Choice || spec.type == OptionType::Words)
-    return evaluateWords(expr);
+    return evaluateNames(expr);
   auto *name = expr.as<NameExpr>();
   bool isWord = name && name->path.isSimple() && !library.lookup(*unit, name->path);
   return isWord ? Value::ofWord(name->path.text()) : evaluate(expr);
 }
 
 /// Names stand for themselves, alone and in a list.
-Value Resolver::evaluateWords(const Expr &expr) {
+Value Resolver::evaluateNames(const Expr &expr) {
   if (auto *name = expr.as<NameExpr>())
     return Value::ofWord(name->path.text());
   const std::vector<ExprPtr> *elements = nullptr;
@@ -156,13 +157,13 @@ Value Resolver::evaluateWords(const Expr &expr) {
     return evaluate(expr);
   std::vector<Value> words;
   for (const ExprPtr &element : *elements)
-    words.push_back(evaluateWords(*element));
+    words.push_back(evaluateNames(*element));
   return Value::ofList(std::move(words));
 }
 
 /// `recompute = none` takes back what the run it derives from says in other words, and the other
 /// way round.
-void Resolver::forgetOtherPolicy(const std::string &path) {
+void Resolver::resetOtherPolicy(const std::string &path) {
   auto isRecompute = [](const std::string &all) { return all.rfind("recompute", 0) == 0; };
   auto choosesLayers = [](const std::string &all) {
     return all == "recompute.every" || all == "recompute.layers";
@@ -178,7 +179,7 @@ void Resolver::forgetOtherPolicy(const std::string &path) {
 
 /// Paths in a file are relative to that file, those of a command line to where it is given,
 /// wherever the program will run.
-std::string Resolver::besideFile(const std::string &path, Location loc) const {
+std::string Resolver::relativeToFile(const std::string &path, Location loc) const {
   if (path.empty())
     return path;
   std::error_code error;

@@ -44,8 +44,8 @@ int main(int argc, char **argv) {
   for (const pipelines::Insertion &insertion : insertions)
     if (!insertion.isUsed) {
       WithColor::error(errs(), "titan-opt")
-          << "pass `" << insertion.pass << "` stands after --titan-phase-" << insertion.phase
-          << ", which was not asked for\n";
+          << "pass `" << insertion.pass << "` must follow --titan-phase-" << insertion.phase
+          << ", which is not requested\n";
       return 2;
     }
   return mlir::asMainReturnCode(result);

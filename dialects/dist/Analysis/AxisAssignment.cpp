@@ -15,10 +15,10 @@ size_t titan::dist::getPreference(const AxisInfo &axis, const std::string &name,
   return at - begin;
 }
 
-bool titan::dist::canSplit(int64_t size, int64_t parts, const AxisInfo &axis) {
+bool titan::dist::canSplit(int64_t size, int64_t degree, const AxisInfo &axis) {
   if (size <= 1)
     return false;
-  return axis.degree == 0 || size % (axis.degree * std::max<int64_t>(parts, 1)) == 0;
+  return axis.degree == 0 || size % (axis.degree * std::max<int64_t>(degree, 1)) == 0;
 }
 
 static int findFactor(const ShardingRule &rule, std::vector<int> Factor::*dims, size_t value,
@@ -40,16 +40,17 @@ int titan::dist::findResultFactor(const ShardingRule &rule, size_t result, int d
 static bool joins(const std::vector<unsigned> &set, const AxisUse &use, const ValueSizes &sizes) {
   for (size_t i = 0; i < use.operands.size(); ++i) {
     bool inSet = std::find(set.begin(), set.end(), i) != set.end();
-    if (use.operands[i] == kPartial ? !inSet || !sizes.mayPass[i] : use.operands[i] != kNowhere)
+    if (use.operands[i] == kPartial ? !inSet || !sizes.mayForward[i]
+                                    : use.operands[i] != kReplicated)
       return false;
-    if (inSet && use.operands[i] == kNowhere && sizes.operands[i] != 1)
+    if (inSet && use.operands[i] == kReplicated && sizes.operands[i] != 1)
       return false;
   }
   return true;
 }
 
-std::optional<int> titan::dist::findPassingSet(const ShardingRule &rule, const AxisUse &use,
-                                               const ValueSizes &sizes) {
+std::optional<int> titan::dist::findForwardingSet(const ShardingRule &rule, const AxisUse &use,
+                                                  const ValueSizes &sizes) {
   int64_t partial = 0;
   for (size_t i = 0; i < use.operands.size(); ++i)
     if (use.operands[i] == kPartial)
@@ -81,7 +82,7 @@ static bool isReduction(FactorKind kind) {
 }
 
 static bool isFlatEverywhere(const ShardingRule &rule, const AxisUse &use) {
-  auto isFlat = [](int place) { return place == kFlat; };
+  auto isFlat = [](int dim) { return dim == kFlat; };
   if (rule.contractsFlat)
     return !use.operands.empty() && std::all_of(use.operands.begin(), use.operands.end(), isFlat);
   return rule.isElementwise && std::any_of(use.results.begin(), use.results.end(), isFlat);
@@ -89,9 +90,9 @@ static bool isFlatEverywhere(const ShardingRule &rule, const AxisUse &use) {
 
 Assignment titan::dist::assignAxis(const ShardingRule &rule, const AxisUse &use,
                                    const ValueSizes &sizes, const AxisInfo &axis,
-                                   const std::vector<int64_t> &parts) {
-  if (std::optional<int> set = findPassingSet(rule, use, sizes))
-    return {Assignment::Pass, -1, *set};
+                                   const std::vector<int64_t> &degrees) {
+  if (std::optional<int> set = findForwardingSet(rule, use, sizes))
+    return {Assignment::ForwardPartial, -1, *set};
   if (isFlatEverywhere(rule, use))
     return {Assignment::Flat};
   Assignment best;
@@ -99,7 +100,7 @@ Assignment titan::dist::assignAxis(const ShardingRule &rule, const AxisUse &use,
   auto offer = [&](int f) {
     const Factor &factor = rule.factors[f];
     size_t preference = getPreference(axis, factor.name, factor.origin);
-    if (factor.kind == FactorKind::Replicated || !canSplit(factor.size, parts[f], axis) ||
+    if (factor.kind == FactorKind::Replicated || !canSplit(factor.size, degrees[f], axis) ||
         (best.kind == Assignment::Split && preference >= bestPreference))
       return;
     best = {Assignment::Split, f};

@@ -16,7 +16,7 @@ namespace titan::dist {
 
 /// A collective that may stand before any operation of its block from number `earliest` (what it
 /// reads is made before that) to number `latest` (the first that reads what it gives).
-struct Exchange {
+struct BucketCandidate {
   int64_t earliest, latest;
   int64_t bytes; ///< of the larger side, where it is whole
 };
@@ -26,15 +26,16 @@ struct Bucket {
   int64_t earliest, latest;    ///< where it may stand
 };
 
-/// Puts exchanges, given in program order, into buckets: each joins the first bucket with which it
+/// Puts candidates, given in program order, into buckets: each joins the first bucket with which it
 /// shares a place and that has less than `limit` bytes. From there on bandwidth counts, not
 /// latency, and larger buckets would only keep more values alive at once.
-std::vector<Bucket> chooseBuckets(const std::vector<Exchange> &exchanges, int64_t limit);
+std::vector<Bucket> chooseBuckets(const std::vector<BucketCandidate> &candidates, int64_t limit);
 
 /// A limit, up to this one, for exchanges of what a block makes bit by bit. All in one bucket would
 /// wait for the last of them, with nothing left to compute beside it: half of them go ahead, unless
 /// all together are less than `least` bytes, where a second message is not worth its latency.
-int64_t halfAhead(const std::vector<Exchange> &exchanges, int64_t limit, int64_t least);
+int64_t getOverlapLimit(const std::vector<BucketCandidate> &candidates, int64_t limit,
+                        int64_t least);
 
 } // namespace titan::dist
 

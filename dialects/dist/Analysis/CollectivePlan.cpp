@@ -24,7 +24,7 @@ namespace {
 
 class Planner {
 public:
-  Planner(Layout from, const Layout &to, bool flatNests)
+  Planner(ShardingByDim from, const ShardingByDim &to, bool flatNests)
       : now(std::move(from)), to(to), flatNests(flatNests) {}
 
   std::vector<CollectiveStep> run() {
@@ -209,15 +209,15 @@ private:
     add(CollectiveStep::MakePartial, axes);
   }
 
-  Layout now;
-  const Layout &to;
+  ShardingByDim now;
+  const ShardingByDim &to;
   bool flatNests;
   std::vector<CollectiveStep> steps;
 };
 
 } // namespace
 
-std::vector<CollectiveStep> titan::dist::planCollectives(Layout from, const Layout &to,
-                                                         bool flatNests) {
+std::vector<CollectiveStep> titan::dist::planCollectives(ShardingByDim from,
+                                                         const ShardingByDim &to, bool flatNests) {
   return Planner(std::move(from), to, flatNests).run();
 }

@@ -12,18 +12,18 @@
 
 namespace titan::dist {
 
-struct Layout {
+struct ShardingByDim {
   std::vector<std::vector<int>> dims; ///< per dimension, the axes that split it, outer to inner
   std::vector<int> flat = {};
   int flatFrom = 0;
   std::vector<int> partial = {}; ///< a set
-  bool operator==(const Layout &) const = default;
+  bool operator==(const ShardingByDim &) const = default;
 };
 
 struct CollectiveStep {
   enum Kind { AllGather, ReduceScatter, AllReduce, AllToAll, LocalSlice, MakePartial } kind;
   std::vector<int> axes;
-  Layout after;
+  ShardingByDim after;
 };
 
 /// The steps from one layout to the other. What makes a tensor smaller comes first, and what needs
@@ -32,7 +32,8 @@ struct CollectiveStep {
 /// `flatNests` says that flat storage needs no padding, so that a chunk cut further by the next
 /// axis is the chunk of both axes. Where it does, flat axes come and go one by one, otherwise all
 /// at once.
-std::vector<CollectiveStep> planCollectives(Layout from, const Layout &to, bool flatNests = true);
+std::vector<CollectiveStep> planCollectives(ShardingByDim from, const ShardingByDim &to,
+                                            bool flatNests = true);
 
 } // namespace titan::dist
 

@@ -41,7 +41,7 @@ static int64_t countStarts(Operation *op) {
 
 int64_t CollectiveUse::getBytesSent() const {
   int64_t sum = 0;
-  for (const ExchangedValue &value : values)
+  for (const CollectiveValue &value : values)
     sum += value.bytesSent;
   return sum;
 }
@@ -78,7 +78,7 @@ void dist::printCollectives(llvm::raw_ostream &out, const std::vector<Collective
     out << llvm::formatv("{0,-14} over {1,-16} {2,4} x {3,12} bytes  {4}{5}\n", use.kind,
                          llvm::join(use.axes, ", "), use.times, use.getBytesSent(), what,
                          use.isOverlapped ? ", overlapped" : "");
-    for (const ExchangedValue &value : use.values)
+    for (const CollectiveValue &value : use.values)
       if (isBucket)
         out << llvm::formatv("{0,56} bytes    {1}\n", value.bytesSent, value.print());
     total += use.times * use.getBytesSent();

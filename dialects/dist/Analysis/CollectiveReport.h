@@ -16,7 +16,7 @@
 namespace titan::dist {
 
 /// One value that a collective moves.
-struct ExchangedValue : SourceValue {
+struct CollectiveValue : SourceValue {
   /// Bytes that a rank sends in one execution by the ring algorithms (Thakur, Rabenseifner and
   /// Gropp, IJHPCA 19, 2005, section 4): (n - 1) / n of the whole for all_gather and
   /// reduce_scatter, twice that for all_reduce, (n - 1) / n of its own part for all_to_all.
@@ -26,7 +26,7 @@ struct ExchangedValue : SourceValue {
 struct CollectiveUse {
   std::string kind; ///< "all_gather", ...
   std::vector<std::string> axes;
-  std::vector<ExchangedValue> values; ///< one or more
+  std::vector<CollectiveValue> values; ///< one or more
   int64_t times = 1;         ///< executions in a step: the product of the enclosing repeats' sizes
   bool isOverlapped = false; ///< started before it is waited for
   int64_t getBytesSent() const; ///< of all values, in one execution

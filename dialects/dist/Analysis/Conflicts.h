@@ -23,9 +23,9 @@ struct Conflict {
   size_t axis;
   size_t node;
   std::vector<ConflictSide> sides; ///< two or more, by factor
-  int kept = -1;                   ///< index in `sides`, or -1: the operation splits none of them
+  int chosen = -1;                 ///< index in `sides`, or -1: the operation splits none of them
   /// Whether the axis's map has an order for them: it lists one of their dimensions at least.
-  bool isDecidedByMap = true;
+  bool isDecidedByRules = true;
 };
 
 /// In program order, each operation's axes from outer to inner. Partial sums, which come later, are

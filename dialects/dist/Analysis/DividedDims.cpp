@@ -45,8 +45,8 @@ LogicalResult dist::checkDividedDims(ModuleOp module, const Degrees &degrees) {
     if (function->hasAttr(ir::attr::kProgram))
       programs.push_back(function);
   for (auto [dim, axes, location] : findDividedDims(programs, automatic.getName())) {
-    int64_t parts = getDegreeProduct(axes, degrees);
-    if (dim.getSize() % parts == 0)
+    int64_t degree = getDegreeProduct(axes, degrees);
+    if (dim.getSize() % degree == 0)
       continue;
     std::string together;
     for (auto axis : axes.getAsRange<StringAttr>())

@@ -5,12 +5,12 @@
 
 using namespace titan::dist;
 
-int64_t titan::dist::getParts(const FactorGraph &graph, const FactorTensor &tensor, int dim) {
-  int64_t parts = 1;
+int64_t titan::dist::getDegree(const FactorGraph &graph, const FactorTensor &tensor, int dim) {
+  int64_t degree = 1;
   for (size_t a = 0; a < graph.axes.size(); ++a)
-    if (tensor.places[a] == dim)
-      parts *= std::max<int64_t>(graph.axes[a].degree, 1);
-  return parts;
+    if (tensor.dimOfAxis[a] == dim)
+      degree *= std::max<int64_t>(graph.axes[a].degree, 1);
+  return degree;
 }
 
 std::set<int> titan::dist::findSplitFactors(const FactorGraph &graph, const FactorNode &node,
@@ -21,9 +21,9 @@ std::set<int> titan::dist::findSplitFactors(const FactorGraph &graph, const Fact
       factors.insert(f);
   };
   for (size_t i = 0; i < node.operands.size(); ++i)
-    add(findOperandFactor(node.rule, i, graph.tensors[node.operands[i]].places[axis]));
+    add(findOperandFactor(node.rule, i, graph.tensors[node.operands[i]].dimOfAxis[axis]));
   for (size_t i = 0; i < node.results.size(); ++i)
-    add(findResultFactor(node.rule, i, graph.tensors[node.results[i]].places[axis]));
+    add(findResultFactor(node.rule, i, graph.tensors[node.results[i]].dimOfAxis[axis]));
   return factors;
 }
 
@@ -31,11 +31,11 @@ int titan::dist::findOrigin(const FactorGraph &graph, const FactorNode &node, si
                             int factor) {
   for (size_t i = 0; i < node.operands.size(); ++i)
     if (const FactorTensor &tensor = graph.tensors[node.operands[i]];
-        findOperandFactor(node.rule, i, tensor.places[axis]) == factor)
+        findOperandFactor(node.rule, i, tensor.dimOfAxis[axis]) == factor)
       return tensor.origins[axis];
   for (size_t i = 0; i < node.results.size(); ++i)
     if (const FactorTensor &tensor = graph.tensors[node.results[i]];
-        findResultFactor(node.rule, i, tensor.places[axis]) == factor)
+        findResultFactor(node.rule, i, tensor.dimOfAxis[axis]) == factor)
       return tensor.origins[axis];
   return -1;
 }
@@ -50,19 +50,19 @@ public:
 
   void run() {
     for (size_t t = 0; t < graph.tensors.size(); ++t)
-      for (int place : graph.tensors[t].places)
-        graph.tensors[t].origins.push_back(place == kNowhere ? -1 : static_cast<int>(t));
-    for (bool choosy : {true, false}) {
-      isChoosy = choosy;
+      for (int dim : graph.tensors[t].dimOfAxis)
+        graph.tensors[t].origins.push_back(dim == kReplicated ? -1 : static_cast<int>(t));
+    for (bool preferred : {true, false}) {
+      onlyPreferred = preferred;
       do
-        settle();
+        spreadAgreed();
       while (resolveOneConflict());
     }
   }
 
 private:
   /// Follows agreements, forward and backward, until nothing changes.
-  void settle() {
+  void spreadAgreed() {
     bool changed = true;
     while (changed) {
       changed = false;
@@ -99,11 +99,11 @@ private:
   }
 
   bool split(FactorTensor &tensor, size_t a, int dim, int64_t size, int origin) {
-    if (dim < 0 || tensor.fixed || tensor.places[a] != kNowhere ||
-        !canSplit(size, getParts(graph, tensor, dim), graph.axes[a]) ||
-        (isChoosy && hasBetterDim(tensor, a, dim)))
+    if (dim < 0 || tensor.fixed || tensor.dimOfAxis[a] != kReplicated ||
+        !canSplit(size, getDegree(graph, tensor, dim), graph.axes[a]) ||
+        (onlyPreferred && hasBetterDim(tensor, a, dim)))
       return false;
-    tensor.places[a] = dim;
+    tensor.dimOfAxis[a] = dim;
     tensor.origins[a] = origin;
     return true;
   }
@@ -113,7 +113,7 @@ private:
     auto preference = [&](const FactorDim &d) { return getPreference(axis, d.name, d.origin); };
     for (size_t d = 0; d < tensor.dims.size(); ++d)
       if (preference(tensor.dims[d]) < preference(tensor.dims[dim]) &&
-          canSplit(tensor.dims[d].size, getParts(graph, tensor, static_cast<int>(d)), axis))
+          canSplit(tensor.dims[d].size, getDegree(graph, tensor, static_cast<int>(d)), axis))
         return true;
     return false;
   }
@@ -126,7 +126,7 @@ private:
       const FactorTensor &tensor = graph.tensors[i];
       if (tensor.dims.empty())
         continue;
-      if (tensor.places[a] != kFlat || (flatFrom >= 0 && flatFrom != tensor.flatFrom))
+      if (tensor.dimOfAxis[a] != kFlat || (flatFrom >= 0 && flatFrom != tensor.flatFrom))
         return false;
       flatFrom = tensor.flatFrom;
       origin = tensor.origins[a];
@@ -134,9 +134,9 @@ private:
     bool changed = false;
     for (unsigned i : to) {
       FactorTensor &tensor = graph.tensors[i];
-      if (flatFrom < 0 || tensor.dims.empty() || tensor.fixed || tensor.places[a] != kNowhere)
+      if (flatFrom < 0 || tensor.dims.empty() || tensor.fixed || tensor.dimOfAxis[a] != kReplicated)
         continue;
-      tensor.places[a] = kFlat;
+      tensor.dimOfAxis[a] = kFlat;
       tensor.origins[a] = origin;
       tensor.flatFrom = flatFrom;
       changed = true;
@@ -165,7 +165,7 @@ private:
   }
 
   FactorGraph &graph;
-  bool isChoosy = true;
+  bool onlyPreferred = true;
 };
 
 } // namespace

@@ -31,8 +31,8 @@ struct FactorDim {
 
 struct FactorTensor {
   std::vector<FactorDim> dims;
-  std::vector<int> places; ///< per axis: a dimension, kNowhere or kFlat
-  int flatFrom = 0;        ///< first flattened dimension, where some place is kFlat
+  std::vector<int> dimOfAxis; ///< per axis: a dimension, kReplicated or kFlat
+  int flatFrom = 0;           ///< first flattened dimension, where some place is kFlat
   bool fixed = false;
   /// Per axis, the tensor that had it to begin with and from which it came here, as an index; -1
   /// where the axis is nowhere. Filled in by propagateFactors.
@@ -61,7 +61,7 @@ std::set<int> findSplitFactors(const FactorGraph &graph, const FactorNode &node,
 int findOrigin(const FactorGraph &graph, const FactorNode &node, size_t axis, int factor);
 
 /// Product of the degrees of the axes that split `dim` of `tensor`; an auto axis counts as 1.
-int64_t getParts(const FactorGraph &graph, const FactorTensor &tensor, int dim);
+int64_t getDegree(const FactorGraph &graph, const FactorTensor &tensor, int dim);
 
 } // namespace titan::dist
 

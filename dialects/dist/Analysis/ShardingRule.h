@@ -28,7 +28,7 @@ enum class FactorKind {
 /// says, so that axes divide them. Their values are arbitrary unless said otherwise.
 enum class Padding {
   Forbidden, ///< they would mix with the others: the operation needs its dimensions as they are
-  Apart,     ///< they come of nothing but padding and go nowhere else
+  Isolated,  ///< they come of nothing but padding and go nowhere else
   Reduced,   ///< they take part in the reduction: operands must hold its identity there
   Zeroed     ///< no operand walks the factor, and results are 0 there
 };

@@ -10,17 +10,17 @@ using namespace titan::dist;
 std::string SourceValue::print() const {
   if (file.empty())
     return name;
-  std::string place = file + ":" + std::to_string(line);
-  return name.empty() ? place : name + " " + place;
+  std::string location = file + ":" + std::to_string(line);
+  return name.empty() ? location : name + " " + location;
 }
 
 SourceValue titan::dist::getSourceValue(Location location) {
   SourceValue value;
   if (auto name = location->findInstanceOf<NameLoc>())
     value.name = name.getName().str();
-  if (auto place = location->findInstanceOf<FileLineColLoc>()) {
-    value.file = place.getFilename().str();
-    value.line = place.getLine();
+  if (auto lineLoc = location->findInstanceOf<FileLineColLoc>()) {
+    value.file = lineLoc.getFilename().str();
+    value.line = lineLoc.getLine();
   }
   return value;
 }

@@ -58,20 +58,20 @@ static StringAttr findUnknownStore(ArrayAttr stores) {
 
 /// Whether `entry`, an element of `dist.overrides`, has the parts that it may have and no others.
 static bool isOverride(Attribute entry) {
-  auto parts = dyn_cast<DictionaryAttr>(entry);
-  auto of = parts ? parts.getAs<StringAttr>("of") : StringAttr();
-  if (!of || (of != "parameters" && of != "values") || !parts.contains("names"))
+  auto fields = dyn_cast<DictionaryAttr>(entry);
+  auto of = fields ? fields.getAs<StringAttr>("of") : StringAttr();
+  if (!of || (of != "parameters" && of != "values") || !fields.contains("names"))
     return false;
-  return llvm::all_of(parts, [&](NamedAttribute part) {
-    bool mayBe = part.getName() == "names" || part.getName() == "splits" ||
-                 (part.getName() == "stores" && of == "parameters");
-    auto list = dyn_cast<ArrayAttr>(part.getValue());
-    return part.getName() == "of" ||
+  return llvm::all_of(fields, [&](NamedAttribute field) {
+    bool mayBe = field.getName() == "names" || field.getName() == "shards" ||
+                 (field.getName() == "stores" && of == "parameters");
+    auto list = dyn_cast<ArrayAttr>(field.getValue());
+    return field.getName() == "of" ||
            (mayBe && list && llvm::all_of(list, llvm::IsaPred<StringAttr>));
   });
 }
 
-LogicalResult MapOp::verify() {
+LogicalResult AxisRulesOp::verify() {
   MeshOp mesh = MeshOp::lookup(*this);
   if (!mesh || llvm::none_of(mesh.getAxes().getAsRange<MeshAxisAttr>(),
                              [&](MeshAxisAttr axis) { return axis.getName() == getAxisAttr(); }))
@@ -79,7 +79,7 @@ LogicalResult MapOp::verify() {
   if (StringAttr kind = findUnknownStore(getStores()))
     return emitOpError("(C2) expected params, grads or optimizer, got ") << kind;
   for (Attribute name : getPads().value_or(ArrayAttr::get(getContext(), {})))
-    if (!llvm::is_contained(getSplits(), name) && !llvm::is_contained(getOtherwise(), name))
+    if (!llvm::is_contained(getShards(), name) && !llvm::is_contained(getFallback(), name))
       return emitOpError("(C3) the axis does not split ") << name;
   auto overrides = (*this)->getAttrOfType<ArrayAttr>("dist.overrides");
   for (Attribute entry : overrides ? overrides.getValue() : ArrayRef<Attribute>()) {
@@ -101,9 +101,9 @@ LogicalResult ReshardOp::verify() {
 
 namespace {
 /// Where a sharding names axes: a dimension's list, the flat axes or the partial axes.
-enum class Place { Dim, Flat, Partial };
+enum class AxisList { Dim, Flat, Partial };
 struct Change {
-  Place place;
+  AxisList list;
   bool appended; // else removed
 };
 } // namespace
@@ -128,7 +128,7 @@ static bool isUnion(ArrayAttr larger, ArrayAttr smaller, ArrayAttr axes) {
 
 /// Moving axes changes nothing else: not how partial values combine (a whole value can only become
 /// a partial sum), nor what flat storage lies on, which is cut from what the dimensions leave.
-static bool keepsRest(ShardingAttr from, ShardingAttr to) {
+static bool preservesRest(ShardingAttr from, ShardingAttr to) {
   ReductionKind kind = from.isPartial() ? from.getPartialKind() : ReductionKind::Sum;
   if (to.isPartial() && to.getPartialKind() != kind)
     return false;
@@ -141,53 +141,53 @@ static bool keepsRest(ShardingAttr from, ShardingAttr to) {
 static FailureOr<SmallVector<Change>> findChanges(ShardingAttr from, ShardingAttr to,
                                                   ArrayAttr axes) {
   SmallVector<Change> changes;
-  auto compare = [&](Place place, ArrayAttr before, ArrayAttr after) -> LogicalResult {
+  auto compare = [&](AxisList list, ArrayAttr before, ArrayAttr after) -> LogicalResult {
     if (before == after)
       return success();
-    auto grows = place == Place::Partial ? isUnion : isExtension;
+    auto grows = list == AxisList::Partial ? isUnion : isExtension;
     if (grows(after, before, axes))
-      changes.push_back({place, true});
+      changes.push_back({list, true});
     else if (grows(before, after, axes))
-      changes.push_back({place, false});
+      changes.push_back({list, false});
     else
       return failure();
     return success();
   };
   for (auto [before, after] : llvm::zip_equal(from.getDimAxes(), to.getDimAxes()))
-    if (failed(compare(Place::Dim, before, after)))
+    if (failed(compare(AxisList::Dim, before, after)))
       return failure();
-  if (failed(compare(Place::Flat, from.getFlatAxes(), to.getFlatAxes())) ||
-      failed(compare(Place::Partial, from.getPartialAxes(), to.getPartialAxes())))
+  if (failed(compare(AxisList::Flat, from.getFlatAxes(), to.getFlatAxes())) ||
+      failed(compare(AxisList::Partial, from.getPartialAxes(), to.getPartialAxes())))
     return failure();
   return changes;
 }
 
 /// Checks that the axes leave `source` (where given) and arrive at `target` (where given).
-static LogicalResult verifyMove(Operation *op, unsigned i, ArrayAttr axes, ArrayRef<Place> sources,
-                                ArrayRef<Place> targets) {
+static LogicalResult verifyMove(Operation *op, unsigned i, ArrayAttr axes,
+                                ArrayRef<AxisList> sources, ArrayRef<AxisList> targets) {
   auto input = cast<ir::NamedTensorType>(op->getOperand(i).getType());
   auto result = cast<ir::NamedTensorType>(op->getResult(i).getType());
   if (!input.equalsUpToSharding(result))
     return op->emitOpError("(C1) operand and result differ: ") << input << " and " << result;
   ShardingAttr from = input.getShardingOrReplicated(), to = result.getShardingOrReplicated();
   auto changes = findChanges(from, to, axes);
-  bool fits = keepsRest(from, to) && succeeded(changes) &&
+  bool fits = preservesRest(from, to) && succeeded(changes) &&
               changes->size() == size_t(!sources.empty()) + size_t(!targets.empty());
   if (fits)
     for (Change change : *changes)
-      fits &= llvm::is_contained(change.appended ? targets : sources, change.place);
+      fits &= llvm::is_contained(change.appended ? targets : sources, change.list);
   if (!fits)
     return op->emitOpError("(C2) does not lead from ")
            << input << " to " << result << " by " << axes;
   return success();
 }
 
-static LogicalResult verifyMoves(Operation *op, ArrayAttr axes, ArrayRef<Place> sources,
-                                 ArrayRef<Place> targets) {
+static LogicalResult verifyMoves(Operation *op, ArrayAttr axes, ArrayRef<AxisList> sources,
+                                 ArrayRef<AxisList> targets) {
   unsigned count = op->getNumOperands();
   if (count == 0 || op->getNumResults() != count)
-    return op->emitOpError("(C1) exchanges ")
-           << count << " operands for " << op->getNumResults() << " results";
+    return op->emitOpError("(C1) has ")
+           << count << " operands but " << op->getNumResults() << " results";
   auto first = cast<ir::NamedTensorType>(op->getOperand(0).getType());
   ShardingAttr sharding = first.getShardingOrReplicated();
   for (unsigned i = 0; i < count; ++i) {
@@ -196,28 +196,28 @@ static LogicalResult verifyMoves(Operation *op, ArrayAttr axes, ArrayRef<Place> 
     auto type = cast<ir::NamedTensorType>(op->getOperand(i).getType());
     if (type.getElementType() != first.getElementType() ||
         type.getShardingOrReplicated().getPartialKind() != sharding.getPartialKind())
-      return op->emitOpError("(C3) exchanges ") << type << " together with " << first;
+      return op->emitOpError("(C3) coalesces ") << type << " with " << first;
   }
   return success();
 }
 
 LogicalResult AllGatherOp::verify() {
-  return verifyMoves(*this, getAxes(), {Place::Dim, Place::Flat}, {});
+  return verifyMoves(*this, getAxes(), {AxisList::Dim, AxisList::Flat}, {});
 }
 LogicalResult AllReduceOp::verify() {
-  return verifyMoves(*this, getAxes(), {Place::Partial}, {});
+  return verifyMoves(*this, getAxes(), {AxisList::Partial}, {});
 }
 LogicalResult AllToAllOp::verify() {
-  return verifyMoves(*this, getAxes(), {Place::Dim}, {Place::Dim});
+  return verifyMoves(*this, getAxes(), {AxisList::Dim}, {AxisList::Dim});
 }
 LogicalResult ReduceScatterOp::verify() {
-  return verifyMoves(*this, getAxes(), {Place::Partial}, {Place::Dim, Place::Flat});
+  return verifyMoves(*this, getAxes(), {AxisList::Partial}, {AxisList::Dim, AxisList::Flat});
 }
 LogicalResult LocalSliceOp::verify() {
-  return verifyMove(*this, 0, getAxes(), {}, {Place::Dim, Place::Flat});
+  return verifyMove(*this, 0, getAxes(), {}, {AxisList::Dim, AxisList::Flat});
 }
 LogicalResult MakePartialOp::verify() {
-  return verifyMove(*this, 0, getAxes(), {}, {Place::Partial});
+  return verifyMove(*this, 0, getAxes(), {}, {AxisList::Partial});
 }
 
 Location dist::getValueLocation(OpResult result) {

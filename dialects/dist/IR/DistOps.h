@@ -57,7 +57,7 @@ int64_t getLocalNumElements(ir::NamedTensorType type, const Degrees &degrees);
 
 /// Whether an exchange between these types goes row by row: one of them is flat below its first
 /// dimensions, the other is not flat, and axes split the dimensions of both alike.
-bool exchangesRows(ir::NamedTensorType a, ir::NamedTensorType b);
+bool isRowwiseCollective(ir::NamedTensorType a, ir::NamedTensorType b);
 
 /// Product of the degrees of `axes` (an array of StringAttr).
 int64_t getDegreeProduct(mlir::ArrayAttr axes, const Degrees &degrees);

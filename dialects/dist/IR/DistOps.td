@@ -33,7 +33,7 @@ def Dist_MeshOp : Dist_Op<"mesh", [Symbol]> {
   }];
 }
 
-def Dist_MapOp : Dist_Op<"map"> {
+def Dist_AxisRulesOp : Dist_Op<"axis_rules"> {
   let summary = "the user's mapping of dimensions to one mesh axis";
   let description = [{
     What a line of a `parallel` declaration says: the axis splits the first dimension of `splits` that
@@ -53,17 +53,17 @@ def Dist_MapOp : Dist_Op<"map"> {
 
     Examples:
     ```mlir
-    dist.map "tp" splits ["ffn"] otherwise ["seq"] stores [] {dist.overrides = [
-      {of = "parameters", names = ["table"], splits = ["embed"], stores = []},
-      {of = "values", names = ["layers.h"], splits = []} ]}
+    dist.axis_rules "tp" shards ["ffn"] fallback ["seq"] stores [] {dist.overrides = [
+      {of = "parameters", names = ["table"], shards = ["embed"], stores = []},
+      {of = "values", names = ["layers.h"], shards = []} ]}
     ```
 
-    Example: `dist.map "tp" splits ["heads", "ffn"] otherwise ["seq"] stores []`
+    Example: `dist.axis_rules "tp" shards ["heads", "ffn"] fallback ["seq"] stores []`
   }];
-  let arguments = (ins StrAttr:$axis, StrArrayAttr:$splits, StrArrayAttr:$otherwise, StrArrayAttr:$stores,
+  let arguments = (ins StrAttr:$axis, StrArrayAttr:$shards, StrArrayAttr:$fallback, StrArrayAttr:$stores,
                        OptionalAttr<StrArrayAttr>:$pads);
   let assemblyFormat = [{
-    $axis `splits` $splits `otherwise` $otherwise `stores` $stores (`pads` $pads^)? attr-dict
+    $axis `shards` $shards `fallback` $fallback `stores` $stores (`pads` $pads^)? attr-dict
   }];
   let hasVerifier = 1;
 }

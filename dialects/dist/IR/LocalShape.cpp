@@ -45,7 +45,7 @@ int64_t dist::getLocalNumElements(ir::NamedTensorType type, const Degrees &degre
   return product;
 }
 
-bool dist::exchangesRows(ir::NamedTensorType a, ir::NamedTensorType b) {
+bool dist::isRowwiseCollective(ir::NamedTensorType a, ir::NamedTensorType b) {
   ShardingAttr flat = a.getShardingOrReplicated(), whole = b.getShardingOrReplicated();
   if (!flat.isFlat())
     std::swap(flat, whole);

@@ -41,7 +41,7 @@ LayerOp dist::getLayer(Operation *collective) {
 
 LogicalResult LayerOp::verify() {
   ir::NamedTensorType stack = getStack().getType();
-  if (stack.getRank() == 0 || ir::RepeatOp::getSliceType(stack) != getType())
+  if (stack.getRank() == 0 || ir::RepeatOp::getSlotType(stack) != getType())
     return emitOpError("(C1) gives ") << getType() << ", which is no slice of " << stack;
   auto index = dyn_cast_or_null<BlockArgument>(getIndex());
   std::optional<ir::RepeatVariant> body = index ? ir::findVariant(index.getOwner()) : std::nullopt;

@@ -66,22 +66,22 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
     return {};
   if (succeeded(parser.parseOptionalKeyword("partial"))) {
     StringRef word;
-    SMLoc place = parser.getCurrentLocation();
+    SMLoc location = parser.getCurrentLocation();
     if (parser.parseKeyword(&word))
       return {};
     std::optional<ReductionKind> parsed = symbolizeReductionKind(word);
     if (!parsed) {
-      parser.emitError(place, "expected sum, max or min");
+      parser.emitError(location, "expected sum, max or min");
       return {};
     }
     kind = *parsed;
     if (parseAxisList(parser, partial))
       return {};
   }
-  SMLoc place = parser.getCurrentLocation();
+  SMLoc location = parser.getCurrentLocation();
   if (parser.parseGreater())
     return {};
-  auto complain = [&]() -> InFlightDiagnostic { return parser.emitError(place); };
+  auto complain = [&]() -> InFlightDiagnostic { return parser.emitError(location); };
   function_ref<InFlightDiagnostic()> emitError = complain;
   return getChecked(emitError, parser.getContext(), ArrayRef<ArrayAttr>(dims), flat, flatFrom,
                     partial, kind);

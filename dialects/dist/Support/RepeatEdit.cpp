@@ -12,22 +12,23 @@ using ir::RepeatOp;
 /// Replaces `repeat` by one that has its bodies. New carried values stand behind the old ones, and
 /// so do new stacks.
 static RepeatOp replace(RepeatOp repeat, TypeRange types, ValueRange inits, ValueRange slices,
-                        const ir::VariantLists &sliceUsers, const ir::VariantLists &stackUsers) {
+                        const ir::VariantLists &scannedUsers,
+                        const ir::VariantLists &stackedUsers) {
   auto wider = OpBuilder(repeat).create<RepeatOp>(repeat.getLoc(), types, repeat.getDim(),
                                                   repeat.getReverse(), repeat.getIterations(),
-                                                  inits, slices, sliceUsers, stackUsers);
+                                                  inits, slices, scannedUsers, stackedUsers);
   wider->setDiscardableAttrs(repeat->getDiscardableAttrDictionary());
   for (auto [to, from] : llvm::zip_equal(wider.getBodies(), repeat.getBodies()))
     to.takeBody(from);
-  unsigned carried = repeat.getNumCarried(), added = inits.size() - carried;
+  unsigned carried = repeat.getNumIterArgs(), added = inits.size() - carried;
   for (auto [i, result] : llvm::enumerate(repeat.getResults()))
     result.replaceAllUsesWith(wider.getResult(i < carried ? i : i + added));
   repeat.erase();
   return wider;
 }
 
-RepeatOp dist::addCarried(RepeatOp repeat, ValueRange added) {
-  unsigned carried = repeat.getNumCarried();
+RepeatOp dist::addIterArgs(RepeatOp repeat, ValueRange added) {
+  unsigned carried = repeat.getNumIterArgs();
   for (const ir::RepeatVariant &body : repeat.getVariants()) {
     SmallVector<Value> arguments;
     for (auto [i, init] : llvm::enumerate(added)) {
@@ -41,27 +42,27 @@ RepeatOp dist::addCarried(RepeatOp repeat, ValueRange added) {
   SmallVector<Value> inits(repeat.getInits());
   llvm::append_range(inits, added);
   SmallVector<Type> types(ValueRange(inits).getTypes());
-  llvm::append_range(types, repeat.getStackedResults().getTypes());
-  return replace(repeat, types, inits, repeat.getSlices(), repeat.getAllSliceUsers(),
-                 repeat.getAllStackUsers());
+  llvm::append_range(types, repeat.getStackedOutputs().getTypes());
+  return replace(repeat, types, inits, repeat.getScannedInputs(), repeat.getAllScannedUsers(),
+                 repeat.getAllStackedUsers());
 }
 
-RepeatOp dist::addSlices(RepeatOp repeat, ArrayRef<VariantStack> stacks) {
-  SmallVector<Value> slices(repeat.getSlices());
-  ir::VariantLists users = repeat.getAllSliceUsers();
+RepeatOp dist::addScannedInputs(RepeatOp repeat, ArrayRef<VariantStack> stacks) {
+  SmallVector<Value> slices(repeat.getScannedInputs());
+  ir::VariantLists users = repeat.getAllScannedUsers();
   for (auto [stack, variant] : stacks) {
     slices.push_back(stack);
     users.push_back({static_cast<int64_t>(variant)});
     repeat.getVariant(variant).getBlock().addArgument(
-        RepeatOp::getSliceType(cast<NamedTensorType>(stack.getType())), stack.getLoc());
+        RepeatOp::getSlotType(cast<NamedTensorType>(stack.getType())), stack.getLoc());
   }
   return replace(repeat, repeat.getResultTypes(), repeat.getInits(), slices, users,
-                 repeat.getAllStackUsers());
+                 repeat.getAllStackedUsers());
 }
 
-RepeatOp dist::addStacks(RepeatOp repeat, ValueRange values) {
+RepeatOp dist::addStackedOutputs(RepeatOp repeat, ValueRange values) {
   SmallVector<Type> types(repeat.getResultTypes());
-  ir::VariantLists users = repeat.getAllStackUsers();
+  ir::VariantLists users = repeat.getAllStackedUsers();
   for (Value value : values) {
     unsigned variant = ir::findVariant(value.getParentBlock())->getNumber();
     users.push_back({static_cast<int64_t>(variant)});
@@ -69,8 +70,8 @@ RepeatOp dist::addStacks(RepeatOp repeat, ValueRange values) {
                                              cast<NamedTensorType>(value.getType())));
     repeat.getVariant(variant).getYield().getValuesMutable().append(value);
   }
-  return replace(repeat, types, repeat.getInits(), repeat.getSlices(), repeat.getAllSliceUsers(),
-                 users);
+  return replace(repeat, types, repeat.getInits(), repeat.getScannedInputs(),
+                 repeat.getAllScannedUsers(), users);
 }
 
 BlockArgument dist::getParameter(Value value) {
@@ -78,9 +79,9 @@ BlockArgument dist::getParameter(Value value) {
   if (!argument)
     return {};
   if (std::optional<ir::RepeatVariant> body = ir::findVariant(argument.getOwner())) {
-    for (const ir::RepeatVariant::Slice &slice : body->getSlices())
-      if (slice.slice == argument)
-        return getParameter(slice.stack);
+    for (const ir::RepeatVariant::ScannedInput &slice : body->getScannedInputs())
+      if (slice.slot == argument)
+        return getParameter(slice.input);
     return {};
   }
   auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());

@@ -13,16 +13,16 @@ namespace titan::dist {
 
 /// Replaces `repeat` by one that also carries `inits`, behind what it carries: each body yields
 /// what it gets.
-ir::RepeatOp addCarried(ir::RepeatOp repeat, mlir::ValueRange inits);
+ir::RepeatOp addIterArgs(ir::RepeatOp repeat, mlir::ValueRange inits);
 
 /// A stack and the variant that uses it.
 using VariantStack = std::pair<mlir::Value, unsigned>;
 
 /// Replaces `repeat` by one that gives these variants slices of these stacks, behind their others.
-ir::RepeatOp addSlices(ir::RepeatOp repeat, llvm::ArrayRef<VariantStack> stacks);
+ir::RepeatOp addScannedInputs(ir::RepeatOp repeat, llvm::ArrayRef<VariantStack> stacks);
 
 /// Replaces `repeat` by one that stacks these values of its bodies, behind its other results.
-ir::RepeatOp addStacks(ir::RepeatOp repeat, mlir::ValueRange values);
+ir::RepeatOp addStackedOutputs(ir::RepeatOp repeat, mlir::ValueRange values);
 
 /// The function's parameter that `value` is, or that a repeat gave it slices of; else null.
 mlir::BlockArgument getParameter(mlir::Value value);

@@ -56,7 +56,7 @@ struct ContractCost : Base<ContractCost, ContractOp> {
 };
 
 /// An addition for every update.
-struct PutCost : Base<PutCost, PutOp> {
+struct ScatterCost : Base<ScatterCost, ScatterOp> {
   double getFlops(Operation *op, const dist::Degrees &degrees) const {
     return countJoined(op->getOperand(0), op->getOperand(1), degrees);
   }
@@ -138,7 +138,7 @@ void ir::registerCostModels(DialectRegistry &registry) {
     AdamWOp::attachInterface<AdamWCost>(*context);
     ReduceOp::attachInterface<ReduceCost>(*context);
     ContractOp::attachInterface<ContractCost>(*context);
-    PutOp::attachInterface<PutCost>(*context);
+    ScatterOp::attachInterface<ScatterCost>(*context);
     AttentionOp::attachInterface<AttentionCost>(*context);
     AttentionGradOp::attachInterface<AttentionGradCost>(*context);
     RotaryOp::attachInterface<RotaryCost>(*context);

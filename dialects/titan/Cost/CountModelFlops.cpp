@@ -18,9 +18,9 @@ static double getElements(Value value) {
 static bool isOnlyLookedUp(Value parameter) {
   return !parameter.use_empty() && llvm::all_of(parameter.getUses(), [](OpOperand &use) {
     Operation *user = use.getOwner();
-    if (auto take = dyn_cast<TakeOp>(user))
-      return use.get() == take.getInput();
-    return isa<AnchorOp, RenameOp, CastOp>(user) && isOnlyLookedUp(user->getResult(0));
+    if (auto gather = dyn_cast<GatherOp>(user))
+      return use.get() == gather.getInput();
+    return isa<ShardingConstraintOp, RenameOp, CastOp>(user) && isOnlyLookedUp(user->getResult(0));
   });
 }
 

@@ -10,14 +10,15 @@ using namespace titan::ir;
 /// The value that `value` is another form of; null where it is computed or a plain argument.
 static Value getOrigin(Value value) {
   if (Operation *op = value.getDefiningOp())
-    return isa<AnchorOp, StopGradientOp, CastOp, RenameOp, SplitOp, MergeOp, SliceOp>(op)
+    return isa<ShardingConstraintOp, StopGradientOp, CastOp, RenameOp, SplitOp, MergeOp, SliceOp>(
+               op)
                ? op->getOperand(0)
                : Value();
   auto arg = cast<BlockArgument>(value);
   if (std::optional<RepeatVariant> body = findVariant(arg.getOwner()))
-    for (const RepeatVariant::Slice &slice : body->getSlices())
-      if (slice.slice == arg)
-        return slice.stack;
+    for (const RepeatVariant::ScannedInput &slice : body->getScannedInputs())
+      if (slice.slot == arg)
+        return slice.input;
   return Value();
 }
 

@@ -27,12 +27,13 @@ NamedTensorType Vjp::getSumType(Value operand, Value terms) {
   return type.withElementType(getWider(type.getElementType(), getElementTypeOf(terms)));
 }
 
-static LogicalResult flow(AnchorOp op, Vjp &v) {
+static LogicalResult flow(ShardingConstraintOp op, Vjp &v) {
   v.flowTo(0, [&] {
-    auto anchor = v.create<AnchorOp>(v.getTypeLike(op.getInput(), v.cotangent()), v.cotangent());
+    auto constraint =
+        v.create<ShardingConstraintOp>(v.getTypeLike(op.getInput(), v.cotangent()), v.cotangent());
     if (Attribute name = op->getAttr(attr::kName))
-      anchor->setAttr(attr::kName, name);
-    return anchor;
+      constraint->setAttr(attr::kName, name);
+    return constraint;
   });
   return success();
 }
@@ -49,8 +50,8 @@ static Value contractWith(Value lhs, Value rhs, Value operand, Vjp &v) {
   lhs = v.cast(lhs, widest);
   rhs = v.cast(rhs, widest);
   auto contract = v.create<ContractOp>(v.getSumType(operand, lhs), lhs, rhs);
-  StringRef part = isFromParameter(operand) ? "wgrad" : "dgrad";
-  contract->setAttr(attr::kPart, StringAttr::get(operand.getContext(), part));
+  StringRef kind = isFromParameter(operand) ? "wgrad" : "dgrad";
+  contract->setAttr(attr::kGradKind, StringAttr::get(operand.getContext(), kind));
   return contract;
 }
 
@@ -83,18 +84,18 @@ static LogicalResult flow(CheckIndexOp, Vjp &) {
   return success();
 }
 
-static LogicalResult flow(TakeOp op, Vjp &v) {
+static LogicalResult flow(GatherOp op, Vjp &v) {
   v.flowTo(0, [&] {
     // Rows may take many updates each.
     NamedTensorType type = v.getSumType(op.getInput(), v.cotangent());
     type = type.withElementType(getAccumulationType(type.getElementType()));
-    return v.create<PutOp>(type, v.cotangent(), op.getIndices(), op.getAlongAttr());
+    return v.create<ScatterOp>(type, v.cotangent(), op.getIndices(), op.getAlongAttr());
   });
   return success();
 }
 
 /// Every update lies at the place its index names, so it receives what the cotangent has there.
-static LogicalResult flow(PutOp op, Vjp &v) {
+static LogicalResult flow(ScatterOp op, Vjp &v) {
   if (op.getInto())
     v.flowTo(2, [&] { return v.cotangent(); });
   v.flowTo(0, [&] {
@@ -104,8 +105,8 @@ static LogicalResult flow(PutOp op, Vjp &v) {
       if (dim.getName() != op.getAlongAttr())
         rest.push_back(dim);
     auto rows = NamedTensorType::get(getElementTypeOf(v.cotangent()), rest);
-    return v.create<TakeOp>(joinTypes(rows, op.getIndices().getType()), v.cotangent(),
-                            op.getIndices(), op.getAlongAttr());
+    return v.create<GatherOp>(joinTypes(rows, op.getIndices().getType()), v.cotangent(),
+                              op.getIndices(), op.getAlongAttr());
   });
   return success();
 }
@@ -156,7 +157,7 @@ static LogicalResult flow(TopKOp op, Vjp &v) {
   v.flowTo(0, [&] {
     NamedTensorType type = v.getSumType(op.getInput(), v.cotangent(0));
     type = type.withElementType(getAccumulationType(type.getElementType()));
-    return v.create<PutOp>(type, v.cotangent(0), op.getIndices(), op.getAlongAttr());
+    return v.create<ScatterOp>(type, v.cotangent(0), op.getIndices(), op.getAlongAttr());
   });
   return success();
 }
@@ -173,8 +174,9 @@ static LogicalResult flow(CumulativeSumOp op, Vjp &v) {
 }
 
 void attachTensorVjps(MLIRContext *context) {
-  attachVjps<AnchorOp, StopGradientOp, ContractOp, ReduceOp, CheckIndexOp, TakeOp, PutOp, RenameOp,
-             SplitOp, MergeOp, SliceOp, PadOp, TopKOp, CumulativeSumOp>(context);
+  attachVjps<ShardingConstraintOp, StopGradientOp, ContractOp, ReduceOp, CheckIndexOp, GatherOp,
+             ScatterOp, RenameOp, SplitOp, MergeOp, SliceOp, PadOp, TopKOp, CumulativeSumOp>(
+      context);
 }
 
 } // namespace titan::ir

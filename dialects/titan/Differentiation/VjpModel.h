@@ -35,7 +35,7 @@ public:
     setLoc(getGradientLoc(op->getLoc(), operand));
     // What ranks have of a parameter's gradient is added up in the type declared for it.
     operandCotangents[i] =
-        fitTo(build(), getCotangentType(operand), /*roundsTerms=*/isFromParameter(operand));
+        fitTo(build(), getCotangentType(operand), /*roundBeforeReduce=*/isFromParameter(operand));
   }
 
   /// The type of a sum of `terms` that becomes the cotangent of `operand`: made in the cotangent's

@@ -19,10 +19,10 @@ public:
   enum Side { Queries, Keys, Documents };
 
   template <typename Op>
-  AttentionWalk(Op op, const RankPlace &place)
+  AttentionWalk(Op op, const ShardOffsets &shardOffsets)
       : op(op), along(op.getAlongAttr()), heads{op.getHeadAttr(), op.getValueHead().getName()},
         scale(op.getScale().convertToDouble()), causal(op.getCausal()), window(op.getWindow()),
-        cap(op.getSoftCap() ? op.getSoftCap()->convertToDouble() : 0), place(place) {}
+        cap(op.getSoftCap() ? op.getSoftCap()->convertToDouble() : 0), shardOffsets(shardOffsets) {}
 
   LogicalResult add(Value value, const HostTensor &tensor, Side side);
 
@@ -57,7 +57,7 @@ public:
   bool causal;
   std::optional<int64_t> window;
   double cap; ///< 0: none
-  const RankPlace &place;
+  const ShardOffsets &shardOffsets;
   std::vector<LocalDim> outer;
   std::vector<Tensor> tensors;
   int64_t counts[3] = {0, 0, 0}, offsets[3] = {0, 0, 0}; ///< by side
@@ -68,7 +68,7 @@ LogicalResult AttentionWalk::add(Value value, const HostTensor &tensor, Side sid
   auto type = cast<NamedTensorType>(value.getType());
   if (type.getShardingOrReplicated().isFlat())
     return op->emitOpError("does not work on flat storage");
-  std::vector<LocalDim> dims = getLocalDims(type, tensor, place);
+  std::vector<LocalDim> dims = getLocalDims(type, tensor, shardOffsets);
   Tensor added;
   added.strides.assign(outer.size(), 0);
   int64_t stride = 1;
@@ -136,10 +136,11 @@ void addScaled(double factor, const double *from, int64_t fromStride, double *to
 
 struct AttentionModel : EvaluableOpInterface::ExternalModel<AttentionModel, AttentionOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
-                         MutableArrayRef<HostTensor> results, const RankPlace &place) const {
+                         MutableArrayRef<HostTensor> results,
+                         const ShardOffsets &shardOffsets) const {
     using Walk = AttentionWalk;
     auto attention = cast<AttentionOp>(op);
-    Walk w(attention, place);
+    Walk w(attention, shardOffsets);
     if (failed(w.add(attention.getQuery(), *operands[0], Walk::Queries)) ||
         failed(w.add(attention.getKey(), *operands[1], Walk::Keys)) ||
         failed(w.add(attention.getValue(), *operands[2], Walk::Keys)) ||
@@ -188,10 +189,11 @@ struct AttentionModel : EvaluableOpInterface::ExternalModel<AttentionModel, Atte
 struct AttentionGradModel
     : EvaluableOpInterface::ExternalModel<AttentionGradModel, AttentionGradOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
-                         MutableArrayRef<HostTensor> results, const RankPlace &place) const {
+                         MutableArrayRef<HostTensor> results,
+                         const ShardOffsets &shardOffsets) const {
     using Walk = AttentionWalk;
     auto grad = cast<AttentionGradOp>(op);
-    Walk w(grad, place);
+    Walk w(grad, shardOffsets);
     // dy, q, k, v, y, lse, then dq, dk, dv. The queries come first, since they have all dimensions.
     constexpr Walk::Side sides[9] = {Walk::Queries, Walk::Queries, Walk::Keys,
                                      Walk::Keys,    Walk::Queries, Walk::Queries,
@@ -202,7 +204,8 @@ struct AttentionGradModel
         return failure();
     }
     unsigned next = 6;
-    if (grad.getThrough() && failed(w.add(grad.getThrough(), *operands[next++], Walk::Queries)))
+    if (grad.getLseCotangent() &&
+        failed(w.add(grad.getLseCotangent(), *operands[next++], Walk::Queries)))
       return failure();
     if (grad.getDocuments() && failed(w.add(grad.getDocuments(), *operands[next], Walk::Documents)))
       return failure();
@@ -228,9 +231,9 @@ struct AttentionGradModel
     auto stride = [&](int t) { return w.tensors[t].head; };
     int64_t head = w.tensors[1].size, valueHead = w.tensors[3].size;
     double delta = dot(row(0, i), stride(0), row(4, i), stride(4), valueHead);
-    if (grad.getThrough())
+    if (grad.getLseCotangent())
       delta -= *row(9, i);
-    int documentsAt = grad.getThrough() ? 10 : 9;
+    int documentsAt = grad.getLseCotangent() ? 10 : 9;
     const double *documents = grad.getDocuments() ? row(documentsAt, 0) : nullptr;
     double lse = *row(5, i);
     for (int64_t j = 0; j < w.counts[AttentionWalk::Keys]; ++j) {

@@ -22,8 +22,9 @@ int64_t getGlobalIndex(const IndexSpace &space, NamedTensorType type, int64_t at
 /// The index space is the results'. What computes with the index gets it before the operands: the
 /// global one, row-major.
 LogicalResult evaluateElementwise(Operation *op, ArrayRef<const HostTensor *> operands,
-                                  MutableArrayRef<HostTensor> results, const RankPlace &place) {
-  IndexSpace space(op, place);
+                                  MutableArrayRef<HostTensor> results,
+                                  const ShardOffsets &offsets) {
+  IndexSpace space(op, offsets);
   if (failed(space.join(op->getResult(0), results[0])))
     return failure();
   int64_t resultRank = space.getRank();
@@ -57,8 +58,8 @@ LogicalResult evaluateElementwise(Operation *op, ArrayRef<const HostTensor *> op
 
 template <typename Op> struct Model : EvaluableOpInterface::ExternalModel<Model<Op>, Op> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
-                         MutableArrayRef<HostTensor> results, const RankPlace &place) const {
-    return evaluateElementwise(op, operands, results, place);
+                         MutableArrayRef<HostTensor> results, const ShardOffsets &offsets) const {
+    return evaluateElementwise(op, operands, results, offsets);
   }
 };
 

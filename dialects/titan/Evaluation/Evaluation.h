@@ -4,7 +4,7 @@
 // written to be obviously right rather than fast, since every pass and the emitted program are
 // tested against them; only contractions are blocked, or nothing but toys could be run.
 //
-// An operation learns which part of a dimension a rank holds from RankPlace. Where two operands
+// An operation learns which part of a dimension a rank holds from ShardOffsets. Where two operands
 // share a dimension, both must hold the same part of it: anything else is an error here, because
 // such a program would compute silently wrong numbers.
 //

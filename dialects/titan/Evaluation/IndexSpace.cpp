@@ -7,12 +7,13 @@ using namespace titan;
 using namespace titan::ir;
 
 std::vector<LocalDim> ir::getLocalDims(NamedTensorType type, const HostTensor &tensor,
-                                       const RankPlace &place) {
+                                       const ShardOffsets &offsets) {
   std::vector<LocalDim> dims;
   dist::ShardingAttr sharding = type.getShardingOrReplicated();
   int64_t named = sharding.isFlat() ? sharding.getFlatFrom() : type.getRank();
   for (int64_t i = 0; i < named; ++i)
-    dims.push_back({type.getDims()[i].getName().str(), tensor.shape[i], place.getOffset(type, i)});
+    dims.push_back(
+        {type.getDims()[i].getName().str(), tensor.shape[i], offsets.getOffset(type, i)});
   if (sharding.isFlat()) {
     std::string name = "flat";
     for (auto axis : sharding.getFlatAxes().getAsRange<StringAttr>())
@@ -24,7 +25,7 @@ std::vector<LocalDim> ir::getLocalDims(NamedTensorType type, const HostTensor &t
 
 LogicalResult IndexSpace::join(Value value, const HostTensor &tensor) {
   auto type = cast<NamedTensorType>(value.getType());
-  for (const LocalDim &dim : getLocalDims(type, tensor, *place)) {
+  for (const LocalDim &dim : getLocalDims(type, tensor, *offsets)) {
     auto known = llvm::find_if(dims, [&](const LocalDim &d) { return d.name == dim.name; });
     if (known == dims.end()) {
       dims.push_back(dim);
@@ -40,7 +41,7 @@ LogicalResult IndexSpace::join(Value value, const HostTensor &tensor) {
 
 std::vector<int64_t> IndexSpace::getStrides(Value value, const HostTensor &tensor) const {
   auto type = cast<NamedTensorType>(value.getType());
-  std::vector<LocalDim> own = getLocalDims(type, tensor, *place);
+  std::vector<LocalDim> own = getLocalDims(type, tensor, *offsets);
   std::vector<int64_t> strides(dims.size(), 0);
   int64_t stride = 1;
   for (size_t i = own.size(); i-- > 0; stride *= own[i].size)

@@ -25,7 +25,7 @@ struct LocalDim {
 
 /// The dimensions of `tensor`, which has the local shape of `type`.
 std::vector<LocalDim> getLocalDims(NamedTensorType type, const HostTensor &tensor,
-                                   const RankPlace &place);
+                                   const ShardOffsets &offsets);
 
 /// Complains at `op` unless every rank holds dimension `dim` of `value` whole.
 mlir::LogicalResult checkWhole(mlir::Operation *op, mlir::Value value, const HostTensor &tensor,
@@ -33,7 +33,7 @@ mlir::LogicalResult checkWhole(mlir::Operation *op, mlir::Value value, const Hos
 
 class IndexSpace {
 public:
-  IndexSpace(mlir::Operation *op, const RankPlace &place) : op(op), place(&place) {}
+  IndexSpace(mlir::Operation *op, const ShardOffsets &offsets) : op(op), offsets(&offsets) {}
 
   /// Adds the dimensions of a tensor. Fails, with an error at the operation, where a dimension is
   /// there already but another part of it is held.
@@ -53,7 +53,7 @@ public:
 
 private:
   mlir::Operation *op;
-  const RankPlace *place;
+  const ShardOffsets *offsets;
   std::vector<LocalDim> dims;
 };
 

@@ -22,8 +22,8 @@ struct Lookup {
 FailureOr<Lookup> joinLookup(Operation *op, StringRef along, Value table,
                              const HostTensor &tableTensor, Value indices,
                              const HostTensor &indexTensor, Value rows, const HostTensor &rowTensor,
-                             const RankPlace &place) {
-  Lookup lookup{IndexSpace(op, place), {}, {}, 1};
+                             const ShardOffsets &offsets) {
+  Lookup lookup{IndexSpace(op, offsets), {}, {}, 1};
   if (failed(lookup.space.join(rows, rowTensor)) || failed(lookup.space.join(indices, indexTensor)))
     return failure();
   int64_t joined = lookup.space.getRank();
@@ -35,7 +35,7 @@ FailureOr<Lookup> joinLookup(Operation *op, StringRef along, Value table,
   lookup.along = lookup.space.getDim(joined);
   lookup.alongStride = tableStrides[joined];
   // The walk must not visit the rows of the table: leave `along` out of the space.
-  lookup.space = IndexSpace(op, place);
+  lookup.space = IndexSpace(op, offsets);
   (void)lookup.space.join(rows, rowTensor);
   (void)lookup.space.join(indices, indexTensor);
   tableStrides.resize(joined);
@@ -44,12 +44,13 @@ FailureOr<Lookup> joinLookup(Operation *op, StringRef along, Value table,
   return lookup;
 }
 
-struct TakeModel : EvaluableOpInterface::ExternalModel<TakeModel, TakeOp> {
+struct GatherModel : EvaluableOpInterface::ExternalModel<GatherModel, GatherOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
-                         MutableArrayRef<HostTensor> results, const RankPlace &place) const {
-    auto take = cast<TakeOp>(op);
-    auto lookup = joinLookup(op, take.getAlong(), take.getInput(), *operands[0], take.getIndices(),
-                             *operands[1], take.getResult(), results[0], place);
+                         MutableArrayRef<HostTensor> results, const ShardOffsets &offsets) const {
+    auto gather = cast<GatherOp>(op);
+    auto lookup =
+        joinLookup(op, gather.getAlong(), gather.getInput(), *operands[0], gather.getIndices(),
+                   *operands[1], gather.getResult(), results[0], offsets);
     if (failed(lookup))
       return failure();
     lookup->space.walk(lookup->strides, [&](const std::vector<int64_t> &at) {
@@ -63,7 +64,7 @@ struct TakeModel : EvaluableOpInterface::ExternalModel<TakeModel, TakeOp> {
 
 struct CheckIndexModel : EvaluableOpInterface::ExternalModel<CheckIndexModel, CheckIndexOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
-                         MutableArrayRef<HostTensor> results, const RankPlace &) const {
+                         MutableArrayRef<HostTensor> results, const ShardOffsets &) const {
     auto check = cast<CheckIndexOp>(op);
     for (double index : operands[0]->data)
       if (index < 0 || index >= static_cast<double>(check.getSize()))
@@ -75,15 +76,16 @@ struct CheckIndexModel : EvaluableOpInterface::ExternalModel<CheckIndexModel, Ch
   }
 };
 
-struct PutModel : EvaluableOpInterface::ExternalModel<PutModel, PutOp> {
+struct ScatterModel : EvaluableOpInterface::ExternalModel<ScatterModel, ScatterOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
-                         MutableArrayRef<HostTensor> results, const RankPlace &place) const {
-    auto put = cast<PutOp>(op);
-    auto lookup = joinLookup(op, put.getAlong(), put.getResult(), results[0], put.getIndices(),
-                             *operands[1], put.getUpdates(), *operands[0], place);
+                         MutableArrayRef<HostTensor> results, const ShardOffsets &offsets) const {
+    auto scatter = cast<ScatterOp>(op);
+    auto lookup =
+        joinLookup(op, scatter.getAlong(), scatter.getResult(), results[0], scatter.getIndices(),
+                   *operands[1], scatter.getUpdates(), *operands[0], offsets);
     if (failed(lookup))
       return failure();
-    if (put.getInto())
+    if (scatter.getInto())
       results[0].data = operands[2]->data;
     else
       std::fill(results[0].data.begin(), results[0].data.end(), 0.0);
@@ -100,6 +102,6 @@ struct PutModel : EvaluableOpInterface::ExternalModel<PutModel, PutOp> {
 
 void ir::attachIndexingEvaluation(MLIRContext &context) {
   CheckIndexOp::attachInterface<CheckIndexModel>(context);
-  TakeOp::attachInterface<TakeModel>(context);
-  PutOp::attachInterface<PutModel>(context);
+  GatherOp::attachInterface<GatherModel>(context);
+  ScatterOp::attachInterface<ScatterModel>(context);
 }

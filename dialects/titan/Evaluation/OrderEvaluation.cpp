@@ -25,7 +25,7 @@ struct Rows {
 
 struct TopKModel : EvaluableOpInterface::ExternalModel<TopKModel, TopKOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
-                         MutableArrayRef<HostTensor> results, const RankPlace &) const {
+                         MutableArrayRef<HostTensor> results, const ShardOffsets &) const {
     auto topK = cast<TopKOp>(op);
     if (failed(checkWhole(op, topK.getInput(), *operands[0], topK.getAlongAttr())))
       return failure();
@@ -39,9 +39,9 @@ struct TopKModel : EvaluableOpInterface::ExternalModel<TopKModel, TopKOp> {
         return elements[i * from.stride] > elements[j * from.stride];
       });
       for (int64_t c = 0; c < to.size; ++c) {
-        int64_t place = to.getFirst(row) + c * to.stride;
-        results[0].data[place] = elements[order[c] * from.stride];
-        results[1].data[place] = static_cast<double>(order[c]);
+        int64_t index = to.getFirst(row) + c * to.stride;
+        results[0].data[index] = elements[order[c] * from.stride];
+        results[1].data[index] = static_cast<double>(order[c]);
       }
     }
     return success();
@@ -51,7 +51,7 @@ struct TopKModel : EvaluableOpInterface::ExternalModel<TopKModel, TopKOp> {
 struct CumulativeSumModel
     : EvaluableOpInterface::ExternalModel<CumulativeSumModel, CumulativeSumOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
-                         MutableArrayRef<HostTensor> results, const RankPlace &) const {
+                         MutableArrayRef<HostTensor> results, const ShardOffsets &) const {
     auto sums = cast<CumulativeSumOp>(op);
     if (failed(checkWhole(op, sums.getInput(), *operands[0], sums.getAlongAttr())))
       return failure();
@@ -60,9 +60,9 @@ struct CumulativeSumModel
       double total = 0;
       for (int64_t i = 0; i < rows.size; ++i) {
         int64_t element = sums.getReverse() ? rows.size - 1 - i : i;
-        int64_t place = rows.getFirst(row) + element * rows.stride;
-        total += operands[0]->data[place];
-        results[0].data[place] = total;
+        int64_t index = rows.getFirst(row) + element * rows.stride;
+        total += operands[0]->data[index];
+        results[0].data[index] = total;
       }
     }
     return success();

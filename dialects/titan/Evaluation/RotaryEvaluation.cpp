@@ -19,7 +19,7 @@ int64_t getStrideOf(Value value, const HostTensor &tensor, StringAttr dim) {
 /// Rotation of pairs: Su et al., arXiv 2104.09864, section 3.4.2.
 struct RotaryModel : EvaluableOpInterface::ExternalModel<RotaryModel, RotaryOp> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
-                         MutableArrayRef<HostTensor> results, const RankPlace &place) const {
+                         MutableArrayRef<HostTensor> results, const ShardOffsets &offsets) const {
     auto rotary = cast<RotaryOp>(op);
     const HostTensor &input = *operands[0];
     if (input.data.size() != results[0].data.size() ||
@@ -31,7 +31,7 @@ struct RotaryModel : EvaluableOpInterface::ExternalModel<RotaryModel, RotaryOp> 
     int64_t alongStride = getStrideOf(rotary.getInput(), input, rotary.getAlongAttr());
     int64_t dimStride = getStrideOf(rotary.getInput(), input, rotary.getDimAttr());
     int64_t size = input.shape[dimAt], pairs = size / 2;
-    int64_t first = place.getOffset(type, alongAt);
+    int64_t first = offsets.getOffset(type, alongAt);
     if (rotary.getStart())
       first += static_cast<int64_t>(operands[1]->data[0]);
     double sign = rotary.getInverse() ? -1 : 1;

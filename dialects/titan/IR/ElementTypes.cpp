@@ -18,7 +18,7 @@ Type ir::getAccumulationType(Type element) {
   return getWider(element, Float32Type::get(element.getContext()));
 }
 
-bool ir::mayHoldSums(Type terms, Type result) {
+bool ir::isSameOrWiderFloat(Type terms, Type result) {
   return terms == result || (isa<FloatType>(terms) && isa<FloatType>(result) &&
                              result.getIntOrFloatBitWidth() > terms.getIntOrFloatBitWidth());
 }
@@ -26,7 +26,7 @@ bool ir::mayHoldSums(Type terms, Type result) {
 bool ir::isAccumulation(Operation *op) {
   auto reduce = dyn_cast_or_null<ReduceOp>(op);
   return reduce ? reduce.getKind() == dist::ReductionKind::Sum
-                : isa_and_nonnull<ContractOp, PutOp>(op);
+                : isa_and_nonnull<ContractOp, ScatterOp>(op);
 }
 
 Precision Precision::get(Operation *op) {

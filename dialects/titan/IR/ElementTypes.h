@@ -21,7 +21,7 @@ mlir::Type getAccumulationType(mlir::Type element);
 
 /// Whether an operation that sums may give its sums as `result`: in the terms' own type, or in a
 /// wider floating-point type, so that they are not rounded to the terms' type first.
-bool mayHoldSums(mlir::Type terms, mlir::Type result);
+bool isSameOrWiderFloat(mlir::Type terms, mlir::Type result);
 
 /// Whether `op` sums and so can give its result in a wider type than its operands have.
 bool isAccumulation(mlir::Operation *op);

@@ -102,7 +102,7 @@ def Titan_CastOp : Titan_ElementwiseOp<"cast"> {
   let description = [{
     Floating-point values round to nearest even; booleans become 0 and 1.
 
-    With `rounds_terms`, what is narrowed may be a partial sum: each rank rounds its own term, and the terms
+    With `round_before_reduce`, what is narrowed may be a partial sum: each rank rounds its own term, and the terms
     are added in the narrower type. That is what a run asks for that declares a type for sums of gradients;
     without it, a sum is made before it is narrowed.
 
@@ -111,10 +111,10 @@ def Titan_CastOp : Titan_ElementwiseOp<"cast"> {
 
     Example: `%y = titan.cast %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f64[seq = 8]>`
   }];
-  let arguments = (ins Titan_Tensor:$input, UnitAttr:$roundsTerms);
+  let arguments = (ins Titan_Tensor:$input, UnitAttr:$roundBeforeReduce);
   let results = (outs Titan_Tensor:$result);
   let assemblyFormat = [{
-    (`rounds_terms` $roundsTerms^)? $input attr-dict `:` type($input) `->` type($result)
+    (`round_before_reduce` $roundBeforeReduce^)? $input attr-dict `:` type($input) `->` type($result)
   }];
 }
 

@@ -146,7 +146,7 @@ LogicalResult AttentionGradOp::verify() {
   for (auto [value, dims] : {std::pair<Value, ArrayRef<DimAttr>>(getCotangent(), result),
                              {getResult(), result},
                              {getLse(), lse},
-                             {getThrough(), lse}})
+                             {getLseCotangent(), lse}})
     if (value && cast<NamedTensorType>(value.getType()).getDims() != dims)
       return emitOpError("(C3) expected a cotangent and a result like attention's, got ")
              << value.getType();

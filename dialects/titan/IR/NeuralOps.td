@@ -91,26 +91,26 @@ def Titan_AttentionGradOp : Titan_Op<"attention_grad", [Pure, AttrSizedOperandSe
   let summary = "cotangents of attention's q, k and v";
   let description = [{
     Recomputes the probabilities from q, k and lse (Dao et al., arXiv 2205.14135, appendix B.2). Where
-    the log-sum-exp has a cotangent too (`through`), it is added to that of every visible score times
+    the log-sum-exp has a cotangent too (`lse_cotangent`), it is added to that of every visible score times
     its probability.
 
     Constraints:
     - (C1) q, k, v, documents and attributes satisfy the constraints of `titan.attention`.
     - (C2) the results have the dimensions of q, k and v.
-    - (C3) `cotangent` and `result` have the dimensions of attention's result, `lse` and `through` those
+    - (C3) `cotangent` and `result` have the dimensions of attention's result, `lse` and `lse_cotangent` those
       of its `lse`.
 
-    Example: `%dq, %dk, %dv = titan.attention_grad %dy, %q, %k, %v, %y, %lse through %dlse
+    Example: `%dq, %dk, %dv = titan.attention_grad %dy, %q, %k, %v, %y, %lse lse_cotangent %dlse
     documents %ids along "seq" head "head" {scale = 0.25, causal} : ...`
   }];
   let arguments = (ins Titan_Tensor:$cotangent, Titan_Tensor:$query, Titan_Tensor:$key,
                        Titan_Tensor:$value, Titan_Tensor:$result, Titan_Tensor:$lse,
-                       Optional<Titan_Tensor>:$through, Optional<Titan_Tensor>:$documents,
+                       Optional<Titan_Tensor>:$lse_cotangent, Optional<Titan_Tensor>:$documents,
                        StrAttr:$along, StrAttr:$head, F64Attr:$scale, UnitAttr:$causal,
                        OptionalAttr<I64Attr>:$window, OptionalAttr<F64Attr>:$soft_cap);
   let results = (outs Titan_Tensor:$dQuery, Titan_Tensor:$dKey, Titan_Tensor:$dValue);
   let assemblyFormat = [{
-    $cotangent `,` $query `,` $key `,` $value `,` $result `,` $lse (`through` $through^)?
+    $cotangent `,` $query `,` $key `,` $value `,` $result `,` $lse (`lse_cotangent` $lse_cotangent^)?
     (`documents` $documents^)? `along` $along `head` $head attr-dict `:`
     functional-type(operands, results)
   }];

@@ -52,44 +52,45 @@ static LogicalResult verifyTable(RepeatOp op) {
 }
 
 static LogicalResult verifyArguments(RepeatOp op, const RepeatVariant &body) {
-  size_t slices = llvm::count_if(op.getAllSliceUsers(), [&](const auto &users) {
+  size_t slices = llvm::count_if(op.getAllScannedUsers(), [&](const auto &users) {
     return llvm::is_contained(users, body.getNumber());
   });
-  size_t expected = 1 + op.getNumCarried() + slices;
+  size_t expected = 1 + op.getNumIterArgs() + slices;
   if (body.getBlock().getNumArguments() != expected)
     return op.emitOpError("(C1) expected ")
            << expected << " arguments of the body, got " << body.getBlock().getNumArguments();
-  for (auto [init, arg] : llvm::zip_equal(op.getInits(), body.getCarriedArgs()))
+  for (auto [init, arg] : llvm::zip_equal(op.getInits(), body.getIterArgs()))
     if (!matches(init.getType(), arg.getType()))
-      return op.emitOpError("(C1) carries ") << init.getType() << " as " << arg.getType();
-  for (auto [stack, arg, number] : body.getSlices()) {
+      return op.emitOpError("(C1) takes the iteration argument ")
+             << init.getType() << " as " << arg.getType();
+  for (auto [stack, arg, number] : body.getScannedInputs()) {
     auto type = cast<NamedTensorType>(stack.getType());
-    DimAttr dim = op.getStackDim(op.getSliceUsers(number));
+    DimAttr dim = op.getStackDim(op.getScannedUsers(number));
     if (type.getRank() == 0 || type.getDims().front() != dim ||
-        !matches(RepeatOp::getSliceType(type), arg.getType()))
-      return op.emitOpError("(C1) slices ") << type << " along " << dim << " as " << arg.getType();
+        !matches(RepeatOp::getSlotType(type), arg.getType()))
+      return op.emitOpError("(C1) scans ") << type << " along " << dim << " as " << arg.getType();
   }
   return success();
 }
 
 static LogicalResult verifyYield(RepeatOp op, const RepeatVariant &body) {
   auto yield = dyn_cast<YieldOp>(body.getBlock().getTerminator());
-  size_t stacks = llvm::count_if(op.getAllStackUsers(), [&](const auto &users) {
+  size_t stacks = llvm::count_if(op.getAllStackedUsers(), [&](const auto &users) {
     return llvm::is_contained(users, body.getNumber());
   });
-  if (!yield || yield.getValues().size() != op.getNumCarried() + stacks)
-    return op.emitOpError("(C3) expected a yield of ") << op.getNumCarried() + stacks << " values";
-  for (auto [i, value] : llvm::enumerate(body.getYieldedCarried())) {
+  if (!yield || yield.getValues().size() != op.getNumIterArgs() + stacks)
+    return op.emitOpError("(C3) expected a yield of ") << op.getNumIterArgs() + stacks << " values";
+  for (auto [i, value] : llvm::enumerate(body.getYieldedIterArgs())) {
     if (!matches(value.getType(), op.getInits()[i].getType()))
       return op.emitOpError("(C2) yields ")
-             << value.getType() << " for carried " << op.getInits()[i].getType();
+             << value.getType() << " for iteration argument " << op.getInits()[i].getType();
     if (!matches(value.getType(), op.getResult(i).getType()))
       return op.emitOpError("(C3) result ")
              << i << " is " << op.getResult(i).getType() << ", yielded as " << value.getType();
   }
-  for (auto [value, stack, operand] : body.getStacks()) {
+  for (auto [value, stack, operand] : body.getStackedOutputs()) {
     unsigned number = stack.getResultNumber();
-    DimAttr dim = op.getStackDim(op.getStackUsers(number - op.getNumCarried()));
+    DimAttr dim = op.getStackDim(op.getStackedUsers(number - op.getNumIterArgs()));
     auto type = cast<NamedTensorType>(value.getType());
     if (!matches(RepeatOp::getStackedType(dim, type), stack.getType()))
       return op.emitOpError("(C3) result ")
@@ -99,12 +100,12 @@ static LogicalResult verifyYield(RepeatOp op, const RepeatVariant &body) {
 }
 
 LogicalResult RepeatOp::verify() {
-  if (getNumResults() < getNumCarried())
+  if (getNumResults() < getNumIterArgs())
     return emitOpError("(C3) expected a result for each of ")
-           << getNumCarried() << " carried values";
+           << getNumIterArgs() << " iteration arguments";
   if (failed(verifyTable(*this)) ||
-      failed(verifyUsers(*this, getSliceUsers(), getSlices().size(), "slices")) ||
-      failed(verifyUsers(*this, getStackUsers(), getStackedResults().size(), "stacks")))
+      failed(verifyUsers(*this, getScannedUsers(), getScannedInputs().size(), "scanned inputs")) ||
+      failed(verifyUsers(*this, getStackedUsers(), getStackedOutputs().size(), "stacked outputs")))
     return failure();
   for (const RepeatVariant &body : getVariants())
     if (failed(verifyArguments(*this, body)) || failed(verifyYield(*this, body)))

@@ -39,35 +39,35 @@ static SmallVector<int64_t> getUsers(std::optional<ArrayAttr> lists, unsigned in
   return users;
 }
 
-SmallVector<int64_t> RepeatOp::getSliceUsers(unsigned index) {
-  return getUsers(getSliceUsers(), index, getNumVariants());
+SmallVector<int64_t> RepeatOp::getScannedUsers(unsigned index) {
+  return getUsers(getScannedUsers(), index, getNumVariants());
 }
 
-SmallVector<int64_t> RepeatOp::getStackUsers(unsigned index) {
-  return getUsers(getStackUsers(), index, getNumVariants());
+SmallVector<int64_t> RepeatOp::getStackedUsers(unsigned index) {
+  return getUsers(getStackedUsers(), index, getNumVariants());
 }
 
-VariantLists RepeatOp::getAllSliceUsers() {
+VariantLists RepeatOp::getAllScannedUsers() {
   VariantLists lists;
-  for (unsigned i = 0; i < getSlices().size(); ++i)
-    lists.push_back(getSliceUsers(i));
+  for (unsigned i = 0; i < getScannedInputs().size(); ++i)
+    lists.push_back(getScannedUsers(i));
   return lists;
 }
 
-VariantLists RepeatOp::getAllStackUsers() {
+VariantLists RepeatOp::getAllStackedUsers() {
   VariantLists lists;
-  for (unsigned i = 0; i < getStackedResults().size(); ++i)
-    lists.push_back(getStackUsers(i));
+  for (unsigned i = 0; i < getStackedOutputs().size(); ++i)
+    lists.push_back(getStackedUsers(i));
   return lists;
 }
 
 SmallVector<Value> RepeatOp::getYielded(unsigned index) {
   SmallVector<Value> values;
   for (const RepeatVariant &variant : getVariants()) {
-    if (index < getNumCarried())
-      values.push_back(variant.getYieldedCarried()[index]);
-    for (const RepeatVariant::Stack &stack : variant.getStacks())
-      if (stack.stack.getResultNumber() == index)
+    if (index < getNumIterArgs())
+      values.push_back(variant.getYieldedIterArgs()[index]);
+    for (const RepeatVariant::StackedOutput &stack : variant.getStackedOutputs())
+      if (stack.output.getResultNumber() == index)
         values.push_back(stack.value);
   }
   return values;
@@ -85,7 +85,7 @@ DimAttr RepeatOp::getStackDim(ArrayRef<int64_t> users) {
   return getStackDim(getDim(), getIterations().getCount(users));
 }
 
-NamedTensorType RepeatOp::getSliceType(NamedTensorType type) {
+NamedTensorType RepeatOp::getSlotType(NamedTensorType type) {
   dist::ShardingAttr sharding = type.getSharding();
   if (sharding)
     sharding = dist::ShardingAttr::get(type.getContext(), sharding.getDimAxes().drop_front(),
@@ -110,18 +110,18 @@ NamedTensorType RepeatOp::getStackedType(DimAttr dim, NamedTensorType type) {
 }
 
 void RepeatOp::build(OpBuilder &builder, OperationState &state, DimAttr dim, bool reverse,
-                     ValueRange inits, ValueRange slices, TypeRange stackedTypes) {
+                     ValueRange inits, ValueRange scannedInputs, TypeRange stackedTypes) {
   SmallVector<Type> results(inits.getTypes());
   llvm::append_range(results, stackedTypes);
-  build(builder, state, results, dim, reverse, IterationTable(dim.getSize()), inits, slices, {},
-        {});
+  build(builder, state, results, dim, reverse, IterationTable(dim.getSize()), inits, scannedInputs,
+        {}, {});
   OpBuilder::InsertionGuard guard(builder);
   Block *body = builder.createBlock(state.regions[0].get());
   body->addArgument(NamedTensorType::get(builder.getI64Type(), {}), state.location);
   for (Value init : inits)
     body->addArgument(init.getType(), init.getLoc());
-  for (Value slice : slices)
-    body->addArgument(getSliceType(cast<NamedTensorType>(slice.getType())), slice.getLoc());
+  for (Value input : scannedInputs)
+    body->addArgument(getSlotType(cast<NamedTensorType>(input.getType())), input.getLoc());
 }
 
 ArrayAttr RepeatOp::packUsers(Builder &builder, const VariantLists &lists, size_t numVariants) {
@@ -139,8 +139,9 @@ unsigned RepeatOp::countVariants(ArrayRef<int64_t> table) {
 }
 
 void RepeatOp::build(OpBuilder &builder, OperationState &state, TypeRange results, DimAttr dim,
-                     bool reverse, const IterationTable &table, ValueRange inits, ValueRange slices,
-                     const VariantLists &sliceUsers, const VariantLists &stackUsers) {
+                     bool reverse, const IterationTable &table, ValueRange inits,
+                     ValueRange scannedInputs, const VariantLists &scannedUsers,
+                     const VariantLists &stackedUsers) {
   auto &properties = state.getOrAddProperties<Properties>();
   properties.setDim(dim);
   if (reverse)
@@ -148,24 +149,24 @@ void RepeatOp::build(OpBuilder &builder, OperationState &state, TypeRange result
   unsigned numVariants = countVariants(table.getVariants());
   if (numVariants > 1)
     properties.setTable(builder.getDenseI64ArrayAttr(table.getVariants()));
-  properties.setSliceUsers(packUsers(builder, sliceUsers, numVariants));
-  properties.setStackUsers(packUsers(builder, stackUsers, numVariants));
+  properties.setScannedUsers(packUsers(builder, scannedUsers, numVariants));
+  properties.setStackedUsers(packUsers(builder, stackedUsers, numVariants));
   properties.setOperandSegmentSizes(
-      {static_cast<int>(inits.size()), static_cast<int>(slices.size())});
+      {static_cast<int>(inits.size()), static_cast<int>(scannedInputs.size())});
   state.addOperands(inits);
-  state.addOperands(slices);
+  state.addOperands(scannedInputs);
   state.addTypes(results);
   for (unsigned i = 0; i < numVariants; ++i)
     state.addRegion();
 }
 
-ArrayRef<int64_t> PlaceAttr::getLevelUsers(size_t i) const {
+ArrayRef<int64_t> AllocRefAttr::getLevelUsers(size_t i) const {
   if (!getUsers())
     return {};
   return mlir::cast<DenseI64ArrayAttr>(getUsers()[i]).asArrayRef();
 }
 
-PlaceAttr PlaceAttr::getSlot(int64_t level, RepeatOp repeat, ArrayRef<int64_t> users) const {
+AllocRefAttr AllocRefAttr::getSlot(int64_t level, RepeatOp repeat, ArrayRef<int64_t> users) const {
   Builder builder(getContext());
   SmallVector<int64_t> levels(getLevels());
   VariantLists lists;
@@ -177,6 +178,6 @@ PlaceAttr PlaceAttr::getSlot(int64_t level, RepeatOp repeat, ArrayRef<int64_t> u
   for (ArrayRef<int64_t> list : lists)
     packed.push_back(builder.getDenseI64ArrayAttr(list));
   bool isPartial = llvm::any_of(lists, [](const auto &list) { return !list.empty(); });
-  return get(getContext(), getSpace(), getBuffer(), levels,
+  return get(getContext(), getSpace(), getIndex(), levels,
              isPartial ? builder.getArrayAttr(packed) : ArrayAttr());
 }

@@ -13,9 +13,9 @@ static ParseResult parseNumbers(OpAsmParser &parser, SmallVectorImpl<int64_t> &n
 
 ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &state) {
   DimAttr dim;
-  SmallVector<OpAsmParser::UnresolvedOperand> inits, slices;
+  SmallVector<OpAsmParser::UnresolvedOperand> inits, scanned;
   SmallVector<int64_t> table;
-  VariantLists sliceUsers, stackUsers;
+  VariantLists scannedUsers, stackedUsers;
   if (parser.parseCustomAttributeWithFallback(dim))
     return failure();
   auto &properties = state.getOrAddProperties<Properties>();
@@ -28,33 +28,34 @@ ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &state) {
       return failure();
     properties.setTable(builder.getDenseI64ArrayAttr(table));
   }
-  auto parseSlice = [&]() -> ParseResult {
-    if (parser.parseOperand(slices.emplace_back()))
+  auto parseScanned = [&]() -> ParseResult {
+    if (parser.parseOperand(scanned.emplace_back()))
       return failure();
-    SmallVector<int64_t> &users = sliceUsers.emplace_back();
+    SmallVector<int64_t> &users = scannedUsers.emplace_back();
     return succeeded(parser.parseOptionalKeyword("for")) ? parseNumbers(parser, users) : success();
   };
-  auto parseStack = [&] { return parseNumbers(parser, stackUsers.emplace_back()); };
+  auto parseStacked = [&] { return parseNumbers(parser, stackedUsers.emplace_back()); };
   FunctionType types;
   SMLoc place = parser.getCurrentLocation();
-  if (parser.parseKeyword("carry") || parser.parseOperandList(inits, AsmParser::Delimiter::Paren) ||
-      parser.parseKeyword("slices") ||
-      parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseSlice) ||
-      (succeeded(parser.parseOptionalKeyword("stacks")) &&
-       parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseStack)) ||
+  if (parser.parseKeyword("iter_args") ||
+      parser.parseOperandList(inits, AsmParser::Delimiter::Paren) ||
+      parser.parseKeyword("scanned") ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseScanned) ||
+      (succeeded(parser.parseOptionalKeyword("stacked")) &&
+       parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseStacked)) ||
       parser.parseOptionalAttrDict(state.attributes) || parser.parseColonType(types))
     return failure();
   properties.setOperandSegmentSizes(
-      {static_cast<int>(inits.size()), static_cast<int>(slices.size())});
-  properties.setSliceUsers(packUsers(builder, sliceUsers, countVariants(table)));
-  properties.setStackUsers(packUsers(builder, stackUsers, countVariants(table)));
+      {static_cast<int>(inits.size()), static_cast<int>(scanned.size())});
+  properties.setScannedUsers(packUsers(builder, scannedUsers, countVariants(table)));
+  properties.setStackedUsers(packUsers(builder, stackedUsers, countVariants(table)));
   do
     if (parser.parseRegion(*state.addRegion()))
       return failure();
   while (succeeded(parser.parseOptionalComma()));
   // After the bodies: the parser replaces an operand that is not defined yet by what a body calls
   // the same, without knowing that this operation has it.
-  llvm::append_range(inits, slices);
+  llvm::append_range(inits, scanned);
   if (parser.resolveOperands(inits, types.getInputs(), place, state.operands))
     return failure();
   state.addTypes(types.getResults());
@@ -76,24 +77,24 @@ void RepeatOp::print(OpAsmPrinter &printer) {
     printer << " table ";
     printNumbers(printer, *table);
   }
-  printer << " carry(" << getInits() << ") slices(";
-  llvm::interleaveComma(llvm::enumerate(getSlices()), printer, [&](auto slice) {
-    printer << slice.value();
-    SmallVector<int64_t> users = getSliceUsers(slice.index());
+  printer << " iter_args(" << getInits() << ") scanned(";
+  llvm::interleaveComma(llvm::enumerate(getScannedInputs()), printer, [&](auto input) {
+    printer << input.value();
+    SmallVector<int64_t> users = getScannedUsers(input.index());
     if (users.size() == getNumVariants())
       return;
     printer << " for ";
     printNumbers(printer, users);
   });
   printer << ')';
-  if (getStackUsers()) {
-    printer << " stacks(";
-    llvm::interleaveComma(getAllStackUsers(), printer,
+  if (getStackedUsers()) {
+    printer << " stacked(";
+    llvm::interleaveComma(getAllStackedUsers(), printer,
                           [&](const auto &users) { printNumbers(printer, users); });
     printer << ')';
   }
-  printer.printOptionalAttrDict((*this)->getAttrs(), {"dim", "reverse", "table", "slice_users",
-                                                      "stack_users", "operandSegmentSizes"});
+  printer.printOptionalAttrDict((*this)->getAttrs(), {"dim", "reverse", "table", "scanned_users",
+                                                      "stacked_users", "operandSegmentSizes"});
   printer << " : ";
   printer.printFunctionalType(*this);
   printer << ' ';

@@ -9,35 +9,35 @@ int64_t RepeatVariant::getCount() const {
   return RepeatOp(repeat).getIterations().getCount(static_cast<int64_t>(number));
 }
 
-Block::BlockArgListType RepeatVariant::getCarriedArgs() const {
-  return getBlock().getArguments().slice(1, RepeatOp(repeat).getNumCarried());
+Block::BlockArgListType RepeatVariant::getIterArgs() const {
+  return getBlock().getArguments().slice(1, RepeatOp(repeat).getNumIterArgs());
 }
 
-Block::BlockArgListType RepeatVariant::getSliceArgs() const {
-  return getBlock().getArguments().drop_front(1 + RepeatOp(repeat).getNumCarried());
+Block::BlockArgListType RepeatVariant::getScannedArgs() const {
+  return getBlock().getArguments().drop_front(1 + RepeatOp(repeat).getNumIterArgs());
 }
 
-OperandRange RepeatVariant::getYieldedCarried() const {
-  return getYield().getValues().take_front(RepeatOp(repeat).getNumCarried());
+OperandRange RepeatVariant::getYieldedIterArgs() const {
+  return getYield().getValues().take_front(RepeatOp(repeat).getNumIterArgs());
 }
 
-SmallVector<RepeatVariant::Slice> RepeatVariant::getSlices() const {
+SmallVector<RepeatVariant::ScannedInput> RepeatVariant::getScannedInputs() const {
   RepeatOp op = repeat;
-  SmallVector<Slice> slices;
-  Block::BlockArgListType args = getSliceArgs();
-  for (auto [i, stack] : llvm::enumerate(op.getSlices()))
-    if (llvm::is_contained(op.getSliceUsers(i), number))
+  SmallVector<ScannedInput> slices;
+  Block::BlockArgListType args = getScannedArgs();
+  for (auto [i, stack] : llvm::enumerate(op.getScannedInputs()))
+    if (llvm::is_contained(op.getScannedUsers(i), number))
       slices.push_back({stack, args[slices.size()], static_cast<unsigned>(i)});
   return slices;
 }
 
-SmallVector<RepeatVariant::Stack> RepeatVariant::getStacks() const {
+SmallVector<RepeatVariant::StackedOutput> RepeatVariant::getStackedOutputs() const {
   RepeatOp op = repeat;
-  SmallVector<Stack> stacks;
+  SmallVector<StackedOutput> stacks;
   OperandRange yielded = getYield().getValues();
-  unsigned next = op.getNumCarried();
-  for (auto [i, stack] : llvm::enumerate(op.getStackedResults()))
-    if (llvm::is_contained(op.getStackUsers(i), number)) {
+  unsigned next = op.getNumIterArgs();
+  for (auto [i, stack] : llvm::enumerate(op.getStackedOutputs()))
+    if (llvm::is_contained(op.getStackedUsers(i), number)) {
       stacks.push_back({yielded[next], cast<OpResult>(stack), next});
       ++next;
     }

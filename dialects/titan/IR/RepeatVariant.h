@@ -25,26 +25,26 @@ public:
   int64_t getCount() const;
 
   mlir::BlockArgument getIndex() const { return getBlock().getArgument(0); }
-  mlir::Block::BlockArgListType getCarriedArgs() const;
-  mlir::Block::BlockArgListType getSliceArgs() const;
+  mlir::Block::BlockArgListType getIterArgs() const;
+  mlir::Block::BlockArgListType getScannedArgs() const;
   /// The next carried values, as yielded.
-  mlir::OperandRange getYieldedCarried() const;
+  mlir::OperandRange getYieldedIterArgs() const;
 
   /// A tensor outside and its slice, the argument of the body.
-  struct Slice {
-    mlir::Value stack;
-    mlir::BlockArgument slice;
+  struct ScannedInput {
+    mlir::Value input;
+    mlir::BlockArgument slot;
     unsigned number; ///< among all slices of the repeat
   };
-  llvm::SmallVector<Slice> getSlices() const;
+  llvm::SmallVector<ScannedInput> getScannedInputs() const;
 
   /// A yielded value and the result that stacks it.
-  struct Stack {
+  struct StackedOutput {
     mlir::Value value;
-    mlir::OpResult stack;
+    mlir::OpResult output;
     unsigned operand; ///< of the yield
   };
-  llvm::SmallVector<Stack> getStacks() const;
+  llvm::SmallVector<StackedOutput> getStackedOutputs() const;
 
 private:
   RepeatOp repeat;

@@ -13,10 +13,10 @@ static SmallVector<int64_t> countUpTo(int64_t count) {
   return numbers;
 }
 
-static constexpr StringLiteral kIterations = "iterations", kParts = "parts";
+static constexpr StringLiteral kIterations = "iterations", kSegments = "segments";
 
-static bool areFirst(ArrayRef<int64_t> parts) {
-  return parts == ArrayRef(countUpTo(parts.size()));
+static bool areFirst(ArrayRef<int64_t> segments) {
+  return segments == ArrayRef(countUpTo(segments.size()));
 }
 
 static Attribute getIterationsAttr(Builder &builder, ArrayRef<std::vector<int64_t>> iterations) {
@@ -30,13 +30,13 @@ static Attribute getIterationsAttr(Builder &builder, ArrayRef<std::vector<int64_
 }
 
 Attribute titan::ir::getStackedAttr(Builder &builder, ArrayRef<std::vector<int64_t>> iterations,
-                                    ArrayRef<int64_t> parts) {
+                                    ArrayRef<int64_t> segments) {
   Attribute slots = getIterationsAttr(builder, iterations);
-  if (areFirst(parts))
+  if (areFirst(segments))
     return slots;
   return builder.getDictionaryAttr(
       {builder.getNamedAttr(kIterations, slots),
-       builder.getNamedAttr(kParts, builder.getDenseI64ArrayAttr(parts))});
+       builder.getNamedAttr(kSegments, builder.getDenseI64ArrayAttr(segments))});
 }
 
 Stack titan::ir::getStack(Attribute stacked, NamedTensorType type) {
@@ -48,10 +48,10 @@ Stack titan::ir::getStack(Attribute stacked, NamedTensorType type) {
   else if (auto lists = dyn_cast_or_null<ArrayAttr>(slots))
     for (auto list : lists.getAsRange<DenseI64ArrayAttr>())
       stack.iterations.emplace_back(list.asArrayRef());
-  stack.parts = countUpTo(stack.iterations.size());
-  auto parts = named ? named.getAs<DenseI64ArrayAttr>(kParts) : DenseI64ArrayAttr();
-  if (parts && parts.size() == static_cast<int64_t>(stack.parts.size()))
-    stack.parts.assign(parts.asArrayRef().begin(), parts.asArrayRef().end());
+  stack.segments = countUpTo(stack.iterations.size());
+  auto segments = named ? named.getAs<DenseI64ArrayAttr>(kSegments) : DenseI64ArrayAttr();
+  if (segments && segments.size() == static_cast<int64_t>(stack.segments.size()))
+    stack.segments.assign(segments.asArrayRef().begin(), segments.asArrayRef().end());
   return stack;
 }
 
@@ -63,21 +63,21 @@ unsigned titan::ir::getStackedLevels(Attribute stacked) {
   return isa_and_nonnull<UnitAttr>(stacked) ? 1 : 0;
 }
 
-bool titan::ir::hasDefaultParts(const Stack &stack) {
-  return areFirst(stack.parts);
+bool titan::ir::hasDefaultSegments(const Stack &stack) {
+  return areFirst(stack.segments);
 }
 
 SmallVector<std::string> titan::ir::getSlotNames(StringRef name, const Stack &stack,
-                                                 unsigned prefixParts) {
-  SmallVector<StringRef> parts;
-  name.split(parts, '.');
+                                                 unsigned prefixSegments) {
+  SmallVector<StringRef> segments;
+  name.split(segments, '.');
   SmallVector<std::string> names{""};
   size_t level = 0;
-  for (auto [i, part] : llvm::enumerate(parts)) {
+  for (auto [i, segment] : llvm::enumerate(segments)) {
     for (std::string &each : names)
-      each += (i ? "." : "") + part.str();
+      each += (i ? "." : "") + segment.str();
     if (level == stack.iterations.size() ||
-        stack.parts[level] + prefixParts != static_cast<int64_t>(i))
+        stack.segments[level] + prefixSegments != static_cast<int64_t>(i))
       continue;
     SmallVector<std::string> slots;
     for (const std::string &each : names)

@@ -5,7 +5,7 @@
 // iterations the slots belong to: a unit attribute that slot l is iteration l, a list for each
 // leading dimension otherwise. What is exchanged and initialised is the slot, by its own name.
 // Where the names of calls come before the repeat's, as in `teacher.layers.wq`, the attribute is a
-// dictionary: `{iterations = [...], parts = array<i64: 1>}`.
+// dictionary: `{iterations = [...], segments = array<i64: 1>}`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,13 +22,13 @@ struct Stack {
   llvm::SmallVector<llvm::SmallVector<int64_t>> iterations;
   /// For each leading dimension, the repeat's part of the tensor's name, counted from 0: the
   /// iteration follows it.
-  llvm::SmallVector<int64_t> parts;
+  llvm::SmallVector<int64_t> segments;
 };
 
-/// `parts` in ascending order, one for each of `iterations`.
+/// `segments` in ascending order, one for each of `iterations`.
 mlir::Attribute getStackedAttr(mlir::Builder &builder,
                                llvm::ArrayRef<std::vector<int64_t>> iterations,
-                               llvm::ArrayRef<int64_t> parts);
+                               llvm::ArrayRef<int64_t> segments);
 
 /// `stacked`: the attribute, or null where the tensor is not stacked.
 Stack getStack(mlir::Attribute stacked, NamedTensorType type);
@@ -37,12 +37,12 @@ Stack getStack(mlir::Attribute stacked, NamedTensorType type);
 unsigned getStackedLevels(mlir::Attribute stacked);
 
 /// Whether the attribute says more than that slot l is iteration l of a repeat that leads the name.
-bool hasDefaultParts(const Stack &stack);
+bool hasDefaultSegments(const Stack &stack);
 
 /// The names of the slots in row-major order: `layers.1.wq`, `layers.3.wq` of `layers.wq`. The
-/// first `prefixParts` parts of the name ("m" of a state's "m.layers.wq") are not counted.
+/// first `prefixSegments` parts of the name ("m" of a state's "m.layers.wq") are not counted.
 llvm::SmallVector<std::string> getSlotNames(llvm::StringRef name, const Stack &stack,
-                                            unsigned prefixParts = 0);
+                                            unsigned prefixSegments = 0);
 
 } // namespace titan::ir
 

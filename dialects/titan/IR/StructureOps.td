@@ -35,7 +35,7 @@ def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemor
 
     Examples:
     ```mlir
-    %y, %hs = titan.repeat <layers = 6> carry(%x) slices(%w)
+    %y, %hs = titan.repeat <layers = 6> iter_args(%x) scanned(%w)
         : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[layers = 6, seq = 8]>)
        -> (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[layers = 6, seq = 8]>) {
     ^bb0(%l: !titan.tensor<i64[]>, %c: !titan.tensor<f32[seq = 8]>, %wl: !titan.tensor<f32[seq = 8]>):
@@ -43,7 +43,7 @@ def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemor
       titan.yield %n, %c : ...
     }
 
-    %z = titan.repeat <layers = 3> table [0, 1, 0] carry(%x) slices(%w for [1]) :
+    %z = titan.repeat <layers = 3> table [0, 1, 0] iter_args(%x) scanned(%w for [1]) :
         (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[layers.x1 = 1 of layers, seq = 8]>)
        -> !titan.tensor<f32[seq = 8]> {
     ^bb0(%l: !titan.tensor<i64[]>, %c: !titan.tensor<f32[seq = 8]>):
@@ -53,13 +53,13 @@ def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemor
       ...
     }
     ```
-    Stacks of some variants are listed behind the slices: `stacks([0], [0, 1])`.
+    Stacks of some variants are listed behind the slices: `stacked([0], [0, 1])`.
   }];
   let arguments = (ins Titan_DimAttr:$dim, UnitAttr:$reverse,
                        OptionalAttr<DenseI64ArrayAttr>:$table,
-                       OptionalAttr<Titan_VariantListsAttr>:$slice_users,
-                       OptionalAttr<Titan_VariantListsAttr>:$stack_users,
-                       Variadic<Titan_Tensor>:$inits, Variadic<Titan_Tensor>:$slices);
+                       OptionalAttr<Titan_VariantListsAttr>:$scanned_users,
+                       OptionalAttr<Titan_VariantListsAttr>:$stacked_users,
+                       Variadic<Titan_Tensor>:$inits, Variadic<Titan_Tensor>:$scanned_inputs);
   let results = (outs Variadic<Titan_Tensor>:$results);
   let regions = (region VariadicRegion<SizedRegion<1>>:$bodies);
   let hasCustomAssemblyFormat = 1;
@@ -67,28 +67,28 @@ def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemor
   let builders = [
     /// With one empty body.
     OpBuilder<(ins "DimAttr":$dim, "bool":$reverse, "::mlir::ValueRange":$inits,
-                   "::mlir::ValueRange":$slices, "::mlir::TypeRange":$stackedTypes)>,
+                   "::mlir::ValueRange":$scannedInputs, "::mlir::TypeRange":$stackedTypes)>,
     /// With the table and the direction given, users as lists (empty: all variants use everything),
     /// and regions without blocks.
     OpBuilder<(ins "::mlir::TypeRange":$results, "DimAttr":$dim, "bool":$reverse,
                    "const IterationTable &":$table, "::mlir::ValueRange":$inits,
-                   "::mlir::ValueRange":$slices, "const VariantLists &":$sliceUsers,
-                   "const VariantLists &":$stackUsers)>
+                   "::mlir::ValueRange":$scannedInputs, "const VariantLists &":$scannedUsers,
+                   "const VariantLists &":$stackedUsers)>
   ];
   let extraClassDeclaration = [{
-    unsigned getNumCarried() { return getInits().size(); }
-    ::mlir::ResultRange getCarriedResults() { return getResults().take_front(getNumCarried()); }
-    ::mlir::ResultRange getStackedResults() { return getResults().drop_front(getNumCarried()); }
+    unsigned getNumIterArgs() { return getInits().size(); }
+    ::mlir::ResultRange getIterResults() { return getResults().take_front(getNumIterArgs()); }
+    ::mlir::ResultRange getStackedOutputs() { return getResults().drop_front(getNumIterArgs()); }
 
     unsigned getNumVariants() { return getBodies().size(); }
     RepeatVariant getVariant(unsigned number);
     ::llvm::SmallVector<RepeatVariant, 2> getVariants();
     IterationTable getIterations();
     /// The variants that use slice `index`, or that yield stack `index`.
-    ::llvm::SmallVector<int64_t> getSliceUsers(unsigned index);
-    ::llvm::SmallVector<int64_t> getStackUsers(unsigned index);
-    VariantLists getAllSliceUsers();
-    VariantLists getAllStackUsers();
+    ::llvm::SmallVector<int64_t> getScannedUsers(unsigned index);
+    ::llvm::SmallVector<int64_t> getStackedUsers(unsigned index);
+    VariantLists getAllScannedUsers();
+    VariantLists getAllStackedUsers();
     /// What the bodies that use result `index` yield for it.
     ::llvm::SmallVector<::mlir::Value> getYielded(unsigned index);
 
@@ -100,7 +100,7 @@ def Titan_RepeatOp : Titan_Op<"repeat", [RecursivelySpeculatable, RecursiveMemor
                                        size_t numVariants);
     static unsigned countVariants(::llvm::ArrayRef<int64_t> table);
     /// `type` without its leading dimension (with its sharding's first list dropped), and the reverse.
-    static NamedTensorType getSliceType(NamedTensorType type);
+    static NamedTensorType getSlotType(NamedTensorType type);
     static NamedTensorType getStackedType(DimAttr dim, NamedTensorType type);
   }];
 }

@@ -15,23 +15,26 @@ namespace titan::ir {
 namespace attr {
 /// On parameters: the decay rates of their moments, two f64, instead of the optimizer's.
 inline constexpr llvm::StringLiteral kBetas = "titan.betas";
-/// On anchors: what the user's map may call the value by. Its cotangent has the same name.
+/// On sharding constraints: what the user's map may call the value by. Its cotangent has the same
+/// name.
 inline constexpr llvm::StringLiteral kName = "titan.name";
 } // namespace attr
 
-/// The anchor's name; empty where it has none, or where there is no anchor.
-inline llvm::StringRef getName(AnchorOp anchor) {
-  auto name = anchor ? anchor->getAttrOfType<mlir::StringAttr>(attr::kName) : mlir::StringAttr();
+/// The constraint's name; empty where it has none, or where there is no sharding constraint.
+inline llvm::StringRef getName(ShardingConstraintOp constraint) {
+  auto name =
+      constraint ? constraint->getAttrOfType<mlir::StringAttr>(attr::kName) : mlir::StringAttr();
   return name ? name.getValue() : llvm::StringRef();
 }
 
-/// An anchor of this name; without the attribute where that is empty.
-inline AnchorOp createAnchor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type,
-                             mlir::Value value, llvm::StringRef name) {
-  auto anchor = builder.create<AnchorOp>(loc, type, value);
+/// A sharding constraint of this name; without the attribute where that is empty.
+inline ShardingConstraintOp createConstraint(mlir::OpBuilder &builder, mlir::Location loc,
+                                             mlir::Type type, mlir::Value value,
+                                             llvm::StringRef name) {
+  auto constraint = builder.create<ShardingConstraintOp>(loc, type, value);
   if (!name.empty())
-    anchor->setAttr(attr::kName, builder.getStringAttr(name));
-  return anchor;
+    constraint->setAttr(attr::kName, builder.getStringAttr(name));
+  return constraint;
 }
 
 } // namespace titan::ir

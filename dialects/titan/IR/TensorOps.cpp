@@ -16,7 +16,7 @@ static bool has(NamedTensorType type, DimAttr dim) {
   return i >= 0 && type.getDims()[i].getSize() == dim.getSize();
 }
 
-LogicalResult AnchorOp::verify() {
+LogicalResult ShardingConstraintOp::verify() {
   if (!getInput().getType().equalsUpToSharding(getResult().getType()))
     return emitOpError("(C1) operand and result differ: ")
            << getInput().getType() << " and " << getResult().getType();
@@ -30,9 +30,9 @@ LogicalResult StopGradientOp::verify() {
   return success();
 }
 
-Value titan::ir::getJoined(Operation *op) {
+Value titan::ir::getAccumulator(Operation *op) {
   return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case<PutOp, ContractOp>([](auto sums) { return sums.getInto(); })
+      .Case<ScatterOp, ContractOp>([](auto sums) { return sums.getInto(); })
       .Default(Value());
 }
 
@@ -54,9 +54,9 @@ LogicalResult ContractOp::verify() {
         return emitOpError("(C2) only one operand has dimension ")
                << dim.getName() << ", which the result lacks";
   if (lhs.getElementType().isInteger(1))
-    return emitOpError("(C5) a sum is of numbers, not of truth values: cast them first");
+    return emitOpError("(C5) a sum is of numbers, not of booleans: cast them first");
   if (lhs.getElementType() != rhs.getElementType() ||
-      !mayHoldSums(lhs.getElementType(), result.getElementType()))
+      !isSameOrWiderFloat(lhs.getElementType(), result.getElementType()))
     return emitOpError(
                "(C3) expected operands of one element type and a result of the same or a wider "
                "one, got ")
@@ -70,12 +70,13 @@ LogicalResult ContractOp::verify() {
 LogicalResult ReduceOp::verify() {
   NamedTensorType input = getInput().getType(), result = getResult().getType();
   if (isAccumulation(*this) && input.getElementType().isInteger(1))
-    return emitOpError("(C3) a sum is of numbers, not of truth values: cast them first");
+    return emitOpError("(C3) a sum is of numbers, not of booleans: cast them first");
   for (DimAttr dim : result.getDims())
     if (!has(input, dim))
       return emitOpError("(C1) the operand lacks the result's dimension ") << dim.getName();
-  bool fits = isAccumulation(*this) ? mayHoldSums(input.getElementType(), result.getElementType())
-                                    : input.getElementType() == result.getElementType();
+  bool fits = isAccumulation(*this)
+                  ? isSameOrWiderFloat(input.getElementType(), result.getElementType())
+                  : input.getElementType() == result.getElementType();
   if (!fits)
     return emitOpError("(C2) element types differ: ")
            << input.getElementType() << " and " << result.getElementType();
@@ -99,15 +100,15 @@ static LogicalResult verifyIndexing(Operation *op, StringAttr along, NamedTensor
   return success();
 }
 
-LogicalResult TakeOp::verify() {
+LogicalResult GatherOp::verify() {
   return verifyIndexing(*this, getAlongAttr(), getInput().getType(), getIndices().getType(),
                         getResult().getType(), getResult().getType());
 }
 
-LogicalResult PutOp::verify() {
+LogicalResult ScatterOp::verify() {
   Type updates = getUpdates().getType().getElementType(),
        result = getResult().getType().getElementType();
-  if (!mayHoldSums(updates, result))
+  if (!isSameOrWiderFloat(updates, result))
     return emitOpError("(C4) element types differ: ") << updates << " and " << result;
   if (!mayJoin(getInto(), getResult().getType()))
     return emitOpError("(C5) `into` is ")
@@ -116,7 +117,7 @@ LogicalResult PutOp::verify() {
                         getUpdates().getType(), getResult().getType());
 }
 
-bool PutOp::isOneHot() {
+bool ScatterOp::isOneHot() {
   auto isKept = [&](DimAttr dim) { return getResult().getType().hasDim(dim.getName()); };
   return !getInto() && llvm::all_of(getUpdates().getType().getDims(), isKept) &&
          llvm::all_of(getIndices().getType().getDims(), isKept);
@@ -129,7 +130,7 @@ LogicalResult CheckIndexOp::verify() {
   return success();
 }
 
-bool PutOp::hasFewTerms() {
+bool ScatterOp::hasFewTerms() {
   llvm::SmallDenseMap<StringAttr, int64_t> summed;
   for (NamedTensorType type : {getUpdates().getType(), getIndices().getType()})
     for (DimAttr dim : type.getDims())

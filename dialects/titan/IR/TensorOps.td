@@ -6,11 +6,11 @@
 include "dialects/dist/IR/DistAttrs.td"
 include "dialects/titan/IR/TitanOpBase.td"
 
-def Titan_AnchorOp : Titan_Op<"anchor", [Pure]> {
+def Titan_ShardingConstraintOp : Titan_Op<"sharding_constraint", [Pure]> {
   let summary = "a value that the user declared; the mapping binds it";
   let description = [{
     The identity. It marks the values to which the parallel map is applied (declared `let`s and what
-    `repeat` carries); everything between anchors is inferred by propagation. Its cotangent is an
+    `repeat` carries); everything between sharding constraints is inferred by propagation. Its cotangent is an
     anchor too, so a gradient lies as its value does. Gone after the shard phase.
 
     `titan.name` is what overrides of the map call the value by; the cotangent has the same name.
@@ -18,7 +18,7 @@ def Titan_AnchorOp : Titan_Op<"anchor", [Pure]> {
     Constraints:
     - (C1) operand and result are equal up to sharding.
 
-    Example: `%h = titan.anchor %0 {titan.name = "layers.h"} : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[seq = 8]>`
+    Example: `%h = titan.sharding_constraint %0 {titan.name = "layers.h"} : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[seq = 8]>`
   }];
   let arguments = (ins Titan_Tensor:$input);
   let results = (outs Titan_Tensor:$result);
@@ -56,7 +56,7 @@ def Titan_ContractOp : Titan_Op<"contract", [Pure]> {
     - (C2) a dimension that the result lacks is a dimension of both operands.
     - (C3) the operands have one element type; the result has it too, or a wider floating-point type.
     - (C4) `into` has the dimensions and the element type of the result.
-    - (C5) the operands are numbers, not truth values.
+    - (C5) the operands are numbers, not booleans.
 
     Example: `%q = titan.contract %h, %wq : (!titan.tensor<f32[seq = 8, embed = 4]>,
     !titan.tensor<f32[embed = 4, heads = 2, head = 2]>) -> !titan.tensor<f32[seq = 8, heads = 2, head = 2]>`
@@ -80,7 +80,7 @@ def Titan_ReduceOp : Titan_Op<"reduce", [Pure]> {
     Constraints:
     - (C1) the result's dimensions are a subset of the operand's.
     - (C2) the element type is the same, or, of a sum, the result's is a wider floating-point type.
-    - (C3) a sum is of numbers, not of truth values.
+    - (C3) a sum is of numbers, not of booleans.
 
     Example: `%s = titan.reduce sum %x : !titan.tensor<f32[seq = 8, embed = 4]> -> !titan.tensor<f32[seq = 8]>`
   }];
@@ -94,7 +94,7 @@ def Titan_CheckIndexOp : Titan_Op<"check_index", [Pure]> {
   let summary = "indices that must be within a dimension";
   let description = [{
     The identity, but the program fails where an index is negative or not below `size`, the size of
-    the dimension `along` that `take` or `put` will index: without padding, and whole. It stands
+    the dimension `along` that `gather` or `scatter` will index: without padding, and whole. It stands
     where the indices are computed, so that nothing else tells that they fit.
 
     Constraints:
@@ -108,7 +108,7 @@ def Titan_CheckIndexOp : Titan_Op<"check_index", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Titan_TakeOp : Titan_Op<"take", [Pure]> {
+def Titan_GatherOp : Titan_Op<"gather", [Pure]> {
   let summary = "selection along a dimension by an integer tensor";
   let description = [{
     `table[vocab: tokens]`. The result has the operand's dimensions without the indexed one, joined
@@ -122,7 +122,7 @@ def Titan_TakeOp : Titan_Op<"take", [Pure]> {
     - (C3) the indices are i64; 0 <= index < size of `along`, which `titan.check_index` checks where
       it is not known (out of range yields 0).
 
-    Example: `%x = titan.take %table along "vocab" at %tokens : (!titan.tensor<f32[vocab = 16, embed = 4]>,
+    Example: `%x = titan.gather %table along "vocab" at %tokens : (!titan.tensor<f32[vocab = 16, embed = 4]>,
     !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[seq = 8, embed = 4]>`
   }];
   let arguments = (ins Titan_Tensor:$input, Titan_Tensor:$indices, StrAttr:$along);
@@ -131,7 +131,7 @@ def Titan_TakeOp : Titan_Op<"take", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Titan_PutOp : Titan_Op<"put", [Pure]> {
+def Titan_ScatterOp : Titan_Op<"scatter", [Pure]> {
   let summary = "sums values into the places that an integer tensor names (transpose of take)";
   let description = [{
     result[..., indices[i], ...] += updates[i, ...]; everything else is 0. Dimensions of the updates
@@ -147,7 +147,7 @@ def Titan_PutOp : Titan_Op<"put", [Pure]> {
     - (C4) the element type is the same, or the result's is a wider floating-point type.
     - (C5) `into` has the dimensions and the element type of the result.
 
-    Example: `%dtable = titan.put %dx along "vocab" at %tokens : (!titan.tensor<f32[seq = 8, embed = 4]>,
+    Example: `%dtable = titan.scatter %dx along "vocab" at %tokens : (!titan.tensor<f32[seq = 8, embed = 4]>,
     !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[vocab = 16, embed = 4]>`
   }];
   let arguments = (ins Titan_Tensor:$updates, Titan_Tensor:$indices, StrAttr:$along,

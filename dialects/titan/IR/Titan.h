@@ -60,7 +60,7 @@ inline constexpr llvm::StringLiteral kState = "titan.state";
 inline constexpr llvm::StringLiteral kScalar = "titan.scalar";
 inline constexpr llvm::StringLiteral kOutput = "titan.output";
 /// On an output: every rank may give its summand, where the whole would be the sum over ranks.
-inline constexpr llvm::StringLiteral kSummands = "titan.summands";
+inline constexpr llvm::StringLiteral kUnreduced = "titan.unreduced";
 inline constexpr llvm::StringLiteral kGradient = "titan.gradient";
 inline constexpr llvm::StringLiteral kUpdates = "titan.updates";
 /// Arguments and results that have padded dimensions: their sizes without padding, which files
@@ -76,7 +76,7 @@ inline constexpr llvm::StringLiteral kRecompute = "titan.recompute";
 /// stand in, the innermost first.
 inline constexpr llvm::StringLiteral kBlocks = "titan.blocks";
 /// On operations of the backward: "wgrad" or "dgrad".
-inline constexpr llvm::StringLiteral kPart = "titan.part";
+inline constexpr llvm::StringLiteral kGradKind = "titan.grad_kind";
 } // namespace attr
 
 /// Of attention: the dimension that `value` has in place of `key`'s dimension `head`.
@@ -101,7 +101,7 @@ namespace titan::ir {
 
 /// The tensor that an operation's sums join, its operand `into`; null where there is none. Of all
 /// operands the result may take the place of that one alone.
-mlir::Value getJoined(mlir::Operation *op);
+mlir::Value getAccumulator(mlir::Operation *op);
 
 } // namespace titan::ir
 

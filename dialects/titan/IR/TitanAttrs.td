@@ -36,34 +36,34 @@ def Titan_InitAttr : Titan_Attr<"Init", "init"> {
   let hasCustomAssemblyFormat = 1;
 }
 
-def Titan_PlaceAttr : Titan_Attr<"Place", "place"> {
+def Titan_AllocRefAttr : Titan_Attr<"AllocRef", "alloc_ref"> {
   let summary = "the buffer in which a value lies";
   let description = [{
-    Set by the memory phase. `#titan.place<transient 3>` is buffer 3 of the function's `titan.buffers`,
+    Set by the memory phase. `#titan.alloc_ref<transient 3>` is buffer 3 of the function's `titan.transient`,
     `persistent 3` of the module's `titan.persistent`; `inline` values have no memory and are written
     into the expressions that use them. `at [0, 1]`: the buffer is a stack, and the value is its slot at
     the indices of the enclosing repeats 0 and 1 (0 is the outermost), row-major. `for` lists for each of
     these repeats the variants that have slots; an empty list, or none at all, stands for all of them.
   }];
-  let parameters = (ins EnumParameter<Titan_MemorySpace>:$space, "int64_t":$buffer,
+  let parameters = (ins EnumParameter<Titan_MemorySpace>:$space, "int64_t":$index,
                         OptionalArrayRefParameter<"int64_t">:$levels,
                         OptionalParameter<"::mlir::ArrayAttr">:$users);
-  let builders = [AttrBuilder<(ins "::titan::ir::MemorySpace":$space, "int64_t":$buffer), [{
-    return $_get($_ctxt, space, buffer, ::llvm::ArrayRef<int64_t>(), ::mlir::ArrayAttr());
+  let builders = [AttrBuilder<(ins "::titan::ir::MemorySpace":$space, "int64_t":$index), [{
+    return $_get($_ctxt, space, index, ::llvm::ArrayRef<int64_t>(), ::mlir::ArrayAttr());
   }]>];
-  let assemblyFormat = "`<` $space $buffer (`at` `[` $levels^ `]`)? (`for` $users^)? `>`";
+  let assemblyFormat = "`<` $space $index (`at` `[` $levels^ `]`)? (`for` $users^)? `>`";
   let extraClassDeclaration = [{
     /// The variants that have slots in the `i`-th of the levels; empty: all.
     ::llvm::ArrayRef<int64_t> getLevelUsers(size_t i) const;
     /// The slot of this stack in the repeat at depth `level`, of which `users` have slots.
-    PlaceAttr getSlot(int64_t level, RepeatOp repeat, ::llvm::ArrayRef<int64_t> users) const;
+    AllocRefAttr getSlot(int64_t level, RepeatOp repeat, ::llvm::ArrayRef<int64_t> users) const;
   }];
 }
 
-def Titan_BufferAttr : Titan_Attr<"Buffer", "buffer"> {
+def Titan_AllocationAttr : Titan_Attr<"Allocation", "allocation"> {
   let summary = "memory for values that lie in one another's place";
   let description = [{
-    `#titan.buffer<"q", !titan.tensor<f32[seq = 8]>, 3 to 17>` holds a tensor of this type on every rank
+    `#titan.allocation<"q", !titan.tensor<f32[seq = 8]>, 3 to 17>` holds a tensor of this type on every rank
     and is used from event 3 to event 17 of the function's linear order, both included. `pad ["shard"]`:
     there is room for one more element per rank of these axes. `per "thread"`: the working memory of a
     kernel, of which each thread has one; on devices, whose kernels need none, it is empty. `in "layers"`:

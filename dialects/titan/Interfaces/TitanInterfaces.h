@@ -22,9 +22,9 @@ struct HostTensor {
 
 /// Where a rank stands: answers, for a dimension of a value, the global index at which the rank's
 /// part starts (0 when the dimension is not split).
-class RankPlace {
+class ShardOffsets {
 public:
-  virtual ~RankPlace() = default;
+  virtual ~ShardOffsets() = default;
   virtual int64_t getOffset(NamedTensorType type, int64_t dim) const = 0;
 };
 

@@ -70,11 +70,11 @@ def Titan_EvaluableOpInterface : Titan_OpInterface<"EvaluableOpInterface"> {
   }];
   let methods = [InterfaceMethod<[{
     Computes the results from the operands. Result shapes are set by the caller.
-    `place` answers where this rank's part of a dimension starts.
+    `offsets` answers where this rank's part of a dimension starts.
   }], "::mlir::LogicalResult", "evaluate",
     (ins "::llvm::ArrayRef<const ::titan::ir::HostTensor *>":$operands,
          "::llvm::MutableArrayRef<::titan::ir::HostTensor>":$results,
-         "const ::titan::ir::RankPlace &":$place)>];
+         "const ::titan::ir::ShardOffsets &":$offsets)>];
 }
 
 def Titan_ScalarOpInterface : Titan_OpInterface<"ScalarOpInterface"> {

@@ -34,17 +34,17 @@ struct AttentionScratch : ScratchOpInterface::ExternalModel<AttentionScratch<Op>
 
 /// What groups the updates of a table by the row that they belong to: the number of each update,
 /// and where a row's numbers end.
-struct PutScratch : ScratchOpInterface::ExternalModel<PutScratch, PutOp> {
+struct ScatterScratch : ScratchOpInterface::ExternalModel<ScatterScratch, ScatterOp> {
   llvm::SmallVector<NamedTensorType> getScratchTensors(Operation *op) const {
-    auto put = cast<PutOp>(op);
-    if (put.isOneHot() || put.hasFewTerms())
+    auto scatter = cast<ScatterOp>(op);
+    if (scatter.isOneHot() || scatter.hasFewTerms())
       return {};
-    NamedTensorType indices = put.getIndices().getType();
+    NamedTensorType indices = scatter.getIndices().getType();
     auto isOfRow = [&](DimAttr dim) {
-      return dim.getName() == put.getAlongAttr() || indices.hasDim(dim.getName());
+      return dim.getName() == scatter.getAlongAttr() || indices.hasDim(dim.getName());
     };
     return {selectDims(indices, [](DimAttr) { return true; }),
-            selectDims(put.getResult().getType(), isOfRow)};
+            selectDims(scatter.getResult().getType(), isOfRow)};
   }
 
 private:
@@ -72,6 +72,6 @@ void ir::registerScratchModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TitanDialect *) {
     AttentionOp::attachInterface<AttentionScratch<AttentionOp>>(*context);
     AttentionGradOp::attachInterface<AttentionScratch<AttentionGradOp>>(*context);
-    PutOp::attachInterface<PutScratch>(*context);
+    ScatterOp::attachInterface<ScatterScratch>(*context);
   });
 }

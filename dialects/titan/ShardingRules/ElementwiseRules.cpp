@@ -42,7 +42,7 @@ LinearSets getLinearSets(ExpandOp) {
 LinearSets getLinearSets(CastOp op) {
   auto from = dyn_cast<FloatType>(op.getInput().getType().getElementType());
   auto to = dyn_cast<FloatType>(op.getResult().getType().getElementType());
-  bool isLinear = from && to && (from.getWidth() <= to.getWidth() || op.getRoundsTerms());
+  bool isLinear = from && to && (from.getWidth() <= to.getWidth() || op.getRoundBeforeReduce());
   return isLinear ? LinearSets{{0}} : LinearSets{};
 }
 

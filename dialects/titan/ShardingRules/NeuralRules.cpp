@@ -49,7 +49,7 @@ struct AttentionRule : ShardingRuleOpInterface::ExternalModel<AttentionRule<Op>,
       for (unsigned i : {1, 2}) // dk, dv
         std::swap(positions->resultDims[i], keys.resultDims[i]);
       rule.linearSets = {{0}};
-      if (grad.getThrough())
+      if (grad.getLseCotangent())
         rule.linearSets[0].push_back(6);
     }
     rule.factors.push_back(keys);

@@ -36,7 +36,7 @@ dist::ShardingRule ir::buildRuleByName(Operation *op, dist::FactorKind reduction
     if (llvm::any_of(factor.resultDims, absent) && !llvm::all_of(factor.operandDims, absent))
       factor.kind = reduction;
     else
-      factor.padding = dist::Padding::Apart;
+      factor.padding = dist::Padding::Isolated;
   return rule;
 }
 
@@ -48,7 +48,7 @@ dist::ShardingRule ir::buildRuleByPosition(Operation *op,
   for (auto [from, to] : pairs) {
     dist::Factor factor = makeFactor(op, input.getDims()[from], dist::FactorKind::Parallel);
     if (factor.size == result.getDims()[to].getSize())
-      factor.padding = dist::Padding::Apart;
+      factor.padding = dist::Padding::Isolated;
     factor.size = std::min(factor.size, result.getDims()[to].getSize());
     factor.operandDims[0] = static_cast<int>(from);
     factor.resultDims[0] = static_cast<int>(to);

@@ -17,12 +17,12 @@ Pairs pairAll(int64_t rank) {
                              [](int64_t i) { return std::pair(i, i); });
 }
 
-/// Positions of a tensor and of the one that has dimension `at` replaced by `parts` dimensions:
-/// what splits the whole dimension splits its outermost part.
-Pairs pairRefined(int64_t coarseRank, int64_t at, int64_t parts, bool coarseFirst) {
+/// Positions of a tensor and of the one that has dimension `at` replaced by `numFineDims`
+/// dimensions: what splits the whole dimension splits its outermost part.
+Pairs pairRefined(int64_t coarseRank, int64_t at, int64_t numFineDims, bool coarseFirst) {
   Pairs pairs;
   for (int64_t i = 0; i < coarseRank; ++i) {
-    int64_t fine = i <= at ? i : i + parts - 1;
+    int64_t fine = i <= at ? i : i + numFineDims - 1;
     pairs.push_back(coarseFirst ? std::pair(i, fine) : std::pair(fine, i));
   }
   return pairs;
@@ -53,7 +53,7 @@ struct CheckIndexRule : ShardingRuleOpInterface::ExternalModel<CheckIndexRule, C
 
 /// What sums join would be added by every rank that makes a part of them: what they go over stays
 /// whole, and nothing is padded.
-static void joinTensor(dist::ShardingRule &rule, NamedTensorType result, ValueRange terms) {
+static void forbidShardedTerms(dist::ShardingRule &rule, NamedTensorType result, ValueRange terms) {
   for (dist::Factor &factor : rule.factors)
     factor.padding = dist::Padding::Forbidden;
   for (Value term : terms)
@@ -70,7 +70,7 @@ struct ContractRule : ShardingRuleOpInterface::ExternalModel<ContractRule, Contr
     reducePadding(rule);
     if (contract.getInto()) {
       rule.linearSets = {{0, 2}, {1, 2}};
-      joinTensor(rule, contract.getResult().getType(), contract.getLhs());
+      forbidShardedTerms(rule, contract.getResult().getType(), contract.getLhs());
       return rule;
     }
     rule.contractsFlat =
@@ -121,10 +121,11 @@ struct IndexingRule : ShardingRuleOpInterface::ExternalModel<IndexingRule<Op>, O
       if (factor.operandDims[indices] >= 0)
         factor.padding = dist::Padding::Forbidden;
       else if (factor.name == cast<Op>(op).getAlong())
-        factor.padding = isa<TakeOp>(op) ? dist::Padding::Apart : dist::Padding::Zeroed;
-    if (auto put = dyn_cast<PutOp>(op); put && put.getInto()) {
+        factor.padding = isa<GatherOp>(op) ? dist::Padding::Isolated : dist::Padding::Zeroed;
+    if (auto scatter = dyn_cast<ScatterOp>(op); scatter && scatter.getInto()) {
       rule.linearSets = {{0, 2}};
-      joinTensor(rule, put.getResult().getType(), {put.getUpdates(), put.getIndices()});
+      forbidShardedTerms(rule, scatter.getResult().getType(),
+                         {scatter.getUpdates(), scatter.getIndices()});
     }
     return rule;
   }
@@ -134,9 +135,9 @@ struct SplitRule : ShardingRuleOpInterface::ExternalModel<SplitRule, SplitOp> {
   dist::ShardingRule getShardingRule(Operation *op) const {
     auto split = cast<SplitOp>(op);
     NamedTensorType coarse = split.getInput().getType();
-    int64_t parts = split.getResult().getType().getRank() - coarse.getRank() + 1;
+    int64_t numFineDims = split.getResult().getType().getRank() - coarse.getRank() + 1;
     return buildRuleByPosition(
-        op, pairRefined(coarse.getRank(), coarse.indexOf(split.getDimAttr()), parts, true));
+        op, pairRefined(coarse.getRank(), coarse.indexOf(split.getDimAttr()), numFineDims, true));
   }
 };
 
@@ -144,9 +145,9 @@ struct MergeRule : ShardingRuleOpInterface::ExternalModel<MergeRule, MergeOp> {
   dist::ShardingRule getShardingRule(Operation *op) const {
     auto merge = cast<MergeOp>(op);
     NamedTensorType coarse = merge.getResult().getType();
-    int64_t parts = merge.getInput().getType().getRank() - coarse.getRank() + 1;
+    int64_t numFineDims = merge.getInput().getType().getRank() - coarse.getRank() + 1;
     return buildRuleByPosition(
-        op, pairRefined(coarse.getRank(), coarse.indexOf(merge.getDimAttr()), parts, false));
+        op, pairRefined(coarse.getRank(), coarse.indexOf(merge.getDimAttr()), numFineDims, false));
   }
 };
 
@@ -182,13 +183,13 @@ struct OrderRule : ShardingRuleOpInterface::ExternalModel<OrderRule<Op>, Op> {
 } // namespace
 
 void ir::attachTensorShardingRules(MLIRContext &context) {
-  AnchorOp::attachInterface<IdentityRule<AnchorOp>>(context);
+  ShardingConstraintOp::attachInterface<IdentityRule<ShardingConstraintOp>>(context);
   StopGradientOp::attachInterface<IdentityRule<StopGradientOp>>(context);
   ContractOp::attachInterface<ContractRule>(context);
   ReduceOp::attachInterface<ReduceRule>(context);
   CheckIndexOp::attachInterface<CheckIndexRule>(context);
-  TakeOp::attachInterface<IndexingRule<TakeOp>>(context);
-  PutOp::attachInterface<IndexingRule<PutOp>>(context);
+  GatherOp::attachInterface<IndexingRule<GatherOp>>(context);
+  ScatterOp::attachInterface<IndexingRule<ScatterOp>>(context);
   RenameOp::attachInterface<IdentityRule<RenameOp>>(context);
   SplitOp::attachInterface<SplitRule>(context);
   MergeOp::attachInterface<MergeRule>(context);

@@ -7,13 +7,13 @@ using namespace titan;
 using namespace titan::ir;
 using namespace titan::fusion;
 
-Value fusion::getWalked(Operation *op) {
+Value fusion::getIteratedTensor(Operation *op) {
   return isa<ReduceOp>(op) ? op->getOperand(0) : op->getResult(0);
 }
 
 SmallVector<StringRef> fusion::getInnerDims(Operation *op, ArrayRef<std::string> rows) {
   SmallVector<StringRef> inner;
-  for (DimAttr dim : cast<NamedTensorType>(getWalked(op).getType()).getDims())
+  for (DimAttr dim : cast<NamedTensorType>(getIteratedTensor(op).getType()).getDims())
     if (!llvm::is_contained(rows, dim.getName().getValue()))
       inner.push_back(dim.getName().getValue());
   return inner;

@@ -21,7 +21,7 @@ llvm::SmallVector<llvm::StringRef> getInnerDims(mlir::Operation *op,
                                                 llvm::ArrayRef<std::string> rows);
 
 /// The tensor whose elements an operation walks.
-mlir::Value getWalked(mlir::Operation *op);
+mlir::Value getIteratedTensor(mlir::Operation *op);
 
 struct RowSchedule {
   struct Inner {

@@ -9,8 +9,8 @@ using namespace titan::ir;
 
 /// The source position within `loc`, without names; `loc` itself where there is none.
 static Location getSourceLoc(Location loc) {
-  if (auto place = loc->findInstanceOf<FileLineColLoc>())
-    return place;
+  if (auto file = loc->findInstanceOf<FileLineColLoc>())
+    return file;
   if (auto named = dyn_cast<NameLoc>(loc))
     return named.getChildLoc();
   return loc;
@@ -110,24 +110,26 @@ Value TensorBuilder::select(Value condition, Value whenTrue, Value whenFalse) {
                           whenFalse);
 }
 
-Value TensorBuilder::cast(Value value, Type elementType, bool roundsTerms) {
+Value TensorBuilder::cast(Value value, Type elementType, bool roundBeforeReduce) {
   NamedTensorType type = typeOf(value);
   if (type.getElementType() == elementType)
     return value;
-  roundsTerms &= mayHoldSums(elementType, type.getElementType()); // else nothing is rounded
-  return create<CastOp>(type.withElementType(elementType), value, roundsTerms);
+  roundBeforeReduce &=
+      isSameOrWiderFloat(elementType, type.getElementType()); // else nothing is rounded
+  return create<CastOp>(type.withElementType(elementType), value, roundBeforeReduce);
 }
 
-Value TensorBuilder::fitTo(Value value, NamedTensorType type, bool roundsTerms) {
-  SmallVector<DimAttr> kept;
+Value TensorBuilder::fitTo(Value value, NamedTensorType type, bool roundBeforeReduce) {
+  SmallVector<DimAttr> common;
   bool hasAll = true;
   for (DimAttr dim : type.getDims())
-    typeOf(value).hasDim(dim.getName()) ? kept.push_back(dim) : void(hasAll = false);
-  if (static_cast<int64_t>(kept.size()) < typeOf(value).getRank()) {
+    typeOf(value).hasDim(dim.getName()) ? common.push_back(dim) : void(hasAll = false);
+  if (static_cast<int64_t>(common.size()) < typeOf(value).getRank()) {
     Type element = getWider(typeOf(value).getElementType(), type.getElementType());
-    value = create<ReduceOp>(NamedTensorType::get(element, kept), dist::ReductionKind::Sum, value);
+    value =
+        create<ReduceOp>(NamedTensorType::get(element, common), dist::ReductionKind::Sum, value);
   }
-  value = cast(value, type.getElementType(), roundsTerms);
+  value = cast(value, type.getElementType(), roundBeforeReduce);
   if (hasAll && typeOf(value).getDims() == type.getDims())
     return value;
   return create<ExpandOp>(type, value);

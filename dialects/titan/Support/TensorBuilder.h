@@ -42,12 +42,12 @@ public:
   mlir::Value scale(mlir::Value value, double factor);
   mlir::Value compare(ComparePredicate predicate, mlir::Value lhs, mlir::Value rhs);
   mlir::Value select(mlir::Value condition, mlir::Value whenTrue, mlir::Value whenFalse);
-  /// `roundsTerms` as in titan.cast: a narrower partial sum is added up in its narrower type.
-  mlir::Value cast(mlir::Value value, mlir::Type elementType, bool roundsTerms = false);
+  /// `roundBeforeReduce` as in titan.cast: a narrower partial sum is added up in its narrower type.
+  mlir::Value cast(mlir::Value value, mlir::Type elementType, bool roundBeforeReduce = false);
   /// `value` with exactly the dimensions of `type`, in its order, and with its element type: sums
   /// over dimensions that the type lacks (the transpose of repetition), in the wider of the two
   /// element types, and repeats along those that the value lacks.
-  mlir::Value fitTo(mlir::Value value, NamedTensorType type, bool roundsTerms = false);
+  mlir::Value fitTo(mlir::Value value, NamedTensorType type, bool roundBeforeReduce = false);
 
   /// Any other operation, at the current location.
   template <typename OpT, typename... Args> OpT create(Args &&...args) {

@@ -9,7 +9,7 @@ using namespace titan;
 using namespace titan::ir;
 
 bool ir::isView(Operation *op) {
-  return isa<RenameOp, SplitOp, MergeOp, AnchorOp, StopGradientOp, CheckIndexOp>(op);
+  return isa<RenameOp, SplitOp, MergeOp, ShardingConstraintOp, StopGradientOp, CheckIndexOp>(op);
 }
 
 Value ir::getRoot(Value value) {

@@ -10,8 +10,8 @@ struct Split {
 };
 
 /// 16 floats as sums of two bf16. Zero where they are not wanted, whatever they are.
-Split split(const float *from, bool isThere, __mmask16 wanted) {
-  const __m512 value = _mm512_maskz_loadu_ps(isThere ? wanted : 0, from);
+Split split(const float *from, bool isValid, __mmask16 wanted) {
+  const __m512 value = _mm512_maskz_loadu_ps(isValid ? wanted : 0, from);
   const __m256i high = reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(value));
   const __m512 rounded = _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(high), 16));
   return {high, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(_mm512_sub_ps(value, rounded)))};
@@ -22,32 +22,33 @@ __m512i pair(__m256i even, __m256i odd) {
                          _mm512_slli_epi32(_mm512_cvtepu16_epi32(odd), 16));
 }
 
-void scale(float *square, float factor) {
+void scale(float *block, float factor) {
   const __m512 factors = _mm512_set1_ps(factor);
-  for (int64_t i = 0; i < kSquare; i += 16)
-    _mm512_store_ps(square + i, _mm512_mul_ps(_mm512_load_ps(square + i), factors));
+  for (int64_t i = 0; i < kBlockElements; i += 16)
+    _mm512_store_ps(block + i, _mm512_mul_ps(_mm512_load_ps(block + i), factors));
 }
 
 /// A block is a step.
 class Tiles final : public MatrixUnit {
-  static_assert(kUnitPanel == kPanel && kUnitSquare == kSquare && kUnitSquare == kStepElements);
+  static_assert(kUnitPanel == kPanel && kUnitBlockElements == kBlockElements &&
+                kUnitBlockElements == kStepElements);
 
 public:
   void begin() const override { _tile_loadconfig(&kAllFull); }
   void end() const override { _tile_release(); }
 
-  void packLeft(const Operand &from, int64_t lines, int64_t depth, uint16_t *to) const override {
-    packPanels<true>(from, 0, lines, 0, depth, to);
+  void packLeft(const Operand &from, int64_t rows, int64_t depth, uint16_t *to) const override {
+    packPanels<true>(from, 0, rows, 0, depth, to);
   }
-  void packRight(const Operand &from, int64_t lines, int64_t depth, uint16_t *to) const override {
-    packPanels<false>(from, 0, lines, 0, depth, to);
+  void packRight(const Operand &from, int64_t rows, int64_t depth, uint16_t *to) const override {
+    packPanels<false>(from, 0, rows, 0, depth, to);
   }
 
   void splitDepth(const float *rows, int64_t count, const Halves &to) const override {
     const __mmask16 all = 0xffff;
     for (int64_t row = 0; row < unitPanels(count) * kPanel; row += 2)
       for (int64_t half = 0; half < 2; ++half) {
-        const float *from = rows + row * kPanel + half * kTileLines;
+        const float *from = rows + row * kPanel + half * kTileRows;
         const Split even = split(from, row < count, all);
         const Split odd = split(from + kPanel, row + 1 < count, all);
         const int64_t at = row / kPanel * kStepElements + half * kTileElements + row % kPanel * 16;
@@ -56,8 +57,7 @@ public:
       }
   }
 
-  void splitLines(const float *rows, int64_t count, int64_t depth,
-                  const Halves &to) const override {
+  void splitRows(const float *rows, int64_t count, int64_t depth, const Halves &to) const override {
     const uint32_t wanted = firstBits(depth);
     for (int64_t row = 0; row < unitPanels(count) * kPanel; ++row)
       for (int64_t half = 0; half < 2; ++half) {
@@ -69,10 +69,10 @@ public:
       }
   }
 
-  void multiply(const uint16_t *a, int64_t lines, const uint16_t *b, int64_t depth, float factor,
+  void multiply(const uint16_t *a, int64_t rows, const uint16_t *b, int64_t depth, float factor,
                 float *c) const override {
     const int64_t steps = unitPanels(depth);
-    for (int64_t i = 0; i < unitPanels(lines); ++i, c += kSquare) {
+    for (int64_t i = 0; i < unitPanels(rows); ++i, c += kBlockElements) {
       loadSums(nullptr);
       addPanels(a + i * steps * kStepElements, b, steps);
       storeSums(c);
@@ -81,20 +81,20 @@ public:
     }
   }
 
-  void add(const uint16_t *a, int64_t lines, int64_t stride, const Halves &b, int64_t depth,
+  void add(const uint16_t *a, int64_t rows, int64_t stride, const Halves &b, int64_t depth,
            float *c) const override {
-    for (int64_t i = 0; i < unitPanels(lines); ++i) {
-      loadSums(c + i * kSquare);
+    for (int64_t i = 0; i < unitPanels(rows); ++i) {
+      loadSums(c + i * kBlockElements);
       addPanels(a + i * stride, b.high, unitPanels(depth));
       addPanels(a + i * stride, b.low, unitPanels(depth));
-      storeSums(c + i * kSquare);
+      storeSums(c + i * kBlockElements);
     }
   }
 
-  void addAcross(const Halves &a, int64_t lines, int64_t, const uint16_t *b, int64_t columns,
+  void addAcross(const Halves &a, int64_t rows, int64_t, const uint16_t *b, int64_t columns,
                  int64_t stride, float *c) const override {
-    for (int64_t i = 0; i < unitPanels(lines); ++i)
-      for (int64_t j = 0; j < unitPanels(columns); ++j, c += kSquare) {
+    for (int64_t i = 0; i < unitPanels(rows); ++i)
+      for (int64_t j = 0; j < unitPanels(columns); ++j, c += kBlockElements) {
         loadSums(c);
         addPanels(a.high + i * kStepElements, b + j * stride, 1);
         addPanels(a.low + i * kStepElements, b + j * stride, 1);

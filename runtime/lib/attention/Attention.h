@@ -58,15 +58,15 @@ void attentionForward(const AttentionShape &shape, const bf16 *q, const bf16 *k,
                       bf16 *out, float *lse);
 
 /// dq, dk, dv (overwritten) from the forward's inputs and results and the cotangents of out and,
-/// unless it is null, of lse (`through`).
+/// unless it is null, of lse (`lseCotangent`).
 void attentionBackward(const AttentionShape &shape, const float *q, const float *k, const float *v,
-                       const float *out, const float *lse, const float *dout, const float *through,
-                       float *dq, float *dk, float *dv);
+                       const float *out, const float *lse, const float *dout,
+                       const float *lseCotangent, float *dq, float *dk, float *dv);
 void attentionBackward(const AttentionShape &shape, const double *q, const double *k,
                        const double *v, const double *out, const double *lse, const double *dout,
-                       const double *through, double *dq, double *dk, double *dv);
+                       const double *lseCotangent, double *dq, double *dk, double *dv);
 void attentionBackward(const AttentionShape &shape, const bf16 *q, const bf16 *k, const bf16 *v,
-                       const bf16 *out, const float *lse, const bf16 *dout, const float *through,
-                       bf16 *dq, bf16 *dk, bf16 *dv);
+                       const bf16 *out, const float *lse, const bf16 *dout,
+                       const float *lseCotangent, bf16 *dq, bf16 *dk, bf16 *dv);
 
 } // namespace titan::rt

@@ -1,7 +1,7 @@
+#include "AttentionMask.h"
 #include "PackedBackward.h"
 #include "Scratch.h"
 #include "VectorBackward.h"
-#include "Visibility.h"
 
 #include "Attention.h"
 #include "base/math/VectorMath.h"
@@ -18,7 +18,7 @@ template <typename E> struct BackwardTensors {
   const E *q, *k, *v, *out;
   const Accumulated<E> *lse;
   const E *dout;
-  const Accumulated<E> *through;
+  const Accumulated<E> *lseCotangent;
   E *dq, *dk, *dv;
 };
 
@@ -42,7 +42,7 @@ public:
 
   /// The gradients of these queries (`Queries`) or of these blocks of keys (`Keys`) or, with both
   /// ranges whole, of everything.
-  template <Wanted wanted> void run(int64_t pair, Range someQueries, Range keyBlocks) {
+  template <Wanted wanted> void run(int64_t pair, IndexRange someQueries, IndexRange keyBlocks) {
     load(pair);
     if (wanted != Wanted::Keys)
       products.clearQueries(someQueries);
@@ -75,7 +75,7 @@ private:
     loaded = pair;
     outer = pair / s.kvHeads;
     kvHead = pair % s.kvHeads;
-    mask = Visibility(s, s.documents ? s.documents + startOf(s.ofDocuments) : nullptr);
+    mask = AttentionMask(s, s.documents ? s.documents + startOf(s.ofDocuments) : nullptr);
     products.loadKeys(all.k + startOf(s.k), all.v + startOf(s.v));
     for (int64_t g = 0; g < s.group; ++g) {
       products.loadQueries(g, all.q + startOf(s.q) + g * s.q.group,
@@ -93,7 +93,7 @@ private:
     const T mean = s.out.element == 1 ? innerProduct(out, dout, std::integral_constant<int, 1>())
                                       : innerProduct(out, dout, s.out.element);
     lse2[g * s.queries + i] = all.lse[at(s.lse)] * T(1.44269504088896340736);
-    delta[g * s.queries + i] = all.through ? mean - all.through[at(s.lse)] : mean;
+    delta[g * s.queries + i] = all.lseCotangent ? mean - all.lseCotangent[at(s.lse)] : mean;
   }
 
   /// Summed in lanes, so that no addition waits for the one before.
@@ -113,7 +113,7 @@ private:
     return sums[0];
   }
 
-  void storeQueries(Range some) {
+  void storeQueries(IndexRange some) {
     for (int64_t g = 0; g < s.group; ++g)
       for (int64_t i = some.begin; i < some.end; ++i)
         products.storeQuery(g, i, static_cast<T>(s.scale),
@@ -121,18 +121,18 @@ private:
   }
 
   /// These keys, one a lane, against the queries among `some` that may see them.
-  template <Wanted wanted> void keyBlock(Range block, Range some) {
+  template <Wanted wanted> void keyBlock(IndexRange block, IndexRange some) {
     int64_t count = block.end - block.begin;
     products.beginKeys(block);
-    Range seeing = mask.queriesOf(block);
+    IndexRange seeing = mask.queriesOf(block);
     seeing = {std::max(seeing.begin, some.begin), std::min(seeing.end, some.end)};
     // Panels of queries lie where they are; queries before the first one that sees are hidden.
     const int64_t firstQuery = seeing.begin / lanes * lanes;
     for (int64_t g = 0; g < s.group; ++g)
       for (int64_t i0 = firstQuery; i0 < seeing.end; i0 += queryBlock) {
-        Range part{i0, std::min(i0 + queryBlock, seeing.end)};
-        if (!mask.areApart(part, block))
-          queryStep<wanted>(g, part, block);
+        IndexRange queries{i0, std::min(i0 + queryBlock, seeing.end)};
+        if (!mask.isFullyMasked(queries, block))
+          queryStep<wanted>(g, queries, block);
       }
     if (wanted == Wanted::Queries)
       return;
@@ -142,27 +142,28 @@ private:
   }
 
   /// Some queries of head g.
-  template <Wanted wanted> void queryStep(int64_t g, Range part, Range block) {
-    const Place at{g, part.begin, part.end - part.begin, block.begin, block.end - block.begin};
+  template <Wanted wanted> void queryStep(int64_t g, IndexRange queries, IndexRange block) {
+    const ScoreTile at{g, queries.begin, queries.end - queries.begin, block.begin,
+                       block.end - block.begin};
     products.score(at, p, ds);
-    differentiateRows(g, part, block);
+    differentiateRows(g, queries, block);
     if (wanted != Wanted::Queries)
       products.addToKeys(at, p, ds);
     if (wanted != Wanted::Keys)
       products.addToQueries(at, ds);
   }
 
-  void differentiateRows(int64_t g, Range part, Range block) {
-    int64_t first = g * s.queries + part.begin, n = part.end - part.begin;
-    bool isOpen = mask.isOpen(part, block);
+  void differentiateRows(int64_t g, IndexRange queries, IndexRange block) {
+    int64_t first = g * s.queries + queries.begin, n = queries.end - queries.begin;
+    bool isUnmasked = mask.isUnmasked(queries, block);
     for (int64_t i = 0; i < n; ++i) {
       T *pRow = p + i * lanes, *dsRow = ds + i * lanes;
       if (s.softCap > 0)
         differentiateCapped(pRow, dsRow, lse2[first + i], delta[first + i]);
       else
         differentiate(pRow, dsRow, lse2[first + i], delta[first + i]);
-      if (!isOpen)
-        hide(part.begin + i, block, pRow, dsRow);
+      if (!isUnmasked)
+        hide(queries.begin + i, block, pRow, dsRow);
     }
   }
 
@@ -189,8 +190,8 @@ private:
 
   /// What query i does not see has no probability. Selected, since what was computed there may be
   /// infinite.
-  void hide(int64_t i, Range block, T *pRow, T *dsRow) const {
-    Range seen = mask.keysOf({i, i + 1});
+  void hide(int64_t i, IndexRange block, T *pRow, T *dsRow) const {
+    IndexRange seen = mask.keysOf({i, i + 1});
     if (seen.begin <= block.begin && seen.end >= block.end && !mask.hasDocuments())
       return;
     int64_t begin = std::clamp<int64_t>(seen.begin - block.begin, 0, lanes);
@@ -209,7 +210,7 @@ private:
 
   const AttentionShape &s;
   const BackwardTensors<E> &all;
-  Visibility mask;
+  AttentionMask mask;
   T *lse2, *delta; // [rows] = [group][queries]; lse in units of log2
   T *p, *ds;       // [queryBlock][lanes]
   Products products;
@@ -222,21 +223,21 @@ void backwardBy(const AttentionShape &shape, const BackwardTensors<E> &all) {
   const int64_t pairs = shape.outer * shape.kvHeads;
   const int64_t blocks = (shape.keys + lanes - 1) / lanes;
   const int64_t queryBlocks = (shape.queries + lanes - 1) / lanes;
-  const Range allQueries{0, shape.queries}, allBlocks{0, blocks};
+  const IndexRange allQueries{0, shape.queries}, allBlocks{0, blocks};
   const Tasks ofQueries(pairs, queryBlocks), ofKeys(pairs, blocks);
   // Two walks are 7 products for 5: worth it where a thread would have nothing to do.
   const bool isSplit = pairs < omp_get_max_threads();
 #pragma omp parallel
   {
     BackwardHead<E, Products> head(shape, all);
-    auto part = [](int64_t index, const Tasks &tasks, int64_t units) -> Range {
+    auto part = [](int64_t index, const Tasks &tasks, int64_t units) -> IndexRange {
       int64_t at = index % tasks.parts;
       return {at * units / tasks.parts, (at + 1) * units / tasks.parts};
     };
     if (isSplit) {
 #pragma omp for schedule(dynamic) nowait
       for (int64_t i = 0; i < ofQueries.count(); ++i) {
-        const Range some = part(i, ofQueries, queryBlocks);
+        const IndexRange some = part(i, ofQueries, queryBlocks);
         head.template run<Wanted::Queries>(
             i / ofQueries.parts, {some.begin * lanes, std::min(some.end * lanes, shape.queries)},
             allBlocks);
@@ -263,21 +264,21 @@ template <typename E> void backward(const AttentionShape &given, const BackwardT
 } // namespace
 
 void attentionBackward(const AttentionShape &shape, const float *q, const float *k, const float *v,
-                       const float *out, const float *lse, const float *dout, const float *through,
-                       float *dq, float *dk, float *dv) {
-  backward<float>(shape, {q, k, v, out, lse, dout, through, dq, dk, dv});
+                       const float *out, const float *lse, const float *dout,
+                       const float *lseCotangent, float *dq, float *dk, float *dv) {
+  backward<float>(shape, {q, k, v, out, lse, dout, lseCotangent, dq, dk, dv});
 }
 
 void attentionBackward(const AttentionShape &shape, const double *q, const double *k,
                        const double *v, const double *out, const double *lse, const double *dout,
-                       const double *through, double *dq, double *dk, double *dv) {
-  backward<double>(shape, {q, k, v, out, lse, dout, through, dq, dk, dv});
+                       const double *lseCotangent, double *dq, double *dk, double *dv) {
+  backward<double>(shape, {q, k, v, out, lse, dout, lseCotangent, dq, dk, dv});
 }
 
 void attentionBackward(const AttentionShape &shape, const bf16 *q, const bf16 *k, const bf16 *v,
-                       const bf16 *out, const float *lse, const bf16 *dout, const float *through,
-                       bf16 *dq, bf16 *dk, bf16 *dv) {
-  backward<bf16>(shape, {q, k, v, out, lse, dout, through, dq, dk, dv});
+                       const bf16 *out, const float *lse, const bf16 *dout,
+                       const float *lseCotangent, bf16 *dq, bf16 *dk, bf16 *dv) {
+  backward<bf16>(shape, {q, k, v, out, lse, dout, lseCotangent, dq, dk, dv});
 }
 
 } // namespace titan::rt

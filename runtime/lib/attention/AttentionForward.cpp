@@ -1,7 +1,7 @@
+#include "AttentionMask.h"
 #include "PackedForward.h"
 #include "Scratch.h"
 #include "VectorForward.h"
-#include "Visibility.h"
 
 #include "Attention.h"
 #include "base/math/VectorMath.h"
@@ -37,7 +37,7 @@ public:
       : s(shape), all(all), mask(shape, nullptr), products(shape, cut()) {}
 
   /// The part of the pair's queries that begins and ends at these blocks of lanes.
-  void run(int64_t pair, Range blocks) {
+  void run(int64_t pair, IndexRange blocks) {
     load(pair);
     for (int64_t g = 0; g < s.group; ++g)
       for (int64_t block = blocks.begin; block < blocks.end; ++block)
@@ -63,7 +63,7 @@ private:
     outer = pair / s.kvHeads;
     kvHead = pair % s.kvHeads;
     auto start = [&](const AttentionStrides &at) { return outer * at.outer + kvHead * at.kvHead; };
-    mask = Visibility(s, s.documents ? s.documents + start(s.ofDocuments) : nullptr);
+    mask = AttentionMask(s, s.documents ? s.documents + start(s.ofDocuments) : nullptr);
     products.load(all.k + start(s.k), all.v + start(s.v));
   }
 
@@ -78,13 +78,13 @@ private:
     std::fill_n(total, lanes, T(0));
     T *sums = products.sums;
     std::fill_n(sums, s.valueHead * lanes, T(0));
-    Range block{i0, i0 + count}, seen = mask.keysOf(block);
+    IndexRange block{i0, i0 + count}, seen = mask.keysOf(block);
     isFirst = true;
     // Panels of keys lie where they are; what is before the first key that is seen is hidden.
     for (int64_t j0 = seen.begin / lanes * lanes; j0 < seen.end; j0 += keyBlock) {
-      Range part{j0, std::min(j0 + keyBlock, seen.end)};
-      if (!mask.areApart(block, part))
-        keyStep(block, part);
+      IndexRange keys{j0, std::min(j0 + keyBlock, seen.end)};
+      if (!mask.isFullyMasked(block, keys))
+        keyStep(block, keys);
     }
     if (T *lse = all.lse ? all.lse + start(s.lse) : nullptr)
       for (int64_t lane = 0; lane < count; ++lane)
@@ -104,13 +104,13 @@ private:
   }
 
   /// Adds some keys to the running maximum, sum and weighted values.
-  void keyStep(Range block, Range part) {
-    int64_t count = part.end - part.begin;
-    products.score(part.begin, count, scores);
+  void keyStep(IndexRange block, IndexRange keys) {
+    int64_t count = keys.end - keys.begin;
+    products.score(keys.begin, count, scores);
     if (s.softCap > 0)
       capScores(count);
-    if (!mask.isOpen(block, part))
-      hideScores(block, part);
+    if (!mask.isUnmasked(block, keys))
+      hideScores(block, keys);
     raiseMaximum(count);
     for (int64_t j = 0; j < count; ++j) {
       T *row = scores + j * lanes;
@@ -122,7 +122,7 @@ private:
     if (!isFirst)
       rescaleSums();
     isFirst = false;
-    products.addValues(part.begin, count, scores);
+    products.addValues(keys.begin, count, scores);
   }
 
   void capScores(int64_t count) {
@@ -135,10 +135,10 @@ private:
     }
   }
 
-  void hideScores(Range block, Range part) {
-    for (int64_t j = part.begin; j < part.end; ++j) {
-      T *row = scores + (j - part.begin) * lanes;
-      Range seeing = mask.queriesOf({j, j + 1});
+  void hideScores(IndexRange block, IndexRange keys) {
+    for (int64_t j = keys.begin; j < keys.end; ++j) {
+      T *row = scores + (j - keys.begin) * lanes;
+      IndexRange seeing = mask.queriesOf({j, j + 1});
       if (seeing.begin <= block.begin && seeing.end >= block.end && !mask.hasDocuments())
         continue;
       int64_t first = std::clamp<int64_t>(seeing.begin - block.begin, 0, lanes);
@@ -195,7 +195,7 @@ private:
 
   const AttentionShape &s;
   const ForwardTensors<E> &all;
-  Visibility mask;
+  AttentionMask mask;
   T *scores;                    // [keyBlock][lanes], then probabilities
   T *highest, *total, *rescale; // [lanes]
   Products products;

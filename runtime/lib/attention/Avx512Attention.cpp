@@ -8,14 +8,15 @@ namespace titan::rt::avx512 {
 
 namespace {
 
-constexpr int kLines = 8; // whose sums stay in registers
-constexpr int64_t kPlaces = kUnitPanel, kLine = kUnitPanel / 2, kBlock = kPlaces * kLine; // pairs
+constexpr int kBroadcastRows = 8; // whose sums stay in registers
+constexpr int64_t kBlockRows = kUnitPanel, kRowPairs = kUnitPanel / 2,
+                  kBlockPairs = kBlockRows * kRowPairs; // pairs
 
-template <int Vectors> using Sums = __m512[kLines][Vectors];
+template <int Vectors> using Sums = __m512[kBroadcastRows][Vectors];
 
 template <int Vectors> TITAN_INLINED void clear(Sums<Vectors> &sums) {
 #pragma GCC unroll 8
-  for (int r = 0; r < kLines; ++r)
+  for (int r = 0; r < kBroadcastRows; ++r)
 #pragma GCC unroll 2
     for (int v = 0; v < Vectors; ++v)
       sums[r][v] = _mm512_setzero_ps();
@@ -23,7 +24,7 @@ template <int Vectors> TITAN_INLINED void clear(Sums<Vectors> &sums) {
 
 template <int Vectors> TITAN_INLINED void store(const Sums<Vectors> &sums, float factor, float *c) {
 #pragma GCC unroll 8
-  for (int r = 0; r < kLines; ++r)
+  for (int r = 0; r < kBroadcastRows; ++r)
 #pragma GCC unroll 2
     for (int v = 0; v < Vectors; ++v)
       _mm512_store_ps(c + r * kUnitPanel + 16 * v,
@@ -33,7 +34,7 @@ template <int Vectors> TITAN_INLINED void store(const Sums<Vectors> &sums, float
 /// Sums of a block join those of the blocks before, as in Panel.h.
 template <int Vectors> TITAN_INLINED void addTo(const Sums<Vectors> &sums, float *c) {
 #pragma GCC unroll 8
-  for (int r = 0; r < kLines; ++r)
+  for (int r = 0; r < kBroadcastRows; ++r)
 #pragma GCC unroll 2
     for (int v = 0; v < Vectors; ++v) {
       float *at = c + r * kUnitPanel + 16 * v;
@@ -43,21 +44,21 @@ template <int Vectors> TITAN_INLINED void addTo(const Sums<Vectors> &sums, float
 
 /// Adds a step: lines so many pairs apart, times rows of lanes, one or two to whose sum it goes.
 template <int64_t Apart, int Rows, int Vectors>
-TITAN_INLINED void addStep(Sums<Vectors> &sums, const uint32_t *lines,
-                           const uint32_t *const (&rows)[Rows]) {
+TITAN_INLINED void addStep(Sums<Vectors> &sums, const uint32_t *broadcast,
+                           const uint32_t *const (&laneRows)[Rows]) {
   __m512 lanes[Rows][Vectors];
 #pragma GCC unroll 2
   for (int i = 0; i < Rows; ++i)
 #pragma GCC unroll 2
     for (int v = 0; v < Vectors; ++v)
-      lanes[i][v] = _mm512_load_ps(rows[i] + 16 * v);
+      lanes[i][v] = _mm512_load_ps(laneRows[i] + 16 * v);
 #pragma GCC unroll 8
-  for (int r = 0; r < kLines; ++r)
+  for (int r = 0; r < kBroadcastRows; ++r)
 #pragma GCC unroll 2
     for (int i = 0; i < Rows; ++i)
 #pragma GCC unroll 2
       for (int v = 0; v < Vectors; ++v)
-        sums[r][v] = Avx512::addProduct(sums[r][v], lines[r * Apart], lanes[i][v]);
+        sums[r][v] = Avx512::addProduct(sums[r][v], broadcast[r * Apart], lanes[i][v]);
 }
 
 const uint32_t *pairsOf(const uint16_t *packed) {
@@ -65,46 +66,47 @@ const uint32_t *pairsOf(const uint16_t *packed) {
 }
 
 /// 8 lines from `line` on of panels so many elements apart, whose places follow each other.
-const uint32_t *placesAt(const uint16_t *packed, int64_t line, int64_t panel) {
-  return pairsOf(packed + line / kUnitPanel * panel) + line % kUnitPanel;
+const uint32_t *pairsAt(const uint16_t *packed, int64_t firstRow, int64_t panel) {
+  return pairsOf(packed + firstRow / kUnitPanel * panel) + firstRow % kUnitPanel;
 }
 /// The same where a block's lines do.
-const uint32_t *linesAt(const uint16_t *packed, int64_t line, int64_t panel) {
-  return pairsOf(packed + line / kUnitPanel * panel) + line % kUnitPanel * kLine;
+const uint32_t *rowsAt(const uint16_t *packed, int64_t firstRow, int64_t panel) {
+  return pairsOf(packed + firstRow / kUnitPanel * panel) + firstRow % kUnitPanel * kRowPairs;
 }
 
 /// A block's places: 32 lines for each of at most 16 steps.
-void packBlock(const Bfloat16Operand &from, int64_t line, int64_t lines, int64_t depth,
-               int64_t depths, uint16_t *to) {
-  for (int64_t place = 0; place < kPlaces; place += 16)
-    packSquare<Avx512>(from.at(line + place, depth), from.ld, from.alongDepth, lines - place,
-                       depths, reinterpret_cast<uint32_t *>(to) + place, kPlaces);
+void packBlock(const Bfloat16Operand &from, int64_t firstRow, int64_t rows, int64_t depth,
+               int64_t kCount, uint16_t *to) {
+  for (int64_t offset = 0; offset < kBlockRows; offset += 16)
+    packRegisterBlock<Avx512>(from.at(firstRow + offset, depth), from.ld, from.isKContiguous,
+                              rows - offset, kCount, reinterpret_cast<uint32_t *>(to) + offset,
+                              kBlockRows);
 }
 
 /// Whole lines, as they lie in memory.
-void copyLines(const Bfloat16Operand &from, int64_t lines, int64_t depth, uint16_t *to) {
+void copyLines(const Bfloat16Operand &from, int64_t rows, int64_t depth, uint16_t *to) {
   const int64_t blocks = unitPanels(depth);
-  for (int64_t line = 0; line < quotientUp(lines, kLines) * kLines; ++line)
+  for (int64_t row = 0; row < quotientUp(rows, kBroadcastRows) * kBroadcastRows; ++row)
     for (int64_t block = 0; block < blocks; ++block) {
-      const uint32_t there = line < lines ? firstBits(depth - block * kUnitPanel) : 0;
-      _mm512_store_si512(to + (line / kUnitPanel * blocks + block) * kUnitSquare +
-                             line % kUnitPanel * kUnitPanel,
-                         _mm512_maskz_loadu_epi16(there, from.at(line, block * kUnitPanel)));
+      const uint32_t mask = row < rows ? firstBits(depth - block * kUnitPanel) : 0;
+      _mm512_store_si512(to + (row / kUnitPanel * blocks + block) * kUnitBlockElements +
+                             row % kUnitPanel * kUnitPanel,
+                         _mm512_maskz_loadu_epi16(mask, from.at(row, block * kUnitPanel)));
     }
 }
 
 /// C += A B for 8 lines of weights and columns of one or two vectors.
 template <int Vectors>
-void addWeights(const Halves &a, int64_t line, int64_t steps, const uint32_t *b, float *c) {
-  const uint32_t *high = linesAt(a.high, line, kUnitSquare);
-  const uint32_t *low = linesAt(a.low, line, kUnitSquare);
+void addWeights(const Halves &a, int64_t firstRow, int64_t steps, const uint32_t *b, float *c) {
+  const uint32_t *high = rowsAt(a.high, firstRow, kUnitBlockElements);
+  const uint32_t *low = rowsAt(a.low, firstRow, kUnitBlockElements);
   Sums<Vectors> sums;
   clear<Vectors>(sums);
 #pragma GCC unroll 2
   for (int64_t step = 0; step < steps; ++step) {
-    const uint32_t *const rows[] = {b + step * kPlaces};
-    addStep<kLine>(sums, high + step, rows);
-    addStep<kLine>(sums, low + step, rows);
+    const uint32_t *const laneRows[] = {b + step * kBlockRows};
+    addStep<kRowPairs>(sums, high + step, laneRows);
+    addStep<kRowPairs>(sums, low + step, laneRows);
   }
   addTo<Vectors>(sums, c);
 }
@@ -116,23 +118,23 @@ public:
   void begin() const override {}
   void end() const override {}
 
-  void packLeft(const Bfloat16Operand &from, int64_t lines, int64_t depth,
+  void packLeft(const Bfloat16Operand &from, int64_t rows, int64_t depth,
                 uint16_t *to) const override {
-    if (from.alongDepth)
-      copyLines(from, lines, depth, to);
+    if (from.isKContiguous)
+      copyLines(from, rows, depth, to);
     else
-      packRight(from, lines, depth, to);
+      packRight(from, rows, depth, to);
   }
 
-  void packRight(const Bfloat16Operand &from, int64_t lines, int64_t depth,
+  void packRight(const Bfloat16Operand &from, int64_t rows, int64_t depth,
                  uint16_t *to) const override {
-    const int64_t panels = unitPanels(lines), blocks = unitPanels(depth);
+    const int64_t panels = unitPanels(rows), blocks = unitPanels(depth);
     auto pack = [&](int64_t panel, int64_t block) {
-      const int64_t line = panel * kUnitPanel, deep = block * kUnitPanel;
-      packBlock(from, line, lines - line, deep, depth - deep,
-                to + (panel * blocks + block) * kUnitSquare);
+      const int64_t firstRow = panel * kUnitPanel, deep = block * kUnitPanel;
+      packBlock(from, firstRow, rows - firstRow, deep, depth - deep,
+                to + (panel * blocks + block) * kUnitBlockElements);
     };
-    if (from.alongDepth) // in the order of memory
+    if (from.isKContiguous) // in the order of memory
       for (int64_t panel = 0; panel < panels; ++panel)
         for (int64_t block = 0; block < blocks; ++block)
           pack(panel, block);
@@ -145,75 +147,75 @@ public:
   void splitDepth(const float *rows, int64_t count, const Halves &to) const override {
     for (int64_t row = 0; row < count; row += 2, rows += 2 * kUnitPanel)
       for (int64_t half = 0; half < kUnitPanel; half += 16) {
-        const __mmask16 isThere = row + 1 < count ? 0xffff : 0;
+        const __mmask16 oddMask = row + 1 < count ? 0xffff : 0;
         __m512 even = _mm512_load_ps(rows + half);
-        __m512 odd = _mm512_maskz_load_ps(isThere, rows + kUnitPanel + half);
+        __m512 odd = _mm512_maskz_load_ps(oddMask, rows + kUnitPanel + half);
         const int64_t at = row * kUnitPanel + 2 * half;
-        _mm512_store_si512(to.high + at, takePart<true>(even, odd));
-        _mm512_store_si512(to.low + at, takePart<true>(even, odd));
+        _mm512_store_si512(to.high + at, takeBf16<true>(even, odd));
+        _mm512_store_si512(to.low + at, takeBf16<true>(even, odd));
       }
   }
 
-  void splitLines(const float *rows, int64_t count, int64_t depth,
-                  const Halves &to) const override {
-    const uint32_t there = firstBits(depth);
-    for (int64_t row = 0; row < quotientUp(count, kLines) * kLines; ++row) {
-      const uint32_t wanted = row < count ? there : 0;
+  void splitRows(const float *rows, int64_t count, int64_t depth, const Halves &to) const override {
+    const uint32_t mask = firstBits(depth);
+    for (int64_t row = 0; row < quotientUp(count, kBroadcastRows) * kBroadcastRows; ++row) {
+      const uint32_t wanted = row < count ? mask : 0;
       const float *from = rows + row * kUnitPanel;
       __m512 first = _mm512_maskz_load_ps(static_cast<__mmask16>(wanted), from);
       __m512 second = _mm512_maskz_load_ps(static_cast<__mmask16>(wanted >> 16), from + 16);
-      _mm512_store_si512(to.high + row * kUnitPanel, takePart<false>(first, second));
-      _mm512_store_si512(to.low + row * kUnitPanel, takePart<false>(first, second));
+      _mm512_store_si512(to.high + row * kUnitPanel, takeBf16<false>(first, second));
+      _mm512_store_si512(to.low + row * kUnitPanel, takeBf16<false>(first, second));
     }
   }
 
-  void multiply(const uint16_t *a, int64_t lines, const uint16_t *b, int64_t depth, float factor,
+  void multiply(const uint16_t *a, int64_t rows, const uint16_t *b, int64_t depth, float factor,
                 float *c) const override {
-    const int64_t panel = unitPanels(depth) * kUnitSquare;
-    for (int64_t line = 0; line < lines; line += kLines) {
-      const uint32_t *from = linesAt(a, line, panel), *lanes = pairsOf(b);
+    const int64_t panel = unitPanels(depth) * kUnitBlockElements;
+    for (int64_t firstRow = 0; firstRow < rows; firstRow += kBroadcastRows) {
+      const uint32_t *from = rowsAt(a, firstRow, panel), *lanes = pairsOf(b);
       Sums<2> sums;
       clear<2>(sums);
-      for (int64_t steps = quotientUp(depth, 2); steps > 0; steps -= kLine, from += kBlock) {
-        const int64_t end = least(kLine, steps);
+      for (int64_t steps = quotientUp(depth, 2); steps > 0;
+           steps -= kRowPairs, from += kBlockPairs) {
+        const int64_t end = least(kRowPairs, steps);
 #pragma GCC unroll 2
-        for (int64_t step = 0; step < end; ++step, lanes += kPlaces) {
-          const uint32_t *const rows[] = {lanes};
-          addStep<kLine>(sums, from + step, rows);
+        for (int64_t step = 0; step < end; ++step, lanes += kBlockRows) {
+          const uint32_t *const laneRows[] = {lanes};
+          addStep<kRowPairs>(sums, from + step, laneRows);
         }
       }
-      store<2>(sums, factor, c + line * kUnitPanel);
+      store<2>(sums, factor, c + firstRow * kUnitPanel);
     }
   }
 
-  void add(const uint16_t *a, int64_t lines, int64_t stride, const Halves &b, int64_t depth,
+  void add(const uint16_t *a, int64_t rows, int64_t stride, const Halves &b, int64_t depth,
            float *c) const override {
     const int64_t steps = quotientUp(depth, 2);
-    for (int64_t line = 0; line < lines; line += kLines) {
-      const uint32_t *from = placesAt(a, line, stride);
+    for (int64_t firstRow = 0; firstRow < rows; firstRow += kBroadcastRows) {
+      const uint32_t *from = pairsAt(a, firstRow, stride);
       Sums<2> sums;
       clear<2>(sums);
 #pragma GCC unroll 2
       for (int64_t step = 0; step < steps; ++step) {
-        const uint32_t *const rows[] = {pairsOf(b.high) + step * kPlaces,
-                                        pairsOf(b.low) + step * kPlaces};
-        addStep<1>(sums, from + step * kPlaces, rows);
+        const uint32_t *const laneRows[] = {pairsOf(b.high) + step * kBlockRows,
+                                            pairsOf(b.low) + step * kBlockRows};
+        addStep<1>(sums, from + step * kBlockRows, laneRows);
       }
-      addTo<2>(sums, c + line * kUnitPanel);
+      addTo<2>(sums, c + firstRow * kUnitPanel);
     }
   }
 
-  void addAcross(const Halves &a, int64_t lines, int64_t depth, const uint16_t *b, int64_t columns,
+  void addAcross(const Halves &a, int64_t rows, int64_t depth, const uint16_t *b, int64_t columns,
                  int64_t stride, float *c) const override {
     const int64_t panels = unitPanels(columns), steps = quotientUp(depth, 2);
-    for (int64_t line = 0; line < lines; line += kLines)
+    for (int64_t firstRow = 0; firstRow < rows; firstRow += kBroadcastRows)
       for (int64_t j = 0; j < panels; ++j) {
-        float *to =
-            c + (line / kUnitPanel * panels + j) * kUnitSquare + line % kUnitPanel * kUnitPanel;
+        float *to = c + (firstRow / kUnitPanel * panels + j) * kUnitBlockElements +
+                    firstRow % kUnitPanel * kUnitPanel;
         if (columns - j * kUnitPanel > 16)
-          addWeights<2>(a, line, steps, pairsOf(b + j * stride), to);
+          addWeights<2>(a, firstRow, steps, pairsOf(b + j * stride), to);
         else
-          addWeights<1>(a, line, steps, pairsOf(b + j * stride), to);
+          addWeights<1>(a, firstRow, steps, pairsOf(b + j * stride), to);
       }
   }
 };
@@ -225,22 +227,22 @@ const MatrixUnit *matrixUnit() {
   return &pairs;
 }
 
-void storeLines(const float *lanes, int64_t depth, float factor, bf16 *to, int64_t ld,
-                int64_t lines) {
+void storeRows(const float *lanes, int64_t depth, float factor, bf16 *to, int64_t ld,
+               int64_t rows) {
   const __m512 factors = _mm512_set1_ps(factor);
   for (int64_t d = 0; d < depth; d += 16)
-    for (int64_t line = 0; line < lines; line += 16) {
+    for (int64_t firstRow = 0; firstRow < rows; firstRow += 16) {
       __m512i row[16];
 #pragma GCC unroll 16
       for (int i = 0; i < 16; ++i)
-        row[i] = _mm512_loadu_si512(lanes + (d + i) * kUnitPanel + line);
+        row[i] = _mm512_loadu_si512(lanes + (d + i) * kUnitPanel + firstRow);
       transpose(row);
-      const auto there = static_cast<__mmask16>(firstBits(depth - d));
+      const auto mask = static_cast<__mmask16>(firstBits(depth - d));
 #pragma GCC unroll 16
       for (int i = 0; i < 16; ++i)
-        if (line + i < lines) {
+        if (firstRow + i < rows) {
           const __m512 scaled = _mm512_mul_ps(_mm512_castsi512_ps(row[i]), factors);
-          _mm256_mask_storeu_epi16(to + (line + i) * ld + d, there,
+          _mm256_mask_storeu_epi16(to + (firstRow + i) * ld + d, mask,
                                    reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(scaled)));
         }
     }

@@ -25,9 +25,9 @@ public:
         doutsAcross{s.valueHead, s.queries, s.group} {
     allocate(attention_scratch::kQueryBlock,
              {&keys, &keysAcross, &values, &queries, &queriesAcross, &douts, &doutsAcross},
-             {{&dqueries, s.group * queryPanels * headPanels * kUnitSquare},
-              {&dkeys, headPanels * kUnitSquare},
-              {&dvalues, unitPanels(s.valueHead) * kUnitSquare}});
+             {{&dqueries, s.group * queryPanels * headPanels * kUnitBlockElements},
+              {&dkeys, headPanels * kUnitBlockElements},
+              {&dvalues, unitPanels(s.valueHead) * kUnitBlockElements}});
   }
 
   void loadKeys(const bf16 *k, const bf16 *v) {
@@ -42,16 +42,16 @@ public:
     packLeft(dout, s.out, true, douts, g);
     packLeft(dout, s.out, false, doutsAcross, g);
   }
-  void clearQueries(Range) {
-    std::fill_n(dqueries, s.group * queryPanels * headPanels * kUnitSquare, 0.0f);
+  void clearQueries(IndexRange) {
+    std::fill_n(dqueries, s.group * queryPanels * headPanels * kUnitBlockElements, 0.0f);
   }
-  void beginKeys(Range) {
-    std::fill_n(dkeys, headPanels * kUnitSquare, 0.0f);
-    std::fill_n(dvalues, unitPanels(s.valueHead) * kUnitSquare, 0.0f);
+  void beginKeys(IndexRange) {
+    std::fill_n(dkeys, headPanels * kUnitBlockElements, 0.0f);
+    std::fill_n(dvalues, unitPanels(s.valueHead) * kUnitBlockElements, 0.0f);
   }
 
   /// scores[count][lanes] and the cotangents of probabilities.
-  void score(const Place &at, float *scores, float *dprobabilities) const {
+  void score(const ScoreTile &at, float *scores, float *dprobabilities) const {
     unit.multiply(queries.at(at.query, 0, at.g), at.count, keys.at(at.key), s.head,
                   scoreFactor<float>(s), scores);
     unit.multiply(douts.at(at.query, 0, at.g), at.count, values.at(at.key), s.valueHead, 1,
@@ -59,33 +59,33 @@ public:
   }
 
   /// dvalues[valueHead][lanes] and dkeys[head][lanes] from probabilities and dscores[count][lanes].
-  void addToKeys(const Place &at, const float *probabilities, const float *dscores) {
+  void addToKeys(const ScoreTile &at, const float *probabilities, const float *dscores) {
     addWeighted(doutsAcross, at.g, at.query, probabilities, at.count, dvalues);
     addWeighted(queriesAcross, at.g, at.query, dscores, at.count, dkeys);
   }
 
-  void addToQueries(const Place &at, const float *dscores) {
-    unit.splitLines(dscores, at.count, at.keys, weights);
+  void addToQueries(const ScoreTile &at, const float *dscores) {
+    unit.splitRows(dscores, at.count, at.keys, weights);
     unit.addAcross(weights, at.count, at.keys, keysAcross.at(0, at.key), s.head,
                    keysAcross.stride(), dquery(at.g, at.query));
   }
 
   void storeQuery(int64_t g, int64_t i, float scale, bf16 *to) const {
     for (int64_t d = 0; d < s.head; d += kUnitPanel)
-      scaleRow(dquery(g, i) + d / kUnitPanel * kUnitSquare + i % kUnitPanel * kUnitPanel, 1, scale,
-               std::min(kUnitPanel, s.head - d), to + d, 1);
+      scaleRow(dquery(g, i) + d / kUnitPanel * kUnitBlockElements + i % kUnitPanel * kUnitPanel, 1,
+               scale, std::min(kUnitPanel, s.head - d), to + d, 1);
   }
 
   /// The gradients of so many keys, times the scale, and of their values.
   void storeKeys(float scale, int64_t count, bf16 *dk, bf16 *dv) const {
-    store(dkeys, s.head, scale, dk, linesOf(s.k), count);
-    store(dvalues, s.valueHead, 1, dv, linesOf(s.v), count);
+    store(dkeys, s.head, scale, dk, rowStridesOf(s.k), count);
+    store(dvalues, s.valueHead, 1, dv, rowStridesOf(s.v), count);
   }
 
 private:
   /// The squares of this query's panel.
   float *dquery(int64_t g, int64_t i) const {
-    return dqueries + (g * queryPanels + i / kUnitPanel) * headPanels * kUnitSquare;
+    return dqueries + (g * queryPanels + i / kUnitPanel) * headPanels * kUnitBlockElements;
   }
 
   const AttentionShape &s;

@@ -15,7 +15,7 @@ public:
       : PackedProducts(*matrixUnit()), s(s), keys{s.keys, s.head}, values{s.valueHead, s.keys},
         queries{kUnitPanel, s.head} {
     allocate(attention_scratch::kKeyBlock, {&keys, &values, &queries},
-             {{&sums, unitPanels(s.valueHead) * kUnitSquare}});
+             {{&sums, unitPanels(s.valueHead) * kUnitBlockElements}});
   }
 
   void load(const bf16 *k, const bf16 *v) {
@@ -23,7 +23,7 @@ public:
     packLeft(v, s.v, false, values);
   }
   void loadQueries(const bf16 *q, int64_t count) {
-    queries.lines = count;
+    queries.rows = count;
     packRight(q, s.q, true, queries);
   }
 
@@ -39,7 +39,7 @@ public:
 
   /// Rounds the sums of so many lanes.
   void store(bf16 *out, int64_t count) const {
-    PackedProducts::store(sums, s.valueHead, 1, out, linesOf(s.out), count);
+    PackedProducts::store(sums, s.valueHead, 1, out, rowStridesOf(s.out), count);
   }
 
   float *sums; // [valueHead, rounded up to panels][lanes]

@@ -21,19 +21,19 @@ inline bool fitsUnit(std::initializer_list<AttentionStrides> all) {
 
 /// Lines of so much depth, packed, of each of some heads.
 struct PackedOperand {
-  int64_t lines, depth, heads = 1;
+  int64_t rows, depth, heads = 1;
   uint16_t *data = nullptr;
 
   int64_t elements() const { return heads * elementsOfHead(); }
   /// From a panel of lines to the next.
-  int64_t stride() const { return unitPanels(depth) * kUnitSquare; }
-  uint16_t *at(int64_t line, int64_t deep = 0, int64_t head = 0) const {
-    return data + head * elementsOfHead() + line / kUnitPanel * stride() +
-           deep / kUnitPanel * kUnitSquare;
+  int64_t stride() const { return unitPanels(depth) * kUnitBlockElements; }
+  uint16_t *at(int64_t row, int64_t deep = 0, int64_t head = 0) const {
+    return data + head * elementsOfHead() + row / kUnitPanel * stride() +
+           deep / kUnitPanel * kUnitBlockElements;
   }
 
 private:
-  int64_t elementsOfHead() const { return unitPanels(lines) * stride(); }
+  int64_t elementsOfHead() const { return unitPanels(rows) * stride(); }
 };
 
 /// What products by a unit have in common: the unit, memory, weights in two halves.
@@ -47,10 +47,10 @@ protected:
     float **to;
     int64_t elements;
   };
-  /// `mostWeights` is how many lines probabilities and their gradients are at once.
-  void allocate(int64_t mostWeights, std::initializer_list<PackedOperand *> operands,
+  /// `maxWeights` is how many lines probabilities and their gradients are at once.
+  void allocate(int64_t maxWeights, std::initializer_list<PackedOperand *> operands,
                 std::initializer_list<Piece> pieces) {
-    const int64_t weight = kUnitPanel * unitPanels(mostWeights) * kUnitPanel;
+    const int64_t weight = kUnitPanel * unitPanels(maxWeights) * kUnitPanel;
     int64_t bytes = 2 * 2 * weight;
     for (const PackedOperand *operand : operands)
       bytes += 2 * operand->elements();
@@ -67,27 +67,27 @@ protected:
   /// From memory where lines run along depth, or across it.
   void packLeft(const bf16 *from, const AttentionStrides &at, bool along, const PackedOperand &to,
                 int64_t head = 0) const {
-    unit.packLeft(operand(from, at, along), to.lines, to.depth, to.at(0, 0, head));
+    unit.packLeft(operand(from, at, along), to.rows, to.depth, to.at(0, 0, head));
   }
   void packRight(const bf16 *from, const AttentionStrides &at, bool along,
                  const PackedOperand &to) const {
-    unit.packRight(operand(from, at, along), to.lines, to.depth, to.data);
+    unit.packRight(operand(from, at, along), to.rows, to.depth, to.data);
   }
 
   /// Rounds lanes[depth][lanes], times a factor, into lines.
-  static void store(const float *lanes, int64_t depth, float factor, bf16 *to, LineStrides at,
-                    int64_t lines) {
+  static void store(const float *lanes, int64_t depth, float factor, bf16 *to, RowStrides at,
+                    int64_t rows) {
     if (at.element == 1)
-      avx512::storeLines(lanes, depth, factor, to, at.line, lines);
+      avx512::storeRows(lanes, depth, factor, to, at.row, rows);
     else
-      storeLines(lanes, depth, factor, to, at, lines);
+      storeRows(lanes, depth, factor, to, at, rows);
   }
 
   /// C[lines][lanes] += all lines of the operand, so deep, times weights[count][lanes].
   void addWeighted(const PackedOperand &operand, int64_t head, int64_t deep, const float *rows,
                    int64_t count, float *c) {
     unit.splitDepth(rows, count, weights);
-    unit.add(operand.at(0, deep, head), operand.lines, operand.stride(), weights, count, c);
+    unit.add(operand.at(0, deep, head), operand.rows, operand.stride(), weights, count, c);
   }
 
   const MatrixUnit &unit;

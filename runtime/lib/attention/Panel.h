@@ -51,36 +51,36 @@ inline void scaleRow(const From *from, int64_t fromStride, T factor, int64_t cou
     walk(fromStride, toStride);
 }
 
-constexpr int64_t kLines = attention_scratch::kLines;
+constexpr int64_t kPanelRows = attention_scratch::kPanelRows;
 
 /// Packs lines of `depth` elements into panels; missing lines of the last one are 0.
 template <typename E, typename T>
-void packLines(const E *from, LineStrides at, int64_t lines, int64_t depth, T *to) {
-  for (int64_t line = 0; line < lines; line += kLines, to += depth * kLines) {
-    const int64_t count = lines - line < kLines ? lines - line : kLines;
-    if (count < kLines)
-      std::fill_n(to, depth * kLines, T(0));
-    transpose(from + line * at.line, at, count, depth, T(1), to, kLines);
+void packRows(const E *from, RowStrides at, int64_t rows, int64_t depth, T *to) {
+  for (int64_t row = 0; row < rows; row += kPanelRows, to += depth * kPanelRows) {
+    const int64_t count = rows - row < kPanelRows ? rows - row : kPanelRows;
+    if (count < kPanelRows)
+      std::fill_n(to, depth * kPanelRows, T(0));
+    transpose(from + row * at.row, at, count, depth, T(1), to, kPanelRows);
   }
 }
 
 /// Brings at most as many lines as there are lanes into to[depth][lanes], times a factor; what is
 /// missing is 0.
 template <typename E, typename T>
-void turnLines(const E *from, LineStrides at, int64_t lines, int64_t depth, T factor, T *to) {
-  if (lines < Lanes<T>::block)
+void packLanes(const E *from, RowStrides at, int64_t rows, int64_t depth, T factor, T *to) {
+  if (rows < Lanes<T>::block)
     std::fill_n(to, depth * Lanes<T>::block, T(0));
-  transpose(from, at, lines, depth, factor, to, Lanes<T>::block);
+  transpose(from, at, rows, depth, factor, to, Lanes<T>::block);
 }
 
 /// Brings lanes[depth][lanes], times a factor, back into lines.
 template <typename T, typename E>
-void storeLines(const T *lanes, int64_t depth, T factor, E *to, LineStrides at, int64_t lines) {
+void storeRows(const T *lanes, int64_t depth, T factor, E *to, RowStrides at, int64_t rows) {
   if (at.element == 1)
-    return transpose(lanes, {Lanes<T>::block, 1}, depth, lines, factor, to, at.line);
-  for (int64_t line = 0; line < lines; ++line)
+    return transpose(lanes, {Lanes<T>::block, 1}, depth, rows, factor, to, at.row);
+  for (int64_t row = 0; row < rows; ++row)
     for (int64_t d = 0; d < depth; ++d)
-      to[line * at.line + d * at.element] = lanes[d * Lanes<T>::block + line] * factor;
+      to[row * at.row + d * at.element] = lanes[d * Lanes<T>::block + row] * factor;
 }
 
 /// `Rows` rows of `Registers` registers each, held over a whole sum.
@@ -133,35 +133,35 @@ template <typename Body> inline void forEachTile(int64_t rows, Body &&body) {
 
 /// C[lines, lanes] = L A for panels that hold so many lines; C has room for whole panels.
 template <typename T>
-void multiplyLines(const T *lines, int64_t count, int64_t depth, const T *a, T *c) {
+void multiplyRowPanels(const T *panels, int64_t count, int64_t depth, const T *a, T *c) {
   constexpr int64_t block = Lanes<T>::block;
-  for (int64_t line = 0; line < count; line += kLines)
+  for (int64_t row = 0; row < count; row += kPanelRows)
     for (int64_t lane = 0; lane < block; lane += kTileLanes<T>) {
-      Tile<T, kLines, kTileRegisters> tile;
+      Tile<T, kPanelRows, kTileRegisters> tile;
       tile.clear();
       for (int64_t d = 0; d < depth; ++d)
-        tile.template add<1>(lines + line * depth + d * kLines, a + d * block + lane);
-      tile.store(c + line * block + lane, block);
+        tile.template add<1>(panels + row * depth + d * kPanelRows, a + d * block + lane);
+      tile.store(c + row * block + lane, block);
     }
 }
 
 /// C[depth, lanes] += L' A for so many lines, A[lines, lanes].
 template <typename T>
-void addAcrossLines(const T *lines, int64_t count, int64_t depth, const T *a, T *c) {
+void addTransposed(const T *panels, int64_t count, int64_t depth, const T *a, T *c) {
   constexpr int64_t block = Lanes<T>::block;
   forEachTile(depth, [&](int64_t d, auto rows) {
     for (int64_t lane = 0; lane < block; lane += kTileLanes<T>) {
       Tile<T, decltype(rows)::value, kTileRegisters> tile;
       tile.clear();
-      int64_t line = 0;
-      for (; line + kLines <= count; line += kLines)
+      int64_t row = 0;
+      for (; row + kPanelRows <= count; row += kPanelRows)
 #pragma GCC unroll 8
-        for (int64_t i = 0; i < kLines; ++i)
-          tile.template add<kLines>(lines + (line * depth + d * kLines) + i,
-                                    a + (line + i) * block + lane);
-      for (int64_t i = 0; line + i < count; ++i)
-        tile.template add<kLines>(lines + (line * depth + d * kLines) + i,
-                                  a + (line + i) * block + lane);
+        for (int64_t i = 0; i < kPanelRows; ++i)
+          tile.template add<kPanelRows>(panels + (row * depth + d * kPanelRows) + i,
+                                        a + (row + i) * block + lane);
+      for (int64_t i = 0; row + i < count; ++i)
+        tile.template add<kPanelRows>(panels + (row * depth + d * kPanelRows) + i,
+                                      a + (row + i) * block + lane);
       tile.addTo(c + d * block + lane, block);
     }
   });

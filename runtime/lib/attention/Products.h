@@ -3,8 +3,8 @@
 // which they have.
 #pragma once
 
+#include "AttentionMask.h"
 #include "Transpose.h"
-#include "Visibility.h"
 
 #include "Attention.h"
 
@@ -16,7 +16,7 @@ template <typename T> T scoreFactor(const AttentionShape &s) {
 }
 
 /// Positions as lines.
-inline LineStrides linesOf(const AttentionStrides &at) {
+inline RowStrides rowStridesOf(const AttentionStrides &at) {
   return {at.position, at.element};
 }
 
@@ -33,7 +33,7 @@ template <typename T> struct BackwardMemory {
 };
 
 /// Some queries of a head and a block of keys in lanes.
-struct Place {
+struct ScoreTile {
   int64_t g, query, count; // the first query begins a panel
   int64_t key, keys;       // so does the first key
 };

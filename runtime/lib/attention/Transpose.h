@@ -11,7 +11,7 @@
 namespace titan::rt {
 
 /// A square of T, as many elements wide as 32 bytes hold, which any processor since AVX shuffles.
-template <typename T> class Square {
+template <typename T> class RegisterBlock {
 public:
   static constexpr int64_t size = 32 / sizeof(T);
 
@@ -76,27 +76,27 @@ private:
 };
 
 /// A matrix in memory: element d of line i lies at i * line + d * element.
-struct LineStrides {
-  int64_t line, element;
+struct RowStrides {
+  int64_t row, element;
 };
 
 /// to[d * toStride + i] = element d of line i, times the factor, of whose type the product is.
 template <typename From, typename T, typename To>
-void transpose(const From *from, LineStrides at, int64_t lines, int64_t depth, T factor, To *to,
+void transpose(const From *from, RowStrides at, int64_t rows, int64_t depth, T factor, To *to,
                int64_t toStride) {
-  constexpr int64_t size = Square<T>::size;
-  const int64_t wholeLines = at.element == 1 ? lines / size * size : 0;
-  const int64_t wholeDepth = depth / size * size;
-  for (int64_t i = 0; i < wholeLines; i += size)
-    for (int64_t d = 0; d < wholeDepth; d += size) {
-      Square<T> square;
-      square.load(from + i * at.line + d, at.line, factor);
-      square.transpose();
-      square.store(to + d * toStride + i, toStride);
+  constexpr int64_t size = RegisterBlock<T>::size;
+  const int64_t fullRows = at.element == 1 ? rows / size * size : 0;
+  const int64_t fullDepth = depth / size * size;
+  for (int64_t i = 0; i < fullRows; i += size)
+    for (int64_t d = 0; d < fullDepth; d += size) {
+      RegisterBlock<T> block;
+      block.load(from + i * at.row + d, at.row, factor);
+      block.transpose();
+      block.store(to + d * toStride + i, toStride);
     }
-  for (int64_t i = 0; i < lines; ++i)
-    for (int64_t d = i < wholeLines ? wholeDepth : 0; d < depth; ++d)
-      to[d * toStride + i] = static_cast<T>(from[i * at.line + d * at.element]) * factor;
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t d = i < fullRows ? fullDepth : 0; d < depth; ++d)
+      to[d * toStride + i] = static_cast<T>(from[i * at.row + d * at.element]) * factor;
 }
 
 } // namespace titan::rt

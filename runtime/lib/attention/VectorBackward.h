@@ -18,7 +18,7 @@ public:
 
   VectorBackward(const AttentionShape &s, const BackwardMemory<T> &memory)
       : s(s), memory(memory), width(scratchSizes<T>(s).width()),
-        rows(attention_scratch::wholePanels(s.queries)) {}
+        rows(attention_scratch::roundUpToPanel(s.queries)) {}
 
   void loadKeys(const E *k, const E *v) {
     keys = k;
@@ -26,20 +26,21 @@ public:
   }
   /// Of query head g.
   void loadQueries(int64_t g, const E *q, const E *dout) {
-    packLines(q, linesOf(s.q), s.queries, s.head, memory.queries + g * rows * s.head);
-    packLines(dout, linesOf(s.out), s.queries, s.valueHead, memory.douts + g * rows * s.valueHead);
+    packRows(q, rowStridesOf(s.q), s.queries, s.head, memory.queries + g * rows * s.head);
+    packRows(dout, rowStridesOf(s.out), s.queries, s.valueHead,
+             memory.douts + g * rows * s.valueHead);
   }
-  void clearQueries(Range some) {
+  void clearQueries(IndexRange some) {
     for (int64_t g = 0; g < s.group; ++g)
       std::fill(dquery(g, some.begin), dquery(g, some.end), T(0));
   }
 
   /// The keys and values to multiply with from now on, whose gradients are 0 yet.
-  void beginKeys(Range block) {
+  void beginKeys(IndexRange block) {
     const int64_t count = block.end - block.begin;
-    turnLines(keys + block.begin * s.k.position, linesOf(s.k), count, s.head, scoreFactor<T>(s),
-              memory.keysT);
-    turnLines(values + block.begin * s.v.position, linesOf(s.v), count, s.valueHead, T(1),
+    packLanes(keys + block.begin * s.k.position, rowStridesOf(s.k), count, s.head,
+              scoreFactor<T>(s), memory.keysT);
+    packLanes(values + block.begin * s.v.position, rowStridesOf(s.v), count, s.valueHead, T(1),
               memory.valuesT);
     std::fill_n(memory.keys, lanes * width, T(0));
     for (int64_t lane = 0; lane < count; ++lane)
@@ -50,19 +51,19 @@ public:
   }
 
   /// scores[count][lanes] and the cotangents of probabilities.
-  void score(const Place &at, T *scores, T *dprobabilities) const {
-    multiplyLines(queriesAt(at), at.count, s.head, memory.keysT, scores);
-    multiplyLines(doutsAt(at), at.count, s.valueHead, memory.valuesT, dprobabilities);
+  void score(const ScoreTile &at, T *scores, T *dprobabilities) const {
+    multiplyRowPanels(queriesAt(at), at.count, s.head, memory.keysT, scores);
+    multiplyRowPanels(doutsAt(at), at.count, s.valueHead, memory.valuesT, dprobabilities);
   }
 
   /// dvaluesT[valueHead][lanes] and dkeysT[head][lanes] from probabilities and
   /// dscores[count][lanes].
-  void addToKeys(const Place &at, const T *probabilities, const T *dscores) {
-    addAcrossLines(doutsAt(at), at.count, s.valueHead, probabilities, memory.dvaluesT);
-    addAcrossLines(queriesAt(at), at.count, s.head, dscores, memory.dkeysT);
+  void addToKeys(const ScoreTile &at, const T *probabilities, const T *dscores) {
+    addTransposed(doutsAt(at), at.count, s.valueHead, probabilities, memory.dvaluesT);
+    addTransposed(queriesAt(at), at.count, s.head, dscores, memory.dkeysT);
   }
 
-  void addToQueries(const Place &at, const T *dscores) {
+  void addToQueries(const ScoreTile &at, const T *dscores) {
     addRows(dscores, at.count, at.keys, memory.keys, width, dquery(at.g, at.query));
   }
 
@@ -72,15 +73,15 @@ public:
 
   /// The gradients of so many keys, times the scale, and of their values.
   void storeKeys(T scale, int64_t count, E *dk, E *dv) const {
-    storeLines(memory.dkeysT, s.head, scale, dk, linesOf(s.k), count);
-    storeLines(memory.dvaluesT, s.valueHead, T(1), dv, linesOf(s.v), count);
+    storeRows(memory.dkeysT, s.head, scale, dk, rowStridesOf(s.k), count);
+    storeRows(memory.dvaluesT, s.valueHead, T(1), dv, rowStridesOf(s.v), count);
   }
 
 private:
-  const T *queriesAt(const Place &at) const {
+  const T *queriesAt(const ScoreTile &at) const {
     return memory.queries + (at.g * rows + at.query) * s.head;
   }
-  const T *doutsAt(const Place &at) const {
+  const T *doutsAt(const ScoreTile &at) const {
     return memory.douts + (at.g * rows + at.query) * s.valueHead;
   }
   T *dquery(int64_t g, int64_t i) const { return memory.dqueries + (g * s.queries + i) * width; }

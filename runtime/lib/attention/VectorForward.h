@@ -17,28 +17,28 @@ public:
       : sums(memory.sums), s(s), memory(memory) {}
 
   void load(const E *k, const E *v) {
-    packLines(k, linesOf(s.k), s.keys, s.head, memory.keys);
-    packLines(v, linesOf(s.v), s.keys, s.valueHead, memory.values);
+    packRows(k, rowStridesOf(s.k), s.keys, s.head, memory.keys);
+    packRows(v, rowStridesOf(s.v), s.keys, s.valueHead, memory.values);
   }
 
   /// queries[head][lanes], times the factor, so that scores come out right.
   void loadQueries(const E *q, int64_t count) {
-    turnLines(q, linesOf(s.q), count, s.head, scoreFactor<T>(s), memory.queries);
+    packLanes(q, rowStridesOf(s.q), count, s.head, scoreFactor<T>(s), memory.queries);
   }
 
   /// scores[count][lanes], from this key on, which begins a panel.
   void score(int64_t firstKey, int64_t count, T *scores) const {
-    multiplyLines(memory.keys + firstKey * s.head, count, s.head, memory.queries, scores);
+    multiplyRowPanels(memory.keys + firstKey * s.head, count, s.head, memory.queries, scores);
   }
 
   /// sums[valueHead][lanes] += values of these keys weighted by probabilities[count][lanes].
   void addValues(int64_t firstKey, int64_t count, const T *probabilities) {
-    addAcrossLines(memory.values + firstKey * s.valueHead, count, s.valueHead, probabilities, sums);
+    addTransposed(memory.values + firstKey * s.valueHead, count, s.valueHead, probabilities, sums);
   }
 
   /// Rounds the sums of so many lanes.
   void store(E *out, int64_t count) const {
-    storeLines(sums, s.valueHead, T(1), out, linesOf(s.out), count);
+    storeRows(sums, s.valueHead, T(1), out, rowStridesOf(s.out), count);
   }
 
   T *const sums; // [valueHead][lanes]

@@ -1,8 +1,8 @@
 #include "Checkpoint.h"
 
 #include "Verify.h"
-#include "rundir/EarlierRun.h"
-#include "rundir/SetAside.h"
+#include "rundir/Archive.h"
+#include "rundir/PreviousRun.h"
 #include "state/TensorFiles.h"
 
 #include "base/Error.h"
@@ -25,14 +25,14 @@ using Content = Manifest::Content;
 constexpr int64_t shardBytes = int64_t{2} << 30;
 
 /// Who wrote a checkpoint, where that is worth saying: another run than this one.
-std::string writerOf(const Session &session, const Manifest &manifest) {
-  bool isOwn = manifest.run.empty() || manifest.run == session.program().name;
+std::string writerOf(const Executor &executor, const Manifest &manifest) {
+  bool isOwn = manifest.run.empty() || manifest.run == executor.program().name;
   return isOwn ? "" : "run `" + manifest.run + "`";
 }
 
 /// Whether the tensors may fit and mean something else.
-bool isOfAnotherModel(const Session &session, const Manifest &manifest) {
-  const std::string &own = session.program().model;
+bool isOfAnotherModel(const Executor &executor, const Manifest &manifest) {
+  const std::string &own = executor.program().model;
   return !own.empty() && !manifest.model.empty() && own != manifest.model;
 }
 
@@ -46,24 +46,26 @@ void refuseAnotherModel(const std::string &directory, const Manifest &manifest) 
 }
 
 /// `isAsked`: the user named this checkpoint.
-void load(Session &session, const std::string &directory, const Manifest &manifest, bool isAsked) {
+void load(Executor &executor, const std::string &directory, const Manifest &manifest,
+          bool isAsked) {
   constexpr Role parameters[] = {Role::Parameter}, state[] = {Role::State};
-  std::string writer = writerOf(session, manifest);
-  session.world().together([&] {
+  std::string writer = writerOf(executor, manifest);
+  executor.world().runCollectively([&] {
     try {
-      loadTensors(session, {directory, manifest.paths(directory, Content::Parameters)}, parameters);
-      loadTensors(session, {directory, manifest.paths(directory, Content::Optimizer)}, state);
+      loadTensors(executor, {directory, manifest.paths(directory, Content::Parameters)},
+                  parameters);
+      loadTensors(executor, {directory, manifest.paths(directory, Content::Optimizer)}, state);
     } catch (const UserError &error) {
       throw UserError(fmt::format("{}; {} wrote this checkpoint: pass another --out DIR, or begin "
                                   "anew with --resume none",
                                   error.what(), writer.empty() ? "another program" : writer));
     }
-    if (isOfAnotherModel(session, manifest) && !isAsked)
+    if (isOfAnotherModel(executor, manifest) && !isAsked)
       refuseAnotherModel(directory, manifest);
   });
-  if (session.isFirst() && isOfAnotherModel(session, manifest))
+  if (executor.isFirst() && isOfAnotherModel(executor, manifest))
     std::printf("note: the checkpoint was saved by another model than this program's\n");
-  if (session.isFirst())
+  if (executor.isFirst())
     std::printf("resuming after step %lld from %s%s\n", static_cast<long long>(manifest.step),
                 directory.c_str(), writer.empty() ? "" : (", which " + writer + " wrote").c_str());
 }
@@ -76,16 +78,17 @@ bool isWeightsOfRun(const std::string &path) {
 }
 
 /// The run's checkpoints as rank 0 sees them: all ranks must try the same ones.
-std::vector<std::string> candidates(Session &session, const std::string &runDirectory) {
+std::vector<std::string> candidates(Executor &executor, const std::string &runDirectory) {
   std::vector<int64_t> steps;
-  session.world().together([&] {
-    if (session.isFirst())
+  executor.world().runCollectively([&] {
+    if (executor.isFirst())
       steps = listSteps(runDirectory);
   });
-  steps.resize(static_cast<size_t>(session.fromFirst(static_cast<int64_t>(steps.size()))));
+  steps.resize(
+      static_cast<size_t>(executor.broadcastFromFirst(static_cast<int64_t>(steps.size()))));
   std::vector<std::string> directories;
   for (int64_t step : steps)
-    directories.push_back(checkpointOfStep(runDirectory, session.fromFirst(step)));
+    directories.push_back(checkpointOfStep(runDirectory, executor.broadcastFromFirst(step)));
   return directories;
 }
 
@@ -96,35 +99,35 @@ void publish(const std::string &runDirectory, const std::string &partial, int64_
   const fs::path checkpoints = fs::path(target).parent_path();
   syncDirectory(partial);
   if (fs::exists(fs::symlink_status(target)))
-    setAsideCheckpoint(runDirectory, step, "which is saved again");
+    archiveCheckpoint(runDirectory, step, "which is saved again");
   fs::rename(partial, target);
   syncDirectory(checkpoints);
-  setAsideLaterThan(runDirectory, step);
-  removeAllBut(runDirectory, keep);
+  archiveLaterCheckpoints(runDirectory, step);
+  pruneCheckpoints(runDirectory, keep);
 }
 
 } // namespace
 
-void saveCheckpoint(Session &session, const std::string &runDirectory, Manifest position,
+void saveCheckpoint(Executor &executor, const std::string &runDirectory, Manifest position,
                     int64_t keep) {
   const std::string partial = checkpointOfStep(runDirectory, position.step) + temporarySuffix;
-  if (session.isFirst())
-    orFault([&] {
+  if (executor.isFirst())
+    asFault([&] {
       createDirectories(fs::path(partial).parent_path());
       removeUnfinishedCheckpoints(runDirectory);
       if (!fs::create_directory(partial))
         throw UserError("cannot write '" + partial + "': it is there and cannot be removed");
     });
-  session.barrier("creating a checkpoint");
+  executor.barrier("creating a checkpoint");
   constexpr Role parameters[] = {Role::Parameter}, state[] = {Role::State};
-  std::vector<Shard> model = saveShards(session, partial, "model", parameters, shardBytes);
+  std::vector<Shard> model = saveShards(executor, partial, "model", parameters, shardBytes);
   for (const Shard &shard : model)
     position.files.push_back({shard.file, Content::Parameters});
-  for (const Shard &shard : saveShards(session, partial, "optimizer", state, shardBytes))
+  for (const Shard &shard : saveShards(executor, partial, "optimizer", state, shardBytes))
     position.files.push_back({shard.file, Content::Optimizer});
-  std::vector<Measured> measured = measureFiles(session, partial, position.files);
-  if (session.isFirst())
-    orFault([&] {
+  std::vector<Measured> measured = measureFiles(executor, partial, position.files);
+  if (executor.isFirst())
+    asFault([&] {
       for (size_t i = 0; i < measured.size(); ++i) {
         if (measured[i].error != noReadError)
           throw Fault(fmt::format("cannot read '{}/{}': {}", partial, position.files[i].name,
@@ -136,14 +139,14 @@ void saveCheckpoint(Session &session, const std::string &runDirectory, Manifest 
       writeManifest(partial, position);
       publish(runDirectory, partial, position.step, keep);
     });
-  session.barrier("finishing a checkpoint");
+  executor.barrier("finishing a checkpoint");
 }
 
-void loadWeights(Session &session, const std::string &path) {
+void loadWeights(Executor &executor, const std::string &path) {
   std::optional<WeightStore> store;
   std::vector<Manifest::File> files;
   std::string directory;
-  session.world().together([&] {
+  executor.world().runCollectively([&] {
     directory = store.emplace(path).directory();
     if (isCheckpoint(directory))
       files = readManifest(directory).files;
@@ -153,45 +156,45 @@ void loadWeights(Session &session, const std::string &path) {
   });
   std::erase_if(files,
                 [](const Manifest::File &file) { return file.content != Content::Parameters; });
-  const std::string problem = files.empty() ? "" : damageOf(session, directory, files);
+  const std::string problem = files.empty() ? "" : damageOf(executor, directory, files);
   constexpr Role parameters[] = {Role::Parameter};
-  session.world().together([&] {
+  executor.world().runCollectively([&] {
     if (!problem.empty())
       throw UserError(problem);
-    loadTensors(session, *store, parameters);
+    loadTensors(executor, *store, parameters);
   });
 }
 
-std::optional<Manifest> resumeFrom(Session &session, const std::string &runDirectory,
+std::optional<Manifest> resumeFrom(Executor &executor, const std::string &runDirectory,
                                    const std::string &choice) {
   if (choice == "none")
     return std::nullopt;
   bool any = choice == "auto";
   std::vector<std::string> directories = {choice};
   if (any)
-    directories = candidates(session, runDirectory);
+    directories = candidates(executor, runDirectory);
   if (directories.empty())
-    session.world().together([&] {
-      if (std::string lost = session.isFirst() ? lostCheckpoints(runDirectory) : ""; !lost.empty())
+    executor.world().runCollectively([&] {
+      if (std::string lost = executor.isFirst() ? lostCheckpoints(runDirectory) : ""; !lost.empty())
         throw UserError(lost);
     });
   for (size_t i = 0; i < directories.size(); ++i) {
     std::string problem;
-    Manifest manifest = examine(session, directories[i], problem);
+    Manifest manifest = examine(executor, directories[i], problem);
     if (any && problem.empty() && !manifest.isFinite)
       problem = directories[i] + " is of a step whose loss or gradient is not finite (--resume " +
                 directories[i] + " goes on from it all the same)";
     if (problem.empty()) {
-      load(session, directories[i], manifest, /*isAsked=*/!any);
+      load(executor, directories[i], manifest, /*isAsked=*/!any);
       return manifest;
     }
     if (i + 1 == directories.size())
-      session.world().together([&] {
+      executor.world().runCollectively([&] {
         throw UserError(problem + (any ? "; no checkpoint of '" + runDirectory +
                                              "' can be used: begin anew with --resume none"
                                        : ""));
       });
-    if (session.isFirst())
+    if (executor.isFirst())
       std::fprintf(stderr, "warning: %s; trying the checkpoint before it\n", problem.c_str());
   }
   return std::nullopt;

@@ -34,35 +34,35 @@ std::string configOf(const Program &program, const Settings &settings) {
 
 } // namespace
 
-int exportWeights(Session &session, const Options &options, const Settings &settings) {
-  session.world().together([&] {
+int exportWeights(Executor &executor, const Options &options, const Settings &settings) {
+  executor.world().runCollectively([&] {
     if (options.exportDirectory.empty())
       throw UserError("export needs a place to write to: pass --hf DIR");
     if (options.initFrom.empty())
       throw UserError("export needs weights: pass --init-from DIR or FILE.safetensors");
   });
-  loadWeights(session, options.initFrom);
+  loadWeights(executor, options.initFrom);
   if (options.dryRun)
     return 0;
   constexpr Role parameters[] = {Role::Parameter};
   fs::path directory(options.exportDirectory);
-  session.world().together([&] {
-    if (session.isFirst())
+  executor.world().runCollectively([&] {
+    if (executor.isFirst())
       makeDirectory(directory.string(), "the directory of an export");
   });
   std::vector<Shard> shards =
-      saveShards(session, directory.string(), "model", parameters, shardBytes);
-  if (session.isFirst()) {
+      saveShards(executor, directory.string(), "model", parameters, shardBytes);
+  if (executor.isFirst()) {
     writeShardIndex(directory.string(), "model", shards);
-    writeFileAtomically((directory / "config.json").string(), configOf(session.program(), settings),
-                        Sync::Content);
-    writeFileAtomically((directory / "program.titan").string(), session.program().source,
+    writeFileAtomically((directory / "config.json").string(),
+                        configOf(executor.program(), settings), Sync::Content);
+    writeFileAtomically((directory / "program.titan").string(), executor.program().source,
                         Sync::Content);
     syncDirectory(directory);
     std::printf("wrote %zu file%s of weights to %s\n", shards.size(), shards.size() == 1 ? "" : "s",
                 directory.c_str());
   }
-  session.barrier("writing an export");
+  executor.barrier("writing an export");
   return 0;
 }
 

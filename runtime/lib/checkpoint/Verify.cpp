@@ -14,13 +14,13 @@ namespace titan::rt {
 
 namespace fs = std::filesystem;
 
-std::string firstProblem(Session &session, const std::string &own) {
-  World &world = session.world();
+std::string firstProblem(Executor &executor, const std::string &own) {
+  World &world = executor.world();
   if (world.size() == 1)
     return own;
   int64_t found = own.empty() ? 0 : 1;
   std::vector<int64_t> all(static_cast<size_t>(world.size()));
-  world.everyone().allGather(&found, all.data(), 1, DType::I64, {"comparing checkpoints", ""});
+  world.worldGroup().allGather(&found, all.data(), 1, DType::I64, {"comparing checkpoints", ""});
   auto first = std::find(all.begin(), all.end(), 1);
   if (first == all.end())
     return "";
@@ -28,25 +28,25 @@ std::string firstProblem(Session &session, const std::string &own) {
   std::array<int64_t, 256> words = {}; // 2 KiB of text
   char *text = reinterpret_cast<char *>(words.data());
   own.copy(text, sizeof words - 1);
-  world.everyone().broadcast(words.data(), words.size(), DType::I64, rank,
-                             {"comparing checkpoints", ""});
+  world.worldGroup().broadcast(words.data(), words.size(), DType::I64, rank,
+                               {"comparing checkpoints", ""});
   bool isOfAll = std::find(all.begin(), all.end(), 0) == all.end();
   return isOfAll ? text : fmt::format("rank {}: {}", rank, text);
 }
 
-std::vector<Measured> measureFiles(Session &session, const std::string &directory,
+std::vector<Measured> measureFiles(Executor &executor, const std::string &directory,
                                    const std::vector<Manifest::File> &files) {
   constexpr size_t numbers = 3; // of each file
   std::vector<int64_t> found(numbers * files.size());
-  size_t ranks = static_cast<size_t>(session.world().size());
-  for (size_t i = static_cast<size_t>(session.world().rank()); i < files.size(); i += ranks) {
+  size_t ranks = static_cast<size_t>(executor.world().size());
+  for (size_t i = static_cast<size_t>(executor.world().rank()); i < files.size(); i += ranks) {
     Measured file = measureFile(directory, files[i]);
     found[numbers * i] = file.bytes;
     found[numbers * i + 1] = file.crc;
     found[numbers * i + 2] = file.error;
   }
-  session.world().everyone().allReduce(found.data(), static_cast<int64_t>(found.size()), DType::I64,
-                                       Reduction::Sum, {"comparing checksums", ""});
+  executor.world().worldGroup().allReduce(found.data(), static_cast<int64_t>(found.size()),
+                                          DType::I64, Reduction::Sum, {"comparing checksums", ""});
   std::vector<Measured> measured;
   for (size_t i = 0; i < files.size(); ++i)
     measured.push_back({found[numbers * i], static_cast<uint32_t>(found[numbers * i + 1]),
@@ -54,9 +54,9 @@ std::vector<Measured> measureFiles(Session &session, const std::string &director
   return measured;
 }
 
-std::string damageOf(Session &session, const std::string &directory,
+std::string damageOf(Executor &executor, const std::string &directory,
                      const std::vector<Manifest::File> &files) {
-  std::vector<Measured> now = measureFiles(session, directory, files);
+  std::vector<Measured> now = measureFiles(executor, directory, files);
   for (size_t i = 0; i < now.size(); ++i) {
     const Manifest::File &then = files[i];
     std::string path = (fs::path(directory) / then.name).string();
@@ -80,7 +80,7 @@ RunStatus::Weights checksumOfWeights(const std::string &directory) {
   return {found.bytes, found.crc};
 }
 
-Manifest examine(Session &session, const std::string &directory, std::string &problem) {
+Manifest examine(Executor &executor, const std::string &directory, std::string &problem) {
   Manifest manifest;
   std::string own;
   try {
@@ -88,9 +88,9 @@ Manifest examine(Session &session, const std::string &directory, std::string &pr
   } catch (const UserError &error) {
     own = error.what();
   }
-  problem = firstProblem(session, own);
+  problem = firstProblem(executor, own);
   if (problem.empty())
-    problem = damageOf(session, directory, manifest.files);
+    problem = damageOf(executor, directory, manifest.files);
   return manifest;
 }
 

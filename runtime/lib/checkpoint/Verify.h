@@ -1,7 +1,7 @@
 // Whether a checkpoint is as it was written. All ranks call these together and find the same.
 #pragma once
 
-#include "state/Session.h"
+#include "state/Executor.h"
 
 #include "manifest/Manifest.h"
 #include "metrics/StatusFile.h"
@@ -13,21 +13,21 @@ namespace titan::rt {
 
 /// The problem of the first rank that has one, on all ranks; with its number where others have
 /// none.
-std::string firstProblem(Session &session, const std::string &own);
+std::string firstProblem(Executor &executor, const std::string &own);
 
 /// Sizes and checksums of a checkpoint's files; each rank reads its share of them.
-std::vector<Measured> measureFiles(Session &session, const std::string &directory,
+std::vector<Measured> measureFiles(Executor &executor, const std::string &directory,
                                    const std::vector<Manifest::File> &files);
 
 /// What is wrong with files of a checkpoint; empty if they are as they were written. A file that
 /// cannot be read is damaged.
-std::string damageOf(Session &session, const std::string &directory,
+std::string damageOf(Executor &executor, const std::string &directory,
                      const std::vector<Manifest::File> &files);
 
 /// Of DIRECTORY/model.safetensors, which the run has just written.
 RunStatus::Weights checksumOfWeights(const std::string &directory);
 
 /// Reads and checks the manifest and all files; `problem` says why they cannot be used.
-Manifest examine(Session &session, const std::string &directory, std::string &problem);
+Manifest examine(Executor &executor, const std::string &directory, std::string &problem);
 
 } // namespace titan::rt

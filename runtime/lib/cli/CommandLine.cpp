@@ -17,8 +17,8 @@ void addRunOptions(CLI::App &app, Options &o) {
   app.add_option("--config", o.configFile, "settings from a TOML file; the command line wins")
       ->type_name("FILE.toml");
   app.add_option("--set", o.sets,
-                 "change a setting, such as optimizer.lr=1e-3 (repeatable); what was fixed at "
-                 "compile time is refused with the command that rebuilds")
+                 "override a launch setting, such as optimizer.lr=1e-3 (repeatable); a "
+                 "compile-time setting is refused with the command that rebuilds")
       ->type_name("PATH=VALUE")
       ->take_all()
       ->expected(1);
@@ -31,17 +31,16 @@ void addRunOptions(CLI::App &app, Options &o) {
       ->type_name("auto|none|DIR");
   app.add_option("--out", o.out, "the run's directory; default runs/RUN")->type_name("DIR");
   cli::addNumber<int64_t>(app, "--steps", 1, o.steps,
-                          "steps to train; moves the horizon of the schedule too");
+                          "steps to train; also the horizon of the schedule");
   cli::addNumber<int64_t>(app, "--stop-at", 0, o.stopAt, "end after this step; the schedule stays");
-  cli::addNumber<int64_t>(app, "--seed", 0, o.seed, "of initial values and of the order of samples",
-                          int64_t{1} << 53);
+  cli::addNumber<int64_t>(app, "--seed", 0, o.seed,
+                          "seed of initial values and of the order of samples", int64_t{1} << 53);
   cli::addNumber<int64_t>(app, "--log-every", 1, o.logEvery, "steps between rows of metrics.jsonl")
       ->default_str(std::to_string(o.logEvery));
-  app.add_flag("--dry-run", o.dryRun,
-               "say what would run, open and check all that it reads, and stop");
-  app.add_flag("--check-replicas", o.checkReplicas,
-               "before every checkpoint and at the end, compare what several ranks hold alike, bit "
-               "by bit");
+  app.add_flag("--dry-run", o.dryRun, "print the configuration, check all inputs, and stop");
+  app.add_flag(
+      "--check-replicas", o.checkReplicas,
+      "compare replicated tensors over ranks bit by bit, before every checkpoint and at the end");
   app.add_flag("--profile{5}", o.profile,
                "write a profile of some steps, from the third on (--profile=STEPS), for Perfetto")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20).description(""));
@@ -61,23 +60,23 @@ void addCommands(CLI::App &app, Options &o) {
     sub->callback([&o, value] { o.command = value; });
     return sub;
   };
-  command("train", "train the model (what happens without a command)", Command::Train);
+  command("train", "train the model (the default command)", Command::Train);
   command("eval", "loss on a data set", Command::Eval);
   CLI::App *generate = command("generate", "write text with trained weights", Command::Generate);
   generate
       ->add_option("--prompt", o.prompt,
-                   "what the text begins with; where data are indexed, tokens' numbers")
+                   "start of the text; for indexed data the numbers of tokens")
       ->type_name("TEXT");
   cli::addNumber<int64_t>(*generate, "--max-tokens", 0, o.maxTokens, "how many tokens to add")
       ->default_str(std::to_string(o.maxTokens));
   cli::addNumber<double>(*generate, "--temperature", 0, o.sampling.temperature,
-                         "0 takes the most likely token; above, draws are made by --seed")
+                         "0: the most likely token; above 0: sampling, seeded by --seed")
       ->default_str("0");
   cli::addNumber<int64_t>(*generate, "--top-k", 1, o.sampling.topK,
-                          "draw among so many of the most likely tokens");
+                          "sample from the k most likely tokens");
   cli::addNumber<double>(*generate, "--top-p", 0, o.sampling.topP,
-                         "draw among the fewest tokens that have this probability together");
-  CLI::App *hf = command("export", "write the weights for other software", Command::Export);
+                         "sample from the smallest set of tokens with this total probability");
+  CLI::App *hf = command("export", "export the weights for other software", Command::Export);
   hf->add_option("--hf", o.exportDirectory, "as a Hugging Face directory")->type_name("DIR");
 }
 

@@ -8,7 +8,7 @@
 __attribute__((no_sanitize("address", "thread", "undefined"))) static void
 begin(int argc, char **argv, char **environment) {
   titan::openStandardStreams();
-  titan::rt::holdStopSignals();
+  titan::rt::blockStopSignals();
   titan::rt::shortenSpinning(argc, argv, environment);
 }
 

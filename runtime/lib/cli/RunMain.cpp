@@ -18,7 +18,7 @@
 #include "loop/Trainer.h"
 #include "settings/SettingText.h"
 #include "settings/Settings.h"
-#include "state/Session.h"
+#include "state/Executor.h"
 
 #include <algorithm>
 #include <csignal>
@@ -59,9 +59,9 @@ void applySettings(Settings &settings, const Options &options) {
       settings.set(text);
   std::map<std::string, std::string> seen; // paths, and by what they are set
   for (const SettingText &text : settingsOf(options)) {
-    auto [first, isNew] = seen.emplace(text.path, text.pathPlace.name);
+    auto [first, isNew] = seen.emplace(text.path, text.pathLocation.name);
     if (!isNew)
-      refuse(text.pathPlace, "`" + text.path + "` is set twice [T0504]",
+      refuse(text.pathLocation, "`" + text.path + "` is set twice [T0504]",
              "the first is by " + first->second);
     settings.set(text);
   }
@@ -93,15 +93,15 @@ Program programFor(Command command, const std::vector<int64_t> &degrees) {
   return whole;
 }
 
-void describePlan(Session &session, const Settings &settings) {
-  const Program &program = session.program();
-  const Arena &arena = session.arena();
+void describePlan(Executor &executor, const Settings &settings) {
+  const Program &program = executor.program();
+  const Arena &arena = executor.arena();
   std::printf("%s", fmt::format("{}: {} parameters in {}, on {} rank{} ({})\n"
                                 "each step: {} x {} tokens\n"
                                 "memory of this rank: {} from step to step, {} in all\n\n{}",
                                 program.name, program.parameters, nameOf(program.dtype),
-                                session.world().size(), session.world().size() == 1 ? "" : "s",
-                                session.mesh().describe(), program.batch, program.seq,
+                                executor.world().size(), executor.world().size() == 1 ? "" : "s",
+                                executor.mesh().describe(), program.batch, program.seq,
                                 formatBytes(arena.persistentBytes()), formatBytes(arena.bytes()),
                                 settings.toToml())
                         .c_str());
@@ -123,15 +123,15 @@ void writeErrorFile(const std::string &message) {
 
 /// Says what went wrong and ends the process without running destructors: transports would wait
 /// for peers that are gone.
-[[noreturn]] void leave(const LaunchInfo &launch, bool alike, int status,
-                        const std::string &message, const std::string &place = "error",
-                        const std::string &shown = "") {
+[[noreturn]] void exitWithError(const LaunchInfo &launch, bool onAllRanks, int status,
+                                const std::string &message, const std::string &prefix = "error",
+                                const std::string &shown = "") {
   // What every rank finds out alike is said once.
-  if (launch.rank == 0 || !alike) {
-    std::string who = launch.worldSize > 1 && !alike && message.rfind("rank ", 0) != 0
+  if (launch.rank == 0 || !onAllRanks) {
+    std::string who = launch.worldSize > 1 && !onAllRanks && message.rfind("rank ", 0) != 0
                           ? fmt::format("rank {}: ", launch.rank)
                           : "";
-    std::fprintf(stderr, "%s: %s%s%s\n", place.c_str(), who.c_str(), message.c_str(),
+    std::fprintf(stderr, "%s: %s%s%s\n", prefix.c_str(), who.c_str(), message.c_str(),
                  shown.c_str());
   }
   writeErrorFile(message);
@@ -141,19 +141,20 @@ void writeErrorFile(const std::string &message) {
 
 /// Runs `body`; what it throws ends the process with the status that fits. `alike`: every rank
 /// finds out the same.
-template <typename Body> int orLeave(const LaunchInfo &launch, bool alike, Body body) {
+template <typename Body> int exitOnError(const LaunchInfo &launch, bool onAllRanks, Body body) {
   try {
     return body();
   } catch (const UsageError &error) {
-    leave(launch, true, ExitUsage, error.what() + std::string("\nsee --help"));
-  } catch (const PlacedError &error) {
-    leave(launch, alike, ExitUserError, error.what(), error.place + ": error", error.shown);
+    exitWithError(launch, true, ExitUsage, error.what() + std::string("\nsee --help"));
+  } catch (const SourceError &error) {
+    exitWithError(launch, onAllRanks, ExitUserError, error.what(), error.location + ": error",
+                  error.excerpt);
   } catch (const UserError &error) {
-    leave(launch, alike || error.isShared, ExitUserError, error.what());
+    exitWithError(launch, onAllRanks || error.isShared, ExitUserError, error.what());
   } catch (const NotFinite &error) {
-    leave(launch, true, ExitNotFinite, error.what());
+    exitWithError(launch, true, ExitNotFinite, error.what());
   } catch (const std::exception &error) {
-    leave(launch, false, ExitFault, error.what());
+    exitWithError(launch, false, ExitFault, error.what());
   }
 }
 
@@ -162,16 +163,16 @@ int shareOfCores(World &world) {
   static_assert(sizeof(CoreSet) % sizeof(int64_t) == 0);
   CoreSet own = ownCores();
   std::vector<CoreSet> all(static_cast<size_t>(world.size()));
-  world.everyone().allGather(&own, all.data(), sizeof(CoreSet) / sizeof(int64_t), DType::I64,
-                             {"comparing cores", ""});
+  world.worldGroup().allGather(&own, all.data(), sizeof(CoreSet) / sizeof(int64_t), DType::I64,
+                               {"comparing cores", ""});
   return fairShare(all, world.rank());
 }
 
 /// Only a run that trains has something to save when it is told to end.
-void answerSignals(const Options &options, const LaunchInfo &launch) {
+void installSignalHandlers(const Options &options, const LaunchInfo &launch) {
   std::signal(SIGXFSZ, SIG_IGN); // who writes says which file is too large
   if (options.command != Command::Train || options.dryRun)
-    return releaseStopSignals();
+    return unblockStopSignals();
   catchStopSignals();
   if (endsWithLauncher(launch))
     stopWithParent();
@@ -199,10 +200,10 @@ std::optional<Preparation> prepare(int argc, char **argv, const LaunchInfo &laun
     if (!options)
       return std::nullopt;
     made.options = std::move(*options);
-    answerSignals(made.options, launch);
+    installSignalHandlers(made.options, launch);
     made.degrees = resolveDegrees(programMesh(), launch.worldSize, made.options.executable);
     made.program = program(made.degrees.data());
-    Session::refuseUneven(made.program, made.degrees);
+    Executor::checkDivisibility(made.program, made.degrees);
     made.settings.emplace(made.program);
     applySettings(*made.settings, made.options);
     if (launch.worldSize > 1)
@@ -219,20 +220,20 @@ std::optional<Preparation> prepare(int argc, char **argv, const LaunchInfo &laun
 
 /// A mistake that all ranks have made alike is said once. One of this rank alone it says itself,
 /// and the others learn of it instead of waiting.
-[[noreturn]] void leaveByMistake(const LaunchInfo &launch, Preparation &made) {
-  releaseStopSignals();
+[[noreturn]] void exitWithMistake(const LaunchInfo &launch, Preparation &made) {
+  unblockStopSignals();
   constexpr std::chrono::seconds patience(3);
-  bool alike = launch.worldSize == 1;
-  if (!alike) {
+  bool onAllRanks = launch.worldSize == 1;
+  if (!onAllRanks) {
     made.comm.connectTimeout = std::min(made.comm.connectTimeout, patience);
     try {
       auto world = World::connect(launch, made.comm, made.record);
-      alike = true;
-      orLeave(launch, alike, [&]() -> int { std::rethrow_exception(made.mistake); });
+      onAllRanks = true;
+      exitOnError(launch, onAllRanks, [&]() -> int { std::rethrow_exception(made.mistake); });
     } catch (const std::exception &) { // others have no such mistake, or do not come
     }
   }
-  orLeave(launch, alike, [&]() -> int { std::rethrow_exception(made.mistake); });
+  exitOnError(launch, onAllRanks, [&]() -> int { std::rethrow_exception(made.mistake); });
   _exit(ExitFault); // not reached
 }
 
@@ -241,24 +242,24 @@ int runCommand(Preparation &made, World &world) {
   const LaunchInfo &launch = world.launch();
   const Options &options = made.options;
   int share = shareOfCores(world);
-  world.together([&] { omp_set_num_threads(chooseThreadCount(launch, share)); });
+  world.runCollectively([&] { omp_set_num_threads(chooseThreadCount(launch, share)); });
   // Anew, since its working memory is a block for each thread.
   Program needed = programFor(options.command, made.degrees);
-  letGoOfLoadedCode(); // when all that starts up has, and before there is an arena
-  Session session(std::move(needed), std::move(made.degrees), world, makeDevice(launch));
-  reportCrashes(launch.rank, session.running());
-  if (options.dryRun && session.isFirst())
-    describePlan(session, *made.settings);
+  releaseLoadedCode(); // when all that starts up has, and before there is an arena
+  Executor executor(std::move(needed), std::move(made.degrees), world, makeDevice(launch));
+  reportCrashes(launch.rank, executor.running());
+  if (options.dryRun && executor.isFirst())
+    describePlan(executor, *made.settings);
   flushOutput();
   switch (options.command) {
   case Command::Train:
-    return train(session, options, *made.settings);
+    return train(executor, options, *made.settings);
   case Command::Eval:
-    return evaluate(session, options, *made.settings);
+    return evaluate(executor, options, *made.settings);
   case Command::Generate:
-    return generate(session, options, *made.settings);
+    return generate(executor, options, *made.settings);
   case Command::Export:
-    return exportWeights(session, options, *made.settings);
+    return exportWeights(executor, options, *made.settings);
   }
   return ExitFault;
 }
@@ -268,10 +269,10 @@ int runAmongRanks(Preparation &made, World &world) {
   try {
     return runCommand(made, world);
   } catch (const Fault &fault) {
-    throw Fault(world.withFirstCause(fault.what(), fault.peer));
+    throw Fault(world.withRootCause(fault.what(), fault.peer));
   } catch (const UserError &error) {
     if (!error.isShared)
-      world.withFirstCause(error.what(), {});
+      world.withRootCause(error.what(), {});
     throw;
   }
 }
@@ -280,18 +281,18 @@ int runAmongRanks(Preparation &made, World &world) {
 
 int runMain(int argc, char **argv) {
   LaunchInfo launch;
-  return orLeave(launch, true, [&]() -> int {
+  return exitOnError(launch, true, [&]() -> int {
     launch = detectLaunch();
     std::optional<Preparation> made = prepare(argc, argv, launch);
     if (!made)
       return ExitSuccess;
     if (made->mistake)
-      leaveByMistake(launch, *made);
-    return orLeave(launch, false, [&]() -> int {
+      exitWithMistake(launch, *made);
+    return exitOnError(launch, false, [&]() -> int {
       std::unique_ptr<World> world = World::connect(launch, made->comm, made->record);
       // Inside, so that the world is still there when a fault ends the process: taking it down
       // waits.
-      return orLeave(launch, false, [&] { return runAmongRanks(*made, *world); });
+      return exitOnError(launch, false, [&] { return runAmongRanks(*made, *world); });
     });
   });
 }

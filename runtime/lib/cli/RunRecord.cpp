@@ -46,7 +46,7 @@ void addProgram(RankRecord &record, const Program &program) {
 
 /// Without what is read, of which other machines may have copies elsewhere.
 void addSettings(RankRecord &record, const Settings &settings) {
-  for (const auto &[path, text] : settings.inOneSpelling())
+  for (const auto &[path, text] : settings.canonical())
     if (!namesFile(path))
       record.add(path, text);
 }

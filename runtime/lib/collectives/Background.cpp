@@ -5,8 +5,8 @@
 namespace titan::rt {
 
 Background::Background(Staging &staging) : staging(staging) {
-  for (Exchange &slot : slots)
-    slot.shares.reserve(kValues);
+  for (CollectiveCall &slot : slots)
+    slot.buffers.reserve(kValues);
   thread = std::thread([this] { loop(); });
 }
 
@@ -19,17 +19,16 @@ Background::~Background() {
   thread.join();
 }
 
-uint64_t Background::start(const Exchange &exchange) {
+uint64_t Background::start(const CollectiveCall &call) {
   std::unique_lock lock(mutex);
   hasDone.wait(lock, [&] { return started - done < kSlots; });
-  Exchange &slot = slots[started % kSlots];
-  std::vector<Share> kept = std::move(slot.shares);
-  kept.assign(exchange.shares.begin(), exchange.shares.end());
-  slot = {exchange.kind, exchange.group, exchange.type, exchange.op, exchange.site, {},
-          exchange.trace};
+  CollectiveCall &slot = slots[started % kSlots];
+  std::vector<CollectiveBuffer> kept = std::move(slot.buffers);
+  kept.assign(call.buffers.begin(), call.buffers.end());
+  slot = {call.kind, call.group, call.type, call.op, call.site, {}, call.trace};
   if (slot.trace)
     slot.started = std::chrono::system_clock::now();
-  slot.shares = std::move(kept);
+  slot.buffers = std::move(kept);
   ++started;
   hasWork.notify_one();
   return started;
@@ -42,15 +41,15 @@ void Background::waitFor(uint64_t number) {
     std::rethrow_exception(fault);
 }
 
-std::exception_ptr Background::perform(const Exchange &exchange) {
+std::exception_ptr Background::perform(const CollectiveCall &call) {
   auto begin = std::chrono::system_clock::now();
   try {
-    carryOut(exchange, staging);
+    execute(call, staging);
   } catch (...) {
     return std::current_exception();
   }
-  if (exchange.trace)
-    exchange.trace->exchange(exchange.site.source, exchange.site.action, exchange.started, begin);
+  if (call.trace)
+    call.trace->collective(call.site.source, call.site.action, call.started, begin);
   return nullptr;
 }
 
@@ -60,7 +59,7 @@ void Background::loop() {
     hasWork.wait(lock, [&] { return stops || done < started; });
     if (stops)
       return;
-    const Exchange &next = slots[done % kSlots];
+    const CollectiveCall &next = slots[done % kSlots];
     if (!fault) {
       lock.unlock();
       std::exception_ptr problem = perform(next);

@@ -7,7 +7,7 @@
 // gets it.
 #pragma once
 
-#include "comm/Exchange.h"
+#include "comm/CollectiveCall.h"
 
 #include <array>
 #include <condition_variable>
@@ -25,7 +25,7 @@ public:
   Background &operator=(const Background &) = delete;
 
   /// Starts an exchange and returns its number; waits where all slots are taken.
-  uint64_t start(const Exchange &exchange);
+  uint64_t start(const CollectiveCall &call);
   /// Returns when the exchange of that number and all before it are done. Throws what went wrong.
   void waitFor(uint64_t number);
   /// Returns when nothing is under way.
@@ -34,10 +34,10 @@ public:
 private:
   void loop();
   /// Returns what went wrong, null if nothing did.
-  std::exception_ptr perform(const Exchange &exchange);
+  std::exception_ptr perform(const CollectiveCall &call);
 
   static constexpr size_t kSlots = 32, kValues = 64;
-  std::array<Exchange, kSlots> slots;
+  std::array<CollectiveCall, kSlots> slots;
   Staging &staging;
   std::mutex mutex;
   std::condition_variable hasWork, hasDone;

@@ -60,33 +60,33 @@ Group &Collectives::group(GroupRef axes) {
   return made;
 }
 
-DeviceStaging &Collectives::quietStaging() {
+DeviceStaging &Collectives::idleStaging() {
   if (background)
     background->drain();
   return *staging;
 }
 
-void Collectives::prepare(const Exchange &exchange) {
-  reserve(exchange, quietStaging());
+void Collectives::prepare(const CollectiveCall &call) {
+  reserve(call, idleStaging());
 }
 
-void Collectives::exchange(const Exchange &exchange, int channel) {
+void Collectives::issue(const CollectiveCall &call, int channel) {
   if (channel == kAtOnce)
-    return carryOut(exchange, quietStaging());
-  if (exchange.group->size() == 1)
-    return carryOut(exchange, *staging); // a copy, and nothing to wait for
+    return execute(call, idleStaging());
+  if (call.group->size() == 1)
+    return execute(call, *staging); // a copy, and nothing to wait for
   if (channels.size() <= static_cast<size_t>(channel))
     channels.resize(channel + 1);
   Channel &slot = channels[channel];
   if (!device.isHost()) {
-    slot.group = exchange.group;
-    if (exchange.group->takes(exchange.shares))
-      exchange.group->defer(channel);
-    return carryOut(exchange, *staging);
+    slot.group = call.group;
+    if (call.group->supportsUnpacked(call.buffers))
+      call.group->makeNextAsync(channel);
+    return execute(call, *staging);
   }
   if (!background)
     background = std::make_unique<Background>(*staging);
-  slot.number = background->start(exchange);
+  slot.number = background->start(call);
 }
 
 void Collectives::finish(int channel) {
@@ -94,27 +94,28 @@ void Collectives::finish(int channel) {
     return; // nothing was ever started there
   Channel &slot = channels[channel];
   if (slot.group)
-    slot.group->land(channel);
+    slot.group->waitAsync(channel);
   else if (background)
     background->waitFor(slot.number);
 }
 
 namespace {
 
-void exchange(Context &ctx, GroupRef axes, DType type, Reduction op, Exchange::Kind kind,
-              const char *action, const Part *parts, size_t count, int channel) {
+void issue(Context &ctx, GroupRef axes, DType type, Reduction op, CollectiveCall::Kind kind,
+           const char *action, const CollectiveOperand *operands, size_t count, int channel) {
   // Kept between calls, so that none of them allocates.
-  thread_local std::vector<Share> shares;
-  shares.clear();
-  for (const Part *part = parts; part < parts + count; ++part)
-    shares.push_back({part->in, part->out, part->outer, part->d * part->inner});
-  Exchange whole{kind, &ctx.collectives->group(axes), type, op, {action, ctx.place}, {}, ctx.trace};
-  whole.shares.swap(shares);
+  thread_local std::vector<CollectiveBuffer> buffers;
+  buffers.clear();
+  for (const CollectiveOperand *operand = operands; operand < operands + count; ++operand)
+    buffers.push_back({operand->in, operand->out, operand->outer, operand->d * operand->inner});
+  CollectiveCall whole{
+      kind, &ctx.collectives->group(axes), type, op, {action, ctx.location}, {}, ctx.trace};
+  whole.buffers.swap(buffers);
   if (ctx.preparing)
     ctx.collectives->prepare(whole);
   else
-    ctx.collectives->exchange(whole, channel);
-  whole.shares.swap(shares);
+    ctx.collectives->issue(whole, channel);
+  whole.buffers.swap(buffers);
 }
 
 } // namespace
@@ -134,22 +135,22 @@ void allReduce(Context &ctx, GroupRef axes, DType type, Reduction op, void *data
   allReduce(ctx, axes, type, op, {{data, data, 1, elements, 1}});
 }
 
-void allGather(Context &ctx, GroupRef axes, DType type, std::initializer_list<Part> parts,
-               int channel) {
-  exchange(ctx, axes, type, Reduction::Sum, Exchange::AllGather, "all_gather", parts.begin(),
-           parts.size(), channel);
+void allGather(Context &ctx, GroupRef axes, DType type,
+               std::initializer_list<CollectiveOperand> operands, int channel) {
+  issue(ctx, axes, type, Reduction::Sum, CollectiveCall::AllGather, "all_gather", operands.begin(),
+        operands.size(), channel);
 }
 
 void reduceScatter(Context &ctx, GroupRef axes, DType type, Reduction op,
-                   std::initializer_list<Part> parts, int channel) {
-  exchange(ctx, axes, type, op, Exchange::ReduceScatter, "reduce_scatter", parts.begin(),
-           parts.size(), channel);
+                   std::initializer_list<CollectiveOperand> operands, int channel) {
+  issue(ctx, axes, type, op, CollectiveCall::ReduceScatter, "reduce_scatter", operands.begin(),
+        operands.size(), channel);
 }
 
 void allReduce(Context &ctx, GroupRef axes, DType type, Reduction op,
-               std::initializer_list<Part> parts, int channel) {
-  exchange(ctx, axes, type, op, Exchange::AllReduce, "all_reduce", parts.begin(), parts.size(),
-           channel);
+               std::initializer_list<CollectiveOperand> operands, int channel) {
+  issue(ctx, axes, type, op, CollectiveCall::AllReduce, "all_reduce", operands.begin(),
+        operands.size(), channel);
 }
 
 void finish(Context &ctx, int channel) {
@@ -160,23 +161,23 @@ void finish(Context &ctx, int channel) {
 void allToAll(Context &ctx, GroupRef axes, DType type, const void *in, void *out, int64_t a,
               int64_t s, int64_t b, int64_t gLocal, int64_t c, bool gatherFirst) {
   Group &group = ctx.collectives->group(axes);
-  Site site{"all_to_all", ctx.place};
-  int64_t ranks = group.size(), part = s / ranks, size = sizeOf(type);
-  int64_t bytes = a * part * b * gLocal * c * size; // what one rank sends to another
-  DeviceStaging &staging = ctx.collectives->quietStaging();
+  Site site{"all_to_all", ctx.location};
+  int64_t ranks = group.size(), chunk = s / ranks, size = sizeOf(type);
+  int64_t bytes = a * chunk * b * gLocal * c * size; // what one rank sends to another
+  DeviceStaging &staging = ctx.collectives->idleStaging();
   std::byte *sent = staging.packed(bytes * ranks);
   std::byte *received = staging.received(bytes * ranks);
   if (ctx.preparing)
     return;
   // A chunk keeps the order of the input's dimensions; only `s` is cut.
   int64_t before = gatherFirst ? a * gLocal * b : a; // dimensions outside s
-  int64_t run = (gatherFirst ? part * c : part * b * gLocal * c) * size;
+  int64_t run = (gatherFirst ? chunk * c : chunk * b * gLocal * c) * size;
   for (int64_t rank = 0; rank < ranks; ++rank)
     staging.copyBlocks(at(in, rank * run), ranks * run, at(sent, rank * bytes), run, before, run);
   group.allToAll(sent, received, bytes / size, type, site);
   // Chunks are joined along g: from each one, blocks of gLocal and what lies inside it.
-  int64_t outside = gatherFirst ? a : a * part * b;
-  int64_t block = (gatherFirst ? gLocal * b * part * c : gLocal * c) * size;
+  int64_t outside = gatherFirst ? a : a * chunk * b;
+  int64_t block = (gatherFirst ? gLocal * b * chunk * c : gLocal * c) * size;
   for (int64_t rank = 0; rank < ranks; ++rank)
     staging.copyBlocks(at(received, rank * bytes), block, at(out, rank * block), ranks * block,
                        outside, block);

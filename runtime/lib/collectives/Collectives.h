@@ -17,7 +17,7 @@ namespace titan::rt {
 class Background;
 class Device;
 class DeviceStaging;
-struct Exchange;
+struct CollectiveCall;
 
 class Collectives {
 public:
@@ -32,12 +32,12 @@ public:
   Group &group(GroupRef axes);
 
   /// Makes what the exchange will need: its group is there already.
-  void prepare(const Exchange &exchange);
+  void prepare(const CollectiveCall &call);
   /// Carries out the exchange behind all that were started, or starts it on `channel`.
-  void exchange(const Exchange &exchange, int channel);
+  void issue(const CollectiveCall &call, int channel);
   void finish(int channel);
   /// For an exchange that does its own packing; nothing else is under way then.
-  DeviceStaging &quietStaging();
+  DeviceStaging &idleStaging();
 
 private:
   struct Known {

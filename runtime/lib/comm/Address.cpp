@@ -1,6 +1,6 @@
 #include "Address.h"
 
-#include "Within.h"
+#include "CallWithTimeout.h"
 
 #include <arpa/inet.h>
 #include <cerrno>
@@ -111,7 +111,7 @@ std::string repeat(Deadline deadline, Try attempt) {
     }
   };
   try {
-    return within(deadline.left(), loop);
+    return callWithTimeout(deadline.left(), loop);
   } catch (const TimedOut &) {
     throw std::runtime_error(last->get());
   }

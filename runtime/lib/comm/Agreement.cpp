@@ -49,7 +49,7 @@ public:
         store.chooseAddress(store.lookup("peer", deadline.left()));
       if (!own.mistake.empty()) // of all ranks, which now end
         tell(launch.worldSize);
-      return store.enter(verdict.substr(kAgreed.size()));
+      return store.setKeyPrefix(verdict.substr(kAgreed.size()));
     }
     tell(verdict.starts_with(kFailed) ? static_cast<int>(records.size()) : launch.worldSize);
     if (verdict.starts_with(kFailed))

@@ -69,7 +69,7 @@ void combine(std::byte *out, std::span<const std::byte *const> terms, int64_t co
     return combineAs<bf16>(out, terms, count, op);
   case DType::Bool: // 0 or 1; programs count in integers, so none are added
     if (op == Reduction::Sum)
-      throw Fault("a sum of truth values is not defined");
+      throw Fault("a sum of booleans is not defined");
     return combineAs<uint8_t>(out, terms, count, op);
   }
 }

@@ -12,7 +12,7 @@
 namespace titan::rt {
 
 /// out[0, count) = terms[0] op terms[1] op ...; `out` may be one of the terms, else overlaps none.
-/// Throws Fault for truth values.
+/// Throws Fault for booleans.
 void combine(std::byte *out, std::span<const std::byte *const> terms, int64_t count, DType type,
              Reduction op);
 

@@ -36,7 +36,7 @@ struct Site {
 /// One of several values of an exchange: `outer` rows, in each of which every member has `block`
 /// elements. Where a member has its own alone, they lie one after the other; where all have theirs
 /// together, a row has the members' blocks by position.
-struct Share {
+struct CollectiveBuffer {
   const void *in;
   void *out;
   int64_t outer, block;
@@ -68,15 +68,15 @@ public:
   /// Several values as one message, where the transport takes these as they lie; else the caller
   /// packs them. Each element is reduced as it would be alone. A reduction over all members is in
   /// place: `in` is `out`.
-  virtual bool takes(std::span<const Share>) const { return false; }
-  virtual void allReduce(std::span<const Share>, DType, Reduction, Site) {}
-  virtual void allGather(std::span<const Share>, DType, Site) {}
-  virtual void reduceScatter(std::span<const Share>, DType, Reduction, Site) {}
+  virtual bool supportsUnpacked(std::span<const CollectiveBuffer>) const { return false; }
+  virtual void allReduce(std::span<const CollectiveBuffer>, DType, Reduction, Site) {}
+  virtual void allGather(std::span<const CollectiveBuffer>, DType, Site) {}
+  virtual void reduceScatter(std::span<const CollectiveBuffer>, DType, Reduction, Site) {}
 
   /// For transports that only queue: what follows on the program's queue does not wait for the next
-  /// collective, but what follows `land` on the same channel does.
-  virtual void defer(int /*channel*/) {}
-  virtual void land(int /*channel*/) {}
+  /// collective, but what follows `waitAsync` on the same channel does.
+  virtual void makeNextAsync(int /*channel*/) {}
+  virtual void waitAsync(int /*channel*/) {}
 
 protected:
   Group(std::vector<int> members, int position) : members(std::move(members)), position(position) {}
@@ -122,13 +122,13 @@ public:
   /// What groups of devices are made from as well; null for a process that is alone.
   virtual Rendezvous *rendezvous() = 0;
   /// The group of all ranks.
-  Group &everyone();
-  /// The message of a failure of this rank, with what the run failed of first (comm/FirstCause.h).
+  Group &worldGroup();
+  /// The message of a failure of this rank, with what the run failed of first (comm/RootCause.h).
   /// No group can be used from then on.
-  std::string withFirstCause(const std::string &message, Fault::Peer peer);
+  std::string withRootCause(const std::string &message, Fault::Peer peer);
   /// Runs `body` on every rank, which may not communicate there. What one of them finds to be a
   /// user's mistake ends all: it is a shared UserError where all find the same.
-  void together(const std::function<void()> &body);
+  void runCollectively(const std::function<void()> &body);
 
 protected:
   /// Lets go of all groups, so that the other members' waits end.

@@ -1,9 +1,9 @@
 #include "GlooGroup.h"
 
 #include "C10d.h"
+#include "CallWithTimeout.h"
 #include "PeerGroup.h"
 #include "Rendezvous.h"
-#include "Within.h"
 
 #include "base/Error.h"
 
@@ -112,10 +112,11 @@ public:
       : PeerGroup(std::move(ranks), position), gloo(std::move(gloo)) {}
 
 protected:
-  void converse(const Call &call, const std::function<void(Messages &)> &body) override {
+  void withMessages(const CallSignature &call,
+                    const std::function<void(Messages &)> &body) override {
     auto begin = std::chrono::steady_clock::now();
     try {
-      GlooMessages messages(*gloo, static_cast<int>(signatureOf(call) >> 33));
+      GlooMessages messages(*gloo, static_cast<int>(hashOf(call) >> 33));
       body(messages);
       messages.awaitAll();
     } catch (const MessageFailed &failed) {
@@ -146,7 +147,8 @@ std::unique_ptr<Group> connectGlooGroup(const c10::intrusive_ptr<c10d::Store> &s
   auto connect = [store, gloo, position, size = static_cast<int>(ranks.size())] {
     return c10::make_intrusive<c10d::ProcessGroupGloo>(store, position, size, gloo);
   };
-  return std::make_unique<GlooGroup>(ranks, position, within(options.connectTimeout, connect));
+  return std::make_unique<GlooGroup>(ranks, position,
+                                     callWithTimeout(options.connectTimeout, connect));
 }
 
 } // namespace titan::rt

@@ -38,7 +38,7 @@ public:
   /// Sets the key unless it has a value; returns the value that it has then.
   virtual std::string claim(const std::string &key, const std::string &value) = 0;
   /// From now on, all keys are those of this run alone.
-  virtual void enter(const std::string &nonce) = 0;
+  virtual void setKeyPrefix(const std::string &nonce) = 0;
   /// How long calls wait for the store, and `lookup` for a key, unless told otherwise.
   virtual std::chrono::milliseconds timeout() const = 0;
   virtual void setTimeout(std::chrono::milliseconds limit) = 0;

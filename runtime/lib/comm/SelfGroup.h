@@ -26,14 +26,15 @@ public:
   void broadcast(void *, int64_t, DType, int, Site) override {}
   void barrier(Site) override {}
 
-  bool takes(std::span<const Share>) const override { return true; }
-  void allReduce(std::span<const Share>, DType, Reduction, Site) override {}
-  void allGather(std::span<const Share> shares, DType type, Site) override {
-    for (const Share &share : shares)
-      copy(share.in, share.out, share.outer * share.block, type);
+  bool supportsUnpacked(std::span<const CollectiveBuffer>) const override { return true; }
+  void allReduce(std::span<const CollectiveBuffer>, DType, Reduction, Site) override {}
+  void allGather(std::span<const CollectiveBuffer> buffers, DType type, Site) override {
+    for (const CollectiveBuffer &buffer : buffers)
+      copy(buffer.in, buffer.out, buffer.outer * buffer.block, type);
   }
-  void reduceScatter(std::span<const Share> shares, DType type, Reduction, Site site) override {
-    allGather(shares, type, site);
+  void reduceScatter(std::span<const CollectiveBuffer> buffers, DType type, Reduction,
+                     Site site) override {
+    allGather(buffers, type, site);
   }
 
 private:

@@ -45,7 +45,7 @@ template <size_t size> void copyEnd(char (&to)[size], const char *text) {
 
 } // namespace
 
-void SharedMemory::ToldCall::set(const Call &call) {
+void SharedMemory::RecordedCall::set(const CallSignature &call) {
   copyEnd(name, *call.site.action ? call.site.action : call.operation);
   copyEnd(source, call.site.source);
   bytes = call.bytes;
@@ -53,7 +53,7 @@ void SharedMemory::ToldCall::set(const Call &call) {
 }
 
 /// Another process wrote it, and may write it while this one reads.
-std::string SharedMemory::ToldCall::describe() const {
+std::string SharedMemory::RecordedCall::describe() const {
   auto text = [](const auto &from) { return std::string(from, strnlen(from, sizeof(from))); };
   const std::string where = text(source);
   return fmt::format("{}{} of {} bytes{}", text(name), where.empty() ? "" : " (" + where + ")",
@@ -134,10 +134,11 @@ bool SharedMemory::isGone(int member) const {
   return state == 'Z' || state == 'X';
 }
 
-SharedMemory::Problem SharedMemory::barrier(const Call &call, std::chrono::seconds timeout) {
+SharedMemory::Problem SharedMemory::barrier(const CallSignature &call,
+                                            std::chrono::seconds timeout) {
   Member &self = members[position];
   ++arrivals;
-  self.signature[arrivals % 2] = signatureOf(call);
+  self.signature[arrivals % 2] = hashOf(call);
   self.told[arrivals % 2].set(call);
   self.arrivals.store(arrivals);
   if (self.waiters.load() != 0)

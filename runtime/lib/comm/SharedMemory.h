@@ -6,7 +6,7 @@
 // that come for different operations are told so instead of reading one another's bytes.
 #pragma once
 
-#include "Call.h"
+#include "CallSignature.h"
 
 #include "base/Error.h"
 
@@ -38,16 +38,16 @@ public:
   };
   /// Returns when all members have called it as often as this one. What is wrong: after `timeout`,
   /// when a member's process has ended ("rank 3 is gone"), or where a member came for another call.
-  Problem barrier(const Call &call, std::chrono::seconds timeout);
+  Problem barrier(const CallSignature &call, std::chrono::seconds timeout);
 
 private:
   /// A call as its member tells it, for the message where calls differ.
-  struct alignas(64) ToldCall {
+  struct alignas(64) RecordedCall {
     char name[28], source[20]; // the ends of longer texts
     int64_t bytes;
     DType type;
 
-    void set(const Call &call);
+    void set(const CallSignature &call);
     std::string describe() const;
   };
   /// Members' calls by the parity of the arrival: who came is at most one barrier ahead of who has
@@ -58,7 +58,7 @@ private:
     int32_t process;
     std::atomic<uint32_t> hasLeft; ///< it comes no more
     uint64_t signature[2];         ///< of its call
-    ToldCall told[2];
+    RecordedCall told[2];
   };
 
   SharedMemory(std::vector<int> ranks, int position, size_t slotBytes)

@@ -14,13 +14,13 @@ namespace titan::rt {
 
 namespace {
 
-/// Walks what one member has of some shares, as one long buffer: `data` is where a share lies, in
+/// Walks what one member has of some buffers, as one long buffer: `data` is where a share lies, in
 /// which the member's blocks are `stride` blocks apart, starting with number `first`.
 class Walk {
 public:
-  Walk(std::span<const Share> shares, const void *(*data)(const Share &), int64_t width,
-       int64_t first, int64_t stride)
-      : shares(shares), data(data), width(width), first(first), stride(stride) {}
+  Walk(std::span<const CollectiveBuffer> buffers, const void *(*data)(const CollectiveBuffer &),
+       int64_t width, int64_t first, int64_t stride)
+      : buffers(buffers), data(data), width(width), first(first), stride(stride) {}
 
   void skip(int64_t bytes) {
     next(bytes, [](std::byte *, int64_t, int64_t) {});
@@ -28,17 +28,17 @@ public:
   /// Calls `visit` with each contiguous run of the next `bytes` bytes, and where in them it is.
   template <typename Visit> void next(int64_t bytes, Visit visit) {
     for (int64_t done = 0; done < bytes;) {
-      const Share &share = shares[index];
+      const CollectiveBuffer &buffer = buffers[index];
       bool isRun = stride == 1; // then rows follow each other
-      int64_t run = share.block * width * (isRun ? share.outer : 1);
-      if (row * run >= share.outer * share.block * width) {
+      int64_t run = buffer.block * width * (isRun ? buffer.outer : 1);
+      if (row * run >= buffer.outer * buffer.block * width) {
         ++index;
         row = offset = 0;
         continue;
       }
       int64_t length = std::min(run - offset, bytes - done);
       const std::byte *begin =
-          at(data(share), (row * stride + first) * share.block * width + offset);
+          at(data(buffer), (row * stride + first) * buffer.block * width + offset);
       visit(const_cast<std::byte *>(begin), done, length);
       done += length;
       offset += length;
@@ -50,18 +50,18 @@ public:
   }
 
 private:
-  std::span<const Share> shares;
-  const void *(*data)(const Share &);
+  std::span<const CollectiveBuffer> buffers;
+  const void *(*data)(const CollectiveBuffer &);
   int64_t width, first, stride;
   size_t index = 0;
   int64_t row = 0, offset = 0;
 };
 
-const void *inOf(const Share &share) {
-  return share.in;
+const void *inOf(const CollectiveBuffer &buffer) {
+  return buffer.in;
 }
-const void *outOf(const Share &share) {
-  return share.out;
+const void *outOf(const CollectiveBuffer &buffer) {
+  return buffer.out;
 }
 
 } // namespace
@@ -72,10 +72,10 @@ size_t SharedMemoryGroup::slotBytes(size_t members) {
 }
 
 std::byte *SharedMemoryGroup::half(int member) const {
-  return memory->slot(member) + (piece % 2) * halfBytes();
+  return memory->slot(member) + (segment % 2) * halfBytes();
 }
 
-void SharedMemoryGroup::meet(const Call &call) {
+void SharedMemoryGroup::meet(const CallSignature &call) {
   auto begin = std::chrono::steady_clock::now();
   SharedMemory::Problem problem = memory->barrier(call, timeout);
   if (problem.text.empty())
@@ -91,18 +91,18 @@ void SharedMemoryGroup::reduceHalves(std::byte *out, size_t offset, int64_t coun
   combine(out, terms, count, type, op);
 }
 
-void SharedMemoryGroup::allReduce(std::span<const Share> shares, DType type, Reduction op,
-                                  Site site) {
-  int64_t width = sizeOf(type), n = size(), count = countElements(shares);
-  const Call call{"all_reduce", site, count * width, type, static_cast<int>(op)};
-  Walk in(shares, inOf, width, 0, 1), out(shares, outOf, width, 0, 1);
+void SharedMemoryGroup::allReduce(std::span<const CollectiveBuffer> buffers, DType type,
+                                  Reduction op, Site site) {
+  int64_t width = sizeOf(type), n = size(), count = countElements(buffers);
+  const CallSignature call{"all_reduce", site, count * width, type, static_cast<int>(op)};
+  Walk in(buffers, inOf, width, 0, 1), out(buffers, outOf, width, 0, 1);
   // Each member reduces its share of a piece in place of its own contribution, in the half it
   // wrote.
   int64_t most = static_cast<int64_t>(halfBytes()) / width / 2;
   for (int64_t done = 0; done < count; done += most) {
     int64_t length = std::min(most, count - done);
-    int64_t share = (length + n - 1) / n;
-    auto begin = [&](int64_t member) { return std::min(length, member * share); };
+    int64_t chunk = (length + n - 1) / n;
+    auto begin = [&](int64_t member) { return std::min(length, member * chunk); };
     int64_t own = begin(rank() + 1) - begin(rank());
     std::byte *result = half(rank()) + most * width; // behind the contribution
     in.next(length * width, [&](const std::byte *data, int64_t offset, int64_t bytes) {
@@ -118,15 +118,16 @@ void SharedMemoryGroup::allReduce(std::span<const Share> shares, DType type, Red
                  std::memcpy(data, reduced + offset, bytes);
                });
     }
-    ++piece;
+    ++segment;
   }
 }
 
-void SharedMemoryGroup::allGather(std::span<const Share> shares, DType type, Site site) {
-  int64_t width = sizeOf(type), count = countElements(shares);
-  const Call call{"all_gather", site, count * width, type};
+void SharedMemoryGroup::allGather(std::span<const CollectiveBuffer> buffers, DType type,
+                                  Site site) {
+  int64_t width = sizeOf(type), count = countElements(buffers);
+  const CallSignature call{"all_gather", site, count * width, type};
   int64_t most = static_cast<int64_t>(halfBytes()) / width;
-  Walk in(shares, inOf, width, 0, 1);
+  Walk in(buffers, inOf, width, 0, 1);
   for (int64_t done = 0; done < count; done += most) {
     int64_t bytes = std::min(most, count - done) * width;
     in.next(bytes, [&](const std::byte *data, int64_t offset, int64_t run) {
@@ -134,26 +135,26 @@ void SharedMemoryGroup::allGather(std::span<const Share> shares, DType type, Sit
     });
     meet(call);
     for (int member = 0; member < size(); ++member) {
-      Walk out(shares, outOf, width, member, size());
+      Walk out(buffers, outOf, width, member, size());
       out.skip(done * width);
       out.next(bytes, [&](std::byte *data, int64_t offset, int64_t run) {
         std::memcpy(data, half(member) + offset, run);
       });
     }
-    ++piece;
+    ++segment;
   }
 }
 
-void SharedMemoryGroup::reduceScatter(std::span<const Share> shares, DType type, Reduction op,
-                                      Site site) {
-  int64_t width = sizeOf(type), n = size(), count = countElements(shares);
-  const Call call{"reduce_scatter", site, count * width, type, static_cast<int>(op)};
+void SharedMemoryGroup::reduceScatter(std::span<const CollectiveBuffer> buffers, DType type,
+                                      Reduction op, Site site) {
+  int64_t width = sizeOf(type), n = size(), count = countElements(buffers);
+  const CallSignature call{"reduce_scatter", site, count * width, type, static_cast<int>(op)};
   int64_t most = static_cast<int64_t>(halfBytes()) / width / n;
-  Walk out(shares, outOf, width, 0, 1);
+  Walk out(buffers, outOf, width, 0, 1);
   for (int64_t done = 0; done < count; done += most) {
     int64_t length = std::min(most, count - done);
     for (int64_t member = 0; member < n; ++member) {
-      Walk in(shares, inOf, width, member, n);
+      Walk in(buffers, inOf, width, member, n);
       in.skip(done * width);
       in.next(length * width, [&](const std::byte *data, int64_t offset, int64_t bytes) {
         std::memcpy(half(rank()) + member * length * width + offset, data, bytes);
@@ -163,14 +164,14 @@ void SharedMemoryGroup::reduceScatter(std::span<const Share> shares, DType type,
     out.next(length * width, [&](std::byte *data, int64_t offset, int64_t bytes) {
       reduceHalves(data, rank() * length * width + offset, bytes / width, type, op);
     });
-    ++piece;
+    ++segment;
   }
 }
 
 void SharedMemoryGroup::allToAll(const void *input, void *output, int64_t count, DType type,
                                  Site site) {
   int64_t width = sizeOf(type), n = size();
-  const Call call{"all_to_all", site, count * width, type};
+  const CallSignature call{"all_to_all", site, count * width, type};
   int64_t most = static_cast<int64_t>(halfBytes()) / width / n;
   for (int64_t done = 0; done < count; done += most) {
     int64_t bytes = std::min(most, count - done) * width;
@@ -180,13 +181,13 @@ void SharedMemoryGroup::allToAll(const void *input, void *output, int64_t count,
     for (int member = 0; member < n; ++member)
       std::memcpy(at(output, (member * count + done) * width), half(member) + rank() * bytes,
                   bytes);
-    ++piece;
+    ++segment;
   }
 }
 
 void SharedMemoryGroup::broadcast(void *data, int64_t count, DType type, int root, Site site) {
   int64_t width = sizeOf(type), most = static_cast<int64_t>(halfBytes()) / width;
-  const Call call{"broadcast", site, count * width, type, root};
+  const CallSignature call{"broadcast", site, count * width, type, root};
   for (int64_t done = 0; done < count; done += most) {
     int64_t bytes = std::min(most, count - done) * width;
     if (rank() == root)
@@ -194,13 +195,13 @@ void SharedMemoryGroup::broadcast(void *data, int64_t count, DType type, int roo
     meet(call);
     if (rank() != root)
       std::memcpy(at(data, done * width), half(root), bytes);
-    ++piece;
+    ++segment;
   }
 }
 
 void SharedMemoryGroup::barrier(Site site) {
   meet({"barrier", site, 0, DType::Bool});
-  ++piece;
+  ++segment;
 }
 
 } // namespace titan::rt

@@ -12,19 +12,19 @@
 
 #include "SharedMemory.h"
 
-#include "SharesGroup.h"
+#include "HostGroup.h"
 
 namespace titan::rt {
 
-class SharedMemoryGroup final : public SharesGroup {
+class SharedMemoryGroup final : public HostGroup {
 public:
-  using SharesGroup::allGather;
-  using SharesGroup::allReduce;
-  using SharesGroup::reduceScatter;
+  using HostGroup::allGather;
+  using HostGroup::allReduce;
+  using HostGroup::reduceScatter;
 
   SharedMemoryGroup(std::vector<int> ranks, int position, std::unique_ptr<SharedMemory> memory,
                     std::chrono::seconds timeout)
-      : SharesGroup(std::move(ranks), position), memory(std::move(memory)), timeout(timeout),
+      : HostGroup(std::move(ranks), position), memory(std::move(memory)), timeout(timeout),
         terms(size()) {}
 
   /// Bytes of a slot for a group of so many members.
@@ -34,22 +34,24 @@ public:
   void broadcast(void *data, int64_t count, DType type, int root, Site site) override;
   void barrier(Site site) override;
 
-  bool takes(std::span<const Share>) const override { return true; }
-  void allReduce(std::span<const Share> shares, DType type, Reduction op, Site site) override;
-  void allGather(std::span<const Share> shares, DType type, Site site) override;
-  void reduceScatter(std::span<const Share> shares, DType type, Reduction op, Site site) override;
+  bool supportsUnpacked(std::span<const CollectiveBuffer>) const override { return true; }
+  void allReduce(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
+                 Site site) override;
+  void allGather(std::span<const CollectiveBuffer> buffers, DType type, Site site) override;
+  void reduceScatter(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
+                     Site site) override;
 
 private:
   /// The half of a member's slot that the present piece uses.
   std::byte *half(int member) const;
   size_t halfBytes() const { return slotBytes(ranks().size()) / 2; }
-  void meet(const Call &call);
+  void meet(const CallSignature &call);
   /// out = the reduction over all members of `count` elements at byte `offset` of their halves.
   void reduceHalves(std::byte *out, size_t offset, int64_t count, DType type, Reduction op);
 
   std::unique_ptr<SharedMemory> memory;
   std::chrono::seconds timeout;
-  uint64_t piece = 0;                   // counted alike by all members
+  uint64_t segment = 0;                 // counted alike by all members
   std::vector<const std::byte *> terms; // reduceHalves's
 };
 

@@ -2,10 +2,10 @@
 #include "Address.h"
 #include "C10d.h"
 #include "C10dModule.h"
+#include "CallWithTimeout.h"
 #include "Deadline.h"
 #include "GlooGroup.h"
 #include "Rendezvous.h"
-#include "Within.h"
 
 #include "base/Error.h"
 
@@ -97,7 +97,7 @@ public:
     return {found.begin(), found.end()};
   }
 
-  void enter(const std::string &nonce) override {
+  void setKeyPrefix(const std::string &nonce) override {
     keys = c10::make_intrusive<c10d::PrefixStore>(nonce, keys);
   }
 
@@ -153,8 +153,9 @@ private:
   static StorePtr openStore(const std::string &host, const c10d::TCPStoreOptions &tcp,
                             Deadline deadline) {
     try {
-      return within(deadline.left(),
-                    [=]() -> StorePtr { return c10::make_intrusive<c10d::TCPStore>(host, tcp); });
+      return callWithTimeout(deadline.left(), [=]() -> StorePtr {
+        return c10::make_intrusive<c10d::TCPStore>(host, tcp);
+      });
     } catch (const TimedOut &) {
       throw TimedOut(fmt::format("{} accepts connections and does not answer: another program than "
                                  "rank 0 or torchrun listens there",
@@ -165,7 +166,7 @@ private:
   /// Calls the store; what it throws becomes a fault that names this rank, and so does silence.
   template <typename Call> std::invoke_result_t<Call> call(milliseconds most, Call body) {
     try {
-      return within(most + kSlack, body);
+      return callWithTimeout(most + kSlack, body);
     } catch (const std::exception &error) {
       throw Fault(fmt::format("rank {}: the rendezvous at {}:{} failed: {}; did all {} processes "
                               "start, with this address?",

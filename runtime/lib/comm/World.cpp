@@ -1,10 +1,10 @@
 #include "Agreement.h"
-#include "FirstCause.h"
+#include "CallWithTimeout.h"
 #include "Rendezvous.h"
+#include "RootCause.h"
 #include "SelfGroup.h"
 #include "SharedMemoryGroup.h"
 #include "WaitNotice.h"
-#include "Within.h"
 
 #include "launch/EnvironmentVariable.h"
 
@@ -64,7 +64,7 @@ protected:
     auto left = std::make_shared<decltype(groups)>(std::move(groups));
     groups.clear();
     try {
-      within(std::chrono::seconds(1), [left] { left->clear(); });
+      callWithTimeout(std::chrono::seconds(1), [left] { left->clear(); });
     } catch (const TimedOut &) { // a transport that waits for its peers: they see the process end
     }
   }
@@ -150,15 +150,15 @@ std::unique_ptr<World> World::connect(const LaunchInfo &launch, const CommOption
   return std::make_unique<ConnectedWorld>(launch, options, std::move(record));
 }
 
-std::string World::withFirstCause(const std::string &message, Fault::Peer peer) {
+std::string World::withRootCause(const std::string &message, Fault::Peer peer) {
   if (size() == 1)
     return message;
   all = nullptr;
-  return titan::rt::withFirstCause(*rendezvous(), rank(), size(), message, peer,
-                                   [this] { leaveGroups(); });
+  return titan::rt::withRootCause(*rendezvous(), rank(), size(), message, peer,
+                                  [this] { leaveGroups(); });
 }
 
-Group &World::everyone() {
+Group &World::worldGroup() {
   if (!all) {
     std::vector<int> ranks(size());
     std::iota(ranks.begin(), ranks.end(), 0);
@@ -167,7 +167,7 @@ Group &World::everyone() {
   return *all;
 }
 
-void World::together(const std::function<void()> &body) {
+void World::runCollectively(const std::function<void()> &body) {
   if (size() == 1)
     return body();
   std::string mistake;
@@ -178,7 +178,7 @@ void World::together(const std::function<void()> &body) {
   }
   int64_t found = mistake.empty() ? 0 : std::max<int64_t>(1, crc32c(mistake));
   std::vector<int64_t> all(static_cast<size_t>(size()));
-  everyone().allGather(&found, all.data(), 1, DType::I64, {"agreement to begin", ""});
+  worldGroup().allGather(&found, all.data(), 1, DType::I64, {"agreement to begin", ""});
   auto first = std::find_if(all.begin(), all.end(), [](int64_t one) { return one != 0; });
   if (first == all.end())
     return;

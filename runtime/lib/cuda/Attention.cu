@@ -119,20 +119,20 @@ __device__ Accumulated<E> scoreAt(const Row &row, int64_t key, const AttentionSh
 /// `stride` apart in memory.
 template <typename T> struct Spread {
   int64_t first;
-  T part[perLane] = {};
+  T partial[perLane] = {};
   tm::Total<T> total[perLane] = {};
 
   template <typename E>
   __device__ void add(T factor, const E *vector, int64_t stride, int64_t size) {
     for (int i = 0; i < perLane; ++i)
       if (int64_t d = first + threadIdx.x + i * warpSize32; d < size)
-        part[i] += factor * vector[d * stride];
+        partial[i] += factor * vector[d * stride];
   }
   /// After a warp's worth of terms: their sum joins the total (blocked_sum.h).
   __device__ void endBlock() {
     for (int i = 0; i < perLane; ++i) {
-      total[i] += part[i];
-      part[i] = 0;
+      total[i] += partial[i];
+      partial[i] = 0;
     }
   }
   template <typename E> __device__ void store(E *to, int64_t stride, int64_t size) const {
@@ -171,11 +171,11 @@ __global__ void forwardKernel(AttentionShape s, const E *q, const E *k, const E 
     Spread<T> sum{first};
     for (int64_t j0 = seen.begin; j0 < seen.end; j0 += warpSize32) {
       int64_t j = j0 + threadIdx.x;
-      T mine = j < seen.end && inOneDocument(keyRow, row.position, j, s)
-                   ? exp(scoreAt(keyRow, j, s, query, k, slope) - top) / all
-                   : T(0);
+      T laneValue = j < seen.end && inOneDocument(keyRow, row.position, j, s)
+                        ? exp(scoreAt(keyRow, j, s, query, k, slope) - top) / all
+                        : T(0);
       for (int lane = 0; lane < warpSize32 && j0 + lane < seen.end; ++lane) {
-        T p = __shfl_sync(~0u, mine, lane);
+        T p = __shfl_sync(~0u, laneValue, lane);
         sum.add(p, v + offsetAt(keyRow, j0 + lane, s.v), s.v.element, s.valueHead);
       }
       sum.endBlock();
@@ -188,7 +188,7 @@ __global__ void forwardKernel(AttentionShape s, const E *q, const E *k, const E 
 
 template <typename E> struct Cotangents {
   const E *dOut, *q, *k, *v, *out;
-  const Accumulated<E> *lse, *through;
+  const Accumulated<E> *lse, *lseCotangent;
 };
 
 /// Probability of a pair, and the cotangent of its score: p (dout . v - dout . out + dl), scaled.
@@ -202,8 +202,8 @@ __device__ Accumulated<E> pairGradient(const Cotangents<E> &c, const AttentionSh
   T score = scoreAt(keyRow, key, s, c.q + offsetOf(row, s.q), c.k, slope);
   p = exp(score - c.lse[offsetOf(row, s.lse)]);
   T mean = dot(cotangent, s.out.element, c.out + offsetOf(row, s.out), s.out.element, s.valueHead);
-  if (c.through)
-    mean -= c.through[offsetOf(row, s.lse)];
+  if (c.lseCotangent)
+    mean -= c.lseCotangent[offsetOf(row, s.lse)];
   T dp = dot(cotangent, s.out.element, c.v + offsetAt(keyRow, key, s.v), s.v.element, s.valueHead);
   return p * (dp - mean) * slope;
 }
@@ -222,11 +222,11 @@ __global__ void queryGradientKernel(AttentionShape s, Cotangents<E> c, E *dq) {
     Spread<T> sum{first};
     for (int64_t j0 = seen.begin; j0 < seen.end; j0 += warpSize32) {
       int64_t j = j0 + threadIdx.x;
-      T mine = 0, p;
+      T laneValue = 0, p;
       if (j < seen.end && inOneDocument(keyRow, row.position, j, s))
-        mine = pairGradient(c, s, row, keyRow, j, p);
+        laneValue = pairGradient(c, s, row, keyRow, j, p);
       for (int lane = 0; lane < warpSize32 && j0 + lane < seen.end; ++lane) {
-        T ds = __shfl_sync(~0u, mine, lane);
+        T ds = __shfl_sync(~0u, laneValue, lane);
         sum.add(ds, c.k + offsetAt(keyRow, j0 + lane, s.k), s.k.element, s.head);
       }
       sum.endBlock();
@@ -327,23 +327,23 @@ cudaError_t attentionForward(const AttentionShape &shape, const bf16 *q, const b
 
 cudaError_t attentionBackward(const AttentionShape &shape, const float *dOut, const float *q,
                               const float *k, const float *v, const float *out, const float *lse,
-                              const float *through, float *dq, float *dk, float *dv,
+                              const float *lseCotangent, float *dq, float *dk, float *dv,
                               cudaStream_t stream) {
-  return backward<float>(shape, {dOut, q, k, v, out, lse, through}, dq, dk, dv, stream);
+  return backward<float>(shape, {dOut, q, k, v, out, lse, lseCotangent}, dq, dk, dv, stream);
 }
 
 cudaError_t attentionBackward(const AttentionShape &shape, const double *dOut, const double *q,
                               const double *k, const double *v, const double *out,
-                              const double *lse, const double *through, double *dq, double *dk,
+                              const double *lse, const double *lseCotangent, double *dq, double *dk,
                               double *dv, cudaStream_t stream) {
-  return backward<double>(shape, {dOut, q, k, v, out, lse, through}, dq, dk, dv, stream);
+  return backward<double>(shape, {dOut, q, k, v, out, lse, lseCotangent}, dq, dk, dv, stream);
 }
 
 cudaError_t attentionBackward(const AttentionShape &shape, const bf16 *dOut, const bf16 *q,
                               const bf16 *k, const bf16 *v, const bf16 *out, const float *lse,
-                              const float *through, bf16 *dq, bf16 *dk, bf16 *dv,
+                              const float *lseCotangent, bf16 *dq, bf16 *dk, bf16 *dv,
                               cudaStream_t stream) {
-  return backward<bf16>(shape, {dOut, q, k, v, out, lse, through}, dq, dk, dv, stream);
+  return backward<bf16>(shape, {dOut, q, k, v, out, lse, lseCotangent}, dq, dk, dv, stream);
 }
 
 } // namespace titan::rt::cuda

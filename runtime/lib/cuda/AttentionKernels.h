@@ -20,15 +20,15 @@ cudaError_t attentionForward(const AttentionShape &shape, const bf16 *q, const b
                              const bf16 *v, bf16 *out, float *lse, cudaStream_t stream);
 cudaError_t attentionBackward(const AttentionShape &shape, const bf16 *dOut, const bf16 *q,
                               const bf16 *k, const bf16 *v, const bf16 *out, const float *lse,
-                              const float *through, bf16 *dq, bf16 *dk, bf16 *dv,
+                              const float *lseCotangent, bf16 *dq, bf16 *dk, bf16 *dv,
                               cudaStream_t stream);
 cudaError_t attentionBackward(const AttentionShape &shape, const float *dOut, const float *q,
                               const float *k, const float *v, const float *out, const float *lse,
-                              const float *through, float *dq, float *dk, float *dv,
+                              const float *lseCotangent, float *dq, float *dk, float *dv,
                               cudaStream_t stream);
 cudaError_t attentionBackward(const AttentionShape &shape, const double *dOut, const double *q,
                               const double *k, const double *v, const double *out,
-                              const double *lse, const double *through, double *dq, double *dk,
+                              const double *lse, const double *lseCotangent, double *dq, double *dk,
                               double *dv, cudaStream_t stream);
 
 } // namespace titan::rt::cuda

@@ -15,7 +15,7 @@ namespace {
 
 void checkBlas(cublasStatus_t status, const Context &ctx) {
   if (status != CUBLAS_STATUS_SUCCESS)
-    throw Fault(std::string("cuBLAS failed at ") + ctx.place + ": " +
+    throw Fault(std::string("cuBLAS failed at ") + ctx.location + ": " +
                 cublasGetStatusString(status));
 }
 
@@ -103,12 +103,12 @@ void forward(Context &ctx, const E *q, const E *k, const E *v, E *out, Accumulat
 
 template <typename E>
 void backward(Context &ctx, const E *dOut, const E *q, const E *k, const E *v, const E *out,
-              const Accumulated<E> *lse, const Accumulated<E> *through, E *dq, E *dk, E *dv,
+              const Accumulated<E> *lse, const Accumulated<E> *lseCotangent, E *dq, E *dk, E *dv,
               const AttentionShape &shape) {
   if (ctx.preparing)
     return check(cuda::loadAttention(), "loading attention");
-  check(cuda::attentionBackward(withStrides(shape), dOut, q, k, v, out, lse, through, dq, dk, dv,
-                                static_cast<cudaStream_t>(ctx.stream)),
+  check(cuda::attentionBackward(withStrides(shape), dOut, q, k, v, out, lse, lseCotangent, dq, dk,
+                                dv, static_cast<cudaStream_t>(ctx.stream)),
         "the gradient of attention");
 }
 
@@ -136,9 +136,9 @@ void attention(Context &ctx, const bf16 *q, const bf16 *k, const bf16 *v, bf16 *
 }
 
 void attentionGrad(Context &ctx, const bf16 *dOut, const bf16 *q, const bf16 *k, const bf16 *v,
-                   const bf16 *out, const float *lse, const float *through, bf16 *dq, bf16 *dk,
+                   const bf16 *out, const float *lse, const float *lseCotangent, bf16 *dq, bf16 *dk,
                    bf16 *dv, const AttentionShape &shape) {
-  backward(ctx, dOut, q, k, v, out, lse, through, dq, dk, dv, shape);
+  backward(ctx, dOut, q, k, v, out, lse, lseCotangent, dq, dk, dv, shape);
 }
 
 void attention(Context &ctx, const float *q, const float *k, const float *v, float *out, float *lse,
@@ -152,15 +152,16 @@ void attention(Context &ctx, const double *q, const double *k, const double *v, 
 }
 
 void attentionGrad(Context &ctx, const float *dOut, const float *q, const float *k, const float *v,
-                   const float *out, const float *lse, const float *through, float *dq, float *dk,
-                   float *dv, const AttentionShape &shape) {
-  backward(ctx, dOut, q, k, v, out, lse, through, dq, dk, dv, shape);
+                   const float *out, const float *lse, const float *lseCotangent, float *dq,
+                   float *dk, float *dv, const AttentionShape &shape) {
+  backward(ctx, dOut, q, k, v, out, lse, lseCotangent, dq, dk, dv, shape);
 }
 
 void attentionGrad(Context &ctx, const double *dOut, const double *q, const double *k,
-                   const double *v, const double *out, const double *lse, const double *through,
-                   double *dq, double *dk, double *dv, const AttentionShape &shape) {
-  backward(ctx, dOut, q, k, v, out, lse, through, dq, dk, dv, shape);
+                   const double *v, const double *out, const double *lse,
+                   const double *lseCotangent, double *dq, double *dk, double *dv,
+                   const AttentionShape &shape) {
+  backward(ctx, dOut, q, k, v, out, lse, lseCotangent, dq, dk, dv, shape);
 }
 
 } // namespace titan::rt

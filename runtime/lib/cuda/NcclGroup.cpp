@@ -183,7 +183,7 @@ void NcclGroup::barrier(Site site) {
   });
 }
 
-void NcclGroup::land(int channel) {
+void NcclGroup::waitAsync(int channel) {
   auto found = deferred.find(channel);
   if (found == deferred.end())
     return;
@@ -194,38 +194,41 @@ void NcclGroup::land(int channel) {
 
 //===--- Several values at once -------------------------------------------===//
 
-bool NcclGroup::takes(std::span<const Share> shares) const {
-  return std::all_of(shares.begin(), shares.end(),
-                     [](const Share &share) { return share.outer == 1 && share.block > 0; });
+bool NcclGroup::supportsUnpacked(std::span<const CollectiveBuffer> buffers) const {
+  return std::all_of(buffers.begin(), buffers.end(), [](const CollectiveBuffer &buffer) {
+    return buffer.outer == 1 && buffer.block > 0;
+  });
 }
 
-std::vector<at::Tensor> NcclGroup::views(std::span<const Share> shares, bool written, int64_t parts,
-                                         DType type) const {
+std::vector<at::Tensor> NcclGroup::views(std::span<const CollectiveBuffer> buffers, bool written,
+                                         int64_t parts, DType type) const {
   std::vector<at::Tensor> result;
-  for (const Share &share : shares)
-    result.push_back(view(written ? share.out : share.in, share.block * parts, type));
+  for (const CollectiveBuffer &buffer : buffers)
+    result.push_back(view(written ? buffer.out : buffer.in, buffer.block * parts, type));
   return result;
 }
 
-void NcclGroup::allReduce(std::span<const Share> shares, DType type, Reduction op, Site site) {
+void NcclGroup::allReduce(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
+                          Site site) {
   queue("all_reduce", site, [&] {
-    auto tensors = views(shares, true, 1, type);
+    auto tensors = views(buffers, true, 1, type);
     c10d::AllreduceCoalescedOptions options;
     options.reduceOp = reduction(op);
     return nccl->allreduce_coalesced(tensors, options);
   });
 }
 
-void NcclGroup::allGather(std::span<const Share> shares, DType type, Site site) {
+void NcclGroup::allGather(std::span<const CollectiveBuffer> buffers, DType type, Site site) {
   queue("all_gather", site, [&] {
-    auto from = views(shares, false, 1, type), to = views(shares, true, size(), type);
+    auto from = views(buffers, false, 1, type), to = views(buffers, true, size(), type);
     return nccl->allgather_into_tensor_coalesced(to, from);
   });
 }
 
-void NcclGroup::reduceScatter(std::span<const Share> shares, DType type, Reduction op, Site site) {
+void NcclGroup::reduceScatter(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
+                              Site site) {
   queue("reduce_scatter", site, [&] {
-    auto from = views(shares, false, size(), type), to = views(shares, true, 1, type);
+    auto from = views(buffers, false, size(), type), to = views(buffers, true, 1, type);
     c10d::ReduceScatterOptions options;
     options.reduceOp = reduction(op);
     return nccl->reduce_scatter_tensor_coalesced(to, from, options);

@@ -29,13 +29,15 @@ public:
   void barrier(Site site) override;
 
   /// NCCL exchanges several buffers in one launch, each contiguous.
-  bool takes(std::span<const Share> shares) const override;
-  void allReduce(std::span<const Share> shares, DType type, Reduction op, Site site) override;
-  void allGather(std::span<const Share> shares, DType type, Site site) override;
-  void reduceScatter(std::span<const Share> shares, DType type, Reduction op, Site site) override;
+  bool supportsUnpacked(std::span<const CollectiveBuffer> buffers) const override;
+  void allReduce(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
+                 Site site) override;
+  void allGather(std::span<const CollectiveBuffer> buffers, DType type, Site site) override;
+  void reduceScatter(std::span<const CollectiveBuffer> buffers, DType type, Reduction op,
+                     Site site) override;
 
-  void defer(int channel) override { deferTo = channel; }
-  void land(int channel) override;
+  void makeNextAsync(int channel) override { deferTo = channel; }
+  void waitAsync(int channel) override;
 
   /// Throws if the first collective that is still queued has failed, or if the host has waited for
   /// it longer than the group's timeout.
@@ -50,8 +52,8 @@ private:
 
   at::Tensor view(const void *data, int64_t count, DType type) const;
   /// Views of what each share reads, or writes, `parts` times a member's part.
-  std::vector<at::Tensor> views(std::span<const Share> shares, bool written, int64_t parts,
-                                DType type) const;
+  std::vector<at::Tensor> views(std::span<const CollectiveBuffer> buffers, bool written,
+                                int64_t parts, DType type) const;
   template <typename Start> void queue(const char *operation, Site site, Start start);
   /// Forgets what is done; throws what the first one that is not done met.
   void retire(std::chrono::duration<double> waited);

@@ -3,7 +3,7 @@
 // copies.
 #pragma once
 
-#include "state/Session.h"
+#include "state/Executor.h"
 
 #include "DataSource.h"
 
@@ -14,7 +14,7 @@ namespace titan::rt {
 
 class BatchReader {
 public:
-  BatchReader(Session &session, const std::string &function);
+  BatchReader(Executor &executor, const std::string &function);
 
   /// Fills the inputs with the global batch that begins with this sample of the data's order.
   void load(const DataSource &data, int64_t firstSample);
@@ -22,12 +22,12 @@ public:
 private:
   struct Target {
     Feed feed;
-    std::byte *memory;         ///< on the device
-    int64_t elements;          ///< of this rank's part
-    std::vector<Run> pieces;   ///< `global` counts tokens of the batch
-    std::vector<int64_t> copy; ///< where the host cannot reach the device
+    std::byte *memory;          ///< on the device
+    int64_t elements;           ///< of this rank's part
+    std::vector<ShardRun> runs; ///< `global` counts tokens of the batch
+    std::vector<int64_t> copy;  ///< where the host cannot reach the device
   };
-  Session &session;
+  Executor &executor;
   int64_t sequence;
   std::vector<Target> targets;
 };

@@ -59,13 +59,13 @@ private:
 
 /// What is looked through before a run begins: about a second's reading. A wrong vocabulary shows
 /// there; a stray token behind it is found when it is read.
-constexpr int64_t lookedThrough = int64_t(1) << 30;
+constexpr int64_t scannedTokens = int64_t(1) << 30;
 
-void lookThrough(const TokenStream &stream) {
-  std::vector<int64_t> part(1 << 16);
-  const int64_t end = std::min(stream.size(), lookedThrough);
-  for (int64_t at = 0; at < end; at += static_cast<int64_t>(part.size()))
-    stream.read(at, std::min<int64_t>(part.size(), end - at), part.data());
+void scanTokens(const TokenStream &stream) {
+  std::vector<int64_t> buffer(1 << 16);
+  const int64_t end = std::min(stream.size(), scannedTokens);
+  for (int64_t at = 0; at < end; at += static_cast<int64_t>(buffer.size()))
+    stream.read(at, std::min<int64_t>(buffer.size(), end - at), buffer.data());
 }
 
 std::unique_ptr<TokenStream> openBounded(const std::string &format, const std::string &path,
@@ -74,7 +74,7 @@ std::unique_ptr<TokenStream> openBounded(const std::string &format, const std::s
   if (stream->leastToken() >= 0 && stream->vocabulary() <= vocabulary)
     return stream;
   auto bounded = std::make_unique<BoundedTokens>(std::move(stream), path, vocabulary);
-  lookThrough(*bounded);
+  scanTokens(*bounded);
   return bounded;
 }
 

@@ -1,7 +1,7 @@
 // The data of a run, opened and looked through.
 #pragma once
 
-#include "state/Session.h"
+#include "state/Executor.h"
 
 #include "DataSource.h"
 

@@ -37,11 +37,11 @@ void DataSource::row(int64_t sample, int64_t firstColumn, int64_t columns, Feed 
   if (givesTokens(feed))
     stream->read(start + firstColumn + (feed == Feed::Labels), columns, out);
   else
-    placesInDocuments(start, firstColumn, columns, feed, out);
+    readDocumentFeed(start, firstColumn, columns, feed, out);
 }
 
-void DataSource::placesInDocuments(int64_t start, int64_t firstColumn, int64_t columns, Feed feed,
-                                   int64_t *out) const {
+void DataSource::readDocumentFeed(int64_t start, int64_t firstColumn, int64_t columns, Feed feed,
+                                  int64_t *out) const {
   int64_t document = 0, begin = start, next = stream->nextDocument(start);
   for (int64_t i = 0; i < columns; ++i) {
     const int64_t position = start + firstColumn + i;

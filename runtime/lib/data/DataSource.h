@@ -81,8 +81,8 @@ public:
   void row(int64_t sample, int64_t firstColumn, int64_t columns, Feed feed, int64_t *out) const;
 
 private:
-  void placesInDocuments(int64_t start, int64_t firstColumn, int64_t columns, Feed feed,
-                         int64_t *out) const;
+  void readDocumentFeed(int64_t start, int64_t firstColumn, int64_t columns, Feed feed,
+                        int64_t *out) const;
 
   std::unique_ptr<TokenStream> stream;
   int64_t sequenceLength;

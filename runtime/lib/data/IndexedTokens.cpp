@@ -13,8 +13,8 @@ namespace {
 template <class T> class IndexedTokens final : public TokenStream {
 public:
   IndexedTokens(const std::string &prefix, const TokenIndex &what)
-      : tokens(prefix + ".bin", /*isWatched=*/true), index(prefix + ".idx", /*isWatched=*/true),
-        what(what) {}
+      : tokens(prefix + ".bin", /*checksTruncation=*/true),
+        index(prefix + ".idx", /*checksTruncation=*/true), what(what) {}
 
   int64_t size() const override { return what.tokens; }
   int64_t leastToken() const override { return std::numeric_limits<T>::min(); }
@@ -24,7 +24,7 @@ public:
                                        : static_cast<int64_t>(most);
   }
   void read(int64_t first, int64_t count, int64_t *out) const override {
-    tokens.requireWhole();
+    tokens.requireUntruncated();
     const std::byte *from = tokens.bytes().data() + first * static_cast<int64_t>(sizeof(T));
     for (int64_t i = 0; i < count; ++i) {
       T token;
@@ -34,7 +34,7 @@ public:
     tokens.release();
   }
   int64_t nextDocument(int64_t position) const override {
-    index.requireWhole();
+    index.requireUntruncated();
     int64_t before = 0, behind = what.documents; // of the first that begins behind the position
     while (before < behind) {
       const int64_t middle = before + (behind - before) / 2;

@@ -7,13 +7,13 @@ namespace {
 
 class TextBytes final : public TokenStream {
 public:
-  explicit TextBytes(const std::string &path) : file(path, /*isWatched=*/true) {}
+  explicit TextBytes(const std::string &path) : file(path, /*checksTruncation=*/true) {}
 
   int64_t size() const override { return static_cast<int64_t>(file.bytes().size()); }
   int64_t leastToken() const override { return 0; }
   int64_t vocabulary() const override { return 256; }
   void read(int64_t first, int64_t count, int64_t *out) const override {
-    file.requireWhole();
+    file.requireUntruncated();
     const std::byte *bytes = file.bytes().data() + first;
     for (int64_t i = 0; i < count; ++i)
       out[i] = std::to_integer<int64_t>(bytes[i]);

@@ -6,7 +6,7 @@
 namespace titan::rt {
 
 void failAtIndex(const BadIndex &bad) {
-  throw Fault(fmt::format("{}: index {} is outside of `{}`, which has {} element{}", bad.place,
+  throw Fault(fmt::format("{}: index {} is outside of `{}`, which has {} element{}", bad.location,
                           bad.index, bad.dim, bad.size, bad.size == 1 ? "" : "s"));
 }
 

@@ -48,21 +48,21 @@ void attention(Context &, const bf16 *q, const bf16 *k, const bf16 *v, bf16 *out
 }
 
 void attentionGrad(Context &, const bf16 *dOut, const bf16 *q, const bf16 *k, const bf16 *v,
-                   const bf16 *out, const float *lse, const float *through, bf16 *dq, bf16 *dk,
+                   const bf16 *out, const float *lse, const float *lseCotangent, bf16 *dq, bf16 *dk,
                    bf16 *dv, const AttentionShape &shape) {
-  attentionBackward(shape, q, k, v, out, lse, dOut, through, dq, dk, dv);
+  attentionBackward(shape, q, k, v, out, lse, dOut, lseCotangent, dq, dk, dv);
 }
 
 void attentionGrad(Context &, const float *dOut, const float *q, const float *k, const float *v,
-                   const float *out, const float *lse, const float *through, float *dq, float *dk,
-                   float *dv, const AttentionShape &shape) {
-  attentionBackward(shape, q, k, v, out, lse, dOut, through, dq, dk, dv);
+                   const float *out, const float *lse, const float *lseCotangent, float *dq,
+                   float *dk, float *dv, const AttentionShape &shape) {
+  attentionBackward(shape, q, k, v, out, lse, dOut, lseCotangent, dq, dk, dv);
 }
 
 void attentionGrad(Context &, const double *dOut, const double *q, const double *k, const double *v,
-                   const double *out, const double *lse, const double *through, double *dq,
+                   const double *out, const double *lse, const double *lseCotangent, double *dq,
                    double *dk, double *dv, const AttentionShape &shape) {
-  attentionBackward(shape, q, k, v, out, lse, dOut, through, dq, dk, dv);
+  attentionBackward(shape, q, k, v, out, lse, dOut, lseCotangent, dq, dk, dv);
 }
 
 } // namespace titan::rt

@@ -19,34 +19,35 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kWhole = 16 << 20, kBlock = 4096, kBlocks = 256, kPiece = 1 << 20;
+constexpr int64_t kMaxWhole = 16 << 20, kBlock = 4096, kBlocks = 256, kChunk = 1 << 20;
 
 /// Adds the bytes at `offset` to the checksum; false where they cannot be read.
-bool add(int file, int64_t offset, int64_t bytes, std::vector<std::byte> &room, uint32_t &sum) {
+bool add(int file, int64_t offset, int64_t bytes, std::vector<std::byte> &buffer, uint32_t &sum) {
   for (int64_t done = 0; done < bytes;) {
     ssize_t got =
-        ::pread(file, room.data(), std::min<int64_t>(kPiece, bytes - done), offset + done);
+        ::pread(file, buffer.data(), std::min<int64_t>(kChunk, bytes - done), offset + done);
     if (got <= 0)
       return false;
-    sum = crc32c(std::span(room).first(static_cast<size_t>(got)), sum);
+    sum = crc32c(std::span(buffer).first(static_cast<size_t>(got)), sum);
     done += got;
   }
   return true;
 }
 
 std::string digestOfFile(int file, int64_t size) {
-  std::vector<std::byte> room(kPiece);
+  std::vector<std::byte> buffer(kChunk);
   uint32_t sum = 0;
   bool isRead = true;
-  if (size <= kWhole)
-    isRead = add(file, 0, size, room, sum);
+  if (size <= kMaxWhole)
+    isRead = add(file, 0, size, buffer, sum);
   else
     for (int64_t block = 0; block < kBlocks && isRead; ++block)
-      isRead = add(file, (size - kBlock) / (kBlocks - 1) * block, kBlock, room, sum) &&
-               (block + 1 < kBlocks || add(file, size - kBlock, kBlock, room, sum));
+      isRead = add(file, (size - kBlock) / (kBlocks - 1) * block, kBlock, buffer, sum) &&
+               (block + 1 < kBlocks || add(file, size - kBlock, kBlock, buffer, sum));
   if (!isRead)
     return fmt::format("{} bytes, which cannot be read", size);
-  return fmt::format("{} bytes, CRC-32C {:08x}{}", size, sum, size > kWhole ? " of samples" : "");
+  return fmt::format("{} bytes, CRC-32C {:08x}{}", size, sum,
+                     size > kMaxWhole ? " of samples" : "");
 }
 
 std::string digestOfDirectory(const std::string &path) {

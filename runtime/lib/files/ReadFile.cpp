@@ -41,13 +41,13 @@ OpenedFile openRegular(const std::string &path) {
 
 } // namespace
 
-ReadError readPieces(const std::string &path,
+ReadError readChunks(const std::string &path,
                      const std::function<bool(std::span<const std::byte>)> &take) {
-  constexpr size_t most = size_t{1} << 20; // bytes of a piece
+  constexpr size_t chunkBytes = size_t{1} << 20; // bytes of a piece
   auto [file, error] = openRegular(path);
   if (error != noReadError)
     return error;
-  std::vector<std::byte> buffer(most);
+  std::vector<std::byte> buffer(chunkBytes);
   for (off_t at = 0;;) {
     ssize_t count = ::pread(file, buffer.data(), buffer.size(), at);
     if (count < 0 && errno == EINTR)
@@ -62,10 +62,10 @@ ReadError readPieces(const std::string &path,
   return error;
 }
 
-std::string readWhole(const std::string &path, size_t limit) {
+std::string readWholeFile(const std::string &path, size_t limit) {
   std::string content;
-  ReadError error = readPieces(path, [&](std::span<const std::byte> piece) {
-    content.append(reinterpret_cast<const char *>(piece.data()), piece.size());
+  ReadError error = readChunks(path, [&](std::span<const std::byte> chunk) {
+    content.append(reinterpret_cast<const char *>(chunk.data()), chunk.size());
     return content.size() <= limit;
   });
   if (error != noReadError)

@@ -20,11 +20,11 @@ std::string describe(ReadError error);
 
 /// Passes a regular file's content on piece by piece, until `take` wants no more; gives why it
 /// could not be read.
-ReadError readPieces(const std::string &path,
+ReadError readChunks(const std::string &path,
                      const std::function<bool(std::span<const std::byte>)> &take);
 
 /// The whole content. UserError "PATH: cannot be read: REASON", also where it has more than `limit`
 /// bytes.
-std::string readWhole(const std::string &path, size_t limit);
+std::string readWholeFile(const std::string &path, size_t limit);
 
 } // namespace titan::rt

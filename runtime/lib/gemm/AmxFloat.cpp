@@ -18,13 +18,13 @@ int64_t quotient(int64_t a, int64_t b) {
 }
 
 /// A finished square on its way to C.
-struct Leaving {
+struct PendingStore {
   /// One of `parts` parts of its rows.
-  void storeSome(int64_t part, int64_t parts) const {
-    for (int64_t r = part * height / parts; r < (part + 1) * height / parts; ++r) {
+  void storeSlice(int64_t slice, int64_t slices) const {
+    for (int64_t r = slice * height / slices; r < (slice + 1) * height / slices; ++r) {
       const float *row = from + r * kPanel;
-      store(_mm512_load_ps(row), static_cast<__mmask16>(there), to + r * ldc);
-      store(_mm512_load_ps(row + 16), static_cast<__mmask16>(there >> 16), to + r * ldc + 16);
+      store(_mm512_load_ps(row), static_cast<__mmask16>(mask), to + r * ldc);
+      store(_mm512_load_ps(row + 16), static_cast<__mmask16>(mask >> 16), to + r * ldc + 16);
     }
   }
   void store(__m512 sums, __mmask16 wanted, float *at) const {
@@ -35,46 +35,46 @@ struct Leaving {
   const float *from;
   float *to;
   int64_t ldc, height;
-  uint32_t there; // of the columns
+  uint32_t mask; // of the columns
   bool accumulate;
 };
 
 } // namespace
 
 int64_t panelElements(int64_t depth) {
-  return quotient(depth, kPanel) * kParts<float> * kStepElements;
+  return quotient(depth, kPanel) * kTerms<float> * kStepElements;
 }
 
 void packLeft(const FloatOperand &from, const Slice &part, uint16_t *to) {
-  packPanels<true>(from, part.line, part.lines, part.depth, part.depths, to);
+  packPanels<true>(from, part.firstRow, part.rows, part.firstK, part.kCount, to);
 }
 
 void packRight(const FloatOperand &from, const Slice &part, uint16_t *to) {
-  packPanels<false>(from, part.line, part.lines, part.depth, part.depths, to);
+  packPanels<false>(from, part.firstRow, part.rows, part.firstK, part.kCount, to);
 }
 
 void multiplyPanels(const uint16_t *a, const uint16_t *b, const Extents &e, bool accumulate,
                     float *c, int64_t ldc) {
   const int64_t panel = panelElements(e.k), steps = quotient(e.k, kPanel);
   const int64_t chunks = quotient(steps, kChunk);
-  alignas(64) float finished[kSquare];
-  Leaving leaving{};
+  alignas(64) float finished[kBlockElements];
+  PendingStore pending{};
   _tile_loadconfig(&kAllFull);
   for (int64_t chunk = 0; chunk < chunks; ++chunk) {
     const int64_t begin = chunk * steps / chunks, size = (chunk + 1) * steps / chunks - begin;
-    const int64_t offset = begin * kParts<float> * kStepElements;
-    auto storePrevious = [&](int64_t step) { leaving.storeSome(step, size); };
+    const int64_t offset = begin * kTerms<float> * kStepElements;
+    auto storePrevious = [&](int64_t step) { pending.storeSlice(step, size); };
     for (int64_t i = 0; i < e.m; i += kPanel)
       for (int64_t j = 0; j < e.n; j += kPanel) { // along rows of C, which lie in few pages
         loadSums(nullptr);
         addPanels<float>(a + i / kPanel * panel + offset, b + j / kPanel * panel + offset, size,
                          storePrevious);
         storeSums(finished);
-        leaving = {finished,           c + i * ldc + j,        ldc, least(kPanel, e.m - i),
+        pending = {finished,           c + i * ldc + j,        ldc, least(kPanel, e.m - i),
                    firstBits(e.n - j), accumulate || chunk > 0};
       }
-    leaving.storeSome(0, 1); // what the next chunk adds to
-    leaving.height = 0;
+    pending.storeSlice(0, 1); // what the next chunk adds to
+    pending.height = 0;
   }
   _tile_release();
 }

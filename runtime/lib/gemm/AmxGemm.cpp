@@ -9,7 +9,7 @@ namespace {
 
 // What is packed at once, with its sums, is what the second cache holds.
 constexpr int64_t kChunk = 24;     // most steps, and between loads and stores of sums
-constexpr int64_t kMostLines = 16; // panels of either operand
+constexpr int64_t kMaxPanels = 16; // panels of either operand
 
 int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
@@ -29,24 +29,24 @@ struct Depth {
   int64_t k, chunks, chunkDepth;
 };
 
-int64_t panelsOf(int64_t lines) {
-  return least(quotient(lines, kPanel), kMostLines);
+int64_t panelsOf(int64_t rows) {
+  return least(quotient(rows, kPanel), kMaxPanels);
 }
 
 /// Elements of the pieces of scratch.
-struct Pieces {
-  explicit Pieces(const Extents &e) {
+struct ScratchSizes {
+  explicit ScratchSizes(const Extents &e) {
     const Depth depth(e.k);
     a = panelsOf(e.m) * kPanel * depth.chunkDepth;
     b = panelsOf(e.n) * kPanel * depth.chunkDepth;
-    sums = depth.chunks > 1 ? panelsOf(e.m) * panelsOf(e.n) * kSquare : 0;
+    sums = depth.chunks > 1 ? panelsOf(e.m) * panelsOf(e.n) * kBlockElements : 0;
   }
   int64_t a, b, sums;
 };
 
 /// Stores 32 numbers of which some are there, or adds them to what memory holds.
-void store(__m512 low, __m512 high, uint32_t there, bool accumulate, float *to) {
-  const auto first = static_cast<__mmask16>(there), second = static_cast<__mmask16>(there >> 16);
+void store(__m512 low, __m512 high, uint32_t mask, bool accumulate, float *to) {
+  const auto first = static_cast<__mmask16>(mask), second = static_cast<__mmask16>(mask >> 16);
   if (accumulate) {
     low = _mm512_add_ps(low, _mm512_maskz_loadu_ps(first, to));
     high = _mm512_add_ps(high, _mm512_maskz_loadu_ps(second, to + 16));
@@ -55,16 +55,16 @@ void store(__m512 low, __m512 high, uint32_t there, bool accumulate, float *to) 
   _mm512_mask_storeu_ps(to + 16, second, high);
 }
 
-void store(__m512 low, __m512 high, uint32_t there, bool accumulate, bf16 *to) {
+void store(__m512 low, __m512 high, uint32_t mask, bool accumulate, bf16 *to) {
   if (accumulate) {
-    const __m512i old = _mm512_maskz_loadu_epi16(there, to);
+    const __m512i old = _mm512_maskz_loadu_epi16(mask, to);
     auto widen = [](__m256i half) {
       return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
     };
     low = _mm512_add_ps(low, widen(_mm512_castsi512_si256(old)));
     high = _mm512_add_ps(high, widen(_mm512_extracti64x4_epi64(old, 1)));
   }
-  _mm512_mask_storeu_epi16(to, there, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low)));
+  _mm512_mask_storeu_epi16(to, mask, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low)));
 }
 
 template <typename To> class Gemm {
@@ -72,14 +72,14 @@ public:
   Gemm(const Operand &a, const Operand &b, const Extents &e, bool accumulate, To *c, int64_t ldc,
        void *scratch)
       : a(a), b(b), e(e), accumulate(accumulate), c(c), ldc(ldc), depth(e.k) {
-    const Pieces pieces(e);
+    const ScratchSizes sizes(e);
     packedA = static_cast<uint16_t *>(scratch);
-    packedB = packedA + pieces.a;
-    sums = reinterpret_cast<float *>(packedB + pieces.b);
+    packedB = packedA + sizes.a;
+    sums = reinterpret_cast<float *>(packedB + sizes.b);
   }
 
   void run() {
-    constexpr int64_t most = kMostLines * kPanel;
+    constexpr int64_t most = kMaxPanels * kPanel;
     for (column = 0; column < e.n; column += most)
       for (row = 0; row < e.m; row += most) {
         rows = least(most, e.m - row);
@@ -98,37 +98,37 @@ private:
     const bool isLast = chunk + 1 == depth.chunks;
     for (int64_t i = 0; i < panelsA; ++i)
       for (int64_t j = 0; j < panelsB; ++j) { // along rows of C, which lie in few pages
-        float *sum = sums + (i * panelsB + j) * kSquare;
+        float *sum = sums + (i * panelsB + j) * kBlockElements;
         if (steps == 0) // an empty sum: there is no step to do it beside
-          leaving.storeSome(0, 1);
-        auto storePrevious = [&](int64_t step) { leaving.storeSome(step, steps); };
+          pending.storeSlice(0, 1);
+        auto storePrevious = [&](int64_t step) { pending.storeSlice(step, steps); };
         loadSums(chunk == 0 ? nullptr : sum);
         addPanels(packedA + i * steps * kStepElements, packedB + j * steps * kStepElements, steps,
                   storePrevious);
         storeSums(isLast ? finished : sum);
         if (isLast)
-          leaving = leave(finished, row + i * kPanel, column + j * kPanel);
+          pending = makePending(finished, row + i * kPanel, column + j * kPanel);
       }
-    leaving.storeSome(0, 1);
-    leaving.height = 0;
+    pending.storeSlice(0, 1);
+    pending.height = 0;
   }
 
   /// A finished square on its way to C.
-  struct Leaving {
+  struct PendingStore {
     /// One of `parts` parts of its rows.
-    void storeSome(int64_t part, int64_t parts) const {
-      for (int64_t r = part * height / parts; r < (part + 1) * height / parts; ++r)
-        store(_mm512_load_ps(from + r * kPanel), _mm512_load_ps(from + r * kPanel + 16), there,
+    void storeSlice(int64_t slice, int64_t slices) const {
+      for (int64_t r = slice * height / slices; r < (slice + 1) * height / slices; ++r)
+        store(_mm512_load_ps(from + r * kPanel), _mm512_load_ps(from + r * kPanel + 16), mask,
               accumulate, to + r * ldc);
     }
     const float *from;
     To *to;
     int64_t ldc, height;
-    uint32_t there; // of the columns
+    uint32_t mask; // of the columns
     bool accumulate;
   };
 
-  Leaving leave(const float *from, int64_t i, int64_t j) const {
+  PendingStore makePending(const float *from, int64_t i, int64_t j) const {
     return {from, c + i * ldc + j, ldc, least(kPanel, e.m - i), firstBits(e.n - j), accumulate};
   }
 
@@ -141,16 +141,16 @@ private:
   uint16_t *packedA, *packedB; // panels of a chunk: [panel][step]
   float *sums;                 // [panel of A][panel of B][32][32]
   int64_t row, rows, column, columns;
-  Leaving leaving{};
-  alignas(64) float finished[kSquare];
+  PendingStore pending{};
+  alignas(64) float finished[kBlockElements];
 };
 
 } // namespace
 
 size_t scratchBytes(const Extents &extents) {
-  const Pieces pieces(extents);
-  return static_cast<size_t>(pieces.a + pieces.b) * sizeof(uint16_t) +
-         static_cast<size_t>(pieces.sums) * sizeof(float);
+  const ScratchSizes sizes(extents);
+  return static_cast<size_t>(sizes.a + sizes.b) * sizeof(uint16_t) +
+         static_cast<size_t>(sizes.sums) * sizeof(float);
 }
 
 template <typename To>

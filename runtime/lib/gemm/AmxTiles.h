@@ -14,19 +14,19 @@
 #pragma once
 
 #include "Amx.h"
-#include "Avx512Squares.h"
+#include "Avx512Packing.h"
 
 #include <cstdint>
 #include <type_traits>
 
 namespace titan::rt::amx {
 
-constexpr int64_t kTileLines = 16, kTileElements = 512; // bf16 a tile
-constexpr int64_t kStepElements = 2 * kTileElements;    // of a part of a panel
+constexpr int64_t kTileRows = 16, kTileElements = 512; // bf16 a tile
+constexpr int64_t kStepElements = 2 * kTileElements;   // of a part of a panel
 
 /// How many bf16 an element is the sum of.
-template <typename E> constexpr int64_t kParts = 1;
-template <> inline constexpr int64_t kParts<float> = 3;
+template <typename E> constexpr int64_t kTerms = 1;
+template <> inline constexpr int64_t kTerms<float> = 3;
 
 struct alignas(64) TileConfig {
   uint8_t palette = 1, startRow = 0, reserved[14] = {};
@@ -38,19 +38,19 @@ static constexpr TileConfig kAllFull; // what the intrinsic reads must lie in me
 /// One tile from (line, depth) of the operand on; `lines` and `depths` are left there. The left
 /// operand wants lines in its rows, the right one pairs in depth.
 template <bool isLeft>
-TITAN_INLINED void packTile(const Operand &from, int64_t line, int64_t lines, int64_t depth,
-                            int64_t depths, uint16_t *to) {
+TITAN_INLINED void packTile(const Operand &from, int64_t firstRow, int64_t rows, int64_t firstK,
+                            int64_t kCount, uint16_t *to) {
   __m512i row[16];
-  if (from.alongDepth) {
-    loadLines(from.data + line * from.ld + depth, from.ld, lines, depths, row);
+  if (from.isKContiguous) {
+    loadRows(from.data + firstRow * from.ld + firstK, from.ld, rows, kCount, row);
   } else {
-    const uint16_t *at = from.data + depth * from.ld + line;
-    const auto there = static_cast<__mmask16>(firstBits(lines));
+    const uint16_t *at = from.data + firstK * from.ld + firstRow;
+    const auto mask = static_cast<__mmask16>(firstBits(rows));
 #pragma GCC unroll 16
     for (int i = 0; i < 16; ++i)
-      row[i] = loadStep(at + 2 * i * from.ld, from.ld, depths - 2 * i, there);
+      row[i] = loadStep(at + 2 * i * from.ld, from.ld, kCount - 2 * i, mask);
   }
-  if (from.alongDepth != isLeft)
+  if (from.isKContiguous != isLeft)
     transpose(row);
 #pragma GCC unroll 16
   for (int i = 0; i < 16; ++i)
@@ -59,35 +59,35 @@ TITAN_INLINED void packTile(const Operand &from, int64_t line, int64_t lines, in
 
 /// The same of floats, of which each part has its tile.
 template <bool isLeft>
-TITAN_INLINED void packTile(const FloatOperand &from, int64_t line, int64_t lines, int64_t depth,
-                            int64_t depths, uint16_t *to) {
+TITAN_INLINED void packTile(const FloatOperand &from, int64_t firstRow, int64_t rows,
+                            int64_t firstK, int64_t kCount, uint16_t *to) {
   auto split = [&](auto isInterleaved, int i, __m512 x, __m512 y) {
 #pragma GCC unroll 3
-    for (int64_t part = 0; part < kParts<float>; ++part)
-      _mm512_store_si512(to + part * kStepElements + 32 * i,
-                         takePart<decltype(isInterleaved)::value>(x, y));
+    for (int64_t term = 0; term < kTerms<float>; ++term)
+      _mm512_store_si512(to + term * kStepElements + 32 * i,
+                         takeBf16<decltype(isInterleaved)::value>(x, y));
   };
-  if (from.alongDepth) {
-    const float *at = from.data + line * from.ld + depth;
-    const uint32_t there = firstBits(depths);
-    const auto first = static_cast<__mmask16>(there), second = static_cast<__mmask16>(there >> 16);
+  if (from.isKContiguous) {
+    const float *at = from.data + firstRow * from.ld + firstK;
+    const uint32_t mask = firstBits(kCount);
+    const auto first = static_cast<__mmask16>(mask), second = static_cast<__mmask16>(mask >> 16);
     for (int i = 0; i < 16; ++i) {
       const float *row = at + i * from.ld;
-      split(std::false_type(), i, _mm512_maskz_loadu_ps(i < lines ? first : 0, row),
-            _mm512_maskz_loadu_ps(i < lines ? second : 0, row + 16));
+      split(std::false_type(), i, _mm512_maskz_loadu_ps(i < rows ? first : 0, row),
+            _mm512_maskz_loadu_ps(i < rows ? second : 0, row + 16));
     }
   } else {
-    const float *at = from.data + depth * from.ld + line;
-    const auto there = static_cast<__mmask16>(firstBits(lines));
+    const float *at = from.data + firstK * from.ld + firstRow;
+    const auto mask = static_cast<__mmask16>(firstBits(rows));
     for (int i = 0; i < 16; ++i) {
       const float *row = at + 2 * i * from.ld;
-      split(std::true_type(), i, _mm512_maskz_loadu_ps(2 * i < depths ? there : 0, row),
-            _mm512_maskz_loadu_ps(2 * i + 1 < depths ? there : 0, row + from.ld));
+      split(std::true_type(), i, _mm512_maskz_loadu_ps(2 * i < kCount ? mask : 0, row),
+            _mm512_maskz_loadu_ps(2 * i + 1 < kCount ? mask : 0, row + from.ld));
     }
   }
-  if (from.alongDepth != isLeft)
-    for (int64_t part = 0; part < kParts<float>; ++part) {
-      uint16_t *tile = to + part * kStepElements;
+  if (from.isKContiguous != isLeft)
+    for (int64_t term = 0; term < kTerms<float>; ++term) {
+      uint16_t *tile = to + term * kStepElements;
       __m512i row[16];
 #pragma GCC unroll 16
       for (int i = 0; i < 16; ++i)
@@ -101,18 +101,18 @@ TITAN_INLINED void packTile(const FloatOperand &from, int64_t line, int64_t line
 
 /// Panels of the operand's `lines` from `line` on, each of the `depths` from `depth` on.
 template <bool isLeft, typename E>
-static void packPanels(const OperandOf<E> &from, int64_t line, int64_t lines, int64_t depth,
-                       int64_t depths, uint16_t *to) {
-  const int64_t steps = (depths + kPanel - 1) / kPanel, panels = (lines + kPanel - 1) / kPanel;
+static void packPanels(const OperandOf<E> &from, int64_t firstRow, int64_t rows, int64_t firstK,
+                       int64_t kCount, uint16_t *to) {
+  const int64_t steps = (kCount + kPanel - 1) / kPanel, panels = (rows + kPanel - 1) / kPanel;
   auto packStep = [&](int64_t panel, int64_t step) {
-    uint16_t *tile = to + (panel * steps + step) * kParts<E> * kStepElements;
-    for (int64_t at = panel * kPanel; at < (panel + 1) * kPanel; at += kTileLines) {
-      packTile<isLeft>(from, line + at, lines - at, depth + step * kPanel, depths - step * kPanel,
-                       tile);
+    uint16_t *tile = to + (panel * steps + step) * kTerms<E> * kStepElements;
+    for (int64_t at = panel * kPanel; at < (panel + 1) * kPanel; at += kTileRows) {
+      packTile<isLeft>(from, firstRow + at, rows - at, firstK + step * kPanel,
+                       kCount - step * kPanel, tile);
       tile += kTileElements;
     }
   };
-  if (from.alongDepth) // in the order of memory
+  if (from.isKContiguous) // in the order of memory
     for (int64_t panel = 0; panel < panels; ++panel)
       for (int64_t step = 0; step < steps; ++step)
         packStep(panel, step);
@@ -123,17 +123,17 @@ static void packPanels(const OperandOf<E> &from, int64_t line, int64_t lines, in
 }
 
 /// A block C[32, 32] of sums.
-constexpr int64_t kSquare = kPanel * kPanel;
+constexpr int64_t kBlockElements = kPanel * kPanel;
 
 /// The tiles of sums, from memory or 0.
 TITAN_INLINED void loadSums(const float *from) {
-  constexpr int64_t stride = kPanel * sizeof(float), below = kTileLines * kPanel;
+  constexpr int64_t stride = kPanel * sizeof(float), below = kTileRows * kPanel;
   asm volatile("" ::: "memory"); // loads of tiles do not tell GCC that they read memory
   if (from) {
     _tile_loadd(0, from, stride);
-    _tile_loadd(1, from + kTileLines, stride);
+    _tile_loadd(1, from + kTileRows, stride);
     _tile_loadd(2, from + below, stride);
-    _tile_loadd(3, from + below + kTileLines, stride);
+    _tile_loadd(3, from + below + kTileRows, stride);
   } else {
     _tile_zero(0);
     _tile_zero(1);
@@ -143,11 +143,11 @@ TITAN_INLINED void loadSums(const float *from) {
 }
 
 TITAN_INLINED void storeSums(float *to) {
-  constexpr int64_t stride = kPanel * sizeof(float), below = kTileLines * kPanel;
+  constexpr int64_t stride = kPanel * sizeof(float), below = kTileRows * kPanel;
   _tile_stored(0, to, stride);
-  _tile_stored(1, to + kTileLines, stride);
+  _tile_stored(1, to + kTileRows, stride);
   _tile_stored(2, to + below, stride);
-  _tile_stored(3, to + below + kTileLines, stride);
+  _tile_stored(3, to + below + kTileRows, stride);
 }
 
 TITAN_INLINED void loadLeft(const uint16_t *a) {
@@ -181,7 +181,7 @@ TITAN_INLINED void addStep(const uint16_t *a, const uint16_t *b) {
 
 /// A step of floats: the six products of parts that count, in an order in which the next one
 /// exchanges the parts of one side only.
-TITAN_INLINED void addStepOfParts(const uint16_t *a, const uint16_t *b) {
+TITAN_INLINED void addFloatStep(const uint16_t *a, const uint16_t *b) {
   loadRight(b);
   loadLeft(a + 2 * kStepElements);
   addLoaded();
@@ -202,12 +202,12 @@ TITAN_INLINED void addStepOfParts(const uint16_t *a, const uint16_t *b) {
 /// for the vector units, which have nothing else to do meanwhile.
 template <typename E = uint16_t, typename Beside>
 TITAN_INLINED void addPanels(const uint16_t *a, const uint16_t *b, int64_t steps, Beside &&beside) {
-  constexpr int64_t stride = kParts<E> * kStepElements;
+  constexpr int64_t stride = kTerms<E> * kStepElements;
   for (int64_t step = 0; step < steps; ++step, a += stride, b += stride) {
-    if constexpr (kParts<E> == 1)
+    if constexpr (kTerms<E> == 1)
       addStep(a, b);
     else
-      addStepOfParts(a, b);
+      addFloatStep(a, b);
     beside(step);
   }
 }

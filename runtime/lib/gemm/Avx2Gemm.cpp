@@ -7,12 +7,12 @@ namespace titan::rt::avx2 {
 constexpr int64_t kSteps = 384, kColumns = 128;
 
 const FloatVectors *floatVectors() {
-  static constexpr FloatsOn<Avx2> unit(kSteps, kColumns);
+  static constexpr FloatVectorsOf<Avx2> unit(kSteps, kColumns);
   return &unit;
 }
 
 const Bfloat16Vectors<float> *wideningVectors() {
-  static constexpr Bfloat16On<Avx2, float> unit(kSteps, kColumns);
+  static constexpr Bfloat16VectorsOf<Avx2, float> unit(kSteps, kColumns);
   return &unit;
 }
 

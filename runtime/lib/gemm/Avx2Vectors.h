@@ -14,14 +14,14 @@ struct Avx2 {
   using Floats = __m256;
   using Words = __m256i;                   // what is packed, 32 bits each
   static constexpr int64_t width = 8;      // of a vector, in either
-  static constexpr int64_t mostRows = 6;   // whose sums, two vectors each, registers hold
+  static constexpr int64_t maxRows = 6;    // whose sums, two vectors each, registers hold
   static constexpr int64_t fewVectors = 4; // that registers hold of three rows' sums
 
   // Of A that are multiplied by one panel of B: 24 KiB of it stay in the first cache, these panels
   // in the second.
   static constexpr int64_t panelsAtOnce = 16;
-  using There = int64_t; // how many elements are there, from the first on
-  TITAN_INLINED There first(int64_t count) { return count; }
+  using Valid = int64_t; // how many elements are there, from the first on
+  TITAN_INLINED Valid firstLanes(int64_t count) { return count; }
 
   TITAN_INLINED Floats zero() { return _mm256_setzero_ps(); }
   TITAN_INLINED Floats load(const float *at) { return _mm256_load_ps(at); }
@@ -53,16 +53,16 @@ struct Avx2 {
   }
 
   /// Eight elements that follow each other, as P; what is not there is 0.
-  template <typename P> TITAN_INLINED Words loadLine(const float *at, There there) {
-    return _mm256_castps_si256(loadSome(at, there));
+  template <typename P> TITAN_INLINED Words loadContiguous(const float *at, Valid valid) {
+    return _mm256_castps_si256(loadSome(at, valid));
   }
-  template <typename P> TITAN_INLINED Words loadLine(const uint16_t *at, There there) {
-    return _mm256_slli_epi32(_mm256_cvtepu16_epi32(loadSome(at, there)), 16);
+  template <typename P> TITAN_INLINED Words loadContiguous(const uint16_t *at, Valid valid) {
+    return _mm256_slli_epi32(_mm256_cvtepu16_epi32(loadSome(at, valid)), 16);
   }
   /// A step of depth of lines that lie side by side; of the depth, something is there.
   template <typename P, typename E>
-  TITAN_INLINED Words loadStep(const E *at, int64_t, int64_t, There there) {
-    return loadLine<P>(at, there);
+  TITAN_INLINED Words loadStep(const E *at, int64_t, int64_t, Valid valid) {
+    return loadContiguous<P>(at, valid);
   }
 
   TITAN_INLINED Floats addProduct(Floats sum, float row, Floats columns) {
@@ -71,47 +71,47 @@ struct Avx2 {
 
   /// Adds sums to what they join, and stores them.
   template <typename P>
-  TITAN_INLINED void store(Floats sum, There there, const Destination<float> &c) {
+  TITAN_INLINED void store(Floats sum, Valid valid, const Destination<float> &c) {
     if (c.adds)
-      sum = _mm256_add_ps(sum, loadSome(c.to, there));
-    if (there >= width)
+      sum = _mm256_add_ps(sum, loadSome(c.to, valid));
+    if (valid >= width)
       _mm256_storeu_ps(c.to, sum);
     else
-      _mm256_maskstore_ps(c.to, mask(there), sum);
+      _mm256_maskstore_ps(c.to, mask(valid), sum);
   }
   template <typename P>
-  TITAN_INLINED void store(Floats sum, There there, const Destination<bf16> &c) {
+  TITAN_INLINED void store(Floats sum, Valid valid, const Destination<bf16> &c) {
     if (c.sums)
-      sum = _mm256_add_ps(sum, loadSome(c.sums, there));
+      sum = _mm256_add_ps(sum, loadSome(c.sums, valid));
     if (c.adds)
-      sum = _mm256_add_ps(sum, asFloats(loadLine<P>(&c.to->bits, there)));
-    storeSome(&c.to->bits, there, round(sum));
+      sum = _mm256_add_ps(sum, asFloats(loadContiguous<P>(&c.to->bits, valid)));
+    storeSome(&c.to->bits, valid, round(sum));
   }
 
 private:
-  TITAN_INLINED __m256i mask(There there) {
+  TITAN_INLINED __m256i mask(Valid valid) {
     const __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    const int count = there > 0 ? static_cast<int>(there) : 0;
+    const int count = valid > 0 ? static_cast<int>(valid) : 0;
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), places);
   }
-  TITAN_INLINED Floats loadSome(const float *at, There there) {
-    return there >= width ? _mm256_loadu_ps(at) : _mm256_maskload_ps(at, mask(there));
+  TITAN_INLINED Floats loadSome(const float *at, Valid valid) {
+    return valid >= width ? _mm256_loadu_ps(at) : _mm256_maskload_ps(at, mask(valid));
   }
-  TITAN_INLINED __m128i loadSome(const uint16_t *at, There there) {
-    if (there >= width)
+  TITAN_INLINED __m128i loadSome(const uint16_t *at, Valid valid) {
+    if (valid >= width)
       return _mm_loadu_si128(reinterpret_cast<const __m128i_u *>(at));
     alignas(16) uint16_t some[width] = {};
-    if (there > 0)
-      std::memcpy(some, at, static_cast<size_t>(there) * sizeof(uint16_t));
+    if (valid > 0)
+      std::memcpy(some, at, static_cast<size_t>(valid) * sizeof(uint16_t));
     return _mm_load_si128(reinterpret_cast<const __m128i *>(some));
   }
-  TITAN_INLINED void storeSome(uint16_t *to, There there, __m128i numbers) {
-    if (there >= width)
+  TITAN_INLINED void storeSome(uint16_t *to, Valid valid, __m128i numbers) {
+    if (valid >= width)
       return _mm_storeu_si128(reinterpret_cast<__m128i_u *>(to), numbers);
     alignas(16) uint16_t some[width];
     _mm_store_si128(reinterpret_cast<__m128i *>(some), numbers);
-    if (there > 0)
-      std::memcpy(to, some, static_cast<size_t>(there) * sizeof(uint16_t));
+    if (valid > 0)
+      std::memcpy(to, some, static_cast<size_t>(valid) * sizeof(uint16_t));
   }
 
   /// As bf16 does.

@@ -9,17 +9,17 @@ namespace titan::rt::avx512 {
 constexpr int64_t kFloatSteps = 384, kPairSteps = 512, kColumns = 256;
 
 const FloatVectors *floatVectors() {
-  static constexpr FloatsOn<Avx512> unit(kFloatSteps, kColumns);
+  static constexpr FloatVectorsOf<Avx512> unit(kFloatSteps, kColumns);
   return &unit;
 }
 
 const Bfloat16Vectors<float> *wideningVectors() {
-  static constexpr Bfloat16On<Avx512, float> unit(kFloatSteps, kColumns);
+  static constexpr Bfloat16VectorsOf<Avx512, float> unit(kFloatSteps, kColumns);
   return &unit;
 }
 
 const Bfloat16Vectors<uint32_t> *pairVectors() {
-  static constexpr Bfloat16On<Avx512, uint32_t> unit(kPairSteps, kColumns);
+  static constexpr Bfloat16VectorsOf<Avx512, uint32_t> unit(kPairSteps, kColumns);
   return &unit;
 }
 

@@ -1,7 +1,7 @@
 // Vectors of 512 bits, as VectorPanels.h wants them.
 #pragma once
 
-#include "Avx512Squares.h"
+#include "Avx512Packing.h"
 #include "VectorUnit.h"
 
 namespace titan::rt {
@@ -10,14 +10,14 @@ struct Avx512 {
   using Floats = __m512;
   using Words = __m512i;                   // what is packed, 32 bits each
   static constexpr int64_t width = 16;     // of a vector, in either
-  static constexpr int64_t mostRows = 14;  // whose sums, two vectors each, registers hold
+  static constexpr int64_t maxRows = 14;   // whose sums, two vectors each, registers hold
   static constexpr int64_t fewVectors = 8; // that registers hold of three rows' sums
 
   // Of A that are multiplied by one panel of B, of which 48 KiB are too much for the first cache:
   // A's stays there instead.
   static constexpr int64_t panelsAtOnce = 1;
-  using There = uint32_t; // which elements are there
-  TITAN_INLINED There first(int64_t count) { return firstBits(count); }
+  using Valid = uint32_t; // which elements are there
+  TITAN_INLINED Valid firstLanes(int64_t count) { return firstBits(count); }
 
   TITAN_INLINED Floats zero() { return _mm512_setzero_ps(); }
   TITAN_INLINED Floats load(const void *at) { return _mm512_load_ps(at); }
@@ -26,26 +26,26 @@ struct Avx512 {
   TITAN_INLINED void transpose(Words (&row)[width]) { titan::rt::transpose(row); }
 
   /// As many elements that follow each other as a vector of P holds; what is not there is 0.
-  template <typename P> TITAN_INLINED Words loadLine(const float *at, There there) {
-    return _mm512_maskz_loadu_epi32(static_cast<__mmask16>(there), at);
+  template <typename P> TITAN_INLINED Words loadContiguous(const float *at, Valid valid) {
+    return _mm512_maskz_loadu_epi32(static_cast<__mmask16>(valid), at);
   }
-  template <typename P> TITAN_INLINED Words loadLine(const uint16_t *at, There there) {
+  template <typename P> TITAN_INLINED Words loadContiguous(const uint16_t *at, Valid valid) {
     if constexpr (kDepthOfStep<P> == 2)
-      return _mm512_maskz_loadu_epi16(there, at);
+      return _mm512_maskz_loadu_epi16(valid, at);
     else
-      return widen(_mm256_maskz_loadu_epi16(static_cast<__mmask16>(there), at));
+      return widen(_mm256_maskz_loadu_epi16(static_cast<__mmask16>(valid), at));
   }
   /// A step of depth of lines that lie side by side; of the depth, something is there.
   template <typename P>
-  TITAN_INLINED Words loadStep(const float *at, int64_t, int64_t, There there) {
-    return loadLine<P>(at, there);
+  TITAN_INLINED Words loadStep(const float *at, int64_t, int64_t, Valid valid) {
+    return loadContiguous<P>(at, valid);
   }
   template <typename P>
-  TITAN_INLINED Words loadStep(const uint16_t *at, int64_t ld, int64_t depths, There there) {
+  TITAN_INLINED Words loadStep(const uint16_t *at, int64_t ld, int64_t kCount, Valid valid) {
     if constexpr (kDepthOfStep<P> == 2)
-      return titan::rt::loadStep(at, ld, depths, static_cast<__mmask16>(there));
+      return titan::rt::loadStep(at, ld, kCount, static_cast<__mmask16>(valid));
     else
-      return loadLine<P>(at, there);
+      return loadContiguous<P>(at, valid);
   }
 
   TITAN_INLINED Floats addProduct(Floats sum, float row, Floats columns) {
@@ -59,15 +59,15 @@ struct Avx512 {
 
   /// Adds sums of products of P to what they join, and stores them.
   template <typename P>
-  TITAN_INLINED void store(Floats sum, There there, const Destination<float> &c) {
-    const auto lanes = static_cast<__mmask16>(there);
+  TITAN_INLINED void store(Floats sum, Valid valid, const Destination<float> &c) {
+    const auto lanes = static_cast<__mmask16>(valid);
     if (c.adds)
       sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(lanes, c.to));
     _mm512_mask_storeu_ps(c.to, lanes, sum);
   }
   template <typename P>
-  TITAN_INLINED void store(Floats sum, There there, const Destination<bf16> &c) {
-    const auto lanes = static_cast<__mmask16>(there);
+  TITAN_INLINED void store(Floats sum, Valid valid, const Destination<bf16> &c) {
+    const auto lanes = static_cast<__mmask16>(valid);
     if (c.sums)
       sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(lanes, c.sums));
     if (c.adds)

@@ -5,8 +5,8 @@
 #include "BlockedGemm.h"
 
 #include "Amx.h"
-#include "GemmWays.h"
 #include "Grid.h"
+#include "KernelPolicy.h"
 #include "Request.h"
 #include "threads/Team.h"
 #include "threads/ThreadScratch.h"
@@ -19,19 +19,19 @@ namespace titan::rt {
 namespace {
 
 /// One product; every thread of a team goes through all of its steps.
-template <typename Way, typename To> class BlockedProduct {
-  using Operand = OperandOf<typename Way::Element>;
-  using Packed = typename Way::Packed;
+template <typename Policy, typename To> class BlockedProduct {
+  using Operand = OperandOf<typename Policy::Element>;
+  using Packed = typename Policy::Packed;
 
 public:
-  BlockedProduct(const typename Way::Unit &unit, const Operand &a, const Operand &b,
+  BlockedProduct(const typename Policy::Unit &unit, const Operand &a, const Operand &b,
                  const Extents &e, const Destination<To> &c)
-      : way(unit, a, e), a(a), b(b), c(c), depth(e.k, way.depth, Way::step),
-        rows(e.m, Way::rows, way.panelRows),
-        columns(e.n, Way::sharesRight || hasSums() ? Way::columns : std::max<int64_t>(1, e.n),
-                Way::panelColumns) {
-    const int64_t panelsA = way.packsLeft ? rows.size / way.panelRows : 0;
-    const int64_t elementsA = panelsA * way.leftElements(depth.size);
+      : policy(unit, a, e), a(a), b(b), c(c), depth(e.k, policy.depth, Policy::kStep),
+        rows(e.m, Policy::rows, policy.panelRows),
+        columns(e.n, Policy::sharesRight || hasSums() ? Policy::columns : std::max<int64_t>(1, e.n),
+                Policy::panelColumns) {
+    const int64_t panelsA = policy.packsLeft ? rows.size / policy.panelRows : 0;
+    const int64_t elementsA = panelsA * policy.leftElements(depth.size);
     const int64_t elementsB = sharedElements();
     const int64_t elementsSums = hasSums() ? rows.size * columns.size : 0;
     const auto bytes = static_cast<size_t>(elementsA + elementsB) * sizeof(Packed);
@@ -44,183 +44,190 @@ public:
 
   /// Parts of the depth follow each other where their sums stay: in C, or in a block's own place.
   void run(Team team) const {
-    Packed *const room = takeRoom(); // by every thread, also one that comes too late this time
-    for (int64_t outer = 0; outer < (hasSums() ? 1 : depth.parts); ++outer)
-      for (int64_t row = 0; row < rows.parts; ++row)
-        for (int64_t column = 0; column < columns.parts; ++column)
+    Packed *const packBuffer =
+        takePackBuffer(); // by every thread, also one that comes too late this time
+    for (int64_t outer = 0; outer < (hasSums() ? 1 : depth.blocks); ++outer)
+      for (int64_t row = 0; row < rows.blocks; ++row)
+        for (int64_t column = 0; column < columns.blocks; ++column)
           if (hasSums())
-            for (int64_t at = 0; at < depth.parts; ++at)
-              addBlock(team, room, row, column, at, true);
+            for (int64_t at = 0; at < depth.blocks; ++at)
+              addBlock(team, packBuffer, row, column, at, true);
           else
-            addBlock(team, room, row, column, outer, column == 0);
+            addBlock(team, packBuffer, row, column, outer, column == 0);
   }
 
 private:
   /// Whether what is rounded must wait for more.
-  bool hasSums() const { return !std::is_same_v<To, float> && depth.parts > 1; }
+  bool hasSums() const { return !std::is_same_v<To, float> && depth.blocks > 1; }
 
   int64_t sharedElements() const {
-    if constexpr (Way::sharesRight)
-      return columns.size / Way::panelColumns * Way::rightElements(depth.size);
+    if constexpr (Policy::sharesRight)
+      return columns.size / Policy::panelColumns * Policy::rightElements(depth.size);
     return 0;
   }
 
   /// Where the calling thread packs what it does not share.
-  Packed *takeRoom() const {
-    if constexpr (Way::sharesRight)
+  Packed *takePackBuffer() const {
+    if constexpr (Policy::sharesRight)
       return nullptr;
     else {
-      const int64_t elements = way.roomElements(depth.size);
+      const int64_t elements = policy.packBufferElements(depth.size);
       const auto bytes = static_cast<size_t>(elements) * sizeof(Packed);
-      return ThreadScratch::ofThread<Way>(bytes).template take<Packed>(elements);
+      return ThreadScratch::ofThread<Policy>(bytes).template take<Packed>(elements);
     }
   }
 
-  void addBlock(Team &team, Packed *room, int64_t row, int64_t column, int64_t at,
+  void addBlock(Team &team, Packed *packBuffer, int64_t row, int64_t column, int64_t at,
                 bool packsLeft) const {
-    const int64_t begin = depth.begin(at), depths = depth.sizeOf(at);
-    const Slice left{rows.begin(row), rows.sizeOf(row), begin, depths};
-    const Slice right{columns.begin(column), columns.sizeOf(column), begin, depths};
+    const int64_t begin = depth.begin(at), kCount = depth.sizeOf(at);
+    const Slice left{rows.begin(row), rows.sizeOf(row), begin, kCount};
+    const Slice right{columns.begin(column), columns.sizeOf(column), begin, kCount};
     pack(team, left, packsLeft, right);
-    Destination<To> to = c.at(left.line, right.line);
+    Destination<To> to = c.at(left.firstRow, right.firstRow);
     if (!hasSums()) {
       to.adds |= at > 0;
-      multiply(team, room, left, right, to);
-    } else if (at + 1 < depth.parts) {
-      multiply(team, room, left, right, Destination<float>{sums, columns.size, at > 0});
+      multiply(team, packBuffer, left, right, to);
+    } else if (at + 1 < depth.blocks) {
+      multiply(team, packBuffer, left, right, Destination<float>{sums, columns.size, at > 0});
     } else {
       to.sums = sums;
       to.ldSums = columns.size;
-      multiply(team, room, left, right, to);
+      multiply(team, packBuffer, left, right, to);
     }
   }
 
-  /// Some panels of an operand, of so many lines, which are packed at a time: several, since a line
+  /// Some panels of an operand, of so many rows, which are packed at a time: several, since a line
   /// of memory across them may belong to three.
-  struct Share {
-    Share(const Slice &all, int64_t lines, int64_t threads)
-        : all(all), lines(lines), panels(quotient(all.lines, lines)),
+  struct PackTasks {
+    PackTasks(const Slice &all, int64_t rows, int64_t threads)
+        : all(all), rows(rows), panels(quotient(all.rows, rows)),
           atOnce(std::clamp<int64_t>(panels / (4 * threads), 1, 16)) {}
-    int64_t parts() const { return quotient(panels, atOnce); }
-    int64_t firstPanel(int64_t part) const { return part * atOnce; }
-    Slice operator[](int64_t part) const {
-      const int64_t first = part * atOnce * lines;
-      return {all.line + first, std::min(atOnce * lines, all.lines - first), all.depth, all.depths};
+    int64_t count() const { return quotient(panels, atOnce); }
+    int64_t firstPanel(int64_t index) const { return index * atOnce; }
+    Slice operator[](int64_t index) const {
+      const int64_t first = index * atOnce * rows;
+      return {all.firstRow + first, std::min(atOnce * rows, all.rows - first), all.firstK,
+              all.kCount};
     }
     const Slice &all;
-    int64_t lines, panels, atOnce;
+    int64_t rows, panels, atOnce;
   };
 
   void pack(Team &team, const Slice &left, bool packsLeft, const Slice &right) const {
-    const Share shareA(left, way.panelRows, team.size());
-    const Share shareB(right, Way::panelColumns, team.size());
-    const int64_t partsA = packsLeft && way.packsLeft ? shareA.parts() : 0;
-    if (!Way::sharesRight && partsA == 0)
+    const PackTasks tasksA(left, policy.panelRows, team.size());
+    const PackTasks tasksB(right, Policy::panelColumns, team.size());
+    const int64_t countA = packsLeft && policy.packsLeft ? tasksA.count() : 0;
+    if (!Policy::sharesRight && countA == 0)
       return;
-    team.deal(partsA + (Way::sharesRight ? shareB.parts() : 0), [&](int64_t part) {
-      if (part < partsA)
-        return way.packLeft(a, shareA[part],
-                            packedA + shareA.firstPanel(part) * way.leftElements(left.depths));
-      if constexpr (Way::sharesRight)
-        way.packRight(b, shareB[part - partsA],
-                      packedB + shareB.firstPanel(part - partsA) * way.rightElements(left.depths));
+    team.parallelFor(countA + (Policy::sharesRight ? tasksB.count() : 0), [&](int64_t index) {
+      if (index < countA)
+        return policy.packLeft(a, tasksA[index],
+                               packedA +
+                                   tasksA.firstPanel(index) * policy.leftElements(left.kCount));
+      if constexpr (Policy::sharesRight)
+        policy.packRight(b, tasksB[index - countA],
+                         packedB +
+                             tasksB.firstPanel(index - countA) * policy.rightElements(left.kCount));
     });
   }
 
   template <typename Sum>
-  void multiply(Team &team, Packed *room, const Slice &left, const Slice &right,
+  void multiply(Team &team, Packed *packBuffer, const Slice &left, const Slice &right,
                 const Destination<Sum> &to) const {
-    const Grid grid = way.deal(left.lines, right.lines, team.size());
-    const int64_t down = grid.parts / grid.columns;
-    int64_t inRoom = -1; // the columns that this thread packed last
-    team.deal(grid.parts, [&](int64_t part) {
-      const int64_t row = part % down * grid.height;
-      const int64_t column = part / down * grid.width;
+    const Grid grid = policy.partition(left.rows, right.rows, team.size());
+    const int64_t down = grid.tiles / grid.columns;
+    int64_t packedColumn = -1; // the columns that this thread packed last
+    team.parallelFor(grid.tiles, [&](int64_t index) {
+      const int64_t row = index % down * grid.height;
+      const int64_t column = index / down * grid.width;
       Slice rowsOf = left, columnsOf = right;
-      rowsOf.line += row;
-      rowsOf.lines = std::min(grid.height, left.lines - row);
-      columnsOf.line += column;
-      columnsOf.lines = std::min(grid.width, right.lines - column);
+      rowsOf.firstRow += row;
+      rowsOf.rows = std::min(grid.height, left.rows - row);
+      columnsOf.firstRow += column;
+      columnsOf.rows = std::min(grid.width, right.rows - column);
       const Packed *panels = nullptr;
-      if (way.packsLeft)
-        panels = packedA + row / way.panelRows * way.leftElements(left.depths);
-      Packed *columns = room;
-      if constexpr (Way::sharesRight)
-        columns = packedB + column / Way::panelColumns * Way::rightElements(left.depths);
-      way.multiply(a, rowsOf, panels, b, columnsOf, columns, inRoom == column, to.at(row, column));
-      inRoom = column;
+      if (policy.packsLeft)
+        panels = packedA + row / policy.panelRows * policy.leftElements(left.kCount);
+      Packed *columns = packBuffer;
+      if constexpr (Policy::sharesRight)
+        columns = packedB + column / Policy::panelColumns * Policy::rightElements(left.kCount);
+      policy.multiply(a, rowsOf, panels, b, columnsOf, columns, packedColumn == column,
+                      to.at(row, column));
+      packedColumn = column;
     });
   }
 
-  const Way way;
+  const Policy policy;
   const Operand a, b;
   const Destination<To> c;
-  const Cut depth, rows, columns; // what is packed at once
-  Packed *packedA, *packedB;      // panels
-  float *sums;                    // of a block
+  const Blocking depth, rows, columns; // what is packed at once
+  Packed *packedA, *packedB;           // panels
+  float *sums;                         // of a block
 };
 
 /// Every thread makes some columns of its own: where rows are few, packing them is cheaper than
 /// meeting.
-template <typename Way, typename To>
-void multiplyApart(const typename Way::Unit &unit, const OperandOf<typename Way::Element> &a,
-                   const OperandOf<typename Way::Element> &b, const Extents &e,
-                   const Destination<To> &c, int threads) {
-  const Cut columns(e.n, quotient(e.n, threads), Way::panelColumns);
+template <typename Policy, typename To>
+void multiplyByColumns(const typename Policy::Unit &unit,
+                       const OperandOf<typename Policy::Element> &a,
+                       const OperandOf<typename Policy::Element> &b, const Extents &e,
+                       const Destination<To> &c, int threads) {
+  const Blocking columns(e.n, quotient(e.n, threads), Policy::panelColumns);
 #pragma omp parallel for schedule(static)
-  for (int64_t part = 0; part < columns.parts; ++part) {
-    const int64_t column = columns.begin(part), count = columns.sizeOf(part);
+  for (int64_t index = 0; index < columns.blocks; ++index) {
+    const int64_t column = columns.begin(index), count = columns.sizeOf(index);
     if (count > 0)
-      BlockedProduct<Way, To>(unit, a, b.from(column), {e.m, count, e.k}, c.at(0, column)).run({});
+      BlockedProduct<Policy, To>(unit, a, b.from(column), {e.m, count, e.k}, c.at(0, column))
+          .run({});
   }
 }
 
-template <typename Way, typename To>
-void multiply(const typename Way::Unit &unit, const OperandOf<typename Way::Element> &a,
-              const OperandOf<typename Way::Element> &b, const Extents &e,
+template <typename Policy, typename To>
+void multiply(const typename Policy::Unit &unit, const OperandOf<typename Policy::Element> &a,
+              const OperandOf<typename Policy::Element> &b, const Extents &e,
               const Destination<To> &c) {
   if (e.n == 1 && e.m > 1 && c.ld == 1) // A column lies as a row does.
-    return multiply<Way>(unit, b, a, Extents{1, e.m, e.k}, Destination<To>{c.to, e.m, c.adds});
+    return multiply<Policy>(unit, b, a, Extents{1, e.m, e.k}, Destination<To>{c.to, e.m, c.adds});
   const bool isShared = !omp_in_parallel() && e.m * e.n * e.k >= int64_t{1} << 18;
   const int threads = isShared ? omp_get_max_threads() : 1;
   if (threads == 1) // for such a team libgomp would ask for memory
-    return BlockedProduct<Way, To>(unit, a, b, e, c).run({});
-  if constexpr (!Way::sharesRight)
-    if (!Way::hasManyRows(e))
-      return multiplyApart<Way>(unit, a, b, e, c, threads);
-  const BlockedProduct<Way, To> product(unit, a, b, e, c);
-  Pieces pieces;
+    return BlockedProduct<Policy, To>(unit, a, b, e, c).run({});
+  if constexpr (!Policy::sharesRight)
+    if (!Policy::hasManyRows(e))
+      return multiplyByColumns<Policy>(unit, a, b, e, c, threads);
+  const BlockedProduct<Policy, To> product(unit, a, b, e, c);
+  WorkQueues queues;
 #pragma omp parallel
-  product.run(Team(pieces, omp_get_num_threads(), omp_get_thread_num()));
+  product.run(Team(queues, omp_get_num_threads(), omp_get_thread_num()));
 }
 
 } // namespace
 
-FloatWay wayOfFloats(const Extents &e) {
-  if (isLeftToBlas())
-    return FloatWay::Blas;
-  // Packing a factor costs as much as multiplying it by some 50 lines, and a smaller product leaves
+FloatBackend chooseFloatBackend(const Extents &e) {
+  if (isBlasForced())
+    return FloatBackend::Blas;
+  // Packing a factor costs as much as multiplying it by some 50 rows, and a smaller product leaves
   // the squares at its edges half empty (measured against MKL, see docs/rationale/kernels.md).
   constexpr int64_t fewest = 128, shallowest = 64;
   if (amx::isAvailable() && std::min(e.m, e.n) >= fewest && e.k >= shallowest)
-    return FloatWay::Tiles;
-  return floatVectors() ? FloatWay::Vectors : FloatWay::Blas;
+    return FloatBackend::Amx;
+  return floatVectors() ? FloatBackend::Vectors : FloatBackend::Blas;
 }
 
 void multiplyOnTiles(const FloatOperand &a, const FloatOperand &b, const Extents &extents,
                      const Destination<float> &c) {
-  multiply<FloatsOnTiles>({}, a, b, extents, c);
+  multiply<AmxFloatPolicy>({}, a, b, extents, c);
 }
 
 void multiplyOnVectors(const FloatVectors &unit, const FloatOperand &a, const FloatOperand &b,
                        const Extents &extents, const Destination<float> &c) {
-  multiply<OnVectors<float, float, FloatVectors>>(unit, a, b, extents, c);
+  multiply<VectorPolicy<float, float, FloatVectors>>(unit, a, b, extents, c);
 }
 
 template <typename P, typename To>
 void multiplyOnVectors(const Bfloat16Vectors<P> &unit, const Bfloat16Operand &a,
                        const Bfloat16Operand &b, const Extents &extents, const Destination<To> &c) {
-  multiply<OnVectors<uint16_t, P, Bfloat16Vectors<P>>>(unit, a, b, extents, c);
+  multiply<VectorPolicy<uint16_t, P, Bfloat16Vectors<P>>>(unit, a, b, extents, c);
 }
 
 template void multiplyOnVectors(const Bfloat16Vectors<float> &, const Bfloat16Operand &,

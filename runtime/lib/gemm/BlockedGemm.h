@@ -10,8 +10,8 @@ namespace titan::rt {
 /// How floats are multiplied here: on tiles where there are some, TITAN_BF16 does not ask to do
 /// without, and packing operands in parts pays; else on vectors. By BLAS where there are neither,
 /// or it was asked for. A function of the extents alone.
-enum class FloatWay { Tiles, Vectors, Blas };
-FloatWay wayOfFloats(const Extents &extents);
+enum class FloatBackend { Amx, Vectors, Blas };
+FloatBackend chooseFloatBackend(const Extents &extents);
 
 /// C[m, n] = A[m, k] B[k, n]. The same bits for any number of threads, and on vectors for any
 /// extents but the depth.

@@ -3,7 +3,7 @@
 #include "Batch.h"
 #include "Blas.h"
 #include "BlockedGemm.h"
-#include "LongDepth.h"
+#include "SplitK.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -17,12 +17,12 @@ template <typename T>
 void multiplyByBlas(const OperandOf<T> &a, const OperandOf<T> &b, const Extents &e,
                     const Destination<T> &c) {
   // BLAS insists on leading dimensions of at least a row, also where there is only one row.
-  const int lda = narrow(std::max({a.ld, a.alongDepth ? e.k : e.m, int64_t{1}}));
-  const int ldb = narrow(std::max({b.ld, b.alongDepth ? e.k : e.n, int64_t{1}}));
+  const int lda = narrow(std::max({a.ld, a.isKContiguous ? e.k : e.m, int64_t{1}}));
+  const int ldb = narrow(std::max({b.ld, b.isKContiguous ? e.k : e.n, int64_t{1}}));
   const int ldc = narrow(std::max(c.ld, e.n));
   const int rows = narrow(e.m), columns = narrow(e.n), depth = narrow(e.k);
   const T alpha = 1, beta = c.adds;
-  const char *left = a.alongDepth ? "N" : "T", *right = b.alongDepth ? "T" : "N";
+  const char *left = a.isKContiguous ? "N" : "T", *right = b.isKContiguous ? "T" : "N";
   if constexpr (std::is_same_v<T, float>)
     blas().sgemm(right, left, &columns, &rows, &depth, &alpha, b.data, &ldb, a.data, &lda, &beta,
                  c.to, &ldc);
@@ -32,30 +32,30 @@ void multiplyByBlas(const OperandOf<T> &a, const OperandOf<T> &b, const Extents 
 }
 
 /// BLAS adds up the terms of a thin product, a matrix times a vector, in a few lanes.
-int64_t mostDepthOf(const Extents &e) {
+int64_t maxDepthOf(const Extents &e) {
   constexpr int64_t thin = 16, ofLanes = 512;
   const bool isThin = std::min(e.m, e.n) < thin;
-  return isThin && wayOfFloats(e) == FloatWay::Blas ? ofLanes : kMostDepth;
+  return isThin && chooseFloatBackend(e) == FloatBackend::Blas ? ofLanes : kMaxDepth;
 }
 
 void multiply(const FloatOperand &a, const FloatOperand &b, const Extents &e,
               const Destination<float> &c) {
-  const int64_t most = mostDepthOf(e);
-  if (isDeep(e, most))
-    return multiplyByDepth(
+  const int64_t most = maxDepthOf(e);
+  if (needsSplitK(e, most))
+    return multiplySplitK(
         e, c,
         [&](const Slice &rows, const Slice &columns, float *to, int64_t ld) {
-          const FloatOperand left{a.at(rows.line, rows.depth), a.ld, a.alongDepth};
-          const FloatOperand right{b.at(columns.line, columns.depth), b.ld, b.alongDepth};
-          multiply(left, right, {rows.lines, columns.lines, rows.depths}, {to, ld, false});
+          const FloatOperand left{a.at(rows.firstRow, rows.firstK), a.ld, a.isKContiguous};
+          const FloatOperand right{b.at(columns.firstRow, columns.firstK), b.ld, b.isKContiguous};
+          multiply(left, right, {rows.rows, columns.rows, rows.kCount}, {to, ld, false});
         },
         most);
-  switch (wayOfFloats(e)) {
-  case FloatWay::Tiles:
+  switch (chooseFloatBackend(e)) {
+  case FloatBackend::Amx:
     return multiplyOnTiles(a, b, e, c);
-  case FloatWay::Vectors:
+  case FloatBackend::Vectors:
     return multiplyOnVectors(*floatVectors(), a, b, e, c);
-  case FloatWay::Blas:
+  case FloatBackend::Blas:
     return multiplyByBlas(a, b, e, c);
   }
 }
@@ -71,7 +71,7 @@ void batched(std::span<const BatchDim> batch, Trans transA, Trans transB, const 
   if (e.m == 0 || e.n == 0)
     return;
   narrow(std::max({e.m, e.n, e.k, lda, ldb, ldc})); // throw here, not inside the parallel region
-  if (std::is_same_v<T, double> || wayOfFloats(e) == FloatWay::Blas)
+  if (std::is_same_v<T, double> || chooseFloatBackend(e) == FloatBackend::Blas)
     blas();
   forEachOfBatch(batch, e.m * e.n * e.k, [&](BatchOffsets at) {
     multiply({a + at.a, lda, transA == Trans::No}, {b + at.b, ldb, transB == Trans::Yes}, e,

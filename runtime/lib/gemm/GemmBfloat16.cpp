@@ -6,8 +6,8 @@
 #include "Blas.h"
 #include "BlockedGemm.h"
 #include "Grid.h"
-#include "LongDepth.h"
 #include "Request.h"
+#include "SplitK.h"
 #include "VectorUnit.h"
 #include "threads/ThreadScratch.h"
 
@@ -22,20 +22,20 @@ namespace titan::rt {
 namespace {
 
 /// On tiles; on vectors by pairs, or widened while they are packed; by MKL; widened for BLAS.
-enum class Way { Tiles, Pairs, Widening, Mkl, Widened };
+enum class Backend { Amx, Pairs, WidenWhilePacking, Mkl, WidenFirst };
 
-Way chooseWay() {
+Backend chooseBackend() {
   if (amx::isAvailable())
-    return Way::Tiles;
+    return Backend::Amx;
   if (pairVectors())
-    return Way::Pairs;
+    return Backend::Pairs;
   if (requestForBfloat16() == Bfloat16Request::Native && blas().gemmBf16)
-    return Way::Mkl;
-  return wideningVectors() && !isLeftToBlas() ? Way::Widening : Way::Widened;
+    return Backend::Mkl;
+  return wideningVectors() && !isBlasForced() ? Backend::WidenWhilePacking : Backend::WidenFirst;
 }
 
-Way way() {
-  static const Way chosen = chooseWay();
+Backend backend() {
+  static const Backend chosen = chooseBackend();
   return chosen;
 }
 
@@ -62,7 +62,7 @@ Product makeProduct(Trans transA, Trans transB, int64_t m, int64_t n, int64_t k,
 }
 
 /// Of some rows and columns of the result, and a part of the depth.
-Product takePart(Product p, const Slice &rows, const Slice &columns) {
+Product sliceProduct(Product p, const Slice &rows, const Slice &columns) {
   auto take = [](Matrix &matrix, int64_t row, int64_t rowCount, int64_t column, int64_t count) {
     if (matrix.transposed) {
       std::swap(row, column);
@@ -72,9 +72,9 @@ Product takePart(Product p, const Slice &rows, const Slice &columns) {
     matrix.rows = rowCount;
     matrix.columns = count;
   };
-  take(p.a, rows.line, rows.lines, rows.depth, rows.depths);
-  take(p.b, columns.depth, columns.depths, columns.line, columns.lines);
-  return {p.a, p.b, rows.lines, columns.lines, rows.depths};
+  take(p.a, rows.firstRow, rows.rows, rows.firstK, rows.kCount);
+  take(p.b, columns.firstK, columns.kCount, columns.firstRow, columns.rows);
+  return {p.a, p.b, rows.rows, columns.rows, rows.kCount};
 }
 
 /// The product without all rows of the result but `count` from `first` on.
@@ -85,11 +85,11 @@ Product takeRows(Product p, int64_t first, int64_t count) {
   return p;
 }
 
-struct Widening; // has its memory while floats are multiplied
+struct WidenedOperands; // has its memory while floats are multiplied
 
 const float *widen(const Matrix &matrix, ThreadScratch &scratch) {
   float *wide = scratch.take<float>(matrix.rows * matrix.columns);
-  tm::detail::share(matrix.rows, matrix.rows * matrix.columns, [&](int64_t i) {
+  tm::detail::parallelFor(matrix.rows, matrix.rows * matrix.columns, [&](int64_t i) {
 #pragma omp simd
     for (int64_t j = 0; j < matrix.columns; ++j)
       wide[i * matrix.columns + j] = matrix.data[i * matrix.ld + j];
@@ -103,12 +103,12 @@ size_t sizeWidened(const Matrix &matrix) {
 
 /// What `multiply` takes from the scratch.
 size_t sizeScratch(const Product &p) {
-  return way() == Way::Mkl ? 0 : sizeWidened(p.a) + sizeWidened(p.b);
+  return backend() == Backend::Mkl ? 0 : sizeWidened(p.a) + sizeWidened(p.b);
 }
 
 /// Row-major C = A B is column-major C' = B' A': swap operands and extents.
 void multiply(const Product &p, bool accumulate, float *c, int64_t ldc, ThreadScratch &scratch) {
-  if (way() == Way::Widened) {
+  if (backend() == Backend::WidenFirst) {
     const float *a = widen(p.a, scratch), *b = widen(p.b, scratch);
     return gemmBatched({}, Trans(p.a.transposed), Trans(p.b.transposed), p.m, p.n, p.k, a,
                        p.a.columns, b, p.b.columns, accumulate, c, ldc);
@@ -120,26 +120,26 @@ void multiply(const Product &p, bool accumulate, float *c, int64_t ldc, ThreadSc
                   &p.b.data->bits, &lda, &p.a.data->bits, &ldb, &beta, c, &to);
 }
 
-void productElsewhere(const Product &p, bool accumulate, float *c, int64_t ldc) {
-  multiply(p, accumulate, c, ldc, ThreadScratch::ofThread<Widening>(sizeScratch(p)));
+void gemmFallback(const Product &p, bool accumulate, float *c, int64_t ldc) {
+  multiply(p, accumulate, c, ldc, ThreadScratch::ofThread<WidenedOperands>(sizeScratch(p)));
 }
 
 /// In blocks of rows that keep the unrounded sums within 64 MiB.
-void productElsewhere(const Product &p, bool accumulate, bf16 *c, int64_t ldc) {
+void gemmFallback(const Product &p, bool accumulate, bf16 *c, int64_t ldc) {
   constexpr int64_t most = int64_t{64} << 20, fewest = 256;
   const int64_t rows = std::min(p.m, std::max<int64_t>(fewest, most / 4 / p.n));
   const size_t sums = ThreadScratch::roundUp(static_cast<size_t>(rows * p.n) * sizeof(float));
   for (int64_t first = 0; first < p.m; first += rows) {
     const int64_t count = std::min(rows, p.m - first);
     const Product part = takeRows(p, first, count);
-    ThreadScratch &scratch = ThreadScratch::ofThread<Widening>(sums + sizeScratch(part));
+    ThreadScratch &scratch = ThreadScratch::ofThread<WidenedOperands>(sums + sizeScratch(part));
     float *sum = scratch.take<float>(count * p.n);
     bf16 *to = c + first * ldc;
     if (accumulate)
       for (int64_t i = 0; i < count; ++i)
         std::copy_n(to + i * ldc, p.n, sum + i * p.n);
     multiply(part, accumulate, sum, p.n, scratch);
-    tm::detail::share(count, count * p.n, [&](int64_t i) {
+    tm::detail::parallelFor(count, count * p.n, [&](int64_t i) {
 #pragma omp simd
       for (int64_t j = 0; j < p.n; ++j)
         to[i * ldc + j] = sum[i * p.n + j];
@@ -148,15 +148,15 @@ void productElsewhere(const Product &p, bool accumulate, bf16 *c, int64_t ldc) {
 }
 
 /// Also of no elements, which lie nowhere.
-Bfloat16Operand operandOf(const Matrix &matrix, bool alongDepth) {
-  return {reinterpret_cast<const uint16_t *>(matrix.data), matrix.ld, alongDepth};
+Bfloat16Operand operandOf(const Matrix &matrix, bool isKContiguous) {
+  return {reinterpret_cast<const uint16_t *>(matrix.data), matrix.ld, isKContiguous};
 }
 
 template <typename To> void productOnTiles(const Product &p, bool accumulate, To *c, int64_t ldc) {
   const bool isShared = !omp_in_parallel() && p.m * p.n * p.k >= int64_t{1} << 18;
-  const Grid grid(p.m, p.n, partsToDeal(p.m * p.n, isShared ? omp_get_max_threads() : 1));
+  const Grid grid(p.m, p.n, tileCount(p.m * p.n, isShared ? omp_get_max_threads() : 1));
   const auto bytes = static_cast<int64_t>(amx::scratchBytes({grid.height, grid.width, p.k}));
-  auto makePart = [&](int64_t index, std::byte *scratch) {
+  auto makeTile = [&](int64_t index, std::byte *scratch) {
     const int64_t row = index / grid.columns * grid.height;
     const int64_t column = index % grid.columns * grid.width;
     const Extents extents{std::min(grid.height, p.m - row), std::min(grid.width, p.n - column),
@@ -168,14 +168,14 @@ template <typename To> void productOnTiles(const Product &p, bool accumulate, To
   auto takeScratch = [&] {
     return ThreadScratch::ofThread(static_cast<size_t>(bytes)).take<std::byte>(bytes);
   };
-  if (grid.parts == 1) // a team of one thread would have libgomp ask for memory
-    return makePart(0, takeScratch());
+  if (grid.tiles == 1) // a team of one thread would have libgomp ask for memory
+    return makeTile(0, takeScratch());
 #pragma omp parallel
   {
     std::byte *scratch = takeScratch(); // also for who comes too late this time
 #pragma omp for schedule(dynamic)
-    for (int64_t index = 0; index < grid.parts; ++index)
-      makePart(index, scratch);
+    for (int64_t index = 0; index < grid.tiles; ++index)
+      makeTile(index, scratch);
   }
 }
 
@@ -187,21 +187,21 @@ void productOnVectors(const Bfloat16Vectors<P> &unit, const Product &p, bool acc
 }
 
 template <typename To> void product(const Product &p, bool accumulate, To *c, int64_t ldc) {
-  if (isDeep({p.m, p.n, p.k}))
-    return multiplyByDepth<To>({p.m, p.n, p.k}, {c, ldc, accumulate},
-                               [&](const Slice &rows, const Slice &columns, float *to, int64_t ld) {
-                                 product<float>(takePart(p, rows, columns), false, to, ld);
-                               });
-  switch (way()) {
-  case Way::Tiles:
+  if (needsSplitK({p.m, p.n, p.k}))
+    return multiplySplitK<To>({p.m, p.n, p.k}, {c, ldc, accumulate},
+                              [&](const Slice &rows, const Slice &columns, float *to, int64_t ld) {
+                                product<float>(sliceProduct(p, rows, columns), false, to, ld);
+                              });
+  switch (backend()) {
+  case Backend::Amx:
     return productOnTiles(p, accumulate, c, ldc);
-  case Way::Pairs:
+  case Backend::Pairs:
     return productOnVectors(*pairVectors(), p, accumulate, c, ldc);
-  case Way::Widening:
+  case Backend::WidenWhilePacking:
     return productOnVectors(*wideningVectors(), p, accumulate, c, ldc);
-  case Way::Mkl:
-  case Way::Widened:
-    return productElsewhere(p, accumulate, c, ldc);
+  case Backend::Mkl:
+  case Backend::WidenFirst:
+    return gemmFallback(p, accumulate, c, ldc);
   }
 }
 
@@ -211,7 +211,7 @@ void batched(std::span<const BatchDim> batch, const Product &p, bool accumulate,
   if (p.m == 0 || p.n == 0)
     return;
   narrow(std::max({p.m, p.n, p.k, p.a.ld, p.b.ld, ldc})); // throw here, not in a parallel region
-  if (way() == Way::Mkl || way() == Way::Widened)
+  if (backend() == Backend::Mkl || backend() == Backend::WidenFirst)
     blas();
   forEachOfBatch(batch, p.m * p.n * p.k, [&](BatchOffsets at) {
     Product shifted = p;

@@ -12,21 +12,21 @@ inline int64_t quotient(int64_t a, int64_t b) {
 }
 
 /// An extent in equal parts of at most so much, multiples of a step.
-struct Cut {
-  Cut(int64_t extent, int64_t most, int64_t step)
-      : extent(extent), parts(std::max<int64_t>(1, quotient(extent, most))),
-        size(quotient(quotient(extent, parts), step) * step) {
-    parts = size > 0 ? quotient(extent, size) : 1; // rounding up may leave nothing for the last
+struct Blocking {
+  Blocking(int64_t extent, int64_t maxSize, int64_t multiple)
+      : extent(extent), blocks(std::max<int64_t>(1, quotient(extent, maxSize))),
+        size(quotient(quotient(extent, blocks), multiple) * multiple) {
+    blocks = size > 0 ? quotient(extent, size) : 1; // rounding up may leave nothing for the last
   }
-  int64_t begin(int64_t part) const { return std::min(extent, part * size); }
-  int64_t sizeOf(int64_t part) const { return begin(part + 1) - begin(part); }
-  int64_t extent, parts, size;
+  int64_t begin(int64_t block) const { return std::min(extent, block * size); }
+  int64_t sizeOf(int64_t block) const { return begin(block + 1) - begin(block); }
+  int64_t extent, blocks, size;
 };
 
 /// How many parts of so many elements of C are dealt out to threads: some for each, so that none
 /// waits long for one whose core is slower, or shares its units with another's threads, but none
 /// so small that what surrounds the products counts.
-inline int64_t partsToDeal(int64_t elements, int64_t threads) {
+inline int64_t tileCount(int64_t elements, int64_t threads) {
   constexpr int64_t enough = 128 * 256;
   return threads == 1 ? 1 : std::clamp(elements / enough, threads, 4 * threads);
 }
@@ -35,20 +35,21 @@ inline int64_t partsToDeal(int64_t elements, int64_t threads) {
 /// brings its rows of A and its columns of B from memory or from another core, which costs about as
 /// much as their products with some lines more.
 struct Grid {
-  Grid(int64_t m, int64_t n, int64_t most, int64_t panelRows = 32, int64_t panelColumns = 32) {
-    constexpr int64_t lines = 128;
-    int64_t least = INT64_MAX;
-    for (int64_t across = 1; across <= most; ++across) {
-      const int64_t down = most / across;
-      const int64_t high = share(m, down, panelRows), wide = share(n, across, panelColumns);
-      if (high * wide + lines * (high + wide) >= least)
+  Grid(int64_t m, int64_t n, int64_t maxTiles, int64_t panelRows = 32, int64_t panelColumns = 32) {
+    constexpr int64_t loadCost = 128;
+    int64_t minCost = INT64_MAX;
+    for (int64_t across = 1; across <= maxTiles; ++across) {
+      const int64_t down = maxTiles / across;
+      const int64_t high = tileExtent(m, down, panelRows),
+                    wide = tileExtent(n, across, panelColumns);
+      if (high * wide + loadCost * (high + wide) >= minCost)
         continue;
-      least = high * wide + lines * (high + wide);
+      minCost = high * wide + loadCost * (high + wide);
       height = high;
       width = wide;
     }
     columns = quotient(n, width);
-    parts = quotient(m, height) * columns;
+    tiles = quotient(m, height) * columns;
   }
 
   /// Some eight parts for each of so many threads, those of the same columns behind one another, of
@@ -58,21 +59,21 @@ struct Grid {
     constexpr int64_t narrowest = 128;
     const int64_t wanted = threads == 1 ? 1 : 2 * threads;
     Grid grid;
-    grid.width = std::clamp(share(n, wanted, 32), narrowest, widest);
+    grid.width = std::clamp(tileExtent(n, wanted, 32), narrowest, widest);
     grid.columns = quotient(n, grid.width);
-    grid.height = share(m, threads == 1 ? 1 : 4 * quotient(wanted, grid.columns), panelRows);
-    grid.parts = quotient(m, grid.height) * grid.columns;
+    grid.height = tileExtent(m, threads == 1 ? 1 : 4 * quotient(wanted, grid.columns), panelRows);
+    grid.tiles = quotient(m, grid.height) * grid.columns;
     return grid;
   }
 
   int64_t height = 1, width = 1; // of a part
-  int64_t columns = 0, parts = 0;
+  int64_t columns = 0, tiles = 0;
 
 private:
   Grid() = default;
   /// One of so many parts, in whole panels.
-  static int64_t share(int64_t lines, int64_t parts, int64_t panel) {
-    return quotient(lines, parts * panel) * panel;
+  static int64_t tileExtent(int64_t extent, int64_t tiles, int64_t panel) {
+    return quotient(extent, tiles * panel) * panel;
   }
 };
 

@@ -15,7 +15,7 @@
 namespace titan::rt {
 
 constexpr int64_t kUnitPanel = 32; // lines of a panel, and depth of a block
-constexpr int64_t kUnitSquare = kUnitPanel * kUnitPanel;
+constexpr int64_t kUnitBlockElements = kUnitPanel * kUnitPanel;
 
 /// Panels or blocks that hold so much. (Inlined always, since files for other processors have it,
 /// too.)
@@ -33,27 +33,27 @@ public:
   virtual void begin() const = 0;
   virtual void end() const = 0;
 
-  virtual void packLeft(const Bfloat16Operand &from, int64_t lines, int64_t depth,
+  virtual void packLeft(const Bfloat16Operand &from, int64_t rows, int64_t depth,
                         uint16_t *to) const = 0;
-  virtual void packRight(const Bfloat16Operand &from, int64_t lines, int64_t depth,
+  virtual void packRight(const Bfloat16Operand &from, int64_t rows, int64_t depth,
                          uint16_t *to) const = 0;
   /// Rows of 32 floats, as the right operand whose depth they are.
   virtual void splitDepth(const float *rows, int64_t count, const Halves &to) const = 0;
   /// As the left operand whose lines they are, of which the first `depth` elements count. It is for
   /// `addAcross`.
-  virtual void splitLines(const float *rows, int64_t count, int64_t depth,
-                          const Halves &to) const = 0;
+  virtual void splitRows(const float *rows, int64_t count, int64_t depth,
+                         const Halves &to) const = 0;
 
   /// C = A B times the factor for the first lines of A and a panel of B. C has room for whole
   /// panels, here and below.
-  virtual void multiply(const uint16_t *a, int64_t lines, const uint16_t *b, int64_t depth,
+  virtual void multiply(const uint16_t *a, int64_t rows, const uint16_t *b, int64_t depth,
                         float factor, float *c) const = 0;
   /// C += A B for lines of A, whose panels are so many elements apart, and a panel of B.
-  virtual void add(const uint16_t *a, int64_t lines, int64_t stride, const Halves &b, int64_t depth,
+  virtual void add(const uint16_t *a, int64_t rows, int64_t stride, const Halves &b, int64_t depth,
                    float *c) const = 0;
   /// C += A B, at most 32 deep, for lines of A and columns of B, whose panels are so many elements
   /// apart. C[panel of A][of B].
-  virtual void addAcross(const Halves &a, int64_t lines, int64_t depth, const uint16_t *b,
+  virtual void addAcross(const Halves &a, int64_t rows, int64_t depth, const uint16_t *b,
                          int64_t columns, int64_t stride, float *c) const = 0;
 
 protected:

@@ -9,14 +9,14 @@ namespace titan::rt {
 /// at i * ld + d if lines run along depth, and at d * ld + i otherwise.
 template <typename E> struct OperandOf {
   /// (Inlined always, since files for other processors have it, too.)
-  [[gnu::always_inline]] const E *at(int64_t line, int64_t depth) const {
-    return data + (alongDepth ? line * ld + depth : depth * ld + line);
+  [[gnu::always_inline]] const E *at(int64_t row, int64_t k) const {
+    return data + (isKContiguous ? row * ld + k : k * ld + row);
   }
   /// The operand without the lines before this one.
-  OperandOf from(int64_t line) const { return {at(line, 0), ld, alongDepth}; }
+  OperandOf from(int64_t row) const { return {at(row, 0), ld, isKContiguous}; }
   const E *data;
   int64_t ld;
-  bool alongDepth;
+  bool isKContiguous;
 };
 using FloatOperand = OperandOf<float>;
 using Bfloat16Operand = OperandOf<uint16_t>;
@@ -27,7 +27,7 @@ struct Extents {
 
 /// Which lines of a factor, and which of their depth.
 struct Slice {
-  int64_t line, lines, depth, depths;
+  int64_t firstRow, rows, firstK, kCount;
 };
 
 /// Where a product goes: C, with what it is added to before it is rounded, which is what C holds,

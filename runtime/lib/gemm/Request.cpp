@@ -10,7 +10,7 @@ Bfloat16Request requestForBfloat16() {
   return static_cast<Bfloat16Request>(asked + 1);
 }
 
-bool isLeftToBlas() {
+bool isBlasForced() {
   static constexpr std::string_view words[] = {"blas"};
   static const bool asked = wordOf("TITAN_F32", words) == 0;
   return asked;
@@ -18,7 +18,7 @@ bool isLeftToBlas() {
 
 void checkRequests() {
   (void)requestForBfloat16();
-  (void)isLeftToBlas();
+  (void)isBlasForced();
 }
 
 } // namespace titan::rt

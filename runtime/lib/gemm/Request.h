@@ -11,7 +11,7 @@ enum class Bfloat16Request { Fastest, Vectors, Widen, Native };
 Bfloat16Request requestForBfloat16();
 
 /// TITAN_F32=blas: BLAS multiplies floats.
-bool isLeftToBlas();
+bool isBlasForced();
 
 void checkRequests();
 

@@ -18,40 +18,40 @@ static inline int64_t quotientUp(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
-constexpr int64_t kLine = 64; // bytes of the caches
+constexpr int64_t kCacheLine = 64; // bytes of the caches
 template <typename V> constexpr int64_t kPanelColumns = 2 * V::width;
 
 /// Lines of memory that a product asks for while it goes on: so many behind each of its rows, each
 /// so many bytes from where those of the row before begin.
-struct Ahead {
+struct Prefetch {
   const void *from = nullptr;
-  int64_t lines = 0, stride = 0;
+  int64_t cacheLines = 0, stride = 0;
 };
 
 /// At most as many steps of as many lines from `at` on as a vector has elements; the places of a
 /// step are so many elements before those of the next. (Scalars, since GCC would read an operand's
 /// anew for each row.)
 template <typename V, typename E, typename P>
-TITAN_INLINED void packSquare(const E *at, int64_t ld, bool alongDepth, int64_t lines,
-                              int64_t depths, P *to, int64_t places) {
+TITAN_INLINED void packRegisterBlock(const E *at, int64_t ld, bool isKContiguous, int64_t rows,
+                                     int64_t kCount, P *to, int64_t stride) {
   constexpr int64_t deep = kDepthOfStep<P>;
-  const int64_t steps = least(V::width, quotientUp(depths, deep));
-  if (alongDepth) {
-    const typename V::There there = V::first(depths);
+  const int64_t steps = least(V::width, quotientUp(kCount, deep));
+  if (isKContiguous) {
+    const typename V::Valid valid = V::firstLanes(kCount);
     typename V::Words row[V::width];
 #pragma GCC unroll 16
     for (int i = 0; i < V::width; ++i)
-      row[i] = V::template loadLine<P>(at + i * ld, i < lines ? there : 0);
+      row[i] = V::template loadContiguous<P>(at + i * ld, i < rows ? valid : 0);
     V::transpose(row);
 #pragma GCC unroll 16
     for (int i = 0; i < V::width; ++i)
       if (i < steps)
-        V::store(to + i * places, row[i]);
+        V::store(to + i * stride, row[i]);
   } else {
-    const typename V::There there = V::first(lines);
+    const typename V::Valid valid = V::firstLanes(rows);
     for (int64_t i = 0; i < steps; ++i)
-      V::store(to + i * places,
-               V::template loadStep<P>(at + i * deep * ld, ld, depths - i * deep, there));
+      V::store(to + i * stride,
+               V::template loadStep<P>(at + i * deep * ld, ld, kCount - i * deep, valid));
   }
 }
 
@@ -70,32 +70,33 @@ template <typename E> TITAN_INLINED void prefetchRows(const E *at, int64_t ld, i
 /// before those after them, so that rows of memory that go across them are read along; places
 /// without a line then hold what follows in memory, where there is something, as whole vectors are
 /// loaded faster than parts.
-template <typename V, int64_t Places, typename E, typename P>
-static void packPanels(const OperandOf<E> &from, const Slice &part, int64_t lines, P *to) {
-  constexpr int64_t square = V::width * kDepthOfStep<P>;
-  const int64_t panel = quotientUp(part.depths, kDepthOfStep<P>) * Places;
-  auto packSteps = [=](int64_t line, int64_t depth, P *steps) {
-    const E *at = from.at(part.line + line, part.depth + depth);
-    if (from.alongDepth)
-      prefetchRows(at + 2 * square, from.ld, least(Places, part.lines - line));
-    else if (part.depths - depth > square)
-      prefetchRows(at + square * from.ld, from.ld, square);
-    for (int64_t place = 0; place < Places; place += V::width) {
-      const int64_t rest = part.lines - line - place;
-      packSquare<V>(from.at(part.line + line + place, part.depth + depth), from.ld, from.alongDepth,
-                    from.alongDepth ? least(lines - place, rest) : rest, part.depths - depth,
-                    steps + place, Places);
+template <typename V, int64_t PaddedRows, typename E, typename P>
+static void packPanels(const OperandOf<E> &from, const Slice &part, int64_t rows, P *to) {
+  constexpr int64_t blockDepth = V::width * kDepthOfStep<P>;
+  const int64_t panel = quotientUp(part.kCount, kDepthOfStep<P>) * PaddedRows;
+  auto packSteps = [=](int64_t row, int64_t depth, P *steps) {
+    const E *at = from.at(part.firstRow + row, part.firstK + depth);
+    if (from.isKContiguous)
+      prefetchRows(at + 2 * blockDepth, from.ld, least(PaddedRows, part.rows - row));
+    else if (part.kCount - depth > blockDepth)
+      prefetchRows(at + blockDepth * from.ld, from.ld, blockDepth);
+    for (int64_t offset = 0; offset < PaddedRows; offset += V::width) {
+      const int64_t rest = part.rows - row - offset;
+      packRegisterBlock<V>(from.at(part.firstRow + row + offset, part.firstK + depth), from.ld,
+                           from.isKContiguous,
+                           from.isKContiguous ? least(rows - offset, rest) : rest,
+                           part.kCount - depth, steps + offset, PaddedRows);
     }
   };
-  if (from.alongDepth)
-    for (int64_t line = 0; line < part.lines; line += lines, to += panel)
-      for (int64_t depth = 0; depth < part.depths; depth += square)
-        packSteps(line, depth, to + depth / kDepthOfStep<P> * Places);
+  if (from.isKContiguous)
+    for (int64_t row = 0; row < part.rows; row += rows, to += panel)
+      for (int64_t depth = 0; depth < part.kCount; depth += blockDepth)
+        packSteps(row, depth, to + depth / kDepthOfStep<P> * PaddedRows);
   else
-    for (int64_t depth = 0; depth < part.depths; depth += square, to += V::width * Places) {
+    for (int64_t depth = 0; depth < part.kCount; depth += blockDepth, to += V::width * PaddedRows) {
       P *steps = to;
-      for (int64_t line = 0; line < part.lines; line += lines, steps += panel)
-        packSteps(line, depth, steps);
+      for (int64_t row = 0; row < part.rows; row += rows, steps += panel)
+        packSteps(row, depth, steps);
     }
 }
 
@@ -120,11 +121,11 @@ template <typename V, typename P> struct PackedRows {
   /// From a panel to the next.
   static int64_t stride(int64_t, int64_t steps, int64_t) { return steps * V::width; }
   /// How a panel is shared out among products of so many rows.
-  static Ahead share(const P *panel, int64_t steps, int64_t tile, int64_t tiles, int64_t rows,
-                     int64_t) {
-    constexpr int64_t inLine = kLine / int64_t{sizeof(P)};
-    const int64_t lines = quotientUp(steps * V::width, inLine * tiles * rows);
-    return {panel + tile * rows * lines * inLine, lines, lines * kLine};
+  static Prefetch prefetchSlice(const P *panel, int64_t steps, int64_t tile, int64_t tiles,
+                                int64_t rows, int64_t) {
+    constexpr int64_t inLine = kCacheLine / int64_t{sizeof(P)};
+    const int64_t cacheLines = quotientUp(steps * V::width, inLine * tiles * rows);
+    return {panel + tile * rows * cacheLines * inLine, cacheLines, cacheLines * kCacheLine};
   }
 
 private:
@@ -134,8 +135,8 @@ private:
 /// Rows as they lie in memory, along the depth, where an element is packed as it lies there. (Three
 /// of them are what an address and the distance between rows reach, and there are not enough
 /// registers for an address each.)
-template <typename V, typename E, typename P> struct RowsInPlace {
-  RowsInPlace(const P *a, int64_t ld) : ld(ld) {
+template <typename V, typename E, typename P> struct UnpackedRows {
+  UnpackedRows(const P *a, int64_t ld) : ld(ld) {
 #pragma GCC unroll 5
     for (int i = 0; i < addresses; ++i)
       at[i] = reinterpret_cast<const E *>(a) + 3 * i * ld;
@@ -152,15 +153,15 @@ template <typename V, typename E, typename P> struct RowsInPlace {
   }
 
   static int64_t stride(int64_t rows, int64_t, int64_t ld) { return rows * ld / kDepthOfStep<P>; }
-  static Ahead share(const P *panel, int64_t steps, int64_t tile, int64_t tiles, int64_t,
-                     int64_t ld) {
-    constexpr int64_t inLine = kLine / int64_t{sizeof(P)};
-    const int64_t lines = quotientUp(steps, inLine * tiles);
-    return {panel + tile * lines * inLine, lines, ld * int64_t{sizeof(E)}};
+  static Prefetch prefetchSlice(const P *panel, int64_t steps, int64_t tile, int64_t tiles, int64_t,
+                                int64_t ld) {
+    constexpr int64_t inLine = kCacheLine / int64_t{sizeof(P)};
+    const int64_t cacheLines = quotientUp(steps, inLine * tiles);
+    return {panel + tile * cacheLines * inLine, cacheLines, ld * int64_t{sizeof(E)}};
   }
 
 private:
-  static constexpr int addresses = (V::mostRows + 2) / 3;
+  static constexpr int addresses = (V::maxRows + 2) / 3;
   const E *at[addresses];
   int64_t ld;
 };
@@ -170,8 +171,8 @@ private:
 /// early enough to be there in time: all at once they would take the places of the caches' own
 /// traffic, and panels wait behind them.
 template <typename V, typename Left, int Rows, int Vectors, typename P, typename To>
-static void multiplyPanel(const P *a, int64_t lda, const P *b, int64_t steps, int64_t columns,
-                          Ahead ahead, const Destination<To> &c) {
+static void microkernel(const P *a, int64_t lda, const P *b, int64_t steps, int64_t columns,
+                        Prefetch prefetch, const Destination<To> &c) {
   Left rows(a, lda);
   typename V::Floats sum[Rows][Vectors];
 #pragma GCC unroll 14
@@ -195,11 +196,11 @@ static void multiplyPanel(const P *a, int64_t lda, const P *b, int64_t steps, in
   };
   const int64_t between = 2 * steps / (5 * Rows), last = steps / 8;
   addSteps(steps - Rows * between - last);
-  const char *next = static_cast<const char *>(ahead.from);
-  for (int64_t r = 0; r < Rows; ++r, next += ahead.stride) {
+  const char *next = static_cast<const char *>(prefetch.from);
+  for (int64_t r = 0; r < Rows; ++r, next += prefetch.stride) {
     prefetchRow<V>(c, r);
-    for (int64_t line = 0; line < ahead.lines; ++line)
-      __builtin_prefetch(next + line * kLine);
+    for (int64_t i = 0; i < prefetch.cacheLines; ++i)
+      __builtin_prefetch(next + i * kCacheLine);
     addSteps(between);
   }
   addSteps(last);
@@ -207,30 +208,30 @@ static void multiplyPanel(const P *a, int64_t lda, const P *b, int64_t steps, in
   for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 2
     for (int v = 0; v < Vectors; ++v)
-      V::template store<P>(sum[r][v], V::first(columns - V::width * v), c.at(r, V::width * v));
+      V::template store<P>(sum[r][v], V::firstLanes(columns - V::width * v), c.at(r, V::width * v));
 }
 
 template <typename P, typename To>
-using Multiply = void(const P *a, int64_t lda, const P *b, int64_t steps, int64_t columns,
-                      Ahead ahead, const Destination<To> &c);
+using Microkernel = void(const P *a, int64_t lda, const P *b, int64_t steps, int64_t columns,
+                         Prefetch prefetch, const Destination<To> &c);
 
 /// The products of any number of rows that fits with 1 or 2 vectors of columns.
-template <typename V, typename Left, typename P, typename To> struct Multiplies {
+template <typename V, typename Left, typename P, typename To> struct MicrokernelTable {
   template <int... Rows>
-  constexpr Multiplies(std::integer_sequence<int, Rows...>)
-      : of{{multiplyPanel<V, Left, Rows + 1, 1, P, To>,
-            multiplyPanel<V, Left, Rows + 1, 2, P, To>}...} {}
-  constexpr Multiplies() : Multiplies(std::make_integer_sequence<int, V::mostRows>()) {}
-  Multiply<P, To> *of[V::mostRows][2];
+  constexpr MicrokernelTable(std::integer_sequence<int, Rows...>)
+      : of{{microkernel<V, Left, Rows + 1, 1, P, To>,
+            microkernel<V, Left, Rows + 1, 2, P, To>}...} {}
+  constexpr MicrokernelTable() : MicrokernelTable(std::make_integer_sequence<int, V::maxRows>()) {}
+  Microkernel<P, To> *of[V::maxRows][2];
 };
 
 /// Some panels of A by each of B's in turn. One of them by all of B's goes along rows of C, which
 /// lie in few pages. Meanwhile the panels that come next are brought from memory, or from where
 /// another thread packed them.
 template <typename V, typename Left, typename P, typename To>
-static void multiplyAll(const P *a, int64_t lda, int64_t rows, const P *b, const Extents &e,
+static void macrokernel(const P *a, int64_t lda, int64_t rows, const P *b, const Extents &e,
                         const Destination<To> &c) {
-  static constexpr Multiplies<V, Left, P, To> multiplies;
+  static constexpr MicrokernelTable<V, Left, P, To> microkernels;
   constexpr int64_t wide = kPanelColumns<V>, atOnce = V::panelsAtOnce;
   const int64_t steps = quotientUp(e.k, kDepthOfStep<P>), tiles = quotientUp(e.n, wide);
   const int64_t stride = Left::stride(rows, steps, lda);
@@ -240,11 +241,11 @@ static void multiplyAll(const P *a, int64_t lda, int64_t rows, const P *b, const
       const bool isWide = e.n - j > V::width;
       const P *panel = a;
       for (int64_t i = first; i < end; i += rows, panel += stride) {
-        Ahead ahead;
+        Prefetch prefetch;
         if (i + atOnce * rows < e.m)
-          ahead = Left::share(panel + atOnce * stride, steps, tile, tiles, rows, lda);
-        auto *multiply = multiplies.of[least(rows, e.m - i) - 1][isWide];
-        multiply(panel, lda, b + j * steps, steps, e.n - j, ahead, c.at(i, j));
+          prefetch = Left::prefetchSlice(panel + atOnce * stride, steps, tile, tiles, rows, lda);
+        auto *kernel = microkernels.of[least(rows, e.m - i) - 1][isWide];
+        kernel(panel, lda, b + j * steps, steps, e.n - j, prefetch, c.at(i, j));
       }
     }
 }

@@ -25,7 +25,7 @@ bool hasVectors512() {
 #endif
 }
 
-int64_t waysOfFirstCache() {
+int64_t l1Associativity() {
   constexpr int64_t usual = 8;
 #ifdef _SC_LEVEL1_DCACHE_ASSOC
   static const int64_t ways = sysconf(_SC_LEVEL1_DCACHE_ASSOC);
@@ -35,16 +35,16 @@ int64_t waysOfFirstCache() {
 #endif
 }
 
-const FloatVectors *floatVectors(int mostBits) {
-  if (mostBits >= 512 && hasVectors512())
+const FloatVectors *floatVectors(int maxBits) {
+  if (maxBits >= 512 && hasVectors512())
     return avx512::floatVectors();
-  return mostBits >= 256 && hasVectors256() ? avx2::floatVectors() : nullptr;
+  return maxBits >= 256 && hasVectors256() ? avx2::floatVectors() : nullptr;
 }
 
-const Bfloat16Vectors<float> *wideningVectors(int mostBits) {
-  if (mostBits >= 512 && hasVectors512())
+const Bfloat16Vectors<float> *wideningVectors(int maxBits) {
+  if (maxBits >= 512 && hasVectors512())
     return avx512::wideningVectors();
-  return mostBits >= 256 && hasVectors256() ? avx2::wideningVectors() : nullptr;
+  return maxBits >= 256 && hasVectors256() ? avx2::wideningVectors() : nullptr;
 }
 
 #ifdef TITAN_AVX512
@@ -82,7 +82,7 @@ const Bfloat16Vectors<float> *avx512::wideningVectors() {
 const MatrixUnit *avx512::matrixUnit() {
   return nullptr;
 }
-void avx512::storeLines(const float *, int64_t, float, bf16 *, int64_t, int64_t) {}
+void avx512::storeRows(const float *, int64_t, float, bf16 *, int64_t, int64_t) {}
 #endif
 
 } // namespace titan::rt

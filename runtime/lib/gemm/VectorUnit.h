@@ -23,7 +23,7 @@ template <typename P> constexpr int64_t kDepthOfStep = 1;
 template <> inline constexpr int64_t kDepthOfStep<uint32_t> = 2;
 /// Whether that is what lies in memory, along the depth.
 template <typename E, typename P>
-constexpr bool kPacksAsItLies = sizeof(P) == kDepthOfStep<P> * sizeof(E);
+constexpr bool kReadsUnpacked = sizeof(P) == kDepthOfStep<P> * sizeof(E);
 
 /// Some rows of a left operand, in panels of so many: packed, or where nothing is packed as they
 /// lie in memory, along the depth.
@@ -35,17 +35,17 @@ template <typename E, typename P> struct LeftRows {
 };
 
 /// Where a thread packs columns, in whole panels.
-template <typename P> struct Room {
+template <typename P> struct PackBuffer {
   P *panels;
   bool isPacked; // by the call before, which had the same columns
 };
 
 /// How a kind of vectors likes operands to be packed.
 struct VectorShape {
-  int64_t mostRows;    // of a panel of a left operand
-  int64_t rowPlaces;   // that a step of it takes
-  int64_t mostSteps;   // of depth that are added up before they join C
-  int64_t mostColumns; // whose panels stay in the second cache beside what they are multiplied by
+  int64_t maxRows;     // of a panel of a left operand
+  int64_t panelStride; // that a step of it takes
+  int64_t maxSteps;    // of depth that are added up before they join C
+  int64_t maxColumns;  // whose panels stay in the second cache beside what they are multiplied by
 };
 
 /// What packs elements E as P, and multiplies them.
@@ -53,10 +53,10 @@ template <typename E, typename P> class VectorUnit {
 public:
   virtual void packLeft(const OperandOf<E> &from, const Slice &part, int64_t rows, P *to) const = 0;
   /// C[m, n] = A B of some rows and a part of B, on the calling thread. The part's columns are
-  /// packed first, unless the room holds them already; but rows in panels of at most kFewRows,
+  /// packed first, unless the room holds them already; but rows in panels of at most kSkinnyRows,
   /// which are packed, take columns as they lie, and no room. All that gives the same bits.
   virtual void multiply(const LeftRows<E, P> &left, const OperandOf<E> &b, const Slice &part,
-                        const Room<P> &room, const Destination<float> &c) const = 0;
+                        const PackBuffer<P> &packBuffer, const Destination<float> &c) const = 0;
 
   const VectorShape shape;
 
@@ -65,7 +65,7 @@ protected:
   ~VectorUnit() = default;
 };
 
-constexpr int64_t kFewRows = 3;
+constexpr int64_t kSkinnyRows = 3;
 
 using FloatVectors = VectorUnit<float, float>;
 
@@ -74,7 +74,7 @@ template <typename P> class Bfloat16Vectors : public VectorUnit<uint16_t, P> {
 public:
   using VectorUnit<uint16_t, P>::multiply;
   virtual void multiply(const LeftRows<uint16_t, P> &left, const Bfloat16Operand &b,
-                        const Slice &part, const Room<P> &room,
+                        const Slice &part, const PackBuffer<P> &packBuffer,
                         const Destination<bf16> &c) const = 0;
 
 protected:
@@ -84,8 +84,8 @@ protected:
 
 /// Of the widest vectors that this processor has, of at most so many bits; null if it has none.
 /// Those of bf16 widen it while they pack.
-const FloatVectors *floatVectors(int mostBits = 512);
-const Bfloat16Vectors<float> *wideningVectors(int mostBits = 512);
+const FloatVectors *floatVectors(int maxBits = 512);
+const Bfloat16Vectors<float> *wideningVectors(int maxBits = 512);
 /// Of pairs of bf16 (numbers below the normal range count as 0, as on tiles): null unless the
 /// processor multiplies them, and faster than floats, or TITAN_BF16 asks for them.
 const Bfloat16Vectors<uint32_t> *pairVectors();
@@ -95,7 +95,7 @@ bool hasVectors256();
 bool hasVectors512();
 
 /// How many lines that begin at the same place of a page a core's first cache keeps.
-int64_t waysOfFirstCache();
+int64_t l1Associativity();
 
 // Null where the compiler did not know them. They run on the processors that have such vectors.
 namespace avx2 {
@@ -108,8 +108,7 @@ const Bfloat16Vectors<float> *wideningVectors();
 const Bfloat16Vectors<uint32_t> *pairVectors();
 /// lanes[depth, rounded up to 16][32], times a factor, back into lines that run along depth; with
 /// the instructions of pairs.
-void storeLines(const float *lanes, int64_t depth, float factor, bf16 *to, int64_t ld,
-                int64_t lines);
+void storeRows(const float *lanes, int64_t depth, float factor, bf16 *to, int64_t ld, int64_t rows);
 } // namespace avx512
 
 } // namespace titan::rt

@@ -21,10 +21,10 @@ namespace {
 
 class Generator {
 public:
-  explicit Generator(Session &session)
-      : session(session), tokens(session.find(Role::Input, "tokens", "logits")),
-        logits(session.find(Role::Output, "logits", "logits")) {
-    if (!session.hasFunction("logits") || !tokens || !logits)
+  explicit Generator(Executor &executor)
+      : executor(executor), tokens(executor.find(Role::Input, "tokens", "logits")),
+        logits(executor.find(Role::Output, "logits", "logits")) {
+    if (!executor.hasFunction("logits") || !tokens || !logits)
       throw UserError("this program writes no text: its model has no output called logits");
     length = tokens->info.dims[1].size;
     findAxes();
@@ -37,11 +37,11 @@ public:
       size_t position = first + static_cast<size_t>(column);
       return position < text.size() ? text[position] : 0;
     });
-    if (const Tensor *documents = session.find(Role::Input, "documents", "logits"))
+    if (const Tensor *documents = executor.find(Role::Input, "documents", "logits"))
       load(*documents, [](int64_t) { return 0; });
-    if (const Tensor *positions = session.find(Role::Input, "positions", "logits"))
+    if (const Tensor *positions = executor.find(Role::Input, "positions", "logits"))
       load(*positions, [](int64_t column) { return column; });
-    session.run("logits");
+    executor.run("logits");
     return collect(static_cast<int64_t>(text.size() - first) - 1);
   }
 
@@ -73,8 +73,8 @@ private:
 
   /// Every sample is the same.
   template <class Number> void load(const Tensor &input, Number at) {
-    HostView host = session.view(input, HostView::Access::Write);
-    session.layoutOf(input.info).forEachRun([&](const Run &run) {
+    HostView host = executor.view(input, HostView::Access::Write);
+    executor.layoutOf(input.info).forEachRun([&](const ShardRun &run) {
       for (int64_t i = 0; i < run.count; ++i)
         host.as<int64_t>()[run.local + i] = at((run.global + i) % length);
     });
@@ -83,17 +83,17 @@ private:
   /// Row `position` of the logits, put together from the ranks that hold parts of it.
   std::vector<double> collect(int64_t position) {
     std::vector<double> row(columns.size);
-    Layout layout = session.layoutOf(logits->info);
-    HostView host = session.view(*logits, HostView::Access::Read);
+    ShardLayout layout = executor.layoutOf(logits->info);
+    HostView host = executor.view(*logits, HostView::Access::Read);
     const std::byte *data = host.data();
     if (layout.isWriter())
-      layout.forEachRun([&](const Run &run) {
+      layout.forEachRun([&](const ShardRun &run) {
         for (int64_t i = 0; i < run.count; ++i)
           if (rows.at(run.global + i) == position)
             row[columns.at(run.global + i)] = valueAt(data, run.local + i);
       });
-    session.world().everyone().allReduce(row.data(), columns.size, DType::F64, Reduction::Sum,
-                                         {"collecting logits", ""});
+    executor.world().worldGroup().allReduce(row.data(), columns.size, DType::F64, Reduction::Sum,
+                                            {"collecting logits", ""});
     return row;
   }
 
@@ -108,7 +108,7 @@ private:
     }
   }
 
-  Session &session;
+  Executor &executor;
   const Tensor *tokens, *logits;
   Axis rows, columns;
   int64_t length; // of the sequence the program was compiled for
@@ -168,23 +168,23 @@ private:
 
 } // namespace
 
-int generate(Session &session, const Options &options, const Settings &settings) {
+int generate(Executor &executor, const Options &options, const Settings &settings) {
   std::optional<Generator> generator;
   std::optional<Spelling> spelling;
   std::vector<int64_t> text;
-  session.world().together([&] {
-    generator.emplace(session);
+  executor.world().runCollectively([&] {
+    generator.emplace(executor);
     if (options.initFrom.empty())
       throw UserError("generate needs weights: pass --init-from DIR or FILE.safetensors");
-    spelling.emplace(settings.text("data.format", "text") == "text", session.program().vocab);
+    spelling.emplace(settings.text("data.format", "text") == "text", executor.program().vocab);
     text = spelling->read(options.prompt);
   });
-  loadWeights(session, options.initFrom);
+  loadWeights(executor, options.initFrom);
   if (options.dryRun)
     return 0;
 
   auto print = [&](const std::string &part) {
-    if (session.isFirst())
+    if (executor.isFirst())
       std::fwrite(part.data(), 1, part.size(), stdout);
     flushOutput();
   };

@@ -4,11 +4,11 @@
 
 #include "settings/Options.h"
 #include "settings/Settings.h"
-#include "state/Session.h"
+#include "state/Executor.h"
 
 namespace titan::rt {
 
 /// Prints the prompt and what follows it on rank 0's standard output.
-int generate(Session &session, const Options &options, const Settings &settings);
+int generate(Executor &executor, const Options &options, const Settings &settings);
 
 } // namespace titan::rt

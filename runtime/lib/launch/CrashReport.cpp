@@ -16,7 +16,7 @@ namespace {
 const Context *context = nullptr;
 char rankText[16];
 const char *errorFile = nullptr;
-std::atomic<EndNote> endNote = nullptr;
+std::atomic<ExitHook> exitHook = nullptr;
 
 const char *nameOf(int signal) {
   switch (signal) {
@@ -33,7 +33,7 @@ const char *nameOf(int signal) {
   }
 }
 
-void tell(int exitStatus, const SafeText &message) {
+void reportEnd(int exitStatus, const SafeText &message) {
   SafeText console;
   console << "error: " << message << "\n";
   console.writeTo(STDERR_FILENO);
@@ -46,8 +46,8 @@ void tell(int exitStatus, const SafeText &message) {
     json.writeTo(file);
     ::close(file);
   }
-  if (EndNote note = endNote)
-    note(exitStatus, message);
+  if (ExitHook hook = exitHook)
+    hook(exitStatus, message);
 }
 
 void addRank(SafeText &text) {
@@ -63,28 +63,28 @@ extern "C" void report(int signal, siginfo_t *info, void *) {
     message << "SIGBUS ('" << path << "' became shorter while it was read, or cannot be read)";
   else
     message << nameOf(signal);
-  addPlace(message);
-  tell(128 + signal, message);
+  addLocation(message);
+  reportEnd(128 + signal, message);
   raise(signal); // its handler is the system's again, once this one has returned
 }
 
 } // namespace
 
-void addPlace(SafeText &text) {
-  if (context && context->place && *context->place)
-    text << " at or after (" << context->place << ")";
+void addLocation(SafeText &text) {
+  if (context && context->location && *context->location)
+    text << " at or after (" << context->location << ")";
 }
 
-void leaveFromHandler(int exitStatus, const SafeText &message) {
+void exitFromHandler(int exitStatus, const SafeText &message) {
   SafeText whole;
   addRank(whole);
   whole << message;
-  tell(exitStatus, whole);
+  reportEnd(exitStatus, whole);
   _exit(exitStatus);
 }
 
-void tellOfEnds(EndNote note) {
-  endNote = note;
+void setExitHook(ExitHook hook) {
+  exitHook = hook;
 }
 
 void reportCrashes(int rank, const Context &running) {

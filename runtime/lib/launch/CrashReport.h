@@ -13,13 +13,13 @@ namespace titan::rt {
 void reportCrashes(int rank, const Context &running);
 
 /// Called from a signal handler with the status that the process will end with.
-using EndNote = void (*)(int exitStatus, const SafeText &message);
+using ExitHook = void (*)(int exitStatus, const SafeText &message);
 /// Who else is told of an end by a signal; null: nobody.
-void tellOfEnds(EndNote note);
+void setExitHook(ExitHook note);
 
 /// For signal handlers: " at or after (model.titan:14) all_reduce", where that is known.
-void addPlace(SafeText &text);
+void addLocation(SafeText &text);
 /// For signal handlers: says what happened in all three places and ends the process.
-[[noreturn]] void leaveFromHandler(int exitStatus, const SafeText &message);
+[[noreturn]] void exitFromHandler(int exitStatus, const SafeText &message);
 
 } // namespace titan::rt

@@ -56,8 +56,8 @@ public:
                       "', expected a whole number that is not negative");
     return static_cast<int>(parsed);
   }
-  int numberOr(const std::string &name, int otherwise) const {
-    return number(name).value_or(otherwise);
+  int numberOr(const std::string &name, int fallback) const {
+    return number(name).value_or(fallback);
   }
 
 private:

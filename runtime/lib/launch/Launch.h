@@ -55,7 +55,7 @@ LaunchInfo detectLaunch(const EnvironmentLookup &environment = processEnvironmen
 
 /// The hosts of a Slurm node list, `most` at most: "gpu[07-09,12],r[1-2]n[3-4]" -> gpu07, gpu08,
 /// gpu09, gpu12, r1n3, r1n4, r2n3, r2n4. A text that is no such list is one host.
-std::vector<std::string> slurmHosts(const std::string &nodeList, size_t most);
+std::vector<std::string> slurmHosts(const std::string &nodeList, size_t maxHosts);
 std::string firstSlurmHost(const std::string &nodeList);
 
 /// Tasks on node `node` by SLURM_TASKS_PER_NODE's notation: ("4(x2),3", 2) -> 3; 0 if it has none.
@@ -75,7 +75,7 @@ int fairShare(std::span<const CoreSet> ranks, int rank);
 
 /// As many threads as CoreSet knows cores. OpenMP keeps something of each on the stack of the
 /// thread that starts them, which 100,000 overrun.
-constexpr long mostThreads = 1024;
+constexpr long maxThreads = 1024;
 
 /// How many OpenMP threads this rank should use, given its fair share of cores.
 ///
@@ -83,7 +83,7 @@ constexpr long mostThreads = 1024;
 /// torchrun sets OMP_NUM_THREADS=1 whenever it starts several processes and the variable was not
 /// set, "to avoid your system being overloaded". A 1 under torchrun with several local ranks is
 /// therefore taken for torchrun's default and not for a wish; who really wants one thread says
-/// TITAN_NUM_THREADS=1. More than `mostThreads` are refused.
+/// TITAN_NUM_THREADS=1. More than `maxThreads` are refused.
 int chooseThreadCount(const LaunchInfo &launch, int share,
                       const EnvironmentLookup &environment = processEnvironment());
 

@@ -14,7 +14,7 @@ void *openLibrary(const char *file, const char *use) {
   if (!library)
     throw Fault(std::string("cannot load ") + file + ", which " + use + " here: " + dlerror() +
                 "; name its folder in LD_LIBRARY_PATH, or build the program again");
-  letGoOfLoadedCode();
+  releaseLoadedCode();
   return library;
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 /// Of one loaded file: its segments that cannot be written. What is made read-only after relocation
 /// belongs to a segment that can.
-int letGo(dl_phdr_info *file, size_t, void *) {
+int releasePages(dl_phdr_info *file, size_t, void *) {
   if (!file->dlpi_name || *file->dlpi_name != '/')
     return 0; // the program itself, or what the system lends
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
@@ -29,8 +29,8 @@ int letGo(dl_phdr_info *file, size_t, void *) {
 
 } // namespace
 
-void letGoOfLoadedCode() {
-  dl_iterate_phdr(letGo, nullptr);
+void releaseLoadedCode() {
+  dl_iterate_phdr(releasePages, nullptr);
 }
 
 } // namespace titan::rt

@@ -8,6 +8,6 @@ namespace titan::rt {
 /// Gives the pages of the loaded libraries' code and constants back to the system. They are never
 /// written, so that what is needed again comes back from the file (mostly from the system's memory)
 /// when it is touched. The program's own stay: a debugger's breakpoints may be written there.
-void letGoOfLoadedCode();
+void releaseLoadedCode();
 
 } // namespace titan::rt

@@ -39,17 +39,17 @@ bool readNumber(std::string_view text, long &number) {
 }
 
 /// "07-09,12" -> 07, 08, 09, 12: the first number's width is that of all.
-void expandRanges(std::string_view ranges, size_t most, Names &names) {
+void expandRanges(std::string_view ranges, size_t maxHosts, Names &names) {
   for (std::string_view range : splitAtCommas(ranges)) {
     size_t dash = range.find('-');
     long first = 0, last = 0;
     if (dash == std::string_view::npos || !readNumber(range.substr(0, dash), first) ||
         !readNumber(range.substr(dash + 1), last)) {
-      if (names.size() < most)
+      if (names.size() < maxHosts)
         names.emplace_back(range);
       continue;
     }
-    for (long number = first; number <= last && names.size() < most; ++number)
+    for (long number = first; number <= last && names.size() < maxHosts; ++number)
       names.push_back(padded(number, dash));
   }
 }
@@ -66,34 +66,34 @@ size_t closingBracket(std::string_view text, size_t open) {
 }
 
 /// One entry of a list: its brackets, from left to right, the last one fastest.
-void expandEntry(std::string_view entry, size_t most, Names &names) {
+void expandEntry(std::string_view entry, size_t maxHosts, Names &names) {
   size_t open = entry.find('[');
   size_t close = open == std::string_view::npos ? open : closingBracket(entry, open);
   if (close == std::string_view::npos) {
-    if (names.size() < most)
+    if (names.size() < maxHosts)
       names.emplace_back(entry);
     return;
   }
   Names middles, ends;
   for (std::string_view inner : splitAtCommas(entry.substr(open + 1, close - open - 1))) {
     if (inner.find('[') == std::string_view::npos)
-      expandRanges(inner, most, middles);
+      expandRanges(inner, maxHosts, middles);
     else
-      expandEntry(inner, most, middles);
+      expandEntry(inner, maxHosts, middles);
   }
-  expandEntry(entry.substr(close + 1), most, ends);
+  expandEntry(entry.substr(close + 1), maxHosts, ends);
   for (const std::string &middle : middles)
     for (const std::string &end : ends)
-      if (names.size() < most)
+      if (names.size() < maxHosts)
         names.push_back(std::string(entry.substr(0, open)) + middle + end);
 }
 
 } // namespace
 
-std::vector<std::string> slurmHosts(const std::string &nodeList, size_t most) {
+std::vector<std::string> slurmHosts(const std::string &nodeList, size_t maxHosts) {
   Names names;
   for (std::string_view entry : splitAtCommas(nodeList))
-    expandEntry(entry, most, names);
+    expandEntry(entry, maxHosts, names);
   return names;
 }
 

@@ -43,7 +43,7 @@ namespace {
 
 [[noreturn]] void refuseThreads(const char *variable, const std::string &value) {
   throw UserError("the environment variable " + std::string(variable) + " is '" + value +
-                  "', expected a number of threads from 1 to " + std::to_string(mostThreads));
+                  "', expected a number of threads from 1 to " + std::to_string(maxThreads));
 }
 
 } // namespace
@@ -53,7 +53,7 @@ int chooseThreadCount(const LaunchInfo &launch, int share, const EnvironmentLook
   auto number = [&](const std::string &text) { return std::strtol(text.c_str(), &end, 10); };
   if (auto wanted = environment("TITAN_NUM_THREADS"); wanted && !wanted->empty()) {
     const long threads = number(*wanted);
-    if (*end != '\0' || threads < 1 || threads > mostThreads)
+    if (*end != '\0' || threads < 1 || threads > maxThreads)
       refuseThreads("TITAN_NUM_THREADS", *wanted);
     return static_cast<int>(threads);
   }
@@ -61,7 +61,7 @@ int chooseThreadCount(const LaunchInfo &launch, int share, const EnvironmentLook
   // It may be a list by nesting level ("4,2"), whose first number is the outer level.
   const std::string wanted = environment("OMP_NUM_THREADS").value_or("");
   const long threads = number(wanted);
-  if (threads > mostThreads)
+  if (threads > maxThreads)
     refuseThreads("OMP_NUM_THREADS", wanted);
   if (threads > 1 || (threads == 1 && !severalUnderTorchrun))
     return static_cast<int>(threads);

@@ -20,12 +20,12 @@ bool startsWith(const char *text, const char *prefix) {
 // Neither the C library nor a sanitizer is ready yet: system calls only, no memory asked for.
 __attribute__((no_sanitize("address", "thread", "undefined"))) void
 shortenSpinning(int, char **argv, char **environment) {
-  constexpr int most = 8192;
+  constexpr int maxVariables = 8192;
   static char variable[] = "GOMP_SPINCOUNT=10000";
-  static char *extended[most + 2];
+  static char *extended[maxVariables + 2];
   int count = 0;
   for (; environment[count]; ++count) {
-    if (count == most || startsWith(environment[count], "GOMP_SPINCOUNT=") ||
+    if (count == maxVariables || startsWith(environment[count], "GOMP_SPINCOUNT=") ||
         startsWith(environment[count], "OMP_WAIT_POLICY="))
       return;
     extended[count] = environment[count];

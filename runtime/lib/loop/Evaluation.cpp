@@ -35,13 +35,13 @@ int64_t countBatches(const Program &program, const DataSource &data, const std::
 }
 
 /// Opened by all ranks, and seen to hold a batch.
-DataSource openSet(Session &session, const Settings &settings) {
+DataSource openSet(Executor &executor, const Settings &settings) {
   std::optional<DataSource> set;
-  session.world().together([&] {
+  executor.world().runCollectively([&] {
     std::string path = pathOf(settings);
-    set.emplace(openData(session.program(), settings.text("eval.data.format", "text"), path, 0,
+    set.emplace(openData(executor.program(), settings.text("eval.data.format", "text"), path, 0,
                          /*shuffle=*/false));
-    countBatches(session.program(), *set, path, 0);
+    countBatches(executor.program(), *set, path, 0);
   });
   return std::move(*set);
 }
@@ -75,28 +75,28 @@ std::string listOf(const NamedLosses &losses, int digits) {
 
 } // namespace
 
-bool canEvaluate(Session &session) {
-  return session.hasFunction(function);
+bool canEvaluate(Executor &executor) {
+  return executor.hasFunction(function);
 }
 
-Evaluation::Evaluation(Session &session, const Settings &settings)
-    : session(session), interval(settings.integer("eval.every", 0)),
-      data(openSet(session, settings)),
-      batches(countBatches(session.program(), data, pathOf(settings),
+Evaluation::Evaluation(Executor &executor, const Settings &settings)
+    : executor(executor), interval(settings.integer("eval.every", 0)),
+      data(openSet(executor, settings)),
+      batches(countBatches(executor.program(), data, pathOf(settings),
                            settings.integer("eval.batches", 0))),
-      reader(session, function) {
-  session.prepare(function); // beside a run, before its first step
+      reader(executor, function) {
+  executor.prepare(function); // beside a run, before its first step
 }
 
 std::optional<EvaluationResult> Evaluation::run(const std::function<bool()> &isStopped) {
   auto begin = std::chrono::steady_clock::now();
-  const Program &program = session.program();
+  const Program &program = executor.program();
   EvaluationResult result;
   for (int64_t batch = 0; batch < batches; ++batch) {
     reader.load(data, batch * program.batch);
-    session.run(function);
-    result.loss += session.readScalar("loss", function);
-    add(result.losses, session.readLosses(function));
+    executor.run(function);
+    result.loss += executor.readScalar("loss", function);
+    add(result.losses, executor.readLosses(function));
     if (batch + 1 < batches && isStopped())
       return std::nullopt;
   }
@@ -113,21 +113,21 @@ std::optional<EvaluationResult> Evaluation::run(const std::function<bool()> &isS
   return result;
 }
 
-int evaluate(Session &session, const Options &options, const Settings &settings) {
-  session.world().together([&] {
-    if (!canEvaluate(session))
+int evaluate(Executor &executor, const Options &options, const Settings &settings) {
+  executor.world().runCollectively([&] {
+    if (!canEvaluate(executor))
       throw UserError("this program was compiled without evaluation; rebuild it with a set: titanc "
                       "build FILE.titan --set 'eval.data.path=\"TEXT\"'");
     if (options.initFrom.empty())
       throw UserError("eval needs weights: pass --init-from DIR or FILE.safetensors");
   });
-  Evaluation evaluation(session, settings);
-  loadWeights(session, options.initFrom);
+  Evaluation evaluation(executor, settings);
+  loadWeights(executor, options.initFrom);
   if (options.dryRun)
     return 0;
   const EvaluationResult result = *evaluation.run([] { return false; });
-  int digits = session.program().dtype == DType::F64 ? 17 : 9;
-  if (session.isFirst())
+  int digits = executor.program().dtype == DType::F64 ? 17 : 9;
+  if (executor.isFirst())
     fmt::print(
         "loss {:.{}g}{}{}  {} tokens in {}\n", result.loss, digits, listOf(result.losses, digits),
         result.perplexity ? fmt::format("  perplexity {:.{}g}", *result.perplexity, digits) : "",

@@ -28,7 +28,7 @@ struct EvaluationResult {
 class Evaluation {
 public:
   /// The set is eval.data.path.
-  Evaluation(Session &session, const Settings &settings);
+  Evaluation(Executor &executor, const Settings &settings);
 
   /// Steps between evaluations of a run; 0: never.
   int64_t every() const { return interval; }
@@ -37,7 +37,7 @@ public:
   std::optional<EvaluationResult> run(const std::function<bool()> &isStopped);
 
 private:
-  Session &session;
+  Executor &executor;
   int64_t interval;
   DataSource data;
   int64_t batches;
@@ -45,9 +45,9 @@ private:
 };
 
 /// True if the program was compiled with an entry point for evaluation.
-bool canEvaluate(Session &session);
+bool canEvaluate(Executor &executor);
 
 /// `EXE eval`: prints loss and perplexity of --init-from's weights.
-int evaluate(Session &session, const Options &options, const Settings &settings);
+int evaluate(Executor &executor, const Options &options, const Settings &settings);
 
 } // namespace titan::rt

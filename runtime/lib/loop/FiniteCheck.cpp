@@ -12,7 +12,7 @@ namespace titan::rt {
 namespace {
 
 /// How often a skipped step is told of.
-constexpr int mostSkips = 10;
+constexpr int maxReports = 10;
 
 OnNonFinite policyOf(const Settings &settings) {
   const std::string word = settings.text("on_nonfinite", "stop");
@@ -23,25 +23,25 @@ OnNonFinite policyOf(const Settings &settings) {
 
 } // namespace
 
-FiniteCheck::FiniteCheck(Session &session, const Settings &settings, std::string runDirectory)
-    : session(session), policy(policyOf(settings)), runDirectory(std::move(runDirectory)),
+FiniteCheck::FiniteCheck(Executor &executor, const Settings &settings, std::string runDirectory)
+    : executor(executor), policy(policyOf(settings)), runDirectory(std::move(runDirectory)),
       loss(find("loss")), norm(find("grad_norm")) {}
 
 void FiniteCheck::begin(int64_t step, bool isFinite) {
-  judged = step;
+  checkedStep = step;
   finite = isFinite;
 }
 
 FiniteCheck::Scalar FiniteCheck::find(const char *name) const {
-  const Tensor *tensor = session.find(Role::Output, name, "train");
-  return {tensor, tensor ? session.dataOf(*tensor) : nullptr};
+  const Tensor *tensor = executor.find(Role::Output, name, "train");
+  return {tensor, tensor ? executor.dataOf(*tensor) : nullptr};
 }
 
 double FiniteCheck::read(const Scalar &scalar) const {
   if (!scalar.tensor)
     return 0;
-  if (!session.device().isHost())
-    return session.readScalar(scalar.tensor->name, "train");
+  if (!executor.device().isHost())
+    return executor.readScalar(scalar.tensor->name, "train");
   return scalar.tensor->info.dtype == DType::F64 ? *reinterpret_cast<const double *>(scalar.data)
                                                  : *reinterpret_cast<const float *>(scalar.data);
 }
@@ -58,22 +58,22 @@ std::string FiniteCheck::describe() const {
                      number(read(norm)));
 }
 
-void FiniteCheck::judge(int64_t step, bool isFinite) {
+void FiniteCheck::setResult(int64_t step, bool isFinite) {
   begin(step, isFinite);
   if (!finite)
     problem = describe();
 }
 
 bool FiniteCheck::isFinite(int64_t step) {
-  if (judged != step) {
-    session.device().synchronize();
-    judge(step, !session.anyRank(!readsFinite()));
+  if (checkedStep != step) {
+    executor.device().synchronize();
+    setResult(step, !executor.anyRank(!readsFinite()));
   }
   return finite;
 }
 
-bool FiniteCheck::isNews(int64_t step) const {
-  return judged == step && !finite && said < (policy == OnNonFinite::Warn ? 1 : mostSkips);
+bool FiniteCheck::isUnreported(int64_t step) const {
+  return checkedStep == step && !finite && reports < (policy == OnNonFinite::Warn ? 1 : maxReports);
 }
 
 std::string FiniteCheck::describeGood() const {
@@ -81,17 +81,17 @@ std::string FiniteCheck::describeGood() const {
   return good.empty() ? "there is no checkpoint of a step before; " : "'" + good + "' is good: ";
 }
 
-void FiniteCheck::answer(int64_t step, Reporter &report) {
+void FiniteCheck::handleNonFinite(int64_t step, Reporter &report) {
   if (policy == OnNonFinite::Stop)
     throw NotFinite(fmt::format("step {}: {}, so the run stops (`on_nonfinite`); {}go on with a "
                                 "lower `optimizer.lr`, or with `clip`",
                                 step, problem, describeGood()));
-  if (!isNews(step))
+  if (!isUnreported(step))
     return;
-  ++said;
+  ++reports;
   if (policy == OnNonFinite::Skip)
     report.warn("step {}: {}, so its update is skipped{}", step, problem,
-                said == mostSkips ? "; further ones are not said" : "");
+                reports == maxReports ? "; further ones are not said" : "");
   else
     report.warn("step {}: {}; checkpoints from here on are of no use, are marked so, and take the "
                 "place of none that is good: go on from the one before with a lower "

@@ -3,7 +3,7 @@
 
 #include "Reporter.h"
 #include "settings/Settings.h"
-#include "state/Session.h"
+#include "state/Executor.h"
 
 #include <string>
 
@@ -17,7 +17,7 @@ enum class OnNonFinite {
 
 class FiniteCheck {
 public:
-  FiniteCheck(Session &session, const Settings &settings, std::string runDirectory);
+  FiniteCheck(Executor &executor, const Settings &settings, std::string runDirectory);
 
   /// A run begins after this step.
   void begin(int64_t step, bool isFinite);
@@ -27,16 +27,16 @@ public:
   /// which overwrites both.
   bool readsFinite() const;
   /// What all ranks have agreed on of the latest step, which reads as it was.
-  void judge(int64_t step, bool isFinite);
+  void setResult(int64_t step, bool isFinite);
   /// Of the latest step, the same on all ranks, which all call it. A device is waited for.
   bool isFinite(int64_t step);
 
   /// Whether the latest step is known not to be finite, and that is worth saying.
-  bool isNews(int64_t step) const;
+  bool isUnreported(int64_t step) const;
   /// Whether the latest step is the run's end. All ranks call it.
   bool endsRun(int64_t step) { return policy == OnNonFinite::Stop && !isFinite(step); }
   /// Of a step that is not finite: throws NotFinite where it ends the run, else says so.
-  void answer(int64_t step, Reporter &report);
+  void handleNonFinite(int64_t step, Reporter &report);
 
 private:
   struct Scalar {
@@ -48,15 +48,15 @@ private:
   std::string describe() const;
   std::string describeGood() const;
 
-  Session &session;
+  Executor &executor;
   const OnNonFinite policy;
   const std::string runDirectory;
   const Scalar loss, norm;
 
-  int64_t judged = 0;  // the step that is known of
-  bool finite = true;  // that step
-  std::string problem; // of the latest step that was not
-  int said = 0;
+  int64_t checkedStep = 0; // the step that is known of
+  bool finite = true;      // that step
+  std::string problem;     // of the latest step that was not
+  int reports = 0;
 };
 
 } // namespace titan::rt

@@ -16,8 +16,8 @@ void Profiler::beforeStep() {
   if (steps == 0)
     return;
   if (seen == skipped) {
-    trace.emplace(session.device(), session.world().rank());
-    session.setTrace(&*trace);
+    trace.emplace(executor.device(), executor.world().rank());
+    executor.setTrace(&*trace);
   } else if (seen == skipped + steps) {
     finish();
   }
@@ -25,17 +25,17 @@ void Profiler::beforeStep() {
 }
 
 void Profiler::finish() {
-  if (steps > 0 && seen <= skipped && session.isFirst())
+  if (steps > 0 && seen <= skipped && executor.isFirst())
     std::fprintf(stderr, "warning: there is no profile: it begins with the third step, and the run "
                          "had no more than two\n");
   if (!trace)
     return;
-  session.setTrace(nullptr);
+  executor.setTrace(nullptr);
   std::filesystem::path folder = std::filesystem::path(runDirectory) / "profile";
   createDirectories(folder);
-  trace->write((folder / fmt::format("rank-{}.json", session.world().rank())).string());
+  trace->write((folder / fmt::format("rank-{}.json", executor.world().rank())).string());
   trace.reset();
-  if (session.isFirst())
+  if (executor.isFirst())
     std::printf("profile in %s\n", folder.c_str());
 }
 

@@ -1,7 +1,7 @@
 // Takes a profile of some steps of a run (`--profile`) and writes it to the run's directory.
 #pragma once
 
-#include "state/Session.h"
+#include "state/Executor.h"
 
 #include "profile/Trace.h"
 
@@ -14,8 +14,8 @@ namespace titan::rt {
 class Profiler {
 public:
   /// Of `steps` steps (0: none). The first two of a process are left out.
-  Profiler(Session &session, std::string runDirectory, int64_t steps)
-      : session(session), runDirectory(std::move(runDirectory)), steps(steps) {}
+  Profiler(Executor &executor, std::string runDirectory, int64_t steps)
+      : executor(executor), runDirectory(std::move(runDirectory)), steps(steps) {}
 
   /// Call it before every step, and `finish` after the last one.
   void beforeStep();
@@ -31,7 +31,7 @@ public:
   }
 
 private:
-  Session &session;
+  Executor &executor;
   std::string runDirectory;
   int64_t steps;
   int64_t seen = 0;           // steps that have begun

@@ -18,16 +18,16 @@ double withoutSign(double value) {
 }
 
 /// Of one rank's device, in TFLOP/s, where it is said or published.
-std::optional<double> peakTflopsOf(Session &session, const Settings &settings) {
+std::optional<double> peakTflopsOf(Executor &executor, const Settings &settings) {
   if (double said = settings.number("metrics.peak_tflops", 0); said > 0)
     return said;
-  return publishedPeakTflops(session.device().name(), settings.text("precision.compute", ""));
+  return publishedPeakTflops(executor.device().name(), settings.text("precision.compute", ""));
 }
 
 } // namespace
 
-Progress::Progress(Session &session, const Settings &settings, int64_t last)
-    : session(session), last(last), peakTflops(peakTflopsOf(session, settings)) {}
+Progress::Progress(Executor &executor, const Settings &settings, int64_t last)
+    : executor(executor), last(last), peakTflops(peakTflopsOf(executor, settings)) {}
 
 void Progress::begin(int64_t step) {
   beginning = rowTime = Clock::now();
@@ -35,13 +35,13 @@ void Progress::begin(int64_t step) {
 }
 
 MetricsRow Progress::row(int64_t step, double rate, double secondsSinceRow) {
-  const Program &program = session.program();
+  const Program &program = executor.program();
   MetricsRow row;
   row.step = step;
-  row.loss = withoutSign(session.readScalar("loss", "train"));
-  row.losses = session.readLosses("train");
-  row.maxLoss = session.readGreatestSummand("own_loss", "train");
-  row.gradNorm = withoutSign(session.readScalar("grad_norm", "train"));
+  row.loss = withoutSign(executor.readScalar("loss", "train"));
+  row.losses = executor.readLosses("train");
+  row.maxLoss = executor.readMaxUnreduced("local_loss", "train");
+  row.gradNorm = withoutSign(executor.readScalar("grad_norm", "train"));
   row.lr = rate;
   row.tokens = step * program.batch * program.seq;
   row.tokensPerSecond =
@@ -49,8 +49,8 @@ MetricsRow Progress::row(int64_t step, double rate, double secondsSinceRow) {
   row.tflops = row.tokensPerSecond * program.flopsPerToken * 1e-12;
   row.modelTflops = row.tokensPerSecond * program.modelFlopsPerToken * 1e-12;
   if (peakTflops)
-    row.mfu = 100 * row.modelTflops / session.world().size() / *peakTflops;
-  row.memoryBytes = session.device().peakMemoryBytes();
+    row.mfu = 100 * row.modelTflops / executor.world().size() / *peakTflops;
+  row.memoryBytes = executor.device().peakMemoryBytes();
   row.time = seconds();
   return row;
 }

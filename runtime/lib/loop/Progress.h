@@ -2,7 +2,7 @@
 #pragma once
 
 #include "settings/Settings.h"
-#include "state/Session.h"
+#include "state/Executor.h"
 
 #include "metrics/Metrics.h"
 
@@ -16,7 +16,7 @@ public:
   using Clock = std::chrono::steady_clock;
 
   /// `last` is the step to end after.
-  Progress(Session &session, const Settings &settings, int64_t last);
+  Progress(Executor &executor, const Settings &settings, int64_t last);
 
   /// Starts the clocks, before the step after this one.
   void begin(int64_t step);
@@ -35,7 +35,7 @@ public:
   double secondsLeft(int64_t step) const;
 
 private:
-  Session &session;
+  Executor &executor;
   int64_t last, firstStep = 0, rowStep = 0;
   std::optional<double> peakTflops; // of one rank's device
   Clock::time_point beginning, rowTime;

@@ -3,7 +3,7 @@
 // a reduction is missing or a kernel's result depends on the rank, and training goes wrong slowly.
 #pragma once
 
-#include "state/Session.h"
+#include "state/Executor.h"
 
 #include <optional>
 #include <span>
@@ -11,17 +11,18 @@
 
 namespace titan::rt {
 
-/// What a rank holds of a tensor: which part (Layout::part), and the checksum of its bytes.
-struct HeldPart {
-  int64_t part;
+/// What a rank holds of a tensor: which part (ShardLayout::shardIndex), and the checksum of its
+/// bytes.
+struct HeldShard {
+  int64_t shard;
   int64_t checksum;
 };
 
 /// Two ranks that hold the same part with different bytes, the lowest such; `held` is by rank.
-std::optional<std::pair<size_t, size_t>> findDifference(std::span<const HeldPart> held);
+std::optional<std::pair<size_t, size_t>> findDifference(std::span<const HeldShard> held);
 
 /// Compares parameters and optimizer state of all ranks. Every rank calls it, and all find the
 /// same. Throws Fault naming the tensor and two ranks.
-void checkReplicas(Session &session);
+void checkReplicas(Executor &executor);
 
 } // namespace titan::rt

@@ -11,7 +11,7 @@ namespace titan::rt {
 
 namespace {
 
-StatusFile *toldByHandlers = nullptr;
+StatusFile *handlerStatusFile = nullptr;
 
 constexpr double gibibyte = 1 << 30;
 
@@ -36,21 +36,21 @@ void addLosses(Scalars &scalars, const std::string &section, const NamedLosses &
 } // namespace
 
 void Reporter::begin(int64_t step) {
-  if (!session.isFirst())
+  if (!executor.isFirst())
     return;
   std::filesystem::path folder(directory);
   metrics.emplace((folder / "metrics.jsonl").string(),
-                  session.program().dtype == DType::F64 ? 17 : 9, step);
+                  executor.program().dtype == DType::F64 ? 17 : 9, step);
   events.emplace((folder / "tensorboard").string(), step);
 }
 
 /// The tags are TorchTitan's, and so is what they count: throughput, tflops and mfu are of one
 /// device, the latter two by its formula.
 void Reporter::row(const MetricsRow &row, double secondsLeft, double seconds, double dataSeconds) {
-  if (!session.isFirst())
+  if (!executor.isFirst())
     return;
   metrics->append(row);
-  double ranks = session.world().size();
+  double ranks = executor.world().size();
   Scalars scalars = {{"loss_metrics/global_avg_loss", row.loss},
                      {"loss_metrics/global_max_loss", row.maxLoss.value_or(row.loss)},
                      {"grad_norm", row.gradNorm},
@@ -62,7 +62,7 @@ void Reporter::row(const MetricsRow &row, double secondsLeft, double seconds, do
                      {"n_tokens_seen", static_cast<double>(row.tokens)},
                      {"lr/AdamW", row.lr}};
   addLosses(scalars, "loss_metrics/", row.losses);
-  addMemory(scalars, "", session.device());
+  addMemory(scalars, "", executor.device());
   if (row.mfu)
     scalars.push_back({"mfu(%)", *row.mfu});
   events->append(row.step, scalars);
@@ -72,27 +72,27 @@ void Reporter::row(const MetricsRow &row, double secondsLeft, double seconds, do
 }
 
 void Reporter::sync() {
-  if (!session.isFirst())
+  if (!executor.isFirst())
     return;
   metrics->sync();
   events->sync();
 }
 
 void Reporter::evaluation(int64_t step, const EvaluationResult &result) {
-  if (!session.isFirst())
+  if (!executor.isFirst())
     return;
   double tokensPerSecond = static_cast<double>(result.tokens) / result.seconds;
   Scalars scalars = {
       {"validation_metrics/loss", result.loss},
-      {"validation_metrics/throughput(tps)", tokensPerSecond / session.world().size()}};
+      {"validation_metrics/throughput(tps)", tokensPerSecond / executor.world().size()}};
   addLosses(scalars, "validation_metrics/", result.losses);
-  addMemory(scalars, "validation_metrics/", session.device());
+  addMemory(scalars, "validation_metrics/", executor.device());
   events->append(step, scalars);
   say("step {}  evaluation: loss {:.4f} on {} tokens", step, result.loss, result.tokens);
 }
 
 void Reporter::status(RunStatus status) {
-  if (!session.isFirst())
+  if (!executor.isFirst())
     return;
   const bool begins = !statusFile;
   const std::string path = (std::filesystem::path(directory) / "status.json").string();
@@ -101,9 +101,9 @@ void Reporter::status(RunStatus status) {
       say("note: the run before ended without a word {}: it was killed, or its machine went down",
           before);
     statusFile.emplace(path, horizon);
-    toldByHandlers = &*statusFile;
-    tellOfEnds([](int exitStatus, const SafeText &message) {
-      toldByHandlers->writeFromHandler(exitStatus, message);
+    handlerStatusFile = &*statusFile;
+    setExitHook([](int exitStatus, const SafeText &message) {
+      handlerStatusFile->writeFromHandler(exitStatus, message);
     });
   }
   status.weights = finalWeights;
@@ -112,7 +112,7 @@ void Reporter::status(RunStatus status) {
 }
 
 Reporter::~Reporter() {
-  tellOfEnds(nullptr);
+  setExitHook(nullptr);
 }
 
 } // namespace titan::rt

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "Evaluation.h"
-#include "state/Session.h"
+#include "state/Executor.h"
 
 #include "metrics/EventFile.h"
 #include "metrics/Metrics.h"
@@ -19,8 +19,8 @@ namespace titan::rt {
 class Reporter {
 public:
   /// `last` is the step to end after, `horizon` that of the schedule.
-  Reporter(Session &session, std::string directory, int64_t last, int64_t horizon)
-      : session(session), directory(std::move(directory)), last(last), horizon(horizon) {}
+  Reporter(Executor &executor, std::string directory, int64_t last, int64_t horizon)
+      : executor(executor), directory(std::move(directory)), last(last), horizon(horizon) {}
   ~Reporter();
   Reporter(const Reporter &) = delete;
   Reporter &operator=(const Reporter &) = delete;
@@ -44,20 +44,20 @@ public:
   }
 
   template <typename... Args> void say(fmt::format_string<Args...> format, Args &&...args) {
-    if (!session.isFirst())
+    if (!executor.isFirst())
       return;
     std::printf("%s\n", fmt::format(format, std::forward<Args>(args)...).c_str());
     std::fflush(stdout);
   }
 
   template <typename... Args> void warn(fmt::format_string<Args...> format, Args &&...args) {
-    if (session.isFirst())
+    if (executor.isFirst())
       std::fprintf(stderr, "warning: %s\n",
                    fmt::format(format, std::forward<Args>(args)...).c_str());
   }
 
 private:
-  Session &session;
+  Executor &executor;
   std::string directory;
   int64_t last, horizon;
   std::optional<MetricsFile> metrics;

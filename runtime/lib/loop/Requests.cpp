@@ -4,18 +4,18 @@
 
 namespace titan::rt {
 
-Requests agreedRequests(Session &session, bool isFinite) {
+Requests agreeOnRequests(Executor &executor, bool isFinite) {
   float all[] = {static_cast<float>(stopSignal()), saveSignal() ? 1.0F : 0.0F,
                  isFinite ? 0.0F : 1.0F};
-  session.greatest(all);
+  executor.maxOverRanks(all);
   const Requests agreed{static_cast<int>(all[0]), all[1] > 0, all[2] == 0};
   if (agreed.save)
-    answerSaveSignal();
+    acknowledgeSaveSignal();
   return agreed;
 }
 
-int agreedStop(Session &session) {
-  return session.greatest(stopSignal());
+int agreeOnStop(Executor &executor) {
+  return executor.maxOverRanks(stopSignal());
 }
 
 } // namespace titan::rt

@@ -1,7 +1,7 @@
 // What a training run does after a step must be the same on all ranks, whoever of them was asked.
 #pragma once
 
-#include "state/Session.h"
+#include "state/Executor.h"
 
 namespace titan::rt {
 
@@ -12,8 +12,8 @@ struct Requests {
 };
 
 /// One exchange of a few numbers. `isFinite`: of this rank; all must find it. All ranks call it.
-Requests agreedRequests(Session &session, bool isFinite);
+Requests agreeOnRequests(Executor &executor, bool isFinite);
 /// The signal that asks to stop, alone: whether to save is left for after the next step.
-int agreedStop(Session &session);
+int agreeOnStop(Executor &executor);
 
 } // namespace titan::rt

@@ -52,19 +52,19 @@ void arm() {
   alarm(static_cast<unsigned>(seconds));
 }
 
-[[noreturn]] void giveUp() {
+[[noreturn]] void exitUnsaved() {
   SafeText message;
   const char *name = sigabbrev_np(received);
   if (phase == StopPhase::Starting) {
     message << "stopped by SIG" << name << " while it started; nothing was trained";
-    leaveFromHandler(ExitStoppedBySignal, message);
+    exitFromHandler(ExitStoppedBySignal, message);
   }
   message << "SIG" << name << " came " << (now() - receivedAt) << " s ago and "
           << (phase == StopPhase::Saving ? "the checkpoint is not saved yet"
                                          : "the step has not ended");
-  addPlace(message);
+  addLocation(message);
   message << "; the process ends without saving";
-  leaveFromHandler(ExitFault, message);
+  exitFromHandler(ExitFault, message);
 }
 
 extern "C" void rememberStop(int signal) {
@@ -74,7 +74,7 @@ extern "C" void rememberStop(int signal) {
     signal = SIGTERM;
   }
   if (signal == SIGALRM && received != 0 && now() >= deadline)
-    giveUp();
+    exitUnsaved();
   if (received == 0) {
     receivedAt = now();
     received = signal;
@@ -94,7 +94,7 @@ extern "C" void rememberSave(int) {
 }
 
 /// Has `handler` answer a signal that nobody ignores or answers yet.
-void answer(int signal, void (*handler)(int)) {
+void installHandler(int signal, void (*handler)(int)) {
   struct sigaction inherited = {};
   sigaction(signal, nullptr, &inherited);
   if (inherited.sa_handler != SIG_DFL)
@@ -119,14 +119,14 @@ int64_t timeoutOf(const char *text) {
 } // namespace
 
 // No memory may be asked for, and a sanitizer is not ready yet.
-__attribute__((no_sanitize("address", "thread", "undefined"))) void holdStopSignals() {
+__attribute__((no_sanitize("address", "thread", "undefined"))) void blockStopSignals() {
   uint64_t mask = uint64_t{1} << (SIGUSR1 - 1);
   for (int signal : stopping)
     mask |= uint64_t{1} << (signal - 1);
   syscall(SYS_rt_sigprocmask, SIG_BLOCK, &mask, nullptr, sizeof mask);
 }
 
-void releaseStopSignals() {
+void unblockStopSignals() {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGUSR1);
@@ -139,15 +139,15 @@ void catchStopSignals() {
   limit = timeout = timeoutOf(std::getenv("TITAN_STOP_TIMEOUT"));
   enterStopPhase(StopPhase::Starting);
   for (int signal : stopping)
-    answer(signal, rememberStop);
-  answer(SIGUSR1, rememberSave);
+    installHandler(signal, rememberStop);
+  installHandler(SIGUSR1, rememberSave);
   std::signal(SIGPIPE, SIG_IGN);
-  releaseStopSignals();
+  unblockStopSignals();
 }
 
 void stopWithParent() {
   parent = getppid();
-  answer(orphanSignal(), rememberStop);
+  installHandler(orphanSignal(), rememberStop);
   prctl(PR_SET_PDEATHSIG, orphanSignal());
   if (getppid() != parent) // it ended meanwhile
     raise(SIGTERM);
@@ -165,7 +165,7 @@ bool saveSignal() {
   return saves != answered;
 }
 
-void answerSaveSignal() {
+void acknowledgeSaveSignal() {
   answeredAt = now();
   answered = saves;
 }

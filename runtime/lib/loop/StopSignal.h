@@ -22,9 +22,9 @@ namespace titan::rt {
 /// TITAN_STOP_TIMEOUT is no number of seconds.
 void catchStopSignals();
 /// Other commands: signals have the system's effect, also those that came until now.
-void releaseStopSignals();
+void unblockStopSignals();
 /// Before the C library is ready, by system calls alone: signals wait until one of the above.
-void holdStopSignals();
+void blockStopSignals();
 
 /// Has the process stop as by SIGTERM when the process that started it ends.
 void stopWithParent();
@@ -37,7 +37,7 @@ std::string signalName(int signal);
 /// Whether SIGUSR1 has come since the last answer. The answer holds for what ranks that were told
 /// alike receive within the next seconds.
 bool saveSignal();
-void answerSaveSignal();
+void acknowledgeSaveSignal();
 
 /// What the process is doing, which says how long it may take to answer.
 enum class StopPhase { Starting, Running, Saving };

@@ -12,9 +12,9 @@
 #include "checkpoint/Verify.h"
 #include "data/BatchReader.h"
 #include "data/Data.h"
+#include "rundir/Archive.h"
 #include "rundir/Outputs.h"
 #include "rundir/RunDirectory.h"
-#include "rundir/SetAside.h"
 #include "state/TensorFiles.h"
 
 #include "base/Error.h"
@@ -39,19 +39,19 @@ double secondsSince(Progress::Clock::time_point begin) {
 
 class Trainer {
 public:
-  Trainer(Session &session, const Options &options, const Settings &settings)
-      : session(session), options(options), settings(settings), schedule(scheduleOf(settings)),
-        directory(session, runDirectory(session.program(), options)),
+  Trainer(Executor &executor, const Options &options, const Settings &settings)
+      : executor(executor), options(options), settings(settings), schedule(scheduleOf(settings)),
+        directory(executor, runDirectory(executor.program(), options)),
         last(std::min(options.stopAt.value_or(schedule.steps), schedule.steps)),
         saveEvery(settings.integer("checkpoint.every", 0)),
-        peakRate(settings.number("optimizer.lr", 1e-3)), progress(session, settings, last),
-        report(session, directory.path(), last, schedule.steps), reader(session, "train"),
-        profiler(session, directory.path(), options.profile),
-        check(session, settings, directory.path()) {}
+        peakRate(settings.number("optimizer.lr", 1e-3)), progress(executor, settings, last),
+        report(executor, directory.path(), last, schedule.steps), reader(executor, "train"),
+        profiler(executor, directory.path(), options.profile),
+        check(executor, settings, directory.path()) {}
 
   int run() {
     openSets();
-    checkOutputs(session, options, directory.path());
+    checkOutputs(executor, options, directory.path());
     if (options.dryRun) {
       loadState();
       return ExitSuccess;
@@ -61,7 +61,8 @@ public:
       loadState();                // what cannot be gone on from is left as it is
     } catch (const UserError &) { // of which all ranks know, each with its own words
       directory.removeNew();
-      session.barrier("removing a run's directory"); // who ends first has a launcher end the others
+      executor.barrier(
+          "removing a run's directory"); // who ends first has a launcher end the others
       throw;
     } catch (const std::exception &) {
       directory.removeNew();
@@ -70,7 +71,7 @@ public:
     beginFiles();
     report.status({.step = step});
     try {
-      session.prepare("train");
+      executor.prepare("train");
       return loop();
     } catch (const NotFinite &error) {
       report.status({"nonfinite", step, ExitNotFinite, error.what()});
@@ -89,14 +90,14 @@ public:
 private:
   void openSets() {
     const std::string path = settings.text("data.path", "");
-    session.world().together([&] {
+    executor.world().runCollectively([&] {
       if (path.empty())
         throw UserError("there are no data to train on: pass --data FILE");
-      data.emplace(openData(session.program(), settings.text("data.format", "text"), path, seed(),
+      data.emplace(openData(executor.program(), settings.text("data.format", "text"), path, seed(),
                             /*shuffle=*/true));
     });
-    if (canEvaluate(session) && settings.integer("eval.every", 0) > 0)
-      evaluation.emplace(session, settings);
+    if (canEvaluate(executor) && settings.integer("eval.every", 0) > 0)
+      evaluation.emplace(executor, settings);
   }
 
   uint64_t seed() const { return static_cast<uint64_t>(settings.integer("seed", 0)); }
@@ -104,26 +105,27 @@ private:
   /// What a user might not expect of files that are there.
   void explainBeginning() {
     if (saved < 0)
-      if (std::string aside = setAsideRun(directory.path()); !aside.empty())
+      if (std::string archive = archiveRun(directory.path()); !archive.empty())
         report.say("note: begins anew; weights and checkpoints of the run before are in '{}'",
-                   aside);
+                   archive);
     if (saved >= last)
       report.say("note: the checkpoint is of step {}, so nothing is left to train until step {}",
                  saved, last);
   }
 
   void beginFiles() {
-    if (session.isFirst()) {
+    if (executor.isFirst()) {
       explainBeginning();
       if (std::error_code absent; saved < 0) // before the settings beside them are others
         fs::remove(directory.file("metrics.jsonl"), absent);
       writeFileAtomically(directory.file("config.toml"), settings.toToml(), Sync::Content);
-      writeFileAtomically(directory.file("program.titan"), session.program().source, Sync::Content);
+      writeFileAtomically(directory.file("program.titan"), executor.program().source,
+                          Sync::Content);
     }
     if (!options.saveInitial.empty())
       save(options.saveInitial, Role::Parameter);
     report.begin(step);
-    if (session.isFirst())
+    if (executor.isFirst())
       syncDirectory(directory.path());
     if (schedule.warmup > schedule.steps)
       report.warn(
@@ -134,19 +136,19 @@ private:
 
   /// A checkpoint wins over --init-from, that over fresh values.
   void loadState() {
-    if (std::optional<Manifest> found = resumeFrom(session, directory.path(), options.resume)) {
+    if (std::optional<Manifest> found = resumeFrom(executor, directory.path(), options.resume)) {
       if (!options.initFrom.empty())
         report.say("note: the checkpoint's weights are taken, not those of --init-from");
       continueFrom(*found);
     } else if (!options.initFrom.empty()) {
-      loadWeights(session, options.initFrom);
+      loadWeights(executor, options.initFrom);
     } else {
-      initializeParameters(session, seed());
+      initializeParameters(executor, seed());
     }
   }
 
   void continueFrom(const Manifest &found) {
-    session.world().together([&] {
+    executor.world().runCollectively([&] {
       if (found.seed != seed())
         throw UserError(fmt::format("the checkpoint is of a run with seed {}, this one has seed "
                                     "{}: samples would come twice; pass --seed {}, or begin anew "
@@ -183,7 +185,7 @@ private:
     firstStep = step;
     progress.begin(step);
     enterStopPhase(StopPhase::Running);
-    if (int stop = agreedStop(session); stop && step < last)
+    if (int stop = agreeOnStop(executor); stop && step < last)
       return stopped(stop);
     while (step < last) {
       const Progress::Clock::time_point begin = Progress::Clock::now();
@@ -193,8 +195,8 @@ private:
       noteStep(secondsSince(begin));
       report.stepEnded(step);
       const bool evaluates = evaluation && (step % evaluation->every() == 0 || step == last);
-      if (all.stop || all.save || evaluates || check.isNews(step) || step % options.logEvery == 0 ||
-          step == firstStep + 1 || step == last)
+      if (all.stop || all.save || evaluates || check.isUnreported(step) ||
+          step % options.logEvery == 0 || step == firstStep + 1 || step == last)
         profiler.during("metrics", [&] { log(evaluates, all.stop); });
       if (all.stop && step < last)
         return stopped(all.stop);
@@ -212,9 +214,9 @@ private:
     compareReplicas();
     enterStopPhase(StopPhase::Saving);
     const std::string weights = directory.file("model.safetensors");
-    orFault([&] {
+    asFault([&] {
       save(weights, Role::Parameter);
-      if (session.isFirst())
+      if (executor.isFirst())
         report.weights(checksumOfWeights(directory.path()));
       report.sync();
     });
@@ -229,15 +231,15 @@ private:
     saveRun();
     if (asked)
       report.say("saved step {}, as SIGUSR1 asks", step);
-    return agreedStop(session);
+    return agreeOnStop(executor);
   }
 
   /// Whether the loss is finite is part of it where that is known without waiting for a device.
   Requests agreeAfterStep() {
-    if (!session.device().isHost())
-      return agreedRequests(session, true);
-    const Requests all = agreedRequests(session, check.readsFinite());
-    check.judge(step, all.isFinite);
+    if (!executor.device().isHost())
+      return agreeOnRequests(executor, true);
+    const Requests all = agreeOnRequests(executor, check.readsFinite());
+    check.setResult(step, all.isFinite);
     return all;
   }
 
@@ -245,13 +247,13 @@ private:
     const Progress::Clock::time_point begin = Progress::Clock::now();
     profiler.during("data", [&] { reader.load(*data, sample); });
     progress.addDataSeconds(secondsSince(begin));
-    sample += session.program().batch;
+    sample += executor.program().batch;
     ++step;
     rate = peakRate * schedule.factor(step);
-    session.writeScalar("lr", rate);
-    session.writeScalar("step", static_cast<double>(step));
-    session.writeScalar("seed", static_cast<double>(settings.integer("seed", 0)));
-    profiler.during("step", [&] { session.run("train"); });
+    executor.writeScalar("lr", rate);
+    executor.writeScalar("step", static_cast<double>(step));
+    executor.writeScalar("seed", static_cast<double>(settings.integer("seed", 0)));
+    profiler.during("step", [&] { executor.run("train"); });
     if (step == firstStep + 1 && !options.saveGradients.empty())
       save(options.saveGradients, Role::Gradient);
   }
@@ -260,7 +262,7 @@ private:
     if (saved == step)
       return;
     if (check.endsRun(step))
-      check.answer(step, report);
+      check.handleNonFinite(step, report);
     compareReplicas();
     enterStopPhase(StopPhase::Saving);
     Manifest position;
@@ -268,27 +270,28 @@ private:
     position.seed = seed();
     position.sample = sample;
     position.samplesInEpoch = data->order().windows();
-    position.run = session.program().name;
-    position.model = session.program().model;
+    position.run = executor.program().name;
+    position.model = executor.program().model;
     position.isFinite = check.isFinite(step);
     position.horizon = schedule.steps;
     profiler.during("checkpoint", [&] {
       report.sync(); // a run goes on behind these rows
-      orFault([&] {
-        saveCheckpoint(session, directory.path(), position, settings.integer("checkpoint.keep", 0));
+      asFault([&] {
+        saveCheckpoint(executor, directory.path(), position,
+                       settings.integer("checkpoint.keep", 0));
       });
     });
     enterStopPhase(StopPhase::Running);
     // What was the end is not any more, and would be taken for it.
     std::error_code absent;
-    if (session.isFirst())
+    if (executor.isFirst())
       fs::remove(directory.file("model.safetensors"), absent);
     saved = step;
   }
 
   void compareReplicas() {
     if (options.checkReplicas)
-      checkReplicas(session);
+      checkReplicas(executor);
   }
 
   int stopped(int signal) {
@@ -303,14 +306,14 @@ private:
   /// All ranks evaluate, unless a signal asks to stop (`stop`, which one may become meanwhile); the
   /// first one writes.
   void log(bool evaluates, int &stop) {
-    session.device().synchronize(); // what a device still computes is time of these steps
+    executor.device().synchronize(); // what a device still computes is time of these steps
     const double seconds = progress.secondsSinceRow();
     // First, since an evaluation overwrites the step's outputs.
     MetricsRow row = progress.row(step, rate, seconds);
     const bool ends = check.endsRun(step);
     std::optional<EvaluationResult> result;
     if (evaluates && !stop && !ends)
-      result = evaluation->run([&] { return (stop = agreedStop(session)) != 0; });
+      result = evaluation->run([&] { return (stop = agreeOnStop(executor)) != 0; });
     if (result) {
       row.evalLoss = result->loss;
       row.evalLosses = result->losses;
@@ -318,11 +321,11 @@ private:
     } else if (evaluates && stop && step == last) {
       report.say("note: the last evaluation is left out, since {} came", signalName(stop));
     }
-    if (session.isFirst())
-      orFault(
+    if (executor.isFirst())
+      asFault(
           [&] { report.row(row, progress.secondsLeft(step), seconds, progress.dataSeconds()); });
     if (!check.isFinite(step))
-      check.answer(step, report);
+      check.handleNonFinite(step, report);
     if (result)
       report.evaluation(step, *result);
     progress.endRow(step);
@@ -330,10 +333,10 @@ private:
 
   void save(const std::string &path, Role role) {
     Role roles[] = {role};
-    saveTensors(session, path, roles, {{"format", "pt"}});
+    saveTensors(executor, path, roles, {{"format", "pt"}});
   }
 
-  Session &session;
+  Executor &executor;
   const Options &options;
   const Settings &settings;
   Schedule schedule;
@@ -361,8 +364,8 @@ std::string runDirectory(const Program &program, const Options &options) {
   return options.out.empty() ? "runs/" + program.name : options.out;
 }
 
-int train(Session &session, const Options &options, const Settings &settings) {
-  return Trainer(session, options, settings).run();
+int train(Executor &executor, const Options &options, const Settings &settings) {
+  return Trainer(executor, options, settings).run();
 }
 
 } // namespace titan::rt

@@ -5,13 +5,13 @@
 
 #include "settings/Options.h"
 #include "settings/Settings.h"
-#include "state/Session.h"
+#include "state/Executor.h"
 
 namespace titan::rt {
 
 /// Trains as the options and settings say; returns the exit status (0, or 75 when a signal stopped
 /// the run after it was saved).
-int train(Session &session, const Options &options, const Settings &settings);
+int train(Executor &executor, const Options &options, const Settings &settings);
 
 /// The directory of the run: --out, or runs/ and the run's name.
 std::string runDirectory(const Program &program, const Options &options);

@@ -62,9 +62,9 @@ void writeManifest(const std::string &directory, const Manifest &written) {
 Measured measureFile(const std::string &directory, const Manifest::File &file) {
   Measured found;
   found.error =
-      readPieces((fs::path(directory) / file.name).string(), [&](std::span<const std::byte> piece) {
-        found.crc = crc32c(piece, found.crc);
-        found.bytes += static_cast<int64_t>(piece.size());
+      readChunks((fs::path(directory) / file.name).string(), [&](std::span<const std::byte> chunk) {
+        found.crc = crc32c(chunk, found.crc);
+        found.bytes += static_cast<int64_t>(chunk.size());
         return file.bytes == 0 || found.bytes <= file.bytes;
       });
   return found;

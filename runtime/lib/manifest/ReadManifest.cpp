@@ -21,9 +21,9 @@ namespace {
 using manifest::Json;
 
 constexpr size_t longestManifest = size_t{64} << 20;
-constexpr int deepest = 8; // of nested values
+constexpr int maxDepth = 8; // of nested values
 /// Steps and samples are counted on from here, without overflow.
-constexpr uint64_t mostCounted = uint64_t{1} << 62;
+constexpr uint64_t maxCount = uint64_t{1} << 62;
 
 /// A value and its name, "files[2].bytes". Every complaint names it.
 class Field {
@@ -107,7 +107,7 @@ Manifest::Content contentOf(const Field &field) {
 
 Manifest::File readFile(const Field &field) {
   return {fileNameOf(field.at("name")), contentOf(field.at("content")),
-          static_cast<int64_t>(field.at("bytes").whole(mostCounted)),
+          static_cast<int64_t>(field.at("bytes").whole(maxCount)),
           static_cast<uint32_t>(
               field.at(manifest::checksumKey).whole(std::numeric_limits<uint32_t>::max()))};
 }
@@ -133,13 +133,13 @@ Manifest readFields(const Json &json, int64_t stepOfName) {
     throw UserError("damaged: its checksum does not fit");
   Manifest read;
   Field step = whole.at("step");
-  read.step = static_cast<int64_t>(step.whole(mostCounted));
+  read.step = static_cast<int64_t>(step.whole(maxCount));
   if (stepOfName >= 0 && read.step != stepOfName)
     step.fail(fmt::format("is {}, but the folder is named step-{}", read.step, stepOfName));
   read.seed = whole.at("random").at("seed").whole(any);
-  read.sample = static_cast<int64_t>(whole.at("data").at("sample").whole(mostCounted));
+  read.sample = static_cast<int64_t>(whole.at("data").at("sample").whole(maxCount));
   read.samplesInEpoch =
-      static_cast<int64_t>(whole.at("data").at("samples_in_epoch").whole(mostCounted));
+      static_cast<int64_t>(whole.at("data").at("samples_in_epoch").whole(maxCount));
   if (whole.has("run"))
     read.run = whole.at("run").word();
   if (whole.has("model"))
@@ -147,15 +147,15 @@ Manifest readFields(const Json &json, int64_t stepOfName) {
   if (whole.has("finite"))
     read.isFinite = whole.at("finite").truth();
   if (whole.has("horizon"))
-    read.horizon = static_cast<int64_t>(whole.at("horizon").whole(mostCounted));
+    read.horizon = static_cast<int64_t>(whole.at("horizon").whole(maxCount));
   read.files = readFiles(whole.at("files"));
   return read;
 }
 
 Json parseJson(const std::string &text) {
   return Json::parse(text, [](int depth, Json::parse_event_t, Json &) {
-    if (depth > deepest)
-      throw UserError(fmt::format("damaged: it nests deeper than {} levels", deepest));
+    if (depth > maxDepth)
+      throw UserError(fmt::format("damaged: it nests deeper than {} levels", maxDepth));
     return true;
   });
 }
@@ -172,7 +172,7 @@ Manifest readManifest(const std::string &directory) {
   if (isAbsent(path))
     throw UserError(
         fmt::format("'{}' is not a checkpoint: it has no {}", directory, manifest::fileName));
-  const std::string text = readWhole(path, longestManifest);
+  const std::string text = readWholeFile(path, longestManifest);
   try {
     return readFields(parseJson(text), stepOfDirectory(directory));
   } catch (const Json::exception &error) {

@@ -191,7 +191,8 @@ std::optional<RunStatus::Weights> readWeightsOfStatus(const std::string &path) {
   constexpr size_t longest = size_t{1} << 20;
   if (!isRegular(path))
     return std::nullopt;
-  auto json = nlohmann::json::parse(readWhole(path, longest), nullptr, /*allow_exceptions=*/false);
+  auto json =
+      nlohmann::json::parse(readWholeFile(path, longest), nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json["weights"].is_object())
     return std::nullopt;
   nlohmann::json &weights = json["weights"];

@@ -10,8 +10,8 @@ namespace titan::rt {
 
 namespace {
 
-constexpr size_t most = 1 << 20;          // of marks; later ones are not taken
-constexpr size_t mostExchanges = 1 << 16; // likewise
+constexpr size_t maxMarks = 1 << 20;        // of marks; later ones are not taken
+constexpr size_t mostCollectives = 1 << 16; // likewise
 
 enum Lane { Operations, Loop, Communication }; // "threads" of a rank
 
@@ -31,13 +31,13 @@ double timestamp(std::chrono::system_clock::time_point time) {
 }
 
 /// `more`: further arguments, each after a comma.
-std::string spanText(int rank, Lane lane, const std::string &name, const std::string &place,
+std::string spanText(int rank, Lane lane, const std::string &name, const std::string &location,
                      std::chrono::system_clock::time_point begin,
                      std::chrono::system_clock::time_point end, const std::string &more = "") {
   return fmt::format(R"({{"ph": "X", "pid": {}, "tid": {}, "ts": {:.3f}, "dur": {:.3f}, )"
                      R"("name": {}, "args": {{"line": {}{}}}}})",
                      rank, static_cast<int>(lane), timestamp(begin), microseconds(end - begin),
-                     quoted(name), quoted(place), more);
+                     quoted(name), quoted(location), more);
 }
 
 std::string nameText(int rank, int lane, const char *kind, const std::string &name) {
@@ -47,33 +47,33 @@ std::string nameText(int rank, int lane, const char *kind, const std::string &na
 
 } // namespace
 
-void at(Context &ctx, const char *place, const char *action) {
-  ctx.place = place;
+void trace(Context &ctx, const char *location, const char *action) {
+  ctx.location = location;
   ctx.action = action;
   if (ctx.trace)
-    ctx.trace->mark(place, action);
+    ctx.trace->mark(location, action);
 }
 
 Trace::Trace(Device &device, int rank) : device(device), rank(rank) {
-  marks.reserve(most);
-  exchanges.reserve(mostExchanges);
+  marks.reserve(maxMarks);
+  collectives.reserve(mostCollectives);
 }
 
-void Trace::mark(const char *place, const char *action) {
+void Trace::mark(const char *location, const char *action) {
   if (!device.isHost())
     device.synchronize();
-  if (marks.size() < most)
-    marks.push_back({Clock::now(), place, action});
+  if (marks.size() < maxMarks)
+    marks.push_back({Clock::now(), location, action});
 }
 
 void Trace::span(const char *name, Clock::time_point begin) {
   spans.push_back({begin, Clock::now(), name});
 }
 
-void Trace::exchange(const char *place, const char *action, Clock::time_point started,
-                     Clock::time_point begin) {
-  if (exchanges.size() < mostExchanges)
-    exchanges.push_back({started, begin, Clock::now(), place, action});
+void Trace::collective(const char *location, const char *action, Clock::time_point started,
+                       Clock::time_point begin) {
+  if (collectives.size() < mostCollectives)
+    collectives.push_back({started, begin, Clock::now(), location, action});
 }
 
 void Trace::write(const std::string &path) const {
@@ -82,14 +82,15 @@ void Trace::write(const std::string &path) const {
   text += nameText(rank, Operations, "thread_name", "operations") + ",\n";
   text += nameText(rank, Loop, "thread_name", "training loop") + ",\n";
   text += nameText(rank, Communication, "thread_name", "communication");
-  auto operation = [](const auto &of) { return fmt::format("{} {}", of.place, of.action); };
+  auto operation = [](const auto &of) { return fmt::format("{} {}", of.location, of.action); };
   for (size_t i = 0; i + 1 < marks.size(); ++i)
-    if (const Mark &mark = marks[i]; *mark.place)
-      text += ",\n" +
-              spanText(rank, Operations, operation(mark), mark.place, mark.time, marks[i + 1].time);
-  for (const Carried &each : exchanges)
-    text += ",\n" + spanText(rank, Communication, operation(each), each.place, each.begin, each.end,
-                             fmt::format(R"(, "started": {:.3f})", timestamp(each.started)));
+    if (const Mark &mark = marks[i]; *mark.location)
+      text += ",\n" + spanText(rank, Operations, operation(mark), mark.location, mark.time,
+                               marks[i + 1].time);
+  for (const CollectiveSpan &each : collectives)
+    text +=
+        ",\n" + spanText(rank, Communication, operation(each), each.location, each.begin, each.end,
+                         fmt::format(R"(, "started": {:.3f})", timestamp(each.started)));
   for (const Span &span : spans)
     text += ",\n" + spanText(rank, Loop, span.name, "", span.begin, span.end);
   writeFileAtomically(path, text + "\n]}\n", Sync::No);

@@ -44,12 +44,12 @@ void checkRunDirectory(const std::string &directory) {
 
 } // namespace
 
-void checkOutputs(Session &session, const Options &options, const std::string &runDirectory) {
-  session.world().together([&] {
+void checkOutputs(Executor &executor, const Options &options, const std::string &runDirectory) {
+  executor.world().runCollectively([&] {
     for (const std::string &path : {options.saveInitial, options.saveGradients})
       if (!path.empty())
         checkOutput(path, runDirectory);
-    if (session.isFirst())
+    if (executor.isFirst())
       checkRunDirectory(runDirectory);
   });
 }

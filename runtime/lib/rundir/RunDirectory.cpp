@@ -1,6 +1,6 @@
 #include "RunDirectory.h"
 
-#include "SetAside.h"
+#include "Archive.h"
 #include "state/TensorFiles.h"
 
 namespace titan::rt {
@@ -12,8 +12,8 @@ std::string RunDirectory::file(const char *name) const {
 }
 
 void RunDirectory::open() {
-  session.world().together([&] {
-    if (!session.isFirst())
+  executor.world().runCollectively([&] {
+    if (!executor.isFirst())
       return;
     std::error_code ignored;
     for (fs::path folder = fs::absolute(name); !fs::exists(folder, ignored);

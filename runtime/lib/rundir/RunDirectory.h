@@ -3,7 +3,7 @@
 #pragma once
 
 #include "DirectoryLock.h"
-#include "state/Session.h"
+#include "state/Executor.h"
 
 #include <filesystem>
 #include <optional>
@@ -14,7 +14,7 @@ namespace titan::rt {
 
 class RunDirectory {
 public:
-  RunDirectory(Session &session, std::string path) : session(session), name(std::move(path)) {}
+  RunDirectory(Executor &executor, std::string path) : executor(executor), name(std::move(path)) {}
 
   const std::string &path() const { return name; }
   /// DIRECTORY/name.
@@ -27,7 +27,7 @@ public:
   void removeNew();
 
 private:
-  Session &session;
+  Executor &executor;
   std::string name;
   std::optional<DirectoryLock> lock;             // of rank 0
   std::vector<std::filesystem::path> newFolders; // which rank 0 has made, the innermost first

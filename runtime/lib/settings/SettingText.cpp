@@ -50,11 +50,12 @@ SettingValue readValue(const std::string &text, bool isString) {
           whyNoNumber(text)};
 }
 
-void refuse(const TextPlace &place, const std::string &message, const std::string &help) {
-  std::string caret = std::string(place.column, ' ') + '^';
-  caret += std::string(place.length > 1 ? place.length - 1 : 0, '~');
-  throw PlacedError(message, fmt::format("{}:{}:{}", place.name, place.number, place.column + 1),
-                    "\n" + place.line + "\n" + caret + (help.empty() ? "" : "\nhelp: " + help));
+void refuse(const TextLocation &location, const std::string &message, const std::string &help) {
+  std::string caret = std::string(location.column, ' ') + '^';
+  caret += std::string(location.length > 1 ? location.length - 1 : 0, '~');
+  throw SourceError(message,
+                    fmt::format("{}:{}:{}", location.name, location.number, location.column + 1),
+                    "\n" + location.line + "\n" + caret + (help.empty() ? "" : "\nhelp: " + help));
 }
 
 SettingText readPair(const std::string &pair, const std::string &option) {
@@ -72,14 +73,15 @@ SettingText readPair(const std::string &pair, const std::string &option) {
 namespace {
 
 /// The line that a place is on, and where.
-TextPlace placeIn(const std::string &name, const std::string &text, const TomlPlace &place) {
-  size_t begin = text.rfind('\n', place.offset == 0 ? 0 : place.offset - 1);
-  begin = place.offset == 0 || begin == std::string::npos ? 0 : begin + 1;
-  size_t end = std::min(text.find_first_of("\r\n", place.offset), text.size());
+TextLocation locationIn(const std::string &name, const std::string &text,
+                        const TomlLocation &location) {
+  size_t begin = text.rfind('\n', location.offset == 0 ? 0 : location.offset - 1);
+  begin = location.offset == 0 || begin == std::string::npos ? 0 : begin + 1;
+  size_t end = std::min(text.find_first_of("\r\n", location.offset), text.size());
   auto above = text.begin() + static_cast<std::ptrdiff_t>(begin);
   return {name, text.substr(begin, end - begin),
-          static_cast<size_t>(std::count(text.begin(), above, '\n')) + 1, place.offset - begin,
-          place.length};
+          static_cast<size_t>(std::count(text.begin(), above, '\n')) + 1, location.offset - begin,
+          location.length};
 }
 
 /// A key as it is written in a path: with quotes where it has more than letters.
@@ -100,7 +102,7 @@ std::string written(const TomlValue &value, const std::string &text) {
   case Kind::Text:
     return '"' + value.text + '"';
   case Kind::Number: { // digit by digit: 5.0 is no integer
-    std::string number = text.substr(value.place.offset, value.place.length);
+    std::string number = text.substr(value.location.offset, value.location.length);
     return number[0] == '+' ? number.substr(1) : number;
   }
   case Kind::List:
@@ -134,8 +136,8 @@ std::string readText(const std::string &path) {
 namespace {
 
 /// A file that a configuration names is relative to it, as for the compiler.
-std::string besideConfig(const std::string &config, const std::string &path,
-                         const std::string &value) {
+std::string relativeToConfig(const std::string &config, const std::string &path,
+                             const std::string &value) {
   const std::string file = unquoted(value);
   if (!namesFile(path) || file.empty())
     return value;
@@ -152,15 +154,15 @@ std::vector<SettingText> readConfig(const std::string &path) {
   const std::string text = readText(path);
   TomlFile file = readToml(text);
   if (!file.mistake.empty())
-    refuse(placeIn(path, text, file.mistakePlace), file.mistake + " [T0512]", "");
+    refuse(locationIn(path, text, file.mistakeLocation), file.mistake + " [T0512]", "");
   std::vector<SettingText> settings;
   for (const TomlSetting &setting : file.settings) {
     std::string whole;
     for (const TomlKey &key : setting.path)
       whole += (whole.empty() ? "" : ".") + written(key.text);
-    settings.push_back({whole, besideConfig(path, whole, written(setting.value, text)),
-                        placeIn(path, text, setting.path.back().place),
-                        placeIn(path, text, setting.value.place)});
+    settings.push_back({whole, relativeToConfig(path, whole, written(setting.value, text)),
+                        locationIn(path, text, setting.path.back().location),
+                        locationIn(path, text, setting.value.location)});
   }
   return settings;
 }

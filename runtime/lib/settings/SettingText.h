@@ -11,7 +11,7 @@
 namespace titan::rt {
 
 /// A part of a line.
-struct TextPlace {
+struct TextLocation {
   std::string name; ///< "--set steps", "run.toml"
   std::string line;
   size_t number = 1;             ///< of the line, from 1
@@ -20,13 +20,13 @@ struct TextPlace {
 
 struct SettingText {
   std::string path, value; ///< the value as it is written, with its quotes
-  TextPlace pathPlace, valuePlace;
+  TextLocation pathLocation, valueLocation;
 };
 
 /// "path=value", as `option` takes it.
 SettingText readPair(const std::string &pair, const std::string &option);
 
-/// The settings of a TOML file, keys joined by dots. What is no TOML throws PlacedError.
+/// The settings of a TOML file, keys joined by dots. What is no TOML throws SourceError.
 std::vector<SettingText> readConfig(const std::string &path);
 
 /// Whether the setting is the name of a file.
@@ -42,8 +42,8 @@ std::string unquoted(const std::string &text);
 /// quotes away.
 SettingValue readValue(const std::string &text, bool isString);
 
-/// Throws PlacedError.
-[[noreturn]] void refuse(const TextPlace &place, const std::string &message,
+/// Throws SourceError.
+[[noreturn]] void refuse(const TextLocation &location, const std::string &message,
                          const std::string &help);
 
 } // namespace titan::rt

@@ -86,12 +86,12 @@ Settings::Settings(const Program &program) {
 
 void Settings::refuseUnknown(const SettingText &text) const {
   if (isOfModel(text.path))
-    refuse(text.pathPlace, "`" + text.path + "` was fixed when the program was compiled",
+    refuse(text.pathLocation, "`" + text.path + "` was fixed when the program was compiled",
            rebuildHelp(text));
   std::vector<std::string> known;
   for (const auto &[path, value] : values)
     known.push_back(path);
-  refuse(text.pathPlace,
+  refuse(text.pathLocation,
          withCode({SettingMistake::Unknown, "there is no option `" + text.path + "`", {}}),
          helpForUnknown(text.path, known));
 }
@@ -105,15 +105,15 @@ void Settings::set(const SettingText &text) {
   SettingValue value = readValue(text.value, isText);
   std::string given = isText || value.isNumber() ? unquoted(text.value) : value.text;
   if (current.compileTime && !sameValue(current.text, given))
-    refuse(text.valuePlace,
+    refuse(text.valueLocation,
            "`" + text.path + "` is " + (current.text.empty() ? "empty" : current.text) +
                ", fixed when the program was compiled",
            rebuildHelp(text));
   if (auto mistake = findMistake(text.path, current.rule, value))
-    refuse(text.valuePlace, withCode(*mistake),
+    refuse(text.valueLocation, withCode(*mistake),
            isCompiledIn(text) ? rebuildHelp(text) : mistake->help);
   current.text = given;
-  current.setAt = text.pathPlace;
+  current.setAt = text.pathLocation;
 }
 
 void Settings::check() const {
@@ -123,18 +123,18 @@ void Settings::check() const {
         refuse(value.setAt, withCode(*mistake), mistake->help);
 }
 
-std::string Settings::text(const std::string &path, const std::string &otherwise) const {
+std::string Settings::text(const std::string &path, const std::string &fallback) const {
   auto found = values.find(path);
-  return found == values.end() ? otherwise : found->second.text;
+  return found == values.end() ? fallback : found->second.text;
 }
 
-double Settings::number(const std::string &path, double otherwise) const {
+double Settings::number(const std::string &path, double fallback) const {
   auto found = values.find(path);
-  return found == values.end() ? otherwise : parseNumber(found->second.text).value();
+  return found == values.end() ? fallback : parseNumber(found->second.text).value();
 }
 
-int64_t Settings::integer(const std::string &path, int64_t otherwise) const {
-  return static_cast<int64_t>(number(path, static_cast<double>(otherwise)));
+int64_t Settings::integer(const std::string &path, int64_t fallback) const {
+  return static_cast<int64_t>(number(path, static_cast<double>(fallback)));
 }
 
 std::map<std::string, std::string> Settings::all() const {
@@ -146,11 +146,11 @@ std::map<std::string, std::string> Settings::all() const {
 
 namespace {
 
-std::string spell(const std::string &text) {
+std::string canonicalText(const std::string &text) {
   if (isList(text)) {
     std::string list;
     for (const std::string &element : elementsOf(text))
-      list += (list.empty() ? "" : ", ") + spell(element);
+      list += (list.empty() ? "" : ", ") + canonicalText(element);
     return "(" + list + ")";
   }
   std::optional<double> number = parseNumber(text);
@@ -159,10 +159,10 @@ std::string spell(const std::string &text) {
 
 } // namespace
 
-std::map<std::string, std::string> Settings::inOneSpelling() const {
+std::map<std::string, std::string> Settings::canonical() const {
   std::map<std::string, std::string> texts = all();
   for (auto &[path, text] : texts)
-    text = spell(text);
+    text = canonicalText(text);
   return texts;
 }
 

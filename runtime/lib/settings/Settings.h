@@ -3,7 +3,7 @@
 // table (optimizer.lr, schedule.warmup, data.path, steps, seed, ...). What was fixed at compile
 // time can be repeated but not changed: the emitted code depends on it.
 //
-// Errors: PlacedError, at what was written; an unknown path names the nearest one.
+// Errors: SourceError, at what was written; an unknown path names the nearest one.
 #pragma once
 
 #include "titan/runtime/program.h"
@@ -25,14 +25,14 @@ public:
   void check() const;
 
   bool has(const std::string &path) const { return values.count(path) != 0; }
-  std::string text(const std::string &path, const std::string &otherwise) const;
-  int64_t integer(const std::string &path, int64_t otherwise) const;
-  double number(const std::string &path, double otherwise) const;
+  std::string text(const std::string &path, const std::string &fallback) const;
+  int64_t integer(const std::string &path, int64_t fallback) const;
+  double number(const std::string &path, double fallback) const;
 
   /// All settings in force, as text by path.
   std::map<std::string, std::string> all() const;
   /// The same in one spelling: numbers that are equal are the same text.
-  std::map<std::string, std::string> inOneSpelling() const;
+  std::map<std::string, std::string> canonical() const;
   /// All as TOML (dotted keys), which --config takes again; what would be refused or is not
   /// said at all is in comments.
   std::string toToml() const;
@@ -42,7 +42,7 @@ private:
     std::string text;
     bool compileTime;
     SettingRule rule;
-    TextPlace setAt = {}; // at launch, else without a name
+    TextLocation setAt = {}; // at launch, else without a name
   };
   bool isInForce(const std::string &path, const Value &value) const;
   [[noreturn]] void refuseUnknown(const SettingText &text) const;

@@ -1,7 +1,7 @@
 #include "Arena.h"
 
 #include "base/arena/ArenaPlanner.h"
-#include "base/arena/KeptPlan.h"
+#include "base/arena/PersistentLayout.h"
 
 #include <algorithm>
 
@@ -14,19 +14,20 @@ constexpr int64_t alignment = arena::kArenaAlignment;
 } // namespace
 
 Arena::Arena(const Program &program, Device &device) : device(device) {
-  std::vector<arena::KeptItem> kept;
-  for (const Buffer &buffer : program.persistent)
-    kept.push_back({buffer.bytes, buffer.bucket, buffer.slots});
-  arena::KeptPlan keptPlan = arena::planKept(kept, alignment);
-  persistentOffsets = std::move(keptPlan.offsets);
-  slotDistances = std::move(keptPlan.strides);
-  persistentEnd = keptPlan.bytes;
+  std::vector<arena::PersistentItem> persistentItems;
+  for (const Allocation &allocation : program.persistent)
+    persistentItems.push_back({allocation.bytes, allocation.bucket, allocation.slots});
+  arena::PersistentLayout persistentLayout =
+      arena::makePersistentLayout(persistentItems, alignment);
+  persistentOffsets = std::move(persistentLayout.offsets);
+  slotStrides = std::move(persistentLayout.strides);
+  persistentEnd = persistentLayout.bytes;
   int64_t shared = 0;
   for (const Function &function : program.functions) {
     std::vector<arena::ArenaItem> items;
-    for (const Buffer &buffer : function.transient)
-      items.push_back({buffer.bytes, buffer.first, buffer.last});
-    arena::ArenaPlan plan = arena::planArena(items, function.handovers, alignment);
+    for (const Allocation &allocation : function.transient)
+      items.push_back({allocation.bytes, allocation.first, allocation.last});
+    arena::ArenaPlan plan = arena::planArena(items, function.stackOverlaps, alignment);
     for (int64_t &offset : plan.offsets)
       offset += persistentEnd;
     shared = std::max(shared, plan.bytes);

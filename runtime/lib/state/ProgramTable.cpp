@@ -5,7 +5,7 @@ namespace titan::rt {
 namespace {
 
 /// What each row becomes.
-Buffer fromRow(const BufferRow &row) {
+Allocation fromRow(const AllocationRow &row) {
   return {row.name, row.bytes, row.first, row.last, row.bucket, row.slots};
 }
 
@@ -13,9 +13,9 @@ Dim fromRow(const DimRow &row) {
   return {row.name, row.size, row.axes, row.padding};
 }
 
-Handover fromRow(const HandoverRow &row) {
-  return {row.emptied,     row.filled,      row.emptiedSlots,
-          row.filledSlots, row.filledAbove, row.filledBelow};
+StackOverlap fromRow(const StackOverlapRow &row) {
+  return {row.consumed,      row.produced,      row.consumedSlots,
+          row.producedSlots, row.producedAbove, row.producedBelow};
 }
 
 Tensor fromRow(const TensorRow &row);
@@ -29,11 +29,11 @@ template <typename Row> auto fromRows(List<Row> rows) {
 }
 
 Tensor fromRow(const TensorRow &row) {
-  Tensor tensor{row.role, row.name, {}, row.buffer, row.function, row.stacked};
+  Tensor tensor{row.role, row.name, {}, row.allocation, row.function, row.stacked};
   tensor.info = {row.info.dtype, fromRows(row.info.dims), row.info.flatAxes, row.info.flatFrom,
                  row.info.sumAxes};
   tensor.iterations.assign(row.iterations.begin(), row.iterations.end());
-  tensor.repeatParts = row.repeatParts;
+  tensor.repeatSegments = row.repeatSegments;
   tensor.init = row.init;
   if (row.scale.size() > 0)
     tensor.scale = row.scale;
@@ -43,7 +43,7 @@ Tensor fromRow(const TensorRow &row) {
 
 } // namespace
 
-void setPersistent(Program &program, List<BufferRow> rows) {
+void setPersistent(Program &program, List<AllocationRow> rows) {
   program.persistent = fromRows(rows);
 }
 
@@ -53,7 +53,7 @@ void setTensors(Program &program, List<TensorRow> rows) {
 
 void addFunction(Program &program, const FunctionRow &row) {
   program.functions.push_back(
-      {row.name, fromRows(row.transient), row.events, row.run, fromRows(row.handovers)});
+      {row.name, fromRows(row.transient), row.events, row.run, fromRows(row.stackOverlaps)});
 }
 
 } // namespace titan::rt

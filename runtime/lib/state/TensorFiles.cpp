@@ -15,7 +15,7 @@ namespace titan::rt {
 namespace {
 
 /// A tensor as files know it: a whole one, or one layer of a stacked one.
-struct Piece {
+struct FileTensor {
   std::string name;
   TensorInfo info;
   std::byte *data; // of this rank's part, on the device
@@ -37,21 +37,21 @@ void forEachSlot(const std::vector<std::vector<int64_t>> &levels, const Visit &v
   }
 }
 
-std::vector<Piece> piecesOf(Session &session, std::span<const Role> roles) {
-  std::vector<Piece> pieces;
-  for (const Tensor &tensor : session.program().tensors) {
+std::vector<FileTensor> fileTensorsOf(Executor &executor, std::span<const Role> roles) {
+  std::vector<FileTensor> fileTensors;
+  for (const Tensor &tensor : executor.program().tensors) {
     if (std::find(roles.begin(), roles.end(), tensor.role) == roles.end())
       continue;
-    std::byte *data = session.dataOf(tensor);
-    Session::Slots slots = session.slotsOf(tensor);
+    std::byte *data = executor.dataOf(tensor);
+    Executor::Slots slots = executor.slotsOf(tensor);
     int64_t layer = 0;
     forEachSlot(stackedIterations(tensor), [&](std::span<const int64_t> iterations) {
-      pieces.push_back({layerName(tensor, iterations), slots.info, data + layer * slots.distance,
-                        slots.bytes, &tensor, layer});
+      fileTensors.push_back({layerName(tensor, iterations), slots.info, data + layer * slots.stride,
+                             slots.bytes, &tensor, layer});
       ++layer;
     });
   }
-  return pieces;
+  return fileTensors;
 }
 
 std::vector<int64_t> shapeOf(const TensorInfo &info) {
@@ -61,9 +61,9 @@ std::vector<int64_t> shapeOf(const TensorInfo &info) {
   return shape;
 }
 
-Initializer initializerOf(const Piece &piece) {
-  const Tensor &tensor = *piece.tensor;
-  size_t index = std::min<size_t>(piece.layer, tensor.scale.size() - 1);
+Initializer initializerOf(const FileTensor &fileTensor) {
+  const Tensor &tensor = *fileTensor.tensor;
+  size_t index = std::min<size_t>(fileTensor.layer, tensor.scale.size() - 1);
   return {tensor.init, tensor.scale[index], tensor.cut};
 }
 
@@ -75,36 +75,36 @@ int64_t bytesOf(const TensorInfo &info) {
 }
 
 /// Every rank writes its part of these tensors at its place in the file.
-void writeFile(Session &session, const std::string &path, std::span<const Piece> pieces,
+void writeFile(Executor &executor, const std::string &path, std::span<const FileTensor> fileTensors,
                const std::map<std::string, std::string> &metadata) {
   std::vector<TensorSpec> specs;
-  for (const Piece &piece : pieces)
-    specs.push_back({piece.name, piece.info.dtype, shapeOf(piece.info)});
+  for (const FileTensor &fileTensor : fileTensors)
+    specs.push_back({fileTensor.name, fileTensor.info.dtype, shapeOf(fileTensor.info)});
 
   std::optional<SafetensorsWriter> writer;
-  if (session.isFirst())
+  if (executor.isFirst())
     writer.emplace(path, specs, metadata);
-  session.barrier("creating a file of weights");
-  if (!session.isFirst())
+  executor.barrier("creating a file of weights");
+  if (!executor.isFirst())
     writer.emplace(path, specs, metadata, SafetensorsWriter::Role::Join);
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    const Piece &piece = pieces[i];
-    Layout layout = session.layoutOf(piece.info);
+  for (size_t i = 0; i < fileTensors.size(); ++i) {
+    const FileTensor &fileTensor = fileTensors[i];
+    ShardLayout layout = executor.layoutOf(fileTensor.info);
     if (!layout.isWriter())
       continue;
-    int64_t size = sizeOf(piece.info.dtype);
-    HostView host(session.device(), piece.data, piece.bytes, HostView::Access::Read);
-    layout.forEachRun([&](const Run &run) {
+    int64_t size = sizeOf(fileTensor.info.dtype);
+    HostView host(executor.device(), fileTensor.data, fileTensor.bytes, HostView::Access::Read);
+    layout.forEachRun([&](const ShardRun &run) {
       writer->write(i, run.global * size,
                     {host.data() + run.local * size, static_cast<size_t>(run.count * size)});
     });
   }
-  if (!session.isFirst())
+  if (!executor.isFirst())
     writer->finish();
-  session.barrier("writing a file of weights");
-  if (session.isFirst())
+  executor.barrier("writing a file of weights");
+  if (executor.isFirst())
     writer->finish();
-  session.barrier("finishing a file of weights");
+  executor.barrier("finishing a file of weights");
 }
 
 } // namespace
@@ -117,62 +117,65 @@ void makeDirectory(const std::string &path, const char *what) {
   }
 }
 
-void initializeParameters(Session &session, uint64_t seed) {
+void initializeParameters(Executor &executor, uint64_t seed) {
   constexpr int64_t longest = 4096; // of a stretch, so that threads share the work evenly
   constexpr Role roles[] = {Role::Parameter};
-  for (const Piece &piece : piecesOf(session, roles)) {
-    std::vector<Run> work;
-    session.layoutOf(piece.info).forEachRun([&](const Run &run) {
+  for (const FileTensor &fileTensor : fileTensorsOf(executor, roles)) {
+    std::vector<ShardRun> work;
+    executor.layoutOf(fileTensor.info).forEachRun([&](const ShardRun &run) {
       for (int64_t at = 0; at < run.count; at += longest)
         work.push_back({run.local + at, run.global + at, std::min(longest, run.count - at)});
     });
-    HostView host(session.device(), piece.data, piece.bytes, HostView::Access::ReadWrite);
+    HostView host(executor.device(), fileTensor.data, fileTensor.bytes,
+                  HostView::Access::ReadWrite);
     std::byte *data = host.data();
 #pragma omp parallel for schedule(dynamic, 4)
     for (size_t i = 0; i < work.size(); ++i)
-      initializeRange(initializerOf(piece), seed, piece.name, work[i].global, work[i].count,
-                      piece.info.dtype, data + work[i].local * sizeOf(piece.info.dtype));
+      initializeRange(initializerOf(fileTensor), seed, fileTensor.name, work[i].global,
+                      work[i].count, fileTensor.info.dtype,
+                      data + work[i].local * sizeOf(fileTensor.info.dtype));
   }
 }
 
-void loadTensors(Session &session, const WeightStore &store, std::span<const Role> roles) {
-  std::vector<Piece> pieces = piecesOf(session, roles);
+void loadTensors(Executor &executor, const WeightStore &store, std::span<const Role> roles) {
+  std::vector<FileTensor> fileTensors = fileTensorsOf(executor, roles);
   std::map<std::string, std::vector<int64_t>> shapes;
-  for (const Piece &piece : pieces)
-    shapes[piece.name] = shapeOf(piece.info);
+  for (const FileTensor &fileTensor : fileTensors)
+    shapes[fileTensor.name] = shapeOf(fileTensor.info);
   store.expectExactly(shapes);
-  for (const Piece &piece : pieces) {
-    HostView host(session.device(), piece.data, piece.bytes, HostView::Access::ReadWrite);
-    session.layoutOf(piece.info).forEachRun([&](const Run &run) {
-      store.readRange(piece.name, run.global, run.count, piece.info.dtype,
-                      host.data() + run.local * sizeOf(piece.info.dtype));
+  for (const FileTensor &fileTensor : fileTensors) {
+    HostView host(executor.device(), fileTensor.data, fileTensor.bytes,
+                  HostView::Access::ReadWrite);
+    executor.layoutOf(fileTensor.info).forEachRun([&](const ShardRun &run) {
+      store.readRange(fileTensor.name, run.global, run.count, fileTensor.info.dtype,
+                      host.data() + run.local * sizeOf(fileTensor.info.dtype));
     });
     store.release();
   }
 }
 
-void saveTensors(Session &session, const std::string &path, std::span<const Role> roles,
+void saveTensors(Executor &executor, const std::string &path, std::span<const Role> roles,
                  const std::map<std::string, std::string> &metadata) {
-  writeFile(session, path, piecesOf(session, roles), metadata);
-  if (session.isFirst())
-    orFault([&] { syncParent(path); });
+  writeFile(executor, path, fileTensorsOf(executor, roles), metadata);
+  if (executor.isFirst())
+    asFault([&] { syncParent(path); });
 }
 
-std::vector<Shard> saveShards(Session &session, const std::string &directory,
+std::vector<Shard> saveShards(Executor &executor, const std::string &directory,
                               const std::string &stem, std::span<const Role> roles,
                               int64_t shardBytes) {
-  std::vector<Piece> pieces = piecesOf(session, roles);
+  std::vector<FileTensor> fileTensors = fileTensorsOf(executor, roles);
   std::vector<int64_t> sizes;
-  for (const Piece &piece : pieces)
-    sizes.push_back(bytesOf(piece.info));
+  for (const FileTensor &fileTensor : fileTensors)
+    sizes.push_back(bytesOf(fileTensor.info));
   std::vector<size_t> ends = cutIntoShards(sizes, shardBytes);
   std::vector<Shard> shards;
   for (size_t begin = 0, number = 1; number <= ends.size(); begin = ends[number - 1], ++number) {
-    std::span<const Piece> part(pieces.data() + begin, ends[number - 1] - begin);
+    std::span<const FileTensor> part(fileTensors.data() + begin, ends[number - 1] - begin);
     Shard shard{fmt::format("{}-{:05}-of-{:05}.safetensors", stem, number, ends.size()), {}};
-    for (const Piece &piece : part)
-      shard.tensors.push_back({piece.name, bytesOf(piece.info)});
-    writeFile(session, (std::filesystem::path(directory) / shard.file).string(), part,
+    for (const FileTensor &fileTensor : part)
+      shard.tensors.push_back({fileTensor.name, bytesOf(fileTensor.info)});
+    writeFile(executor, (std::filesystem::path(directory) / shard.file).string(), part,
               {{"format", "pt"}});
     shards.push_back(std::move(shard));
   }

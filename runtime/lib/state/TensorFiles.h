@@ -5,7 +5,7 @@
 // The directory must be visible to all ranks, as run directories on clusters are.
 #pragma once
 
-#include "Session.h"
+#include "Executor.h"
 
 #include "weights/WeightStore.h"
 
@@ -20,20 +20,20 @@ namespace titan::rt {
 void makeDirectory(const std::string &path, const char *what);
 
 /// Parameters by their distributions, seed and names; the same bits on any mesh.
-void initializeParameters(Session &session, uint64_t seed);
+void initializeParameters(Executor &executor, uint64_t seed);
 
 /// Reads all tensors of these roles; a store that holds others, or other shapes, is refused by
 /// name. Another floating-point type is converted.
-void loadTensors(Session &session, const WeightStore &store, std::span<const Role> roles);
+void loadTensors(Executor &executor, const WeightStore &store, std::span<const Role> roles);
 
 /// Writes all tensors of these roles into one file, which is durable. Every rank calls it.
-void saveTensors(Session &session, const std::string &path, std::span<const Role> roles,
+void saveTensors(Executor &executor, const std::string &path, std::span<const Role> roles,
                  const std::map<std::string, std::string> &metadata = {});
 
 /// Writes DIRECTORY/STEM-00001-of-0000N.safetensors, each of at most so many bytes of tensors (but
 /// one tensor at least), and syncs them; their names are durable once the caller has synced the
 /// directory. How the tensors are cut does not depend on the mesh. Every rank calls it.
-std::vector<Shard> saveShards(Session &session, const std::string &directory,
+std::vector<Shard> saveShards(Executor &executor, const std::string &directory,
                               const std::string &stem, std::span<const Role> roles,
                               int64_t shardBytes);
 

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 /// The files that an index names; each must lie beside it, since the index is somebody else's.
 std::vector<std::string> filesOfIndex(const fs::path &index) {
   constexpr size_t longest = size_t{1} << 30;
-  nlohmann::json json = nlohmann::json::parse(readWhole(index.string(), longest), nullptr,
+  nlohmann::json json = nlohmann::json::parse(readWholeFile(index.string(), longest), nullptr,
                                               /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object())
     throw UserError(index.string() + ": not an index of safetensors files (no weight_map)");

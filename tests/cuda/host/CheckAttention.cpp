@@ -59,12 +59,12 @@ template <typename T> double distance(const std::vector<T> &got, const std::vect
 template <typename E> struct Values {
   using T = Accumulated<E>;
   std::vector<E> q, k, v, cotangent, out, dq, dk, dv;
-  std::vector<T> through, lse;
+  std::vector<T> lseCotangent, lse;
 
   explicit Values(const Tensors &n)
       : q(randomValues<E>("q", n.q)), k(randomValues<E>("k", n.k)), v(randomValues<E>("v", n.v)),
         cotangent(randomValues<E>("cotangent", n.out)), out(n.out), dq(n.q), dk(n.k), dv(n.v),
-        through(randomValues<T>("through", n.lse)), lse(n.lse) {}
+        lseCotangent(randomValues<T>("through", n.lse)), lse(n.lse) {}
 
   void onProcessor(AttentionShape s) {
     const attention_scratch::Sizes sizes = scratchSizes<T>(s);
@@ -75,7 +75,7 @@ template <typename E> struct Values {
     s.scratch = std::align(64, space - 64, start, space);
     attentionForward(s, q.data(), k.data(), v.data(), out.data(), lse.data());
     attentionBackward(s, q.data(), k.data(), v.data(), out.data(), lse.data(), cotangent.data(),
-                      through.data(), dq.data(), dk.data(), dv.data());
+                      lseCotangent.data(), dq.data(), dk.data(), dv.data());
   }
 
   void onDevice(Device &device, AttentionShape s) {
@@ -88,9 +88,9 @@ template <typename E> struct Values {
     s.documents = s.documents ? static_cast<int64_t *>(documents) : nullptr;
     OnDevice<E> dQ(device, q), dK(device, k), dV(device, v), dOut(device, out),
         dCotangent(device, cotangent), gQ(device, dq), gK(device, dk), gV(device, dv);
-    OnDevice<T> dThrough(device, through), dLse(device, lse);
+    OnDevice<T> dLseCotangent(device, lseCotangent), dLse(device, lse);
     attention(ctx, dQ, dK, dV, dOut, dLse, s);
-    attentionGrad(ctx, dCotangent, dQ, dK, dV, dOut, dLse, dThrough, gQ, gK, gV, s);
+    attentionGrad(ctx, dCotangent, dQ, dK, dV, dOut, dLse, dLseCotangent, gQ, gK, gV, s);
     out = dOut.fetch(), lse = dLse.fetch();
     dq = gQ.fetch(), dk = gK.fetch(), dv = gV.fetch();
   }

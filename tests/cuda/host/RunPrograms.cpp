@@ -64,7 +64,7 @@ private:
   template <typename Do> void each(size_t index, Role role, Do action) {
     for (const Tensor &tensor : program.tensors)
       if (tensor.role == role && tensor.function == program.functions[index].name)
-        action(tensor, arena.base() + arena.transient(index)[tensor.buffer]);
+        action(tensor, arena.base() + arena.transient(index)[tensor.allocation]);
   }
 
   void load(const Tensor &tensor, std::byte *data) {

@@ -34,7 +34,7 @@ func.func @train(%x: !x {titan.input = "x"} loc("x"), %w: !w {titan.param = "w"}
     %sum = titan.reduce sum %e : !x -> !row loc("sum")
     %d = titan.div %e, %sum : (!x, !row) -> !x loc("d")
     %m = titan.mul %d, %tenth : (!x, !s) -> !x loc("z")
-    %p = titan.take %x along "embed" at %ids : (!x, !titan.tensor<i64[seq = 512]>) -> !row loc("picked")
+    %p = titan.gather %x along "embed" at %ids : (!x, !titan.tensor<i64[seq = 512]>) -> !row loc("picked")
     titan.yield %m, %p : !x, !row
   }
   // A product is rounded to what the result is.

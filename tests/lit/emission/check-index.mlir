@@ -22,7 +22,7 @@ func.func @train(%table: !table {titan.param = "table"} loc("table"), %tokens: !
   // CHECK: tm::checkIndices(ctx, next_, seq_, 27, "rows");
   %fits = titan.check_index %next along "rows" size 27 : !at -> !at loc("fits")
   // CHECK: next_[
-  %part = titan.take %table along "rows" at %fits : (!table, !at) -> !sum loc("part")
+  %part = titan.gather %table along "rows" at %fits : (!table, !at) -> !sum loc("part")
   %whole = dist.all_reduce %part over ["tp"] : !sum -> !x loc("whole")
   // CHECK: {{rotation|rotationAt}}({{.*}}seq_at_ + start_[0], 100.0,
   %x = titan.rotary %whole along "seq" dim "embed" from %start : !number {theta = 100.0} : !x -> !x loc("x")

@@ -1,7 +1,7 @@
 // RUN: not titan-translate --titan-to-cpp %s 2>&1 | FileCheck %s
 
 // Emission needs a plan: without one, nothing is guessed.
-// CHECK: error: values have no places yet: run --titan-plan-memory first
+// CHECK: error: values have no allocations yet: run --titan-plan-memory first
 func.func @train(%x: !titan.tensor<f32[]> {titan.input = "x"}) attributes {titan.program = "train"} {
   return
 }

@@ -34,6 +34,6 @@ func.func @train(%x: !x {titan.input = "x"} loc("x"), %seed: !k {titan.scalar = 
   // CUDA: tm::fill(ctx, put_,
   // CUDA: tm::launch(ctx, batch_shard_ * seq_
   // CUDA: if (at >= 0 && at < experts_)
-  %put = titan.put %values along "experts" at %indices : (!v, !i) -> !x loc("put")
+  %put = titan.scatter %values along "experts" at %indices : (!v, !i) -> !x loc("put")
   return %u, %values, %sums, %put : !x, !v, !x, !x
 }

@@ -6,18 +6,18 @@
 // CHECK: error: has no number as titan.events
 module attributes {titan.persistent = []} {
   func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
-      titan.program = "train", titan.arguments = [#titan.place<transient 0>], titan.buffers = [#titan.buffer<"x", !t, 0 to 9>]} {
-    return {titan.arguments = [#titan.place<transient 0>]} %x : !t
+      titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 0>], titan.transient = [#titan.allocation<"x", !t, 0 to 9>]} {
+    return {titan.argument_allocs = [#titan.alloc_ref<transient 0>]} %x : !t
   }
 }
 
 // -----
 
 !t = !titan.tensor<f32[a = 2]>
-// CHECK: error: expected 1 places as titan.arguments, got none; run --titan-plan-memory first
+// CHECK: error: expected 1 allocations as titan.argument_allocs, got none; run --titan-plan-memory first
 module attributes {titan.persistent = []} {
   func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {titan.events = 2 : i64,
-      titan.program = "train", titan.arguments = [#titan.place<transient 0>], titan.buffers = [#titan.buffer<"x", !t, 0 to 9>]} {
+      titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 0>], titan.transient = [#titan.allocation<"x", !t, 0 to 9>]} {
     return %x : !t
   }
 }
@@ -25,11 +25,11 @@ module attributes {titan.persistent = []} {
 // -----
 
 !t = !titan.tensor<f32[a = 2]>
-// CHECK: error: expected 1 places as titan.places, got 0
+// CHECK: error: expected 1 allocations as titan.result_allocs, got 0
 module attributes {titan.persistent = []} {
   func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {titan.events = 2 : i64,
-      titan.program = "train", titan.arguments = [#titan.place<transient 0>], titan.buffers = [#titan.buffer<"x", !t, 0 to 9>]} {
-    %y = titan.exp %x {titan.places = []} : !t -> !t
-    return {titan.arguments = [#titan.place<transient 0>]} %y : !t
+      titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 0>], titan.transient = [#titan.allocation<"x", !t, 0 to 9>]} {
+    %y = titan.exp %x {titan.result_allocs = []} : !t -> !t
+    return {titan.argument_allocs = [#titan.alloc_ref<transient 0>]} %y : !t
   }
 }

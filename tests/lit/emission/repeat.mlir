@@ -25,12 +25,12 @@
 // CHECK-NEXT: layers_backward_(ctx, l);
 func.func @train(%x: !hidden {titan.param = "x"} loc("x"), %ws: !stack {titan.param = "ws", titan.stacked} loc("ws"))
     -> (!hidden {titan.output = "y"}) attributes {titan.program = "train"} {
-  %y, %cs = titan.repeat <layers = 3> carry(%x) slices(%ws) : (!hidden, !stack) -> (!hidden, !stack) {
+  %y, %cs = titan.repeat <layers = 3> iter_args(%x) scanned(%ws) : (!hidden, !stack) -> (!hidden, !stack) {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !hidden loc("c"), %w: !hidden loc("w")):
     %sum = titan.add %c, %w : (!hidden, !hidden) -> !hidden loc("sum")
     titan.yield %sum, %c : !hidden, !hidden
   } loc("y")
-  %z = titan.repeat <layers = 3> reverse carry(%y) slices(%cs) : (!hidden, !stack) -> !hidden {
+  %z = titan.repeat <layers = 3> reverse iter_args(%y) scanned(%cs) : (!hidden, !stack) -> !hidden {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !hidden loc("c"), %r: !hidden loc("r")):
     %sum = titan.mul %c, %r : (!hidden, !hidden) -> !hidden loc("sum")
     titan.yield %sum : !hidden

@@ -36,7 +36,7 @@ func.func @train(%x: !hidden {titan.input = "x"} loc("x"), %w: !titan.tensor<f32
     %e = titan.exp %x : !hidden -> !hidden loc("e")
     %top = titan.reduce max %e : !hidden -> !row loc("top")
     %d = titan.sub %e, %top : (!hidden, !row) -> !hidden loc("y")
-    %p = titan.take %d along "embed" at %ids : (!hidden, !titan.tensor<i64[seq = 512]>) -> !row loc("picked")
+    %p = titan.gather %d along "embed" at %ids : (!hidden, !titan.tensor<i64[seq = 512]>) -> !row loc("picked")
     titan.yield %d, %p : !hidden, !row
   }
   // A sum over the rows adds blocks of columns side by side.

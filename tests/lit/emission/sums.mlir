@@ -69,7 +69,7 @@ func.func @train(%x: !wide {titan.input = "x"} loc("x"), %q: !heads {titan.input
   // CUDA: tm::launch(ctx, rows_ * vocab_,
   // CUDA: total.add(x_[i * vocab_ + j]);
   // CUDA: table_[j + at * vocab_] += float(total.get());
-  %table = titan.put %x along "rows" at %at : (!wide, !titan.tensor<i64[seq = 64]>) -> !table loc("table")
+  %table = titan.scatter %x along "rows" at %at : (!wide, !titan.tensor<i64[seq = 64]>) -> !table loc("table")
   // An inner loop that is short is a block, and so one of several.
   // CHECK: double total = 0;
   // CHECK-NEXT: for (int64_t i = 0; i < seq_; ++i) {
@@ -83,5 +83,5 @@ func.func @train(%x: !wide {titan.input = "x"} loc("x"), %q: !heads {titan.input
 // The numbers that group updates by their row are planned; a few updates an element need none.
 // RUN: FileCheck %s --check-prefix=MEMORY --input-file=%t.mlir
 // MEMORY-LABEL: func.func @train
-// MEMORY: #titan.buffer<"put_scratch", !titan.tensor<i64[seq = 64]{{.*}}>, [[NOW:.*]] to [[NOW]]>, #titan.buffer<"put_scratch", !titan.tensor<i64[rows = 10]{{.*}}>, [[NOW]] to [[NOW]]>
-// MEMORY: titan.put {{.*}} titan.scratch = [#titan.place<transient {{.*}}>, #titan.place<transient {{.*}}>]
+// MEMORY: #titan.allocation<"scatter_scratch", !titan.tensor<i64[seq = 64]{{.*}}>, [[NOW:.*]] to [[NOW]]>, #titan.allocation<"scatter_scratch", !titan.tensor<i64[rows = 10]{{.*}}>, [[NOW]] to [[NOW]]>
+// MEMORY: titan.scatter {{.*}} titan.scratch = [#titan.alloc_ref<transient {{.*}}>, #titan.alloc_ref<transient {{.*}}>]

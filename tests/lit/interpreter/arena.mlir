@@ -15,21 +15,21 @@
 // RIGHT-NEXT: [1, 2]
 !x = !titan.tensor<f32[]>
 !stack = !titan.tensor<f32[layers = 2]>
-module attributes {titan.persistent = [#titan.buffer<"w", !stack, 0 to 0>, #titan.buffer<"y", !x, 0 to 0>, #titan.buffer<"stack", !stack, 0 to 0>]} {
+module attributes {titan.persistent = [#titan.allocation<"w", !stack, 0 to 0>, #titan.allocation<"y", !x, 0 to 0>, #titan.allocation<"stack", !stack, 0 to 0>]} {
   func.func @train(%w: !stack {titan.param = "w", titan.value = array<f64: 1.0, 2.0>})
       -> (!x {titan.output = "y"}, !stack {titan.output = "stack"})
-      attributes {titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
-                  titan.buffers = [#titan.buffer<"c", !x, 1 to 6>, #titan.buffer<"n", !x, 2 to 4>]} {
-    %one = titan.constant 1.0 {titan.places = [#titan.place<inline 0>]} : !x
-    %y, %s = titan.repeat <layers = 2> carry(%one) slices(%w)
-        {titan.arguments = [#titan.place<inline 0>, #titan.place<transient 0>, #titan.place<persistent 0 at [0]>],
-         titan.places = [#titan.place<transient 0>, #titan.place<persistent 2>]} : (!x, !stack) -> (!x, !stack) {
+      attributes {titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<persistent 0>],
+                  titan.transient = [#titan.allocation<"c", !x, 1 to 6>, #titan.allocation<"n", !x, 2 to 4>]} {
+    %one = titan.constant 1.0 {titan.result_allocs = [#titan.alloc_ref<inline 0>]} : !x
+    %y, %s = titan.repeat <layers = 2> iter_args(%one) scanned(%w)
+        {titan.argument_allocs = [#titan.alloc_ref<inline 0>, #titan.alloc_ref<transient 0>, #titan.alloc_ref<persistent 0 at [0]>],
+         titan.result_allocs = [#titan.alloc_ref<transient 0>, #titan.alloc_ref<persistent 2>]} : (!x, !stack) -> (!x, !stack) {
     ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %wl: !x):
-      %n = titan.mul %c, %wl {titan.places = [#titan.place<transient 1>]} : (!x, !x) -> !x
-      %m = titan.add %n, %c {titan.places = [#titan.place<transient 1>]} : (!x, !x) -> !x
+      %n = titan.mul %c, %wl {titan.result_allocs = [#titan.alloc_ref<transient 1>]} : (!x, !x) -> !x
+      %m = titan.add %n, %c {titan.result_allocs = [#titan.alloc_ref<transient 1>]} : (!x, !x) -> !x
       titan.yield %m, %c : !x, !x
     }
-    return {titan.arguments = [#titan.place<persistent 1>, #titan.place<persistent 2>]} %y, %s : !x, !stack
+    return {titan.argument_allocs = [#titan.alloc_ref<persistent 1>, #titan.alloc_ref<persistent 2>]} %y, %s : !x, !stack
   }
 }
 
@@ -37,14 +37,14 @@ module attributes {titan.persistent = [#titan.buffer<"w", !stack, 0 to 0>, #tita
 // A lifetime that ends too early: b lies where a still is needed, so the sum is 2 + 2, not -1 + 2.
 // EARLY: output y = 4
 !x = !titan.tensor<f32[]>
-module attributes {titan.persistent = [#titan.buffer<"x", !x, 0 to 0>, #titan.buffer<"y", !x, 0 to 0>]} {
+module attributes {titan.persistent = [#titan.allocation<"x", !x, 0 to 0>, #titan.allocation<"y", !x, 0 to 0>]} {
   func.func @train(%x: !x {titan.param = "x", titan.value = array<f64: 1.0>}) -> (!x {titan.output = "y"})
-      attributes {titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
-                  titan.buffers = [#titan.buffer<"a", !x, 0 to 0>, #titan.buffer<"b", !x, 1 to 2>]} {
-    %a = titan.neg %x {titan.places = [#titan.place<transient 0>]} : !x -> !x
-    %b = titan.add %x, %x {titan.places = [#titan.place<transient 1>]} : (!x, !x) -> !x
-    %c = titan.add %a, %b {titan.places = [#titan.place<persistent 1>]} : (!x, !x) -> !x
-    return {titan.arguments = [#titan.place<persistent 1>]} %c : !x
+      attributes {titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<persistent 0>],
+                  titan.transient = [#titan.allocation<"a", !x, 0 to 0>, #titan.allocation<"b", !x, 1 to 2>]} {
+    %a = titan.neg %x {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : !x -> !x
+    %b = titan.add %x, %x {titan.result_allocs = [#titan.alloc_ref<transient 1>]} : (!x, !x) -> !x
+    %c = titan.add %a, %b {titan.result_allocs = [#titan.alloc_ref<persistent 1>]} : (!x, !x) -> !x
+    return {titan.argument_allocs = [#titan.alloc_ref<persistent 1>]} %c : !x
   }
 }
 
@@ -52,56 +52,56 @@ module attributes {titan.persistent = [#titan.buffer<"x", !x, 0 to 0>, #titan.bu
 // Nothing lies where a was, but its lifetime is over: what is read is NaN.
 // DEAD: output y = {{-?}}nan
 !x = !titan.tensor<f32[]>
-module attributes {titan.persistent = [#titan.buffer<"x", !x, 0 to 0>, #titan.buffer<"y", !x, 0 to 0>]} {
+module attributes {titan.persistent = [#titan.allocation<"x", !x, 0 to 0>, #titan.allocation<"y", !x, 0 to 0>]} {
   func.func @train(%x: !x {titan.param = "x", titan.value = array<f64: 1.0>}) -> (!x {titan.output = "y"})
-      attributes {titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
-                  titan.buffers = [#titan.buffer<"a", !x, 0 to 1>, #titan.buffer<"b", !x, 1 to 2>]} {
-    %a = titan.neg %x {titan.places = [#titan.place<transient 0>]} : !x -> !x
-    %b = titan.add %x, %x {titan.places = [#titan.place<transient 1>]} : (!x, !x) -> !x
-    %c = titan.add %a, %b {titan.places = [#titan.place<persistent 1>]} : (!x, !x) -> !x
-    return {titan.arguments = [#titan.place<persistent 1>]} %c : !x
+      attributes {titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<persistent 0>],
+                  titan.transient = [#titan.allocation<"a", !x, 0 to 1>, #titan.allocation<"b", !x, 1 to 2>]} {
+    %a = titan.neg %x {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : !x -> !x
+    %b = titan.add %x, %x {titan.result_allocs = [#titan.alloc_ref<transient 1>]} : (!x, !x) -> !x
+    %c = titan.add %a, %b {titan.result_allocs = [#titan.alloc_ref<persistent 1>]} : (!x, !x) -> !x
+    return {titan.argument_allocs = [#titan.alloc_ref<persistent 1>]} %c : !x
   }
 }
 
 //--- overlap.mlir
 // A contraction reads its operands again and again, so it must not write over them.
-// OVERLAP: error: 'titan.contract' op overwrites what it reads: its result lies in buffer "b", an operand in "a"
+// OVERLAP: error: 'titan.contract' op overwrites what it reads: its result is in allocation "b", an operand in "a"
 !x = !titan.tensor<f32[i = 2, j = 2]>
-module attributes {titan.persistent = [#titan.buffer<"x", !x, 0 to 0>, #titan.buffer<"y", !x, 0 to 0>]} {
+module attributes {titan.persistent = [#titan.allocation<"x", !x, 0 to 0>, #titan.allocation<"y", !x, 0 to 0>]} {
   func.func @train(%x: !x {titan.param = "x", titan.value = array<f64: 1.0, 2.0, 3.0, 4.0>}) -> (!x {titan.output = "y"})
-      attributes {titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
-                  titan.buffers = [#titan.buffer<"a", !x, 0 to 0>, #titan.buffer<"b", !x, 1 to 1>]} {
-    %a = titan.neg %x {titan.places = [#titan.place<transient 0>]} : !x -> !x
-    %b = titan.contract %a, %a {titan.places = [#titan.place<transient 1>]} : (!x, !x) -> !x
-    return {titan.arguments = [#titan.place<persistent 1>]} %b : !x
+      attributes {titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<persistent 0>],
+                  titan.transient = [#titan.allocation<"a", !x, 0 to 0>, #titan.allocation<"b", !x, 1 to 1>]} {
+    %a = titan.neg %x {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : !x -> !x
+    %b = titan.contract %a, %a {titan.result_allocs = [#titan.alloc_ref<transient 1>]} : (!x, !x) -> !x
+    return {titan.argument_allocs = [#titan.alloc_ref<persistent 1>]} %b : !x
   }
 }
 
 //--- small.mlir
-// SMALL: error: a value of '!titan.tensor<f32[i = 2]>' does not fit into buffer "a"
+// SMALL: error: a value of '!titan.tensor<f32[i = 2]>' does not fit into allocation "a"
 !x = !titan.tensor<f32[i = 2]>
-module attributes {titan.persistent = [#titan.buffer<"x", !x, 0 to 0>]} {
+module attributes {titan.persistent = [#titan.allocation<"x", !x, 0 to 0>]} {
   func.func @train(%x: !x {titan.param = "x", titan.value = array<f64: 1.0, 2.0>}) -> ()
-      attributes {titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
-                  titan.buffers = [#titan.buffer<"a", !titan.tensor<f32[]>, 0 to 0>]} {
-    %a = titan.neg %x {titan.places = [#titan.place<transient 0>]} : !x -> !x
-    return {titan.arguments = []}
+      attributes {titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<persistent 0>],
+                  titan.transient = [#titan.allocation<"a", !titan.tensor<f32[]>, 0 to 0>]} {
+    %a = titan.neg %x {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : !x -> !x
+    return {titan.argument_allocs = []}
   }
 }
 
 //--- slice.mlir
-// SLICE: error: the slice does not lie in what it is a slice of
+// SLICE: error: the slice is not a slot of its stack
 !x = !titan.tensor<f32[]>
 !stack = !titan.tensor<f32[layers = 2]>
-module attributes {titan.persistent = [#titan.buffer<"w", !stack, 0 to 0>]} {
+module attributes {titan.persistent = [#titan.allocation<"w", !stack, 0 to 0>]} {
   func.func @train(%w: !stack {titan.param = "w", titan.value = array<f64: 1.0, 2.0>}) -> ()
-      attributes {titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
-                  titan.buffers = [#titan.buffer<"a", !x, 0 to 0>]} {
-    titan.repeat <layers = 2> carry() slices(%w)
-        {titan.arguments = [#titan.place<inline 0>, #titan.place<transient 0>]} : (!stack) -> () {
+      attributes {titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<persistent 0>],
+                  titan.transient = [#titan.allocation<"a", !x, 0 to 0>]} {
+    titan.repeat <layers = 2> iter_args() scanned(%w)
+        {titan.argument_allocs = [#titan.alloc_ref<inline 0>, #titan.alloc_ref<transient 0>]} : (!stack) -> () {
     ^bb0(%l: !titan.tensor<i64[]>, %wl: !x):
       titan.yield
     }
-    return {titan.arguments = []}
+    return {titan.argument_allocs = []}
   }
 }

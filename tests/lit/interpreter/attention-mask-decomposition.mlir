@@ -14,7 +14,7 @@
 func.func @f(%q: !q {titan.input = "q"}, %k: !k {titan.input = "k"}, %v: !v {titan.input = "v"}, %dy: !y {titan.input = "dy"}, %dl: !lse {titan.input = "dl"},
              %ids: !ids {titan.value = array<f64: 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0>}) -> (!y, !lse, !q, !k, !v) {
   %y, %lse = titan.attention %q, %k, %v documents %ids along "seq" head "head" {scale = 0.5, causal, window = 4 : i64, soft_cap = 0.8} : (!q, !k, !v, !ids) -> (!y, !lse)
-  %dq, %dk, %dv = titan.attention_grad %dy, %q, %k, %v, %y, %lse through %dl documents %ids along "seq" head "head"
+  %dq, %dk, %dv = titan.attention_grad %dy, %q, %k, %v, %y, %lse lse_cotangent %dl documents %ids along "seq" head "head"
       {scale = 0.5, causal, window = 4 : i64, soft_cap = 0.8} : (!y, !q, !k, !v, !y, !lse, !lse, !ids) -> (!q, !k, !v)
   return %y, %lse, %dq, %dk, %dv : !y, !lse, !q, !k, !v
 }

@@ -22,7 +22,7 @@ func.func @dimensions(%x: !x {titan.value = array<f64: 1.0, 2.0, 3.0, 4.0>},
                       %w: !wide {titan.value = array<f64: 1.0, 2.0, 3.0, 4.0>})
     -> (!titan.tensor<f64[keys = 4 of seq]>, !pairs, !x, !titan.tensor<f64[part = 2]>, !x,
         !titan.tensor<f64[seq = 2, one = 1]>, !wide) {
-  %anchor = titan.anchor %x : !x -> !x
+  %anchor = titan.sharding_constraint %x : !x -> !x
   %stopped = titan.stop_gradient %anchor : !x -> !x
   %renamed = titan.rename %stopped : !x -> !titan.tensor<f64[keys = 4 of seq]>
   %split = titan.split %x dim "seq" : !x -> !pairs

@@ -25,7 +25,7 @@ func.func @storage(%w: !stored {titan.value = array<f64: 1.0, 10.0, 2.0, 20.0, 3
   // CHECK:      rank 0 value 2 = {{\[\[}}3, 6], [12, 15]]
   // CHECK-NEXT: rank 1 value 2 = {{\[\[}}30, 60], [120, 150]]
   // CHECK-NEXT: rank 2 value 2 = {{\[\[}}9, 0], [18, 0]]
-  %seen, %sums = titan.repeat <layers = 2> carry() slices(%w) : (!stored) -> (!used, !stored) {
+  %seen, %sums = titan.repeat <layers = 2> iter_args() scanned(%w) : (!stored) -> (!used, !stored) {
   ^bb0(%l: !titan.tensor<i64[]>, %wl: !layer):
     %whole = dist.all_gather %wl over ["shard"] : !layer -> !layerUsed
     %partial = dist.make_partial %whole over ["shard"] : !layerUsed -> !layerPartial

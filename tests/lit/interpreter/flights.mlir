@@ -26,7 +26,7 @@ func.func @train(%v: !part {titan.value = array<f64: 1.0, 2.0>}, %u: !part {tita
   %zero = titan.expand %nothing : !titan.tensor<f64[], <[]>> -> !all
   %first = dist.layer %w[0] : !stack -> !part
   %h = dist.all_gather %first over ["a"] start 1 : !part -> !all
-  %sum, %rest = titan.repeat <layers = 3> carry(%zero, %h) slices() : (!all, !all) -> (!all, !all) {
+  %sum, %rest = titan.repeat <layers = 3> iter_args(%zero, %h) scanned() : (!all, !all) -> (!all, !all) {
   ^bb0(%l: !titan.tensor<i64[], <[]>>, %c: !all, %fl: !all):
     %wl = dist.wait 1 %fl : (!all) -> !all
     %next = dist.layer %w[%l + 1] : !stack -> !part
@@ -68,16 +68,16 @@ func.func @two(%v: !a {titan.value = array<f64: 1.0, 2.0>}, %u: !c {titan.value 
 // CHANGED: error: 'dist.wait' op finds an operand changed while it was being read
 !b = !titan.tensor<f64[x = 2], <[{}]>>
 !a = !titan.tensor<f64[x = 2], <[{a}]>>
-module attributes {titan.persistent = [#titan.buffer<"v", !a, 0 to 0>, #titan.buffer<"y", !b, 0 to 0>]} {
+module attributes {titan.persistent = [#titan.allocation<"v", !a, 0 to 0>, #titan.allocation<"y", !b, 0 to 0>]} {
   dist.mesh @mesh [#dist.axis<a = 2>]
   func.func @train(%v: !a {titan.param = "v", titan.value = array<f64: 1.0, 2.0>}) -> (!b {titan.output = "y"})
-      attributes {titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
-                  titan.buffers = [#titan.buffer<"e", !a, 0 to 5>, #titan.buffer<"f", !b, 0 to 5>]} {
-    %e = titan.exp %v {titan.places = [#titan.place<transient 0>]} : !a -> !a
-    %f = dist.all_gather %e over ["a"] start 0 {titan.places = [#titan.place<transient 1>]} : !a -> !b
-    %g = titan.neg %v {titan.places = [#titan.place<transient 0>]} : !a -> !a
-    %y = dist.wait 0 %f reading %e {titan.places = [#titan.place<transient 1>]} : (!b, !a) -> !b
-    return {titan.arguments = [#titan.place<persistent 1>]} %y : !b
+      attributes {titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<persistent 0>],
+                  titan.transient = [#titan.allocation<"e", !a, 0 to 5>, #titan.allocation<"f", !b, 0 to 5>]} {
+    %e = titan.exp %v {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : !a -> !a
+    %f = dist.all_gather %e over ["a"] start 0 {titan.result_allocs = [#titan.alloc_ref<transient 1>]} : !a -> !b
+    %g = titan.neg %v {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : !a -> !a
+    %y = dist.wait 0 %f reading %e {titan.result_allocs = [#titan.alloc_ref<transient 1>]} : (!b, !a) -> !b
+    return {titan.argument_allocs = [#titan.alloc_ref<persistent 1>]} %y : !b
   }
 }
 
@@ -86,15 +86,15 @@ module attributes {titan.persistent = [#titan.buffer<"v", !a, 0 to 0>, #titan.bu
 // OVERWRITTEN: error: 'dist.wait' op finds a value in flight overwritten
 !b = !titan.tensor<f64[x = 2], <[{}]>>
 !a = !titan.tensor<f64[x = 2], <[{a}]>>
-module attributes {titan.persistent = [#titan.buffer<"v", !a, 0 to 0>, #titan.buffer<"y", !b, 0 to 0>]} {
+module attributes {titan.persistent = [#titan.allocation<"v", !a, 0 to 0>, #titan.allocation<"y", !b, 0 to 0>]} {
   dist.mesh @mesh [#dist.axis<a = 2>]
   func.func @train(%v: !a {titan.param = "v", titan.value = array<f64: 1.0, 2.0>}) -> (!b {titan.output = "y"})
-      attributes {titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
-                  titan.buffers = [#titan.buffer<"f", !b, 0 to 5>]} {
-    %f = dist.all_gather %v over ["a"] start 0 {titan.places = [#titan.place<transient 0>]} : !a -> !b
-    %g = titan.neg %v {titan.places = [#titan.place<transient 0>]} : !a -> !a
-    %y = dist.wait 0 %f reading %v {titan.places = [#titan.place<transient 0>]} : (!b, !a) -> !b
-    return {titan.arguments = [#titan.place<persistent 1>]} %y : !b
+      attributes {titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<persistent 0>],
+                  titan.transient = [#titan.allocation<"f", !b, 0 to 5>]} {
+    %f = dist.all_gather %v over ["a"] start 0 {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : !a -> !b
+    %g = titan.neg %v {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : !a -> !a
+    %y = dist.wait 0 %f reading %v {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : (!b, !a) -> !b
+    return {titan.argument_allocs = [#titan.alloc_ref<persistent 1>]} %y : !b
   }
 }
 

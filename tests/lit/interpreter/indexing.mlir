@@ -21,9 +21,9 @@ func.func @indexing(%table: !table {titan.value = array<f64: 1.0, 2.0, 3.0, 4.0,
                     %picks: !titan.tensor<i64[seq = 2]> {titan.value = array<f64: 2.0, 1.0>},
                     %updates: !rows {titan.value = array<f64: 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 9.0, 9.0>})
     -> (!rows, !titan.tensor<f64[seq = 2]>, !table, !titan.tensor<f64[vocab = 3]>) {
-  %rows = titan.take %table along "vocab" at %ids : (!table, !ids) -> !rows
-  %picked = titan.take %pairs along "vocab" at %picks : (!titan.tensor<f64[seq = 2, vocab = 3]>, !titan.tensor<i64[seq = 2]>) -> !titan.tensor<f64[seq = 2]>
-  %put = titan.put %updates along "vocab" at %ids : (!rows, !ids) -> !table
-  %summed = titan.put %updates along "vocab" at %ids : (!rows, !ids) -> !titan.tensor<f64[vocab = 3]>
+  %rows = titan.gather %table along "vocab" at %ids : (!table, !ids) -> !rows
+  %picked = titan.gather %pairs along "vocab" at %picks : (!titan.tensor<f64[seq = 2, vocab = 3]>, !titan.tensor<i64[seq = 2]>) -> !titan.tensor<f64[seq = 2]>
+  %put = titan.scatter %updates along "vocab" at %ids : (!rows, !ids) -> !table
+  %summed = titan.scatter %updates along "vocab" at %ids : (!rows, !ids) -> !titan.tensor<f64[vocab = 3]>
   return %rows, %picked, %put, %summed : !rows, !titan.tensor<f64[seq = 2]>, !table, !titan.tensor<f64[vocab = 3]>
 }

@@ -11,7 +11,7 @@
 func.func @forward(%w: !stack {titan.value = array<f64: 1.0, 2.0, 3.0>}) -> (!x, !stack) {
   %zero = titan.constant 0.0 : !x
   %ten = titan.constant 10.0 : !x
-  %y, %seen = titan.repeat <layers = 3> carry(%zero) slices(%w) : (!x, !stack) -> (!x, !stack) {
+  %y, %seen = titan.repeat <layers = 3> iter_args(%zero) scanned(%w) : (!x, !stack) -> (!x, !stack) {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %wl: !x):
     %0 = titan.mul %c, %ten : (!x, !x) -> !x
     %1 = titan.add %0, %wl : (!x, !x) -> !x
@@ -29,7 +29,7 @@ func.func @forward(%w: !stack {titan.value = array<f64: 1.0, 2.0, 3.0>}) -> (!x,
 func.func @reverse(%w: !stack {titan.value = array<f64: 1.0, 2.0, 3.0>}) -> (!x, !stack, !titan.tensor<i64[layers = 3]>) {
   %zero = titan.constant 0.0 : !x
   %ten = titan.constant 10.0 : !x
-  %y, %seen, %index = titan.repeat <layers = 3> reverse carry(%zero) slices(%w) : (!x, !stack) -> (!x, !stack, !titan.tensor<i64[layers = 3]>) {
+  %y, %seen, %index = titan.repeat <layers = 3> reverse iter_args(%zero) scanned(%w) : (!x, !stack) -> (!x, !stack, !titan.tensor<i64[layers = 3]>) {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %wl: !x):
     %0 = titan.mul %c, %ten : (!x, !x) -> !x
     %1 = titan.add %0, %wl : (!x, !x) -> !x
@@ -46,9 +46,9 @@ func.func @swap() -> (!x, !x) {
   %a = titan.constant 1.0 : !x
   %b = titan.constant 2.0 : !x
   %one = titan.constant 1.0 : !x
-  %y, %z = titan.repeat <layers = 3> carry(%a, %b) slices() : (!x, !x) -> (!x, !x) {
+  %y, %z = titan.repeat <layers = 3> iter_args(%a, %b) scanned() : (!x, !x) -> (!x, !x) {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %d: !x):
-    %n = titan.repeat <inner = 4> carry(%c) slices() : (!x) -> !x {
+    %n = titan.repeat <inner = 4> iter_args(%c) scanned() : (!x) -> !x {
     ^bb0(%k: !titan.tensor<i64[]>, %e: !x):
       %0 = titan.add %e, %one : (!x, !x) -> !x
       titan.yield %0 : !x

@@ -25,15 +25,15 @@ func.func @start(%c: !titan.tensor<f32[]> {titan.param = "constant", titan.init 
     -> (!titan.tensor<f32[]> {titan.output = "constant"}, !titan.tensor<f32[]> {titan.output = "deviation0"},
         !titan.tensor<f32[]> {titan.output = "deviation1"}, !titan.tensor<f32[]> {titan.output = "state"},
         !titan.tensor<i64[]> {titan.output = "shift"}, !w {titan.updates = 1 : i64, titan.stacked}) {
-  %known = titan.take %table along "vocab" at %tokens : (!titan.tensor<f32[vocab = 5]>, !t) -> !titan.tensor<f32[batch = 2, seq = 3]>
+  %known = titan.gather %table along "vocab" at %tokens : (!titan.tensor<f32[vocab = 5]>, !t) -> !titan.tensor<f32[batch = 2, seq = 3]>
   %squares = titan.contract %w, %w : (!w, !w) -> !titan.tensor<f32[layers = 2]>
   %count = titan.constant 0.001 : !titan.tensor<f32[]>
   %variance = titan.mul %squares, %count : (!titan.tensor<f32[layers = 2]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[layers = 2]>
   %deviation = titan.sqrt %variance : !titan.tensor<f32[layers = 2]> -> !titan.tensor<f32[layers = 2]>
   %zero = titan.constant 0.0 : !titan.tensor<i64[]>
   %one = titan.constant 1.0 : !titan.tensor<i64[]>
-  %d0 = titan.take %deviation along "layers" at %zero : (!titan.tensor<f32[layers = 2]>, !titan.tensor<i64[]>) -> !titan.tensor<f32[]>
-  %d1 = titan.take %deviation along "layers" at %one : (!titan.tensor<f32[layers = 2]>, !titan.tensor<i64[]>) -> !titan.tensor<f32[]>
+  %d0 = titan.gather %deviation along "layers" at %zero : (!titan.tensor<f32[layers = 2]>, !titan.tensor<i64[]>) -> !titan.tensor<f32[]>
+  %d1 = titan.gather %deviation along "layers" at %one : (!titan.tensor<f32[layers = 2]>, !titan.tensor<i64[]>) -> !titan.tensor<f32[]>
   %next = titan.slice %tokens dim "seq" from 1 : !t -> !later
   %same = titan.slice %labels dim "seq" from 0 : !t -> !later
   %apart = titan.compare ne, %next, %same : (!later, !later) -> !titan.tensor<i1[batch = 2, part = 2]>

@@ -49,7 +49,7 @@ protected:
   FailureOr<HostTensor> roundTrip(NamedTensorType type) {
     std::vector<HostTensor> parts;
     for (int64_t rank = 0; rank < mesh->getNumRanks(); ++rank)
-      parts.push_back(cut(type, *mesh, rank, count(type)));
+      parts.push_back(getShard(type, *mesh, rank, count(type)));
     SmallVector<const HostTensor *> pointers;
     for (const HostTensor &part : parts)
       pointers.push_back(&part);
@@ -72,7 +72,7 @@ TEST_F(Layout, Mesh) {
   EXPECT_THAT(mesh->getGroup(4, builder.getStrArrayAttr({"tp"})), ElementsAre(3, 4, 5));
   EXPECT_THAT(mesh->getGroup(4, builder.getStrArrayAttr({"tp", "shard"})),
               ElementsAre(0, 3, 1, 4, 2, 5));
-  EXPECT_EQ(mesh->getPart(4, builder.getStrArrayAttr({"tp", "shard"})), 3);
+  EXPECT_EQ(mesh->getGroupIndex(4, builder.getStrArrayAttr({"tp", "shard"})), 3);
   EXPECT_THAT(mesh->getGroup(4, builder.getStrArrayAttr({})), ElementsAre(4));
 }
 
@@ -89,7 +89,7 @@ TEST_F(Layout, FlatStorage) {
   NamedTensorType type = parse("f64[layers = 2, x = 5], <[{}, {}] flat 1 {shard}>");
   EXPECT_THAT(getGlobalIndices(type, *mesh, 0), ElementsAre(0, 1, 2, 5, 6, 7));
   EXPECT_THAT(getGlobalIndices(type, *mesh, 5), ElementsAre(3, 4, -1, 8, 9, -1));
-  HostTensor part = cut(type, *mesh, 5, count(type));
+  HostTensor part = getShard(type, *mesh, 5, count(type));
   EXPECT_THAT(part.data, ElementsAre(4, 5, 0, 9, 10, 0));
   EXPECT_THAT(part.shape, ElementsAre(2, 3));
 }

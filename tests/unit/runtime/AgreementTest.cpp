@@ -2,7 +2,7 @@
 #include "ThreadRendezvous.h"
 
 #include "comm/Agreement.h"
-#include "comm/FirstCause.h"
+#include "comm/RootCause.h"
 
 #include "gtest/gtest.h"
 
@@ -155,7 +155,7 @@ TEST(Agreement, RefusesForgedValues) {
 }
 
 // Where rank 3 waits for 1, which waits for 0, all name 0.
-TEST(FirstCause, IsThatOfTheRankThatIsNotThere) {
+TEST(RootCause, IsThatOfTheRankThatIsNotThere) {
   ThreadStore store;
   std::vector<std::string> said(4);
   std::vector<std::thread> threads;
@@ -166,7 +166,7 @@ TEST(FirstCause, IsThatOfTheRankThatIsNotThere) {
       std::this_thread::sleep_for(std::chrono::milliseconds(rank == 3 ? 0 : 200));
       std::string message = "rank " + std::to_string(rank) + ": rank " +
                             std::to_string(waitsFor[rank]) + " did not come in time";
-      said[rank] = withFirstCause(rendezvous, rank, 4, message, {waitsFor[rank], false}, [] {});
+      said[rank] = withRootCause(rendezvous, rank, 4, message, {waitsFor[rank], false}, [] {});
     });
   for (std::thread &thread : threads)
     thread.join();
@@ -176,21 +176,21 @@ TEST(FirstCause, IsThatOfTheRankThatIsNotThere) {
 }
 
 // A rank's own failure is the cause for those that find it gone; in a circle the first is.
-TEST(FirstCause, OfARankThatFailedAndOfACircle) {
+TEST(RootCause, OfARankThatFailedAndOfACircle) {
   ThreadStore store;
   ThreadRendezvous a(store), b(store), c(store);
-  EXPECT_EQ(withFirstCause(a, 1, 3, "rank 1: the disk is full", {}, [] {}),
+  EXPECT_EQ(withRootCause(a, 1, 3, "rank 1: the disk is full", {}, [] {}),
             "rank 1: the disk is full");
-  EXPECT_EQ(withFirstCause(b, 2, 3, "rank 2: rank 1 is gone", {1, true}, [] {}),
+  EXPECT_EQ(withRootCause(b, 2, 3, "rank 2: rank 1 is gone", {1, true}, [] {}),
             "rank 2: rank 1 is gone; the first cause: rank 1: the disk is full");
   ThreadStore circle;
   ThreadRendezvous d(circle), e(circle);
   circle.values["failures"] = "1";
   circle.values["failure/1"] = "1 2 rank 1: rank 2 did not come in time";
-  EXPECT_EQ(withFirstCause(d, 2, 3, "rank 2: rank 1 is gone", {1, true}, [] {}),
+  EXPECT_EQ(withRootCause(d, 2, 3, "rank 2: rank 1 is gone", {1, true}, [] {}),
             "rank 2: rank 1 is gone; the first cause: rank 1: rank 2 did not come in time");
   circle.values["failure/0"] = "\xff garbage";
-  EXPECT_EQ(withFirstCause(e, 1, 3, "rank 1: rank 0 is gone", {0, true}, [] {}),
+  EXPECT_EQ(withRootCause(e, 1, 3, "rank 1: rank 0 is gone", {0, true}, [] {}),
             "rank 1: rank 0 is gone");
 }
 

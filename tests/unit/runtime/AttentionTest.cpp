@@ -37,7 +37,7 @@ const int64_t *someDocuments() {
 template <typename E> struct Case {
   using T = Accumulated<E>;
   std::vector<E> q, k, v, dout, out, dq, dk, dv;
-  std::vector<T> through, lse;
+  std::vector<T> lseCotangent, lse;
 
   explicit Case(const AttentionShape &s) {
     int64_t kv = s.outer * s.keys * s.kvHeads;
@@ -46,7 +46,7 @@ template <typename E> struct Case {
     k = randomValues<E>("k", kv * s.head);
     v = randomValues<E>("v", kv * s.valueHead);
     dout = randomValues<E>("dout", rows * s.valueHead);
-    through = randomValues<T>("through", rows);
+    lseCotangent = randomValues<T>("lseCotangent", rows);
     out.assign(dout.size(), NAN), dq.assign(q.size(), NAN);
     dk.assign(k.size(), NAN), dv.assign(v.size(), NAN);
     lse.assign(rows, NAN);
@@ -71,7 +71,7 @@ template <typename T> void reference(const AttentionShape &s, Case<T> &c) {
         for (int64_t i = 0; i < s.queries; ++i) {
           int64_t row = ((o * s.queries + i) * s.kvHeads + h) * s.group + g;
           std::vector<T> score(s.keys, -INFINITY), slope(s.keys), p(s.keys), dp(s.keys);
-          T top = -INFINITY, total = 0, mean = -c.through[row];
+          T top = -INFINITY, total = 0, mean = -c.lseCotangent[row];
           for (int64_t j = 0; j < s.keys; ++j) {
             if (!isVisible(s, o, i, j))
               continue;
@@ -118,7 +118,7 @@ template <typename E> void compute(AttentionShape s, Case<E> &c) {
   s.scratch = std::align(64, space - 64, start, space);
   attentionForward(s, c.q.data(), c.k.data(), c.v.data(), c.out.data(), c.lse.data());
   attentionBackward(s, c.q.data(), c.k.data(), c.v.data(), c.out.data(), c.lse.data(),
-                    c.dout.data(), c.through.data(), c.dq.data(), c.dk.data(), c.dv.data());
+                    c.dout.data(), c.lseCotangent.data(), c.dq.data(), c.dk.data(), c.dv.data());
 }
 
 template <typename T> double distance(const std::vector<T> &got, const std::vector<T> &want) {

@@ -53,10 +53,10 @@ template <typename T = double> T *transient(Context &ctx, Transient which) {
 
 void gatherParameters(Context &ctx) {
   int64_t ranks = ctx.degree[0];
-  at(ctx, "bigram.titan:3", "all_gather");
+  trace(ctx, "bigram.titan:3", "all_gather");
   allGather(ctx, everyone, DType::F64, persistent<double>(ctx, Table), transient(ctx, FullTable), 1,
             chunkOf(vocab * vocab, ranks), 1);
-  at(ctx, "bigram.titan:4", "all_gather");
+  trace(ctx, "bigram.titan:4", "all_gather");
   allGather(ctx, everyone, DType::F64, persistent<double>(ctx, Bias), transient(ctx, FullBias),
             layers, chunkOf(vocab, ranks), 1);
 }
@@ -142,7 +142,7 @@ void runTrain(Context &ctx) {
   gatherParameters(ctx);
   meetFate(ctx);
   double loss = forwardBackward(ctx);
-  at(ctx, "bigram.titan:9", "all_reduce");
+  trace(ctx, "bigram.titan:9", "all_reduce");
   allReduce(ctx, everyone, DType::F64, Reduction::Sum, &loss, 1);
   *transient(ctx, Loss) = loss * spoil(ctx);
   reduceScatter(ctx, everyone, DType::F64, Reduction::Sum, transient(ctx, FullGTable),
@@ -170,7 +170,7 @@ void runEval(Context &ctx) {
       total += std::exp(logit(ctx, tokens[i], v));
     loss += (std::log(total) - logit(ctx, tokens[i], labels[i])) / (batch * seq);
   }
-  at(ctx, "bigram.titan:9", "all_reduce");
+  trace(ctx, "bigram.titan:9", "all_reduce");
   allReduce(ctx, everyone, DType::F64, Reduction::Sum, &loss, 1);
   *transient(ctx, Loss) = loss;
 }
@@ -184,14 +184,14 @@ void runLogits(Context &ctx) {
 }
 
 /// `function`: whose transient buffer it is; none: it is persistent.
-Tensor tensor(Role role, const char *name, DType type, std::vector<Dim> dims, int buffer,
+Tensor tensor(Role role, const char *name, DType type, std::vector<Dim> dims, int allocation,
               const char *function = "") {
   Tensor t;
   t.function = function;
   t.role = role;
   t.name = name;
   t.info = {type, std::move(dims), {}, 0};
-  t.buffer = buffer;
+  t.allocation = allocation;
   return t;
 }
 
@@ -252,19 +252,19 @@ Program program(const int64_t *degree) {
   p.tensors.push_back(tensor(Role::Output, "logits", DType::F64,
                              {{"vocab", vocab, {}}, {"seq", seq, {}}, {"batch", 1, {}}}, Logits,
                              "logits"));
-  std::vector<Buffer> full = {{"table", table * ranks, 0, 2}, {"bias", bias * ranks, 0, 2}};
-  std::vector<Buffer> evaluated = full;
+  std::vector<Allocation> full = {{"table", table * ranks, 0, 2}, {"bias", bias * ranks, 0, 2}};
+  std::vector<Allocation> evaluated = full;
   for (const char *name : {"tokens", "labels"})
     evaluated.push_back({name, batch / ranks * seq * 8, 0, 2});
   evaluated.push_back({"loss", 8, 2, 2});
-  std::vector<Buffer> trained = evaluated;
-  for (const Buffer &buffer : std::vector<Buffer>{{"full.g.table", table * ranks, 1, 2},
-                                                  {"full.g.bias", bias * ranks, 1, 2},
-                                                  {"g.table", table, 2, 2},
-                                                  {"g.bias", bias, 2, 2},
-                                                  {"grad_norm", 8, 2, 2}})
-    trained.push_back(buffer);
-  std::vector<Buffer> predicted = full;
+  std::vector<Allocation> trained = evaluated;
+  for (const Allocation &allocation : std::vector<Allocation>{{"full.g.table", table * ranks, 1, 2},
+                                                              {"full.g.bias", bias * ranks, 1, 2},
+                                                              {"g.table", table, 2, 2},
+                                                              {"g.bias", bias, 2, 2},
+                                                              {"grad_norm", 8, 2, 2}})
+    trained.push_back(allocation);
+  std::vector<Allocation> predicted = full;
   predicted.push_back({"row", seq * 8, 0, 2});
   predicted.push_back({"logits", seq * vocab * 8, 2, 2});
   p.functions = {{"train", trained, 3, runTrain},

@@ -2,7 +2,7 @@
 // element type. ctest starts it under torchrun; it exits 0 when all is as expected. With the
 // argument "vanish", the last rank leaves early and the others must report it; with "differ" it
 // calls another collective than the others, which no rank may take for its own.
-#include "CommExchanges.h"
+#include "CommCollectives.h"
 
 #include "base/Error.h"
 #include "comm/Comm.h"
@@ -144,7 +144,7 @@ int runAll(World &world) {
   std::iota(reversed.rbegin(), reversed.rend(), 0);
   std::vector<int> pair{world.rank() & ~1, world.rank() | 1};
   bool paired = pair[1] < world.size();
-  std::vector<Group *> groups{&world.everyone(), &world.group(reversed),
+  std::vector<Group *> groups{&world.worldGroup(), &world.group(reversed),
                               &world.group({world.rank()})};
   if (paired)
     groups.push_back(&world.group(pair));
@@ -157,7 +157,7 @@ int runAll(World &world) {
     checkSumOfBfloat16(*group);
     checkOrderOfSums(*group);
     checkNoNumbers(*group);
-    if (int64_t wrong = titan::test::checkExchanges(*group)) {
+    if (int64_t wrong = titan::test::checkCollectives(*group)) {
       ++failures;
       std::fprintf(stderr, "rank %d: %ld elements of exchanges are wrong\n", world.rank(), wrong);
     }
@@ -166,7 +166,7 @@ int runAll(World &world) {
 }
 
 int runVanish(World &world) {
-  Group &group = world.everyone();
+  Group &group = world.worldGroup();
   group.barrier({});
   if (world.rank() == world.size() - 1)
     _exit(0);
@@ -185,7 +185,7 @@ int runVanish(World &world) {
 
 /// In shared memory ranks say at once who calls what; over sockets they wait in vain.
 int runDiffer(World &world, bool overSockets) {
-  Group &group = world.everyone();
+  Group &group = world.worldGroup();
   const int n = group.size();
   std::vector<float> values(64 * n, 1.0f), part(64, 7.0f);
   try {

@@ -127,7 +127,7 @@ TEST(DataSource, PartsAgreeWithTheWholeSample) {
 }
 
 // Documents are counted from the sample's start, and places from their own.
-TEST(DataSource, DocumentsAndPlaces) {
+TEST(DataSource, DocumentsAndPositions) {
   DataSource data = counting(101, 10, 1, false);
   auto row = [&](int64_t sample, int64_t first, int64_t columns, Feed feed) {
     std::vector<int64_t> out(static_cast<size_t>(columns));

@@ -124,15 +124,15 @@ TEST_F(DurableFile, ReadsRegularFilesAlone) {
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0644), 0);
   fs::create_symlink("loop", path("loop"));
   std::ofstream(path("file")) << "content";
-  EXPECT_EQ(readWhole(path("file"), 7), "content");
-  expectRefused([&] { readWhole(path("file"), 6); }, "more than 6 bytes");
-  expectRefused([&] { readWhole(path("pipe"), 100); }, "it is no regular file");
-  expectRefused([&] { readWhole("/dev/zero", 100); }, "it is no regular file");
-  expectRefused([&] { readWhole(folder, 100); }, "Is a directory");
-  expectRefused([&] { readWhole(path("none"), 100); }, "No such file");
-  expectRefused([&] { readWhole(path("loop"), 100); }, "symbolic links");
+  EXPECT_EQ(readWholeFile(path("file"), 7), "content");
+  expectRefused([&] { readWholeFile(path("file"), 6); }, "more than 6 bytes");
+  expectRefused([&] { readWholeFile(path("pipe"), 100); }, "it is no regular file");
+  expectRefused([&] { readWholeFile("/dev/zero", 100); }, "it is no regular file");
+  expectRefused([&] { readWholeFile(folder, 100); }, "Is a directory");
+  expectRefused([&] { readWholeFile(path("none"), 100); }, "No such file");
+  expectRefused([&] { readWholeFile(path("loop"), 100); }, "symbolic links");
   // As a bad sector: reading fails, where a mapping would end the process.
-  expectRefused([&] { readWhole("/proc/self/mem", 100); }, "Input/output error");
+  expectRefused([&] { readWholeFile("/proc/self/mem", 100); }, "Input/output error");
 }
 
 } // namespace

@@ -169,7 +169,7 @@ TYPED_TEST(GemmBfloat16, DoesNotDependOnWhereRowsBegin) {
 }
 
 // A processor with tiles may be asked to do as one without.
-TEST(GemmBfloat16Ways, VectorsDoWithoutTiles) {
+TEST(GemmBfloat16Backends, VectorsDoWithoutTiles) {
   const char *asked = std::getenv("TITAN_BF16");
   if (!asked || asked != std::string("vectors"))
     GTEST_SKIP() << "not asked";

@@ -275,11 +275,11 @@ void touchLibTorch() {
 }
 
 // What was touched of loaded code, as by LibTorch's constructors, is given back, and it still runs.
-TEST(Launch, LetsGoOfLoadedCode) {
+TEST(Launch, ReleasesLoadedCode) {
   openLibrary(kLibTorch, "is tested");
   touchLibTorch();
   const int64_t before = residentOfFiles();
-  letGoOfLoadedCode();
+  releaseLoadedCode();
   EXPECT_LT(2 * residentOfFiles(), before);
   EXPECT_EQ(std::to_string(std::stod("1.5")), "1.500000");
 }

@@ -66,7 +66,7 @@ struct Lines {
 };
 
 int64_t packedElements(int64_t lines, int64_t depth) {
-  return unitPanels(lines) * unitPanels(depth) * kUnitSquare;
+  return unitPanels(lines) * unitPanels(depth) * kUnitBlockElements;
 }
 
 class OfUnit : public testing::TestWithParam<const char *> {
@@ -113,13 +113,13 @@ Aligned<float> zeros(int64_t count) {
 }
 
 // Lines of any number and depth against a panel of lanes, whichever way either lies in memory.
-TEST_P(OfUnit, MultipliesLines) {
+TEST_P(OfUnit, MultipliesRows) {
   for (int64_t lines : {1, 8, 33, 64})
     for (int64_t depth : {1, 5, 31, 64, 72})
       for (int64_t lanes : {3, 32})
         for (bool along : {false, true}) {
           const Lines left(lines, depth, true, 1), right(lanes, depth, along, 2);
-          Aligned<float> c(unitPanels(lines) * kUnitSquare);
+          Aligned<float> c(unitPanels(lines) * kUnitBlockElements);
           unit->multiply(packedLeft(left, lines, depth).get(), lines,
                          packedRight(right, lanes, depth).get(), depth, 0.5f, c.get());
           for (int64_t i = 0; i < lines; ++i)
@@ -134,7 +134,7 @@ TEST_P(OfUnit, MultipliesLines) {
 }
 
 // Weights are rows of the depth: only as many as are there count, with twice bf16's digits.
-TEST_P(OfUnit, AddsWeightedLines) {
+TEST_P(OfUnit, AddsWeightedRows) {
   const int64_t deepest = 96;
   for (int64_t lines : {1, 24, 40})
     for (int64_t first : {0, 32})
@@ -144,12 +144,12 @@ TEST_P(OfUnit, AddsWeightedLines) {
         const Aligned<float> weights = someWeights(count, 64, kUnitPanel);
         Aligned<uint16_t> high(packedElements(32, 64)), low(packedElements(32, 64));
         const Halves halves{high.get(), low.get()};
-        Aligned<float> c = zeros(unitPanels(lines) * kUnitSquare);
+        Aligned<float> c = zeros(unitPanels(lines) * kUnitBlockElements);
         c[0] = 4;
-        const int64_t stride = unitPanels(deepest) * kUnitSquare;
+        const int64_t stride = unitPanels(deepest) * kUnitBlockElements;
         unit->splitDepth(weights.get(), count, halves);
-        unit->add(packed.get() + first / kUnitPanel * kUnitSquare, lines, stride, halves, count,
-                  c.get());
+        unit->add(packed.get() + first / kUnitPanel * kUnitBlockElements, lines, stride, halves,
+                  count, c.get());
         for (int64_t i = 0; i < lines; ++i)
           for (int64_t j = 0; j < kUnitPanel; ++j) {
             double want = i == 0 && j == 0 ? 4 : 0, magnitude = want;
@@ -164,7 +164,7 @@ TEST_P(OfUnit, AddsWeightedLines) {
 }
 
 // Weights are lines: neither rows nor elements that are not there change what is added to.
-TEST_P(OfUnit, AddsByLinesOfWeights) {
+TEST_P(OfUnit, AddsByRowsOfWeights) {
   const int64_t deepest = 96;
   for (int64_t lines : {1, 12, 64})
     for (int64_t depth : {1, 9, 32})
@@ -174,10 +174,11 @@ TEST_P(OfUnit, AddsByLinesOfWeights) {
         const Aligned<float> weights = someWeights(lines, 64, depth);
         Aligned<uint16_t> high(packedElements(64, 32)), low(packedElements(64, 32));
         const Halves halves{high.get(), low.get()};
-        Aligned<float> c = zeros(unitPanels(lines) * unitPanels(columns) * kUnitSquare);
-        const int64_t stride = unitPanels(deepest) * kUnitSquare;
-        unit->splitLines(weights.get(), lines, depth, halves);
-        unit->addAcross(halves, lines, depth, packed.get() + kUnitSquare, columns, stride, c.get());
+        Aligned<float> c = zeros(unitPanels(lines) * unitPanels(columns) * kUnitBlockElements);
+        const int64_t stride = unitPanels(deepest) * kUnitBlockElements;
+        unit->splitRows(weights.get(), lines, depth, halves);
+        unit->addAcross(halves, lines, depth, packed.get() + kUnitBlockElements, columns, stride,
+                        c.get());
         for (int64_t i = 0; i < unitPanels(lines) * kUnitPanel; ++i)
           for (int64_t j = 0; j < columns; ++j) {
             double want = 0, magnitude = 0;
@@ -186,8 +187,9 @@ TEST_P(OfUnit, AddsByLinesOfWeights) {
               magnitude += std::abs(double(weights[i * kUnitPanel + d]) * right.at(j, 32 + d));
             }
             const int64_t square = i / kUnitPanel * unitPanels(columns) + j / kUnitPanel;
-            ASSERT_NEAR(c[square * kUnitSquare + i % kUnitPanel * kUnitPanel + j % kUnitPanel],
-                        want, 0x1p-16 * magnitude)
+            ASSERT_NEAR(
+                c[square * kUnitBlockElements + i % kUnitPanel * kUnitPanel + j % kUnitPanel], want,
+                0x1p-16 * magnitude)
                 << lines << "x" << columns << "x" << depth << " at " << i << "," << j;
           }
       }
@@ -196,17 +198,17 @@ TEST_P(OfUnit, AddsByLinesOfWeights) {
 INSTANTIATE_TEST_SUITE_P(MatrixUnit, OfUnit, testing::Values("tiles", "pairs"));
 
 // Lanes come back as lines, rounded to nearest, and nothing beside them is written.
-TEST(MatrixUnitStore, RoundsLanesIntoLines) {
+TEST(MatrixUnitStore, RoundsLanesIntoRows) {
   if (!hasPairs())
     GTEST_SKIP() << "not of this processor";
   for (int64_t depth : {1, 16, 40})
     for (int64_t lines : {1, 17, 32}) {
       const int64_t ld = depth + 3;
-      Aligned<float> lanes(unitPanels(depth) * kUnitSquare);
+      Aligned<float> lanes(unitPanels(depth) * kUnitBlockElements);
       for (int64_t i = 0; i < depth * kUnitPanel; ++i)
         lanes[i] = fraction(i);
       std::vector<bf16> to(lines * ld, 7.0f);
-      avx512::storeLines(lanes.get(), depth, 3, to.data(), ld, lines);
+      avx512::storeRows(lanes.get(), depth, 3, to.data(), ld, lines);
       for (int64_t i = 0; i < lines; ++i)
         for (int64_t d = 0; d < ld; ++d)
           ASSERT_EQ(float(to[i * ld + d]),

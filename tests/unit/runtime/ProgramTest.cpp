@@ -77,8 +77,8 @@ TEST(ProgramTable, Rows) {
   EXPECT_EQ(p.tensors[1].function, "");
   EXPECT_EQ(p.persistent[0].bytes, 192);
   EXPECT_EQ(p.functions[0].transient[0].last, 7);
-  EXPECT_EQ(p.functions[0].handovers[0].filled, (std::vector<size_t>{1, 2}));
-  EXPECT_EQ(p.functions[0].handovers[0].filledAbove[0].below, 1);
+  EXPECT_EQ(p.functions[0].stackOverlaps[0].produced, (std::vector<size_t>{1, 2}));
+  EXPECT_EQ(p.functions[0].stackOverlaps[0].producedAbove[0].below, 1);
 }
 
 // The learning rate's course: TorchTitan's linear warm-up and decay.
@@ -164,8 +164,8 @@ TEST(SettingsTest, Values) {
 std::string complaint(const SettingText &text) {
   try {
     Settings(withSettings()).set(text);
-  } catch (const PlacedError &error) {
-    return error.place + ": " + error.what() + error.shown;
+  } catch (const SourceError &error) {
+    return error.location + ": " + error.what() + error.excerpt;
   }
   return "accepted";
 }

@@ -1,6 +1,6 @@
 // What ranks compare before they train: records and their text, digests of files, signatures of
 // collectives.
-#include "comm/Call.h"
+#include "comm/CallSignature.h"
 
 #include "comm/RankRecord.h"
 #include "files/FileDigest.h"
@@ -153,22 +153,22 @@ TEST_F(FileDigest, SaysWhatCannotBeRead) {
 }
 
 // Every property of a call tells it from another; where a literal is stored does not.
-TEST(Call, SignaturesDiffer) {
-  const Call call{"all_reduce", {"all_reduce", "model.titan:14"}, 4096, DType::F32, 0};
+TEST(CallSignature, SignaturesDiffer) {
+  const CallSignature call{"all_reduce", {"all_reduce", "model.titan:14"}, 4096, DType::F32, 0};
   std::string elsewhere = "model.titan:14";
-  Call same = call;
+  CallSignature same = call;
   same.site.source = elsewhere.c_str();
-  EXPECT_EQ(signatureOf(call), signatureOf(same));
-  std::vector<Call> others(6, call);
+  EXPECT_EQ(hashOf(call), hashOf(same));
+  std::vector<CallSignature> others(6, call);
   others[0].operation = "all_gather";
   others[1].site.action = "agreement to stop";
   others[2].site.source = "model.titan:15";
   others[3].bytes = 4100;
   others[4].type = DType::BF16;
   others[5].detail = 1;
-  for (const Call &other : others) {
-    EXPECT_NE(signatureOf(call), signatureOf(other));
-    EXPECT_NE(signatureOf(call) >> 33, signatureOf(other) >> 33); // as messages carry it
+  for (const CallSignature &other : others) {
+    EXPECT_NE(hashOf(call), hashOf(other));
+    EXPECT_NE(hashOf(call) >> 33, hashOf(other) >> 33); // as messages carry it
   }
 }
 

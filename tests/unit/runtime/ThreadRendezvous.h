@@ -50,7 +50,7 @@ public:
     std::lock_guard lock(all.mutex);
     return all.values.emplace(prefix + key, value).first->second;
   }
-  void enter(const std::string &nonce) override { prefix += nonce + "/"; }
+  void setKeyPrefix(const std::string &nonce) override { prefix += nonce + "/"; }
   std::chrono::milliseconds timeout() const override { return limit; }
   void setTimeout(std::chrono::milliseconds most) override { limit = most; }
 

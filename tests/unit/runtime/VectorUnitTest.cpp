@@ -38,26 +38,26 @@ const uint16_t *elements(const std::vector<bf16> &values) {
 
 template <typename E> struct Factor {
   float operator()(int64_t line, int64_t depth) const {
-    return values[static_cast<size_t>(alongDepth ? line * ld + depth : depth * ld + line)];
+    return values[static_cast<size_t>(isKContiguous ? line * ld + depth : depth * ld + line)];
   }
   auto operand() const {
     return OperandOf<std::remove_cvref_t<decltype(*elements(values))>>{elements(values), ld,
-                                                                       alongDepth};
+                                                                       isKContiguous};
   }
   std::vector<E> values;
   int64_t ld;
-  bool alongDepth;
+  bool isKContiguous;
 };
 
 /// In memory whose lines follow each other at once, or are longer than needed.
 template <typename E>
-Factor<E> factor(int64_t lines, int64_t depth, bool alongDepth, unsigned seed) {
-  const int64_t ld = (alongDepth ? depth : lines) + lines % 2 * 3;
-  const std::vector<float> values = numbers(ld * (alongDepth ? lines : depth), seed);
+Factor<E> factor(int64_t lines, int64_t depth, bool isKContiguous, unsigned seed) {
+  const int64_t ld = (isKContiguous ? depth : lines) + lines % 2 * 3;
+  const std::vector<float> values = numbers(ld * (isKContiguous ? lines : depth), seed);
   if constexpr (std::is_same_v<E, float>)
-    return {values, ld, alongDepth};
+    return {values, ld, isKContiguous};
   else
-    return {rounded(values), ld, alongDepth};
+    return {rounded(values), ld, isKContiguous};
 }
 
 struct Case {
@@ -74,8 +74,8 @@ std::ostream &operator<<(std::ostream &out, const Case &s) {
 /// so many; parts then, each to those before, in float.
 template <typename E, typename To>
 To definition(const Factor<E> &a, const Factor<E> &b, int64_t i, int64_t j, const Case &s,
-              int64_t mostSteps, To old) {
-  const int64_t parts = std::max<int64_t>(1, (s.k + mostSteps - 1) / mostSteps);
+              int64_t maxSteps, To old) {
+  const int64_t parts = std::max<int64_t>(1, (s.k + maxSteps - 1) / maxSteps);
   const int64_t size = (s.k + parts - 1) / parts;
   const bool isRounded = std::is_same_v<To, bf16>; // what is added to comes last
   float sum = s.adds && !isRounded ? float(old) : 0;
@@ -100,7 +100,7 @@ template <typename To, typename E, typename Unit> void check(const Unit &unit, c
     for (int64_t j = 0; j < ldc; ++j) {
       const auto at = static_cast<size_t>(i * ldc + j);
       const To want =
-          j >= s.n ? before[at] : definition(a, b, i, j, s, unit.shape.mostSteps, before[at]);
+          j >= s.n ? before[at] : definition(a, b, i, j, s, unit.shape.maxSteps, before[at]);
       ASSERT_EQ(float(c[at]), float(want)) << s << " at " << i << "," << j;
     }
 }

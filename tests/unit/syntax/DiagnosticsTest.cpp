@@ -50,7 +50,7 @@ TEST_F(Diagnostics, FixItsInWords) {
 }
 
 // Without a place there is no line and no caret.
-TEST_F(Diagnostics, NoPlace) {
+TEST_F(Diagnostics, NoLocation) {
   diags.report(Code::ExpectedSyntax, Location(), "nothing to do");
   EXPECT_EQ(text(), "titan: error: nothing to do [T0101]\n");
 }

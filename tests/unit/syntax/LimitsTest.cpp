@@ -28,8 +28,8 @@ void expectCode(const std::string &text, Code code) {
 TEST(Limits, Nesting) {
   for (const char *opener : {"(", "[", "{", "f(", "x["})
     expectCode("fn f(x) = " + repeated(opener, 100'000), Code::NestingTooDeep);
-  for (const char *part : {"- ", "not ", "x + ", "x ** ", "x @ ", "if x then x else ", "(x)[a]("})
-    expectCode("fn f(x) = " + repeated(part, 20'000) + "x\n", Code::NestingTooDeep);
+  for (const char *prefix : {"- ", "not ", "x + ", "x ** ", "x @ ", "if x then x else ", "(x)[a]("})
+    expectCode("fn f(x) = " + repeated(prefix, 20'000) + "x\n", Code::NestingTooDeep);
   expectCode("fn f(x) = x" + repeated("[a: 1]", 20'000) + "\n", Code::NestingTooDeep);
   expectCode("block B(x) -> x {" + repeated("repeat n {", 20'000), Code::NestingTooDeep);
 }

@@ -164,7 +164,7 @@ TEST(Recovery, UnclosedBlockBeforeADeclaration) {
                         "t:4:1: note: this starts a new declaration\n"
                         "block B(x) -> x {\n"
                         "^~~~~\n"
-                        "t:2:7: note: what it holds ends here\n"
+                        "t:2:7: note: its contents end here\n"
                         "  x = 1\n"
                         "      ^\n"
                         "help: add `}`\n"

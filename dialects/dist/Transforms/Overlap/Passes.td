@@ -14,14 +14,14 @@ def DistPrefetchGathers : Pass<"dist-prefetch-gathers", "::mlir::ModuleOp"> {
     gather of the next slices into what the repeat carries. The last iteration starts none.
 
     ```mlir
-    titan.repeat <layers = 4> carry(%x) slices(%w) {
+    titan.repeat <layers = 4> iter_args(%x) scanned(%w) {
     ^bb0(%l, %c, %wl):
       %g = dist.all_gather %wl over ["shard"]
       ...
     // becomes
     %first = dist.layer %w[0]
     %f = dist.all_gather %first over ["shard"] start 0
-    titan.repeat <layers = 4> carry(%x, %f) slices(%w) {
+    titan.repeat <layers = 4> iter_args(%x, %f) scanned(%w) {
     ^bb0(%l, %c, %fl, %wl):
       %g = dist.wait 0 %fl
       %next = dist.layer %w[%l + 1]

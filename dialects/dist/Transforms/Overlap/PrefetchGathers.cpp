@@ -25,24 +25,24 @@ struct Source {
   Value stack;
   ir::CastOp convert; ///< null where there is none
 
-  Type getSliceType() const {
-    return ir::RepeatOp::getSliceType(cast<ir::NamedTensorType>(stack.getType()));
+  Type getSlotType() const {
+    return ir::RepeatOp::getSlotType(cast<ir::NamedTensorType>(stack.getType()));
   }
 };
 
 /// None where an operand of `gather` is anything else.
 SmallVector<Source> getSources(AllGatherOp gather, const ir::RepeatVariant &body) {
-  SmallVector<ir::RepeatVariant::Slice> slices = body.getSlices();
+  SmallVector<ir::RepeatVariant::ScannedInput> slices = body.getScannedInputs();
   RepeatOp repeat = body.getRepeat();
   SmallVector<Source> sources;
   for (Value input : gather.getInputs()) {
     auto convert = input.getDefiningOp<ir::CastOp>();
     Value whole = convert ? convert.getInput() : input;
-    auto *slice = llvm::find_if(slices, [&](const auto &each) { return each.slice == whole; });
-    if (slice == slices.end() || !getParameter(slice->stack) ||
-        repeat.getSliceUsers(slice->number).size() != repeat.getNumVariants())
+    auto *slice = llvm::find_if(slices, [&](const auto &each) { return each.slot == whole; });
+    if (slice == slices.end() || !getParameter(slice->input) ||
+        repeat.getScannedUsers(slice->number).size() != repeat.getNumVariants())
       return {};
-    sources.push_back({slice->stack, convert});
+    sources.push_back({slice->input, convert});
   }
   // What is read is carried for all or for none.
   bool isCast = sources.front().convert != nullptr;
@@ -88,7 +88,7 @@ AllGatherOp start(OpBuilder &builder, AllGatherOp gather, int64_t channel, Value
   for (auto [result, source] : llvm::zip_equal(
            gather->getResults(), getSources(gather, *ir::findVariant(gather->getBlock())))) {
     Location loc = getValueLocation(result);
-    Value layer = builder.create<LayerOp>(loc, source.getSliceType(), source.stack, index, offset);
+    Value layer = builder.create<LayerOp>(loc, source.getSlotType(), source.stack, index, offset);
     inputs.push_back(source.convert ? builder.create<ir::CastOp>(
                                           loc, source.convert.getResult().getType(), layer)
                                     : layer);
@@ -112,7 +112,7 @@ void waitAndStartNext(AllGatherOp gather, int64_t channel, unsigned at, unsigned
   ir::RepeatVariant body = *ir::findVariant(gather->getBlock());
   OpBuilder builder(gather);
   unsigned values = gather.getNumResults();
-  SmallVector<Value> carried(body.getCarriedArgs().slice(at, count));
+  SmallVector<Value> carried(body.getIterArgs().slice(at, count));
   auto wait = builder.create<WaitOp>(gather.getLoc(), gather.getResultTypes(), channel,
                                      ArrayRef(carried).take_front(values),
                                      ArrayRef(carried).drop_front(values));
@@ -142,8 +142,8 @@ void prefetch(RepeatOp repeat, int64_t &channel) {
     llvm::append_range(inits, carried);
     counts.push_back(carried.size());
   }
-  unsigned at = repeat.getNumCarried();
-  addCarried(repeat, inits);
+  unsigned at = repeat.getNumIterArgs();
+  addIterArgs(repeat, inits);
   for (auto [gathers, count] : llvm::zip_equal(found, counts)) {
     for (AllGatherOp gather : gathers)
       waitAndStartNext(gather, channel, at, count);

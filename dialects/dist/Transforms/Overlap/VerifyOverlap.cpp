@@ -114,12 +114,12 @@ private:
     auto repeat = dyn_cast<RepeatOp>(user);
     if (auto yield = dyn_cast<ir::YieldOp>(user)) {
       auto around = dyn_cast<RepeatOp>(yield->getParentOp());
-      if (around && i < around.getNumCarried())
+      if (around && i < around.getNumIterArgs())
         return checkUses(ValueRange(around.getResult(i)), channel);
     }
-    if (repeat && i < repeat.getNumCarried()) {
+    if (repeat && i < repeat.getNumIterArgs()) {
       for (const ir::RepeatVariant &body : repeat.getVariants())
-        if (failed(checkUses(ValueRange(body.getCarriedArgs()[i]), channel)))
+        if (failed(checkUses(ValueRange(body.getIterArgs()[i]), channel)))
           return failure();
       return success();
     }

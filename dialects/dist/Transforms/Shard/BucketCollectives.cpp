@@ -22,7 +22,7 @@ using ir::typeOf;
 static constexpr int64_t kBucketBytes = int64_t{32} << 20;
 
 /// From this size on, what a block reduces goes in two messages rather than one.
-static constexpr int64_t kWorthTwo = int64_t{1} << 20;
+static constexpr int64_t kMinSplitBytes = int64_t{1} << 20;
 
 namespace {
 
@@ -84,7 +84,7 @@ private:
 
   /// It stays on its side of every repeat, which would keep alive over all its iterations what is
   /// gathered early or reduced late.
-  Exchange describe(Operation *op) const {
+  BucketCandidate describe(Operation *op) const {
     int64_t at = positions.lookup(op), earliest = segments[at], latest = at;
     while (latest + 1 < static_cast<int64_t>(operations.size()) &&
            operations[latest]->getNumRegions() == 0)
@@ -100,17 +100,18 @@ private:
   void merge(const Key &key) {
     number();
     SmallVector<Operation *> ops;
-    std::vector<Exchange> exchanges;
+    std::vector<BucketCandidate> candidates;
     for (Operation *op : operations)
       if (getKey(op) == key) {
         ops.push_back(op);
-        exchanges.push_back(describe(op));
+        candidates.push_back(describe(op));
       }
     SmallVector<Operation *> merged; // kept until the end, as they mark positions
     // What grows is exchanged as late as possible, what shrinks as early.
     bool grows = std::get<OperationName>(key).getStringRef() == AllGatherOp::getOperationName();
-    int64_t limit = grows ? kBucketBytes : halfAhead(exchanges, kBucketBytes, kWorthTwo);
-    for (const Bucket &bucket : chooseBuckets(exchanges, limit)) {
+    int64_t limit =
+        grows ? kBucketBytes : getOverlapLimit(candidates, kBucketBytes, kMinSplitBytes);
+    for (const Bucket &bucket : chooseBuckets(candidates, limit)) {
       if (bucket.members.size() < 2)
         continue;
       SmallVector<Operation *> members;
@@ -162,9 +163,9 @@ struct BucketCollectives : titan::dist::impl::DistBucketCollectivesBase<BucketCo
     for (Block *block : blocks) {
       if (block->getParentOp() == getOperation())
         continue;
-      partFromCollectives(*block);
+      moveCastsFromCollectives(*block);
       Bucketer(*block, degrees).run();
-      joinToCollectives(*block);
+      moveCastsToCollectives(*block);
     }
   }
 };

@@ -79,7 +79,7 @@ private:
 
 } // namespace
 
-void dist::partFromCollectives(Block &block) {
+void dist::moveCastsFromCollectives(Block &block) {
   Hoisting casts;
   for (Operation &op : llvm::make_early_inc_range(block))
     if (isForGathers(op))
@@ -90,7 +90,7 @@ void dist::partFromCollectives(Block &block) {
       followers.sink(op);
 }
 
-void dist::joinToCollectives(Block &block) {
+void dist::moveCastsToCollectives(Block &block) {
   Sinking casts;
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (isForGathers(op))

@@ -15,11 +15,11 @@ namespace titan::dist {
 
 /// Moves casts that gathers read to where their operands are made, and what follows a reduction
 /// (casts, and reductions over other axes) to its first use; nothing passes a repeat.
-void partFromCollectives(mlir::Block &block);
+void moveCastsFromCollectives(mlir::Block &block);
 
 /// Moves the same operations back: in front of the gather, where a narrow copy lives no longer than
 /// it must, and right behind the reduction, so that what follows is reduced early.
-void joinToCollectives(mlir::Block &block);
+void moveCastsToCollectives(mlir::Block &block);
 
 } // namespace titan::dist
 

@@ -16,28 +16,29 @@ static const Factor &getFactor(const FactorGraph &graph, const Conflict &conflic
 
 static std::string getSides(const ConflictUse &use) {
   std::string sides;
-  for (const WantedSplit &split : use.givenUp)
+  for (const WantedSplit &split : use.rejected)
     sides += (sides.empty() ? "" : " nor ") + split.dim + " of " + split.origin.print();
   return sides;
 }
 
 std::string ConflictUse::print() const {
-  std::string decision = kept ? kept->dim + " of " + kept->origin.print() + ", not " : "neither ";
-  return axis + "  " + decision + getSides(*this) + "; " + place.print();
+  std::string decision =
+      chosen ? chosen->dim + " of " + chosen->origin.print() + ", not " : "neither ";
+  return axis + "  " + decision + getSides(*this) + "; " + operation.print();
 }
 
 static ConflictUse describe(const PartitionGraph &graph, const Conflict &conflict) {
   const FactorGraph &plain = graph.getGraph();
   ConflictUse use;
   use.axis = plain.axes[conflict.axis].name;
-  use.place = getSourceValue(graph.getOperation(conflict.node)->getLoc());
+  use.operation = getSourceValue(graph.getOperation(conflict.node)->getLoc());
   for (auto [i, side] : llvm::enumerate(conflict.sides)) {
     WantedSplit split{getFactor(plain, conflict, side).name,
                       getSourceValue(graph.getValue(side.origin).getLoc())};
-    if (static_cast<int>(i) == conflict.kept)
-      use.kept = std::move(split);
+    if (static_cast<int>(i) == conflict.chosen)
+      use.chosen = std::move(split);
     else
-      use.givenUp.push_back(std::move(split));
+      use.rejected.push_back(std::move(split));
   }
   return use;
 }
@@ -45,11 +46,11 @@ static ConflictUse describe(const PartitionGraph &graph, const Conflict &conflic
 /// What two conflicts have in common that are one to a reader.
 static std::string getKey(const ConflictUse &use) {
   std::set<std::string> dims;
-  for (const WantedSplit &split : use.givenUp)
+  for (const WantedSplit &split : use.rejected)
     dims.insert(split.dim);
-  if (use.kept)
-    dims.insert(use.kept->dim);
-  return use.axis + " " + use.place.file + ":" + std::to_string(use.place.line) + " " +
+  if (use.chosen)
+    dims.insert(use.chosen->dim);
+  return use.axis + " " + use.operation.file + ":" + std::to_string(use.operation.line) + " " +
          llvm::join(dims, " ");
 }
 
@@ -75,11 +76,11 @@ FailureOr<std::vector<ConflictUse>> dist::reportConflicts(func::FuncOp function,
 static void warn(const PartitionGraph &graph, const Conflict &conflict, const ConflictUse &use) {
   InFlightDiagnostic warning = graph.getOperation(conflict.node)->emitWarning();
   warning << "`" << use.axis << "` splits ";
-  if (use.kept)
-    warning << "`" << use.kept->dim << "` here, not ";
+  if (use.chosen)
+    warning << "`" << use.chosen->dim << "` here, not ";
   else
     warning << "neither ";
-  for (auto [i, split] : llvm::enumerate(use.givenUp))
+  for (auto [i, split] : llvm::enumerate(use.rejected))
     warning << (i ? " nor `" : "`") << split.dim << "`";
   warning << ": its map lists none of them, so nothing says which matters more";
   for (const ConflictSide &side : conflict.sides)
@@ -90,7 +91,7 @@ static void warn(const PartitionGraph &graph, const Conflict &conflict, const Co
 void dist::warnOfUndecided(const PartitionGraph &graph) {
   std::set<std::string> seen;
   for (const Conflict &conflict : findConflicts(graph.getGraph())) {
-    if (conflict.isDecidedByMap)
+    if (conflict.isDecidedByRules)
       continue;
     if (ConflictUse use = describe(graph, conflict); seen.insert(getKey(use)).second)
       warn(graph, conflict, use);

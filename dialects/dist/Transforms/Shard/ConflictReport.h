@@ -23,9 +23,9 @@ struct WantedSplit {
 
 struct ConflictUse {
   std::string axis;
-  SourceValue place;               ///< the operation
-  std::optional<WantedSplit> kept; ///< none: the operation splits none of them
-  std::vector<WantedSplit> givenUp;
+  SourceValue operation;             ///< the operation
+  std::optional<WantedSplit> chosen; ///< none: the operation splits none of them
+  std::vector<WantedSplit> rejected;
 
   /// `tp  ffn of w net.titan:4, not seq of x net.titan:3; h net.titan:9`.
   std::string print() const;
@@ -35,7 +35,7 @@ struct ConflictUse {
 /// and axis that are between the same dimensions, the first: a backward repeats its forward.
 std::vector<ConflictUse> reportConflicts(const PartitionGraph &graph);
 
-/// The same of `function`, after --dist-bind-anchors; changes it as --dist-propagate does.
+/// The same of `function`, after --dist-assign-shardings; changes it as --dist-propagate does.
 mlir::FailureOr<std::vector<ConflictUse>> reportConflicts(mlir::func::FuncOp function,
                                                           const MeshView &mesh);
 

@@ -1,7 +1,7 @@
 //===- InsertReshards.cpp - Operands lie as operations need them ----------===//
 
 #include "dialects/dist/Transforms/Shard/MeshView.h"
-#include "dialects/dist/Transforms/Shard/OpLayout.h"
+#include "dialects/dist/Transforms/Shard/OpShardingDecision.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
 #include "dialects/dist/Transforms/Shard/ReshardCache.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
@@ -41,9 +41,10 @@ public:
 private:
   void visitBlock(Block &block) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
-      if (auto anchor = dyn_cast<ir::AnchorOp>(op)) {
-        anchor.replaceAllUsesWith(cache.get(anchor.getInput(), getShardingOf(anchor), anchor));
-        anchor.erase();
+      if (auto constraint = dyn_cast<ir::ShardingConstraintOp>(op)) {
+        constraint.replaceAllUsesWith(
+            cache.get(constraint.getInput(), getShardingOf(constraint), constraint));
+        constraint.erase();
       } else if (auto repeat = dyn_cast<ir::RepeatOp>(op)) {
         visitRepeat(repeat);
       } else if (auto ret = dyn_cast<func::ReturnOp>(op)) {
@@ -60,23 +61,23 @@ private:
     if (isa<ir::RepeatOp>(op->getParentOp()) && op->getNumOperands() == 2)
       for (unsigned i : {0, 1})
         carryPartialSum(op, i);
-    OpLayout layout(op, mesh);
+    OpShardingDecision decision(op, mesh);
     for (unsigned i = 0; i < op->getNumOperands(); ++i)
-      reshardOperand(op, i, layout.getOperandSharding(i));
+      reshardOperand(op, i, decision.getOperandSharding(i));
     for (OpResult result : op->getResults()) {
-      setSharding(result, layout.getResultSharding(result.getResultNumber()));
-      settle(result);
+      setSharding(result, decision.getResultSharding(result.getResultNumber()));
+      reduceUnlessForwarded(result);
     }
   }
 
-  /// The anchor through which `value` is yielded as the next `carried`, `value`'s own operation
+  /// The constraint through which `value` is yielded as the next `carried`, `value`'s own operation
   /// where there is none, or null where anything else uses it.
   static Operation *findYieldPath(Value value, BlockArgument carried) {
     if (!value.hasOneUse())
       return nullptr;
     OpOperand &use = *value.getUses().begin();
-    if (auto anchor = dyn_cast<ir::AnchorOp>(use.getOwner()))
-      return findYieldPath(anchor.getResult(), carried) ? anchor : nullptr;
+    if (auto constraint = dyn_cast<ir::ShardingConstraintOp>(use.getOwner()))
+      return findYieldPath(constraint.getResult(), carried) ? constraint : nullptr;
     bool isNext =
         isa<ir::YieldOp>(use.getOwner()) && use.getOperandNumber() + 1 == carried.getArgNumber();
     return isNext ? value.getDefiningOp() : nullptr;
@@ -98,21 +99,21 @@ private:
     Operation *path = isLinear ? findYieldPath(op->getResult(0), carried) : nullptr;
     if (!path)
       return;
-    Places sum = mesh.getPlaces(getShardingOf(carried)),
-           part = mesh.getPlaces(getShardingOf(added));
+    ShardingByAxis carriedAxes = mesh.getByAxis(getShardingOf(carried)),
+                   addedAxes = mesh.getByAxis(getShardingOf(added));
     for (size_t a = 0; a < mesh.getNumAxes(); ++a)
-      if (part.axes[a] == kPartial && sum.axes[a] == kNowhere)
-        sum.axes[a] = kPartial;
+      if (addedAxes.dimOfAxis[a] == kPartial && carriedAxes.dimOfAxis[a] == kReplicated)
+        carriedAxes.dimOfAxis[a] = kPartial;
     ShardingAttr sharding =
-        mesh.getSharding(cast<NamedTensorType>(carried.getType()).getRank(), sum);
+        mesh.getSharding(cast<NamedTensorType>(carried.getType()).getRank(), carriedAxes);
     for (const ir::RepeatVariant &body : cast<ir::RepeatOp>(op->getParentOp()).getVariants())
       setSharding(body.getBlock().getArgument(carried.getArgNumber()), sharding);
-    for (; isa<ir::AnchorOp>(path); path = *path->getResult(0).getUsers().begin())
+    for (; isa<ir::ShardingConstraintOp>(path); path = *path->getResult(0).getUsers().begin())
       setSharding(path->getResult(0), getShardingOf(carried));
   }
 
   static bool isCarried(BlockArgument argument) {
-    return llvm::is_contained(ir::findVariant(argument.getOwner())->getCarriedArgs(), argument);
+    return llvm::is_contained(ir::findVariant(argument.getOwner())->getIterArgs(), argument);
   }
 
   /// Whether the other bodies only hand on or add to what `carried` is in this one. A body that was
@@ -139,7 +140,7 @@ private:
 
   /// Reduces a partial value where it is made unless one operation, here, uses it: that one may
   /// pass it on or reduce it to what it needs.
-  void settle(Value result) {
+  void reduceUnlessForwarded(Value result) {
     if (!getShardingOf(result).isPartial() || result.use_empty())
       return;
     if (result.hasOneUse() &&
@@ -150,31 +151,32 @@ private:
 
   /// The layout of a value without its partial sums, which go where propagation wanted their axes.
   ShardingAttr getReduced(Value value) const {
-    Places places = mesh.getPlaces(getShardingOf(value));
+    ShardingByAxis byAxis = mesh.getByAxis(getShardingOf(value));
     auto it = wanted.find(value);
-    Places goal = it == wanted.end() ? mesh.getNoPlaces() : mesh.getPlaces(it->second);
+    ShardingByAxis goal = it == wanted.end() ? mesh.getReplicated() : mesh.getByAxis(it->second);
     for (size_t a = 0; a < mesh.getNumAxes(); ++a)
-      if (places.axes[a] == kPartial)
-        places.axes[a] = goal.axes[a] >= 0 ? goal.axes[a] : int(kNowhere);
-    return mesh.getSharding(cast<NamedTensorType>(value.getType()).getRank(), places);
+      if (byAxis.dimOfAxis[a] == kPartial)
+        byAxis.dimOfAxis[a] = goal.dimOfAxis[a] >= 0 ? goal.dimOfAxis[a] : int(kReplicated);
+    return mesh.getSharding(cast<NamedTensorType>(value.getType()).getRank(), byAxis);
   }
 
   void visitRepeat(ir::RepeatOp repeat) {
-    for (unsigned i = 0; i < repeat.getSlices().size(); ++i)
-      reshardOperand(repeat, repeat.getNumCarried() + i, getSliceable(repeat.getSlices()[i]));
+    for (unsigned i = 0; i < repeat.getScannedInputs().size(); ++i)
+      reshardOperand(repeat, repeat.getNumIterArgs() + i,
+                     getSliceable(repeat.getScannedInputs()[i]));
     for (const ir::RepeatVariant &body : repeat.getVariants()) {
-      for (auto [stack, slice, number] : body.getSlices())
-        slice.setType(ir::RepeatOp::getSliceType(cast<NamedTensorType>(stack.getType())));
+      for (auto [stack, slice, number] : body.getScannedInputs())
+        slice.setType(ir::RepeatOp::getSlotType(cast<NamedTensorType>(stack.getType())));
       visitBlock(body.getBlock());
     }
-    for (auto [i, arg] : llvm::enumerate(repeat.getVariant(0).getCarriedArgs())) {
+    for (auto [i, arg] : llvm::enumerate(repeat.getVariant(0).getIterArgs())) {
       reshardOperand(repeat, i, getShardingOf(arg));
       for (const ir::RepeatVariant &body : repeat.getVariants())
         reshardOperand(body.getYield(), i, getShardingOf(arg));
       setSharding(repeat.getResult(i), getShardingOf(arg));
-      settle(repeat.getResult(i));
+      reduceUnlessForwarded(repeat.getResult(i));
     }
-    for (Value stack : repeat.getStackedResults())
+    for (Value stack : repeat.getStackedOutputs())
       visitStack(repeat, cast<OpResult>(stack));
   }
 
@@ -182,23 +184,23 @@ private:
   void visitStack(ir::RepeatOp repeat, OpResult stack) {
     ShardingAttr sharding = getReduced(repeat.getYielded(stack.getResultNumber()).front());
     for (const ir::RepeatVariant &body : repeat.getVariants())
-      for (auto [value, result, operand] : body.getStacks())
+      for (auto [value, result, operand] : body.getStackedOutputs())
         if (result == stack)
           reshardOperand(body.getYield(), operand, sharding);
     auto type = cast<NamedTensorType>(stack.getType());
     Value slot = repeat.getYielded(stack.getResultNumber()).front();
     stack.setType(ir::RepeatOp::getStackedType(type.getDims().front(),
                                                cast<NamedTensorType>(slot.getType())));
-    settle(stack);
+    reduceUnlessForwarded(stack);
   }
 
   /// The layout of a stack without what would cut through its first dimension.
   ShardingAttr getSliceable(Value stack) const {
-    Places places = mesh.getPlaces(getReduced(stack));
-    for (int &place : places.axes)
-      if (place == 0 || (place == kFlat && places.flatFrom == 0))
-        place = kNowhere;
-    return mesh.getSharding(cast<NamedTensorType>(stack.getType()).getRank(), places);
+    ShardingByAxis byAxis = mesh.getByAxis(getReduced(stack));
+    for (int &dim : byAxis.dimOfAxis)
+      if (dim == 0 || (dim == kFlat && byAxis.flatFrom == 0))
+        dim = kReplicated;
+    return mesh.getSharding(cast<NamedTensorType>(stack.getType()).getRank(), byAxis);
   }
 
   /// Index tables that propagation copied and that turned out alike become one again.

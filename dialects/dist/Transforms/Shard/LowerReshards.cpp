@@ -13,7 +13,8 @@ using namespace titan;
 using namespace titan::dist;
 
 template <typename Op>
-static Value exchange(OpBuilder &builder, Location loc, Type type, Value input, ArrayAttr axes) {
+static Value createCollective(OpBuilder &builder, Location loc, Type type, Value input,
+                              ArrayAttr axes) {
   return builder.create<Op>(loc, type, input, axes, IntegerAttr()).getResults().front();
 }
 
@@ -21,13 +22,13 @@ static Value createStep(OpBuilder &builder, Location loc, const CollectiveStep &
                         ArrayAttr axes, Type type, Value input) {
   switch (step.kind) {
   case CollectiveStep::AllGather:
-    return exchange<AllGatherOp>(builder, loc, type, input, axes);
+    return createCollective<AllGatherOp>(builder, loc, type, input, axes);
   case CollectiveStep::ReduceScatter:
-    return exchange<ReduceScatterOp>(builder, loc, type, input, axes);
+    return createCollective<ReduceScatterOp>(builder, loc, type, input, axes);
   case CollectiveStep::AllReduce:
-    return exchange<AllReduceOp>(builder, loc, type, input, axes);
+    return createCollective<AllReduceOp>(builder, loc, type, input, axes);
   case CollectiveStep::AllToAll:
-    return exchange<AllToAllOp>(builder, loc, type, input, axes);
+    return createCollective<AllToAllOp>(builder, loc, type, input, axes);
   case CollectiveStep::LocalSlice:
     return builder.create<LocalSliceOp>(loc, type, input, axes);
   case CollectiveStep::MakePartial:
@@ -46,7 +47,7 @@ static void lower(ReshardOp reshard, const MeshView &mesh) {
   bool nests =
       mesh.isFlatEven(from.withSharding(source)) && mesh.isFlatEven(from.withSharding(target));
   for (const CollectiveStep &step :
-       planCollectives(mesh.getLayout(source), mesh.getLayout(target), nests))
+       planCollectives(mesh.getByDim(source), mesh.getByDim(target), nests))
     value = createStep(builder, reshard.getLoc(), step, mesh.getNames(step.axes),
                        from.withSharding(mesh.getSharding(step.after, kind)), value);
   reshard.replaceAllUsesWith(value);

@@ -14,14 +14,14 @@ static void append(std::vector<std::string> &list, ArrayAttr names) {
 FailureOr<MeshView> MeshView::get(ModuleOp module) {
   MeshView view;
   view.context = module.getContext();
-  llvm::StringMap<MapOp> mapOf;
-  for (MapOp map : module.getOps<MapOp>()) {
-    auto [it, isNew] = mapOf.try_emplace(map.getAxis(), map);
+  llvm::StringMap<AxisRulesOp> rulesOf;
+  for (AxisRulesOp axisRules : module.getOps<AxisRulesOp>()) {
+    auto [it, isNew] = rulesOf.try_emplace(axisRules.getAxis(), axisRules);
     if (isNew)
       continue;
-    InFlightDiagnostic error = map.emitOpError("axis ")
-                               << map.getAxisAttr() << " has a map already";
-    error.attachNote(it->second.getLoc()) << "the other map is here";
+    InFlightDiagnostic error = axisRules.emitOpError("axis ")
+                               << axisRules.getAxisAttr() << " has axis rules already";
+    error.attachNote(it->second.getLoc()) << "the other rules are here";
     return error;
   }
   MeshOp mesh = MeshOp::lookup(module);
@@ -31,13 +31,13 @@ FailureOr<MeshView> MeshView::get(ModuleOp module) {
     if (axis.getDegree() == 1)
       continue;
     AxisInfo info{axis.getName().str(), axis.getDegree(), {}};
-    MapOp map = mapOf.lookup(info.name);
-    if (map) {
-      append(info.preference, map.getSplits());
-      append(info.preference, map.getOtherwise());
+    AxisRulesOp axisRules = rulesOf.lookup(info.name);
+    if (axisRules) {
+      append(info.preference, axisRules.getShards());
+      append(info.preference, axisRules.getFallback());
     }
     view.axes.push_back(std::move(info));
-    view.maps.push_back(map);
+    view.rules.push_back(axisRules);
   }
   return view;
 }
@@ -57,52 +57,52 @@ std::vector<int> MeshView::getIndices(ArrayAttr names) const {
   return indices;
 }
 
-Places MeshView::getPlaces(ShardingAttr sharding) const {
-  Places places = getNoPlaces();
+ShardingByAxis MeshView::getByAxis(ShardingAttr sharding) const {
+  ShardingByAxis byAxis = getReplicated();
   for (auto [d, names] : llvm::enumerate(sharding.getDimAxes()))
     for (int i : getIndices(names))
-      places.axes[i] = static_cast<int>(d);
+      byAxis.dimOfAxis[i] = static_cast<int>(d);
   for (int i : getIndices(sharding.getFlatAxes()))
-    places.axes[i] = kFlat;
+    byAxis.dimOfAxis[i] = kFlat;
   for (int i : getIndices(sharding.getPartialAxes()))
-    places.axes[i] = kPartial;
-  places.flatFrom = static_cast<int>(sharding.getFlatFrom());
-  places.kind = sharding.getPartialKind();
-  return places;
+    byAxis.dimOfAxis[i] = kPartial;
+  byAxis.flatFrom = static_cast<int>(sharding.getFlatFrom());
+  byAxis.kind = sharding.getPartialKind();
+  return byAxis;
 }
 
-ShardingAttr MeshView::getSharding(int64_t rank, const Places &places) const {
-  Layout layout{std::vector<std::vector<int>>(rank), {}, 0, {}};
-  for (auto [i, place] : llvm::enumerate(places.axes)) {
+ShardingAttr MeshView::getSharding(int64_t rank, const ShardingByAxis &byAxis) const {
+  ShardingByDim byDim{std::vector<std::vector<int>>(rank), {}, 0, {}};
+  for (auto [i, dim] : llvm::enumerate(byAxis.dimOfAxis)) {
     int axis = static_cast<int>(i);
-    if (place >= 0)
-      layout.dims[place].push_back(axis);
-    if (place == kFlat)
-      layout.flat.push_back(axis);
-    if (place == kPartial)
-      layout.partial.push_back(axis);
+    if (dim >= 0)
+      byDim.dims[dim].push_back(axis);
+    if (dim == kFlat)
+      byDim.flat.push_back(axis);
+    if (dim == kPartial)
+      byDim.partial.push_back(axis);
   }
-  if (!layout.flat.empty())
-    layout.flatFrom = places.flatFrom;
-  return getSharding(layout, places.kind);
+  if (!byDim.flat.empty())
+    byDim.flatFrom = byAxis.flatFrom;
+  return getSharding(byDim, byAxis.kind);
 }
 
-Layout MeshView::getLayout(ShardingAttr sharding) const {
-  Layout layout;
+ShardingByDim MeshView::getByDim(ShardingAttr sharding) const {
+  ShardingByDim byDim;
   for (ArrayAttr names : sharding.getDimAxes())
-    layout.dims.push_back(getIndices(names));
-  layout.flat = getIndices(sharding.getFlatAxes());
-  layout.flatFrom = static_cast<int>(sharding.getFlatFrom());
-  layout.partial = getIndices(sharding.getPartialAxes());
-  return layout;
+    byDim.dims.push_back(getIndices(names));
+  byDim.flat = getIndices(sharding.getFlatAxes());
+  byDim.flatFrom = static_cast<int>(sharding.getFlatFrom());
+  byDim.partial = getIndices(sharding.getPartialAxes());
+  return byDim;
 }
 
-ShardingAttr MeshView::getSharding(const Layout &layout, ReductionKind kind) const {
-  auto dims = llvm::map_to_vector(layout.dims,
-                                  [&](const std::vector<int> &list) { return getNames(list); });
-  bool isFlat = !layout.flat.empty(), isPartial = !layout.partial.empty();
-  return ShardingAttr::get(context, dims, getNames(layout.flat), isFlat ? layout.flatFrom : 0,
-                           getNames(layout.partial), isPartial ? kind : ReductionKind::Sum);
+ShardingAttr MeshView::getSharding(const ShardingByDim &byDim, ReductionKind kind) const {
+  auto dims =
+      llvm::map_to_vector(byDim.dims, [&](const std::vector<int> &list) { return getNames(list); });
+  bool isFlat = !byDim.flat.empty(), isPartial = !byDim.partial.empty();
+  return ShardingAttr::get(context, dims, getNames(byDim.flat), isFlat ? byDim.flatFrom : 0,
+                           getNames(byDim.partial), isPartial ? kind : ReductionKind::Sum);
 }
 
 ArrayAttr MeshView::getNames(ArrayRef<int> list) const {
@@ -111,18 +111,18 @@ ArrayAttr MeshView::getNames(ArrayRef<int> list) const {
 }
 
 bool MeshView::isFlatEven(ir::NamedTensorType type) const {
-  Layout layout = getLayout(type.getShardingOrReplicated());
-  if (layout.flat.size() < 2)
+  ShardingByDim byDim = getByDim(type.getShardingOrReplicated());
+  if (byDim.flat.size() < 2)
     return true;
-  int64_t elements = 1, parts = 1;
-  for (ir::DimAttr dim : type.getDims().drop_front(layout.flatFrom))
+  int64_t elements = 1, degree = 1;
+  for (ir::DimAttr dim : type.getDims().drop_front(byDim.flatFrom))
     elements *= dim.getSize();
-  for (const std::vector<int> &list : ArrayRef(layout.dims).drop_front(layout.flatFrom))
+  for (const std::vector<int> &list : ArrayRef(byDim.dims).drop_front(byDim.flatFrom))
     for (int axis : list)
-      parts *= axes[axis].degree;
-  for (int axis : layout.flat)
-    parts *= axes[axis].degree;
-  return parts > 0 && elements % parts == 0; // 0: the degree of some axis is not known yet
+      degree *= axes[axis].degree;
+  for (int axis : byDim.flat)
+    degree *= axes[axis].degree;
+  return degree > 0 && elements % degree == 0; // 0: the degree of some axis is not known yet
 }
 
 ShardingAttr dist::getShardingOf(Value value) {

@@ -18,8 +18,8 @@
 namespace titan::dist {
 
 /// Where a tensor has each axis, and from which dimension flat storage starts.
-struct Places {
-  std::vector<int> axes; ///< per axis: a dimension, kNowhere, kFlat or kPartial
+struct ShardingByAxis {
+  std::vector<int> dimOfAxis; ///< per axis: a dimension, kReplicated, kFlat or kPartial
   int flatFrom = 0;
   ReductionKind kind = ReductionKind::Sum; ///< of the partial axes
 };
@@ -33,15 +33,15 @@ public:
   const std::vector<AxisInfo> &getAxes() const { return axes; }
   size_t getNumAxes() const { return axes.size(); }
   /// The axis's map, or null.
-  MapOp getMap(size_t axis) const { return maps[axis]; }
+  AxisRulesOp getRules(size_t axis) const { return rules[axis]; }
 
-  Places getNoPlaces() const { return {std::vector<int>(axes.size(), kNowhere)}; }
-  Places getPlaces(ShardingAttr sharding) const;
-  ShardingAttr getSharding(int64_t rank, const Places &places) const;
+  ShardingByAxis getReplicated() const { return {std::vector<int>(axes.size(), kReplicated)}; }
+  ShardingByAxis getByAxis(ShardingAttr sharding) const;
+  ShardingAttr getSharding(int64_t rank, const ShardingByAxis &byAxis) const;
 
   /// The same with lists in the order in which the sharding names them.
-  Layout getLayout(ShardingAttr sharding) const;
-  ShardingAttr getSharding(const Layout &layout, ReductionKind kind) const;
+  ShardingByDim getByDim(ShardingAttr sharding) const;
+  ShardingAttr getSharding(const ShardingByDim &byDim, ReductionKind kind) const;
   mlir::ArrayAttr getNames(llvm::ArrayRef<int> axes) const;
 
   /// Whether the flat storage of `type` is known to need no padding, so that a chunk cut further by
@@ -56,7 +56,7 @@ private:
 
   mlir::MLIRContext *context = nullptr;
   std::vector<AxisInfo> axes;
-  std::vector<MapOp> maps;
+  std::vector<AxisRulesOp> rules;
 };
 
 /// Runs `visit` on every function of `module` that has a body, with the module's mesh.

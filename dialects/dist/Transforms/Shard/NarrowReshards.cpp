@@ -19,11 +19,11 @@ using ir::typeOf;
 /// A conversion between floating-point types that makes them wider (narrower).
 static bool widens(ir::CastOp op) {
   Type from = typeOf(op.getInput()).getElementType(), to = typeOf(op.getResult()).getElementType();
-  return from != to && ir::mayHoldSums(from, to);
+  return from != to && ir::isSameOrWiderFloat(from, to);
 }
 static bool narrows(ir::CastOp op) {
   Type from = typeOf(op.getInput()).getElementType(), to = typeOf(op.getResult()).getElementType();
-  return from != to && ir::mayHoldSums(to, from);
+  return from != to && ir::isSameOrWiderFloat(to, from);
 }
 
 /// Nothing is added up: then it is the same whether elements are cast before or after.
@@ -34,8 +34,8 @@ static bool isMove(ReshardOp reshard) {
 
 /// Whether ranks get elements that they did not have.
 static bool sends(ReshardOp reshard, const MeshView &mesh) {
-  Layout from = mesh.getLayout(typeOf(reshard.getInput()).getShardingOrReplicated());
-  Layout to = mesh.getLayout(typeOf(reshard.getResult()).getShardingOrReplicated());
+  ShardingByDim from = mesh.getByDim(typeOf(reshard.getInput()).getShardingOrReplicated());
+  ShardingByDim to = mesh.getByDim(typeOf(reshard.getResult()).getShardingOrReplicated());
   return llvm::any_of(planCollectives(from, to), [](const CollectiveStep &step) {
     return step.kind != CollectiveStep::LocalSlice;
   });

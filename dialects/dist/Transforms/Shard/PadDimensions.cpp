@@ -198,22 +198,22 @@ private:
   LogicalResult visitRepeat(ir::RepeatOp repeat) {
     SmallVector<NamedTensorType> originals =
         llvm::map_to_vector(repeat.getResults(), [](Value result) { return typeOf(result); });
-    unsigned numCarried = repeat.getNumCarried();
-    for (unsigned i = 0; i < numCarried; ++i)
+    unsigned numIterArgs = repeat.getNumIterArgs();
+    for (unsigned i = 0; i < numIterArgs; ++i)
       repeat->setOperand(i, values.getZeroed(repeat->getOperand(i)));
     for (const ir::RepeatVariant &body : repeat.getVariants()) {
-      for (BlockArgument arg : body.getCarriedArgs())
+      for (BlockArgument arg : body.getIterArgs())
         addZero(arg, typeOf(arg));
-      for (auto [stack, slice, number] : body.getSlices())
+      for (auto [stack, slice, number] : body.getScannedInputs())
         addSlice(slice, stack);
       if (failed(visitBlock(body.getBlock())))
         return failure();
-      for (unsigned i = 0; i < numCarried; ++i)
+      for (unsigned i = 0; i < numIterArgs; ++i)
         body.getYield()->setOperand(i, values.getZeroed(body.getYield()->getOperand(i)));
     }
     for (auto [i, result] : llvm::enumerate(repeat.getResults())) {
       result.setType(dims.pad(originals[i]));
-      if (i < numCarried)
+      if (i < numIterArgs)
         values.addZero(result, originals[i]);
       else
         values.add(result, originals[i], getZeroOfStack(repeat, i));

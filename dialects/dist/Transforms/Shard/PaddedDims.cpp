@@ -11,8 +11,8 @@ using ir::NamedTensorType;
 
 PaddedDims::PaddedDims(const MeshView &mesh) {
   for (size_t a = 0; a < mesh.getNumAxes(); ++a)
-    if (MapOp map = mesh.getMap(a); map && map.getPads())
-      for (StringRef name : map.getPads()->getAsValueRange<StringAttr>())
+    if (AxisRulesOp axisRules = mesh.getRules(a); axisRules && axisRules.getPads())
+      for (StringRef name : axisRules.getPads()->getAsValueRange<StringAttr>())
         multiples[name] = 1;
   for (const AxisInfo &axis : mesh.getAxes())
     for (auto &entry : multiples)

@@ -26,7 +26,7 @@ void PartitionGraph::setShardings() {
     if (!tensor.fixed) {
       auto type = cast<NamedTensorType>(value.getType());
       value.setType(
-          type.withSharding(mesh.getSharding(type.getRank(), {tensor.places, tensor.flatFrom})));
+          type.withSharding(mesh.getSharding(type.getRank(), {tensor.dimOfAxis, tensor.flatFrom})));
     }
 }
 
@@ -40,10 +40,10 @@ unsigned PartitionGraph::getTensor(Value value) {
     tensor.dims.push_back(
         {dim.getName().str(), dim.getOrigin() ? dim.getOrigin().str() : "", dim.getSize()});
   tensor.fixed = type.getSharding() != ShardingAttr();
-  Places places = tensor.fixed ? mesh.getPlaces(type.getSharding()) : mesh.getNoPlaces();
-  std::replace(places.axes.begin(), places.axes.end(), int(kPartial), int(kNowhere));
-  tensor.places = places.axes;
-  tensor.flatFrom = places.flatFrom;
+  ShardingByAxis byAxis = tensor.fixed ? mesh.getByAxis(type.getSharding()) : mesh.getReplicated();
+  std::replace(byAxis.dimOfAxis.begin(), byAxis.dimOfAxis.end(), int(kPartial), int(kReplicated));
+  tensor.dimOfAxis = byAxis.dimOfAxis;
+  tensor.flatFrom = byAxis.flatFrom;
   graph.tensors.push_back(std::move(tensor));
   values.push_back(value);
   return it->second;
@@ -90,16 +90,16 @@ static ShardingRule getSliceRule(NamedTensorType stack, bool stackFirst) {
 
 LogicalResult PartitionGraph::addRepeat(ir::RepeatOp repeat) {
   for (const ir::RepeatVariant &body : repeat.getVariants()) {
-    for (auto [stack, slice, number] : body.getSlices())
+    for (auto [stack, slice, number] : body.getScannedInputs())
       addNode(getSliceRule(cast<NamedTensorType>(stack.getType()), true), stack, Value(slice),
               repeat);
     if (failed(addBlock(body.getBlock())))
       return failure();
-    for (auto [value, stack, operand] : body.getStacks())
+    for (auto [value, stack, operand] : body.getStackedOutputs())
       addNode(getSliceRule(cast<NamedTensorType>(stack.getType()), false), value, Value(stack),
               repeat);
   }
-  for (Value carried : repeat.getCarriedResults())
+  for (Value carried : repeat.getIterResults())
     (void)getTensor(carried);
   return success();
 }

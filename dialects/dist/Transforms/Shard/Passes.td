@@ -20,7 +20,7 @@ def DistPadDimensions : Pass<"dist-pad-dimensions", "::mlir::ModuleOp"> {
     the sizes that these have without padding are `titan.unpadded`. Outputs are not padded.
 
     ```mlir
-    dist.map "tp" splits ["vocab"] otherwise [] stores [] pads ["vocab"]  // tp = 2
+    dist.axis_rules "tp" shards ["vocab"] fallback [] stores [] pads ["vocab"]  // tp = 2
     %m = titan.reduce max %x : !titan.tensor<f32[seq = 8, vocab = 7]> -> !titan.tensor<f32[seq = 8]>
     // becomes, with %x of vocab = 8
     %i = titan.iota : !titan.tensor<i64[vocab = 8]>
@@ -34,26 +34,26 @@ def DistPadDimensions : Pass<"dist-pad-dimensions", "::mlir::ModuleOp"> {
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }
 
-def DistBindAnchors : Pass<"dist-bind-anchors", "::mlir::ModuleOp"> {
+def DistAssignShardings : Pass<"dist-assign-shardings", "::mlir::ModuleOp"> {
   let summary = "binds what the user declared to the mesh";
   let description = [{
-    After it, anchors, function arguments and results and what repeats carry have a sharding, found by
+    After it, sharding constraints, function arguments and results and what repeats carry have a sharding, found by
     the names of their dimensions: axis by axis, outer to inner, the first dimension of the axis's
     `splits` that the tensor has and that the axis can split, else the first of `otherwise`. A renamed
     dimension goes by the name of its origin where the origin itself is absent. Parameters, gradients
     and optimizer state are stored flat over the axes that store them. What the runtime reads
     (`titan.output`) is replicated. Types that have a sharding already keep it. Where an override
-    of a map speaks of a tensor by its name (a parameter's, an anchor's, an input's), it decides for the
-    axis; what a repeat carries goes by the name of the anchor that it starts from.
+    of a map speaks of a tensor by its name (a parameter's, a sharding constraint's, an input's), it decides for the
+    axis; what a repeat carries goes by the name of the constraint that it starts from.
 
-    A function's result becomes an anchor: a gradient where it is made (inside the body of the repeat
+    A function's result becomes a sharding constraint: a gradient where it is made (inside the body of the repeat
     that stacks it, so that it is reduced there), any other result where it is returned.
 
     ```mlir
-    dist.map "tp" splits ["ffn"] otherwise ["seq"] stores []
-    %h = titan.anchor %0 : !titan.tensor<f32[seq = 8, ffn = 4]> -> !titan.tensor<f32[seq = 8, ffn = 4]>
+    dist.axis_rules "tp" shards ["ffn"] fallback ["seq"] stores []
+    %h = titan.sharding_constraint %0 : !titan.tensor<f32[seq = 8, ffn = 4]> -> !titan.tensor<f32[seq = 8, ffn = 4]>
     // becomes
-    %h = titan.anchor %0 : !titan.tensor<f32[seq = 8, ffn = 4]> -> !titan.tensor<f32[seq = 8, ffn = 4], <[{}, {tp} ]>>
+    %h = titan.sharding_constraint %0 : !titan.tensor<f32[seq = 8, ffn = 4]> -> !titan.tensor<f32[seq = 8, ffn = 4], <[{}, {tp} ]>>
     ```
   }];
   let dependentDialects = ["::titan::ir::TitanDialect", "::titan::dist::DistDialect"];
@@ -85,7 +85,7 @@ def DistInsertReshards : Pass<"dist-insert-reshards", "::mlir::ModuleOp"> {
   let summary = "makes every operation's operands lie as the operation needs them";
   let description = [{
     After it operands and results of every operation satisfy its rule on every axis, results that are
-    sums over a split dimension have it in their type (`partial`), and anchors are gone. In between
+    sums over a split dimension have it in their type (`partial`), and sharding constraints are gone. In between
     stand `dist.reshard` operations.
 
     By an axis an operation splits one factor (`Analysis/AxisAssignment.h`) or none. A partial sum that
@@ -161,23 +161,23 @@ def DistLowerReshards : Pass<"dist-lower-reshards", "::mlir::ModuleOp"> {
   let dependentDialects = ["::titan::dist::DistDialect"];
 }
 
-def DistReturnSummands : Pass<"dist-return-summands", "::mlir::ModuleOp"> {
+def DistReturnUnreduced : Pass<"dist-return-unreduced", "::mlir::ModuleOp"> {
   let summary = "gives each rank's summand of an output that may be one";
   let description = [{
-    After it, a result of a function that has `titan.summands` and was the sum of all ranks' values is
+    After it, a result of a function that has `titan.unreduced` and was the sum of all ranks' values is
     these values, a partial sum: the same output, of which a rank can see its own part. Others stay as they are,
     and so does a sum with a term that all ranks have alike (`dist.make_partial`), which one of them adds.
 
     ```mlir
     %loss = dist.all_reduce %0 over ["dp"] : f32 [] partial sum {dp} -> f32 []
-    return %loss, %loss : ... -> (... {titan.output = "loss"}, ... {titan.output = "own_loss", titan.summands})
+    return %loss, %loss : ... -> (... {titan.output = "loss"}, ... {titan.output = "local_loss", titan.unreduced})
     // becomes
     return %loss, %0
     ```
   }];
 }
 
-def DistKeepGathered : Pass<"dist-keep-gathered", "::mlir::ModuleOp"> {
+def DistReshardAfterForward : Pass<"dist-reshard-after-forward", "::mlir::ModuleOp"> {
   let summary = "applies what the run says of gathered parameters between forward and backward";
   let description = [{
     By the setting `sharding.reshard_after_forward` in `titan.run`:
@@ -188,11 +188,11 @@ def DistKeepGathered : Pass<"dist-keep-gathered", "::mlir::ModuleOp"> {
       and what its bodies use of a gather outside is gathered by them.
 
     ```mlir
-    titan.repeat carry(...) slices(%w) { %g = dist.all_gather %wl ... }
-    titan.repeat reverse carry(...) slices(%w) { %h = dist.all_gather %wl ... }
+    titan.repeat iter_args(...) scanned(%w) { %g = dist.all_gather %wl ... }
+    titan.repeat reverse iter_args(...) scanned(%w) { %h = dist.all_gather %wl ... }
     // becomes, with `never`
-    %gs = titan.repeat carry(...) slices(%w) { %g = dist.all_gather %wl ...  titan.yield ..., %g }
-    titan.repeat reverse carry(...) slices(%w, %gs) { ... }
+    %gs = titan.repeat iter_args(...) scanned(%w) { %g = dist.all_gather %wl ...  titan.yield ..., %g }
+    titan.repeat reverse iter_args(...) scanned(%w, %gs) { ... }
     ```
   }];
 }
@@ -223,7 +223,7 @@ def DistVerify : Pass<"dist-verify", "::mlir::ModuleOp"> {
   let summary = "checks that every operation computes what the global program says";
   let description = [{
     Read-only; closes the shard phase. Every tensor has a sharding whose axes the mesh has and can
-    split by; no anchor and no reshard is left; and for every operation and every axis one of these
+    split by; no sharding constraint and no reshard is left; and for every operation and every axis one of these
     holds: nothing has the axis; one factor is split by it in all operands and results that walk it,
     and results that lack it are partial accordingly; the operands of one jointly linear set are
     partial sums over it, and so are the results; or operands and results are stored flat over it and
@@ -248,7 +248,7 @@ def DistPrintCollectives : Pass<"dist-print-collectives", "::mlir::ModuleOp"> {
 def DistPrintConflicts : Pass<"dist-print-conflicts", "::mlir::ModuleOp"> {
   let summary = "lists what the map's order decided";
   let description = [{
-    Read-only; stands after `--dist-bind-anchors`. Prints where `--dist-propagate` finds an operation that one
+    Read-only; stands after `--dist-assign-shardings`. Prints where `--dist-propagate` finds an operation that one
     axis could split in several ways: the axis, the dimension that it splits, those that it does not, with the
     declared tensors that each split came from, and the operation (`Transforms/Shard/ConflictReport.h`).
     What is given up costs communication.

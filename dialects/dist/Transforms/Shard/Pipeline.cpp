@@ -9,7 +9,7 @@ void dist::buildShardPhase(mlir::OpPassManager &passes) {
   // A dimension that the map pads has its length before anything asks whether it can be split.
   passes.addPass(createDistPadDimensions());
   // What the user declared is the only thing that names of dimensions decide.
-  passes.addPass(createDistBindAnchors());
+  passes.addPass(createDistAssignShardings());
   // Nothing may come between: the types are wishes until reshards make them true.
   passes.addPass(createDistPropagate());
   passes.addPass(createDistInsertReshards());
@@ -17,8 +17,8 @@ void dist::buildShardPhase(mlir::OpPassManager &passes) {
   passes.addPass(createDistWidenReductions());
   passes.addPass(createDistNarrowReshards());
   passes.addPass(createDistLowerReshards());
-  passes.addPass(createDistReturnSummands());
-  passes.addPass(createDistKeepGathered());
+  passes.addPass(createDistReturnUnreduced());
+  passes.addPass(createDistReshardAfterForward());
   passes.addPass(createDistBucketCollectives());
   passes.addPass(createDistVerify());
 }

@@ -22,9 +22,9 @@ public:
   OpChecker(Operation *op, const MeshView &mesh)
       : op(op), mesh(mesh), rule(cast<ir::ShardingRuleOpInterface>(op).getShardingRule()) {
     for (Value operand : op->getOperands())
-      operands.push_back(getPlaces(operand));
+      operands.push_back(getByAxis(operand));
     for (Value result : op->getResults())
-      results.push_back(getPlaces(result));
+      results.push_back(getByAxis(result));
   }
 
   LogicalResult check() {
@@ -35,37 +35,39 @@ public:
   }
 
 private:
-  Places getPlaces(Value value) const {
-    return mesh.getPlaces(cast<NamedTensorType>(value.getType()).getSharding());
+  ShardingByAxis getByAxis(Value value) const {
+    return mesh.getByAxis(cast<NamedTensorType>(value.getType()).getSharding());
   }
 
-  static bool isNowhere(const Places &places, size_t a) { return places.axes[a] == kNowhere; }
+  static bool isReplicated(const ShardingByAxis &byAxis, size_t a) {
+    return byAxis.dimOfAxis[a] == kReplicated;
+  }
 
   LogicalResult checkAxis(size_t a) {
-    auto nowhere = [&](const Places &places) { return isNowhere(places, a); };
-    if (llvm::all_of(operands, nowhere) && llvm::all_of(results, nowhere))
+    auto replicated = [&](const ShardingByAxis &byAxis) { return isReplicated(byAxis, a); };
+    if (llvm::all_of(operands, replicated) && llvm::all_of(results, replicated))
       return success();
-    if (isPass(a) || isFlat(a))
+    if (forwardsPartial(a) || isFlat(a))
       return success();
     int factor = findFactor(a);
     if (factor >= 0)
       return checkSplit(a, rule.factors[factor]);
     return complain(
-        a, factor == kNowhere ? "no way of splitting it over axis '" : "it cannot use axis '", -1,
-        "");
+        a, factor == kReplicated ? "no way of splitting it over axis '" : "it cannot use axis '",
+        -1, "");
   }
 
   /// The operands of exactly one linear set are partial sums, and all results are.
-  bool isPass(size_t a) const {
-    auto isSum = [&](const Places &p) {
-      return p.axes[a] == kPartial && p.kind == ReductionKind::Sum;
+  bool forwardsPartial(size_t a) const {
+    auto isSum = [&](const ShardingByAxis &p) {
+      return p.dimOfAxis[a] == kPartial && p.kind == ReductionKind::Sum;
     };
     if (!llvm::all_of(results, isSum))
       return false;
     return llvm::any_of(rule.linearSets, [&](const std::vector<unsigned> &set) {
       return llvm::all_of(llvm::enumerate(operands), [&](auto operand) {
         return llvm::is_contained(set, operand.index()) ? isSum(operand.value())
-                                                        : isNowhere(operand.value(), a);
+                                                        : isReplicated(operand.value(), a);
       });
     });
   }
@@ -78,27 +80,27 @@ private:
     if (!rule.isElementwise && !rule.contractsFlat)
       return false;
     int from = -1;
-    auto sameFlat = [&](const Places &places) {
-      from = from < 0 ? places.flatFrom : from;
-      return places.axes[a] == kFlat && places.flatFrom == from;
+    auto sameFlat = [&](const ShardingByAxis &byAxis) {
+      from = from < 0 ? byAxis.flatFrom : from;
+      return byAxis.dimOfAxis[a] == kFlat && byAxis.flatFrom == from;
     };
-    for (auto [i, places] : llvm::enumerate(operands))
-      if (isScalar(i) ? !isNowhere(places, a) : !sameFlat(places))
+    for (auto [i, byAxis] : llvm::enumerate(operands))
+      if (isScalar(i) ? !isReplicated(byAxis, a) : !sameFlat(byAxis))
         return false;
     if (rule.contractsFlat)
-      return results[0].axes[a] == kPartial && results[0].kind == ReductionKind::Sum;
+      return results[0].dimOfAxis[a] == kPartial && results[0].kind == ReductionKind::Sum;
     return llvm::all_of(results, sameFlat);
   }
 
   /// The factor by which the axis splits the first operand or result that it splits at all.
   int findFactor(size_t a) const {
-    for (auto [i, places] : llvm::enumerate(operands))
-      if (int f = findOperandFactor(rule, i, places.axes[a]); f >= 0)
+    for (auto [i, byAxis] : llvm::enumerate(operands))
+      if (int f = findOperandFactor(rule, i, byAxis.dimOfAxis[a]); f >= 0)
         return f;
-    for (auto [i, places] : llvm::enumerate(results))
-      if (int f = findResultFactor(rule, i, places.axes[a]); f >= 0)
+    for (auto [i, byAxis] : llvm::enumerate(results))
+      if (int f = findResultFactor(rule, i, byAxis.dimOfAxis[a]); f >= 0)
         return f;
-    return kNowhere;
+    return kReplicated;
   }
 
   static ReductionKind getKind(FactorKind kind) {
@@ -112,14 +114,14 @@ private:
       return complain(a, "dimension '" + factor.name + "' must not be split, but is over axis '",
                       -1, "");
     for (auto [i, dim] : llvm::enumerate(factor.operandDims))
-      if (operands[i].axes[a] != dim)
+      if (operands[i].dimOfAxis[a] != dim)
         return complain(a, "it splits '" + factor.name + "' over axis '", i, "");
     for (auto [i, dim] : llvm::enumerate(factor.resultDims)) {
       bool isPartial = dim < 0 && factor.kind != FactorKind::Parallel;
-      if (results[i].axes[a] != (isPartial ? int(kPartial) : dim))
+      if (results[i].dimOfAxis[a] != (isPartial ? int(kPartial) : dim))
         return complain(a, "it splits '" + factor.name + "' over axis '", -1,
                         isPartial ? ", so the result must be partial over it"
-                                  : ", but the result lies otherwise");
+                                  : ", but the result has another sharding");
       if (isPartial && results[i].kind != getKind(factor.kind))
         return complain(a, "it splits '" + factor.name + "' over axis '", -1,
                         ", which gives another kind of partial value");
@@ -132,7 +134,7 @@ private:
     InFlightDiagnostic error = op->emitOpError("is not partitioned consistently: ")
                                << what << mesh.getAxes()[a].name << "'" << why;
     if (operand >= 0) {
-      error << ", but operand " << operand << " lies otherwise";
+      error << ", but operand " << operand << " has another sharding";
       error.attachNote(op->getOperand(operand).getLoc())
           << "the operand is " << op->getOperand(operand).getType();
     }
@@ -143,7 +145,7 @@ private:
   Operation *op;
   const MeshView &mesh;
   ShardingRule rule;
-  std::vector<Places> operands, results;
+  std::vector<ShardingByAxis> operands, results;
 };
 
 class Checker {
@@ -163,7 +165,7 @@ public:
 
 private:
   LogicalResult checkOp(Operation *op) {
-    if (isa<ir::AnchorOp, ReshardOp>(op))
+    if (isa<ir::ShardingConstraintOp, ReshardOp>(op))
       return op->emitOpError("is left after the shard phase");
     for (Value result : op->getResults())
       if (failed(checkType(result, op)))
@@ -191,9 +193,9 @@ private:
     if (!type.getSharding())
       return op->emitError("a tensor has no sharding after the shard phase: ") << type;
     for (auto [dim, axes] : llvm::zip_equal(type.getDims(), type.getSharding().getDimAxes()))
-      if (int64_t parts = getDegreeProduct(axes, degrees); dim.getSize() % parts != 0)
+      if (int64_t degree = getDegreeProduct(axes, degrees); dim.getSize() % degree != 0)
         return op->emitError("dimension ") << dim.getName() << " of size " << dim.getSize()
-                                           << " is split into " << parts << " parts";
+                                           << " is not divisible by its degree " << degree;
     return success();
   }
 
@@ -205,7 +207,7 @@ private:
     bool cutsFurther =
         before.isFlat() && after.isFlat() && before.getFlatAxes() != after.getFlatAxes();
     if (cutsFurther && !(mesh.isFlatEven(from) && mesh.isFlatEven(to)))
-      return op->emitOpError("cuts storage that needs padding further: ") << from << " to " << to;
+      return op->emitOpError("shards padded flat storage further: ") << from << " to " << to;
     return success();
   }
 
@@ -214,7 +216,7 @@ private:
     auto function = op->getParentOfType<func::FuncOp>();
     for (auto [i, type] : llvm::enumerate(op->getOperandTypes()))
       if (cast<NamedTensorType>(type).getSharding().isPartial() &&
-          !function.getResultAttr(i, ir::attr::kSummands))
+          !function.getResultAttr(i, ir::attr::kUnreduced))
         return op->emitError("result ") << i << " of the function is partial: " << type;
     return success();
   }
@@ -229,13 +231,12 @@ private:
   }
 
   static LogicalResult checkCarried(ir::RepeatOp repeat, const ir::RepeatVariant &body) {
-    for (auto [i, arg, yielded] :
-         llvm::enumerate(body.getCarriedArgs(), body.getYieldedCarried())) {
+    for (auto [i, arg, yielded] : llvm::enumerate(body.getIterArgs(), body.getYieldedIterArgs())) {
       if (repeat.getInits()[i].getType() == arg.getType() && yielded.getType() == arg.getType() &&
           repeat.getResult(i).getType() == arg.getType())
         continue;
       InFlightDiagnostic error = repeat.emitOpError("carries value ")
-                                 << i << " in different layouts";
+                                 << i << " with different shardings";
       error.attachNote(body.getYield().getLoc())
           << "it starts as " << repeat.getInits()[i].getType() << ", is " << arg.getType()
           << " in the body and is yielded as " << yielded.getType();
@@ -245,10 +246,10 @@ private:
   }
 
   static LogicalResult checkStacks(ir::RepeatOp repeat, const ir::RepeatVariant &body) {
-    for (auto [stack, slice, number] : body.getSlices())
+    for (auto [stack, slice, number] : body.getScannedInputs())
       if (failed(checkStack(repeat, cast<NamedTensorType>(stack.getType()), slice.getType())))
         return failure();
-    for (auto [value, stack, operand] : body.getStacks())
+    for (auto [value, stack, operand] : body.getStackedOutputs())
       if (failed(checkStack(repeat, cast<NamedTensorType>(stack.getType()), value.getType())))
         return failure();
     return success();
@@ -261,8 +262,8 @@ private:
       return repeat.emitOpError("has a stack whose first dimension is split: ") << stack;
     if (sharding.isPartial())
       return repeat.emitOpError("has a stack of partial values: ") << stack;
-    if (ir::RepeatOp::getSliceType(stack) != slice)
-      return repeat.emitOpError("has a stack and a slice that lie differently: ")
+    if (ir::RepeatOp::getSlotType(stack) != slice)
+      return repeat.emitOpError("has a stack and a slice with different shardings: ")
              << stack << " and " << slice;
     return success();
   }

@@ -29,7 +29,7 @@ static SmallVector<Value> getSources(Value value) {
   if (auto arg = dyn_cast<BlockArgument>(value)) {
     auto repeat = dyn_cast<ir::RepeatOp>(arg.getOwner()->getParentOp());
     unsigned number = arg.getArgNumber();
-    if (!repeat || number == 0 || number > repeat.getNumCarried())
+    if (!repeat || number == 0 || number > repeat.getNumIterArgs())
       return {};
     // Another variant may have carried it here.
     SmallVector<Value> sources = repeat.getYielded(number - 1);

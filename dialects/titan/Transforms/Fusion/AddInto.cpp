@@ -24,13 +24,13 @@ template <typename Op> Op findTerm(AddOp add, unsigned operand) {
 
 /// True where a repeat carries `from` into this iteration, for the sum alone, and the sum into the
 /// next: so that the sum lies where `from` does.
-bool isCarriedOn(Value from, AddOp sum) {
+bool isAccumulator(Value from, AddOp sum) {
   auto repeat = dyn_cast<RepeatOp>(sum->getParentOp());
   if (!repeat || !from.hasOneUse() || !sum->hasOneUse())
     return false;
   return llvm::any_of(repeat.getVariants(), [&](RepeatVariant variant) {
     return &variant.getBlock() == sum->getBlock() &&
-           llvm::any_of(llvm::zip_equal(variant.getCarriedArgs(), variant.getYieldedCarried()),
+           llvm::any_of(llvm::zip_equal(variant.getIterArgs(), variant.getYieldedIterArgs()),
                         [&](auto pair) {
                           auto [carried, yielded] = pair;
                           return carried == from && yielded == sum.getResult();
@@ -51,12 +51,12 @@ template <typename Op> void replaceSum(AddOp add, Op term, unsigned operand) {
 void addInto(AddOp add) {
   for (unsigned operand : {1u, 0u}) {
     // Single updates of elements are left to the fusion of elementwise operations.
-    if (auto put = findTerm<PutOp>(add, operand); put && !put.isOneHot())
-      return replaceSum(add, put, operand);
+    if (auto scatter = findTerm<ScatterOp>(add, operand); scatter && !scatter.isOneHot())
+      return replaceSum(add, scatter, operand);
     // A product beside a tensor that is kept would have to begin with a copy of it.
     if (auto contract = findTerm<ContractOp>(add, operand);
         contract && !contract.getResult().getType().getElementType().isBF16() &&
-        isCarriedOn(add->getOperand(1 - operand), add))
+        isAccumulator(add->getOperand(1 - operand), add))
       return replaceSum(add, contract, operand);
   }
 }
@@ -66,11 +66,11 @@ void addInto(AddOp add) {
 /// multiplied, has two gradients, of which one is almost everywhere 0. Of products: where a repeat
 /// adds them up, as over parts of a batch. Input:
 ///   %a = titan.contract %x, %d : [vocab, embed]
-///   %b = titan.put %u along "vocab" at %tokens : [vocab, embed]
+///   %b = titan.scatter %u along "vocab" at %tokens : [vocab, embed]
 ///   %c = titan.add %a, %b
 /// Output:
 ///   %a = titan.contract %x, %d : [vocab, embed]
-///   %c = titan.put %u along "vocab" at %tokens into %a
+///   %c = titan.scatter %u along "vocab" at %tokens into %a
 /// Terms join the tensor one by one, not their sum: results may differ in the last digits.
 struct AddIntoPass : PassWrapper<AddIntoPass, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AddIntoPass)

@@ -11,11 +11,11 @@ using namespace titan::ir;
 using namespace titan::fusion;
 
 /// Fewer rows than this are not worth sharing between threads.
-static constexpr int64_t kLeastRows = 16;
+static constexpr int64_t kMinRows = 16;
 /// Shorter inner loops waste vector lanes.
-static constexpr int64_t kLeastInner = 64;
+static constexpr int64_t kMinInnerSize = 64;
 
-int64_t fusion::getKeptBytes(Type element) {
+int64_t fusion::getRowBufferBytes(Type element) {
   return element.isBF16() ? 4 : (element.getIntOrFloatBitWidth() + 7) / 8;
 }
 
@@ -46,7 +46,7 @@ Grouping::Grouping(Block &block) : mesh(dist::MeshOp::lookup(block.getParentOp()
 
 bool Grouping::isCandidate(Operation *op) {
   if (op->getNumResults() != 1 || isa<ConstantOp, IotaOp>(op) ||
-      !(op->hasTrait<Elementwise>() || isa<ReduceOp, TakeOp, PutOp>(op)))
+      !(op->hasTrait<Elementwise>() || isa<ReduceOp, GatherOp, ScatterOp>(op)))
     return false;
   for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
     for (Type type : types)
@@ -59,10 +59,10 @@ bool Grouping::isCandidate(Operation *op) {
 /// the result, and the operation must not look along them.
 SmallVector<StringAttr> Grouping::getPossibleRows(Operation *op) {
   SmallVector<StringAttr> rows;
-  auto put = dyn_cast<PutOp>(op);
-  for (DimAttr dim : typeOf(getWalked(op)).getDims()) {
+  auto scatter = dyn_cast<ScatterOp>(op);
+  for (DimAttr dim : typeOf(getIteratedTensor(op)).getDims()) {
     if (!typeOf(op->getResult(0)).hasDim(dim.getName()) ||
-        (put && dim.getName() == put.getAlongAttr()))
+        (scatter && dim.getName() == scatter.getAlongAttr()))
       break;
     rows.push_back(dim.getName());
   }
@@ -107,9 +107,9 @@ bool Grouping::fitsRow(ArrayRef<Operation *> members, ArrayRef<StringAttr> rows)
   for (StringAttr row : rows)
     names.push_back(row.str());
   RowSchedule schedule = scheduleRows(members, names);
-  int64_t kept = 0;
+  int64_t rowBufferBytes = 0;
   for (Operation *op : members) {
-    std::optional<int64_t> inner = getInnerSize(typeOf(getWalked(op)), rows);
+    std::optional<int64_t> inner = getInnerSize(typeOf(getIteratedTensor(op)), rows);
     if (!inner)
       return false; // the row's buffers need a size
     bool leaves = false, isUsedLater = false;
@@ -122,9 +122,9 @@ bool Grouping::fitsRow(ArrayRef<Operation *> members, ArrayRef<StringAttr> rows)
     // Sums in bf16 are made beside the memory that they go to.
     bool isBeside = isa<ReduceOp>(op) && type.getElementType().isBF16();
     if (isBeside || (isUsedLater && !leaves))
-      kept += *getInnerSize(type, rows) * getKeptBytes(type.getElementType());
+      rowBufferBytes += *getInnerSize(type, rows) * getRowBufferBytes(type.getElementType());
   }
-  return kept <= kMostRowBytes;
+  return rowBufferBytes <= kMaxRowBufferBytes;
 }
 
 std::optional<SmallVector<StringAttr>> Grouping::chooseRows(ArrayRef<Operation *> members) {
@@ -141,23 +141,24 @@ std::optional<SmallVector<StringAttr>> Grouping::chooseRows(ArrayRef<Operation *
     int64_t longest = 1;
     for (Operation *op : members) {
       int64_t inner = 1;
-      for (DimAttr dim : typeOf(getWalked(op)).getDims())
+      for (DimAttr dim : typeOf(getIteratedTensor(op)).getDims())
         inner *= llvm::is_contained(rows, dim.getName()) ? 1 : dim.getSize();
       longest = std::max(longest, inner);
     }
     return longest;
   };
-  while (!rows.empty() && getLongest() < kLeastInner)
+  while (!rows.empty() && getLongest() < kMinInnerSize)
     rows.pop_back();
   int64_t count = 1;
   for (DimAttr dim : typeOf(members.front()->getResult(0)).getDims())
     count *= llvm::is_contained(rows, dim.getName()) ? dim.getSize() : 1;
-  if (count < kLeastRows || !agreeOnSizes(members, rows) || !fitsRow(members, rows))
+  if (count < kMinRows || !agreeOnSizes(members, rows) || !fitsRow(members, rows))
     return std::nullopt;
   for (Operation *op : members) {
-    if (auto take = dyn_cast<TakeOp>(op); take && llvm::is_contained(rows, take.getAlongAttr()))
+    if (auto gather = dyn_cast<GatherOp>(op);
+        gather && llvm::is_contained(rows, gather.getAlongAttr()))
       return std::nullopt;
-    if (auto put = dyn_cast<PutOp>(op); put && !put.isOneHot())
+    if (auto scatter = dyn_cast<ScatterOp>(op); scatter && !scatter.isOneHot())
       return std::nullopt;
   }
   return rows;

@@ -21,10 +21,10 @@ namespace titan::fusion {
 
 /// What a row keeps for its later loops must stay in a core's first cache, and on devices in a
 /// block's shared memory, of which 48 KiB are there without asking.
-inline constexpr int64_t kMostRowBytes = 40 * 1024;
+inline constexpr int64_t kMaxRowBufferBytes = 40 * 1024;
 
 /// Bytes that an element takes there: numbers are kept as they are computed with, bf16 as float.
-int64_t getKeptBytes(mlir::Type element);
+int64_t getRowBufferBytes(mlir::Type element);
 
 /// The blocks in which a function's operations are fused: its own, and those of its repeats. Listed
 /// before any of them changes.

@@ -27,9 +27,9 @@ public:
         degrees(dist::getDegrees(dist::MeshOp::lookup(block.getParentOp()), /*autoDegree=*/1)) {}
 
   void run() {
-    for (TakeOp take : llvm::make_early_inc_range(block.getOps<TakeOp>()))
-      if (mayScan(take))
-        scan(take);
+    for (GatherOp gather : llvm::make_early_inc_range(block.getOps<GatherOp>()))
+      if (mayScan(gather))
+        scan(gather);
     SmallVector<Operation *> pending;
     for (Operation &op : block)
       if (isCheap(&op))
@@ -49,65 +49,68 @@ private:
   bool isLong(NamedTensorType row, NamedTensorType rest) const {
     return rest.getRank() > 0 && rest.getRank() < row.getRank() &&
            row.getDims().take_front(rest.getRank()) == rest.getDims() &&
-           dist::getLocalNumElements(row, degrees) * fusion::getKeptBytes(row.getElementType()) >
-               fusion::kMostRowBytes * dist::getLocalNumElements(rest, degrees);
+           dist::getLocalNumElements(row, degrees) *
+                   fusion::getRowBufferBytes(row.getElementType()) >
+               fusion::kMaxRowBufferBytes * dist::getLocalNumElements(rest, degrees);
   }
 
   /// Reading one element of a row needs all of it, unless a loop looks for it on its way.
-  bool mayScan(TakeOp take) {
-    NamedTensorType row = typeOf(take.getInput()), rest = typeOf(take.getResult());
-    Operation *producer = take.getInput().getDefiningOp();
+  bool mayScan(GatherOp gather) {
+    NamedTensorType row = typeOf(gather.getInput()), rest = typeOf(gather.getResult());
+    Operation *producer = gather.getInput().getDefiningOp();
     return isCheap(producer) && producer->getBlock() == &block && isLong(row, rest) &&
-           row.getDims().back().getName() == take.getAlongAttr() &&
+           row.getDims().back().getName() == gather.getAlongAttr() &&
            row.getShardingOrReplicated().getDimAxes().back().empty() &&
-           llvm::all_of(typeOf(take.getIndices()).getDims(),
+           llvm::all_of(typeOf(gather.getIndices()).getDims(),
                         [&](DimAttr dim) { return rest.hasDim(dim.getName()); });
   }
 
   /// The one element whose index is the one, and zeros: their sum is exact.
-  void scan(TakeOp take) {
-    OpBuilder builder(take);
-    NamedTensorType row = typeOf(take.getInput());
+  void scan(GatherOp gather) {
+    OpBuilder builder(gather);
+    NamedTensorType row = typeOf(gather.getInput());
     auto make = [&](Type element, ArrayRef<DimAttr> dims) {
       NamedTensorType type = NamedTensorType::get(element, dims);
       return row.getSharding() ? type.withSharding(type.getShardingOrReplicated()) : type;
     };
-    Location at = take.getLoc();
+    Location at = gather.getLoc();
     Value indices =
         builder.create<IotaOp>(at, make(builder.getI64Type(), row.getDims().take_back()));
     Value isHere = builder.create<CompareOp>(at, row.withElementType(builder.getI1Type()),
-                                             ComparePredicate::EQ, indices, take.getIndices());
+                                             ComparePredicate::EQ, indices, gather.getIndices());
     Value zero = builder.create<ConstantOp>(at, make(row.getElementType(), {}),
                                             builder.getF64FloatAttr(0.0));
-    Value only = builder.create<SelectOp>(at, row, isHere, take.getInput(), zero);
+    Value only = builder.create<SelectOp>(at, row, isHere, gather.getInput(), zero);
     Value sum =
-        builder.create<ReduceOp>(at, typeOf(take.getResult()), dist::ReductionKind::Sum, only);
-    take.getResult().replaceAllUsesWith(sum);
-    take.erase();
+        builder.create<ReduceOp>(at, typeOf(gather.getResult()), dist::ReductionKind::Sum, only);
+    gather.getResult().replaceAllUsesWith(sum);
+    gather.erase();
   }
 
   /// Users of `op` in this block that also need, of elementwise operations and reductions, one over
   /// a long row of it: their loop comes after that one's.
   SmallVector<Operation *> findLater(Operation *op) {
     NamedTensorType type = typeOf(op->getResult(0));
-    llvm::DenseMap<Operation *, bool> isBehind{{op, false}}; // of all that need it
+    llvm::DenseMap<Operation *, bool> followsReduction{{op, false}}; // of all that need it
     SmallVector<Operation *> later;
     for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
       if (!isa<ReduceOp>(next) && !isCheap(next))
         continue;
-      bool needs = false, behind = false;
+      bool needs = false, follows = false;
       for (Value operand : next->getOperands())
-        if (auto it = isBehind.find(operand.getDefiningOp()); it != isBehind.end()) {
+        if (auto it = followsReduction.find(operand.getDefiningOp());
+            it != followsReduction.end()) {
           needs = true;
-          behind |= it->second;
+          follows |= it->second;
         }
       if (!needs)
         continue;
-      if (behind && llvm::is_contained(op->getUsers(), next))
+      if (follows && llvm::is_contained(op->getUsers(), next))
         later.push_back(next);
       auto reduce = dyn_cast<ReduceOp>(next);
-      isBehind[next] = behind || (reduce && typeOf(reduce.getInput()).getDims() == type.getDims() &&
-                                  isLong(type, typeOf(reduce.getResult())));
+      followsReduction[next] =
+          follows || (reduce && typeOf(reduce.getInput()).getDims() == type.getDims() &&
+                      isLong(type, typeOf(reduce.getResult())));
     }
     return later;
   }
@@ -132,10 +135,10 @@ private:
           leaves.insert(operand);
       }
     }
-    int64_t kept = 0;
+    int64_t leafBytes = 0;
     for (Value leaf : leaves)
-      kept += getBytes(typeOf(leaf));
-    if (kept > getBytes(type) || chain.size() > kMostAgain)
+      leafBytes += getBytes(typeOf(leaf));
+    if (leafBytes > getBytes(type) || chain.size() > kMaxRecomputedOps)
       return failure();
     SmallVector<Operation *> ordered(chain.begin(), chain.end());
     llvm::sort(ordered, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
@@ -145,7 +148,7 @@ private:
   void recompute(Operation *op, SmallVectorImpl<Operation *> &pending) {
     // What others read is whole in memory anyway.
     auto isLoop = [&](Operation *user) {
-      return user->getBlock() == &block && (isCheap(user) || isa<ReduceOp, PutOp>(user));
+      return user->getBlock() == &block && (isCheap(user) || isa<ReduceOp, ScatterOp>(user));
     };
     SmallVector<Operation *> later = findLater(op);
     if (later.empty() || !llvm::all_of(op->getUsers(), isLoop))
@@ -163,7 +166,7 @@ private:
   }
 
   /// Operations; a loop should stay one that waits for memory.
-  static constexpr size_t kMostAgain = 6;
+  static constexpr size_t kMaxRecomputedOps = 6;
 
   Block &block;
   dist::Degrees degrees;

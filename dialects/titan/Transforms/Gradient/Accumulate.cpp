@@ -1,10 +1,10 @@
-//===- Accumulate.cpp - A step in several parts of the batch --------------===//
+//===- Accumulate.cpp - A step in several microbatches of the batch --------------===//
 
 #include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/Transforms/Gradient/CleanUp.h"
+#include "dialects/titan/Transforms/Gradient/LoopDistribution.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
-#include "dialects/titan/Transforms/Gradient/RepeatTail.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace titan::ir {
@@ -17,63 +17,66 @@ using namespace titan::ir;
 
 namespace {
 
-/// Moves what depends on the batch into a repeat over its parts.
+/// Moves what depends on the batch into a repeat over its microbatches.
 class Accumulator {
 public:
-  Accumulator(func::FuncOp function, const BatchFlow &flow, StringAttr dim, int64_t parts)
-      : function(function), block(function.getBody().front()), flow(flow), dim(dim), parts(parts),
-        builder(block.getTerminator()) {}
+  Accumulator(func::FuncOp function, const BatchDependence &dependence, StringAttr dim,
+              int64_t microbatches)
+      : function(function), block(function.getBody().front()), dependence(dependence), dim(dim),
+        microbatches(microbatches), builder(block.getTerminator()) {}
 
   void run();
 
 private:
-  void cutInputs();
+  void sliceInputs();
   void collectSums();
   RepeatOp buildLoop();
   void finish(RepeatOp loop);
 
   func::FuncOp function;
   Block &block;
-  const BatchFlow &flow;
+  const BatchDependence &dependence;
   StringAttr dim;
-  int64_t parts;
+  int64_t microbatches;
   OpBuilder builder;
-  SmallVector<Operation *> body;             ///< what moves, in order
-  SmallVector<std::pair<Value, Value>> cuts; ///< an input's whole view and its parts
-  SmallVector<Value> sums;                   ///< of the parts, that somebody outside needs
+  SmallVector<Operation *> body;                     ///< what moves, in order
+  SmallVector<std::pair<Value, Value>> slicedInputs; ///< an input's whole view and its microbatches
+  SmallVector<Value> sums; ///< of the microbatches, that somebody outside needs
 };
 
 } // namespace
 
-/// An input arrives in parts, `[parts, dim / parts, ...]`, so that what is mapped to the machine is
-/// a part. Whoever needs it whole sees both dimensions merged.
-void Accumulator::cutInputs() {
+/// An input arrives in microbatches, `[microbatches, dim / microbatches, ...]`, so that what is
+/// mapped to the machine is a microbatch. Whoever needs it whole sees both dimensions merged.
+void Accumulator::sliceInputs() {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&block);
-  auto partsDim = DimAttr::get(builder.getContext(), builder.getStringAttr("microbatches"), parts);
+  auto microbatchDim =
+      DimAttr::get(builder.getContext(), builder.getStringAttr("microbatches"), microbatches);
   for (BlockArgument argument : function.getArguments()) {
-    Flow whole = flow.get(argument);
-    if (whole.kind != Flow::Split)
+    Dependence whole = dependence.get(argument);
+    if (whole.kind != Dependence::Sliced)
       continue;
     auto type = cast<NamedTensorType>(argument.getType());
     auto merge = builder.create<MergeOp>(argument.getLoc(), type, argument, dim);
     argument.replaceAllUsesExcept(merge, merge);
-    SmallVector<DimAttr> dims(cutType(type, whole.dim, parts).getDims());
-    dims.insert(dims.begin() + whole.dim, partsDim);
+    SmallVector<DimAttr> dims(getChunkType(type, whole.dim, microbatches).getDims());
+    dims.insert(dims.begin() + whole.dim, microbatchDim);
     argument.setType(NamedTensorType::get(type.getElementType(), dims));
-    cuts.push_back({merge, argument});
+    slicedInputs.push_back({merge, argument});
   }
   function.setType(builder.getFunctionType(block.getArgumentTypes(), function.getResultTypes()));
 }
 
 void Accumulator::collectSums() {
   for (Operation &op : block.without_terminator()) {
-    if (!flow.isInLoop(&op))
+    if (!dependence.isInLoop(&op))
       continue;
     body.push_back(&op);
     for (Value result : op.getResults())
-      if (flow.get(result).kind == Flow::Sum &&
-          llvm::any_of(result.getUsers(), [&](Operation *user) { return !flow.isInLoop(user); }))
+      if (dependence.get(result).kind == Dependence::Accumulated &&
+          llvm::any_of(result.getUsers(),
+                       [&](Operation *user) { return !dependence.isInLoop(user); }))
         sums.push_back(result);
   }
 }
@@ -85,75 +88,76 @@ RepeatOp Accumulator::buildLoop() {
     math.setLoc(sum.getLoc());
     zeros.push_back(math.zeros(cast<NamedTensorType>(sum.getType())));
   }
-  for (auto [whole, inParts] : cuts)
-    slices.push_back(inParts);
-  auto partsDim = DimAttr::get(builder.getContext(), builder.getStringAttr("microbatches"), parts);
-  auto loop = builder.create<RepeatOp>(function.getLoc(), partsDim, /*reverse=*/false, zeros,
+  for (auto [whole, sliced] : slicedInputs)
+    slices.push_back(sliced);
+  auto microbatchDim =
+      DimAttr::get(builder.getContext(), builder.getStringAttr("microbatches"), microbatches);
+  auto loop = builder.create<RepeatOp>(function.getLoc(), microbatchDim, /*reverse=*/false, zeros,
                                        slices, TypeRange());
-  RepeatVariant part = loop.getVariant(0);
-  OpBuilder inside = OpBuilder::atBlockEnd(&part.getBlock());
+  RepeatVariant iteration = loop.getVariant(0);
+  OpBuilder inside = OpBuilder::atBlockEnd(&iteration.getBlock());
   IRMapping mapping;
-  for (auto [pair, slice] : llvm::zip_equal(cuts, part.getSliceArgs()))
+  for (auto [pair, slice] : llvm::zip_equal(slicedInputs, iteration.getScannedArgs()))
     mapping.map(pair.first, slice);
-  auto flows = [&](Value value) { return flow.get(value); };
-  ChunkBody chunk(flows, parts);
+  auto dependences = [&](Value value) { return dependence.get(value); };
+  ChunkBody chunk(dependences, microbatches);
   for (Operation *op : body) {
     Operation *copy = inside.clone(*op, mapping);
-    chunk.cutTypes(op, copy);
-    // Every part draws numbers of its own.
+    chunk.setChunkTypes(op, copy);
+    // Every microbatch draws numbers of its own.
     copy->walk([&](RandomOp random) {
       if (random.getType().hasDim(dim))
-        random.getKeysMutable().append(part.getIndex());
+        random.getKeysMutable().append(iteration.getIndex());
     });
   }
   TensorBuilder add(inside, function.getLoc());
   SmallVector<Value> next;
-  for (auto [sum, carried] : llvm::zip_equal(sums, part.getCarriedArgs())) {
+  for (auto [sum, iterArg] : llvm::zip_equal(sums, iteration.getIterArgs())) {
     add.setLoc(sum.getLoc());
-    next.push_back(add.add(carried, mapping.lookup(sum)));
+    next.push_back(add.add(iterArg, mapping.lookup(sum)));
   }
   inside.create<YieldOp>(function.getLoc(), next);
-  chunk.startAt(part.getIndex());
+  chunk.startAt(iteration.getIndex());
   return loop;
 }
 
 /// What needs the sums comes behind the loop; what moved into it goes, but for what others need of
 /// the whole batch.
 void Accumulator::finish(RepeatOp loop) {
-  for (auto [sum, total] : llvm::zip_equal(sums, loop.getCarriedResults()))
+  for (auto [sum, total] : llvm::zip_equal(sums, loop.getIterResults()))
     sum.replaceUsesWithIf(total, [&](OpOperand &use) {
-      return use.getOwner()->getBlock() == &block && !flow.isInLoop(use.getOwner());
+      return use.getOwner()->getBlock() == &block && !dependence.isInLoop(use.getOwner());
     });
   SmallVector<Operation *> later; // before any is moved, or those that were would come again
   for (Operation &op : block.without_terminator())
-    if (op.getNumResults() && flow.get(op.getResult(0)).kind == Flow::After)
+    if (op.getNumResults() && dependence.get(op.getResult(0)).kind == Dependence::AfterAccumulation)
       later.push_back(&op);
   for (Operation *op : later)
     op->moveBefore(block.getTerminator());
   for (Operation *op : llvm::reverse(body))
     if (op->use_empty())
       op->erase();
-  for (auto [whole, inParts] : cuts)
+  for (auto [whole, sliced] : slicedInputs)
     if (whole.use_empty())
       whole.getDefiningOp()->erase();
 }
 
 void Accumulator::run() {
-  cutInputs();
+  sliceInputs();
   collectSums();
   finish(buildLoop());
 }
 
-/// On its way a dimension may be split into others, which the parts must divide, too.
-static LogicalResult checkSizes(func::FuncOp function, const BatchFlow &flow, StringAttr dim,
-                                int64_t parts) {
+/// On its way a dimension may be split into others, which the microbatches must divide, too.
+static LogicalResult checkSizes(func::FuncOp function, const BatchDependence &dependence,
+                                StringAttr dim, int64_t microbatches) {
   WalkResult result = function.walk([&](Operation *op) -> WalkResult {
     for (Value value : op->getResults()) {
-      Flow is = flow.get(value);
+      Dependence is = dependence.get(value);
       auto type = dyn_cast<NamedTensorType>(value.getType());
-      if (type && is.kind == Flow::Split && type.getShape()[is.dim] % parts != 0)
+      if (type && is.kind == Dependence::Sliced && type.getShape()[is.dim] % microbatches != 0)
         return op->emitError("cannot compute the step in ")
-               << parts << " parts of `" << dim.getValue()
+               << microbatches << " microbatches of `" << dim.getValue()
                << "`: they do not divide the dimension of " << type;
     }
     return WalkResult::advance();
@@ -161,39 +165,41 @@ static LogicalResult checkSizes(func::FuncOp function, const BatchFlow &flow, St
   return failure(result.wasInterrupted());
 }
 
-/// How many parts, and of which dimension: `titan.accumulate = {dim = "batch", parts = 4}`.
+/// How many microbatches, and of which dimension: `titan.accumulate = {dim = "batch", microbatches
+/// = 4}`.
 static LogicalResult accumulate(func::FuncOp function) {
   auto settings = function->getAttrOfType<DictionaryAttr>(attr::kAccumulate);
   if (!settings)
     return success();
   auto dim = settings.getAs<StringAttr>("dim");
-  auto parts = settings.getAs<IntegerAttr>("parts");
-  if (!dim || !parts || parts.getInt() < 1)
-    return function.emitOpError("needs a `dim` and at least one of `parts` in ")
+  auto microbatches = settings.getAs<IntegerAttr>("microbatches");
+  if (!dim || !microbatches || microbatches.getInt() < 1)
+    return function.emitOpError("needs a `dim` and at least one of `microbatches` in ")
            << attr::kAccumulate << ", got " << settings;
   function->removeAttr(attr::kAccumulate);
-  if (parts.getInt() == 1)
+  if (microbatches.getInt() == 1)
     return success();
   for (BlockArgument argument : function.getArguments()) {
     auto type = cast<NamedTensorType>(argument.getType());
-    if (type.hasDim(dim) && type.getDims()[type.indexOf(dim)].getSize() % parts.getInt())
-      return function.emitOpError("cannot cut `")
+    if (type.hasDim(dim) && type.getDims()[type.indexOf(dim)].getSize() % microbatches.getInt())
+      return function.emitOpError("cannot slice `")
              << dim.getValue() << "` of argument " << argument.getArgNumber() << " into "
-             << parts.getInt() << " equal parts";
+             << microbatches.getInt() << " equal microbatches";
   }
-  FailureOr<BatchFlow> flow = BatchFlow::analyze(function, dim, parts.getInt());
+  FailureOr<BatchDependence> dependence =
+      BatchDependence::analyze(function, dim, microbatches.getInt());
   // Parting a repeat makes the one around it differ.
-  while (succeeded(flow) && !flow->getMixed().empty()) {
-    if (failed(splitTail(flow->getMixed().front(), *flow)))
+  while (succeeded(dependence) && !dependence->getToDistribute().empty()) {
+    if (failed(distributeRepeat(dependence->getToDistribute().front(), *dependence)))
       return failure();
     cleanUp(function);
-    flow = BatchFlow::analyze(function, dim, parts.getInt());
+    dependence = BatchDependence::analyze(function, dim, microbatches.getInt());
   }
-  if (failed(flow))
+  if (failed(dependence))
     return failure();
-  if (failed(checkSizes(function, *flow, dim, parts.getInt())))
+  if (failed(checkSizes(function, *dependence, dim, microbatches.getInt())))
     return failure();
-  Accumulator(function, *flow, dim, parts.getInt()).run();
+  Accumulator(function, *dependence, dim, microbatches.getInt()).run();
   return success();
 }
 

@@ -38,9 +38,9 @@ void Activity::visit(Block &block) {
 
 void Activity::visit(RepeatOp repeat) {
   for (const RepeatVariant &body : repeat.getVariants()) {
-    for (auto [stack, slice, number] : body.getSlices())
+    for (auto [stack, slice, number] : body.getScannedInputs())
       mark(slice, isActive(stack));
-    for (auto [init, arg] : llvm::zip_equal(repeat.getInits(), body.getCarriedArgs()))
+    for (auto [init, arg] : llvm::zip_equal(repeat.getInits(), body.getIterArgs()))
       mark(arg, isActive(init));
   }
   bool changed = true;
@@ -50,14 +50,14 @@ void Activity::visit(RepeatOp repeat) {
       visit(body.getBlock());
     for (const RepeatVariant &from : repeat.getVariants())
       for (const RepeatVariant &to : repeat.getVariants())
-        for (auto [value, arg] : llvm::zip_equal(from.getYieldedCarried(), to.getCarriedArgs()))
+        for (auto [value, arg] : llvm::zip_equal(from.getYieldedIterArgs(), to.getIterArgs()))
           changed |= mark(arg, isActive(value));
   }
   for (OpResult result : repeat->getResults())
     mark(result, llvm::any_of(repeat.getYielded(result.getResultNumber()),
                               [&](Value value) { return isActive(value); }));
   // With no iteration left the carried result is the initial value.
-  for (auto [init, result] : llvm::zip_equal(repeat.getInits(), repeat.getCarriedResults()))
+  for (auto [init, result] : llvm::zip_equal(repeat.getInits(), repeat.getIterResults()))
     mark(result, isActive(init));
 }
 
@@ -72,13 +72,13 @@ static void collectUseful(Block &block, DenseSet<Value> &useful) {
   }
 }
 
-SmallVector<bool> titan::ir::findReachingCarries(RepeatOp repeat, ArrayRef<Value> cotangents) {
+SmallVector<bool> titan::ir::findReachingIterArgs(RepeatOp repeat, ArrayRef<Value> cotangents) {
   DenseSet<Value> useful;
   auto addYielded = [&](unsigned result) {
     for (Value value : repeat.getYielded(result))
       useful.insert(value);
   };
-  SmallVector<bool> reaching(repeat.getNumCarried());
+  SmallVector<bool> reaching(repeat.getNumIterArgs());
   for (auto [i, cotangent] : llvm::enumerate(cotangents)) {
     if (!cotangent)
       continue;
@@ -92,7 +92,7 @@ SmallVector<bool> titan::ir::findReachingCarries(RepeatOp repeat, ArrayRef<Value
     for (const RepeatVariant &body : repeat.getVariants()) {
       collectUseful(body.getBlock(), useful);
       for (unsigned i = 0; i < reaching.size(); ++i) {
-        if (reaching[i] || !useful.contains(body.getCarriedArgs()[i]))
+        if (reaching[i] || !useful.contains(body.getIterArgs()[i]))
           continue;
         reaching[i] = changed = true;
         addYielded(i);

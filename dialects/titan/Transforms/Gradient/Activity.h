@@ -35,8 +35,8 @@ private:
 
 /// Which of a repeat's carried values can influence a result that has a cotangent (`cotangents`:
 /// one per result, null where nothing flows), in any number of iterations.
-llvm::SmallVector<bool> findReachingCarries(RepeatOp repeat,
-                                            llvm::ArrayRef<mlir::Value> cotangents);
+llvm::SmallVector<bool> findReachingIterArgs(RepeatOp repeat,
+                                             llvm::ArrayRef<mlir::Value> cotangents);
 
 } // namespace titan::ir
 

@@ -257,7 +257,7 @@ void OptimizerBuilder::insertOutputs(Value norm) {
   };
   insert(loss + 1, norm, {name("grad_norm")});
   insert(loss + 2, terminator->getOperand(loss),
-         {name("own_loss"), ops.getNamedAttr(attr::kSummands, ops.getUnitAttr())});
+         {name("local_loss"), ops.getNamedAttr(attr::kUnreduced, ops.getUnitAttr())});
 }
 
 LogicalResult OptimizerBuilder::run() {

@@ -27,32 +27,32 @@ static void localizeConstants(Block &block) {
 
 /// Replaces `repeat` by one without the stacks that nobody reads: those of a repeat in a repeat,
 /// where the outer one's backward computes it again.
-static void dropUnusedStacks(RepeatOp repeat) {
-  SmallVector<Type> types(repeat.getCarriedResults().getTypes());
+static void dropUnusedStackedOutputs(RepeatOp repeat) {
+  SmallVector<Type> types(repeat.getIterResults().getTypes());
   VariantLists users;
-  SmallVector<Value> used(repeat.getCarriedResults());
-  for (auto [i, stack] : llvm::enumerate(repeat.getStackedResults()))
+  SmallVector<Value> used(repeat.getIterResults());
+  for (auto [i, stack] : llvm::enumerate(repeat.getStackedOutputs()))
     if (!stack.use_empty()) {
       types.push_back(stack.getType());
-      users.push_back(repeat.getStackUsers(i));
+      users.push_back(repeat.getStackedUsers(i));
       used.push_back(stack);
     }
   if (used.size() == repeat.getNumResults())
     return;
   for (const RepeatVariant &body : repeat.getVariants()) {
-    SmallVector<RepeatVariant::Stack> stacks = body.getStacks();
-    for (const RepeatVariant::Stack &stack : llvm::reverse(stacks))
-      if (stack.stack.use_empty())
+    SmallVector<RepeatVariant::StackedOutput> stacks = body.getStackedOutputs();
+    for (const RepeatVariant::StackedOutput &stack : llvm::reverse(stacks))
+      if (stack.output.use_empty())
         body.getYield()->eraseOperand(stack.operand);
   }
   OpBuilder builder(repeat);
-  auto kept = builder.create<RepeatOp>(repeat.getLoc(), types, repeat.getDim(), repeat.getReverse(),
-                                       repeat.getIterations(), repeat.getInits(),
-                                       repeat.getSlices(), repeat.getAllSliceUsers(), users);
-  kept->setDiscardableAttrs(repeat->getDiscardableAttrDictionary());
-  for (auto [to, from] : llvm::zip_equal(kept.getBodies(), repeat.getBodies()))
+  auto pruned = builder.create<RepeatOp>(
+      repeat.getLoc(), types, repeat.getDim(), repeat.getReverse(), repeat.getIterations(),
+      repeat.getInits(), repeat.getScannedInputs(), repeat.getAllScannedUsers(), users);
+  pruned->setDiscardableAttrs(repeat->getDiscardableAttrDictionary());
+  for (auto [to, from] : llvm::zip_equal(pruned.getBodies(), repeat.getBodies()))
     to.takeBody(from);
-  for (auto [old, result] : llvm::zip_equal(used, kept.getResults()))
+  for (auto [old, result] : llvm::zip_equal(used, pruned.getResults()))
     old.replaceAllUsesWith(result);
   repeat.erase();
 }
@@ -62,7 +62,7 @@ void titan::ir::cleanUp(func::FuncOp function) {
   SmallVector<RepeatOp> repeats;
   function.walk<WalkOrder::PreOrder>([&](RepeatOp repeat) { repeats.push_back(repeat); });
   for (RepeatOp repeat : llvm::reverse(repeats))
-    dropUnusedStacks(repeat);
+    dropUnusedStackedOutputs(repeat);
   eraseDeadOps(function.getBody());
   IRRewriter rewriter(function.getContext());
   DominanceInfo dominance(function);

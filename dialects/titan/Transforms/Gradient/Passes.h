@@ -20,11 +20,11 @@ namespace titan::ir {
 namespace attr {
 /// On a train program, until --titan-accumulate cuts the batch: `{dim = "batch", parts = 4}`.
 inline constexpr llvm::StringLiteral kAccumulate = "titan.accumulate";
-/// On a train program, until --titan-compute-in-parts: into how many parts the largest values are
+/// On a train program, until --titan-chunk-loss: into how many parts the largest values are
 /// cut; 0 or nothing: as many as memory gains by.
-inline constexpr llvm::StringLiteral kLossParts = "titan.loss_parts";
+inline constexpr llvm::StringLiteral kLossChunks = "titan.loss_chunks";
 /// Besides: up to so many bytes on a rank such a choice leaves values whole. None: 32 MiB.
-inline constexpr llvm::StringLiteral kKeepWhole = "titan.keep_whole";
+inline constexpr llvm::StringLiteral kMinChunkBytes = "titan.min_chunk_bytes";
 } // namespace attr
 
 #define GEN_PASS_DECL

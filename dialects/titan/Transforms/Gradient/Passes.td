@@ -25,14 +25,14 @@ def TitanMarkRecomputed : Pass<"titan-mark-recomputed", "::mlir::ModuleOp"> {
 
     Input, with `recompute.layers = [1]`:
     ```mlir
-    %y = titan.repeat <layers = 3> carry(%x) slices(%w) : ... {
+    %y = titan.repeat <layers = 3> iter_args(%x) scanned(%w) : ... {
       %h = titan.contract %c, %wl : ...
     }
     ```
 
     Output:
     ```mlir
-    %y = titan.repeat <layers = 3> table [0, 1, 0] carry(%x) slices(%w) : ... {
+    %y = titan.repeat <layers = 3> table [0, 1, 0] iter_args(%x) scanned(%w) : ... {
       %h = titan.contract %c, %wl : ...
     }, {
       %h = titan.contract %c, %wl {titan.recompute} : ...
@@ -52,7 +52,7 @@ def TitanDifferentiate : Pass<"titan-differentiate", "::mlir::ModuleOp"> {
     its parameter's; sums of it are made in that type, also those over a repeat's iterations.
     Operations give their own gradients (DifferentiableOpInterface); a `titan.repeat` gets a backward
     `titan.repeat` in the other direction. Gradients with respect to parameters and to activations are
-    separate contractions (`titan.part`). No `titan.stop_gradient` is left in the module.
+    separate contractions (`titan.grad_kind`). No `titan.stop_gradient` is left in the module.
 
     Input:
     ```mlir
@@ -73,7 +73,7 @@ def TitanDifferentiate : Pass<"titan-differentiate", "::mlir::ModuleOp"> {
       %y = titan.contract %x, %w : (...) -> !titan.tensor<f32[seq = 8, out = 2]>
       %e = titan.exp %y : <f32[seq = 8, out = 2]> -> <f32[seq = 8, out = 2]>
       %loss = titan.reduce sum %e : <f32[seq = 8, out = 2]> -> <f32[]>
-      %d_w = titan.contract %x, %e {titan.part = "wgrad"} : (...) -> !titan.tensor<f32[in = 4, out = 2]>
+      %d_w = titan.contract %x, %e {titan.grad_kind = "wgrad"} : (...) -> !titan.tensor<f32[in = 4, out = 2]>
       return %loss, %d_w : !titan.tensor<f32[]>, !titan.tensor<f32[in = 4, out = 2]>
     }
     ```
@@ -86,24 +86,24 @@ def TitanDifferentiate : Pass<"titan-differentiate", "::mlir::ModuleOp"> {
 def TitanAccumulate : Pass<"titan-accumulate", "::mlir::ModuleOp"> {
   let summary = "Computes a step a part of the batch at a time and adds up what the parts give";
   let description = [{
-    For every function with `titan.program = "train"` and `titan.accumulate = {dim = "batch", parts =
+    For every function with `titan.program = "train"` and `titan.accumulate = {dim = "batch", microbatches =
     4}`: what has the dimension, loss and gradients included, moves into a `titan.repeat` over the parts.
     What comes out of it are sums, carried from zero; everything that needs them complete (clipping,
     the optimizer) stands behind it. Activations take a fraction of the memory; the result is the
     same but for the order of the sums. Sharding rules say which values are cut, summed or the same
-    (`BatchFlow.h`), so no operation is known here by name, and scaling by the number of parts never
+    (`BatchDependence.h`), so no operation is known here by name, and scaling by the number of parts never
     arises: the loss is that of the global program.
 
     A sum over inputs alone (the number of valid tokens) is computed beforehand. What a repeat computes
     from its sums and only stacks (the next values of its layers' buffers) is moved to a repeat behind the
-    loop, which slices the stacked sums (`RepeatTail.h`). An operation that needs another sum over the
+    loop, which slices the stacked sums (`LoopDistribution.h`). An operation that needs another sum over the
     whole batch while parts are computed is an error.
 
     Input:
     ```mlir
     func.func @train(%x: !titan.tensor<f32[batch = 8]> {titan.input = "x"}, %w: !titan.tensor<f32[]> {...})
         -> (!titan.tensor<f32[]>, !titan.tensor<f32[]>)
-        attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 2 : i64}} {
+        attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
       %y = titan.mul %x, %w : ...
       %loss = titan.reduce sum %y : <f32[batch = 8]> -> <f32[]>
       %d_w = titan.reduce sum %x : <f32[batch = 8]> -> <f32[]>
@@ -115,7 +115,7 @@ def TitanAccumulate : Pass<"titan-accumulate", "::mlir::ModuleOp"> {
     ```mlir
     func.func @train(%x: !titan.tensor<f32[microbatches = 2, batch = 4]> {titan.input = "x"}, ...) ... {
       %d_w = titan.reduce sum %whole : <f32[batch = 8]> -> <f32[]>
-      %loss = titan.repeat <microbatches = 2> carry(%zero) slices(%x) : ... {
+      %loss = titan.repeat <microbatches = 2> iter_args(%zero) scanned(%x) : ... {
       ^bb0(%m: !titan.tensor<i64[]>, %sum: !titan.tensor<f32[]>, %part: !titan.tensor<f32[batch = 4]>):
         %y = titan.mul %part, %w : ...
         %l = titan.reduce sum %y : <f32[batch = 4]> -> <f32[]>
@@ -129,7 +129,7 @@ def TitanAccumulate : Pass<"titan-accumulate", "::mlir::ModuleOp"> {
   let dependentDialects = ["::titan::ir::TitanDialect"];
 }
 
-def TitanComputeInParts : Pass<"titan-compute-in-parts", "::mlir::ModuleOp"> {
+def TitanChunkLoss : Pass<"titan-chunk-loss", "::mlir::ModuleOp"> {
   let summary = "Computes the largest values, the logits, a part of the sequence at a time";
   let description = [{
     In every function with `titan.program = "train"`, what makes and reads the largest values of its
@@ -138,20 +138,20 @@ def TitanComputeInParts : Pass<"titan-compute-in-parts", "::mlir::ModuleOp"> {
     gives for itself is stacked, and what all parts give together (the loss, the head's gradient) is
     a sum, carried from zero. The result is the same but for the order of the sums.
 
-    Sharding rules say which values are cut (`Parts.h`); no operation is known here by name.
+    Sharding rules say which values are cut (`Chunks.h`); no operation is known here by name.
 
-    `titan.loss_parts = 4` says how many parts, of the outermost dimension of the largest value that
+    `titan.loss_chunks = 4` says how many parts, of the outermost dimension of the largest value that
     no parameter has, no mesh axis splits, and that has parts of equal size. If none can be cut so, that is an error,
     at the operation which stands in the way. Without it the compiler chooses: as few parts as make
     the largest value half as large on a rank as the largest sum (as large, up to 128 MiB, since products of few
     rows are slow), or 32 MiB. More would save little,
     since the sum is there anyway and each part moves it through memory. Values of 32 MiB stay whole
-    (`titan.keep_whole` says how many bytes instead).
+    (`titan.min_chunk_bytes` says how many bytes instead).
 
     Input:
     ```mlir
     func.func @train(%x: <f32[seq = 8, embed = 2]>, %w: <f32[embed = 2, vocab = 64]>, %one: <f32[seq = 8]>) ...
-        attributes {titan.program = "train", titan.loss_parts = 2 : i64} {
+        attributes {titan.program = "train", titan.loss_chunks = 2 : i64} {
       %logits = titan.contract %x, %w : ... -> <f32[seq = 8, vocab = 64]>
       %d = titan.exp %logits : ...
       %d_w = titan.contract %x, %d : ... -> <f32[embed = 2, vocab = 64]>
@@ -161,8 +161,8 @@ def TitanComputeInParts : Pass<"titan-compute-in-parts", "::mlir::ModuleOp"> {
 
     Output:
     ```mlir
-      %xs = titan.split %x dim "seq" : ... -> <f32[seq.parts = 2, seq = 4, embed = 2]>
-      %d_w = titan.repeat <seq.parts = 2> carry(%zero) slices(%xs) : ... {
+      %xs = titan.split %x dim "seq" : ... -> <f32[seq.chunks = 2, seq = 4, embed = 2]>
+      %d_w = titan.repeat <seq.chunks = 2> iter_args(%zero) scanned(%xs) : ... {
       ^bb0(%p: !titan.tensor<i64[]>, %sum: <f32[embed = 2, vocab = 64]>, %part: <f32[seq = 4, embed = 2]>):
         %logits = titan.contract %part, %w : ... -> <f32[seq = 4, vocab = 64]>
         %d = titan.exp %logits : ...
@@ -182,8 +182,8 @@ def TitanAddOptimizer : Pass<"titan-add-optimizer", "::mlir::ModuleOp"> {
     Behind the other arguments come, for each parameter with a gradient, its two moments
     (`titan.state`, named `m.<parameter>` and `v.<parameter>`, in the element type `optimizer` of
     `titan.precision` where that is declared), then the scalars `lr` and `step`.
-    Behind the loss come `grad_norm` and the loss once more as `own_loss`, of which each rank may
-    give its summand (`titan.summands`), then the gradients, then each parameter's new value and
+    Behind the loss come `grad_norm` and the loss once more as `local_loss`, of which each rank may
+    give its summand (`titan.unreduced`), then the gradients, then each parameter's new value and
     moments, marked `titan.updates` with the number of the argument they replace.
 
     All gradients are scaled by min(1, clip / (norm + 1e-6)), where norm is the 2-norm of all of them
@@ -209,7 +209,7 @@ def TitanAddOptimizer : Pass<"titan-add-optimizer", "::mlir::ModuleOp"> {
     func.func @train(%w: T {titan.param = "w", titan.decay = 0.1}, %m: T {titan.state = "m.w"},
                      %v: T {titan.state = "v.w"}, %lr: S {titan.scalar = "lr"}, %step: S {titan.scalar = "step"})
         -> (S {titan.output = "loss"}, S {titan.output = "grad_norm"},
-            S {titan.output = "own_loss", titan.summands}, T {titan.gradient = "w"},
+            S {titan.output = "local_loss", titan.unreduced}, T {titan.gradient = "w"},
             T {titan.updates = 0}, T {titan.updates = 1}, T {titan.updates = 2}) attributes {...} {
       ...
       %square = titan.contract %d_w, %d_w : (T, T) -> S

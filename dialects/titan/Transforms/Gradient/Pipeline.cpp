@@ -17,7 +17,7 @@ void titan::ir::buildGradientPhase(OpPassManager &manager) {
   manager.addPass(createTitanMarkRecomputed());
   manager.addPass(createTitanDifferentiate());
   // The gradient of the logits stands beside them now, and nothing yet hides what needs them whole.
-  manager.addPass(createTitanComputeInParts());
+  manager.addPass(createTitanChunkLoss());
   // The gradients of all parts are there to be summed, and nothing yet reads the sums.
   manager.addPass(createTitanAccumulate());
   // The optimizer reads the gradients where they are results, so it stands behind.

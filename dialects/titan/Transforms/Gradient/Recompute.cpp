@@ -67,7 +67,6 @@ private:
   static StringRef getOperation(StringRef word) {
     return llvm::StringSwitch<StringRef>(word)
         .Case("matmul", ContractOp::getOperationName().split('.').second)
-        .Case("gather", TakeOp::getOperationName().split('.').second)
         .Default(word);
   }
 
@@ -79,9 +78,9 @@ private:
   SmallVector<Attribute> blocks;
 };
 
-/// The variants of a repeat parted by whether their iterations are computed again.
-struct Parting {
-  Parting(RepeatOp repeat, const Policy &policy) {
+/// The variants of a repeat specialised by whether their iterations are computed again.
+struct Specialisation {
+  Specialisation(RepeatOp repeat, const Policy &policy) {
     IterationTable old = repeat.getIterations();
     for (int64_t layer = 0; layer < old.getNumIterations(); ++layer) {
       std::pair<int64_t, bool> kind{old.getVariant(layer), policy.recomputes(layer)};
@@ -110,20 +109,21 @@ struct Parting {
 
 } // namespace
 
-static RepeatOp part(RepeatOp repeat, const Parting &parting) {
+static RepeatOp specialise(RepeatOp repeat, const Specialisation &specialisation) {
   OpBuilder builder(repeat);
-  auto parted = builder.create<RepeatOp>(
+  auto specialised = builder.create<RepeatOp>(
       repeat.getLoc(), repeat.getResultTypes(), repeat.getDim(), repeat.getReverse(),
-      IterationTable(parting.table), repeat.getInits(), repeat.getSlices(),
-      parting.getUsers(repeat.getAllSliceUsers()), parting.getUsers(repeat.getAllStackUsers()));
-  parted->setDiscardableAttrs(repeat->getDiscardableAttrDictionary());
-  for (auto [number, kind] : llvm::enumerate(parting.kinds)) {
+      IterationTable(specialisation.table), repeat.getInits(), repeat.getScannedInputs(),
+      specialisation.getUsers(repeat.getAllScannedUsers()),
+      specialisation.getUsers(repeat.getAllStackedUsers()));
+  specialised->setDiscardableAttrs(repeat->getDiscardableAttrDictionary());
+  for (auto [number, kind] : llvm::enumerate(specialisation.kinds)) {
     IRMapping mapping;
-    repeat.getBodies()[kind.first].cloneInto(&parted.getBodies()[number], mapping);
+    repeat.getBodies()[kind.first].cloneInto(&specialised.getBodies()[number], mapping);
   }
-  repeat.replaceAllUsesWith(parted);
+  repeat.replaceAllUsesWith(specialised);
   repeat.erase();
-  return parted;
+  return specialised;
 }
 
 /// A repeat inside of the body is computed again as a whole, or else what the policy covers of it.
@@ -139,9 +139,9 @@ static void markBody(Block &body, const Policy &policy) {
 }
 
 static void markRecomputed(RepeatOp repeat, const Policy &policy) {
-  Parting parting(repeat, policy);
-  repeat = part(repeat, parting);
-  for (auto [body, kind] : llvm::zip_equal(repeat.getVariants(), parting.kinds))
+  Specialisation specialisation(repeat, policy);
+  repeat = specialise(repeat, specialisation);
+  for (auto [body, kind] : llvm::zip_equal(repeat.getVariants(), specialisation.kinds))
     if (kind.second)
       markBody(body.getBlock(), policy);
 }

@@ -11,7 +11,7 @@
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
 #include "dialects/titan/IR/TensorAttributes.h"
 #include "dialects/titan/Support/TensorBuilder.h"
-#include "dialects/titan/Transforms/Gradient/RepeatTail.h"
+#include "dialects/titan/Transforms/Gradient/LoopDistribution.h"
 #include "dialects/titan/Transforms/Gradient/Residuals.h"
 #include "dialects/titan/Transforms/Gradient/ReverseSweep.h"
 #include "llvm/ADT/SetVector.h"
@@ -32,7 +32,7 @@ struct BackwardBody {
   Block *block;
   ReverseSweep sweep;
   /// The arguments that take the forward's slices again.
-  SmallVector<BlockArgument> slicesAgain;
+  SmallVector<BlockArgument> rescanned;
 };
 
 class RepeatGradient {
@@ -43,16 +43,16 @@ public:
   LogicalResult run();
 
 private:
-  void chooseCarried();
+  void chooseIterArgs();
   void addArguments(BackwardBody &body);
   LogicalResult sweepBody(BackwardBody &body);
-  void findSlices();
+  void findScannedWithCotangent();
   void yieldCotangents(BackwardBody &body);
-  void keepResiduals(BackwardBody &body);
-  void dropUnusedSlices();
+  void collectResiduals(BackwardBody &body);
+  void dropUnusedScannedInputs();
   void extendForward();
   void buildBackward();
-  Value anchored(Value value, Value init);
+  Value constrained(Value value, Value init);
   Value zeros(Value value, NamedTensorType type);
 
   RepeatOp forward;
@@ -61,13 +61,13 @@ private:
   OpBuilder &builder;
   SmallVector<std::unique_ptr<BackwardBody>> bodies;
   /// Indices of the carried values that get a cotangent.
-  SmallVector<unsigned> carried;
+  SmallVector<unsigned> iterArgs;
   /// Values from outside that get a cotangent, and indices of such slices.
   llvm::SetVector<Value> captured;
-  SmallVector<unsigned> stackedSlices;
+  SmallVector<unsigned> scannedWithCotangent;
   /// Operands of the backward, in the order of the bodies' arguments, and who uses the slices.
   SmallVector<Value> inits, slices;
-  VariantLists sliceUsers;
+  VariantLists scannedUsers;
   /// What the forward must stack, and the variant that yields it.
   SmallVector<std::pair<Value, unsigned>> residuals;
 };
@@ -82,52 +82,52 @@ Value RepeatGradient::zeros(Value value, NamedTensorType type) {
 
 /// What a repeat carries is bound by the map, so it is marked, like the forward's: a cotangent goes
 /// by the name of what the forward starts from.
-Value RepeatGradient::anchored(Value value, Value init) {
-  StringRef name = getName(init.getDefiningOp<AnchorOp>());
-  auto anchor = value.getDefiningOp<AnchorOp>();
-  if (anchor && getName(anchor) == name)
+Value RepeatGradient::constrained(Value value, Value init) {
+  StringRef name = getName(init.getDefiningOp<ShardingConstraintOp>());
+  auto constraint = value.getDefiningOp<ShardingConstraintOp>();
+  if (constraint && getName(constraint) == name)
     return value;
-  return createAnchor(builder, value.getLoc(), value.getType(), value, name);
+  return createConstraint(builder, value.getLoc(), value.getType(), value, name);
 }
 
 LogicalResult RepeatGradient::run() {
-  chooseCarried();
+  chooseIterArgs();
   for (const RepeatVariant &variant : forward.getVariants()) {
     bodies.push_back(std::make_unique<BackwardBody>(variant, builder, outer.getActivity()));
     addArguments(*bodies.back());
     if (failed(sweepBody(*bodies.back())))
       return failure();
   }
-  findSlices();
+  findScannedWithCotangent();
   for (const auto &body : bodies)
     yieldCotangents(*body);
   for (Value value : captured)
     inits.push_back(zeros(value, getCotangentType(value)));
   for (const auto &body : bodies)
-    keepResiduals(*body);
-  dropUnusedSlices();
+    collectResiduals(*body);
+  dropUnusedScannedInputs();
   extendForward();
   buildBackward();
   return success();
 }
 
 /// The carried cotangents, and the stacks' cotangents as slices: the operands that all bodies know.
-void RepeatGradient::chooseCarried() {
-  SmallVector<bool> reaching = findReachingCarries(forward, cotangents);
+void RepeatGradient::chooseIterArgs() {
+  SmallVector<bool> reaching = findReachingIterArgs(forward, cotangents);
   for (auto [i, init] : llvm::enumerate(forward.getInits())) {
     bool isActive = llvm::any_of(forward.getVariants(), [&, i = i](const RepeatVariant &body) {
-      return outer.getActivity().isActive(body.getCarriedArgs()[i]);
+      return outer.getActivity().isActive(body.getIterArgs()[i]);
     });
     if (!reaching[i] || !isActive)
       continue;
-    carried.push_back(i);
+    iterArgs.push_back(i);
     auto type = cast<NamedTensorType>(init.getType());
-    inits.push_back(anchored(cotangents[i] ? cotangents[i] : zeros(init, type), init));
+    inits.push_back(constrained(cotangents[i] ? cotangents[i] : zeros(init, type), init));
   }
-  for (auto [i, cotangent] : llvm::enumerate(cotangents.drop_front(forward.getNumCarried())))
+  for (auto [i, cotangent] : llvm::enumerate(cotangents.drop_front(forward.getNumIterArgs())))
     if (cotangent) {
       slices.push_back(cotangent);
-      sliceUsers.push_back(forward.getStackUsers(i));
+      scannedUsers.push_back(forward.getStackedUsers(i));
     }
 }
 
@@ -135,11 +135,11 @@ void RepeatGradient::chooseCarried() {
 void RepeatGradient::addArguments(BackwardBody &body) {
   BlockArgument index = body.forward.getIndex();
   body.block->addArgument(index.getType(), index.getLoc());
-  for (unsigned i : carried) {
-    BlockArgument arg = body.forward.getCarriedArgs()[i];
+  for (unsigned i : iterArgs) {
+    BlockArgument arg = body.forward.getIterArgs()[i];
     body.block->addArgument(arg.getType(), getGradientLoc(arg.getLoc(), arg));
   }
-  for (auto [value, stack, operand] : body.forward.getStacks())
+  for (auto [value, stack, operand] : body.forward.getStackedOutputs())
     if (Value cotangent = cotangents[stack.getResultNumber()])
       body.block->addArgument(value.getType(), cotangent.getLoc());
 }
@@ -148,9 +148,9 @@ LogicalResult RepeatGradient::sweepBody(BackwardBody &body) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(body.block);
   unsigned next = 1;
-  for (unsigned i : carried)
-    body.sweep.accumulate(body.forward.getYieldedCarried()[i], body.block->getArgument(next++));
-  for (auto [value, stack, operand] : body.forward.getStacks())
+  for (unsigned i : iterArgs)
+    body.sweep.accumulate(body.forward.getYieldedIterArgs()[i], body.block->getArgument(next++));
+  for (auto [value, stack, operand] : body.forward.getStackedOutputs())
     if (cotangents[stack.getResultNumber()])
       body.sweep.accumulate(value, body.block->getArgument(next++));
   if (failed(body.sweep.run(body.forward.getBlock())))
@@ -161,14 +161,14 @@ LogicalResult RepeatGradient::sweepBody(BackwardBody &body) {
 }
 
 /// The slices to which a cotangent flows in some variant.
-void RepeatGradient::findSlices() {
-  SmallVector<bool> reached(forward.getSlices().size());
+void RepeatGradient::findScannedWithCotangent() {
+  SmallVector<bool> reached(forward.getScannedInputs().size());
   for (const auto &body : bodies)
-    for (auto [stack, slice, number] : body->forward.getSlices())
+    for (auto [stack, slice, number] : body->forward.getScannedInputs())
       reached[number] = reached[number] || body->sweep.lookup(slice);
   for (unsigned i = 0; i < reached.size(); ++i)
     if (reached[i])
-      stackedSlices.push_back(i);
+      scannedWithCotangent.push_back(i);
 }
 
 /// Carried cotangents, the sums over layers of captured values' cotangents, then stacks.
@@ -176,11 +176,11 @@ void RepeatGradient::yieldCotangents(BackwardBody &body) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(body.block);
   SmallVector<Value> results;
-  for (unsigned i : carried) {
-    Value cotangent = body.sweep.lookup(body.forward.getCarriedArgs()[i]);
+  for (unsigned i : iterArgs) {
+    Value cotangent = body.sweep.lookup(body.forward.getIterArgs()[i]);
     Value init = forward.getInits()[i];
     auto type = cast<NamedTensorType>(init.getType());
-    results.push_back(anchored(cotangent ? cotangent : zeros(init, type), init));
+    results.push_back(constrained(cotangent ? cotangent : zeros(init, type), init));
   }
   for (Value value : captured) {
     Location loc = getGradientLoc(forward.getLoc(), value);
@@ -188,8 +188,8 @@ void RepeatGradient::yieldCotangents(BackwardBody &body) {
     Value cotangent = body.sweep.lookup(value);
     results.push_back(cotangent ? TensorBuilder(builder, loc).add(sum, cotangent) : sum);
   }
-  for (auto [stack, slice, number] : body.forward.getSlices())
-    if (llvm::is_contained(stackedSlices, number)) {
+  for (auto [stack, slice, number] : body.forward.getScannedInputs())
+    if (llvm::is_contained(scannedWithCotangent, number)) {
       Value cotangent = body.sweep.lookup(slice);
       results.push_back(cotangent ? cotangent : zeros(slice, getCotangentType(slice)));
     }
@@ -197,32 +197,32 @@ void RepeatGradient::yieldCotangents(BackwardBody &body) {
 }
 
 /// Gives `body` slices of what it needs of the forward. Each variant has residuals of its own.
-void RepeatGradient::keepResiduals(BackwardBody &body) {
+void RepeatGradient::collectResiduals(BackwardBody &body) {
   eraseDeadOps(body.region);
   unsigned first = body.block->getNumArguments();
-  Residuals kept(body.forward, *body.block);
-  kept.materialize();
-  auto again = body.block->getArguments().slice(first, body.forward.getSliceArgs().size());
-  body.slicesAgain.assign(again.begin(), again.end());
-  for (Value value : kept.getStacked())
+  Residuals needs(body.forward, *body.block);
+  needs.materialize();
+  auto again = body.block->getArguments().slice(first, body.forward.getScannedArgs().size());
+  body.rescanned.assign(again.begin(), again.end());
+  for (Value value : needs.getStacked())
     residuals.push_back({value, body.forward.getNumber()});
 }
 
 /// A slice that no variant takes again is no operand; one that some take is one for all that have
 /// it.
-void RepeatGradient::dropUnusedSlices() {
-  SmallVector<bool> used(forward.getSlices().size());
+void RepeatGradient::dropUnusedScannedInputs() {
+  SmallVector<bool> used(forward.getScannedInputs().size());
   for (const auto &body : bodies)
-    for (auto [arg, slice] : llvm::zip_equal(body->slicesAgain, body->forward.getSlices()))
+    for (auto [arg, slice] : llvm::zip_equal(body->rescanned, body->forward.getScannedInputs()))
       used[slice.number] = used[slice.number] || !arg.use_empty();
   for (const auto &body : bodies)
-    for (auto [arg, slice] : llvm::zip_equal(body->slicesAgain, body->forward.getSlices()))
+    for (auto [arg, slice] : llvm::zip_equal(body->rescanned, body->forward.getScannedInputs()))
       if (!used[slice.number])
         body->block->eraseArgument(arg.getArgNumber());
-  for (auto [number, stack] : llvm::enumerate(forward.getSlices()))
+  for (auto [number, stack] : llvm::enumerate(forward.getScannedInputs()))
     if (used[number]) {
       slices.push_back(stack);
-      sliceUsers.push_back(forward.getSliceUsers(number));
+      scannedUsers.push_back(forward.getScannedUsers(number));
     }
 }
 
@@ -231,39 +231,39 @@ void RepeatGradient::extendForward() {
   if (residuals.empty())
     return;
   unsigned numOld = forward.getNumResults();
-  RepeatOp extended = appendStacks(forward, residuals, [&](Value old, Value result) {
+  RepeatOp extended = appendStackedOutputs(forward, residuals, [&](Value old, Value result) {
     outer.replace(old, result);
     std::replace(slices.begin(), slices.end(), old, result);
   });
   forward = extended;
   for (auto [stack, entry] : llvm::zip_equal(extended.getResults().drop_front(numOld), residuals)) {
     slices.push_back(stack);
-    sliceUsers.push_back({static_cast<int64_t>(entry.second)});
+    scannedUsers.push_back({static_cast<int64_t>(entry.second)});
   }
 }
 
 void RepeatGradient::buildBackward() {
   SmallVector<Type> types;
-  VariantLists stackUsers;
+  VariantLists stackedUsers;
   for (Value init : inits)
     types.push_back(init.getType());
-  for (unsigned number : stackedSlices) {
-    types.push_back(getCotangentType(forward.getSlices()[number]));
-    stackUsers.push_back(forward.getSliceUsers(number));
+  for (unsigned number : scannedWithCotangent) {
+    types.push_back(getCotangentType(forward.getScannedInputs()[number]));
+    stackedUsers.push_back(forward.getScannedUsers(number));
   }
   Location loc = getGradientLoc(forward.getLoc(), forward.getResult(0));
   auto backward =
       builder.create<RepeatOp>(loc, types, forward.getDim(), !forward.getReverse(),
-                               forward.getIterations(), inits, slices, sliceUsers, stackUsers);
+                               forward.getIterations(), inits, slices, scannedUsers, stackedUsers);
   for (auto [to, body] : llvm::zip_equal(backward.getBodies(), bodies))
     to.takeBody(body->region);
   unsigned next = 0;
-  for (unsigned i : carried)
+  for (unsigned i : iterArgs)
     outer.accumulate(forward.getInits()[i], backward.getResult(next++));
   for (Value value : captured)
     outer.accumulate(value, backward.getResult(next++));
-  for (unsigned i : stackedSlices)
-    outer.accumulate(forward.getSlices()[i], backward.getResult(next++));
+  for (unsigned i : scannedWithCotangent)
+    outer.accumulate(forward.getScannedInputs()[i], backward.getResult(next++));
 }
 
 LogicalResult titan::ir::differentiateRepeat(RepeatOp repeat, ArrayRef<Value> cotangents,

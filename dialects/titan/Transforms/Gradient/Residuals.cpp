@@ -24,9 +24,9 @@ static bool isWidening(Operation *op) {
          from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth();
 }
 
-static bool isComputedAgain(Operation *op) {
+static bool isRematerialisable(Operation *op) {
   return op->hasAttr(attr::kRecompute) || op->hasTrait<Elementwise>() || isViewOrExpand(op) ||
-         isa<AnchorOp, StopGradientOp, SliceOp>(op);
+         isa<ShardingConstraintOp, StopGradientOp, SliceOp>(op);
 }
 
 /// What `op` reads, also inside of its regions.
@@ -36,16 +36,16 @@ static llvm::SetVector<Value> getRead(Operation *op) {
   return read;
 }
 
-/// The anchor of `value`, or `value`.
-static Value getAnchored(Value value) {
+/// The constraint of `value`, or `value`.
+static Value getConstrained(Value value) {
   for (Operation *user : value.getUsers())
-    if (isa<AnchorOp>(user) && user->getBlock() == value.getParentBlock())
+    if (isa<ShardingConstraintOp>(user) && user->getBlock() == value.getParentBlock())
       return user->getResult(0);
   return value;
 }
 
 Residuals::Residuals(RepeatVariant forward, Block &backward)
-    : forward(forward), numCarried(forward.getRepeat().getNumCarried()), body(forward.getBlock()),
+    : forward(forward), numIterArgs(forward.getRepeat().getNumIterArgs()), body(forward.getBlock()),
       backward(backward) {
   available[forward.getIndex()] = backward.getArgument(0);
 }
@@ -60,13 +60,13 @@ void Residuals::rewriteUses(function_ref<Value(Value)> replace) {
 
 void Residuals::collectNeeded() {
   rewriteUses([&](Value value) {
-    Value anchored = getAnchored(value);
-    need(anchored);
-    return anchored;
+    Value constrained = getConstrained(value);
+    need(constrained);
+    return constrained;
   });
 }
 
-/// Adds `value`; instead of a view or wider copy that cannot be rebuilt, and of what shall be
+/// Adds `value`; instead of a view or wider copy that cannot be recomputed, and of what shall be
 /// computed again, what it is made of is kept.
 void Residuals::need(Value value) {
   if (!needed.insert(value))
@@ -74,40 +74,41 @@ void Residuals::need(Value value) {
   Operation *op = value.getDefiningOp();
   if (op && op->hasAttr(attr::kRecompute)) {
     for (Value read : getRead(op))
-      if (isFromForward(read) && !isTakenAgain(read))
-        need(isa<AnchorOp>(op) ? read : getAnchored(read));
-  } else if (op && (isViewOrExpand(op) || isWidening(op)) && !isAtHand(op->getOperand(0))) {
-    need(getAnchored(op->getOperand(0)));
+      if (isFromForward(read) && !isRescanned(read))
+        need(isa<ShardingConstraintOp>(op) ? read : getConstrained(read));
+  } else if (op && (isViewOrExpand(op) || isWidening(op)) && !isAvailable(op->getOperand(0))) {
+    need(getConstrained(op->getOperand(0)));
   }
 }
 
 /// The index and slices cost nothing in the backward.
-bool Residuals::isTakenAgain(Value value) const {
+bool Residuals::isRescanned(Value value) const {
   auto arg = dyn_cast<BlockArgument>(value);
-  return arg && (arg.getArgNumber() == 0 || arg.getArgNumber() > numCarried);
+  return arg && (arg.getArgNumber() == 0 || arg.getArgNumber() > numIterArgs);
 }
 
 /// True if the backward body can use `value` without anything being stacked for that alone.
-bool Residuals::isAtHand(Value value) const {
+bool Residuals::isAvailable(Value value) const {
   if (!isFromForward(value) || needed.contains(value))
     return true;
-  return isa<BlockArgument>(value) ? isTakenAgain(value) : isRebuilt(value);
+  return isa<BlockArgument>(value) ? isRescanned(value) : isRecomputed(value);
 }
 
-bool Residuals::isRebuilt(Value value) const {
+bool Residuals::isRecomputed(Value value) const {
   Operation *op = value.getDefiningOp();
-  if (!op || !isComputedAgain(op))
+  if (!op || !isRematerialisable(op))
     return false;
-  // An anchor cannot stand for its own operand.
+  // A sharding constraint cannot stand for its own operand.
   return llvm::all_of(getRead(op), [&](Value operand) {
-    return isAtHand(operand) || (!isa<AnchorOp>(op) && needed.contains(getAnchored(operand)));
+    return isAvailable(operand) ||
+           (!isa<ShardingConstraintOp>(op) && needed.contains(getConstrained(operand)));
   });
 }
 
 Value Residuals::getInBackward(Value value, OpBuilder &builder) {
   if (!isFromForward(value))
     return value;
-  for (Value same : {value, getAnchored(value)})
+  for (Value same : {value, getConstrained(value)})
     if (Value known = available.lookup(same))
       return known;
   Operation *op = value.getDefiningOp();
@@ -115,15 +116,15 @@ Value Residuals::getInBackward(Value value, OpBuilder &builder) {
   for (Value read : getRead(op))
     mapping.map(read, getInBackward(read, builder));
   Operation *copy = builder.clone(*op, mapping);
-  rebuilt.push_back(copy);
+  recomputed.push_back(copy);
   for (auto [result, copied] : llvm::zip_equal(op->getResults(), copy->getResults()))
     available[result] = copied;
   return available.lookup(value);
 }
 
 /// Moves what is computed again to its first use: it should not occupy memory before.
-void Residuals::sinkRebuilt() {
-  for (Operation *op : llvm::reverse(rebuilt)) {
+void Residuals::sinkRecomputed() {
+  for (Operation *op : llvm::reverse(recomputed)) {
     Operation *first = nullptr;
     for (Operation *user : op->getUsers()) {
       Operation *ancestor = backward.findAncestorOpInBlock(*user);
@@ -140,7 +141,7 @@ static NamedTensorType renameDim(NamedTensorType type, StringAttr name) {
   SmallVector<DimAttr> dims(type.getDims());
   StringAttr other = name;
   while (type.hasDim(other))
-    other = StringAttr::get(name.getContext(), other.getValue() + ".kept");
+    other = StringAttr::get(name.getContext(), other.getValue() + ".residual");
   for (DimAttr &dim : dims)
     if (dim.getName() == name)
       dim = DimAttr::get(dim.getContext(), other, dim.getSize(),
@@ -149,7 +150,7 @@ static NamedTensorType renameDim(NamedTensorType type, StringAttr name) {
 }
 
 /// A value that has the repeat's dimension already is stacked under another name.
-void Residuals::addStackArguments(OpBuilder &builder) {
+void Residuals::addResidualArguments(OpBuilder &builder) {
   StringAttr name =
       RepeatOp::getStackDim(forward.getRepeat().getDim(), forward.getCount()).getName();
   for (Value value : stacked) {
@@ -171,19 +172,19 @@ void Residuals::addStackArguments(OpBuilder &builder) {
 void Residuals::materialize() {
   collectNeeded();
   for (Value value : needed) {
-    if (isRebuilt(value))
+    if (isRecomputed(value))
       continue;
-    if (!isTakenAgain(value))
+    if (!isRescanned(value))
       stacked.insert(value);
   }
-  // Slices are taken again where a use or a rebuilt operation needs them; which do is known only
+  // Slices are taken again where a use or a recomputed operation needs them; which do is known only
   // after rebuilding, of all variants.
-  for (BlockArgument arg : forward.getSliceArgs())
+  for (BlockArgument arg : forward.getScannedArgs())
     available[arg] = backward.addArgument(arg.getType(), arg.getLoc());
   // Not atBlockBegin: the block is in no operation yet, so it knows no context.
   OpBuilder builder(forward.getRepeat().getContext());
   builder.setInsertionPointToStart(&backward);
-  addStackArguments(builder);
+  addResidualArguments(builder);
   rewriteUses([&](Value value) { return getInBackward(value, builder); });
-  sinkRebuilt();
+  sinkRecomputed();
 }

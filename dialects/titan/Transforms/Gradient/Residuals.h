@@ -9,8 +9,8 @@
 //   - an operation marked `titan.recompute` is computed again from what it needs, which is kept;
 //   - everything else is stacked by the forward: this memory grows with the number of layers.
 //
-// A view is never stacked, its operand is. A value that an anchor repeats is stacked as the anchor,
-// whose sharding is declared.
+// A view is never stacked, its operand is. A value that a sharding constraint repeats is stacked as
+// the constraint, whose sharding is declared.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,16 +38,16 @@ private:
   bool isFromForward(mlir::Value value) const { return value.getParentBlock() == &body; }
   void collectNeeded();
   void need(mlir::Value value);
-  bool isTakenAgain(mlir::Value value) const;
-  bool isAtHand(mlir::Value value) const;
-  bool isRebuilt(mlir::Value value) const;
+  bool isRescanned(mlir::Value value) const;
+  bool isAvailable(mlir::Value value) const;
+  bool isRecomputed(mlir::Value value) const;
   mlir::Value getInBackward(mlir::Value value, mlir::OpBuilder &builder);
-  void addStackArguments(mlir::OpBuilder &builder);
-  void sinkRebuilt();
+  void addResidualArguments(mlir::OpBuilder &builder);
+  void sinkRecomputed();
   void rewriteUses(llvm::function_ref<mlir::Value(mlir::Value)> replace);
 
   RepeatVariant forward;
-  unsigned numCarried;
+  unsigned numIterArgs;
   mlir::Block &body;
   mlir::Block &backward;
   llvm::SetVector<mlir::Value> needed;
@@ -56,7 +56,7 @@ private:
   /// From values of the forward body to those of the backward body.
   llvm::DenseMap<mlir::Value, mlir::Value> available;
   /// Copies of forward operations in the backward body, operands before users.
-  llvm::SmallVector<mlir::Operation *> rebuilt;
+  llvm::SmallVector<mlir::Operation *> recomputed;
 };
 
 } // namespace titan::ir

@@ -12,18 +12,18 @@ using namespace titan;
 using namespace titan::ir;
 using namespace titan::memory;
 
-bool memory::walksSlots(Operation *op) {
+bool memory::iteratesSlots(Operation *op) {
   return op && op->hasTrait<Elementwise>() && !op->getParentOfType<FusedOp>();
 }
 
-bool memory::isApart(PlaceAttr place, ArrayRef<BufferAttr> persistent) {
-  if (place.getSpace() != MemorySpace::Persistent)
+bool memory::hasStridedSlots(AllocRefAttr ref, ArrayRef<AllocationAttr> persistent) {
+  if (ref.getSpace() != MemorySpace::Persistent)
     return false;
-  BufferAttr buffer = persistent[place.getBuffer()];
-  if (!buffer.getBucket())
+  AllocationAttr allocation = persistent[ref.getIndex()];
+  if (!allocation.getBucket())
     return false;
-  auto type = cast<NamedTensorType>(buffer.getType());
-  return static_cast<int64_t>(place.getLevels().size()) <
+  auto type = cast<NamedTensorType>(allocation.getType());
+  return static_cast<int64_t>(ref.getLevels().size()) <
          type.getShardingOrReplicated().getFlatFrom();
 }
 
@@ -39,10 +39,11 @@ int64_t memory::countSlots(NamedTensorType type) {
   return slots;
 }
 
-arena::KeptItem memory::getKeptItem(BufferAttr buffer, int64_t bytes) {
-  if (!buffer.getBucket())
+arena::PersistentItem memory::getPersistentItem(AllocationAttr allocation, int64_t bytes) {
+  if (!allocation.getBucket())
     return {bytes, "", 1};
-  return {bytes, buffer.getBucket().str(), countSlots(cast<NamedTensorType>(buffer.getType()))};
+  return {bytes, allocation.getBucket().str(),
+          countSlots(cast<NamedTensorType>(allocation.getType()))};
 }
 
 /// Stacked by repeats, each slot in chunks of its own.
@@ -56,12 +57,12 @@ static bool isStackOfChunks(NamedTensorType type) {
 bool memory::readsSlots(OpOperand &use) {
   Operation *op = use.getOwner();
   if (auto repeat = dyn_cast<RepeatOp>(op))
-    return use.getOperandNumber() >= repeat.getNumCarried();
+    return use.getOperandNumber() >= repeat.getNumIterArgs();
   if (isa<dist::AllGatherOp>(op))
     return op->getNumOperands() == 1 && !dist::getStartChannel(op) &&
-           dist::exchangesRows(cast<NamedTensorType>(op->getOperand(0).getType()),
-                               cast<NamedTensorType>(op->getResult(0).getType()));
-  return isa<dist::LayerOp, func::ReturnOp>(op) || walksSlots(op);
+           dist::isRowwiseCollective(cast<NamedTensorType>(op->getOperand(0).getType()),
+                                     cast<NamedTensorType>(op->getResult(0).getType()));
+  return isa<dist::LayerOp, func::ReturnOp>(op) || iteratesSlots(op);
 }
 
 /// Whether `stack` is only read slot by slot, and so is what repeats cut out of it.
@@ -71,17 +72,17 @@ static bool isReadBySlots(Value stack) {
     if (!readsSlots(use) || !repeat)
       return readsSlots(use);
     for (const RepeatVariant &body : repeat.getVariants())
-      for (const RepeatVariant::Slice &slice : body.getSlices())
-        if (slice.stack == use.get() &&
-            !getSlotDims(cast<NamedTensorType>(slice.slice.getType())).empty() &&
-            !isReadBySlots(slice.slice))
+      for (const RepeatVariant::ScannedInput &slice : body.getScannedInputs())
+        if (slice.input == use.get() &&
+            !getSlotDims(cast<NamedTensorType>(slice.slot.getType())).empty() &&
+            !isReadBySlots(slice.slot))
           return false;
     return true;
   });
 }
 
 /// Whether argument `number` and what replaces it are only touched slot by slot.
-static bool isTouchedBySlots(func::FuncOp function, unsigned number) {
+static bool isAccessedBySlots(func::FuncOp function, unsigned number) {
   if (!isReadBySlots(function.getArgument(number)))
     return false;
   Operation *terminator = function.getBody().front().getTerminator();
@@ -90,7 +91,7 @@ static bool isTouchedBySlots(func::FuncOp function, unsigned number) {
         function.getResultAttrOfType<IntegerAttr>(returned.getOperandNumber(), attr::kUpdates);
     if (!updates || updates.getInt() != number)
       return true;
-    return walksSlots(returned.get().getDefiningOp()) && isReadBySlots(returned.get());
+    return iteratesSlots(returned.get().getDefiningOp()) && isReadBySlots(returned.get());
   });
 }
 
@@ -112,7 +113,7 @@ static bool mayBeInBlock(func::FuncOp function, unsigned argument) {
 /// `m.outer.inner.wq`.
 static StringRef getPrefix(StringRef name, bool isState, const Stack &stack) {
   size_t end = 0;
-  int64_t last = stack.parts.empty() ? -1 : stack.parts.back();
+  int64_t last = stack.segments.empty() ? -1 : stack.segments.back();
   for (int64_t part = isState ? -1 : 0; part <= last; ++part)
     end = std::min(name.find('.', end == 0 ? 0 : end + 1), name.size());
   return name.take_front(end);
@@ -138,7 +139,7 @@ struct BucketKey {
 
 BlockStorage::BlockStorage(ModuleOp module) {
   llvm::MapVector<PersistentKey, BucketKey> keys;
-  llvm::DenseSet<PersistentKey> alone;
+  llvm::DenseSet<PersistentKey> contiguous;
   for (auto function : module.getOps<func::FuncOp>()) {
     if (!function->hasAttr(attr::kProgram))
       continue;
@@ -147,8 +148,8 @@ BlockStorage::BlockStorage(ModuleOp module) {
         continue;
       PersistentKey tensor = getPersistentKey(function, i);
       auto type = cast<NamedTensorType>(function.getArgument(i).getType());
-      if (!isStackOfChunks(type) || !isTouchedBySlots(function, i)) {
-        alone.insert(tensor);
+      if (!isStackOfChunks(type) || !isAccessedBySlots(function, i)) {
+        contiguous.insert(tensor);
         continue;
       }
       dist::ShardingAttr sharding = type.getShardingOrReplicated();
@@ -161,7 +162,7 @@ BlockStorage::BlockStorage(ModuleOp module) {
   }
   llvm::StringMap<SmallVector<BucketKey>> byPrefix;
   for (auto &[tensor, key] : keys) {
-    if (alone.contains(tensor))
+    if (contiguous.contains(tensor))
       continue;
     SmallVector<BucketKey> &known = byPrefix[key.prefix];
     auto found = llvm::find(known, key);
@@ -174,24 +175,25 @@ BlockStorage::BlockStorage(ModuleOp module) {
 }
 
 LogicalResult memory::verifyBuckets(ModuleOp module) {
-  auto buffers = module->getAttrOfType<ArrayAttr>(kPersistent);
-  if (!buffers)
+  auto allocations = module->getAttrOfType<ArrayAttr>(kPersistent);
+  if (!allocations)
     return success();
-  DenseMap<StringAttr, BufferAttr> firsts;
-  for (auto buffer : buffers.getAsRange<BufferAttr>()) {
-    if (!buffer.getBucket())
+  DenseMap<StringAttr, AllocationAttr> firsts;
+  for (auto allocation : allocations.getAsRange<AllocationAttr>()) {
+    if (!allocation.getBucket())
       continue;
-    auto type = cast<NamedTensorType>(buffer.getType());
+    auto type = cast<NamedTensorType>(allocation.getType());
     if (!isStackOfChunks(type))
-      return module.emitError("buffer ") << buffer.getName() << " is in bucket "
-                                         << buffer.getBucket() << " but is no stack of flat chunks";
-    BufferAttr first = firsts.try_emplace(buffer.getBucket(), buffer).first->second;
+      return module.emitError("allocation ")
+             << allocation.getName() << " is in bucket " << allocation.getBucket()
+             << " but is no stack of flat chunks";
+    AllocationAttr first = firsts.try_emplace(allocation.getBucket(), allocation).first->second;
     auto firstType = cast<NamedTensorType>(first.getType());
     if (countSlots(firstType) != countSlots(type) ||
         firstType.getElementType() != type.getElementType())
-      return module.emitError("buffers ")
-             << first.getName() << " and " << buffer.getName() << " are in bucket "
-             << buffer.getBucket() << " but differ in their slots or element types";
+      return module.emitError("allocations ")
+             << first.getName() << " and " << allocation.getName() << " are in bucket "
+             << allocation.getBucket() << " but differ in their slots or element types";
   }
   return success();
 }

@@ -10,7 +10,7 @@
 #ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_BLOCKSTORAGE_H
 #define TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_BLOCKSTORAGE_H
 
-#include "base/arena/KeptPlan.h"
+#include "base/arena/PersistentLayout.h"
 #include "dialects/titan/IR/Titan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -18,17 +18,17 @@
 namespace titan::memory {
 
 /// Whether `op` may read and write whole stacks whose slots lie apart from one another.
-bool walksSlots(mlir::Operation *op);
+bool iteratesSlots(mlir::Operation *op);
 
 /// Whether the operation of `use` reads a stack's slots one by one, wherever each lies.
 bool readsSlots(mlir::OpOperand &use);
 
 /// Whether `place` is that of a whole stack, or of several slots, that lie apart in a bucket of the
 /// module's `persistent` buffers.
-bool isApart(ir::PlaceAttr place, llvm::ArrayRef<ir::BufferAttr> persistent);
+bool hasStridedSlots(ir::AllocRefAttr ref, llvm::ArrayRef<ir::AllocationAttr> persistent);
 
 /// What is laid out of a persistent buffer that takes so many bytes on a rank.
-arena::KeptItem getKeptItem(ir::BufferAttr buffer, int64_t bytes);
+arena::PersistentItem getPersistentItem(ir::AllocationAttr allocation, int64_t bytes);
 
 /// Slots of a flat tensor: each is in chunks of its own.
 int64_t countSlots(ir::NamedTensorType type);

@@ -36,12 +36,12 @@ int64_t Liveness::getUse(OpOperand &use) const {
   // What a body stacks of its own arguments is copied before anything else.
   if (isa<YieldOp>(user) && user->getBlock() == block && isa<BlockArgument>(use.get()))
     if (auto repeat = dyn_cast<RepeatOp>(user->getParentOp()))
-      if (use.getOperandNumber() >= repeat.getNumCarried())
+      if (use.getOperandNumber() >= repeat.getNumIterArgs())
         return getStart(repeat);
   if (user->getBlock() != block)
     return getEnd(block->findAncestorOpInBlock(*user));
   auto repeat = dyn_cast<RepeatOp>(user);
-  if (repeat && use.getOperandNumber() >= repeat.getNumCarried())
+  if (repeat && use.getOperandNumber() >= repeat.getNumIterArgs())
     return getEnd(user);
   return getStart(user);
 }

@@ -6,29 +6,29 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
 
-PlaceAttr memory::getPlace(Value value) {
-  ArrayAttr places;
+AllocRefAttr memory::getAllocRef(Value value) {
+  ArrayAttr refs;
   unsigned index = 0;
   if (auto result = dyn_cast<OpResult>(value)) {
-    places = result.getOwner()->getAttrOfType<ArrayAttr>(kPlaces);
+    refs = result.getOwner()->getAttrOfType<ArrayAttr>(kResultAllocs);
     index = result.getResultNumber();
   } else {
     auto argument = cast<BlockArgument>(value);
     Region *body = argument.getParentRegion();
-    places = body->getParentOp()->getAttrOfType<ArrayAttr>(kArguments);
+    refs = body->getParentOp()->getAttrOfType<ArrayAttr>(kArgumentAllocs);
     index = argument.getArgNumber();
     for (Region &earlier : body->getParentOp()->getRegions().take_front(body->getRegionNumber()))
       index += earlier.getNumArguments();
   }
-  return places && index < places.size() ? dyn_cast<PlaceAttr>(places[index]) : PlaceAttr();
+  return refs && index < refs.size() ? dyn_cast<AllocRefAttr>(refs[index]) : AllocRefAttr();
 }
 
 /// Whether `user` is emitted as a loop nest over its result, which reads operands one element at a
 /// time.
 static bool readsElements(Operation *user) {
-  auto put = dyn_cast<PutOp>(user);
-  return user->hasTrait<Elementwise>() || isa<TakeOp, SliceOp, PadOp>(user) ||
-         (put && put.isOneHot());
+  auto scatter = dyn_cast<ScatterOp>(user);
+  return user->hasTrait<Elementwise>() || isa<GatherOp, SliceOp, PadOp>(user) ||
+         (scatter && scatter.isOneHot());
 }
 
 bool memory::isInline(Value value) {

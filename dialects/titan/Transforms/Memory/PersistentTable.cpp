@@ -10,16 +10,16 @@ using namespace titan::memory;
 FailureOr<int64_t> PersistentTable::get(const PersistentKey &key, NamedTensorType type,
                                         Operation *at) {
   StringAttr name = key.name;
-  auto [entry, isNew] = indices.try_emplace(key, buffers.size());
+  auto [entry, isNew] = indices.try_emplace(key, allocations.size());
   if (isNew)
-    buffers.push_back(BufferAttr::get(name.getContext(), name, type, 0, 0, nullptr, nullptr,
-                                      storage.getBucket(key)));
-  else if (buffers[entry->second].getType() != type)
+    allocations.push_back(AllocationAttr::get(name.getContext(), name, type, 0, 0, nullptr, nullptr,
+                                              storage.getBucket(key)));
+  else if (allocations[entry->second].getType() != type)
     return at->emitError("'") << name.getValue() << "' is " << type << " here and "
-                              << buffers[entry->second].getType() << " in another function";
+                              << allocations[entry->second].getType() << " in another function";
   return entry->second;
 }
 
 ArrayAttr PersistentTable::toAttribute(MLIRContext *context) const {
-  return ArrayAttr::get(context, SmallVector<Attribute>(buffers.begin(), buffers.end()));
+  return ArrayAttr::get(context, SmallVector<Attribute>(allocations.begin(), allocations.end()));
 }

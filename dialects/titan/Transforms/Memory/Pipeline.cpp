@@ -10,13 +10,13 @@ using namespace titan;
 
 void memory::buildMemoryPhase(OpPassManager &passes) {
   // What the plan cannot bring to its place by one copy after the other.
-  passes.addPass(createCopyExchangedPass());
+  passes.addPass(createSequentializeCopiesPass());
   passes.addPass(createPlanMemoryPass());
   passes.addPass(createVerifyMemoryPass());
 }
 
 void memory::registerMemoryPasses() {
-  registerPass(createCopyExchangedPass);
+  registerPass(createSequentializeCopiesPass);
   registerPass(createPlanMemoryPass);
   registerPass(createVerifyMemoryPass);
 }

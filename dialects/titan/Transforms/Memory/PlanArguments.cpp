@@ -15,10 +15,10 @@ using namespace titan;
 using namespace titan::ir;
 using namespace titan::memory;
 
-FailureOr<PlaceAttr> Planner::getArgumentPlace(BlockArgument argument) {
+FailureOr<AllocRefAttr> Planner::getArgumentRef(BlockArgument argument) {
   unsigned i = argument.getArgNumber();
   if (function.getArgAttrOfType<StringAttr>(i, attr::kInput))
-    return makeBuffer(argument, /*first=*/0, /*last=*/0);
+    return makeAllocation(argument, /*first=*/0, /*last=*/0);
   PersistentKey key = getPersistentKey(function, i);
   if (!key)
     return function.emitError("argument ") << i << " has no role";
@@ -26,28 +26,28 @@ FailureOr<PlaceAttr> Planner::getArgumentPlace(BlockArgument argument) {
       persistent.get(key, cast<NamedTensorType>(argument.getType()), function);
   if (failed(index))
     return failure();
-  return getPersistentPlace(*index);
+  return getPersistentRef(*index);
 }
 
-LogicalResult Planner::placeArguments() {
+LogicalResult Planner::assignArguments() {
   SmallVector<Attribute> arguments;
   for (BlockArgument argument : function.getArguments()) {
-    FailureOr<PlaceAttr> place = getArgumentPlace(argument);
-    if (failed(place))
+    FailureOr<AllocRefAttr> ref = getArgumentRef(argument);
+    if (failed(ref))
       return failure();
-    put(argument, *place);
-    arguments.push_back(*place);
+    assign(argument, *ref);
+    arguments.push_back(*ref);
   }
-  function->setAttr(kArguments, ArrayAttr::get(context, arguments));
+  function->setAttr(kArgumentAllocs, ArrayAttr::get(context, arguments));
   return success();
 }
 
-FailureOr<PlaceAttr> Planner::getResultPlace(OpOperand &returned) {
+FailureOr<AllocRefAttr> Planner::getResultRef(OpOperand &returned) {
   unsigned index = returned.getOperandNumber();
   if (auto updated = function.getResultAttrOfType<IntegerAttr>(index, attr::kUpdates)) {
     if (updated.getInt() < 0 || updated.getInt() >= function.getNumArguments())
       return function.emitError("result ") << index << " updates no argument";
-    return places.lookup(function.getArgument(updated.getInt()));
+    return refs.lookup(function.getArgument(updated.getInt()));
   }
   std::string name;
   if (auto output = function.getResultAttrOfType<StringAttr>(index, attr::kOutput))
@@ -57,7 +57,7 @@ FailureOr<PlaceAttr> Planner::getResultPlace(OpOperand &returned) {
   if (name.empty())
     return function.emitError("result ") << index << " has no role";
   int64_t end = liveness.getStart(returned.getOwner());
-  return makeBuffer(name, cast<NamedTensorType>(returned.get().getType()), end, end);
+  return makeAllocation(name, cast<NamedTensorType>(returned.get().getType()), end, end);
 }
 
 /// Whether a result lies in memory of its own: one that updates an argument lies there, whatever
@@ -79,7 +79,7 @@ static std::optional<unsigned> findSame(func::FuncOp function, OpOperand &return
 
 /// An updated argument may be overwritten only after its last use; outputs lie in memory of their
 /// own.
-LogicalResult Planner::wishResults() {
+LogicalResult Planner::preferResults() {
   Operation *terminator = function.getBody().front().getTerminator();
   SmallVector<Attribute> results;
   for (OpOperand &operand : terminator->getOpOperands()) {
@@ -87,25 +87,25 @@ LogicalResult Planner::wishResults() {
       results.push_back(results[*same]);
       continue;
     }
-    FailureOr<PlaceAttr> place = getResultPlace(operand);
-    if (failed(place))
+    FailureOr<AllocRefAttr> ref = getResultRef(operand);
+    if (failed(ref))
       return failure();
-    results.push_back(*place);
-    wish(operand.get(), *place,
-         function.getResultAttr(operand.getOperandNumber(), attr::kUpdates) != nullptr);
+    results.push_back(*ref);
+    prefer(operand.get(), *ref,
+           function.getResultAttr(operand.getOperandNumber(), attr::kUpdates) != nullptr);
   }
-  terminator->setAttr(kArguments, ArrayAttr::get(context, results));
+  terminator->setAttr(kArgumentAllocs, ArrayAttr::get(context, results));
   return success();
 }
 
 /// The return copies one result after the other, as a yield does.
 LogicalResult Planner::verifyReturn() {
   Operation *terminator = function.getBody().front().getTerminator();
-  ArrayRef<Attribute> targets = terminator->getAttrOfType<ArrayAttr>(kArguments).getValue();
+  ArrayRef<Attribute> targets = terminator->getAttrOfType<ArrayAttr>(kArgumentAllocs).getValue();
   for (unsigned i = 0; i < targets.size(); ++i)
     for (unsigned j = 0; j < i; ++j)
-      if (places.lookup(terminator->getOperand(i)) == targets[j] &&
+      if (refs.lookup(terminator->getOperand(i)) == targets[j] &&
           getRoot(terminator->getOperand(i)) != getRoot(terminator->getOperand(j)))
-        return function.emitError("results ") << j << " and " << i << " trade places";
+        return function.emitError("results ") << j << " and " << i << " exchange allocations";
   return success();
 }

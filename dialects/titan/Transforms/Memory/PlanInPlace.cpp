@@ -21,16 +21,16 @@ static bool worksInPlace(Operation *op) {
   // Where a repeat carries what is in flight, the next one lands while this one is used.
   if (auto wait = dyn_cast<dist::WaitOp>(op))
     return llvm::none_of(wait.getFlights(), llvm::IsaPred<BlockArgument>);
-  return getJoined(op) || op->hasTrait<Elementwise>() ||
+  return getAccumulator(op) || op->hasTrait<Elementwise>() ||
          isa<RotaryOp, dist::AllReduceOp, dist::MakePartialOp>(op);
 }
 
 /// Sums are written while their terms are read.
-static bool mayTakePlace(Operation *op, Value operand) {
-  return !getJoined(op) || getJoined(op) == operand;
+static bool mayWriteOver(Operation *op, Value operand) {
+  return !getAccumulator(op) || getAccumulator(op) == operand;
 }
 
-static bool liesAlike(NamedTensorType a, NamedTensorType b) {
+static bool hasSameLayout(NamedTensorType a, NamedTensorType b) {
   auto withoutPartial = [](NamedTensorType type) {
     return type.withSharding(type.getShardingOrReplicated().withoutPartial());
   };
@@ -39,17 +39,17 @@ static bool liesAlike(NamedTensorType a, NamedTensorType b) {
 
 /// What is computed in place of an operand ends up where it must if the operand lies there before.
 /// What is exchanged takes its operand's place rather.
-void Planner::wishInPlace(OpResult result, PlaceAttr place) {
+void Planner::preferInPlace(OpResult result, AllocRefAttr ref) {
   Operation *op = result.getOwner();
   if (op->getNumResults() != 1 || isa<dist::DistDialect>(op->getDialect()) || !worksInPlace(op))
     return;
   for (Value operand : op->getOperands())
     if (Operation *producer = operand.getDefiningOp();
-        producer && mayTakePlace(op, operand) && producer->getBlock() == op->getBlock() &&
+        producer && mayWriteOver(op, operand) && producer->getBlock() == op->getBlock() &&
         !isa<dist::DistDialect>(producer->getDialect()) &&
-        liesAlike(typeOf(operand), typeOf(result)) &&
+        hasSameLayout(typeOf(operand), typeOf(result)) &&
         liveness.getLastUse(operand) == liveness.getStart(op))
-      return wish(operand, place, /*whenFree=*/true);
+      return prefer(operand, ref, /*onlyIfFree=*/true);
 }
 
 /// In a fused region: `operand` is read element by element, by no loop that comes after the one
@@ -70,7 +70,7 @@ static bool mayOverwrite(FusedOp fused, Value operand, unsigned result) {
   return llvm::all_of(operand.getUsers(), [&](Operation *user) {
     return user->getParentOp() != fused ||
            ((user->hasTrait<Elementwise>() || isa<ReduceOp>(user)) &&
-            cast<NamedTensorType>(fusion::getWalked(user).getType()).getDims() == dims &&
+            cast<NamedTensorType>(fusion::getIteratedTensor(user).getType()).getDims() == dims &&
             schedule.innerOf[user] <= it->second);
   });
 }
@@ -86,37 +86,37 @@ static SmallVector<Value> getRead(Operation *op) {
   return read;
 }
 
-PlaceAttr Planner::findDyingOperand(OpResult result) {
+AllocRefAttr Planner::findLastUseOperand(OpResult result) {
   Operation *op = result.getOwner();
   auto fused = dyn_cast<FusedOp>(op);
   if (!fused && !worksInPlace(op))
     return nullptr;
   // A place is free if whatever is read from it, by whatever name, may be overwritten.
   auto fits = [&](Value operand) {
-    return liesAlike(cast<NamedTensorType>(operand.getType()),
-                     cast<NamedTensorType>(result.getType())) &&
-           mayTakePlace(op, operand) &&
+    return hasSameLayout(cast<NamedTensorType>(operand.getType()),
+                         cast<NamedTensorType>(result.getType())) &&
+           mayWriteOver(op, operand) &&
            (!fused || mayOverwrite(fused, operand, result.getResultNumber()));
   };
   SmallVector<Value> read = getRead(op), candidates = read;
   // Of several values that are exchanged at once, each may only take the place of its own operand.
   if (isa<dist::DistDialect>(op->getDialect()))
     candidates = {op->getOperand(result.getResultNumber())};
-  auto isFree = [&](PlaceAttr place) {
-    return place.getLevels().empty() && getBusyUntil(place) <= liveness.getStart(op) &&
-           !blocksYield(result, place) && llvm::all_of(read, [&](Value operand) {
-             return places.lookup(operand) != place || fits(operand);
+  auto isFree = [&](AllocRefAttr ref) {
+    return ref.getLevels().empty() && getLiveUntil(ref) <= liveness.getStart(op) &&
+           !blocksYield(result, ref) && llvm::all_of(read, [&](Value operand) {
+             return refs.lookup(operand) != ref || fits(operand);
            });
   };
-  PlaceAttr wished = wishes.count(result) ? wishes[result].place : nullptr;
-  PlaceAttr found;
+  AllocRefAttr preferred = preferences.count(result) ? preferences[result].ref : nullptr;
+  AllocRefAttr found;
   for (Value operand : candidates) {
-    PlaceAttr place = places.lookup(operand);
+    AllocRefAttr ref = refs.lookup(operand);
     // An operand that lies where the result is wanted is best; persistent ones only then.
-    bool isWanted = place == wished, isTransient = place.getSpace() == MemorySpace::Transient;
-    if ((isWanted || (isTransient && !found)) && isFree(place)) {
-      found = place;
-      if (isWanted)
+    bool isPreferred = ref == preferred, isTransient = ref.getSpace() == MemorySpace::Transient;
+    if ((isPreferred || (isTransient && !found)) && isFree(ref)) {
+      found = ref;
+      if (isPreferred)
         break;
     }
   }

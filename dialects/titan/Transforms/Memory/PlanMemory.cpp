@@ -14,14 +14,16 @@ namespace {
 ///   %a = titan.exp %x : ...
 ///   %b = titan.neg %a : ...
 /// Output: `%a` and `%b` lie in one buffer, because `%a` dies where `%b` is computed:
-///   %a = titan.exp %x {titan.places = [#titan.place<transient 0>]} : ...
-///   %b = titan.neg %a {titan.places = [#titan.place<transient 0>]} : ...
+///   %a = titan.exp %x {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : ...
+///   %b = titan.neg %a {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : ...
 /// Offsets are not chosen here: with `auto` degrees, sizes are known only at launch.
 struct PlanMemoryPass : PassWrapper<PlanMemoryPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PlanMemoryPass)
 
   StringRef getArgument() const final { return "titan-plan-memory"; }
-  StringRef getDescription() const final { return "Give every value a buffer with a lifetime"; }
+  StringRef getDescription() const final {
+    return "Give every value an allocation with a live range";
+  }
 
   void runOnOperation() final {
     const memory::BlockStorage storage(getOperation());

@@ -13,93 +13,93 @@ using namespace titan;
 using namespace titan::ir;
 using namespace titan::memory;
 
-void Planner::placeStacks(RepeatOp repeat, SmallVectorImpl<Attribute> &results) {
+void Planner::assignStacks(RepeatOp repeat, SmallVectorImpl<Attribute> &results) {
   int64_t begin = liveness.getStart(repeat);
-  for (Value stack : repeat.getStackedResults()) {
-    PlaceAttr place;
-    if (auto wished = wishes.find(stack); wished != wishes.end())
-      if (!wished->second.whenFree || getBusyUntil(wished->second.place) < begin)
-        place = wished->second.place;
-    if (!place)
-      place = makeBuffer(stack, begin, begin);
-    put(stack, place);
-    Buffer &buffer = getBuffer(place);
-    buffer.first = std::min(buffer.first, begin);
-    results.push_back(place);
+  for (Value stack : repeat.getStackedOutputs()) {
+    AllocRefAttr ref;
+    if (auto preferred = preferences.find(stack); preferred != preferences.end())
+      if (!preferred->second.onlyIfFree || getLiveUntil(preferred->second.ref) < begin)
+        ref = preferred->second.ref;
+    if (!ref)
+      ref = makeAllocation(stack, begin, begin);
+    assign(stack, ref);
+    Allocation &allocation = getAllocation(ref);
+    allocation.first = std::min(allocation.first, begin);
+    results.push_back(ref);
   }
   for (const RepeatVariant &body : repeat.getVariants())
-    for (auto [value, stack, operand] : body.getStacks()) {
-      unsigned number = stack.getResultNumber() - repeat.getNumCarried();
-      wish(value, places.lookup(stack).getSlot(depth, repeat, repeat.getStackUsers(number)),
-           /*whenFree=*/false);
+    for (auto [value, stack, operand] : body.getStackedOutputs()) {
+      unsigned number = stack.getResultNumber() - repeat.getNumIterArgs();
+      prefer(value, refs.lookup(stack).getSlot(depth, repeat, repeat.getStackedUsers(number)),
+             /*onlyIfFree=*/false);
     }
 }
 
 /// What is carried starts where it ends, unless others start with the same.
-void Planner::wishInit(OpResult result, PlaceAttr place) {
+void Planner::preferInit(OpResult result, AllocRefAttr ref) {
   auto repeat = dyn_cast<RepeatOp>(result.getOwner());
-  if (!repeat || result.getResultNumber() >= repeat.getNumCarried())
+  if (!repeat || result.getResultNumber() >= repeat.getNumIterArgs())
     return;
   Value init = repeat.getInits()[result.getResultNumber()];
   if (init.getDefiningOp() && init.hasOneUse() && getRoot(init) == init)
-    wish(init, place, /*whenFree=*/true);
+    prefer(init, ref, /*onlyIfFree=*/true);
 }
 
-void Planner::placeCarried(RepeatOp repeat, SmallVectorImpl<Attribute> &results) {
+void Planner::assignCarried(RepeatOp repeat, SmallVectorImpl<Attribute> &results) {
   int64_t begin = liveness.getStart(repeat), end = liveness.getEnd(repeat);
   for (auto [i, init] : llvm::enumerate(repeat.getInits())) {
-    PlaceAttr place;
-    PlaceAttr initPlace = places.lookup(init);
+    AllocRefAttr ref;
+    AllocRefAttr initRef = refs.lookup(init);
     // Two that are carried may start from one value, but not in its place.
-    auto isTaken = [&](PlaceAttr place) { return llvm::is_contained(results, place); };
-    if (auto wished = wishes.find(repeat.getResult(i));
-        wished != wishes.end() && !isTaken(wished->second.place)) {
-      int64_t busy = getBusyUntil(wished->second.place);
-      bool isInit = wished->second.place == initPlace && busy == begin;
-      if (!wished->second.whenFree || busy < begin || isInit)
-        place = wished->second.place;
+    auto isTaken = [&](AllocRefAttr ref) { return llvm::is_contained(results, ref); };
+    if (auto preferred = preferences.find(repeat.getResult(i));
+        preferred != preferences.end() && !isTaken(preferred->second.ref)) {
+      int64_t liveUntil = getLiveUntil(preferred->second.ref);
+      bool isInit = preferred->second.ref == initRef && liveUntil == begin;
+      if (!preferred->second.onlyIfFree || liveUntil < begin || isInit)
+        ref = preferred->second.ref;
     }
-    if (!place && initPlace.getSpace() == MemorySpace::Transient && initPlace.getLevels().empty() &&
-        getBusyUntil(initPlace) <= begin && !isTaken(initPlace) &&
-        !blocksYield(cast<OpResult>(repeat.getResult(i)), initPlace))
-      place = initPlace;
-    if (!place)
-      place = makeBuffer(repeat.getResult(i), begin, end);
+    if (!ref && initRef.getSpace() == MemorySpace::Transient && initRef.getLevels().empty() &&
+        getLiveUntil(initRef) <= begin && !isTaken(initRef) &&
+        !blocksYield(cast<OpResult>(repeat.getResult(i)), initRef))
+      ref = initRef;
+    if (!ref)
+      ref = makeAllocation(repeat.getResult(i), begin, end);
     for (const RepeatVariant &body : repeat.getVariants())
-      put(body.getCarriedArgs()[i], place);
-    Buffer &buffer = getBuffer(place);
-    buffer.first = std::min(buffer.first, begin);
-    buffer.last = std::max(buffer.last, end);
-    results.push_back(place);
+      assign(body.getIterArgs()[i], ref);
+    Allocation &allocation = getAllocation(ref);
+    allocation.first = std::min(allocation.first, begin);
+    allocation.last = std::max(allocation.last, end);
+    results.push_back(ref);
     for (Value yielded : repeat.getYielded(i))
-      wish(yielded, place, /*whenFree=*/true);
+      prefer(yielded, ref, /*onlyIfFree=*/true);
   }
 }
 
 LogicalResult Planner::planRepeat(RepeatOp repeat) {
   SmallVector<Attribute> stacks, carried, arguments;
-  placeStacks(repeat, stacks);
-  placeCarried(repeat, carried);
+  assignStacks(repeat, stacks);
+  assignCarried(repeat, carried);
   for (const RepeatVariant &body : repeat.getVariants())
     if (failed(planVariant(body, carried, arguments)))
       return failure();
-  repeat->setAttr(kArguments, ArrayAttr::get(context, arguments));
-  for (auto [result, place] : llvm::zip(repeat.getCarriedResults(), carried))
-    put(result, cast<PlaceAttr>(place));
+  repeat->setAttr(kArgumentAllocs, ArrayAttr::get(context, arguments));
+  for (auto [result, ref] : llvm::zip(repeat.getIterResults(), carried))
+    assign(result, cast<AllocRefAttr>(ref));
   return success();
 }
 
 /// Appends the places of the body's arguments to `arguments`.
 LogicalResult Planner::planVariant(RepeatVariant body, ArrayRef<Attribute> carried,
                                    SmallVectorImpl<Attribute> &arguments) {
-  put(body.getIndex(), getInlinePlace());
-  arguments.push_back(getInlinePlace());
+  assign(body.getIndex(), getInlineRef());
+  arguments.push_back(getInlineRef());
   llvm::append_range(arguments, carried);
   RepeatOp repeat = body.getRepeat();
-  for (auto [stack, slice, number] : body.getSlices()) {
-    PlaceAttr place = places.lookup(stack).getSlot(depth, repeat, repeat.getSliceUsers(number));
-    put(slice, place);
-    arguments.push_back(place);
+  for (auto [stack, slice, number] : body.getScannedInputs()) {
+    AllocRefAttr ref = refs.lookup(stack).getSlot(depth, repeat, repeat.getScannedUsers(number));
+    assign(slice, ref);
+    arguments.push_back(ref);
   }
   ++depth;
   if (failed(planBlock(body.getBlock())))
@@ -110,26 +110,26 @@ LogicalResult Planner::planVariant(RepeatVariant body, ArrayRef<Attribute> carri
 
 /// The yield copies one value after the other: `result`, which it hands on, may not lie where
 /// another one goes.
-bool Planner::blocksYield(OpResult result, PlaceAttr place) {
+bool Planner::blocksYield(OpResult result, AllocRefAttr ref) {
   std::optional<RepeatVariant> body = findVariant(result.getOwner()->getBlock());
   if (!body)
     return false;
-  OperandRange yielded = body->getYieldedCarried();
+  OperandRange yielded = body->getYieldedIterArgs();
   if (llvm::none_of(yielded, [&](Value value) { return getRoot(value) == result; }))
     return false;
-  for (auto [value, argument] : llvm::zip_equal(yielded, body->getCarriedArgs()))
-    if (places.lookup(argument) == place && getRoot(value) != result)
+  for (auto [value, argument] : llvm::zip_equal(yielded, body->getIterArgs()))
+    if (refs.lookup(argument) == ref && getRoot(value) != result)
       return true;
   return false;
 }
 
 LogicalResult Planner::verifyYield(RepeatVariant body) {
-  OperandRange yielded = body.getYieldedCarried();
+  OperandRange yielded = body.getYieldedIterArgs();
   for (unsigned i = 0; i < yielded.size(); ++i)
     for (unsigned j = 0; j < i; ++j)
-      if (places.lookup(yielded[i]) == places.lookup(body.getCarriedArgs()[j]) &&
+      if (refs.lookup(yielded[i]) == refs.lookup(body.getIterArgs()[j]) &&
           getRoot(yielded[i]) != getRoot(yielded[j]))
-        return body.getRepeat().emitError("carried values ")
-               << j << " and " << i << " trade places";
+        return body.getRepeat().emitError("iteration arguments ")
+               << j << " and " << i << " exchange allocations";
   return success();
 }

@@ -21,14 +21,15 @@ void Planner::planScratch(Operation *op) {
   int64_t now = liveness.getStart(op);
   SmallVector<Attribute> scratch;
   for (NamedTensorType type : needs.getScratchTensors())
-    scratch.push_back(makeBuffer(name, type, now, now));
+    scratch.push_back(makeAllocation(name, type, now, now));
   int64_t bytes = needs.getScratchBytes(
       dist::getDegrees(dist::MeshOp::lookup(function->getParentOfType<ModuleOp>())));
   if (bytes > 0) {
     Builder builder(context);
     auto size = DimAttr::get(context, builder.getStringAttr("scratch"), llvm::divideCeil(bytes, 8));
-    scratch.push_back(makeBuffer(name, NamedTensorType::get(builder.getF64Type(), size), now, now));
-    buffers.back().per = builder.getStringAttr("thread");
+    scratch.push_back(
+        makeAllocation(name, NamedTensorType::get(builder.getF64Type(), size), now, now));
+    allocations.back().per = builder.getStringAttr("thread");
   }
   if (!scratch.empty())
     op->setAttr(kScratch, ArrayAttr::get(context, scratch));
@@ -48,26 +49,26 @@ void Planner::planPadding(Operation *op) {
       return cast<NamedTensorType>(value.getType()).getShardingOrReplicated();
     };
     ArrayAttr axes = getSharding(flat).getFlatAxes();
-    scratch.push_back(getInlinePlace());
+    scratch.push_back(getInlineRef());
     if (axes.empty() || axes == getSharding(whole).getFlatAxes() ||
-        (getSharding(flat).getFlatFrom() == 0 && pad(places.lookup(whole), axes)))
+        (getSharding(flat).getFlatFrom() == 0 && pad(refs.lookup(whole), axes)))
       continue;
     int64_t now = liveness.getStart(op);
     int64_t last = dist::getStartChannel(op) ? liveness.getLastUse(result) : now;
-    PlaceAttr place = makeBuffer(whole, now, last);
-    pad(place, axes);
-    scratch.back() = place;
+    AllocRefAttr ref = makeAllocation(whole, now, last);
+    pad(ref, axes);
+    scratch.back() = ref;
   }
-  if (llvm::any_of(scratch, [&](Attribute place) { return place != getInlinePlace(); }))
+  if (llvm::any_of(scratch, [&](Attribute ref) { return ref != getInlineRef(); }))
     op->setAttr(kScratch, ArrayAttr::get(context, scratch));
 }
 
-bool Planner::pad(PlaceAttr place, ArrayAttr axes) {
-  if (place.getSpace() != MemorySpace::Transient || !place.getLevels().empty())
+bool Planner::pad(AllocRefAttr ref, ArrayAttr axes) {
+  if (ref.getSpace() != MemorySpace::Transient || !ref.getLevels().empty())
     return false;
-  Buffer &buffer = getBuffer(place);
-  if (buffer.pad && buffer.pad != axes)
+  Allocation &allocation = getAllocation(ref);
+  if (allocation.pad && allocation.pad != axes)
     return false;
-  buffer.pad = axes;
+  allocation.pad = axes;
   return true;
 }

@@ -16,54 +16,55 @@ Planner::Planner(func::FuncOp function, PersistentTable &persistent)
       context(function.getContext()), current(&function.getBody()) {}
 
 LogicalResult Planner::run() {
-  if (failed(placeArguments()) || failed(wishResults()) ||
+  if (failed(assignArguments()) || failed(preferResults()) ||
       failed(planBlock(function.getBody().front())) || failed(verifyReturn()))
     return failure();
   // Only now is it known how long each buffer lives, and which are padded.
-  function.walk([&](RepeatOp repeat) { planHandovers(repeat); });
+  function.walk([&](RepeatOp repeat) { planStackOverlaps(repeat); });
   writeAttributes();
   return success();
 }
 
-PlaceAttr Planner::getInlinePlace() {
-  return PlaceAttr::get(context, MemorySpace::Inline, 0);
+AllocRefAttr Planner::getInlineRef() {
+  return AllocRefAttr::get(context, MemorySpace::Inline, 0);
 }
 
-PlaceAttr Planner::getPersistentPlace(int64_t index) {
-  return PlaceAttr::get(context, MemorySpace::Persistent, index);
+AllocRefAttr Planner::getPersistentRef(int64_t index) {
+  return AllocRefAttr::get(context, MemorySpace::Persistent, index);
 }
 
-Planner::Buffer &Planner::getBuffer(PlaceAttr place) {
-  return place.getSpace() == MemorySpace::Persistent ? persistentUse[place.getBuffer()]
-                                                     : buffers[place.getBuffer()];
+Planner::Allocation &Planner::getAllocation(AllocRefAttr ref) {
+  return ref.getSpace() == MemorySpace::Persistent ? persistentUse[ref.getIndex()]
+                                                   : allocations[ref.getIndex()];
 }
 
-int64_t Planner::getBusyUntil(PlaceAttr place) {
+int64_t Planner::getLiveUntil(AllocRefAttr ref) {
   int64_t last = -1;
   // What another variant's body reads is not there while this one runs.
-  for (Value value : getBuffer(place).values)
+  for (Value value : getAllocation(ref).values)
     if (value.getParentRegion()->isAncestor(current))
       last = std::max(last, liveness.getLastUse(value));
   return last;
 }
 
-void Planner::put(Value value, PlaceAttr place) {
-  places[value] = place;
-  if (place.getSpace() == MemorySpace::Inline)
+void Planner::assign(Value value, AllocRefAttr ref) {
+  refs[value] = ref;
+  if (ref.getSpace() == MemorySpace::Inline)
     return;
-  Buffer &buffer = getBuffer(place);
-  buffer.values.push_back(value);
-  buffer.first = std::min(buffer.first, liveness.getDefinition(value));
-  buffer.last = std::max(buffer.last, liveness.getLastUse(value));
+  Allocation &allocation = getAllocation(ref);
+  allocation.values.push_back(value);
+  allocation.first = std::min(allocation.first, liveness.getDefinition(value));
+  allocation.last = std::max(allocation.last, liveness.getLastUse(value));
 }
 
-PlaceAttr Planner::makeBuffer(std::string name, NamedTensorType type, int64_t first, int64_t last) {
-  buffers.push_back({std::move(name), type, first, last, nullptr, {}});
-  return PlaceAttr::get(context, MemorySpace::Transient, buffers.size() - 1);
+AllocRefAttr Planner::makeAllocation(std::string name, NamedTensorType type, int64_t first,
+                                     int64_t last) {
+  allocations.push_back({std::move(name), type, first, last, nullptr, {}});
+  return AllocRefAttr::get(context, MemorySpace::Transient, allocations.size() - 1);
 }
 
-PlaceAttr Planner::makeBuffer(Value value, int64_t first, int64_t last) {
-  return makeBuffer(getSourceName(value), cast<NamedTensorType>(value.getType()), first, last);
+AllocRefAttr Planner::makeAllocation(Value value, int64_t first, int64_t last) {
+  return makeAllocation(getSourceName(value), cast<NamedTensorType>(value.getType()), first, last);
 }
 
 /// The value in flight that `value` is waited for as; null for others, and where room for padding
@@ -76,17 +77,17 @@ static Value getFlight(Value value) {
   return flight.getDefiningOp() && !flight.getDefiningOp<dist::AllGatherOp>() ? flight : nullptr;
 }
 
-void Planner::wish(Value value, PlaceAttr place, bool whenFree) {
+void Planner::prefer(Value value, AllocRefAttr ref, bool onlyIfFree) {
   value = getRoot(value);
-  if (isApart(place, persistent.getBuffers()) && !walksSlots(value.getDefiningOp()))
+  if (hasStridedSlots(ref, persistent.getAllocations()) && !iteratesSlots(value.getDefiningOp()))
     return;
   if (isa<OpResult>(value) && !isInline(value))
-    if (wishes.try_emplace(value, Wish{place, whenFree}).second) {
-      wishInPlace(cast<OpResult>(value), place);
-      wishInit(cast<OpResult>(value), place);
+    if (preferences.try_emplace(value, Preference{ref, onlyIfFree}).second) {
+      preferInPlace(cast<OpResult>(value), ref);
+      preferInit(cast<OpResult>(value), ref);
     }
   if (Value flight = getFlight(value))
-    wish(flight, place, whenFree);
+    prefer(flight, ref, onlyIfFree);
 }
 
 LogicalResult Planner::planBlock(Block &block) {
@@ -104,24 +105,25 @@ LogicalResult Planner::planBlock(Block &block) {
 
 void Planner::planOp(Operation *op) {
   for (OpResult result : op->getResults())
-    put(result, choosePlace(result));
+    assign(result, chooseAllocation(result));
   planScratch(op);
 }
 
-PlaceAttr Planner::choosePlace(OpResult result) {
+AllocRefAttr Planner::chooseAllocation(OpResult result) {
   Operation *op = result.getOwner();
   if (isInline(result) || isa<dist::LayerOp>(op))
-    return getInlinePlace();
+    return getInlineRef();
   if (isView(op))
-    return places.lookup(op->getOperand(0));
-  PlaceAttr dying = findDyingOperand(result);
+    return refs.lookup(op->getOperand(0));
+  AllocRefAttr lastUse = findLastUseOperand(result);
   int64_t now = liveness.getStart(op);
-  if (auto wished = wishes.find(result); wished != wishes.end()) {
-    PlaceAttr place = wished->second.place;
-    if (!wished->second.whenFree || getBusyUntil(place) < now || place == dying)
-      return place;
+  if (auto preferred = preferences.find(result); preferred != preferences.end()) {
+    AllocRefAttr ref = preferred->second.ref;
+    if (!preferred->second.onlyIfFree || getLiveUntil(ref) < now || ref == lastUse)
+      return ref;
   }
-  return dying && dying.getSpace() == MemorySpace::Transient ? dying : makeBuffer(result, now, now);
+  return lastUse && lastUse.getSpace() == MemorySpace::Transient ? lastUse
+                                                                 : makeAllocation(result, now, now);
 }
 
 void Planner::writeAttributes() {
@@ -130,15 +132,15 @@ void Planner::writeAttributes() {
       return;
     SmallVector<Attribute> results;
     for (Value result : op->getResults())
-      results.push_back(places.lookup(result));
+      results.push_back(refs.lookup(result));
     if (!results.empty())
-      op->setAttr(kPlaces, ArrayAttr::get(context, results));
+      op->setAttr(kResultAllocs, ArrayAttr::get(context, results));
   });
   SmallVector<Attribute> described;
-  for (const Buffer &buffer : buffers)
-    described.push_back(BufferAttr::get(context, StringAttr::get(context, buffer.name), buffer.type,
-                                        buffer.first, buffer.last, buffer.pad, buffer.per,
-                                        nullptr));
-  function->setAttr(kBuffers, ArrayAttr::get(context, described));
+  for (const Allocation &allocation : allocations)
+    described.push_back(AllocationAttr::get(context, StringAttr::get(context, allocation.name),
+                                            allocation.type, allocation.first, allocation.last,
+                                            allocation.pad, allocation.per, nullptr));
+  function->setAttr(kTransient, ArrayAttr::get(context, described));
   function->setAttr(kEvents, Builder(context).getI64IntegerAttr(liveness.getNumEvents()));
 }

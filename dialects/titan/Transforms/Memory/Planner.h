@@ -28,12 +28,12 @@ public:
   mlir::FailureOr<int64_t> get(const PersistentKey &key, ir::NamedTensorType type,
                                mlir::Operation *at);
   mlir::ArrayAttr toAttribute(mlir::MLIRContext *context) const;
-  llvm::ArrayRef<ir::BufferAttr> getBuffers() const { return buffers; }
+  llvm::ArrayRef<ir::AllocationAttr> getAllocations() const { return allocations; }
 
 private:
   const BlockStorage &storage;
   llvm::DenseMap<PersistentKey, int64_t> indices;
-  llvm::SmallVector<ir::BufferAttr> buffers;
+  llvm::SmallVector<ir::AllocationAttr> allocations;
 };
 
 class Planner {
@@ -43,7 +43,7 @@ public:
   mlir::LogicalResult run();
 
 private:
-  struct Buffer {
+  struct Allocation {
     std::string name;
     ir::NamedTensorType type;
     int64_t first, last;
@@ -51,56 +51,57 @@ private:
     llvm::SmallVector<mlir::Value> values = {};
     mlir::StringAttr per = nullptr;
   };
-  /// Where a value should be computed; `whenFree`: only if what lies there is no longer needed.
-  struct Wish {
-    ir::PlaceAttr place;
-    bool whenFree;
+  /// Where a value should be computed; `onlyIfFree`: only if what lies there is no longer needed.
+  struct Preference {
+    ir::AllocRefAttr ref;
+    bool onlyIfFree;
   };
 
-  mlir::LogicalResult placeArguments();
-  mlir::FailureOr<ir::PlaceAttr> getArgumentPlace(mlir::BlockArgument argument);
-  mlir::LogicalResult wishResults();
+  mlir::LogicalResult assignArguments();
+  mlir::FailureOr<ir::AllocRefAttr> getArgumentRef(mlir::BlockArgument argument);
+  mlir::LogicalResult preferResults();
   mlir::LogicalResult verifyReturn();
-  mlir::FailureOr<ir::PlaceAttr> getResultPlace(mlir::OpOperand &returned);
-  void wish(mlir::Value value, ir::PlaceAttr place, bool whenFree);
-  void wishInPlace(mlir::OpResult result, ir::PlaceAttr place);
-  void wishInit(mlir::OpResult result, ir::PlaceAttr place);
+  mlir::FailureOr<ir::AllocRefAttr> getResultRef(mlir::OpOperand &returned);
+  void prefer(mlir::Value value, ir::AllocRefAttr ref, bool onlyIfFree);
+  void preferInPlace(mlir::OpResult result, ir::AllocRefAttr ref);
+  void preferInit(mlir::OpResult result, ir::AllocRefAttr ref);
   mlir::LogicalResult planBlock(mlir::Block &block);
   void planOp(mlir::Operation *op);
-  ir::PlaceAttr choosePlace(mlir::OpResult result);
-  ir::PlaceAttr findDyingOperand(mlir::OpResult result);
+  ir::AllocRefAttr chooseAllocation(mlir::OpResult result);
+  ir::AllocRefAttr findLastUseOperand(mlir::OpResult result);
   mlir::LogicalResult planRepeat(ir::RepeatOp repeat);
-  void placeStacks(ir::RepeatOp repeat, llvm::SmallVectorImpl<mlir::Attribute> &places);
-  void placeCarried(ir::RepeatOp repeat, llvm::SmallVectorImpl<mlir::Attribute> &places);
+  void assignStacks(ir::RepeatOp repeat, llvm::SmallVectorImpl<mlir::Attribute> &refs);
+  void assignCarried(ir::RepeatOp repeat, llvm::SmallVectorImpl<mlir::Attribute> &refs);
   mlir::LogicalResult planVariant(ir::RepeatVariant body, llvm::ArrayRef<mlir::Attribute> carried,
                                   llvm::SmallVectorImpl<mlir::Attribute> &arguments);
-  bool blocksYield(mlir::OpResult result, ir::PlaceAttr place);
+  bool blocksYield(mlir::OpResult result, ir::AllocRefAttr ref);
   mlir::LogicalResult verifyYield(ir::RepeatVariant body);
   void planScratch(mlir::Operation *op);
   void planPadding(mlir::Operation *op);
-  bool pad(ir::PlaceAttr place, mlir::ArrayAttr axes);
-  void planHandovers(ir::RepeatOp repeat);
-  bool holdsOwnSlots(ir::RepeatOp repeat, mlir::Value stack);
-  bool isEmptied(ir::RepeatOp repeat, mlir::OpOperand &slice);
+  bool pad(ir::AllocRefAttr ref, mlir::ArrayAttr axes);
+  void planStackOverlaps(ir::RepeatOp repeat);
+  bool usesOwnSlotsOnly(ir::RepeatOp repeat, mlir::Value stack);
+  bool isConsumed(ir::RepeatOp repeat, mlir::OpOperand &slice);
 
-  ir::PlaceAttr makeBuffer(std::string name, ir::NamedTensorType type, int64_t first, int64_t last);
-  ir::PlaceAttr makeBuffer(mlir::Value value, int64_t first, int64_t last);
-  void put(mlir::Value value, ir::PlaceAttr place);
-  Buffer &getBuffer(ir::PlaceAttr place);
+  ir::AllocRefAttr makeAllocation(std::string name, ir::NamedTensorType type, int64_t first,
+                                  int64_t last);
+  ir::AllocRefAttr makeAllocation(mlir::Value value, int64_t first, int64_t last);
+  void assign(mlir::Value value, ir::AllocRefAttr ref);
+  Allocation &getAllocation(ir::AllocRefAttr ref);
   /// The last event at which something in the buffer of `place` is read.
-  int64_t getBusyUntil(ir::PlaceAttr place);
-  ir::PlaceAttr getInlinePlace();
-  ir::PlaceAttr getPersistentPlace(int64_t index);
+  int64_t getLiveUntil(ir::AllocRefAttr ref);
+  ir::AllocRefAttr getInlineRef();
+  ir::AllocRefAttr getPersistentRef(int64_t index);
   void writeAttributes();
 
   mlir::func::FuncOp function;
   PersistentTable &persistent;
   Liveness liveness;
   mlir::MLIRContext *context;
-  llvm::SmallVector<Buffer> buffers;
-  llvm::DenseMap<int64_t, Buffer> persistentUse;
-  llvm::DenseMap<mlir::Value, ir::PlaceAttr> places;
-  llvm::DenseMap<mlir::Value, Wish> wishes;
+  llvm::SmallVector<Allocation> allocations;
+  llvm::DenseMap<int64_t, Allocation> persistentUse;
+  llvm::DenseMap<mlir::Value, ir::AllocRefAttr> refs;
+  llvm::DenseMap<mlir::Value, Preference> preferences;
   int64_t depth = 0;     ///< number of enclosing repeats
   mlir::Region *current; ///< the body that is being planned
 };

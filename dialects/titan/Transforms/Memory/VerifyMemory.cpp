@@ -5,16 +5,16 @@
 // value is an error. Bodies of repeats are replayed twice, one after the other, so that what an
 // iteration leaves behind meets itself and every other one. Lifetimes are checked against the same
 // walk; what the function gives must be alive at its end, when it is read. What a repeat hands over
-// is checked slot by slot (VerifyHandovers.cpp).
+// is checked slot by slot (VerifyStackOverlaps.cpp).
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
-#include "dialects/titan/Transforms/Memory/Handovers.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "dialects/titan/Transforms/Memory/StackOverlaps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
@@ -25,22 +25,22 @@ using namespace titan::ir;
 
 /// What is stored by block is only touched slot by slot.
 static LogicalResult checkSlots(func::FuncOp function) {
-  SmallVector<BufferAttr> persistent;
+  SmallVector<AllocationAttr> persistent;
   if (auto all =
           function->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(memory::kPersistent))
-    persistent = llvm::to_vector(all.getAsRange<BufferAttr>());
-  auto isApart = [&](Value value) {
-    PlaceAttr place = memory::getPlace(value);
-    return place && memory::isApart(place, persistent);
+    persistent = llvm::to_vector(all.getAsRange<AllocationAttr>());
+  auto hasStridedSlots = [&](Value value) {
+    AllocRefAttr ref = memory::getAllocRef(value);
+    return ref && memory::hasStridedSlots(ref, persistent);
   };
   WalkResult result = function->walk([&](Operation *op) {
     for (OpOperand &use : op->getOpOperands())
-      if (isApart(use.get()) && !memory::readsSlots(use)) {
+      if (hasStridedSlots(use.get()) && !memory::readsSlots(use)) {
         op->emitError("reads the whole of operand ")
             << use.getOperandNumber() << ", which is stored by block";
         return WalkResult::interrupt();
       }
-    if (llvm::any_of(op->getResults(), isApart) && !memory::walksSlots(op)) {
+    if (llvm::any_of(op->getResults(), hasStridedSlots) && !memory::iteratesSlots(op)) {
       op->emitError("writes the whole of what is stored by block");
       return WalkResult::interrupt();
     }
@@ -55,7 +55,7 @@ class Replay {
 public:
   explicit Replay(func::FuncOp function)
       : function(function), liveness(function),
-        buffers(function->getAttrOfType<ArrayAttr>(memory::kBuffers)) {}
+        allocations(function->getAttrOfType<ArrayAttr>(memory::kTransient)) {}
 
   LogicalResult run() {
     for (Value argument : function.getArguments())
@@ -75,48 +75,49 @@ private:
       for (Value result : op.getResults()) {
         if (ir::isView(&op))
           continue;
-        if (failed(checkBegun(&op, memory::getPlace(result))))
+        if (failed(checkStart(&op, memory::getAllocRef(result))))
           return failure();
         write(result);
       }
-      if (isa<func::ReturnOp>(op) && failed(checkKept(&op)))
+      if (isa<func::ReturnOp>(op) && failed(checkResults(&op)))
         return failure();
     }
     return success();
   }
 
   /// `op` writes to `place`.
-  LogicalResult checkBegun(Operation *op, PlaceAttr place) {
-    if (!place || place.getSpace() != MemorySpace::Transient)
+  LogicalResult checkStart(Operation *op, AllocRefAttr ref) {
+    if (!ref || ref.getSpace() != MemorySpace::Transient)
       return success();
-    auto buffer = cast<BufferAttr>(buffers[place.getBuffer()]);
-    if (int64_t event = liveness.getStart(op); event < buffer.getFirst())
-      return op->emitError("writes to buffer ") << place.getBuffer() << " at event " << event
-                                                << ", before its first, " << buffer.getFirst();
+    auto allocation = cast<AllocationAttr>(allocations[ref.getIndex()]);
+    if (int64_t event = liveness.getStart(op); event < allocation.getFirst())
+      return op->emitError("writes to allocation ")
+             << ref.getIndex() << " at event " << event << ", before its first, "
+             << allocation.getFirst();
     return success();
   }
 
-  LogicalResult checkKept(Operation *op) {
-    auto places = op->getAttrOfType<ArrayAttr>(memory::kArguments);
-    if (!places)
+  LogicalResult checkResults(Operation *op) {
+    auto refs = op->getAttrOfType<ArrayAttr>(memory::kArgumentAllocs);
+    if (!refs)
       return success();
-    for (auto [i, place] : llvm::enumerate(places.getAsRange<PlaceAttr>())) {
-      if (failed(checkBegun(op, place)))
+    for (auto [i, ref] : llvm::enumerate(refs.getAsRange<AllocRefAttr>())) {
+      if (failed(checkStart(op, ref)))
         return failure();
-      if (place.getSpace() != MemorySpace::Transient)
+      if (ref.getSpace() != MemorySpace::Transient)
         continue;
-      auto buffer = cast<BufferAttr>(buffers[place.getBuffer()]);
-      if (buffer.getLast() < liveness.getEnd(op))
+      auto allocation = cast<AllocationAttr>(allocations[ref.getIndex()]);
+      if (allocation.getLast() < liveness.getEnd(op))
         return op->emitError("gives result ")
-               << i << " in buffer " << place.getBuffer() << ", whose last event is "
-               << buffer.getLast() << ", not " << liveness.getEnd(op);
+               << i << " in allocation " << ref.getIndex() << ", whose last event is "
+               << allocation.getLast() << ", not " << liveness.getEnd(op);
     }
     return success();
   }
 
   /// What is in flight cannot be copied: each next one lands where it is carried.
   LogicalResult checkFlights(RepeatOp repeat) {
-    for (auto [i, argument] : llvm::enumerate(repeat.getVariant(0).getCarriedArgs())) {
+    for (auto [i, argument] : llvm::enumerate(repeat.getVariant(0).getIterArgs())) {
       auto isAwaited = [&](Operation *user) {
         auto wait = dyn_cast<dist::WaitOp>(user);
         return wait && llvm::is_contained(wait.getFlights(), argument);
@@ -126,9 +127,9 @@ private:
       SmallVector<Value> values = repeat.getYielded(i);
       values.push_back(repeat.getInits()[i]);
       for (Value value : values)
-        if (memory::getPlace(value) != memory::getPlace(argument))
+        if (memory::getAllocRef(value) != memory::getAllocRef(argument))
           return repeat.emitError("carries a value in flight from ")
-                 << memory::getPlace(value) << " to " << memory::getPlace(argument);
+                 << memory::getAllocRef(value) << " to " << memory::getAllocRef(argument);
     }
     return success();
   }
@@ -136,7 +137,7 @@ private:
   LogicalResult replayRepeat(RepeatOp repeat) {
     if (failed(checkFlights(repeat)))
       return failure();
-    findTwins(repeat);
+    findAliases(repeat);
     for (int round = 0; round < 2; ++round)
       for (Region &body : repeat.getBodies()) {
         for (Value argument : body.getArguments())
@@ -148,13 +149,13 @@ private:
   }
 
   /// Slices of views of one stack at one place are one value.
-  void findTwins(RepeatOp repeat) {
+  void findAliases(RepeatOp repeat) {
     for (unsigned v = 0; v < repeat.getBodies().size(); ++v) {
-      DenseMap<std::pair<Value, PlaceAttr>, Value> firsts;
-      for (const RepeatVariant::Slice &slice : repeat.getVariant(v).getSlices()) {
-        std::pair key(ir::getRoot(slice.stack), memory::getPlace(slice.slice));
+      DenseMap<std::pair<Value, AllocRefAttr>, Value> firsts;
+      for (const RepeatVariant::ScannedInput &slice : repeat.getVariant(v).getScannedInputs()) {
+        std::pair key(ir::getRoot(slice.input), memory::getAllocRef(slice.slot));
         if (key.second)
-          twins[slice.slice] = firsts.try_emplace(key, slice.slice).first->second;
+          aliases[slice.slot] = firsts.try_emplace(key, slice.slot).first->second;
       }
     }
   }
@@ -162,8 +163,8 @@ private:
   /// The value whose bytes these are.
   Value getSource(Value value) const {
     Value root = ir::getRoot(value);
-    auto it = twins.find(root);
-    return it == twins.end() ? root : it->second;
+    auto it = aliases.find(root);
+    return it == aliases.end() ? root : it->second;
   }
 
   /// Values that operations of the op's regions read are read by the op, for fused ones.
@@ -173,7 +174,7 @@ private:
       // What is carried is copied at the start; slices are read in every iteration.
       for (Value init : repeat.getInits())
         result = failed(check(op, init, liveness.getStart(op))) ? failure() : result;
-      for (Value whole : repeat.getSlices())
+      for (Value whole : repeat.getScannedInputs())
         result = failed(check(op, whole, liveness.getEnd(op))) ? failure() : result;
       return result;
     }
@@ -187,22 +188,23 @@ private:
 
   /// `op` reads `value`, for the last time at `event`.
   LogicalResult check(Operation *op, Value value, int64_t event) {
-    PlaceAttr place = memory::getPlace(value);
-    if (!place)
-      return op->emitError("reads a value without a place");
-    if (place.getSpace() == MemorySpace::Inline)
+    AllocRefAttr ref = memory::getAllocRef(value);
+    if (!ref)
+      return op->emitError("reads a value without an allocation");
+    if (ref.getSpace() == MemorySpace::Inline)
       return success();
     if (isEarlyStack(op, value))
       return success();
-    Value held = content.lookup(place);
+    Value held = content.lookup(ref);
     if (held != getSource(value))
-      return op->emitError("reads a value whose place ") << place << " holds another";
-    if (place.getSpace() != MemorySpace::Transient)
+      return op->emitError("reads a value whose allocation ") << ref << " holds another";
+    if (ref.getSpace() != MemorySpace::Transient)
       return success();
-    auto buffer = cast<BufferAttr>(buffers[place.getBuffer()]);
-    if (event > buffer.getLast() && op->getBlock() == value.getParentBlock())
-      return op->emitError("reads from buffer ") << place.getBuffer() << " at event " << event
-                                                 << ", after its last, " << buffer.getLast();
+    auto allocation = cast<AllocationAttr>(allocations[ref.getIndex()]);
+    if (event > allocation.getLast() && op->getBlock() == value.getParentBlock())
+      return op->emitError("reads from allocation ")
+             << ref.getIndex() << " at event " << event << ", after its last, "
+             << allocation.getLast();
     return success();
   }
 
@@ -213,18 +215,18 @@ private:
   }
 
   void write(Value value) {
-    PlaceAttr place = memory::getPlace(value);
-    if (!place || place.getSpace() == MemorySpace::Inline)
+    AllocRefAttr ref = memory::getAllocRef(value);
+    if (!ref || ref.getSpace() == MemorySpace::Inline)
       return;
     // A slot belongs to its stack, whose value stays what it is.
-    content[place] = getSource(value);
+    content[ref] = getSource(value);
   }
 
   func::FuncOp function;
   memory::Liveness liveness;
-  ArrayAttr buffers;
-  DenseMap<PlaceAttr, Value> content;
-  DenseMap<Value, Value> twins; ///< of a slice, the first that is the same
+  ArrayAttr allocations;
+  DenseMap<AllocRefAttr, Value> content;
+  DenseMap<Value, Value> aliases; ///< of a slice, the first that is the same
 };
 
 /// Refuses plans in which a value lies in no buffer that there is, is overwritten before its last
@@ -240,9 +242,9 @@ struct VerifyMemoryPass : PassWrapper<VerifyMemoryPass, OperationPass<ModuleOp>>
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function->hasAttr(attr::kProgram))
-        if (failed(memory::verifyPlaces(function, /*isWhole=*/false)) ||
+        if (failed(memory::verifyAllocRefs(function, /*isComplete=*/false)) ||
             failed(checkSlots(function)) || failed(Replay(function).run()) ||
-            failed(memory::verifyHandovers(function)))
+            failed(memory::verifyStackOverlaps(function)))
           return signalPassFailure();
     markAllAnalysesPreserved();
   }

@@ -52,10 +52,12 @@ struct CheckIndices : titan::ir::impl::TitanCheckIndicesBase<CheckIndices> {
   void runOnOperation() override {
     IndexRanges ranges(getVocabulary(getOperation()));
     getOperation().walk([&](Operation *op) {
-      if (auto take = dyn_cast<TakeOp>(op))
-        check(op, take.getIndicesMutable(), typeOf(take.getInput()), take.getAlongAttr(), ranges);
-      else if (auto put = dyn_cast<PutOp>(op))
-        check(op, put.getIndicesMutable(), typeOf(put.getResult()), put.getAlongAttr(), ranges);
+      if (auto gather = dyn_cast<GatherOp>(op))
+        check(op, gather.getIndicesMutable(), typeOf(gather.getInput()), gather.getAlongAttr(),
+              ranges);
+      else if (auto scatter = dyn_cast<ScatterOp>(op))
+        check(op, scatter.getIndicesMutable(), typeOf(scatter.getResult()), scatter.getAlongAttr(),
+              ranges);
     });
   }
 };

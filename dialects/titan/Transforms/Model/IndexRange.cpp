@@ -85,13 +85,13 @@ std::optional<Interval> IndexRanges::compute(Value value) {
         auto number = static_cast<int64_t>(constant.getValue().convertToDouble());
         return Interval{number, number};
       })
-      .Case<RenameOp, SplitOp, MergeOp, SliceOp, ExpandOp, AnchorOp, StopGradientOp, CheckIndexOp,
-            CastOp>([&](Operation *op) { return get(op->getOperand(0)); })
+      .Case<RenameOp, SplitOp, MergeOp, SliceOp, ExpandOp, ShardingConstraintOp, StopGradientOp,
+            CheckIndexOp, CastOp>([&](Operation *op) { return get(op->getOperand(0)); })
       .Case([&](PadOp pad) { return unite(get(pad.getInput()), Interval{0, 0}); })
       .Case([&](SelectOp select) {
         return unite(get(select.getWhenTrue()), get(select.getWhenFalse()));
       })
-      .Case([&](TakeOp take) { return get(take.getInput()); })
+      .Case([&](GatherOp gather) { return get(gather.getInput()); })
       .Case([&](TopKOp topK) -> std::optional<Interval> {
         NamedTensorType chosen = topK.getInput().getType();
         return below(chosen.getDims()[chosen.indexOf(topK.getAlongAttr())].getSize());

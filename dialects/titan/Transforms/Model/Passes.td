@@ -27,7 +27,7 @@ def TitanVerifyModelPhase : Pass<"titan-verify-model-phase", "::mlir::ModuleOp">
 def TitanCheckIndices : Pass<"titan-check-indices", "::mlir::ModuleOp"> {
   let summary = "Checks indices that are computed against the dimensions that they index";
   let description = [{
-    Puts a `titan.check_index` in front of every `take` and `put` unless the indices are known to
+    Puts a `titan.check_index` in front of every `gather` and `scatter` unless the indices are known to
     fit: from the sizes of dimensions and the iterations that they count, and from what the runtime
     checks of tokens when it reads them (`titan.sizes`).
   }];

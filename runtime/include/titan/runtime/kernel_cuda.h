@@ -67,10 +67,10 @@ template <typename Kernel> void launchRows(Context &ctx, int64_t count, Kernel k
 struct Plus {
   template <typename T> __device__ static T combine(T a, T b) { return a + b; }
 };
-struct Most {
+struct Max {
   template <typename T> __device__ static T combine(T a, T b) { return tm::max(a, b); }
 };
-struct Least {
+struct Min {
   template <typename T> __device__ static T combine(T a, T b) { return tm::min(a, b); }
 };
 
@@ -113,10 +113,10 @@ template <typename To, typename Term> void sum(Context &ctx, To *to, int64_t cou
   });
 }
 template <typename T, typename Term> void maximum(Context &ctx, T *to, int64_t count, Term term) {
-  reduceAll<Most>(ctx, to, count, lowest<Accumulated<T>>(), term);
+  reduceAll<Max>(ctx, to, count, lowest<Accumulated<T>>(), term);
 }
 template <typename T, typename Term> void minimum(Context &ctx, T *to, int64_t count, Term term) {
-  reduceAll<Least>(ctx, to, count, highest<Accumulated<T>>(), term);
+  reduceAll<Min>(ctx, to, count, highest<Accumulated<T>>(), term);
 }
 
 /// As on processors (kernel_loops.h), by one block: each thread has some rows, and looks at all
@@ -165,12 +165,12 @@ template <typename T> void copy(Context &ctx, T *to, const T *from, int64_t coun
 inline void checkIndices(Context &ctx, const int64_t *at, int64_t count, int64_t size,
                          const char *dim) {
   BadIndex *bad = ctx.badIndex;
-  const char *place = ctx.place;
+  const char *location = ctx.location;
   launch(ctx, count, [=] __device__(int64_t i) {
     if (static_cast<uint64_t>(at[i]) < static_cast<uint64_t>(size) ||
         atomicCAS_system(&bad->found, 0, 1) != 0)
       return;
-    bad->place = place;
+    bad->location = location;
     bad->dim = dim;
     bad->index = at[i];
     bad->size = size;

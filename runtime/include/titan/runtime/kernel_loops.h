@@ -23,15 +23,15 @@ namespace titan::rt::tm {
 
 #ifndef __CUDACC__
 
-constexpr int64_t kLittleWork = 16384;
+constexpr int64_t kMinParallelWork = 16384;
 
 namespace detail {
 
 /// Does body(0) ... body(times - 1), on all threads if there is `work` for them. Not by an `if` on
 /// the directive: it makes a team of one thread, for which libgomp gives up the team that it kept,
 /// so that this loop and the next one ask for memory in every step.
-template <typename Body> void share(int64_t times, int64_t work, Body &&body) {
-  if (work < kLittleWork) {
+template <typename Body> void parallelFor(int64_t times, int64_t work, Body &&body) {
+  if (work < kMinParallelWork) {
     for (int64_t i = 0; i < times; ++i)
       body(i);
     return;
@@ -51,12 +51,12 @@ inline int64_t threads() {
 // A program calls these for every other tensor. Copies inlined at each call would cost compilers
 // more than the calls cost a step.
 template <typename T> [[gnu::noinline]] void fill(Context &, T *to, int64_t count, T value) {
-  detail::share(count, count, [=](int64_t i) { to[i] = value; });
+  detail::parallelFor(count, count, [=](int64_t i) { to[i] = value; });
 }
 
 /// The ranges may touch but not overlap.
 template <typename T> [[gnu::noinline]] void copy(Context &, T *to, const T *from, int64_t count) {
-  detail::share(count, count, [=](int64_t i) { to[i] = from[i]; });
+  detail::parallelFor(count, count, [=](int64_t i) { to[i] = from[i]; });
 }
 
 // Whole structures are moved one at a time; their bits are vectorised.
@@ -99,7 +99,7 @@ T reduceChunks(int64_t count, T neutral, ReduceChunk &&reduceChunk, Combine &&co
   const int64_t size = chunk(count, kChunks) < kLeast ? kLeast : chunk(count, kChunks);
   const int64_t chunks = chunk(count, size);
   T parts[kChunks];
-  share(chunks, count, [&](int64_t c) {
+  parallelFor(chunks, count, [&](int64_t c) {
     const int64_t end = (c + 1) * size < count ? (c + 1) * size : count;
     parts[c] = reduceChunk(c * size, end);
   });
@@ -177,7 +177,7 @@ void groupByRow(Context &, int64_t *ends, int64_t rows, int64_t *order, int64_t 
   const uint64_t most = detail::reduceAll<uint64_t>(
       count, 0, index, [](uint64_t a, uint64_t b) { return a > b ? a : b; });
   if (count > 0 && most >= static_cast<uint64_t>(size))
-    failAtIndex({1, ctx.place, dim, static_cast<int64_t>(most), size});
+    failAtIndex({1, ctx.location, dim, static_cast<int64_t>(most), size});
 }
 
 #endif // __CUDACC__
@@ -197,11 +197,11 @@ template <typename To, typename X, typename Y>
 
 /// Part `part` of `count` elements in parts of `size`, the missing ones 0.
 template <typename T>
-void takePart(Context &ctx, T *to, const T *from, int64_t count, int64_t size, int64_t part) {
-  const int64_t start = part * size;
-  const int64_t there = start >= count ? 0 : count - start < size ? count - start : size;
-  copy(ctx, to, from + start, there);
-  fill(ctx, to + there, size - there, T(0));
+void copyShard(Context &ctx, T *to, const T *from, int64_t count, int64_t size, int64_t shard) {
+  const int64_t start = shard * size;
+  const int64_t copied = start >= count ? 0 : count - start < size ? count - start : size;
+  copy(ctx, to, from + start, copied);
+  fill(ctx, to + copied, size - copied, T(0));
 }
 
 } // namespace titan::rt::tm

@@ -13,7 +13,7 @@
 #ifndef TITAN_RUNTIME_PROGRAM_H
 #define TITAN_RUNTIME_PROGRAM_H
 
-#include "base/arena/Handover.h"
+#include "base/arena/StackOverlap.h"
 #include "base/data/DType.h"
 #include "base/settings/SettingRule.h"
 
@@ -30,7 +30,7 @@ namespace titan::rt {
 // What the contract takes of base/.
 using titan::anyText, titan::idle, titan::integerFrom, titan::numberFrom, titan::numberWithin,
     titan::oneOf;
-using titan::DType, titan::SettingRule, titan::arena::Handover;
+using titan::DType, titan::SettingRule, titan::arena::StackOverlap;
 
 /// A mesh axis, outer to inner. Degree 0 is `auto`: the number of processes divided by the others.
 struct Axis {
@@ -65,7 +65,7 @@ enum class Init : uint8_t { Constant, Normal, TruncatedNormal, Uniform };
 /// their function's linear order and may share memory with others; persistent ones live always.
 /// Those in a bucket consist of `slots` equal parts, one of each block that a repeat makes: what a
 /// block has of all of them lies together, each at a multiple of `tm::alignment` (alignment.h).
-struct Buffer {
+struct Allocation {
   std::string name; // source name, for messages
   int64_t bytes;    // on this rank
   int64_t first = 0, last = 0;
@@ -79,12 +79,12 @@ enum class Role : uint8_t { Parameter, State, Input, Scalar, Output, Gradient };
 struct Tensor {
   Role role;
   /// Parameter: its name ("layers.wq"); State: "m.layers.wq"; Input: "tokens"; Scalar: "lr",
-  /// "step"; Output: "loss", "loss.NAME" of one that has a name, "grad_norm", "own_loss" (what
+  /// "step"; Output: "loss", "loss.NAME" of one that has a name, "grad_norm", "local_loss" (what
   /// this rank adds to the loss), "logits"; Gradient: the parameter's name. A stacked tensor (its
   /// first dimension is a repeat) is exchanged and initialised per layer: "layers.3.wq".
   std::string name;
   TensorInfo info;
-  int buffer; // index into Program::persistent or, of a function's own, Function::transient
+  int allocation; // index into Program::persistent or, of a function's own, Function::transient
   /// The function that an input, an output or a gradient belongs to ("train", "logits"): it is
   /// given before the function runs, or there from its end until another runs. Empty for what all
   /// share.
@@ -95,7 +95,7 @@ struct Tensor {
   std::vector<std::vector<int64_t>> iterations = {};
   /// For each of them the repeat's part of the name, which the iteration follows: {1} of
   /// "teacher.layers.wq". Empty: 0, 1, ...
-  std::vector<int> repeatParts = {};
+  std::vector<int> repeatSegments = {};
   Init init = Init::Constant;
   std::vector<double> scale = {0}; // one, or one a layer
   double cut = 0;                  // truncation in standard deviations; 0: none
@@ -108,7 +108,7 @@ class Trace;
 /// by itself. It lies in memory that device and host both reach; the host looks when it waits.
 struct BadIndex {
   int32_t found = 0; // 1: the rest says which
-  const char *place = nullptr, *dim = nullptr;
+  const char *location = nullptr, *dim = nullptr;
   int64_t index = 0, size = 0;
 };
 
@@ -120,10 +120,10 @@ struct Context {
   const int64_t *degree = nullptr;     // per mesh axis
   const int64_t *coordinate = nullptr; // per mesh axis
   Collectives *collectives = nullptr;
-  const char *place = "";  // source line of what runs, for messages
-  const char *action = ""; // and the operation
-  Trace *trace = nullptr;  // where a profile is being taken
-  void *stream = nullptr;  // CUDA: the stream (cudaStream_t) that everything is queued on
+  const char *location = ""; // source line of what runs, for messages
+  const char *action = "";   // and the operation
+  Trace *trace = nullptr;    // where a profile is being taken
+  void *stream = nullptr;    // CUDA: the stream (cudaStream_t) that everything is queued on
   // CUDA: nothing is queued; what the function will use is made, so that a step only queues.
   bool preparing = false;
   BadIndex *badIndex = nullptr; // CUDA: where kernels note the first one
@@ -139,7 +139,7 @@ template <typename T> T *transient(const Context &ctx, int index) {
 
 /// Emitted before every operation; where a profile is being taken, its span begins here and ends
 /// where the next one does. Not inline: that would cost compilers more than it saves a step.
-void at(Context &, const char *place, const char *action);
+void trace(Context &, const char *location, const char *action);
 
 /// Fails: says which index is outside of `dim`, where.
 [[noreturn]] void failAtIndex(const BadIndex &);
@@ -147,10 +147,10 @@ void at(Context &, const char *place, const char *action);
 /// An entry point: "train" (one step), "logits" (inference).
 struct Function {
   std::string name;
-  std::vector<Buffer> transient;
+  std::vector<Allocation> transient;
   int64_t events = 0; // length of the linear order
   void (*run)(Context &);
-  std::vector<Handover> handovers = {}; // of indices into `transient`
+  std::vector<StackOverlap> stackOverlaps = {}; // of indices into `transient`
 };
 
 /// A launch-time setting with the value the file gave: "optimizer.lr" = "0.0008".
@@ -165,11 +165,11 @@ struct Program {
   std::string model;        // fingerprint of its structure; empty: not known
   std::string code;         // a checksum of what the compiler emitted; ranks compare it
   std::vector<Axis> mesh;
-  std::vector<Buffer> persistent;
+  std::vector<Allocation> persistent;
   std::vector<Tensor> tensors;
   /// Dimensions of values within functions that `auto` and other axes split together, as those of
   /// no tensor are: a degree must divide these, too.
-  std::vector<Dim> divided;
+  std::vector<Dim> shardedDims;
   std::vector<Function> functions;
   std::vector<Setting> settings;
   DType dtype = DType::F32;              // of parameters
@@ -227,15 +227,16 @@ void attention(Context &, const double *q, const double *k, const double *v, dou
                double *lse, const AttentionShape &);
 void attention(Context &, const bf16 *q, const bf16 *k, const bf16 *v, bf16 *out, float *lse,
                const AttentionShape &);
-/// `through` is the cotangent of lse, or null. Tensors lie like those whose cotangents they are.
+/// `lseCotangent` is the cotangent of lse, or null. Tensors lie like those whose cotangents they
+/// are.
 void attentionGrad(Context &, const float *dOut, const float *q, const float *k, const float *v,
-                   const float *out, const float *lse, const float *through, float *dq, float *dk,
-                   float *dv, const AttentionShape &);
+                   const float *out, const float *lse, const float *lseCotangent, float *dq,
+                   float *dk, float *dv, const AttentionShape &);
 void attentionGrad(Context &, const double *dOut, const double *q, const double *k, const double *v,
-                   const double *out, const double *lse, const double *through, double *dq,
+                   const double *out, const double *lse, const double *lseCotangent, double *dq,
                    double *dk, double *dv, const AttentionShape &);
 void attentionGrad(Context &, const bf16 *dOut, const bf16 *q, const bf16 *k, const bf16 *v,
-                   const bf16 *out, const float *lse, const float *through, bf16 *dq, bf16 *dk,
+                   const bf16 *out, const float *lse, const float *lseCotangent, bf16 *dq, bf16 *dk,
                    bf16 *dv, const AttentionShape &);
 
 /// Collectives over the group that varies in the given mesh axes (outer to inner), others fixed.
@@ -262,7 +263,7 @@ void reduceScatter(Context &, GroupRef, DType, Reduction, const void *in, void *
 void allReduce(Context &, GroupRef, DType, Reduction, void *data, int64_t elements);
 /// One of several values that are exchanged as one message, with the arguments that it would have
 /// alone; reduced in place: `in` and `out` are the same.
-struct Part {
+struct CollectiveOperand {
   const void *in;
   void *out;
   int64_t outer, d, inner;
@@ -271,10 +272,11 @@ struct Part {
 /// background, in the order of the calls: until `finish` on that channel, nobody may write what it
 /// reads or touch what it writes.
 constexpr int kAtOnce = -1;
-void allGather(Context &, GroupRef, DType, std::initializer_list<Part>, int channel = kAtOnce);
-void reduceScatter(Context &, GroupRef, DType, Reduction, std::initializer_list<Part>,
+void allGather(Context &, GroupRef, DType, std::initializer_list<CollectiveOperand>,
+               int channel = kAtOnce);
+void reduceScatter(Context &, GroupRef, DType, Reduction, std::initializer_list<CollectiveOperand>,
                    int channel = kAtOnce);
-void allReduce(Context &, GroupRef, DType, Reduction, std::initializer_list<Part>,
+void allReduce(Context &, GroupRef, DType, Reduction, std::initializer_list<CollectiveOperand>,
                int channel = kAtOnce);
 /// Returns when what was last started on the channel is there.
 void finish(Context &, int channel);

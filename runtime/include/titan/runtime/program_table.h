@@ -32,17 +32,17 @@ struct TensorRow {
   Role role;
   const char *name;
   TensorInfoRow info;
-  int buffer;
+  int allocation;
   const char *function = "";
   bool stacked = false;
   List<List<int64_t>> iterations = {};
-  List<int> repeatParts = {};
+  List<int> repeatSegments = {};
   Init init = Init::Constant;
   List<double> scale = {}; // none: 0
   double cut = 0;
 };
 
-struct BufferRow {
+struct AllocationRow {
   const char *name;
   int64_t bytes;
   int64_t first = 0, last = 0;
@@ -50,17 +50,17 @@ struct BufferRow {
   int64_t slots = 1;
 };
 
-using HandoverRow = arena::HandoverOf<List>;
+using StackOverlapRow = arena::StackOverlapOf<List>;
 
 struct FunctionRow {
   const char *name;
-  List<BufferRow> transient;
+  List<AllocationRow> transient;
   int64_t events;
   void (*run)(Context &);
-  List<HandoverRow> handovers = {};
+  List<StackOverlapRow> stackOverlaps = {};
 };
 
-void setPersistent(Program &, List<BufferRow>);
+void setPersistent(Program &, List<AllocationRow>);
 void setTensors(Program &, List<TensorRow>);
 void addFunction(Program &, const FunctionRow &);
 

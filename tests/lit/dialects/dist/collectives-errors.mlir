@@ -15,21 +15,21 @@ dist.mesh @mesh [#dist.axis<a = auto>, #dist.axis<b = auto>]
 dist.mesh @mesh [#dist.axis<shard = 2>]
 // A map speaks of an axis of the mesh.
 // expected-error @+1 {{(C1) the mesh has no axis "tp"}}
-dist.map "tp" splits ["heads"] otherwise [] stores []
+dist.axis_rules "tp" shards ["heads"] fallback [] stores []
 
 // -----
 
 dist.mesh @mesh [#dist.axis<shard = 2>]
 // Parameters, gradients and optimizer state can be stored.
 // expected-error @+1 {{(C2) expected params, grads or optimizer}}
-dist.map "shard" splits [] otherwise [] stores ["activations"]
+dist.axis_rules "shard" shards [] fallback [] stores ["activations"]
 
 // -----
 
 dist.mesh @mesh [#dist.axis<shard = 2>]
 // An override stores the same.
 // expected-error @+1 {{(C2) expected params, grads or optimizer}}
-dist.map "shard" splits [] otherwise [] stores [] {dist.overrides = [
+dist.axis_rules "shard" shards [] fallback [] stores [] {dist.overrides = [
   {of = "parameters", names = ["w"], stores = ["activations"]}]}
 
 // -----
@@ -37,7 +37,7 @@ dist.map "shard" splits [] otherwise [] stores [] {dist.overrides = [
 dist.mesh @mesh [#dist.axis<shard = 2>]
 // Values are not stored.
 // expected-error @+1 {{(C4) no override: {names = ["h"], of = "values", stores = []}}}
-dist.map "shard" splits [] otherwise [] stores [] {dist.overrides = [
+dist.axis_rules "shard" shards [] fallback [] stores [] {dist.overrides = [
   {of = "values", names = ["h"], stores = []}]}
 
 // -----
@@ -190,7 +190,7 @@ func.func @f(%x: !titan.tensor<f32[x = 4], <[{a}] flat 0 {b}>>) {
 !b = !titan.tensor<f32[seq = 8], <[{}]>>
 // What is gathered comes back.
 func.func @f(%x: !a) {
-  // expected-error @+1 {{(C1) exchanges 1 operands for 2 results}}
+  // expected-error @+1 {{(C1) has 1 operands but 2 results}}
   %0, %1 = dist.all_gather %x over ["tp"] : !a -> !b, !b
   return
 }
@@ -203,7 +203,7 @@ func.func @f(%x: !a) {
 !d = !titan.tensor<f64[seq = 8], <[{}]>>
 // One message has one element type.
 func.func @f(%x: !a, %y: !c) {
-  // expected-error @+1 {{(C3) exchanges '!titan.tensor<f64[seq = 8], <[{tp}]>>' together with '!titan.tensor<f32[seq = 8], <[{tp}]>>'}}
+  // expected-error @+1 {{(C3) coalesces '!titan.tensor<f64[seq = 8], <[{tp}]>>' with '!titan.tensor<f32[seq = 8], <[{tp}]>>'}}
   %0, %1 = dist.all_gather %x, %y over ["tp"] : !a, !c -> !b, !d
   return
 }
@@ -215,7 +215,7 @@ func.func @f(%x: !a, %y: !c) {
 !b = !titan.tensor<f32[seq = 8], <[{}]>>
 // And one kind of reduction.
 func.func @f(%x: !s, %y: !m) {
-  // expected-error @+1 {{(C3) exchanges}}
+  // expected-error @+1 {{(C3) coalesces}}
   %0, %1 = dist.all_reduce %x, %y over ["tp"] : !s, !m -> !b, !b
   return
 }

@@ -37,7 +37,7 @@ func.func @started(%x: !split, %z: !more, %w: !stack) -> (!whole, !all) {
   %y, %v = dist.wait 3 %f, %g reading %x, %z : (!whole, !all, !split, !more) -> (!whole, !all)
   // CHECK: dist.layer %arg2[2] :
   %last = dist.layer %w[2] : !stack -> !split
-  titan.repeat <layers = 3> carry() slices(%w) : (!stack) -> () {
+  titan.repeat <layers = 3> iter_args() scanned(%w) : (!stack) -> () {
   // CHECK: ^bb0(%[[L:[^:]*]]:
   ^bb0(%l: !titan.tensor<i64[], <[]>>, %wl: !split):
     // CHECK: dist.layer %arg2[%[[L]] + 1] :

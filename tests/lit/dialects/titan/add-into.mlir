@@ -9,13 +9,13 @@
 // The updates join the other gradient, on whichever side it stands.
 // CHECK-LABEL: func.func @joins(
 // CHECK-SAME: %[[G:[a-z0-9]*]]: {{[^%]*}}%[[U:[a-z0-9]*]]: {{[^%]*}}%[[T:[a-z0-9]*]]:
-// CHECK-NEXT: %[[A:.*]] = titan.put %[[U]] along "vocab" at %[[T]] into %[[G]] :
-// CHECK-NEXT: %[[B:.*]] = titan.put %[[U]] along "vocab" at %[[T]] into %[[A]] :
+// CHECK-NEXT: %[[A:.*]] = titan.scatter %[[U]] along "vocab" at %[[T]] into %[[G]] :
+// CHECK-NEXT: %[[B:.*]] = titan.scatter %[[U]] along "vocab" at %[[T]] into %[[A]] :
 // CHECK-NEXT: return %[[B]]
 func.func @joins(%g: !table, %u: !rows, %t: !tokens) -> !table {
-  %p = titan.put %u along "vocab" at %t : (!rows, !tokens) -> !table
+  %p = titan.scatter %u along "vocab" at %t : (!rows, !tokens) -> !table
   %a = titan.add %g, %p : (!table, !table) -> !table
-  %q = titan.put %u along "vocab" at %t : (!rows, !tokens) -> !table
+  %q = titan.scatter %u along "vocab" at %t : (!rows, !tokens) -> !table
   %b = titan.add %q, %a : (!table, !table) -> !table
   return %b : !table
 }
@@ -25,9 +25,9 @@ func.func @joins(%g: !table, %u: !rows, %t: !tokens) -> !table {
 // CHECK-LABEL: func.func @stays(
 // CHECK-NOT: into
 func.func @stays(%g: !table, %u: !rows, %t: !tokens, %h: !hot, %l: !labels) -> (!table, !table, !hot) {
-  %p = titan.put %u along "vocab" at %t : (!rows, !tokens) -> !table
+  %p = titan.scatter %u along "vocab" at %t : (!rows, !tokens) -> !table
   %a = titan.add %g, %p : (!table, !table) -> !table
-  %o = titan.put %l along "vocab" at %t : (!labels, !tokens) -> !hot
+  %o = titan.scatter %l along "vocab" at %t : (!labels, !tokens) -> !hot
   %b = titan.add %h, %o : (!hot, !hot) -> !hot
   return %a, %p, %b : !table, !table, !hot
 }
@@ -41,12 +41,12 @@ func.func @stays(%g: !table, %u: !rows, %t: !tokens, %h: !hot, %l: !labels) -> (
 // Products that a repeat adds up join the sum.
 // CHECK-LABEL: func.func @adds_up(
 // CHECK: ^bb0(%{{.*}}: {{.*}}, %[[SUM:.*]]: !titan.tensor<f32[embed = 4, vocab = 16]>, %[[X:.*]]: {{.*}}, %[[Y:.*]]: {{.*}}):
-// CHECK-NEXT: %[[NEXT:.*]] = titan.contract %[[X]], %[[Y]] into %[[SUM]] {titan.part = "wgrad"}
+// CHECK-NEXT: %[[NEXT:.*]] = titan.contract %[[X]], %[[Y]] into %[[SUM]] {titan.grad_kind = "wgrad"}
 // CHECK-NEXT: titan.yield %[[NEXT]]
 func.func @adds_up(%zero: !w, %xs: !xs, %ys: !ys) -> !w {
-  %sum = titan.repeat <parts = 2> carry(%zero) slices(%xs, %ys) : (!w, !xs, !ys) -> !w {
+  %sum = titan.repeat <parts = 2> iter_args(%zero) scanned(%xs, %ys) : (!w, !xs, !ys) -> !w {
   ^bb0(%p: !titan.tensor<i64[]>, %s: !w, %x: !x, %y: !y):
-    %term = titan.contract %x, %y {titan.part = "wgrad"} : (!x, !y) -> !w
+    %term = titan.contract %x, %y {titan.grad_kind = "wgrad"} : (!x, !y) -> !w
     %next = titan.add %s, %term : (!w, !w) -> !w
     titan.yield %next : !w
   }

@@ -58,8 +58,8 @@ func.func @choice(%x: !matrix, %y: !matrix) -> !titan.tensor<f64[seq = 8, embed 
   %s = titan.select %m, %x, %y : (!titan.tensor<i1[seq = 8, embed = 4]>, !matrix, !matrix) -> !matrix
   // CHECK: titan.cast
   %c = titan.cast %s : !matrix -> !titan.tensor<f64[seq = 8, embed = 4]>
-  // CHECK: titan.cast rounds_terms
-  %n = titan.cast rounds_terms %c : !titan.tensor<f64[seq = 8, embed = 4]> -> !matrix
+  // CHECK: titan.cast round_before_reduce
+  %n = titan.cast round_before_reduce %c : !titan.tensor<f64[seq = 8, embed = 4]> -> !matrix
   return %c : !titan.tensor<f64[seq = 8, embed = 4]>
 }
 

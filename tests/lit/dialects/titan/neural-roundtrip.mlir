@@ -34,7 +34,7 @@ func.func @masks(%q: !q, %k: !k, %v: !titan.tensor<f32[seq = 8, kv_heads = 2, wi
       : (!q, !k, !titan.tensor<f32[seq = 8, kv_heads = 2, wide = 6]>, !titan.tensor<i64[seq = 8]>)
       -> (!titan.tensor<f32[seq = 8, kv_heads = 2, group = 3, wide = 6]>, !lse)
   // CHECK: titan.attention_grad %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} through %{{.*}} documents %{{.*}} along
-  %dq, %dk, %dv = titan.attention_grad %y, %q, %k, %v, %y, %lse through %dl documents %ids along "seq" head "head" {scale = 0.5}
+  %dq, %dk, %dv = titan.attention_grad %y, %q, %k, %v, %y, %lse lse_cotangent %dl documents %ids along "seq" head "head" {scale = 0.5}
       : (!titan.tensor<f32[seq = 8, kv_heads = 2, group = 3, wide = 6]>, !q, !k, !titan.tensor<f32[seq = 8, kv_heads = 2, wide = 6]>,
          !titan.tensor<f32[seq = 8, kv_heads = 2, group = 3, wide = 6]>, !lse, !lse, !titan.tensor<i64[seq = 8]>)
       -> (!q, !k, !titan.tensor<f32[seq = 8, kv_heads = 2, wide = 6]>)

@@ -5,14 +5,14 @@
 // is in one of its own. `sum` lies alone, because something reads all of its
 // slots as one stretch, and so does `whole`, which is not cut into chunks slot by slot.
 // CHECK: titan.persistent = [
-// CHECK-SAME: #titan.buffer<"layers.a", {{[^#]*}}, 0 to 0 in "layers">
-// CHECK-SAME: #titan.buffer<"layers.b", {{[^#]*}}, 0 to 0 in "layers">
-// CHECK-SAME: #titan.buffer<"m.layers.a", {{[^#]*}}, 0 to 0 in "m.layers">
-// CHECK-SAME: #titan.buffer<"layers.narrow", {{[^#]*}}, 0 to 0 in "layers:2">
-// CHECK-SAME: #titan.buffer<"layers.odd", {{[^#]*}}, 0 to 0 in "layers:3">
-// CHECK-SAME: #titan.buffer<"layers.sum", {{[^#]*}}, 0 to 0>
-// CHECK-SAME: #titan.buffer<"layers.whole", {{[^#]*}}, 0 to 0>
-// CHECK-SAME: #titan.buffer<"table", {{[^#]*}}, 0 to 0>
+// CHECK-SAME: #titan.allocation<"layers.a", {{[^#]*}}, 0 to 0 in "layers">
+// CHECK-SAME: #titan.allocation<"layers.b", {{[^#]*}}, 0 to 0 in "layers">
+// CHECK-SAME: #titan.allocation<"m.layers.a", {{[^#]*}}, 0 to 0 in "m.layers">
+// CHECK-SAME: #titan.allocation<"layers.narrow", {{[^#]*}}, 0 to 0 in "layers:2">
+// CHECK-SAME: #titan.allocation<"layers.odd", {{[^#]*}}, 0 to 0 in "layers:3">
+// CHECK-SAME: #titan.allocation<"layers.sum", {{[^#]*}}, 0 to 0>
+// CHECK-SAME: #titan.allocation<"layers.whole", {{[^#]*}}, 0 to 0>
+// CHECK-SAME: #titan.allocation<"table", {{[^#]*}}, 0 to 0>
 dist.mesh @mesh [#dist.axis<shard = 2>]
 !a = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}] flat 1 {shard}>>
 !slice = !titan.tensor<f32[seq = 8], <[{}] flat 0 {shard}>>
@@ -31,25 +31,25 @@ func.func @train(%a: !a {titan.param = "layers.a", titan.stacked}, %b: !a {titan
     attributes {titan.program = "train"} {
   %loss = titan.reduce sum %sum : !a -> !partial
   // What a repeat cuts out is one slot.
-  // CHECK: titan.repeat {{.*}}titan.arguments = [#titan.place<inline 0>, #titan.place<transient {{[0-9]+}}>, #titan.place<persistent 0 at[0]>, #titan.place<persistent 1 at[0]>]
-  %t, %g = titan.repeat <layers = 3> carry(%table) slices(%a, %b) : (!table, !a, !a) -> (!table, !a) {
+  // CHECK: titan.repeat {{.*}}titan.argument_allocs = [#titan.alloc_ref<inline 0>, #titan.alloc_ref<transient {{[0-9]+}}>, #titan.alloc_ref<persistent 0 at[0]>, #titan.alloc_ref<persistent 1 at[0]>]
+  %t, %g = titan.repeat <layers = 3> iter_args(%table) scanned(%a, %b) : (!table, !a, !a) -> (!table, !a) {
   ^bb0(%l: !titan.tensor<i64[]>, %x: !slice, %ai: !slice, %bi: !slice):
     %y = titan.mul %ai, %bi : (!slice, !slice) -> !slice
     %z = titan.add %x, %y : (!slice, !slice) -> !slice
     titan.yield %z, %y : !slice, !slice
   }
   // Elementwise operations step from slot to slot, and overwrite what they update.
-  // CHECK: titan.add {{.*}}titan.places = [#titan.place<persistent 2>]
+  // CHECK: titan.add {{.*}}titan.result_allocs = [#titan.alloc_ref<persistent 2>]
   %new_m = titan.add %m, %g : (!a, !a) -> !a
-  // CHECK: titan.sub {{.*}}titan.places = [#titan.place<persistent 0>]
+  // CHECK: titan.sub {{.*}}titan.result_allocs = [#titan.alloc_ref<persistent 0>]
   %new_a = titan.sub %a, %new_m : (!a, !a) -> !a
   // What a repeat stacks does not: it is made in one piece, and replaces from there.
-  // CHECK: titan.repeat {{.*}}titan.places = [#titan.place<transient {{[0-9]+}}>, #titan.place<transient {{[0-9]+}}>]
-  %u, %new_b = titan.repeat <layers = 3> carry(%table) slices(%b) : (!table, !a) -> (!table, !a) {
+  // CHECK: titan.repeat {{.*}}titan.result_allocs = [#titan.alloc_ref<transient {{[0-9]+}}>, #titan.alloc_ref<transient {{[0-9]+}}>]
+  %u, %new_b = titan.repeat <layers = 3> iter_args(%table) scanned(%b) : (!table, !a) -> (!table, !a) {
   ^bb0(%l: !titan.tensor<i64[]>, %x: !slice, %bi: !slice):
     titan.yield %x, %bi : !slice, !slice
   }
-  // CHECK: titan.neg {{.*}}titan.places = [#titan.place<persistent 1>]
+  // CHECK: titan.neg {{.*}}titan.result_allocs = [#titan.alloc_ref<persistent 1>]
   %newer_b = titan.neg %new_b : !a -> !a
   return %loss, %new_a, %new_m, %newer_b : !partial, !a, !a, !a
 }

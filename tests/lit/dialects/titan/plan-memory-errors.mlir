@@ -28,8 +28,8 @@ func.func @logits(%x: !titan.tensor<f32[a = 3]> {titan.param = "w"}) attributes 
 
 // -----
 
-// What --titan-copy-exchanged did not copy cannot be brought to its place.
-// expected-error@+1 {{results 0 and 1 trade places}}
+// What --titan-sequentialize-copies did not copy cannot be brought to its place.
+// expected-error@+1 {{results 0 and 1 exchange allocations}}
 func.func @train(%p: !titan.tensor<f32[x = 4]> {titan.param = "p"}, %q: !titan.tensor<f32[x = 4]> {titan.param = "q"})
     -> (!titan.tensor<f32[x = 4]> {titan.updates = 0}, !titan.tensor<f32[x = 4]> {titan.updates = 1})
     attributes {titan.program = "train"} {
@@ -41,8 +41,8 @@ func.func @train(%p: !titan.tensor<f32[x = 4]> {titan.param = "p"}, %q: !titan.t
 func.func @train(%p: !titan.tensor<f32[x = 4]> {titan.param = "p"}) attributes {titan.program = "train"} {
   %a = titan.neg %p : !titan.tensor<f32[x = 4]> -> !titan.tensor<f32[x = 4]>
   %b = titan.exp %p : !titan.tensor<f32[x = 4]> -> !titan.tensor<f32[x = 4]>
-  // expected-error@+1 {{carried values 0 and 1 trade places}}
-  %0:2 = titan.repeat <layers = 3> carry(%a, %b) slices() : (!titan.tensor<f32[x = 4]>, !titan.tensor<f32[x = 4]>) -> (!titan.tensor<f32[x = 4]>, !titan.tensor<f32[x = 4]>) {
+  // expected-error@+1 {{iteration arguments 0 and 1 exchange allocations}}
+  %0:2 = titan.repeat <layers = 3> iter_args(%a, %b) scanned() : (!titan.tensor<f32[x = 4]>, !titan.tensor<f32[x = 4]>) -> (!titan.tensor<f32[x = 4]>, !titan.tensor<f32[x = 4]>) {
   ^bb0(%l: !titan.tensor<i64[]>, %x: !titan.tensor<f32[x = 4]>, %y: !titan.tensor<f32[x = 4]>):
     titan.yield %y, %x : !titan.tensor<f32[x = 4]>, !titan.tensor<f32[x = 4]>
   }

@@ -6,26 +6,26 @@
 
 // What all programs share lies in the module's persistent buffers; what is updated is overwritten. An
 // output is in the program's own memory, from where it is computed to the end.
-// CHECK: titan.persistent = [#titan.buffer<"w", {{.*}}, 0 to 0>, #titan.buffer<"lr", {{[^#]*}}>, #titan.buffer<"ws", {{[^#]*}}>]
+// CHECK: titan.persistent = [#titan.allocation<"w", {{.*}}, 0 to 0>, #titan.allocation<"lr", {{[^#]*}}>, #titan.allocation<"ws", {{[^#]*}}>]
 // CHECK-LABEL: func.func @train
-// CHECK-SAME: titan.arguments = [#titan.place<persistent 0>, #titan.place<persistent 1>]
-// CHECK-SAME: titan.buffers = [#titan.buffer<"loss", {{.*}}, 3 to 6>, #titan.buffer<"exp", {{.*}}, 1 to 5>]
+// CHECK-SAME: titan.argument_allocs = [#titan.alloc_ref<persistent 0>, #titan.alloc_ref<persistent 1>]
+// CHECK-SAME: titan.transient = [#titan.allocation<"loss", {{.*}}, 3 to 6>, #titan.allocation<"exp", {{.*}}, 1 to 5>]
 func.func @train(%w: !hidden {titan.param = "w"}, %lr: !titan.tensor<f32[]> {titan.scalar = "lr"})
     -> (!titan.tensor<f32[]> {titan.output = "loss"}, !hidden {titan.updates = 0 : i64})
     attributes {titan.program = "train"} {
   // A constant has no memory.
-  // CHECK: titan.constant {{.*}}titan.places = [#titan.place<inline 0>]
+  // CHECK: titan.constant {{.*}}titan.result_allocs = [#titan.alloc_ref<inline 0>]
   %half = titan.constant 0.5 : !titan.tensor<f32[]>
   // A value that dies where an elementwise operation reads it gives its buffer on.
-  // CHECK: titan.exp {{.*}}titan.places = [#titan.place<transient 1>]
+  // CHECK: titan.exp {{.*}}titan.result_allocs = [#titan.alloc_ref<transient 1>]
   %a = titan.exp %w : !hidden -> !hidden
-  // CHECK: titan.mul {{.*}}titan.places = [#titan.place<transient 1>]
+  // CHECK: titan.mul {{.*}}titan.result_allocs = [#titan.alloc_ref<transient 1>]
   %b = titan.mul %a, %half : (!hidden, !titan.tensor<f32[]>) -> !hidden
-  // CHECK: titan.reduce {{.*}}titan.places = [#titan.place<transient 0>]
+  // CHECK: titan.reduce {{.*}}titan.result_allocs = [#titan.alloc_ref<transient 0>]
   %loss = titan.reduce sum %b : !hidden -> !titan.tensor<f32[]>
-  // CHECK: titan.mul {{.*}}titan.places = [#titan.place<transient 1>]
+  // CHECK: titan.mul {{.*}}titan.result_allocs = [#titan.alloc_ref<transient 1>]
   %step = titan.mul %b, %lr : (!hidden, !titan.tensor<f32[]>) -> !hidden
-  // CHECK: titan.sub {{.*}}titan.places = [#titan.place<persistent 0>]
+  // CHECK: titan.sub {{.*}}titan.result_allocs = [#titan.alloc_ref<persistent 0>]
   %new = titan.sub %w, %step : (!hidden, !hidden) -> !hidden
   return %loss, %new : !titan.tensor<f32[]>, !hidden
 }
@@ -35,23 +35,23 @@ func.func @train(%w: !hidden {titan.param = "w"}, %lr: !titan.tensor<f32[]> {tit
 // buffers of the two results: y is there from the repeat's start, which carries it, and so is the
 // stack of gradients.
 // CHECK-LABEL: func.func @scan
-// CHECK-SAME: titan.buffers = [#titan.buffer<"x", {{[^#]*}}, 0 to 1>, #titan.buffer<"bias", {{[^#]*}}, 0 to 6>, #titan.buffer<"y", {{[^#]*}}, 1 to 7>, #titan.buffer<"grad.ws", {{[^#]*}}, 1 to 7>
+// CHECK-SAME: titan.transient = [#titan.allocation<"x", {{[^#]*}}, 0 to 1>, #titan.allocation<"bias", {{[^#]*}}, 0 to 6>, #titan.allocation<"y", {{[^#]*}}, 1 to 7>, #titan.allocation<"grad.ws", {{[^#]*}}, 1 to 7>
 func.func @scan(%x: !hidden {titan.input = "x"}, %ws: !stack {titan.param = "ws", titan.stacked},
                 %bias: !hidden {titan.input = "bias"})
     -> (!hidden {titan.output = "y"}, !stack {titan.gradient = "ws", titan.stacked})
     attributes {titan.program = "scan"} {
-  // CHECK: titan.neg {{.*}}titan.places = [#titan.place<transient [[CAPTURED:.*]]>]
+  // CHECK: titan.neg {{.*}}titan.result_allocs = [#titan.alloc_ref<transient [[CAPTURED:.*]]>]
   %captured = titan.neg %bias : !hidden -> !hidden
   // CHECK: titan.repeat
-  // CHECK-SAME: titan.arguments = [#titan.place<inline 0>, #titan.place<transient [[Y:.*]]>, #titan.place<persistent [[WS:.*]] at[0]>]
-  // CHECK-SAME: titan.places = [#titan.place<transient [[Y]]>, #titan.place<transient [[G:.*]]>]
-  %y, %t = titan.repeat <layers = 3> carry(%x) slices(%ws) : (!hidden, !stack) -> (!hidden, !stack) {
+  // CHECK-SAME: titan.argument_allocs = [#titan.alloc_ref<inline 0>, #titan.alloc_ref<transient [[Y:.*]]>, #titan.alloc_ref<persistent [[WS:.*]] at[0]>]
+  // CHECK-SAME: titan.result_allocs = [#titan.alloc_ref<transient [[Y]]>, #titan.alloc_ref<transient [[G:.*]]>]
+  %y, %t = titan.repeat <layers = 3> iter_args(%x) scanned(%ws) : (!hidden, !stack) -> (!hidden, !stack) {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !hidden, %w: !hidden):
-    // CHECK: titan.tanh {{.*}}titan.places = [#titan.place<transient [[G]] at[0]>]
+    // CHECK: titan.tanh {{.*}}titan.result_allocs = [#titan.alloc_ref<transient [[G]] at[0]>]
     %h = titan.tanh %w : !hidden -> !hidden
-    // CHECK: titan.add {{.*}}titan.places = [#titan.place<transient [[T:.*]]>]
+    // CHECK: titan.add {{.*}}titan.result_allocs = [#titan.alloc_ref<transient [[T:.*]]>]
     %n = titan.add %h, %captured : (!hidden, !hidden) -> !hidden
-    // CHECK: titan.add {{.*}}titan.places = [#titan.place<transient [[Y]]>]
+    // CHECK: titan.add {{.*}}titan.result_allocs = [#titan.alloc_ref<transient [[Y]]>]
     %m = titan.add %c, %n : (!hidden, !hidden) -> !hidden
     titan.yield %m, %h : !hidden, !hidden
   }
@@ -63,24 +63,24 @@ func.func @scan(%x: !hidden {titan.input = "x"}, %ws: !stack {titan.param = "ws"
 func.func @views(%x: !hidden {titan.input = "x"}) -> (!titan.tensor<f32[seq = 8, out = 4]> {titan.output = "y"})
     attributes {titan.program = "views"} {
   // CHECK: titan.fused
-  // CHECK-SAME: titan.places = [#titan.place<transient [[Y:.*]]>]
+  // CHECK-SAME: titan.result_allocs = [#titan.alloc_ref<transient [[Y:.*]]>]
   %y = titan.fused rows ["seq"] : !hidden {
-    // CHECK-NOT: titan.places
+    // CHECK-NOT: titan.result_allocs
     %s = titan.reduce sum %x : !hidden -> !row
     %d = titan.div %x, %s : (!hidden, !row) -> !hidden
     titan.yield %d : !hidden
   }
-  // CHECK: titan.rename {{.*}}titan.places = [#titan.place<transient [[Y]]>]
+  // CHECK: titan.rename {{.*}}titan.result_allocs = [#titan.alloc_ref<transient [[Y]]>]
   %r = titan.rename %y : !hidden -> !titan.tensor<f32[seq = 8, out = 4]>
   return %r : !titan.tensor<f32[seq = 8, out = 4]>
 }
 
 // A sum that is a result is made in its place, and so is the first of what it adds.
 // CHECK-LABEL: func.func @sum
-// CHECK: titan.contract {{.*}}titan.places = [#titan.place<transient [[G:.*]]>]
-// CHECK: titan.contract {{.*}}titan.places = [#titan.place<transient [[OTHER:.*]]>]
-// CHECK: titan.add {{.*}}titan.places = [#titan.place<transient [[G]]>]
-// CHECK: return {titan.arguments = [#titan.place<transient [[G]]>]}
+// CHECK: titan.contract {{.*}}titan.result_allocs = [#titan.alloc_ref<transient [[G:.*]]>]
+// CHECK: titan.contract {{.*}}titan.result_allocs = [#titan.alloc_ref<transient [[OTHER:.*]]>]
+// CHECK: titan.add {{.*}}titan.result_allocs = [#titan.alloc_ref<transient [[G]]>]
+// CHECK: return {titan.argument_allocs = [#titan.alloc_ref<transient [[G]]>]}
 func.func @sum(%x: !hidden {titan.input = "x"}, %y: !row {titan.input = "y"})
     -> (!titan.tensor<f32[embed = 4]> {titan.gradient = "w"}) attributes {titan.program = "sum"} {
   %a = titan.contract %x, %y : (!hidden, !row) -> !titan.tensor<f32[embed = 4]>
@@ -94,16 +94,16 @@ func.func @sum(%x: !hidden {titan.input = "x"}, %y: !row {titan.input = "y"})
 func.func @puts(%x: !hidden {titan.input = "x"}, %u: !titan.tensor<f32[tokens = 2, embed = 4]> {titan.input = "u"},
                 %t: !titan.tensor<i64[tokens = 2]> {titan.input = "t"}) -> (!hidden {titan.output = "y"})
     attributes {titan.program = "puts"} {
-  // CHECK: titan.neg {{.*}}titan.places = [#titan.place<transient [[TABLE:.*]]>]
+  // CHECK: titan.neg {{.*}}titan.result_allocs = [#titan.alloc_ref<transient [[TABLE:.*]]>]
   %a = titan.neg %x : !hidden -> !hidden
-  // CHECK: titan.put {{.*}}titan.places = [#titan.place<transient [[TABLE]]>]
-  %y = titan.put %u along "seq" at %t into %a : (!titan.tensor<f32[tokens = 2, embed = 4]>, !titan.tensor<i64[tokens = 2]>, !hidden) -> !hidden
+  // CHECK: titan.scatter {{.*}}titan.result_allocs = [#titan.alloc_ref<transient [[TABLE]]>]
+  %y = titan.scatter %u along "seq" at %t into %a : (!titan.tensor<f32[tokens = 2, embed = 4]>, !titan.tensor<i64[tokens = 2]>, !hidden) -> !hidden
   return %y : !hidden
 }
 
 // What updates an argument lies there, also where an earlier output is the same value.
 // CHECK-LABEL: func.func @updates
-// CHECK: return {titan.arguments = [#titan.place<transient 0>, #titan.place<persistent 0>]}
+// CHECK: return {titan.argument_allocs = [#titan.alloc_ref<transient 0>, #titan.alloc_ref<persistent 0>]}
 func.func @updates(%w: !hidden {titan.param = "w"})
     -> (!hidden {titan.output = "y"}, !hidden {titan.output = "new", titan.updates = 0 : i64})
     attributes {titan.program = "updates"} {

@@ -4,9 +4,9 @@
 
 // CHECK: dist.mesh @mesh [#dist.axis<shard = auto>, #dist.axis<tp = 2>]
 dist.mesh @mesh [#dist.axis<shard = auto>, #dist.axis<tp = 2>]
-// CHECK: dist.map "shard" splits ["batch"] otherwise [] stores ["params", "grads", "optimizer"]
-dist.map "shard" splits ["batch"] otherwise [] stores ["params", "grads", "optimizer"]
-dist.map "tp" splits ["ffn", "vocab"] otherwise ["seq"] stores []
+// CHECK: dist.axis_rules "shard" shards ["batch"] fallback [] stores ["params", "grads", "optimizer"]
+dist.axis_rules "shard" shards ["batch"] fallback [] stores ["params", "grads", "optimizer"]
+dist.axis_rules "tp" shards ["ffn", "vocab"] fallback ["seq"] stores []
 
 !hidden = !titan.tensor<f32[batch = 4, seq = 8, embed = 16]>
 !wide = !titan.tensor<f32[batch = 4, seq = 8, ffn = 32]>
@@ -18,14 +18,14 @@ func.func @train(
     %up: !titan.tensor<f32[layers = 2, embed = 16, ffn = 32]> {titan.param = "layers.up", titan.stacked, titan.init = #titan.init<truncated_normal, [0.02, 0.01] cut 3.0>},
     %down: !titan.tensor<f32[layers = 2, ffn = 32, embed = 16]> {titan.param = "layers.down", titan.stacked, titan.init = #titan.init<normal, [0.02]>})
     -> (!titan.tensor<f32[]> {titan.output = "loss"}) attributes {titan.program = "train"} {
-  %0 = titan.take %table along "vocab" at %tokens : (!titan.tensor<f32[vocab = 32, embed = 16]>, !titan.tensor<i64[batch = 4, seq = 8]>) -> !hidden
-  %x = titan.anchor %0 : !hidden -> !hidden
-  // CHECK: titan.repeat <layers = 2> carry(%{{.*}}) slices(%{{.*}}, %{{.*}})
-  %y = titan.repeat <layers = 2> carry(%x) slices(%up, %down)
+  %0 = titan.gather %table along "vocab" at %tokens : (!titan.tensor<f32[vocab = 32, embed = 16]>, !titan.tensor<i64[batch = 4, seq = 8]>) -> !hidden
+  %x = titan.sharding_constraint %0 : !hidden -> !hidden
+  // CHECK: titan.repeat <layers = 2> iter_args(%{{.*}}) scanned(%{{.*}}, %{{.*}})
+  %y = titan.repeat <layers = 2> iter_args(%x) scanned(%up, %down)
       : (!hidden, !titan.tensor<f32[layers = 2, embed = 16, ffn = 32]>, !titan.tensor<f32[layers = 2, ffn = 32, embed = 16]>) -> !hidden {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !hidden, %w1: !titan.tensor<f32[embed = 16, ffn = 32]>, %w2: !titan.tensor<f32[ffn = 32, embed = 16]>):
     %1 = titan.contract %c, %w1 : (!hidden, !titan.tensor<f32[embed = 16, ffn = 32]>) -> !wide
-    %h = titan.anchor %1 : !wide -> !wide
+    %h = titan.sharding_constraint %1 : !wide -> !wide
     %t = titan.tanh %h : !wide -> !wide
     %2 = titan.contract %t, %w2 : (!wide, !titan.tensor<f32[ffn = 32, embed = 16]>) -> !hidden
     %3 = titan.add %c, %2 : (!hidden, !hidden) -> !hidden

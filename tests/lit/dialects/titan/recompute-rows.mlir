@@ -50,18 +50,18 @@ func.func @short(%x: !short) -> !short {
 // CHECK: %[[ZERO:.*]] = titan.constant 0.0
 // CHECK: %[[ONLY:.*]] = titan.select %[[HERE]], %[[E]], %[[ZERO]]
 // CHECK: titan.reduce sum %[[ONLY]]
-// CHECK-NOT: titan.take
+// CHECK-NOT: titan.gather
 func.func @pick(%x: !logits, %at: !titan.tensor<i64[seq = 32]>) -> !rows {
   %e = titan.exp %x : !logits -> !logits
-  %t = titan.take %e along "vocab" at %at : (!logits, !titan.tensor<i64[seq = 32]>) -> !rows
+  %t = titan.gather %e along "vocab" at %at : (!logits, !titan.tensor<i64[seq = 32]>) -> !rows
   return %t : !rows
 }
 
 // Of what lies in memory, it is read.
 // CHECK-LABEL: func.func @read
-// CHECK: titan.take
+// CHECK: titan.gather
 func.func @read(%x: !logits, %at: !titan.tensor<i64[seq = 32]>) -> !rows {
-  %t = titan.take %x along "vocab" at %at : (!logits, !titan.tensor<i64[seq = 32]>) -> !rows
+  %t = titan.gather %x along "vocab" at %at : (!logits, !titan.tensor<i64[seq = 32]>) -> !rows
   return %t : !rows
 }
 

@@ -4,7 +4,7 @@
 // The body takes the index, then what is carried and sliced.
 func.func @f(%x: !x) {
   // expected-error @+1 {{(C1) expected 2 arguments of the body, got 1}}
-  %y = titan.repeat <layers = 6> carry(%x) slices() : (!x) -> !x {
+  %y = titan.repeat <layers = 6> iter_args(%x) scanned() : (!x) -> !x {
   ^bb0(%c: !x):
     titan.yield %c : !x
   }
@@ -16,8 +16,8 @@ func.func @f(%x: !x) {
 !x = !titan.tensor<f32[seq = 8]>
 // A slice lacks the repeated dimension.
 func.func @f(%w: !titan.tensor<f32[layers = 6, seq = 8]>) {
-  // expected-error @+1 {{(C1) slices}}
-  titan.repeat <layers = 6> carry() slices(%w) : (!titan.tensor<f32[layers = 6, seq = 8]>) -> () {
+  // expected-error @+1 {{(C1) scans}}
+  titan.repeat <layers = 6> iter_args() scanned(%w) : (!titan.tensor<f32[layers = 6, seq = 8]>) -> () {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !titan.tensor<f32[layers = 6, seq = 8]>):
     titan.yield
   }
@@ -30,7 +30,7 @@ func.func @f(%w: !titan.tensor<f32[layers = 6, seq = 8]>) {
 // What is carried keeps its type.
 func.func @f(%x: !x) {
   // expected-error @+1 {{(C2) yields}}
-  %y = titan.repeat <layers = 6> carry(%x) slices() : (!x) -> !x {
+  %y = titan.repeat <layers = 6> iter_args(%x) scanned() : (!x) -> !x {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !x):
     titan.yield %l : !titan.tensor<i64[]>
   }
@@ -43,7 +43,7 @@ func.func @f(%x: !x) {
 // A stack gains the repeated dimension in front.
 func.func @f(%x: !x) {
   // expected-error @+1 {{(C3) result 0 is}}
-  %y = titan.repeat <layers = 6> carry() slices() : () -> !x {
+  %y = titan.repeat <layers = 6> iter_args() scanned() : () -> !x {
   ^bb0(%l: !titan.tensor<i64[]>):
     titan.yield %x : !x
   }
@@ -56,7 +56,7 @@ func.func @f(%x: !x) {
 // Every result is yielded.
 func.func @f(%x: !x) {
   // expected-error @+1 {{(C3) expected a yield of 1 values}}
-  %y = titan.repeat <layers = 6> carry(%x) slices() : (!x) -> !x {
+  %y = titan.repeat <layers = 6> iter_args(%x) scanned() : (!x) -> !x {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !x):
     titan.yield
   }
@@ -69,7 +69,7 @@ func.func @f(%x: !x) {
 // Several bodies need a table.
 func.func @f(%x: !x) {
   // expected-error @+1 {{(C4) has 2 bodies and no table of iterations}}
-  %y = titan.repeat <layers = 2> carry(%x) slices() : (!x) -> !x {
+  %y = titan.repeat <layers = 2> iter_args(%x) scanned() : (!x) -> !x {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !x):
     titan.yield %c : !x
   }, {
@@ -85,7 +85,7 @@ func.func @f(%x: !x) {
 // The table has an entry for each iteration.
 func.func @f(%x: !x) {
   // expected-error @+1 {{(C4) the table has 2 entries for 3 iterations}}
-  %y = titan.repeat <layers = 3> table [0, 0] carry(%x) slices() : (!x) -> !x {
+  %y = titan.repeat <layers = 3> table [0, 0] iter_args(%x) scanned() : (!x) -> !x {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !x):
     titan.yield %c : !x
   }
@@ -98,7 +98,7 @@ func.func @f(%x: !x) {
 // The table names bodies that there are.
 func.func @f(%x: !x) {
   // expected-error @+1 {{(C4) the table names variant 1 of 1}}
-  %y = titan.repeat <layers = 2> table [0, 1] carry(%x) slices() : (!x) -> !x {
+  %y = titan.repeat <layers = 2> table [0, 1] iter_args(%x) scanned() : (!x) -> !x {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !x):
     titan.yield %c : !x
   }
@@ -111,7 +111,7 @@ func.func @f(%x: !x) {
 // No body is there for nothing.
 func.func @f(%x: !x) {
   // expected-error @+1 {{(C4) no iteration runs variant 0}}
-  %y = titan.repeat <layers = 2> table [1, 1] carry(%x) slices() : (!x) -> !x {
+  %y = titan.repeat <layers = 2> table [1, 1] iter_args(%x) scanned() : (!x) -> !x {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !x):
     titan.yield %c : !x
   }, {
@@ -126,8 +126,8 @@ func.func @f(%x: !x) {
 !x = !titan.tensor<f32[seq = 8]>
 // A slice has as many slots as iterations use it.
 func.func @f(%x: !x, %w: !titan.tensor<f32[layers = 2, seq = 8]>) {
-  // expected-error @+1 {{(C1) slices}}
-  titan.repeat <layers = 2> table [0, 1] carry() slices(%w for [1]) : (!titan.tensor<f32[layers = 2, seq = 8]>) -> () {
+  // expected-error @+1 {{(C1) scans}}
+  titan.repeat <layers = 2> table [0, 1] iter_args() scanned(%w for [1]) : (!titan.tensor<f32[layers = 2, seq = 8]>) -> () {
   ^bb0(%l: !titan.tensor<i64[]>):
     titan.yield
   }, {
@@ -143,8 +143,8 @@ func.func @f(%x: !x, %w: !titan.tensor<f32[layers = 2, seq = 8]>) {
 !w = !titan.tensor<f32[layers.x1 = 1 of layers, seq = 8]>
 // Users are variants, each once.
 func.func @f(%x: !x, %w: !w) {
-  // expected-error @+1 {{(C5) the users of slices must be ascending variants below 2, got [1, 1, 1]}}
-  titan.repeat <layers = 2> table [0, 1] carry() slices(%w for [1, 1, 1]) : (!w) -> () {
+  // expected-error @+1 {{(C5) the users of scanned inputs must be ascending variants below 2, got [1, 1, 1]}}
+  titan.repeat <layers = 2> table [0, 1] iter_args() scanned(%w for [1, 1, 1]) : (!w) -> () {
   ^bb0(%l: !titan.tensor<i64[]>):
     titan.yield
   }, {
@@ -159,8 +159,8 @@ func.func @f(%x: !x, %w: !w) {
 !x = !titan.tensor<f32[seq = 8]>
 // Each stack says who fills it.
 func.func @f(%x: !x) {
-  // expected-error @+1 {{(C5) expected the users of 2 stacks, got 1 lists}}
-  titan.repeat <layers = 2> table [0, 1] carry() slices() stacks([0]) : () -> (!x, !x) {
+  // expected-error @+1 {{(C5) expected the users of 2 stacked outputs, got 1 lists}}
+  titan.repeat <layers = 2> table [0, 1] iter_args() scanned() stacked([0]) : () -> (!x, !x) {
   ^bb0(%l: !titan.tensor<i64[]>):
     titan.yield %x : !x
   }, {
@@ -176,7 +176,7 @@ func.func @f(%x: !x) {
 !x = !titan.tensor<f32[seq = 8]>
 func.func @f(%x: !x) {
   // expected-error @+1 {{(C4) repeats -1 times}}
-  %y = titan.repeat <layers = -1> carry() slices() : () -> !x {
+  %y = titan.repeat <layers = -1> iter_args() scanned() : () -> !x {
   ^bb0(%l: !titan.tensor<i64[]>):
     titan.yield %x : !x
   }
@@ -189,7 +189,7 @@ func.func @f(%x: !x) {
 !x = !titan.tensor<f32[seq = 8]>
 func.func @f() {
   // expected-error @+1 {{use of undeclared SSA value name}}
-  %y = titan.repeat <layers = 2> carry(%c) slices() : (!x) -> !x {
+  %y = titan.repeat <layers = 2> iter_args(%c) scanned() : (!x) -> !x {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !x):
     titan.yield %c : !x
   }

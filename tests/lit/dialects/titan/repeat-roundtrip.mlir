@@ -6,8 +6,8 @@
 // A repeat carries a value, slices a parameter and stacks what each layer saw.
 // CHECK-LABEL: func.func @scan
 func.func @scan(%x: !x, %w: !xs) -> (!x, !xs) {
-  // CHECK: titan.repeat <layers = 6> carry(%{{.*}}) slices(%{{.*}})
-  %y, %seen = titan.repeat <layers = 6> carry(%x) slices(%w) : (!x, !xs) -> (!x, !xs) {
+  // CHECK: titan.repeat <layers = 6> iter_args(%{{.*}}) scanned(%{{.*}})
+  %y, %seen = titan.repeat <layers = 6> iter_args(%x) scanned(%w) : (!x, !xs) -> (!x, !xs) {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %wl: !x):
     %n = titan.mul %c, %wl : (!x, !x) -> !x
     // CHECK: titan.yield %{{.*}}, %{{.*}}
@@ -19,8 +19,8 @@ func.func @scan(%x: !x, %w: !xs) -> (!x, !xs) {
 // The other direction, nothing carried and nothing stacked are as good.
 // CHECK-LABEL: func.func @reverse
 func.func @reverse(%x: !x) -> !x {
-  // CHECK: titan.repeat <layers = 6> reverse carry(%{{.*}}) slices()
-  %y = titan.repeat <layers = 6> reverse carry(%x) slices() : (!x) -> !x {
+  // CHECK: titan.repeat <layers = 6> reverse iter_args(%{{.*}}) scanned()
+  %y = titan.repeat <layers = 6> reverse iter_args(%x) scanned() : (!x) -> !x {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !x):
     titan.yield %c : !x
   }
@@ -31,9 +31,9 @@ func.func @reverse(%x: !x) -> !x {
 // CHECK-LABEL: func.func @variants
 func.func @variants(%x: !x, %w: !xs, %e: !titan.tensor<f32[layers.x2 = 2 of layers, seq = 8]>)
     -> (!titan.tensor<f32[layers.x4 = 4 of layers, seq = 8]>, !xs) {
-  // CHECK: titan.repeat <layers = 6> table [0, 1, 0, 0, 1, 0] carry(%{{.*}}) slices(%{{[^ ,]*}}, %{{[^ ]*}} for [1]) stacks([0], [0, 1]) :
-  %y, %some, %all = titan.repeat <layers = 6> table [0, 1, 0, 0, 1, 0] carry(%x) slices(%w, %e for [1])
-      stacks([0], [0, 1]) : (!x, !xs, !titan.tensor<f32[layers.x2 = 2 of layers, seq = 8]>)
+  // CHECK: titan.repeat <layers = 6> table [0, 1, 0, 0, 1, 0] iter_args(%{{.*}}) scanned(%{{[^ ,]*}}, %{{[^ ]*}} for [1]) stacked([0], [0, 1]) :
+  %y, %some, %all = titan.repeat <layers = 6> table [0, 1, 0, 0, 1, 0] iter_args(%x) scanned(%w, %e for [1])
+      stacked([0], [0, 1]) : (!x, !xs, !titan.tensor<f32[layers.x2 = 2 of layers, seq = 8]>)
       -> (!x, !titan.tensor<f32[layers.x4 = 4 of layers, seq = 8]>, !xs) {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %wl: !x):
     %n = titan.mul %c, %wl : (!x, !x) -> !x

@@ -1,9 +1,9 @@
 // RUN: titan-opt %s -split-input-file -verify-diagnostics
 
-// An anchor is the identity.
+// A sharding constraint is the identity.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C1) operand and result differ}}
-  %0 = titan.anchor %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[keys = 8]>
+  %0 = titan.sharding_constraint %x : !titan.tensor<f32[seq = 8]> -> !titan.tensor<f32[keys = 8]>
   return
 }
 
@@ -57,7 +57,7 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>) {
 // Only a dimension of the operand can be indexed.
 func.func @f(%x: !titan.tensor<f32[embed = 4]>, %i: !titan.tensor<i64[seq = 8]>) {
   // expected-error @+1 {{(C1) dimension "vocab" must be one of}}
-  %0 = titan.take %x along "vocab" at %i : (!titan.tensor<f32[embed = 4]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[seq = 8]>
+  %0 = titan.gather %x along "vocab" at %i : (!titan.tensor<f32[embed = 4]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[seq = 8]>
   return
 }
 
@@ -66,7 +66,7 @@ func.func @f(%x: !titan.tensor<f32[embed = 4]>, %i: !titan.tensor<i64[seq = 8]>)
 // What indexing yields comes from operand or indices.
 func.func @f(%x: !titan.tensor<f32[vocab = 4]>, %i: !titan.tensor<i64[seq = 8]>) {
   // expected-error @+1 {{(C2) dimension "embed" comes from nowhere}}
-  %0 = titan.take %x along "vocab" at %i : (!titan.tensor<f32[vocab = 4]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[seq = 8, embed = 2]>
+  %0 = titan.gather %x along "vocab" at %i : (!titan.tensor<f32[vocab = 4]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[seq = 8, embed = 2]>
   return
 }
 
@@ -75,7 +75,7 @@ func.func @f(%x: !titan.tensor<f32[vocab = 4]>, %i: !titan.tensor<i64[seq = 8]>)
 // Indices are integers.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>, %i: !titan.tensor<f32[seq = 8]>) {
   // expected-error @+1 {{(C3) expected indices of i64}}
-  %0 = titan.put %x along "vocab" at %i : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[seq = 8]>) -> !titan.tensor<f32[vocab = 4]>
+  %0 = titan.scatter %x along "vocab" at %i : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[seq = 8]>) -> !titan.tensor<f32[vocab = 4]>
   return
 }
 
@@ -147,7 +147,7 @@ func.func @f(%x: !titan.tensor<bf16[seq = 8]>) {
 // The table that updates are summed into is as wide as they are.
 func.func @f(%x: !titan.tensor<f32[seq = 8]>, %i: !titan.tensor<i64[seq = 8]>) {
   // expected-error @+1 {{(C4) element types differ: 'f32' and 'bf16'}}
-  %0 = titan.put %x along "vocab" at %i : (!titan.tensor<f32[seq = 8]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<bf16[vocab = 4]>
+  %0 = titan.scatter %x along "vocab" at %i : (!titan.tensor<f32[seq = 8]>, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<bf16[vocab = 4]>
   return
 }
 
@@ -155,14 +155,14 @@ func.func @f(%x: !titan.tensor<f32[seq = 8]>, %i: !titan.tensor<i64[seq = 8]>) {
 
 func.func @put_into_another_type(%x: !titan.tensor<f32[seq = 8]>, %i: !titan.tensor<i64[seq = 8]>, %t: !titan.tensor<f32[vocab = 5]>) {
   // expected-error @below {{(C5) `into` is}}
-  %0 = titan.put %x along "vocab" at %i into %t : (!titan.tensor<f32[seq = 8]>, !titan.tensor<i64[seq = 8]>, !titan.tensor<f32[vocab = 5]>) -> !titan.tensor<f32[vocab = 4]>
+  %0 = titan.scatter %x along "vocab" at %i into %t : (!titan.tensor<f32[seq = 8]>, !titan.tensor<i64[seq = 8]>, !titan.tensor<f32[vocab = 5]>) -> !titan.tensor<f32[vocab = 4]>
   return
 }
 
 // -----
 
 func.func @counts_truth_values(%x: !titan.tensor<i1[seq = 4]>) {
-  // expected-error @below {{(C3) a sum is of numbers, not of truth values: cast them first}}
+  // expected-error @below {{(C3) a sum is of numbers, not of booleans: cast them first}}
   %0 = titan.reduce sum %x : !titan.tensor<i1[seq = 4]> -> !titan.tensor<i1[]>
   return
 }
@@ -170,7 +170,7 @@ func.func @counts_truth_values(%x: !titan.tensor<i1[seq = 4]>) {
 // -----
 
 func.func @multiplies_truth_values(%x: !titan.tensor<i1[seq = 4]>) {
-  // expected-error @below {{(C5) a sum is of numbers, not of truth values: cast them first}}
+  // expected-error @below {{(C5) a sum is of numbers, not of booleans: cast them first}}
   %0 = titan.contract %x, %x : (!titan.tensor<i1[seq = 4]>, !titan.tensor<i1[seq = 4]>) -> !titan.tensor<i1[]>
   return
 }

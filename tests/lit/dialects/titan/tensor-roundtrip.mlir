@@ -4,15 +4,15 @@
 !w = !titan.tensor<f32[embed = 4, heads = 2, head = 2]>
 !q = !titan.tensor<f32[seq = 8, heads = 2, head = 2]>
 
-// A contraction sums what both operands have and the result lacks; a declared value is an anchor.
+// A contraction sums what both operands have and the result lacks; a declared value is a sharding constraint.
 // CHECK-LABEL: func.func @contract
 func.func @contract(%x: !x, %w: !w) -> !q {
   // CHECK: titan.contract %{{.*}}, %{{.*}} : (!titan.tensor<f32[seq = 8, embed = 4]>, !titan.tensor<f32[embed = 4, heads = 2, head = 2]>) -> !titan.tensor<f32[seq = 8, heads = 2, head = 2]>
   %0 = titan.contract %x, %w : (!x, !w) -> !q
   // CHECK: titan.contract %{{.*}}, %{{.*}} into %{{.*}} : ({{.*}}, {{.*}}, !titan.tensor<f32[seq = 8, heads = 2, head = 2]>) ->
   %into = titan.contract %x, %w into %0 : (!x, !w, !q) -> !q
-  // CHECK: titan.anchor
-  %1 = titan.anchor %into : !q -> !q
+  // CHECK: titan.sharding_constraint
+  %1 = titan.sharding_constraint %into : !q -> !q
   return %1 : !q
 }
 
@@ -31,12 +31,12 @@ func.func @reduce(%x: !x) -> !titan.tensor<f32[seq = 8]> {
 // Taking rows and putting them back are each other's transposes.
 // CHECK-LABEL: func.func @index
 func.func @index(%table: !titan.tensor<f32[vocab = 16, embed = 4]>, %i: !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[vocab = 16, embed = 4]> {
-  // CHECK: titan.take %{{.*}} along "vocab" at
-  %0 = titan.take %table along "vocab" at %i : (!titan.tensor<f32[vocab = 16, embed = 4]>, !titan.tensor<i64[seq = 8]>) -> !x
-  // CHECK: titan.put %{{.*}} along "vocab" at
-  %1 = titan.put %0 along "vocab" at %i : (!x, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[vocab = 16, embed = 4]>
-  // CHECK: titan.put %{{.*}} along "vocab" at %{{.*}} into %{{.*}} :
-  %into = titan.put %0 along "vocab" at %i into %1 : (!x, !titan.tensor<i64[seq = 8]>, !titan.tensor<f32[vocab = 16, embed = 4]>) -> !titan.tensor<f32[vocab = 16, embed = 4]>
+  // CHECK: titan.gather %{{.*}} along "vocab" at
+  %0 = titan.gather %table along "vocab" at %i : (!titan.tensor<f32[vocab = 16, embed = 4]>, !titan.tensor<i64[seq = 8]>) -> !x
+  // CHECK: titan.scatter %{{.*}} along "vocab" at
+  %1 = titan.scatter %0 along "vocab" at %i : (!x, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[vocab = 16, embed = 4]>
+  // CHECK: titan.scatter %{{.*}} along "vocab" at %{{.*}} into %{{.*}} :
+  %into = titan.scatter %0 along "vocab" at %i into %1 : (!x, !titan.tensor<i64[seq = 8]>, !titan.tensor<f32[vocab = 16, embed = 4]>) -> !titan.tensor<f32[vocab = 16, embed = 4]>
   return %1 : !titan.tensor<f32[vocab = 16, embed = 4]>
 }
 

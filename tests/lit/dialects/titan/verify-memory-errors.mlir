@@ -3,12 +3,12 @@
 // A value that is overwritten before its last use is found.
 !t = !titan.tensor<f32[a = 2]>
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
-    titan.program = "train", titan.arguments = [#titan.place<transient 1>],
-    titan.buffers = [#titan.buffer<"a", !t, 0 to 3>, #titan.buffer<"x", !t, 0 to 9>, #titan.buffer<"y", !t, 0 to 9>]} {
-  %a = titan.exp %x {titan.places = [#titan.place<transient 0>]} : !t -> !t
-  %b = titan.neg %a {titan.places = [#titan.place<transient 0>]} : !t -> !t
-  // expected-error@+1 {{reads a value whose place #titan.place<transient 0> holds another}}
-  %c = titan.add %a, %b {titan.places = [#titan.place<transient 2>]} : (!t, !t) -> !t
+    titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 1>],
+    titan.transient = [#titan.allocation<"a", !t, 0 to 3>, #titan.allocation<"x", !t, 0 to 9>, #titan.allocation<"y", !t, 0 to 9>]} {
+  %a = titan.exp %x {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : !t -> !t
+  %b = titan.neg %a {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : !t -> !t
+  // expected-error@+1 {{reads a value whose allocation #titan.alloc_ref<transient 0> holds another}}
+  %c = titan.add %a, %b {titan.result_allocs = [#titan.alloc_ref<transient 2>]} : (!t, !t) -> !t
   return %c : !t
 }
 
@@ -17,11 +17,11 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 // A value that is read after its buffer's lifetime is found.
 !t = !titan.tensor<f32[a = 2]>
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
-    titan.program = "train", titan.arguments = [#titan.place<transient 1>],
-    titan.buffers = [#titan.buffer<"a", !t, 0 to 0>, #titan.buffer<"x", !t, 0 to 9>, #titan.buffer<"y", !t, 0 to 9>]} {
-  %a = titan.exp %x {titan.places = [#titan.place<transient 0>]} : !t -> !t
-  // expected-error@+1 {{reads from buffer 0 at event 1, after its last, 0}}
-  %b = titan.neg %a {titan.places = [#titan.place<transient 2>]} : !t -> !t
+    titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 1>],
+    titan.transient = [#titan.allocation<"a", !t, 0 to 0>, #titan.allocation<"x", !t, 0 to 9>, #titan.allocation<"y", !t, 0 to 9>]} {
+  %a = titan.exp %x {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : !t -> !t
+  // expected-error@+1 {{reads from allocation 0 at event 1, after its last, 0}}
+  %b = titan.neg %a {titan.result_allocs = [#titan.alloc_ref<transient 2>]} : !t -> !t
   return %b : !t
 }
 
@@ -30,14 +30,14 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 // A carried value that is overwritten while the same iteration still needs it is found.
 !t = !titan.tensor<f32[a = 2]>
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
-    titan.program = "train", titan.arguments = [#titan.place<transient 1>],
-    titan.buffers = [#titan.buffer<"a", !t, 0 to 9>, #titan.buffer<"x", !t, 0 to 9>]} {
-  %y = titan.repeat <layers = 2> carry(%x) slices() {titan.places = [#titan.place<transient 0>],
-      titan.arguments = [#titan.place<inline 0>, #titan.place<transient 0>]} : (!t) -> !t {
+    titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 1>],
+    titan.transient = [#titan.allocation<"a", !t, 0 to 9>, #titan.allocation<"x", !t, 0 to 9>]} {
+  %y = titan.repeat <layers = 2> iter_args(%x) scanned() {titan.result_allocs = [#titan.alloc_ref<transient 0>],
+      titan.argument_allocs = [#titan.alloc_ref<inline 0>, #titan.alloc_ref<transient 0>]} : (!t) -> !t {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !t):
-    %a = titan.exp %c {titan.places = [#titan.place<transient 0>]} : !t -> !t
-    // expected-error@+1 {{reads a value whose place #titan.place<transient 0> holds another}}
-    %b = titan.add %a, %c {titan.places = [#titan.place<transient 0>]} : (!t, !t) -> !t
+    %a = titan.exp %c {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : !t -> !t
+    // expected-error@+1 {{reads a value whose allocation #titan.alloc_ref<transient 0> holds another}}
+    %b = titan.add %a, %c {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : (!t, !t) -> !t
     titan.yield %b : !t
   }
   return %y : !t
@@ -49,17 +49,17 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 !t = !titan.tensor<f32[a = 2]>
 !s = !titan.tensor<f32[layers = 2, a = 2]>
 func.func @train(%x: !t {titan.input = "x"}, %s: !s {titan.input = "s"}) -> (!t {titan.output = "y"}) attributes {
-    titan.program = "train", titan.arguments = [#titan.place<transient 2>, #titan.place<transient 1>],
-    titan.buffers = [#titan.buffer<"a", !t, 0 to 9>, #titan.buffer<"s", !s, 0 to 9>, #titan.buffer<"x", !t, 0 to 9>]} {
-  %y = titan.repeat <layers = 2> carry(%x) slices(%s, %s) {titan.places = [#titan.place<transient 0>],
-      titan.arguments = [#titan.place<inline 0>, #titan.place<transient 0>, #titan.place<transient 1 at[0]>,
-                         #titan.place<transient 1 at[0]>]} : (!t, !s, !s) -> !t {
+    titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 2>, #titan.alloc_ref<transient 1>],
+    titan.transient = [#titan.allocation<"a", !t, 0 to 9>, #titan.allocation<"s", !s, 0 to 9>, #titan.allocation<"x", !t, 0 to 9>]} {
+  %y = titan.repeat <layers = 2> iter_args(%x) scanned(%s, %s) {titan.result_allocs = [#titan.alloc_ref<transient 0>],
+      titan.argument_allocs = [#titan.alloc_ref<inline 0>, #titan.alloc_ref<transient 0>, #titan.alloc_ref<transient 1 at[0]>,
+                         #titan.alloc_ref<transient 1 at[0]>]} : (!t, !s, !s) -> !t {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !t, %p: !t, %q: !t):
-    %a = titan.add %c, %p {titan.places = [#titan.place<transient 0>]} : (!t, !t) -> !t
-    %b = titan.add %a, %q {titan.places = [#titan.place<transient 0>]} : (!t, !t) -> !t
-    %d = titan.exp %q {titan.places = [#titan.place<transient 1 at[0]>]} : !t -> !t
-    // expected-error@+1 {{reads a value whose place #titan.place<transient 1 at[0]> holds another}}
-    %e = titan.add %b, %p {titan.places = [#titan.place<transient 0>]} : (!t, !t) -> !t
+    %a = titan.add %c, %p {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : (!t, !t) -> !t
+    %b = titan.add %a, %q {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : (!t, !t) -> !t
+    %d = titan.exp %q {titan.result_allocs = [#titan.alloc_ref<transient 1 at[0]>]} : !t -> !t
+    // expected-error@+1 {{reads a value whose allocation #titan.alloc_ref<transient 1 at[0]> holds another}}
+    %e = titan.add %b, %p {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : (!t, !t) -> !t
     titan.yield %e : !t
   }
   return %y : !t
@@ -70,11 +70,11 @@ func.func @train(%x: !t {titan.input = "x"}, %s: !s {titan.input = "s"}) -> (!t 
 // A value that is written before its buffer's lifetime is found.
 !t = !titan.tensor<f32[a = 2]>
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
-    titan.program = "train", titan.arguments = [#titan.place<transient 1>],
-    titan.buffers = [#titan.buffer<"a", !t, 1 to 1>, #titan.buffer<"x", !t, 0 to 9>, #titan.buffer<"y", !t, 0 to 9>]} {
-  // expected-error@+1 {{writes to buffer 0 at event 0, before its first, 1}}
-  %a = titan.exp %x {titan.places = [#titan.place<transient 0>]} : !t -> !t
-  %b = titan.neg %a {titan.places = [#titan.place<transient 2>]} : !t -> !t
+    titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 1>],
+    titan.transient = [#titan.allocation<"a", !t, 1 to 1>, #titan.allocation<"x", !t, 0 to 9>, #titan.allocation<"y", !t, 0 to 9>]} {
+  // expected-error@+1 {{writes to allocation 0 at event 0, before its first, 1}}
+  %a = titan.exp %x {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : !t -> !t
+  %b = titan.neg %a {titan.result_allocs = [#titan.alloc_ref<transient 2>]} : !t -> !t
   return %b : !t
 }
 
@@ -83,12 +83,12 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 // What the function gives is read after its end, so it must live until then.
 !t = !titan.tensor<f32[a = 2]>
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}, !t {titan.output = "z"}) attributes {
-    titan.program = "train", titan.arguments = [#titan.place<transient 2>],
-    titan.buffers = [#titan.buffer<"y", !t, 0 to 2>, #titan.buffer<"z", !t, 1 to 1>, #titan.buffer<"x", !t, 0 to 9>]} {
-  %a = titan.exp %x {titan.places = [#titan.place<transient 0>]} : !t -> !t
-  %b = titan.neg %x {titan.places = [#titan.place<transient 1>]} : !t -> !t
-  // expected-error@+1 {{gives result 1 in buffer 1, whose last event is 1, not 2}}
-  return {titan.arguments = [#titan.place<transient 0>, #titan.place<transient 1>]} %a, %a : !t, !t
+    titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 2>],
+    titan.transient = [#titan.allocation<"y", !t, 0 to 2>, #titan.allocation<"z", !t, 1 to 1>, #titan.allocation<"x", !t, 0 to 9>]} {
+  %a = titan.exp %x {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : !t -> !t
+  %b = titan.neg %x {titan.result_allocs = [#titan.alloc_ref<transient 1>]} : !t -> !t
+  // expected-error@+1 {{gives result 1 in allocation 1, whose last event is 1, not 2}}
+  return {titan.argument_allocs = [#titan.alloc_ref<transient 0>, #titan.alloc_ref<transient 1>]} %a, %a : !t, !t
 }
 
 // -----
@@ -96,22 +96,22 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}, !t {ti
 // A value lies in a buffer that there is.
 !t = !titan.tensor<f32[a = 2]>
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
-    titan.program = "train", titan.arguments = [#titan.place<transient 0>],
-    titan.buffers = [#titan.buffer<"x", !t, 0 to 2>]} {
-  // expected-error@+1 {{titan.places names no buffer that there is: #titan.place<transient 1>}}
-  %a = titan.exp %x {titan.places = [#titan.place<transient 1>]} : !t -> !t
-  return {titan.arguments = [#titan.place<transient 0>]} %a : !t
+    titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 0>],
+    titan.transient = [#titan.allocation<"x", !t, 0 to 2>]} {
+  // expected-error@+1 {{titan.result_allocs names no existing allocation: #titan.alloc_ref<transient 1>}}
+  %a = titan.exp %x {titan.result_allocs = [#titan.alloc_ref<transient 1>]} : !t -> !t
+  return {titan.argument_allocs = [#titan.alloc_ref<transient 0>]} %a : !t
 }
 
 // -----
 
 // So does an argument; without persistent buffers, none lies in one.
 !t = !titan.tensor<f32[a = 2]>
-// expected-error@+1 {{titan.arguments names no buffer that there is: #titan.place<persistent 0>}}
+// expected-error@+1 {{titan.argument_allocs names no existing allocation: #titan.alloc_ref<persistent 0>}}
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
-    titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
-    titan.buffers = [#titan.buffer<"y", !t, 0 to 1>]} {
-  return {titan.arguments = [#titan.place<transient 0>]} %x : !t
+    titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<persistent 0>],
+    titan.transient = [#titan.allocation<"y", !t, 0 to 1>]} {
+  return {titan.argument_allocs = [#titan.alloc_ref<transient 0>]} %x : !t
 }
 
 // -----
@@ -119,10 +119,10 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 // And a result.
 !t = !titan.tensor<f32[a = 2]>
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
-    titan.program = "train", titan.arguments = [#titan.place<transient 0>],
-    titan.buffers = [#titan.buffer<"x", !t, 0 to 1>]} {
-  // expected-error@+1 {{titan.arguments names no buffer that there is: #titan.place<transient -1>}}
-  return {titan.arguments = [#titan.place<transient -1>]} %x : !t
+    titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 0>],
+    titan.transient = [#titan.allocation<"x", !t, 0 to 1>]} {
+  // expected-error@+1 {{titan.argument_allocs names no existing allocation: #titan.alloc_ref<transient -1>}}
+  return {titan.argument_allocs = [#titan.alloc_ref<transient -1>]} %x : !t
 }
 
 // -----
@@ -130,11 +130,11 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 // And what an operation needs while it runs.
 !t = !titan.tensor<f32[a = 2]>
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
-    titan.program = "train", titan.arguments = [#titan.place<transient 0>],
-    titan.buffers = [#titan.buffer<"x", !t, 0 to 2>, #titan.buffer<"y", !t, 0 to 2>]} {
-  // expected-error@+1 {{titan.scratch names no buffer that there is: #titan.place<transient 2>}}
-  %a = titan.exp %x {titan.places = [#titan.place<transient 1>], titan.scratch = [#titan.place<transient 2>]} : !t -> !t
-  return {titan.arguments = [#titan.place<transient 1>]} %a : !t
+    titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 0>],
+    titan.transient = [#titan.allocation<"x", !t, 0 to 2>, #titan.allocation<"y", !t, 0 to 2>]} {
+  // expected-error@+1 {{titan.scratch names no existing allocation: #titan.alloc_ref<transient 2>}}
+  %a = titan.exp %x {titan.result_allocs = [#titan.alloc_ref<transient 1>], titan.scratch = [#titan.alloc_ref<transient 2>]} : !t -> !t
+  return {titan.argument_allocs = [#titan.alloc_ref<transient 1>]} %a : !t
 }
 
 // -----
@@ -142,16 +142,16 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 // Slots of one bucket follow one another, so it must have as many of each buffer.
 !a = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}] flat 1 {shard}>>
 !b = !titan.tensor<f32[layers = 2, seq = 8], <[{}, {}] flat 1 {shard}>>
-// expected-error@+1 {{buffers "a" and "b" are in bucket "layers" but differ in their slots or element types}}
-module attributes {titan.persistent = [#titan.buffer<"a", !a, 0 to 0 in "layers">, #titan.buffer<"b", !b, 0 to 0 in "layers">]} {
+// expected-error@+1 {{allocations "a" and "b" are in bucket "layers" but differ in their slots or element types}}
+module attributes {titan.persistent = [#titan.allocation<"a", !a, 0 to 0 in "layers">, #titan.allocation<"b", !b, 0 to 0 in "layers">]} {
 }
 
 // -----
 
 // Only a stack in chunks has slots.
 !a = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}] flat 0 {shard}>>
-// expected-error@+1 {{buffer "a" is in bucket "layers" but is no stack of flat chunks}}
-module attributes {titan.persistent = [#titan.buffer<"a", !a, 0 to 0 in "layers">]} {
+// expected-error@+1 {{allocation "a" is in bucket "layers" but is no stack of flat chunks}}
+module attributes {titan.persistent = [#titan.allocation<"a", !a, 0 to 0 in "layers">]} {
 }
 
 // -----
@@ -159,13 +159,13 @@ module attributes {titan.persistent = [#titan.buffer<"a", !a, 0 to 0 in "layers"
 // What is stored by block is no stretch that could be read as one.
 !a = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}] flat 1 {shard}>>
 !sum = !titan.tensor<f32[], <[] partial sum {shard}>>
-module attributes {titan.persistent = [#titan.buffer<"a", !a, 0 to 0 in "layers">]} {
+module attributes {titan.persistent = [#titan.allocation<"a", !a, 0 to 0 in "layers">]} {
   dist.mesh @mesh [#dist.axis<shard = 2>]
   func.func @train(%a: !a {titan.param = "a"}) -> (!sum {titan.output = "y"}) attributes {
-      titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
-      titan.buffers = [#titan.buffer<"y", !sum, 0 to 9>]} {
+      titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<persistent 0>],
+      titan.transient = [#titan.allocation<"y", !sum, 0 to 9>]} {
     // expected-error@+1 {{reads the whole of operand 0, which is stored by block}}
-    %y = titan.reduce sum %a {titan.places = [#titan.place<transient 0>]} : !a -> !sum
+    %y = titan.reduce sum %a {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : !a -> !sum
     return %y : !sum
   }
 }
@@ -175,15 +175,15 @@ module attributes {titan.persistent = [#titan.buffer<"a", !a, 0 to 0 in "layers"
 // Nor may it be written as one.
 !a = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}] flat 1 {shard}>>
 !whole = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}]>>
-module attributes {titan.persistent = [#titan.buffer<"a", !a, 0 to 0 in "layers">]} {
+module attributes {titan.persistent = [#titan.allocation<"a", !a, 0 to 0 in "layers">]} {
   dist.mesh @mesh [#dist.axis<shard = 2>]
   func.func @train(%w: !whole {titan.input = "w"}, %a: !a {titan.param = "a"}) -> (!a {titan.updates = 1 : i64})
       attributes {titan.program = "train",
-      titan.arguments = [#titan.place<transient 0>, #titan.place<persistent 0>],
-      titan.buffers = [#titan.buffer<"w", !whole, 0 to 9>]} {
+      titan.argument_allocs = [#titan.alloc_ref<transient 0>, #titan.alloc_ref<persistent 0>],
+      titan.transient = [#titan.allocation<"w", !whole, 0 to 9>]} {
     // expected-error@+1 {{writes the whole of what is stored by block}}
-    %y = dist.local_slice %w over ["shard"] {titan.places = [#titan.place<persistent 0>]} : !whole -> !a
-    return {titan.arguments = [#titan.place<persistent 0>]} %y : !a
+    %y = dist.local_slice %w over ["shard"] {titan.result_allocs = [#titan.alloc_ref<persistent 0>]} : !whole -> !a
+    return {titan.argument_allocs = [#titan.alloc_ref<persistent 0>]} %y : !a
   }
 }
 
@@ -192,14 +192,14 @@ module attributes {titan.persistent = [#titan.buffer<"a", !a, 0 to 0 in "layers"
 // A gather in two stages takes its first stage as one stretch.
 !a = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}] flat 1 {a, b}>>
 !half = !titan.tensor<f32[layers = 3, seq = 8], <[{}, {}] flat 1 {a}>>
-module attributes {titan.persistent = [#titan.buffer<"a", !a, 0 to 0 in "layers">]} {
+module attributes {titan.persistent = [#titan.allocation<"a", !a, 0 to 0 in "layers">]} {
   dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
   func.func @train(%a: !a {titan.param = "a"}) -> (!half {titan.output = "y"}) attributes {
-      titan.program = "train", titan.arguments = [#titan.place<persistent 0>],
-      titan.buffers = [#titan.buffer<"y", !half, 0 to 9>]} {
+      titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<persistent 0>],
+      titan.transient = [#titan.allocation<"y", !half, 0 to 9>]} {
     // expected-error@+1 {{reads the whole of operand 0, which is stored by block}}
-    %y = dist.all_gather %a over ["b"] {titan.places = [#titan.place<transient 0>]} : !a -> !half
-    return {titan.arguments = [#titan.place<transient 0>]} %y : !half
+    %y = dist.all_gather %a over ["b"] {titan.result_allocs = [#titan.alloc_ref<transient 0>]} : !a -> !half
+    return {titan.argument_allocs = [#titan.alloc_ref<transient 0>]} %y : !half
   }
 }
 
@@ -207,7 +207,7 @@ module attributes {titan.persistent = [#titan.buffer<"a", !a, 0 to 0 in "layers"
 
 // A plan that is not there is named.
 !t = !titan.tensor<f32[a = 2]>
-// expected-error@+1 {{has no list of buffers of tensors as titan.buffers}}
+// expected-error@+1 {{has no list of tensor allocations as titan.transient}}
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {titan.program = "train"} {
   return %x : !t
 }
@@ -217,8 +217,8 @@ func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attrib
 // A slot is one of a repeat around it.
 !t = !titan.tensor<f32[a = 2]>
 func.func @train(%x: !t {titan.input = "x"}) -> (!t {titan.output = "y"}) attributes {
-    titan.program = "train", titan.arguments = [#titan.place<transient 0>], titan.buffers = [#titan.buffer<"x", !t, 0 to 9>]} {
-  // expected-error@+1 {{titan.places names no buffer that there is: #titan.place<transient 0 at[0]>}}
-  %a = titan.exp %x {titan.places = [#titan.place<transient 0 at[0]>]} : !t -> !t
+    titan.program = "train", titan.argument_allocs = [#titan.alloc_ref<transient 0>], titan.transient = [#titan.allocation<"x", !t, 0 to 9>]} {
+  // expected-error@+1 {{titan.result_allocs names no existing allocation: #titan.alloc_ref<transient 0 at[0]>}}
+  %a = titan.exp %x {titan.result_allocs = [#titan.alloc_ref<transient 0 at[0]>]} : !t -> !t
   return %a : !t
 }

@@ -58,7 +58,7 @@ protected:
   std::string message;
 };
 
-TEST_F(CacheTest, Place) {
+TEST_F(CacheTest, Directory) {
   EXPECT_EQ(Cache::directory(), base / "titan");
   setenv("XDG_CACHE_HOME", "relative", 1);
   setenv("HOME", "/somewhere", 1);

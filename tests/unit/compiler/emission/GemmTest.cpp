@@ -23,7 +23,7 @@ Tensor makeTensor(const std::string &dims, const std::map<char, int64_t> &sizes)
   int64_t count = 1;
   for (char dim : dims) {
     std::string name(1, dim);
-    tensor.operand.dims.push_back({name, Extent(Factor{name, sizes.at(dim)})});
+    tensor.operand.dims.push_back({name, SizeExpr(SizeFactor{name, sizes.at(dim)})});
     count *= sizes.at(dim);
   }
   tensor.operand.access = makeAccess("", tensor.operand.dims);
@@ -31,7 +31,7 @@ Tensor makeTensor(const std::string &dims, const std::map<char, int64_t> &sizes)
   return tensor;
 }
 
-int64_t getValue(const Extent &extent) {
+int64_t getValue(const SizeExpr &extent) {
   return extent.getValue().value();
 }
 
@@ -81,7 +81,7 @@ std::vector<double> einsum(const Tensor &a, const Tensor &b, const Tensor &c,
   std::vector<double> result(c.data.size(), 0);
   llvm::SmallVector<Loop> loops;
   for (auto [dim, size] : sizes)
-    loops.push_back({{std::string(1, dim)}, Extent(Factor{std::string(1, dim), size}), ""});
+    loops.push_back({{std::string(1, dim)}, SizeExpr(SizeFactor{std::string(1, dim), size}), ""});
   std::function<void(llvm::SmallVector<int64_t>)> walk = [&](llvm::SmallVector<int64_t> at) {
     if (at.size() == loops.size()) {
       result[getAt(c, loops, at)] += a.data[getAt(a, loops, at)] * b.data[getAt(b, loops, at)];
@@ -138,7 +138,7 @@ TEST(Gemm, ComputesTheSummation) {
 }
 
 // A weight gradient is one product: rows that lie together are one index, the left side transposed.
-TEST(Gemm, MergesWhatLiesTogether) {
+TEST(Gemm, MergesContiguousDimensions) {
   std::map<char, int64_t> sizes{{'b', 2}, {'s', 3}, {'e', 4}, {'h', 2}, {'d', 5}};
   GemmPlan plan = planGemm(makeTensor("bse", sizes).operand, makeTensor("bshd", sizes).operand,
                            makeTensor("ehd", sizes).operand);
@@ -152,7 +152,7 @@ TEST(Gemm, MergesWhatLiesTogether) {
 // Sizes that are known at launch only take part like any other.
 TEST(Gemm, MergesUnknownSizes) {
   auto dim = [](const char *name, int64_t value) {
-    return Index{name, Extent(Factor{name, value})};
+    return Index{name, SizeExpr(SizeFactor{name, value})};
   };
   auto operand = [](llvm::SmallVector<Index> dims) {
     return GemmOperand{makeAccess("", dims), dims};

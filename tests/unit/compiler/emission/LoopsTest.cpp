@@ -8,12 +8,13 @@ using namespace titan::emission;
 
 namespace {
 
-const Index kBatch{"batch", Extent(Factor{"batch", 0})}, kSeq{"seq", Extent(Factor{"seq", 8})},
-    kEmbed{"embed", Extent(Factor{"embed", 4})};
+const Index kBatch{"batch", SizeExpr(SizeFactor{"batch", 0})},
+    kSeq{"seq", SizeExpr(SizeFactor{"seq", 8})}, kEmbed{"embed", SizeExpr(SizeFactor{"embed", 4})};
 
 // Extents are equal if they are equal for every degree, however they are written.
-TEST(Extent, ComparesByValue) {
-  Extent a = Extent(Factor{"a", 6}), b = Extent(Factor{"b", 2}) * Extent(Factor{"c", 3});
+TEST(SizeExpr, ComparesByValue) {
+  SizeExpr a = SizeExpr(SizeFactor{"a", 6}),
+           b = SizeExpr(SizeFactor{"b", 2}) * SizeExpr(SizeFactor{"c", 3});
   EXPECT_TRUE(a == b);
   EXPECT_FALSE(a == kBatch.size);
   EXPECT_TRUE(kBatch.size * a == b * kBatch.size);
@@ -22,8 +23,8 @@ TEST(Extent, ComparesByValue) {
 }
 
 // Factors of one are not written; products are put in parentheses where they are factors.
-TEST(Extent, IsWrittenShort) {
-  Extent one = Extent(Factor{"group", 1}), a = Extent(Factor{"a", 6});
+TEST(SizeExpr, IsWrittenShort) {
+  SizeExpr one = SizeExpr(SizeFactor{"group", 1}), a = SizeExpr(SizeFactor{"a", 6});
   EXPECT_EQ((one * a).str(), "a");
   EXPECT_EQ(one.str(), "1");
   EXPECT_EQ(scale("i", one), "i");
@@ -54,7 +55,7 @@ TEST(Loops, WriteOffsets) {
   EXPECT_EQ(getElement(row, loops), "r[i]");
 }
 
-// What has no memory is its own offset: also of a part, and where it is one number.
+// What has no memory is its own offset: also of a shard, and where it is one number.
 TEST(Loops, IndexAccesses) {
   Access index = makeAccess("", {kSeq});
   index.isIndex = true;
@@ -66,10 +67,10 @@ TEST(Loops, IndexAccesses) {
   advance(index, "3");
   EXPECT_EQ(getElement(index, loops), "(j + 3)");
   EXPECT_EQ(getElement(index, {}), "int64_t(3)");
-  Access part = makeAccess("seq_tp_start_", {kSeq});
-  part.isIndex = true;
-  EXPECT_EQ(getElement(part, loops), "(j + seq_tp_start_)");
-  EXPECT_EQ(getElementAt(part, "at_"), "(at_ + seq_tp_start_)");
+  Access shard = makeAccess("seq_tp_start_", {kSeq});
+  shard.isIndex = true;
+  EXPECT_EQ(getElement(shard, loops), "(j + seq_tp_start_)");
+  EXPECT_EQ(getElementAt(shard, "at_"), "(at_ + seq_tp_start_)");
 }
 
 } // namespace

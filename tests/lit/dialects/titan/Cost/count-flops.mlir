@@ -7,7 +7,7 @@
 !x = !titan.tensor<f32[batch = 4, seq = 8, embed = 4]>
 module attributes {titan.sizes = {batch = 4 : i64, seq = 8 : i64}} {
   func.func @train(%x: !x, %w: !titan.tensor<f32[layers = 3, embed = 4, out = 4]>) -> !titan.tensor<f32[]> attributes {titan.program = "train"} {
-    %y = titan.repeat <layers = 3> carry(%x) slices(%w) : (!x, !titan.tensor<f32[layers = 3, embed = 4, out = 4]>) -> !x {
+    %y = titan.repeat <layers = 3> iter_args(%x) scanned(%w) : (!x, !titan.tensor<f32[layers = 3, embed = 4, out = 4]>) -> !x {
     ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %wl: !titan.tensor<f32[embed = 4, out = 4]>):
       %0 = titan.contract %c, %wl : (!x, !titan.tensor<f32[embed = 4, out = 4]>) -> !titan.tensor<f32[batch = 4, seq = 8, out = 4]>
       %1 = titan.rename %0 : !titan.tensor<f32[batch = 4, seq = 8, out = 4]> -> !x
@@ -42,7 +42,7 @@ module attributes {titan.sizes = {seq = 8 : i64}} {
 !x = !titan.tensor<f32[seq = 8, embed = 4]>
 module attributes {titan.sizes = {seq = 8 : i64}} {
   func.func @train(%dx: !x, %tokens: !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[vocab = 16, embed = 4]> attributes {titan.program = "train"} {
-    %dtable = titan.put %dx along "vocab" at %tokens : (!x, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[vocab = 16, embed = 4]>
+    %dtable = titan.scatter %dx along "vocab" at %tokens : (!x, !titan.tensor<i64[seq = 8]>) -> !titan.tensor<f32[vocab = 16, embed = 4]>
     return %dtable : !titan.tensor<f32[vocab = 16, embed = 4]>
   }
 }

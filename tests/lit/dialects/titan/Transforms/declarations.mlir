@@ -1,7 +1,7 @@
 // RUN: titan-opt --titan-add-into %s | FileCheck %s
 // RUN: titan-opt --titan-recompute-rows %s | FileCheck %s
 // RUN: titan-opt --titan-fuse-rows %s | FileCheck %s
-// RUN: titan-opt --dist-return-summands %s | FileCheck %s
+// RUN: titan-opt --dist-return-unreduced %s | FileCheck %s
 
 // Passes leave a function without a body alone.
 // CHECK: func.func private @f(!titan.tensor<f32[x = 4]>)

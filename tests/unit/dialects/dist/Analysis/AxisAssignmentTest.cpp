@@ -15,7 +15,7 @@ AxisInfo getAxis(std::vector<std::string> preference = {}) {
 /// A dimension that its axis splits in both operands is summed in parts.
 TEST(AxisAssignment, SplitsAReductionThatAllOperandsSplit) {
   Assignment got =
-      assignAxis(getMatmulRule(), {{1, 0}, {kNowhere}}, getMatmulSizes(), getAxis(), {1, 1, 1});
+      assignAxis(getMatmulRule(), {{1, 0}, {kReplicated}}, getMatmulSizes(), getAxis(), {1, 1, 1});
   EXPECT_EQ(got.kind, Assignment::Split);
   EXPECT_EQ(got.factor, 1);
 }
@@ -23,17 +23,17 @@ TEST(AxisAssignment, SplitsAReductionThatAllOperandsSplit) {
 /// One operand alone does not make a partial sum; the result's split decides.
 TEST(AxisAssignment, SplitsWhatTheResultSplits) {
   Assignment got =
-      assignAxis(getMatmulRule(), {{1, kNowhere}, {1}}, getMatmulSizes(), getAxis(), {1, 1, 1});
+      assignAxis(getMatmulRule(), {{1, kReplicated}, {1}}, getMatmulSizes(), getAxis(), {1, 1, 1});
   EXPECT_EQ(got.kind, Assignment::Split);
   EXPECT_EQ(got.factor, 2);
 }
 
 /// With neither, operands are made whole.
 TEST(AxisAssignment, SplitsNothingOtherwise) {
-  EXPECT_EQ(assignAxis(getMatmulRule(), {{1, kNowhere}, {kNowhere}}, getMatmulSizes(), getAxis(),
-                       {1, 1, 1})
+  EXPECT_EQ(assignAxis(getMatmulRule(), {{1, kReplicated}, {kReplicated}}, getMatmulSizes(),
+                       getAxis(), {1, 1, 1})
                 .kind,
-            Assignment::Nothing);
+            Assignment::Replicate);
 }
 
 /// Between a reduction and the result's dimension, the one that the map lists first wins.
@@ -56,9 +56,9 @@ TEST(AxisAssignment, PrefersByOrigin) {
 /// A factor that other axes have cut so far that this one does not divide the rest stays as it is.
 TEST(AxisAssignment, RespectsDivisibility) {
   EXPECT_EQ(
-      assignAxis(getMatmulRule(), {{0, kNowhere}, {0}}, getMatmulSizes(), getAxis(), {8, 1, 1})
+      assignAxis(getMatmulRule(), {{0, kReplicated}, {0}}, getMatmulSizes(), getAxis(), {8, 1, 1})
           .kind,
-      Assignment::Nothing);
+      Assignment::Replicate);
   EXPECT_FALSE(canSplit(1, 1, {"a", 0, {}}));
   EXPECT_TRUE(canSplit(3, 1, {"a", 0, {}}));
 }
@@ -67,40 +67,40 @@ TEST(AxisAssignment, RespectsDivisibility) {
 TEST(AxisAssignment, PassesJointlyLinearPartialSums) {
   ValueSizes sizes{{8, 8}, {8}, {true, true}};
   Assignment got =
-      assignAxis(getAddRule(), {{kPartial, kPartial}, {kNowhere}}, sizes, getAxis(), {1});
-  EXPECT_EQ(got.kind, Assignment::Pass);
+      assignAxis(getAddRule(), {{kPartial, kPartial}, {kReplicated}}, sizes, getAxis(), {1});
+  EXPECT_EQ(got.kind, Assignment::ForwardPartial);
   EXPECT_EQ(got.set, 0);
 }
 
 /// A replicated tensor must not be added to every rank's partial sum; a scalar may join as one.
 TEST(AxisAssignment, JoinsScalarsOnly) {
   EXPECT_FALSE(
-      findPassingSet(getAddRule(), {{kPartial, kNowhere}, {0}}, {{8, 8}, {8}, {true, true}}));
+      findForwardingSet(getAddRule(), {{kPartial, kReplicated}, {0}}, {{8, 8}, {8}, {true, true}}));
   EXPECT_TRUE(
-      findPassingSet(getAddRule(), {{kPartial, kNowhere}, {0}}, {{8, 1}, {8}, {true, true}}));
+      findForwardingSet(getAddRule(), {{kPartial, kReplicated}, {0}}, {{8, 1}, {8}, {true, true}}));
 }
 
 /// A product of two partial sums is not a partial sum.
 TEST(AxisAssignment, DoesNotMultiplyPartialSums) {
-  EXPECT_FALSE(findPassingSet(getMatmulRule(), {{kPartial, kPartial}, {kNowhere}},
-                              {{8, 8}, {8}, {true, true}}));
+  EXPECT_FALSE(findForwardingSet(getMatmulRule(), {{kPartial, kPartial}, {kReplicated}},
+                                 {{8, 8}, {8}, {true, true}}));
 }
 
 /// A partial sum is reduced before an operation that would make it larger, or if others use it.
 TEST(AxisAssignment, PassesOnlyWhatStaysSmallAndAlone) {
-  AxisUse use{{kPartial, kNowhere}, {kNowhere}};
-  EXPECT_FALSE(findPassingSet(getMatmulRule(), use, {{8, 8}, {64}, {true, true}}));
-  EXPECT_FALSE(findPassingSet(getMatmulRule(), use, {{8, 8}, {8}, {false, true}}));
-  EXPECT_TRUE(findPassingSet(getMatmulRule(), use, {{8, 8}, {8}, {true, true}}));
+  AxisUse use{{kPartial, kReplicated}, {kReplicated}};
+  EXPECT_FALSE(findForwardingSet(getMatmulRule(), use, {{8, 8}, {64}, {true, true}}));
+  EXPECT_FALSE(findForwardingSet(getMatmulRule(), use, {{8, 8}, {8}, {false, true}}));
+  EXPECT_TRUE(findForwardingSet(getMatmulRule(), use, {{8, 8}, {8}, {true, true}}));
 }
 
 /// Elementwise operations work on flat storage where the result is stored so.
 TEST(AxisAssignment, WorksOnFlatStorage) {
   ValueSizes sizes{{8, 8}, {8}, {true, true}};
-  EXPECT_EQ(assignAxis(getAddRule(), {{kFlat, kNowhere}, {kFlat}}, sizes, getAxis(), {1}).kind,
+  EXPECT_EQ(assignAxis(getAddRule(), {{kFlat, kReplicated}, {kFlat}}, sizes, getAxis(), {1}).kind,
             Assignment::Flat);
-  EXPECT_EQ(assignAxis(getAddRule(), {{kFlat, kFlat}, {kNowhere}}, sizes, getAxis(), {1}).kind,
-            Assignment::Nothing);
+  EXPECT_EQ(assignAxis(getAddRule(), {{kFlat, kFlat}, {kReplicated}}, sizes, getAxis(), {1}).kind,
+            Assignment::Replicate);
 }
 
 /// What must not be split is not, whatever the result wants.
@@ -108,7 +108,7 @@ TEST(AxisAssignment, NeverSplitsReplicatedFactors) {
   ShardingRule rule = getAddRule();
   rule.factors[0].kind = FactorKind::Replicated;
   EXPECT_EQ(assignAxis(rule, {{0, 0}, {0}}, {{8, 8}, {8}, {true, true}}, getAxis(), {1}).kind,
-            Assignment::Nothing);
+            Assignment::Replicate);
 }
 
 } // namespace

@@ -45,9 +45,9 @@ TEST(Buckets, StayOpen) {
 
 // Half of the bytes go ahead, and what a message has begun with stays in it.
 TEST(Buckets, HalfGoesAhead) {
-  std::vector<Exchange> made = {{1, 9, 40}, {2, 9, 30}, {5, 9, 20}, {8, 9, 10}};
-  EXPECT_EQ(halfAhead(made, kLarge, 100), 50);
-  auto buckets = chooseBuckets(made, halfAhead(made, kLarge, 100));
+  std::vector<BucketCandidate> made = {{1, 9, 40}, {2, 9, 30}, {5, 9, 20}, {8, 9, 10}};
+  EXPECT_EQ(getOverlapLimit(made, kLarge, 100), 50);
+  auto buckets = chooseBuckets(made, getOverlapLimit(made, kLarge, 100));
   ASSERT_EQ(buckets.size(), 2u);
   EXPECT_THAT(buckets[0].members, ElementsAre(0, 1));
   EXPECT_EQ(buckets[0].earliest, 2);
@@ -56,8 +56,8 @@ TEST(Buckets, HalfGoesAhead) {
 
 // Small ones are one message, and no message is larger than the limit.
 TEST(Buckets, HalvesHaveBounds) {
-  EXPECT_EQ(halfAhead({{1, 9, 40}, {2, 9, 59}}, kLarge, 100), kLarge);
-  EXPECT_EQ(halfAhead({{1, 9, 4000}, {2, 9, 4000}}, kLarge, 100), kLarge);
+  EXPECT_EQ(getOverlapLimit({{1, 9, 40}, {2, 9, 59}}, kLarge, 100), kLarge);
+  EXPECT_EQ(getOverlapLimit({{1, 9, 4000}, {2, 9, 4000}}, kLarge, 100), kLarge);
 }
 
 } // namespace

@@ -11,7 +11,7 @@ namespace {
 
 using Kind = CollectiveStep::Kind;
 
-std::vector<Kind> getKinds(const Layout &from, const Layout &to) {
+std::vector<Kind> getKinds(const ShardingByDim &from, const ShardingByDim &to) {
   std::vector<Kind> kinds;
   for (const CollectiveStep &step : planCollectives(from, to))
     kinds.push_back(step.kind);
@@ -39,7 +39,7 @@ TEST(CollectivePlan, FlatStorage) {
 /// Padded storage is cut by all axes at once, so what is partial over some of them is reduced
 /// whole.
 TEST(CollectivePlan, PaddedStorageIsCutAtOnce) {
-  auto getKindsPadded = [](const Layout &from, const Layout &to) {
+  auto getKindsPadded = [](const ShardingByDim &from, const ShardingByDim &to) {
     std::vector<Kind> kinds;
     for (const CollectiveStep &step : planCollectives(from, to, false))
       kinds.push_back(step.kind);
@@ -70,8 +70,8 @@ TEST(CollectivePlan, MovesRatherThanGathers) {
   EXPECT_THAT(getKinds({{{0, 1}, {}}}, {{{}, {0}}}), ElementsAre(Kind::AllGather, Kind::AllToAll));
 }
 
-Layout getRandomLayout(std::mt19937 &random) {
-  Layout layout{{{}, {}, {}}, {}, 0, {}};
+ShardingByDim getRandomSharding(std::mt19937 &random) {
+  ShardingByDim layout{{{}, {}, {}}, {}, 0, {}};
   for (int axis = 0; axis < 4; ++axis) {
     int place = static_cast<int>(random() % 6);
     if (place < 3)
@@ -90,10 +90,10 @@ Layout getRandomLayout(std::mt19937 &random) {
 TEST(CollectivePlan, ReachesEveryLayout) {
   std::mt19937 random(1);
   for (int i = 0; i < 5000; ++i) {
-    Layout from = getRandomLayout(random), to = getRandomLayout(random);
+    ShardingByDim from = getRandomSharding(random), to = getRandomSharding(random);
     auto steps = planCollectives(from, to, i % 2 == 0);
     EXPECT_LT(steps.size(), 20u);
-    const Layout &last = steps.empty() ? from : steps.back().after;
+    const ShardingByDim &last = steps.empty() ? from : steps.back().after;
     EXPECT_EQ(last.dims, to.dims);
     EXPECT_EQ(last.flat, to.flat);
     EXPECT_TRUE(std::is_permutation(last.partial.begin(), last.partial.end(), to.partial.begin(),

@@ -10,32 +10,32 @@ using testing::ElementsAre;
 
 namespace {
 
-FactorTensor makeTensor(std::vector<FactorDim> dims, int place = kNowhere, bool fixed = false) {
+FactorTensor makeTensor(std::vector<FactorDim> dims, int place = kReplicated, bool fixed = false) {
   return {std::move(dims), {place}, 0, fixed};
 }
 
 /// x[seq, embed], w[embed, ffn] and y[seq, ffn] of one matrix product, x and w placed as given.
 FactorGraph getMatmul(int x, int w, std::vector<std::string> preference = {}) {
   return {{{"a", 2, std::move(preference)}},
-          {makeTensor({kSeq, kEmbed}, x, x != kNowhere),
-           makeTensor({kEmbed, kFfn}, w, w != kNowhere), makeTensor({kSeq, kFfn})},
+          {makeTensor({kSeq, kEmbed}, x, x != kReplicated),
+           makeTensor({kEmbed, kFfn}, w, w != kReplicated), makeTensor({kSeq, kFfn})},
           {{getMatmulRule(), {0, 1}, {2}}}};
 }
 
 /// A split of an operand's own dimension reaches the result.
 TEST(FactorPropagation, Forward) {
-  FactorGraph graph = getMatmul(0, kNowhere);
+  FactorGraph graph = getMatmul(0, kReplicated);
   propagateFactors(graph);
-  EXPECT_THAT(graph.tensors[2].places, ElementsAre(0));
-  EXPECT_THAT(graph.tensors[1].places, ElementsAre(kNowhere));
+  EXPECT_THAT(graph.tensors[2].dimOfAxis, ElementsAre(0));
+  EXPECT_THAT(graph.tensors[1].dimOfAxis, ElementsAre(kReplicated));
 }
 
 /// A split of a summed dimension reaches the other operand.
 TEST(FactorPropagation, Sideways) {
-  FactorGraph graph = getMatmul(kNowhere, 0);
+  FactorGraph graph = getMatmul(kReplicated, 0);
   propagateFactors(graph);
-  EXPECT_THAT(graph.tensors[0].places, ElementsAre(1));
-  EXPECT_THAT(graph.tensors[2].places, ElementsAre(kNowhere));
+  EXPECT_THAT(graph.tensors[0].dimOfAxis, ElementsAre(1));
+  EXPECT_THAT(graph.tensors[2].dimOfAxis, ElementsAre(kReplicated));
 }
 
 /// Where operands disagree, the dimension that the map lists first wins; renaming axes changes
@@ -43,34 +43,34 @@ TEST(FactorPropagation, Sideways) {
 TEST(FactorPropagation, ConflictsFollowTheMap) {
   FactorGraph graph = getMatmul(0, 1, {"ffn", "seq"});
   propagateFactors(graph);
-  EXPECT_THAT(graph.tensors[2].places, ElementsAre(1));
+  EXPECT_THAT(graph.tensors[2].dimOfAxis, ElementsAre(1));
   graph = getMatmul(0, 1, {"seq", "ffn"});
   propagateFactors(graph);
-  EXPECT_THAT(graph.tensors[2].places, ElementsAre(0));
+  EXPECT_THAT(graph.tensors[2].dimOfAxis, ElementsAre(0));
 }
 
 /// A tensor waits for the dimension that the map likes best: y gets ffn from its user, not seq from
 /// x.
 TEST(FactorPropagation, WaitsForTheBestDimension) {
-  FactorGraph graph = getMatmul(0, kNowhere, {"ffn", "seq"});
+  FactorGraph graph = getMatmul(0, kReplicated, {"ffn", "seq"});
   ShardingRule rule{{{"seq", "", 8, FactorKind::Parallel, {0}, {0}},
                      {"ffn", "", 32, FactorKind::Parallel, {1}, {1}}}};
   graph.tensors.push_back(makeTensor({kSeq, kFfn}, 1, true));
   graph.nodes.push_back({rule, {2}, {3}});
   propagateFactors(graph);
-  EXPECT_THAT(graph.tensors[2].places, ElementsAre(1));
+  EXPECT_THAT(graph.tensors[2].dimOfAxis, ElementsAre(1));
 }
 
 /// Fixed tensors stay as they are, and so do dimensions that an axis does not divide.
 TEST(FactorPropagation, LeavesFixedAndIndivisible) {
-  FactorGraph graph = getMatmul(0, kNowhere);
+  FactorGraph graph = getMatmul(0, kReplicated);
   graph.tensors[2].fixed = true;
   propagateFactors(graph);
-  EXPECT_THAT(graph.tensors[2].places, ElementsAre(kNowhere));
-  graph = getMatmul(0, kNowhere);
+  EXPECT_THAT(graph.tensors[2].dimOfAxis, ElementsAre(kReplicated));
+  graph = getMatmul(0, kReplicated);
   graph.axes[0].degree = 3;
   propagateFactors(graph);
-  EXPECT_THAT(graph.tensors[2].places, ElementsAre(kNowhere));
+  EXPECT_THAT(graph.tensors[2].dimOfAxis, ElementsAre(kReplicated));
 }
 
 /// What goes into storage is computed there.
@@ -79,8 +79,8 @@ TEST(FactorPropagation, FlatStorageBackward) {
                     {makeTensor({kSeq}), makeTensor({}), makeTensor({kSeq}, kFlat, true)},
                     {{getAddRule(), {0, 1}, {2}}}};
   propagateFactors(graph);
-  EXPECT_THAT(graph.tensors[0].places, ElementsAre(kFlat));
-  EXPECT_THAT(graph.tensors[1].places, ElementsAre(kNowhere));
+  EXPECT_THAT(graph.tensors[0].dimOfAxis, ElementsAre(kFlat));
+  EXPECT_THAT(graph.tensors[1].dimOfAxis, ElementsAre(kReplicated));
 }
 
 /// Storage spreads forward through elementwise operations, and no further.
@@ -90,11 +90,11 @@ TEST(FactorPropagation, FlatStorageThroughElementwise) {
       {makeTensor({kSeq}, kFlat, true), makeTensor({kSeq}, kFlat, true), makeTensor({kSeq})},
       {{getAddRule(), {0, 1}, {2}}}};
   propagateFactors(graph);
-  EXPECT_THAT(graph.tensors[2].places, ElementsAre(kFlat));
+  EXPECT_THAT(graph.tensors[2].dimOfAxis, ElementsAre(kFlat));
   graph.tensors[2] = makeTensor({kSeq});
   graph.nodes[0].rule.isElementwise = false;
   propagateFactors(graph);
-  EXPECT_THAT(graph.tensors[2].places, ElementsAre(kNowhere));
+  EXPECT_THAT(graph.tensors[2].dimOfAxis, ElementsAre(kReplicated));
 }
 
 } // namespace

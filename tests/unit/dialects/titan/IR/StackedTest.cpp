@@ -11,8 +11,8 @@ using testing::ElementsAre;
 namespace {
 
 Stack stack(llvm::SmallVector<llvm::SmallVector<int64_t>> iterations,
-            llvm::SmallVector<int64_t> parts) {
-  return {std::move(iterations), std::move(parts)};
+            llvm::SmallVector<int64_t> segments) {
+  return {std::move(iterations), std::move(segments)};
 }
 
 } // namespace
@@ -58,8 +58,8 @@ TEST(Stacked, Attribute) {
     mlir::Attribute attribute = getStackedAttr(builder, iterations, {part});
     Stack stack = getStack(attribute, type);
     EXPECT_EQ(getStackedLevels(attribute), 1u);
-    EXPECT_EQ(hasDefaultParts(stack), part == 0);
-    EXPECT_THAT(stack.parts, ElementsAre(part));
+    EXPECT_EQ(hasDefaultSegments(stack), part == 0);
+    EXPECT_THAT(stack.segments, ElementsAre(part));
     EXPECT_THAT(stack.iterations[0], testing::ElementsAreArray(iterations[0]));
     return attribute;
   };

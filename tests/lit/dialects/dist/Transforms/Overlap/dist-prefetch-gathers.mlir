@@ -10,7 +10,7 @@ dist.mesh @mesh [#dist.axis<a = 2>]
 // CHECK-LABEL: func.func @forward
 // CHECK: %[[FIRST:.*]] = dist.layer %arg1[0]
 // CHECK: %[[F:.*]] = dist.all_gather %[[FIRST]] over ["a"] start 0
-// CHECK: %[[R:.*]]:2 = titan.repeat <layers = 3> carry(%arg0, %[[F]]) slices(%arg1)
+// CHECK: %[[R:.*]]:2 = titan.repeat <layers = 3> iter_args(%arg0, %[[F]]) scanned(%arg1)
 // CHECK-NEXT: ^bb0(%[[L:[^:]*]]: {{.*}}, %[[C:[^:]*]]: {{.*}}, %[[FL:[^:]*]]: {{.*}}, %{{[^:]*}}:
 // CHECK-NEXT: %[[G:.*]] = dist.wait 0 %[[FL]] :
 // CHECK-NEXT: %[[NEXT:.*]] = dist.layer %arg1[%[[L]] + 1]
@@ -19,7 +19,7 @@ dist.mesh @mesh [#dist.axis<a = 2>]
 // CHECK-NEXT: titan.yield %[[M]], %[[N]]
 // CHECK: return %[[R]]#0
 func.func @forward(%x: !x, %w: !w {titan.param = "w"}) -> !x {
-  %y = titan.repeat <layers = 3> carry(%x) slices(%w) : (!x, !w) -> !x {
+  %y = titan.repeat <layers = 3> iter_args(%x) scanned(%w) : (!x, !w) -> !x {
   ^bb0(%l: !i, %c: !x, %wl: !s):
     %g = dist.all_gather %wl over ["a"] : !s -> !x
     %m = titan.mul %c, %g : (!x, !x) -> !x
@@ -36,7 +36,7 @@ func.func @forward(%x: !x, %w: !w {titan.param = "w"}) -> !x {
 // CHECK: titan.yield %[[M:.*]], %{{.*}}, %[[M]] :
 // CHECK: return %[[R]]#0, %[[R]]#2
 func.func @backward(%x: !x, %w: !w {titan.param = "w"}) -> (!x, !titan.tensor<f32[layers = 3, x = 8], <[{}, {}]>>) {
-  %y, %ys = titan.repeat <layers = 3> reverse carry(%x) slices(%w) : (!x, !w) -> (!x, !titan.tensor<f32[layers = 3, x = 8], <[{}, {}]>>) {
+  %y, %ys = titan.repeat <layers = 3> reverse iter_args(%x) scanned(%w) : (!x, !w) -> (!x, !titan.tensor<f32[layers = 3, x = 8], <[{}, {}]>>) {
   ^bb0(%l: !i, %c: !x, %wl: !s):
     %g = dist.all_gather %wl over ["a"] : !s -> !x
     %m = titan.mul %c, %g : (!x, !x) -> !x
@@ -49,7 +49,7 @@ func.func @backward(%x: !x, %w: !w {titan.param = "w"}) -> (!x, !titan.tensor<f3
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: start
 func.func @others(%x: !x, %w: !w) -> !x {
-  %y = titan.repeat <layers = 3> carry(%x) slices(%w) : (!x, !w) -> !x {
+  %y = titan.repeat <layers = 3> iter_args(%x) scanned(%w) : (!x, !w) -> !x {
   ^bb0(%l: !i, %c: !x, %wl: !s):
     %g = dist.all_gather %wl over ["a"] : !s -> !x
     %m = titan.mul %c, %g : (!x, !x) -> !x
@@ -62,7 +62,7 @@ func.func @others(%x: !x, %w: !w) -> !x {
 // CHECK-LABEL: func.func @variants
 // CHECK: dist.all_gather %{{.*}} over ["a"] start 0
 // CHECK-NOT: start 1
-// CHECK: titan.repeat <layers = 3> table [0, 1, 0] carry(%arg0, %{{.*}}) slices(%arg1, %arg2 for [1])
+// CHECK: titan.repeat <layers = 3> table [0, 1, 0] iter_args(%arg0, %{{.*}}) scanned(%arg1, %arg2 for [1])
 // CHECK: dist.wait 0
 // CHECK-NEXT: dist.layer %arg1[%{{.*}} + 1]
 // CHECK-NEXT: dist.all_gather %{{.*}} over ["a"] start 0
@@ -73,7 +73,7 @@ func.func @others(%x: !x, %w: !w) -> !x {
 // CHECK: dist.all_gather %{{.*}} over ["a"] :
 !v = !titan.tensor<f32[layers.x1 = 1 of layers, x = 8], <[{}, {}] flat 1 {a}>>
 func.func @variants(%x: !x, %w: !w {titan.param = "w"}, %v: !v {titan.param = "v"}) -> !x {
-  %y = titan.repeat <layers = 3> table [0, 1, 0] carry(%x) slices(%w, %v for [1]) : (!x, !w, !v) -> !x {
+  %y = titan.repeat <layers = 3> table [0, 1, 0] iter_args(%x) scanned(%w, %v for [1]) : (!x, !w, !v) -> !x {
   ^bb0(%l: !i, %c: !x, %wl: !s):
     %g = dist.all_gather %wl over ["a"] : !s -> !x
     %m = titan.mul %c, %g : (!x, !x) -> !x
@@ -94,7 +94,7 @@ func.func @variants(%x: !x, %w: !w {titan.param = "w"}, %v: !v {titan.param = "v
 // CHECK: %[[FIRST:.*]] = dist.layer %arg1[0]
 // CHECK: %[[N:.*]] = titan.cast %[[FIRST]]
 // CHECK: %[[F:.*]] = dist.all_gather %[[N]] over ["a"] start 0
-// CHECK: titan.repeat <layers = 3> carry(%arg0, %[[F]], %[[N]]) slices(%arg1)
+// CHECK: titan.repeat <layers = 3> iter_args(%arg0, %[[F]], %[[N]]) scanned(%arg1)
 // CHECK-NEXT: ^bb0(%{{[^:]*}}: {{.*}}, %{{[^:]*}}: {{.*}}, %[[FL:[^:]*]]: {{.*}}, %[[NL:[^:]*]]: {{.*}}, %{{[^:]*}}:
 // CHECK-NEXT: %[[G:.*]] = dist.wait 0 %[[FL]] reading %[[NL]]
 // CHECK-NEXT: %[[NEXT:.*]] = dist.layer %arg1
@@ -105,7 +105,7 @@ func.func @variants(%x: !x, %w: !w {titan.param = "w"}, %v: !v {titan.param = "v
 !n = !titan.tensor<bf16[x = 8], <[{}] flat 0 {a}>>
 !b = !titan.tensor<bf16[x = 8], <[{}]>>
 func.func @casts(%x: !b, %w: !w {titan.param = "w"}) -> !b {
-  %y = titan.repeat <layers = 3> carry(%x) slices(%w) : (!b, !w) -> !b {
+  %y = titan.repeat <layers = 3> iter_args(%x) scanned(%w) : (!b, !w) -> !b {
   ^bb0(%l: !i, %c: !b, %wl: !s):
     %n = titan.cast %wl : !s -> !n
     %g = dist.all_gather %n over ["a"] : !n -> !b

@@ -40,7 +40,7 @@ func.func @atOnce(%p: !c, %x: !x) -> (!x, !x) {
 func.func @repeats(%p: !c, %x: !x) -> (!x, !s) {
   %g = dist.reduce_scatter %p over ["a"] : !c -> !s
   %e = titan.exp %x : !x -> !x
-  titan.repeat <layers = 2> carry() slices() : () -> () {
+  titan.repeat <layers = 2> iter_args() scanned() : () -> () {
   ^bb0(%l: !titan.tensor<i64[], <[]>>):
     titan.yield
   }

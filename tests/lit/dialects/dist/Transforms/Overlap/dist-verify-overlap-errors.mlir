@@ -55,7 +55,7 @@ func.func @early(%x: !a) {
 !b = !titan.tensor<f32[x = 8], <[{}]>>
 // An iteration leaves what the next one finds.
 func.func @grows(%x: !a) {
-  titan.repeat <layers = 2> carry() slices() : () -> () {
+  titan.repeat <layers = 2> iter_args() scanned() : () -> () {
   ^bb0(%l: !titan.tensor<i64[], <[]>>):
     // expected-error @+1 {{is in flight at the end of a repeat's body but not at its start}}
     %0 = dist.all_gather %x over ["t"] start 0 : !a -> !b
@@ -72,7 +72,7 @@ func.func @grows(%x: !a) {
 func.func @shrinks(%x: !a, %y: !b) {
   // expected-error @+1 {{the body of a repeat waits for and does not start again}}
   %0 = dist.all_gather %x over ["t"] start 0 : !a -> !b
-  %1 = titan.repeat <layers = 2> carry(%0) slices() : (!b) -> !b {
+  %1 = titan.repeat <layers = 2> iter_args(%0) scanned() : (!b) -> !b {
   ^bb0(%l: !titan.tensor<i64[], <[]>>, %f: !b):
     %2 = dist.wait 0 %f : (!b) -> !b
     titan.yield %2 : !b
@@ -88,7 +88,7 @@ func.func @shrinks(%x: !a, %y: !b) {
 func.func @bodies(%x: !a, %y: !b) {
   // expected-error @+1 {{the body of a repeat waits for and does not start again}}
   %0 = dist.all_gather %x over ["t"] start 0 : !a -> !b
-  %1 = titan.repeat <layers = 2> table [0, 1] carry(%0) slices() : (!b) -> !b {
+  %1 = titan.repeat <layers = 2> table [0, 1] iter_args(%0) scanned() : (!b) -> !b {
   ^bb0(%l: !titan.tensor<i64[], <[]>>, %f: !b):
     %2 = dist.wait 0 %f : (!b) -> !b
     %3 = dist.all_gather %x over ["t"] start 0 : !a -> !b

@@ -67,7 +67,7 @@ func.func @kinds(%x: !ca, %y: !cb, %z: !ma, %v: !da) -> (!r, !r, !r, !d) {
 // CHECK: dist.all_reduce %arg1 over ["a"]
 func.func @repeats(%x: !ca, %y: !ca) -> (!r, !r) {
   %0 = dist.all_reduce %x over ["a"] : !ca -> !r
-  titan.repeat <layers = 2> carry() slices() : () -> () {
+  titan.repeat <layers = 2> iter_args() scanned() : () -> () {
   ^bb0(%l: !titan.tensor<i64[], <[]>>):
     titan.yield
   }

@@ -1,7 +1,7 @@
 // RUN: titan-opt --dist-insert-reshards %s | FileCheck %s
 
 dist.mesh @mesh [#dist.axis<t = 2>]
-dist.map "t" splits ["heads", "ffn"] otherwise ["seq"] stores []
+dist.axis_rules "t" shards ["heads", "ffn"] fallback ["seq"] stores []
 
 !x = !titan.tensor<f32[seq = 8, embed = 4], <[{}, {}]>>
 !xs = !titan.tensor<f32[seq = 8, embed = 4], <[{t}, {}]>>
@@ -11,7 +11,7 @@ dist.map "t" splits ["heads", "ffn"] otherwise ["seq"] stores []
 !s = !titan.tensor<f32[], <[]>>
 
 // A contraction over a split dimension gives a partial sum; two of them are added before one reduction, to
-// what the anchor asks for.
+// what the constraint asks for.
 // CHECK-LABEL: func.func @merge
 func.func @merge(%h: !h, %w: !down) -> !xs {
   // CHECK: %[[A:.*]] = titan.contract {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{}, {}] partial sum {t}>>
@@ -21,7 +21,7 @@ func.func @merge(%h: !h, %w: !down) -> !xs {
   %2 = titan.add %0, %1 : (!x, !x) -> !x
   // CHECK: %[[R:.*]] = dist.reshard %[[S]] : {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{t}, {}]>>
   // CHECK: return %[[R]]
-  %3 = titan.anchor %2 : !x -> !xs
+  %3 = titan.sharding_constraint %2 : !x -> !xs
   return %3 : !xs
 }
 
@@ -77,12 +77,12 @@ func.func @maximum(%x: !xe) -> !titan.tensor<f32[seq = 8], <[{}]>> {
 // CHECK-LABEL: func.func @indexing
 func.func @indexing(%table: !down, %i: !titan.tensor<i64[seq = 8], <[{t}]>>, %free: !x) -> (!xs, !down, !titan.tensor<f32[rows = 6, embed = 4], <[{}, {}]>>) {
   // CHECK: %[[I:.*]] = dist.reshard %arg1 : {{.*}} -> {{.*}}<i64[seq = 8], <[{}]>>
-  // CHECK: titan.take %arg0 along "ffn" at %[[I]] : {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{}, {}] partial sum {t}>>
-  %0 = titan.take %table along "ffn" at %i : (!down, !titan.tensor<i64[seq = 8], <[{t}]>>) -> !xs
-  // CHECK: titan.put %arg2 along "ffn" at %[[I]] : {{.*}} -> {{.*}}<f32[ffn = 6, embed = 4], <[{t}, {}]>>
-  %1 = titan.put %free along "ffn" at %i : (!x, !titan.tensor<i64[seq = 8], <[{t}]>>) -> !down
-  // CHECK: titan.put {{.*}} along "rows" {{.*}} -> {{.*}}<f32[rows = 6, embed = 4], <[{}, {}] partial sum {t}>>
-  %2 = titan.put %0 along "rows" at %i : (!xs, !titan.tensor<i64[seq = 8], <[{t}]>>) -> !titan.tensor<f32[rows = 6, embed = 4], <[{}, {}]>>
+  // CHECK: titan.gather %arg0 along "ffn" at %[[I]] : {{.*}} -> {{.*}}<f32[seq = 8, embed = 4], <[{}, {}] partial sum {t}>>
+  %0 = titan.gather %table along "ffn" at %i : (!down, !titan.tensor<i64[seq = 8], <[{t}]>>) -> !xs
+  // CHECK: titan.scatter %arg2 along "ffn" at %[[I]] : {{.*}} -> {{.*}}<f32[ffn = 6, embed = 4], <[{t}, {}]>>
+  %1 = titan.scatter %free along "ffn" at %i : (!x, !titan.tensor<i64[seq = 8], <[{t}]>>) -> !down
+  // CHECK: titan.scatter {{.*}} along "rows" {{.*}} -> {{.*}}<f32[rows = 6, embed = 4], <[{}, {}] partial sum {t}>>
+  %2 = titan.scatter %0 along "rows" at %i : (!xs, !titan.tensor<i64[seq = 8], <[{t}]>>) -> !titan.tensor<f32[rows = 6, embed = 4], <[{}, {}]>>
   return %0, %1, %2 : !xs, !down, !titan.tensor<f32[rows = 6, embed = 4], <[{}, {}]>>
 }
 
@@ -91,7 +91,7 @@ func.func @indexing(%table: !down, %i: !titan.tensor<i64[seq = 8], <[{t}]>>, %fr
 func.func @gather(%x: !x, %ws: !titan.tensor<f32[layers = 2, embed = 4], <[{}, {}] flat 1 {t}>>, %v: !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>) -> !x {
   // CHECK: %[[V:.*]] = dist.reshard %arg2
   // CHECK: titan.repeat
-  %0 = titan.repeat <layers = 2> carry(%x) slices(%ws) : (!x, !titan.tensor<f32[layers = 2, embed = 4], <[{}, {}] flat 1 {t}>>) -> !x {
+  %0 = titan.repeat <layers = 2> iter_args(%x) scanned(%ws) : (!x, !titan.tensor<f32[layers = 2, embed = 4], <[{}, {}] flat 1 {t}>>) -> !x {
   // CHECK: ^bb0({{.*}}, %[[C:.*]]: {{.*}}, %[[S:.*]]: !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>)
   ^bb0(%l: !titan.tensor<i64[], <[]>>, %c: !x, %w: !titan.tensor<f32[embed = 4], <[{}] flat 0 {t}>>):
     // CHECK-NEXT: %[[W:.*]] = dist.reshard %[[S]]
@@ -110,8 +110,8 @@ func.func @gather(%x: !x, %ws: !titan.tensor<f32[layers = 2, embed = 4], <[{}, {
 // CHECK-LABEL: func.func @accumulate
 func.func @accumulate(%x: !xe, %zero: !s) -> (!s, !s) {
   // CHECK: %[[Z:.*]] = dist.reshard %arg1 : {{.*}} -> {{.*}}<f32[], <[] partial sum {t}>>
-  // CHECK: %[[R:.*]]:2 = titan.repeat <layers = 2> carry(%[[Z]], %arg1)
-  %0, %1 = titan.repeat <layers = 2> carry(%zero, %zero) slices() : (!s, !s) -> (!s, !s) {
+  // CHECK: %[[R:.*]]:2 = titan.repeat <layers = 2> iter_args(%[[Z]], %arg1)
+  %0, %1 = titan.repeat <layers = 2> iter_args(%zero, %zero) scanned() : (!s, !s) -> (!s, !s) {
   ^bb0(%l: !titan.tensor<i64[], <[]>>, %a: !s, %b: !s):
     %2 = titan.reduce sum %x : !xe -> !s
     // CHECK: titan.add {{.*}} -> {{.*}}<f32[], <[] partial sum {t}>>
@@ -175,8 +175,8 @@ func.func @narrowed_sums(%x: !titan.tensor<f32[seq = 8, embed = 4], <[{t}, {}]>>
   %1 = titan.cast %0 : !titan.tensor<f32[embed = 4], <[{}]>> -> !titan.tensor<bf16[embed = 4], <[{}]>>
   // CHECK: %[[TERMS:.*]] = titan.reduce sum
   %2 = titan.reduce sum %x : !titan.tensor<f32[seq = 8, embed = 4], <[{t}, {}]>> -> !titan.tensor<f32[embed = 4], <[{}]>>
-  // CHECK-NEXT: %[[NARROW:.*]] = titan.cast rounds_terms %[[TERMS]] : <f32[embed = 4], <[{}] partial sum {t}>> -> <bf16[embed = 4], <[{}] partial sum {t}>>
+  // CHECK-NEXT: %[[NARROW:.*]] = titan.cast round_before_reduce %[[TERMS]] : <f32[embed = 4], <[{}] partial sum {t}>> -> <bf16[embed = 4], <[{}] partial sum {t}>>
   // CHECK-NEXT: dist.reshard %[[NARROW]]
-  %3 = titan.cast rounds_terms %2 : !titan.tensor<f32[embed = 4], <[{}]>> -> !titan.tensor<bf16[embed = 4], <[{}]>>
+  %3 = titan.cast round_before_reduce %2 : !titan.tensor<f32[embed = 4], <[{}]>> -> !titan.tensor<bf16[embed = 4], <[{}]>>
   return %1, %3 : !titan.tensor<bf16[embed = 4], <[{}]>>, !titan.tensor<bf16[embed = 4], <[{}]>>
 }

@@ -2,7 +2,7 @@
 
 // Nobody would fill the padding of an input.
 dist.mesh @mesh [#dist.axis<tp = 2>]
-dist.map "tp" splits ["seq"] otherwise [] stores [] pads ["seq"]
+dist.axis_rules "tp" shards ["seq"] fallback [] stores [] pads ["seq"]
 // expected-error @+1 {{cannot be padded: argument 0 is an input of type '!titan.tensor<i64[seq = 3]>'}}
 func.func @input(%x: !titan.tensor<i64[seq = 3]> {titan.input = "tokens"}) {
   return
@@ -12,4 +12,4 @@ func.func @input(%x: !titan.tensor<i64[seq = 3]> {titan.input = "tokens"}) {
 
 dist.mesh @mesh [#dist.axis<tp = 2>]
 // expected-error @+1 {{(C3) the axis does not split "seq"}}
-dist.map "tp" splits ["vocab"] otherwise [] stores [] pads ["seq"]
+dist.axis_rules "tp" shards ["vocab"] fallback [] stores [] pads ["seq"]

@@ -16,7 +16,7 @@
 // CHECK: %[[KNOWN:.*]] = titan.select {{.*}}, %[[EXP]],
 // CHECK-NEXT: titan.reduce sum %[[KNOWN]]
 dist.mesh @mesh [#dist.axis<tp = 2>]
-dist.map "tp" splits ["vocab"] otherwise [] stores [] pads ["vocab"]
+dist.axis_rules "tp" shards ["vocab"] fallback [] stores [] pads ["vocab"]
 func.func @reductions(%x: !titan.tensor<f32[vocab = 7]>, %two: !titan.tensor<f32[]>)
     -> (!titan.tensor<f32[]>, !titan.tensor<f32[]>, !titan.tensor<f32[]>) {
   %y = titan.mul %x, %two : (!titan.tensor<f32[vocab = 7]>, !titan.tensor<f32[]>) -> !titan.tensor<f32[vocab = 7]>
@@ -33,17 +33,17 @@ func.func @reductions(%x: !titan.tensor<f32[vocab = 7]>, %two: !titan.tensor<f32
 // dimension is as long as all axes together demand, also under the name that renames it.
 // CHECK-LABEL: func.func @indices(
 // CHECK-NOT: titan.select
-// CHECK: titan.take {{.*}}embed = 4, vocab = 12]>, {{.*}} -> !titan.tensor<f32[seq = 2, embed = 4]>
-// CHECK: titan.put {{.*}} -> !titan.tensor<f32[vocab = 12]>
+// CHECK: titan.gather {{.*}}embed = 4, vocab = 12]>, {{.*}} -> !titan.tensor<f32[seq = 2, embed = 4]>
+// CHECK: titan.scatter {{.*}} -> !titan.tensor<f32[vocab = 12]>
 // CHECK-NEXT: titan.rename {{.*}} -> <f32[keys = 12 of vocab]>
 // CHECK-NEXT: titan.reduce sum
 dist.mesh @mesh [#dist.axis<tp = 2>, #dist.axis<zp = 3>]
-dist.map "tp" splits ["vocab"] otherwise [] stores [] pads ["vocab"]
-dist.map "zp" splits [] otherwise ["vocab"] stores []
+dist.axis_rules "tp" shards ["vocab"] fallback [] stores [] pads ["vocab"]
+dist.axis_rules "zp" shards [] fallback ["vocab"] stores []
 func.func @indices(%x: !titan.tensor<f32[embed = 4, vocab = 7]>, %i: !titan.tensor<i64[seq = 2]>, %v: !titan.tensor<f32[seq = 2]>)
     -> (!titan.tensor<f32[seq = 2, embed = 4]>, !titan.tensor<f32[]>) {
-  %row = titan.take %x along "vocab" at %i : (!titan.tensor<f32[embed = 4, vocab = 7]>, !titan.tensor<i64[seq = 2]>) -> !titan.tensor<f32[seq = 2, embed = 4]>
-  %p = titan.put %v along "vocab" at %i : (!titan.tensor<f32[seq = 2]>, !titan.tensor<i64[seq = 2]>) -> !titan.tensor<f32[vocab = 7]>
+  %row = titan.gather %x along "vocab" at %i : (!titan.tensor<f32[embed = 4, vocab = 7]>, !titan.tensor<i64[seq = 2]>) -> !titan.tensor<f32[seq = 2, embed = 4]>
+  %p = titan.scatter %v along "vocab" at %i : (!titan.tensor<f32[seq = 2]>, !titan.tensor<i64[seq = 2]>) -> !titan.tensor<f32[vocab = 7]>
   %k = titan.rename %p : !titan.tensor<f32[vocab = 7]> -> !titan.tensor<f32[keys = 7 of vocab]>
   %s = titan.reduce sum %k : !titan.tensor<f32[keys = 7 of vocab]> -> !titan.tensor<f32[]>
   return %row, %s : !titan.tensor<f32[seq = 2, embed = 4]>, !titan.tensor<f32[]>
@@ -61,7 +61,7 @@ func.func @indices(%x: !titan.tensor<f32[embed = 4, vocab = 7]>, %i: !titan.tens
 // CHECK-NEXT: %[[OUT:.*]] = titan.slice %[[SQUARES]]
 // CHECK-NEXT: return %[[OUT]] : !titan.tensor<f32[vocab = 7]>
 dist.mesh @mesh [#dist.axis<tp = 2>]
-dist.map "tp" splits ["vocab"] otherwise [] stores [] pads ["vocab"]
+dist.axis_rules "tp" shards ["vocab"] fallback [] stores [] pads ["vocab"]
 func.func @order(%x: !titan.tensor<f32[vocab = 7]>) -> !titan.tensor<f32[vocab = 7]> {
   %y = titan.cumulative_sum %x along "vocab" : !titan.tensor<f32[vocab = 7]> -> !titan.tensor<f32[vocab = 7]>
   %z = titan.mul %y, %y : (!titan.tensor<f32[vocab = 7]>, !titan.tensor<f32[vocab = 7]>) -> !titan.tensor<f32[vocab = 7]>
@@ -81,10 +81,10 @@ func.func @order(%x: !titan.tensor<f32[vocab = 7]>) -> !titan.tensor<f32[vocab =
 // CHECK: titan.yield %[[ZEROED]]
 // CHECK: titan.slice {{.*}} dim "ffn"
 dist.mesh @mesh [#dist.axis<tp = 2>]
-dist.map "tp" splits ["ffn", "embed"] otherwise [] stores [] pads ["ffn", "embed"]
+dist.axis_rules "tp" shards ["ffn", "embed"] fallback [] stores [] pads ["ffn", "embed"]
 func.func @repeat(%x: !titan.tensor<f32[ffn = 5]>, %w: !titan.tensor<f32[layers = 3, ffn = 5, embed = 4]>)
     -> (!titan.tensor<f32[ffn = 5]>, !titan.tensor<f32[layers = 3, embed = 4]>) {
-  %y, %z = titan.repeat <layers = 3> carry(%x) slices(%w) : (!titan.tensor<f32[ffn = 5]>, !titan.tensor<f32[layers = 3, ffn = 5, embed = 4]>)
+  %y, %z = titan.repeat <layers = 3> iter_args(%x) scanned(%w) : (!titan.tensor<f32[ffn = 5]>, !titan.tensor<f32[layers = 3, ffn = 5, embed = 4]>)
       -> (!titan.tensor<f32[ffn = 5]>, !titan.tensor<f32[layers = 3, embed = 4]>) {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !titan.tensor<f32[ffn = 5]>, %s: !titan.tensor<f32[ffn = 5, embed = 4]>):
     %e = titan.exp %c : <f32[ffn = 5]> -> <f32[ffn = 5]>

@@ -15,7 +15,7 @@ func.func @train(%w: !titan.tensor<f32[layers = 6, x = 8, y = 4], <[{}, {}, {}] 
                  %z: !titan.tensor<f32[x = 8, y = 4], <[{}, {}] partial sum {r, t}>>,
                  %v: !titan.tensor<f32[x = 8, y = 4], <[{t}, {}]>>,
                  %u: !titan.tensor<f32[x = 8, y = 4], <[{}, {}]>>) {
-  titan.repeat <layers = 6> carry() slices(%w) : (!titan.tensor<f32[layers = 6, x = 8, y = 4], <[{}, {}, {}] flat 1 {r}>>) -> () {
+  titan.repeat <layers = 6> iter_args() scanned(%w) : (!titan.tensor<f32[layers = 6, x = 8, y = 4], <[{}, {}, {}] flat 1 {r}>>) -> () {
   ^bb0(%l: !titan.tensor<i64[], <[]>>, %s: !titan.tensor<f32[x = 8, y = 4], <[{}, {}] flat 0 {r}>>):
     %0 = dist.all_gather %s over ["r"] : !titan.tensor<f32[x = 8, y = 4], <[{}, {}] flat 0 {r}>> -> !titan.tensor<f32[x = 8, y = 4], <[{}, {}]>> loc("w"("net.titan":7:3))
     titan.yield

@@ -20,7 +20,7 @@
 #b = loc("b"("net.titan":7:3))
 #s = loc("s"("net.titan":8:3))
 dist.mesh @mesh [#dist.axis<t = 2>]
-dist.map "t" splits ["ffn"] otherwise ["seq", "embed", "keys"] stores []
+dist.axis_rules "t" shards ["ffn"] fallback ["seq", "embed", "keys"] stores []
 func.func @train(%x: !titan.tensor<f32[seq = 8, embed = 4], <[{t}, {}]>> loc(#x),
                  %w: !titan.tensor<f32[embed = 4, ffn = 6], <[{}, {t}]>> loc(#w),
                  %a: !titan.tensor<f32[embed = 4, keys = 6], <[{t}, {}]>> loc(#a),

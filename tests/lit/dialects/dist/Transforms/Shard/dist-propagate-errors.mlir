@@ -23,7 +23,7 @@ func.func @number(%n: i64) {
 
 // Two splits of one product by one axis whose map lists neither dimension: it says so, with both origins.
 dist.mesh @mesh [#dist.axis<t = 2>]
-dist.map "t" splits [] otherwise [] stores []
+dist.axis_rules "t" shards [] fallback [] stores []
 func.func @silent(
     // expected-note @+1 {{`seq` is split here}}
     %x: !titan.tensor<f32[seq = 8, embed = 4], <[{t}, {}]>>,

@@ -1,7 +1,7 @@
 // RUN: titan-opt --dist-propagate %s | FileCheck %s
 
 dist.mesh @mesh [#dist.axis<t = 2>]
-dist.map "t" splits ["ffn"] otherwise ["seq"] stores []
+dist.axis_rules "t" shards ["ffn"] fallback ["seq"] stores []
 
 // A split goes forward through the operations that keep the dimension.
 // CHECK-LABEL: func.func @forward
@@ -38,12 +38,12 @@ func.func @tables(%a: !titan.tensor<i64[seq = 8], <[{t}]>>, %b: !titan.tensor<i6
 // CHECK-LABEL: func.func @residual
 func.func @residual(%x: !titan.tensor<f32[seq = 8], <[{t}]>>) {
   // CHECK: titan.repeat {{.*}} -> ({{.*}}<f32[seq = 8], <[{t}]>>, {{.*}}<f32[layers = 2, seq = 8], <[{}, {t}]>>)
-  %0, %1 = titan.repeat <layers = 2> carry(%x) slices() : (!titan.tensor<f32[seq = 8], <[{t}]>>) -> (!titan.tensor<f32[seq = 8], <[{t}]>>, !titan.tensor<f32[layers = 2, seq = 8]>) {
+  %0, %1 = titan.repeat <layers = 2> iter_args(%x) scanned() : (!titan.tensor<f32[seq = 8], <[{t}]>>) -> (!titan.tensor<f32[seq = 8], <[{t}]>>, !titan.tensor<f32[layers = 2, seq = 8]>) {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !titan.tensor<f32[seq = 8], <[{t}]>>):
     %2 = titan.tanh %c : !titan.tensor<f32[seq = 8], <[{t}]>> -> !titan.tensor<f32[seq = 8]>
     titan.yield %c, %2 : !titan.tensor<f32[seq = 8], <[{t}]>>, !titan.tensor<f32[seq = 8]>
   }
-  titan.repeat <layers = 2> reverse carry() slices(%1) : (!titan.tensor<f32[layers = 2, seq = 8]>) -> () {
+  titan.repeat <layers = 2> reverse iter_args() scanned(%1) : (!titan.tensor<f32[layers = 2, seq = 8]>) -> () {
   // CHECK: ^bb0(%{{.*}}, %{{.*}}: !titan.tensor<f32[seq = 8], <[{t}]>>)
   ^bb0(%l: !titan.tensor<i64[]>, %s: !titan.tensor<f32[seq = 8]>):
     titan.yield

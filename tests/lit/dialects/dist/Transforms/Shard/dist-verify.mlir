@@ -50,7 +50,7 @@ dist.mesh @mesh [#dist.axis<a = 2>]
 // expected-note @+1 {{the operand is '!titan.tensor<f32[x = 8], <[{}]>>'}}
 func.func @mixed(%x: !titan.tensor<f32[x = 8], <[{a}]>>, %y: !titan.tensor<f32[x = 8], <[{}]>>) {
   // expected-note @+2 {{it gives}}
-  // expected-error @+1 {{it splits 'x' over axis 'a', but operand 1 lies otherwise}}
+  // expected-error @+1 {{it splits 'x' over axis 'a', but operand 1 has another sharding}}
   %0 = titan.add %x, %y : (!titan.tensor<f32[x = 8], <[{a}]>>, !titan.tensor<f32[x = 8], <[{}]>>) -> !titan.tensor<f32[x = 8], <[{a}]>>
   return
 }
@@ -66,7 +66,7 @@ dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @attention(%q: !q, %k: !k) {
   %0, %1 = titan.attention %q, %k, %k along "seq" head "head" {scale = 1.0} : (!q, !k, !k) -> (!q, !lse)
   // expected-note @+2 {{it gives}}
-  // expected-error @+1 {{it splits 'seq' over axis 'a', but operand 1 lies otherwise}}
+  // expected-error @+1 {{it splits 'seq' over axis 'a', but operand 1 has another sharding}}
   %2, %3 = titan.attention %q, %q, %q along "seq" head "head" {scale = 1.0} : (!q, !q, !q) -> (!q, !lse)
   return
 }
@@ -98,7 +98,7 @@ func.func @flat(%x: !titan.tensor<f32[x = 8], <[{}] flat 0 {a}>>, %y: !titan.ten
 // Nothing of the phase is left over.
 func.func @left(%x: !titan.tensor<f32[x = 8], <[{}]>>) {
   // expected-error @+1 {{is left after the shard phase}}
-  %0 = titan.anchor %x : !titan.tensor<f32[x = 8], <[{}]>> -> !titan.tensor<f32[x = 8], <[{}]>>
+  %0 = titan.sharding_constraint %x : !titan.tensor<f32[x = 8], <[{}]>> -> !titan.tensor<f32[x = 8], <[{}]>>
   return
 }
 
@@ -114,7 +114,7 @@ func.func @silent(%x: !titan.tensor<f32[x = 8]>) {
 
 // Dimensions are split evenly.
 dist.mesh @mesh [#dist.axis<a = 3>]
-// expected-error @+1 {{dimension "x" of size 8 is split into 3 parts}}
+// expected-error @+1 {{dimension "x" of size 8 is not divisible by its degree 3}}
 func.func @uneven(%x: !titan.tensor<f32[x = 8], <[{a}]>>) {
   return
 }
@@ -124,8 +124,8 @@ func.func @uneven(%x: !titan.tensor<f32[x = 8], <[{a}]>>) {
 // What a repeat carries does not change its layout on the way.
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @carried(%x: !titan.tensor<f32[x = 8], <[{a}]>>) {
-  // expected-error @+1 {{carries value 0 in different layouts}}
-  %0 = titan.repeat <layers = 2> carry(%x) slices() : (!titan.tensor<f32[x = 8], <[{a}]>>) -> !titan.tensor<f32[x = 8], <[{}]>> {
+  // expected-error @+1 {{carries value 0 with different shardings}}
+  %0 = titan.repeat <layers = 2> iter_args(%x) scanned() : (!titan.tensor<f32[x = 8], <[{a}]>>) -> !titan.tensor<f32[x = 8], <[{}]>> {
   ^bb0(%l: !titan.tensor<i64[], <[]>>, %c: !titan.tensor<f32[x = 8], <[{a}]>>):
     // expected-note @+1 {{it starts as}}
     titan.yield %c : !titan.tensor<f32[x = 8], <[{a}]>>
@@ -139,7 +139,7 @@ func.func @carried(%x: !titan.tensor<f32[x = 8], <[{a}]>>) {
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @stack(%x: !titan.tensor<f32[layers = 2, x = 8], <[{a}, {}]>>) {
   // expected-error @+1 {{has a stack whose first dimension is split}}
-  titan.repeat <layers = 2> carry() slices(%x) : (!titan.tensor<f32[layers = 2, x = 8], <[{a}, {}]>>) -> () {
+  titan.repeat <layers = 2> iter_args() scanned(%x) : (!titan.tensor<f32[layers = 2, x = 8], <[{a}, {}]>>) -> () {
   ^bb0(%l: !titan.tensor<i64[], <[]>>, %s: !titan.tensor<f32[x = 8], <[{}]>>):
     titan.yield
   }
@@ -160,7 +160,7 @@ func.func @returned(%x: !titan.tensor<f32[x = 8], <[{}] partial sum {a}>>) -> !t
 // Unless ranks may give their summands.
 dist.mesh @mesh [#dist.axis<a = 2>]
 func.func @summands(%x: !titan.tensor<f32[], <[] partial sum {a}>>)
-    -> (!titan.tensor<f32[], <[] partial sum {a}>> {titan.output = "own_loss", titan.summands}) {
+    -> (!titan.tensor<f32[], <[] partial sum {a}>> {titan.output = "local_loss", titan.unreduced}) {
   return %x : !titan.tensor<f32[], <[] partial sum {a}>>
 }
 
@@ -169,7 +169,7 @@ func.func @summands(%x: !titan.tensor<f32[], <[] partial sum {a}>>)
 // Padded storage is cut once: 6 elements on 4 ranks are chunks of 2, but halves of halves are not.
 dist.mesh @mesh [#dist.axis<a = 2>, #dist.axis<b = 2>]
 func.func @padded(%x: !titan.tensor<f32[x = 6], <[{}] flat 0 {a}>>) {
-  // expected-error @+1 {{cuts storage that needs padding further}}
+  // expected-error @+1 {{shards padded flat storage further}}
   %0 = dist.local_slice %x over ["b"] : !titan.tensor<f32[x = 6], <[{}] flat 0 {a}>> -> !titan.tensor<f32[x = 6], <[{}] flat 0 {a, b}>>
   return
 }

@@ -13,13 +13,13 @@
 
 //--- heads.mlir
 dist.mesh @mesh [#dist.axis<r = 2>, #dist.axis<t = 2>]
-dist.map "r" splits ["batch"] otherwise [] stores ["params", "optimizer"]
-dist.map "t" splits ["heads", "inner", "vocab"] otherwise ["seq"] stores []
+dist.axis_rules "r" shards ["batch"] fallback [] stores ["params", "optimizer"]
+dist.axis_rules "t" shards ["heads", "inner", "vocab"] fallback ["seq"] stores []
 //--- positions.mlir
 dist.mesh @mesh [#dist.axis<r = 2>, #dist.axis<t = 2>]
-dist.map "r" splits ["seq"] otherwise [] stores ["grads"]
-dist.map "t" splits ["keys", "batch"] otherwise [] stores ["params", "grads", "optimizer"]
+dist.axis_rules "r" shards ["seq"] fallback [] stores ["grads"]
+dist.axis_rules "t" shards ["keys", "batch"] fallback [] stores ["params", "grads", "optimizer"]
 //--- features.mlir
 dist.mesh @mesh [#dist.axis<r = 2>, #dist.axis<t = 2>]
-dist.map "r" splits ["embed"] otherwise [] stores []
-dist.map "t" splits ["pair", "inner", "head"] otherwise ["embed"] stores ["params", "grads", "optimizer"]
+dist.axis_rules "r" shards ["embed"] fallback [] stores []
+dist.axis_rules "t" shards ["pair", "inner", "head"] fallback ["embed"] stores ["params", "grads", "optimizer"]

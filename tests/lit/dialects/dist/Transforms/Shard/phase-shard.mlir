@@ -60,21 +60,21 @@
 
 //--- replicas.mlir
 dist.mesh @mesh [#dist.axis<axis_outer = 2>]
-dist.map "axis_outer" splits ["batch"] otherwise [] stores []
+dist.axis_rules "axis_outer" shards ["batch"] fallback [] stores []
 //--- stored.mlir
 dist.mesh @mesh [#dist.axis<axis_store = auto>]
-dist.map "axis_store" splits ["batch"] otherwise [] stores ["params", "grads", "optimizer"]
+dist.axis_rules "axis_store" shards ["batch"] fallback [] stores ["params", "grads", "optimizer"]
 //--- state.mlir
 dist.mesh @mesh [#dist.axis<axis_store = 2>]
-dist.map "axis_store" splits ["batch"] otherwise [] stores ["optimizer"]
+dist.axis_rules "axis_store" shards ["batch"] fallback [] stores ["optimizer"]
 //--- tensor.mlir
 dist.mesh @mesh [#dist.axis<axis_inner = 2>]
-dist.map "axis_inner" splits ["heads", "group", "ffn", "vocab"] otherwise ["seq"] stores []
+dist.axis_rules "axis_inner" shards ["heads", "group", "ffn", "vocab"] fallback ["seq"] stores []
 //--- cube.mlir
 dist.mesh @mesh [#dist.axis<axis_outer = 2>, #dist.axis<axis_store = 2>, #dist.axis<axis_inner = 2>]
-dist.map "axis_outer" splits ["batch"] otherwise [] stores []
-dist.map "axis_store" splits ["batch"] otherwise [] stores ["params", "grads", "optimizer"]
-dist.map "axis_inner" splits ["heads", "group", "ffn", "vocab"] otherwise ["seq"] stores []
+dist.axis_rules "axis_outer" shards ["batch"] fallback [] stores []
+dist.axis_rules "axis_store" shards ["batch"] fallback [] stores ["params", "grads", "optimizer"]
+dist.axis_rules "axis_inner" shards ["heads", "group", "ffn", "vocab"] fallback ["seq"] stores []
 //--- features.mlir
 dist.mesh @mesh [#dist.axis<wide = 2>]
-dist.map "wide" splits ["embed"] otherwise [] stores []
+dist.axis_rules "wide" shards ["embed"] fallback [] stores []

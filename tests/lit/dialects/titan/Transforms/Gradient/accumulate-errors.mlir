@@ -4,9 +4,9 @@
 !x = !titan.tensor<f32[batch = 8]>
 
 // Equal parts alone.
-// expected-error @below {{cannot cut `batch` of argument 0 into 3 equal parts}}
+// expected-error @below {{cannot slice `batch` of argument 0 into 3 equal microbatches}}
 func.func @train(%x: !x {titan.input = "x"}) -> !s
-    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 3 : i64}} {
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 3 : i64}} {
   %sum = titan.reduce sum %x : !x -> !s
   return %sum : !s
 }
@@ -18,10 +18,10 @@ func.func @train(%x: !x {titan.input = "x"}) -> !s
 
 // A mean over the batch that every sample is compared with: no part can start before all have ended.
 func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
-    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 2 : i64}} {
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
   %y = titan.mul %x, %w : (!x, !s) -> !x
   %sum = titan.reduce sum %y : !x -> !s
-  // expected-error @below {{needs the whole batch at once, so the step cannot be computed a part of `batch` at a time}}
+  // expected-error @below {{needs the whole batch at once, so the step cannot be split into microbatches of `batch`}}
   %z = titan.sub %y, %sum : (!x, !s) -> !x
   %r = titan.reduce sum %z : !x -> !s
   return %r : !s
@@ -34,7 +34,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
 
 // The largest of all samples is no sum.
 func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
-    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 2 : i64}} {
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
   %y = titan.mul %x, %w : (!x, !s) -> !x
   // expected-error @below {{needs the whole batch at once}}
   %max = titan.reduce max %y : !x -> !s
@@ -48,8 +48,8 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
 
 // Normalising by the batch between layers.
 func.func @train(%x: !x {titan.input = "x"}, %w: !titan.tensor<f32[layers = 3]> {titan.param = "w", titan.stacked}) -> !s
-    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 2 : i64}} {
-  %y = titan.repeat <layers = 3> carry(%x) slices(%w) : (!x, !titan.tensor<f32[layers = 3]>) -> !x {
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
+  %y = titan.repeat <layers = 3> iter_args(%x) scanned(%w) : (!x, !titan.tensor<f32[layers = 3]>) -> !x {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %wl: !s):
     %sum = titan.reduce sum %c : !x -> !s
     // expected-error @below {{needs the whole batch at once}}
@@ -68,10 +68,10 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !titan.tensor<f32[layers = 3]> 
 // What is kept of a layer is a square of a sum, times what the layers carry: no sum, so nothing that a repeat behind the
 // parts could take.
 func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> (!s, !titan.tensor<f32[layers = 3]>)
-    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 2 : i64}} {
-  // expected-error @below {{needs a sum over the whole batch together with a value that it carries}}
-  %y, %z, %stack = titan.repeat <layers = 3> carry(%x, %w) slices() : (!x, !s) -> (!x, !s, !titan.tensor<f32[layers = 3]>) {
-  // expected-note @below {{the carried value}}
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
+  // expected-error @below {{needs a sum over the whole batch together with an iteration argument}}
+  %y, %z, %stack = titan.repeat <layers = 3> iter_args(%x, %w) scanned() : (!x, !s) -> (!x, !s, !titan.tensor<f32[layers = 3]>) {
+  // expected-note @below {{the iteration argument}}
   ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %v: !s):
     %u = titan.tanh %v : !s -> !s
     %d = titan.mul %c, %v : (!x, !s) -> !x
@@ -91,7 +91,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> (!s,
 // What comes out must be whole.
 // expected-error @below {{returns a value with the dimension `batch`, which is never whole}}
 func.func @train(%x: !x {titan.input = "x"}) -> !x
-    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 2 : i64}} {
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
   %y = titan.neg %x : !x -> !x
   return %y : !x
 }

@@ -8,7 +8,7 @@
 // complete stands behind: here the square of the sum, as of a gradient for the norm.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: %[[X:.*]]: !titan.tensor<f32[microbatches = 2, batch = 4, embed = 4]>
-// CHECK: %[[LOOP:.*]] = titan.repeat <microbatches = 2> carry(%{{.*}}) slices(%[[X]])
+// CHECK: %[[LOOP:.*]] = titan.repeat <microbatches = 2> iter_args(%{{.*}}) scanned(%[[X]])
 // CHECK: ^bb0(%{{.*}}: !titan.tensor<i64[]>, %[[SUM:.*]]: !titan.tensor<f32[embed = 4]>, %[[PART:.*]]: !titan.tensor<f32[batch = 4, embed = 4]>):
 // CHECK: %[[Y:.*]] = titan.mul %[[PART]], %{{.*}} -> !titan.tensor<f32[batch = 4, embed = 4]>
 // CHECK: %[[R:.*]] = titan.reduce sum %[[Y]]
@@ -18,7 +18,7 @@
 // CHECK: titan.contract %[[LOOP]], %[[LOOP]]
 // CHECK-NOT: titan.accumulate
 func.func @train(%x: !x {titan.input = "x"}, %w: !v {titan.param = "w"}) -> !s
-    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 2 : i64}} {
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
   %half = titan.constant 5.0e-01 : !s
   %y = titan.mul %x, %w : (!x, !v) -> !x
   %r = titan.reduce sum %y : !x -> !v
@@ -39,7 +39,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !v {titan.param = "w"}) -> !s
 // CHECK: titan.repeat <microbatches = 4>
 // CHECK: titan.div %{{.*}}, %[[COUNT]]
 func.func @train(%valid: !x {titan.input = "valid"}, %w: !s {titan.param = "w"}) -> !s
-    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 4 : i64}} {
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 4 : i64}} {
   %count = titan.reduce sum %valid : !x -> !s
   %y = titan.mul %valid, %w : (!x, !s) -> !x
   %z = titan.div %y, %count : (!x, !s) -> !x
@@ -55,13 +55,13 @@ func.func @train(%valid: !x {titan.input = "valid"}, %w: !s {titan.param = "w"})
 // Layers run inside of the parts: what they carry is cut, what their backward adds up is a sum.
 // CHECK-LABEL: func.func @train
 // CHECK: titan.repeat <microbatches = 2>
-// CHECK: titan.repeat <layers = 3> carry(%{{.*}}) slices(%{{.*}}) : (!titan.tensor<f32[batch = 4]>
+// CHECK: titan.repeat <layers = 3> iter_args(%{{.*}}) scanned(%{{.*}}) : (!titan.tensor<f32[batch = 4]>
 // CHECK: titan.add
 // CHECK: titan.yield
 func.func @train(%x: !x {titan.input = "x"}, %w: !titan.tensor<f32[layers = 3]> {titan.param = "w", titan.stacked}) -> (!s, !s)
-    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 2 : i64}} {
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
   %zero = titan.constant 0.0 : !s
-  %y, %d = titan.repeat <layers = 3> carry(%x, %zero) slices(%w)
+  %y, %d = titan.repeat <layers = 3> iter_args(%x, %zero) scanned(%w)
       : (!x, !s, !titan.tensor<f32[layers = 3]>) -> (!x, !s) {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %g: !s, %wl: !s):
     %n = titan.mul %c, %wl : (!x, !s) -> !x
@@ -87,7 +87,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !titan.tensor<f32[layers = 3]> 
 // CHECK: ^bb0(%[[AT:[^:]*]]: !titan.tensor<i64[]>
 // CHECK: titan.random uniform "a" keys(%{{.*}}, %[[AT]]) : {{.*}} -> !titan.tensor<f32[batch = 4]>
 func.func @train(%x: !x {titan.input = "x"}, %seed: !i {titan.scalar = "seed"}, %w: !v {titan.param = "w"}) -> (!s, !v)
-    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 2 : i64}} {
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
   %a = titan.random uniform "a" keys(%seed) : (!i) -> !x
   %b = titan.random normal "b" keys(%seed) : (!i) -> !v
   %y = titan.mul %x, %a : (!x, !x) -> !x
@@ -106,10 +106,10 @@ func.func @train(%x: !x {titan.input = "x"}, %seed: !i {titan.scalar = "seed"}, 
 // are added up over the parts; a repeat of the same layers behind the loop does the rest, from slices of its own.
 // CHECK-LABEL: func.func @train
 // CHECK: %[[LOOP:.*]]:2 = titan.repeat <microbatches = 2>
-// CHECK: titan.repeat <layers = 3> table [0, 1, 0] carry(%{{.*}}) slices(%{{.*}}) stacks([0]) :
+// CHECK: titan.repeat <layers = 3> table [0, 1, 0] iter_args(%{{.*}}) scanned(%{{.*}}) stacked([0]) :
 // CHECK: %[[SUM:.*]] = titan.reduce sum
 // CHECK-NEXT: titan.yield %{{.*}}, %[[SUM]] :
-// CHECK: %[[NEXT:.*]] = titan.repeat <layers = 3> table [0, 1, 0] carry() slices(%[[KEPT:.*]] for [0], %[[LOOP]]#0 for [0]) stacks([0]) :
+// CHECK: %[[NEXT:.*]] = titan.repeat <layers = 3> table [0, 1, 0] iter_args() scanned(%[[KEPT:.*]] for [0], %[[LOOP]]#0 for [0]) stacked([0]) :
 // CHECK: ^bb0(%{{.*}}: !titan.tensor<i64[]>, %[[OLD:.*]]: !titan.tensor<f32[]>, %[[WHOLE:.*]]: !titan.tensor<f32[]>):
 // CHECK: %[[LESS:.*]] = titan.mul %[[OLD]], %{{.*}}
 // CHECK: %[[SQUARE:.*]] = titan.mul %[[WHOLE]], %[[WHOLE]]
@@ -120,8 +120,8 @@ func.func @train(%x: !x {titan.input = "x"}, %seed: !i {titan.scalar = "seed"}, 
 // CHECK: return %{{.*}}, %[[NEXT]]
 func.func @train(%x: !x {titan.input = "x"}, %kept: !b {titan.param = "kept", titan.buffer, titan.stacked = [array<i64: 0, 2>]})
     -> (!s {titan.output = "loss"}, !b {titan.updates = 1, titan.stacked = [array<i64: 0, 2>]})
-    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 2 : i64}} {
-  %y, %next = titan.repeat <layers = 3> table [0, 1, 0] carry(%x) slices(%kept for [0]) stacks([0]) : (!x, !b) -> (!x, !b) {
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
+  %y, %next = titan.repeat <layers = 3> table [0, 1, 0] iter_args(%x) scanned(%kept for [0]) stacked([0]) : (!x, !b) -> (!x, !b) {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %old: !s):
     %d = titan.tanh %c : !x -> !x
     %half = titan.constant 5.0e-01 : !s

@@ -13,7 +13,7 @@
 // CHECK: %[[OWN:.*]] = titan.iota : <i64[batch = 2]>
 // CHECK: titan.add %[[OWN]], %{{.*}} : (!titan.tensor<i64[batch = 2]>, !titan.tensor<i64[]>)
 func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
-    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 4 : i64}} {
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 4 : i64}} {
   %y = titan.mul %x, %w : (!x, !s) -> !x
   %r = titan.rotary %y along "batch" dim "head" {theta = 100.0} : !x -> !x
   %i = titan.iota : !titan.tensor<i64[batch = 8]>
@@ -31,10 +31,10 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
 
 // A sum into elements of the batch would put the same ones into every part.
 func.func @train(%x: !x {titan.input = "x"}, %w: !titan.tensor<f32[rows = 8]> {titan.param = "w"}) -> !s
-    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 2 : i64}} {
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
   %at = titan.iota : !i
-  // expected-error @below {{depends on the index along `batch`, so the step cannot be computed a part of it at a time}}
-  %put = titan.put %w along "batch" at %at : (!titan.tensor<f32[rows = 8]>, !i) -> !x
+  // expected-error @below {{depends on the index along `batch`, so the step cannot be split into microbatches of it}}
+  %put = titan.scatter %w along "batch" at %at : (!titan.tensor<f32[rows = 8]>, !i) -> !x
   %y = titan.mul %x, %put : (!x, !x) -> !x
   %sum = titan.reduce sum %y : !x -> !s
   return %sum : !s
@@ -47,11 +47,11 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !titan.tensor<f32[rows = 8]> {t
 
 // So would what is read at an index of the batch.
 func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
-    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 2 : i64}} {
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 2 : i64}} {
   %y = titan.mul %x, %w : (!x, !s) -> !x
   %at = titan.constant 3.0 : !titan.tensor<i64[]>
   // expected-error @below {{needs the whole batch at once}}
-  %one = titan.take %y along "batch" at %at : (!x, !titan.tensor<i64[]>) -> !s
+  %one = titan.gather %y along "batch" at %at : (!x, !titan.tensor<i64[]>) -> !s
   return %one : !s
 }
 
@@ -62,7 +62,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
 
 // Three parts of the batch are no parts of its halves.
 func.func @train(%x: !x {titan.input = "x"}, %w: !s {titan.param = "w"}) -> !s
-    attributes {titan.program = "train", titan.accumulate = {dim = "batch", parts = 3 : i64}} {
+    attributes {titan.program = "train", titan.accumulate = {dim = "batch", microbatches = 3 : i64}} {
   // expected-error @below {{gives `half` 2 elements, so the step cannot be computed in 3 microbatches of `batch`}}
   %y = titan.split %x dim "batch" : !x -> !titan.tensor<f32[half = 2, in_half = 3]>
   %z = titan.mul %y, %w : (!titan.tensor<f32[half = 2, in_half = 3]>, !s) -> !titan.tensor<f32[half = 2, in_half = 3]>

@@ -343,7 +343,7 @@ func.func @train(%x: !row {titan.param = "x"}, %w: !t {titan.param = "w", titan.
 // A cotangent is cast back; nothing flows through integers.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: %[[W:[^:]*]]: {{[^:]*}} {titan.frozen
-// CHECK: %[[D:.*]] = titan.cast rounds_terms %{{.*}} : <f64[seq = 3]> -> <f32[seq = 3]>
+// CHECK: %[[D:.*]] = titan.cast round_before_reduce %{{.*}} : <f64[seq = 3]> -> <f32[seq = 3]>
 // CHECK: return %{{.*}}, %[[D]] :
 func.func @train(%x: !titan.tensor<f32[seq = 3]> {titan.param = "x"}, %w: !t {titan.param = "w", titan.frozen})
     -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {

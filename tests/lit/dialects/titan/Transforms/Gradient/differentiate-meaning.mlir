@@ -95,10 +95,10 @@ func.func @train(
   %l2 = titan.reduce sum %r6 : !t -> !s
 
   // Indexing: rows taken, an element of each row taken, rows put.
-  %i0 = titan.take %table along "vocab" at %tokens : (!table, !ids) -> !rows
-  %i1 = titan.take %i0 along "embed" at %tokens : (!rows, !ids) -> !titan.tensor<f64[batch = 1, seq = 4]>
+  %i0 = titan.gather %table along "vocab" at %tokens : (!table, !ids) -> !rows
+  %i1 = titan.gather %i0 along "embed" at %tokens : (!rows, !ids) -> !titan.tensor<f64[batch = 1, seq = 4]>
   %i2 = titan.mul %i0, %i1 : (!rows, !titan.tensor<f64[batch = 1, seq = 4]>) -> !rows
-  %i3 = titan.put %updates along "vocab" at %tokens : (!t, !ids) -> !table
+  %i3 = titan.scatter %updates along "vocab" at %tokens : (!t, !ids) -> !table
   %i4 = titan.mul %i3, %table : (!table, !table) -> !table
   %i5 = titan.reduce sum %i4 : !table -> !e
   %i6 = titan.add %i2, %i5 : (!rows, !e) -> !rows
@@ -109,7 +109,7 @@ func.func @train(
   %m0 = titan.contract %mml, %mmr : (!t, !wide) -> !hidden
   %m1 = titan.tanh %m0 : !hidden -> !hidden
   %m2 = titan.contract %m1, %mmr : (!hidden, !wide) -> !t
-  %m3 = titan.anchor %m2 : !t -> !t
+  %m3 = titan.sharding_constraint %m2 : !t -> !t
   %v0 = titan.split %views dim "embed" : !t -> !heads
   %v1 = titan.exp %v0 : !heads -> !heads
   %v2 = titan.merge %v1 dim "embed" : !heads -> !t
@@ -132,7 +132,7 @@ func.func @train(
 
   // A repeat that carries two values, captures one, and stacks.
   %c0 = titan.tanh %captured : !e -> !e
-  %c:3 = titan.repeat <layers = 3> carry(%carry, %other) slices(%slices)
+  %c:3 = titan.repeat <layers = 3> iter_args(%carry, %other) scanned(%slices)
       : (!t, !t, !lt) -> (!t, !t, !titan.tensor<f64[layers = 3, seq = 4]>) {
   ^bb0(%l: !i, %x: !t, %y: !t, %wl: !e):
     %0 = titan.mul %x, %wl : (!t, !e) -> !t
@@ -151,10 +151,10 @@ func.func @train(
   %l6 = titan.reduce sum %c4 : !t -> !s
 
   // A repeat in a repeat; the inner one runs in reverse.
-  %n = titan.repeat <blocks = 2> carry(%c1) slices(%outer, %inner) : (!t, !bt, !blt) -> !t {
+  %n = titan.repeat <blocks = 2> iter_args(%c1) scanned(%outer, %inner) : (!t, !bt, !blt) -> !t {
   ^bb0(%k: !i, %x: !t, %wo: !e, %wi: !lt):
     %0 = titan.sigmoid %wo : !e -> !e
-    %1 = titan.repeat <layers = 3> reverse carry(%x) slices(%wi) : (!t, !lt) -> !t {
+    %1 = titan.repeat <layers = 3> reverse iter_args(%x) scanned(%wi) : (!t, !lt) -> !t {
     ^bb0(%l: !i, %y: !t, %wl: !e):
       %2 = titan.mul %y, %wl : (!t, !e) -> !t
       %3 = titan.mul %2, %0 : (!t, !e) -> !t

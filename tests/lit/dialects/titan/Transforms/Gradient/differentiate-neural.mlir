@@ -65,7 +65,7 @@ func.func @train(%q: !q {titan.param = "q"}) -> (!s {titan.output = "loss"}) att
 // What was chosen takes the cotangents; a sum's go in the other direction.
 // CHECK-LABEL: func.func @train
 // CHECK: %[[I:.*]]:2 = titan.top_k
-// CHECK: %[[D:.*]] = titan.put %{{.*}} along "experts" at %[[I]]#1
+// CHECK: %[[D:.*]] = titan.scatter %{{.*}} along "experts" at %[[I]]#1
 // CHECK: titan.cumulative_sum %[[D]] along "seq" {reverse}
 func.func @train(%x: !x {titan.param = "x"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
   %sums = titan.cumulative_sum %x along "seq" : !x -> !x

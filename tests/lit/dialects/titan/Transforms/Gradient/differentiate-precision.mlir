@@ -16,7 +16,7 @@
 // CHECK-SAME: -> ({{.*}}, !titan.tensor<f64[in = 4, out = 2]> {titan.gradient = "w"}, !titan.tensor<f64[out = 2]> {titan.gradient = "b"}
 // CHECK: %[[DY:.*]] = titan.cast %{{.*}} : <f32[seq = 8, out = 2]> -> <bf16[seq = 8, out = 2]>
 // CHECK-DAG: titan.reduce sum %[[DY]] : <bf16[seq = 8, out = 2]> -> <f64[out = 2]>
-// CHECK-DAG: titan.contract %{{.*}}, %[[DY]] {titan.part = "wgrad"} : (!titan.tensor<bf16[seq = 8, in = 4]>, !titan.tensor<bf16[seq = 8, out = 2]>) -> !titan.tensor<f64[in = 4, out = 2]>
+// CHECK-DAG: titan.contract %{{.*}}, %[[DY]] {titan.grad_kind = "wgrad"} : (!titan.tensor<bf16[seq = 8, in = 4]>, !titan.tensor<bf16[seq = 8, out = 2]>) -> !titan.tensor<f64[in = 4, out = 2]>
 // CHECK: titan.adamw %{{.*}} -> (!titan.tensor<f32[in = 4, out = 2]>, !titan.tensor<bf16[in = 4, out = 2]>, !titan.tensor<bf16[in = 4, out = 2]>)
 func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}, %b: !b {titan.param = "b"})
     -> (!s {titan.output = "loss"})
@@ -41,7 +41,7 @@ func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}, %b: !b 
 
 // What an island of f32 computes with is kept as narrow as it came, and widened again.
 // CHECK-LABEL: func.func @keeps_what_is_narrow
-// CHECK: titan.repeat <layers = 3> carry(%{{.*}}) slices(%{{.*}}) : {{.*}} -> (!titan.tensor<bf16[seq = 8]>, !titan.tensor<bf16[layers = 3, to = 8]>, !titan.tensor<bf16[layers = 3, seq = 8]>)
+// CHECK: titan.repeat <layers = 3> iter_args(%{{.*}}) scanned(%{{.*}}) : {{.*}} -> (!titan.tensor<bf16[seq = 8]>, !titan.tensor<bf16[layers = 3, to = 8]>, !titan.tensor<bf16[layers = 3, seq = 8]>)
 // CHECK: %[[NARROW:.*]] = titan.contract
 // CHECK: titan.cast %[[NARROW]] : <bf16[to = 8]> -> <f32[to = 8]>
 // CHECK: titan.yield %{{.*}}, %[[NARROW]], %{{.*}} :
@@ -52,7 +52,7 @@ func.func @keeps_what_is_narrow(%x: !x1 {titan.input = "x"}, %w: !ws {titan.para
     -> (!s {titan.output = "loss"})
     attributes {titan.program = "train",
                 titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 0.0}} {
-  %y = titan.repeat <layers = 3> carry(%x) slices(%w) : (!x1, !ws) -> !x1 {
+  %y = titan.repeat <layers = 3> iter_args(%x) scanned(%w) : (!x1, !ws) -> !x1 {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !x1, %wl: !wl):
     %0 = titan.contract %c, %wl : (!x1, !wl) -> !t1
     %1 = titan.cast %0 : !t1 -> !f1
@@ -74,8 +74,8 @@ func.func @keeps_what_is_narrow(%x: !x1 {titan.input = "x"}, %w: !ws {titan.para
 // for sums of gradients. What is narrowed on its way elsewhere may not.
 // CHECK-LABEL: func.func @narrow_sums
 // CHECK: %[[SUM:.*]] = titan.reduce sum %{{.*}} : <f32[seq = 8, embed = 4]> -> <f32[embed = 4]>
-// CHECK: titan.cast rounds_terms %[[SUM]] : <f32[embed = 4]> -> <bf16[embed = 4]>
-// CHECK-NOT: rounds_terms
+// CHECK: titan.cast round_before_reduce %[[SUM]] : <f32[embed = 4]> -> <bf16[embed = 4]>
+// CHECK-NOT: round_before_reduce
 func.func @narrow_sums(%x: !h {titan.input = "x"}, %w: !e {titan.param = "w"}) -> (!s {titan.output = "loss"})
     attributes {titan.program = "train",
                 titan.precision = {compute = bf16, reduce = bf16, activations_reduce = bf16, optimizer = f32},

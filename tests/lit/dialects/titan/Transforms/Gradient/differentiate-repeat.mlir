@@ -8,21 +8,21 @@
 // the backward stacks the parameter's gradient.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: (%[[X:[^:]*]]: {{[^:]*}} {titan.param = "x"}, %[[W:[^:]*]]:
-// CHECK: %[[F:.*]]:2 = titan.repeat <layers = 2> carry(%[[X]]) slices(%[[W]])
+// CHECK: %[[F:.*]]:2 = titan.repeat <layers = 2> iter_args(%[[X]]) scanned(%[[W]])
 // CHECK-SAME: -> (!titan.tensor<f64[seq = 3]>, !titan.tensor<f64[layers = 2, seq = 3]>)
 // CHECK: ^bb0(%{{[^:]*}}: !titan.tensor<i64[]>, %[[C:[^:]*]]:
 // CHECK: titan.yield %{{.*}}, %[[C]] :
-// CHECK: %[[DY:.*]] = titan.anchor
-// CHECK: %[[B:.*]]:2 = titan.repeat <layers = 2> reverse carry(%[[DY]]) slices(%[[W]], %[[F]]#1)
+// CHECK: %[[DY:.*]] = titan.sharding_constraint
+// CHECK: %[[B:.*]]:2 = titan.repeat <layers = 2> reverse iter_args(%[[DY]]) scanned(%[[W]], %[[F]]#1)
 // CHECK: ^bb0(%{{[^:]*}}: !titan.tensor<i64[]>, %[[DC:[^:]*]]: {{[^:]*}}, %[[WL:[^:]*]]: {{[^:]*}}, %[[CL:[^:]*]]:
 // CHECK-DAG: %[[DX:.*]] = titan.mul %[[DC]], %[[WL]]
 // CHECK-DAG: %[[DW:.*]] = titan.mul %[[DC]], %[[CL]]
-// CHECK: %[[NEXT:.*]] = titan.anchor %[[DX]]
+// CHECK: %[[NEXT:.*]] = titan.sharding_constraint %[[DX]]
 // CHECK: titan.yield %[[NEXT]], %[[DW]] :
 // CHECK: return %{{.*}}, %[[B]]#0, %[[B]]#1 :
 func.func @train(%x: !t {titan.param = "x"}, %w: !ws {titan.param = "w", titan.stacked})
     -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
-  %y = titan.repeat <layers = 2> carry(%x) slices(%w) : (!t, !ws) -> !t {
+  %y = titan.repeat <layers = 2> iter_args(%x) scanned(%w) : (!t, !ws) -> !t {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !t, %wl: !t):
     %n = titan.mul %c, %wl : (!t, !t) -> !t
     titan.yield %n : !t
@@ -44,7 +44,7 @@ func.func @train(%x: !t {titan.param = "x"}, %w: !ws {titan.param = "w", titan.s
 // CHECK: %[[E:.*]] = titan.exp %[[SHARED]]
 // CHECK: %[[ZERO:.*]] = titan.constant 0.0
 // CHECK: %[[START:.*]] = titan.expand %[[ZERO]]
-// CHECK: %[[B:.*]]:3 = titan.repeat <layers = 2> reverse carry(%{{[^,]*}}, %[[START]], %[[START]])
+// CHECK: %[[B:.*]]:3 = titan.repeat <layers = 2> reverse iter_args(%{{[^,]*}}, %[[START]], %[[START]])
 // CHECK: ^bb0(%{{[^:]*}}: !titan.tensor<i64[]>, %{{[^:]*}}: {{[^:]*}}, %[[SUM0:[^:]*]]: {{[^:]*}}, %[[SUM1:[^:]*]]:
 // CHECK: titan.mul %{{.*}}, %[[E]]
 // CHECK-DAG: %[[NEXT0:.*]] = titan.add %[[SUM0]],
@@ -53,7 +53,7 @@ func.func @train(%x: !t {titan.param = "x"}, %w: !ws {titan.param = "w", titan.s
 func.func @train(%x: !t {titan.param = "x"}, %shared: !t {titan.param = "shared"}, %w: !ws {titan.param = "w", titan.frozen})
     -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
   %e = titan.exp %shared : !t -> !t
-  %y = titan.repeat <layers = 2> carry(%x) slices(%w) : (!t, !ws) -> !t {
+  %y = titan.repeat <layers = 2> iter_args(%x) scanned(%w) : (!t, !ws) -> !t {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !t, %wl: !t):
     %0 = titan.mul %c, %e : (!t, !t) -> !t
     %1 = titan.add %0, %wl : (!t, !t) -> !t
@@ -73,12 +73,12 @@ func.func @train(%x: !t {titan.param = "x"}, %shared: !t {titan.param = "shared"
 // Of four carried values, %a and %b trade places, so both get cotangents though only the first is
 // used; %n is an integer and %free reaches no result: they get none.
 // CHECK-LABEL: func.func @train
-// CHECK: titan.repeat <layers = 3> reverse carry(%{{[^,]*}}, %{{[^,]*}}) slices(
+// CHECK: titan.repeat <layers = 3> reverse iter_args(%{{[^,]*}}, %{{[^,]*}}) scanned(
 // CHECK: return
 func.func @train(%x: !t {titan.param = "x"}, %z: !t {titan.param = "z"}, %w: !ws {titan.param = "w", titan.stacked})
     -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
   %start = titan.constant 0.0 : !titan.tensor<i64[]>
-  %y:4 = titan.repeat <layers = 3> carry(%x, %z, %start, %z) slices(%w)
+  %y:4 = titan.repeat <layers = 3> iter_args(%x, %z, %start, %z) scanned(%w)
       : (!t, !t, !titan.tensor<i64[]>, !t, !ws) -> (!t, !t, !titan.tensor<i64[]>, !t) {
   ^bb0(%l: !titan.tensor<i64[]>, %a: !t, %b: !t, %n: !titan.tensor<i64[]>, %free: !t, %wl: !t):
     %0 = titan.mul %a, %wl : (!t, !t) -> !t
@@ -104,10 +104,10 @@ func.func @train(%x: !t {titan.param = "x"}, %z: !t {titan.param = "z"}, %w: !ws
 // CHECK-LABEL: func.func @train
 // CHECK: %[[F:.*]]:3 = titan.repeat <layers = 3> reverse
 // CHECK: %[[DH:.*]] = titan.mul %[[F]]#1,
-// CHECK: titan.repeat <layers = 3> carry(%{{.*}}) slices(%{{.*}}, %{{.*}}, %[[F]]#2)
+// CHECK: titan.repeat <layers = 3> iter_args(%{{.*}}) scanned(%{{.*}}, %{{.*}}, %[[F]]#2)
 func.func @train(%x: !t {titan.param = "x"}, %w: !ws {titan.param = "w", titan.stacked})
     -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
-  %y, %hs = titan.repeat <layers = 3> reverse carry(%x) slices(%w) : (!t, !ws) -> (!t, !ws) {
+  %y, %hs = titan.repeat <layers = 3> reverse iter_args(%x) scanned(%w) : (!t, !ws) -> (!t, !ws) {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !t, %wl: !t):
     %n = titan.mul %c, %wl : (!t, !t) -> !t
     %h = titan.sigmoid %n : !t -> !t
@@ -130,18 +130,18 @@ func.func @train(%x: !t {titan.param = "x"}, %w: !ws {titan.param = "w", titan.s
 // A repeat within a repeat: the inner one's residuals are stacks, which the outer one stacks. %b is
 // captured by the inner body from the outer one, %g from the function.
 // CHECK-LABEL: func.func @train
-// CHECK: titan.repeat <blocks = 2> carry
+// CHECK: titan.repeat <blocks = 2> iter_args
 // CHECK-SAME: !titan.tensor<f64[blocks = 2, layers = 3, seq = 3]>)
-// CHECK: titan.repeat <layers = 3> carry
+// CHECK: titan.repeat <layers = 3> iter_args
 // CHECK-SAME: -> (!titan.tensor<f64[seq = 3]>, !titan.tensor<f64[layers = 3, seq = 3]>)
-// CHECK: titan.repeat <blocks = 2> reverse carry
-// CHECK: titan.repeat <layers = 3> reverse carry
+// CHECK: titan.repeat <blocks = 2> reverse iter_args
+// CHECK: titan.repeat <layers = 3> reverse iter_args
 func.func @train(%x: !t {titan.param = "x"}, %g: !t {titan.param = "g"}, %b: !bs {titan.param = "b", titan.stacked}, %w: !ws {titan.param = "w", titan.stacked})
     -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
-  %y = titan.repeat <blocks = 2> carry(%x) slices(%w, %b) : (!t, !ws, !bs) -> !t {
+  %y = titan.repeat <blocks = 2> iter_args(%x) scanned(%w, %b) : (!t, !ws, !bs) -> !t {
   ^bb0(%k: !titan.tensor<i64[]>, %c: !t, %wk: !ls, %bk: !t):
     %e = titan.tanh %bk : !t -> !t
-    %z = titan.repeat <layers = 3> carry(%c) slices(%wk) : (!t, !ls) -> !t {
+    %z = titan.repeat <layers = 3> iter_args(%c) scanned(%wk) : (!t, !ls) -> !t {
     ^bb0(%l: !titan.tensor<i64[]>, %d: !t, %wl: !t):
       %0 = titan.mul %d, %wl : (!t, !t) -> !t
       %1 = titan.mul %0, %e : (!t, !t) -> !t
@@ -166,11 +166,11 @@ func.func @train(%x: !t {titan.param = "x"}, %g: !t {titan.param = "g"}, %b: !bs
 !s = !titan.tensor<f64[]>
 
 // What is stacked: the contraction's anchor (instead of its operand, or of the view of it) and the
-// carried value. What is not: the constant, the index, the elementwise chain behind the anchor.
+// carried value. What is not: the constant, the index, the elementwise chain behind the constraint.
 // CHECK-LABEL: func.func @train
 // CHECK: %[[F:.*]]:3 = titan.repeat
 // CHECK: ^bb0(%{{[^:]*}}: !titan.tensor<i64[]>, %[[C:[^:]*]]:
-// CHECK: %[[H:.*]] = titan.anchor
+// CHECK: %[[H:.*]] = titan.sharding_constraint
 // CHECK: titan.yield %{{[^,]*}}, %[[H]], %[[C]] :
 // CHECK: titan.repeat <layers = 2> reverse
 // CHECK: ^bb0(%[[L:[^:]*]]: !titan.tensor<i64[]>,
@@ -180,11 +180,11 @@ func.func @train(%x: !t {titan.param = "x"}, %g: !t {titan.param = "g"}, %b: !bs
 // CHECK-DAG: titan.constant 2.0
 func.func @train(%x: !t {titan.param = "x"}, %v: !vs {titan.param = "v", titan.stacked})
     -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
-  %y = titan.repeat <layers = 2> carry(%x) slices(%v) : (!t, !vs) -> !t {
+  %y = titan.repeat <layers = 2> iter_args(%x) scanned(%v) : (!t, !vs) -> !t {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !t, %vl: !v):
     %0 = titan.contract %c, %vl : (!t, !v) -> !titan.tensor<f64[seq2 = 4 of seq]>
     %1 = titan.rename %0 : !titan.tensor<f64[seq2 = 4 of seq]> -> !t
-    %h = titan.anchor %1 : !t -> !t
+    %h = titan.sharding_constraint %1 : !t -> !t
     %2 = titan.split %h dim "seq" : !t -> !u
     %3 = titan.tanh %2 : !u -> !u
     %depth = titan.cast %l : !titan.tensor<i64[]> -> !s
@@ -209,12 +209,12 @@ func.func @train(%x: !t {titan.param = "x"}, %v: !vs {titan.param = "v", titan.s
 // A result of the forward can itself be a cotangent: of a parameter, of another result, of a stack. All
 // of them follow when the forward is replaced by one with residuals.
 // CHECK-LABEL: func.func @train
-// CHECK: %[[F:.*]]:4 = titan.repeat <layers = 2> carry
-// CHECK: titan.repeat <layers = 2> reverse {{.*}} slices(%[[F]]#2, %[[F]]#1, %{{.*}}, %[[F]]#3)
+// CHECK: %[[F:.*]]:4 = titan.repeat <layers = 2> iter_args
+// CHECK: titan.repeat <layers = 2> reverse {{.*}} scanned(%[[F]]#2, %[[F]]#1, %{{.*}}, %[[F]]#3)
 // CHECK: return
 func.func @train(%x: !t {titan.param = "x"}, %p: !t {titan.param = "p"}, %w: !ws {titan.param = "w", titan.stacked})
     -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
-  %y, %h0, %h1 = titan.repeat <layers = 2> carry(%x) slices(%w) : (!t, !ws) -> (!t, !ws, !ws) {
+  %y, %h0, %h1 = titan.repeat <layers = 2> iter_args(%x) scanned(%w) : (!t, !ws) -> (!t, !ws, !ws) {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !t, %wl: !t):
     %n = titan.mul %c, %wl : (!t, !t) -> !t
     %a = titan.tanh %wl : !t -> !t

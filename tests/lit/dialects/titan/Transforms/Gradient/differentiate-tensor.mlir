@@ -14,9 +14,9 @@
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: (%[[X:[^:]*]]: {{[^:]*}} {titan.frozen, titan.param = "x"}, %{{[^:]*}}: {{[^:]*}}, %[[V:[^:]*]]: {{[^:]*}} {titan.param = "v"}, %[[C:[^:]*]]:
 // CHECK: %[[H:.*]] = titan.contract %[[X]]
-// CHECK: %[[DH:.*]] = titan.contract %[[C]], %[[V]] {titan.part = "dgrad"} {{.*}} -> !titan.tensor<f64[seq = 3, mid = 5]>
-// CHECK-NEXT: %[[DV:.*]] = titan.contract %[[H]], %[[C]] {titan.part = "wgrad"} {{.*}} -> !titan.tensor<f64[mid = 5, out = 2]>
-// CHECK-NEXT: %[[DW:.*]] = titan.contract %[[X]], %[[DH]] {titan.part = "wgrad"} {{.*}} -> !titan.tensor<f64[in = 4, mid = 5]>
+// CHECK: %[[DH:.*]] = titan.contract %[[C]], %[[V]] {titan.grad_kind = "dgrad"} {{.*}} -> !titan.tensor<f64[seq = 3, mid = 5]>
+// CHECK-NEXT: %[[DV:.*]] = titan.contract %[[H]], %[[C]] {titan.grad_kind = "wgrad"} {{.*}} -> !titan.tensor<f64[mid = 5, out = 2]>
+// CHECK-NEXT: %[[DW:.*]] = titan.contract %[[X]], %[[DH]] {titan.grad_kind = "wgrad"} {{.*}} -> !titan.tensor<f64[in = 4, mid = 5]>
 // CHECK-NEXT: return %{{.*}}, %[[DW]], %[[DV]]
 func.func @train(%x: !x {titan.param = "x", titan.frozen}, %w: !w {titan.param = "w"}, %v: !v {titan.param = "v"},
                  %c: !y {titan.param = "c", titan.frozen})
@@ -38,8 +38,8 @@ func.func @train(%x: !x {titan.param = "x", titan.frozen}, %w: !w {titan.param =
 // Dimensions that both operands and the result have stay batched in the gradients. A renamed
 // parameter is a parameter.
 // CHECK-LABEL: func.func @train
-// CHECK: titan.contract {{.*}} {titan.part = "wgrad"} {{.*}} -> !titan.tensor<f64[heads = 2, seq = 3, head = 4]>
-// CHECK: %[[DK:.*]] = titan.contract {{.*}} {titan.part = "wgrad"} {{.*}} -> !titan.tensor<f64[heads = 2, keys = 3 of seq, head = 4]>
+// CHECK: titan.contract {{.*}} {titan.grad_kind = "wgrad"} {{.*}} -> !titan.tensor<f64[heads = 2, seq = 3, head = 4]>
+// CHECK: %[[DK:.*]] = titan.contract {{.*}} {titan.grad_kind = "wgrad"} {{.*}} -> !titan.tensor<f64[heads = 2, keys = 3 of seq, head = 4]>
 // CHECK: titan.rename %[[DK]] : <f64[heads = 2, keys = 3 of seq, head = 4]> -> <f64[heads = 2, seq = 3, head = 4]>
 func.func @train(%q: !q {titan.param = "q"}, %k0: !q {titan.param = "k"}) -> (!s {titan.output = "loss"})
     attributes {titan.program = "train"} {
@@ -57,7 +57,7 @@ func.func @train(%q: !q {titan.param = "q"}, %k0: !q {titan.param = "k"}) -> (!s
 
 // An operand that is used twice receives the sum of both contributions.
 // CHECK-LABEL: func.func @train
-// CHECK-COUNT-2: titan.contract {{.*}} {titan.part = "wgrad"}
+// CHECK-COUNT-2: titan.contract {{.*}} {titan.grad_kind = "wgrad"}
 // CHECK: titan.add
 func.func @train(%x: !t {titan.param = "x"}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
   %m = titan.contract %x, %x : (!t, !t) -> !titan.tensor<f64[seq = 3]>
@@ -71,14 +71,14 @@ func.func @train(%x: !t {titan.param = "x"}) -> (!s {titan.output = "loss"}) att
 !t = !titan.tensor<f64[seq = 3, embed = 2]>
 !s = !titan.tensor<f64[]>
 
-// The cotangent of an anchor is an anchor, of the same name.
+// The cotangent of a sharding constraint is a sharding constraint, of the same name.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: %[[W:[^:]*]]: {{[^:]*}} {titan.frozen
-// CHECK: %[[D:.*]] = titan.anchor %[[W]] {titan.name = "y"}
+// CHECK: %[[D:.*]] = titan.sharding_constraint %[[W]] {titan.name = "y"}
 // CHECK: return %{{.*}}, %[[D]]
 func.func @train(%x: !t {titan.param = "x"}, %w: !t {titan.param = "w", titan.frozen})
     -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
-  %y = titan.anchor %x {titan.name = "y"} : !t -> !t
+  %y = titan.sharding_constraint %x {titan.name = "y"} : !t -> !t
   %q = titan.mul %y, %w : (!t, !t) -> !t
   %loss = titan.reduce sum %q : !t -> !s
   return %loss : !s
@@ -179,11 +179,11 @@ func.func @train(%x: !row {titan.param = "x"}, %w: !s {titan.param = "w", titan.
 // Rows that are taken are put back, those taken several times summed.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: (%[[I:[^:]*]]: {{[^:]*}} {titan.input = "tokens"}, %{{[^:]*}}: {{[^:]*}}, %[[W:[^:]*]]:
-// CHECK: %[[D:.*]] = titan.put %[[W]] along "vocab" at %[[I]]
+// CHECK: %[[D:.*]] = titan.scatter %[[W]] along "vocab" at %[[I]]
 // CHECK: return %{{.*}}, %[[D]]
 func.func @train(%i: !ids {titan.input = "tokens"}, %t: !table {titan.param = "table"}, %w: !x {titan.param = "w", titan.frozen})
     -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
-  %x = titan.take %t along "vocab" at %i : (!table, !ids) -> !x
+  %x = titan.gather %t along "vocab" at %i : (!table, !ids) -> !x
   %q = titan.mul %x, %w : (!x, !x) -> !x
   %loss = titan.reduce sum %q : !x -> !s
   return %loss : !s
@@ -198,10 +198,10 @@ func.func @train(%i: !ids {titan.input = "tokens"}, %t: !table {titan.param = "t
 
 // Dimensions that operand and indices share are walked together, back as well.
 // CHECK-LABEL: func.func @train
-// CHECK: titan.put {{.*}} along "vocab" at {{.*}} -> !titan.tensor<f64[batch = 2, seq = 3, vocab = 4]>
+// CHECK: titan.scatter {{.*}} along "vocab" at {{.*}} -> !titan.tensor<f64[batch = 2, seq = 3, vocab = 4]>
 func.func @train(%i: !ids {titan.input = "labels"}, %x: !scores {titan.param = "x"}, %w: !row {titan.param = "w", titan.frozen})
     -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
-  %y = titan.take %x along "vocab" at %i : (!scores, !ids) -> !row
+  %y = titan.gather %x along "vocab" at %i : (!scores, !ids) -> !row
   %q = titan.mul %y, %w : (!row, !row) -> !row
   %loss = titan.reduce sum %q : !row -> !s
   return %loss : !s
@@ -217,11 +217,11 @@ func.func @train(%i: !ids {titan.input = "labels"}, %x: !scores {titan.param = "
 // Put's gradient takes; updates that were put at every `seq` receive the sum over it.
 // CHECK-LABEL: func.func @train
 // CHECK-SAME: (%[[I:[^:]*]]: {{[^:]*}} {titan.input = "tokens"}, %{{[^:]*}}: {{[^:]*}}, %[[W:[^:]*]]:
-// CHECK: %[[T:.*]] = titan.take %[[W]] along "vocab" at %[[I]] {{.*}} -> !titan.tensor<f64[embed = 2, batch = 2, seq = 3]>
+// CHECK: %[[T:.*]] = titan.gather %[[W]] along "vocab" at %[[I]] {{.*}} -> !titan.tensor<f64[embed = 2, batch = 2, seq = 3]>
 // CHECK: titan.reduce sum %[[T]] : {{.*}} -> <f64[batch = 2, embed = 2]>
 func.func @train(%i: !ids {titan.input = "tokens"}, %x: !x {titan.param = "x"}, %w: !table {titan.param = "w", titan.frozen})
     -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
-  %t = titan.put %x along "vocab" at %i : (!x, !ids) -> !table
+  %t = titan.scatter %x along "vocab" at %i : (!x, !ids) -> !table
   %q = titan.mul %t, %w : (!table, !table) -> !table
   %loss = titan.reduce sum %q : !table -> !s
   return %loss : !s

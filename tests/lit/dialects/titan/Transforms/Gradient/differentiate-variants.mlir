@@ -10,10 +10,10 @@
 // has slots for its iterations alone; a parameter of one variant gets a gradient of its slots; a value
 // from outside that one variant uses is summed in that one, and handed on in the other.
 // CHECK-LABEL: func.func @train
-// CHECK: titan.repeat <layers = 4> table [0, 1, 1, 0] carry(%{{.*}}) slices(%[[W:[^ ,]*]], %[[E:[^ ]*]] for [1]) stacks([0], [1], [1])
+// CHECK: titan.repeat <layers = 4> table [0, 1, 1, 0] iter_args(%{{.*}}) scanned(%[[W:[^ ,]*]], %[[E:[^ ]*]] for [1]) stacked([0], [1], [1])
 // CHECK-SAME: !titan.tensor<f64[layers.x2 = 2 of layers, seq = 3]>
-// CHECK: titan.repeat <layers = 4> reverse table [0, 1, 1, 0] carry(
-// CHECK-SAME: slices(%[[W]], %[[E]] for [1], %{{[^ ]*}} for [0], %{{[^ ]*}} for [1], %{{[^ ]*}} for [1]) stacks([0, 1], [1])
+// CHECK: titan.repeat <layers = 4> reverse table [0, 1, 1, 0] iter_args(
+// CHECK-SAME: scanned(%[[W]], %[[E]] for [1], %{{[^ ]*}} for [0], %{{[^ ]*}} for [1], %{{[^ ]*}} for [1]) stacked([0, 1], [1])
 // CHECK: ^bb0(%{{[^:]*}}: !titan.tensor<i64[]>, %{{[^:]*}}: {{[^:]*}}, %[[SUM0:[^:]*]]:
 // CHECK: titan.yield %{{[^,]*}}, %[[SUM0]], %
 // CHECK: }, {
@@ -29,7 +29,7 @@ func.func @train(%x: !t {titan.param = "x", titan.init = #titan.init<normal, [1.
                  %w: !ws {titan.param = "layers.w", titan.stacked, titan.init = #titan.init<normal, [1.0]>},
                  %e: !es {titan.param = "layers.e", titan.stacked = [array<i64: 1, 2>], titan.init = #titan.init<normal, [1.0]>})
     -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
-  %y = titan.repeat <layers = 4> table [0, 1, 1, 0] carry(%x) slices(%w, %e for [1]) : (!t, !ws, !es) -> !t {
+  %y = titan.repeat <layers = 4> table [0, 1, 1, 0] iter_args(%x) scanned(%w, %e for [1]) : (!t, !ws, !es) -> !t {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !t, %wl: !t):
     %n = titan.mul %c, %wl : (!t, !t) -> !t
     titan.yield %n : !t

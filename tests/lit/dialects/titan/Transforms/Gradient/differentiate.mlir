@@ -11,7 +11,7 @@
 // CHECK-SAME: (%[[X:[^:]*]]: {{[^)]*}}) -> (!titan.tensor<f32[]> {titan.output = "loss"}, !titan.tensor<f32[in = 4, out = 2]> {titan.gradient = "w"}) attributes {titan.program = "train"}
 // CHECK: %[[E:.*]] = titan.exp
 // CHECK-NEXT: %[[LOSS:.*]] = titan.reduce sum
-// CHECK-NEXT: %[[DW:.*]] = titan.contract %[[X]], %[[E]] {titan.part = "wgrad"}
+// CHECK-NEXT: %[[DW:.*]] = titan.contract %[[X]], %[[E]] {titan.grad_kind = "wgrad"}
 // CHECK-NEXT: return %[[LOSS]], %[[DW]]
 func.func @train(%x: !x {titan.param = "x", titan.frozen}, %w: !w {titan.param = "w"})
     -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
@@ -59,7 +59,7 @@ func.func @train(
 // CHECK-NOT: titan.repeat
 func.func @train(%x: !t {titan.param = "x", titan.frozen}, %b: !t {titan.param = "b"})
     -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
-  %y = titan.repeat <layers = 2> carry(%x) slices() : (!t) -> !t {
+  %y = titan.repeat <layers = 2> iter_args(%x) scanned() : (!t) -> !t {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !t):
     %n = titan.exp %c : !t -> !t
     titan.yield %n : !t

@@ -12,12 +12,12 @@
 // RUN: titan-opt %t/none.mlir --titan-mark-recomputed | FileCheck %s --check-prefix=CHECK-NONE
 
 // All operations of all layers.
-// CHECK-FULL: titan.repeat <layers = 3> carry(
+// CHECK-FULL: titan.repeat <layers = 3> iter_args(
 // CHECK-FULL: titan.contract {{.*}} {titan.recompute}
 // CHECK-FULL: titan.reduce max {{.*}} {titan.recompute}
 
 // Every second layer: the second one here. The body becomes two, which take the same slices.
-// CHECK-EVERY: titan.repeat <layers = 3> table [0, 1, 0] carry(%{{.*}}) slices(%{{[^ ]*}}) :
+// CHECK-EVERY: titan.repeat <layers = 3> table [0, 1, 0] iter_args(%{{.*}}) scanned(%{{[^ ]*}}) :
 // CHECK-EVERY: titan.contract
 // CHECK-EVERY-NOT: titan.recompute
 // CHECK-EVERY: }, {
@@ -45,7 +45,7 @@
 // With everything computed again the forward stacks what it carries, and the backward has the
 // contraction and the maximum; with the products kept it has the maximum.
 // RUN: titan-opt %t/full.mlir --titan-mark-recomputed --titan-differentiate | FileCheck %s --check-prefix=CHECK-FULL-GRADIENT
-// CHECK-FULL-GRADIENT: titan.repeat <layers = 3> carry({{.*}} -> (!titan.tensor<f64[seq = 3, in = 2]>, !titan.tensor<f64[layers = 3, seq = 3, in = 2]>) {
+// CHECK-FULL-GRADIENT: titan.repeat <layers = 3> iter_args({{.*}} -> (!titan.tensor<f64[seq = 3, in = 2]>, !titan.tensor<f64[layers = 3, seq = 3, in = 2]>) {
 // CHECK-FULL-GRADIENT: titan.repeat <layers = 3> reverse
 // CHECK-FULL-GRADIENT: titan.contract
 // CHECK-FULL-GRADIENT: titan.reduce max
@@ -71,7 +71,7 @@ func.func @train(%x: !t {titan.param = "x", titan.init = #titan.init<normal, [1.
                  %v: !titan.tensor<f64[out = 2, in = 2]> {titan.param = "v", titan.init = #titan.init<normal, [1.0]>},
                  %w: !ws {titan.param = "layers.w", titan.stacked, titan.init = #titan.init<normal, [1.0]>})
     -> (!s {titan.output = "loss"}) attributes {titan.program = "train"} {
-  %y = titan.repeat <layers = 3> carry(%x) slices(%w) : (!t, !ws) -> !t {
+  %y = titan.repeat <layers = 3> iter_args(%x) scanned(%w) : (!t, !ws) -> !t {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !t, %wl: !titan.tensor<f64[in = 2, out = 2]>):
     %h = titan.contract %c, %wl : (!t, !titan.tensor<f64[in = 2, out = 2]>) -> !titan.tensor<f64[seq = 3, out = 2]>
     %m = titan.reduce max %h {titan.blocks = ["Deep", "Tall"]} : !titan.tensor<f64[seq = 3, out = 2]> -> !titan.tensor<f64[seq = 3]>

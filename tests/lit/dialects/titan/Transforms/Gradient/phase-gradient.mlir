@@ -35,11 +35,11 @@ func.func @train(
     -> (!scalar {titan.output = "loss"})
     attributes {titan.program = "train",
                 titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 1.0}} {
-  %0 = titan.take %table along "vocab" at %tokens : (!table, !ids) -> !hidden
-  %x = titan.anchor %0 : !hidden -> !hidden
-  // CHECK: %[[FORWARD:.*]]:5 = titan.repeat <layers = 2> carry(
+  %0 = titan.gather %table along "vocab" at %tokens : (!table, !ids) -> !hidden
+  %x = titan.sharding_constraint %0 : !hidden -> !hidden
+  // CHECK: %[[FORWARD:.*]]:5 = titan.repeat <layers = 2> iter_args(
   // CHECK: ^bb0(%{{.*}}: !titan.tensor<i64[]>, %[[C:[^:]*]]:
-  %y = titan.repeat <layers = 2> carry(%x) slices(%up, %gate, %down, %norm)
+  %y = titan.repeat <layers = 2> iter_args(%x) scanned(%up, %gate, %down, %norm)
       : (!hidden, !weights, !weights, !backs, !titan.tensor<f32[layers = 2, embed = 16]>) -> !hidden {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !hidden, %w1: !weight, %w3: !weight, %w2: !back, %n: !titan.tensor<f32[embed = 16]>):
     %xx = titan.mul %c, %c : (!hidden, !hidden) -> !hidden
@@ -50,19 +50,19 @@ func.func @train(
     %r = titan.rsqrt %mean : !row -> !row
     %xr = titan.mul %c, %r : (!hidden, !row) -> !hidden
     %h = titan.mul %xr, %n : (!hidden, !titan.tensor<f32[embed = 16]>) -> !hidden
-    // CHECK: %[[U:.*]] = titan.anchor
+    // CHECK: %[[U:.*]] = titan.sharding_constraint
     %1 = titan.contract %h, %w1 : (!hidden, !weight) -> !wide
-    %u = titan.anchor %1 : !wide -> !wide
-    // CHECK: %[[G:.*]] = titan.anchor
+    %u = titan.sharding_constraint %1 : !wide -> !wide
+    // CHECK: %[[G:.*]] = titan.sharding_constraint
     %2 = titan.contract %h, %w3 : (!hidden, !weight) -> !wide
-    %g = titan.anchor %2 : !wide -> !wide
+    %g = titan.sharding_constraint %2 : !wide -> !wide
     %sg = titan.sigmoid %g : !wide -> !wide
     %silu = titan.mul %sg, %g : (!wide, !wide) -> !wide
     %t = titan.mul %silu, %u : (!wide, !wide) -> !wide
     %d = titan.contract %t, %w2 : (!wide, !back) -> !hidden
     %3 = titan.add %c, %d : (!hidden, !hidden) -> !hidden
-    // CHECK: %[[NEXT:.*]] = titan.anchor
-    %4 = titan.anchor %3 : !hidden -> !hidden
+    // CHECK: %[[NEXT:.*]] = titan.sharding_constraint
+    %4 = titan.sharding_constraint %3 : !hidden -> !hidden
     // CHECK: titan.yield %[[NEXT]], %[[U]], %[[G]], %[[R]], %[[C]] :
     titan.yield %4 : !hidden
   }
@@ -76,20 +76,20 @@ func.func @train(
   %e = titan.exp %sh : !scores -> !scores
   %se = titan.reduce sum %e : !scores -> !row
   %ls = titan.log %se : !row -> !row
-  %hit = titan.take %sh along "vocab" at %labels : (!scores, !ids) -> !row
+  %hit = titan.gather %sh along "vocab" at %labels : (!scores, !ids) -> !row
   %ce = titan.sub %ls, %hit : (!row, !row) -> !row
   %total = titan.reduce sum %ce : !row -> !scalar
   %share = titan.constant 0.03125 : !scalar
   %loss = titan.mul %total, %share : (!scalar, !scalar) -> !scalar
-  // CHECK: titan.contract {{.*}} {titan.part = "dgrad"}
-  // CHECK: %[[HEAD:.*]] = titan.contract {{.*}} {titan.part = "wgrad"}
-  // CHECK: %[[DY:.*]] = titan.anchor
-  // CHECK: %[[BACKWARD:.*]]:5 = titan.repeat <layers = 2> reverse carry(%[[DY]])
+  // CHECK: titan.contract {{.*}} {titan.grad_kind = "dgrad"}
+  // CHECK: %[[HEAD:.*]] = titan.contract {{.*}} {titan.grad_kind = "wgrad"}
+  // CHECK: %[[DY:.*]] = titan.sharding_constraint
+  // CHECK: %[[BACKWARD:.*]]:5 = titan.repeat <layers = 2> reverse iter_args(%[[DY]])
   // CHECK-SAME: %[[FORWARD]]#1, %[[FORWARD]]#2, %[[FORWARD]]#3, %[[FORWARD]]#4)
   // CHECK: titan.yield
-  // CHECK: titan.anchor %[[BACKWARD]]#0
+  // CHECK: titan.sharding_constraint %[[BACKWARD]]#0
   // The table is used at both ends of the model; its gradient is the sum.
-  // CHECK: %[[LOOKUP:.*]] = titan.put
+  // CHECK: %[[LOOKUP:.*]] = titan.scatter
   // CHECK: %[[DTABLE:.*]] = titan.add %[[HEAD]], %[[LOOKUP]]
   // CHECK: titan.adamw %{{.*}}, %[[DTABLE]],
   // CHECK-COUNT-4: titan.adamw

@@ -13,17 +13,17 @@ module attributes {titan.sizes = {vocab = 8 : i64}} {
 // CHECK: return
 func.func @known(%table: !table, %tokens: !at {titan.input = "tokens"}) -> (!row, !row, !row, !row, !table) {
   // What the runtime lets pass of tokens.
-  %a = titan.take %table along "rows" at %tokens : (!table, !at) -> !row
+  %a = titan.gather %table along "rows" at %tokens : (!table, !at) -> !row
   %places = titan.iota : !at
-  %b = titan.take %table along "rows" at %places : (!table, !at) -> !row
+  %b = titan.gather %table along "rows" at %places : (!table, !at) -> !row
   %three = titan.constant 3.0 : !number
   %seven = titan.constant 7.0 : !number
   %far = titan.add %places, %three : (!at, !number) -> !at
-  %c = titan.take %table along "rows" at %far : (!table, !at) -> !row
+  %c = titan.gather %table along "rows" at %far : (!table, !at) -> !row
   %square = titan.mul %tokens, %tokens : (!at, !at) -> !at
   %least = titan.minimum %square, %seven : (!at, !number) -> !at
-  %d = titan.take %table along "rows" at %least : (!table, !at) -> !row
-  %e = titan.put %d along "rows" at %least : (!row, !at) -> !table
+  %d = titan.gather %table along "rows" at %least : (!table, !at) -> !row
+  %e = titan.scatter %d along "rows" at %least : (!row, !at) -> !table
   return %a, %b, %c, %d, %e : !row, !row, !row, !row, !table
 }
 
@@ -33,17 +33,17 @@ func.func @unknown(%table: !table, %tokens: !at {titan.input = "tokens"}, %other
   %one = titan.constant 1.0 : !number
   // CHECK: %[[SUM:.*]] = titan.add
   // CHECK: %[[NEXT:.*]] = titan.check_index %[[SUM]] along "rows" size 8
-  // CHECK: titan.take %{{.*}} along "rows" at %[[NEXT]]
+  // CHECK: titan.gather %{{.*}} along "rows" at %[[NEXT]]
   %next = titan.add %tokens, %one : (!at, !number) -> !at
-  %a = titan.take %table along "rows" at %next : (!table, !at) -> !row
+  %a = titan.gather %table along "rows" at %next : (!table, !at) -> !row
   // CHECK: %[[OTHER:.*]] = titan.check_index %{{.*}} along "rows" size 8
-  // CHECK: titan.take %{{.*}} along "rows" at %[[OTHER]]
-  %b = titan.take %table along "rows" at %other : (!table, !at) -> !row
+  // CHECK: titan.gather %{{.*}} along "rows" at %[[OTHER]]
+  %b = titan.gather %table along "rows" at %other : (!table, !at) -> !row
   // A negative index.
   // CHECK: %[[LAST:.*]] = titan.sub
   // CHECK: titan.check_index %[[LAST]] along "rows" size 8
   %last = titan.sub %tokens, %one : (!at, !number) -> !at
-  %c = titan.put %b along "rows" at %last : (!row, !at) -> !table
+  %c = titan.scatter %b along "rows" at %last : (!row, !at) -> !table
   return %a, %b, %c : !row, !row, !table
 }
 
@@ -55,14 +55,14 @@ func.func @counted(%table: !table, %x: !titan.tensor<f32[embed = 2]>) -> !titan.
   // CHECK: titan.repeat <many = 9>
   // CHECK: %[[COPY:.*]] = titan.add
   // CHECK: titan.check_index %[[COPY]] along "rows" size 8
-  %y = titan.repeat <few = 8> carry(%x) slices() : (!titan.tensor<f32[embed = 2]>) -> !titan.tensor<f32[embed = 2]> {
+  %y = titan.repeat <few = 8> iter_args(%x) scanned() : (!titan.tensor<f32[embed = 2]>) -> !titan.tensor<f32[embed = 2]> {
   ^bb0(%l: !number, %c: !titan.tensor<f32[embed = 2]>):
-    %row = titan.take %table along "rows" at %l : (!table, !number) -> !titan.tensor<f32[embed = 2]>
+    %row = titan.gather %table along "rows" at %l : (!table, !number) -> !titan.tensor<f32[embed = 2]>
     titan.yield %row : !titan.tensor<f32[embed = 2]>
   }
-  %z = titan.repeat <many = 9> carry(%y) slices() : (!titan.tensor<f32[embed = 2]>) -> !titan.tensor<f32[embed = 2]> {
+  %z = titan.repeat <many = 9> iter_args(%y) scanned() : (!titan.tensor<f32[embed = 2]>) -> !titan.tensor<f32[embed = 2]> {
   ^bb0(%l: !number, %c: !titan.tensor<f32[embed = 2]>):
-    %row = titan.take %table along "rows" at %l : (!table, !number) -> !titan.tensor<f32[embed = 2]>
+    %row = titan.gather %table along "rows" at %l : (!table, !number) -> !titan.tensor<f32[embed = 2]>
     titan.yield %row : !titan.tensor<f32[embed = 2]>
   }
   return %z : !titan.tensor<f32[embed = 2]>

@@ -39,9 +39,9 @@ func.func @train(%tokens: !tokens {titan.input = "tokens"},
     %w1: !layers_up {titan.param = "layers.w1", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
     %w3: !layers_up {titan.param = "layers.w3", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>},
     %w2: !layers_down {titan.param = "layers.w2", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<normal, [0.5]>}) -> (!s {titan.output = "loss"}) attributes {titan.program = "train", titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 1.0}} {
-  %v1 = titan.take %table along "vocab" at %tokens : (!table, !tokens) -> !x
-  %v2 = titan.anchor %v1 : !x -> !x
-  %y3 = titan.repeat <layers = 2> carry(%v2) slices(%an, %wq, %wk, %wv, %wo, %fn, %w1, %w3, %w2) : (!x, !layers_embed, !layers_wq, !layers_wkv, !layers_wkv, !layers_wo, !layers_embed, !layers_up, !layers_up, !layers_down) -> !x {
+  %v1 = titan.gather %table along "vocab" at %tokens : (!table, !tokens) -> !x
+  %v2 = titan.sharding_constraint %v1 : !x -> !x
+  %y3 = titan.repeat <layers = 2> iter_args(%v2) scanned(%an, %wq, %wk, %wv, %wo, %fn, %w1, %w3, %w2) : (!x, !layers_embed, !layers_wq, !layers_wkv, !layers_wkv, !layers_wo, !layers_embed, !layers_up, !layers_up, !layers_down) -> !x {
   ^bb0(%l: !index, %c: !x, %l_an: !embed, %l_wq: !wq, %l_wk: !wkv, %l_wv: !wkv, %l_wo: !wo, %l_fn: !embed, %l_w1: !up, %l_w3: !up, %l_w2: !down):
     %v4 = titan.mul %c, %c : (!x, !x) -> !x
     %v5 = titan.reduce sum %v4 : !x -> !rows
@@ -53,17 +53,17 @@ func.func @train(%tokens: !tokens {titan.input = "tokens"},
     %v11 = titan.mul %c, %v10 : (!x, !rows) -> !x
     %v12 = titan.mul %v11, %l_an : (!x, !embed) -> !x
     %q13 = titan.contract %v12, %l_wq : (!x, !wq) -> !q
-    %v14 = titan.anchor %q13 : !q -> !q
+    %v14 = titan.sharding_constraint %q13 : !q -> !q
     %v15 = titan.contract %v12, %l_wk : (!x, !wkv) -> !kv
-    %v16 = titan.anchor %v15 : !kv -> !kv
+    %v16 = titan.sharding_constraint %v15 : !kv -> !kv
     %v17 = titan.contract %v12, %l_wv : (!x, !wkv) -> !kv
-    %v18 = titan.anchor %v17 : !kv -> !kv
+    %v18 = titan.sharding_constraint %v17 : !kv -> !kv
     %v19 = titan.rotary %v14 along "seq" dim "head" {theta = 1.0e+04, interleaved} : !q -> !q
     %v20 = titan.rotary %v16 along "seq" dim "head" {theta = 1.0e+04, interleaved} : !kv -> !kv
     %v21, %v22 = titan.attention %v19, %v20, %v18 along "seq" head "head" {scale = 0.5, causal} : (!q, !kv, !kv) -> (!q, !lse)
     %v23 = titan.contract %v21, %l_wo : (!q, !wo) -> !x
     %v24 = titan.add %c, %v23 : (!x, !x) -> !x
-    %v25 = titan.anchor %v24 : !x -> !x
+    %v25 = titan.sharding_constraint %v24 : !x -> !x
     %v26 = titan.mul %v25, %v25 : (!x, !x) -> !x
     %v27 = titan.reduce sum %v26 : !x -> !rows
     %v28 = titan.constant 6.250000e-02 : !s
@@ -74,14 +74,14 @@ func.func @train(%tokens: !tokens {titan.input = "tokens"},
     %v33 = titan.mul %v25, %v32 : (!x, !rows) -> !x
     %v34 = titan.mul %v33, %l_fn : (!x, !embed) -> !x
     %v35 = titan.contract %v34, %l_w1 : (!x, !up) -> !wide
-    %v36 = titan.anchor %v35 : !wide -> !wide
+    %v36 = titan.sharding_constraint %v35 : !wide -> !wide
     %v37 = titan.contract %v34, %l_w3 : (!x, !up) -> !wide
     %v38 = titan.sigmoid %v36 : !wide -> !wide
     %v39 = titan.mul %v36, %v38 : (!wide, !wide) -> !wide
     %v40 = titan.mul %v39, %v37 : (!wide, !wide) -> !wide
     %v41 = titan.contract %v40, %l_w2 : (!wide, !down) -> !x
     %v42 = titan.add %v25, %v41 : (!x, !x) -> !x
-    %v43 = titan.anchor %v42 : !x -> !x
+    %v43 = titan.sharding_constraint %v42 : !x -> !x
     titan.yield %v43 : !x
   }
   %v44 = titan.mul %y3, %y3 : (!x, !x) -> !x
@@ -94,13 +94,13 @@ func.func @train(%tokens: !tokens {titan.input = "tokens"},
   %v51 = titan.mul %y3, %v50 : (!x, !rows) -> !x
   %v52 = titan.mul %v51, %norm : (!x, !embed) -> !x
   %v53 = titan.contract %v52, %unembed : (!x, !unembed) -> !logits
-  %v54 = titan.anchor %v53 : !logits -> !logits
+  %v54 = titan.sharding_constraint %v53 : !logits -> !logits
   %v55 = titan.reduce max %v54 : !logits -> !rows
   %v56 = titan.sub %v54, %v55 : (!logits, !rows) -> !logits
   %v57 = titan.exp %v56 : !logits -> !logits
   %v58 = titan.reduce sum %v57 : !logits -> !rows
   %v59 = titan.log %v58 : !rows -> !rows
-  %v60 = titan.take %v56 along "vocab" at %labels : (!logits, !tokens) -> !rows
+  %v60 = titan.gather %v56 along "vocab" at %labels : (!logits, !tokens) -> !rows
   %v61 = titan.sub %v59, %v60 : (!rows, !rows) -> !rows
   %v62 = titan.reduce sum %v61 : !rows -> !s
   %v63 = titan.constant 1.562500e-02 : !s

@@ -33,19 +33,19 @@ func.func @train(%tokens: !tokens {titan.input = "tokens"}, %labels: !tokens {ti
     %gain: !layers_gain {titan.param = "layers.gain", titan.stacked, titan.decay = 0.1, titan.init = #titan.init<constant, [0.7]>})
     -> (!s {titan.output = "loss"})
     attributes {titan.program = "train", titan.optimizer = {name = "adamw", beta1 = 0.9, beta2 = 0.95, eps = 1.0e-8, clip = 1.0}} {
-  %0 = titan.take %table along "vocab" at %tokens : (!table, !tokens) -> !x
-  %x0 = titan.anchor %0 : !x -> !x
+  %0 = titan.gather %table along "vocab" at %tokens : (!table, !tokens) -> !x
+  %x0 = titan.sharding_constraint %0 : !x -> !x
   // What is used within the repeat and made outside of it: a mask, and a parameter whose gradient is carried.
   %i = titan.iota : !i
   %j = titan.iota : !j
   %mask = titan.compare ge, %i, %j : (!i, !j) -> !mask
   %low = titan.constant -1.0e+09 : !s
   %none = titan.constant 0.0 : !s
-  %y, %side = titan.repeat <layers = 2> carry(%x0, %none) slices(%wq, %wk, %wo, %b, %gain)
+  %y, %side = titan.repeat <layers = 2> iter_args(%x0, %none) scanned(%wq, %wk, %wo, %b, %gain)
       : (!x, !s, !layers_w, !layers_w, !layers_wo, !layers_b, !layers_gain) -> (!x, !s) {
   ^bb0(%l: !titan.tensor<i64[]>, %c: !x, %aux: !s, %q_: !w, %k_: !w, %o_: !wo, %b_: !b, %gain_: !s):
     %1 = titan.contract %c, %q_ : (!x, !w) -> !q
-    %q = titan.anchor %1 : !q -> !q
+    %q = titan.sharding_constraint %1 : !q -> !q
     %2 = titan.contract %c, %k_ : (!x, !w) -> !q
     %k = titan.rename %2 : !q -> !k
     %3 = titan.contract %q, %k : (!q, !k) -> !scores
@@ -69,14 +69,14 @@ func.func @train(%tokens: !tokens {titan.input = "tokens"}, %labels: !tokens {ti
     %19 = titan.add %15, %18 : (!x, !x) -> !x
     %20 = titan.mul %19, %gain_ : (!x, !s) -> !x
     %21 = titan.add %c, %20 : (!x, !x) -> !x
-    %next = titan.anchor %21 : !x -> !x
+    %next = titan.sharding_constraint %21 : !x -> !x
     %22 = titan.mul %20, %20 : (!x, !x) -> !x
     %23 = titan.reduce sum %22 : !x -> !s
     %24 = titan.add %aux, %23 : (!s, !s) -> !s
     titan.yield %next, %24 : !x, !s
   }
   %25 = titan.contract %y, %table : (!x, !table) -> !titan.tensor<f32[batch = 8, seq = 8, vocab = 16]>
-  %26 = titan.take %25 along "vocab" at %labels : (!titan.tensor<f32[batch = 8, seq = 8, vocab = 16]>, !tokens) -> !rows
+  %26 = titan.gather %25 along "vocab" at %labels : (!titan.tensor<f32[batch = 8, seq = 8, vocab = 16]>, !tokens) -> !rows
   %27 = titan.reduce sum %26 : !rows -> !s
   %28 = titan.sub %side, %27 : (!s, !s) -> !s
   %29 = titan.constant 1.0e-02 : !s

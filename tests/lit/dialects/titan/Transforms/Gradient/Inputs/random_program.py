@@ -49,7 +49,7 @@ class Program:
 
     def step(self, values, depth):
         """One more value, by an operation or two."""
-        kinds = ["add", "mul", "sub", "tanh", "sigmoid", "anchor"]
+        kinds = ["add", "mul", "sub", "tanh", "sigmoid", "sharding_constraint"]
         composed = [self.views, self.outer, self.statistic, self.scalar, self.constant]
         pick = lambda: self.pick(values)
         choice = self.random.choice(kinds + composed + ([self.repeat] * 3 if depth < 3 else []))
@@ -111,14 +111,14 @@ class Program:
         names = [self.name() for _ in range(len(inits) + stacks)]
         direction = " reverse" if rng.random() < 0.3 else ""
         self.lines.append(f"{', '.join(names)} = titan.repeat <{dim}>{direction} "
-                          f"carry({', '.join(inits)}) slices({', '.join(slices)}) : ({types}) -> ({results}) {{")
+                          f"iter_args({', '.join(inits)}) scanned({', '.join(slices)}) : ({types}) -> ({results}) {{")
         arguments = [f"{index}: {INDEX}"] + [f"{arg}: {T}" for arg in args]
         self.lines.append(f"^bb0({', '.join(arguments)}):")
         self.lines += body
         self.lines.append(f"titan.yield {', '.join(yielded)} : {', '.join([T] * len(yielded))}")
         self.lines.append("}")
-        carried, stacks = names[:len(inits)], names[len(inits):]
-        return carried + [self.unary("reduce sum", name, stacked, T) for name in stacks]
+        finals, stacks = names[:len(inits)], names[len(inits):]
+        return finals + [self.unary("reduce sum", name, stacked, T) for name in stacks]
 
     def text(self):
         values = ["%p0", "%p1", "%frozen"]

@@ -1,0 +1,51 @@
+//===- SizeExpr.h - Sizes as products of named factors ------------*- C++ -*-===//
+//
+// A size or stride in emitted code is a product such as `batch_shard * seq * embed`, written with
+// names so that the source reads like the model and a depth of 6 or 60 changes one constant. Values
+// that are fixed at launch (`auto` degrees) have a name but no number. Plain data, without IR.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TITAN_COMPILER_EMISSION_SIZEEXPR_H
+#define TITAN_COMPILER_EMISSION_SIZEEXPR_H
+
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace titan::emission {
+
+struct SizeFactor {
+  std::string name;  ///< an expression that needs no parentheses
+  int64_t value = 0; ///< 0: known at launch only
+};
+
+class SizeExpr {
+public:
+  SizeExpr() = default;
+  SizeExpr(SizeFactor factor) : factors{std::move(factor)} {}
+
+  SizeExpr operator*(const SizeExpr &other) const;
+  /// Equal for every degree: the same names of launch-time factors and the same product of others.
+  bool operator==(const SizeExpr &other) const;
+  bool isOne() const { return *this == SizeExpr(); }
+  /// The number, where it is known.
+  std::optional<int64_t> getValue() const;
+  /// `a * b * c`; `1` for the empty product.
+  std::string str() const;
+  /// `str()` in parentheses where it is a product, for use as a factor.
+  std::string atom() const;
+
+private:
+  std::vector<SizeFactor> factors;
+};
+
+/// `index * extent`, without what is superfluous.
+std::string scale(llvm::StringRef index, const SizeExpr &extent);
+
+} // namespace titan::emission
+
+#endif // TITAN_COMPILER_EMISSION_SIZEEXPR_H

@@ -1,0 +1,96 @@
+//===- DeviceCollectives.cpp - What a virtual rank does with others ---------===//
+
+#include "compiler/interpreter/Device.h"
+
+#include "compiler/interpreter/Layout.h"
+#include "dialects/titan/IR/TypeOf.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::interpreter;
+using ir::HostTensor;
+using ir::typeOf;
+
+/// A collective that starts on a layer that there is not does not happen.
+static bool isMissing(Operation *op, ArrayRef<Memory::Loop> loops) {
+  dist::LayerOp layer = dist::getLayer(op);
+  return layer && !layer.exists(loops.empty() ? 0 : loops.back().index);
+}
+
+/// Until they arrive, and for ever where nothing was sent, the results are not to be used. A repeat
+/// carries them all the same.
+LogicalResult Device::poisonResults(Operation *op) {
+  for (Value result : op->getResults()) {
+    auto poison = std::make_shared<HostTensor>(makePoisoned(typeOf(result), mesh));
+    if (failed(memory->write(result, std::move(poison))))
+      return failure();
+  }
+  return success();
+}
+
+FailureOr<bool> Device::call(Operation *op) {
+  if (failed(memory->checkOverlap(op)))
+    return failure();
+  bool isStart = dist::getStartChannel(op).has_value();
+  // Results may lie where operands lie, which are therefore read first.
+  std::vector<TensorRef> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(memory->read(operand));
+  if (isStart && failed(poisonResults(op)))
+    return failure();
+  if (isStart && isMissing(op, memory->loops)) {
+    advance();
+    return false;
+  }
+  calls.push_back({op, operands, describePosition()});
+  if (!isStart) {
+    state = State::Waiting;
+    return true;
+  }
+  if (failed(flights.start(op, std::move(operands), *memory)))
+    return failure();
+  advance();
+  return true;
+}
+
+LogicalResult Device::complete(std::vector<HostTensor> results) {
+  Operation *op = calls.front().op;
+  calls.pop_front();
+  if (dist::getStartChannel(op)) {
+    flights.land(op, std::move(results));
+    if (state == State::Waiting && isa<dist::WaitOp>(*frames.back().next))
+      state = State::Running;
+    return success();
+  }
+  state = State::Running;
+  for (auto [value, result] : llvm::zip_equal(op->getResults(), results))
+    if (failed(memory->write(value, std::make_shared<HostTensor>(std::move(result)))))
+      return failure();
+  advance();
+  return success();
+}
+
+LogicalResult Device::wait(dist::WaitOp op) {
+  FailureOr<bool> isReady = flights.isReady(op);
+  if (failed(isReady))
+    return failure();
+  if (!*isReady) {
+    state = State::Waiting;
+    return success();
+  }
+  if (failed(memory->checkOverlap(op)) || failed(flights.finish(op, *memory)))
+    return failure();
+  advance();
+  return success();
+}
+
+LogicalResult Device::take(dist::LayerOp op) {
+  int64_t at = memory->loops.empty() ? 0 : memory->loops.back().index;
+  TensorRef layer = op.exists(at)
+                        ? memory->readSlot(op.getStack(), op.getPosition(at), op.getType())
+                        : std::make_shared<HostTensor>(makePoisoned(op.getType(), mesh));
+  if (failed(memory->write(op.getResult(), layer)))
+    return failure();
+  advance();
+  return success();
+}

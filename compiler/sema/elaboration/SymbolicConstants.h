@@ -1,0 +1,15 @@
+// Words that stand for themselves in expressions, where nothing else has their name: `causal`,
+// `f32`.
+#ifndef TITAN_COMPILER_SEMA_SYMBOLICCONSTANTS_H
+#define TITAN_COMPILER_SEMA_SYMBOLICCONSTANTS_H
+
+#include <set>
+#include <string>
+
+namespace titan::sema {
+
+const std::set<std::string> &symbolicConstants();
+
+} // namespace titan::sema
+
+#endif

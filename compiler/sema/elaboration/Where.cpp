@@ -1,0 +1,51 @@
+// `where`: which of two values, element by element.
+#include "compiler/sema/elaboration/CallArgs.h"
+
+namespace titan::sema {
+
+/// `where(condition, a, b)`: the three join by name, so the others' dimensions are among those of
+/// the one that has most. Numbers take the other choice's element type, or what the model computes
+/// in.
+Value Builtins::where(CallArgs &args) {
+  if (!args.expect(3, 3, false, false) ||
+      !expectTensor(args[0], args.locOf(0), "the condition of `where`"))
+    return {};
+  if (typeOf(args[0]).dtype != DType::Bool) {
+    report(Code::DTypeMismatch, args.locOf(0),
+           std::string("the condition of `where` must be a comparison, not ") +
+               spelling(typeOf(args[0]).dtype));
+    return {};
+  }
+  TensorType like = {elaboration.recorder.computeType, typeOf(args[0]).dims};
+  for (size_t i : {2, 1})
+    if (args[i].isTensor())
+      like.dtype = typeOf(args[i]).dtype;
+  Op op(OpKind::Elementwise, {args[0].tensor});
+  op.word = "select";
+  for (size_t i = 1; i < 3; ++i) {
+    Value choice = args[i];
+    if (choice.isNumber())
+      choice = elaboration.tensors.constantLike(choice.number(), like, args.locOf(i));
+    if (!expectTensor(choice, args.locOf(i), "a choice of `where`"))
+      return {};
+    if (!mayJoin(typeOf(choice).dtype, like.dtype)) {
+      report(Code::DTypeMismatch, args.locOf(i), "the choices of `where` differ in element type");
+      return {};
+    }
+    if (typeOf(choice).dims.size() > like.dims.size())
+      like.dims = typeOf(choice).dims;
+    op.operands.push_back(choice.tensor);
+  }
+  for (size_t i = 0; i < 3; ++i) {
+    const DimSet dims = model.values[op.operands[i]].type.dims;
+    if (like.dims.containsAll(dims))
+      continue;
+    report(Code::OuterProduct, args.locOf(i),
+           "the dimensions " + print(dims) + " and " + print(like.dims) +
+               " do not join: neither is among the other");
+    return {};
+  }
+  return emit(std::move(op), like, args.loc());
+}
+
+} // namespace titan::sema

@@ -1,0 +1,149 @@
+// Brackets: finds what is unclosed or closes nothing, says so where it was forgotten, and repairs
+// it.
+#include "compiler/syntax/TokenPreparer.h"
+
+#include <algorithm>
+
+namespace titan::syntax::detail {
+namespace {
+
+uint32_t closerOf(uint32_t opener) {
+  return opener == Lex::LPAREN     ? Lex::RPAREN
+         : opener == Lex::LBRACKET ? Lex::RBRACKET
+                                   : Lex::RBRACE;
+}
+
+} // namespace
+
+/// The column of the first token on a token's line.
+uint32_t TokenPreparer::indent(const Token &t) const {
+  std::string_view line = sources.line(file, at(t).line);
+  return static_cast<uint32_t>(std::min(line.find_first_not_of(" \t"), line.size()) + 1);
+}
+
+void TokenPreparer::reportUnclosed(const Token &before, const std::string &why, bool onNewLine) {
+  uint32_t index = open.back().index;
+  if (out()[index].is(Lex::LBRACE) && suspect)
+    index = *suspect;
+  const Token &opener = out()[index];
+  if (openStrings.count(at(opener).line)) // its closer stands in the string
+    return;
+  Diagnostic &diag =
+      diags.report(Code::UnclosedBracket, at(opener), quoted(opener) + " is never closed");
+  diag.note(at(before), why);
+  size_t last = out().size() - 1;
+  while (last > index && out()[last].is(Lex::NEWLINE))
+    --last;
+  Location end = sources.locate(file, out()[last].end() - 1, 1);
+  if (end.line > at(opener).line && at(before).line > end.line + 1)
+    diag.note(end, "its contents end here");
+  diag.help("add `" + std::string(fixedSpelling(closerOf(opener.type))) + "`");
+  markErroneous(opener);
+  markErroneous(out().back());
+  if (!onNewLine)
+    markErroneous(before);
+  countError();
+}
+
+/// Inserts the closer of the innermost open bracket.
+void TokenPreparer::closeTop(const Token &before) {
+  uint32_t opener = open.back().index;
+  if (out()[opener].is(Lex::LBRACE))
+    endStatement(before);
+  insert(closerOf(out()[opener].type), before);
+  out()[opener].partner = static_cast<uint32_t>(out().size() - 1);
+  out().back().partner = opener;
+  depth -= open.back().operators;
+  open.pop_back();
+}
+
+/// A statement's keyword at the start of a line shows that brackets before it were forgotten.
+void TokenPreparer::repairBefore(size_t i) {
+  const Token &t = tokens[i];
+  if (!lineBegins[i] || open.empty() || !startsStatement(t) ||
+      tokens[i + 1].isOneOf(Lex::ASSIGN, Lex::DOT))
+    return;
+  std::string why =
+      startsDeclaration(t) ? "this starts a new declaration" : "this starts a new statement";
+  if (insideParens()) {
+    reportUnclosed(t, why, true);
+    while (insideParens())
+      closeTop(t);
+  }
+  if (startsDeclaration(t) && at(t).col == 1 && !open.empty()) {
+    reportUnclosed(t, why, true);
+    inserted = open.size();
+    while (!open.empty())
+      closeTop(t);
+  }
+  endStatement(t);
+}
+
+/// A `}` for a block of an earlier line that has the rest of a statement after it on its own line.
+/// Taken at its word it would end the block and make nonsense of all that follows.
+bool TokenPreparer::isMisplacedBrace(size_t i) const {
+  size_t brace = open.size();
+  while (brace > 0 && !out()[open[brace - 1].index].is(Lex::LBRACE))
+    --brace;
+  if (!tokens[i].is(Lex::RBRACE) || lineBegins[i] || brace == 0 ||
+      at(out()[open[brace - 1].index]).line == at(tokens[i]).line)
+    return false;
+  if (!insideParens())
+    return !lineBegins[i + 1] &&
+           !tokens[i + 1].isOneOf(Lex::SEMI, Lex::COMMA, Lex::RBRACE, Lex::ELSE, Token::endOfFile);
+  // The bracket around it is closed further on in the line.
+  constexpr size_t furthest = 200;
+  size_t inner = 0;
+  for (size_t k = i + 1; k < i + furthest && k < tokens.size() && !lineBegins[k]; ++k) {
+    if (isOpener(tokens[k]))
+      ++inner;
+    if (isCloser(tokens[k]) && inner-- == 0)
+      return tokens[k].is(closerOf(out()[open.back().index].type));
+  }
+  return false;
+}
+
+/// Matches a closing bracket, inserting closers that were forgotten. False when it must be dropped.
+bool TokenPreparer::acceptCloser(size_t i) {
+  const Token &closer = tokens[i];
+  if (isMisplacedBrace(i)) {
+    diags.report(Code::UnmatchedBracket, at(closer), "`}` in the middle of a statement")
+        .fix(at(closer), "");
+    markErroneous(closer);
+    countError();
+    return false;
+  }
+  auto matches = [&](const Open &o) { return closerOf(out()[o.index].type) == closer.type; };
+  size_t match = open.size();
+  while (match > 0 && !matches(open[match - 1])) {
+    // `)` and `]` never close over a `{`.
+    if (!closer.is(Lex::RBRACE) && out()[open[match - 1].index].is(Lex::LBRACE)) {
+      match = 0;
+      break;
+    }
+    --match;
+  }
+  if (match == 0 && open.empty() && closer.is(Lex::RBRACE) && entriesAtTop)
+    return false; // those entries are an error already: their `{` is missing
+  if (match == 0 && open.empty() && closer.is(Lex::RBRACE) && inserted) {
+    --inserted; // missed before, and found too late: that was said
+    markErroneous(closer);
+    return false;
+  }
+  if (match == 0) {
+    diags.report(Code::UnmatchedBracket, at(closer), quoted(closer) + " closes nothing")
+        .fix(at(closer), "");
+    countError();
+    return false;
+  }
+  if (match < open.size()) {
+    reportUnclosed(closer, "before this " + quoted(closer), false);
+    while (open.size() > match)
+      closeTop(closer);
+  }
+  if (closer.is(Lex::RBRACE))
+    endStatement(closer);
+  return true;
+}
+
+} // namespace titan::syntax::detail

@@ -1,0 +1,157 @@
+//===- ReshardAfterForward.cpp - Gathered parameters from forward to backward ----===//
+
+#include "dialects/dist/Support/RepeatEdit.h"
+#include "dialects/dist/Transforms/Shard/Passes.h"
+
+namespace titan::dist {
+#define GEN_PASS_DEF_DISTRESHARDAFTERFORWARD
+#include "dialects/dist/Transforms/Shard/Passes.h.inc"
+} // namespace titan::dist
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::dist;
+using ir::RepeatOp;
+
+namespace {
+
+/// What a gather gathers: a parameter or a slice of one, and the types that lead from there to its
+/// result, as it may be cast.
+struct Gathered {
+  explicit Gathered(AllGatherOp gather) : types{gather.getResultTypes().front()} {
+    Value input = gather.getInputs().front();
+    for (auto cast = input.getDefiningOp<ir::CastOp>(); cast;
+         cast = input.getDefiningOp<ir::CastOp>()) {
+      types.push_back(input.getType());
+      input = cast.getOperand();
+    }
+    types.push_back(input.getType());
+    parameter = getParameter(input);
+  }
+  bool operator==(const Gathered &) const = default;
+
+  BlockArgument parameter; ///< null where it is something else
+  SmallVector<Type> types;
+};
+
+/// One parameter is gathered in a body of one repeat, and again in that of another.
+struct GatherPair {
+  AllGatherOp forward, backward;
+  unsigned variant;
+};
+
+SmallVector<GatherPair> findPairs(RepeatOp first, RepeatOp second) {
+  SmallVector<GatherPair> pairs;
+  if (first.getDim() != second.getDim() || !(first.getIterations() == second.getIterations()))
+    return pairs;
+  for (auto [before, after] : llvm::zip_equal(first.getVariants(), second.getVariants()))
+    for (auto backward : after.getBlock().getOps<AllGatherOp>()) {
+      Gathered wanted(backward);
+      auto gathers = before.getBlock().getOps<AllGatherOp>();
+      auto forward =
+          llvm::find_if(gathers, [&](AllGatherOp each) { return Gathered(each) == wanted; });
+      if (wanted.parameter && forward != gathers.end())
+        pairs.push_back({*forward, backward, before.getNumber()});
+    }
+  return pairs;
+}
+
+/// `second` gets what `first` gathered as a stack.
+void stackGathered(RepeatOp &first, RepeatOp &second) {
+  SmallVector<GatherPair> pairs = findPairs(first, second);
+  SmallVector<Value> values;
+  for (GatherPair &pair : pairs)
+    values.push_back(pair.forward.getResults().front());
+  if (pairs.empty())
+    return;
+  first = addStackedOutputs(first, values);
+  SmallVector<VariantStack> stacks;
+  for (auto [pair, stack] : llvm::zip_equal(pairs, first.getResults().take_back(pairs.size())))
+    stacks.push_back({stack, pair.variant});
+  unsigned old = second.getScannedInputs().size();
+  second = addScannedInputs(second, stacks);
+  for (const ir::RepeatVariant &body : second.getVariants())
+    for (auto [stack, slice, number] : body.getScannedInputs()) {
+      if (number < old)
+        continue;
+      AllGatherOp backward = pairs[number - old].backward;
+      Operation *convert = backward.getInputs().front().getDefiningOp<ir::CastOp>();
+      backward.getResults().front().replaceAllUsesWith(slice);
+      backward.erase();
+      if (convert && convert->use_empty())
+        convert->erase();
+    }
+}
+
+void stackGathered(Block &block) {
+  SmallVector<RepeatOp> repeats(block.getOps<RepeatOp>());
+  for (size_t i = 0; i < repeats.size(); ++i)
+    for (size_t j = i + 1; j < repeats.size(); ++j)
+      stackGathered(repeats[i], repeats[j]);
+}
+
+bool usesWithin(Operation *op, Value value) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) { return op->isAncestor(user); });
+}
+
+/// A copy of `gather` in front of `before`.
+AllGatherOp cloneGather(AllGatherOp gather, Operation *before) {
+  return cast<AllGatherOp>(OpBuilder(before).clone(*gather));
+}
+
+/// Behind each repeat, what `gather` gave is gathered again; in a repeat, by its bodies.
+void regather(AllGatherOp gather) {
+  Value value = gather.getResults().front();
+  AllGatherOp current = gather;
+  for (Operation *op = gather->getNextNode(); op; op = op->getNextNode()) {
+    if (llvm::is_contained(op->getOperands(), value)) {
+      current = current ? current : cloneGather(gather, op);
+      op->replaceUsesOfWith(value, current.getResults().front());
+    }
+    auto repeat = dyn_cast<RepeatOp>(op);
+    if (!repeat)
+      continue;
+    for (const ir::RepeatVariant &body : repeat.getVariants())
+      for (Operation &inner : body.getBlock())
+        if (usesWithin(&inner, value)) {
+          AllGatherOp own = cloneGather(gather, &inner);
+          value.replaceUsesWithIf(own.getResults().front(), [&](OpOperand &use) {
+            return body.getRegion().isAncestor(use.getOwner()->getParentRegion());
+          });
+          regather(own);
+          break;
+        }
+    current = {};
+  }
+  if (gather->use_empty())
+    gather.erase();
+}
+
+void regather(Block &block) {
+  SmallVector<AllGatherOp> gathers;
+  for (auto gather : block.getOps<AllGatherOp>())
+    if (Gathered(gather).parameter)
+      gathers.push_back(gather);
+  for (AllGatherOp gather : gathers)
+    regather(gather);
+}
+
+struct ReshardAfterForward : titan::dist::impl::DistReshardAfterForwardBase<ReshardAfterForward> {
+  void runOnOperation() override {
+    auto run = getOperation()->getAttrOfType<DictionaryAttr>(ir::attr::kRun);
+    auto setting =
+        run ? run.getAs<DictionaryAttr>("sharding.reshard_after_forward") : DictionaryAttr();
+    auto policy = setting ? setting.getAs<StringAttr>("value") : StringAttr();
+    if (!policy)
+      return;
+    SmallVector<Block *> blocks;
+    getOperation()->walk([&](Block *block) { blocks.push_back(block); });
+    for (Block *block : blocks)
+      if (policy == "never")
+        stackGathered(*block);
+      else if (policy == "always")
+        regather(*block);
+  }
+};
+
+} // namespace

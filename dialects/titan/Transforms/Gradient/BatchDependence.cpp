@@ -1,0 +1,254 @@
+//===- BatchDependence.cpp - What the values of a step have to do with the batch ===//
+
+#include "dialects/titan/Transforms/Gradient/BatchDependence.h"
+#include "dialects/titan/Interfaces/TitanInterfaces.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+bool BatchDependence::set(Value value, Dependence dependence) {
+  return std::exchange(dependences[value], dependence) != dependence;
+}
+
+bool BatchDependence::hasKind(Operation *op, Dependence::Kind kind) const {
+  return llvm::any_of(op->getOperands(), [&](Value value) { return get(value).kind == kind; });
+}
+
+/// Zeros, also repeated along dimensions or declared: where a sum starts.
+static bool isZero(Value value) {
+  if (auto expand = value.getDefiningOp<ExpandOp>())
+    return isZero(expand.getInput());
+  if (auto constraint = value.getDefiningOp<ShardingConstraintOp>())
+    return isZero(constraint.getInput());
+  auto constant = value.getDefiningOp<ConstantOp>();
+  return constant && constant.getValue().isZero();
+}
+
+/// Depends on inputs alone, so that it can be computed of the whole batch beforehand.
+bool BatchDependence::isData(Operation *op) const {
+  return op->getNumRegions() == 0 &&
+         llvm::all_of(op->getOperands(), [&](Value value) { return data.contains(value); });
+}
+
+/// Whether results that have the dimension may be made for each microbatch: random numbers are
+/// drawn for each microbatch by a key of its own.
+bool BatchDependence::mayCreatePerMicrobatch(Operation *op) const {
+  auto ruled = dyn_cast<ShardingRuleOpInterface>(op);
+  return !ruled || isa<RandomOp>(op) ||
+         llvm::all_of(ruled.getShardingRule().factors, [&](const dist::Factor &factor) {
+           return factor.name != dim.getValue() || mayChunkAlong(op, factor);
+         });
+}
+
+/// What comes from no microbatch but has the dimension is made anew for every microbatch.
+LogicalResult BatchDependence::followInvariant(Operation *op) {
+  if (!mayCreatePerMicrobatch(op))
+    return op->emitError("depends on the index along `")
+           << dim.getValue() << "`, so the step cannot be split into microbatches of it";
+  for (Value result : op->getResults()) {
+    Dependence dependence;
+    for (auto [at, has] : llvm::enumerate(cast<NamedTensorType>(result.getType()).getDims()))
+      if (has.getName() == dim)
+        dependence = {Dependence::Sliced, static_cast<unsigned>(at)};
+    set(result, dependence);
+  }
+  return success();
+}
+
+/// True where the operation is jointly linear in what is a sum (or zero), and in nothing else.
+bool BatchDependence::isLinearInSums(Operation *op) const {
+  auto ruled = dyn_cast<ShardingRuleOpInterface>(op);
+  if (!ruled)
+    return false;
+  return llvm::any_of(ruled.getShardingRule().linearSets, [&](const std::vector<unsigned> &set) {
+    for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+      Dependence::Kind kind = get(operand).kind;
+      bool inSet = llvm::is_contained(set, i);
+      if (inSet ? kind != Dependence::Accumulated && kind != Dependence::Zero
+                : kind == Dependence::Accumulated)
+        return false;
+    }
+    return true;
+  });
+}
+
+void BatchDependence::setResults(Operation *op, Dependence dependence) {
+  for (Value result : op->getResults())
+    set(result, dependence);
+}
+
+LogicalResult BatchDependence::followSliced(Operation *op) {
+  auto results = inferResults(op, [&](Value value) { return get(value); });
+  if (!results)
+    return op->emitError(
+               "needs the whole batch at once, so the step cannot be split into microbatches of `")
+           << dim.getValue() << "`";
+  for (auto [result, dependence] : llvm::zip_equal(op->getResults(), *results)) {
+    if (dependence.kind == Dependence::Sliced) {
+      DimAttr sliced = cast<NamedTensorType>(result.getType()).getDims()[dependence.dim];
+      if (sliced.getSize() % microbatches != 0)
+        return op->emitError("gives `")
+               << sliced.getName().getValue() << "` " << sliced.getSize()
+               << " elements, so the step cannot be computed in " << microbatches
+               << " microbatches of `" << dim.getValue() << "`";
+    }
+    set(result, dependence);
+  }
+  return success();
+}
+
+LogicalResult BatchDependence::follow(Operation *op) {
+  if (auto repeat = dyn_cast<RepeatOp>(op))
+    return followRepeat(repeat);
+  if (isData(op))
+    data.insert(op->result_begin(), op->result_end());
+  if (hasKind(op, Dependence::Sliced)) {
+    if (failed(followSliced(op)))
+      return failure();
+    // A sum over inputs alone, such as the number of valid tokens, is known beforehand.
+    for (Value result : op->getResults())
+      if (data.contains(result) && get(result).kind == Dependence::Accumulated)
+        set(result, {});
+  } else if (hasKind(op, Dependence::AfterAccumulation)) {
+    setResults(op, {Dependence::AfterAccumulation});
+  } else if (hasKind(op, Dependence::Accumulated)) {
+    setResults(op, {isLinearInSums(op) ? Dependence::Accumulated : Dependence::AfterAccumulation});
+  } else if (hasKind(op, Dependence::Zero) && isLinearInSums(op)) {
+    setResults(op, {Dependence::Zero});
+  } else {
+    return followInvariant(op);
+  }
+  return success();
+}
+
+/// A carried value is what it starts as and what every iteration makes of it.
+LogicalResult BatchDependence::join(RepeatOp repeat, Dependence next, Dependence &into) {
+  auto isSame = [](Dependence dependence) {
+    return dependence.kind == Dependence::Invariant || dependence.kind == Dependence::Zero;
+  };
+  if (next == into || (into.kind == Dependence::AfterAccumulation && isSame(next)) ||
+      ((into.kind == Dependence::Accumulated || into.kind == Dependence::Invariant) &&
+       next.kind == Dependence::Zero))
+    return success();
+  if (into.kind == Dependence::Zero ||
+      (into.kind == Dependence::Invariant && next.kind == Dependence::AfterAccumulation)) {
+    into = next;
+    return success();
+  }
+  return repeat.emitError("carries a value that is ")
+         << (into.kind == Dependence::Invariant ? "the same for all microbatches"
+                                                : "of one microbatch")
+         << " of `" << dim.getValue()
+         << "` at first and not later, so the step cannot be split into microbatches";
+}
+
+LogicalResult BatchDependence::followBody(const RepeatVariant &body, bool &changed) {
+  RepeatOp repeat = body.getRepeat();
+  set(body.getIndex(), {});
+  for (auto [i, argument] : llvm::enumerate(body.getIterArgs()))
+    set(argument, get(repeat.getResult(i)));
+  for (auto [stack, slice, number] : body.getScannedInputs()) {
+    Dependence dependence = get(stack);
+    if (dependence.kind == Dependence::Sliced && dependence.dim == 0)
+      return repeat.emitError("iterates over `") << dim.getValue() << '`';
+    set(slice, dependence.kind == Dependence::Sliced
+                   ? Dependence{Dependence::Sliced, dependence.dim - 1}
+                   : dependence);
+  }
+  if (failed(followBlock(body.getBlock())))
+    return failure();
+  for (auto [i, yielded] : llvm::enumerate(body.getYieldedIterArgs())) {
+    Value result = repeat.getResult(i);
+    Dependence dependence = get(result);
+    if (failed(join(repeat, get(yielded), dependence)))
+      return failure();
+    changed |= set(result, dependence);
+  }
+  return success();
+}
+
+/// The slots of a stack are alike, whichever variant fills them.
+LogicalResult BatchDependence::followStackedOutput(RepeatOp repeat, OpResult stack) {
+  Dependence joined{Dependence::Zero};
+  for (Value yielded : repeat.getYielded(stack.getResultNumber())) {
+    Dependence dependence = get(yielded);
+    if (dependence.kind == Dependence::Invariant && isZero(yielded))
+      dependence = {Dependence::Zero};
+    if (failed(join(repeat, dependence, joined)))
+      return failure();
+  }
+  if (joined.kind == Dependence::Zero)
+    joined = {};
+  set(stack,
+      joined.kind == Dependence::Sliced ? Dependence{Dependence::Sliced, joined.dim + 1} : joined);
+  return success();
+}
+
+LogicalResult BatchDependence::followRepeat(RepeatOp repeat) {
+  for (auto [i, init] : llvm::enumerate(repeat.getInits())) {
+    bool startsAtZero = get(init).kind == Dependence::Invariant && isZero(init);
+    set(repeat.getResult(i), startsAtZero ? Dependence{Dependence::Zero} : get(init));
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const RepeatVariant &body : repeat.getVariants())
+      if (failed(followBody(body, changed)))
+        return failure();
+  }
+  for (Value stack : repeat.getStackedOutputs())
+    if (failed(followStackedOutput(repeat, cast<OpResult>(stack))))
+      return failure();
+  bool isSliced = false, after = false;
+  repeat.walk([&](Operation *op) {
+    for (Value result : op->getResults()) {
+      Dependence::Kind kind = get(result).kind;
+      isSliced |= kind == Dependence::Sliced || kind == Dependence::Accumulated;
+      after |= kind == Dependence::AfterAccumulation;
+    }
+  });
+  auto isAfter = [&](Value result) { return get(result).kind == Dependence::AfterAccumulation; };
+  if (isSliced && after && llvm::none_of(repeat.getIterResults(), isAfter) &&
+      llvm::any_of(repeat.getStackedOutputs(), isAfter))
+    toDistribute.insert(repeat);
+  else if (isSliced && after)
+    return repeat.emitError("needs a sum over the whole batch between its iterations, so the step "
+                            "cannot be split into microbatches of `")
+           << dim.getValue() << "`";
+  if (isSliced)
+    inLoop.insert(repeat);
+  return success();
+}
+
+LogicalResult BatchDependence::followBlock(Block &block) {
+  for (Operation &op : block.without_terminator())
+    if (failed(follow(&op)))
+      return failure();
+  return success();
+}
+
+FailureOr<BatchDependence> BatchDependence::analyze(func::FuncOp function, StringAttr dim,
+                                                    int64_t microbatches) {
+  BatchDependence dependence(dim, microbatches);
+  for (BlockArgument argument : function.getArguments())
+    if (function.getArgAttr(argument.getArgNumber(), attr::kInput)) {
+      dependence.data.insert(argument);
+      auto type = cast<NamedTensorType>(argument.getType());
+      if (type.hasDim(dim))
+        dependence.set(argument, {Dependence::Sliced, static_cast<unsigned>(type.indexOf(dim))});
+    }
+  Block &block = function.getBody().front();
+  if (failed(dependence.followBlock(block)))
+    return failure();
+  for (Operation &op : block.without_terminator())
+    if (llvm::any_of(op.getResults(), [&](Value result) {
+          Dependence::Kind kind = dependence.get(result).kind;
+          return kind == Dependence::Sliced || kind == Dependence::Accumulated;
+        }))
+      dependence.inLoop.insert(&op);
+  for (Value returned : block.getTerminator()->getOperands())
+    if (dependence.get(returned).kind == Dependence::Sliced)
+      return function.emitError("returns a value with the dimension `")
+             << dim.getValue() << "`, which is never whole";
+  return dependence;
+}

@@ -1,0 +1,219 @@
+//===- ChunkGroup.cpp - What is computed in chunks of a dimension -----------===//
+
+#include "dialects/titan/Transforms/Gradient/ChunkGroup.h"
+#include "dialects/titan/Interfaces/TitanInterfaces.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+static bool hasDim(Value value, StringAttr dim) {
+  return cast<NamedTensorType>(value.getType()).hasDim(dim);
+}
+
+bool ChunkGroup::isLarge(Value value, SizeOf sizeOf) const {
+  return hasDim(value, dim) && 2 * sizeOf(value) > largest;
+}
+
+/// Plain operations: repeats have residuals and gradients of their own.
+bool ChunkGroup::isCandidate(Operation &op) const {
+  return op.getNumRegions() == 0 && (!scope || scope->contains(&op));
+}
+
+/// What a repeat gives has the dimensions of `value`.
+static bool isLikeRepeats(Block &block, Value value) {
+  ArrayRef<DimAttr> dims = cast<NamedTensorType>(value.getType()).getDims();
+  return llvm::any_of(block.getOps<RepeatOp>(), [&](RepeatOp repeat) {
+    return llvm::any_of(repeat.getResults(), [&](Value result) {
+      return cast<NamedTensorType>(result.getType()).getDims() == dims;
+    });
+  });
+}
+
+/// In a scope, of what is not as the values are that come from outside and stay whole there.
+void ChunkGroup::findLargest(SizeOf sizeOf) {
+  for (Operation &op : block->without_terminator())
+    if (isCandidate(op))
+      for (Value result : op.getResults())
+        if (hasDim(result, dim) && !(scope && isLikeRepeats(*block, result)))
+          largest = std::max(largest, sizeOf(result));
+}
+
+/// What touches large values, and what depends on that and is needed by that.
+void ChunkGroup::collect(SizeOf sizeOf) {
+  llvm::DenseSet<Operation *> core, before;
+  auto large = [&](Value value) { return isLarge(value, sizeOf); };
+  for (Operation &op : block->without_terminator())
+    if (isCandidate(op) &&
+        (llvm::any_of(op.getResults(), large) || llvm::any_of(op.getOperands(), large)))
+      core.insert(&op);
+  auto isOf = [](const llvm::DenseSet<Operation *> &set, Operation *op) {
+    return op && set.contains(op);
+  };
+  for (Operation &op : block->without_terminator()) {
+    bool reads = false;
+    op.walk([&](Operation *inner) {
+      reads |= llvm::any_of(inner->getOperands(), [&](Value value) {
+        return isOf(core, value.getDefiningOp()) || isOf(dependents, value.getDefiningOp());
+      });
+    });
+    if (reads)
+      dependents.insert(&op);
+  }
+  for (Operation &op : llvm::reverse(block->without_terminator()))
+    if (llvm::any_of(op.getUsers(), [&](Operation *user) {
+          Operation *ancestor = block->findAncestorOpInBlock(*user);
+          return isOf(core, ancestor) || isOf(before, ancestor);
+        }))
+      before.insert(&op);
+  for (Operation &op : block->without_terminator())
+    if (core.contains(&op) || (dependents.contains(&op) && before.contains(&op)))
+      ops.insert(&op);
+}
+
+/// The factor of an operation that is cut: the one that a cut operand of the group walks, else the
+/// one that walks `dim` in what comes from outside, else in results.
+const dist::Factor *ChunkGroup::findFactor(Operation *op, const dist::ShardingRule &rule) const {
+  auto find = [&](auto has) {
+    auto it = llvm::find_if(rule.factors, has);
+    return it == rule.factors.end() ? nullptr : &*it;
+  };
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    if (Dependence dependence = get(operand);
+        contains(operand.getDefiningOp()) && dependence.kind == Dependence::Sliced)
+      return find([&, i = i](const dist::Factor &factor) {
+        return factor.operandDims[i] == static_cast<int>(dependence.dim);
+      });
+  auto walks = [&](Value value, int at) {
+    return at >= 0 && cast<NamedTensorType>(value.getType()).getDims()[at].getName() == dim;
+  };
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    if (!contains(operand.getDefiningOp()) && hasDim(operand, dim))
+      return find([&, i = i, operand = operand](const dist::Factor &factor) {
+        return walks(operand, factor.operandDims[i]);
+      });
+  for (auto [i, result] : llvm::enumerate(op->getResults()))
+    if (hasDim(result, dim))
+      return find([&, i = i, result = Value(result)](const dist::Factor &factor) {
+        return walks(result, factor.resultDims[i]);
+      });
+  return nullptr;
+}
+
+/// What an operation of the group makes of its operands. False if it needs them whole.
+bool ChunkGroup::follow(Operation *op) {
+  auto ruled = dyn_cast<ShardingRuleOpInterface>(op);
+  if (!ruled)
+    return false;
+  dist::ShardingRule rule = ruled.getShardingRule();
+  const dist::Factor *factor = findFactor(op, rule);
+  auto touches = [&](ValueRange values) {
+    return llvm::any_of(values, [&](Value value) {
+      return hasDim(value, dim) || get(value).kind != Dependence::Invariant;
+    });
+  };
+  if (!factor) // what all chunks share
+    return !touches(op->getOperands()) && !touches(op->getResults());
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    if (int at = factor->operandDims[i]; at >= 0 && !contains(operand.getDefiningOp())) {
+      Dependence dependence{Dependence::Sliced, static_cast<unsigned>(at)};
+      // Read along two dimensions, it cannot be cut along both.
+      if (!sliced.insert(operand) && get(operand) != dependence)
+        return false;
+      dependences[operand] = dependence;
+    }
+  if (llvm::none_of(factor->operandDims, [](int at) { return at >= 0; })) {
+    // No operand has the dimension: made anew for every chunk, unless it is a choice among all.
+    if (factor->kind != dist::FactorKind::Parallel || !mayChunkAlong(op, *factor))
+      return false;
+    for (auto [result, at] : llvm::zip_equal(op->getResults(), factor->resultDims))
+      if (at >= 0)
+        dependences[result] = {Dependence::Sliced, static_cast<unsigned>(at)};
+    return !touches(op->getOperands());
+  }
+  auto results = inferResults(op, [&](Value value) { return get(value); });
+  if (results)
+    for (auto [result, dependence] : llvm::zip_equal(op->getResults(), *results))
+      dependences[result] = dependence;
+  return results.has_value();
+}
+
+/// Sorts what others read.
+void ChunkGroup::followResults() {
+  for (Operation *op : ops)
+    for (Value result : op->getResults()) {
+      bool isRead = llvm::any_of(result.getUsers(), [&](Operation *user) {
+        return !contains(block->findAncestorOpInBlock(*user));
+      });
+      Dependence::Kind kind = get(result).kind;
+      if (isRead && kind != Dependence::Invariant)
+        (kind == Dependence::Accumulated ? sums : stacked).push_back(result);
+    }
+}
+
+/// A large value that stays whole, since others make or read it.
+Value ChunkGroup::findLargeOutside(SizeOf sizeOf) const {
+  for (ArrayRef<Value> values : {sliced.getArrayRef(), ArrayRef<Value>(stacked)})
+    for (Value value : values)
+      if (isLarge(value, sizeOf))
+        return value;
+  return nullptr;
+}
+
+int64_t ChunkGroup::getSize() const {
+  int64_t size = 0;
+  for (auto [value, dependence] : dependences)
+    if (dependence.kind == Dependence::Sliced)
+      size = std::gcd(size, cast<NamedTensorType>(value.getType()).getShape()[dependence.dim]);
+  return size;
+}
+
+/// An operation that cannot be computed in chunks, or null.
+Operation *ChunkGroup::build(SizeOf sizeOf) {
+  findLargest(sizeOf);
+  collect(sizeOf);
+  for (Operation *op : ops)
+    if (!follow(op))
+      return op;
+  followResults();
+  return nullptr;
+}
+
+static ChunkGroup::Obstacle getObstacle(Operation *op, const Twine &what, StringAttr dim) {
+  return {op, (what + " `" + dim.getValue() + "`").str()};
+}
+
+static ChunkGroup::Obstacle cannotChunk(Operation *op, StringAttr dim) {
+  return getObstacle(op, "this cannot be computed chunk by chunk along", dim);
+}
+
+FailureOr<ChunkGroup> ChunkGroup::find(Block &block, StringAttr dim, SizeOf sizeOf,
+                                       Obstacle &obstacle) {
+  ChunkGroup group(block, dim);
+  if (Operation *op = group.build(sizeOf)) {
+    obstacle = cannotChunk(op, dim);
+    return failure();
+  }
+  if (Value value = group.findLargeOutside(sizeOf)) {
+    Operation *op = value.getDefiningOp();
+    obstacle = getObstacle(
+        op ? op : block.getParentOp(),
+        "this is as large, and is read elsewhere, so nothing is gained by chunks of", dim);
+    return failure();
+  }
+  return group;
+}
+
+FailureOr<ChunkGroup> ChunkGroup::findIn(const llvm::DenseSet<Operation *> &scope, Block &block,
+                                         StringAttr dim, SizeOf sizeOf, Obstacle &obstacle) {
+  ChunkGroup group(block, dim);
+  group.scope = &scope;
+  Operation *op = group.build(sizeOf);
+  group.scope = nullptr; // the caller's
+  if (!op && !group.ops.empty())
+    return group;
+  if (op)
+    obstacle = cannotChunk(op, dim);
+  return failure();
+}

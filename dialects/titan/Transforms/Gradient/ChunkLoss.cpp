@@ -1,0 +1,199 @@
+//===- ChunkLoss.cpp - The pass --titan-chunk-loss -------------===//
+
+#include "dialects/titan/Support/Programs.h"
+#include "dialects/titan/Support/TensorBuilder.h"
+#include "dialects/titan/Transforms/Gradient/ChunkPlan.h"
+#include "dialects/titan/Transforms/Gradient/CleanUp.h"
+#include "dialects/titan/Transforms/Gradient/Passes.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace titan::ir {
+#define GEN_PASS_DEF_TITANCHUNKLOSS
+#include "dialects/titan/Transforms/Gradient/Passes.h.inc"
+} // namespace titan::ir
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+namespace {
+
+/// Values of so many bytes are not worth a loop.
+constexpr int64_t kDefaultMinChunkBytes = int64_t{32} << 20;
+
+/// Replaces the operations of a group by a repeat over chunks of a dimension.
+class ChunkLoopBuilder {
+public:
+  ChunkLoopBuilder(Block &block, const ChunkPlan &plan)
+      : block(block), group(plan.group), dim(plan.dim), chunks(plan.chunks),
+        builder(group.getOps().back()), math(builder, group.getOps().back()->getLoc()) {
+    chunkDim = DimAttr::get(builder.getContext(),
+                            builder.getStringAttr(dim.getName().getValue() + ".chunks"), chunks);
+  }
+
+  void run();
+
+private:
+  StringAttr getName(Value value);
+  NamedTensorType chunkType(Value value);
+  NamedTensorType splitType(Value value);
+  Value toScannedInput(Value value);
+  Value fromStackedOutput(Value value, Value stack);
+  RepeatOp createLoop();
+  void fillLoop(RepeatOp loop);
+  void replace(Value value, Value by);
+
+  Block &block;
+  const ChunkGroup &group;
+  DimAttr dim;
+  int64_t chunks;
+  OpBuilder builder;
+  TensorBuilder math;
+  DimAttr chunkDim;
+};
+
+} // namespace
+
+/// What the dimension is called in `value`.
+StringAttr ChunkLoopBuilder::getName(Value value) {
+  return cast<NamedTensorType>(value.getType()).getDims()[group.get(value).dim].getName();
+}
+
+/// The type of one chunk.
+NamedTensorType ChunkLoopBuilder::chunkType(Value value) {
+  return getChunkType(cast<NamedTensorType>(value.getType()), group.get(value).dim, chunks);
+}
+
+/// The value's type with the dimension as two, `[..., chunks, dim / chunks, ...]`.
+NamedTensorType ChunkLoopBuilder::splitType(Value value) {
+  SmallVector<DimAttr> dims(chunkType(value).getDims());
+  dims.insert(dims.begin() + group.get(value).dim, chunkDim);
+  return NamedTensorType::get(chunkType(value).getElementType(), dims);
+}
+
+/// The chunks one after the other, as a repeat slices them.
+Value ChunkLoopBuilder::toScannedInput(Value value) {
+  math.setLoc(value.getLoc());
+  Value both = math.create<SplitOp>(splitType(value), value, getName(value));
+  return math.fitTo(both, RepeatOp::getStackedType(chunkDim, chunkType(value)));
+}
+
+Value ChunkLoopBuilder::fromStackedOutput(Value value, Value stack) {
+  math.setLoc(value.getLoc());
+  Value both = math.fitTo(stack, splitType(value));
+  return math.create<MergeOp>(value.getType(), both, getName(value));
+}
+
+RepeatOp ChunkLoopBuilder::createLoop() {
+  SmallVector<Value> zeros, slices;
+  SmallVector<Type> stacks;
+  for (Value sum : group.getSums()) {
+    math.setLoc(sum.getLoc());
+    zeros.push_back(math.zeros(cast<NamedTensorType>(sum.getType())));
+  }
+  for (Value value : group.getSliced())
+    slices.push_back(toScannedInput(value));
+  for (Value value : group.getStacked())
+    stacks.push_back(RepeatOp::getStackedType(chunkDim, chunkType(value)));
+  return builder.create<RepeatOp>(group.getOps().front()->getLoc(), chunkDim, /*reverse=*/false,
+                                  zeros, slices, stacks);
+}
+
+void ChunkLoopBuilder::fillLoop(RepeatOp loop) {
+  RepeatVariant iteration = loop.getVariant(0);
+  OpBuilder inside = OpBuilder::atBlockEnd(&iteration.getBlock());
+  IRMapping mapping;
+  for (auto [value, slice] : llvm::zip_equal(group.getSliced(), iteration.getScannedArgs()))
+    mapping.map(value, slice);
+  auto dependences = [&](Value value) { return group.get(value); };
+  ChunkBody chunk(dependences, chunks);
+  for (Operation *op : group.getOps())
+    chunk.setChunkTypes(op, inside.clone(*op, mapping));
+  TensorBuilder add(inside, loop.getLoc());
+  SmallVector<Value> yielded;
+  for (auto [sum, iterArg] : llvm::zip_equal(group.getSums(), iteration.getIterArgs())) {
+    add.setLoc(sum.getLoc());
+    yielded.push_back(add.add(iterArg, mapping.lookup(sum)));
+  }
+  for (Value value : group.getStacked())
+    yielded.push_back(mapping.lookup(value));
+  inside.create<YieldOp>(loop.getLoc(), yielded);
+  chunk.startAt(iteration.getIndex());
+}
+
+void ChunkLoopBuilder::replace(Value value, Value by) {
+  value.replaceUsesWithIf(by, [&](OpOperand &use) {
+    return !group.contains(block.findAncestorOpInBlock(*use.getOwner()));
+  });
+}
+
+/// The loop stands where the group ends; what reads its results from between comes behind.
+void ChunkLoopBuilder::run() {
+  Operation *last = group.getOps().back();
+  SmallVector<Operation *> later;
+  for (Operation *op = group.getOps().front(); op != last; op = op->getNextNode())
+    if (group.dependsOnGroup(op) && !group.contains(op))
+      later.push_back(op);
+  RepeatOp loop = createLoop();
+  fillLoop(loop);
+  builder.setInsertionPointAfter(loop);
+  for (auto [sum, total] : llvm::zip_equal(group.getSums(), loop.getIterResults()))
+    replace(sum, total);
+  for (auto [value, stack] : llvm::zip_equal(group.getStacked(), loop.getStackedOutputs()))
+    replace(value, fromStackedOutput(value, stack));
+  for (Operation *op : later)
+    op->moveBefore(&block, builder.getInsertionPoint());
+  for (Operation *op : llvm::reverse(group.getOps()))
+    if (op->use_empty())
+      op->erase();
+}
+
+static InFlightDiagnostic refuse(func::FuncOp function, int64_t chunks,
+                                 const ChunkPlanner &planner) {
+  InFlightDiagnostic error = function.emitError("cannot compute the loss in ")
+                             << chunks << " chunks";
+  if (Operation *op = planner.getObstacle().op) {
+    error.attachNote(op->getLoc()) << planner.getObstacle().why;
+    return error;
+  }
+  std::string sizes;
+  for (DimAttr dim : planner.getCandidates())
+    sizes +=
+        (sizes.empty() ? "" : ", ") + dim.getName().str() + " = " + std::to_string(dim.getSize());
+  error.attachNote() << "what may be chunked of the largest value, "
+                     << (sizes.empty() ? "nothing" : sizes)
+                     << ", is no multiple of that (nothing that an axis splits or a parameter has)";
+  return error;
+}
+
+/// Takes an integer off a function.
+static int64_t takeAttr(func::FuncOp function, StringRef name, int64_t otherwise) {
+  auto value = dyn_cast_or_null<IntegerAttr>(function->removeAttr(name));
+  return value ? value.getInt() : otherwise;
+}
+
+static LogicalResult chunkLoss(func::FuncOp function) {
+  int64_t chunks = takeAttr(function, attr::kLossChunks, 0);
+  int64_t minChunkBytes = takeAttr(function, attr::kMinChunkBytes, kDefaultMinChunkBytes);
+  auto accumulate = function->getAttrOfType<DictionaryAttr>(attr::kAccumulate);
+  ChunkPlanner planner(function, accumulate ? accumulate.getAs<StringAttr>("dim") : StringAttr());
+  std::optional<ChunkPlan> plan =
+      chunks == 0 ? planner.choose(minChunkBytes) : planner.find(chunks);
+  if (plan && plan->chunks > 1) {
+    ChunkLoopBuilder(function.getBody().front(), *plan).run();
+    cleanUp(function);
+  }
+  if (!plan && chunks > 1)
+    return refuse(function, chunks, planner);
+  return success();
+}
+
+namespace {
+struct ChunkLoss : titan::ir::impl::TitanChunkLossBase<ChunkLoss> {
+  void runOnOperation() override {
+    for (func::FuncOp function : getTrainPrograms(getOperation()))
+      if (failed(chunkLoss(function)))
+        return signalPassFailure();
+  }
+};
+} // namespace

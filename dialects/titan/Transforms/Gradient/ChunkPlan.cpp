@@ -1,0 +1,182 @@
+//===- ChunkPlan.cpp - Which values are computed in how many chunks ---------===//
+
+#include "dialects/titan/Transforms/Gradient/ChunkPlan.h"
+#include "dialects/dist/IR/DistOps.h"
+#include "dialects/titan/Support/Programs.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+ChunkPlanner::ChunkPlanner(func::FuncOp function, StringAttr batch) : function(function) {
+  auto module = function->getParentOfType<ModuleOp>();
+  dist::MeshOp mesh = dist::MeshOp::lookup(function);
+  for (auto map : module.getOps<dist::AxisRulesOp>())
+    axes.push_back({llvm::to_vector(map.getShards().getAsRange<StringAttr>()),
+                    mesh.getDegree(map.getAxisAttr())});
+  findCandidates(batch);
+}
+
+/// On one rank: an axis takes the first dimension that it lists. Of one whose degree the launch
+/// chooses, a single index is assumed.
+int64_t ChunkPlanner::getNumElements(Value value) const {
+  auto type = cast<NamedTensorType>(value.getType());
+  SmallVector<int64_t> sizes(type.getShape());
+  for (const Axis &axis : axes)
+    for (StringAttr name : axis.splits)
+      if (int64_t at = type.indexOf(name); at >= 0) {
+        sizes[at] = axis.degree == 0 ? 1 : std::max<int64_t>(1, sizes[at] / axis.degree);
+        break;
+      }
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
+}
+
+int64_t ChunkPlanner::getBytes(Value value) const {
+  Type element = cast<NamedTensorType>(value.getType()).getElementType();
+  return getNumElements(value) * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+}
+
+/// No parameter's dimension, and none that is cut already: chunks of what an axis splits would be
+/// chunks of shards.
+bool ChunkPlanner::mayChunk(DimAttr dim, StringAttr batch) {
+  auto isParameters = [&](BlockArgument argument) {
+    return function.getArgAttr(argument.getArgNumber(), attr::kParam) &&
+           cast<NamedTensorType>(argument.getType()).hasDim(dim.getName());
+  };
+  auto isSplit = [&](const Axis &axis) { return llvm::is_contained(axis.splits, dim.getName()); };
+  return dim.getName() != batch && llvm::none_of(axes, isSplit) &&
+         llvm::none_of(function.getArguments(), isParameters);
+}
+
+/// Those of the function's largest plain value that has any.
+void ChunkPlanner::findCandidates(StringAttr batch) {
+  int64_t largest = 0;
+  for (Operation &op : function.getBody().front().without_terminator()) {
+    if (op.getNumRegions())
+      continue;
+    for (Value result : op.getResults()) {
+      auto own = llvm::to_vector(
+          llvm::make_filter_range(cast<NamedTensorType>(result.getType()).getDims(),
+                                  [&](DimAttr dim) { return mayChunk(dim, batch); }));
+      if (own.empty() || getNumElements(result) <= largest)
+        continue;
+      largest = getNumElements(result);
+      dims = std::move(own);
+    }
+  }
+}
+
+/// The fewest chunks of which each takes at most `most` bytes; of all sizes that divide the
+/// dimension. One index at a time where that is not enough.
+static int64_t countChunks(int64_t size, int64_t bytes, int64_t most) {
+  int64_t chunks = 1;
+  while (chunks < size && (size % chunks || bytes / chunks > most))
+    ++chunks;
+  return chunks;
+}
+
+/// Likely to be computed together with others, row by row, so that what it makes is not in memory.
+static bool willBeFused(Operation *op) {
+  return op->hasTrait<Elementwise>() || isa<ReduceOp, GatherOp, ScatterOp>(op);
+}
+
+/// Parts that are half as large as what they are summed up to: smaller ones would save little, and
+/// each moves the sum through memory once more. Up to 128 MiB they are as large as the sum:
+/// products of few rows are slow, since their other operand is packed for each.
+int64_t ChunkPlanner::chooseNumChunks(const ChunkGroup &group, int64_t minChunkBytes) const {
+  int64_t largest = 0, sum = 0;
+  for (Operation *op : group.getOps())
+    for (Value result : op->getResults())
+      if (group.get(result).kind == Dependence::Sliced && !willBeFused(op))
+        largest = std::max(largest, getBytes(result));
+  for (Value value : group.getSums())
+    sum = std::max(sum, getBytes(value));
+  if (largest <= minChunkBytes)
+    return 1;
+  constexpr int64_t large = int64_t{128} << 20;
+  const int64_t most = std::max({minChunkBytes, sum / 2, std::min(sum, large)});
+  return countChunks(group.getSize(), largest, most);
+}
+
+FailureOr<ChunkGroup> ChunkPlanner::findGroup(DimAttr dim) {
+  ChunkGroup::Obstacle here;
+  auto group = ChunkGroup::find(
+      function.getBody().front(), dim.getName(), [&](Value value) { return getNumElements(value); },
+      here);
+  if (failed(group) && !obstacle.op)
+    obstacle = here;
+  return group;
+}
+
+std::optional<ChunkPlan> ChunkPlanner::choose(int64_t minChunkBytes) {
+  std::optional<ChunkPlan> best;
+  for (DimAttr dim : dims) {
+    auto group = findGroup(dim);
+    int64_t chunks = succeeded(group) ? chooseNumChunks(*group, minChunkBytes) : 1;
+    if (chunks > (best ? best->chunks : 1))
+      best = ChunkPlan{std::move(*group), dim, chunks};
+  }
+  return best;
+}
+
+/// Adds what `ops` need.
+static void addNeeded(Block &block, llvm::DenseSet<Operation *> &ops) {
+  for (Operation &op : llvm::reverse(block))
+    if (llvm::any_of(op.getUsers(), [&](Operation *user) {
+          return ops.contains(block.findAncestorOpInBlock(*user));
+        }))
+      ops.insert(&op);
+}
+
+/// Adds what depends on `ops`.
+static void addDependent(Block &block, llvm::DenseSet<Operation *> &ops) {
+  for (Operation &op : block)
+    op.walk([&](Operation *inner) {
+      if (llvm::any_of(inner->getOperands(),
+                       [&](Value value) { return ops.contains(value.getDefiningOp()); }))
+        ops.insert(&op);
+    });
+}
+
+/// What lies between the repeats that the loss waits for and those that compute gradients.
+static llvm::DenseSet<Operation *> getHead(func::FuncOp function) {
+  Block &block = function.getBody().front();
+  llvm::DenseSet<Operation *> forward, before, after, head;
+  if (auto loss = findResult(function, attr::kOutput, "loss"))
+    forward.insert(block.getTerminator()->getOperand(*loss).getDefiningOp());
+  addNeeded(block, forward);
+  for (auto repeat : block.getOps<RepeatOp>())
+    (forward.contains(repeat) ? before : after).insert(repeat);
+  addNeeded(block, before);
+  addDependent(block, after);
+  for (Operation &op : block.without_terminator())
+    if (!before.contains(&op) && !after.contains(&op))
+      head.insert(&op);
+  return head;
+}
+
+/// Where other values of the block are as large as logits, a group of all of them leads through the
+/// repeats. The head alone saves less, which is for the user to weigh.
+FailureOr<ChunkGroup> ChunkPlanner::findHead(DimAttr dim) {
+  ChunkGroup::Obstacle here;
+  auto group = ChunkGroup::findIn(
+      getHead(function), function.getBody().front(), dim.getName(),
+      [&](Value value) { return getNumElements(value); }, here);
+  obstacle = here;
+  return group;
+}
+
+std::optional<ChunkPlan> ChunkPlanner::find(int64_t chunks) {
+  for (DimAttr dim : dims) {
+    if (dim.getSize() % chunks)
+      continue;
+    auto group = findGroup(dim);
+    if (failed(group) && isa_and_nonnull<RepeatOp>(obstacle.op))
+      group = findHead(dim);
+    if (succeeded(group) && group->getSize() % chunks == 0)
+      return ChunkPlan{std::move(*group), dim, chunks};
+  }
+  return std::nullopt;
+}

@@ -1,0 +1,87 @@
+//===- SequentializeCopies.cpp - The pass --titan-sequentialize-copies -----------------===//
+
+#include "dialects/titan/Support/Views.h"
+#include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+using namespace mlir;
+using namespace titan;
+using namespace titan::ir;
+
+/// `update p = q` beside `update q = ...`: returned from where q lies, it would be what q became.
+static void copyOperand(Operation *terminator, OpOperand &operand) {
+  OpBuilder builder(terminator);
+  Value value = operand.get();
+  operand.set(
+      builder.create<CastOp>(value.getLoc(), value.getType(), value, /*roundBeforeReduce=*/false));
+}
+
+/// The terminator's operand i takes the place of `targets[i]`, where that is not null. Operands
+/// that are such values are copied, if something else takes their places. Further operands stay.
+static void sequentializeCopies(Operation *terminator, ArrayRef<Value> targets) {
+  auto getReplacement = [&](Value target) {
+    const auto *it = llvm::find(targets, target);
+    return it == targets.end() ? Value()
+                               : ir::getRoot(terminator->getOperand(it - targets.begin()));
+  };
+  for (OpOperand &operand : terminator->getOpOperands().take_front(targets.size())) {
+    Value root = ir::getRoot(operand.get());
+    Value next = isa<BlockArgument>(root) ? getReplacement(root) : Value();
+    if (next && next != root)
+      copyOperand(terminator, operand);
+  }
+}
+
+static void visitReturn(func::FuncOp function) {
+  Operation *terminator = function.getBody().front().getTerminator();
+  SmallVector<Value> targets(terminator->getNumOperands());
+  for (auto [i, value] : llvm::enumerate(targets))
+    if (auto updated = function.getResultAttrOfType<IntegerAttr>(i, attr::kUpdates);
+        updated && updated.getValue().ult(function.getNumArguments()))
+      value = function.getArgument(updated.getInt());
+  sequentializeCopies(terminator, targets);
+}
+
+static void visitYields(RepeatOp repeat) {
+  for (const RepeatVariant &body : repeat.getVariants()) {
+    SmallVector<Value> targets(body.getIterArgs());
+    sequentializeCopies(body.getYield(), targets); // what is stacked goes first
+  }
+}
+
+namespace {
+
+/// Copies what is handed on in the place of something that is replaced itself. A function's results
+/// and what a repeat carries are brought to their places one after the other, so nothing that is
+/// still to be read may lie where another goes. Input:
+///   func.func @train(%p: T, %q: T) -> (T {titan.updates = 0}, T {titan.updates = 1}) {
+///     return %q, %p
+/// Output:
+///     %0 = titan.cast %q : T -> T
+///     %1 = titan.cast %p : T -> T
+///     return %0, %1
+struct SequentializeCopiesPass : PassWrapper<SequentializeCopiesPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SequentializeCopiesPass)
+
+  StringRef getArgument() const final { return "titan-sequentialize-copies"; }
+  StringRef getDescription() const final {
+    return "Copy returned and yielded values that an earlier copy would overwrite";
+  }
+
+  void runOnOperation() final {
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (!function->hasAttr(attr::kProgram))
+        continue;
+      visitReturn(function);
+      function.walk(visitYields);
+    }
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> memory::createSequentializeCopiesPass() {
+  return std::make_unique<SequentializeCopiesPass>();
+}

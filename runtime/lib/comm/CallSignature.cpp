@@ -1,0 +1,35 @@
+#include "CallSignature.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace titan::rt {
+
+namespace {
+
+/// The last eight characters, which tell lines of one file apart, as a number.
+uint64_t endOf(const char *text, size_t length) {
+  uint64_t end = 0;
+  const size_t bytes = std::min(length, sizeof(end));
+  std::memcpy(&end, text + length - bytes, bytes);
+  return end;
+}
+
+} // namespace
+
+uint64_t hashOf(const CallSignature &call) {
+  uint64_t hash = 0;
+  auto mix = [&](uint64_t value) {
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 32;
+  };
+  for (const char *text : {call.operation, call.site.action, call.site.source}) {
+    const size_t length = std::strlen(text);
+    mix(endOf(text, length) ^ length << 56);
+  }
+  mix(static_cast<uint64_t>(call.bytes));
+  mix(static_cast<uint64_t>(call.type) << 32 | static_cast<uint32_t>(call.detail));
+  return hash;
+}
+
+} // namespace titan::rt

@@ -1,0 +1,39 @@
+// A group to which one value is a list of one: what transports on processors have in common.
+#pragma once
+
+#include "Comm.h"
+
+namespace titan::rt {
+
+inline int64_t countElements(std::span<const CollectiveBuffer> buffers) {
+  int64_t count = 0;
+  for (const CollectiveBuffer &buffer : buffers)
+    count += buffer.outer * buffer.block;
+  return count;
+}
+
+class HostGroup : public Group {
+public:
+  using Group::allGather;
+  using Group::allReduce;
+  using Group::reduceScatter;
+
+  void allReduce(void *data, int64_t count, DType type, Reduction op, Site site) final {
+    const CollectiveBuffer buffer{data, data, 1, count};
+    allReduce(std::span(&buffer, 1), type, op, site);
+  }
+  void allGather(const void *input, void *output, int64_t count, DType type, Site site) final {
+    const CollectiveBuffer buffer{input, output, 1, count};
+    allGather(std::span(&buffer, 1), type, site);
+  }
+  void reduceScatter(const void *input, void *output, int64_t count, DType type, Reduction op,
+                     Site site) final {
+    const CollectiveBuffer buffer{input, output, 1, count};
+    reduceScatter(std::span(&buffer, 1), type, op, site);
+  }
+
+protected:
+  using Group::Group;
+};
+
+} // namespace titan::rt

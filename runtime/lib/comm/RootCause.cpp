@@ -1,0 +1,124 @@
+#include "RootCause.h"
+
+#include "Deadline.h"
+#include "Rendezvous.h"
+
+#include <charconv>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include <fmt/format.h>
+
+namespace titan::rt {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Ranks that wait for one another notice within this time of one another, unless they began to
+/// wait at very different times; what a rank that has ended had to say is there already.
+constexpr milliseconds kGrace(1500), kEnded(200), kLeaving(3000);
+constexpr size_t kMaxBytes = 4096;
+
+/// "ORDER PEER TEXT" in the store.
+struct Failure {
+  int64_t order; ///< the how-manieth it was to be told
+  int peer;      ///< the rank that was waited for; -1: none
+  std::string text;
+};
+
+std::string encode(const Failure &failure) {
+  return fmt::format("{} {} {}", failure.order, failure.peer, failure.text.substr(0, kMaxBytes));
+}
+
+std::optional<Failure> decode(const std::string &text) {
+  Failure failure{};
+  const char *end = text.data() + std::min(text.size(), 2 * kMaxBytes);
+  auto order = std::from_chars(text.data(), end, failure.order);
+  if (order.ec != std::errc() || order.ptr == end || *order.ptr != ' ')
+    return std::nullopt;
+  auto peer = std::from_chars(order.ptr + 1, end, failure.peer);
+  if (peer.ec != std::errc() || peer.ptr == end || *peer.ptr != ' ')
+    return std::nullopt;
+  for (const char *c = peer.ptr + 1; c != end; ++c) // anybody may have written it
+    failure.text += static_cast<unsigned char>(*c) < 0x20 ? ' ' : *c;
+  return failure;
+}
+
+class Failures {
+public:
+  Failures(Rendezvous &store, int rank) : store(store), rank(rank) {}
+
+  Failure publish(const std::string &message, Fault::Peer peer) {
+    Failure own{store.add("failures", 1), peer.rank, message};
+    store.publish(keyOf(rank), encode(own));
+    return own;
+  }
+
+  /// The failure that others follow from, and whose it is.
+  std::pair<int, Failure> findFirst(const Failure &own, milliseconds grace) {
+    std::pair<int, Failure> last{rank, own}, earliest = last;
+    std::set<int> seen{rank};
+    Deadline deadline(grace);
+    for (int next = own.peer; next >= 0; next = last.second.peer) {
+      if (!seen.insert(next).second)
+        return earliest; // they wait in a circle
+      std::optional<Failure> failure = find(next, deadline);
+      if (!failure)
+        break;
+      last = {next, *failure};
+      if (failure->order < earliest.second.order)
+        earliest = last;
+    }
+    return last;
+  }
+
+  /// Rank 0 may take the store with it: it waits until all others but one know their causes.
+  void leave(int worldSize) {
+    if (rank != 0) {
+      store.add("understood", 1);
+      return;
+    }
+    Deadline deadline(kLeaving);
+    while (store.add("understood", 0) < worldSize - 2 && !deadline.isOver())
+      std::this_thread::sleep_for(milliseconds(10));
+  }
+
+private:
+  static std::string keyOf(int rank) { return fmt::format("failure/{}", rank); }
+
+  std::optional<Failure> find(int other, Deadline deadline) {
+    while (!store.has(keyOf(other))) {
+      if (deadline.isOver())
+        return std::nullopt;
+      std::this_thread::sleep_for(milliseconds(10));
+    }
+    return decode(store.lookup(keyOf(other), deadline.left()));
+  }
+
+  Rendezvous &store;
+  int rank;
+};
+
+} // namespace
+
+std::string withRootCause(Rendezvous &store, int rank, int worldSize, const std::string &message,
+                          Fault::Peer peer, const std::function<void()> &leaveGroups) {
+  try {
+    store.setTimeout(kGrace);
+    Failures failures(store, rank);
+    Failure own = failures.publish(message, peer);
+    leaveGroups();
+    auto [first, failure] = failures.findFirst(own, peer.hasEnded ? kEnded : kGrace);
+    failures.leave(worldSize);
+    return first == rank ? message : fmt::format("{}; the first cause: {}", message, failure.text);
+  } catch (const std::exception &) {
+    if (rank == 0 || peer.rank == 0)
+      return message;
+    return message +
+           "; the rendezvous, which rank 0 or its launcher serves, does not answer either";
+  }
+}
+
+} // namespace titan::rt

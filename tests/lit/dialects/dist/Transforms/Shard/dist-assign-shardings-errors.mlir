@@ -1,0 +1,27 @@
+// RUN: titan-opt --dist-assign-shardings -verify-diagnostics -split-input-file %s
+
+// One axis has one map.
+dist.mesh @mesh [#dist.axis<t = 2>]
+// expected-note @+1 {{the other rules are here}}
+dist.axis_rules "t" shards ["ffn"] fallback [] stores []
+// expected-error @+1 {{axis "t" has axis rules already}}
+dist.axis_rules "t" shards ["heads"] fallback [] stores []
+
+// -----
+
+// What a result updates is an argument.
+dist.mesh @mesh [#dist.axis<t = 2>]
+!w = !titan.tensor<f32[ffn = 8]>
+// expected-error @+1 {{result 0 updates no argument}}
+func.func @beyond(%w: !w {titan.param = "w"}) -> (!w {titan.updates = 1}) {
+  return %w : !w
+}
+
+// -----
+
+dist.mesh @mesh [#dist.axis<t = 2>]
+!w = !titan.tensor<f32[ffn = 8]>
+// expected-error @+1 {{result 0 updates no argument}}
+func.func @negative(%w: !w {titan.param = "w"}) -> (!w {titan.updates = -1}) {
+  return %w : !w
+}

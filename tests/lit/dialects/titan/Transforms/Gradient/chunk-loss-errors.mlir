@@ -1,0 +1,84 @@
+// RUN: titan-opt %s --titan-chunk-loss --split-input-file --verify-diagnostics
+
+!s = !titan.tensor<f32[]>
+!y = !titan.tensor<f32[seq = 8, vocab = 64]>
+
+// What is larger than everything else is read whole.
+// expected-error @below {{cannot compute the loss in 2 chunks}}
+func.func @train(%x: !titan.tensor<f32[seq = 8]> {titan.input = "x"}, %w: !titan.tensor<f32[vocab = 64]> {titan.param = "w"}) -> !y
+    attributes {titan.program = "train", titan.loss_chunks = 2 : i64} {
+  // expected-note @below {{this is as large, and is read elsewhere, so nothing is gained by chunks of `seq`}}
+  %y = titan.mul %x, %w : (!titan.tensor<f32[seq = 8]>, !titan.tensor<f32[vocab = 64]>) -> !y
+  return %y : !y
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+!x = !titan.tensor<f32[seq = 8]>
+!v = !titan.tensor<f32[vocab = 64]>
+!y = !titan.tensor<f32[seq = 8, vocab = 64]>
+
+// A maximum over the sequence is no sum.
+// expected-error @below {{cannot compute the loss in 2 chunks}}
+func.func @train(%x: !x {titan.input = "x"}, %w: !v {titan.param = "w"}) -> !v
+    attributes {titan.program = "train", titan.loss_chunks = 2 : i64} {
+  %y = titan.mul %x, %w : (!x, !v) -> !y
+  // expected-note @below {{this cannot be computed chunk by chunk along `seq`}}
+  %max = titan.reduce max %y : !y -> !v
+  return %max : !v
+}
+
+// -----
+
+!s = !titan.tensor<f32[]>
+!x = !titan.tensor<f32[seq = 8]>
+!v = !titan.tensor<f32[vocab = 64]>
+!y = !titan.tensor<f32[seq = 8, vocab = 64]>
+
+// A sum over all of it that the gradient needs.
+// expected-error @below {{cannot compute the loss in 4 chunks}}
+func.func @train(%x: !x {titan.input = "x"}, %w: !v {titan.param = "w"}) -> !v
+    attributes {titan.program = "train", titan.loss_chunks = 4 : i64} {
+  %y = titan.mul %x, %w : (!x, !v) -> !y
+  %sum = titan.reduce sum %y : !y -> !s
+  // expected-note @below {{this cannot be computed chunk by chunk along `seq`}}
+  %d = titan.mul %y, %sum : (!y, !s) -> !y
+  %dw = titan.reduce sum %d : !y -> !v
+  return %dw : !v
+}
+
+// -----
+
+!x = !titan.tensor<f32[seq = 8]>
+!v = !titan.tensor<f32[vocab = 64]>
+!y = !titan.tensor<f32[seq = 8, vocab = 64]>
+dist.mesh @mesh [#dist.axis<tp = 2>]
+dist.axis_rules "tp" shards ["vocab"] fallback [] stores []
+
+// Equal parts alone, and of what no axis splits.
+// expected-error @below {{cannot compute the loss in 3 chunks}}
+// expected-note @below {{what may be chunked of the largest value, seq = 8, is no multiple of that}}
+func.func @train(%x: !x {titan.input = "x"}, %w: !v {titan.param = "w"}) -> !v
+    attributes {titan.program = "train", titan.loss_chunks = 3 : i64} {
+  %y = titan.mul %x, %w : (!x, !v) -> !y
+  %dw = titan.reduce sum %y : !y -> !v
+  return %dw : !v
+}
+
+// -----
+
+!q = !titan.tensor<f32[seq = 8, head = 2]>
+!l = !titan.tensor<f32[seq = 8]>
+!w = !titan.tensor<f32[head = 2]>
+
+// Queries would be cut along what keys have whole, under the same name.
+// expected-error @below {{cannot compute the loss in 2 chunks}}
+func.func @train(%q: !q {titan.input = "q"}, %k: !q {titan.input = "k"}, %w: !w {titan.param = "w"}) -> !w
+    attributes {titan.program = "train", titan.loss_chunks = 2 : i64} {
+  // expected-note @below {{this cannot be computed chunk by chunk along `seq`}}
+  %a, %l = titan.attention %q, %k, %k along "seq" head "head" {scale = 1.0} : (!q, !q, !q) -> (!q, !l)
+  %y = titan.mul %a, %w : (!q, !w) -> !q
+  %dw = titan.reduce sum %y : !q -> !w
+  return %dw : !w
+}

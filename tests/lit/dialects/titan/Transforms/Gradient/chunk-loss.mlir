@@ -1,0 +1,164 @@
+// RUN: titan-opt %s --titan-chunk-loss --split-input-file | FileCheck %s
+
+!s = !titan.tensor<f32[]>
+!i = !titan.tensor<i64[batch = 2, seq = 8]>
+!n = !titan.tensor<f32[batch = 2, seq = 8]>
+!x = !titan.tensor<f32[batch = 2, seq = 8, embed = 4]>
+!w = !titan.tensor<f32[embed = 4, vocab = 64]>
+!y = !titan.tensor<f32[batch = 2, seq = 8, vocab = 64]>
+
+dist.mesh @mesh [#dist.axis<shard = 2>]
+dist.axis_rules "shard" shards ["batch"] fallback [] stores []
+
+// The batch is split by an axis, so the sequence is cut; of what stands between, the lookup of the
+// labels' logits moves, too. A sum starts at zero; what is one part's is stacked and laid together.
+// CHECK-LABEL: func.func @train(
+// CHECK-SAME: %[[X:[a-z0-9]*]]: {{[^%]*}}%[[W:[a-z0-9]*]]: {{[^%]*}}%[[L:[a-z0-9]*]]:
+// CHECK-NOT: loss_chunks
+// CHECK: %[[BEFORE:.*]] = titan.exp %[[X]]
+// CHECK: %[[CUT:.*]] = titan.split %[[X]] dim "seq" : {{.*}} -> <f32[batch = 2, seq.chunks = 4, seq = 2, embed = 4]>
+// CHECK: %[[XS:.*]] = titan.expand %[[CUT]] : {{.*}} -> <f32[seq.chunks = 4, batch = 2, seq = 2, embed = 4]>
+// CHECK: %[[R:.*]]:3 = titan.repeat <seq.chunks = 4> iter_args(%{{.*}}) scanned(%[[XS]], %{{.*}})
+// CHECK: ^bb0(%{{.*}}, %[[DW:.*]]: !titan.tensor<f32[embed = 4, vocab = 64]>, %[[P:.*]]: !titan.tensor<f32[batch = 2, seq = 2, embed = 4]>, %[[PL:.*]]: !titan.tensor<i64[batch = 2, seq = 2]>):
+// CHECK: %[[LOGITS:.*]] = titan.contract %[[P]], %[[W]] : {{.*}} -> !titan.tensor<f32[batch = 2, seq = 2, vocab = 64]>
+// CHECK: %[[HIT:.*]] = titan.gather %[[LOGITS]] along "vocab" at %[[PL]]
+// CHECK: %[[E:.*]] = titan.exp %[[LOGITS]]
+// CHECK: %[[D:.*]] = titan.mul %[[E]], %[[HIT]]
+// CHECK: %[[TERM:.*]] = titan.contract %[[P]], %[[D]]
+// CHECK: %[[DX:.*]] = titan.contract %[[D]], %[[W]]
+// CHECK: %[[DNEXT:.*]] = titan.add %[[DW]], %[[TERM]]
+// CHECK: titan.yield %[[DNEXT]], %[[HIT]], %[[DX]]
+// CHECK: %[[BACK:.*]] = titan.expand %[[R]]#2 : {{.*}} -> <f32[batch = 2, seq.chunks = 4, seq = 2, embed = 4]>
+// CHECK: %[[WHOLE:.*]] = titan.merge %[[BACK]] dim "seq"
+// CHECK: %[[LOSS:.*]] = titan.reduce sum
+// CHECK: %[[LATER:.*]] = titan.exp %[[LOSS]]
+// CHECK: return %[[LATER]], %[[R]]#0, %[[WHOLE]], %[[BEFORE]]
+func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}, %labels: !i {titan.input = "labels"})
+    -> (!s, !w, !x, !x) attributes {titan.program = "train", titan.loss_chunks = 4 : i64} {
+  %logits = titan.contract %x, %w : (!x, !w) -> !y
+  %hit = titan.gather %logits along "vocab" at %labels : (!y, !i) -> !n
+  %loss = titan.reduce sum %hit : !n -> !s
+  %later = titan.exp %loss : !s -> !s
+  %before = titan.exp %x : !x -> !x
+  %e = titan.exp %logits : !y -> !y
+  %d = titan.mul %e, %hit : (!y, !n) -> !y
+  %dw = titan.contract %x, %d : (!x, !y) -> !w
+  %dx = titan.contract %d, %w : (!y, !w) -> !x
+  return %later, %dw, %dx, %before : !s, !w, !x, !x
+}
+
+// -----
+
+!x = !titan.tensor<f32[batch = 8, seq = 512, embed = 64]>
+!w = !titan.tensor<f32[embed = 64, vocab = 4096]>
+!y = !titan.tensor<f32[batch = 8, seq = 512, vocab = 4096]>
+
+// Without a number: 64 MiB become two parts, of the outermost dimension, which needs no copy.
+// CHECK-LABEL: func.func @train(
+// CHECK: titan.split %{{.*}} dim "batch" : {{.*}} -> <f32[batch.chunks = 2, batch = 4, seq = 512, embed = 64]>
+// CHECK-NOT: expand %{{.*}} : <f32[batch.chunks
+// CHECK: titan.repeat <batch.chunks = 2>
+func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w attributes {titan.program = "train"} {
+  %logits = titan.contract %x, %w : (!x, !w) -> !y
+  %d = titan.exp %logits : !y -> !y
+  %dw = titan.contract %x, %d : (!x, !y) -> !w
+  return %dw : !w
+}
+
+// -----
+
+!x = !titan.tensor<f32[batch = 16, seq = 64, embed = 512]>
+!w = !titan.tensor<f32[embed = 512, vocab = 65536]>
+!y = !titan.tensor<f32[batch = 16, seq = 64, vocab = 65536]>
+
+// Parts may be as large as the sum, up to 128 MiB, so that 256 MiB are two: half the sum would be four.
+// CHECK-LABEL: func.func @train(
+// CHECK: titan.split %{{.*}} dim "batch" : {{.*}} -> <f32[batch.chunks = 2, batch = 8, seq = 64, embed = 512]>
+// CHECK-NOT: expand %{{.*}} : <f32[batch.chunks
+// CHECK: titan.repeat <batch.chunks = 2>
+func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w attributes {titan.program = "train"} {
+  %logits = titan.contract %x, %w : (!x, !w) -> !y
+  %d = titan.exp %logits : !y -> !y
+  %dw = titan.contract %x, %d : (!x, !y) -> !w
+  return %dw : !w
+}
+
+// -----
+
+!x = !titan.tensor<f32[batch = 8, seq = 512, embed = 64]>
+!w = !titan.tensor<f32[embed = 64, vocab = 4096]>
+!y = !titan.tensor<f32[batch = 8, seq = 512, vocab = 4096]>
+dist.mesh @mesh [#dist.axis<shard = auto>, #dist.axis<tp = 4>]
+dist.axis_rules "shard" shards ["batch"] fallback [] stores []
+dist.axis_rules "tp" shards ["vocab"] fallback [] stores []
+
+// A rank has at least one sample, and a quarter of the vocabulary: 2 MiB stay whole.
+// CHECK-LABEL: func.func @train(
+// CHECK-NOT: titan.repeat
+func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w attributes {titan.program = "train"} {
+  %logits = titan.contract %x, %w : (!x, !w) -> !y
+  %d = titan.exp %logits : !y -> !y
+  %dw = titan.contract %x, %d : (!x, !y) -> !w
+  return %dw : !w
+}
+
+// -----
+
+!x = !titan.tensor<f32[batch = 8, seq = 512, embed = 64]>
+!w = !titan.tensor<f32[embed = 64, vocab = 4096]>
+!y = !titan.tensor<f32[batch = 8, seq = 512, vocab = 4096]>
+
+// What is returned must be whole, and a single part is no loop.
+// CHECK-LABEL: func.func @train(
+// CHECK-NOT: titan.repeat
+func.func @train(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !y attributes {titan.program = "train"} {
+  %logits = titan.contract %x, %w : (!x, !w) -> !y
+  return %logits : !y
+}
+// CHECK-LABEL: func.func @one(
+// CHECK-NOT: titan.repeat
+func.func @one(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w attributes {titan.program = "train", titan.loss_chunks = 1 : i64} {
+  %logits = titan.contract %x, %w : (!x, !w) -> !y
+  %d = titan.exp %logits : !y -> !y
+  %dw = titan.contract %x, %d : (!x, !y) -> !w
+  return %dw : !w
+}
+
+// -----
+
+!x = !titan.tensor<f32[batch = 4, seq = 8, embed = 2]>
+!w = !titan.tensor<f32[embed = 2, vocab = 64]>
+!y = !titan.tensor<f32[batch = 4, seq = 8, vocab = 64]>
+
+// What is small stays whole, unless the program says from which size on it is cut; the attribute goes.
+// CHECK-LABEL: func.func @small(
+// CHECK-NOT: titan.repeat
+// CHECK: return
+func.func @small(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w attributes {titan.program = "train"} {
+  %logits = titan.contract %x, %w : (!x, !w) -> !y
+  %d = titan.exp %logits : !y -> !y
+  %dw = titan.contract %x, %d : (!x, !y) -> !w
+  return %dw : !w
+}
+
+// CHECK-LABEL: func.func @nothing_kept_whole(
+// CHECK-NOT: min_chunk_bytes
+// CHECK: titan.repeat <seq.chunks = 8>
+func.func @nothing_kept_whole(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w
+    attributes {titan.program = "train", titan.min_chunk_bytes = 0 : i64} {
+  %logits = titan.contract %x, %w : (!x, !w) -> !y
+  %d = titan.exp %logits : !y -> !y
+  %dw = titan.contract %x, %d : (!x, !y) -> !w
+  return %dw : !w
+}
+
+// CHECK-LABEL: func.func @as_large_as_is_kept(
+// CHECK-NOT: titan.repeat
+// CHECK: return
+func.func @as_large_as_is_kept(%x: !x {titan.input = "x"}, %w: !w {titan.param = "w"}) -> !w
+    attributes {titan.program = "train", titan.min_chunk_bytes = 8192 : i64} {
+  %logits = titan.contract %x, %w : (!x, !w) -> !y
+  %d = titan.exp %logits : !y -> !y
+  %dw = titan.contract %x, %d : (!x, !y) -> !w
+  return %dw : !w
+}

@@ -1,0 +1,142 @@
+// Exchanges of several values, at once and in the background, on buffers whose result is known.
+#pragma once
+
+#include "collectives/Background.h"
+
+#include <cstring>
+#include <functional>
+#include <vector>
+
+namespace titan::test {
+
+using namespace titan;
+using namespace titan::rt;
+
+class HostStaging final : public Staging {
+public:
+  std::byte *packed(int64_t bytes) override { return grow(first, bytes); }
+  std::byte *received(int64_t bytes) override { return grow(second, bytes); }
+  void copyBlocks(const std::byte *from, int64_t fromStride, std::byte *to, int64_t toStride,
+                  int64_t rows, int64_t bytes) override {
+    for (int64_t row = 0; row < rows; ++row)
+      std::memcpy(to + row * toStride, from + row * fromStride, static_cast<size_t>(bytes));
+  }
+
+private:
+  static std::byte *grow(std::vector<std::byte> &area, int64_t bytes) {
+    area.resize(std::max(area.size(), static_cast<size_t>(bytes)));
+    return area.data();
+  }
+  std::vector<std::byte> first, second;
+};
+
+/// A value of `outer` rows, in which each member has `block` elements.
+struct Value {
+  int64_t outer, block;
+  std::vector<double> part, whole; ///< of one member; of all
+};
+
+/// Element j of row i of member m's block of value v, as rank r has it; sums are exact.
+inline double element(int64_t v, int64_t i, int64_t m, int64_t j, int64_t r) {
+  return static_cast<double>(v * 1000 + i * 100 + m * 10 + j % 7 + r * 10000);
+}
+
+/// What each member has before, and what it must have after. `run` carries an exchange out.
+/// Returns the number of wrong elements.
+inline int64_t checkKind(Group &group, CollectiveCall::Kind kind,
+                         const std::function<void(const CollectiveCall &)> &run) {
+  int64_t n = group.size(), me = group.rank(), wrong = 0;
+  std::vector<Value> values{{1, 3, {}, {}}, {5, 2, {}, {}}, {1, 140001, {}, {}}, {3, 1, {}, {}}};
+  bool gathers = kind == CollectiveCall::AllGather, reduces = kind == CollectiveCall::AllReduce;
+  CollectiveCall call{kind, &group, DType::F64, Reduction::Sum, {"exchange", "test:9"}, {}};
+  for (int64_t v = 0; v < 4; ++v) {
+    Value &value = values[v];
+    value.part.resize(value.outer * value.block);
+    value.whole.resize(value.part.size() * n);
+    for (int64_t i = 0; i < value.outer; ++i)
+      for (int64_t j = 0; j < value.block; ++j) {
+        value.part[i * value.block + j] = gathers || reduces ? element(v, i, 0, j, me) : -1;
+        for (int64_t m = 0; m < n; ++m)
+          value.whole[(i * n + m) * value.block + j] = gathers ? -1 : element(v, i, m, j, me);
+      }
+    if (gathers || reduces)
+      call.buffers.push_back({value.part.data(), gathers ? value.whole.data() : value.part.data(),
+                              value.outer, value.block});
+    else
+      call.buffers.push_back({value.whole.data(), value.part.data(), value.outer, value.block});
+  }
+  run(call);
+  for (int64_t v = 0; v < 4; ++v)
+    for (int64_t i = 0; i < values[v].outer; ++i)
+      for (int64_t j = 0; j < values[v].block; ++j) {
+        double sum = 0;
+        for (int64_t m = 0; m < n; ++m) {
+          sum += element(v, i, gathers || reduces ? 0 : me, j, m);
+          double got = values[v].whole[(i * n + m) * values[v].block + j];
+          wrong += gathers && got != element(v, i, 0, j, m);
+        }
+        wrong += !gathers && values[v].part[i * values[v].block + j] != sum;
+      }
+  return wrong;
+}
+
+/// Small values and large ones, each of which lies `apart` elements behind where it would lie in a
+/// bucket of bf16; bits of a number tell element, value and member. Returns wrong elements.
+inline int64_t checkBucket(Group &group, int64_t apart,
+                           const std::function<void(const CollectiveCall &)> &run) {
+  const std::vector<int64_t> blocks = {5, 64, 0, 300001, 1, 900000, 7, 900000, 2, 3};
+  auto element = [](int64_t v, int64_t m, int64_t j) {
+    return static_cast<uint16_t>((j * 31 + v * 7 + m) & 0x7FFF);
+  };
+  std::vector<int64_t> begins;
+  int64_t end = 0;
+  for (int64_t block : blocks) {
+    begins.push_back(end);
+    end += (block + 31) / 32 * 32 + apart;
+  }
+  std::vector<uint16_t> own(end);
+  std::vector<std::vector<uint16_t>> whole;
+  CollectiveCall call{CollectiveCall::AllGather, &group, DType::BF16, Reduction::Sum,
+                      {"bucket", "test:9"},      {}};
+  for (size_t v = 0; v < blocks.size(); ++v) {
+    for (int64_t j = 0; j < blocks[v]; ++j)
+      own[begins[v] + j] = element(v, group.rank(), j);
+    whole.emplace_back(blocks[v] * group.size() + 1); // nothing has a place, too
+  }
+  for (size_t v = 0; v < blocks.size(); ++v)
+    call.buffers.push_back({own.data() + begins[v], whole[v].data(), 1, blocks[v]});
+  run(call);
+  int64_t wrong = 0;
+  for (size_t v = 0; v < blocks.size(); ++v)
+    for (int64_t m = 0; m < group.size(); ++m)
+      for (int64_t j = 0; j < blocks[v]; ++j)
+        wrong += whole[v][m * blocks[v] + j] != element(v, m, j);
+  return wrong;
+}
+
+/// All kinds, at once and several in the background.
+inline int64_t checkCollectives(Group &group) {
+  HostStaging staging;
+  int64_t wrong = 0;
+  constexpr CollectiveCall::Kind kinds[] = {
+      CollectiveCall::AllGather, CollectiveCall::ReduceScatter, CollectiveCall::AllReduce};
+  for (CollectiveCall::Kind kind : kinds)
+    wrong += checkKind(group, kind, [&](const CollectiveCall &e) { execute(e, staging); });
+  for (int64_t apart : {0, 32, 5})
+    wrong += checkBucket(group, apart, [&](const CollectiveCall &e) { execute(e, staging); });
+  Background background(staging);
+  for (int round = 0; round < 3; ++round)
+    for (CollectiveCall::Kind kind : kinds)
+      wrong += checkKind(group, kind, [&](const CollectiveCall &e) {
+        // More than there are slots; all of them see the same numbers, reductions once.
+        uint64_t last = 0;
+        if (kind == CollectiveCall::AllGather && round == 0)
+          for (int i = 0; i < 50; ++i)
+            last = background.start(e);
+        last = background.start(e);
+        background.waitFor(last);
+      });
+  return wrong;
+}
+
+} // namespace titan::test
