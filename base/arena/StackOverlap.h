@@ -1,7 +1,7 @@
 // A loop reads slots of the buffers `consumed` for the last time while it writes slots of those in
 // `produced`; so each of these may lie over each of those, at a distance of at least that many rows
-// of what lies below, less that many of what lies above, of every constraint (OffsetConstraints.h finds
-// them).
+// of what lies below, less that many of what lies above, of every constraint (OffsetConstraints.h
+// finds them).
 #pragma once
 
 #include <cstddef>

@@ -163,15 +163,15 @@ FailureOr<std::optional<HostTensor>> findGiven(func::FuncOp function, NamedTenso
   if (!settings.given.count(role.name))
     names.assign(layers.begin(), layers.end());
   size_t size = tensor.data.size() / names.size();
-  for (auto [i, slotName] : llvm::enumerate(names)) {
-    auto given = settings.given.find(slotName);
+  for (auto [i, part] : llvm::enumerate(names)) {
+    auto given = settings.given.find(part);
     if (given == settings.given.end())
-      given = settings.given.find("update." + slotName);
+      given = settings.given.find("update." + part);
     if (given == settings.given.end())
       return std::optional<HostTensor>();
     if (given->second.data.size() != size)
       return function.emitError("the file gives ")
-             << given->second.data.size() << " elements for " << slotName << ", expected " << size;
+             << given->second.data.size() << " elements for " << part << ", expected " << size;
     llvm::copy(given->second.data, tensor.data.begin() + i * size);
   }
   return std::optional(tensor);

@@ -17,11 +17,11 @@ using ir::NamedTensorType;
 using ir::typeOf;
 
 std::string interpreter::describeLocation(Location location) {
-  auto file = location->findInstanceOf<FileLineColLoc>();
-  if (!file)
+  auto place = location->findInstanceOf<FileLineColLoc>();
+  if (!place)
     return "?";
-  return (llvm::sys::path::filename(file.getFilename()) + ":" + llvm::Twine(file.getLine()) + ":" +
-          llvm::Twine(file.getColumn()))
+  return (llvm::sys::path::filename(place.getFilename()) + ":" + llvm::Twine(place.getLine()) +
+          ":" + llvm::Twine(place.getColumn()))
       .str();
 }
 
@@ -121,7 +121,7 @@ LogicalResult Device::evaluate(Operation *op) {
   }
   auto evaluable = dyn_cast<ir::EvaluableOpInterface>(op);
   if (!evaluable)
-    return op->emitOpError("has no reference semantics (EvaluableOpInterface)");
+    return op->emitOpError("has no reference meaning (EvaluableOpInterface)");
   SmallVector<HostTensor> computed;
   for (Value result : op->getResults())
     computed.push_back(makePoisoned(typeOf(result), mesh));
@@ -201,12 +201,12 @@ LogicalResult Device::storeStackedOutputs(bool early) {
 
 LogicalResult Device::yield(ir::YieldOp yield) {
   Frame &frame = frames.back();
-  OperandRange next = getVariant(frame).getYieldedIterArgs();
+  OperandRange carried = getVariant(frame).getYieldedIterArgs();
   if (failed(storeStackedOutputs(/*early=*/false)))
     return failure();
   bool isLast = frame.iteration + 1 == ir::RepeatOp(frame.repeat).getDim().getSize();
   frame.iteration += !isLast;
-  if (failed(memory->assign(getVariant(frame).getIterArgs(), next)))
+  if (failed(memory->assign(getVariant(frame).getIterArgs(), carried)))
     return failure();
   memory->finished(yield);
   return isLast ? leave() : startIteration();

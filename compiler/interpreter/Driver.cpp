@@ -54,12 +54,12 @@ std::map<std::string, ir::HostTensor> collect(Session &session) {
     SmallVector<std::string> layers = ir::getSlotNames(result.role.name, stack, isState);
     size_t size = result.global.data.size() / layers.size();
     for (auto [layer, name] : llvm::enumerate(layers)) {
-      ir::HostTensor slot;
-      slot.shape.assign(result.global.shape.begin() + stack.iterations.size(),
+      ir::HostTensor part;
+      part.shape.assign(result.global.shape.begin() + stack.iterations.size(),
                         result.global.shape.end());
       auto first = result.global.data.begin() + layer * size;
-      slot.data.assign(first, first + size);
-      tensors[prefix + name] = std::move(slot);
+      part.data.assign(first, first + size);
+      tensors[prefix + name] = std::move(part);
     }
   }
   return tensors;

@@ -141,11 +141,11 @@ LogicalResult interpreter::checkTypes(func::FuncOp function, const RankMesh &mes
       return failure();
     for (auto [dim, axes] :
          llvm::zip_equal(tensor.getDims(), tensor.getShardingOrReplicated().getDimAxes()))
-      if (int64_t degree = dist::getDegreeProduct(axes, mesh.getDegrees());
-          dim.getSize() % degree != 0)
+      if (int64_t parts = dist::getDegreeProduct(axes, mesh.getDegrees());
+          dim.getSize() % parts != 0)
         return emitError(location, "dimension ")
-               << dim.getName() << " of size " << dim.getSize() << " is sharded into " << degree
-               << " shards, which do not divide it";
+               << dim.getName() << " of size " << dim.getSize() << " is split into " << parts
+               << " parts, which do not divide it";
     return success();
   };
   WalkResult walk = function.walk([&](Operation *op) {

@@ -34,8 +34,8 @@ struct Box {
     MeshShardOffsets offsets(mesh, rank);
     dist::ShardingAttr sharding = type.getShardingOrReplicated();
     for (int64_t d = 0; d < type.getRank(); ++d) {
-      int64_t degree = dist::getDegreeProduct(sharding.getDimAxes()[d], mesh.getDegrees());
-      shape.push_back(llvm::divideCeil(global[d], degree));
+      int64_t parts = dist::getDegreeProduct(sharding.getDimAxes()[d], mesh.getDegrees());
+      shape.push_back(llvm::divideCeil(global[d], parts));
       offset.push_back(offsets.getOffset(type, d));
     }
   }
@@ -84,14 +84,14 @@ HostTensor interpreter::makePoisoned(NamedTensorType type, const RankMesh &mesh)
 
 HostTensor interpreter::getShard(NamedTensorType type, const RankMesh &mesh, int64_t rank,
                                  const HostTensor &global) {
-  HostTensor shard = makePoisoned(type, mesh);
+  HostTensor part = makePoisoned(type, mesh);
   dist::ShardingAttr sharding = type.getShardingOrReplicated();
   bool isZero = sharding.getPartialKind() == dist::ReductionKind::Sum &&
                 mesh.getGroupIndex(rank, sharding.getPartialAxes()) != 0;
   std::vector<int64_t> indices = getGlobalIndices(type, mesh, rank);
-  for (auto [value, index] : llvm::zip_equal(shard.data, indices))
+  for (auto [value, index] : llvm::zip_equal(part.data, indices))
     value = index < 0 || isZero ? 0.0 : global.data[index];
-  return shard;
+  return part;
 }
 
 /// The rank at coordinate 0 of all axes that the sharding does not name.
@@ -117,7 +117,7 @@ static LogicalResult checkReplica(const HostTensor &one, const HostTensor &other
 }
 
 FailureOr<HostTensor> interpreter::assemble(NamedTensorType type, const RankMesh &mesh,
-                                            ArrayRef<const HostTensor *> shards,
+                                            ArrayRef<const HostTensor *> parts,
                                             function_ref<InFlightDiagnostic()> emitError) {
   dist::ShardingAttr sharding = type.getShardingOrReplicated();
   HostTensor global;
@@ -127,13 +127,13 @@ FailureOr<HostTensor> interpreter::assemble(NamedTensorType type, const RankMesh
   for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank) {
     int64_t representative = getRepresentative(sharding, mesh, rank);
     if (representative != rank) {
-      if (failed(checkReplica(*shards[representative], *shards[rank], representative, rank,
-                              emitError)))
+      if (failed(
+              checkReplica(*parts[representative], *parts[rank], representative, rank, emitError)))
         return failure();
       continue;
     }
     std::vector<int64_t> indices = getGlobalIndices(type, mesh, rank);
-    for (auto [value, index] : llvm::zip_equal(shards[rank]->data, indices)) {
+    for (auto [value, index] : llvm::zip_equal(parts[rank]->data, indices)) {
       if (index < 0)
         continue;
       double &target = global.data[index];

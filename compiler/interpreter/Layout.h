@@ -28,7 +28,7 @@ ir::HostTensor getShard(ir::NamedTensorType type, const RankMesh &mesh, int64_t 
 /// The global value, partial values combined, from the parts of all ranks. Ranks that must hold the
 /// same bits and do not are an error: "ranks 0 and 1 differ at element 3: 0.5 and 0.25".
 mlir::FailureOr<ir::HostTensor> assemble(ir::NamedTensorType type, const RankMesh &mesh,
-                                         llvm::ArrayRef<const ir::HostTensor *> shards,
+                                         llvm::ArrayRef<const ir::HostTensor *> parts,
                                          llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
 } // namespace titan::interpreter

@@ -47,13 +47,13 @@ HostTensor interpreter::addPadding(const HostTensor &tensor, ArrayRef<int64_t> s
 
 FailureOr<HostTensor> interpreter::removePadding(const HostTensor &tensor, ArrayRef<int64_t> shape,
                                                  function_ref<InFlightDiagnostic()> emitError) {
-  HostTensor unpadded;
-  unpadded.shape.assign(shape.begin(), shape.end());
+  HostTensor cut;
+  cut.shape.assign(shape.begin(), shape.end());
   for (auto [at, value] : llvm::enumerate(tensor.data)) {
     if (locate(at, tensor.shape, shape) >= 0)
-      unpadded.data.push_back(value);
+      cut.data.push_back(value);
     else if (value != 0)
       return emitError() << "padding must be 0, but element " << at << " is " << format(value);
   }
-  return unpadded;
+  return cut;
 }

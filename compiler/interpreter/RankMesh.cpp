@@ -56,15 +56,15 @@ std::vector<int64_t> RankMesh::getGroup(int64_t rank, ArrayAttr axes) const {
 }
 
 int64_t RankMesh::getGroupIndex(int64_t rank, ArrayAttr axes) const {
-  int64_t index = 0;
+  int64_t part = 0;
   for (auto axis : axes.getAsRange<StringAttr>())
     if (auto degree = degrees.find(axis.getValue()); degree != degrees.end())
-      index = index * degree->second + getCoordinate(rank, axis.getValue());
-  return index;
+      part = part * degree->second + getCoordinate(rank, axis.getValue());
+  return part;
 }
 
 int64_t MeshShardOffsets::getOffset(ir::NamedTensorType type, int64_t dim) const {
   ArrayAttr axes = type.getShardingOrReplicated().getDimAxes()[dim];
-  int64_t degree = dist::getDegreeProduct(axes, mesh.getDegrees());
-  return mesh.getGroupIndex(rank, axes) * llvm::divideCeil(type.getDims()[dim].getSize(), degree);
+  int64_t parts = dist::getDegreeProduct(axes, mesh.getDegrees());
+  return mesh.getGroupIndex(rank, axes) * llvm::divideCeil(type.getDims()[dim].getSize(), parts);
 }

@@ -66,7 +66,7 @@ std::optional<std::string> Rendezvous::release(int64_t rank) {
 }
 
 std::string Rendezvous::describeDeadlock() const {
-  std::string text = "deadlock: no rank can proceed";
+  std::string text = "deadlock: no rank can go on";
   for (size_t rank = 0; rank < calls.size(); ++rank) {
     text += "\n  ";
     if (!calls[rank].empty())

@@ -22,9 +22,9 @@ static FailureOr<std::vector<func::FuncOp>> findFunctions(ModuleOp module, Strin
       return module.emitError("the module has no function to run");
     return functions;
   }
-  SmallVector<StringRef> list;
-  names.split(list, ',');
-  for (StringRef name : list) {
+  SmallVector<StringRef> parts;
+  names.split(parts, ',');
+  for (StringRef name : parts) {
     auto function = module.lookupSymbol<func::FuncOp>(name);
     if (!function || function.isExternal()) {
       InFlightDiagnostic error = module.emitError("the module has no program @") << name;
@@ -99,11 +99,11 @@ void Session::setArgument(unsigned index, const HostTensor &global) {
 
 FailureOr<HostTensor> Session::assembleAt(NamedTensorType type, const RankTensors &tensors,
                                           unsigned index, const std::string &name) {
-  SmallVector<const HostTensor *> shards;
+  SmallVector<const HostTensor *> parts;
   for (const auto &rank : tensors)
-    shards.push_back(rank[index].get());
+    parts.push_back(rank[index].get());
   auto emitError = [&] { return getFunction().emitError(name) << ": "; };
-  return assemble(type, *mesh, shards, emitError);
+  return assemble(type, *mesh, parts, emitError);
 }
 
 FailureOr<HostTensor> Session::getArgument(unsigned index) {

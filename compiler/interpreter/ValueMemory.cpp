@@ -31,7 +31,7 @@ public:
   LogicalResult loadSlot(BlockArgument argument, Value whole, int64_t slot) override {
     TensorRef tensor = read(whole);
     if (tensor->shape.empty() || tensor->shape[0] != typeOf(whole).getDims()[0].getSize())
-      return emitError(argument.getLoc(), "scans a value whose leading dimension is sharded");
+      return emitError(argument.getLoc(), "slices a value whose leading dimension is split");
     return write(argument, readSlot(whole, slot, typeOf(argument)));
   }
 
@@ -54,16 +54,15 @@ public:
     TensorRef row = read(value);
     std::vector<double> &data = stacks[stack]->data;
     if (row->data.size() * typeOf(stack).getDims()[0].getSize() != data.size())
-      return emitError(value.getLoc(),
-                       "stores a slot of another shape than the stacked output has");
+      return emitError(value.getLoc(), "stacks a value that lies differently from the result");
     std::copy(row->data.begin(), row->data.end(), data.begin() + slot * row->data.size());
     return success();
   }
 
-  /// Reads all before writing any: a body may yield its next arguments in another order.
-  LogicalResult assign(ValueRange arguments, ValueRange next) override {
+  /// Reads all before writing any: a body may yield its carried arguments in another order.
+  LogicalResult assign(ValueRange arguments, ValueRange carried) override {
     SmallVector<TensorRef> tensors;
-    for (Value value : next)
+    for (Value value : carried)
       tensors.push_back(read(value));
     for (auto [argument, tensor] : llvm::zip_equal(arguments, tensors))
       if (failed(write(argument, tensor)))

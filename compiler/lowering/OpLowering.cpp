@@ -178,12 +178,12 @@ Value OpLowering::dropout(const Op &op, mlir::Location loc, ir::NamedTensorType 
   };
   Type f32 = builder.getF32Type(), element = type.getElementType();
   Value drawn = random(ir::RandomKind::Uniform, op, loc, type.withElementType(f32));
-  Value survives =
+  Value kept =
       builder.create<ir::CompareOp>(loc, type.withElementType(builder.getI1Type()),
                                     ir::ComparePredicate::GE, drawn, constant(op.number, f32));
   Value scaled =
       builder.create<ir::MulOp>(loc, type, operand(op, 0), constant(1 / (1 - op.number), element));
-  return builder.create<ir::SelectOp>(loc, type, survives, scaled, constant(0, element));
+  return builder.create<ir::SelectOp>(loc, type, kept, scaled, constant(0, element));
 }
 
 Value OpLowering::inOrder(Value value, ir::NamedTensorType type, mlir::Location loc) {

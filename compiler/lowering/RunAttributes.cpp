@@ -36,13 +36,13 @@ void addMesh(const sema::CheckedRun &run, OpBuilder &builder, const Translation 
       if (entry.axis != axis.name)
         continue;
       StringRef of = entry.ofParameters ? "parameters" : "values";
-      SmallVector<NamedAttribute> fields{builder.getNamedAttr("of", builder.getStringAttr(of)),
-                                         builder.getNamedAttr("names", list(entry.tensors))};
+      SmallVector<NamedAttribute> parts{builder.getNamedAttr("of", builder.getStringAttr(of)),
+                                        builder.getNamedAttr("names", list(entry.tensors))};
       if (entry.splits)
-        fields.push_back(builder.getNamedAttr("shards", list(*entry.splits)));
+        parts.push_back(builder.getNamedAttr("shards", list(*entry.splits)));
       if (entry.stores)
-        fields.push_back(builder.getNamedAttr("stores", list(*entry.stores)));
-      all.push_back(builder.getDictionaryAttr(fields));
+        parts.push_back(builder.getNamedAttr("stores", list(*entry.stores)));
+      all.push_back(builder.getDictionaryAttr(parts));
     }
     return all;
   };

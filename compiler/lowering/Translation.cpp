@@ -50,10 +50,10 @@ ir::NamedTensorType Translation::type(const sema::Parameter &parameter) const {
 }
 
 mlir::Location Translation::loc(titan::Location at, StringRef name) const {
-  mlir::Location result = UnknownLoc::get(context);
+  mlir::Location place = UnknownLoc::get(context);
   if (at.isValid())
-    result = FileLineColLoc::get(StringAttr::get(context, sources.name(at.file)), at.line, at.col);
-  return name.empty() ? result : NameLoc::get(StringAttr::get(context, name), result);
+    place = FileLineColLoc::get(StringAttr::get(context, sources.name(at.file)), at.line, at.col);
+  return name.empty() ? place : NameLoc::get(StringAttr::get(context, name), place);
 }
 
 ir::InitAttr Translation::init(const sema::Parameter &parameter) const {

@@ -62,8 +62,8 @@ void locate(func::FuncOp function, int64_t event, ProgramMemory &memory) {
     if (op == function || op->getParentOfType<ir::FusedOp>() || liveness.getStart(op) != event)
       return WalkResult::advance();
     memory.operation = op->getName().stripDialect().str();
-    if (auto kind = op->getAttrOfType<StringAttr>(ir::attr::kGradKind))
-      memory.operation += " " + kind.getValue().str();
+    if (auto part = op->getAttrOfType<StringAttr>(ir::attr::kGradKind))
+      memory.operation += " " + part.getValue().str();
     if (auto location = op->getLoc()->findInstanceOf<FileLineColLoc>()) {
       memory.file = location.getFilename().str();
       memory.line = location.getLine();

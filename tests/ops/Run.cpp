@@ -28,8 +28,8 @@ static double getTerm(double whole, int64_t part, int64_t parts, int64_t index) 
 }
 
 /// What a rank holds of an operand.
-static HostTensor shardOperand(NamedTensorType type, const RankMesh &mesh, int64_t rank,
-                               const Tensor &operand) {
+static HostTensor cutOperand(NamedTensorType type, const RankMesh &mesh, int64_t rank,
+                             const Tensor &operand) {
   HostTensor global{type.getShape(), operand.values};
   HostTensor part = interpreter::getShard(type, mesh, rank, global);
   ArrayAttr partial = type.getShardingOrReplicated().getPartialAxes();
@@ -49,7 +49,7 @@ FailureOr<std::vector<HostTensor>> ops::run(func::FuncOp function, const RankMes
   for (auto [rank, parts] : llvm::enumerate(arguments))
     for (auto [argument, operand] : llvm::zip_equal(function.getArguments(), c.operands))
       parts.push_back(std::make_shared<HostTensor>(
-          shardOperand(cast<NamedTensorType>(argument.getType()), mesh, rank, operand)));
+          cutOperand(cast<NamedTensorType>(argument.getType()), mesh, rank, operand)));
   FailureOr<RankTensors> locals = interpreter::interpret(function, mesh, arguments);
   if (failed(locals))
     return failure();

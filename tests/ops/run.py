@@ -96,7 +96,7 @@ def against_torch(arguments):
     return bool(lines), f"{len(lines)} cases"
 
 
-def is_detected(kind: str, op: str):
+def is_noticed(kind: str, op: str):
     result = subprocess.run([TOOL, f"--break={kind}", op], capture_output=True, text=True)
     return result.returncode == 1 and f"FAILED titan.{op}" in result.stderr, result.stderr
 
@@ -120,7 +120,7 @@ def main() -> None:
         cases.append(("derivatives at kinks against PyTorch",
                       partial(kinks.compare, TITANC, BUILD / "bin/titan-interpret", call,
                               BUILD / "tests/ops")))
-    cases += [(f"a wrong {kind} rule of {op} is detected", partial(is_detected, kind, op))
+    cases += [(f"a wrong {kind} rule of {op} is noticed", partial(is_noticed, kind, op))
               for kind, ops in WRONG.items() for op in ops if op in (names or ops)]
     report = Report()
     report.cases(cases)

@@ -27,7 +27,7 @@ static cl::opt<bool> describeOnly("describe", cl::desc("print cases as JSON inst
 static cl::opt<bool> moduleOnly("module", cl::desc("print a module of programs instead"));
 static cl::opt<bool> large("large", cl::desc("let some dimensions be longer than a warp"));
 static cl::opt<Break> broken("break", cl::init(Break::Nothing),
-                             cl::desc("make every rule wrong, to see that it is detected"),
+                             cl::desc("make every rule wrong, to see that it is noticed"),
                              cl::values(clEnumValN(Break::Linear, "linear", "any operand partial"),
                                         clEnumValN(Break::Split, "split", "any factor split")));
 

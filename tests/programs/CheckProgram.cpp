@@ -43,10 +43,10 @@ public:
     OwningOpRef<ModuleOp> module = StringRef(file).ends_with(".mlir") ? parse() : lower();
     if (!module)
       return {broken ? Verdict::Failed : Verdict::Refused, errors};
-    allowSmallChunks(*module);
+    letPartsBeSmall(*module);
     for (const pipelines::Phase &phase : pipelines::getPhases())
       if (failed(checkPhase(*module, phase)))
-        return {requestsSlicing() || isUneven(*module) ? Verdict::Refused : Verdict::Failed,
+        return {asksForParts() || isUneven(*module) ? Verdict::Refused : Verdict::Failed,
                 phase.name.str() + ": " + errors};
     std::string text;
     llvm::raw_string_ostream(text) << llvm::format("%.2g", greatest);
@@ -56,7 +56,7 @@ public:
 private:
   /// Whether a run wants its step or its loss in parts of a dimension that its model needs whole,
   /// which the gradient phase alone can tell.
-  bool requestsSlicing() const {
+  bool asksForParts() const {
     return llvm::any_of(
         std::initializer_list<StringRef>{"so the step cannot be split into microbatches",
                                          "cannot compute the step in",
@@ -73,7 +73,7 @@ private:
   }
 
   /// What large programs compute in parts, these do, too, although their values are small.
-  static void allowSmallChunks(ModuleOp module) {
+  static void letPartsBeSmall(ModuleOp module) {
     Builder builder(module.getContext());
     for (func::FuncOp train : ir::getTrainPrograms(module))
       train->setAttr(ir::attr::kMinChunkBytes, builder.getI64IntegerAttr(0));

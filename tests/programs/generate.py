@@ -117,7 +117,7 @@ class Body(IndexStatements):
             self.let(f"0.7 * ({pair})" if self.random.random() < 0.3 else pair, kept + added, True)
 
     def project_back(self):
-        """Something to the width of what is iter_args, so that it meets the main values again."""
+        """Something to the width of what is carried, so that it meets the main values again."""
         value = self.pick()
         goal = self.program.values_dims
         if not set(goal[:-1]) <= set(value.dims) or goal[-1] in value.dims:
@@ -331,36 +331,36 @@ class Body(IndexStatements):
         """Carries one or two values; what it reads from outside is captured."""
         if len(self.repeats) >= 2 or self.depth >= 4:
             return
-        iter_args = self.random.sample(self.values, min(len(self.values), self.random.randint(1, 2)))
-        if not all(v.dims for v in iter_args):
+        carried = self.random.sample(self.values, min(len(self.values), self.random.randint(1, 2)))
+        if not all(v.dims for v in carried):
             return
         counts = [c for c in ("layers", "layers", "n2", "n1") if c not in self.repeats]
         count = self.random.choice(counts)
         index = f"l{len(self.repeats)}"
         inner = Body(self.program, self.values, self.depth + 1, self.is_model,
                      (*self.repeats, count))
-        inner.values += iter_args
+        inner.values += carried
         inner.draw(self.random.randint(1, 4))
         is_irregular = self.random.random() < 0.3
         if is_irregular:
-            inner.branch(index, iter_args[0])
-        if len(iter_args) == 2 and self.random.random() < 0.4:
-            inner.exchange(*iter_args)
+            inner.branch(index, carried[0])
+        if len(carried) == 2 and self.random.random() < 0.4:
+            inner.hand_on(*carried)
         else:
-            for value in iter_args:
+            for value in carried:
                 inner.advance(value)
         head = f" as {index}" if is_irregular or self.random.random() < 0.3 else ""
         self.lines += ["  " * self.depth + f"repeat {count}{head} {{", *inner.lines,
                        "  " * self.depth + "}"]
 
     def advance(self, value: Value) -> None:
-        """Assigns a iter_args value."""
+        """Assigns a carried value."""
         same = [v for v in self.values if sorted(v.dims) == sorted(value.dims)]
         new = same[-1] if self.random.random() < 0.7 else self.random.choice(same)
         self.emit(f"{value.name} = 0.5 * {value.name} + tanh({new.name})")
 
-    def exchange(self, value: Value, other: Value) -> None:
-        """What one iter_args value was, the other becomes."""
+    def hand_on(self, value: Value, other: Value) -> None:
+        """What one carried value was, the other becomes."""
         if sorted(value.dims) != sorted(other.dims):
             self.advance(value)
             return self.advance(other)

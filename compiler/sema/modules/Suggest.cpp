@@ -54,9 +54,9 @@ static std::string withoutNumbers(const std::string &pattern) {
   std::string rest;
   for (size_t from = 0; from <= pattern.size();) {
     size_t dot = std::min(pattern.find('.', from), pattern.size());
-    std::string part = pattern.substr(from, dot - from);
-    if (part.empty() || part.find_first_not_of("0123456789") != std::string::npos)
-      rest += (rest.empty() ? "" : ".") + part;
+    std::string segment = pattern.substr(from, dot - from);
+    if (segment.empty() || segment.find_first_not_of("0123456789") != std::string::npos)
+      rest += (rest.empty() ? "" : ".") + segment;
     from = dot + 1;
   }
   return rest;

@@ -25,7 +25,7 @@ public:
   }
 
 private:
-  Location locate(const TomlLocation &place) const {
+  Location locate(const TomlLocation &location) const {
     return sources.locate(file, location.offset, location.length);
   }
 

@@ -50,8 +50,8 @@ static Value contractWith(Value lhs, Value rhs, Value operand, Vjp &v) {
   lhs = v.cast(lhs, widest);
   rhs = v.cast(rhs, widest);
   auto contract = v.create<ContractOp>(v.getSumType(operand, lhs), lhs, rhs);
-  StringRef kind = isFromParameter(operand) ? "wgrad" : "dgrad";
-  contract->setAttr(attr::kGradKind, StringAttr::get(operand.getContext(), kind));
+  StringRef part = isFromParameter(operand) ? "wgrad" : "dgrad";
+  contract->setAttr(attr::kGradKind, StringAttr::get(operand.getContext(), part));
   return contract;
 }
 

@@ -9,8 +9,8 @@ using namespace titan::ir;
 
 /// The source position within `loc`, without names; `loc` itself where there is none.
 static Location getSourceLoc(Location loc) {
-  if (auto file = loc->findInstanceOf<FileLineColLoc>())
-    return file;
+  if (auto place = loc->findInstanceOf<FileLineColLoc>())
+    return place;
   if (auto named = dyn_cast<NameLoc>(loc))
     return named.getChildLoc();
   return loc;
@@ -120,14 +120,13 @@ Value TensorBuilder::cast(Value value, Type elementType, bool roundBeforeReduce)
 }
 
 Value TensorBuilder::fitTo(Value value, NamedTensorType type, bool roundBeforeReduce) {
-  SmallVector<DimAttr> common;
+  SmallVector<DimAttr> kept;
   bool hasAll = true;
   for (DimAttr dim : type.getDims())
-    typeOf(value).hasDim(dim.getName()) ? common.push_back(dim) : void(hasAll = false);
-  if (static_cast<int64_t>(common.size()) < typeOf(value).getRank()) {
+    typeOf(value).hasDim(dim.getName()) ? kept.push_back(dim) : void(hasAll = false);
+  if (static_cast<int64_t>(kept.size()) < typeOf(value).getRank()) {
     Type element = getWider(typeOf(value).getElementType(), type.getElementType());
-    value =
-        create<ReduceOp>(NamedTensorType::get(element, common), dist::ReductionKind::Sum, value);
+    value = create<ReduceOp>(NamedTensorType::get(element, kept), dist::ReductionKind::Sum, value);
   }
   value = cast(value, type.getElementType(), roundBeforeReduce);
   if (hasAll && typeOf(value).getDims() == type.getDims())

@@ -30,7 +30,7 @@ func.func @two(%v: !all {titan.value = array<f64: 1.0, 2.0, 3.0, 4.0>}) -> !all 
 
 //--- order.mlir
 // Ranks wait in a ring, inside a repeat.
-// ORDER: error: deadlock: no rank can proceed
+// ORDER: error: deadlock: no rank can go on
 // ORDER-NEXT: rank 0 at one, layers = 0, order.mlir:{{[0-9:]+}}: dist.all_gather of 1 to 2 f64 over ranks [0, 2]
 // ORDER-NEXT: rank 1 at two, layers = 0, order.mlir:{{[0-9:]+}}: dist.all_gather of 1 to 2 f64 over ranks [0, 1]
 // ORDER-NEXT: rank 2 at two, layers = 0, order.mlir:{{[0-9:]+}}: dist.all_gather of 1 to 2 f64 over ranks [2, 3]
@@ -62,7 +62,7 @@ func.func @two(%v: !a {titan.value = array<f64: 1.0, 2.0>}, %w: !b {titan.value 
 
 //--- missing.mlir
 // A rank that never comes.
-// MISSING: error: deadlock: no rank can proceed
+// MISSING: error: deadlock: no rank can go on
 // MISSING-NEXT: rank 0 has finished
 // MISSING-NEXT: rank 1 at two, missing.mlir:{{[0-9:]+}}: dist.all_gather of 1 to 2 f64 over ranks [0, 1]
 // RIGHT: rank 0 value 0 = [1, 2]

@@ -112,9 +112,9 @@ RepeatOp Accumulator::buildLoop() {
   }
   TensorBuilder add(inside, function.getLoc());
   SmallVector<Value> next;
-  for (auto [sum, iterArg] : llvm::zip_equal(sums, iteration.getIterArgs())) {
+  for (auto [sum, carried] : llvm::zip_equal(sums, iteration.getIterArgs())) {
     add.setLoc(sum.getLoc());
-    next.push_back(add.add(iterArg, mapping.lookup(sum)));
+    next.push_back(add.add(carried, mapping.lookup(sum)));
   }
   inside.create<YieldOp>(function.getLoc(), next);
   chunk.startAt(iteration.getIndex());

@@ -86,10 +86,10 @@ LogicalResult BatchDependence::followSliced(Operation *op) {
            << dim.getValue() << "`";
   for (auto [result, dependence] : llvm::zip_equal(op->getResults(), *results)) {
     if (dependence.kind == Dependence::Sliced) {
-      DimAttr sliced = cast<NamedTensorType>(result.getType()).getDims()[dependence.dim];
-      if (sliced.getSize() % microbatches != 0)
+      DimAttr cut = cast<NamedTensorType>(result.getType()).getDims()[dependence.dim];
+      if (cut.getSize() % microbatches != 0)
         return op->emitError("gives `")
-               << sliced.getName().getValue() << "` " << sliced.getSize()
+               << cut.getName().getValue() << "` " << cut.getSize()
                << " elements, so the step cannot be computed in " << microbatches
                << " microbatches of `" << dim.getValue() << "`";
     }

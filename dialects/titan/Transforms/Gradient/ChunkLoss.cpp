@@ -111,9 +111,9 @@ void ChunkLoopBuilder::fillLoop(RepeatOp loop) {
     chunk.setChunkTypes(op, inside.clone(*op, mapping));
   TensorBuilder add(inside, loop.getLoc());
   SmallVector<Value> yielded;
-  for (auto [sum, iterArg] : llvm::zip_equal(group.getSums(), iteration.getIterArgs())) {
+  for (auto [sum, carried] : llvm::zip_equal(group.getSums(), iteration.getIterArgs())) {
     add.setLoc(sum.getLoc());
-    yielded.push_back(add.add(iterArg, mapping.lookup(sum)));
+    yielded.push_back(add.add(carried, mapping.lookup(sum)));
   }
   for (Value value : group.getStacked())
     yielded.push_back(mapping.lookup(value));

@@ -30,7 +30,7 @@ static const dist::Factor *findFactor(Operation *op, const dist::ShardingRule &r
 /// Whether a dimension that the factor cuts stays whole elsewhere in the operation under the same
 /// name, as that of keys does where queries are cut: a name has one size.
 static bool hasUnslicedDim(Operation *op, const dist::Factor &factor) {
-  llvm::DenseSet<StringAttr> slicedNames;
+  llvm::DenseSet<StringAttr> cut;
   auto forEachDim = [&](auto visit) {
     auto see = [&](Value value, int at) {
       for (auto [i, dim] : llvm::enumerate(cast<NamedTensorType>(value.getType()).getDims()))
@@ -43,11 +43,10 @@ static bool hasUnslicedDim(Operation *op, const dist::Factor &factor) {
   };
   forEachDim([&](StringAttr name, bool isSliced) {
     if (isSliced)
-      slicedNames.insert(name);
+      cut.insert(name);
   });
   bool stays = false;
-  forEachDim(
-      [&](StringAttr name, bool isSliced) { stays |= !isSliced && slicedNames.contains(name); });
+  forEachDim([&](StringAttr name, bool isSliced) { stays |= !isSliced && cut.contains(name); });
   return stays;
 }
 

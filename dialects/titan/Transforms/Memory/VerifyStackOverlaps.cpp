@@ -172,8 +172,8 @@ private:
     bool isDisjoint = true;
     arena::walkStackOverlap(
         *read, *written, [&](int64_t first, int64_t last, int64_t least, int64_t most) {
-          isDisjoint = isDisjoint && arena::covers(overlap.producedAbove, {last + 1, least}) &&
-                       arena::covers(overlap.producedBelow, {most + 1, first});
+          isDisjoint = isDisjoint && arena::implies(overlap.producedAbove, {last + 1, least}) &&
+                       arena::implies(overlap.producedBelow, {most + 1, first});
         });
     if (!isDisjoint)
       return repeat.emitError("writes slots of allocation ")

@@ -117,8 +117,8 @@ class Program:
         self.lines += body
         self.lines.append(f"titan.yield {', '.join(yielded)} : {', '.join([T] * len(yielded))}")
         self.lines.append("}")
-        finals, stacks = names[:len(inits)], names[len(inits):]
-        return finals + [self.unary("reduce sum", name, stacked, T) for name in stacks]
+        carried, stacks = names[:len(inits)], names[len(inits):]
+        return carried + [self.unary("reduce sum", name, stacked, T) for name in stacks]
 
     def text(self):
         values = ["%p0", "%p1", "%frozen"]
