@@ -9,7 +9,7 @@
 // TITAN_COMM=gloo:
 //   torchrun --no-python --nproc-per-node 2 build/bin/bench-buckets
 // Variants run in alternating order; the medians of 26 turns are printed.
-#include "titan/runtime/collectives.h"
+#include "collectives/Collectives.h"
 
 #include "comm/CollectiveCall.h"
 #include "device/Device.h"
@@ -22,6 +22,7 @@
 #include <numeric>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

@@ -2,8 +2,8 @@
 // and run it on an idle machine with OMP_NUM_THREADS. TITAN_BF16=vectors measures processors
 // without AMX, TITAN_BF16=widen those without bf16 products, and TITAN_F32=blas the f32 GEMM of
 // BLAS. The best of several runs counts.
-#include "titan/runtime/attention.h"
-#include "titan/runtime/gemm.h"
+#include "attention/Attention.h"
+#include "gemm/Gemm.h"
 #include "titan/runtime/kernel_loops.h"
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include <string_view>
 #include <sys/mman.h>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

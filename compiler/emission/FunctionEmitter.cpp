@@ -3,6 +3,7 @@
 #include "compiler/emission/FunctionEmitter.h"
 
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
+#include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"
 #include "llvm/Support/Path.h"
@@ -150,8 +151,8 @@ std::string FunctionEmitter::getAllocPointer(AllocRefAttr ref, Type element,
 }
 
 std::string FunctionEmitter::getPointer(Value value) {
-  std::string wanted = memory::getSourceName(value);
-  value = memory::getRoot(value);
+  std::string wanted = ir::getSourceName(value);
+  value = ir::getRoot(value);
   auto [entry, isNew] = pointers.try_emplace(value);
   if (!isNew)
     return entry->second;

@@ -1,8 +1,9 @@
 //===- Rows.cpp - Loop nests of elementwise operations --------------------===//
 
 #include "compiler/emission/Rows.h"
+#include "dialects/titan/Support/Views.h"
 
-#include "dialects/titan/Transforms/Fusion/RowSchedule.h"
+#include "dialects/titan/Support/RowSchedule.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"
 
 using namespace mlir;
@@ -191,7 +192,7 @@ void RowNest::emitRowScalars() {
       });
       if (varies)
         continue;
-      std::string name = emitter.names().pick(memory::getSourceName(operand) + "_at");
+      std::string name = emitter.names().pick(ir::getSourceName(operand) + "_at");
       Type element = cast<NamedTensorType>(operand.getType()).getElementType();
       text.line("const " + getRegisterType(element) + " " + name + " = " +
                 getLoaded(it->second, rowLoops) + ";");
@@ -304,7 +305,7 @@ void RowNest::declareBuffer(Value value, StringRef type, StringRef suffix) {
       space.push_back(dim);
       size = size * dim.size;
     }
-  std::string name = emitter.names().pick((memory::getSourceName(value) + suffix).str());
+  std::string name = emitter.names().pick((ir::getSourceName(value) + suffix).str());
   text.line((inRows ? "__shared__ " : "alignas(64) ") + type + " " + name + "[" + size.str() +
             "];");
   accesses[value] = makeAccess(name, space);

@@ -8,13 +8,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "base/arena/ArenaPlanner.h"
+#include "base/arena/PersistentLayout.h"
 #include "compiler/interpreter/ElementBytes.h"
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Memory.h"
 #include "compiler/interpreter/OverlappedStacks.h"
-#include "compiler/support/ArenaPlanner.h"
-#include "compiler/support/PersistentLayout.h"
 #include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
@@ -121,12 +122,12 @@ int64_t getAllocationBytes(ir::AllocationAttr allocation, const RankMesh &mesh) 
 LogicalResult ArenaMemory::plan() {
   if (failed(memory::verifyAllocRefs(function, /*isComplete=*/false)))
     return failure();
-  std::vector<support::ArenaItem> items;
+  std::vector<arena::ArenaItem> items;
   auto planned = function->getAttrOfType<ArrayAttr>(memory::kTransient);
   for (auto allocation : planned.getAsRange<ir::AllocationAttr>())
     items.push_back(
         {getAllocationBytes(allocation, mesh), allocation.getFirst(), allocation.getLast()});
-  support::ArenaPlan plan = support::planArena(items, memory::getStackOverlaps(function));
+  arena::ArenaPlan plan = arena::planArena(items, memory::getStackOverlaps(function));
   for (auto [i, allocation] : llvm::enumerate(planned.getAsRange<ir::AllocationAttr>()))
     transients.push_back({{plan.offsets[i], plan.offsets[i] + items[i].bytes},
                           allocation.getName().str(),
@@ -135,12 +136,12 @@ LogicalResult ArenaMemory::plan() {
       function->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(memory::kPersistent);
   if (!persistent)
     return function.emitError("the module lists no persistent allocations");
-  std::vector<support::PersistentItem> persistentItems;
+  std::vector<arena::PersistentItem> persistentItems;
   for (auto allocation : persistent.getAsRange<ir::AllocationAttr>())
     persistentItems.push_back(
         memory::getPersistentItem(allocation, getAllocationBytes(allocation, mesh)));
-  support::PersistentLayout persistentLayout = support::makePersistentLayout(persistentItems);
-  const int64_t begin = support::alignTo(plan.bytes, support::kArenaAlignment);
+  arena::PersistentLayout persistentLayout = arena::makePersistentLayout(persistentItems);
+  const int64_t begin = arena::alignTo(plan.bytes, arena::kArenaAlignment);
   for (auto [i, allocation] : llvm::enumerate(persistent.getAsRange<ir::AllocationAttr>())) {
     auto [size, bucket, slots] = persistentItems[i];
     int64_t first = begin + persistentLayout.offsets[i], stride = persistentLayout.strides[i];
@@ -281,7 +282,7 @@ LogicalResult ArenaMemory::assign(ValueRange arguments, ValueRange sources) {
 /// True if element i of the result depends only on element i of the operands, or nothing moves.
 /// Fused regions work row by row; the planner is responsible for the order within a row.
 static bool worksInPlace(Operation *op) {
-  return op->hasTrait<ir::Elementwise>() || memory::isView(op) ||
+  return op->hasTrait<ir::Elementwise>() || ir::isView(op) ||
          isa<ir::FusedOp, ir::RotaryOp, dist::AllReduceOp, dist::MakePartialOp, dist::WaitOp>(op);
 }
 

@@ -2,12 +2,12 @@
 
 #include "compiler/interpreter/Arguments.h"
 
+#include "base/data/Feed.h"
+#include "base/random/RandomStream.h"
 #include "compiler/interpreter/Padding.h"
 #include "compiler/interpreter/Rounding.h"
 #include "dialects/titan/IR/Stacked.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "titan/runtime/feed.h"
-#include "titan/runtime/random_stream.h"
 
 using namespace mlir;
 using namespace titan;
@@ -50,7 +50,7 @@ static HostTensor makeZeros(NamedTensorType type) {
 
 namespace {
 
-double draw(ir::InitAttr init, double scale, const rt::RandomStream &stream, uint64_t index) {
+double draw(ir::InitAttr init, double scale, const RandomStream &stream, uint64_t index) {
   double cut = init.getCut() ? init.getCut().getValueAsDouble() : 0;
   switch (init.getKind()) {
   case ir::InitKind::Constant:
@@ -74,7 +74,7 @@ HostTensor initialize(NamedTensorType type, ArrayRef<std::string> layers, ir::In
   int64_t size = type.getNumElements() / layers.size();
   ArrayRef<double> scales = init.getScale().asArrayRef();
   for (auto [layer, name] : llvm::enumerate(layers)) {
-    rt::RandomStream stream(seed, "init", name);
+    RandomStream stream(seed, "init", name);
     double scale = scales.empty() ? 0 : scales[scales.size() == 1 ? 0 : layer];
     for (int64_t i = 0; i < size; ++i)
       tensor.data[layer * size + i] = draw(init, scale, stream, i);
@@ -100,9 +100,9 @@ int64_t findVocab(func::FuncOp function, const Settings &settings) {
 }
 
 /// Documents and places in them, as data have them: a new one begins at an eighth of the positions.
-void generatePositions(HostTensor &tensor, int64_t columns, rt::Feed feed, uint64_t firstSample,
+void generatePositions(HostTensor &tensor, int64_t columns, Feed feed, uint64_t firstSample,
                        const Settings &settings) {
-  rt::RandomStream stream(settings.seed, "input", "documents");
+  RandomStream stream(settings.seed, "input", "documents");
   int64_t document = 0, begin = 0;
   for (size_t i = 0; i < tensor.data.size(); ++i) {
     const int64_t column = static_cast<int64_t>(i) % columns;
@@ -113,7 +113,7 @@ void generatePositions(HostTensor &tensor, int64_t columns, rt::Feed feed, uint6
       ++document;
       begin = column;
     }
-    tensor.data[i] = static_cast<double>(feed == rt::Feed::Documents ? document : column - begin);
+    tensor.data[i] = static_cast<double>(feed == Feed::Documents ? document : column - begin);
   }
 }
 
@@ -124,7 +124,7 @@ FailureOr<HostTensor> generateInput(func::FuncOp function, NamedTensorType type,
   HostTensor tensor = makeZeros(type);
   int64_t columns = type.getRank() ? type.getShape().back() : 1,
           rows = tensor.data.size() / columns;
-  if (std::optional<rt::Feed> feed = rt::findFeed(name); feed && !rt::givesTokens(*feed)) {
+  if (std::optional<Feed> feed = findFeed(name); feed && !givesTokens(*feed)) {
     generatePositions(tensor, columns, *feed, static_cast<uint64_t>((step - 1) * rows), settings);
     return tensor;
   }
@@ -133,7 +133,7 @@ FailureOr<HostTensor> generateInput(func::FuncOp function, NamedTensorType type,
   if (isInteger && vocab <= 0)
     return function.emitError("cannot generate input \"")
            << name << "\": the module has no `titan.sizes` with a vocab; pass --vocab";
-  rt::RandomStream stream(settings.seed, "input", isInteger ? "tokens" : name.str());
+  RandomStream stream(settings.seed, "input", isInteger ? "tokens" : name.str());
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t column = 0; column < columns; ++column) {
       int64_t sample = (step - 1) * rows + row;

@@ -4,7 +4,7 @@
 
 #include "compiler/interpreter/Layout.h"
 #include "compiler/interpreter/Rounding.h"
-#include "dialects/titan/Evaluation/Reductions.h"
+#include "dialects/titan/Support/Reductions.h"
 
 using namespace mlir;
 using namespace titan;

@@ -2,8 +2,8 @@
 
 #include "compiler/interpreter/GradientCheck.h"
 
+#include "base/random/RandomStream.h"
 #include "compiler/interpreter/Report.h"
-#include "titan/runtime/random_stream.h"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@ using ir::HostTensor;
 
 /// Components +-1/sqrt(n): every element has the same weight.
 static std::vector<double> drawDirection(StringRef name, size_t size) {
-  rt::RandomStream stream(0, "direction", name.str());
+  RandomStream stream(0, "direction", name.str());
   std::vector<double> direction(size);
   for (size_t i = 0; i < size; ++i)
     direction[i] = (stream.uniform(i) < 0.5 ? -1 : 1) / std::sqrt(static_cast<double>(size));

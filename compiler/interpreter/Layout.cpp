@@ -4,7 +4,7 @@
 
 #include "compiler/interpreter/Format.h"
 
-#include "dialects/titan/Evaluation/Reductions.h"
+#include "dialects/titan/Support/Reductions.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>

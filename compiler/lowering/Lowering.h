@@ -7,7 +7,7 @@
 #ifndef TITAN_COMPILER_LOWERING_LOWERING_H
 #define TITAN_COMPILER_LOWERING_LOWERING_H
 
-#include "compiler/sema/Check.h"
+#include "compiler/sema/check/Check.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"

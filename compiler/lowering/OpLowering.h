@@ -3,7 +3,7 @@
 #define TITAN_COMPILER_LOWERING_OPLOWERING_H
 
 #include "compiler/lowering/Translation.h"
-#include "compiler/sema/Reachability.h"
+#include "compiler/sema/program/Reachability.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"

@@ -1,11 +1,11 @@
 #include "compiler/lowering/RunAttributes.h"
-#include "compiler/sema/Fingerprint.h"
-#include "compiler/sema/ParameterRules.h"
+#include "compiler/sema/program/Fingerprint.h"
+#include "compiler/sema/runs/ParameterRules.h"
 
+#include "base/data/Feed.h"
 #include "dialects/dist/IR/DistOps.h"
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/TensorAttributes.h"
-#include "titan/runtime/feed.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSet.h"
@@ -103,8 +103,8 @@ private:
   bool isInput(const sema::Op &op) const {
     if (op.kind != sema::OpKind::Input)
       return false;
-    std::optional<rt::Feed> feed = rt::findFeed(model.inputs[static_cast<size_t>(op.index)].name);
-    return !feed || rt::givesTokens(*feed);
+    std::optional<Feed> feed = findFeed(model.inputs[static_cast<size_t>(op.index)].name);
+    return !feed || givesTokens(*feed);
   }
 
   static bool isMove(sema::OpKind kind) {
@@ -144,8 +144,8 @@ std::string wholeText(const SourceManager &sources) {
 }
 
 /// Adds the rule by which the emitted program checks a setting.
-void addRule(const rt::SettingRule &rule, OpBuilder &builder, SmallVector<NamedAttribute> &entry) {
-  using Type = rt::SettingRule::Type;
+void addRule(const SettingRule &rule, OpBuilder &builder, SmallVector<NamedAttribute> &entry) {
+  using Type = SettingRule::Type;
   auto add = [&](StringRef name, Attribute value) {
     entry.push_back(builder.getNamedAttr(name, value));
   };
@@ -172,8 +172,8 @@ bool isCompiledIn(const sema::OptionSpec &spec, const sema::Run &run) {
 
 /// The values that the program accepts at its start. Whether it can skip an update is fixed at
 /// compile time.
-rt::SettingRule launchRule(const sema::OptionSpec &spec, const sema::Run &run) {
-  rt::SettingRule rule = sema::ruleOf(spec);
+SettingRule launchRule(const sema::OptionSpec &spec, const sema::Run &run) {
+  SettingRule rule = sema::ruleOf(spec);
   if (spec.path == "on_nonfinite")
     std::erase(rule.choices, run[spec.path].text == "skip" ? "warn" : "skip");
   return rule;

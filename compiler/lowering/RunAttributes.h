@@ -3,7 +3,7 @@
 #define TITAN_COMPILER_LOWERING_RUNATTRIBUTES_H
 
 #include "compiler/lowering/Translation.h"
-#include "compiler/sema/Check.h"
+#include "compiler/sema/check/Check.h"
 
 #include "mlir/IR/BuiltinOps.h"
 

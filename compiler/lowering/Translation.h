@@ -3,7 +3,7 @@
 #ifndef TITAN_COMPILER_LOWERING_TRANSLATION_H
 #define TITAN_COMPILER_LOWERING_TRANSLATION_H
 
-#include "compiler/sema/Program.h"
+#include "compiler/sema/program/Program.h"
 #include "dialects/titan/IR/Titan.h"
 
 namespace titan::lowering {

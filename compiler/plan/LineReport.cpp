@@ -1,5 +1,6 @@
 #include "compiler/plan/LineReport.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
+#include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -41,7 +42,7 @@ private:
     countFlops(&op, times);
     if (auto fused = dyn_cast<ir::FusedOp>(op))
       return countFused(fused, times);
-    if (op.hasTrait<OpTrait::IsTerminator>() || memory::isView(&op))
+    if (op.hasTrait<OpTrait::IsTerminator>() || ir::isView(&op))
       return;
     for (Value operand : op.getOperands())
       at(&op).bytesRead += times * bytes(operand);

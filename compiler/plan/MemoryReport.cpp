@@ -1,6 +1,6 @@
 #include "compiler/plan/MemoryReport.h"
-#include "compiler/support/ArenaPlanner.h"
-#include "compiler/support/PersistentLayout.h"
+#include "base/arena/ArenaPlanner.h"
+#include "base/arena/PersistentLayout.h"
 #include "dialects/titan/IR/Titan.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
@@ -76,15 +76,15 @@ ProgramMemory Reporter::report(func::FuncOp function) const {
   ProgramMemory memory;
   memory.program = function->getAttrOfType<StringAttr>(ir::attr::kProgram).str();
   auto allocations = function->getAttrOfType<ArrayAttr>(memory::kTransient);
-  std::vector<support::ArenaItem> items;
+  std::vector<arena::ArenaItem> items;
   for (auto allocation : allocations.getAsRange<ir::AllocationAttr>())
     items.push_back({getBytes(allocation), allocation.getFirst(), allocation.getLast()});
-  std::vector<support::StackOverlap> stackOverlaps = memory::getStackOverlaps(function);
-  memory.bytes = support::planArena(items, stackOverlaps).bytes;
-  auto [most, event, shared] = support::findPeak(items, stackOverlaps);
+  std::vector<arena::StackOverlap> stackOverlaps = memory::getStackOverlaps(function);
+  memory.bytes = arena::planArena(items, stackOverlaps).bytes;
+  auto [most, event, shared] = arena::findPeak(items, stackOverlaps);
   for (auto [item, kind] : llvm::zip_equal(items, getKinds(function, allocations)))
     if (item.first <= event && event <= item.last)
-      memory.*kind += support::alignTo(item.bytes, support::kArenaAlignment);
+      memory.*kind += arena::alignTo(item.bytes, arena::kArenaAlignment);
   // Consumed stacks are activations; shared bytes count as the produced stacks, mostly gradients.
   memory.activations -= shared;
   locate(function, event, memory);
@@ -158,12 +158,12 @@ llvm::DenseMap<int64_t, int64_t MemoryReport::*> getPersistentKinds(ModuleOp mod
 }
 
 /// Adds the bytes per block of an item to those of its bucket.
-void addBlocks(MemoryReport &report, const support::PersistentItem &item, bool isState) {
+void addBlocks(MemoryReport &report, const arena::PersistentItem &item, bool isState) {
   auto known = llvm::find_if(
       report.blocks, [&](const StoredBlocks &blocks) { return blocks.name == item.bucket; });
   if (known == report.blocks.end())
     known = report.blocks.insert(known, {item.bucket, item.slots, 0, isState});
-  known->bytes += support::getSlotBytes(item, support::kArenaAlignment);
+  known->bytes += arena::getSlotBytes(item, arena::kArenaAlignment);
 }
 
 } // namespace
@@ -192,11 +192,11 @@ MemoryReport reportMemory(ModuleOp module, const dist::Degrees &degrees,
   for (auto [number, allocation] : llvm::enumerate(allocations.getAsRange<ir::AllocationAttr>())) {
     auto found = kinds.find(number);
     auto kind = found == kinds.end() ? &MemoryReport::scalars : found->second;
-    support::PersistentItem item =
+    arena::PersistentItem item =
         memory::getPersistentItem(allocation, reporter.getBytes(allocation));
     if (allocation.getBucket())
       addBlocks(report, item, kind == &MemoryReport::optimizer);
-    report.*kind += support::getPersistentBytes(item);
+    report.*kind += arena::getPersistentBytes(item);
   }
   bool loadsLibTorch = llvm::any_of(degrees, [](const auto &axis) { return axis.second > 1; });
   for (auto function : module.getOps<func::FuncOp>()) {

@@ -8,8 +8,8 @@
 #include "compiler/interpreter/GradientCheck.h"
 #include "compiler/interpreter/Widen.h"
 #include "dialects/dist/Analysis/DividedDims.h"
+#include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
-#include "dialects/titan/Transforms/Gradient/Programs.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/Format.h"
 

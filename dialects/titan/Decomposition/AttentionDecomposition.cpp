@@ -1,9 +1,9 @@
 //===- AttentionDecomposition.cpp - Scores, softmax, sums -----------------===//
 
 #include "dialects/titan/Decomposition/Decomposition.h"
-#include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 
 #include <limits>
 
@@ -95,7 +95,7 @@ private:
   }
 
   AttentionOp op;
-  GradientBuilder b;
+  TensorBuilder b;
   NamedTensorType rows; ///< queries without `head`
   Type element;         ///< of scores and sums
 };

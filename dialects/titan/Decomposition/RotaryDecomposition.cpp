@@ -1,9 +1,9 @@
 //===- RotaryDecomposition.cpp - Rotations of pairs -----------------------===//
 
 #include "dialects/titan/Decomposition/Decomposition.h"
-#include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 
 #include <cmath>
 
@@ -101,7 +101,7 @@ private:
   }
 
   RotaryOp op;
-  GradientBuilder b;
+  TensorBuilder b;
   NamedTensorType type;
   int64_t size; ///< of the rotated dimension
   DimAttr pair, two, one;

@@ -10,17 +10,17 @@
 #ifndef TITAN_DIALECTS_TITAN_DIFFERENTIATION_VJPMODEL_H
 #define TITAN_DIALECTS_TITAN_DIFFERENTIATION_VJPMODEL_H
 
-#include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 
 namespace titan::ir {
 
-class Vjp : public GradientBuilder {
+class Vjp : public TensorBuilder {
 public:
   Vjp(mlir::Operation *op, mlir::OpBuilder &builder, llvm::ArrayRef<mlir::Value> cotangents,
       llvm::MutableArrayRef<mlir::Value> operandCotangents)
-      : GradientBuilder(builder, op->getLoc()), op(op), cotangents(cotangents),
+      : TensorBuilder(builder, op->getLoc()), op(op), cotangents(cotangents),
         operandCotangents(operandCotangents) {}
 
   /// The cotangent of result `i`; null if it has none.

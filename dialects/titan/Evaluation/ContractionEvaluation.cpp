@@ -2,7 +2,7 @@
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"
-#include "dialects/titan/Evaluation/Reductions.h"
+#include "dialects/titan/Support/Reductions.h"
 
 using namespace mlir;
 using namespace titan;

@@ -171,7 +171,7 @@ def Titan_RandomOp : Titan_ElementwiseOp<"random", [AttrSizedOperandSegments]> {
     `uniform`: multiples of 2^-24 in [0, 1), equal in all element types except for the rounding of bf16,
     which turns the greatest of them into 1. `normal`: mean 0, standard deviation 1. An element is a pure
     function of `stream`, the keys in their order and its row-major global index (Philox;
-    titan/runtime/philox.h). It is therefore equal on every mesh and in every recomputation. Keys are
+    base/random/Philox.h). It is therefore equal on every mesh and in every recomputation. Keys are
     integers: the seed of the run, the step, the indices of the enclosing repeats. Has no gradient.
 
     The result may be a chunk of a longer tensor: `whole` lists the dimensions that are cut, each with its

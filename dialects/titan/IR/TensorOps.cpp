@@ -1,7 +1,7 @@
 //===- TensorOps.cpp - Constraints of contraction, reduction and indexing ---===//
 
+#include "base/kernels/SumBlocks.h"
 #include "dialects/titan/IR/ElementTypes.h"
-#include "runtime/include/titan/runtime/sum_blocks.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -139,7 +139,7 @@ bool ScatterOp::hasFewTerms() {
   int64_t terms = 1;
   for (auto [name, size] : summed)
     terms *= size;
-  return terms <= rt::tm::kSumBlock;
+  return terms <= kSumBlock;
 }
 
 LogicalResult RenameOp::verify() {

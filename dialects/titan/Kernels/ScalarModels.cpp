@@ -1,10 +1,10 @@
 //===- ScalarModels.cpp - Models of ScalarOpInterface ---------------------===//
 
+#include "base/random/Philox.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Kernels/Formulas.h"
 #include "dialects/titan/Kernels/Kernels.h"
 #include "dialects/titan/Kernels/ScalarText.h"
-#include "runtime/include/titan/runtime/philox.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -179,19 +179,18 @@ struct RandomModel : Base<RandomModel, RandomOp> {
     size_t numKeys = random.getKeys().size();
     uint64_t keys = 0, index = static_cast<uint64_t>(in[0]);
     for (double key : in.slice(1, numKeys))
-      keys = rt::element::fold(keys, static_cast<uint64_t>(static_cast<int64_t>(key)));
+      keys = element::fold(keys, static_cast<uint64_t>(static_cast<int64_t>(key)));
     for (auto [i, start] : llvm::enumerate(in.drop_front(1 + numKeys)))
       index += static_cast<uint64_t>(start) * random.getStartStride(i);
-    uint64_t stream = rt::element::stream(random.getStream());
-    out[0] = random.getKind() == RandomKind::Uniform
-                 ? rt::element::uniform<double>(stream, index, keys)
-                 : rt::element::normal<double>(stream, index, keys);
+    uint64_t stream = element::stream(random.getStream());
+    out[0] = random.getKind() == RandomKind::Uniform ? element::uniform<double>(stream, index, keys)
+                                                     : element::normal<double>(stream, index, keys);
   }
   std::string getElementExpression(Operation *op, ArrayRef<std::string> in, unsigned,
                                    StringRef type) const {
     auto random = cast<RandomOp>(op);
     size_t numKeys = random.getKeys().size();
-    uint64_t stream = rt::element::stream(random.getStream());
+    uint64_t stream = element::stream(random.getStream());
     std::string index = in[0];
     for (auto [i, start] : llvm::enumerate(in.drop_front(1 + numKeys)))
       index += " + int64_t(" + start + ") * " + std::to_string(random.getStartStride(i));

@@ -1,8 +1,8 @@
 //===- ScratchModels.cpp - Models of ScratchOpInterface -------------------===//
 
+#include "base/kernels/AttentionScratch.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Kernels/Kernels.h"
-#include "runtime/include/titan/runtime/attention_scratch.h"
 
 using namespace mlir;
 using namespace titan;
@@ -21,14 +21,14 @@ struct AttentionScratch : ScratchOpInterface::ExternalModel<AttentionScratch<Op>
     int64_t group = 1;
     for (auto [dim, size] : llvm::zip_equal(q.getDims(), dist::getLocalShape(q, degrees)))
       group *= k.hasDim(dim.getName()) ? 1 : size;
-    rt::attention_scratch::Sizes sizes{sizeIn(q, attention.getAlongAttr()),
-                                       sizeIn(k, attention.getAlongAttr()),
-                                       group,
-                                       sizeIn(q, attention.getHeadAttr()),
-                                       attention.getValueHead().getSize(),
-                                       q.getElementType().isF64() ? 8 : 4};
-    return isa<AttentionOp>(op) ? rt::attention_scratch::forwardBytes(sizes)
-                                : rt::attention_scratch::backwardBytes(sizes);
+    attention_scratch::Sizes sizes{sizeIn(q, attention.getAlongAttr()),
+                                   sizeIn(k, attention.getAlongAttr()),
+                                   group,
+                                   sizeIn(q, attention.getHeadAttr()),
+                                   attention.getValueHead().getSize(),
+                                   q.getElementType().isF64() ? 8 : 4};
+    return isa<AttentionOp>(op) ? attention_scratch::forwardBytes(sizes)
+                                : attention_scratch::backwardBytes(sizes);
   }
 };
 

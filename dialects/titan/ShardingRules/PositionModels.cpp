@@ -1,8 +1,8 @@
 //===- PositionModels.cpp - Models of PositionalOpInterface ---------------===//
 
-#include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/ShardingRules/ShardingRules.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 
 using namespace mlir;
 using namespace titan::ir;
@@ -11,7 +11,7 @@ namespace {
 
 struct IotaModel : PositionalOpInterface::ExternalModel<IotaModel, IotaOp> {
   Value startAt(Operation *op, OpBuilder &builder, Value start, DimAttr) const {
-    return GradientBuilder(builder, op->getLoc()).add(op->getResult(0), start);
+    return TensorBuilder(builder, op->getLoc()).add(op->getResult(0), start);
   }
 };
 
@@ -21,7 +21,7 @@ struct RotaryModel : PositionalOpInterface::ExternalModel<RotaryModel, RotaryOp>
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(op);
     if (Value before = rotary.getStart())
-      start = GradientBuilder(builder, op->getLoc()).add(before, start);
+      start = TensorBuilder(builder, op->getLoc()).add(before, start);
     rotary.getStartMutable().assign(start);
     return rotary.getResult();
   }

@@ -1,8 +1,8 @@
 #include "CommandLine.h"
-#include "Arguments.h"
+#include "base/cli/Arguments.h"
 
-#include "titan/runtime/error.h"
-#include "titan/runtime/unknown_setting.h"
+#include "base/Error.h"
+#include "base/settings/UnknownSetting.h"
 
 #include <algorithm>
 #include <iostream>

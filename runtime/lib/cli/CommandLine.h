@@ -1,7 +1,7 @@
 // The command line of emitted programs (charter, section 5), with CLI11.
 #pragma once
 
-#include "train/Options.h"
+#include "settings/Options.h"
 
 #include <optional>
 #include <string>

@@ -1,13 +1,13 @@
-#include "titan/runtime/main.h"
+#include "Main.h"
 
+#include "base/cli/StandardStreams.h"
 #include "launch/WaitPolicy.h"
-#include "titan/runtime/standard_streams.h"
-#include "train/StopSignal.h"
+#include "loop/StopSignal.h"
 
 /// Blocks signals until handlers are installed.
 __attribute__((no_sanitize("address", "thread", "undefined"))) static void
 begin(int argc, char **argv, char **environment) {
-  titan::rt::openStandardStreams();
+  titan::openStandardStreams();
   titan::rt::blockStopSignals();
   titan::rt::shortenSpinning(argc, argv, environment);
 }

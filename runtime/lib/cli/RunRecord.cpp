@@ -1,12 +1,12 @@
-#include "cli/RunRecord.h"
+#include "RunRecord.h"
 
-#include "train/SettingText.h"
-#include "train/Trainer.h"
+#include "loop/Trainer.h"
+#include "settings/SettingText.h"
 
-#include "titan/runtime/checksum.h"
-#include "titan/runtime/dtype.h"
-#include "titan/runtime/file_digest.h"
-#include "titan/runtime/token_index.h"
+#include "base/data/DType.h"
+#include "base/data/TokenIndex.h"
+#include "files/Checksum.h"
+#include "files/FileDigest.h"
 
 #include <cstdlib>
 #include <filesystem>

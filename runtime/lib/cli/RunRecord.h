@@ -2,11 +2,11 @@
 // compare the record before they train (titan/runtime/rank_record.h).
 #pragma once
 
-#include "train/Options.h"
-#include "train/Settings.h"
+#include "settings/Options.h"
+#include "settings/Settings.h"
 
+#include "comm/RankRecord.h"
 #include "titan/runtime/program.h"
-#include "titan/runtime/rank_record.h"
 
 namespace titan::rt {
 

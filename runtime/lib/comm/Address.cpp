@@ -1,6 +1,6 @@
-#include "comm/Address.h"
+#include "Address.h"
 
-#include "comm/CallWithTimeout.h"
+#include "CallWithTimeout.h"
 
 #include <arpa/inet.h>
 #include <cerrno>

@@ -1,8 +1,8 @@
 // Network addresses as text; numeric after resolution.
 #pragma once
 
-#include "comm/Deadline.h"
-#include "comm/MemoryFile.h"
+#include "Deadline.h"
+#include "MemoryFile.h"
 
 #include <string>
 

@@ -1,10 +1,10 @@
-#include "comm/Agreement.h"
+#include "Agreement.h"
 
-#include "comm/Address.h"
-#include "comm/Deadline.h"
-#include "comm/Rendezvous.h"
+#include "Address.h"
+#include "Deadline.h"
+#include "Rendezvous.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <algorithm>
 #include <random>

@@ -12,8 +12,8 @@
 // After an agreement all keys begin with the nonce, which rank 0 drew.
 #pragma once
 
-#include "titan/runtime/launch.h"
-#include "titan/runtime/rank_record.h"
+#include "RankRecord.h"
+#include "launch/Launch.h"
 
 namespace titan::rt {
 

@@ -2,7 +2,7 @@
 // header, because LibTorch's headers add ten seconds to the compilation of a file.
 #pragma once
 
-#include "titan/runtime/dtype.h"
+#include "titan/runtime/program.h"
 
 #include <exception>
 #include <string>

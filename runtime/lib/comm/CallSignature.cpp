@@ -1,4 +1,4 @@
-#include "comm/CallSignature.h"
+#include "CallSignature.h"
 
 #include <algorithm>
 #include <cstring>

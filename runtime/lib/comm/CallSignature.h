@@ -1,7 +1,7 @@
 // The parameters of a collective that all members must have in common, to detect mismatched calls.
 #pragma once
 
-#include "titan/runtime/comm.h"
+#include "Comm.h"
 
 namespace titan::rt {
 

@@ -1,6 +1,6 @@
-#include "comm/CollectiveCall.h"
+#include "CollectiveCall.h"
 
-#include "comm/Bytes.h"
+#include "Bytes.h"
 
 namespace titan::rt {
 

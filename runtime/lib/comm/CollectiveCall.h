@@ -1,7 +1,7 @@
 // A call of a coalesced collective as data, so that the background thread can execute it later.
 #pragma once
 
-#include "titan/runtime/comm.h"
+#include "Comm.h"
 
 #include <chrono>
 #include <vector>

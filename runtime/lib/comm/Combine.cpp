@@ -1,7 +1,7 @@
-#include "comm/Combine.h"
+#include "Combine.h"
 
+#include "base/Error.h"
 #include "titan/runtime/bfloat16.h"
-#include "titan/runtime/error.h"
 
 #include <algorithm>
 #include <functional>

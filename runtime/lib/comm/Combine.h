@@ -3,7 +3,7 @@
 // and rounded once.
 #pragma once
 
-#include "titan/runtime/dtype.h"
+#include "titan/runtime/program.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include "PeerGroup.h"
 #include "Rendezvous.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/from_blob.h>

@@ -1,7 +1,7 @@
 // Groups over c10d's Gloo, which sends messages over sockets.
 #pragma once
 
-#include "titan/runtime/comm.h"
+#include "Comm.h"
 
 #include <chrono>
 #include <memory>

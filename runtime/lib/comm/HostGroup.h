@@ -1,7 +1,7 @@
 // Base class of the transports in host memory, which implement coalesced collectives only.
 #pragma once
 
-#include "titan/runtime/comm.h"
+#include "Comm.h"
 
 namespace titan::rt {
 

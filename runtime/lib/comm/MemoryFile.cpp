@@ -1,4 +1,4 @@
-#include "comm/MemoryFile.h"
+#include "MemoryFile.h"
 
 #include <cerrno>
 #include <cstring>

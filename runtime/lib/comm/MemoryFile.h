@@ -3,7 +3,7 @@
 // Both ends check the peer's user. The file's size is sealed, so no process can truncate it.
 #pragma once
 
-#include "comm/Deadline.h"
+#include "Deadline.h"
 
 #include <cstddef>
 #include <string>

@@ -1,7 +1,7 @@
-#include "comm/PeerGroup.h"
+#include "PeerGroup.h"
 
-#include "comm/Bytes.h"
-#include "comm/Combine.h"
+#include "Bytes.h"
+#include "Combine.h"
 
 #include "titan/runtime/alignment.h"
 

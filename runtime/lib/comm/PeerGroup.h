@@ -12,8 +12,8 @@
 // packed.
 #pragma once
 
-#include "comm/CallSignature.h"
-#include "comm/HostGroup.h"
+#include "CallSignature.h"
+#include "HostGroup.h"
 
 #include <functional>
 #include <vector>

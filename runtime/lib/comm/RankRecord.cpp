@@ -1,4 +1,4 @@
-#include "titan/runtime/rank_record.h"
+#include "RankRecord.h"
 
 #include <algorithm>
 #include <charconv>

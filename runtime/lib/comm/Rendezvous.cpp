@@ -3,7 +3,7 @@
 
 #include "launch/Libraries.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <dlfcn.h>
 

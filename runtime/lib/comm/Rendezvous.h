@@ -3,8 +3,8 @@
 // c10d include LibTorch's headers, and programs of one process do not load LibTorch.
 #pragma once
 
-#include "titan/runtime/comm.h"
-#include "titan/runtime/error.h"
+#include "Comm.h"
+#include "base/Error.h"
 
 #include <chrono>
 #include <cstdint>

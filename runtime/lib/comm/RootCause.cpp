@@ -1,7 +1,7 @@
-#include "comm/RootCause.h"
+#include "RootCause.h"
 
-#include "comm/Deadline.h"
-#include "comm/Rendezvous.h"
+#include "Deadline.h"
+#include "Rendezvous.h"
 
 #include <charconv>
 #include <optional>

@@ -3,7 +3,7 @@
 // That rank's error is the root cause.
 #pragma once
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <functional>
 #include <string>

@@ -2,7 +2,7 @@
 // collectives over axes of degree one without branches.
 #pragma once
 
-#include "titan/runtime/comm.h"
+#include "Comm.h"
 
 #include <cstring>
 

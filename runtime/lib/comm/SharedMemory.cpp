@@ -3,7 +3,7 @@
 #include "MemoryFile.h"
 #include "Rendezvous.h"
 
-#include "titan/runtime/dtype.h"
+#include "base/data/DType.h"
 
 #include <algorithm>
 #include <climits>

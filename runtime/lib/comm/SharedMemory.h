@@ -6,9 +6,9 @@
 // different calls get an error instead of each other's bytes.
 #pragma once
 
-#include "comm/CallSignature.h"
+#include "CallSignature.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <atomic>
 #include <memory>

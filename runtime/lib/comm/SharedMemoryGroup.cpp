@@ -5,7 +5,7 @@
 
 #include "Rendezvous.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <algorithm>
 #include <cstring>

@@ -7,7 +7,7 @@
 #include "GlooGroup.h"
 #include "Rendezvous.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <c10/util/Logging.h>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>

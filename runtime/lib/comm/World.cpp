@@ -8,9 +8,9 @@
 
 #include "launch/EnvironmentVariable.h"
 
-#include "titan/runtime/checksum.h"
-#include "titan/runtime/comm.h"
-#include "titan/runtime/error.h"
+#include "Comm.h"
+#include "base/Error.h"
+#include "files/Checksum.h"
 
 #include <algorithm>
 #include <cstdlib>

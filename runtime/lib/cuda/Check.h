@@ -1,7 +1,7 @@
 // Converts CUDA error codes to faults that name the failed action.
 #pragma once
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <string>
 

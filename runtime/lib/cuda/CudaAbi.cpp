@@ -3,7 +3,7 @@
 #include "AttentionKernels.h"
 #include "Check.h"
 
-#include "titan/runtime/attention.h"
+#include "attention/Attention.h"
 
 #include <string>
 

@@ -5,7 +5,7 @@
 #include "comm/C10d.h"
 #include "comm/Rendezvous.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <algorithm>
 #include <cstdlib>

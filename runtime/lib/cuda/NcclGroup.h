@@ -3,7 +3,7 @@
 // peers show when the host waits for the stream (checkPeers).
 #pragma once
 
-#include "titan/runtime/comm.h"
+#include "comm/Comm.h"
 
 #include <deque>
 #include <map>

@@ -1,6 +1,6 @@
-#include "titan/runtime/data.h"
-#include "titan/runtime/error.h"
-#include "titan/runtime/token_index.h"
+#include "DataSource.h"
+#include "base/Error.h"
+#include "base/data/TokenIndex.h"
 
 #include <filesystem>
 

@@ -1,6 +1,6 @@
-#include "titan/runtime/data.h"
-#include "titan/runtime/mapped_file.h"
-#include "titan/runtime/token_index.h"
+#include "DataSource.h"
+#include "base/data/TokenIndex.h"
+#include "base/files/MappedFile.h"
 
 #include <cstring>
 #include <limits>

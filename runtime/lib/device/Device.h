@@ -6,7 +6,7 @@
 // Errors: UserError if the device is missing or its memory is too small; Fault from the device.
 #pragma once
 
-#include "titan/runtime/comm.h"
+#include "comm/Comm.h"
 #include "titan/runtime/program.h"
 
 #include <cstddef>

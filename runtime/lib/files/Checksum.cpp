@@ -1,4 +1,4 @@
-#include "titan/runtime/checksum.h"
+#include "Checksum.h"
 
 #include <array>
 #include <cstring>

@@ -1,6 +1,6 @@
-#include "titan/runtime/file_digest.h"
+#include "FileDigest.h"
 
-#include "titan/runtime/checksum.h"
+#include "Checksum.h"
 
 #include <algorithm>
 #include <cerrno>

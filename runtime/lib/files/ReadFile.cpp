@@ -1,6 +1,6 @@
-#include "files/ReadFile.h"
+#include "ReadFile.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <cerrno>
 #include <cstring>

@@ -1,6 +1,6 @@
 #include "CrashReport.h"
 
-#include "titan/runtime/mapped_file.h"
+#include "base/files/MappedFile.h"
 
 #include <atomic>
 #include <csignal>

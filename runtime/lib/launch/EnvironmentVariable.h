@@ -1,7 +1,7 @@
 // Environment variables with a few legal words.
 #pragma once
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <algorithm>
 #include <cstdlib>

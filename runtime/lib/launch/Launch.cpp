@@ -1,6 +1,6 @@
-#include "titan/runtime/launch.h"
+#include "Launch.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -2,7 +2,7 @@
 // hold the run's lock, and block a restart of the job.
 #pragma once
 
-#include "titan/runtime/launch.h"
+#include "Launch.h"
 
 namespace titan::rt {
 

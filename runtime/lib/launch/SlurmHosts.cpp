@@ -1,5 +1,5 @@
 // Slurm's compressed host lists.
-#include "titan/runtime/launch.h"
+#include "Launch.h"
 
 #include <charconv>
 #include <string_view>

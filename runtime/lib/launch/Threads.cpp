@@ -1,5 +1,5 @@
-#include "titan/runtime/error.h"
-#include "titan/runtime/launch.h"
+#include "Launch.h"
+#include "base/Error.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 #include "EventFile.h"
 
-#include "files/DurableFile.h"
-#include "titan/runtime/checksum.h"
-#include "titan/runtime/error.h"
+#include "base/Error.h"
+#include "base/files/DurableFile.h"
+#include "files/Checksum.h"
 
 #include <bit>
 #include <cerrno>

@@ -1,8 +1,8 @@
-#include "files/DurableFile.h"
-#include "files/FileKind.h"
+#include "Metrics.h"
+#include "base/Error.h"
+#include "base/files/DurableFile.h"
+#include "base/files/FileKind.h"
 #include "files/ReadFile.h"
-#include "titan/runtime/error.h"
-#include "titan/runtime/metrics.h"
 
 #include <cerrno>
 #include <cstring>

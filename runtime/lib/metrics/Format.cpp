@@ -1,6 +1,6 @@
-#include "titan/runtime/metrics.h"
+#include "Metrics.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include <cerrno>
 #include <cmath>

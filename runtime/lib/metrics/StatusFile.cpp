@@ -1,7 +1,7 @@
 #include "StatusFile.h"
 
-#include "files/DurableFile.h"
-#include "files/FileKind.h"
+#include "base/files/DurableFile.h"
+#include "base/files/FileKind.h"
 #include "files/ReadFile.h"
 
 #include <cerrno>

@@ -1,6 +1,6 @@
 #include "Trace.h"
 
-#include "files/DurableFile.h"
+#include "base/files/DurableFile.h"
 #include "titan/runtime/program.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-#include "titan/runtime/initialize.h"
+#include "Initialize.h"
 
-#include "titan/runtime/random_stream.h"
+#include "base/random/RandomStream.h"
 
 #include <algorithm>
 #include <stdexcept>

@@ -1,7 +1,8 @@
+#include "WeightStore.h"
+#include "base/Error.h"
 #include "files/ReadFile.h"
-#include "titan/runtime/checkpoint.h"
-#include "titan/runtime/error.h"
-#include "titan/runtime/safetensors.h"
+#include "manifest/Manifest.h"
+#include "titan/runtime/bfloat16.h"
 
 #include <cstring>
 #include <filesystem>

@@ -3,7 +3,7 @@
 // layouts of heads.
 #include "device/Device.h"
 
-#include "titan/runtime/attention.h"
+#include "attention/Attention.h"
 
 #include "tests/unit/runtime/RandomValues.h"
 
@@ -12,6 +12,7 @@
 #include <memory>
 #include <omp.h>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

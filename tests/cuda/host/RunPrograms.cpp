@@ -3,9 +3,9 @@
 // device, nothing may run before the host waits, and setting inputs must not wait. With
 // TITAN_ON_PROCESSOR, programs are for the CPU.
 #include "device/Device.h"
-#include "train/Arena.h"
+#include "state/Arena.h"
 
-#include "titan/runtime/launch.h"
+#include "launch/Launch.h"
 
 #ifndef TITAN_ON_PROCESSOR
 #include "Streams.h"
@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <fstream>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

@@ -8,6 +8,7 @@
 
 #include <thread>
 
+using namespace titan;
 using namespace titan::rt;
 using titan::test::ThreadRendezvous;
 using titan::test::ThreadStore;

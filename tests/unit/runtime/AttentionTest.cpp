@@ -1,4 +1,4 @@
-#include "titan/runtime/attention.h"
+#include "attention/Attention.h"
 
 #include "tests/unit/runtime/RandomValues.h"
 
@@ -12,6 +12,7 @@
 #include <ostream>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace titan::rt {

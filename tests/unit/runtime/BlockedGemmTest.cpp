@@ -1,9 +1,9 @@
 // f32 GEMM on AMX or vectors. Without both, BLAS computes it, and tests of our own kernels are
 // skipped.
-#include "titan/runtime/gemm.h"
+#include "gemm/Gemm.h"
 
-#include "kernels/Amx.h"
-#include "kernels/VectorUnit.h"
+#include "gemm/Amx.h"
+#include "gemm/VectorUnit.h"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,7 @@
 #include <random>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

@@ -1,7 +1,7 @@
-#include "titan/runtime/checkpoint.h"
-#include "titan/runtime/checksum.h"
-#include "titan/runtime/error.h"
-#include "titan/runtime/safetensors.h"
+#include "base/Error.h"
+#include "files/Checksum.h"
+#include "manifest/Manifest.h"
+#include "weights/WeightStore.h"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 namespace fs = std::filesystem;
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

@@ -6,13 +6,14 @@
 #include "comm/SelfGroup.h"
 #include "comm/SharedMemoryGroup.h"
 
-#include "titan/runtime/error.h"
+#include "base/Error.h"
 
 #include "gtest/gtest.h"
 
 #include <atomic>
 #include <map>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

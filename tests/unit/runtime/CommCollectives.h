@@ -1,7 +1,7 @@
 // Coalesced collectives, synchronous and in the background, on buffers with known results.
 #pragma once
 
-#include "comm/Background.h"
+#include "collectives/Background.h"
 
 #include <cstring>
 #include <functional>
@@ -9,6 +9,7 @@
 
 namespace titan::test {
 
+using namespace titan;
 using namespace titan::rt;
 
 class HostStaging final : public Staging {

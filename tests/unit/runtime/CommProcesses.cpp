@@ -4,8 +4,8 @@
 // others, and no rank may accept that call as its own.
 #include "CommCollectives.h"
 
-#include "titan/runtime/comm.h"
-#include "titan/runtime/error.h"
+#include "base/Error.h"
+#include "comm/Comm.h"
 
 #include <cmath>
 #include <cstdio>
@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

@@ -1,5 +1,5 @@
-#include "titan/runtime/data.h"
-#include "titan/runtime/error.h"
+#include "base/Error.h"
+#include "data/DataSource.h"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

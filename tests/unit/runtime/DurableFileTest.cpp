@@ -1,6 +1,6 @@
-#include "files/DurableFile.h"
+#include "base/files/DurableFile.h"
+#include "base/Error.h"
 #include "files/ReadFile.h"
-#include "titan/runtime/error.h"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 namespace fs = std::filesystem;
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

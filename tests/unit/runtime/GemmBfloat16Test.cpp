@@ -1,8 +1,8 @@
 // bf16 GEMM on this processor's backend; CMakeLists.txt also runs the tests with widening.
-#include "titan/runtime/gemm.h"
+#include "gemm/Gemm.h"
 
-#include "kernels/Amx.h"
-#include "kernels/VectorUnit.h"
+#include "gemm/Amx.h"
+#include "gemm/VectorUnit.h"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

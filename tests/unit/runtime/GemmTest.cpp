@@ -1,5 +1,5 @@
-#include "titan/runtime/gemm.h"
-#include "titan/runtime/error.h"
+#include "gemm/Gemm.h"
+#include "base/Error.h"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 #include <omp.h>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

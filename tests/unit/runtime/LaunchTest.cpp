@@ -1,5 +1,5 @@
-#include "titan/runtime/launch.h"
-#include "titan/runtime/error.h"
+#include "launch/Launch.h"
+#include "base/Error.h"
 
 #include "launch/Libraries.h"
 #include "launch/LoadedCode.h"
@@ -11,6 +11,7 @@
 #include <fstream>
 #include <map>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

@@ -1,7 +1,7 @@
 // The bf16 products of attention, on every unit of this processor.
-#include "kernels/MatrixUnit.h"
-#include "kernels/Amx.h"
-#include "kernels/VectorUnit.h"
+#include "gemm/MatrixUnit.h"
+#include "gemm/Amx.h"
+#include "gemm/VectorUnit.h"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

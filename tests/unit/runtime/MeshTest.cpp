@@ -1,4 +1,4 @@
-#include "titan/runtime/mesh.h"
+#include "comm/Mesh.h"
 
 #include <gtest/gtest.h>
 
@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

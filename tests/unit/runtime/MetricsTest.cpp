@@ -1,4 +1,4 @@
-#include "titan/runtime/metrics.h"
+#include "metrics/Metrics.h"
 
 #include "metrics/PublishedPeak.h"
 #include "metrics/StatusFile.h"
@@ -12,6 +12,7 @@
 #include <sstream>
 #include <unistd.h>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

@@ -1,9 +1,9 @@
-#include "titan/runtime/degrees.h"
-#include "titan/runtime/error.h"
+#include "base/Error.h"
+#include "settings/Degrees.h"
 #include "titan/runtime/program_table.h"
 
-#include "train/Sampling.h"
-#include "train/Settings.h"
+#include "generation/Sampling.h"
+#include "settings/Settings.h"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,7 @@
 #include <fstream>
 #include <set>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

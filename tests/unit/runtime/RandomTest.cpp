@@ -1,11 +1,12 @@
-#include "titan/runtime/initialize.h"
-#include "titan/runtime/random_stream.h"
+#include "base/random/RandomStream.h"
+#include "random/Initialize.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

@@ -1,7 +1,7 @@
 // Equal values in every run, for tests of kernels.
 #pragma once
 
-#include "titan/runtime/random_stream.h"
+#include "base/random/RandomStream.h"
 
 #include <vector>
 

@@ -1,8 +1,8 @@
 // Records that ranks compare before training, digests of files, and signatures of collectives.
 #include "comm/CallSignature.h"
 
-#include "titan/runtime/file_digest.h"
-#include "titan/runtime/rank_record.h"
+#include "comm/RankRecord.h"
+#include "files/FileDigest.h"
 
 #include <filesystem>
 #include <fstream>
@@ -10,6 +10,7 @@
 #include <random>
 #include <unistd.h>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

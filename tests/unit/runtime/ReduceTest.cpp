@@ -8,6 +8,7 @@
 #include <omp.h>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

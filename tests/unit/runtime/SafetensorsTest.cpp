@@ -1,5 +1,5 @@
-#include "titan/runtime/safetensors.h"
-#include "titan/runtime/error.h"
+#include "base/Error.h"
+#include "weights/WeightStore.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 #include <numeric>
 #include <unistd.h>
 
+using namespace titan;
 using namespace titan::rt;
 using testing::HasSubstr;
 

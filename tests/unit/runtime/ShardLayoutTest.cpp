@@ -1,4 +1,4 @@
-#include "titan/runtime/shard_layout.h"
+#include "state/ShardLayout.h"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

@@ -1,11 +1,12 @@
 // Distribution of work queues over threads.
-#include "kernels/Team.h"
+#include "threads/Team.h"
 
 #include <gtest/gtest.h>
 
 #include <omp.h>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

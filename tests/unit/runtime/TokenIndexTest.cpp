@@ -1,6 +1,6 @@
-#include "titan/runtime/data.h"
-#include "titan/runtime/error.h"
-#include "titan/runtime/token_index.h"
+#include "base/data/TokenIndex.h"
+#include "base/Error.h"
+#include "data/DataSource.h"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

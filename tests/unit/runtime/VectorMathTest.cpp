@@ -1,7 +1,7 @@
+#include "base/math/VectorMath.h"
+#include "base/math/VectorErf.h"
+#include "base/math/VectorPeriodic.h"
 #include "titan/runtime/kernel_math.h"
-#include "titan/runtime/vector_erf.h"
-#include "titan/runtime/vector_math.h"
-#include "titan/runtime/vector_periodic.h"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

@@ -1,8 +1,8 @@
 // GEMM on every vector unit of this processor, selected or not, compared bitwise with its
 // definition.
-#include "kernels/VectorUnit.h"
+#include "gemm/VectorUnit.h"
 
-#include "kernels/BlockedGemm.h"
+#include "gemm/BlockedGemm.h"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@
 #include <random>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {

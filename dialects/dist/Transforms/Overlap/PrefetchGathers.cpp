@@ -1,7 +1,7 @@
 //===- PrefetchGathers.cpp - The pass --dist-prefetch-gathers -------------===//
 
+#include "dialects/dist/Support/RepeatEdit.h"
 #include "dialects/dist/Transforms/Overlap/Passes.h"
-#include "dialects/dist/Transforms/RepeatEdit.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace titan::dist {

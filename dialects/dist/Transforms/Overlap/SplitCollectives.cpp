@@ -1,7 +1,7 @@
 //===- SplitCollectives.cpp - The pass --dist-split-collectives -----------===//
 
 #include "dialects/dist/Transforms/Overlap/Passes.h"
-#include "dialects/titan/Transforms/Memory/MemoryPlan.h"
+#include "dialects/titan/Support/Views.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace titan::dist {
@@ -27,7 +27,7 @@ static bool canSplit(Operation *op) {
 
 /// Whether `op` takes time that can hide communication.
 static bool computes(Operation *op) {
-  return !isa<DistDialect>(op->getDialect()) && !memory::isView(op) &&
+  return !isa<DistDialect>(op->getDialect()) && !ir::isView(op) &&
          !op->hasTrait<OpTrait::ConstantLike>() && op->getNumOperands() + op->getNumRegions() > 0;
 }
 

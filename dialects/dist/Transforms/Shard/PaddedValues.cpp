@@ -2,8 +2,8 @@
 
 #include "dialects/dist/Transforms/Shard/PaddedValues.h"
 #include "dialects/dist/Transforms/Shard/PaddedDims.h"
-#include "dialects/titan/Evaluation/Reductions.h"
 #include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Support/Reductions.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 //===- ReshardAfterForward.cpp - The pass --dist-reshard-after-forward ----===//
 
-#include "dialects/dist/Transforms/RepeatEdit.h"
+#include "dialects/dist/Support/RepeatEdit.h"
 #include "dialects/dist/Transforms/Shard/Passes.h"
 
 namespace titan::dist {

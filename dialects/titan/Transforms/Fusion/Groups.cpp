@@ -3,7 +3,7 @@
 #include "dialects/titan/Transforms/Fusion/Groups.h"
 
 #include "dialects/titan/IR/TypeOf.h"
-#include "dialects/titan/Transforms/Fusion/RowSchedule.h"
+#include "dialects/titan/Support/RowSchedule.h"
 
 using namespace mlir;
 using namespace titan;

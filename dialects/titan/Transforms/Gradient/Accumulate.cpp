@@ -1,10 +1,10 @@
 //===- Accumulate.cpp - A step in several microbatches of the batch --------------===//
 
-#include "dialects/titan/Differentiation/GradientBuilder.h"
+#include "dialects/titan/Support/Programs.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/Transforms/Gradient/CleanUp.h"
 #include "dialects/titan/Transforms/Gradient/LoopDistribution.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
-#include "dialects/titan/Transforms/Gradient/Programs.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace titan::ir {
@@ -82,7 +82,7 @@ void Accumulator::collectSums() {
 }
 
 RepeatOp Accumulator::buildLoop() {
-  GradientBuilder math(builder, function.getLoc());
+  TensorBuilder math(builder, function.getLoc());
   SmallVector<Value> zeros, slices;
   for (Value sum : sums) {
     math.setLoc(sum.getLoc());
@@ -103,7 +103,7 @@ RepeatOp Accumulator::buildLoop() {
   ChunkBody chunk(dependences, microbatches);
   for (Operation *op : body)
     chunk.setChunkTypes(op, inside.clone(*op, mapping));
-  GradientBuilder add(inside, function.getLoc());
+  TensorBuilder add(inside, function.getLoc());
   SmallVector<Value> next;
   for (auto [sum, iterArg] : llvm::zip_equal(sums, iteration.getIterArgs())) {
     add.setLoc(sum.getLoc());

@@ -1,7 +1,7 @@
 //===- Activity.cpp - Activity analysis of reverse mode -------------------===//
 
 #include "dialects/titan/Transforms/Gradient/Activity.h"
-#include "dialects/titan/Transforms/Gradient/Programs.h"
+#include "dialects/titan/Support/Programs.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;

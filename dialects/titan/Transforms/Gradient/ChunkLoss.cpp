@@ -1,10 +1,10 @@
 //===- ChunkLoss.cpp - The pass --titan-chunk-loss -------------===//
 
-#include "dialects/titan/Differentiation/GradientBuilder.h"
+#include "dialects/titan/Support/Programs.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/Transforms/Gradient/ChunkPlan.h"
 #include "dialects/titan/Transforms/Gradient/CleanUp.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
-#include "dialects/titan/Transforms/Gradient/Programs.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace titan::ir {
@@ -48,7 +48,7 @@ private:
   DimAttr dim;
   int64_t chunks;
   OpBuilder builder;
-  GradientBuilder math;
+  TensorBuilder math;
   DimAttr chunkDim;
 };
 
@@ -108,7 +108,7 @@ void ChunkLoopBuilder::fillLoop(RepeatOp loop) {
   ChunkBody chunk(dependences, chunks);
   for (Operation *op : group.getOps())
     chunk.setChunkTypes(op, inside.clone(*op, mapping));
-  GradientBuilder add(inside, loop.getLoc());
+  TensorBuilder add(inside, loop.getLoc());
   SmallVector<Value> yielded;
   for (auto [sum, iterArg] : llvm::zip_equal(group.getSums(), iteration.getIterArgs())) {
     add.setLoc(sum.getLoc());

@@ -2,7 +2,7 @@
 
 #include "dialects/titan/Transforms/Gradient/ChunkPlan.h"
 #include "dialects/dist/IR/DistOps.h"
-#include "dialects/titan/Transforms/Gradient/Programs.h"
+#include "dialects/titan/Support/Programs.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <numeric>
 

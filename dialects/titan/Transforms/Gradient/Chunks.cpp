@@ -1,8 +1,8 @@
 //===- Chunks.cpp - Loops over chunks and microbatches --------------------===//
 
 #include "dialects/titan/Transforms/Gradient/Chunks.h"
-#include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 
 using namespace mlir;
 using namespace titan;
@@ -130,7 +130,7 @@ void ChunkBody::startAt(Value index) {
     Value &start = starts[dim.getSize()];
     if (!start) {
       OpBuilder top = OpBuilder::atBlockBegin(index.getParentBlock());
-      GradientBuilder math(top, op->getLoc());
+      TensorBuilder math(top, op->getLoc());
       start = math.mul(index, math.constant(static_cast<double>(dim.getSize() / chunks), index));
     }
     OpBuilder builder(op->getContext());

@@ -1,10 +1,10 @@
 //===- Differentiate.cpp - Gradients of the loss --------------------------===//
 
-#include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
+#include "dialects/titan/Support/Programs.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/Transforms/Gradient/CleanUp.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
-#include "dialects/titan/Transforms/Gradient/Programs.h"
 #include "dialects/titan/Transforms/Gradient/ReverseSweep.h"
 
 namespace titan::ir {
@@ -40,7 +40,7 @@ static Value buildZeroGradient(func::FuncOp function, BlockArgument parameter, O
   emitWarning(parameter.getLoc()) << "parameter " << name
                                   << " does not reach the loss; its gradient is zero";
   Location loc = getGradientLoc(parameter.getLoc(), parameter);
-  return GradientBuilder(builder, loc).zeros(getCotangentType(parameter));
+  return TensorBuilder(builder, loc).zeros(getCotangentType(parameter));
 }
 
 static void appendGradient(func::FuncOp function, BlockArgument parameter, Value gradient) {
@@ -61,7 +61,7 @@ static LogicalResult differentiate(func::FuncOp function) {
   OpBuilder builder(body.getTerminator());
   Activity activity(function);
   ReverseSweep sweep(builder, activity);
-  GradientBuilder seed(builder, getGradientLoc(loss.getLoc(), loss));
+  TensorBuilder seed(builder, getGradientLoc(loss.getLoc(), loss));
   sweep.accumulate(loss, seed.constant(1, loss));
   if (failed(sweep.run(body)))
     return failure();

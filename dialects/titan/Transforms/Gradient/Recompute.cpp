@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
-#include "dialects/titan/Transforms/Gradient/Programs.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringSwitch.h"
 

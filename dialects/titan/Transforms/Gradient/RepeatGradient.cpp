@@ -13,9 +13,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
 #include "dialects/titan/IR/TensorAttributes.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/Transforms/Gradient/LoopDistribution.h"
 #include "dialects/titan/Transforms/Gradient/Residuals.h"
 #include "dialects/titan/Transforms/Gradient/ReverseSweep.h"
@@ -83,7 +83,7 @@ private:
 /// Zeros for the cotangent of `value`.
 Value RepeatGradient::zeros(Value value, NamedTensorType type) {
   Location loc = getGradientLoc(forward.getLoc(), value);
-  return GradientBuilder(builder, loc).zeros(type);
+  return TensorBuilder(builder, loc).zeros(type);
 }
 
 /// Axis rules assign the sharding of iteration arguments, so their cotangents get a sharding
@@ -193,7 +193,7 @@ void RepeatGradient::yieldCotangents(BackwardBody &body) {
     Location loc = getGradientLoc(forward.getLoc(), value);
     Value sum = body.block->insertArgument(1 + results.size(), getCotangentType(value), loc);
     Value cotangent = body.sweep.lookup(value);
-    results.push_back(cotangent ? GradientBuilder(builder, loc).add(sum, cotangent) : sum);
+    results.push_back(cotangent ? TensorBuilder(builder, loc).add(sum, cotangent) : sum);
   }
   for (auto [stack, slice, number] : body.forward.getScannedInputs())
     if (llvm::is_contained(scannedWithCotangent, number)) {

@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace titan::ir;
 
 /// Changes of dimensions that move no element, or repeat elements.
-static bool isView(Operation *op) {
+static bool isViewOrExpand(Operation *op) {
   return isa<RenameOp, SplitOp, MergeOp, ExpandOp, CheckIndexOp>(op);
 }
 
@@ -25,7 +25,7 @@ static bool isWidening(Operation *op) {
 }
 
 static bool isRematerialisable(Operation *op) {
-  return op->hasAttr(attr::kRecompute) || op->hasTrait<Elementwise>() || isView(op) ||
+  return op->hasAttr(attr::kRecompute) || op->hasTrait<Elementwise>() || isViewOrExpand(op) ||
          isa<ShardingConstraintOp, StopGradientOp, SliceOp>(op);
 }
 
@@ -76,7 +76,7 @@ void Residuals::need(Value value) {
     for (Value read : getRead(op))
       if (isFromForward(read) && !isRescanned(read))
         need(isa<ShardingConstraintOp>(op) ? read : getConstrained(read));
-  } else if (op && (isView(op) || isWidening(op)) && !isAvailable(op->getOperand(0))) {
+  } else if (op && (isViewOrExpand(op) || isWidening(op)) && !isAvailable(op->getOperand(0))) {
     need(getConstrained(op->getOperand(0)));
   }
 }

@@ -1,9 +1,9 @@
 //===- ReverseSweep.cpp - Reverse-mode differentiation of a block ---------===//
 
 #include "dialects/titan/Transforms/Gradient/ReverseSweep.h"
-#include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 
 using namespace mlir;
 using namespace titan::ir;
@@ -12,7 +12,7 @@ void ReverseSweep::accumulate(Value value, Value contribution) {
   if (!contribution || !activity.isActive(value))
     return;
   Value &cotangent = cotangents[value];
-  GradientBuilder math(builder, getGradientLoc(contribution.getLoc(), value));
+  TensorBuilder math(builder, getGradientLoc(contribution.getLoc(), value));
   contribution = math.cast(contribution, getCotangentType(value).getElementType());
   cotangent = cotangent ? math.add(cotangent, contribution) : contribution;
 }

@@ -1,8 +1,8 @@
 //===- VerifyGradientPhase.cpp - What holds after the gradient phase ------===//
 
 #include "dialects/titan/Differentiation/ParameterOrigin.h"
+#include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
-#include "dialects/titan/Transforms/Gradient/Programs.h"
 
 namespace titan::ir {
 #define GEN_PASS_DEF_TITANVERIFYGRADIENTPHASE

@@ -39,7 +39,7 @@ int64_t memory::countSlots(NamedTensorType type) {
   return slots;
 }
 
-support::PersistentItem memory::getPersistentItem(AllocationAttr allocation, int64_t bytes) {
+arena::PersistentItem memory::getPersistentItem(AllocationAttr allocation, int64_t bytes) {
   if (!allocation.getBucket())
     return {bytes, "", 1};
   return {bytes, allocation.getBucket().str(),

@@ -10,7 +10,7 @@
 #ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_BLOCKSTORAGE_H
 #define TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_BLOCKSTORAGE_H
 
-#include "compiler/support/PersistentLayout.h"
+#include "base/arena/PersistentLayout.h"
 #include "dialects/titan/IR/Titan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -28,7 +28,7 @@ bool readsSlots(mlir::OpOperand &use);
 bool hasStridedSlots(ir::AllocRefAttr ref, llvm::ArrayRef<ir::AllocationAttr> persistent);
 
 /// The layout item of a persistent allocation with `bytes` bytes per rank.
-support::PersistentItem getPersistentItem(ir::AllocationAttr allocation, int64_t bytes);
+arena::PersistentItem getPersistentItem(ir::AllocationAttr allocation, int64_t bytes);
 
 /// The number of slots of a flat tensor, which are sharded separately.
 int64_t countSlots(ir::NamedTensorType type);

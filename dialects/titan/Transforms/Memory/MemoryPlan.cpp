@@ -23,17 +23,8 @@ AllocRefAttr memory::getAllocRef(Value value) {
   return refs && index < refs.size() ? dyn_cast<AllocRefAttr>(refs[index]) : AllocRefAttr();
 }
 
-bool memory::isView(Operation *op) {
-  return isa<RenameOp, SplitOp, MergeOp, ShardingConstraintOp, StopGradientOp, CheckIndexOp>(op);
-}
-
-Value memory::getRoot(Value value) {
-  for (Operation *op = value.getDefiningOp(); op && isView(op); op = value.getDefiningOp())
-    value = op->getOperand(0);
-  return value;
-}
-
-/// True if `user` is emitted as a loop nest over its result that reads single elements of operands.
+/// Whether `user` is emitted as a loop nest over its result, which reads operands one element at a
+/// time.
 static bool readsElements(Operation *user) {
   auto scatter = dyn_cast<ScatterOp>(user);
   return user->hasTrait<Elementwise>() || isa<GatherOp, SliceOp, PadOp>(user) ||

@@ -42,15 +42,7 @@ inline constexpr llvm::StringLiteral kPersistent = "titan.persistent";
 /// The allocation of `value`; null before the memory phase and inside fused operations.
 ir::AllocRefAttr getAllocRef(mlir::Value value);
 
-/// True for operations that rename the elements of their operand and move nothing: rename, split,
-/// merge.
-bool isView(mlir::Operation *op);
-
-/// The operand at the end of the chain of views that defines `value`; `value` itself if no view
-/// does.
-mlir::Value getRoot(mlir::Value value);
-
-/// True for constants and iotas whose users read single elements: the users evaluate them in place,
+/// True for values that need no memory: constants and iotas whose users compute element by element,
 /// so that they need no memory.
 bool isInline(mlir::Value value);
 

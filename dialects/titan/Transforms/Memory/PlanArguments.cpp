@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"
 
 using namespace mlir;

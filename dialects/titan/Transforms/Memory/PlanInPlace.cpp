@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/titan/IR/TypeOf.h"
-#include "dialects/titan/Transforms/Fusion/RowSchedule.h"
+#include "dialects/titan/Support/RowSchedule.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"
 
 using namespace mlir;

@@ -19,7 +19,7 @@ namespace {
 /// An allocation that is a stack of the repeat, with the slot of each iteration in execution order.
 struct StackUse {
   int64_t allocation, numSlots;
-  support::Slots slots;
+  arena::Slots slots;
 };
 
 StackUse makeUse(AllocRefAttr ref, RepeatOp repeat, ArrayRef<int64_t> users) {
@@ -34,9 +34,8 @@ StackUse makeUse(AllocRefAttr ref, RepeatOp repeat, ArrayRef<int64_t> users) {
 
 /// Pairs of stacks with equal slots per iteration form one stack overlap, because their constraints
 /// are equal.
-std::vector<support::StackOverlap> pairUp(ArrayRef<StackUse> consumed,
-                                          ArrayRef<StackUse> produced) {
-  std::vector<support::StackOverlap> stackOverlaps;
+std::vector<arena::StackOverlap> pairUp(ArrayRef<StackUse> consumed, ArrayRef<StackUse> produced) {
+  std::vector<arena::StackOverlap> stackOverlaps;
   std::vector<std::pair<const StackUse *, const StackUse *>> groups;
   auto getFirst = [](ArrayRef<StackUse> uses, const StackUse &use) {
     return llvm::find_if(uses, [&](const StackUse &other) { return other.slots == use.slots; });
@@ -49,7 +48,7 @@ std::vector<support::StackOverlap> pairUp(ArrayRef<StackUse> consumed,
       if (it == groups.end()) {
         groups.push_back(group);
         stackOverlaps.push_back({{}, {}, from.numSlots, to.numSlots, {}, {}});
-        support::findConstraints(from.slots, to.slots, stackOverlaps.back());
+        arena::findConstraints(from.slots, to.slots, stackOverlaps.back());
       }
       auto add = [](std::vector<size_t> &list, size_t allocation) {
         if (!llvm::is_contained(list, allocation))
@@ -113,7 +112,7 @@ void Planner::planStackOverlaps(RepeatOp repeat) {
     if (isConsumed(repeat, scanned))
       consumed.push_back(makeUse(refs.lookup(scanned.get()), repeat, repeat.getScannedUsers(i)));
   SmallVector<Attribute> packed;
-  for (const support::StackOverlap &overlap : pairUp(consumed, produced))
+  for (const arena::StackOverlap &overlap : pairUp(consumed, produced))
     packed.push_back(packStackOverlap(context, overlap));
   if (!packed.empty())
     repeat->setAttr(kStackOverlaps, ArrayAttr::get(context, packed));

@@ -1,6 +1,7 @@
 //===- Planner.cpp - Assigns an allocation to every value of a function ---===//
 
 #include "dialects/titan/Transforms/Memory/Planner.h"
+#include "dialects/titan/Support/Views.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -9,28 +10,6 @@ using namespace mlir;
 using namespace titan;
 using namespace titan::ir;
 using namespace titan::memory;
-
-std::string memory::getSourceName(Value value) {
-  // A result of a region has the name of the yielded value.
-  auto result = dyn_cast<OpResult>(value);
-  if (result) {
-    if (auto fused = dyn_cast<FusedOp>(result.getOwner()))
-      return getSourceName(fused.getYield().getValues()[result.getResultNumber()]);
-    if (auto repeat = dyn_cast<RepeatOp>(result.getOwner()))
-      return getSourceName(repeat.getYielded(result.getResultNumber()).front());
-  }
-  Location location = result ? dist::getValueLocation(result) : value.getLoc();
-  if (auto named = location->findInstanceOf<NameLoc>(); named && !named.getName().empty())
-    return named.getName().str();
-  if (Operation *op = value.getDefiningOp())
-    return op->getName().stripDialect().str();
-  auto argument = cast<BlockArgument>(value);
-  if (auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
-    for (StringRef role : {attr::kParam, attr::kState, attr::kInput, attr::kScalar})
-      if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), role))
-        return name.str();
-  return "argument";
-}
 
 Planner::Planner(func::FuncOp function, PersistentTable &persistent)
     : function(function), persistent(persistent), liveness(function),

@@ -107,9 +107,6 @@ private:
   mlir::Region *current; ///< the body that is being planned
 };
 
-/// The name of `value` in the source, or the name of its operation.
-std::string getSourceName(mlir::Value value);
-
 } // namespace titan::memory
 
 #endif // TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_PLANNER_H

@@ -1,5 +1,6 @@
 //===- SequentializeCopies.cpp - The pass --titan-sequentialize-copies -----------------===//
 
+#include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -24,10 +25,10 @@ static void sequentializeCopies(Operation *terminator, ArrayRef<Value> targets) 
   auto getReplacement = [&](Value target) {
     const auto *it = llvm::find(targets, target);
     return it == targets.end() ? Value()
-                               : memory::getRoot(terminator->getOperand(it - targets.begin()));
+                               : ir::getRoot(terminator->getOperand(it - targets.begin()));
   };
   for (OpOperand &operand : terminator->getOpOperands().take_front(targets.size())) {
-    Value root = memory::getRoot(operand.get());
+    Value root = ir::getRoot(operand.get());
     Value next = isa<BlockArgument>(root) ? getReplacement(root) : Value();
     if (next && next != root)
       copyOperand(terminator, operand);

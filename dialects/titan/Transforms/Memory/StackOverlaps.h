@@ -17,7 +17,7 @@
 #ifndef TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_STACKOVERLAPS_H
 #define TITAN_DIALECTS_TITAN_TRANSFORMS_MEMORY_STACKOVERLAPS_H
 
-#include "compiler/support/StackOverlap.h"
+#include "base/arena/OffsetConstraints.h"
 #include "dialects/titan/IR/Titan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -25,12 +25,12 @@ namespace titan::memory {
 
 inline constexpr llvm::StringLiteral kStackOverlaps = "titan.stack_overlaps";
 
-mlir::Attribute packStackOverlap(mlir::MLIRContext *context, const support::StackOverlap &overlap);
+mlir::Attribute packStackOverlap(mlir::MLIRContext *context, const arena::StackOverlap &overlap);
 /// Fails if `packStackOverlap` cannot have produced `attribute`.
-mlir::FailureOr<support::StackOverlap> unpackStackOverlap(mlir::Attribute attribute);
+mlir::FailureOr<arena::StackOverlap> unpackStackOverlap(mlir::Attribute attribute);
 
 /// The valid stack overlaps of all repeats of a function.
-std::vector<support::StackOverlap> getStackOverlaps(mlir::func::FuncOp function);
+std::vector<arena::StackOverlap> getStackOverlaps(mlir::func::FuncOp function);
 
 /// The number of repeats that enclose `repeat`: its level in allocation references.
 int64_t getLevel(ir::RepeatOp repeat);

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/dist/IR/DistOps.h"
+#include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/BlockStorage.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
@@ -71,7 +72,7 @@ private:
           return failure();
       }
       for (Value result : op.getResults()) {
-        if (memory::isView(&op))
+        if (ir::isView(&op))
           continue;
         if (failed(checkStart(&op, memory::getAllocRef(result))))
           return failure();
@@ -152,7 +153,7 @@ private:
     for (unsigned v = 0; v < repeat.getBodies().size(); ++v) {
       DenseMap<std::pair<Value, AllocRefAttr>, Value> firsts;
       for (const RepeatVariant::ScannedInput &scanned : repeat.getVariant(v).getScannedInputs()) {
-        std::pair key(memory::getRoot(scanned.input), memory::getAllocRef(scanned.slot));
+        std::pair key(ir::getRoot(scanned.input), memory::getAllocRef(scanned.slot));
         if (key.second)
           aliases[scanned.slot] = firsts.try_emplace(key, scanned.slot).first->second;
       }
@@ -161,7 +162,7 @@ private:
 
   /// The value that stands for all values with these bytes.
   Value getSource(Value value) const {
-    Value root = memory::getRoot(value);
+    Value root = ir::getRoot(value);
     auto it = aliases.find(root);
     return it == aliases.end() ? root : it->second;
   }

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/dist/IR/DistOps.h"
+#include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/Liveness.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "dialects/titan/Transforms/Memory/StackOverlaps.h"
@@ -26,7 +27,7 @@ public:
       : repeat(repeat), allocation(allocation), level(memory::getLevel(repeat)) {}
 
   /// The slot that each iteration accesses, in execution order.
-  FailureOr<support::Slots> findSlots(bool mayWrite) {
+  FailureOr<arena::Slots> findSlots(bool mayWrite) {
     for (Value init : repeat.getInits())
       if (isInAllocation(memory::getAllocRef(init)))
         return repeat.emitError("carries a value in allocation ")
@@ -38,7 +39,7 @@ public:
         return failure();
       accessed.push_back(ref);
     }
-    support::Slots slots;
+    arena::Slots slots;
     IterationTable table = repeat.getIterations();
     for (int64_t iteration = 0; iteration < table.getNumIterations(); ++iteration) {
       const int64_t variant = table.getVariant(iteration);
@@ -89,7 +90,7 @@ private:
       if (failed(access(op, memory::getAllocRef(operand))))
         return failure();
     for (Value result : op->getResults())
-      if (failed(access(op, memory::getAllocRef(result), mayWrite || memory::isView(op))))
+      if (failed(access(op, memory::getAllocRef(result), mayWrite || ir::isView(op))))
         return failure();
     if (auto scratch = op->getAttrOfType<ArrayAttr>(memory::kScratch))
       for (auto at : scratch.getAsRange<AllocRefAttr>())
@@ -133,7 +134,7 @@ public:
       : liveness(function), allocations(function->getAttrOfType<ArrayAttr>(memory::kTransient)) {}
 
   LogicalResult verify(RepeatOp repeat, Attribute attribute) {
-    FailureOr<support::StackOverlap> overlap = memory::unpackStackOverlap(attribute);
+    FailureOr<arena::StackOverlap> overlap = memory::unpackStackOverlap(attribute);
     if (failed(overlap))
       return repeat.emitError("has an invalid stack overlap: ") << attribute;
     for (size_t consumed : overlap->consumed)
@@ -155,7 +156,7 @@ private:
     return success();
   }
 
-  LogicalResult verifyPair(RepeatOp repeat, const support::StackOverlap &overlap, size_t consumed,
+  LogicalResult verifyPair(RepeatOp repeat, const arena::StackOverlap &overlap, size_t consumed,
                            size_t produced) {
     if (failed(verifyAllocation(repeat, consumed, overlap.consumedSlots)) ||
         failed(verifyAllocation(repeat, produced, overlap.producedSlots)))
@@ -165,16 +166,15 @@ private:
              << consumed << ", which is still live afterwards";
     if (cast<AllocationAttr>(allocations[produced]).getFirst() < liveness.getStart(repeat))
       return repeat.emitError("produces allocation ") << produced << ", which is live before";
-    FailureOr<support::Slots> read = AllocationUse(repeat, consumed).findSlots(/*mayWrite=*/false),
-                              written =
-                                  AllocationUse(repeat, produced).findSlots(/*mayWrite=*/true);
+    FailureOr<arena::Slots> read = AllocationUse(repeat, consumed).findSlots(/*mayWrite=*/false),
+                            written = AllocationUse(repeat, produced).findSlots(/*mayWrite=*/true);
     if (failed(read) || failed(written))
       return failure();
     bool isDisjoint = true;
-    support::walkStackOverlap(
+    arena::walkStackOverlap(
         *read, *written, [&](int64_t first, int64_t last, int64_t least, int64_t most) {
-          isDisjoint = isDisjoint && support::implies(overlap.producedAbove, {last + 1, least}) &&
-                       support::implies(overlap.producedBelow, {most + 1, first});
+          isDisjoint = isDisjoint && arena::implies(overlap.producedAbove, {last + 1, least}) &&
+                       arena::implies(overlap.producedBelow, {most + 1, first});
         });
     if (!isDisjoint)
       return repeat.emitError("writes slots of allocation ")

@@ -1,8 +1,8 @@
 //===- CheckIndices.cpp - The pass --titan-check-indices ------------------===//
 
-#include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/IR/TensorAttributes.h"
 #include "dialects/titan/IR/TypeOf.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/Transforms/Model/IndexRange.h"
 #include "dialects/titan/Transforms/Model/Passes.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -23,7 +23,7 @@ static std::optional<int64_t> getVocabulary(ModuleOp module) {
 }
 
 /// The index of an iteration has no memory that a check could read, so it is copied.
-static Value inMemory(GradientBuilder &builder, Value index) {
+static Value inMemory(TensorBuilder &builder, Value index) {
   return isa<BlockArgument>(index) && findVariant(index.getParentBlock()) &&
                  findVariant(index.getParentBlock())->getIndex() == index
              ? builder.create<AddOp>(index.getType(), index, builder.constant(0, index))
@@ -38,7 +38,7 @@ static void check(Operation *op, OpOperand &indices, NamedTensorType table, Stri
   if (range && range->least >= 0 && range->most < size)
     return;
   OpBuilder builder(op);
-  GradientBuilder at(builder, op->getLoc());
+  TensorBuilder at(builder, op->getLoc());
   Value index = inMemory(at, indices.get());
   auto checked =
       at.create<CheckIndexOp>(index.getType(), index, along, builder.getI64IntegerAttr(size));

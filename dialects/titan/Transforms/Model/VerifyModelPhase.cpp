@@ -1,7 +1,7 @@
 //===- VerifyModelPhase.cpp - What holds after the model phase ------------===//
 
 #include "dialects/titan/IR/Titan.h"
-#include "dialects/titan/Transforms/Gradient/Programs.h"
+#include "dialects/titan/Support/Programs.h"
 #include "dialects/titan/Transforms/Model/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"

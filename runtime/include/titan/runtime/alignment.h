@@ -2,12 +2,12 @@
 // emitted programs and transports rely on it.
 #pragma once
 
-#include <cstdint>
+#include "base/arena/Alignment.h"
 
 namespace titan::rt::tm {
 
 /// In bytes: a cache line, and the widest vectors.
-constexpr int64_t alignment = 64;
+constexpr int64_t alignment = arena::kArenaAlignment;
 
 /// `count` elements, rounded up to the alignment.
 template <typename T> constexpr int64_t aligned(int64_t count) {

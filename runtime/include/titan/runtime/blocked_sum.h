@@ -13,8 +13,8 @@
 // For CPUs and, compiled by nvcc, for devices. Nothing here allocates or fails.
 #pragma once
 
+#include "base/kernels/SumBlocks.h"
 #include "titan/runtime/kernel_math.h"
-#include "titan/runtime/sum_blocks.h"
 
 #include <type_traits>
 

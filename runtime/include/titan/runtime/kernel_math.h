@@ -3,10 +3,10 @@
 // vector_math.h) and, compiled by nvcc, on devices. Nothing here fails.
 #pragma once
 
-#include "titan/runtime/philox.h"
-#include "titan/runtime/vector_erf.h"
-#include "titan/runtime/vector_math.h"
-#include "titan/runtime/vector_periodic.h"
+#include "base/math/VectorErf.h"
+#include "base/math/VectorMath.h"
+#include "base/math/VectorPeriodic.h"
+#include "base/random/Philox.h"
 
 #include <cmath>
 #include <cstdint>
@@ -29,7 +29,7 @@ template <typename T> TM_FUNCTION T exp(T x) {
 #if TM_ON_DEVICE
   return ::exp(x);
 #else
-  return titan::rt::vexp(x);
+  return titan::vexp(x);
 #endif
 }
 
@@ -37,7 +37,7 @@ template <typename T> TM_FUNCTION T tanh(T x) {
 #if TM_ON_DEVICE
   return ::tanh(x);
 #else
-  return titan::rt::vtanh(x);
+  return titan::vtanh(x);
 #endif
 }
 
@@ -48,28 +48,28 @@ template <typename T> TM_FUNCTION T erf(T x) {
 #if TM_ON_DEVICE
   return ::erf(x);
 #else
-  return titan::rt::verf(x);
+  return titan::verf(x);
 #endif
 }
 template <typename T> TM_FUNCTION T sin(T x) {
 #if TM_ON_DEVICE
   return ::sin(x);
 #else
-  return titan::rt::vsin(x);
+  return titan::vsin(x);
 #endif
 }
 template <typename T> TM_FUNCTION T cos(T x) {
 #if TM_ON_DEVICE
   return ::cos(x);
 #else
-  return titan::rt::vcos(x);
+  return titan::vcos(x);
 #endif
 }
 template <typename T> TM_FUNCTION T log(T x) {
 #if TM_ON_DEVICE
   return ::log(x);
 #else
-  return titan::rt::vlog(x);
+  return titan::vlog(x);
 #endif
 }
 template <typename T> TM_FUNCTION T sqrt(T x) {
@@ -168,7 +168,7 @@ TM_FUNCTION void rotation(int64_t position, Frequencies given, int64_t n, T *cos
 
 #endif // __CUDACC__
 
-/// Element `index` of a random tensor (philox.h).
+/// Element `index` of a random tensor (base/random/Philox.h).
 template <typename T, typename... Keys>
 TM_FUNCTION T uniform(uint64_t stream, int64_t index, Keys... keys) {
   return element::uniform<T>(stream, index, element::foldAll(keys...));

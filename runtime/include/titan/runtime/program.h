@@ -13,10 +13,12 @@
 #ifndef TITAN_RUNTIME_PROGRAM_H
 #define TITAN_RUNTIME_PROGRAM_H
 
+#include "base/arena/StackOverlap.h"
+#include "base/data/DType.h"
+#include "base/settings/SettingRule.h"
+
 #include "titan/runtime/alignment.h"
 #include "titan/runtime/bfloat16.h"
-#include "titan/runtime/setting_rule.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -25,14 +27,10 @@
 
 namespace titan::rt {
 
-enum class DType : uint8_t { F64, F32, BF16, I64, Bool };
-
-constexpr int64_t sizeOf(DType type) {
-  return type == DType::F64 || type == DType::I64 ? 8
-         : type == DType::F32                     ? 4
-         : type == DType::BF16                    ? 2
-                                                  : 1;
-}
+// What the contract takes of base/.
+using titan::anyText, titan::idle, titan::integerFrom, titan::numberFrom, titan::numberWithin,
+    titan::oneOf;
+using titan::DType, titan::SettingRule, titan::arena::StackOverlap;
 
 /// A mesh axis, outer to inner. Degree 0 is `auto`: the number of processes divided by the other
 /// degrees.
@@ -78,20 +76,7 @@ struct Allocation {
   int64_t slots = 1;
 };
 
-/// A loop consumes slots of the stacks `consumed` while it produces slots of the stacks `produced`,
-/// so that each pair of them may overlap. Every constraint is a lower bound of the distance between
-/// the upper and the lower stack: `below` rows of the lower stack minus `above` rows of the upper
-/// one.
-struct StackOverlap {
-  struct OffsetConstraint {
-    int64_t below, above;
-  };
-  std::vector<size_t> consumed, produced; // indices into Function::transient
-  int64_t consumedSlots, producedSlots;
-  std::vector<OffsetConstraint> producedAbove, producedBelow;
-};
-
-/// The role of a tensor that the runtime knows.
+/// What a tensor that the runtime knows is for.
 enum class Role : uint8_t { Parameter, State, Input, Scalar, Output, Gradient };
 
 struct Tensor {
@@ -168,7 +153,7 @@ struct Function {
   std::vector<Allocation> transient;
   int64_t events = 0; // length of the linear order
   void (*run)(Context &);
-  std::vector<StackOverlap> stackOverlaps = {};
+  std::vector<StackOverlap> stackOverlaps = {}; // of indices into `transient`
 };
 
 /// A launch-time setting with its value in the file: "optimizer.lr" = "0.0008".

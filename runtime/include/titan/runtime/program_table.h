@@ -50,11 +50,7 @@ struct AllocationRow {
   int64_t slots = 1;
 };
 
-struct StackOverlapRow {
-  List<size_t> consumed, produced;
-  int64_t consumedSlots, producedSlots;
-  List<StackOverlap::OffsetConstraint> producedAbove, producedBelow;
-};
+using StackOverlapRow = arena::StackOverlapOf<List>;
 
 struct FunctionRow {
   const char *name;
