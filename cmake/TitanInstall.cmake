@@ -8,7 +8,7 @@ set(MLIR_VERSION_REQUIRED 19.1)
 install(TARGETS titanc titan-opt titan-translate titan-interpret RUNTIME DESTINATION bin)
 set_target_properties(titanc titan-opt titan-translate titan-interpret titan_dialects PROPERTIES
   INSTALL_RPATH "$ORIGIN/../lib" INSTALL_RPATH_USE_LINK_PATH ON)
-install(TARGETS titan_dialects titan_sharding titan_mlir titan_warnings EXPORT TitanTargets
+install(TARGETS titan_base titan_dialects titan_sharding titan_mlir titan_warnings EXPORT TitanTargets
   LIBRARY DESTINATION lib ARCHIVE DESTINATION lib)
 install(DIRECTORY stdlib/ DESTINATION share/titan/stdlib FILES_MATCHING PATTERN *.titan PATTERN *.txt)
 
@@ -25,6 +25,7 @@ if(TARGET titan_runtime_cuda)
   install(TARGETS titan_runtime_cuda ARCHIVE DESTINATION lib)
 endif()
 install(DIRECTORY runtime/include/ DESTINATION include)
+install(DIRECTORY base DESTINATION include/titan FILES_MATCHING PATTERN *.h)
 install(FILES ${CMAKE_ARCHIVE_OUTPUT_DIRECTORY}/installed/titan-runtime.json DESTINATION lib)
 
 install(EXPORT TitanTargets NAMESPACE Titan:: DESTINATION ${titan_package})

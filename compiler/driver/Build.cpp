@@ -1,11 +1,11 @@
 // `titanc build` and `titanc run`.
 #include "compiler/driver/Build.h"
+#include "base/data/TokenIndex.h"
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/Output.h"
 #include "compiler/driver/Processes.h"
 #include "compiler/emission/EmitCpp.h"
 #include "dialects/dist/IR/AutoAxis.h"
-#include "titan/runtime/token_index.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -29,7 +29,7 @@ static std::vector<std::string> listFiles(const sema::CheckedRun &run, const std
     return {};
   if (run.run.options.at(section + ".format").value.text != "indexed")
     return {path};
-  const std::string prefix = rt::tokenFilePrefix(path);
+  const std::string prefix = tokenFilePrefix(path);
   return {prefix + ".idx", prefix + ".bin"};
 }
 

@@ -62,7 +62,8 @@ std::string cacheKey(llvm::StringRef source, const Toolchain &toolchain,
   hash.add(source);
   hash.addProgram(toolchain.compiler);
   hash.addProgram(toolchain.linker); // nvcc compiles the host's part with it
-  for (const auto *list : {&toolchain.include, &toolchain.compile, &toolchain.link}) {
+  for (const auto *list :
+       {&toolchain.headers, &toolchain.include, &toolchain.compile, &toolchain.link}) {
     hash.add(std::to_string(list->size()));
     for (const std::string &word : *list)
       hash.addFile(word);

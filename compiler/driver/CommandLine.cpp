@@ -1,11 +1,11 @@
 // The command line of titanc.
+#include "base/cli/Arguments.h"
+#include "base/settings/UnknownSetting.h"
 #include "compiler/driver/Build.h"
 #include "compiler/driver/Commands.h"
 #include "compiler/driver/Completion.h"
 #include "compiler/driver/Plugins.h"
 #include "compiler/pipelines/Phases.h"
-#include "runtime/lib/cli/Arguments.h"
-#include "titan/runtime/unknown_setting.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -196,7 +196,7 @@ std::string optionHint(const CLI::App &app, const std::string &option) {
     if (command->get_option_no_throw(option))
       commands.push_back(command->get_name());
   if (!commands.empty())
-    return "; it is an option of " + rt::listNames(commands);
+    return "; it is an option of " + listNames(commands);
   return app.get_option_no_throw(option) ? "; it is used without a command" : "";
 }
 

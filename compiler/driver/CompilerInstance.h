@@ -3,7 +3,7 @@
 #ifndef TITAN_COMPILER_DRIVER_COMPILERINSTANCE_H
 #define TITAN_COMPILER_DRIVER_COMPILERINSTANCE_H
 
-#include "compiler/sema/Check.h"
+#include "compiler/sema/check/Check.h"
 
 namespace titan::driver {
 

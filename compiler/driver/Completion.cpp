@@ -1,6 +1,6 @@
 #include "compiler/driver/Completion.h"
 #include "compiler/diagnostics/Diagnostics.h"
-#include "compiler/sema/Options.h"
+#include "compiler/sema/runs/Options.h"
 
 #include "CLI/CLI.hpp"
 

@@ -57,8 +57,9 @@ static bool compileProgram(const std::string &file, const std::string &output,
                            const Toolchain &toolchain, DiagnosticEngine &diags) {
   std::string object = output + ".o";
   std::vector<std::string> compile{toolchain.compiler};
-  for (const std::string &include : toolchain.include)
-    compile.push_back("-I" + include);
+  for (const auto *folders : {&toolchain.headers, &toolchain.include})
+    for (const std::string &folder : *folders)
+      compile.push_back("-I" + folder);
   compile.insert(compile.end(), toolchain.compile.begin(), toolchain.compile.end());
   compile.insert(compile.end(), {"-c", file, "-o", object});
   std::vector<std::string> link{toolchain.linker, object, "-o", output};

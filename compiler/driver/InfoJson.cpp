@@ -1,6 +1,6 @@
 // `titanc info --json`: the summary of a run for other programs.
 #include "compiler/driver/RunSummary.h"
-#include "compiler/sema/Patterns.h"
+#include "compiler/sema/check/Patterns.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"

@@ -1,6 +1,6 @@
 // `titanc info --options`: every settable path with its type.
 #include "compiler/driver/Commands.h"
-#include "compiler/sema/Check.h"
+#include "compiler/sema/check/Check.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"

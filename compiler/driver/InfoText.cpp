@@ -1,7 +1,7 @@
 // The text output of `titanc info`.
 #include "compiler/driver/RunSummary.h"
 #include "compiler/driver/TextTable.h"
-#include "compiler/sema/Patterns.h"
+#include "compiler/sema/check/Patterns.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"

@@ -26,12 +26,12 @@ static std::error_code put(const std::string &file, llvm::StringRef content) {
 }
 
 /// The headers that emitted source includes; copyHeaders() finds their includes.
-static constexpr llvm::StringLiteral kIncluded[] = {"kernel_cuda.h", "kernel_loops.h",
-                                                    "program_table.h"};
+static constexpr llvm::StringLiteral kIncluded[] = {
+    "titan/runtime/kernel_cuda.h", "titan/runtime/kernel_loops.h", "titan/runtime/program_table.h"};
 
-/// The headers of the runtime that a header includes.
+/// The headers that a header includes by quoted names: all of these are Titan's.
 static std::vector<std::string> listIncludes(llvm::StringRef text) {
-  constexpr llvm::StringLiteral begin = "#include \"titan/runtime/";
+  constexpr llvm::StringLiteral begin = "#include \"";
   std::vector<std::string> headers;
   llvm::SmallVector<llvm::StringRef> lines;
   text.split(lines, '\n');
@@ -41,10 +41,16 @@ static std::vector<std::string> listIncludes(llvm::StringRef text) {
   return headers;
 }
 
+/// The text of a header, from the first of the folders that has it.
+static llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> readHeader(const Toolchain &toolchain,
+                                                                     const std::string &header) {
+  for (const std::string &folder : toolchain.headers)
+    if (auto text = llvm::MemoryBuffer::getFile(join(folder, header)))
+      return text;
+  return std::make_error_code(std::errc::no_such_file_or_directory);
+}
+
 static std::error_code copyHeaders(const Toolchain &toolchain, const std::string &directory) {
-  std::string target = join(directory, "include/titan/runtime");
-  if (std::error_code error = fs::create_directories(target))
-    return error;
   std::vector<std::string> left(std::begin(kIncluded), std::end(kIncluded));
   std::set<std::string> copied;
   while (!left.empty()) {
@@ -52,10 +58,13 @@ static std::error_code copyHeaders(const Toolchain &toolchain, const std::string
     left.pop_back();
     if (!copied.insert(header).second)
       continue;
-    auto text = llvm::MemoryBuffer::getFile(join(toolchain.include[0], "titan/runtime/" + header));
+    auto text = readHeader(toolchain, header);
     if (!text)
       return text.getError();
-    if (std::error_code error = put(join(target, header), (*text)->getBuffer()))
+    const std::string target = join(directory, "include/" + header);
+    if (std::error_code error = fs::create_directories(path::parent_path(target)))
+      return error;
+    if (std::error_code error = put(target, (*text)->getBuffer()))
       return error;
     llvm::append_range(left, listIncludes((*text)->getBuffer()));
   }
@@ -147,8 +156,8 @@ static constexpr llvm::StringLiteral kTarget = "titan_program";
 static std::string getCudaRule(const std::string &name, const Toolchain &toolchain,
                                const std::string &flags) {
   std::string includes = " \"-I${" + kSource.str() + "}/include\"";
-  for (size_t i = 1; i < toolchain.include.size(); ++i)
-    includes += " " + quote("-I" + toolchain.include[i]);
+  for (const std::string &include : toolchain.include)
+    includes += " " + quote("-I" + include);
   const std::string source = below(kSource, name + ".cu"), object = quote(name + ".o");
   return "find_program(NVCC nvcc HINTS " + quote(path::parent_path(toolchain.compiler)) +
          " REQUIRED)\nadd_custom_command(OUTPUT " + object + "\n  COMMAND \"${NVCC}\"" + flags +

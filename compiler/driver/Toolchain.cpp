@@ -41,6 +41,7 @@ static Toolchain readCpu(const llvm::json::Object &object) {
           compiler,
           compiler,
           readList(object, "include"),
+          {},
           readList(object, "compile"),
           readList(object, "link"),
           readList(object, "loads"),
@@ -63,8 +64,7 @@ static std::optional<Toolchain> readCuda(const llvm::json::Object &object,
   toolchain.compiler = cuda->getString("nvcc")->str();
   toolchain.compile = readList(*cuda, "compile");
   toolchain.link = readList(*cuda, "link");
-  for (std::string &include : readList(*cuda, "include"))
-    toolchain.include.push_back(include);
+  toolchain.include = readList(*cuda, "include");
   toolchain.compile.insert(toolchain.compile.end(), std::begin(kNvccFlags), std::end(kNvccFlags));
   return toolchain;
 }

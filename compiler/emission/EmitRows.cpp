@@ -2,7 +2,7 @@
 
 #include "compiler/emission/Rows.h"
 
-#include "dialects/titan/Transforms/Fusion/RowSchedule.h"
+#include "dialects/titan/Support/RowSchedule.h"
 
 using namespace mlir;
 using namespace titan;

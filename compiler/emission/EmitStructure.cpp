@@ -1,6 +1,7 @@
 //===- EmitStructure.cpp - Functions, repeats, yields ---------------------===//
 
 #include "compiler/emission/FunctionEmitter.h"
+#include "dialects/titan/Support/Views.h"
 #include "dialects/titan/Transforms/Memory/MemoryPlan.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -37,7 +38,7 @@ LogicalResult FunctionEmitter::emitFunction(StringRef name, Block &block) {
 }
 
 LogicalResult FunctionEmitter::emitOp(Operation *op) {
-  if ((memory::isView(op) && !isa<CheckIndexOp>(op)) || isa<dist::LayerOp>(op) ||
+  if ((ir::isView(op) && !isa<CheckIndexOp>(op)) || isa<dist::LayerOp>(op) ||
       (op->getNumResults() && memory::isInline(op->getResult(0))))
     return success();
   for (Type type : op->getResultTypes())

@@ -2,8 +2,8 @@
 
 #include "compiler/emission/LocalSizes.h"
 
+#include "base/arena/ArenaConflicts.h"
 #include "compiler/emission/FunctionEmitter.h"
-#include "compiler/support/ArenaConflicts.h"
 
 using namespace mlir;
 using namespace titan;
@@ -149,7 +149,7 @@ SizeFactor LocalSizes::getBucket(StringRef name, ArrayRef<ir::NamedTensorType> b
     const auto bytes = static_cast<int64_t>(type.getElementType().getIntOrFloatBitWidth() / 8);
     text += (text.empty() ? "" : " + ") +
             ("tm::aligned<" + getElementType(type.getElementType()) + ">(" + shard.name + ")");
-    total += support::alignTo(shard.value * bytes, support::kArenaAlignment) / bytes;
+    total += arena::alignTo(shard.value * bytes, arena::kArenaAlignment) / bytes;
     isKnown &= shard.value != 0;
   }
   return declare((name + "_bucket").str(), text, isKnown ? total : 0);

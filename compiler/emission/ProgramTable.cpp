@@ -84,8 +84,8 @@ std::string ProgramTable::getAllocation(AllocationAttr allocation) {
          "}";
 }
 
-/// Stacks that are produced while others empty.
-static std::string getStackOverlap(const support::StackOverlap &overlap) {
+/// A stack overlap as a row of literals.
+static std::string getStackOverlap(const arena::StackOverlap &overlap) {
   auto list = [](const auto &items, auto print) {
     std::string text;
     for (const auto &item : items)
@@ -93,7 +93,7 @@ static std::string getStackOverlap(const support::StackOverlap &overlap) {
     return "{" + text + "}";
   };
   auto number = [](size_t allocation) { return std::to_string(allocation); };
-  auto constraint = [](support::OffsetConstraint at) {
+  auto constraint = [](arena::OffsetConstraint at) {
     return "{" + std::to_string(at.below) + ", " + std::to_string(at.above) + "}";
   };
   return "{" + list(overlap.consumed, number) + ", " + list(overlap.produced, number) + ", " +
@@ -285,13 +285,13 @@ void ProgramTable::emitFunction(func::FuncOp function, StringRef name) {
   for (auto allocation :
        function->getAttrOfType<ArrayAttr>(memory::kTransient).getAsRange<AllocationAttr>())
     out.line(getAllocation(allocation) + ",");
-  std::vector<support::StackOverlap> stackOverlaps = memory::getStackOverlaps(function);
+  std::vector<arena::StackOverlap> stackOverlaps = memory::getStackOverlaps(function);
   out.close(", " + std::to_string(events.getInt()) + ", " + name +
             (stackOverlaps.empty() ? "::run});" : "::run, {"));
   if (stackOverlaps.empty())
     return;
   out.indent();
-  for (const support::StackOverlap &overlap : stackOverlaps)
+  for (const arena::StackOverlap &overlap : stackOverlaps)
     out.line(getStackOverlap(overlap) + ",");
   out.close("});");
 }

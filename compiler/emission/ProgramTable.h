@@ -48,7 +48,7 @@ private:
   mlir::ModuleOp module;
   dist::MeshOp mesh;
   Writer &out;
-  /// Places that already have a tensor; those of no function are shared.
+  /// Allocations that already have a tensor; shared ones have no function.
   llvm::DenseSet<std::pair<mlir::Operation *, ir::AllocRefAttr>> described;
   int64_t parameters = 0;
   mlir::Type parameterType; ///< the element type of the first parameter; null without one

@@ -1,6 +1,7 @@
 //===- RowOps.cpp - Statements of a row -----------------------------------===//
 
 #include "compiler/emission/Rows.h"
+#include "dialects/titan/Support/Views.h"
 
 #include "dialects/titan/Interfaces/TitanInterfaces.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"
@@ -110,7 +111,7 @@ void RowNest::define(Value value, std::string expression) {
                        ";");
     return;
   }
-  std::string name = emitter.names().pick(memory::getSourceName(value) + "_at");
+  std::string name = emitter.names().pick(ir::getSourceName(value) + "_at");
   text.line("const " + getType(value) + " " + name + " = " + strip(expression) + ";");
   (isRowScalar ? scalars : expressions)[value] = name;
   store(value, name);
@@ -143,7 +144,7 @@ void RowNest::emitElementwise(Operation *op) {
     std::string expression = getOperand(operand);
     // Several results use each operand several times, and may overwrite it.
     if (op->getNumResults() > 1 && !scalars.count(operand)) {
-      std::string name = emitter.names().pick(memory::getSourceName(operand) + "_at");
+      std::string name = emitter.names().pick(ir::getSourceName(operand) + "_at");
       text.line("const " + getType(operand) + " " + name + " = " + expression + ";");
       expression = name;
     }
@@ -223,7 +224,7 @@ bool RowNest::isLongSum(ReduceOp op) {
 
 /// A scalar: summed in blocks if it has many terms, by each thread of a block on a device.
 void RowNest::startScalar(ReduceOp op, ArrayRef<Loop> loops) {
-  std::string name = emitter.names().pick(memory::getSourceName(op.getResult()));
+  std::string name = emitter.names().pick(ir::getSourceName(op.getResult()));
   std::string type = getType(op.getResult());
   scalars[op.getResult()] = name;
   bool isSum = op.getKind() == dist::ReductionKind::Sum && isRounded(type);
@@ -294,8 +295,8 @@ void RowNest::finishReduce(ReduceOp op) {
 void RowNest::finishScalar(ReduceOp op) {
   const std::string &name = scalars[op.getResult()];
   StringRef kind = op.getKind() == dist::ReductionKind::Sum   ? "Plus"
-                   : op.getKind() == dist::ReductionKind::Max ? "Most"
-                                                              : "Least";
+                   : op.getKind() == dist::ReductionKind::Max ? "Max"
+                                                              : "Min";
   auto combineBlock = [&](const std::string &value) {
     return "tm::reduceBlock<tm::" + kind.str() + ">(" + value + ")";
   };

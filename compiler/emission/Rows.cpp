@@ -1,8 +1,9 @@
 //===- Rows.cpp - Loop nests of elementwise operations --------------------===//
 
 #include "compiler/emission/Rows.h"
+#include "dialects/titan/Support/Views.h"
 
-#include "dialects/titan/Transforms/Fusion/RowSchedule.h"
+#include "dialects/titan/Support/RowSchedule.h"
 #include "dialects/titan/Transforms/Memory/Planner.h"
 
 using namespace mlir;
@@ -56,12 +57,11 @@ static SmallVector<std::string> getNeededIndices(Operation *op) {
   return keys;
 }
 
-/// Row-major access to the global tensor, of which this rank holds a shard.
-static Access makeGlobalAccess(Value value) {
+/// Row-major in the whole tensor, of which this rank holds a part.
+static Access makeGlobalAccess(RandomOp op) {
   SmallVector<Index> space;
-  for (DimAttr dim : cast<NamedTensorType>(value.getType()).getDims())
-    space.push_back(
-        {dim.getName().str(), SizeFactor{std::to_string(dim.getSize()), dim.getSize()}});
+  for (auto [dim, size] : llvm::zip_equal(op.getType().getDims(), op.getWholeShape()))
+    space.push_back({dim.getName().str(), SizeFactor{std::to_string(size), size}});
   return makeAccess("", space);
 }
 
@@ -76,8 +76,8 @@ void RowNest::prepareAccesses() {
   for (Operation *op : ops) {
     for (const std::string &key : getNeededIndices(op))
       indexAccesses[key] = Access{"", {}}, indexAccesses[key].strides[key] = SizeExpr();
-    if (isa<RandomOp>(op))
-      globalIndices[op->getResult(0)] = makeGlobalAccess(op->getResult(0));
+    if (auto random = dyn_cast<RandomOp>(op))
+      globalIndices[random] = makeGlobalAccess(random);
     if (!innerOf.count(op))
       continue;
     for (Value operand : op->getOperands())
@@ -192,7 +192,7 @@ void RowNest::emitRowScalars() {
       });
       if (varies)
         continue;
-      std::string name = emitter.names().pick(memory::getSourceName(operand) + "_at");
+      std::string name = emitter.names().pick(ir::getSourceName(operand) + "_at");
       Type element = cast<NamedTensorType>(operand.getType()).getElementType();
       text.line("const " + getRegisterType(element) + " " + name + " = " +
                 getLoaded(it->second, rowLoops) + ";");
@@ -305,7 +305,7 @@ void RowNest::declareBuffer(Value value, StringRef type, StringRef suffix) {
       space.push_back(dim);
       size = size * dim.size;
     }
-  std::string name = emitter.names().pick((memory::getSourceName(value) + suffix).str());
+  std::string name = emitter.names().pick((ir::getSourceName(value) + suffix).str());
   text.line((inRows ? "__shared__ " : "alignas(64) ") + type + " " + name + "[" + size.str() +
             "];");
   accesses[value] = makeAccess(name, space);

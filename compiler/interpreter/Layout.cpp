@@ -1,10 +1,10 @@
-//===- Layout.cpp - Local parts and the global value ----------------------===//
+//===- Layout.cpp - Shards and global values ------------------------------===//
 
 #include "compiler/interpreter/Layout.h"
 
 #include "compiler/interpreter/Format.h"
 
-#include "dialects/titan/Evaluation/Reductions.h"
+#include "dialects/titan/Support/Reductions.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
@@ -26,7 +26,7 @@ int64_t multiply(ArrayRef<int64_t> sizes) {
   return product;
 }
 
-/// The dimensions' part of a layout: a box of the global tensor.
+/// The shard of the dimensions: a box of the global tensor.
 struct Box {
   SmallVector<int64_t> shape, offset, global;
 
@@ -34,13 +34,13 @@ struct Box {
     MeshShardOffsets offsets(mesh, rank);
     dist::ShardingAttr sharding = type.getShardingOrReplicated();
     for (int64_t d = 0; d < type.getRank(); ++d) {
-      int64_t shards = dist::getDegreeProduct(sharding.getDimAxes()[d], mesh.getDegrees());
-      shape.push_back(llvm::divideCeil(global[d], shards));
+      int64_t degreeProduct = dist::getDegreeProduct(sharding.getDimAxes()[d], mesh.getDegrees());
+      shape.push_back(llvm::divideCeil(global[d], degreeProduct));
       offset.push_back(offsets.getOffset(type, d));
     }
   }
 
-  /// The global index of the box's element `at` (row-major), -1 beyond the global tensor.
+  /// The global index of the box's element `at` (row-major); -1 outside the global tensor.
   int64_t locate(int64_t at) const {
     int64_t index = 0, stride = 1;
     for (size_t d = shape.size(); d-- > 0; at /= shape[d], stride *= global[d]) {
@@ -59,7 +59,7 @@ std::vector<int64_t> interpreter::getGlobalIndices(NamedTensorType type, const R
                                                    int64_t rank) {
   Box box(type, mesh, rank);
   dist::ShardingAttr sharding = type.getShardingOrReplicated();
-  // Rows of the box, each cut into chunks; without flat storage, one row and one chunk.
+  // rows of the box, each in `chunks`; one row and one chunk without flat storage
   int64_t rows = 1, chunks = 1, chunk = 0;
   if (sharding.isFlat()) {
     rows = multiply(ArrayRef(box.shape).take_front(sharding.getFlatFrom()));

@@ -26,9 +26,9 @@ static TensorLayout getLayout(StringRef name, Value value) {
     layout.axes.push_back(getStrings(axes));
   }
   layout.flat = getStrings(sharding.getFlatAxes());
-  if (auto fileLoc = value.getLoc()->findInstanceOf<FileLineColLoc>()) {
-    layout.file = fileLoc.getFilename().str();
-    layout.line = fileLoc.getLine();
+  if (auto location = value.getLoc()->findInstanceOf<FileLineColLoc>()) {
+    layout.file = location.getFilename().str();
+    layout.line = location.getLine();
   }
   return layout;
 }
@@ -50,7 +50,7 @@ static std::vector<TensorLayout> getLayouts(func::FuncOp function) {
       layouts.push_back(getLayout(name, argument));
       layouts.back().isParameter = true;
     }
-  llvm::StringSet<> seen; // an anchor's cotangent has its name
+  llvm::StringSet<> seen; // the cotangent of a sharding constraint has the same name
   for (BlockArgument argument : function.getArguments())
     if (auto name =
             function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), ir::attr::kInput);
@@ -66,7 +66,7 @@ static std::vector<TensorLayout> getLayouts(func::FuncOp function) {
 ShardingReport reportSharding(ModuleOp beforeSharding) {
   OwningOpRef<ModuleOp> module = beforeSharding.clone();
   PassManager passes(module->getContext());
-  passes.addPass(dist::createDistPadDimensions()); // which are split by the length that they get
+  passes.addPass(dist::createDistPadDimensions()); // padding changes the local sizes
   passes.addPass(dist::createDistAssignShardings());
   func::FuncOp function;
   if (succeeded(passes.run(*module)))

@@ -1,4 +1,4 @@
-//===- Run.cpp - A case interpreted on the ranks of a mesh ----------------===//
+//===- Run.cpp - Interprets a case on the ranks of a mesh -----------------===//
 
 #include "tests/ops/Run.h"
 #include "compiler/interpreter/Compare.h"

@@ -1,4 +1,4 @@
-//===- Shardings.cpp - Every way in which an operation may be split -------===//
+//===- Shardings.cpp - Enumerates the shardings of an operation -----------===//
 
 #include "tests/ops/Shardings.h"
 
@@ -25,7 +25,7 @@ public:
   }
 
 private:
-  /// Chooses for axis `a` and all behind it.
+  /// Chooses for axis `a` and all later axes.
   void visit(size_t a) {
     if (a == mesh.getNumAxes()) {
       found.push_back(makeSharding());
@@ -41,7 +41,7 @@ private:
         shardFlat(a, from);
   }
 
-  /// Goes on to the next axis and takes back what this axis did.
+  /// Visits the next axis, then undoes the choice for this one.
   void goOn(size_t a) {
     visit(a + 1);
     for (ShardingByAxis &byAxis : llvm::concat<ShardingByAxis>(operands, results))
@@ -109,7 +109,7 @@ private:
                                      : ReductionKind::Sum;
   }
 
-  /// Storage may start at any dimension of what lies flat.
+  /// Flat storage may start at any dimension of the smallest value.
   int getFlatRank() const {
     int64_t rank = 0;
     for (const Tensor &operand : c.operands)

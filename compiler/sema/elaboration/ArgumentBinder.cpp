@@ -1,6 +1,6 @@
 #include "compiler/sema/elaboration/ArgumentBinder.h"
-#include "compiler/sema/Suggest.h"
 #include "compiler/sema/elaboration/Elaboration.h"
+#include "compiler/sema/modules/Suggest.h"
 #include "compiler/syntax/ForeignNames.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-#include "compiler/sema/ParameterRules.h"
 #include "compiler/sema/elaboration/Elaboration.h"
+#include "compiler/sema/program/ElementTypes.h"
 
 #include <utility>
 

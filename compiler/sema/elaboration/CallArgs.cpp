@@ -1,5 +1,5 @@
 #include "compiler/sema/elaboration/CallArgs.h"
-#include "compiler/sema/Suggest.h"
+#include "compiler/sema/modules/Suggest.h"
 #include "compiler/syntax/ForeignNames.h"
 
 #include <algorithm>

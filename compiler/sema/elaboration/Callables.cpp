@@ -1,5 +1,5 @@
-#include "compiler/sema/Suggest.h"
 #include "compiler/sema/elaboration/Elaboration.h"
+#include "compiler/sema/modules/Suggest.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Resolves and creates names of dimensions.
-#include "compiler/sema/Options.h"
-#include "compiler/sema/Suggest.h"
 #include "compiler/sema/elaboration/Elaboration.h"
+#include "compiler/sema/modules/Suggest.h"
+#include "compiler/sema/program/ElementTypes.h"
 
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_ELABORATORCOMPONENT_H
 #define TITAN_COMPILER_SEMA_ELABORATION_ELABORATORCOMPONENT_H
 
-#include "compiler/sema/Elaborator.h"
 #include "compiler/sema/elaboration/Call.h"
+#include "compiler/sema/elaboration/Elaborator.h"
 
 #include <set>
 

@@ -1,7 +1,7 @@
-#include "compiler/sema/Suggest.h"
-#include "compiler/sema/SymbolicConstants.h"
 #include "compiler/sema/elaboration/Elaboration.h"
 #include "compiler/sema/elaboration/Masks.h"
+#include "compiler/sema/elaboration/SymbolicConstants.h"
+#include "compiler/sema/modules/Suggest.h"
 
 #include <cmath>
 

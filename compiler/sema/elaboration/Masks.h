@@ -2,7 +2,7 @@
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_MASKS_H
 #define TITAN_COMPILER_SEMA_ELABORATION_MASKS_H
 
-#include "compiler/sema/Value.h"
+#include "compiler/sema/program/Value.h"
 
 namespace titan::sema {
 

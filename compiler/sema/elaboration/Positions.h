@@ -5,7 +5,7 @@
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_POSITIONS_H
 #define TITAN_COMPILER_SEMA_ELABORATION_POSITIONS_H
 
-#include "compiler/sema/Program.h"
+#include "compiler/sema/program/Program.h"
 
 #include <map>
 

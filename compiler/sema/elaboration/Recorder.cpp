@@ -1,6 +1,6 @@
 // Appends operations to the program under construction.
+#include "base/data/Feed.h"
 #include "compiler/sema/elaboration/Elaboration.h"
-#include "titan/runtime/feed.h"
 
 #include <utility>
 
@@ -117,8 +117,8 @@ void Recorder::notePositions(const Op &op) {
 
 /// Inputs other than tokens contain positions in a sample: at most all of them.
 void Recorder::noteDocumentPositions(const Input &input, ValueId id) {
-  std::optional<rt::Feed> feed = rt::findFeed(input.name);
-  if (feed && !rt::givesTokens(*feed) && !input.type.dims.empty())
+  std::optional<Feed> feed = findFeed(input.name);
+  if (feed && !givesTokens(*feed) && !input.type.dims.empty())
     known.positions[id] = Positions{0, {{input.type.dims[input.type.dims.size() - 1], 1}}};
 }
 

@@ -1,9 +1,9 @@
 // Builds the diagnostics of the elaborator, with the calls that lead to an error.
-#include "compiler/sema/Suggest.h"
-#include "compiler/sema/SymbolicConstants.h"
+#include "base/data/Feed.h"
 #include "compiler/sema/elaboration/Elaboration.h"
+#include "compiler/sema/elaboration/SymbolicConstants.h"
+#include "compiler/sema/modules/Suggest.h"
 #include "compiler/syntax/ForeignNames.h"
-#include "titan/runtime/feed.h"
 
 namespace titan::sema {
 
@@ -136,7 +136,7 @@ Diagnostic &Reports::unknownName(const Path &path, Location at) {
   Diagnostic &diag = report(Code::UnknownName, at, "nothing is named `" + path.text() + "` here");
   bool isSuggested = !diags.isFull() && library.suggestImport(diag, *context.frame->unit, path);
   bool isInside = !path.isSimple() && lookup(path.last()); // `self.wq`
-  bool isFed = path.isSimple() && rt::findFeed(name.text);
+  bool isFed = path.isSimple() && findFeed(name.text);
   if (isInside)
     diag.fix(path.loc, path.last().text);
   else if (isFed && context.frame->decl && context.frame->decl->is<ModelDecl>())

@@ -6,7 +6,7 @@
 #ifndef TITAN_COMPILER_SEMA_ELABORATION_SCOPE_H
 #define TITAN_COMPILER_SEMA_ELABORATION_SCOPE_H
 
-#include "compiler/sema/Value.h"
+#include "compiler/sema/program/Value.h"
 
 #include <map>
 

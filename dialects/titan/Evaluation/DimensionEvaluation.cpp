@@ -1,4 +1,4 @@
-//===- DimensionEvaluation.cpp - Renaming, splitting and cutting ----------===//
+//===- DimensionEvaluation.cpp - Renaming, splitting and slicing ----------===//
 
 #include "dialects/titan/Evaluation/Evaluation.h"
 #include "dialects/titan/Evaluation/IndexSpace.h"
@@ -9,8 +9,8 @@ using namespace titan::ir;
 
 namespace {
 
-/// Operations that leave a rank's memory as it is. A split dimension stays with its outermost part
-/// (the sharding rules see to that), so local parts agree in size and order.
+/// Operations that do not change the memory of a rank. The sharding rules keep the shards of a
+/// split dimension in its outermost part, so that local sizes and orders agree.
 template <typename Op> struct CopyModel : EvaluableOpInterface::ExternalModel<CopyModel<Op>, Op> {
   LogicalResult evaluate(Operation *op, ArrayRef<const HostTensor *> operands,
                          MutableArrayRef<HostTensor> results, const ShardOffsets &) const {
@@ -42,15 +42,15 @@ FailureOr<Range> getRange(Operation *op, Value whole, const HostTensor &wholeTen
   for (size_t i = 0; i < wholeTensor.shape.size(); ++i) {
     if (static_cast<int64_t>(i) == at)
       continue;
-    if (wholeTensor.shape[i] != sliceTensor.shape[i])
-      return op->emitOpError("holds different parts of dimension ")
+    if (wholeTensor.shape[i] != partTensor.shape[i])
+      return op->emitOpError("has different shards of dimension ")
              << wholeType.getDims()[i].getName();
     (static_cast<int64_t>(i) < at ? range.outer : range.inner) *= wholeTensor.shape[i];
   }
   return range;
 }
 
-/// Calls copy(element of the whole, element of the part) for runs of `inner` elements.
+/// Calls copy(element of the full tensor, element of the range) for runs of `inner` elements.
 template <typename Copy> void walkRange(const Range &range, Copy copy) {
   for (int64_t o = 0; o < range.outer; ++o)
     for (int64_t i = 0; i < range.sliceSize * range.inner; ++i)

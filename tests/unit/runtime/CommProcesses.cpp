@@ -1,11 +1,11 @@
-// A program for several processes: every collective on buffers whose result is known, in every
-// element type. ctest starts it under torchrun; it exits 0 when all is as expected. With the
-// argument "vanish", the last rank leaves early and the others must report it; with "differ" it
-// calls another collective than the others, which no rank may take for its own.
+// A program for several processes: every collective and element type on buffers with known results.
+// ctest starts it under torchrun; it exits 0 on success. With the argument "vanish", the last rank
+// ends early and the others must report it. With "differ", it calls another collective than the
+// others, and no rank may accept that call as its own.
 #include "CommCollectives.h"
 
-#include "titan/runtime/comm.h"
-#include "titan/runtime/error.h"
+#include "base/Error.h"
+#include "comm/Comm.h"
 
 #include <cmath>
 #include <cstdio>
@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <vector>
 
+using namespace titan;
 using namespace titan::rt;
 
 namespace {
@@ -87,7 +88,7 @@ template <typename T> void checkGroup(Group &group, DType type, int64_t count) {
   group.barrier({});
 }
 
-/// Terms of a sum whose order matters, as a member has them.
+/// A member's terms of a sum that depends on their order.
 std::vector<float> unevenTerms(int member, int64_t count) {
   std::vector<float> values(count);
   for (int64_t j = 0; j < count; ++j)
@@ -95,7 +96,7 @@ std::vector<float> unevenTerms(int member, int64_t count) {
   return values;
 }
 
-/// Sums are made in the order of the members, so they have the same bits over every transport.
+/// Sums combine the members in order, so they have the same bits over every transport.
 void checkOrderOfSums(Group &group) {
   const int64_t n = group.size(), me = group.rank();
   for (int64_t count : {int64_t{10}, int64_t{1000}, int64_t{200003}}) {
@@ -114,8 +115,7 @@ void checkOrderOfSums(Group &group) {
   }
 }
 
-/// A sum of many small terms and a large one: rounded after every term, it would stay the large
-/// one.
+/// A sum of a large term and many small ones, which rounding after every term would lose.
 void checkSumOfBfloat16(Group &group) {
   const float small = 0x1p-8f * 0.75f, n = group.size();
   auto terms = [&](size_t count) { return std::vector<bf16>(count, group.rank() ? small : 1.0f); };
@@ -128,7 +128,7 @@ void checkSumOfBfloat16(Group &group) {
            std::vector<float>(3, want));
 }
 
-/// A number that is none stays so, whoever has it.
+/// NaN propagates from every member.
 void checkNoNumbers(Group &group) {
   for (int from = 0; from < group.size(); ++from)
     for (Reduction op : {Reduction::Max, Reduction::Min}) {
@@ -182,7 +182,7 @@ int runVanish(World &world) {
   }
 }
 
-/// In shared memory ranks say at once who calls what; over sockets they wait in vain.
+/// Shared memory reports the different calls at once; over sockets the ranks time out.
 int runDiffer(World &world, bool overSockets) {
   Group &group = world.worldGroup();
   const int n = group.size();

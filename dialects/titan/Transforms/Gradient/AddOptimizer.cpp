@@ -1,10 +1,10 @@
 //===- AddOptimizer.cpp - Clipping and the optimizer's updates ------------===//
 
-#include "dialects/titan/Differentiation/GradientBuilder.h"
 #include "dialects/titan/IR/ElementTypes.h"
 #include "dialects/titan/IR/TensorAttributes.h"
+#include "dialects/titan/Support/Programs.h"
+#include "dialects/titan/Support/TensorBuilder.h"
 #include "dialects/titan/Transforms/Gradient/Passes.h"
-#include "dialects/titan/Transforms/Gradient/Programs.h"
 
 namespace titan::ir {
 #define GEN_PASS_DEF_TITANADDOPTIMIZER
@@ -54,7 +54,7 @@ private:
 
   func::FuncOp function;
   OpBuilder ops;
-  GradientBuilder math;
+  TensorBuilder math;
   Settings settings;
   SmallVector<Trained> trained;
   /// The type of norm and scalars: wide enough for all gradients, f32 at least.

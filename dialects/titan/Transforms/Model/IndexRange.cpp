@@ -1,4 +1,4 @@
-//===- IndexRange.cpp - Between which numbers indices are -----------------===//
+//===- IndexRange.cpp - Value ranges of index tensors ---------------------===//
 
 #include "dialects/titan/Transforms/Model/IndexRange.h"
 #include "dialects/titan/IR/TensorAttributes.h"
@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace titan::ir;
 
-/// 0 ... size - 1.
+/// [0, size).
 static Interval below(int64_t size) {
   return {0, size - 1};
 }
@@ -21,7 +21,7 @@ static std::optional<Interval> unite(std::optional<Interval> a, std::optional<In
   return Interval{std::min(a->least, b->least), std::max(a->most, b->most)};
 }
 
-/// The numbers of at most 32 bits: what they give in one operation does not overflow.
+/// 32-bit bounds, whose sum, difference and product do not overflow.
 static bool isSmall(Interval interval) {
   return llvm::isInt<32>(interval.least) && llvm::isInt<32>(interval.most);
 }
@@ -50,7 +50,7 @@ std::optional<Interval> IndexRanges::ofArgument(BlockArgument argument) const {
 
 std::optional<Interval> IndexRanges::ofArithmetic(Operation *op) {
   std::optional<Interval> a = get(op->getOperand(0)), b = get(op->getOperand(1));
-  // One side bounds a minimum or maximum from one side, so the other one must be known, too.
+  // The bound of a minimum or maximum needs both operands.
   if (!a || !b || !isSmall(*a) || !isSmall(*b))
     return std::nullopt;
   return llvm::TypeSwitch<Operation *, std::optional<Interval>>(op)
